@@ -1,0 +1,60 @@
+//! The command: one file per subcommand.
+
+pub mod compare;
+pub mod echo;
+pub mod iperf;
+pub mod rate;
+pub mod report;
+pub mod respond;
+pub mod run;
+pub mod runs;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Debug, Parser)]
+#[command(name = "espbench", version, about, disable_help_subcommand = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Carry out plans: on real devices, or on the built-in responders over loopback
+    Run(run::Args),
+    /// UDP round trips over a sweep of sizes
+    Echo(echo::Args),
+    /// iperf 2 on the wire, both roles, with the options that ESP users know
+    Iperf(iperf::Args),
+    /// Messages a second over TCP or MQTT; the highest rate without loss
+    Rate(rate::Args),
+    /// Be the other side: UDP echo, TCP sink and source, iperf 2 server, MQTT broker
+    Respond(respond::Args),
+    /// List the runs in the store
+    Runs(runs::Args),
+    /// Draw the report of a stored run again
+    Report(report::Args),
+    /// Hold a run against another run, or against the published figures
+    Compare(compare::Args),
+}
+
+/// Parses the command line and runs it. Exit status: 0 fine, 1 a threshold failed, 2 could not
+/// measure.
+#[must_use]
+pub fn main() -> ExitCode {
+    let result = match &Arguments::parse().command {
+        Command::Run(args) => run::run(args),
+        Command::Echo(args) => echo::run(args),
+        Command::Iperf(args) => iperf::run(args),
+        Command::Rate(args) => rate::run(args),
+        Command::Respond(args) => respond::run(args),
+        Command::Runs(args) => runs::run(args),
+        Command::Report(args) => report::run(args),
+        Command::Compare(args) => compare::run(args),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("espbench: {error:#}");
+        ExitCode::from(2)
+    })
+}

@@ -1,0 +1,24 @@
+//! Everything that touches the world: sockets, database, drawings, the command.
+//!
+//! # A map of the code
+//!
+//! | module | what |
+//! |---|---|
+//! | [`cli`] | the command: one file per subcommand; the only module that knows all others |
+//! | [`target`] | where: one file per way to reach devices |
+//! | [`respond`] | the other side: UDP echo, TCP sink and source, iperf 2 server, MQTT broker |
+//! | [`store`] | the record, in SQLite |
+//! | [`render`] | drawings of a report: text, JSON, CSV, Markdown, HTML |
+//! | [`sys`] | system calls that differ by platform, each with a fallback |
+//! | [`clock`] | the monotonic clock |
+//!
+//! `target`, `store`, `render` and `respond` do not know each other, but for the in-process side
+//! of `target::loopback`.
+
+pub mod cli;
+pub mod clock;
+pub mod render;
+pub mod respond;
+pub mod store;
+pub mod sys;
+pub mod target;

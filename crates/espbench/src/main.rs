@@ -1,0 +1,5 @@
+//! The `espbench` command.
+
+fn main() -> std::process::ExitCode {
+    espbench::cli::main()
+}

@@ -1,0 +1,51 @@
+//! The other side: one file per service, each a thread that stops when it is dropped.
+//!
+//! `espbench respond` starts all of them on their usual ports; the `loopback` target starts the
+//! one it needs, in this process, on a port that the system picks.
+
+pub mod echo;
+pub mod iperf;
+pub mod mqtt;
+pub mod tcp;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+/// A running service. Dropping it stops it and waits for its threads.
+#[derive(Debug)]
+pub struct Service {
+    /// What it is (`UDP echo`).
+    pub name: &'static str,
+    /// Where it listens; the port is the real one where 0 was asked for.
+    pub address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Service {
+    /// A service of these threads; each looks at `stop` at least ten times a second.
+    #[must_use]
+    pub fn new(
+        name: &'static str,
+        address: SocketAddr,
+        stop: Arc<AtomicBool>,
+        threads: Vec<JoinHandle<()>>,
+    ) -> Self {
+        Self { name, address, stop, threads }
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Takes one line about what a service sees (a client came, a test ended); `espbench respond`
+/// prints it to stderr, the loopback target drops it.
+pub type Log = Arc<dyn Fn(&str) + Send + Sync>;

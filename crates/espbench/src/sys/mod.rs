@@ -1,0 +1,1 @@
+//! System calls that differ by platform, each with a fallback.

@@ -1,0 +1,91 @@
+//! Where: one file per way to reach devices.
+//!
+//! A target only pumps bytes and time. Behaviour is in `espbench_proto::node`, arithmetic in
+//! `espbench_measure`.
+
+pub mod iperf;
+pub mod mqtt;
+pub mod tcp_rate;
+pub mod udp_echo;
+
+use espbench_measure::run::Site;
+use espbench_proto::sample::Sample;
+use espbench_proto::workload::Workload;
+
+/// Why a cell could not be measured. The text says who, what, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// The target cannot do this kind of work at all.
+    #[error("{target} cannot run {kind}: {hint}")]
+    Unsupported {
+        /// The target.
+        target: String,
+        /// The workload's kind.
+        kind: &'static str,
+        /// What to do.
+        hint: String,
+    },
+    /// The peer could not be reached, or went away.
+    #[error("{peer}: {what}: {source}; {hint}")]
+    Peer {
+        /// Address of the peer.
+        peer: String,
+        /// What was being done.
+        what: &'static str,
+        /// The system's error.
+        source: std::io::Error,
+        /// What to do.
+        hint: String,
+    },
+    /// The peer answered with something else than the protocol allows.
+    #[error("{peer}: {what}; {hint}")]
+    Protocol {
+        /// Address of the peer.
+        peer: String,
+        /// What it did.
+        what: String,
+        /// What to do.
+        hint: String,
+    },
+    /// A local resource failed.
+    #[error("{what}: {source}; {hint}")]
+    Local {
+        /// What was being done.
+        what: String,
+        /// The system's error.
+        source: std::io::Error,
+        /// What to do.
+        hint: String,
+    },
+    /// Ctrl-C.
+    #[error("stopped")]
+    Cancelled,
+}
+
+/// Takes what a target finds, as it finds it.
+pub trait Sink {
+    /// Records a sample. Blocks rather than drops when the store is slow, and counts that.
+    fn sample(&mut self, sample: Sample);
+    /// Adds to a counter of the cell (`socket-overflow`, `late-sends`).
+    fn count(&mut self, name: &'static str, by: u64);
+    /// Notes a finding that is not a number (the peer's version).
+    fn fact(&mut self, name: &'static str, value: String);
+    /// True once the user wants to stop; a target looks at it at least ten times a second.
+    fn cancelled(&self) -> bool;
+}
+
+/// A way to reach devices.
+pub trait Target {
+    /// The device and the place, as far as the target itself knows them.
+    fn site(&self) -> Site;
+    /// Whether it can do this work, before anything is measured.
+    ///
+    /// # Errors
+    /// [`TargetError::Unsupported`].
+    fn check(&self, workload: &Workload) -> Result<(), TargetError>;
+    /// Does the work of one cell.
+    ///
+    /// # Errors
+    /// Whatever stopped it; samples already given to `sink` stay.
+    fn run(&mut self, workload: &Workload, sink: &mut dyn Sink) -> Result<(), TargetError>;
+}

@@ -1,0 +1,1 @@
+//! Whole commands and whole conversations: one module per behaviour.

@@ -1,0 +1,137 @@
+//! The result cell: identity columns, value, unit, n, interval, origin.
+
+use alloc::string::String;
+use serde::{Deserialize, Serialize};
+
+/// Where a value comes from. A simulated number is never shown without that word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// Taken on real sockets, boards or captures.
+    Measured,
+    /// Taken in the virtual lab.
+    Simulated,
+    /// Typed from a public document.
+    Published,
+}
+
+impl Origin {
+    /// The word shown beside the value.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Simulated => "simulated",
+            Self::Published => "published",
+        }
+    }
+}
+
+/// The identity columns, those of `reference/published.csv`. `None` is "does not say" or "does not
+/// apply".
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The table that the cell belongs to (`udp-echo`, `tcp-rate`, …).
+    pub table: String,
+    /// Device under test (`esp32`, `esp32c3`, `host`, …).
+    pub chip: String,
+    /// `udp`, `tcp`, `mqtt`, `esp-now`.
+    pub transport: String,
+    /// How the device is attached or driven (`station`, `softap`, `unicast`, `loopback`, …).
+    pub mode: String,
+    /// What the value is (`rtt_avg`, `loss`, `throughput_rx`, …).
+    pub metric: String,
+    /// Payload in bytes.
+    pub payload_bytes: Option<u32>,
+    /// Number of devices, or of parallel streams.
+    pub devices: Option<u32>,
+    /// Distance in metres.
+    pub distance_m: Option<f64>,
+    /// `off`, `open`, `wpa2`, `app-data`, ….
+    pub security: Option<String>,
+    /// `office`, `shield-box`, `home`, `loopback`, ….
+    pub environment: Option<String>,
+}
+
+/// One result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// What it is the value of.
+    #[serde(flatten)]
+    pub id: Identity,
+    /// The value; `None` where it could not be determined.
+    pub value: Option<f64>,
+    /// Unit of value and interval.
+    pub unit: String,
+    /// Number of observations behind the value; `None` where the source does not say.
+    pub n: Option<u64>,
+    /// Lower end of the 95 % confidence interval.
+    pub ci_low: Option<f64>,
+    /// Upper end of the 95 % confidence interval.
+    pub ci_high: Option<f64>,
+    /// Measured, simulated or published.
+    pub origin: Origin,
+    /// True where a constant of the simulator was fitted to that published cell.
+    pub fitted: bool,
+    /// What distinguishes it beyond the identity columns: settings such as `qos=1`, `Nagle off`,
+    /// `binary, 8 in flight`. Two measured cells are the same cell only if this agrees too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// Where it comes from, and what to know about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// The document (published) or the run (measured, simulated).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+}
+
+/// A statistic with what is known of its uncertainty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The value; `None` where there were no observations.
+    pub value: Option<f64>,
+    /// Number of observations.
+    pub n: u64,
+    /// Lower end of the 95 % confidence interval, where one exists.
+    pub low: Option<f64>,
+    /// Upper end of the 95 % confidence interval, where one exists.
+    pub high: Option<f64>,
+}
+
+impl Estimate {
+    /// A count or an extreme value: exact for what was seen, without an interval.
+    #[must_use]
+    pub const fn exact(value: f64, n: u64) -> Self {
+        Self { value: Some(value), n, low: None, high: None }
+    }
+
+    /// The same estimate in another unit.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        let (low, high) = if factor < 0.0 { (self.high, self.low) } else { (self.low, self.high) };
+        Self {
+            value: self.value.map(|v| v * factor),
+            n: self.n,
+            low: low.map(|v| v * factor),
+            high: high.map(|v| v * factor),
+        }
+    }
+
+    /// The cell of this estimate.
+    #[must_use]
+    pub fn into_cell(self, id: Identity, unit: &str, origin: Origin) -> Cell {
+        Cell {
+            id,
+            value: self.value,
+            unit: unit.into(),
+            n: Some(self.n),
+            ci_low: self.low,
+            ci_high: self.high,
+            origin,
+            fitted: false,
+            variant: None,
+            note: None,
+            source: None,
+        }
+    }
+}

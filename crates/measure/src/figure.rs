@@ -1,0 +1,95 @@
+//! Figures as data. A drawing has nothing left to compute but pixels.
+
+use crate::cell::Origin;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// How an axis is divided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Equal steps.
+    #[default]
+    Linear,
+    /// Equal factors.
+    Log,
+    /// Named positions 0, 1, 2, …: see [`Axis::categories`].
+    Category,
+}
+
+/// One axis.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Axis {
+    /// What it shows, without the unit.
+    pub label: String,
+    /// Unit, empty where there is none.
+    pub unit: String,
+    /// Division.
+    pub scale: Scale,
+    /// Names of the positions of a category axis.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<String>,
+}
+
+/// How a series is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mark {
+    /// Points joined by a line.
+    #[default]
+    Line,
+    /// Horizontal from each point to the next (cumulative distributions).
+    Step,
+    /// Points alone.
+    Points,
+    /// Bars from zero.
+    Bars,
+    /// Bars stacked on the series before it.
+    Stacked,
+}
+
+/// One point; `low` and `high` are its interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Abscissa.
+    pub x: f64,
+    /// Ordinate.
+    pub y: f64,
+    /// Lower end of the interval of `y`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    /// Upper end of the interval of `y`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+}
+
+/// One curve or group of bars.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    /// Name in the legend.
+    pub name: String,
+    /// Measured, simulated or published; drawings mark them apart.
+    pub origin: Origin,
+    /// How to draw it.
+    pub mark: Mark,
+    /// The points, in drawing order.
+    pub points: Vec<Point>,
+}
+
+/// One figure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figure {
+    /// Stable name, usable as an anchor.
+    pub id: String,
+    /// Title.
+    pub title: String,
+    /// The figure in words, for those who cannot see it: what it shows and what stands out.
+    pub alt: String,
+    /// Horizontal axis.
+    pub x: Axis,
+    /// Vertical axis.
+    pub y: Axis,
+    /// What is drawn.
+    pub series: Vec<Series>,
+}

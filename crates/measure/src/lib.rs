@@ -1,0 +1,39 @@
+//! What to measure, and what the numbers mean.
+//!
+//! # A map of the code, in reading order
+//!
+//! | module | what |
+//! |---|---|
+//! | [`plan`] | what to measure: TOML, a matrix of [`Workload`](espbench_proto::workload::Workload)s; knows no target |
+//! | [`units`] | "10 s", "40 Mbit/s", "1470 B": parsed and printed in one place |
+//! | [`run`] | the immutable facts of a run and of each of its cells, with the recorded samples |
+//! | [`quantile`], [`interval`], [`bootstrap`] | each owns one kind of statistic, with its source |
+//! | [`summary`] | samples of one workload to result cells, one file per workload |
+//! | [`cell`] | the result cell, the product's common coin |
+//! | [`published`] | reads cells in the columns of `published.csv` |
+//! | [`compare`] | joins two lists of cells: ratio, interval, verdict |
+//! | [`warning`] | the closed set of advice |
+//! | [`figure`] | curves and bars as data: nothing downstream computes |
+//! | [`report`] | all of it as one value |
+//!
+//! No clock, no I/O, no drawing; floats through `libm`, so that results are the same everywhere.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod bootstrap;
+pub mod cell;
+pub mod compare;
+pub mod figure;
+pub mod interval;
+pub mod plan;
+pub mod published;
+pub mod quantile;
+pub mod report;
+pub mod run;
+pub mod summary;
+pub mod units;
+pub mod warning;

@@ -1,0 +1,65 @@
+//! The immutable facts of a run and of its cells, with the samples that were recorded.
+
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use espbench_proto::sample::Sample;
+use espbench_proto::workload::Workload;
+use serde::{Deserialize, Serialize};
+
+/// What is known of the device and of the place: the identity columns that a workload cannot know.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Site {
+    /// Device under test.
+    pub chip: String,
+    /// How it is attached (`station`, `softap`, `loopback`).
+    pub mode: String,
+    /// Distance in metres.
+    pub distance_m: Option<f64>,
+    /// Security of the link.
+    pub security: Option<String>,
+    /// The place.
+    pub environment: Option<String>,
+}
+
+/// Everything that was known when a run began. Never changed afterwards.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RunFacts {
+    /// Name of the run, as the store and the command line know it.
+    pub name: String,
+    /// Version of espbench, and of the build.
+    pub tool: String,
+    /// Start in UTC, RFC 3339. For people; no duration is computed from it.
+    pub started: String,
+    /// The target as typed (`loopback`, `udp:192.0.2.7:10000`).
+    pub target: String,
+    /// Seed of everything random in the run and in its statistics.
+    pub seed: u64,
+    /// The plan's name.
+    pub plan_name: String,
+    /// The plan, verbatim.
+    pub plan_text: String,
+    /// The device and the place.
+    pub site: Site,
+    /// Host name is not among them: operating system, kernel, CPU, clock source, socket limits.
+    pub host: BTreeMap<String, String>,
+}
+
+/// One cell of the plan as it was carried out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recorded {
+    /// Position in the plan, from 0.
+    pub ordinal: u32,
+    /// Repetition, from 0.
+    pub repetition: u32,
+    /// What was asked.
+    pub workload: Workload,
+    /// What was recorded, in order.
+    pub samples: Vec<Sample>,
+    /// Counters of the target: drops, stalls, overflows, by name.
+    pub counters: BTreeMap<String, u64>,
+    /// Findings that are not numbers (the peer's version, the segmentation that was used).
+    pub facts: BTreeMap<String, String>,
+    /// Why the cell could not be measured (to its end).
+    pub error: Option<String>,
+}

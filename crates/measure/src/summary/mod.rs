@@ -1,0 +1,69 @@
+//! Samples to result cells: one file per workload.
+
+pub mod iperf;
+pub mod mqtt_rate;
+pub mod tcp_rate;
+pub mod udp_echo;
+
+use crate::cell::{Cell, Estimate, Identity, Origin};
+use crate::run::{Recorded, Site};
+use alloc::string::String;
+use alloc::vec::Vec;
+use espbench_proto::workload::Workload;
+
+/// What a summary needs to know besides the samples.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The device and the place.
+    pub site: &'a Site,
+    /// Measured or simulated.
+    pub origin: Origin,
+    /// Seed of the bootstrap.
+    pub seed: u64,
+}
+
+impl Context<'_> {
+    /// A cell of `estimate`, with the identity columns that the site knows.
+    #[must_use]
+    pub fn cell(&self, place: &Place<'_>, metric: &str, unit: &str, estimate: Estimate) -> Cell {
+        let id = Identity {
+            table: place.table.into(),
+            chip: self.site.chip.clone(),
+            transport: place.transport.into(),
+            mode: self.site.mode.clone(),
+            metric: metric.into(),
+            payload_bytes: place.payload_bytes,
+            devices: Some(place.devices),
+            distance_m: self.site.distance_m,
+            security: self.site.security.clone(),
+            environment: self.site.environment.clone(),
+        };
+        Cell { variant: place.variant.clone(), ..estimate.into_cell(id, unit, self.origin) }
+    }
+}
+
+/// The identity columns that a workload knows.
+#[derive(Clone, Debug)]
+pub struct Place<'a> {
+    /// The table.
+    pub table: &'a str,
+    /// The transport.
+    pub transport: &'a str,
+    /// Payload in bytes, where one number describes it.
+    pub payload_bytes: Option<u32>,
+    /// Devices or parallel streams.
+    pub devices: u32,
+    /// Settings beyond the identity columns.
+    pub variant: Option<String>,
+}
+
+/// The result cells of one recorded cell.
+#[must_use]
+pub fn summarize(recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+    match &recorded.workload {
+        Workload::UdpEcho(w) => udp_echo::summarize(w, recorded, context),
+        Workload::Iperf(w) => iperf::summarize(w, recorded, context),
+        Workload::TcpRate(w) => tcp_rate::summarize(w, recorded, context),
+        Workload::MqttRate(w) => mqtt_rate::summarize(w, recorded, context),
+    }
+}

@@ -1,0 +1,26 @@
+//! How each participant behaves: state machines without I/O.
+//!
+//! The law: after any `handle`, call `poll` until it answers [`Output::WaitUntil`].
+
+pub mod echo;
+pub mod iperf;
+pub mod mqtt;
+
+use crate::sample::Sample;
+use crate::time::Instant;
+
+/// What a machine wants next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Output {
+    /// Send the first `len` bytes of the buffer that was lent to `poll`.
+    Send {
+        /// Bytes to send.
+        len: usize,
+    },
+    /// Record this.
+    Sample(Sample),
+    /// Nothing to do before this instant unless something arrives.
+    WaitUntil(Instant),
+    /// Finished; nothing more will be wanted.
+    Done,
+}

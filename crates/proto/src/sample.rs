@@ -1,0 +1,247 @@
+//! The record: the fate of one probe, or of one interval, on one link.
+//!
+//! Samples are raw facts. They hold timestamps, never differences, so that every statistic can be
+//! computed again. A lost probe is a sample too, with its cause where that is known. What is not
+//! known is `None`, never zero.
+
+use crate::time::Instant;
+
+/// A directed pair of participants, or one of several parallel streams between them.
+///
+/// Small integers; the run's facts map them to addresses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Link(pub u16);
+
+/// One line of the record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Sample {
+    /// One probe: a datagram, a message, a ping.
+    Probe(Probe),
+    /// One interval of a stream: bytes and datagrams between two instants.
+    Interval(Interval),
+}
+
+/// The fate of one probe. All timestamps are on the sender's clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Probe {
+    /// The link on which it was sent.
+    pub link: Link,
+    /// Sequence number on that link, from 0 (discarded warm-up probes are not recorded).
+    pub seq: u64,
+    /// Payload in bytes, as counted by the document that the workload follows.
+    pub bytes: u32,
+    /// When the plan wanted it sent. With an offered rate this is earlier than `sent` whenever the
+    /// sender fell behind; latency from here is free of coordinated omission.
+    pub due: Instant,
+    /// When it entered the client's queue, where there is one (MQTT).
+    pub queued: Option<Instant>,
+    /// When it was handed to the operating system or to the radio driver.
+    pub sent: Option<Instant>,
+    /// When an acknowledgement came (PUBACK, PUBCOMP, application ACK).
+    pub acked: Option<Instant>,
+    /// When its reply, or the message itself, reached the receiving application.
+    pub received: Option<Instant>,
+    /// The same arrival, as stamped by the kernel or the radio on reception.
+    pub stamped: Option<Instant>,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// What became of a probe.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fate {
+    /// Came back, or arrived, whole and in time.
+    #[default]
+    Delivered,
+    /// Came after its time-out: counted apart, neither lost nor in the latency figures.
+    Late,
+    /// A further copy of one that had already come. It is a sample of its own with the same `seq`.
+    Duplicate,
+    /// Came back with other content than was sent.
+    Corrupt,
+    /// Did not come.
+    Lost(Cause),
+}
+
+/// Why a probe was lost. Each is a place with a queue or a medium that counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Cause {
+    /// Not known: it was sent and nothing was heard of it.
+    #[default]
+    Unknown,
+    /// Never entered the application's own queue: it was full.
+    ApplicationQueue,
+    /// The operating system or driver refused it: out of buffers (`ENOBUFS`, `ENOMEM`).
+    NoBuffers,
+    /// Destroyed on the air by a collision.
+    Collision,
+    /// Too weak on the air to be decoded.
+    Noise,
+    /// Given up after the last retry.
+    RetryLimit,
+    /// Arrived, and was dropped from a full receive queue (socket buffer, mailbox).
+    ReceiveQueue,
+    /// Lost on the serial line between the device and the host.
+    SerialLine,
+    /// The broker took it (and may have acknowledged it), and did not pass it on.
+    Broker,
+    /// The connection broke with the probe outstanding.
+    Disconnected,
+    /// The run was stopped with the probe outstanding.
+    Stopped,
+}
+
+impl Cause {
+    /// Every cause, in the order of a packet's way from sender to receiver.
+    pub const ALL: [Self; 11] = [
+        Self::ApplicationQueue,
+        Self::NoBuffers,
+        Self::Collision,
+        Self::Noise,
+        Self::RetryLimit,
+        Self::ReceiveQueue,
+        Self::SerialLine,
+        Self::Broker,
+        Self::Disconnected,
+        Self::Stopped,
+        Self::Unknown,
+    ];
+
+    /// The name used in the store, in JSON and in tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::ApplicationQueue => "application-queue",
+            Self::NoBuffers => "no-buffers",
+            Self::Collision => "collision",
+            Self::Noise => "noise",
+            Self::RetryLimit => "retry-limit",
+            Self::ReceiveQueue => "receive-queue",
+            Self::SerialLine => "serial-line",
+            Self::Broker => "broker",
+            Self::Disconnected => "disconnected",
+            Self::Stopped => "stopped",
+        }
+    }
+
+    /// The cause of that [`name`](Self::name).
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|cause| cause.name() == name)
+    }
+}
+
+impl Fate {
+    /// The name used in the store, in JSON and in tables. The cause of a loss is stored apart.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Delivered => "delivered",
+            Self::Late => "late",
+            Self::Duplicate => "duplicate",
+            Self::Corrupt => "corrupt",
+            Self::Lost(_) => "lost",
+        }
+    }
+
+    /// The fate of that name; `cause` matters for `lost` only.
+    #[must_use]
+    pub fn from_name(name: &str, cause: Option<Cause>) -> Option<Self> {
+        Some(match name {
+            "delivered" => Self::Delivered,
+            "late" => Self::Late,
+            "duplicate" => Self::Duplicate,
+            "corrupt" => Self::Corrupt,
+            "lost" => Self::Lost(cause.unwrap_or_default()),
+            _ => return None,
+        })
+    }
+}
+
+/// Who observed an interval, and over which span.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Observer {
+    /// This end, as sender.
+    #[default]
+    Sender,
+    /// This end, as receiver.
+    Receiver,
+    /// The other end, as it reported over the wire (iperf's server report).
+    Peer,
+}
+
+impl Observer {
+    /// The name used in the store and in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sender => "sender",
+            Self::Receiver => "receiver",
+            Self::Peer => "peer",
+        }
+    }
+
+    /// The observer of that [`name`](Self::name).
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Sender, Self::Receiver, Self::Peer].into_iter().find(|o| o.name() == name)
+    }
+}
+
+/// One interval of one stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Interval {
+    /// The stream.
+    pub link: Link,
+    /// Number of the interval on that stream, from 0. The total over the stream has `total` set
+    /// and stands after its intervals.
+    pub seq: u64,
+    /// True for the sum over the whole stream, which may differ from the intervals' sum: a peer's
+    /// report gives only the total.
+    pub total: bool,
+    /// Who counted.
+    pub observer: Observer,
+    /// Start, on the observer's clock.
+    pub start: Instant,
+    /// End, on the observer's clock.
+    pub end: Instant,
+    /// Payload bytes moved in the interval.
+    pub bytes: u64,
+    /// Datagrams or messages moved (writes or reads for TCP).
+    pub datagrams: Option<u64>,
+    /// Datagrams missing by sequence number.
+    pub lost: Option<u64>,
+    /// Datagrams that arrived after one with a higher sequence number.
+    pub out_of_order: Option<u64>,
+    /// Datagrams that arrived more than once.
+    pub duplicates: Option<u64>,
+    /// Interarrival jitter at the end of the interval, RFC 3550 section 6.4.1, in nanoseconds.
+    pub jitter_ns: Option<u64>,
+    /// TCP segments retransmitted in the interval, where the system tells.
+    pub retransmits: Option<u64>,
+    /// Smoothed TCP round-trip time at the end of the interval, where the system tells, in
+    /// nanoseconds.
+    pub tcp_rtt_ns: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_read_back() {
+        for cause in Cause::ALL {
+            assert_eq!(Cause::from_name(cause.name()), Some(cause));
+            let lost = Fate::Lost(cause);
+            assert_eq!(Fate::from_name(lost.name(), Some(cause)), Some(lost));
+        }
+        for fate in [Fate::Delivered, Fate::Late, Fate::Duplicate, Fate::Corrupt] {
+            assert_eq!(Fate::from_name(fate.name(), None), Some(fate));
+        }
+        for observer in [Observer::Sender, Observer::Receiver, Observer::Peer] {
+            assert_eq!(Observer::from_name(observer.name()), Some(observer));
+        }
+        assert_eq!(Fate::from_name("vanished", None), None);
+    }
+}

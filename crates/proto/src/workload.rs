@@ -1,0 +1,173 @@
+//! What one measured cell asks of a target. A plan's matrix expands to these; later the firmware's
+//! console will carry them.
+
+use crate::time::Duration;
+
+/// One cell's worth of work.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Workload {
+    /// UDP round trips of one size.
+    UdpEcho(UdpEcho),
+    /// One iperf 2 test.
+    Iperf(Iperf),
+    /// Short messages over TCP, counted for a second at a time.
+    TcpRate(TcpRate),
+    /// Numbered messages through an MQTT broker.
+    MqttRate(MqttRate),
+}
+
+impl Workload {
+    /// The name that a plan's `kind` key and the reports use.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::UdpEcho(_) => "udp-echo",
+            Self::Iperf(_) => "iperf",
+            Self::TcpRate(_) => "tcp-rate",
+            Self::MqttRate(_) => "mqtt-rate",
+        }
+    }
+}
+
+/// What an echo probe looks like.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EchoFormat {
+    /// Digits 0 to 8 over and over, ended by a line feed, one probe at a time: the form of the
+    /// published ESP32 benchmark. The line feed is not counted in the size.
+    #[default]
+    Ascii,
+    /// A header with sequence number and time, then a pattern; several may be in flight.
+    Binary,
+}
+
+/// UDP round trips of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UdpEcho {
+    /// Payload bytes (without the line feed in ASCII form).
+    pub size: u32,
+    /// Probes recorded.
+    pub count: u32,
+    /// Probes sent first and not recorded.
+    pub discard: u32,
+    /// Form of the probe.
+    pub format: EchoFormat,
+    /// Most probes outstanding at once (1 in ASCII form).
+    pub in_flight: u16,
+    /// Time from one probe's due time to the next; `None` sends as soon as the window allows.
+    pub interval: Option<Duration>,
+    /// How long to wait for a reply before the probe counts as lost.
+    pub timeout: Duration,
+}
+
+/// Transport under iperf.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transport {
+    /// UDP datagrams with sequence numbers.
+    Udp,
+    /// A TCP stream.
+    #[default]
+    Tcp,
+}
+
+/// Who sends in an iperf test, as iperf 2 names it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Direction {
+    /// The client sends.
+    #[default]
+    Forward,
+    /// `-R`: the server sends over the client's connection.
+    Reverse,
+    /// `--full-duplex`: both over one connection.
+    FullDuplex,
+    /// `-r`: client to server, then server to client over a connection of its own.
+    Tradeoff,
+    /// `-d`: both at once, over two connections.
+    Dual,
+}
+
+/// One iperf 2 test.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Iperf {
+    /// TCP or UDP.
+    pub transport: Transport,
+    /// Who sends.
+    pub direction: Direction,
+    /// `-t`: how long to send. Not used where `bytes` is set.
+    pub time: Duration,
+    /// `-n`: how much to send, per stream.
+    pub bytes: Option<u64>,
+    /// `-i`: length of a reported interval.
+    pub interval: Duration,
+    /// `-l`: bytes of a datagram or of a TCP write.
+    pub length: u32,
+    /// `-b`: offered bits of payload a second per stream; `None` is as fast as it goes.
+    pub bandwidth: Option<u64>,
+    /// `-P`: parallel streams.
+    pub parallel: u16,
+    /// `-w`: socket buffer in bytes; `None` leaves the system's default.
+    pub window: Option<u32>,
+    /// `-N`: Nagle's algorithm off.
+    pub no_delay: bool,
+}
+
+/// Short messages over TCP, counted in runs of one second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpRate {
+    /// Bytes of one message.
+    pub size: u32,
+    /// Runs recorded.
+    pub runs: u16,
+    /// Runs made first and not recorded.
+    pub discard: u16,
+    /// Length of one run.
+    pub run_time: Duration,
+    /// Nagle's algorithm off (`TCP_NODELAY`).
+    pub no_delay: bool,
+}
+
+/// Version of MQTT spoken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MqttVersion {
+    /// MQTT 3.1.1, protocol level 4.
+    #[default]
+    V311,
+    /// MQTT 5.0, protocol level 5.
+    V5,
+}
+
+/// What an MQTT cell does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum MqttMode {
+    /// As fast as the in-flight window and the socket allow.
+    Saturate,
+    /// At a fixed offered rate, messages a second.
+    Offered(f64),
+    /// Looks for the highest offered rate without loss, between these two, messages a second.
+    Search {
+        /// Lowest rate tried.
+        low: f64,
+        /// Highest rate tried.
+        high: f64,
+    },
+}
+
+/// Numbered messages through an MQTT broker.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MqttRate {
+    /// 3.1.1 or 5.
+    pub version: MqttVersion,
+    /// Quality of service, 0 to 2, of publication and subscription.
+    pub qos: u8,
+    /// Payload bytes (the sequence number and the time are in them; the smallest is 16).
+    pub size: u32,
+    /// How messages are offered.
+    pub mode: MqttMode,
+    /// Most QoS 1 or 2 messages without an acknowledgement.
+    pub in_flight: u16,
+    /// How long one step lasts.
+    pub time: Duration,
+    /// Stop a step after so many messages, where set.
+    pub count: Option<u32>,
+    /// Messages that the client's own queue holds before it drops (and counts) further ones.
+    pub queue: u32,
+}
