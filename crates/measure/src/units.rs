@@ -1,1 +1,189 @@
-//! Units (being written).
+//! Quantities as people write them: "10 s", "40 Mbit/s", "1470 B".
+//!
+//! Prefixes follow the SI: k is 1000; Ki, Mi and Gi are powers of 1024 (IEC 80000-13). A number of
+//! the wrong kind is an error that names the units that would do.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::time::Duration;
+
+/// A kind of quantity, with its units as factors of the base unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dimension {
+    /// Base unit: second.
+    Time,
+    /// Base unit: bit per second.
+    BitRate,
+    /// Base unit: byte.
+    Size,
+    /// Base unit: event (message, probe) per second.
+    Rate,
+    /// Base unit: 1.
+    Proportion,
+}
+
+impl Dimension {
+    /// What a person calls it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Time => "a time",
+            Self::BitRate => "a bit rate",
+            Self::Size => "a size",
+            Self::Rate => "a rate",
+            Self::Proportion => "a proportion",
+        }
+    }
+
+    /// Accepted units and their factors; the first of equal factors is the one printed.
+    #[must_use]
+    pub const fn units(self) -> &'static [(&'static str, f64)] {
+        match self {
+            Self::Time => &[
+                ("ns", 1e-9),
+                ("us", 1e-6),
+                ("µs", 1e-6),
+                ("ms", 1e-3),
+                ("s", 1.0),
+                ("min", 60.0),
+                ("h", 3600.0),
+            ],
+            Self::BitRate => &[("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9)],
+            Self::Size => &[
+                ("B", 1.0),
+                ("kB", 1e3),
+                ("KiB", 1024.0),
+                ("MB", 1e6),
+                ("MiB", 1_048_576.0),
+                ("GB", 1e9),
+                ("GiB", 1_073_741_824.0),
+            ],
+            Self::Rate => &[("/s", 1.0), ("messages/s", 1.0), ("probes/s", 1.0), ("Hz", 1.0)],
+            Self::Proportion => &[("%", 0.01), ("percent", 0.01)],
+        }
+    }
+
+    fn expected(self) -> String {
+        let mut list = String::new();
+        for (unit, _) in self.units() {
+            if !list.is_empty() {
+                list.push_str(", ");
+            }
+            list.push_str(unit);
+        }
+        list
+    }
+}
+
+/// Parses `text` as a quantity of that dimension, in its base unit.
+///
+/// # Errors
+/// A sentence that says what is wrong and which units would do.
+pub fn parse(text: &str, dimension: Dimension) -> Result<f64, String> {
+    let text = text.trim();
+    let split = text
+        .find(|c: char| !(c.is_ascii_digit() || matches!(c, '.' | '_' | '+' | '-')))
+        .unwrap_or(text.len());
+    // 1e6 is a number too: an exponent belongs to the digits before it.
+    let split = match text[split..].strip_prefix(['e', 'E']) {
+        Some(rest) if rest.starts_with(|c: char| c.is_ascii_digit()) => {
+            let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+            split + 1 + digits
+        }
+        _ => split,
+    };
+    let (digits, unit) = (text[..split].replace('_', ""), text[split..].trim());
+    let number: f64 = digits.parse().map_err(|_| {
+        format!(
+            "`{text}` is not {}: write a number and a unit, such as `10 {}`",
+            dimension.name(),
+            dimension.units()[0].0
+        )
+    })?;
+    if unit.is_empty() {
+        return Err(format!("`{text}` has no unit: add one of {}", dimension.expected()));
+    }
+    let Some((_, factor)) = dimension.units().iter().find(|(name, _)| *name == unit) else {
+        return Err(format!(
+            "`{unit}` is not a unit of {}: use one of {}",
+            &dimension.name()[2..],
+            dimension.expected()
+        ));
+    };
+    let value = number * factor;
+    if value.is_finite() && value >= 0.0 {
+        Ok(value)
+    } else {
+        Err(format!("`{text}` must not be negative or infinite"))
+    }
+}
+
+/// Parses a time such as `250 ms`.
+///
+/// # Errors
+/// As [`parse`], and for times over 365 days.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let seconds = parse(text, Dimension::Time)?;
+    if seconds > 365.0 * 86_400.0 {
+        return Err(format!("`{text}` is longer than a year"));
+    }
+    Ok(Duration::from_nanos(libm::round(seconds * 1e9) as u64))
+}
+
+/// Prints a time with the largest unit that keeps it exact, so that [`duration`] reads it back.
+#[must_use]
+pub fn print_duration(time: Duration) -> String {
+    let nanos = time.as_nanos();
+    for (unit, factor) in [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000)] {
+        if nanos.is_multiple_of(factor) && nanos > 0 {
+            return format!("{} {unit}", nanos / factor);
+        }
+    }
+    if nanos == 0 { "0 s".to_string() } else { format!("{nanos} ns") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn units_scale_to_the_base_unit() {
+        assert_eq!(parse("40 Mbit/s", Dimension::BitRate), Ok(40e6));
+        assert_eq!(parse("1e3kbit/s", Dimension::BitRate), Ok(1e6));
+        assert_eq!(parse("16 KiB", Dimension::Size), Ok(16_384.0));
+        assert_eq!(parse("12.5 /s", Dimension::Rate), Ok(12.5));
+        assert_eq!(parse("1 %", Dimension::Proportion), Ok(0.01));
+        assert_eq!(duration("1_000 us"), Ok(Duration::from_millis(1)));
+        assert_eq!(duration("0.5ms"), Ok(Duration::from_micros(500)));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_what_would_do() {
+        let error = |text| duration(text).unwrap_err();
+        assert_eq!(error("10"), "`10` has no unit: add one of ns, us, µs, ms, s, min, h");
+        assert_eq!(
+            error("10 MB"),
+            "`MB` is not a unit of time: use one of ns, us, µs, ms, s, min, h"
+        );
+        assert!(error("soon").starts_with("`soon` is not a time: write a number and a unit"));
+        assert!(error("-1 s").contains("must not be negative"));
+        assert!(error("1e9 h").contains("longer than a year"));
+    }
+
+    proptest! {
+        #[test]
+        fn printed_durations_read_back(nanos in 0_u64..1_000_000_000_000_000) {
+            let time = Duration::from_nanos(nanos);
+            // Up to 2^53 ns the float in between is exact.
+            prop_assert_eq!(duration(&print_duration(time)), Ok(time));
+        }
+
+        #[test]
+        fn no_text_panics(text in "\\PC{0,20}") {
+            for dimension in [Dimension::Time, Dimension::BitRate, Dimension::Size, Dimension::Rate] {
+                let _ = parse(&text, dimension);
+            }
+        }
+    }
+}

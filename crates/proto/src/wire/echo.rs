@@ -1,1 +1,153 @@
-//! (being written)
+//! The UDP echo probe, in two forms.
+//!
+//! **ASCII**, as the published ESP32 benchmark sends it (smellbomb-udp, Python client): the digits
+//! 0 to 8 over and over, then a line feed that is not counted in the size. The form carries no
+//! sequence number.
+//!
+//! **Binary**, ours: a header, then a pattern. Integers are big-endian.
+//!
+//! | offset | bytes | field |
+//! |---|---|---|
+//! | 0 | 4 | magic `45 42 65 31` ("EBe1") |
+//! | 4 | 4 | session, tells this run's probes from stray ones |
+//! | 8 | 8 | sequence number, from 0 |
+//! | 16 | … | pattern: byte `i` of the datagram is `(i + sequence) mod 251` |
+//!
+//! 251 is prime, so that a reply spliced from two probes does not match by chance.
+
+/// Bytes of the binary header, the smallest binary probe.
+pub const HEADER_LEN: usize = 16;
+
+const MAGIC: [u8; 4] = *b"EBe1";
+
+/// Writes the ASCII probe of `size` payload bytes into `buf` and returns its length with the line
+/// feed, or `None` if the buffer is too short.
+pub fn emit_ascii(size: usize, buf: &mut [u8]) -> Option<usize> {
+    let len = size.checked_add(1)?;
+    let buf = buf.get_mut(..len)?;
+    for (i, byte) in buf[..size].iter_mut().enumerate() {
+        *byte = b'0' + (i % 9) as u8;
+    }
+    buf[size] = b'\n';
+    Some(len)
+}
+
+/// Whether a datagram is the ASCII probe of `size` bytes, whole and unchanged.
+#[must_use]
+pub fn is_ascii(size: usize, datagram: &[u8]) -> bool {
+    let Some((&last, digits)) = datagram.split_last() else { return false };
+    last == b'\n'
+        && digits.len() == size
+        && digits.iter().enumerate().all(|(i, &byte)| byte == b'0' + (i % 9) as u8)
+}
+
+/// The header of a binary probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Tells one run's probes from another's.
+    pub session: u32,
+    /// Sequence number, from 0.
+    pub seq: u64,
+}
+
+impl Header {
+    /// Reads the header of a datagram; `None` for anything that is not a binary probe.
+    #[must_use]
+    pub fn parse(datagram: &[u8]) -> Option<Self> {
+        let head = datagram.first_chunk::<HEADER_LEN>()?;
+        let [a, b, c, d, session @ .., _, _, _, _, _, _, _, _] = *head;
+        if [a, b, c, d] != MAGIC {
+            return None;
+        }
+        let seq = u64::from_be_bytes(*head.last_chunk()?);
+        Some(Self { session: u32::from_be_bytes(session), seq })
+    }
+
+    /// Writes the probe of `size` bytes into `buf`; `None` if `size` is below [`HEADER_LEN`] or
+    /// the buffer is too short.
+    pub fn emit(self, size: usize, buf: &mut [u8]) -> Option<usize> {
+        let buf = buf.get_mut(..size)?;
+        let (head, body) = buf.split_at_mut_checked(HEADER_LEN)?;
+        head[..4].copy_from_slice(&MAGIC);
+        head[4..8].copy_from_slice(&self.session.to_be_bytes());
+        head[8..].copy_from_slice(&self.seq.to_be_bytes());
+        let mut next = self.pattern_start();
+        for byte in body {
+            *byte = next;
+            next = if next == 250 { 0 } else { next + 1 };
+        }
+        Some(size)
+    }
+
+    /// Whether a datagram whose header this is has the size and the pattern that was sent.
+    #[must_use]
+    pub fn matches(self, size: usize, datagram: &[u8]) -> bool {
+        let Some(body) = datagram.get(HEADER_LEN..) else { return false };
+        let mut next = self.pattern_start();
+        datagram.len() == size
+            && body.iter().all(|&byte| {
+                let same = byte == next;
+                next = if next == 250 { 0 } else { next + 1 };
+                same
+            })
+    }
+
+    fn pattern_start(self) -> u8 {
+        ((HEADER_LEN as u64 + self.seq % 251) % 251) as u8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn ascii_is_what_the_published_client_sends() {
+        let mut buf = [0; 16];
+        assert_eq!(emit_ascii(11, &mut buf), Some(12));
+        assert_eq!(&buf[..12], b"01234567801\n");
+        assert!(is_ascii(11, b"01234567801\n"));
+        assert!(!is_ascii(11, b"01234567801"), "without its line feed");
+        assert!(!is_ascii(11, b"01234567811\n"), "one digit changed");
+        assert_eq!(emit_ascii(16, &mut buf), None);
+    }
+
+    #[test]
+    fn binary_vector() {
+        let mut buf = [0; 20];
+        let header = Header { session: 0x0102_0304, seq: 250 };
+        assert_eq!(header.emit(20, &mut buf), Some(20));
+        assert_eq!(
+            buf,
+            [
+                0x45, 0x42, 0x65, 0x31, 1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 250, //
+                15, 16, 17, 18
+            ]
+        );
+        assert_eq!(Header::parse(&buf), Some(header));
+        assert!(header.matches(20, &buf));
+        assert!(!header.matches(20, &buf[..19]), "truncated");
+        buf[19] ^= 1;
+        assert!(!header.matches(20, &buf), "changed");
+    }
+
+    proptest! {
+        #[test]
+        fn emitted_probes_read_back(session: u32, seq: u64, size in HEADER_LEN..2000) {
+            let mut buf = [0; 2000];
+            let header = Header { session, seq };
+            prop_assert_eq!(header.emit(size, &mut buf), Some(size));
+            prop_assert_eq!(Header::parse(&buf[..size]), Some(header));
+            prop_assert!(header.matches(size, &buf[..size]));
+        }
+
+        #[test]
+        fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..64), size in 0_usize..70) {
+            if let Some(header) = Header::parse(&bytes) {
+                let _ = header.matches(size, &bytes);
+            }
+            let _ = is_ascii(size, &bytes);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! What to measure: a matrix of workloads, repetitions, a seed, thresholds. Knows no target.
+//!
+//! A plan is TOML. Every key of a `[[measure]]` block takes a value or a list of values; lists
+//! multiply into a matrix, the block's first key varying slowest.
+//!
+//! ```toml
+//! name = "quick-echo"
+//! seed = 7
+//! repetitions = 2
+//!
+//! [[measure]]
+//! kind = "udp-echo"
+//! size = [10, 100, 900]
+//! count = 200
+//!
+//! [[threshold]]
+//! metric = "rtt_p99"
+//! payload_bytes = 100
+//! max = "20 ms"
+//! ```
+//!
+//! Unknown keys, wrong units and impossible values are errors with line and column. The text is
+//! kept verbatim: a run stores it, and everything about the plan is read from it again.
+
+mod kinds;
+mod print;
+mod read;
+
+pub use kinds::{ECHO_SIZES, defaults};
+pub use print::print;
+pub use read::PlanError;
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use espbench_proto::workload::Workload;
+
+/// The seed where a plan and the command line give none. Fixed, so that runs repeat.
+pub const DEFAULT_SEED: u64 = 1;
+
+/// The line that separates plans in one text.
+const SEPARATOR: &str = "#%% plan ";
+
+/// One plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// Name, as reports and the command line know it.
+    pub name: String,
+    /// One line for people.
+    pub title: Option<String>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// How often the matrix is gone through.
+    pub repetitions: u32,
+    /// The matrix, in order; one repetition.
+    pub workloads: Vec<Workload>,
+    /// The text that it was read from.
+    pub text: String,
+}
+
+/// One cell of the work to do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Step {
+    /// Position in the matrix, counted through all plans of a set.
+    pub ordinal: u32,
+    /// Repetition, from 0.
+    pub repetition: u32,
+    /// What to do.
+    pub workload: Workload,
+}
+
+impl Plan {
+    /// Reads a plan.
+    ///
+    /// # Errors
+    /// Line, column and a sentence that says what to do.
+    pub fn parse(text: &str) -> Result<Self, PlanError> {
+        read::plan(text)
+    }
+}
+
+/// Several plans carried out as one run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Set {
+    /// The plans, in order.
+    pub plans: Vec<Plan>,
+}
+
+impl Set {
+    /// The text of all plans, from which [`Set::parse`] reads them again. One plan is its own
+    /// text, verbatim.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self.plans.as_slice() {
+            [only] => only.text.clone(),
+            plans => plans
+                .iter()
+                .map(|plan| format!("{SEPARATOR}{}\n{}\n", plan.name, plan.text.trim_end()))
+                .collect(),
+        }
+    }
+
+    /// Reads one plan, or several that [`Set::text`] joined.
+    ///
+    /// # Errors
+    /// As [`Plan::parse`]; lines count from the start of the whole text.
+    pub fn parse(text: &str) -> Result<Self, PlanError> {
+        if !text.starts_with(SEPARATOR) {
+            return Ok(Self { plans: [Plan::parse(text)?].into() });
+        }
+        let mut plans = Vec::new();
+        let mut line = 0;
+        for part in text.split(SEPARATOR).skip(1) {
+            let body = part.split_once('\n').map_or("", |(_, body)| body);
+            plans.push(Plan::parse(body).map_err(|e| e.moved(line + 1))?);
+            line += part.matches('\n').count();
+        }
+        Ok(Self { plans })
+    }
+
+    /// Names of the plans, joined for people.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let names: Vec<&str> = self.plans.iter().map(|p| p.name.as_str()).collect();
+        names.join(" + ")
+    }
+
+    /// The seed of the run: that of the first plan.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.plans.first().map_or(DEFAULT_SEED, |p| p.seed)
+    }
+
+    /// The work to do, in order. Repetitions go through a plan's whole matrix, so that a drift of
+    /// the place touches all cells alike.
+    #[must_use]
+    pub fn steps(&self) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let mut first = 0;
+        for plan in &self.plans {
+            for repetition in 0..plan.repetitions {
+                for (ordinal, &workload) in (first..).zip(&plan.workloads) {
+                    steps.push(Step { ordinal, repetition, workload });
+                }
+            }
+            first += u32::try_from(plan.workloads.len()).unwrap_or(u32::MAX);
+        }
+        steps
+    }
+}
+
+/// A workload in a few words, for progress lines and tables (`udp-echo 100 B`).
+#[must_use]
+pub fn label(workload: &Workload) -> String {
+    print::label(workload).unwrap_or_else(|| workload.kind().to_string())
+}

@@ -1,0 +1,93 @@
+//! Workloads back to a plan's text, so that a command's flags are stored as a plan too.
+
+use super::kinds::{Kind, defaults};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write as _;
+use espbench_proto::workload::{MqttMode, MqttVersion, Transport, Workload};
+
+/// A text in TOML's quotes.
+pub(super) fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04X}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// The text of a plan of these workloads; [`Plan::parse`](super::Plan::parse) gives them back.
+#[must_use]
+pub fn print(name: &str, seed: u64, workloads: &[Workload]) -> String {
+    let mut text = format!("name = {}\nseed = {seed}\n", quoted(name));
+    for workload in workloads {
+        let _ = write!(text, "\n[[measure]]\nkind = \"{}\"\n", workload.kind());
+        for (key, value) in settings(workload) {
+            let _ = writeln!(text, "{key} = {value}");
+        }
+    }
+    text
+}
+
+/// Keys and values in which a workload differs from its kind's defaults.
+fn settings(workload: &Workload) -> Vec<(&'static str, String)> {
+    fn differing<K: Kind>(ours: &K, usual: &K) -> Vec<(&'static str, String)> {
+        let changed = |key: &&'static str| ours.get(key) != usual.get(key);
+        K::KEYS.iter().copied().filter(changed).filter_map(|k| Some((k, ours.get(k)?))).collect()
+    }
+    match (workload, defaults(workload.kind())) {
+        (Workload::UdpEcho(w), Some(Workload::UdpEcho(d))) => differing(w, &d),
+        (Workload::Iperf(w), Some(Workload::Iperf(d))) => differing(w, &d),
+        (Workload::TcpRate(w), Some(Workload::TcpRate(d))) => differing(w, &d),
+        (Workload::MqttRate(w), Some(Workload::MqttRate(d))) => differing(w, &d),
+        _ => Vec::new(),
+    }
+}
+
+/// A workload in a few words.
+pub(super) fn label(workload: &Workload) -> Option<String> {
+    let mut words: Vec<String> = Vec::new();
+    let leading: &[&str] = match workload {
+        Workload::UdpEcho(w) => {
+            words.push(format!("udp-echo {} B", w.size));
+            &["size", "count", "discard", "timeout"]
+        }
+        Workload::Iperf(w) => {
+            let transport = if w.transport == Transport::Udp { "UDP" } else { "TCP" };
+            words.push(format!("iperf {transport}"));
+            &["transport", "time", "interval"]
+        }
+        Workload::TcpRate(w) => {
+            let nagle = if w.no_delay { "off" } else { "on" };
+            words.push(format!("tcp-rate {} B, Nagle {nagle}", w.size));
+            &["size", "runs", "discard", "run_time", "no_delay"]
+        }
+        Workload::MqttRate(w) => {
+            let version = if w.version == MqttVersion::V5 { "5" } else { "3.1.1" };
+            words.push(format!("mqtt-rate MQTT {version} QoS {} {} B", w.qos, w.size));
+            words.push(match w.mode {
+                MqttMode::Saturate => "saturated".into(),
+                MqttMode::Offered(rate) => format!("{rate} /s offered"),
+                MqttMode::Search { low, high } => format!("search {low} to {high} /s"),
+            });
+            &["version", "qos", "size", "offered", "time", "count", "queue"]
+        }
+    };
+    for (key, value) in settings(workload) {
+        if !leading.contains(&key) {
+            words.push(match value.as_str() {
+                "true" => key.replace('_', " "),
+                value => format!("{} {}", key.replace('_', " "), value.trim_matches('"')),
+            });
+        }
+    }
+    Some(words.join(", "))
+}

@@ -1,0 +1,328 @@
+//! TOML to [`Plan`], with line and column in every error.
+
+use super::{DEFAULT_SEED, Plan, kinds};
+use crate::units::{self, Dimension};
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::ops::{Range, RangeInclusive};
+use core::time::Duration;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Cells that one plan may have: more is a slip of the hand.
+const MOST_CELLS: usize = 10_000;
+
+/// What is wrong with a plan, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanError {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// What is wrong, and what would do.
+    pub message: String,
+}
+
+impl core::fmt::Display for PlanError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "line {}, column {}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl core::error::Error for PlanError {}
+
+impl PlanError {
+    fn at(text: &str, offset: usize, message: impl Into<String>) -> Self {
+        let mut offset = offset.min(text.len());
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let before = &text[..offset];
+        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+        Self {
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            message: message.into(),
+        }
+    }
+
+    /// The same error, `lines` further down.
+    pub(super) fn moved(mut self, lines: usize) -> Self {
+        self.line += lines;
+        self
+    }
+}
+
+/// One value of a key: a number, a switch or a text.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Scalar {
+    Int(i64),
+    Float(f64),
+    Bool(bool),
+    Text(String),
+}
+
+impl Scalar {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Int(_) => "a whole number",
+            Self::Float(_) => "a number",
+            Self::Bool(_) => "true or false",
+            Self::Text(_) => "a text",
+        }
+    }
+
+    /// A whole number within `range`.
+    pub(super) fn int(&self, range: RangeInclusive<u64>) -> Result<u64, String> {
+        match self {
+            Self::Int(n) if u64::try_from(*n).is_ok_and(|n| range.contains(&n)) => Ok(*n as u64),
+            Self::Int(n) => {
+                Err(format!("{n} is out of range: use {} to {}", range.start(), range.end()))
+            }
+            other => Err(format!("expected a whole number, found {}", other.kind())),
+        }
+    }
+
+    /// A size: a bare number of bytes, or a text with a unit.
+    pub(super) fn bytes(&self, range: RangeInclusive<u64>) -> Result<u64, String> {
+        match self {
+            Self::Text(text) => {
+                let bytes = units::parse(text, Dimension::Size)?;
+                if bytes <= *range.end() as f64 && bytes >= *range.start() as f64 {
+                    Ok(bytes as u64)
+                } else {
+                    Err(format!(
+                        "`{text}` is out of range: use {} B to {} B",
+                        range.start(),
+                        range.end()
+                    ))
+                }
+            }
+            other => other.int(range),
+        }
+    }
+
+    pub(super) fn duration(&self, range: RangeInclusive<Duration>) -> Result<Duration, String> {
+        let text = self.text_with_unit("\"10 s\"")?;
+        let time = units::duration(text)?;
+        if range.contains(&time) {
+            return Ok(time);
+        }
+        Err(format!(
+            "`{text}` is out of range: use {} to {}",
+            units::print_duration(*range.start()),
+            units::print_duration(*range.end())
+        ))
+    }
+
+    pub(super) fn quantity(&self, dimension: Dimension, example: &str) -> Result<f64, String> {
+        units::parse(self.text_with_unit(example)?, dimension)
+    }
+
+    pub(super) fn bool(&self) -> Result<bool, String> {
+        match self {
+            Self::Bool(b) => Ok(*b),
+            other => Err(format!("expected true or false, found {}", other.kind())),
+        }
+    }
+
+    pub(super) fn text(&self) -> Result<&str, String> {
+        match self {
+            Self::Text(text) => Ok(text),
+            other => Err(format!("expected a text in quotes, found {}", other.kind())),
+        }
+    }
+
+    /// One of a closed set of words.
+    pub(super) fn word<T: Copy>(&self, words: &[(&str, T)]) -> Result<T, String> {
+        let text = self.text()?;
+        words.iter().find(|(word, _)| *word == text).map(|(_, value)| *value).ok_or_else(|| {
+            let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+            format!("`{text}` is not known here: use one of {}", known.join(", "))
+        })
+    }
+
+    fn text_with_unit(&self, example: &str) -> Result<&str, String> {
+        match self {
+            Self::Text(text) => Ok(text),
+            Self::Int(_) | Self::Float(_) => {
+                Err(format!("a bare number has no unit: write it as {example}"))
+            }
+            Self::Bool(_) => Err(format!("expected a quantity such as {example}")),
+        }
+    }
+}
+
+/// The values of one key, each with its place in the text.
+pub(super) type Values = Vec<(Scalar, Range<usize>)>;
+
+/// A table of the text, whose keys are taken one after another; what is left is unknown.
+pub(super) struct Block<'t> {
+    text: &'t str,
+    place: Range<usize>,
+    keys: Vec<(String, Range<usize>, Spanned<DeValue<'t>>)>,
+}
+
+impl<'t> Block<'t> {
+    fn new(text: &'t str, table: &DeTable<'t>, place: Range<usize>) -> Self {
+        let mut keys: Vec<_> = table
+            .iter()
+            .map(|(key, value)| (key.get_ref().to_string(), key.span(), value.clone()))
+            .collect();
+        keys.sort_by_key(|(_, span, _)| span.start);
+        Self { text, place, keys }
+    }
+
+    pub(super) fn error(&self, at: &Range<usize>, message: impl Into<String>) -> PlanError {
+        PlanError::at(self.text, at.start, message)
+    }
+
+    pub(super) fn place(&self) -> &Range<usize> {
+        &self.place
+    }
+
+    fn take_value(&mut self, key: &str) -> Option<Spanned<DeValue<'t>>> {
+        let at = self.keys.iter().position(|(name, ..)| name == key)?;
+        Some(self.keys.remove(at).2)
+    }
+
+    /// A key that takes one value.
+    pub(super) fn one<T>(
+        &mut self,
+        key: &str,
+        read: impl FnOnce(&Scalar) -> Result<T, String>,
+    ) -> Result<Option<T>, PlanError> {
+        let Some(value) = self.take_value(key) else { return Ok(None) };
+        let (scalar, span) = self.scalar(&value, key)?;
+        read(&scalar).map(Some).map_err(|e| self.error(&span, format!("`{key}`: {e}")))
+    }
+
+    /// The remaining keys in the order of the text, each with its list of values.
+    pub(super) fn lists(&mut self, known: &[&str]) -> Result<Vec<(String, Values)>, PlanError> {
+        let mut lists = Vec::new();
+        for (key, span, value) in core::mem::take(&mut self.keys) {
+            if !known.contains(&key.as_str()) {
+                return Err(self.error(&span, unknown(&key, known)));
+            }
+            let values = match value.get_ref() {
+                DeValue::Array(items) if items.is_empty() => {
+                    return Err(self.error(&value.span(), format!("`{key}` is an empty list")));
+                }
+                DeValue::Array(items) => {
+                    items.iter().map(|item| self.scalar(item, &key)).collect::<Result<_, _>>()?
+                }
+                _ => [self.scalar(&value, &key)?].into(),
+            };
+            lists.push((key, values));
+        }
+        Ok(lists)
+    }
+
+    /// An error for the first key that nobody took.
+    pub(super) fn finish(self, known: &[&str]) -> Result<(), PlanError> {
+        match self.keys.first() {
+            Some((key, span, _)) => Err(self.error(span, unknown(key, known))),
+            None => Ok(()),
+        }
+    }
+
+    /// The tables of `[[key]]`.
+    fn blocks(&mut self, key: &str) -> Result<Vec<Self>, PlanError> {
+        let Some(value) = self.take_value(key) else { return Ok(Vec::new()) };
+        let wrong = |span: &Range<usize>| {
+            PlanError::at(self.text, span.start, format!("write `{key}` as blocks [[{key}]]"))
+        };
+        let DeValue::Array(items) = value.get_ref() else { return Err(wrong(&value.span())) };
+        items
+            .iter()
+            .map(|item| match item.get_ref() {
+                DeValue::Table(table) => Ok(Self::new(self.text, table, item.span())),
+                _ => Err(wrong(&item.span())),
+            })
+            .collect()
+    }
+
+    fn scalar(
+        &self,
+        value: &Spanned<DeValue<'t>>,
+        key: &str,
+    ) -> Result<(Scalar, Range<usize>), PlanError> {
+        let span = value.span();
+        let scalar = match value.get_ref() {
+            DeValue::String(text) => Scalar::Text(text.clone().into_owned()),
+            DeValue::Boolean(b) => Scalar::Bool(*b),
+            DeValue::Integer(n) => i64::from_str_radix(n.as_str(), n.radix())
+                .map(Scalar::Int)
+                .map_err(|_| self.error(&span, format!("`{key}`: the number is too large")))?,
+            DeValue::Float(x) => x
+                .as_str()
+                .parse()
+                .map(Scalar::Float)
+                .map_err(|_| self.error(&span, format!("`{key}`: not a number")))?,
+            other => {
+                let found = other.type_str();
+                return Err(
+                    self.error(&span, format!("`{key}`: expected a value, found a TOML {found}"))
+                );
+            }
+        };
+        Ok((scalar, span))
+    }
+}
+
+fn unknown(key: &str, known: &[&str]) -> String {
+    let near = known.iter().min_by_key(|k| distance(key, k)).filter(|k| distance(key, k) <= 3);
+    let guess = near.map(|k| format!(" Did you mean `{k}`?")).unwrap_or_default();
+    format!("unknown key `{key}`.{guess} Known here: {}", known.join(", "))
+}
+
+/// Levenshtein's edit distance (1966), for "did you mean".
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let cost = corner + usize::from(x != *y);
+            corner = row[j + 1];
+            row[j + 1] = cost.min(row[j] + 1).min(corner + 1);
+        }
+    }
+    row[b.len()]
+}
+
+const PLAN_KEYS: [&str; 6] = ["name", "title", "seed", "repetitions", "measure", "threshold"];
+
+pub(super) fn plan(text: &str) -> Result<Plan, PlanError> {
+    let table = DeTable::parse(text).map_err(|e| {
+        let at = e.span().map_or(0, |span| span.start);
+        PlanError::at(text, at, format!("not TOML: {}", e.message().replace('\n', ", ")))
+    })?;
+    let mut top = Block::new(text, table.get_ref(), 0..0);
+    let name = top.one("name", |v| v.text().map(ToOwned::to_owned))?;
+    let title = top.one("title", |v| v.text().map(ToOwned::to_owned))?;
+    let seed = top.one("seed", |v| v.int(0..=i64::MAX as u64))?.unwrap_or(DEFAULT_SEED);
+    let repetitions = top.one("repetitions", |v| v.int(1..=1000))?.unwrap_or(1) as u32;
+    let blocks = top.blocks("measure")?;
+    let thresholds = top.blocks("threshold")?;
+    top.finish(&PLAN_KEYS)?;
+    let Some(name) = name else {
+        return Err(PlanError::at(text, 0, "a plan needs a `name`, such as name = \"my-plan\""));
+    };
+    let mut workloads = Vec::new();
+    for block in blocks {
+        workloads.extend(kinds::expand(block)?);
+        if workloads.len() > MOST_CELLS {
+            let message = format!("the plan has more than {MOST_CELLS} cells: shorten its lists");
+            return Err(PlanError::at(text, 0, message));
+        }
+    }
+    if workloads.is_empty() {
+        return Err(PlanError::at(text, 0, "nothing to measure: add a [[measure]] block"));
+    }
+    drop(thresholds);
+    Ok(Plan { name, title, seed, repetitions, workloads, text: text.to_owned() })
+}

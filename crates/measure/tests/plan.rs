@@ -1,0 +1,143 @@
+//! Plans: what they expand to, and what is said of those that make no sense.
+
+use espbench_measure::plan::{Plan, Set, defaults, label, print};
+use espbench_proto::workload::{EchoFormat, MqttMode, Workload};
+use proptest::prelude::*;
+use std::time::Duration;
+
+fn error(text: &str) -> String {
+    Plan::parse(text).unwrap_err().to_string()
+}
+
+#[test]
+fn lists_multiply_and_the_first_key_varies_slowest() {
+    let plan = Plan::parse(
+        r#"
+        name = "matrix"
+        repetitions = 2
+        [[measure]]
+        kind = "udp-echo"
+        format = "binary"
+        size = [16, "1 kB"]
+        in_flight = [1, 8]
+        interval = "2 ms"
+        [[measure]]
+        kind = "mqtt-rate"
+        offered = ["saturate", "12.5 /s", "search 10 /s to 5000 /s"]
+        "#,
+    )
+    .unwrap();
+    let sizes: Vec<_> = plan
+        .workloads
+        .iter()
+        .filter_map(|w| match w {
+            Workload::UdpEcho(w) => {
+                assert_eq!(w.format, EchoFormat::Binary);
+                assert_eq!(w.interval, Some(Duration::from_millis(2)));
+                Some((w.size, w.in_flight))
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(sizes, [(16, 1), (16, 8), (1000, 1), (1000, 8)]);
+    let modes: Vec<_> = plan
+        .workloads
+        .iter()
+        .filter_map(|w| if let Workload::MqttRate(w) = w { Some(w.mode) } else { None })
+        .collect();
+    assert_eq!(
+        modes,
+        [MqttMode::Saturate, MqttMode::Offered(12.5), MqttMode::Search { low: 10.0, high: 5000.0 }]
+    );
+    let steps = Set { plans: vec![plan] }.steps();
+    let order: Vec<_> = steps.iter().map(|s| (s.repetition, s.ordinal)).collect();
+    assert_eq!(order.len(), 14);
+    assert_eq!((order[0], order[6], order[7]), ((0, 0), (0, 6), (1, 0)));
+}
+
+#[test]
+fn mistakes_are_told_with_place_and_remedy() {
+    let cases = [
+        "",
+        "name = \"x\"",
+        "name = \"x\"\nmeasures = 3",
+        "name = \"x\"\n[[measure]]\nsize = 3",
+        "name = \"x\"\n[[measure]]\nkind = \"udp-ecko\"",
+        "name = \"x\"\n[[measure]]\nkind = \"udp-echo\"\nsizes = [1]",
+        "name = \"x\"\n[[measure]]\nkind = \"udp-echo\"\nsize = [1, 70000]",
+        "name = \"x\"\n[[measure]]\nkind = \"udp-echo\"\nsize = []",
+        "name = \"x\"\n[[measure]]\nkind = \"udp-echo\"\ntimeout = 3",
+        "name = \"x\"\n[[measure]]\nkind = \"udp-echo\"\ntimeout = \"3 MB\"",
+        "name = \"x\"\n[[measure]]\nkind = \"udp-echo\"\nin_flight = 4",
+        "name = \"x\"\n[[measure]]\nkind = \"udp-echo\"\nformat = \"binary\"\nsize = 4",
+        "name = \"x\"\n[[measure]]\nkind = \"iperf\"\nbandwidth = \"40M\"",
+        "name = \"x\"\n[[measure]]\nkind = \"iperf\"\ntransport = \"udp\"\nlength = 4",
+        "name = \"x\"\n[[measure]]\nkind = \"mqtt-rate\"\noffered = \"fast\"",
+        "name = \"x\"\n[[measure]]\nkind = \"mqtt-rate\"\noffered = \"search 9 /s to 3 /s\"",
+        "name = \"x\"\n[measure]\nkind = \"udp-echo\"",
+        "name = \"x\"\nseed = -1",
+        "name = \"x\"\nname = \"y\"",
+        "name = ",
+    ];
+    let told: String =
+        cases.iter().map(|text| format!("{text}\n    => {}\n\n", error(text))).collect();
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn a_set_of_plans_reads_back_and_counts_lines_through() {
+    let one = Plan::parse("name = \"a\"\n[[measure]]\nkind = \"tcp-rate\"\n").unwrap();
+    let two = Plan::parse("name = \"b\"\n[[measure]]\nkind = \"iperf\"\n").unwrap();
+    let set = Set { plans: vec![one, two] };
+    let back = Set::parse(&set.text()).unwrap();
+    assert_eq!(back.name(), "a + b");
+    assert_eq!(back.steps(), set.steps());
+    assert_eq!(back.text(), set.text());
+
+    let broken = set.text().replace("\"iperf\"", "\"iperv\"");
+    let error = Set::parse(&broken).unwrap_err();
+    assert_eq!(broken.lines().nth(error.line - 1), Some("kind = \"iperv\""));
+}
+
+#[test]
+fn every_default_has_a_label_and_prints_as_a_plan() {
+    for kind in ["udp-echo", "iperf", "tcp-rate", "mqtt-rate"] {
+        let workload = defaults(kind).unwrap();
+        assert!(label(&workload).starts_with(kind));
+        let text = print("flags", 3, &[workload]);
+        assert_eq!(Plan::parse(&text).unwrap().workloads, [workload]);
+    }
+    assert_eq!(defaults("espnow"), None);
+}
+
+proptest! {
+    #[test]
+    fn printed_plans_read_back(
+        size in 16_u32..1500, count in 1_u32..100_000, window in 1_u16..100,
+        interval in proptest::option::of(1_u64..10_000_000), rate in 0.01_f64..1e7, name in "\\PC*",
+    ) {
+        let Some(Workload::UdpEcho(mut echo)) = defaults("udp-echo") else { unreachable!() };
+        echo.format = EchoFormat::Binary;
+        (echo.size, echo.count, echo.in_flight) = (size, count, window);
+        echo.interval = interval.map(Duration::from_micros);
+        let Some(Workload::MqttRate(mut mqtt)) = defaults("mqtt-rate") else { unreachable!() };
+        mqtt.mode = MqttMode::Search { low: rate / 2.0, high: rate };
+        let workloads = [Workload::UdpEcho(echo), Workload::MqttRate(mqtt)];
+        let plan = Plan::parse(&print(&name, 9, &workloads)).unwrap();
+        prop_assert_eq!(plan.workloads, workloads);
+        prop_assert_eq!(plan.name, name);
+    }
+
+    #[test]
+    fn no_text_panics(text in "\\PC{0,200}") {
+        let _ = Set::parse(&text);
+    }
+
+    #[test]
+    fn no_cut_of_a_good_plan_panics(at in 0_usize..400, insert in "\\PC{0,4}") {
+        let text = print("cut", 1, &["udp-echo", "iperf"].map(|k| defaults(k).unwrap()));
+        let at = (0..=at.min(text.len())).rev().find(|&i| text.is_char_boundary(i)).unwrap();
+        let _ = Set::parse(&format!("{}{insert}{}", &text[..at], &text[at..]));
+        let _ = Set::parse(&text[..at]);
+    }
+}
