@@ -1,1 +1,7 @@
 //! System calls that differ by platform, each with a fallback.
+//!
+//! The only place with `unsafe`.
+
+pub mod host;
+pub mod stamp;
+pub mod timer;
