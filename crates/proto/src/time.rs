@@ -3,36 +3,52 @@
 //! Nothing in this crate reads a clock. Whoever drives a node (the simulator, the host's sockets,
 //! the firmware) says what time it is. Differences are [`core::time::Duration`].
 
+use core::num::NonZeroU64;
 pub use core::time::Duration;
 
 /// A point in time: nanoseconds since the start of the clock that the driver uses.
 ///
 /// Two instants may be compared or subtracted only when they were read from the same clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Instant(u64);
+///
+/// One more than the nanoseconds is kept, so that `Option<Instant>` is no larger than an instant:
+/// a sample has five of them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(NonZeroU64);
+
+impl Default for Instant {
+    fn default() -> Self {
+        Self::ZERO
+    }
+}
+
+impl core::fmt::Debug for Instant {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Instant({} ns)", self.as_nanos())
+    }
+}
 
 impl Instant {
     /// The start of the clock.
-    pub const ZERO: Self = Self(0);
+    pub const ZERO: Self = Self(NonZeroU64::MIN);
     /// A point that is never reached (584 years after the start).
-    pub const NEVER: Self = Self(u64::MAX);
+    pub const NEVER: Self = Self(NonZeroU64::MAX);
 
-    /// The instant `nanos` nanoseconds after the start of the clock.
+    /// The instant `nanos` nanoseconds after the start of the clock; at most [`Instant::NEVER`].
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
-        Self(nanos)
+        Self(NonZeroU64::MIN.saturating_add(nanos))
     }
 
     /// Nanoseconds since the start of the clock.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
-        self.0
+        self.0.get() - 1
     }
 
     /// The time from `earlier` to `self`; zero where `earlier` is in fact later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
-        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+        Duration::from_nanos(self.0.get().saturating_sub(earlier.0.get()))
     }
 
     /// `self` moved by `by`; stops at [`Instant::NEVER`].
@@ -67,5 +83,12 @@ mod tests {
         assert_eq!(Instant::NEVER.after(Duration::from_secs(1)), Instant::NEVER);
         assert_eq!(second.after(Duration::MAX), Instant::NEVER);
         assert_eq!(second + Duration::from_millis(5), Instant::from_nanos(1_005_000_000));
+        assert_eq!(Instant::from_nanos(u64::MAX), Instant::NEVER);
+    }
+
+    #[test]
+    fn an_unknown_instant_costs_no_more_than_a_known_one() {
+        assert_eq!(size_of::<Option<Instant>>(), 8);
+        assert_eq!(size_of::<crate::sample::Probe>(), 64);
     }
 }
