@@ -8,6 +8,7 @@
 //! | [`units`] | "10 s", "40 Mbit/s", "1470 B": parsed and printed in one place |
 //! | [`run`] | the immutable facts of a run and of each of its cells, with the recorded samples |
 //! | [`quantile`], [`interval`], [`bootstrap`] | each owns one kind of statistic, with its source |
+//! | [`overhead`] | what the tool itself costs, from its calibration |
 //! | [`summary`] | samples of one workload to result cells, one file per workload |
 //! | [`cell`] | the result cell, the product's common coin |
 //! | [`published`] | reads cells in the columns of `published.csv` |
@@ -29,6 +30,7 @@ pub mod cell;
 pub mod compare;
 pub mod figure;
 pub mod interval;
+pub mod overhead;
 pub mod plan;
 pub mod published;
 pub mod quantile;

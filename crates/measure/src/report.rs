@@ -59,9 +59,9 @@ pub struct Overhead {
     /// Cost of reading the clock, in nanoseconds.
     pub clock_read_ns: f64,
     /// Median round trip over loopback against the tool's own responder, in microseconds.
-    pub rtt_p50_us: f64,
+    pub rtt_p50_us: Option<f64>,
     /// 99th percentile of the same, in microseconds.
-    pub rtt_p99_us: f64,
+    pub rtt_p99_us: Option<f64>,
     /// Median time from the kernel's receive timestamp to the application, in microseconds.
     pub wake_p50_us: Option<f64>,
     /// Round trips behind these figures.

@@ -1,1 +1,438 @@
-//! The record (being written).
+//! The record, in SQLite.
+//!
+//! Samples are written as they come, in short transactions of the write-ahead log: a process that
+//! is killed leaves every finished cell whole, and the cell in progress is measured again by
+//! `espbench run --resume`. The store counts and filters; it computes no statistic.
+
+mod recorder;
+mod rows;
+
+pub use recorder::{Observer, Recorder};
+
+use espbench_measure::plan::{Set, Step, label};
+use espbench_measure::report::Overhead;
+use espbench_measure::run::{Recorded, RunFacts};
+use rusqlite::{Connection, OptionalExtension, params};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// "ESPb", so that other programs' databases are not taken for ours.
+const APPLICATION_ID: i32 = 0x4553_5062;
+/// Version of `schema.sql`.
+const SCHEMA_VERSION: i32 = 1;
+
+/// Why the store did not do its work. The text names the file and says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The file is no store, or a damaged one.
+    #[error("{path}: {why}; move it away, or choose another with --store FILE")]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// There is no such run.
+    #[error("{path} has no run `{name}`; `espbench runs` lists what there is")]
+    NoRun {
+        /// The file.
+        path: PathBuf,
+        /// What was asked for.
+        name: String,
+    },
+    /// The disk is full.
+    #[error(
+        "{path}: the disk is full; what was measured before is safe. Free some space, then \
+         `espbench run --resume`"
+    )]
+    Full {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another process holds the store.
+    #[error("{path} is locked by another program; wait for it, or choose another --store FILE")]
+    Locked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Anything else that SQLite says.
+    #[error("{path}: {source}")]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+}
+
+/// The database of runs.
+#[derive(Debug)]
+pub struct Store {
+    db: Connection,
+    path: PathBuf,
+}
+
+/// A stored run, as `espbench runs` lists it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    /// Name of the run.
+    pub name: String,
+    /// Its facts.
+    pub facts: RunFacts,
+    /// Cells planned.
+    pub planned: u64,
+    /// Cells measured.
+    pub done: u64,
+    /// Cells that failed.
+    pub failed: u64,
+}
+
+/// A run opened for work or for its report.
+#[derive(Clone, Debug)]
+pub struct Run {
+    id: i64,
+    /// Its facts.
+    pub facts: RunFacts,
+    /// The tool's own cost, as calibrated before the run.
+    pub overhead: Option<Overhead>,
+    /// Every cell, in the order of work.
+    pub cells: Vec<StoredCell>,
+}
+
+/// One cell of a stored run.
+#[derive(Clone, Debug)]
+pub struct StoredCell {
+    id: i64,
+    /// What to do.
+    pub step: Step,
+    /// Whether it was measured.
+    pub status: Status,
+}
+
+/// Where a cell stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Not measured, or cut short.
+    Pending,
+    /// Measured.
+    Done,
+    /// Tried; the error is stored with it.
+    Failed,
+}
+
+impl Run {
+    /// Cells that are still to be measured: `--resume` tries failed ones again.
+    pub fn open_cells(&self) -> impl Iterator<Item = &StoredCell> {
+        self.cells.iter().filter(|cell| cell.status != Status::Done)
+    }
+}
+
+impl Store {
+    /// Opens the store, or makes it.
+    ///
+    /// # Errors
+    /// [`StoreError`]: not ours, damaged, locked, full.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        if let Some(folder) = path.parent().filter(|p| !p.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).map_err(|e| StoreError::Unusable {
+                path: path.to_owned(),
+                why: format!("cannot make its folder: {e}"),
+            })?;
+        }
+        let wrap = |e| wrap(path, e);
+        let db = Connection::open(path).map_err(wrap)?;
+        db.busy_timeout(Duration::from_secs(5)).map_err(wrap)?;
+        let store = Self { db, path: path.to_owned() };
+        store.prepare()?;
+        Ok(store)
+    }
+
+    /// A second connection to the same file, for another thread.
+    fn reopen(&self) -> Result<Self, StoreError> {
+        Self::open(&self.path)
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn prepare(&self) -> Result<(), StoreError> {
+        let pragma = |name: &str| {
+            self.db
+                .pragma_query_value(None, name, |row| row.get::<_, i32>(0))
+                .map_err(|e| self.wrap(e))
+        };
+        self.db.pragma_update(None, "foreign_keys", true).map_err(|e| self.wrap(e))?;
+        let (application, version) = (pragma("application_id")?, pragma("user_version")?);
+        let tables: i64 = self
+            .db
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+            .map_err(|e| self.wrap(e))?;
+        match (application, version) {
+            (0, 0) if tables == 0 => self.create(),
+            (APPLICATION_ID, SCHEMA_VERSION) => Ok(()),
+            (APPLICATION_ID, other) => Err(self.unusable(format!(
+                "it was written by another version of espbench (schema {other}, this one has \
+                 {SCHEMA_VERSION})"
+            ))),
+            _ => Err(self.unusable("it is another program's database".into())),
+        }
+    }
+
+    fn create(&self) -> Result<(), StoreError> {
+        // The journal mode cannot change within a transaction.
+        self.db.pragma_update(None, "journal_mode", "WAL").map_err(|e| self.wrap(e))?;
+        let schema = include_str!("schema.sql");
+        let script = format!(
+            "BEGIN IMMEDIATE; {schema}
+             PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA_VERSION};
+             COMMIT;"
+        );
+        self.db.execute_batch(&script).map_err(|e| self.wrap(e))
+    }
+
+    fn wrap(&self, error: rusqlite::Error) -> StoreError {
+        wrap(&self.path, error)
+    }
+
+    fn unusable(&self, why: String) -> StoreError {
+        StoreError::Unusable { path: self.path.clone(), why }
+    }
+
+    /// Now, in UTC, RFC 3339; for people only.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn utc_now(&self) -> Result<String, StoreError> {
+        self.db
+            .query_row("SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')", [], |row| row.get(0))
+            .map_err(|e| self.wrap(e))
+    }
+
+    /// Begins a run of these plans; `facts.name` is chosen here.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn begin(
+        &mut self,
+        mut facts: RunFacts,
+        overhead: Option<&Overhead>,
+        set: &Set,
+    ) -> Result<Run, StoreError> {
+        let path = self.path.clone();
+        let wrap = |e| wrap(&path, e);
+        let transaction = self
+            .db
+            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
+            .map_err(wrap)?;
+        let id: i64 = transaction
+            .query_row("SELECT coalesce(max(id), 0) + 1 FROM run", [], |row| row.get(0))
+            .map_err(wrap)?;
+        facts.name = format!("{}-{id}", slug(&set.name()));
+        transaction
+            .execute(
+                "INSERT INTO run (id, name, facts, overhead) VALUES (?1, ?2, ?3, ?4)",
+                params![id, facts.name, rows::json(&facts), overhead.map(rows::json)],
+            )
+            .map_err(wrap)?;
+        for (position, step) in set.steps().iter().enumerate() {
+            transaction
+                .execute(
+                    "INSERT INTO cell (run_id, position, ordinal, repetition, label, status)
+                     VALUES (?1, ?2, ?3, ?4, ?5, 'pending')",
+                    params![id, position, step.ordinal, step.repetition, label(&step.workload)],
+                )
+                .map_err(wrap)?;
+        }
+        transaction.commit().map_err(wrap)?;
+        let name = facts.name;
+        self.run(&name)
+    }
+
+    /// A run by its name, its number, or `last`.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRun`], or SQLite's; a stored plan that cannot be read any more is
+    /// [`StoreError::Unusable`].
+    pub fn run(&self, name: &str) -> Result<Run, StoreError> {
+        let found = self
+            .db
+            .query_row(
+                "SELECT id, facts, overhead FROM run
+                 WHERE name = ?1 OR CAST(id AS TEXT) = ?1
+                    OR (?1 = 'last' AND id = (SELECT max(id) FROM run))",
+                [name],
+                |row| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, Option<String>>(2)?)),
+            )
+            .optional()
+            .map_err(|e| self.wrap(e))?;
+        let Some((id, facts, overhead)) = found else {
+            return Err(StoreError::NoRun { path: self.path.clone(), name: name.into() });
+        };
+        let facts: RunFacts =
+            rows::from_json(&facts).map_err(|e| self.unusable(format!("run {id}: {e}")))?;
+        let overhead = overhead.and_then(|text| rows::from_json(&text).ok());
+        let cells = self.cells(id, &facts)?;
+        Ok(Run { id, facts, overhead, cells })
+    }
+
+    fn cells(&self, run: i64, facts: &RunFacts) -> Result<Vec<StoredCell>, StoreError> {
+        let set = Set::parse(&facts.plan_text)
+            .map_err(|e| self.unusable(format!("the plan of {}: {e}", facts.name)))?;
+        let mut query = self
+            .db
+            .prepare("SELECT id, status FROM cell WHERE run_id = ?1 ORDER BY position")
+            .map_err(|e| self.wrap(e))?;
+        let rows = query
+            .query_map([run], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+            .map_err(|e| self.wrap(e))?;
+        let steps = set.steps();
+        if rows.len() != steps.len() {
+            return Err(self.unusable(format!(
+                "run {}: its plan has {} cells, the store {}",
+                facts.name,
+                steps.len(),
+                rows.len()
+            )));
+        }
+        let cells = rows.into_iter().zip(steps).map(|((id, status), step)| {
+            let status = match status.as_str() {
+                "done" => Status::Done,
+                "failed" => Status::Failed,
+                _ => Status::Pending,
+            };
+            StoredCell { id, step, status }
+        });
+        Ok(cells.collect())
+    }
+
+    /// What was recorded for one cell; `None` while it is pending.
+    ///
+    /// # Errors
+    /// SQLite's, or [`StoreError::Unusable`] for rows that make no sense.
+    pub fn recorded(&self, cell: &StoredCell) -> Result<Option<Recorded>, StoreError> {
+        if cell.status == Status::Pending {
+            return Ok(None);
+        }
+        let (error, counters, facts) = self
+            .db
+            .query_row("SELECT error, counters, facts FROM cell WHERE id = ?1", [cell.id], |row| {
+                Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+            })
+            .map_err(|e| self.wrap(e))?;
+        let samples = rows::samples(&self.db, cell.id).map_err(|e| self.wrap(e))?;
+        let wrong = |e: serde_json::Error| self.unusable(format!("cell {}: {e}", cell.id));
+        Ok(Some(Recorded {
+            ordinal: cell.step.ordinal,
+            repetition: cell.step.repetition,
+            workload: cell.step.workload,
+            samples,
+            counters: rows::from_json(&counters).map_err(wrong)?,
+            facts: rows::from_json(&facts).map_err(wrong)?,
+            error,
+        }))
+    }
+
+    /// All runs, oldest first.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn list(&self) -> Result<Vec<Listed>, StoreError> {
+        let mut query = self
+            .db
+            .prepare(
+                "SELECT run.name, run.facts, count(cell.id),
+                        count(CASE cell.status WHEN 'done' THEN 1 END),
+                        count(CASE cell.status WHEN 'failed' THEN 1 END)
+                 FROM run LEFT JOIN cell ON cell.run_id = run.id
+                 GROUP BY run.id ORDER BY run.id",
+            )
+            .map_err(|e| self.wrap(e))?;
+        let rows = query
+            .query_map([], |row| {
+                let facts: String = row.get(1)?;
+                Ok(Listed {
+                    name: row.get(0)?,
+                    facts: rows::from_json(&facts).unwrap_or_default(),
+                    planned: row.get(2)?,
+                    done: row.get(3)?,
+                    failed: row.get(4)?,
+                })
+            })
+            .and_then(Iterator::collect::<Result<Vec<_>, _>>);
+        rows.map_err(|e| self.wrap(e))
+    }
+
+    /// The newest run with cells that are still open.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRun`] where every run is complete.
+    pub fn newest_open(&self) -> Result<Run, StoreError> {
+        let name: Option<String> = self
+            .db
+            .query_row(
+                "SELECT name FROM run WHERE id = (
+                     SELECT max(run_id) FROM cell WHERE status <> 'done')",
+                [],
+                |row| row.get(0),
+            )
+            .optional()
+            .map_err(|e| self.wrap(e))?;
+        match name {
+            Some(name) => self.run(&name),
+            None => {
+                Err(StoreError::NoRun { path: self.path.clone(), name: "with open cells".into() })
+            }
+        }
+    }
+
+    /// Removes a run and its samples.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRun`], or SQLite's.
+    pub fn remove(&mut self, name: &str) -> Result<String, StoreError> {
+        let run = self.run(name)?;
+        self.db.execute("DELETE FROM run WHERE id = ?1", [run.id]).map_err(|e| self.wrap(e))?;
+        Ok(run.facts.name)
+    }
+}
+
+/// SQLite's errors in our words.
+fn wrap(path: &Path, error: rusqlite::Error) -> StoreError {
+    use rusqlite::ErrorCode::{
+        CannotOpen, DatabaseBusy, DatabaseCorrupt, DatabaseLocked, DiskFull, NotADatabase, ReadOnly,
+    };
+    let path = path.to_owned();
+    match error.sqlite_error_code() {
+        Some(DiskFull) => StoreError::Full { path },
+        Some(DatabaseBusy | DatabaseLocked) => StoreError::Locked { path },
+        Some(NotADatabase) => StoreError::Unusable { path, why: "it is no SQLite database".into() },
+        Some(DatabaseCorrupt) => {
+            StoreError::Unusable { path, why: "the database is damaged".into() }
+        }
+        Some(CannotOpen | ReadOnly) => {
+            StoreError::Unusable { path, why: format!("it cannot be opened for writing ({error})") }
+        }
+        _ => StoreError::Sqlite { path, source: error },
+    }
+}
+
+/// A name that needs no quotes in a shell.
+fn slug(name: &str) -> String {
+    let mut slug = String::new();
+    for c in name.chars() {
+        match c {
+            c if c.is_ascii_alphanumeric() || c == '_' => slug.push(c.to_ascii_lowercase()),
+            _ if slug.is_empty() || slug.ends_with('-') => {}
+            _ => slug.push('-'),
+        }
+        if slug.len() >= 40 {
+            break;
+        }
+    }
+    let slug = slug.trim_end_matches('-');
+    if slug.is_empty() { "run".into() } else { slug.into() }
+}

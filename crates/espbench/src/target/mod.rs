@@ -3,8 +3,13 @@
 //! A target only pumps bytes and time. Behaviour is in `espbench_proto::node`, arithmetic in
 //! `espbench_measure`.
 
+pub mod calibrate;
 pub mod iperf;
+pub mod loopback;
 pub mod mqtt;
+pub mod replay;
+pub mod several;
+pub mod spec;
 pub mod tcp_rate;
 pub mod udp_echo;
 
@@ -67,9 +72,9 @@ pub trait Sink {
     /// Records a sample. Blocks rather than drops when the store is slow, and counts that.
     fn sample(&mut self, sample: Sample);
     /// Adds to a counter of the cell (`socket-overflow`, `late-sends`).
-    fn count(&mut self, name: &'static str, by: u64);
+    fn count(&mut self, name: &str, by: u64);
     /// Notes a finding that is not a number (the peer's version).
-    fn fact(&mut self, name: &'static str, value: String);
+    fn fact(&mut self, name: &str, value: String);
     /// True once the user wants to stop; a target looks at it at least ten times a second.
     fn cancelled(&self) -> bool;
 }

@@ -1,0 +1,231 @@
+//! Takes samples from a target and has them written by a thread of its own, so that the disk is
+//! not in the measuring loop.
+
+use super::{Run, Store, StoreError, StoredCell, rows, wrap};
+use crate::target::Sink;
+use espbench_proto::sample::Sample;
+use rusqlite::params;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::thread::JoinHandle;
+
+/// Samples that go to the writer at once.
+const BATCH: usize = 1024;
+/// Batches that may wait for the disk: 16 MiB of samples.
+const WAITING: usize = 256;
+
+/// Sees samples and counters as they come: for progress and live lines, not for statistics.
+pub trait Observer {
+    /// A sample was recorded.
+    fn sample(&mut self, sample: &Sample);
+}
+
+impl Observer for () {
+    fn sample(&mut self, _: &Sample) {}
+}
+
+enum Job {
+    Samples(i64, Vec<Sample>),
+    /// Forget what an earlier try at the cell left.
+    Clear(i64),
+    /// The cell ended; the answer says whether all of it is on disk.
+    End(Box<End>, SyncSender<Result<(), StoreError>>),
+}
+
+struct End {
+    cell: i64,
+    counters: BTreeMap<String, u64>,
+    facts: BTreeMap<String, String>,
+    error: Option<String>,
+    status: &'static str,
+}
+
+/// Writes the cells of one run.
+#[derive(Debug)]
+pub struct Recorder {
+    jobs: Option<SyncSender<Job>>,
+    writer: Option<JoinHandle<()>>,
+    cancel: Arc<AtomicBool>,
+    /// Set by the writer once it can write no more: no sense in measuring on.
+    broken: Arc<AtomicBool>,
+}
+
+/// The sink of one cell.
+pub struct CellSink<'a> {
+    recorder: &'a Recorder,
+    observer: &'a mut dyn Observer,
+    cell: i64,
+    batch: Vec<Sample>,
+    counters: BTreeMap<String, u64>,
+    facts: BTreeMap<String, String>,
+}
+
+impl Recorder {
+    /// A recorder for runs of `store`; `cancel` is what makes targets stop.
+    ///
+    /// # Errors
+    /// The store cannot be opened a second time, or no thread can be had.
+    pub fn new(store: &Store, cancel: Arc<AtomicBool>) -> Result<Self, StoreError> {
+        let store = store.reopen()?;
+        let (jobs, work) = sync_channel(WAITING);
+        let broken = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&broken);
+        let writer = std::thread::Builder::new()
+            .name("recorder".into())
+            .spawn(move || write(store, &work, &flag))
+            .map_err(|e| StoreError::Unusable {
+                path: "the recorder".into(),
+                why: format!("no thread for it: {e}"),
+            })?;
+        Ok(Self { jobs: Some(jobs), writer: Some(writer), cancel, broken })
+    }
+
+    /// Measures one cell: `work` gets the sink. What was recorded is on disk when this returns.
+    ///
+    /// # Errors
+    /// The store's; the inner result is that of `work`.
+    pub fn cell<E: std::fmt::Display>(
+        &self,
+        run: &Run,
+        cell: &StoredCell,
+        observer: &mut dyn Observer,
+        work: impl FnOnce(&mut CellSink<'_>) -> Result<(), E>,
+    ) -> Result<Result<(), E>, StoreError> {
+        debug_assert!(run.cells.iter().any(|c| c.id == cell.id), "the cell is of this run");
+        self.send(Job::Clear(cell.id));
+        let mut sink = CellSink {
+            recorder: self,
+            observer,
+            cell: cell.id,
+            batch: Vec::with_capacity(BATCH),
+            counters: BTreeMap::new(),
+            facts: BTreeMap::new(),
+        };
+        let result = work(&mut sink);
+        sink.flush();
+        let status = match &result {
+            // A cell that the user stopped is open: it is measured again on resume.
+            _ if self.cancel.load(Ordering::Relaxed) => "pending",
+            Ok(()) => "done",
+            Err(_) => "failed",
+        };
+        let end = End {
+            cell: cell.id,
+            counters: sink.counters,
+            facts: sink.facts,
+            error: result.as_ref().err().map(ToString::to_string),
+            status,
+        };
+        let (answer, written) = sync_channel(1);
+        self.send(Job::End(Box::new(end), answer));
+        // The writer answers every End; it is gone only if it panicked.
+        written.recv().unwrap_or_else(|_| {
+            let why = "its writer ended".into();
+            Err(StoreError::Unusable { path: "the recorder".into(), why })
+        })?;
+        Ok(result)
+    }
+
+    /// Hands a job to the writer; true if that had to wait.
+    fn send(&self, job: Job) -> bool {
+        let Some(jobs) = &self.jobs else { return false };
+        match jobs.try_send(job) {
+            Ok(()) | Err(TrySendError::Disconnected(_)) => false,
+            Err(TrySendError::Full(job)) => {
+                let _ = jobs.send(job);
+                true
+            }
+        }
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
+        }
+    }
+}
+
+impl CellSink<'_> {
+    fn flush(&mut self) {
+        if self.batch.is_empty() {
+            return;
+        }
+        let batch = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
+        if self.recorder.send(Job::Samples(self.cell, batch)) {
+            self.count("recorder-stalls", 1);
+        }
+    }
+}
+
+impl Sink for CellSink<'_> {
+    fn sample(&mut self, sample: Sample) {
+        self.observer.sample(&sample);
+        self.batch.push(sample);
+        if self.batch.len() >= BATCH {
+            self.flush();
+        }
+    }
+
+    fn count(&mut self, name: &str, by: u64) {
+        *self.counters.entry(name.into()).or_default() += by;
+    }
+
+    fn fact(&mut self, name: &str, value: String) {
+        self.facts.insert(name.into(), value);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.recorder.cancel.load(Ordering::Relaxed) || self.recorder.broken.load(Ordering::Relaxed)
+    }
+}
+
+/// The writer's loop. After a failure it takes jobs and drops them, and every `End` gets the error.
+fn write(mut store: Store, work: &Receiver<Job>, broken: &AtomicBool) {
+    let mut failed: Option<rusqlite::Error> = None;
+    for job in work {
+        let result = match &failed {
+            Some(_) => Ok(()),
+            None => apply(&mut store, &job),
+        };
+        if let Err(error) = result {
+            broken.store(true, Ordering::Relaxed);
+            failed = Some(error);
+        }
+        if let Job::End(_, answer) = job {
+            let _ = answer.send(match failed.take() {
+                Some(error) => Err(wrap(&store.path, error)),
+                None => Ok(()),
+            });
+        }
+    }
+}
+
+fn apply(store: &mut Store, job: &Job) -> rusqlite::Result<()> {
+    let transaction =
+        store.db.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    match job {
+        Job::Samples(cell, samples) => rows::insert(&transaction, *cell, samples)?,
+        Job::Clear(cell) => {
+            transaction.execute("DELETE FROM probe WHERE cell_id = ?1", [cell])?;
+            transaction.execute("DELETE FROM interval WHERE cell_id = ?1", [cell])?;
+        }
+        Job::End(end, _) => {
+            transaction.execute(
+                "UPDATE cell SET status = ?2, error = ?3, counters = ?4, facts = ?5 WHERE id = ?1",
+                params![
+                    end.cell,
+                    end.status,
+                    end.error,
+                    rows::json(&end.counters),
+                    rows::json(&end.facts)
+                ],
+            )?;
+        }
+    }
+    transaction.commit()
+}

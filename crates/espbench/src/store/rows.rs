@@ -1,0 +1,144 @@
+//! Samples to rows and back.
+
+use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_proto::time::Instant;
+use rusqlite::types::Type;
+use rusqlite::{Connection, Row, params};
+
+pub(super) fn json<T: serde::Serialize>(value: &T) -> String {
+    // Our own plain structs with string keys: there is nothing in them that JSON cannot hold.
+    serde_json::to_string(value).unwrap_or_else(|_| "null".into())
+}
+
+pub(super) fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> serde_json::Result<T> {
+    serde_json::from_str(text)
+}
+
+const INSERT_PROBE: &str = "INSERT INTO probe VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)";
+const INSERT_INTERVAL: &str =
+    "INSERT INTO interval VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)";
+
+/// Writes samples of one cell within the caller's transaction.
+pub(super) fn insert(db: &Connection, cell: i64, samples: &[Sample]) -> rusqlite::Result<()> {
+    let mut probe = db.prepare_cached(INSERT_PROBE)?;
+    let mut interval = db.prepare_cached(INSERT_INTERVAL)?;
+    for sample in samples {
+        match sample {
+            Sample::Probe(p) => {
+                let cause = if let Fate::Lost(cause) = p.fate { Some(cause.name()) } else { None };
+                probe.execute(params![
+                    cell,
+                    p.link.0,
+                    int(p.seq),
+                    p.bytes,
+                    nanos(p.due),
+                    p.queued.map(nanos),
+                    p.sent.map(nanos),
+                    p.acked.map(nanos),
+                    p.received.map(nanos),
+                    p.stamped.map(nanos),
+                    p.fate.name(),
+                    cause,
+                ])?;
+            }
+            Sample::Interval(i) => {
+                interval.execute(params![
+                    cell,
+                    i.link.0,
+                    int(i.seq),
+                    i.total,
+                    i.observer.name(),
+                    nanos(i.start),
+                    nanos(i.end),
+                    int(i.bytes),
+                    i.datagrams.map(int),
+                    i.lost.map(int),
+                    i.out_of_order.map(int),
+                    i.duplicates.map(int),
+                    i.jitter_ns.map(int),
+                    i.retransmits.map(int),
+                    i.tcp_rtt_ns.map(int),
+                ])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// SQLite's integers are signed; 292 years of nanoseconds are enough.
+fn int(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+fn nanos(at: Instant) -> i64 {
+    int(at.as_nanos())
+}
+
+/// The samples of a cell, in the order in which they were recorded.
+pub(super) fn samples(db: &Connection, cell: i64) -> rusqlite::Result<Vec<Sample>> {
+    let mut samples = Vec::new();
+    let mut query = db.prepare_cached(
+        "SELECT link, seq, bytes, due_ns, queued_ns, sent_ns, acked_ns, received_ns, stamped_ns,
+                fate, cause
+         FROM probe WHERE cell_id = ?1 ORDER BY rowid",
+    )?;
+    for probe in query.query_map([cell], probe)? {
+        samples.push(Sample::Probe(probe?));
+    }
+    let mut query = db.prepare_cached(
+        "SELECT link, seq, total, observer, start_ns, end_ns, bytes, datagrams, lost, out_of_order,
+                duplicates, jitter_ns, retransmits, tcp_rtt_ns
+         FROM interval WHERE cell_id = ?1 ORDER BY rowid",
+    )?;
+    for interval in query.query_map([cell], interval)? {
+        samples.push(Sample::Interval(interval?));
+    }
+    Ok(samples)
+}
+
+fn probe(row: &Row<'_>) -> rusqlite::Result<Probe> {
+    let cause: Option<String> = row.get(10)?;
+    let cause = cause.as_deref().map(|name| Cause::from_name(name).ok_or_else(|| odd(10, name)));
+    let fate: String = row.get(9)?;
+    Ok(Probe {
+        link: Link(row.get(0)?),
+        seq: row.get(1)?,
+        bytes: row.get(2)?,
+        due: instant(row, 3)?.unwrap_or_default(),
+        queued: instant(row, 4)?,
+        sent: instant(row, 5)?,
+        acked: instant(row, 6)?,
+        received: instant(row, 7)?,
+        stamped: instant(row, 8)?,
+        fate: Fate::from_name(&fate, cause.transpose()?).ok_or_else(|| odd(9, &fate))?,
+    })
+}
+
+fn interval(row: &Row<'_>) -> rusqlite::Result<Interval> {
+    let observer: String = row.get(3)?;
+    Ok(Interval {
+        link: Link(row.get(0)?),
+        seq: row.get(1)?,
+        total: row.get(2)?,
+        observer: Observer::from_name(&observer).ok_or_else(|| odd(3, &observer))?,
+        start: instant(row, 4)?.unwrap_or_default(),
+        end: instant(row, 5)?.unwrap_or_default(),
+        bytes: row.get(6)?,
+        datagrams: row.get(7)?,
+        lost: row.get(8)?,
+        out_of_order: row.get(9)?,
+        duplicates: row.get(10)?,
+        jitter_ns: row.get(11)?,
+        retransmits: row.get(12)?,
+        tcp_rtt_ns: row.get(13)?,
+    })
+}
+
+fn instant(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Instant>> {
+    Ok(row.get::<_, Option<u64>>(column)?.map(Instant::from_nanos))
+}
+
+fn odd(column: usize, name: &str) -> rusqlite::Error {
+    let error = format!("`{name}` is not a word of this version");
+    rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error.into())
+}

@@ -1,0 +1,74 @@
+//! The built-in responders, in this process, over the loopback interface: no hardware needed.
+//!
+//! What it measures is this host: its network stack and the tool itself. That is the floor under
+//! every other measurement, and a check that everything works.
+
+use super::udp_echo::EchoTarget;
+use super::{Sink, Target, TargetError};
+use crate::respond::echo::{self, ReplyTo};
+use crate::respond::{Log, Service};
+use espbench_measure::run::Site;
+use espbench_proto::workload::Workload;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+/// Runs every kind of workload against a responder that it starts for it.
+#[derive(Debug, Default)]
+pub struct LoopbackTarget {
+    services: Vec<(&'static str, Service)>,
+}
+
+/// The site of everything measured over loopback.
+#[must_use]
+pub fn site() -> Site {
+    Site {
+        chip: "host".into(),
+        mode: "loopback".into(),
+        distance_m: None,
+        security: Some("off".into()),
+        environment: Some("loopback".into()),
+    }
+}
+
+impl LoopbackTarget {
+    /// The responder for that kind of work: started at its first use, kept to the end.
+    fn peer(&mut self, kind: &'static str) -> Result<SocketAddr, TargetError> {
+        if let Some((_, service)) = self.services.iter().find(|(name, _)| *name == kind) {
+            return Ok(service.address);
+        }
+        let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let log: Log = Arc::new(|_| {});
+        let service = match kind {
+            "udp-echo" => echo::start(any, ReplyTo::Sender, &log),
+            other => Err(std::io::Error::other(format!("no responder for {other}"))),
+        };
+        let service = service.map_err(|source| TargetError::Local {
+            what: format!("starting the built-in responder for {kind}"),
+            source,
+            hint: "check that 127.0.0.1 is up".into(),
+        })?;
+        let address = service.address;
+        self.services.push((kind, service));
+        Ok(address)
+    }
+}
+
+impl Target for LoopbackTarget {
+    fn site(&self) -> Site {
+        site()
+    }
+
+    fn check(&self, _: &Workload) -> Result<(), TargetError> {
+        Ok(())
+    }
+
+    fn run(&mut self, workload: &Workload, sink: &mut dyn Sink) -> Result<(), TargetError> {
+        let peer = self.peer(workload.kind())?;
+        match workload {
+            Workload::UdpEcho(_) => {
+                EchoTarget { peer, local_port: 0, site: site() }.run(workload, sink)
+            }
+            _ => Ok(()),
+        }
+    }
+}

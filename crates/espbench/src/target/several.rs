@@ -1,0 +1,33 @@
+//! Several targets as one: each workload goes to the first that can do it.
+
+use super::{Sink, Target, TargetError};
+use espbench_measure::run::Site;
+use espbench_proto::workload::Workload;
+
+/// The targets, in the order in which they were named; never empty.
+pub struct Several(pub Vec<Box<dyn Target>>);
+
+impl Target for Several {
+    fn site(&self) -> Site {
+        self.0.first().map(|target| target.site()).unwrap_or_default()
+    }
+
+    fn check(&self, workload: &Workload) -> Result<(), TargetError> {
+        let mut refusal = Ok(());
+        for target in &self.0 {
+            match target.check(workload) {
+                Ok(()) => return Ok(()),
+                Err(e) => refusal = Err(e),
+            }
+        }
+        refusal
+    }
+
+    fn run(&mut self, workload: &Workload, sink: &mut dyn Sink) -> Result<(), TargetError> {
+        self.check(workload)?;
+        match self.0.iter_mut().find(|target| target.check(workload).is_ok()) {
+            Some(target) => target.run(workload, sink),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Targets as they are typed: `loopback`, `udp:HOST[:PORT]`, `tcp:…`, `iperf:…`, `mqtt:…`.
+
+use super::Target;
+use super::loopback::LoopbackTarget;
+use super::udp_echo::EchoTarget;
+use crate::respond::echo::{SKETCH_PORT, SKETCH_REPLY_PORT};
+use espbench_measure::run::Site;
+use std::net::{SocketAddr, ToSocketAddrs as _};
+
+/// What can be typed, for errors and for `--help`.
+pub const FORMS: &str = "loopback, udp:HOST[:PORT], tcp:HOST[:PORT], iperf:HOST[:PORT], \
+                         mqtt:HOST[:PORT], replay:RUN";
+
+/// How to reach what was typed.
+#[derive(Debug, Default)]
+pub struct Access {
+    /// The device and the place.
+    pub site: Site,
+    /// Port that echo replies come to; 10001, as the published sketch has it, where not given.
+    pub local_port: Option<u16>,
+}
+
+/// The target of that description. `replay:` needs the store and is not known here.
+///
+/// # Errors
+/// A sentence that says what is wrong with it.
+pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
+    if text == "loopback" {
+        return Ok(Box::<LoopbackTarget>::default());
+    }
+    let (kind, rest) =
+        text.split_once(':').ok_or_else(|| format!("`{text}` is no target: use one of {FORMS}"))?;
+    let site = access.site.clone();
+    Ok(match kind {
+        "udp" => Box::new(EchoTarget {
+            peer: address(rest, SKETCH_PORT)?,
+            local_port: access.local_port.unwrap_or(SKETCH_REPLY_PORT),
+            site,
+        }),
+        "sim" | "serial" | "pcap" => {
+            return Err(format!(
+                "`{kind}:` targets are not part of this version: use one of {FORMS}"
+            ));
+        }
+        _ => return Err(format!("`{kind}:` is no kind of target: use one of {FORMS}")),
+    })
+}
+
+/// `HOST`, `HOST:PORT`, `[V6]:PORT` to an address; names are looked up, IPv4 first.
+///
+/// # Errors
+/// A sentence that says what is wrong with it.
+pub fn address(text: &str, port: u16) -> Result<SocketAddr, String> {
+    if text.is_empty() {
+        return Err("a host is missing: write HOST or HOST:PORT".into());
+    }
+    if let Ok(address) = text.parse::<SocketAddr>() {
+        return Ok(address);
+    }
+    if let Ok(ip) = text.trim_matches(['[', ']']).parse::<std::net::IpAddr>() {
+        return Ok(SocketAddr::new(ip, port));
+    }
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, digits)) => (
+            host,
+            digits
+                .parse()
+                .map_err(|_| format!("`{digits}` in `{text}` is no port: use 1 to 65535"))?,
+        ),
+        None => (text, port),
+    };
+    let found: Vec<SocketAddr> = (host, port)
+        .to_socket_addrs()
+        .map_err(|e| {
+            format!("`{host}` cannot be looked up ({e}): check the name or give an IP address")
+        })?
+        .collect();
+    found
+        .iter()
+        .find(|a| a.is_ipv4())
+        .or(found.first())
+        .copied()
+        .ok_or_else(|| format!("`{host}` has no address"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_with_and_without_a_port() {
+        assert_eq!(address("192.0.2.7", 5001), Ok("192.0.2.7:5001".parse().unwrap()));
+        assert_eq!(address("192.0.2.7:80", 5001), Ok("192.0.2.7:80".parse().unwrap()));
+        assert_eq!(address("::1", 5001), Ok("[::1]:5001".parse().unwrap()));
+        assert_eq!(address("[::1]:80", 5001), Ok("[::1]:80".parse().unwrap()));
+        assert_eq!(address("localhost:80", 1).map(|a| a.port()), Ok(80));
+        assert!(address("", 1).unwrap_err().contains("a host is missing"));
+        assert!(address("localhost:http", 1).unwrap_err().contains("is no port"));
+        assert!(address("localhost:70000", 1).unwrap_err().contains("use 1 to 65535"));
+    }
+
+    #[test]
+    fn what_is_no_target_is_told_what_would_be() {
+        let error = |text| parse(text, &Access::default()).err().unwrap();
+        assert!(error("esp").contains("use one of loopback, udp:HOST"));
+        assert!(error("ble:1").contains("no kind of target"));
+        assert!(error("sim:office").contains("not part of this version"));
+    }
+}
