@@ -9,6 +9,7 @@
 //! | [`run`] | the immutable facts of a run and of each of its cells, with the recorded samples |
 //! | [`quantile`], [`interval`], [`bootstrap`] | each owns one kind of statistic, with its source |
 //! | [`overhead`] | what the tool itself costs, from its calibration |
+//! | [`special`], [`binomial`], [`random`] | the functions and the random numbers under them |
 //! | [`summary`] | samples of one workload to result cells, one file per workload |
 //! | [`cell`] | the result cell, the product's common coin |
 //! | [`published`] | reads cells in the columns of `published.csv` |
@@ -25,6 +26,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod binomial;
 pub mod bootstrap;
 pub mod cell;
 pub mod compare;
@@ -34,8 +36,10 @@ pub mod overhead;
 pub mod plan;
 pub mod published;
 pub mod quantile;
+pub mod random;
 pub mod report;
 pub mod run;
+pub mod special;
 pub mod summary;
 pub mod units;
 pub mod warning;

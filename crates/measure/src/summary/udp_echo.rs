@@ -1,14 +1,239 @@
 //! Result cells of the `udp-echo` workload.
+//!
+//! The metrics are those of the published ESP32 benchmark (smellbomb-udp, table 1), and those that it
+//! lacks: quantiles, loss, late, duplicate and corrupt replies.
+//!
+//! # What a time counts
+//!
+//! - `rtt_*` is received - sent: what the link and the other side did with a probe. Only probes that
+//!   came back whole and in time are in it; how many did not is said in a note, because a time-out
+//!   cuts the distribution off.
+//! - `response_*` is received - due, and exists with an offered interval only. A sender that falls
+//!   behind sends late, and `sent` hides the wait that a user would have felt; the due time does not
+//!   ("coordinated omission": Tene 2013, "How NOT to measure latency"; the README of wrk2).
+//!   Without an interval nothing is due at any time: the next probe waits for the last reply, so a
+//!   stall counts once however long it lasts. That is the published procedure, and so a
+//!   limit of it.
+//! - `rtt_kernel_*` is stamped - sent: without the wait of this process for the processor.
+//!
+//! The interval of the mean is a bootstrap interval, as round trips are skewed; those of the
+//! quantiles assume no shape. Both assume that round trips are independent.
 
-use super::Context;
-use crate::cell::Cell;
+use super::{Context, Place};
+use crate::bootstrap;
+use crate::cell::{Cell, Estimate};
+use crate::interval::{stddev, wilson};
+use crate::quantile::Sorted;
+use crate::random;
 use crate::run::Recorded;
+use crate::units::print_duration;
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::workload::UdpEcho;
+use espbench_proto::sample::{Cause, Fate, Probe, Sample};
+use espbench_proto::time::Instant;
+use espbench_proto::workload::{EchoFormat, UdpEcho};
+
+/// The quantiles shown, and how metrics name them.
+pub const QUANTILES: [(&str, f64); 4] =
+    [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999)];
 
 /// The result cells of one recorded cell.
 #[must_use]
 pub fn summarize(workload: &UdpEcho, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
-    let _ = (workload, recorded, context);
-    Vec::new()
+    let place = Place {
+        table: "udp-echo",
+        transport: "udp",
+        payload_bytes: Some(workload.size),
+        devices: 1,
+        variant: variant(workload),
+    };
+    let mut out = Out { place, context, seed: seed(recorded, context), cells: Vec::new() };
+    let tally = Tally::of(recorded);
+    let times = round_trips(recorded);
+    let mean = out.latency("rtt", &times, tally.left_out(workload).as_deref());
+    out.document_rows(workload, &times, &mean);
+    out.loss(&tally);
+    if workload.interval.is_some() {
+        out.latency("response", &responses(recorded), tally.left_out(workload).as_deref());
+    }
+    out.kernel(&Sorted::new(kernel_round_trips(recorded)));
+    out.cells
 }
+
+/// received - sent of the probes that came back whole and in time, in milliseconds, in the order of
+/// the record.
+#[must_use]
+pub fn round_trips(recorded: &Recorded) -> Vec<f64> {
+    times(recorded, |p| p.sent, |p| p.received)
+}
+
+/// received - due of the same probes, in milliseconds.
+#[must_use]
+pub fn responses(recorded: &Recorded) -> Vec<f64> {
+    times(recorded, |p| Some(p.due), |p| p.received)
+}
+
+/// stamped - sent of the same probes, in milliseconds; empty where nothing stamps.
+#[must_use]
+pub fn kernel_round_trips(recorded: &Recorded) -> Vec<f64> {
+    times(recorded, |p| p.sent, |p| p.stamped)
+}
+
+fn times(
+    recorded: &Recorded,
+    from: impl Fn(&Probe) -> Option<Instant>,
+    to: impl Fn(&Probe) -> Option<Instant>,
+) -> Vec<f64> {
+    let delivered = recorded.samples.iter().filter_map(|s| match s {
+        Sample::Probe(p) if p.fate == Fate::Delivered => Some(p),
+        _ => None,
+    });
+    delivered.filter_map(|p| Some(to(p)?.since(from(p)?).as_nanos() as f64 / 1e6)).collect()
+}
+
+/// What sets a cell apart from the published procedure, which is ASCII, one at a time, the next as
+/// soon as the last is back; `None` for exactly that.
+#[must_use]
+pub fn variant(workload: &UdpEcho) -> Option<String> {
+    let mut words = Vec::new();
+    let in_flight = || format!("{} in flight", workload.in_flight);
+    match workload.format {
+        EchoFormat::Ascii if workload.in_flight <= 1 && workload.interval.is_none() => return None,
+        EchoFormat::Ascii if workload.in_flight <= 1 => words.push("ASCII".to_string()),
+        EchoFormat::Ascii => words.extend(["ASCII".to_string(), in_flight()]),
+        EchoFormat::Binary => words.extend(["binary".to_string(), in_flight()]),
+    }
+    if let Some(interval) = workload.interval {
+        words.push(format!("one every {}", print_duration(interval)));
+    }
+    Some(words.join(", "))
+}
+
+/// A seed of its own for each recorded cell, so that no two share their resamples.
+fn seed(recorded: &Recorded, context: &Context<'_>) -> u64 {
+    let mut state = context.seed;
+    let mixed = random::split_mix(&mut state);
+    mixed ^ (u64::from(recorded.ordinal) << 32 | u64::from(recorded.repetition))
+}
+
+/// What became of the probes. A duplicate is a further copy, not a further probe.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    probes: u64,
+    lost: u64,
+    late: u64,
+    duplicate: u64,
+    corrupt: u64,
+}
+
+impl Tally {
+    fn of(recorded: &Recorded) -> Self {
+        let mut tally = Self::default();
+        for sample in &recorded.samples {
+            let Sample::Probe(probe) = sample else { continue };
+            match probe.fate {
+                Fate::Duplicate => {
+                    tally.duplicate += 1;
+                    continue;
+                }
+                // Its reply might have come: it was not waited for. It is no trial of the link.
+                Fate::Lost(Cause::Stopped) => continue,
+                Fate::Lost(_) => tally.lost += 1,
+                Fate::Late => tally.late += 1,
+                Fate::Corrupt => tally.corrupt += 1,
+                Fate::Delivered => {}
+            }
+            tally.probes += 1;
+        }
+        tally
+    }
+
+    /// What the latency figures leave out, in words; `None` where nothing is.
+    fn left_out(&self, workload: &UdpEcho) -> Option<String> {
+        let missing = self.lost + self.late + self.corrupt;
+        (missing > 0).then(|| {
+            format!(
+                "{missing} of {} probes are not in it: {} lost, {} later than the time-out of {}, {} corrupt",
+                self.probes, self.lost, self.late, print_duration(workload.timeout), self.corrupt
+            )
+        })
+    }
+}
+
+/// The cells as they are made.
+struct Out<'a> {
+    place: Place<'a>,
+    context: &'a Context<'a>,
+    seed: u64,
+    cells: Vec<Cell>,
+}
+
+impl Out<'_> {
+    fn push(&mut self, metric: &str, unit: &str, estimate: Estimate) -> &mut Cell {
+        self.cells.push(self.context.cell(&self.place, metric, unit, estimate));
+        let last = self.cells.len() - 1;
+        &mut self.cells[last]
+    }
+
+    /// Mean, extremes and quantiles of times in milliseconds; gives back the mean.
+    fn latency(&mut self, base: &str, times: &[f64], note: Option<&str>) -> Estimate {
+        let sorted = Sorted::new(times.to_vec());
+        let mean = bootstrap::mean(times, self.seed);
+        let first = self.cells.len();
+        self.push(&format!("{base}_avg"), "ms", mean);
+        self.push(&format!("{base}_max"), "ms", sorted.max());
+        self.push(&format!("{base}_min"), "ms", sorted.min());
+        for (name, q) in QUANTILES {
+            self.push(&format!("{base}_{name}"), "ms", sorted.quantile(q));
+        }
+        for cell in &mut self.cells[first..] {
+            cell.note = note.map(ToString::to_string);
+        }
+        mean
+    }
+
+    /// The other columns of the document's table: three and six standard deviations of the sample
+    /// (not the mean plus these), and the payload of both ways over the mean time.
+    fn document_rows(&mut self, workload: &UdpEcho, times: &[f64], mean: &Estimate) {
+        let n = times.len() as u64;
+        let sigma = Estimate { value: stddev(times), n, ..Estimate::default() };
+        self.push("rtt_3sigma", "ms", sigma.scaled(3.0));
+        self.push("rtt_6sigma", "ms", sigma.scaled(6.0));
+        let bits = 2.0 * 8.0 * f64::from(workload.size);
+        self.push("effective_rate", "bit/s", bits_over(bits, &mean.scaled(1e-3)));
+    }
+
+    fn loss(&mut self, tally: &Tally) {
+        self.push("loss", "percent", wilson(tally.lost, tally.probes).scaled(100.0));
+        for (metric, count) in [
+            ("probes_late", tally.late),
+            ("probes_duplicate", tally.duplicate),
+            ("probes_corrupt", tally.corrupt),
+        ] {
+            self.push(metric, "probes", Estimate::exact(count as f64, tally.probes));
+        }
+    }
+
+    fn kernel(&mut self, stamped: &Sorted) {
+        if stamped.values().is_empty() {
+            return;
+        }
+        self.push("rtt_kernel_p50", "ms", stamped.quantile(0.5));
+        self.push("rtt_kernel_p99", "ms", stamped.quantile(0.99));
+    }
+}
+
+/// `bits` divided by a time: the interval's ends change places. A time of zero has no rate.
+fn bits_over(bits: f64, seconds: &Estimate) -> Estimate {
+    let over = |t: Option<f64>| t.filter(|&t| t > 0.0).map(|t| bits / t);
+    Estimate {
+        value: over(seconds.value),
+        n: seconds.n,
+        low: over(seconds.high),
+        high: over(seconds.low),
+    }
+}
+
+#[cfg(test)]
+mod tests;
