@@ -1,1 +1,314 @@
-//! (being written)
+//! The side that sends UDP echo probes and times the replies.
+//!
+//! The procedure is that of the published ESP32 benchmark (smellbomb-udp): send, wait for the
+//! whole reply, compare the content, next. The binary form adds sequence numbers, so that several
+//! probes may be outstanding and late and duplicate replies are told apart.
+//!
+//! **One sample a probe.** A probe whose time-out has passed is not yet recorded as lost: it stays
+//! known until its slot is needed ([`SLOTS`] probes later) or the run ends, and a reply that comes
+//! by then makes it [`Fate::Late`]. A second reply is a sample of its own, [`Fate::Duplicate`].
+//!
+//! **What the ASCII form cannot tell.** It carries no number, so after a time-out the prober keeps
+//! still for one more time-out; a reply in that time is late. One that is later still is taken for
+//! the reply to the probe that is then outstanding.
+
+use super::Output;
+use crate::sample::{Cause, Fate, Probe, Sample};
+use crate::time::{Duration, Instant};
+use crate::wire::echo::{self, Header};
+use crate::workload::{EchoFormat, UdpEcho};
+
+/// Probes that are remembered, outstanding or not: the window of duplicates and late replies.
+pub const SLOTS: usize = 1024;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Empty,
+    /// Sent, its time-out not passed.
+    Outstanding,
+    /// Its time-out passed; not yet recorded.
+    TimedOut,
+    /// Recorded.
+    Answered,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    index: u64,
+    due: Instant,
+    sent: Instant,
+    state: State,
+}
+
+/// Sends probes and records their fates. About 32 KiB; it allocates nothing.
+#[derive(Clone, Debug)]
+pub struct Prober {
+    work: UdpEcho,
+    session: u32,
+    start: Instant,
+    slots: [Slot; SLOTS],
+    /// Index of the next probe to send, warm-up probes included.
+    next: u64,
+    /// No probe below this index is outstanding.
+    tail: u64,
+    outstanding: u16,
+    /// In the ASCII form: no probe before this, late replies may come.
+    quiet_until: Instant,
+    pending: Option<Sample>,
+    flushed: u64,
+    last_timeout: Option<Instant>,
+    stopped: bool,
+    stray: u64,
+}
+
+impl Prober {
+    /// A prober that starts at `start`; `session` marks its binary probes.
+    ///
+    /// The window is held to [`SLOTS`], and to one probe in the ASCII form.
+    #[must_use]
+    pub fn new(mut work: UdpEcho, session: u32, start: Instant) -> Self {
+        let most = if work.format == EchoFormat::Ascii { 1 } else { SLOTS as u16 };
+        work.in_flight = work.in_flight.clamp(1, most);
+        Self {
+            work,
+            session,
+            start,
+            slots: [Slot::default(); SLOTS],
+            next: 0,
+            tail: 0,
+            outstanding: 0,
+            quiet_until: start,
+            pending: None,
+            flushed: 0,
+            last_timeout: None,
+            stopped: false,
+            stray: 0,
+        }
+    }
+
+    /// Datagrams that were no reply to any probe of this session.
+    #[must_use]
+    pub fn stray(&self) -> u64 {
+        self.stray
+    }
+
+    /// Probes sent so far, warm-up included.
+    #[must_use]
+    pub fn sent(&self) -> u64 {
+        self.next
+    }
+
+    /// Bytes of the longest datagram that `poll` writes and that a reply may have.
+    #[must_use]
+    pub fn datagram_len(&self) -> usize {
+        self.work.size as usize + usize::from(self.work.format == EchoFormat::Ascii)
+    }
+
+    /// Stops: nothing more is sent, what is outstanding is recorded as lost by the stop.
+    pub fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    /// The operating system or driver refused the probe that `poll` just asked to send.
+    pub fn refused(&mut self, cause: Cause) {
+        let Some(index) = self.next.checked_sub(1) else { return };
+        let slot = self.slots[slot_of(index)];
+        if slot.index == index && slot.state == State::Outstanding {
+            self.settle(index, State::Answered);
+            let probe = Probe { sent: None, ..self.probe(slot, Fate::Lost(cause)) };
+            self.record(probe);
+        }
+    }
+
+    /// A datagram came; `stamped` is the kernel's or radio's own time of its arrival.
+    pub fn handle(&mut self, now: Instant, datagram: &[u8], stamped: Option<Instant>) {
+        let (index, whole) = match self.work.format {
+            EchoFormat::Ascii => {
+                let Some(last) = self.next.checked_sub(1) else { return self.stray += 1 };
+                (last, echo::is_ascii(self.work.size as usize, datagram))
+            }
+            EchoFormat::Binary => match Header::parse(datagram) {
+                Some(h) if h.session == self.session => {
+                    (h.seq, h.matches(self.work.size as usize, datagram))
+                }
+                _ => return self.stray += 1,
+            },
+        };
+        let slot = self.slots[slot_of(index)];
+        if slot.index != index || slot.state == State::Empty {
+            return self.stray += 1;
+        }
+        let fate = match (slot.state, whole) {
+            (State::Answered, true) => Fate::Duplicate,
+            // In the ASCII form nothing says what a strange datagram answers.
+            (State::Answered, false) => return self.stray += 1,
+            (_, false) => Fate::Corrupt,
+            (State::TimedOut, true) => Fate::Late,
+            // A reply that arrived after the deadline but before `poll` noticed is late all the
+            // same: the fate must not depend on when the driver looks.
+            _ if stamped.unwrap_or(now).since(slot.sent) > self.work.timeout => Fate::Late,
+            _ => Fate::Delivered,
+        };
+        self.settle(index, State::Answered);
+        self.quiet_until = self.start;
+        self.record(Probe { received: Some(now), stamped, ..self.probe(slot, fate) });
+    }
+
+    /// What to do now. A probe is written to `buf`, which must hold
+    /// [`datagram_len`](Self::datagram_len) bytes; `now` becomes its time of sending.
+    pub fn poll(&mut self, now: Instant, buf: &mut [u8]) -> Output {
+        if let Some(sample) = self.pending.take() {
+            return Output::Sample(sample);
+        }
+        self.expire(now);
+        if self.stopped || self.finished() {
+            return self.wind_up(now);
+        }
+        let due = self.due(now);
+        if let Some(wake) = self.blocked(now, due) {
+            return Output::WaitUntil(wake);
+        }
+        if let Some(lost) = self.evict(self.next) {
+            return Output::Sample(lost);
+        }
+        let len = match self.work.format {
+            EchoFormat::Ascii => echo::emit_ascii(self.work.size as usize, buf),
+            EchoFormat::Binary => {
+                Header { session: self.session, seq: self.next }.emit(self.work.size as usize, buf)
+            }
+        };
+        // A buffer or size that no probe fits is a fault of the driver; end rather than spin.
+        let Some(len) = len else {
+            self.stopped = true;
+            return self.wind_up(now);
+        };
+        let slot = Slot { index: self.next, due, sent: now, state: State::Outstanding };
+        self.slots[slot_of(self.next)] = slot;
+        self.next += 1;
+        self.outstanding += 1;
+        Output::Send { len }
+    }
+
+    fn total(&self) -> u64 {
+        u64::from(self.work.count) + u64::from(self.work.discard)
+    }
+
+    fn finished(&self) -> bool {
+        self.next >= self.total() && self.outstanding == 0
+    }
+
+    /// With an offered rate, the time that the plan gave the next probe; else now.
+    fn due(&self, now: Instant) -> Instant {
+        self.work.interval.map_or(now, |interval| {
+            let nanos = (interval.as_nanos() as u64).saturating_mul(self.next);
+            self.start + Duration::from_nanos(nanos)
+        })
+    }
+
+    /// When to look again, if the next probe may not be sent now.
+    fn blocked(&self, now: Instant, due: Instant) -> Option<Instant> {
+        let slot = &self.slots[slot_of(self.next)];
+        let window_full = self.outstanding >= self.work.in_flight
+            || (slot.state == State::Outstanding)
+            || self.next >= self.total();
+        if window_full {
+            let oldest = self.slots[slot_of(self.tail)].sent;
+            // One nanosecond past the time-out, so that it has passed when we are polled then.
+            return Some(oldest + self.work.timeout + Duration::from_nanos(1));
+        }
+        let wake = due.max(self.quiet_until);
+        (now < wake).then_some(wake)
+    }
+
+    /// Marks probes whose time-out has passed.
+    fn expire(&mut self, now: Instant) {
+        while self.tail < self.next {
+            let slot = self.slots[slot_of(self.tail)];
+            if slot.state == State::Outstanding {
+                if now.since(slot.sent) <= self.work.timeout {
+                    return;
+                }
+                self.settle(self.tail, State::TimedOut);
+                self.last_timeout = Some(now);
+                if self.work.format == EchoFormat::Ascii {
+                    self.quiet_until = now + self.work.timeout;
+                }
+            }
+            self.tail += 1;
+        }
+    }
+
+    fn settle(&mut self, index: u64, state: State) {
+        let slot = &mut self.slots[slot_of(index)];
+        if slot.state == State::Outstanding {
+            self.outstanding -= 1;
+        }
+        slot.state = state;
+    }
+
+    /// Frees the slot that probe `index` will use; the loss of its last user is recorded now.
+    fn evict(&mut self, index: u64) -> Option<Sample> {
+        let slot = self.slots[slot_of(index)];
+        self.slots[slot_of(index)].state = State::Empty;
+        (slot.state == State::TimedOut && self.is_recorded(slot.index))
+            .then(|| Sample::Probe(self.probe(slot, Fate::Lost(Cause::Unknown))))
+    }
+
+    /// Waits for late replies, then records what is still missing.
+    fn wind_up(&mut self, now: Instant) -> Output {
+        let cause = if self.stopped { Cause::Stopped } else { Cause::Unknown };
+        if !self.stopped
+            && let Some(last) = self.last_timeout
+        {
+            let until = last + self.work.timeout;
+            let waiting = self.slots.iter().any(|s| s.state == State::TimedOut);
+            if waiting && now < until {
+                return Output::WaitUntil(until);
+            }
+        }
+        self.flushed = self.flushed.max(self.next.saturating_sub(SLOTS as u64));
+        while self.flushed < self.next {
+            let index = self.flushed;
+            self.flushed += 1;
+            let slot = self.slots[slot_of(index)];
+            let cause = match slot.state {
+                _ if slot.index != index => continue,
+                State::Outstanding => cause,
+                State::TimedOut => Cause::Unknown,
+                State::Empty | State::Answered => continue,
+            };
+            self.settle(index, State::Answered);
+            if self.is_recorded(index) {
+                return Output::Sample(Sample::Probe(self.probe(slot, Fate::Lost(cause))));
+            }
+        }
+        Output::Done
+    }
+
+    fn is_recorded(&self, index: u64) -> bool {
+        index >= u64::from(self.work.discard)
+    }
+
+    fn record(&mut self, probe: Probe) {
+        // `seq` of a warm-up probe would be below zero: those are not recorded.
+        if probe.seq != u64::MAX {
+            self.pending = Some(Sample::Probe(probe));
+        }
+    }
+
+    fn probe(&self, slot: Slot, fate: Fate) -> Probe {
+        Probe {
+            seq: slot.index.checked_sub(u64::from(self.work.discard)).unwrap_or(u64::MAX),
+            bytes: self.work.size,
+            due: slot.due,
+            sent: Some(slot.sent),
+            fate,
+            ..Probe::default()
+        }
+    }
+}
+
+fn slot_of(index: u64) -> usize {
+    (index % SLOTS as u64) as usize
+}

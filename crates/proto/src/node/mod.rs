@@ -1,6 +1,7 @@
 //! How each participant behaves: state machines without I/O.
 //!
-//! The law: after any `handle`, call `poll` until it answers [`Output::WaitUntil`].
+//! The law: after any `handle`, call `poll` until it answers [`Output::WaitUntil`] or
+//! [`Output::Done`].
 
 pub mod echo;
 pub mod iperf;
@@ -12,7 +13,7 @@ use crate::time::Instant;
 /// What a machine wants next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Output {
-    /// Send the first `len` bytes of the buffer that was lent to `poll`.
+    /// Send the first `len` bytes of the buffer that was lent to `poll`, now.
     Send {
         /// Bytes to send.
         len: usize,

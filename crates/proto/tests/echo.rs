@@ -1,0 +1,217 @@
+//! Conversations of the echo prober with a scripted peer, on virtual time.
+
+use espbench_proto::node::Output;
+use espbench_proto::node::echo::Prober;
+use espbench_proto::sample::{Cause, Fate, Probe, Sample};
+use espbench_proto::time::{Duration, Instant};
+use espbench_proto::workload::{EchoFormat, UdpEcho};
+use proptest::prelude::*;
+
+const MS: Duration = Duration::from_millis(1);
+
+fn work(count: u32, format: EchoFormat) -> UdpEcho {
+    UdpEcho {
+        size: 20,
+        count,
+        discard: 1,
+        format,
+        in_flight: if format == EchoFormat::Ascii { 1 } else { 4 },
+        interval: None,
+        timeout: MS * 10,
+    }
+}
+
+/// Runs the prober against a peer that says, for the n-th datagram, after which delays which bytes
+/// come back. Returns what was recorded and when it ended.
+fn converse(
+    work: UdpEcho,
+    mut peer: impl FnMut(u64, &[u8]) -> Vec<(Duration, Vec<u8>)>,
+) -> (Vec<Probe>, Instant) {
+    let mut prober = Prober::new(work, 7, Instant::ZERO);
+    let mut now = Instant::ZERO;
+    let mut buf = [0; 2048];
+    let mut on_the_way: Vec<(Instant, Vec<u8>)> = Vec::new();
+    let mut probes = Vec::new();
+    let mut sent = 0;
+    for _ in 0..1_000_000 {
+        match prober.poll(now, &mut buf) {
+            Output::Send { len } => {
+                for (delay, bytes) in peer(sent, &buf[..len]) {
+                    on_the_way.push((now + delay, bytes));
+                }
+                sent += 1;
+                on_the_way.sort_by_key(|(at, _)| *at);
+            }
+            Output::Sample(Sample::Probe(probe)) => probes.push(probe),
+            Output::Sample(Sample::Interval(_)) => panic!("a prober records probes"),
+            Output::WaitUntil(wake) => {
+                assert!(wake > now, "asked to wait for the past: {wake:?} at {now:?}");
+                match on_the_way.first() {
+                    Some((at, _)) if *at <= wake => {
+                        let (at, bytes) = on_the_way.remove(0);
+                        now = now.max(at);
+                        prober.handle(now, &bytes, None);
+                    }
+                    _ => now = wake,
+                }
+            }
+            Output::Done => return (probes, now),
+        }
+    }
+    panic!("the prober did not come to an end");
+}
+
+fn fates(probes: &[Probe]) -> Vec<(u64, Fate)> {
+    probes.iter().map(|p| (p.seq, p.fate)).collect()
+}
+
+#[test]
+fn one_at_a_time_and_the_first_is_not_recorded() {
+    let (probes, end) = converse(work(3, EchoFormat::Ascii), |n, bytes| {
+        assert_eq!(bytes, b"01234567801234567801\n");
+        vec![(MS * (n as u32 + 1), bytes.to_vec())]
+    });
+    assert_eq!(fates(&probes), [0, 1, 2].map(|seq| (seq, Fate::Delivered)));
+    let rtt: Vec<_> = probes.iter().map(|p| p.received.unwrap().since(p.sent.unwrap())).collect();
+    assert_eq!(rtt, [MS * 2, MS * 3, MS * 4]);
+    assert_eq!(end, Instant::ZERO + MS * 10);
+}
+
+#[test]
+fn a_lost_reply_costs_one_probe_and_a_late_one_is_named() {
+    let (probes, _) = converse(work(4, EchoFormat::Ascii), |n, bytes| match n {
+        2 => vec![],
+        3 => vec![(MS * 15, bytes.to_vec())],
+        _ => vec![(MS, bytes.to_vec())],
+    });
+    let mut fates = fates(&probes);
+    fates.sort_by_key(|(seq, _)| *seq);
+    assert_eq!(
+        fates,
+        [
+            (0, Fate::Delivered),
+            (1, Fate::Lost(Cause::Unknown)),
+            (2, Fate::Late),
+            (3, Fate::Delivered)
+        ]
+    );
+}
+
+#[test]
+fn several_in_flight_duplicates_and_changed_content() {
+    let (probes, _) = converse(work(6, EchoFormat::Binary), |n, bytes| {
+        let mut changed = bytes.to_vec();
+        changed[19] ^= 0x80;
+        match n {
+            2 => vec![(MS, bytes.to_vec()), (MS * 2, bytes.to_vec())],
+            3 => vec![(MS, changed)],
+            4 => vec![(MS, bytes[..18].to_vec())],
+            5 => vec![(MS, b"what?".to_vec()), (MS * 4, bytes.to_vec())],
+            _ => vec![(MS * 3, bytes.to_vec())],
+        }
+    });
+    let mut fates = fates(&probes);
+    fates.sort_by_key(|(seq, _)| *seq);
+    assert_eq!(
+        fates,
+        [
+            (0, Fate::Delivered),
+            (1, Fate::Delivered),
+            (1, Fate::Duplicate),
+            (2, Fate::Corrupt),
+            (3, Fate::Corrupt),
+            (4, Fate::Delivered),
+            (5, Fate::Delivered)
+        ]
+    );
+}
+
+#[test]
+fn with_an_offered_rate_latency_counts_from_the_due_time() {
+    // The peer stalls for 8 ms once; a closed loop would hide the probes that were due meanwhile.
+    let work = UdpEcho { interval: Some(MS), in_flight: 1, ..work(10, EchoFormat::Binary) };
+    let (probes, _) = converse(work, |n, bytes| {
+        vec![(if n == 3 { MS * 8 } else { Duration::from_micros(100) }, bytes.to_vec())]
+    });
+    let from_due: Vec<u128> =
+        probes.iter().map(|p| p.received.unwrap().since(p.due).as_micros()).collect();
+    assert_eq!(from_due[2], 8000);
+    assert_eq!(from_due[3], 7100, "was due 1 ms after the stall began");
+    assert!(probes.iter().all(|p| p.sent.unwrap().since(p.due) <= MS * 8));
+    assert_eq!(probes[9].due, Instant::ZERO + MS * 10);
+}
+
+#[test]
+fn a_stop_names_what_was_outstanding() {
+    let mut prober = Prober::new(work(9, EchoFormat::Binary), 7, Instant::ZERO);
+    let mut buf = [0; 64];
+    let mut sent = 0;
+    while let Output::Send { .. } = prober.poll(Instant::ZERO, &mut buf) {
+        sent += 1;
+    }
+    assert_eq!(sent, 4);
+    prober.stop();
+    let mut lost = Vec::new();
+    while let Output::Sample(Sample::Probe(probe)) = prober.poll(Instant::ZERO, &mut buf) {
+        lost.push((probe.seq, probe.fate));
+    }
+    assert_eq!(lost, [0, 1, 2].map(|seq| (seq, Fate::Lost(Cause::Stopped))));
+    assert_eq!(prober.poll(Instant::ZERO, &mut buf), Output::Done);
+}
+
+#[test]
+fn a_refused_send_is_not_lost_on_the_air() {
+    let mut prober =
+        Prober::new(UdpEcho { discard: 0, ..work(1, EchoFormat::Binary) }, 7, Instant::ZERO);
+    let mut buf = [0; 64];
+    assert_eq!(prober.poll(Instant::ZERO, &mut buf), Output::Send { len: 20 });
+    prober.refused(Cause::NoBuffers);
+    let Output::Sample(Sample::Probe(probe)) = prober.poll(Instant::ZERO, &mut buf) else {
+        panic!("the refusal is recorded")
+    };
+    assert_eq!((probe.fate, probe.sent), (Fate::Lost(Cause::NoBuffers), None));
+    assert_eq!(prober.poll(Instant::ZERO, &mut buf), Output::Done);
+}
+
+proptest! {
+    /// Whatever the peer does, each probe has exactly one fate, and the machine ends.
+    #[test]
+    fn every_probe_has_one_fate(
+        count in 1_u32..80,
+        in_flight in 1_u16..20,
+        binary: bool,
+        interval in proptest::option::of(1_u32..5),
+        script in proptest::collection::vec(
+            proptest::collection::vec((0_u32..40, 0_u8..8), 0..3), 1..20),
+    ) {
+        let format = if binary { EchoFormat::Binary } else { EchoFormat::Ascii };
+        let work = UdpEcho { in_flight, interval: interval.map(|i| MS * i), ..work(count, format) };
+        let (probes, _) = converse(work, |n, bytes| {
+            script[n as usize % script.len()].iter().map(|&(delay, kind)| {
+                let mut bytes = bytes.to_vec();
+                match kind {
+                    0 => bytes.truncate(3),
+                    1 => bytes[17] ^= 1,
+                    2 => bytes[9] ^= 0x40,
+                    _ => {}
+                }
+                (MS * delay, bytes)
+            }).collect()
+        });
+        let mut seqs: Vec<u64> =
+            probes.iter().filter(|p| p.fate != Fate::Duplicate).map(|p| p.seq).collect();
+        seqs.sort_unstable();
+        prop_assert_eq!(seqs, (0..u64::from(count)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn no_datagram_panics(bytes in proptest::collection::vec(any::<u8>(), 0..80), binary: bool) {
+        let format = if binary { EchoFormat::Binary } else { EchoFormat::Ascii };
+        let mut prober = Prober::new(work(5, format), 7, Instant::ZERO);
+        let mut buf = [0; 64];
+        prober.handle(Instant::ZERO, &bytes, None);
+        let _ = prober.poll(Instant::ZERO, &mut buf);
+        prober.handle(Instant::ZERO, &bytes, Some(Instant::NEVER));
+        let _ = prober.poll(Instant::NEVER, &mut buf);
+    }
+}
