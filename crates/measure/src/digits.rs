@@ -74,6 +74,13 @@ pub fn count(n: u64) -> String {
     format!("{n}")
 }
 
+/// The nearest number of six significant digits.
+#[must_use]
+pub fn six(value: f64) -> f64 {
+    // Through decimal text, as the result has to be the shortest in JSON.
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
 /// Decimal places that an interval is worth; negative rounds left of the point. `None` for an
 /// interval that is open or has no width, which says nothing about digits.
 fn step(low: Option<f64>, high: Option<f64>) -> Option<i32> {
@@ -126,6 +133,13 @@ mod tests {
         assert_eq!(plain(684.0), "684.0");
         // Zero width is no statement about precision.
         assert_eq!(worth(5.0, Some(5.0), Some(5.0)), "5.000");
+    }
+
+    #[test]
+    fn six_digits_are_short_in_decimal() {
+        assert_eq!(format!("{}", six(1.0 / 3.0)), "0.333333");
+        assert_eq!(six(123_456_789.0), 123_457_000.0);
+        assert_eq!(six(0.0), 0.0);
     }
 
     #[test]

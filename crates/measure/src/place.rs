@@ -12,8 +12,7 @@ use espbench_proto::workload::{
 /// The cell in words, with everything that tells it from the plan's other cells.
 #[must_use]
 pub fn of(recorded: &Recorded) -> String {
-    let place =
-        format!("{}, {}", recorded.workload.kind(), settings(&recorded.workload));
+    let place = format!("{}, {}", recorded.workload.kind(), settings(&recorded.workload));
     if recorded.repetition == 0 {
         return place;
     }

@@ -72,9 +72,7 @@ fn rates(intervals: &[&Interval], amount: fn(&Interval) -> f64) -> Vec<Point> {
             sum.1 += amount(i) / seconds;
         }
     }
-    sums.into_values()
-        .map(|(end, rate)| Point::new(end.since(start).as_secs_f64(), rate))
-        .collect()
+    sums.into_values().map(|(end, rate)| Point::new(end.since(start).as_secs_f64(), rate)).collect()
 }
 
 #[cfg(test)]

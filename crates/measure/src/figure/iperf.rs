@@ -41,9 +41,7 @@ fn over_time(material: &Material<'_>, all: &[&Digest], name: &str) -> Option<Fig
             });
         }
         let cells = ["throughput_rx", "throughput_tx"].into_iter().filter_map(|m| digest.cell(m));
-        means.extend(
-            cells.filter_map(|c| Some(format!("{settings}: {}", digits::sentence(c)?))),
-        );
+        means.extend(cells.filter_map(|c| Some(format!("{settings}: {}", digits::sentence(c)?))));
     }
     (!series.is_empty()).then(|| Figure {
         id: format!("iperf-{}", super::slug(name)),

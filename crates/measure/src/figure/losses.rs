@@ -10,8 +10,7 @@ use alloc::vec::Vec;
 
 /// The figure; `None` where nothing was lost.
 pub(crate) fn figure(material: &Material<'_>, losses: &[Losses]) -> Option<Figure> {
-    let lossy: Vec<&Losses> =
-        losses.iter().filter(|l| l.probes > 0 && l.lost() > 0).collect();
+    let lossy: Vec<&Losses> = losses.iter().filter(|l| l.probes > 0 && l.lost() > 0).collect();
     let causes: BTreeSet<&String> =
         lossy.iter().flat_map(|l| &l.causes).filter(|(_, n)| **n > 0).map(|(c, _)| c).collect();
     let series: Vec<Series> = causes

@@ -80,6 +80,13 @@ impl Point {
     pub const fn new(x: f64, y: f64) -> Self {
         Self { x, y, low: None, high: None }
     }
+
+    /// The point with six significant digits: no drawing shows more, and reports stay small.
+    #[must_use]
+    pub fn rounded(self) -> Self {
+        let six = crate::digits::six;
+        Self { x: six(self.x), y: six(self.y), low: self.low.map(six), high: self.high.map(six) }
+    }
 }
 
 /// One curve or group of bars.

@@ -70,11 +70,8 @@ fn delivered(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
         mark: Mark::Line,
         points: alloc::vec![Point::new(0.0, 0.0), Point::new(highest, highest)],
     });
-    let rate = |label: &str| Axis {
-        label: label.into(),
-        unit: "messages/s".into(),
-        ..Axis::default()
-    };
+    let rate =
+        |label: &str| Axis { label: label.into(), unit: "messages/s".into(), ..Axis::default() };
     Some(Figure {
         id: "mqtt-delivered".into(),
         section: KIND.into(),
@@ -95,7 +92,8 @@ fn stages(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
         .filter(|d| STAGES.iter().any(|(p50, ..)| d.cell(p50).is_some_and(|c| c.value.is_some())))
         .collect();
     let first = with.first()?;
-    let unit = STAGES.iter().find_map(|(p50, ..)| first.cell(p50)).map_or("ms", |c| c.unit.as_str());
+    let unit =
+        STAGES.iter().find_map(|(p50, ..)| first.cell(p50)).map_or("ms", |c| c.unit.as_str());
     let mut series = Vec::new();
     for (p50, _, name) in STAGES {
         let points: Vec<Point> = with

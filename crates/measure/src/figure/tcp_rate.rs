@@ -27,7 +27,12 @@ fn runs(material: &Material<'_>) -> Option<Figure> {
         }
         let mean = digest.cell("message_rate_avg").and_then(digits::sentence);
         means.extend(mean.map(|mean| format!("{name}: {mean}")));
-        series.push(Series { name: name.into(), origin: material.origin, mark: Mark::Line, points });
+        series.push(Series {
+            name: name.into(),
+            origin: material.origin,
+            mark: Mark::Line,
+            points,
+        });
     }
     if series.is_empty() {
         return None;

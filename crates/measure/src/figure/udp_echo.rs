@@ -37,11 +37,16 @@ fn milliseconds(scale: Scale) -> Axis {
 
 /// Logarithmic as soon as one of them is skewed.
 fn common_scale(digests: &[&Digest]) -> Scale {
-    let log = digests.iter().any(|d| d.distribution.as_ref().is_some_and(|x| x.scale == Scale::Log));
+    let log =
+        digests.iter().any(|d| d.distribution.as_ref().is_some_and(|x| x.scale == Scale::Log));
     if log { Scale::Log } else { Scale::Linear }
 }
 
-fn distribution(material: &Material<'_>, all: &[&Digest], (low, high): (u32, u32)) -> Option<Figure> {
+fn distribution(
+    material: &Material<'_>,
+    all: &[&Digest],
+    (low, high): (u32, u32),
+) -> Option<Figure> {
     let within = |d: &&&Digest| size(d).is_some_and(|s| (low..=high).contains(&s));
     let digests: Vec<&Digest> = all.iter().filter(within).copied().collect();
     rows(material, &digests, &format!("{low}-{high}"), &format!("{low} to {high} bytes"))
@@ -144,7 +149,9 @@ fn by_size(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
     if series.is_empty() {
         return None;
     }
-    for (metric, label) in [("rtt_avg", "mean, ESP32"), ("rtt_max", "max, ESP32"), ("rtt_min", "min, ESP32")] {
+    for (metric, label) in
+        [("rtt_avg", "mean, ESP32"), ("rtt_max", "max, ESP32"), ("rtt_min", "min, ESP32")]
+    {
         series.extend(published(material, metric, label));
     }
     let alt = by_size_alt(digests, &series);
@@ -201,11 +208,8 @@ pub(crate) fn spread(series: &[Series]) -> Scale {
 }
 
 fn by_size_alt(digests: &[&Digest], series: &[Series]) -> String {
-    let ends: Vec<String> = [digests.first(), digests.last()]
-        .into_iter()
-        .flatten()
-        .filter_map(|d| median(d))
-        .collect();
+    let ends: Vec<String> =
+        [digests.first(), digests.last()].into_iter().flatten().filter_map(|d| median(d)).collect();
     let published = series.iter().any(|s| s.origin == Origin::Published);
     format!(
         "Median with its 95 % interval, 99th percentile and mean of the round-trip time against the payload size{}. Median at the smallest and the largest size: {}.",

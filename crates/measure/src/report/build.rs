@@ -5,11 +5,11 @@ use super::{Failure, Losses, Overhead, Report, SCHEMA};
 use crate::cell::Cell;
 use crate::compare::{Comparison, compare};
 use crate::figure::{self, Figure};
+use crate::place;
 use crate::run::{Recorded, RunFacts};
 use crate::summary::{Context, summarize};
 use crate::table::{self, Table};
 use crate::warning::Warning;
-use crate::place;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -44,6 +44,7 @@ impl Builder {
         let mut cells = summarize(recorded, &context);
         for cell in &mut cells {
             cell.source = Some(self.facts.name.clone());
+            known(cell);
         }
         self.warnings.extend(warnings(recorded, &cells));
         self.losses.push(Losses::of(recorded));
@@ -65,8 +66,7 @@ impl Builder {
         self.digests.sort_by_key(|d| (d.ordinal, d.repetition));
         let ours: Vec<Cell> = self.digests.iter().flat_map(|d| d.cells.clone()).collect();
         let comparisons = compare(&ours, published);
-        let material =
-            Material { origin: self.facts.origin, digests: &self.digests, published };
+        let material = Material { origin: self.facts.origin, digests: &self.digests, published };
         let tables = tables(&material, &comparisons);
         let figures = figures(&material, &self.losses);
         let incomplete = self.digests.len() < planned;
@@ -83,6 +83,7 @@ impl Builder {
             checks: Vec::new(),
             failures: self.failures,
             overhead,
+            stored: None,
         }
     }
 }
@@ -101,6 +102,13 @@ pub fn report(
     builder.finish(overhead, planned, published)
 }
 
+/// What is not a number is unknown: JSON has no word for it.
+fn known(cell: &mut Cell) {
+    for value in [&mut cell.value, &mut cell.ci_low, &mut cell.ci_high] {
+        *value = value.filter(|v| v.is_finite());
+    }
+}
+
 fn warnings(recorded: &Recorded, cells: &[Cell]) -> Vec<Warning> {
     let _ = (recorded, cells);
     Vec::new()
@@ -113,6 +121,7 @@ fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {
     tables.extend(table::iperf::tables(material));
     tables.extend(table::tcp_rate::tables(material));
     tables.extend(table::mqtt_rate::tables(material));
+    tables.extend(table::findings::table(material));
     tables.extend(table::compared::table(material, comparisons));
     tables
 }
@@ -124,6 +133,9 @@ fn figures(material: &Material<'_>, losses: &[Losses]) -> Vec<Figure> {
     figures.extend(figure::tcp_rate::figures(material));
     figures.extend(figure::mqtt_rate::figures(material));
     figures.extend(figure::losses::figure(material, losses));
+    for point in figures.iter_mut().flat_map(|f| &mut f.series).flat_map(|s| &mut s.points) {
+        *point = point.rounded();
+    }
     figures
 }
 
@@ -136,21 +148,4 @@ fn with_published(mut cells: Vec<Cell>, comparisons: &[Comparison]) -> Vec<Cell>
         }
     }
     cells
-}
-
-/// Names of the sections in the order in which a report shows them.
-pub const SECTIONS: [(&str, &str); 7] = [
-    ("overview", "At a glance"),
-    ("udp-echo", "UDP echo"),
-    ("iperf", "iperf"),
-    ("tcp-rate", "TCP message rate"),
-    ("mqtt-rate", "MQTT message rate"),
-    ("losses", "Losses"),
-    ("comparison", "Beside the published figures"),
-];
-
-/// The title of a section.
-#[must_use]
-pub fn section_title(section: &str) -> String {
-    SECTIONS.iter().find(|s| s.0 == section).map_or(section, |s| s.1).into()
 }

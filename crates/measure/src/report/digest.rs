@@ -24,7 +24,6 @@ pub(crate) struct Digest {
     /// The same without the workload's kind.
     pub(crate) settings: String,
     pub(crate) cells: Vec<Cell>,
-    pub(crate) counters: BTreeMap<String, u64>,
     pub(crate) facts: BTreeMap<String, String>,
     /// The distribution of round trips (udp-echo) or of message latency (mqtt-rate).
     pub(crate) distribution: Option<Distribution>,
@@ -68,7 +67,6 @@ impl Digest {
             place: place::of(recorded),
             settings: place::settings(&recorded.workload),
             cells,
-            counters: recorded.counters.clone(),
             facts: recorded.facts.clone(),
             distribution: Distribution::new(values),
             timelines,

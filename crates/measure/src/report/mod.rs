@@ -3,8 +3,10 @@
 mod build;
 pub(crate) mod digest;
 mod losses;
+mod sections;
 
-pub use build::{Builder, SECTIONS, report, section_title};
+pub use build::{Builder, report};
+pub use sections::Section;
 
 use crate::cell::Cell;
 use crate::compare::Comparison;
@@ -103,5 +105,7 @@ pub struct Report {
     pub failures: Vec<Failure>,
     /// The tool's own cost on this host.
     pub overhead: Option<Overhead>,
+    /// Where the raw samples are kept (a file name); the host fills it in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stored: Option<String>,
 }
-

@@ -3,7 +3,7 @@
 use super::Show::{Interval, Value};
 use super::udp_echo::repetition;
 use super::{Align, Column, Frame, Lead, Spec, Table, of_metrics, remaining};
-use crate::cell::{Cell, Origin};
+use crate::cell::Cell;
 use crate::digits;
 use crate::place;
 use crate::report::digest::{Digest, Material};
@@ -94,18 +94,11 @@ fn published(material: &Material<'_>, digests: &[&Digest]) -> Option<Table> {
     if settings.is_empty() {
         return None;
     }
-    let case = |transport: &str, metric: &str, cells: &mut dyn Iterator<Item = &Cell>| {
-        cells
-            .find(|c| c.id.transport == transport && c.id.metric == metric && c.value.is_some())
-            .and_then(digits::value)
-    };
-    let ours = || digests.iter().flat_map(|d| &d.cells);
-    let mut rows = alloc::vec![row(format!("this run, {}", material.origin.name()), |t, m| {
-        case(t, m, &mut ours())
-    })];
+    let ours: Vec<&Cell> = digests.iter().flat_map(|d| &d.cells).collect();
+    let mut rows = alloc::vec![row(format!("this run, {}", material.origin.name()), &ours)];
     for name in settings {
-        let of_setting = || candidates().filter(|c| setting(c) == name);
-        rows.push(row(format!("published: {name}"), |t, m| case(t, m, &mut of_setting())));
+        let of_setting: Vec<&Cell> = candidates().filter(|c| setting(c) == name).collect();
+        rows.push(row(format!("published: {name}"), &of_setting));
     }
     let mut columns = alloc::vec![Column::words("setting")];
     columns.extend(CASES.iter().map(|c| Column {
@@ -128,9 +121,15 @@ fn published(material: &Material<'_>, digests: &[&Digest]) -> Option<Table> {
     })
 }
 
-fn row(name: String, value: impl Fn(&str, &str) -> Option<String>) -> Vec<Option<String>> {
+/// The first of the cells for each test case.
+fn row(name: String, cells: &[&Cell]) -> Vec<Option<String>> {
+    let value = |&(_, transport, metric): &(&str, &str, &str)| {
+        let of_case =
+            |c: &&&Cell| c.id.transport == transport && c.id.metric == metric && c.value.is_some();
+        cells.iter().find(of_case).and_then(|c| digits::value(c))
+    };
     let mut row = alloc::vec![Some(name)];
-    row.extend(CASES.iter().map(|(_, transport, metric)| value(transport, metric)));
+    row.extend(CASES.iter().map(value));
     row
 }
 
@@ -183,7 +182,7 @@ fn intervals(material: &Material<'_>, digests: &[&Digest]) -> Option<Table> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::{Estimate, Identity};
+    use crate::cell::{Estimate, Identity, Origin};
 
     #[test]
     fn a_published_setting_is_told_by_device_mode_security_and_version() {

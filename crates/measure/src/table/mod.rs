@@ -2,9 +2,11 @@
 //! cells once, so that every drawing shows the same digits.
 
 pub mod compared;
+pub(crate) mod findings;
 pub(crate) mod iperf;
 pub(crate) mod mqtt_rate;
 pub(crate) mod overview;
+pub mod status;
 pub(crate) mod tcp_rate;
 pub(crate) mod udp_echo;
 

@@ -74,8 +74,7 @@ const STAGE_FRAME: Frame<'_> = Frame {
 };
 
 fn leads(digests: &[&Digest]) -> Vec<Lead> {
-    let mut leads: Vec<Lead> =
-        alloc::vec![(Column::words("cell"), |d| Some(d.settings.clone()))];
+    let mut leads: Vec<Lead> = alloc::vec![(Column::words("cell"), |d| Some(d.settings.clone()))];
     leads.extend(repetition(digests));
     leads
 }

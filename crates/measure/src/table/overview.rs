@@ -11,8 +11,14 @@ use espbench_proto::workload::Workload;
 
 /// The metrics that lead, by kind.
 const LEADING: [(&str, &[(&str, &str)]); 4] = [
-    ("udp-echo", &[("rtt_p50", "median round trip"), ("rtt_p99", "p99 round trip"), ("loss", "loss")]),
-    ("iperf", &[("throughput_rx", "throughput RX"), ("throughput_tx", "throughput TX"), ("loss", "loss")]),
+    (
+        "udp-echo",
+        &[("rtt_p50", "median round trip"), ("rtt_p99", "p99 round trip"), ("loss", "loss")],
+    ),
+    (
+        "iperf",
+        &[("throughput_rx", "throughput RX"), ("throughput_tx", "throughput TX"), ("loss", "loss")],
+    ),
     ("tcp-rate", &[("message_rate_avg", "mean rate")]),
     (
         "mqtt-rate",

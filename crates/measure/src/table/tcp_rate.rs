@@ -24,12 +24,8 @@ pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     if digests.is_empty() {
         return Vec::new();
     }
-    let specs: Vec<super::Spec> = STATISTICS
-        .iter()
-        .map(|s| s.0)
-        .chain([RUN])
-        .map(|m| (m, "", super::Show::Value))
-        .collect();
+    let specs: Vec<super::Spec> =
+        STATISTICS.iter().map(|s| s.0).chain([RUN]).map(|m| (m, "", super::Show::Value)).collect();
     let mut tables = alloc::vec![runs(material, &digests), statistics(material, &digests)];
     tables.extend(remaining(KIND, material, &digests, &[&specs]));
     tables
@@ -37,9 +33,7 @@ pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
 
 fn columns(first: Column, material: &Material<'_>, digests: &[&Digest]) -> Vec<Column> {
     let mut columns = alloc::vec![first];
-    columns.extend(
-        digests.iter().map(|d| Column::result(&name(d), "messages/s", material.origin)),
-    );
+    columns.extend(digests.iter().map(|d| Column::result(&name(d), "messages/s", material.origin)));
     columns
 }
 

@@ -51,9 +51,7 @@ pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     digests.sort_by_key(|d| (variant(d), size(d), d.repetition));
     let mut tables: Vec<Table> = FRAMES
         .iter()
-        .filter_map(|(frame, specs)| {
-            of_metrics(frame, material, &digests, &leads(&digests), specs)
-        })
+        .filter_map(|(frame, specs)| of_metrics(frame, material, &digests, &leads(&digests), specs))
         .collect();
     tables.extend(remaining(KIND, material, &digests, &[ROUND_TRIPS, QUANTILES, LOSS]));
     tables
@@ -77,9 +75,7 @@ const FRAMES: [(Frame<'_>, &[Spec]); 3] = [
             id: "udp-echo-quantiles",
             section: KIND,
             title: "UDP echo: quantiles of the round-trip time",
-            notes: &[
-                "95 % intervals. A question mark: too few round trips to bound that end.",
-            ],
+            notes: &["95 % intervals. A question mark: too few round trips to bound that end."],
         },
         QUANTILES,
     ),
