@@ -4,10 +4,11 @@ use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
 /// Where a value comes from. A simulated number is never shown without that word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
     /// Taken on real sockets, boards or captures.
+    #[default]
     Measured,
     /// Taken in the virtual lab.
     Simulated,

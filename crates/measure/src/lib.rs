@@ -15,6 +15,11 @@
 //! | [`published`] | reads cells in the columns of `published.csv` |
 //! | [`compare`] | joins two lists of cells: ratio, interval, verdict |
 //! | [`warning`] | the closed set of advice |
+//! | [`place`] | a cell of a plan in words |
+//! | [`series`] | samples to plain series of numbers: the only differences of timestamps |
+//! | [`digits`] | how many digits a number is worth |
+//! | [`table`] | tables in the shape of the documents, as data |
+//! | [`binning`] | histograms and cumulative curves of few points |
 //! | [`figure`] | curves and bars as data: nothing downstream computes |
 //! | [`report`] | all of it as one value |
 //!
@@ -27,12 +32,15 @@ extern crate alloc;
 extern crate std;
 
 pub mod binomial;
+pub mod binning;
 pub mod bootstrap;
 pub mod cell;
 pub mod compare;
+pub mod digits;
 pub mod figure;
 pub mod interval;
 pub mod overhead;
+pub mod place;
 pub mod plan;
 pub mod published;
 pub mod quantile;
@@ -40,6 +48,8 @@ pub mod random;
 pub mod report;
 pub mod run;
 pub mod special;
+pub mod series;
 pub mod summary;
+pub mod table;
 pub mod units;
 pub mod warning;

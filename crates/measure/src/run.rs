@@ -1,5 +1,6 @@
 //! The immutable facts of a run and of its cells, with the samples that were recorded.
 
+use crate::cell::Origin;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -33,6 +34,9 @@ pub struct RunFacts {
     pub started: String,
     /// The target as typed (`loopback`, `udp:192.0.2.7:10000`).
     pub target: String,
+    /// Measured on something real, or simulated in the virtual lab: the target knows.
+    #[serde(default)]
+    pub origin: Origin,
     /// Seed of everything random in the run and in its statistics.
     pub seed: u64,
     /// The plan's name.

@@ -1,9 +1,18 @@
 //! All of it as one value. JSON is its serialization; text, CSV, Markdown and HTML are drawings.
 
+mod build;
+pub(crate) mod digest;
+mod losses;
+mod sections;
+
+pub use build::{Builder, report};
+pub use sections::Section;
+
 use crate::cell::Cell;
 use crate::compare::Comparison;
 use crate::figure::Figure;
-use crate::run::{Recorded, RunFacts};
+use crate::run::RunFacts;
+use crate::table::Table;
 use crate::warning::Warning;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -12,22 +21,6 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the JSON form; `docs/report.schema.json` describes it.
 pub const SCHEMA: &str = "espbench-report/1";
-
-/// A table in the shape of the document that it follows: rows and columns of text, made from
-/// cells once, so that every drawing shows the same digits.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Table {
-    /// Stable name, usable as an anchor.
-    pub id: String,
-    /// Title.
-    pub title: String,
-    /// Column heads, with units.
-    pub columns: Vec<String>,
-    /// Rows; each as long as `columns`. `None` is unknown.
-    pub rows: Vec<Vec<Option<String>>>,
-    /// What to know when reading it.
-    pub notes: Vec<String>,
-}
 
 /// What became of the probes of one cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -38,6 +31,8 @@ pub struct Losses {
     pub probes: u64,
     /// Lost, by cause.
     pub causes: BTreeMap<String, u64>,
+    /// Not lost, and not delivered as sent either: `late`, `duplicate`, `corrupt`, `out-of-order`.
+    pub others: BTreeMap<String, u64>,
     /// Counters of the target: drops, stalls, overflows.
     pub counters: BTreeMap<String, u64>,
 }
@@ -110,39 +105,7 @@ pub struct Report {
     pub failures: Vec<Failure>,
     /// The tool's own cost on this host.
     pub overhead: Option<Overhead>,
-}
-
-/// Makes the report of a run: a pure function of what the store holds and of the published cells.
-#[must_use]
-pub fn report(
-    facts: &RunFacts,
-    overhead: Option<Overhead>,
-    recorded: &[Recorded],
-    planned: usize,
-    published: &[Cell],
-) -> Report {
-    let context = crate::summary::Context {
-        site: &facts.site,
-        origin: crate::cell::Origin::Measured,
-        seed: facts.seed,
-    };
-    let mut cells: Vec<Cell> =
-        recorded.iter().flat_map(|r| crate::summary::summarize(r, &context)).collect();
-    for cell in &mut cells {
-        cell.source = Some(facts.name.clone());
-    }
-    Report {
-        schema: SCHEMA.into(),
-        run: facts.clone(),
-        incomplete: recorded.len() < planned,
-        comparisons: crate::compare::compare(&cells, published),
-        cells,
-        tables: Vec::new(),
-        figures: Vec::new(),
-        losses: Vec::new(),
-        warnings: Vec::new(),
-        checks: Vec::new(),
-        failures: Vec::new(),
-        overhead,
-    }
+    /// Where the raw samples are kept (a file name); the host fills it in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stored: Option<String>,
 }

@@ -1,5 +1,11 @@
 //! Figures as data. A drawing has nothing left to compute but pixels.
 
+pub(crate) mod iperf;
+pub(crate) mod losses;
+pub(crate) mod mqtt_rate;
+pub(crate) mod tcp_rate;
+pub(crate) mod udp_echo;
+
 use crate::cell::Origin;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -47,6 +53,10 @@ pub enum Mark {
     Bars,
     /// Bars stacked on the series before it.
     Stacked,
+    /// A histogram in a row of its own: corner points as [`crate::binning::histogram`] makes them.
+    /// Rows stand in the order of the series and share the horizontal axis; each is as high as its
+    /// own tallest bar.
+    Row,
 }
 
 /// One point; `low` and `high` are its interval.
@@ -62,6 +72,21 @@ pub struct Point {
     /// Upper end of the interval of `y`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
+}
+
+impl Point {
+    /// A point without an interval.
+    #[must_use]
+    pub const fn new(x: f64, y: f64) -> Self {
+        Self { x, y, low: None, high: None }
+    }
+
+    /// The point with six significant digits: no drawing shows more, and reports stay small.
+    #[must_use]
+    pub fn rounded(self) -> Self {
+        let six = crate::digits::six;
+        Self { x: six(self.x), y: six(self.y), low: self.low.map(six), high: self.high.map(six) }
+    }
 }
 
 /// One curve or group of bars.
@@ -82,6 +107,8 @@ pub struct Series {
 pub struct Figure {
     /// Stable name, usable as an anchor.
     pub id: String,
+    /// The kind of workload that it belongs to, as [`crate::table::Table::section`].
+    pub section: String,
     /// Title.
     pub title: String,
     /// The figure in words, for those who cannot see it: what it shows and what stands out.
@@ -92,4 +119,17 @@ pub struct Figure {
     pub y: Axis,
     /// What is drawn.
     pub series: Vec<Series>,
+}
+
+/// A name that can stand in an anchor: lower-case letters and digits joined by hyphens.
+pub(crate) fn slug(name: &str) -> String {
+    let mut slug = String::new();
+    for c in name.chars() {
+        if c.is_ascii_alphanumeric() {
+            slug.push(c.to_ascii_lowercase());
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    slug.trim_end_matches('-').into()
 }

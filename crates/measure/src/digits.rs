@@ -1,0 +1,164 @@
+//! How many digits a number is worth, in one place, so that every drawing shows the same.
+//!
+//! With an interval, the value is rounded to the second significant digit of the interval's half
+//! width: an uncertainty carries at most two significant digits, and the value is rounded to agree
+//! with it (JCGM 100:2008, "Guide to the expression of uncertainty in measurement", 7.2.6).
+//! Without one it shows four significant digits, as the published tables do, and its whole part
+//! in full. Published values are shown as printed.
+
+use crate::cell::{Cell, Estimate, Origin};
+use alloc::format;
+use alloc::string::{String, ToString};
+
+/// Most decimal places ever shown.
+const MOST_DECIMALS: i32 = 6;
+
+/// A value without an interval.
+#[must_use]
+pub fn plain(value: f64) -> String {
+    rounded(value, 3 - magnitude(value).min(3))
+}
+
+/// A value with the digits that its interval is worth.
+#[must_use]
+pub fn worth(value: f64, low: Option<f64>, high: Option<f64>) -> String {
+    match step(low, high) {
+        Some(decimals) => rounded(value, decimals),
+        None => plain(value),
+    }
+}
+
+/// The interval, `6.51–6.95`; a question mark for an end that the sample cannot bound. `None`
+/// where there is no interval at all.
+#[must_use]
+pub fn interval(low: Option<f64>, high: Option<f64>) -> Option<String> {
+    let decimals = step(low, high);
+    let end = |end: Option<f64>| match (end, decimals) {
+        (None, _) => "?".to_string(),
+        (Some(end), Some(decimals)) => rounded(end, decimals),
+        (Some(end), None) => plain(end),
+    };
+    (low.is_some() || high.is_some()).then(|| format!("{}–{}", end(low), end(high)))
+}
+
+/// The value of a cell; `None` stays unknown.
+#[must_use]
+pub fn value(cell: &Cell) -> Option<String> {
+    let value = cell.value?;
+    Some(match cell.origin {
+        Origin::Published => format!("{value}"),
+        Origin::Measured | Origin::Simulated => worth(value, cell.ci_low, cell.ci_high),
+    })
+}
+
+/// The value of an estimate.
+#[must_use]
+pub fn estimate(e: &Estimate) -> Option<String> {
+    e.value.map(|v| worth(v, e.low, e.high))
+}
+
+/// Value, unit and interval in a sentence: `6.73 ms (6.51–6.95)`.
+#[must_use]
+pub fn sentence(cell: &Cell) -> Option<String> {
+    let value = value(cell)?;
+    let unit = if cell.unit == "percent" { "%" } else { cell.unit.as_str() };
+    Some(match interval(cell.ci_low, cell.ci_high) {
+        Some(interval) => format!("{value} {unit} ({interval})"),
+        None => format!("{value} {unit}"),
+    })
+}
+
+/// A count.
+#[must_use]
+pub fn count(n: u64) -> String {
+    format!("{n}")
+}
+
+/// The nearest number of six significant digits.
+#[must_use]
+pub fn six(value: f64) -> f64 {
+    // Through decimal text, as the result has to be the shortest in JSON.
+    format!("{value:.5e}").parse().unwrap_or(value)
+}
+
+/// Decimal places that an interval is worth; negative rounds left of the point. `None` for an
+/// interval that is open or has no width, which says nothing about digits.
+fn step(low: Option<f64>, high: Option<f64>) -> Option<i32> {
+    let half = (high? - low?) / 2.0;
+    (half.is_finite() && half > 0.0).then(|| 1 - magnitude(half))
+}
+
+/// Power of ten of the first significant digit.
+fn magnitude(value: f64) -> i32 {
+    let size = value.abs();
+    if size > 0.0 && size.is_finite() { libm::floor(libm::log10(size)) as i32 } else { 0 }
+}
+
+fn rounded(value: f64, decimals: i32) -> String {
+    if !value.is_finite() {
+        return format!("{value}");
+    }
+    if decimals >= 0 {
+        let text = format!("{value:.*}", decimals.min(MOST_DECIMALS) as usize);
+        // A negative zero is a zero.
+        return if text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.') {
+            text.trim_start_matches('-').to_string()
+        } else {
+            text
+        };
+    }
+    let unit = libm::pow(10.0, f64::from(-decimals));
+    format!("{:.0}", libm::round(value / unit) * unit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_decides_the_digits() {
+        assert_eq!(worth(6.728_43, Some(6.5), Some(6.95)), "6.73");
+        assert_eq!(worth(1_296_480.0, Some(1_284_000.0), Some(1_308_000.0)), "1296000");
+        assert_eq!(interval(Some(6.512), Some(6.949)).as_deref(), Some("6.51–6.95"));
+        assert_eq!(interval(Some(6.512), None).as_deref(), Some("6.512–?"));
+        assert_eq!(interval(None, None), None);
+    }
+
+    #[test]
+    fn without_one_four_digits_and_the_whole_part() {
+        assert_eq!(plain(6.728), "6.728");
+        assert_eq!(plain(0.012_345_6), "0.01235");
+        assert_eq!(plain(1_296_480.4), "1296480");
+        assert_eq!(plain(0.0), "0.000");
+        assert_eq!(plain(684.0), "684.0");
+        // Zero width is no statement about precision.
+        assert_eq!(worth(5.0, Some(5.0), Some(5.0)), "5.000");
+    }
+
+    #[test]
+    fn six_digits_are_short_in_decimal() {
+        assert_eq!(format!("{}", six(1.0 / 3.0)), "0.333333");
+        assert_eq!(six(123_456_789.0), 123_457_000.0);
+        assert_eq!(six(0.0), 0.0);
+    }
+
+    #[test]
+    fn odd_numbers_do_not_break_it() {
+        assert_eq!(plain(f64::NAN), "NaN");
+        assert_eq!(plain(-0.000_000_01), "0.000000");
+        assert_eq!(worth(1e300, Some(1e-300), Some(1e-299)), format!("{:.6}", 1e300));
+        assert_eq!(plain(f64::INFINITY), "inf");
+    }
+
+    #[test]
+    fn published_values_are_shown_as_printed() {
+        let mut cell = Estimate::exact(13.6, 0).into_cell(
+            crate::cell::Identity::default(),
+            "ms",
+            Origin::Published,
+        );
+        assert_eq!(value(&cell).as_deref(), Some("13.6"));
+        cell.value = None;
+        assert_eq!(value(&cell), None);
+    }
+}

@@ -1,0 +1,168 @@
+//! Offered against delivered, and the stages of a message.
+
+use super::{Axis, Figure, Mark, Point, Scale, Series};
+use crate::report::digest::{Digest, Material};
+use crate::table::mqtt_rate::STAGES;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use espbench_proto::workload::Workload;
+
+const KIND: &str = "mqtt-rate";
+
+/// Its figures.
+pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
+    let digests = material.of_kind(KIND);
+    let mut figures = Vec::new();
+    figures.extend(delivered(material, &digests));
+    figures.extend(stages(material, &digests));
+    figures.extend(latency(material, &digests));
+    figures
+}
+
+/// Version, QoS and size: the cells that differ only by the rate are one curve.
+fn curve_name(digest: &Digest) -> String {
+    let mut words: Vec<&str> = digest.settings.split(", ").collect();
+    if words.len() > 3 {
+        words.remove(3);
+    }
+    words.join(", ")
+}
+
+fn delivered(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
+    let mut series: Vec<Series> = Vec::new();
+    for digest in digests {
+        let steps: Vec<Point> = digest
+            .all("offered_rate")
+            .zip(digest.all("delivered_rate"))
+            .filter_map(|(offered, delivered)| {
+                Some(Point {
+                    x: offered.value?,
+                    y: delivered.value?,
+                    low: delivered.ci_low,
+                    high: delivered.ci_high,
+                })
+            })
+            .collect();
+        let name = curve_name(digest);
+        match series.iter_mut().find(|s| s.name == name) {
+            Some(curve) => curve.points.extend(steps),
+            None if steps.is_empty() => {}
+            None => series.push(Series {
+                name,
+                origin: material.origin,
+                mark: Mark::Line,
+                points: steps,
+            }),
+        }
+    }
+    for curve in &mut series {
+        curve.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    }
+    let ends: Vec<String> = series
+        .iter()
+        .filter_map(|s| s.points.last().map(|p| format!("{}: {:.0} of {:.0}", s.name, p.y, p.x)))
+        .collect();
+    let highest = series.iter().flat_map(|s| &s.points).map(|p| p.x).reduce(f64::max)?;
+    series.push(Series {
+        name: "all delivered".into(),
+        origin: material.origin,
+        mark: Mark::Line,
+        points: alloc::vec![Point::new(0.0, 0.0), Point::new(highest, highest)],
+    });
+    let rate =
+        |label: &str| Axis { label: label.into(), unit: "messages/s".into(), ..Axis::default() };
+    Some(Figure {
+        id: "mqtt-delivered".into(),
+        section: KIND.into(),
+        title: material.titled("MQTT: delivered against offered"),
+        alt: format!(
+            "Messages delivered a second against messages offered a second; on the diagonal all were delivered. At the highest rate: {}.",
+            ends.join("; ")
+        ),
+        x: rate("offered"),
+        y: rate("delivered"),
+        series,
+    })
+}
+
+fn stages(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
+    let with: Vec<&&Digest> = digests
+        .iter()
+        .filter(|d| STAGES.iter().any(|(p50, ..)| d.cell(p50).is_some_and(|c| c.value.is_some())))
+        .collect();
+    let first = with.first()?;
+    let unit =
+        STAGES.iter().find_map(|(p50, ..)| first.cell(p50)).map_or("ms", |c| c.unit.as_str());
+    let mut series = Vec::new();
+    for (p50, _, name) in STAGES {
+        let points: Vec<Point> = with
+            .iter()
+            .enumerate()
+            .filter_map(|(i, d)| {
+                let cell = d.cell(p50)?;
+                Some(Point { x: i as f64, y: cell.value?, low: cell.ci_low, high: cell.ci_high })
+            })
+            .collect();
+        if !points.is_empty() {
+            series.push(Series {
+                name: name.into(),
+                origin: material.origin,
+                mark: Mark::Bars,
+                points,
+            });
+        }
+    }
+    Some(Figure {
+        id: "mqtt-stages-figure".into(),
+        section: KIND.into(),
+        title: material.titled("MQTT: median time in each stage"),
+        alt: "Median time that a message spends in each stage: in the client's queue, until it is written, until it is acknowledged, until the subscriber has it. One group of bars for each cell.".into(),
+        x: Axis {
+            label: "cell".into(),
+            scale: Scale::Category,
+            categories: with.iter().map(|d| d.settings.clone()).collect(),
+            ..Axis::default()
+        },
+        y: Axis {
+            label: "time".into(),
+            unit: unit.into(),
+            scale: super::udp_echo::spread(&series),
+            ..Axis::default()
+        },
+        series,
+    })
+}
+
+/// Hand-over to subscriber, as cumulative curves; of a sweep, one rate each.
+fn latency(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
+    let with = digests.iter().filter(|d| d.distribution.is_some()).take(6);
+    let mut log = false;
+    let series: Vec<Series> = with
+        .filter(|d| matches!(d.workload, Workload::MqttRate(_)))
+        .filter_map(|d| {
+            let distribution = d.distribution.as_ref()?;
+            log |= distribution.scale == Scale::Log;
+            Some(Series {
+                name: d.settings.clone(),
+                origin: material.origin,
+                mark: Mark::Step,
+                points: distribution.cumulative.clone(),
+            })
+        })
+        .collect();
+    (!series.is_empty()).then(|| Figure {
+        id: "mqtt-latency".into(),
+        section: KIND.into(),
+        title: material.titled("MQTT: time to the subscriber, cumulative"),
+        alt: "Share of the messages that reached the subscriber within a time from being handed to the system.".into(),
+        x: Axis {
+            label: "time to the subscriber".into(),
+            unit: "ms".into(),
+            scale: if log { Scale::Log } else { Scale::Linear },
+            ..Axis::default()
+        },
+        y: Axis { label: "messages within".into(), unit: "%".into(), ..Axis::default() },
+        series,
+    })
+}

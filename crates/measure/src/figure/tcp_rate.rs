@@ -1,0 +1,75 @@
+//! The message rate of each run, and the published runs.
+
+use super::{Axis, Figure, Mark, Point, Series};
+use crate::cell::Origin;
+use crate::digits;
+use crate::report::digest::Material;
+use crate::table::tcp_rate::rates;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+const KIND: &str = "tcp-rate";
+
+/// Its figures.
+pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
+    runs(material).into_iter().collect()
+}
+
+fn runs(material: &Material<'_>) -> Option<Figure> {
+    let mut series = Vec::new();
+    let mut means: Vec<String> = Vec::new();
+    for digest in material.of_kind(KIND) {
+        let name = digest.place.strip_prefix("tcp-rate, ").unwrap_or(&digest.place);
+        let points = numbered(rates(digest).into_iter());
+        if points.is_empty() {
+            continue;
+        }
+        let mean = digest.cell("message_rate_avg").and_then(digits::sentence);
+        means.extend(mean.map(|mean| format!("{name}: {mean}")));
+        series.push(Series {
+            name: name.into(),
+            origin: material.origin,
+            mark: Mark::Line,
+            points,
+        });
+    }
+    if series.is_empty() {
+        return None;
+    }
+    series.extend(published(material));
+    Some(Figure {
+        id: "tcp-rate-runs-figure".into(),
+        section: KIND.into(),
+        title: material.titled("TCP message rate in each run"),
+        alt: format!("Messages a second in each run. Means: {}.", means.join("; ")),
+        x: Axis { label: "run".into(), ..Axis::default() },
+        y: Axis {
+            label: "message rate".into(),
+            unit: "messages/s".into(),
+            scale: super::udp_echo::spread(&series),
+            ..Axis::default()
+        },
+        series,
+    })
+}
+
+fn numbered(rates: impl Iterator<Item = f64>) -> Vec<Point> {
+    rates.enumerate().map(|(i, rate)| Point::new((i + 1) as f64, rate)).collect()
+}
+
+/// The document's runs, without those that it discarded.
+fn published(material: &Material<'_>) -> Option<Series> {
+    let kept = material.published.iter().filter(|p| {
+        p.id.table == KIND
+            && p.id.metric == "message_rate"
+            && !p.note.as_deref().is_some_and(|n| n.contains("discarded"))
+    });
+    let points = numbered(kept.filter_map(|p| p.value));
+    (!points.is_empty()).then(|| Series {
+        name: "ESP32, runs 3 to 12".into(),
+        origin: Origin::Published,
+        mark: Mark::Points,
+        points,
+    })
+}

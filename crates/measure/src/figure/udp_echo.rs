@@ -1,0 +1,219 @@
+//! Round-trip times: distributions in the published document's four groups of sizes, cumulative
+//! curves, and the course over size with the published points over it.
+
+use super::{Axis, Figure, Mark, Point, Scale, Series};
+use crate::cell::{Cell, Origin};
+use crate::digits;
+use crate::report::digest::{Digest, Material};
+use crate::table::udp_echo::{size, variant};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+const KIND: &str = "udp-echo";
+
+/// The groups of figures 1 to 4 of the document; neighbours share a size, as there.
+const GROUPS: [(u32, u32); 4] = [(1, 10), (10, 100), (100, 500), (500, 900)];
+
+/// Most curves that can be told apart without colour in one figure.
+const MOST_CURVES: usize = 6;
+
+/// Its figures.
+pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
+    let mut digests = material.of_kind(KIND);
+    digests.retain(|d| d.repetition == 0);
+    digests.sort_by_key(|d| (variant(d), size(d)));
+    let mut figures = Vec::new();
+    figures.extend(by_size(material, &digests));
+    figures.extend(GROUPS.iter().filter_map(|&group| distribution(material, &digests, group)));
+    figures.extend(other_sizes(material, &digests));
+    figures.extend(cumulative(material, &digests));
+    figures
+}
+
+fn milliseconds(scale: Scale) -> Axis {
+    Axis { label: "round-trip time".into(), unit: "ms".into(), scale, ..Axis::default() }
+}
+
+/// Logarithmic as soon as one of them is skewed.
+fn common_scale(digests: &[&Digest]) -> Scale {
+    let log =
+        digests.iter().any(|d| d.distribution.as_ref().is_some_and(|x| x.scale == Scale::Log));
+    if log { Scale::Log } else { Scale::Linear }
+}
+
+fn distribution(
+    material: &Material<'_>,
+    all: &[&Digest],
+    (low, high): (u32, u32),
+) -> Option<Figure> {
+    let within = |d: &&&Digest| size(d).is_some_and(|s| (low..=high).contains(&s));
+    let digests: Vec<&Digest> = all.iter().filter(within).copied().collect();
+    rows(material, &digests, &format!("{low}-{high}"), &format!("{low} to {high} bytes"))
+}
+
+/// Sizes above the document's largest.
+fn other_sizes(material: &Material<'_>, all: &[&Digest]) -> Option<Figure> {
+    let largest = GROUPS[GROUPS.len() - 1].1;
+    let digests: Vec<&Digest> =
+        all.iter().filter(|d| size(d).is_some_and(|s| s > largest)).copied().collect();
+    rows(material, &digests, "larger", &format!("more than {largest} bytes"))
+}
+
+fn rows(material: &Material<'_>, digests: &[&Digest], id: &str, group: &str) -> Option<Figure> {
+    let series: Vec<Series> = digests
+        .iter()
+        .filter_map(|d| {
+            Some(Series {
+                name: label(d),
+                origin: material.origin,
+                mark: Mark::Row,
+                points: d.distribution.as_ref()?.histogram.clone(),
+            })
+        })
+        .collect();
+    if series.is_empty() {
+        return None;
+    }
+    let medians: Vec<String> = digests.iter().filter_map(|d| median(d)).collect();
+    Some(Figure {
+        id: format!("udp-echo-distribution-{id}"),
+        section: KIND.into(),
+        title: material.titled(&format!("Distribution of the round-trip time, {group}")),
+        alt: format!(
+            "Histograms of the round-trip time, one row for each size. Medians: {}.",
+            medians.join(", ")
+        ),
+        x: milliseconds(common_scale(digests)),
+        y: Axis { label: "share of the round trips".into(), unit: "%".into(), ..Axis::default() },
+        series,
+    })
+}
+
+/// The size, and the form where it is not the usual one.
+fn label(digest: &Digest) -> String {
+    digest.settings.clone()
+}
+
+fn median(digest: &Digest) -> Option<String> {
+    Some(format!("{} {}", label(digest), digits::sentence(digest.cell("rtt_p50")?)?))
+}
+
+/// A few sizes spread over all: the curves of all would hide each other.
+fn cumulative(material: &Material<'_>, all: &[&Digest]) -> Option<Figure> {
+    let with: Vec<&Digest> = all.iter().filter(|d| d.distribution.is_some()).copied().collect();
+    let last = with.len().checked_sub(1)?;
+    let curves = with.len().min(MOST_CURVES);
+    let digests: Vec<&Digest> =
+        (0..curves).map(|i| with[if curves > 1 { i * last / (curves - 1) } else { 0 }]).collect();
+    let series = digests.iter().filter_map(|d| {
+        Some(Series {
+            name: label(d),
+            origin: material.origin,
+            mark: Mark::Step,
+            points: d.distribution.as_ref()?.cumulative.clone(),
+        })
+    });
+    let p99: Vec<String> = digests
+        .iter()
+        .filter_map(|d| Some(format!("{} {}", label(d), digits::sentence(d.cell("rtt_p99")?)?)))
+        .collect();
+    Some(Figure {
+        id: "udp-echo-cumulative".into(),
+        section: KIND.into(),
+        title: material.titled("Round-trip time: cumulative distribution"),
+        alt: format!(
+            "Share of the round trips that took no longer than a time, for some of the sizes. 99 % were done within: {}.",
+            p99.join(", ")
+        ),
+        x: milliseconds(common_scale(&digests)),
+        y: Axis { label: "round trips within".into(), unit: "%".into(), ..Axis::default() },
+        series: series.collect(),
+    })
+}
+
+/// Median, 99th percentile and mean over size, and the published points.
+fn by_size(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
+    let mut series = Vec::new();
+    for name in forms(digests) {
+        let form: Vec<&Digest> = digests.iter().filter(|d| variant(d) == name).copied().collect();
+        for (metric, label) in [("rtt_p50", "median"), ("rtt_p99", "p99"), ("rtt_avg", "mean")] {
+            let points: Vec<Point> =
+                form.iter().filter_map(|d| point(size(d)?, d.cell(metric)?)).collect();
+            let name = if name.is_empty() { label.into() } else { format!("{label}, {name}") };
+            if !points.is_empty() {
+                series.push(Series { name, origin: material.origin, mark: Mark::Line, points });
+            }
+        }
+    }
+    if series.is_empty() {
+        return None;
+    }
+    for (metric, label) in
+        [("rtt_avg", "mean, ESP32"), ("rtt_max", "max, ESP32"), ("rtt_min", "min, ESP32")]
+    {
+        series.extend(published(material, metric, label));
+    }
+    let alt = by_size_alt(digests, &series);
+    Some(Figure {
+        id: "udp-echo-size".into(),
+        section: KIND.into(),
+        title: material.titled("Round-trip time by payload size"),
+        alt,
+        x: Axis {
+            label: "payload".into(),
+            unit: "bytes".into(),
+            scale: Scale::Linear,
+            ..Axis::default()
+        },
+        y: milliseconds(spread(&series)),
+        series,
+    })
+}
+
+fn forms(digests: &[&Digest]) -> Vec<String> {
+    let mut forms: Vec<String> = digests.iter().map(|d| variant(d)).collect();
+    forms.dedup();
+    forms
+}
+
+fn point(size: u32, cell: &Cell) -> Option<Point> {
+    Some(Point { x: f64::from(size), y: cell.value?, low: cell.ci_low, high: cell.ci_high })
+}
+
+fn published(material: &Material<'_>, metric: &str, label: &str) -> Option<Series> {
+    let of_metric = |c: &&Cell| c.id.table == KIND && c.id.metric == metric;
+    let mut points: Vec<Point> = material
+        .published
+        .iter()
+        .filter(of_metric)
+        .filter_map(|c| point(c.id.payload_bytes?, c))
+        .collect();
+    points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    (!points.is_empty()).then(|| Series {
+        name: label.to_string(),
+        origin: Origin::Published,
+        mark: Mark::Points,
+        points,
+    })
+}
+
+/// Published and measured may lie far apart: equal factors then.
+pub(crate) fn spread(series: &[Series]) -> Scale {
+    let values = || series.iter().flat_map(|s| &s.points).map(|p| p.y);
+    match (values().reduce(f64::min), values().reduce(f64::max)) {
+        (Some(low), Some(high)) if low > 0.0 && high / low >= 20.0 => Scale::Log,
+        _ => Scale::Linear,
+    }
+}
+
+fn by_size_alt(digests: &[&Digest], series: &[Series]) -> String {
+    let ends: Vec<String> =
+        [digests.first(), digests.last()].into_iter().flatten().filter_map(|d| median(d)).collect();
+    let published = series.iter().any(|s| s.origin == Origin::Published);
+    format!(
+        "Median with its 95 % interval, 99th percentile and mean of the round-trip time against the payload size{}. Median at the smallest and the largest size: {}.",
+        if published { ", and published means, extremes over them" } else { "" },
+        ends.join(", ")
+    )
+}

@@ -1,0 +1,107 @@
+//! A cell of a plan in words: `udp-echo, 100 B`.
+
+use crate::run::Recorded;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use espbench_proto::workload::{
+    Direction, EchoFormat, Iperf, MqttMode, MqttRate, MqttVersion, TcpRate, Transport, UdpEcho,
+    Workload,
+};
+
+/// The cell in words, with everything that tells it from the plan's other cells.
+#[must_use]
+pub fn of(recorded: &Recorded) -> String {
+    let place = format!("{}, {}", recorded.workload.kind(), settings(&recorded.workload));
+    if recorded.repetition == 0 {
+        return place;
+    }
+    format!("{place}, repetition {}", recorded.repetition + 1)
+}
+
+/// The settings of a workload in words; usual ones are not named.
+#[must_use]
+pub fn settings(workload: &Workload) -> String {
+    let words = match workload {
+        Workload::UdpEcho(w) => udp_echo(w),
+        Workload::Iperf(w) => iperf(w),
+        Workload::TcpRate(w) => tcp_rate(w),
+        Workload::MqttRate(w) => mqtt_rate(w),
+    };
+    words.join(", ")
+}
+
+fn udp_echo(w: &UdpEcho) -> Vec<String> {
+    let mut words = alloc::vec![format!("{} B", w.size)];
+    if w.format == EchoFormat::Binary {
+        words.push("binary".into());
+    }
+    if w.in_flight > 1 {
+        words.push(format!("{} in flight", w.in_flight));
+    }
+    if let Some(interval) = w.interval {
+        words.push(format!("every {} ms", interval.as_micros() as f64 / 1000.0));
+    }
+    words
+}
+
+/// The test case as the published tables name it: transport and direction as the device sees it,
+/// so that what this host sends is the device's RX.
+#[must_use]
+pub fn test_case(w: &Iperf) -> String {
+    let transport = match w.transport {
+        Transport::Udp => "UDP",
+        Transport::Tcp => "TCP",
+    };
+    let direction = match w.direction {
+        Direction::Forward => "RX",
+        Direction::Reverse => "TX",
+        Direction::FullDuplex => "RX+TX (full duplex)",
+        Direction::Tradeoff => "RX then TX",
+        Direction::Dual => "RX+TX (dual)",
+    };
+    format!("{transport} {direction}")
+}
+
+fn iperf(w: &Iperf) -> Vec<String> {
+    let mut words = alloc::vec![test_case(w), format!("{} B", w.length)];
+    if let Some(bandwidth) = w.bandwidth {
+        words.push(format!("{} Mbit/s offered", bandwidth as f64 / 1e6));
+    }
+    if w.parallel > 1 {
+        words.push(format!("{} streams", w.parallel));
+    }
+    if let Some(window) = w.window {
+        words.push(format!("window {window} B"));
+    }
+    if w.no_delay {
+        words.push("Nagle off".into());
+    }
+    words
+}
+
+fn tcp_rate(w: &TcpRate) -> Vec<String> {
+    alloc::vec![format!("{} B", w.size), nagle(w).to_string()]
+}
+
+fn nagle(w: &TcpRate) -> &'static str {
+    if w.no_delay { "Nagle off" } else { "Nagle on" }
+}
+
+fn mqtt_rate(w: &MqttRate) -> Vec<String> {
+    let version = match w.version {
+        MqttVersion::V311 => "MQTT 3.1.1",
+        MqttVersion::V5 => "MQTT 5",
+    };
+    let mut words =
+        alloc::vec![version.to_string(), format!("QoS {}", w.qos), format!("{} B", w.size)];
+    words.push(match w.mode {
+        MqttMode::Saturate => "as fast as it goes".into(),
+        MqttMode::Offered(rate) => format!("{rate} messages/s offered"),
+        MqttMode::Search { low, high } => format!("search {low} to {high} messages/s"),
+    });
+    if w.qos > 0 {
+        words.push(format!("{} in flight", w.in_flight));
+    }
+    words
+}

@@ -1,0 +1,151 @@
+//! Makes the report of a run, one recorded cell at a time.
+
+use super::digest::{Digest, Material};
+use super::{Failure, Losses, Overhead, Report, SCHEMA};
+use crate::cell::Cell;
+use crate::compare::{Comparison, compare};
+use crate::figure::{self, Figure};
+use crate::place;
+use crate::run::{Recorded, RunFacts};
+use crate::summary::{Context, summarize};
+use crate::table::{self, Table};
+use crate::warning::Warning;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// Takes the recorded cells of a run one after the other, so that only one cell's samples need to
+/// be in memory, and makes the report of them.
+#[derive(Debug)]
+pub struct Builder {
+    facts: RunFacts,
+    digests: Vec<Digest>,
+    losses: Vec<Losses>,
+    warnings: Vec<Warning>,
+    failures: Vec<Failure>,
+}
+
+impl Builder {
+    /// For the run of these facts.
+    #[must_use]
+    pub fn new(facts: &RunFacts) -> Self {
+        Self {
+            facts: facts.clone(),
+            digests: Vec::new(),
+            losses: Vec::new(),
+            warnings: Vec::new(),
+            failures: Vec::new(),
+        }
+    }
+
+    /// Adds a recorded cell. Its samples are not needed afterwards.
+    pub fn add(&mut self, recorded: &Recorded) {
+        let context =
+            Context { site: &self.facts.site, origin: self.facts.origin, seed: self.facts.seed };
+        let mut cells = summarize(recorded, &context);
+        for cell in &mut cells {
+            cell.source = Some(self.facts.name.clone());
+            known(cell);
+        }
+        self.warnings.extend(warnings(recorded, &cells));
+        self.losses.push(Losses::of(recorded));
+        if let Some(error) = &recorded.error {
+            self.failures.push(Failure { place: place::of(recorded), error: error.clone() });
+        }
+        self.digests.push(Digest::new(recorded, cells));
+    }
+
+    /// The report: a pure function of what was added, of the published cells and of the
+    /// calibration. `planned` is the number of cells (with repetitions) that the plan has.
+    #[must_use]
+    pub fn finish(
+        mut self,
+        overhead: Option<Overhead>,
+        planned: usize,
+        published: &[Cell],
+    ) -> Report {
+        self.digests.sort_by_key(|d| (d.ordinal, d.repetition));
+        let ours: Vec<Cell> = self.digests.iter().flat_map(|d| d.cells.clone()).collect();
+        let comparisons = compare(&ours, published);
+        let material = Material { origin: self.facts.origin, digests: &self.digests, published };
+        let tables = tables(&material, &comparisons);
+        let figures = figures(&material, &self.losses);
+        let incomplete = self.digests.len() < planned;
+        Report {
+            schema: SCHEMA.into(),
+            run: self.facts,
+            incomplete,
+            cells: with_published(ours, &comparisons),
+            comparisons,
+            tables,
+            figures,
+            losses: self.losses,
+            warnings: self.warnings,
+            checks: Vec::new(),
+            failures: self.failures,
+            overhead,
+            stored: None,
+        }
+    }
+}
+
+/// Makes the report of a run whose cells are all at hand.
+#[must_use]
+pub fn report(
+    facts: &RunFacts,
+    overhead: Option<Overhead>,
+    recorded: &[Recorded],
+    planned: usize,
+    published: &[Cell],
+) -> Report {
+    let mut builder = Builder::new(facts);
+    recorded.iter().for_each(|r| builder.add(r));
+    builder.finish(overhead, planned, published)
+}
+
+/// What is not a number is unknown: JSON has no word for it.
+fn known(cell: &mut Cell) {
+    for value in [&mut cell.value, &mut cell.ci_low, &mut cell.ci_high] {
+        *value = value.filter(|v| v.is_finite());
+    }
+}
+
+fn warnings(recorded: &Recorded, cells: &[Cell]) -> Vec<Warning> {
+    let _ = (recorded, cells);
+    Vec::new()
+}
+
+fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {
+    let mut tables = Vec::new();
+    tables.extend(table::overview::table(material));
+    tables.extend(table::udp_echo::tables(material));
+    tables.extend(table::iperf::tables(material));
+    tables.extend(table::tcp_rate::tables(material));
+    tables.extend(table::mqtt_rate::tables(material));
+    tables.extend(table::findings::table(material));
+    tables.extend(table::compared::table(material, comparisons));
+    tables
+}
+
+fn figures(material: &Material<'_>, losses: &[Losses]) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    figures.extend(figure::udp_echo::figures(material));
+    figures.extend(figure::iperf::figures(material));
+    figures.extend(figure::tcp_rate::figures(material));
+    figures.extend(figure::mqtt_rate::figures(material));
+    figures.extend(figure::losses::figure(material, losses));
+    for point in figures.iter_mut().flat_map(|f| &mut f.series).flat_map(|s| &mut s.points) {
+        *point = point.rounded();
+    }
+    figures
+}
+
+/// Ours, then each published cell that one of ours was held against, once.
+fn with_published(mut cells: Vec<Cell>, comparisons: &[Comparison]) -> Vec<Cell> {
+    let ours = cells.len();
+    for comparison in comparisons {
+        if !cells[ours..].contains(&comparison.other) {
+            cells.push(comparison.other.clone());
+        }
+    }
+    cells
+}

@@ -1,0 +1,135 @@
+//! What a report keeps of a recorded cell once its samples are gone. Samples of one cell may fill
+//! a good part of the memory, so a report never holds two cells' samples at once.
+
+use crate::binning;
+use crate::cell::{Cell, Origin};
+use crate::figure::{Point, Scale};
+use crate::place;
+use crate::quantile::Sorted;
+use crate::run::Recorded;
+use crate::series;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use espbench_proto::workload::Workload;
+
+/// A recorded cell without its samples.
+#[derive(Clone, Debug)]
+pub(crate) struct Digest {
+    pub(crate) workload: Workload,
+    pub(crate) ordinal: u32,
+    pub(crate) repetition: u32,
+    /// Which cell, in words, with everything that tells it from others.
+    pub(crate) place: String,
+    /// The same without the workload's kind.
+    pub(crate) settings: String,
+    pub(crate) cells: Vec<Cell>,
+    pub(crate) facts: BTreeMap<String, String>,
+    /// The distribution of round trips (udp-echo) or of message latency (mqtt-rate).
+    pub(crate) distribution: Option<Distribution>,
+    /// The rate over time, one curve for each observer.
+    pub(crate) timelines: Vec<Timeline>,
+}
+
+/// A distribution in few points, in milliseconds.
+#[derive(Clone, Debug)]
+pub(crate) struct Distribution {
+    pub(crate) scale: Scale,
+    pub(crate) histogram: Vec<Point>,
+    pub(crate) cumulative: Vec<Point>,
+}
+
+/// A rate over time.
+#[derive(Clone, Debug)]
+pub(crate) struct Timeline {
+    pub(crate) observer: &'static str,
+    /// `x`: end of the interval in seconds from the first one's start; `y`: Mbit/s for streams,
+    /// messages a second for message rates.
+    pub(crate) points: Vec<Point>,
+}
+
+impl Digest {
+    pub(crate) fn new(recorded: &Recorded, cells: Vec<Cell>) -> Self {
+        let values = match recorded.workload {
+            Workload::UdpEcho(_) => series::round_trips_ms(recorded),
+            Workload::MqttRate(_) => series::to_subscriber_ms(recorded),
+            Workload::Iperf(_) | Workload::TcpRate(_) => Vec::new(),
+        };
+        let timelines = match recorded.workload {
+            Workload::Iperf(_) => series::megabits(recorded),
+            Workload::TcpRate(_) => series::messages(recorded),
+            Workload::UdpEcho(_) | Workload::MqttRate(_) => Vec::new(),
+        };
+        Self {
+            workload: recorded.workload,
+            ordinal: recorded.ordinal,
+            repetition: recorded.repetition,
+            place: place::of(recorded),
+            settings: place::settings(&recorded.workload),
+            cells,
+            facts: recorded.facts.clone(),
+            distribution: Distribution::new(values),
+            timelines,
+        }
+    }
+
+    /// The first cell of that metric.
+    pub(crate) fn cell(&self, metric: &str) -> Option<&Cell> {
+        self.cells.iter().find(|c| c.id.metric == metric)
+    }
+
+    /// The cells of that metric, where there is one for each run or step.
+    pub(crate) fn all<'a>(&'a self, metric: &'a str) -> impl Iterator<Item = &'a Cell> {
+        self.cells.iter().filter(move |c| c.id.metric == metric)
+    }
+}
+
+impl Distribution {
+    fn new(values: Vec<f64>) -> Option<Self> {
+        let sorted = Sorted::new(values);
+        if sorted.values().is_empty() {
+            return None;
+        }
+        let scale = binning::scale(&sorted);
+        Some(Self {
+            scale,
+            histogram: binning::histogram(&sorted, scale),
+            cumulative: binning::cumulative(&sorted),
+        })
+    }
+}
+
+/// What tables and figures are made from.
+pub(crate) struct Material<'a> {
+    pub(crate) origin: Origin,
+    pub(crate) digests: &'a [Digest],
+    pub(crate) published: &'a [Cell],
+}
+
+impl Material<'_> {
+    /// The digests of one kind.
+    pub(crate) fn of_kind(&self, kind: &str) -> Vec<&Digest> {
+        self.digests.iter().filter(|d| d.workload.kind() == kind).collect()
+    }
+
+    /// The published cells of the same thing as `cell`, whatever the device and the place: the
+    /// same metric over the same transport, at the same payload where both name one.
+    pub(crate) fn beside(&self, cell: &Cell) -> Vec<&Cell> {
+        let same = |p: &&Cell| {
+            p.id.metric == cell.id.metric
+                && p.id.transport == cell.id.transport
+                && p.unit == cell.unit
+                && p.value.is_some()
+                && (p.id.payload_bytes == cell.id.payload_bytes || p.id.payload_bytes.is_none())
+        };
+        self.published.iter().filter(same).collect()
+    }
+
+    /// A title that says where the numbers come from, where that is not from measuring.
+    pub(crate) fn titled(&self, title: &str) -> String {
+        match self.origin {
+            Origin::Simulated => alloc::format!("{title} (simulated)"),
+            Origin::Measured | Origin::Published => title.into(),
+        }
+    }
+}

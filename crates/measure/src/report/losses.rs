@@ -1,0 +1,84 @@
+//! Counts what became of the probes of one cell.
+
+use super::Losses;
+use crate::place;
+use crate::run::Recorded;
+use alloc::string::String;
+use espbench_proto::sample::{Cause, Fate, Interval, Observer, Sample};
+
+impl Losses {
+    /// Of one recorded cell.
+    #[must_use]
+    pub fn of(recorded: &Recorded) -> Self {
+        let mut losses = Self {
+            place: place::of(recorded),
+            counters: recorded.counters.clone(),
+            ..Self::default()
+        };
+        for sample in &recorded.samples {
+            match sample {
+                Sample::Probe(probe) => losses.probe(probe.fate),
+                Sample::Interval(i) => losses.interval(i),
+            }
+        }
+        losses
+    }
+
+    /// All that were lost.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.causes.values().sum()
+    }
+
+    /// The share that was lost, in percent; 0 where there was nothing to lose.
+    #[must_use]
+    pub fn share(&self) -> f64 {
+        if self.probes == 0 { 0.0 } else { 100.0 * self.lost() as f64 / self.probes as f64 }
+    }
+
+    /// Whether there is anything to tell.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.lost() == 0 && self.others.values().all(|&n| n == 0)
+    }
+
+    fn probe(&mut self, fate: Fate) {
+        // A further copy is not a further probe.
+        if fate != Fate::Duplicate {
+            self.probes += 1;
+        }
+        match fate {
+            Fate::Delivered => {}
+            Fate::Lost(cause) => self.lose(cause.name(), 1),
+            Fate::Late | Fate::Duplicate | Fate::Corrupt => self.other(fate.name(), 1),
+        }
+    }
+
+    /// Only totals count: intervals would count twice. The receiving end knows what is missing;
+    /// where this end sent, that is the peer's report.
+    fn interval(&mut self, i: &Interval) {
+        if !i.total || i.observer == Observer::Sender {
+            return;
+        }
+        let (Some(datagrams), Some(lost)) = (i.datagrams, i.lost) else {
+            return;
+        };
+        self.probes += datagrams + lost;
+        if lost > 0 {
+            self.lose(Cause::Unknown.name(), lost);
+        }
+        for (name, n) in [("out-of-order", i.out_of_order), ("duplicate", i.duplicates)] {
+            if let Some(n) = n.filter(|&n| n > 0) {
+                self.other(name, n);
+            }
+        }
+    }
+
+    fn lose(&mut self, cause: &str, by: u64) {
+        *self.causes.entry(String::from(cause)).or_default() += by;
+    }
+
+    fn other(&mut self, name: &str, by: u64) {
+        *self.others.entry(String::from(name)).or_default() += by;
+    }
+}

@@ -1,0 +1,91 @@
+//! The order in which a report is read, the same in every drawing.
+
+use super::Report;
+use crate::figure::Figure;
+use crate::table::{Table, status};
+use alloc::borrow::Cow;
+use alloc::vec::Vec;
+
+/// A chapter: tables, then figures.
+#[derive(Clone, Debug)]
+pub struct Section<'a> {
+    /// Stable name, usable as an anchor.
+    pub id: &'static str,
+    /// Title.
+    pub title: &'static str,
+    /// Its tables.
+    pub tables: Vec<Cow<'a, Table>>,
+    /// Its figures.
+    pub figures: Vec<&'a Figure>,
+}
+
+/// Name and title of each chapter, in order.
+const ORDER: [(&str, &str); 9] = [
+    ("warnings", "Read this first"),
+    ("overview", "At a glance"),
+    ("udp-echo", "UDP echo"),
+    ("iperf", "iperf"),
+    ("tcp-rate", "TCP message rate"),
+    ("mqtt-rate", "MQTT message rate"),
+    ("losses", "Losses and findings"),
+    ("comparison", "Comparison"),
+    ("run", "The run"),
+];
+
+impl Report {
+    /// The chapters that have something to show: what went wrong, then results, then the facts.
+    #[must_use]
+    pub fn sections(&self) -> Vec<Section<'_>> {
+        let made: Vec<Table> = [
+            status::failures(self),
+            status::checks(self),
+            status::warnings(self),
+            status::losses(self),
+            Some(status::facts(self)),
+            status::overhead(self.overhead.as_ref()),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        let section = |&(id, title)| {
+            let made = made.iter().filter(|t| t.section == id).cloned().map(Cow::Owned);
+            let stored = self.tables.iter().filter(|t| t.section == id).map(Cow::Borrowed);
+            Section {
+                id,
+                title,
+                tables: made.chain(stored).collect(),
+                figures: self.figures.iter().filter(|f| f.section == id).collect(),
+            }
+        };
+        ORDER
+            .iter()
+            .map(section)
+            .filter(|s: &Section<'_>| !s.tables.is_empty() || !s.figures.is_empty())
+            .collect()
+    }
+
+    /// One sentence for each thing that a reader must know before the first number.
+    #[must_use]
+    pub fn headlines(&self) -> Vec<alloc::string::String> {
+        use alloc::format;
+        let mut lines = Vec::new();
+        if self.run.origin == crate::cell::Origin::Simulated {
+            lines.push("All results are simulated: they come from the virtual lab.".into());
+        }
+        if self.incomplete {
+            lines.push(format!(
+                "The run was cut short; `espbench run --resume {}` completes it.",
+                self.run.name
+            ));
+        }
+        let failed = self.checks.iter().filter(|c| !c.passed).count();
+        if failed > 0 {
+            lines.push(format!("{failed} of {} thresholds failed.", self.checks.len()));
+        }
+        if !self.failures.is_empty() {
+            lines
+                .push(format!("{} cells could not be measured to their end.", self.failures.len()));
+        }
+        lines
+    }
+}

@@ -1,0 +1,149 @@
+//! Samples to plain series of numbers: the only place where timestamps are subtracted for figures.
+
+use crate::figure::Point;
+use crate::report::digest::Timeline;
+use crate::run::Recorded;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use espbench_proto::sample::{Fate, Interval, Observer, Probe, Sample};
+use espbench_proto::time::Instant;
+
+/// Round-trip times of the delivered probes in milliseconds, in order of sending. The end is the
+/// kernel's timestamp where there is one.
+pub(crate) fn round_trips_ms(recorded: &Recorded) -> Vec<f64> {
+    delivered_ms(recorded, |p| p.stamped.or(p.received))
+}
+
+/// Milliseconds from hand-over to arrival at the subscriber.
+pub(crate) fn to_subscriber_ms(recorded: &Recorded) -> Vec<f64> {
+    delivered_ms(recorded, |p| p.received)
+}
+
+fn delivered_ms(recorded: &Recorded, end: fn(&Probe) -> Option<Instant>) -> Vec<f64> {
+    let probes = recorded.samples.iter().filter_map(|sample| match sample {
+        Sample::Probe(probe) if probe.fate == Fate::Delivered => Some(probe),
+        _ => None,
+    });
+    probes.filter_map(|p| Some(milliseconds(p.sent?, end(p)?))).collect()
+}
+
+fn milliseconds(from: Instant, to: Instant) -> f64 {
+    to.since(from).as_nanos() as f64 / 1e6
+}
+
+/// Payload over time in Mbit/s, summed over parallel streams: one curve for each observer.
+pub(crate) fn megabits(recorded: &Recorded) -> Vec<Timeline> {
+    timelines(recorded, |i| i.bytes as f64 * 8.0 / 1e6)
+}
+
+/// Messages over time, a second.
+pub(crate) fn messages(recorded: &Recorded) -> Vec<Timeline> {
+    timelines(recorded, |i| i.datagrams.unwrap_or_default() as f64)
+}
+
+fn timelines(recorded: &Recorded, amount: fn(&Interval) -> f64) -> Vec<Timeline> {
+    let mut by_observer: BTreeMap<Observer, Vec<&Interval>> = BTreeMap::new();
+    for sample in &recorded.samples {
+        if let Sample::Interval(i) = sample
+            && !i.total
+        {
+            by_observer.entry(i.observer).or_default().push(i);
+        }
+    }
+    let curve = |(observer, intervals): (Observer, Vec<&Interval>)| Timeline {
+        observer: observer.name(),
+        points: rates(&intervals, amount),
+    };
+    by_observer.into_iter().map(curve).collect()
+}
+
+/// The streams' intervals of the same number are added up: streams start together, and their
+/// intervals are equally long.
+fn rates(intervals: &[&Interval], amount: fn(&Interval) -> f64) -> Vec<Point> {
+    let Some(start) = intervals.iter().map(|i| i.start).min() else {
+        return Vec::new();
+    };
+    let mut sums: BTreeMap<u64, (Instant, f64)> = BTreeMap::new();
+    for i in intervals {
+        let seconds = i.end.since(i.start).as_secs_f64();
+        if seconds > 0.0 {
+            let sum = sums.entry(i.seq).or_insert((i.end, 0.0));
+            sum.0 = sum.0.max(i.end);
+            sum.1 += amount(i) / seconds;
+        }
+    }
+    sums.into_values().map(|(end, rate)| Point::new(end.since(start).as_secs_f64(), rate)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use espbench_proto::sample::Link;
+    use espbench_proto::time::Duration;
+    use espbench_proto::workload::{Iperf, Transport, Workload};
+
+    fn recorded(samples: Vec<Sample>) -> Recorded {
+        let workload = Workload::Iperf(Iperf {
+            transport: Transport::Tcp,
+            direction: Default::default(),
+            time: Duration::from_secs(2),
+            bytes: None,
+            interval: Duration::from_secs(1),
+            length: 1460,
+            bandwidth: None,
+            parallel: 2,
+            window: None,
+            no_delay: false,
+        });
+        Recorded {
+            ordinal: 0,
+            repetition: 0,
+            workload,
+            samples,
+            counters: BTreeMap::new(),
+            facts: BTreeMap::new(),
+            error: None,
+        }
+    }
+
+    #[test]
+    fn parallel_streams_add_up_and_totals_do_not_count() {
+        let second = |n| Instant::from_nanos(n * 1_000_000_000);
+        let interval = |link, seq, total| {
+            Sample::Interval(Interval {
+                link: Link(link),
+                seq,
+                total,
+                start: second(5 + seq),
+                end: second(6 + seq),
+                bytes: 125_000,
+                ..Interval::default()
+            })
+        };
+        let samples = Vec::from([
+            interval(0, 0, false),
+            interval(1, 0, false),
+            interval(0, 1, false),
+            interval(1, 1, false),
+            interval(0, 0, true),
+        ]);
+        let lines = megabits(&recorded(samples));
+        assert_eq!(lines.len(), 1);
+        assert_eq!(lines[0].points, [Point::new(1.0, 2.0), Point::new(2.0, 2.0)]);
+    }
+
+    #[test]
+    fn only_whole_answers_count_as_round_trips() {
+        let at = |n| Some(Instant::from_nanos(n));
+        let probe = |fate, received, stamped| {
+            Sample::Probe(Probe { sent: at(0), received, stamped, fate, ..Probe::default() })
+        };
+        let samples = Vec::from([
+            probe(Fate::Delivered, at(3_000_000), at(2_000_000)),
+            probe(Fate::Delivered, at(3_000_000), None),
+            probe(Fate::Late, at(9_000_000), None),
+            probe(Fate::Delivered, None, None),
+        ]);
+        assert_eq!(round_trips_ms(&recorded(samples)), [2.0, 3.0]);
+    }
+}

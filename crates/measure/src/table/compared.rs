@@ -1,0 +1,107 @@
+//! The comparisons in few lines: one for each metric, verdict and set of reasons.
+
+use super::{Column, Table};
+use crate::compare::{Comparison, Verdict};
+use crate::digits;
+use crate::report::digest::Material;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// Comparisons of one metric that end the same way.
+struct Group<'a> {
+    members: Vec<&'a Comparison>,
+    verdict: &'static str,
+    why: String,
+}
+
+/// The table; `None` where nothing was compared.
+pub(crate) fn table(material: &Material<'_>, comparisons: &[Comparison]) -> Option<Table> {
+    let groups = groups(comparisons);
+    (!groups.is_empty()).then(|| Table {
+        id: "comparison".into(),
+        section: "comparison".into(),
+        title: material.titled("Beside the published figures"),
+        columns: alloc::vec![
+            Column::words("table"),
+            Column::words("metric"),
+            Column::words("held against"),
+            Column::setting("cells", ""),
+            Column::result("ours / theirs", "", material.origin),
+            Column::words("verdict"),
+            Column::words("why"),
+        ],
+        rows: groups.iter().map(row).collect(),
+        notes: alloc::vec![
+            "One line for each metric and outcome; a ratio of several cells is shown as its range. \
+             The JSON form has each pair."
+                .into()
+        ],
+    })
+}
+
+fn groups(comparisons: &[Comparison]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for comparison in comparisons {
+        let (verdict, why) = words(&comparison.verdict);
+        let same = |g: &&mut Group<'_>| {
+            let first = g.members[0];
+            g.verdict == verdict
+                && g.why == why
+                && first.ours.id.metric == comparison.ours.id.metric
+                && first.ours.id.table == comparison.ours.id.table
+                && first.ours.id.transport == comparison.ours.id.transport
+                && first.other.source == comparison.other.source
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.members.push(comparison),
+            None => groups.push(Group { members: alloc::vec![comparison], verdict, why }),
+        }
+    }
+    groups
+}
+
+/// A verdict in words, and its reasons.
+#[must_use]
+pub fn words(verdict: &Verdict) -> (&'static str, String) {
+    match verdict {
+        Verdict::Better => ("better", String::new()),
+        Verdict::Worse => ("worse", String::new()),
+        Verdict::NoDifferenceShown => ("no difference shown", String::new()),
+        Verdict::NotComparable(reasons) => ("not comparable", reasons.join("; ")),
+    }
+}
+
+fn row(group: &Group<'_>) -> Vec<Option<String>> {
+    let first = group.members[0];
+    let some = |text: &str| (!text.is_empty()).then(|| text.to_string());
+    alloc::vec![
+        some(&first.ours.id.table),
+        some(&first.ours.id.metric),
+        first.other.source.clone(),
+        Some(digits::count(group.members.len() as u64)),
+        ratio(&group.members),
+        some(group.verdict),
+        some(&group.why),
+    ]
+}
+
+/// The ratio with its interval, or the range of several ratios.
+fn ratio(members: &[&Comparison]) -> Option<String> {
+    let ratios = members.iter().filter_map(|c| c.ratio);
+    let low = ratios.clone().reduce(f64::min)?;
+    let high = ratios.reduce(f64::max)?;
+    if members.len() > 1 {
+        return Some(if low < high {
+            format!("{}–{}", digits::plain(low), digits::plain(high))
+        } else {
+            digits::plain(low)
+        });
+    }
+    let only = members[0];
+    let ratio = digits::worth(low, only.ratio_low, only.ratio_high);
+    Some(match digits::interval(only.ratio_low, only.ratio_high) {
+        Some(interval) => format!("{ratio} ({interval})"),
+        None => ratio,
+    })
+}

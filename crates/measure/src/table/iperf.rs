@@ -1,0 +1,200 @@
+//! iperf: test cases as the published tables name them, the published figures, the intervals.
+
+use super::Show::{Interval, Value};
+use super::udp_echo::repetition;
+use super::{Align, Column, Frame, Lead, Spec, Table, of_metrics, remaining};
+use crate::cell::Cell;
+use crate::digits;
+use crate::place;
+use crate::report::digest::{Digest, Material};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use espbench_proto::workload::Workload;
+
+const KIND: &str = "iperf";
+
+/// The published tables of iperf throughput.
+const PUBLISHED: [&str; 3] = ["esp8266-iperf", "esp32c3-best", "esp32c3-rank"];
+
+/// The document's test cases: name, transport, metric.
+const CASES: [(&str, &str, &str); 4] = [
+    ("UDP RX", "udp", "throughput_rx"),
+    ("UDP TX", "udp", "throughput_tx"),
+    ("TCP RX", "tcp", "throughput_rx"),
+    ("TCP TX", "tcp", "throughput_tx"),
+];
+
+const RESULTS: &[Spec] = &[
+    ("throughput_rx", "RX", Value),
+    ("throughput_rx", "RX 95 % interval", Interval),
+    ("throughput_rx_best", "RX best second", Value),
+    ("throughput_tx", "TX", Value),
+    ("throughput_tx", "TX 95 % interval", Interval),
+    ("throughput_tx_best", "TX best second", Value),
+    ("loss", "loss", Value),
+    ("loss", "loss 95 % interval", Interval),
+    ("jitter", "jitter", Value),
+    ("out_of_order", "out of order", Value),
+    ("duplicates", "duplicates", Value),
+    ("retransmits", "retransmits", Value),
+];
+
+/// Its tables.
+pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
+    let digests = material.of_kind(KIND);
+    if digests.is_empty() {
+        return Vec::new();
+    }
+    let frame = Frame {
+        id: "iperf-cases",
+        section: KIND,
+        title: "iperf: throughput by test case",
+        notes: &[
+            "RX and TX as the device sees them: what this host sends is the device's RX. Payload, \
+             without headers.",
+        ],
+    };
+    let mut tables = Vec::new();
+    tables.extend(of_metrics(&frame, material, &digests, &leads(&digests), RESULTS));
+    tables.extend(published(material, &digests));
+    tables.extend(intervals(material, &digests));
+    tables.extend(remaining(KIND, material, &digests, &[RESULTS]));
+    tables
+}
+
+fn leads(digests: &[&Digest]) -> Vec<Lead> {
+    let case: Lead = (Column::words("Test Case"), |d| match &d.workload {
+        Workload::Iperf(w) => Some(place::test_case(w)),
+        _ => None,
+    });
+    let settings: Lead = (Column::words("settings"), |d| {
+        d.settings.split_once(", ").map(|(_, settings)| settings.to_string())
+    });
+    let mut leads = alloc::vec![case, settings];
+    leads.extend(repetition(digests));
+    leads
+}
+
+/// Ours in the first row, then each published setting in a row of its own.
+fn published(material: &Material<'_>, digests: &[&Digest]) -> Option<Table> {
+    let mut settings: Vec<String> = Vec::new();
+    let candidates = || {
+        material
+            .published
+            .iter()
+            .filter(|p| PUBLISHED.contains(&p.id.table.as_str()) && p.id.transport != "config")
+    };
+    for cell in candidates() {
+        let setting = setting(cell);
+        if case_of(cell).is_some() && !settings.contains(&setting) {
+            settings.push(setting);
+        }
+    }
+    if settings.is_empty() {
+        return None;
+    }
+    let ours: Vec<&Cell> = digests.iter().flat_map(|d| &d.cells).collect();
+    let mut rows = alloc::vec![row(format!("this run, {}", material.origin.name()), &ours)];
+    for name in settings {
+        let of_setting: Vec<&Cell> = candidates().filter(|c| setting(c) == name).collect();
+        rows.push(row(format!("published: {name}"), &of_setting));
+    }
+    let mut columns = alloc::vec![Column::words("setting")];
+    columns.extend(CASES.iter().map(|c| Column {
+        name: c.0.into(),
+        unit: "Mbit/s".into(),
+        align: Align::Right,
+        origin: None,
+    }));
+    Some(Table {
+        id: "iperf-published".into(),
+        section: KIND.into(),
+        title: material.titled("iperf: beside published figures"),
+        columns,
+        rows,
+        notes: alloc::vec![
+            "This run's row shows the first cell of each test case. Published figures are of other \
+             devices and places; esp32c3 figures may be of the best second."
+                .into()
+        ],
+    })
+}
+
+/// The first of the cells for each test case.
+fn row(name: String, cells: &[&Cell]) -> Vec<Option<String>> {
+    let value = |&(_, transport, metric): &(&str, &str, &str)| {
+        let of_case =
+            |c: &&&Cell| c.id.transport == transport && c.id.metric == metric && c.value.is_some();
+        cells.iter().find(of_case).and_then(|c| digits::value(c))
+    };
+    let mut row = alloc::vec![Some(name)];
+    row.extend(CASES.iter().map(value));
+    row
+}
+
+fn case_of(cell: &Cell) -> Option<usize> {
+    CASES.iter().position(|c| c.1 == cell.id.transport && c.2 == cell.id.metric)
+}
+
+/// What tells published figures apart: device, mode, security, place, and the software's version,
+/// which the table notes before the first semicolon.
+fn setting(cell: &Cell) -> String {
+    let mut words = alloc::vec![cell.id.chip.clone(), cell.id.mode.clone()];
+    let known = |word: &Option<String>| {
+        word.clone().filter(|w| !w.is_empty() && w != "unstated" && w != "off")
+    };
+    words.extend(known(&cell.id.security));
+    words.extend(known(&cell.id.environment));
+    if let Some((version, _)) = cell.note.as_deref().and_then(|n| n.split_once(';')) {
+        words.push(version.into());
+    }
+    words.join(", ")
+}
+
+/// The rate in each interval, one column for each test and observer.
+fn intervals(material: &Material<'_>, digests: &[&Digest]) -> Option<Table> {
+    let mut columns = alloc::vec![Column::setting("until", "s")];
+    let mut curves = Vec::new();
+    for digest in digests {
+        for line in digest.timelines.iter().filter(|l| !l.points.is_empty()) {
+            let name = format!("{}, {}", digest.settings, line.observer);
+            columns.push(Column::result(&name, "Mbit/s", material.origin));
+            curves.push(&line.points);
+        }
+    }
+    let longest = curves.iter().max_by_key(|c| c.len())?;
+    let row = |i: usize| {
+        let mut row = alloc::vec![Some(format!("{:.1}", longest[i].x))];
+        row.extend(curves.iter().map(|c| c.get(i).map(|p| digits::plain(p.y))));
+        row
+    };
+    Some(Table {
+        id: "iperf-intervals".into(),
+        section: KIND.into(),
+        title: material.titled("iperf: throughput in each interval"),
+        rows: (0..longest.len()).map(row).collect(),
+        columns,
+        notes: Vec::new(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::{Estimate, Identity, Origin};
+
+    #[test]
+    fn a_published_setting_is_told_by_device_mode_security_and_version() {
+        let id = Identity {
+            chip: "esp8266".into(),
+            mode: "softap".into(),
+            security: Some("wpa2".into()),
+            environment: Some("unstated".into()),
+            ..Identity::default()
+        };
+        let mut cell = Estimate::exact(1.0, 1).into_cell(id, "Mbit/s", Origin::Published);
+        cell.note = Some("RTOS SDK 2.2; direction as seen by the device".into());
+        assert_eq!(setting(&cell), "esp8266, softap, wpa2, RTOS SDK 2.2");
+    }
+}

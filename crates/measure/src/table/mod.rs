@@ -1,0 +1,221 @@
+//! Tables in the shape of the documents that they follow: rows and columns of text, made from
+//! cells once, so that every drawing shows the same digits.
+
+pub mod compared;
+pub(crate) mod findings;
+pub(crate) mod iperf;
+pub(crate) mod mqtt_rate;
+pub(crate) mod overview;
+pub mod status;
+pub(crate) mod tcp_rate;
+pub(crate) mod udp_echo;
+
+use crate::cell::{Cell, Origin};
+use crate::digits;
+use crate::report::digest::{Digest, Material};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// How the texts of a column stand.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Align {
+    /// Words.
+    #[default]
+    Left,
+    /// Numbers.
+    Right,
+}
+
+/// The head of a column.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Column {
+    /// What it holds, without the unit.
+    pub name: String,
+    /// Unit of all its values; empty where there is none.
+    pub unit: String,
+    /// How its texts stand.
+    pub align: Align,
+    /// Where its values come from; `None` for words and settings.
+    pub origin: Option<Origin>,
+}
+
+impl Column {
+    /// A column of words or settings.
+    #[must_use]
+    pub fn words(name: &str) -> Self {
+        Self { name: name.into(), ..Self::default() }
+    }
+
+    /// A column of settings that are numbers.
+    #[must_use]
+    pub fn setting(name: &str, unit: &str) -> Self {
+        Self { name: name.into(), unit: unit.into(), align: Align::Right, origin: None }
+    }
+
+    /// A column of results.
+    #[must_use]
+    pub fn result(name: &str, unit: &str, origin: Origin) -> Self {
+        Self { name: name.into(), unit: unit.into(), align: Align::Right, origin: Some(origin) }
+    }
+
+    /// Name and unit; published and simulated say so. Percent is written as a sign.
+    #[must_use]
+    pub fn head(&self) -> String {
+        let mut head = match self.origin {
+            Some(Origin::Published) => String::from("published "),
+            Some(Origin::Simulated) => String::from("simulated "),
+            Some(Origin::Measured) | None => String::new(),
+        };
+        head.push_str(&self.name);
+        if !self.unit.is_empty() {
+            head.push_str(" (");
+            head.push_str(unit_sign(&self.unit));
+            head.push(')');
+        }
+        head
+    }
+}
+
+/// The unit as it is shown.
+#[must_use]
+pub fn unit_sign(unit: &str) -> &str {
+    if unit == "percent" { "%" } else { unit }
+}
+
+/// A table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Table {
+    /// Stable name, usable as an anchor.
+    pub id: String,
+    /// The kind of workload that it belongs to (`udp-echo`), or `overview` or `comparison`.
+    pub section: String,
+    /// Title.
+    pub title: String,
+    /// Column heads.
+    pub columns: Vec<Column>,
+    /// Rows; each as long as `columns`. `None` is unknown.
+    pub rows: Vec<Vec<Option<String>>>,
+    /// What to know when reading it.
+    pub notes: Vec<String>,
+}
+
+/// What a column of results shows of the metric's cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Show {
+    /// The value.
+    Value,
+    /// Its 95 % interval.
+    Interval,
+    /// The published value beside it.
+    Published,
+}
+
+/// A column of results: the metric, the column's name, and what of it is shown.
+pub(crate) type Spec = (&'static str, &'static str, Show);
+
+/// A column of settings: its head, and the setting.
+pub(crate) type Lead = (Column, fn(&Digest) -> Option<String>);
+
+/// The frame of a table.
+pub(crate) struct Frame<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) section: &'a str,
+    pub(crate) title: &'a str,
+    pub(crate) notes: &'a [&'a str],
+}
+
+/// A row for each digest: its settings, then its results. Columns without any value are left out;
+/// `None` if no result is left.
+pub(crate) fn of_metrics(
+    frame: &Frame<'_>,
+    material: &Material<'_>,
+    digests: &[&Digest],
+    leads: &[Lead],
+    specs: &[Spec],
+) -> Option<Table> {
+    let mut columns: Vec<Column> = Vec::new();
+    let mut rows: Vec<Vec<Option<String>>> = digests.iter().map(|_| Vec::new()).collect();
+    for (column, setting) in leads {
+        push(&mut columns, &mut rows, column.clone(), digests.iter().map(|d| setting(d)));
+    }
+    let settings = columns.len();
+    for &(metric, name, show) in specs {
+        let unit = digests.iter().find_map(|d| d.cell(metric)).map_or("", |c| c.unit.as_str());
+        let origin = if show == Show::Published { Origin::Published } else { material.origin };
+        let texts = digests.iter().map(|d| {
+            let cell = d.cell(metric)?;
+            match show {
+                Show::Value => digits::value(cell),
+                Show::Interval => digits::interval(cell.ci_low, cell.ci_high),
+                Show::Published => material.beside(cell).first().and_then(|p| digits::value(p)),
+            }
+        });
+        push(&mut columns, &mut rows, Column::result(name, unit, origin), texts);
+    }
+    (columns.len() > settings).then(|| Table {
+        id: frame.id.into(),
+        section: frame.section.into(),
+        title: material.titled(frame.title),
+        columns,
+        rows,
+        notes: frame.notes.iter().map(ToString::to_string).collect(),
+    })
+}
+
+/// Adds a column unless nothing is known in it.
+fn push(
+    columns: &mut Vec<Column>,
+    rows: &mut [Vec<Option<String>>],
+    column: Column,
+    texts: impl Iterator<Item = Option<String>>,
+) {
+    let texts: Vec<Option<String>> = texts.collect();
+    if texts.iter().all(Option::is_none) {
+        return;
+    }
+    columns.push(column);
+    for (row, text) in rows.iter_mut().zip(texts) {
+        row.push(text);
+    }
+}
+
+/// The results that no table of the kind has a column for, one a row, so that none is left out.
+pub(crate) fn remaining(
+    section: &str,
+    material: &Material<'_>,
+    digests: &[&Digest],
+    shown: &[&[Spec]],
+) -> Option<Table> {
+    let is_shown =
+        |cell: &Cell| shown.iter().any(|specs| specs.iter().any(|s| s.0 == cell.id.metric));
+    let mut rows = Vec::new();
+    for digest in digests {
+        for cell in digest.cells.iter().filter(|c| !is_shown(c)) {
+            rows.push(alloc::vec![
+                Some(digest.place.clone()),
+                Some(cell.id.metric.clone()),
+                digits::value(cell),
+                Some(unit_sign(&cell.unit).into()),
+                digits::interval(cell.ci_low, cell.ci_high),
+                cell.n.map(digits::count),
+            ]);
+        }
+    }
+    (!rows.is_empty()).then(|| Table {
+        id: alloc::format!("{section}-further"),
+        section: section.into(),
+        title: material.titled("Further results"),
+        columns: alloc::vec![
+            Column::words("cell"),
+            Column::words("metric"),
+            Column::result("value", "", material.origin),
+            Column::words("unit"),
+            Column::result("95 % interval", "", material.origin),
+            Column::setting("n", ""),
+        ],
+        rows,
+        notes: Vec::new(),
+    })
+}

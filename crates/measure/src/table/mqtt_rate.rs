@@ -1,0 +1,80 @@
+//! Message rate through an MQTT broker: what was offered, what arrived, and where the time went.
+
+use super::Show::{Interval, Published, Value};
+use super::udp_echo::repetition;
+use super::{Column, Frame, Lead, Spec, Table, of_metrics, remaining};
+use crate::report::digest::{Digest, Material};
+use alloc::vec::Vec;
+
+const KIND: &str = "mqtt-rate";
+
+const RATES: &[Spec] = &[
+    ("offered_rate", "offered", Value),
+    ("delivered_rate", "delivered", Value),
+    ("delivered_rate", "delivered, 95 % interval", Interval),
+    ("message_rate_reliable", "without loss", Value),
+    ("message_rate_reliable", "without loss, 95 % interval", Interval),
+    ("message_rate_reliable", "without loss", Published),
+    ("loss", "loss", Value),
+    ("loss", "loss, 95 % interval", Interval),
+    ("queue_drop_rate", "queue drops", Value),
+    ("queue_drop_rate", "queue drops", Published),
+    ("duplicates", "duplicates", Value),
+    ("out_of_order", "out of order", Value),
+    ("gaps", "gaps", Value),
+];
+
+/// The stages that a message passes: cell metric stem, name.
+pub(crate) const STAGES: [(&str, &str, &str); 4] = [
+    ("stage_enqueue_p50", "stage_enqueue_p99", "enqueue"),
+    ("stage_write_p50", "stage_write_p99", "write"),
+    ("stage_ack_p50", "stage_ack_p99", "PUBACK or PUBCOMP"),
+    ("stage_subscriber_p50", "stage_subscriber_p99", "subscriber"),
+];
+
+const STAGE_COLUMNS: &[Spec] = &[
+    ("stage_enqueue_p50", "enqueue p50", Value),
+    ("stage_enqueue_p99", "enqueue p99", Value),
+    ("stage_write_p50", "write p50", Value),
+    ("stage_write_p99", "write p99", Value),
+    ("stage_ack_p50", "PUBACK p50", Value),
+    ("stage_ack_p99", "PUBACK p99", Value),
+    ("stage_subscriber_p50", "subscriber p50", Value),
+    ("stage_subscriber_p99", "subscriber p99", Value),
+];
+
+/// Its tables.
+pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
+    let digests = material.of_kind(KIND);
+    let leads = leads(&digests);
+    let mut tables = Vec::new();
+    tables.extend(of_metrics(&RATE_FRAME, material, &digests, &leads, RATES));
+    tables.extend(of_metrics(&STAGE_FRAME, material, &digests, &leads, STAGE_COLUMNS));
+    tables.extend(remaining(KIND, material, &digests, &[RATES, STAGE_COLUMNS]));
+    tables
+}
+
+const RATE_FRAME: Frame<'_> = Frame {
+    id: "mqtt-rate",
+    section: KIND,
+    title: "MQTT: offered, delivered and lost",
+    notes: &[
+        "Queue drops never entered the client's queue: they are loss of the sender, not of the network.",
+    ],
+};
+
+const STAGE_FRAME: Frame<'_> = Frame {
+    id: "mqtt-stages",
+    section: KIND,
+    title: "MQTT: the stages of a message",
+    notes: &[
+        "Enqueue: due to queued. Write: queued to handed to the system. PUBACK (PUBCOMP for QoS 2) and \
+         subscriber: from there to the acknowledgement, and to the receiving application.",
+    ],
+};
+
+fn leads(digests: &[&Digest]) -> Vec<Lead> {
+    let mut leads: Vec<Lead> = alloc::vec![(Column::words("cell"), |d| Some(d.settings.clone()))];
+    leads.extend(repetition(digests));
+    leads
+}

@@ -1,0 +1,183 @@
+//! The parts of a report that are not results, as tables: facts of the run, advice, failures,
+//! thresholds, losses, the tool's own cost.
+
+use super::{Column, Table, unit_sign};
+use crate::digits;
+use crate::report::{Check, Failure, Losses, Overhead, Report};
+use crate::run::RunFacts;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+type Row = Vec<Option<String>>;
+
+fn table(id: &str, section: &str, title: &str, columns: Vec<Column>, rows: Vec<Row>) -> Table {
+    Table {
+        id: id.into(),
+        section: section.into(),
+        title: title.into(),
+        columns,
+        rows,
+        notes: Vec::new(),
+    }
+}
+
+fn pair(name: &str, value: &str) -> Row {
+    alloc::vec![Some(name.to_string()), (!value.is_empty()).then(|| value.to_string())]
+}
+
+/// The facts of the run.
+#[must_use]
+pub fn facts(report: &Report) -> Table {
+    let RunFacts { name, tool, started, target, origin, seed, plan_name, site, host, .. } =
+        &report.run;
+    let mut rows = alloc::vec![
+        pair("run", name),
+        pair("origin", origin.name()),
+        pair("target", target),
+        pair("plan", plan_name),
+        pair("seed", &digits::count(*seed)),
+        pair("started (UTC)", started),
+        pair("espbench", tool),
+        pair("device", &site.chip),
+        pair("attached as", &site.mode),
+    ];
+    let distance = site.distance_m.map(|d| format!("{d} m"));
+    let optional = [
+        ("distance", &distance),
+        ("security", &site.security),
+        ("environment", &site.environment),
+        ("raw samples in", &report.stored),
+    ];
+    for (name, value) in optional {
+        rows.extend(value.as_deref().map(|value| pair(name, value)));
+    }
+    rows.extend(host.iter().map(|(name, value)| pair(name, value)));
+    table("run", "run", "The run", ["fact", "value"].map(Column::words).into(), rows)
+}
+
+/// Advice; `None` where there is none.
+#[must_use]
+pub fn warnings(report: &Report) -> Option<Table> {
+    // The same advice about many cells is one piece of advice.
+    let mut rows: Vec<(String, Vec<&str>)> = Vec::new();
+    for warning in &report.warnings {
+        let advice = warning.advice.to_string();
+        match rows.iter_mut().find(|r| r.0 == advice) {
+            Some(row) => row.1.push(&warning.place),
+            None => rows.push((advice, alloc::vec![&warning.place])),
+        }
+    }
+    let row = |(advice, places): (String, Vec<&str>)| {
+        let place = match places.as_slice() {
+            [only] => (*only).to_string(),
+            [first, .., last] => format!("{} cells: {first} to {last}", places.len()),
+            [] => String::new(),
+        };
+        alloc::vec![Some(place), Some(advice)]
+    };
+    (!rows.is_empty()).then(|| {
+        let columns = ["cell", "what to know"].map(Column::words).into();
+        table("warnings", "warnings", "Warnings", columns, rows.into_iter().map(row).collect())
+    })
+}
+
+/// Cells that failed; `None` where none did.
+#[must_use]
+pub fn failures(report: &Report) -> Option<Table> {
+    let row = |f: &Failure| alloc::vec![Some(f.place.clone()), Some(f.error.clone())];
+    (!report.failures.is_empty()).then(|| {
+        let columns = ["cell", "why"].map(Column::words).into();
+        let rows = report.failures.iter().map(row).collect();
+        table("failures", "warnings", "Cells that failed", columns, rows)
+    })
+}
+
+/// Thresholds and what became of them; `None` where the plan has none.
+#[must_use]
+pub fn checks(report: &Report) -> Option<Table> {
+    let row = |c: &Check| {
+        let value = c.value.map(|v| format!("{} {}", digits::plain(v), unit_sign(&c.unit)));
+        let outcome = if c.passed { "held" } else { "FAILED" };
+        alloc::vec![
+            Some(outcome.to_string()),
+            Some(c.threshold.clone()),
+            Some(c.place.clone()),
+            value,
+        ]
+    };
+    (!report.checks.is_empty()).then(|| {
+        let mut columns: Vec<Column> = ["outcome", "threshold", "cell"].map(Column::words).into();
+        columns.push(Column::result("value", "", report.run.origin));
+        let rows = report.checks.iter().map(row).collect();
+        table("checks", "warnings", "Thresholds", columns, rows)
+    })
+}
+
+/// Cells that lost something, or whose target counted something; `None` where all is clean.
+#[must_use]
+pub fn losses(report: &Report) -> Option<Table> {
+    let told = |l: &&Losses| !l.is_clean() || l.counters.values().any(|&n| n > 0);
+    let row = |l: &Losses| {
+        let share = (l.probes > 0).then(|| digits::plain(l.share()));
+        alloc::vec![
+            Some(l.place.clone()),
+            Some(digits::count(l.probes)),
+            Some(digits::count(l.lost())),
+            share,
+            listed(&l.causes),
+            listed(&l.others),
+            listed(&l.counters),
+        ]
+    };
+    let rows: Vec<Row> = report.losses.iter().filter(told).map(row).collect();
+    let origin = report.run.origin;
+    (!rows.is_empty()).then(|| {
+        let columns = alloc::vec![
+            Column::words("cell"),
+            Column::setting("probes", ""),
+            Column::result("lost", "", origin),
+            Column::result("lost", "percent", origin),
+            Column::words("causes"),
+            Column::words("late, duplicate, corrupt, out of order"),
+            Column::words("counters"),
+        ];
+        let mut table = table("losses", "losses", "Losses", columns, rows);
+        let clean = report.losses.len() - table.rows.len();
+        if clean > 0 {
+            table.notes.push(format!("{clean} other cells lost nothing and counted nothing."));
+        }
+        table
+    })
+}
+
+fn listed(counts: &BTreeMap<String, u64>) -> Option<String> {
+    let words: Vec<String> =
+        counts.iter().filter(|(_, n)| **n > 0).map(|(name, n)| format!("{name} {n}")).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+/// The tool's own cost; `None` where it was not measured.
+#[must_use]
+pub fn overhead(overhead: Option<&Overhead>) -> Option<Table> {
+    let o = overhead?;
+    let row = |name: &str, value: Option<f64>, unit: &str| {
+        alloc::vec![Some(name.to_string()), value.map(|v| format!("{} {unit}", digits::plain(v)))]
+    };
+    let rows = alloc::vec![
+        row("smallest step of the clock seen", Some(o.clock_step_ns as f64), "ns"),
+        row("cost of reading the clock", Some(o.clock_read_ns), "ns"),
+        row("round trip over loopback, median", Some(o.rtt_p50_us), "µs"),
+        row("round trip over loopback, p99", Some(o.rtt_p99_us), "µs"),
+        row("kernel's timestamp to application, median", o.wake_p50_us, "µs"),
+    ];
+    let columns = ["what", "cost"].map(Column::words).into();
+    let mut table = table("overhead", "run", "The tool's own cost on this host", columns, rows);
+    table.notes.push(format!(
+        "Measured before the run against the tool's own responder over loopback; {} round trips. \
+         Results near these figures say more about this host than about the link.",
+        o.n
+    ));
+    Some(table)
+}

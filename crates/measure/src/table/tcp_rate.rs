@@ -1,0 +1,103 @@
+//! Message rate over TCP: tables 1 and 2 of the published benchmark, one column for each setting.
+
+use super::{Column, Table, remaining};
+use crate::cell::Origin;
+use crate::digits;
+use crate::report::digest::{Digest, Material};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+const KIND: &str = "tcp-rate";
+const RUN: &str = "message_rate";
+
+/// The document's rows of statistics, in its order.
+const STATISTICS: [(&str, &str); 4] = [
+    ("message_rate_min", "Minimum"),
+    ("message_rate_max", "Maximum"),
+    ("message_rate_avg", "Average"),
+    ("message_rate_stddev", "Standard deviation"),
+];
+
+/// Its tables.
+pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
+    let digests = material.of_kind(KIND);
+    if digests.is_empty() {
+        return Vec::new();
+    }
+    let specs: Vec<super::Spec> =
+        STATISTICS.iter().map(|s| s.0).chain([RUN]).map(|m| (m, "", super::Show::Value)).collect();
+    let mut tables = alloc::vec![runs(material, &digests), statistics(material, &digests)];
+    tables.extend(remaining(KIND, material, &digests, &[&specs]));
+    tables
+}
+
+fn columns(first: Column, material: &Material<'_>, digests: &[&Digest]) -> Vec<Column> {
+    let mut columns = alloc::vec![first];
+    columns.extend(digests.iter().map(|d| Column::result(&name(d), "messages/s", material.origin)));
+    columns
+}
+
+fn name(digest: &Digest) -> String {
+    digest.place.strip_prefix("tcp-rate, ").unwrap_or(&digest.place).into()
+}
+
+/// The rates of the runs, from the cells or, where a summary has no cell for each, the record.
+pub(crate) fn rates(digest: &Digest) -> Vec<f64> {
+    let cells: Vec<f64> = digest.all(RUN).filter_map(|c| c.value).collect();
+    if !cells.is_empty() {
+        return cells;
+    }
+    digest.timelines.first().map_or_else(Vec::new, |t| t.points.iter().map(|p| p.y).collect())
+}
+
+fn runs(material: &Material<'_>, digests: &[&Digest]) -> Table {
+    let rates: Vec<Vec<f64>> = digests.iter().map(|d| rates(d)).collect();
+    let longest = rates.iter().map(Vec::len).max().unwrap_or(0);
+    let row = |run: usize| {
+        let mut row = alloc::vec![Some(digits::count(run as u64 + 1))];
+        row.extend(rates.iter().map(|r| r.get(run).map(|&rate| digits::plain(rate))));
+        row
+    };
+    Table {
+        id: "tcp-rate-runs".into(),
+        section: KIND.into(),
+        title: material.titled("TCP message rate: runs"),
+        columns: columns(Column::setting("Run #", ""), material, digests),
+        rows: (0..longest).map(row).collect(),
+        notes: alloc::vec!["Runs that were discarded as warm-up are not counted.".into()],
+    }
+}
+
+fn statistics(material: &Material<'_>, digests: &[&Digest]) -> Table {
+    let mut columns = columns(Column::words(""), material, digests);
+    columns.push(Column::result("ESP32", "messages/s", Origin::Published));
+    let mut rows = Vec::new();
+    for (metric, name) in STATISTICS {
+        let cells: Vec<_> = digests.iter().map(|d| d.cell(metric)).collect();
+        let published = material
+            .published
+            .iter()
+            .find(|p| p.id.table == KIND && p.id.metric == metric)
+            .and_then(digits::value);
+        let mut row = alloc::vec![Some(name.into())];
+        row.extend(cells.iter().map(|c| c.and_then(digits::value)));
+        row.push(published);
+        rows.push(row);
+        if cells.iter().flatten().any(|c| c.ci_low.is_some() || c.ci_high.is_some()) {
+            let mut row = alloc::vec![Some(alloc::format!("{name}, 95 % interval"))];
+            row.extend(cells.iter().map(|c| c.and_then(|c| digits::interval(c.ci_low, c.ci_high))));
+            row.push(None);
+            rows.push(row);
+        }
+    }
+    Table {
+        id: "tcp-rate-statistics".into(),
+        section: KIND.into(),
+        title: material.titled("TCP message rate: statistics"),
+        columns,
+        rows,
+        notes: alloc::vec![
+            "The published runs sent short messages of unstated size for one second each.".into()
+        ],
+    }
+}

@@ -1,0 +1,122 @@
+//! UDP round trips: table 1 of the published ESP32 UDP echo benchmark, then what it leaves out.
+
+use super::Show::{Interval, Published, Value};
+use super::{Column, Frame, Lead, Spec, Table, of_metrics, remaining};
+use crate::digits;
+use crate::report::digest::{Digest, Material};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use espbench_proto::workload::Workload;
+
+const KIND: &str = "udp-echo";
+
+/// The document's columns, in its order, and the published values beside them.
+const ROUND_TRIPS: &[Spec] = &[
+    ("rtt_avg", "AVE", Value),
+    ("rtt_max", "MAX", Value),
+    ("rtt_min", "MIN", Value),
+    ("rtt_3sigma", "3σ", Value),
+    ("rtt_6sigma", "6σ", Value),
+    ("effective_rate", "effective rate", Value),
+    ("rtt_avg", "AVE", Published),
+    ("rtt_max", "MAX", Published),
+    ("rtt_min", "MIN", Published),
+    ("effective_rate", "effective rate", Published),
+];
+
+const QUANTILES: &[Spec] = &[
+    ("rtt_avg", "AVE 95 % interval", Interval),
+    ("rtt_p50", "p50", Value),
+    ("rtt_p50", "p50 95 % interval", Interval),
+    ("rtt_p90", "p90", Value),
+    ("rtt_p90", "p90 95 % interval", Interval),
+    ("rtt_p99", "p99", Value),
+    ("rtt_p99", "p99 95 % interval", Interval),
+    ("rtt_p99.9", "p99.9", Value),
+    ("rtt_p99.9", "p99.9 95 % interval", Interval),
+];
+
+const LOSS: &[Spec] = &[
+    ("loss", "loss", Value),
+    ("loss", "loss 95 % interval", Interval),
+    ("late", "late", Value),
+    ("duplicates", "duplicates", Value),
+    ("corrupt", "corrupt", Value),
+];
+
+/// Its tables.
+pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
+    let mut digests = material.of_kind(KIND);
+    digests.sort_by_key(|d| (variant(d), size(d), d.repetition));
+    let mut tables: Vec<Table> = FRAMES
+        .iter()
+        .filter_map(|(frame, specs)| of_metrics(frame, material, &digests, &leads(&digests), specs))
+        .collect();
+    tables.extend(remaining(KIND, material, &digests, &[ROUND_TRIPS, QUANTILES, LOSS]));
+    tables
+}
+
+const FRAMES: [(Frame<'_>, &[Spec]); 3] = [
+    (
+        Frame {
+            id: "udp-echo-rtt",
+            section: KIND,
+            title: "UDP echo: round-trip time by size",
+            notes: &[
+                "3σ is three standard deviations (not the mean plus three), 6σ six. The effective \
+                 rate counts the payload in both directions without the line feed: 2 x 8 x bytes / AVE.",
+            ],
+        },
+        ROUND_TRIPS,
+    ),
+    (
+        Frame {
+            id: "udp-echo-quantiles",
+            section: KIND,
+            title: "UDP echo: quantiles of the round-trip time",
+            notes: &["95 % intervals. A question mark: too few round trips to bound that end."],
+        },
+        QUANTILES,
+    ),
+    (
+        Frame {
+            id: "udp-echo-loss",
+            section: KIND,
+            title: "UDP echo: loss",
+            notes: &[
+                "95 % intervals. Late replies came after the time-out: neither lost nor in the round-trip times.",
+            ],
+        },
+        LOSS,
+    ),
+];
+
+fn leads(digests: &[&Digest]) -> Vec<Lead> {
+    let mut leads: Vec<Lead> =
+        alloc::vec![(Column::setting("bytes", ""), |d| size(d).map(|s| format!("{s}")))];
+    if digests.iter().any(|d| !variant(d).is_empty()) {
+        leads.push((Column::words("form"), |d| Some(variant(d))));
+    }
+    leads.extend(repetition(digests));
+    leads
+}
+
+/// A column for the repetition, where there is more than one.
+pub(crate) fn repetition(digests: &[&Digest]) -> Option<Lead> {
+    digests.iter().any(|d| d.repetition > 0).then_some((Column::setting("repetition", ""), |d| {
+        Some(digits::count(u64::from(d.repetition) + 1))
+    }))
+}
+
+pub(crate) fn size(digest: &Digest) -> Option<u32> {
+    match digest.workload {
+        Workload::UdpEcho(w) => Some(w.size),
+        _ => None,
+    }
+}
+
+/// The settings besides the size.
+pub(crate) fn variant(digest: &Digest) -> String {
+    digest.settings.split_once(", ").map_or_else(String::new, |(_, rest)| rest.into())
+}
