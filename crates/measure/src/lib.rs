@@ -31,8 +31,8 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-pub mod binomial;
 pub mod binning;
+pub mod binomial;
 pub mod bootstrap;
 pub mod cell;
 pub mod compare;
@@ -47,8 +47,8 @@ pub mod quantile;
 pub mod random;
 pub mod report;
 pub mod run;
-pub mod special;
 pub mod series;
+pub mod special;
 pub mod summary;
 pub mod table;
 pub mod units;

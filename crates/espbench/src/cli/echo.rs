@@ -1,16 +1,159 @@
 //! `espbench echo`.
 
+use super::common::MeasureArgs;
+use super::flow::{self, Job};
+use crate::respond::echo::SKETCH_PORT;
+use crate::target::spec;
+use anyhow::{Context as _, bail};
+use espbench_measure::plan::{DEFAULT_SEED, ECHO_SIZES, Plan, defaults, print};
+use espbench_measure::units;
+use espbench_proto::sample::{Fate, Sample};
+use espbench_proto::workload::{EchoFormat, UdpEcho, Workload};
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Flags.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// The device that echoes; the port is 10000 where not given
+    #[arg(value_name = "HOST[:PORT]")]
+    host: String,
+    /// Payload sizes in bytes [default: the 23 of the published benchmark]
+    #[arg(short, long, value_delimiter = ',', value_name = "BYTES")]
+    sizes: Vec<u32>,
+    /// Probes of each size
+    #[arg(short = 'n', long, default_value_t = 1000)]
+    count: u32,
+    /// Probes sent first and not counted
+    #[arg(long, default_value_t = 1)]
+    discard: u32,
+    /// Binary probes with sequence numbers, instead of ASCII digits and a line feed
+    #[arg(short, long)]
+    binary: bool,
+    /// Most probes in flight; more than one needs --binary
+    #[arg(short = 'w', long, default_value_t = 1, value_name = "PROBES")]
+    in_flight: u16,
+    /// Time from one probe to the next, such as "10 ms" [default: as soon as answered]
+    #[arg(short, long, value_parser = units::duration)]
+    interval: Option<Duration>,
+    /// When a probe counts as lost
+    #[arg(short, long, default_value = "1 s", value_parser = units::duration)]
+    timeout: Duration,
+    /// Port that replies come to; the published sketch replies to this one only, whatever port
+    /// the probe came from. 0: any
+    #[arg(long, default_value_t = 10001, value_name = "PORT")]
+    local_port: u16,
+    /// Append one row a size to this file: the size, then each cycle's time in seconds (-1 where
+    /// the content differed), as the published client writes it
+    #[arg(long, value_name = "FILE")]
+    csv_raw: Option<PathBuf>,
+    #[command(flatten)]
+    measure: MeasureArgs,
+}
 
 /// Runs the subcommand.
 ///
 /// # Errors
 /// Whatever kept it from measuring; exit status 2.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let _ = args;
-    anyhow::bail!("not written yet")
+    let peer = spec::address(&args.host, SKETCH_PORT).map_err(anyhow::Error::msg)?;
+    let target_text = format!("udp:{peer}");
+    let mut access = args.measure.site.access();
+    access.local_port = Some(args.local_port);
+    let target = spec::parse(&target_text, &access).map_err(anyhow::Error::msg)?;
+    let seed = args.measure.seed.unwrap_or(DEFAULT_SEED);
+    let text = print("echo", seed, &workloads(args)?);
+    // The text is what is stored; reading it checks the flags' values as a plan's.
+    let plan = Plan::parse(&text).map_err(|e| anyhow::anyhow!("{}", e.message))?;
+    let set = flow::set_of(vec![plan])?;
+    let mut raw = args.csv_raw.as_ref().map(|_| RawRows::default());
+    let live = raw
+        .as_mut()
+        .map(|rows| Box::new(|sample: &Sample| rows.add(sample)) as Box<dyn FnMut(&Sample)>);
+    let job = Job { set, target_text, target, args: &args.measure, live: None };
+    let job = Job { live, ..job };
+    let status = flow::measure(job)?;
+    if let (Some(path), Some(rows)) = (&args.csv_raw, raw) {
+        rows.append(path).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(status)
+}
+
+fn workloads(args: &Args) -> anyhow::Result<Vec<Workload>> {
+    let Some(Workload::UdpEcho(usual)) = defaults("udp-echo") else {
+        bail!("the echo workload has no defaults");
+    };
+    let sizes = if args.sizes.is_empty() { &ECHO_SIZES[..] } else { &args.sizes[..] };
+    let format = if args.binary { EchoFormat::Binary } else { EchoFormat::Ascii };
+    // The binary header is longer than the smallest of the published sizes.
+    let least = if args.binary && args.sizes.is_empty() { 16 } else { 0 };
+    let work = UdpEcho {
+        count: args.count,
+        discard: args.discard,
+        format,
+        in_flight: args.in_flight,
+        interval: args.interval,
+        timeout: args.timeout,
+        ..usual
+    };
+    let list = sizes.iter().filter(|size| **size >= least);
+    Ok(list.map(|&size| Workload::UdpEcho(UdpEcho { size, ..work })).collect())
+}
+
+/// The rows of the published client: `udp_benchmark_pc.csv`.
+#[derive(Debug, Default)]
+struct RawRows(BTreeMap<u32, Vec<String>>);
+
+impl RawRows {
+    fn add(&mut self, sample: &Sample) {
+        let Sample::Probe(probe) = sample else { return };
+        let row = self.0.entry(probe.bytes).or_default();
+        match (probe.fate, probe.sent, probe.received) {
+            (Fate::Delivered | Fate::Late, Some(sent), Some(received)) => {
+                row.push(seconds(received.since(sent)));
+            }
+            (Fate::Corrupt, ..) => row.push("-1".into()),
+            // The published client would wait for ever; a lost cycle leaves its place empty.
+            (Fate::Lost(_), ..) => row.push(String::new()),
+            _ => {}
+        }
+    }
+
+    fn append(&self, path: &std::path::Path) -> std::io::Result<()> {
+        let mut file = std::fs::File::options().create(true).append(true).open(path)?;
+        for (size, cycles) in &self.0 {
+            // Python's csv module ends lines with CR LF (RFC 4180).
+            write!(file, "{size},{}\r\n", cycles.join(","))?;
+        }
+        Ok(())
+    }
+}
+
+/// Seconds rounded to six places, as Python prints `round(x, 6)`.
+fn seconds(time: Duration) -> String {
+    let micros = (time.as_nanos() + 500) / 1000;
+    let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+    let text = text.trim_end_matches('0');
+    if text.ends_with('.') { format!("{text}0") } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_as_the_published_client_writes_them() {
+        for (nanos, text) in [
+            (6_728_499, "0.006728"),
+            (6_728_500, "0.006729"),
+            (6_700_000, "0.0067"),
+            (2_000_000_000, "2.0"),
+            (0, "0.0"),
+        ] {
+            assert_eq!(seconds(Duration::from_nanos(nanos)), text);
+        }
+    }
 }

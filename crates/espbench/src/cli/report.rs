@@ -1,16 +1,33 @@
 //! `espbench report`.
 
+use super::common::{OutputArgs, StoreArgs};
+use super::output;
 use std::process::ExitCode;
 
 /// Flags.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Name or number of the run, or `last`
+    #[arg(default_value = "last")]
+    run: String,
+    #[command(flatten)]
+    store: StoreArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
 
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Whatever kept it from measuring; exit status 2.
+/// The store's.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let _ = args;
-    anyhow::bail!("not written yet")
+    output::check(&args.output)?;
+    let store = args.store.open()?;
+    let report = output::report(&store, &args.run)?;
+    output::write(&report, &args.output)?;
+    Ok(if report.checks.iter().all(|check| check.passed) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    })
 }

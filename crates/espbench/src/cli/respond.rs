@@ -1,16 +1,88 @@
 //! `espbench respond`.
 
+use super::flow::on_interrupt;
+use crate::respond::echo::{self, ECHO_PORT, ReplyTo, SKETCH_PORT, SKETCH_REPLY_PORT};
+use crate::respond::{Log, Service};
+use anyhow::bail;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 /// Flags.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Address to listen on; 0.0.0.0 is every network of this machine
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    bind: IpAddr,
+    /// UDP port of the echo that answers as the published sketch does, to --echo-reply-port
+    #[arg(long, default_value_t = SKETCH_PORT, value_name = "PORT")]
+    echo_port: u16,
+    /// Port to which that echo replies, at the sender's address; 0: the sender's own port
+    #[arg(long, default_value_t = SKETCH_REPLY_PORT, value_name = "PORT")]
+    echo_reply_port: u16,
+    /// UDP port of the echo that answers to the sender's port (RFC 862)
+    #[arg(long, default_value_t = ECHO_PORT, value_name = "PORT")]
+    plain_echo_port: u16,
+    /// Stop after this time, such as "60 s" [default: on Ctrl-C]
+    #[arg(long = "for", value_name = "TIME", value_parser = espbench_measure::units::duration)]
+    lifetime: Option<Duration>,
+    /// Say nothing about what comes
+    #[arg(short, long)]
+    quiet: bool,
+}
 
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Whatever kept it from measuring; exit status 2.
+/// No service could be started.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let _ = args;
-    anyhow::bail!("not written yet")
+    let cancel = on_interrupt()?;
+    let quiet = args.quiet;
+    let log: Log = Arc::new(move |line| {
+        if !quiet {
+            eprintln!("{line}");
+        }
+    });
+    let services = start(args, &log);
+    if services.is_empty() {
+        bail!("no service could be started");
+    }
+    for service in &services {
+        println!("{:40} {}", service.name, service.address);
+    }
+    let end = args.lifetime.map(|time| Instant::now() + time);
+    while !cancel.load(Ordering::Relaxed) && end.is_none_or(|end| Instant::now() < end) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Starts what can be started; what cannot is said, with the remedy.
+fn start(args: &Args, log: &Log) -> Vec<Service> {
+    let at = |port| SocketAddr::new(args.bind, port);
+    let sketch = match args.echo_reply_port {
+        0 => ReplyTo::Sender,
+        port => ReplyTo::Port(port),
+    };
+    let tries: [(&str, u16, io::Result<Service>); 2] = [
+        ("--echo-port", args.echo_port, echo::start(at(args.echo_port), sketch, log)),
+        (
+            "--plain-echo-port",
+            args.plain_echo_port,
+            echo::start(at(args.plain_echo_port), ReplyTo::Sender, log),
+        ),
+    ];
+    let mut services = Vec::new();
+    for (flag, port, result) in tries {
+        match result {
+            Ok(service) => services.push(service),
+            Err(e) => {
+                eprintln!("espbench: port {port} is left out: {e}; choose another with {flag}")
+            }
+        }
+    }
+    services
 }

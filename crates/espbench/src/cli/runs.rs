@@ -1,16 +1,49 @@
 //! `espbench runs`.
 
+use super::common::StoreArgs;
+use std::fmt::Write as _;
 use std::process::ExitCode;
 
 /// Flags.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// Remove this run and its samples from the store
+    #[arg(long, value_name = "RUN")]
+    remove: Option<String>,
+    #[command(flatten)]
+    store: StoreArgs,
+}
 
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Whatever kept it from measuring; exit status 2.
+/// The store's.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let _ = args;
-    anyhow::bail!("not written yet")
+    let mut store = args.store.open()?;
+    if let Some(name) = &args.remove {
+        let name = store.remove(name)?;
+        eprintln!("removed {name}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let runs = store.list()?;
+    if runs.is_empty() {
+        eprintln!("no runs yet in {}; `espbench run` makes one", store.path().display());
+        return Ok(ExitCode::SUCCESS);
+    }
+    let width = runs.iter().map(|r| r.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for run in runs {
+        let state = match (run.done, run.failed) {
+            (done, 0) if done == run.planned => "complete".to_owned(),
+            (done, 0) => format!("{done} of {}", run.planned),
+            (done, failed) => format!("{done} of {}, {failed} failed", run.planned),
+        };
+        let _ = writeln!(
+            text,
+            "{:width$}  {}  {:20}  {state}",
+            run.name, run.facts.started, run.facts.target
+        );
+    }
+    super::output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
 }

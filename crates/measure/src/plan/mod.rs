@@ -22,10 +22,12 @@
 //! Unknown keys, wrong units and impossible values are errors with line and column. The text is
 //! kept verbatim: a run stores it, and everything about the plan is read from it again.
 
+mod expected;
 mod kinds;
 mod print;
 mod read;
 
+pub use expected::expected;
 pub use kinds::{ECHO_SIZES, defaults};
 pub use print::print;
 pub use read::PlanError;

@@ -1,0 +1,159 @@
+//! Flags that every measuring subcommand takes, and what they mean.
+
+use crate::target::spec::Access;
+use anyhow::{Context as _, bail};
+use clap::ValueEnum;
+use espbench_measure::run::Site;
+use std::path::{Path, PathBuf};
+
+/// How a report is drawn on stdout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Tables for people
+    #[default]
+    Text,
+    /// The whole report as one value (docs/report.schema.json)
+    Json,
+    /// Result cells in the columns of reference/published.csv
+    Csv,
+    /// Tables for a README or an issue
+    Markdown,
+    /// One self-contained page with figures
+    Html,
+}
+
+impl Format {
+    /// The format that a file name's ending asks for.
+    ///
+    /// # Errors
+    /// An ending that is none of ours.
+    pub fn of_file(path: &Path) -> anyhow::Result<Self> {
+        let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        Ok(match ending.to_ascii_lowercase().as_str() {
+            "html" | "htm" => Self::Html,
+            "json" => Self::Json,
+            "csv" => Self::Csv,
+            "md" => Self::Markdown,
+            "txt" => Self::Text,
+            _ => bail!(
+                "{}: no format has that ending; use .html, .json, .csv, .md or .txt",
+                path.display()
+            ),
+        })
+    }
+}
+
+/// Where runs are stored and how they are shown.
+#[derive(Clone, Debug, clap::Args)]
+pub struct StoreArgs {
+    /// The database of runs [default: runs.sqlite in the user's data folder]
+    #[arg(long, value_name = "FILE", env = "ESPBENCH_STORE", global = true)]
+    pub store: Option<PathBuf>,
+}
+
+/// Output flags.
+#[derive(Clone, Debug, clap::Args)]
+pub struct OutputArgs {
+    /// What to print on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Also write the report to this file: .html, .json, .csv, .md or .txt (repeatable)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Vec<PathBuf>,
+}
+
+/// What is known of the device and the place. Results are held against published ones only where
+/// these agree.
+#[derive(Clone, Debug, Default, clap::Args)]
+#[command(next_help_heading = "The device and the place")]
+pub struct SiteArgs {
+    /// Chip of the device under test, such as esp32c3
+    #[arg(long)]
+    pub chip: Option<String>,
+    /// How it is attached: station, softap, …
+    #[arg(long)]
+    pub mode: Option<String>,
+    /// Security of the link: open, wpa2, …
+    #[arg(long)]
+    pub security: Option<String>,
+    /// The place: home, office, shield-box, …
+    #[arg(long)]
+    pub environment: Option<String>,
+    /// Distance between device and access point, in metres
+    #[arg(long, value_name = "METRES")]
+    pub distance: Option<f64>,
+}
+
+impl SiteArgs {
+    /// The site of a target that is reached over a network.
+    #[must_use]
+    pub fn site(&self) -> Site {
+        let word = |given: &Option<String>| given.clone().unwrap_or_else(|| "unstated".into());
+        Site {
+            chip: word(&self.chip),
+            mode: word(&self.mode),
+            distance_m: self.distance,
+            security: self.security.clone(),
+            environment: self.environment.clone(),
+        }
+    }
+
+    /// How to reach a target, with this site.
+    #[must_use]
+    pub fn access(&self) -> Access {
+        Access { site: self.site(), ..Access::default() }
+    }
+}
+
+/// Flags of every subcommand that measures.
+#[derive(Clone, Debug, clap::Args)]
+pub struct MeasureArgs {
+    #[command(flatten)]
+    pub store: StoreArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+    #[command(flatten)]
+    pub site: SiteArgs,
+    /// Seed of everything random in the run and in its statistics [default: 1, or the plan's]
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// No progress on stderr
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl StoreArgs {
+    /// The store's file.
+    ///
+    /// # Errors
+    /// No flag was given and the user has no data folder.
+    pub fn path(&self) -> anyhow::Result<PathBuf> {
+        match &self.store {
+            Some(path) => Ok(path.clone()),
+            None => default_path()
+                .context("no home folder to keep the runs in: choose a file with --store FILE"),
+        }
+    }
+
+    /// Opens the store.
+    ///
+    /// # Errors
+    /// As [`Store::open`](crate::store::Store::open).
+    pub fn open(&self) -> anyhow::Result<crate::store::Store> {
+        Ok(crate::store::Store::open(&self.path()?)?)
+    }
+}
+
+/// The data folder as each system has it (XDG base directories, Known Folders, Apple's Library).
+fn default_path() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    let home = std::env::home_dir();
+    let folder = if cfg!(windows) {
+        set("LOCALAPPDATA")
+    } else if cfg!(target_os = "macos") {
+        home.map(|h| h.join("Library/Application Support"))
+    } else {
+        set("XDG_DATA_HOME").or_else(|| home.map(|h| h.join(".local/share")))
+    };
+    folder.filter(|f| f.is_absolute()).map(|f| f.join("espbench").join("runs.sqlite"))
+}

@@ -1,0 +1,173 @@
+//! The one flow: plan and target to samples, to the store, to a report.
+
+use super::common::{MeasureArgs, OutputArgs};
+use super::output;
+use super::progress::Progress;
+use crate::store::{Observer, Recorder, Run, Store, StoredCell};
+use crate::sys;
+use crate::target::{Target, calibrate};
+use anyhow::{Context as _, bail};
+use espbench_measure::plan::{Set, expected, label};
+use espbench_measure::run::RunFacts;
+use espbench_proto::sample::Sample;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+/// Cells that may fail one after the other before the run is given up: the target is gone.
+const FAILURES_IN_A_ROW: usize = 3;
+
+/// A flag that Ctrl-C and a termination signal set; a second one ends the process at once (what
+/// was measured is in the store).
+///
+/// # Errors
+/// The handler cannot be installed.
+pub fn on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&cancel);
+    let times = AtomicU8::new(0);
+    #[expect(clippy::exit, reason = "the user asked twice")]
+    ctrlc::set_handler(move || {
+        flag.store(true, Ordering::Relaxed);
+        if times.fetch_add(1, Ordering::Relaxed) > 0 {
+            std::process::exit(130);
+        }
+    })
+    .context("cannot listen for Ctrl-C")?;
+    Ok(cancel)
+}
+
+/// What to measure and where.
+pub struct Job<'a> {
+    /// The plans.
+    pub set: Set,
+    /// The target as typed.
+    pub target_text: String,
+    /// The target.
+    pub target: Box<dyn Target>,
+    /// The flags.
+    pub args: &'a MeasureArgs,
+    /// Sees every sample as it comes, beside the progress (live lines).
+    pub live: Option<Box<dyn FnMut(&Sample) + 'a>>,
+}
+
+/// Measures a new run and draws its report.
+///
+/// # Errors
+/// Whatever kept it from measuring.
+pub fn measure(mut job: Job<'_>) -> anyhow::Result<ExitCode> {
+    check(&job)?;
+    output::check(&job.args.output)?;
+    let mut store = job.args.store.open()?;
+    let cancel = on_interrupt()?;
+    let overhead = calibrate::calibrate(&cancel)?;
+    let facts = RunFacts {
+        name: String::new(),
+        tool: format!("espbench {}", env!("CARGO_PKG_VERSION")),
+        started: store.utc_now()?,
+        target: job.target_text.clone(),
+        seed: job.args.seed.unwrap_or_else(|| job.set.seed()),
+        plan_name: job.set.name(),
+        plan_text: job.set.text(),
+        site: job.target.site(),
+        host: sys::host::facts(),
+    };
+    let run = store.begin(facts, Some(&overhead), &job.set)?;
+    carry_out(&store, &run, &mut job, &cancel)
+}
+
+/// Goes on with a stored run.
+///
+/// # Errors
+/// As [`measure`].
+pub fn resume(store: &Store, run: &Run, mut job: Job<'_>) -> anyhow::Result<ExitCode> {
+    check(&job)?;
+    output::check(&job.args.output)?;
+    let cancel = on_interrupt()?;
+    let open = run.open_cells().count();
+    eprintln!("{}: {open} of {} cells to do", run.facts.name, run.cells.len());
+    carry_out(store, run, &mut job, &cancel)
+}
+
+/// Whether the target can do all of it, before anything is measured.
+fn check(job: &Job<'_>) -> anyhow::Result<()> {
+    for step in job.set.steps() {
+        job.target.check(&step.workload)?;
+    }
+    Ok(())
+}
+
+/// Both the progress and a subcommand's live lines.
+struct Watch<'a, 'b> {
+    progress: Progress,
+    live: &'a mut Option<Box<dyn FnMut(&Sample) + 'b>>,
+}
+
+impl Observer for Watch<'_, '_> {
+    fn sample(&mut self, sample: &Sample) {
+        self.progress.sample(sample);
+        if let Some(live) = self.live {
+            live(sample);
+        }
+    }
+}
+
+fn carry_out(
+    store: &Store,
+    run: &Run,
+    job: &mut Job<'_>,
+    cancel: &Arc<AtomicBool>,
+) -> anyhow::Result<ExitCode> {
+    let open: Vec<&StoredCell> = run.open_cells().collect();
+    let times: Vec<_> = open.iter().map(|cell| expected(&cell.step.workload)).collect();
+    let quiet = job.args.quiet || job.live.is_some();
+    let mut watch = Watch { progress: Progress::new(&times, quiet), live: &mut job.live };
+    let recorder = Recorder::new(store, Arc::clone(cancel))?;
+    let mut failures = 0;
+    for (cell, time) in open.iter().zip(&times) {
+        watch.progress.begin(&label(&cell.step.workload));
+        let target = &mut job.target;
+        let result =
+            recorder.cell(run, cell, &mut watch, |sink| target.run(&cell.step.workload, sink))?;
+        if cancel.load(Ordering::Relaxed) {
+            break;
+        }
+        let error = result.err().map(|e| e.to_string());
+        failures = if error.is_some() { failures + 1 } else { 0 };
+        watch.progress.end(*time, error.as_deref());
+        if failures >= FAILURES_IN_A_ROW {
+            eprintln!("{failures} cells in a row failed: giving up");
+            break;
+        }
+    }
+    drop(watch);
+    drop(recorder);
+    finish(store, &run.facts.name, &job.args.output)
+}
+
+/// Draws the report of a run, and says where it is and how to complete it.
+fn finish(store: &Store, name: &str, args: &OutputArgs) -> anyhow::Result<ExitCode> {
+    let report = output::report(store, name)?;
+    output::write(&report, args)?;
+    eprintln!("stored as {name} in {}", store.path().display());
+    if report.incomplete || !report.failures.is_empty() {
+        eprintln!("to measure what is missing: espbench run --resume {name}");
+        return Ok(ExitCode::from(2));
+    }
+    Ok(if report.checks.iter().all(|check| check.passed) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(1)
+    })
+}
+
+/// Plans that cannot be combined are refused before anything is measured.
+///
+/// # Errors
+/// No plan at all.
+pub fn set_of(plans: Vec<espbench_measure::plan::Plan>) -> anyhow::Result<Set> {
+    if plans.is_empty() {
+        bail!("no plan: name a built-in plan or a TOML file");
+    }
+    Ok(Set { plans })
+}

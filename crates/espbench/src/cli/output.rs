@@ -1,0 +1,72 @@
+//! From the store to a report, and from a report to files and stdout.
+
+use super::common::{Format, OutputArgs};
+use crate::published;
+use crate::render;
+use crate::store::Store;
+use anyhow::Context as _;
+use espbench_measure::report::{Builder, Report};
+use std::io::Write as _;
+
+/// The report of a stored run, beside the published figures that the tool carries.
+///
+/// # Errors
+/// The store's.
+pub fn report(store: &Store, name: &str) -> anyhow::Result<Report> {
+    let run = store.run(name)?;
+    let mut builder = Builder::new(&run.facts);
+    for cell in &run.cells {
+        if let Some(recorded) = store.recorded(cell)? {
+            builder.add(&recorded);
+        }
+    }
+    let mut report = builder.finish(run.overhead, run.cells.len(), &published::built_in());
+    report.stored = store.path().file_name().map(|name| name.to_string_lossy().into_owned());
+    Ok(report)
+}
+
+/// Checks the files' names before anything is measured.
+///
+/// # Errors
+/// An ending that no format has.
+pub fn check(args: &OutputArgs) -> anyhow::Result<()> {
+    for path in &args.output {
+        Format::of_file(path)?;
+    }
+    Ok(())
+}
+
+/// Writes the report to stdout and to the files that were asked for.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn write(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
+    for path in &args.output {
+        let text = draw(report, Format::of_file(path)?);
+        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        eprintln!("wrote {}", path.display());
+    }
+    print(&draw(report, args.format))
+}
+
+/// Prints to stdout; a reader that has gone (`| head`) is no error.
+///
+/// # Errors
+/// Any other failure to write.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e).context("stdout"),
+        _ => Ok(()),
+    }
+}
+
+fn draw(report: &Report, format: Format) -> String {
+    match format {
+        Format::Text => render::text::render(report),
+        Format::Json => render::json::render(report),
+        Format::Csv => render::csv::render(report),
+        Format::Markdown => render::markdown::render(report),
+        Format::Html => render::html::render(report),
+    }
+}

@@ -1,0 +1,38 @@
+//! How long a cell is likely to take: for progress only.
+
+use core::time::Duration;
+use espbench_proto::workload::{Direction, Iperf, MqttMode, Workload};
+
+/// Round trip assumed where nothing is known: that of the published ESP32 benchmark.
+const ROUND_TRIP: Duration = Duration::from_millis(7);
+/// Steps that a search for the highest rate usually takes.
+const SEARCH_STEPS: u32 = 14;
+/// Opening and closing connections.
+const SET_UP: Duration = Duration::from_millis(200);
+
+/// A rough guess at the time that a cell takes.
+#[must_use]
+pub fn expected(workload: &Workload) -> Duration {
+    SET_UP
+        + match workload {
+            Workload::UdpEcho(w) => {
+                let each = w.interval.unwrap_or(ROUND_TRIP / u32::from(w.in_flight.max(1)));
+                each.saturating_mul(w.count.saturating_add(w.discard))
+            }
+            Workload::Iperf(w) => iperf(w),
+            Workload::TcpRate(w) => w.run_time * (u32::from(w.runs) + u32::from(w.discard)),
+            Workload::MqttRate(w) => match w.mode {
+                MqttMode::Search { .. } => w.time.saturating_mul(SEARCH_STEPS),
+                MqttMode::Saturate | MqttMode::Offered(_) => w.time,
+            },
+        }
+}
+
+fn iperf(w: &Iperf) -> Duration {
+    let one = match (w.bytes, w.bandwidth) {
+        (Some(bytes), Some(rate)) => Duration::from_secs(bytes.saturating_mul(8) / rate.max(1)),
+        (Some(_), None) => Duration::from_secs(1),
+        (None, _) => w.time,
+    };
+    if w.direction == Direction::Tradeoff { one.saturating_mul(2) } else { one }
+}
