@@ -12,6 +12,7 @@
 //! | [`special`], [`binomial`], [`random`] | the functions and the random numbers under them |
 //! | [`summary`] | samples of one workload to result cells, one file per workload |
 //! | [`cell`] | the result cell, the product's common coin |
+//! | [`metric`] | what a metric's name says: quantity, statistic, which direction is better |
 //! | [`published`] | reads cells in the columns of `published.csv` |
 //! | [`compare`] | joins two lists of cells: ratio, interval, verdict |
 //! | [`warning`] | the closed set of advice |
@@ -41,6 +42,7 @@ pub mod figure;
 pub mod interval;
 pub mod overhead;
 pub mod place;
+pub mod metric;
 pub mod plan;
 pub mod published;
 pub mod quantile;

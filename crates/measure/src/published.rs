@@ -1,6 +1,15 @@
 //! Cells in the columns of `published.csv`.
 //!
-//! The host reads the file; this names its columns.
+//! The host splits the file into fields; this makes cells of them. A user's own table of results
+//! reads the same way, and so does the CSV form of a report: columns may stand in any order, and
+//! those of a result that the published file lacks ([`RESULT_COLUMNS`]) are read where they are.
+
+use crate::cell::{Cell, Identity, Origin};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
 
 /// The columns, in the file's order.
 pub const COLUMNS: [&str; 14] = [
@@ -19,3 +28,276 @@ pub const COLUMNS: [&str; 14] = [
     "unit",
     "note",
 ];
+
+/// Further columns of a result.
+pub const RESULT_COLUMNS: [&str; 6] = ["n", "ci_low", "ci_high", "origin", "fitted", "variant"];
+
+/// Columns without which a row is no cell.
+const NEEDED: [&str; 6] = ["table", "chip", "transport", "metric", "value", "unit"];
+
+/// A field or a head that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    /// The column's name.
+    pub column: String,
+    /// What is wrong, and what to do.
+    pub message: String,
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "column `{}`: {}", self.column, self.message)
+    }
+}
+
+impl core::error::Error for FieldError {}
+
+fn wrong(column: &str, message: impl ToString) -> FieldError {
+    FieldError { column: column.into(), message: message.to_string() }
+}
+
+/// The columns of one file, from its first line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns(Vec<String>);
+
+impl Columns {
+    /// Reads the head.
+    ///
+    /// # Errors
+    /// A column that is not known, that stands twice, or that is needed and missing.
+    pub fn new(head: &[&str]) -> Result<Self, FieldError> {
+        // Spreadsheets put a byte order mark before the first name.
+        let name = |h: &&str| h.trim_start_matches('\u{feff}').trim().to_string();
+        let names: Vec<String> = head.iter().map(name).collect();
+        for (position, name) in names.iter().enumerate() {
+            if !COLUMNS.contains(&name.as_str()) && !RESULT_COLUMNS.contains(&name.as_str()) {
+                let known = COLUMNS.join(", ");
+                return Err(wrong(name, format!("not a column of results; known are {known}")));
+            }
+            if names[..position].contains(name) {
+                return Err(wrong(name, "stands twice in the first line"));
+            }
+        }
+        match NEEDED.into_iter().find(|needed| !names.iter().any(|n| n == needed)) {
+            Some(missing) => Err(wrong(missing, "missing in the first line")),
+            None => Ok(Self(names)),
+        }
+    }
+
+    /// The cell of one row. Its origin is published where no column says otherwise.
+    ///
+    /// # Errors
+    /// The wrong number of fields, a needed field that is empty, or text that is not a number where
+    /// one belongs.
+    pub fn cell(&self, fields: &[&str]) -> Result<Cell, FieldError> {
+        if fields.len() != self.0.len() {
+            let (got, wanted) = (fields.len(), self.0.len());
+            let last = self.0.last().map_or("", |n| n.as_str());
+            return Err(wrong(
+                last,
+                format!(
+                    "the row has {got} fields and the first line {wanted}; quote fields with commas"
+                ),
+            ));
+        }
+        let row = Row { names: &self.0, fields };
+        let (distance_m, range) = row.distance()?;
+        Ok(Cell {
+            id: Identity {
+                table: row.needed("table")?,
+                chip: row.needed("chip")?,
+                transport: row.needed("transport")?,
+                mode: row.text("mode").unwrap_or_default(),
+                metric: row.needed("metric")?,
+                payload_bytes: row.number("payload_bytes")?,
+                devices: row.number("devices")?,
+                distance_m,
+                security: row.text("security"),
+                environment: row.text("environment"),
+            },
+            value: row.finite("value")?,
+            unit: row.needed("unit")?,
+            n: row.number("n")?,
+            ci_low: row.finite("ci_low")?,
+            ci_high: row.finite("ci_high")?,
+            origin: row.origin()?,
+            fitted: row.number("fitted")?.unwrap_or(false),
+            variant: row.text("variant"),
+            note: join(range, row.text("note")),
+            source: row.text("source"),
+        })
+    }
+}
+
+struct Row<'a> {
+    names: &'a [String],
+    fields: &'a [&'a str],
+}
+
+impl Row<'_> {
+    /// The field, unless it is empty or the file has no such column.
+    fn get(&self, column: &str) -> Option<&str> {
+        let position = self.names.iter().position(|n| n == column)?;
+        Some(self.fields[position].trim()).filter(|field| !field.is_empty())
+    }
+
+    fn text(&self, column: &str) -> Option<String> {
+        self.get(column).map(ToString::to_string)
+    }
+
+    fn needed(&self, column: &str) -> Result<String, FieldError> {
+        self.text(column).ok_or_else(|| wrong(column, "must not be empty"))
+    }
+
+    fn number<T: FromStr>(&self, column: &str) -> Result<Option<T>, FieldError> {
+        let Some(field) = self.get(column) else { return Ok(None) };
+        let kind = if column == "fitted" { "true or false" } else { "a whole number" };
+        field.parse().map(Some).map_err(|_| wrong(column, format!("`{field}` is not {kind}")))
+    }
+
+    fn finite(&self, column: &str) -> Result<Option<f64>, FieldError> {
+        let Some(field) = self.get(column) else { return Ok(None) };
+        match field.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(Some(number)),
+            _ => {
+                let message =
+                    format!("`{field}` is not a number; leave it empty where it is not known");
+                Err(wrong(column, message))
+            }
+        }
+    }
+
+    /// A distance, or the range of distances (`0.5-1`) that a document gives for many devices. A
+    /// range is no one number: the cell then states no distance, and its note says the range.
+    fn distance(&self) -> Result<(Option<f64>, Option<String>), FieldError> {
+        let field = self.get("distance_m").unwrap_or_default();
+        match field.split_once('-').map(|(low, high)| (low.parse::<f64>(), high.parse::<f64>())) {
+            Some((Ok(_), Ok(_))) => Ok((None, Some(format!("distance {field} m")))),
+            _ => Ok((self.finite("distance_m")?, None)),
+        }
+    }
+
+    fn origin(&self) -> Result<Origin, FieldError> {
+        let Some(field) = self.get("origin") else { return Ok(Origin::Published) };
+        [Origin::Measured, Origin::Simulated, Origin::Published]
+            .into_iter()
+            .find(|origin| origin.name() == field)
+            .ok_or_else(|| {
+                wrong("origin", format!("`{field}` is not one of measured, simulated, published"))
+            })
+    }
+}
+
+fn join(first: Option<String>, second: Option<String>) -> Option<String> {
+    match (first, second) {
+        (Some(a), Some(b)) => Some(format!("{a}; {b}")),
+        (a, b) => a.or(b),
+    }
+}
+
+/// Reads CSV text as RFC 4180 has it, for the tests of this crate; the host has a library for it.
+#[cfg(test)]
+pub(crate) fn cells_of_csv(text: &str) -> Vec<Cell> {
+    let split = |line: &str| -> Vec<String> {
+        let (mut fields, mut quoted) = (alloc::vec![String::new()], false);
+        for c in line.chars() {
+            match c {
+                '"' => quoted = !quoted,
+                ',' if !quoted => fields.push(String::new()),
+                c => fields.last_mut().unwrap().push(c),
+            }
+        }
+        fields
+    };
+    let mut lines = text.lines();
+    let head = split(lines.next().unwrap());
+    let columns = Columns::new(&head.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
+    lines
+        .map(|line| {
+            let fields = split(line);
+            let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+            columns.cell(&fields).unwrap_or_else(|e| panic!("{line}: {e}"))
+        })
+        .collect()
+}
+
+/// The published cells that the product ships.
+#[cfg(test)]
+pub(crate) fn shipped() -> Vec<Cell> {
+    cells_of_csv(include_str!("../../../reference/published.csv"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shipped_file_reads() {
+        let cells = shipped();
+        assert_eq!(cells.len(), 514);
+        let first = &cells[0];
+        assert_eq!(first.id.metric, "latency_min");
+        assert_eq!((first.id.payload_bytes, first.value), (Some(10), Some(2.28)));
+        assert_eq!((first.origin, first.n, first.ci_low), (Origin::Published, None, None));
+        let fleet = cells.iter().find(|c| c.id.table == "ota").unwrap();
+        assert_eq!(fleet.id.distance_m, None);
+        assert!(fleet.note.as_deref().unwrap().starts_with("distance 0.5-1 m; image "));
+        let noted = cells.iter().filter(|c| c.note.as_deref().is_some_and(|n| n.contains(',')));
+        assert!(noted.count() > 0, "quoted commas stay in their field");
+    }
+
+    #[test]
+    fn mistakes_name_the_column() {
+        let says = |head: &[&str]| Columns::new(head).unwrap_err().to_string();
+        assert!(says(&["table", "valeu"]).starts_with("column `valeu`: not a column of results"));
+        assert_eq!(says(&["table", "table"]), "column `table`: stands twice in the first line");
+        assert_eq!(says(&["table"]), "column `chip`: missing in the first line");
+
+        let columns = Columns::new(&COLUMNS).unwrap();
+        let mut row = ["s", "t", "c", "udp", "", "rtt_avg", "10", "1", "", "", "", "1.5", "ms", ""];
+        assert_eq!(columns.cell(&row).unwrap().value, Some(1.5));
+        for (position, text, message) in [
+            (6, "ten", "column `payload_bytes`: `ten` is not a whole number"),
+            (
+                11,
+                "1,5",
+                "column `value`: `1,5` is not a number; leave it empty where it is not known",
+            ),
+            (
+                11,
+                "inf",
+                "column `value`: `inf` is not a number; leave it empty where it is not known",
+            ),
+            (12, "", "column `unit`: must not be empty"),
+        ] {
+            let kept = core::mem::replace(&mut row[position], text);
+            assert_eq!(columns.cell(&row).unwrap_err().to_string(), message);
+            row[position] = kept;
+        }
+        let short = columns.cell(&row[..13]).unwrap_err().to_string();
+        assert!(short.contains("13 fields and the first line 14"), "{short}");
+    }
+
+    #[test]
+    fn results_read_back_with_their_intervals() {
+        let names =
+            ["table", "chip", "transport", "metric", "value", "unit", "n", "ci_low", "origin"];
+        let columns = Columns::new(&names).unwrap();
+        let cell = columns
+            .cell(&["udp-echo", "host", "udp", "rtt_avg", "", "ms", "0", "", "simulated"])
+            .unwrap();
+        assert_eq!((cell.value, cell.n, cell.ci_low), (None, Some(0), None));
+        assert_eq!(cell.origin, Origin::Simulated);
+        let bad = ["udp-echo", "host", "udp", "rtt_avg", "", "ms", "0", "", "guessed"];
+        assert!(columns.cell(&bad).unwrap_err().to_string().contains("not one of measured"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_field_panics(fields in proptest::collection::vec("\\PC{0,12}", 0..16)) {
+            let fields: Vec<&str> = fields.iter().map(String::as_str).collect();
+            let _ = Columns::new(&fields);
+            let _ = Columns::new(&COLUMNS).unwrap().cell(&fields);
+        }
+    }
+}

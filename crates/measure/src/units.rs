@@ -63,6 +63,19 @@ impl Dimension {
         }
     }
 
+    /// Every dimension.
+    pub const ALL: [Self; 5] =
+        [Self::Time, Self::BitRate, Self::Size, Self::Rate, Self::Proportion];
+
+    /// The dimension of a unit, with the factor to its base unit.
+    #[must_use]
+    pub fn of(unit: &str) -> Option<(Self, f64)> {
+        Self::ALL.into_iter().find_map(|dimension| {
+            let (_, factor) = dimension.units().iter().find(|(name, _)| *name == unit)?;
+            Some((dimension, *factor))
+        })
+    }
+
     fn expected(self) -> String {
         let mut list = String::new();
         for (unit, _) in self.units() {
@@ -118,6 +131,17 @@ pub fn parse(text: &str, dimension: Dimension) -> Result<f64, String> {
     }
 }
 
+/// The factor by which a value in `from` becomes one in `to`; `None` where they measure different
+/// things. Equal units need not be known ones (`packets`).
+#[must_use]
+pub fn conversion(from: &str, to: &str) -> Option<f64> {
+    if from == to {
+        return Some(1.0);
+    }
+    let (a, b) = (Dimension::of(from)?, Dimension::of(to)?);
+    (a.0 == b.0).then(|| a.1 / b.1)
+}
+
 /// Parses a time such as `250 ms`.
 ///
 /// # Errors
@@ -156,6 +180,16 @@ mod tests {
         assert_eq!(parse("1 %", Dimension::Proportion), Ok(0.01));
         assert_eq!(duration("1_000 us"), Ok(Duration::from_millis(1)));
         assert_eq!(duration("0.5ms"), Ok(Duration::from_micros(500)));
+    }
+
+    #[test]
+    fn conversions_stay_within_a_dimension() {
+        assert_eq!(conversion("Mbit/s", "bit/s"), Some(1e6));
+        assert_eq!(conversion("s", "ms"), Some(1000.0));
+        assert_eq!(conversion("packets", "packets"), Some(1.0));
+        assert_eq!(conversion("%", "percent"), Some(1.0));
+        assert_eq!(conversion("ms", "bit/s"), None);
+        assert_eq!(conversion("packets", "frames"), None);
     }
 
     #[test]

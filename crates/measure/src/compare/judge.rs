@@ -1,0 +1,214 @@
+//! What two cells side by side show.
+
+use super::{Comparison, Verdict};
+use crate::cell::{Cell, Estimate, Identity, Origin};
+use crate::interval;
+use crate::metric::{self, Better};
+use crate::units::conversion;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+pub(super) fn judge(ours: &Cell, other: &Cell) -> Comparison {
+    let mut found = Found::default();
+    found.place(ours, other);
+    found.procedure(ours, other);
+    let factor = conversion(&other.unit, &ours.unit);
+    if factor.is_none() {
+        found.against(format!("another unit: {} against {}", ours.unit, other.unit));
+    }
+    let a = estimate(ours);
+    let b = factor.map_or_else(Estimate::default, |f| estimate(other).scaled(f));
+    found.values(ours, other);
+    let (ratio, difference) = (interval::ratio(&a, &b), interval::difference(&a, &b));
+    let known = found.intervals(ours, other);
+    let verdict = if found.reasons.is_empty() {
+        // A ratio to zero does not exist, but a difference from it does.
+        let by_difference = metric::is_proportion(&ours.unit) || ratio.value.is_none();
+        let by = if by_difference { (&difference, 0.0) } else { (&ratio, 1.0) };
+        found.verdict(ours, known, by)
+    } else {
+        Verdict::NotComparable(found.reasons)
+    };
+    // Ends that come from a value taken as known without being published would mislead.
+    let ends = |e: &Estimate| if known { (e.low, e.high) } else { (None, None) };
+    let ((ratio_low, ratio_high), (difference_low, difference_high)) =
+        (ends(&ratio), ends(&difference));
+    Comparison {
+        ours: ours.clone(),
+        other: other.clone(),
+        ratio: ratio.value,
+        ratio_low,
+        ratio_high,
+        difference: difference.value,
+        difference_low,
+        difference_high,
+        verdict,
+        notes: found.notes,
+    }
+}
+
+fn estimate(cell: &Cell) -> Estimate {
+    let finite = |v: Option<f64>| v.filter(|v| v.is_finite());
+    Estimate {
+        value: finite(cell.value),
+        n: cell.n.unwrap_or(0),
+        low: finite(cell.ci_low),
+        high: finite(cell.ci_high),
+    }
+}
+
+/// What was found on the way: reasons against a comparison, and notes beside it.
+#[derive(Default)]
+struct Found {
+    reasons: Vec<String>,
+    notes: Vec<String>,
+}
+
+impl Found {
+    fn against(&mut self, reason: String) {
+        self.reasons.push(reason);
+    }
+
+    fn note(&mut self, note: impl ToString) {
+        self.notes.push(note.to_string());
+    }
+
+    /// Where and on what the two were taken. Only what both state can differ; what one of them does
+    /// not state is a note, but for the place: without it a radio figure cannot be compared.
+    fn place(&mut self, ours: &Cell, other: &Cell) {
+        let (a, b) = (&ours.id, &other.id);
+        self.differ("chip", stated(&a.chip), stated(&b.chip));
+        self.differ("mode", stated(&a.mode), stated(&b.mode));
+        self.environment(ours, other);
+        let security = |id: &Identity| id.security.clone().and_then(|s| stated(&s));
+        self.differ("security", security(a), security(b));
+        let distance = |id: &Identity| id.distance_m.map(|d| format!("{d} m"));
+        self.differ("distance", distance(a), distance(b));
+        let devices = |id: &Identity| id.devices.map(|d| d.to_string());
+        self.differ("number of devices", devices(a), devices(b));
+    }
+
+    fn differ(&mut self, what: &str, ours: Option<String>, other: Option<String>) {
+        match (ours, other) {
+            (Some(a), Some(b)) if a != b => {
+                self.against(format!("another {what}: {a} against {b}"))
+            }
+            (Some(_), Some(_)) | (None, None) => {}
+            (Some(_), None) => self.note(format!("the other does not state its {what}")),
+            (None, Some(_)) => self.note(format!("ours does not state its {what}")),
+        }
+    }
+
+    /// Two runs that both leave the place open are of one user, who will know; a document that does
+    /// is of somewhere else.
+    fn environment(&mut self, ours: &Cell, other: &Cell) {
+        let of = |cell: &Cell| cell.id.environment.clone().and_then(|e| stated(&e));
+        let against_document = other.origin == Origin::Published;
+        match (of(ours), of(other)) {
+            (Some(a), Some(b)) if a != b => {
+                self.against(format!("another environment: {a} against {b}"));
+            }
+            (Some(_), Some(_)) => {}
+            (None, Some(_)) => self.against("the environment of ours is not stated".to_string()),
+            (_, None) if against_document => {
+                self.against("the document does not state its environment".to_string());
+            }
+            (Some(_), None) => {
+                self.against("the environment of the other is not stated".to_string())
+            }
+            (None, None) => self.note("neither states its environment: taken as the same"),
+        }
+    }
+
+    /// How the two were taken.
+    fn procedure(&mut self, ours: &Cell, other: &Cell) {
+        let ((_, mine), (_, theirs)) = (metric::of(ours), metric::of(other));
+        if mine != theirs {
+            let (a, b) = (mine.name(), theirs.name());
+            self.against(format!("another statistic: ours is {a}, the other is {b}"));
+        }
+        if ours.variant != other.variant {
+            self.variant(ours, other);
+        }
+        if ours.id.payload_bytes != other.id.payload_bytes {
+            self.note("the other does not state its payload");
+        }
+        match (ours.origin, other.origin) {
+            (Origin::Simulated, o) if o != Origin::Simulated => {
+                self.note(format!("simulated against {}", o.name()));
+            }
+            (o, Origin::Simulated) if o != Origin::Simulated => {
+                self.note(format!("{} against simulated", o.name()));
+            }
+            _ => {}
+        }
+        if other.fitted || ours.fitted {
+            self.note("a constant of the simulator was fitted to the published value");
+        }
+    }
+
+    /// Without a variant a cell of the same table follows the document's procedure. Where our table
+    /// only holds the same quantity, the document's settings are in its note.
+    fn variant(&mut self, ours: &Cell, other: &Cell) {
+        let say =
+            |v: &Option<String>| v.clone().unwrap_or_else(|| "the plain procedure".to_string());
+        let (a, b) = (say(&ours.variant), say(&other.variant));
+        if ours.id.table == other.id.table {
+            self.against(format!("another procedure: {a} against {b}"));
+        } else {
+            self.note(format!("ours with {a}; see the document for its settings"));
+        }
+    }
+
+    fn values(&mut self, ours: &Cell, other: &Cell) {
+        for (cell, whose) in [(ours, "ours"), (other, "the other")] {
+            if estimate(cell).value.is_none() {
+                self.against(format!("{whose} has no value"));
+            }
+        }
+    }
+
+    /// Whether the interval of the ratio can be had, with a note on what it rests on.
+    fn intervals(&mut self, ours: &Cell, other: &Cell) -> bool {
+        let has = |cell: &Cell| cell.ci_low.is_some() || cell.ci_high.is_some();
+        let (mine, theirs) = (has(ours), has(other));
+        if !mine && !theirs {
+            self.note("neither has an interval: the ratio alone shows no difference");
+            return false;
+        }
+        for (cell, has, whose) in [(ours, mine, "ours"), (other, theirs, "the other")] {
+            if has {
+                continue;
+            }
+            if cell.origin != Origin::Published {
+                self.note(format!(
+                    "{whose} has no interval (an extreme, or too few observations): nothing is shown"
+                ));
+                return false;
+            }
+            self.note("the published value has no interval: taken as a known number");
+        }
+        true
+    }
+
+    fn verdict(&mut self, ours: &Cell, known: bool, (by, even): (&Estimate, f64)) -> Verdict {
+        let better = metric::better(&ours.id.metric, &ours.unit);
+        if better == Better::Neither {
+            self.note("a count or a setting: neither direction is better");
+            return Verdict::NoDifferenceShown;
+        }
+        let above = known && by.low.is_some_and(|low| low > even);
+        let below = known && by.high.is_some_and(|high| high < even);
+        match (better, above, below) {
+            (Better::Lower, _, true) | (Better::Higher, true, _) => Verdict::Better,
+            (Better::Lower, true, _) | (Better::Higher, _, true) => Verdict::Worse,
+            _ => Verdict::NoDifferenceShown,
+        }
+    }
+}
+
+/// Text that says something. The published file writes "unstated" where its document is silent.
+fn stated(text: &str) -> Option<String> {
+    (!text.is_empty() && text != "unstated").then(|| text.to_string())
+}

@@ -1,0 +1,90 @@
+//! Joins two lists of cells: ratio, interval, verdict.
+//!
+//! # Which pairs
+//!
+//! Run against run: cells of equal identity and variant; where there are none, cells of the same
+//! workload elsewhere, which are then shown as not comparable, with the reason. Against published
+//! cells: the same transport, metric and payload, in the same table and mode where there are such.
+//! The module `join` has the rules.
+//!
+//! # What is shown
+//!
+//! 1. *The reasons against it first.* Another chip, mode, place, security, distance, number of devices,
+//!    unit, statistic or procedure: not comparable, whatever the numbers say. The ratio is given
+//!    nevertheless where both are numbers of one dimension.
+//! 2. *Then the interval.* The ratio's 95 % interval follows from those of the two values (see
+//!    [`interval::ratio`](crate::interval::ratio)). Wholly on the good side of 1: better; wholly on the bad side: worse; else no
+//!    difference is shown, which does not mean that there is none. Parts of a whole (loss) go by
+//!    the difference and 0 instead, as one of them often is zero.
+//! 3. *A published value without an interval counts as a known number*, and a note says so: the verdict
+//!    is about that printed number, and its own scatter is not in it. A value of ours without an
+//!    interval (an extreme, or too few observations) is not treated so: then nothing is shown, and
+//!    a note says why. So two values without intervals never differ by verdict, only by ratio.
+//! 4. *Counts and settings* have no better direction, and so no verdict but "no difference shown".
+//!
+//! Each verdict is for one pair. Of many pairs with 95 % intervals one in twenty differs by chance.
+
+mod gate;
+mod join;
+mod judge;
+
+pub use gate::{Gated, gate};
+
+use crate::cell::Cell;
+use alloc::string::String;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// What a comparison shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "verdict", content = "why", rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The interval of the ratio lies wholly on the good side of 1.
+    Better,
+    /// The interval of the ratio lies wholly on the bad side of 1.
+    Worse,
+    /// The interval of the ratio holds 1, or there is none.
+    NoDifferenceShown,
+    /// The two are not of the same thing; the reasons.
+    NotComparable(Vec<String>),
+}
+
+/// Two cells side by side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The cell in question.
+    pub ours: Cell,
+    /// What it is held against.
+    pub other: Cell,
+    /// `ours / other`, both in one unit.
+    pub ratio: Option<f64>,
+    /// Lower end of the ratio's 95 % interval.
+    pub ratio_low: Option<f64>,
+    /// Upper end of the ratio's 95 % interval.
+    pub ratio_high: Option<f64>,
+    /// `ours - other`, in the unit of ours. For parts of a whole this decides, in place of the ratio.
+    #[serde(default)]
+    pub difference: Option<f64>,
+    /// Lower end of the difference's 95 % interval.
+    #[serde(default)]
+    pub difference_low: Option<f64>,
+    /// Upper end of the difference's 95 % interval.
+    #[serde(default)]
+    pub difference_high: Option<f64>,
+    /// What that shows.
+    #[serde(flatten)]
+    pub verdict: Verdict,
+    /// What to know beside the verdict: an unstated setting, a value taken as known, simulated against
+    /// measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+/// Joins `ours` with `others` and compares each pair, in the order of `ours`.
+#[must_use]
+pub fn compare(ours: &[Cell], others: &[Cell]) -> Vec<Comparison> {
+    join::pairs(ours, others).into_iter().map(|(a, b)| judge::judge(a, b)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,307 @@
+use super::*;
+use crate::cell::{Estimate, Identity, Origin};
+use crate::interval::wilson;
+use crate::published::shipped;
+use alloc::format;
+use alloc::string::ToString;
+use alloc::vec;
+use proptest::prelude::*;
+
+fn identity(metric: &str) -> Identity {
+    Identity {
+        table: "udp-echo".into(),
+        chip: "esp32".into(),
+        transport: "udp".into(),
+        mode: "station-echo".into(),
+        metric: metric.into(),
+        payload_bytes: Some(100),
+        devices: Some(1),
+        distance_m: None,
+        security: None,
+        environment: Some("home".into()),
+    }
+}
+
+fn cell(metric: &str, unit: &str, value: f64, half: f64) -> Cell {
+    Estimate { value: Some(value), n: 1000, low: Some(value - half), high: Some(value + half) }
+        .into_cell(identity(metric), unit, Origin::Measured)
+}
+
+fn loss(lost: u64, of: u64) -> Cell {
+    wilson(lost, of).scaled(100.0).into_cell(identity("loss"), "percent", Origin::Measured)
+}
+
+fn one(ours: &Cell, other: &Cell) -> Comparison {
+    let mut all = compare(core::slice::from_ref(ours), core::slice::from_ref(other));
+    assert_eq!(all.len(), 1, "one pair");
+    all.remove(0)
+}
+
+fn why(c: &Comparison) -> &[String] {
+    match &c.verdict {
+        Verdict::NotComparable(reasons) => reasons,
+        _ => &[],
+    }
+}
+
+#[test]
+fn direction_follows_the_metric() {
+    for (metric, unit, wanted) in [
+        ("rtt_avg", "ms", Verdict::Worse),
+        ("effective_rate", "bit/s", Verdict::Better),
+        ("probes_late", "probes", Verdict::NoDifferenceShown),
+    ] {
+        let (high, low) = (cell(metric, unit, 20.0, 1.0), cell(metric, unit, 10.0, 1.0));
+        assert_eq!(one(&high, &low).verdict, wanted, "{metric}");
+    }
+    let (a, b) = (cell("rtt_avg", "ms", 10.5, 1.0), cell("rtt_avg", "ms", 10.0, 1.0));
+    assert_eq!(one(&a, &b).verdict, Verdict::NoDifferenceShown);
+}
+
+#[test]
+fn units_are_converted() {
+    let ours = cell("rtt_avg", "ms", 20.0, 1.0);
+    let other = cell("rtt_avg", "us", 10_000.0, 1000.0);
+    let got = one(&ours, &other);
+    assert_eq!((got.ratio, got.difference), (Some(2.0), Some(10.0)));
+    assert_eq!(got.verdict, Verdict::Worse);
+    let wrong = Cell { unit: "bit/s".into(), ..other };
+    let got = one(&ours, &wrong);
+    assert_eq!(got.ratio, None);
+    assert!(why(&got).contains(&"another unit: ms against bit/s".to_string()), "{got:?}");
+}
+
+#[test]
+fn every_difference_of_place_is_a_reason() {
+    let ours = Cell {
+        id: Identity {
+            distance_m: Some(1.0),
+            security: Some("wpa2".into()),
+            ..identity("rtt_avg")
+        },
+        ..cell("rtt_avg", "ms", 20.0, 1.0)
+    };
+    let mut other = ours.clone();
+    other.id.chip = "esp32c3".into();
+    other.id.mode = "softap".into();
+    other.id.distance_m = Some(2.0);
+    other.id.security = Some("open".into());
+    other.id.environment = Some("office".into());
+    other.id.devices = Some(4);
+    let got = one(&ours, &other);
+    let words = ["chip", "mode", "environment", "security", "distance", "number of devices"];
+    for (reason, word) in why(&got).iter().zip(words) {
+        assert!(reason.starts_with(&format!("another {word}: ")), "{reason}");
+    }
+    assert_eq!(why(&got).len(), words.len());
+    assert_eq!(got.ratio, Some(1.0), "the ratio is given nevertheless");
+}
+
+#[test]
+fn losses_go_by_their_difference() {
+    assert_eq!(one(&loss(0, 1000), &loss(0, 1000)).verdict, Verdict::NoDifferenceShown);
+    let appeared = one(&loss(30, 1000), &loss(0, 1000));
+    assert_eq!((appeared.verdict.clone(), appeared.ratio), (Verdict::Worse, None));
+    // Newcombe's interval for 30/1000 against 0/1000, in percentage points.
+    assert!(appeared.difference_low.unwrap() > 1.9 && appeared.difference_high.unwrap() < 4.3);
+    assert_eq!(one(&loss(0, 1000), &loss(30, 1000)).verdict, Verdict::Better);
+    assert_eq!(one(&loss(1, 1000), &loss(0, 1000)).verdict, Verdict::NoDifferenceShown);
+    // All lost against all lost.
+    assert_eq!(one(&loss(50, 50), &loss(50, 50)).verdict, Verdict::NoDifferenceShown);
+}
+
+#[test]
+fn a_published_value_is_a_known_number_and_said_so() {
+    let ours = cell("rtt_avg", "ms", 7.374, 0.2);
+    let published = shipped();
+    let got = compare(core::slice::from_ref(&ours), &published);
+    assert_eq!(got.len(), 1);
+    assert_eq!(got[0].other.value, Some(7.374), "the row of 100 bytes");
+    assert_eq!(got[0].verdict, Verdict::NoDifferenceShown);
+    assert!(got[0].notes.iter().any(|n| n.contains("taken as a known number")));
+    let slow = cell("rtt_avg", "ms", 9.0, 0.2);
+    assert_eq!(compare(&[slow], &published)[0].verdict, Verdict::Worse);
+}
+
+#[test]
+fn the_nearest_published_statistic_is_shown_as_another() {
+    let median = compare(&[cell("rtt_p50", "ms", 7.0, 0.2)], &shipped());
+    assert_eq!(median.len(), 1);
+    assert_eq!(median[0].other.id.metric, "rtt_avg");
+    assert_eq!(why(&median[0]), ["another statistic: ours is the median, the other is the mean"]);
+    // Spreads have no neighbours.
+    assert!(compare(&[cell("rtt_stddev", "ms", 1.0, 0.2)], &shipped()).is_empty());
+    let extreme = cell("rtt_max", "ms", 30.0, 0.0);
+    let extreme = Cell { ci_low: None, ci_high: None, ..extreme };
+    let got = &compare(&[extreme], &shipped())[0];
+    assert_eq!(got.verdict, Verdict::NoDifferenceShown);
+    assert!(got.ratio.is_some() && got.ratio_low.is_none());
+    assert!(got.notes.iter().any(|n| n.starts_with("neither has an interval")));
+}
+
+#[test]
+fn iperf_meets_the_documents_that_measured_it() {
+    let ours = |metric: &str, mode: &str| {
+        let mut cell = cell(metric, "bit/s", 30e6, 1e6);
+        cell.id.table = "iperf".into();
+        cell.id.transport = "udp".into();
+        cell.id.mode = mode.into();
+        cell.id.chip = "esp32c3".into();
+        cell.id.environment = Some("shield-box".into());
+        cell
+    };
+    let got = compare(&[ours("throughput_rx_best", "station")], &shipped());
+    let best: Vec<_> = got.iter().filter(|c| c.other.id.table == "esp32c3-best").collect();
+    assert_eq!(best.len(), 2, "in the air and in the box");
+    let boxed = best.iter().find(|c| why(c).is_empty()).unwrap();
+    assert_eq!(boxed.other.id.environment.as_deref(), Some("shield-box"));
+    assert_eq!(boxed.ratio, Some(30.0 / boxed.other.value.unwrap()), "{boxed:?}");
+    assert!(got.iter().any(|c| c.other.id.table == "esp8266-iperf"));
+    // The mean is not the best second.
+    let mean = compare(&[ours("throughput_rx", "station")], &shipped());
+    let best = mean.iter().find(|c| c.other.id.table == "esp32c3-best").unwrap();
+    assert!(why(best)[0].starts_with("another statistic") || why(best).len() > 1);
+    // Without an equal mode all modes are shown, each with its reason.
+    let elsewhere = compare(&[ours("throughput_rx", "loopback")], &shipped());
+    assert!(elsewhere.len() > mean.len());
+    assert!(elsewhere.iter().all(|c| why(c).iter().any(|r| r.starts_with("another mode"))));
+}
+
+#[test]
+fn a_mean_of_runs_meets_the_mean_and_not_each_run() {
+    let mut ours = cell("message_rate_avg", "messages/s", 4000.0, 100.0);
+    ours.id.table = "tcp-rate".into();
+    ours.id.transport = "tcp".into();
+    let got = compare(&[ours], &shipped());
+    assert_eq!(got.len(), 1);
+    assert_eq!(got[0].other.id.metric, "message_rate_avg");
+}
+
+#[test]
+fn a_variant_is_another_procedure() {
+    let ours =
+        Cell { variant: Some("binary, 8 in flight".into()), ..cell("rtt_avg", "ms", 7.0, 0.1) };
+    let got = compare(core::slice::from_ref(&ours), &shipped());
+    let reason = "another procedure: binary, 8 in flight against the plain procedure";
+    assert_eq!(why(&got[0]), [reason]);
+    // Between runs, variants only meet themselves.
+    assert!(compare(core::slice::from_ref(&ours), &[cell("rtt_avg", "ms", 7.0, 0.1)]).is_empty());
+    assert_eq!(one(&ours, &ours).verdict, Verdict::NoDifferenceShown);
+}
+
+#[test]
+fn runs_meet_by_identity_and_repetitions_in_order() {
+    let (a, b) = (cell("rtt_avg", "ms", 7.0, 0.1), cell("rtt_avg", "ms", 8.0, 0.1));
+    let got = compare(&[a.clone(), b.clone()], &[b.clone(), a.clone()]);
+    let values: Vec<_> = got.iter().map(|c| (c.ours.value, c.other.value)).collect();
+    assert_eq!(values, [(Some(7.0), Some(8.0)), (Some(8.0), Some(7.0))]);
+    assert_eq!(compare(&[a.clone(), b], &[a]).len(), 1);
+}
+
+#[test]
+fn unstated_places_count_against_documents_only() {
+    let mut ours = cell("rtt_avg", "ms", 7.0, 0.1);
+    ours.id.environment = None;
+    assert_eq!(one(&ours, &ours).verdict, Verdict::NoDifferenceShown);
+    let got = compare(&[ours], &shipped());
+    assert_eq!(why(&got[0]), ["the environment of ours is not stated"]);
+}
+
+#[test]
+fn simulated_is_compared_and_said() {
+    let measured = cell("rtt_avg", "ms", 7.0, 0.1);
+    let simulated = Cell { origin: Origin::Simulated, ..measured.clone() };
+    let got = one(&simulated, &measured);
+    assert_eq!(got.verdict, Verdict::NoDifferenceShown);
+    assert_eq!(got.notes[0], "simulated against measured");
+    let against_itself = one(&simulated, &simulated);
+    assert!(!against_itself.notes.iter().any(|n| n.contains("simulated")));
+}
+
+#[test]
+fn too_few_observations_show_nothing() {
+    // A median of five has no interval: it must not count as known.
+    let few = Cell { ci_low: None, ci_high: None, ..cell("rtt_p50", "ms", 20.0, 0.0) };
+    let got = one(&few, &cell("rtt_p50", "ms", 10.0, 0.1));
+    assert_eq!(got.verdict, Verdict::NoDifferenceShown);
+    assert_eq!((got.ratio, got.ratio_low, got.ratio_high), (Some(2.0), None, None));
+    let half = Cell { ci_high: None, ..cell("rtt_p99", "ms", 20.0, 1.0) };
+    let got = one(&half, &cell("rtt_p99", "ms", 10.0, 0.1));
+    assert_eq!((got.verdict, got.ratio_high), (Verdict::Worse, None), "one end is enough");
+}
+
+#[test]
+fn gate_needs_both_certainty_and_size() {
+    let base = cell("rtt_avg", "ms", 100.0, 0.1);
+    let slightly = one(&cell("rtt_avg", "ms", 105.0, 0.1), &base);
+    let much = one(&cell("rtt_avg", "ms", 120.0, 0.1), &base);
+    let perhaps = one(&cell("rtt_avg", "ms", 120.0, 50.0), &base);
+    let rate = |v| cell("effective_rate", "bit/s", v, 0.1);
+    let slower = one(&rate(80.0), &rate(100.0));
+    let faster = one(&rate(120.0), &rate(100.0));
+    let lossy = one(&loss(30, 1000), &loss(0, 1000));
+    let all = vec![slightly, much.clone(), perhaps, slower.clone(), faster, lossy.clone()];
+    let gated = gate(&all, 0.1);
+    assert_eq!(gated.failed, [&much, &slower, &lossy]);
+    assert_eq!(gated.judged, 6);
+    assert!(!gated.passed());
+    assert!(gate(&all[..1], 0.1).passed());
+    assert!(!gate(&[], 0.1).passed(), "a gate that judged nothing has shown nothing");
+}
+
+#[test]
+fn json_reads_back() {
+    let got = one(&loss(3, 1000), &loss(0, 1000));
+    let text = serde_json::to_string(&got).unwrap();
+    assert!(text.contains("\"verdict\":\"no-difference-shown\""), "{text}");
+    assert_eq!(serde_json::from_str::<Comparison>(&text).unwrap(), got);
+}
+
+fn any_cell() -> impl Strategy<Value = Cell> {
+    let metrics = ["rtt_avg", "rtt_p50", "loss", "effective_rate", "probes_late", "strange"];
+    let units = ["ms", "us", "percent", "bit/s", "probes", ""];
+    let number = || prop::option::of(prop_oneof![any::<f64>(), 0.0..100.0f64]);
+    (
+        prop::sample::select(metrics.to_vec()),
+        prop::sample::select(units.to_vec()),
+        (number(), number(), number()),
+        prop::sample::select(vec![Origin::Measured, Origin::Simulated, Origin::Published]),
+        any::<bool>(),
+    )
+        .prop_map(|(metric, unit, (value, ci_low, ci_high), origin, elsewhere)| {
+            let mut cell = cell(metric, unit, 1.0, 0.0);
+            if elsewhere {
+                cell.id.environment = None;
+            }
+            Cell { value, ci_low, ci_high, origin, ..cell }
+        })
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_better_or_worse_than_itself(cells in prop::collection::vec(any_cell(), 0..8)) {
+        for comparison in compare(&cells, &cells) {
+            if comparison.ours == comparison.other {
+                let verdict = &comparison.verdict;
+                prop_assert!(!matches!(verdict, Verdict::Better | Verdict::Worse), "{comparison:?}");
+            }
+            let _ = gate(&[comparison], 0.1);
+        }
+    }
+
+    #[test]
+    fn turning_a_comparison_over_turns_its_verdict(
+        (a, ha) in (1.0..100.0f64, 0.0..1.0f64),
+        (b, hb) in (1.0..100.0f64, 0.0..1.0f64),
+    ) {
+        let (a, b) = (cell("rtt_avg", "ms", a, ha * a), cell("rtt_avg", "ms", b, hb * b));
+        let (there, back) = (one(&a, &b), one(&b, &a));
+        prop_assert!((there.ratio.unwrap() * back.ratio.unwrap() - 1.0).abs() < 1e-9);
+        let turned = match there.verdict {
+            Verdict::Better => Verdict::Worse,
+            Verdict::Worse => Verdict::Better,
+            other => other,
+        };
+        prop_assert_eq!(turned, back.verdict);
+    }
+}
