@@ -17,6 +17,7 @@
 
 pub mod cli;
 pub mod clock;
+pub mod published;
 pub mod render;
 pub mod respond;
 pub mod store;

@@ -108,10 +108,13 @@ impl SiteArgs {
 /// Flags of every subcommand that measures.
 #[derive(Clone, Debug, clap::Args)]
 pub struct MeasureArgs {
+    /// Where the run is stored.
     #[command(flatten)]
     pub store: StoreArgs,
+    /// How it is shown.
     #[command(flatten)]
     pub output: OutputArgs,
+    /// What is known of the device and the place.
     #[command(flatten)]
     pub site: SiteArgs,
     /// Seed of everything random in the run and in its statistics [default: 1, or the plan's]

@@ -1,7 +1,7 @@
 //! `espbench echo`.
 
 use super::common::MeasureArgs;
-use super::flow::{self, Job};
+use super::flow::{self, Job, Live};
 use crate::respond::echo::SKETCH_PORT;
 use crate::target::spec;
 use anyhow::{Context as _, bail};
@@ -70,11 +70,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let plan = Plan::parse(&text).map_err(|e| anyhow::anyhow!("{}", e.message))?;
     let set = flow::set_of(vec![plan])?;
     let mut raw = args.csv_raw.as_ref().map(|_| RawRows::default());
-    let live = raw
-        .as_mut()
-        .map(|rows| Box::new(|sample: &Sample| rows.add(sample)) as Box<dyn FnMut(&Sample)>);
-    let job = Job { set, target_text, target, args: &args.measure, live: None };
-    let job = Job { live, ..job };
+    let live = raw.as_mut().map(|rows| -> Live<'_> { Box::new(|sample| rows.add(sample)) });
+    let job = Job { set, target_text, target, args: &args.measure, live, prints: false };
     let status = flow::measure(job)?;
     if let (Some(path), Some(rows)) = (&args.csv_raw, raw) {
         rows.append(path).with_context(|| format!("cannot write {}", path.display()))?;

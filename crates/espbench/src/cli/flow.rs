@@ -7,6 +7,7 @@ use crate::store::{Observer, Recorder, Run, Store, StoredCell};
 use crate::sys;
 use crate::target::{Target, calibrate};
 use anyhow::{Context as _, bail};
+use espbench_measure::cell::Origin;
 use espbench_measure::plan::{Set, expected, label};
 use espbench_measure::run::RunFacts;
 use espbench_proto::sample::Sample;
@@ -37,6 +38,9 @@ pub fn on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(cancel)
 }
 
+/// Sees every sample as it comes, beside the progress: live lines, raw rows.
+pub type Live<'a> = Box<dyn FnMut(&Sample) + 'a>;
+
 /// What to measure and where.
 pub struct Job<'a> {
     /// The plans.
@@ -47,8 +51,10 @@ pub struct Job<'a> {
     pub target: Box<dyn Target>,
     /// The flags.
     pub args: &'a MeasureArgs,
-    /// Sees every sample as it comes, beside the progress (live lines).
-    pub live: Option<Box<dyn FnMut(&Sample) + 'a>>,
+    /// What sees the samples as they come.
+    pub live: Option<Live<'a>>,
+    /// Whether `live` prints, so that no progress is drawn.
+    pub prints: bool,
 }
 
 /// Measures a new run and draws its report.
@@ -66,6 +72,7 @@ pub fn measure(mut job: Job<'_>) -> anyhow::Result<ExitCode> {
         tool: format!("espbench {}", env!("CARGO_PKG_VERSION")),
         started: store.utc_now()?,
         target: job.target_text.clone(),
+        origin: Origin::Measured,
         seed: job.args.seed.unwrap_or_else(|| job.set.seed()),
         plan_name: job.set.name(),
         plan_text: job.set.text(),
@@ -100,7 +107,7 @@ fn check(job: &Job<'_>) -> anyhow::Result<()> {
 /// Both the progress and a subcommand's live lines.
 struct Watch<'a, 'b> {
     progress: Progress,
-    live: &'a mut Option<Box<dyn FnMut(&Sample) + 'b>>,
+    live: &'a mut Option<Live<'b>>,
 }
 
 impl Observer for Watch<'_, '_> {
@@ -120,7 +127,7 @@ fn carry_out(
 ) -> anyhow::Result<ExitCode> {
     let open: Vec<&StoredCell> = run.open_cells().collect();
     let times: Vec<_> = open.iter().map(|cell| expected(&cell.step.workload)).collect();
-    let quiet = job.args.quiet || job.live.is_some();
+    let quiet = job.args.quiet || job.prints;
     let mut watch = Watch { progress: Progress::new(&times, quiet), live: &mut job.live };
     let recorder = Recorder::new(store, Arc::clone(cancel))?;
     let mut failures = 0;

@@ -1,13 +1,13 @@
 //! The command: one file per subcommand.
 
-mod builtin;
-mod common;
+pub mod builtin;
+pub mod common;
 pub mod compare;
 pub mod echo;
-mod flow;
+pub mod flow;
 pub mod iperf;
-mod output;
-mod progress;
+pub mod output;
+pub mod progress;
 pub mod rate;
 pub mod report;
 pub mod respond;

@@ -51,7 +51,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let target_text = args.on.join(" ");
     let target = target(args, &args.on)?;
-    flow::measure(Job { set, target_text, target, args: &args.measure, live: None })
+    flow::measure(Job { set, target_text, target, args: &args.measure, live: None, prints: false })
 }
 
 fn resume(args: &Args, name: &str) -> anyhow::Result<ExitCode> {
@@ -61,7 +61,7 @@ fn resume(args: &Args, name: &str) -> anyhow::Result<ExitCode> {
     let target_text = run.facts.target.clone();
     let names: Vec<String> = target_text.split(' ').map(ToOwned::to_owned).collect();
     let target = target(args, &names)?;
-    let job = Job { set, target_text, target, args: &args.measure, live: None };
+    let job = Job { set, target_text, target, args: &args.measure, live: None, prints: false };
     flow::resume(&store, &run, job)
 }
 

@@ -63,7 +63,7 @@ pub fn warnings(report: &Report) -> Option<Table> {
     // The same advice about many cells is one piece of advice.
     let mut rows: Vec<(String, Vec<&str>)> = Vec::new();
     for warning in &report.warnings {
-        let advice = warning.advice.to_string();
+        let advice = alloc::format!("{:?}", warning.advice);
         match rows.iter_mut().find(|r| r.0 == advice) {
             Some(row) => row.1.push(&warning.place),
             None => rows.push((advice, alloc::vec![&warning.place])),
@@ -168,8 +168,8 @@ pub fn overhead(overhead: Option<&Overhead>) -> Option<Table> {
     let rows = alloc::vec![
         row("smallest step of the clock seen", Some(o.clock_step_ns as f64), "ns"),
         row("cost of reading the clock", Some(o.clock_read_ns), "ns"),
-        row("round trip over loopback, median", Some(o.rtt_p50_us), "µs"),
-        row("round trip over loopback, p99", Some(o.rtt_p99_us), "µs"),
+        row("round trip over loopback, median", o.rtt_p50_us, "µs"),
+        row("round trip over loopback, p99", o.rtt_p99_us, "µs"),
         row("kernel's timestamp to application, median", o.wake_p50_us, "µs"),
     ];
     let columns = ["what", "cost"].map(Column::words).into();
