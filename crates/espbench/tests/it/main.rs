@@ -1,1 +1,7 @@
 //! Whole commands and whole conversations: one module per behaviour.
+
+#![expect(unreachable_pub, reason = "a test binary has no outside")]
+
+mod echo;
+mod record;
+mod util;

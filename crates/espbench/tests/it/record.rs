@@ -1,0 +1,161 @@
+//! The record: nothing measured is lost, whatever happens.
+
+use crate::util::{Background, Bench, Ran, peer};
+use rusqlite::Connection;
+
+/// Five cells of a quarter of a second each.
+const SLOW: &str = "name = \"slow\"\n[[measure]]\nkind = \"udp-echo\"\nsize = [1, 2, 3, 4, 5]\n\
+                    count = 50\ninterval = \"5 ms\"\n";
+
+fn rows(bench: &Bench, query: &str) -> Vec<Vec<i64>> {
+    let db = Connection::open(bench.store()).unwrap();
+    let mut query = db.prepare(query).unwrap();
+    let columns = query.column_count();
+    let rows = query.query_map([], |row| (0..columns).map(|i| row.get(i)).collect()).unwrap();
+    rows.collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn a_killed_run_loses_at_most_the_cell_in_progress_and_resumes() {
+    let bench = Bench::new();
+    bench.write("slow.toml", SLOW);
+    let mut run = Background::start(&mut bench.command(&["run", "slow.toml"]), true);
+    run.line("[2/5]");
+    run.kill();
+
+    let done = "SELECT position FROM cell WHERE status = 'done' ORDER BY position";
+    let before = rows(&bench, done);
+    assert!(before.len() >= 2, "{before:?}");
+    let samples = "SELECT cell_id, seq, sent_ns, received_ns FROM probe WHERE cell_id <= 2";
+    let kept = rows(&bench, samples);
+    assert_eq!(kept.len(), 100);
+
+    let ran = bench.run(&["run", "--resume"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.err);
+    assert!(ran.err.contains(&format!("{} of 5 cells to do", 5 - before.len())), "{}", ran.err);
+    assert_eq!(rows(&bench, samples), kept, "what was measured stays as it was");
+    let counts = rows(&bench, "SELECT cell_id, count(*) FROM probe GROUP BY cell_id");
+    assert_eq!(counts, (1..=5).map(|id| vec![id, 50]).collect::<Vec<_>>());
+
+    let again = bench.run(&["run", "--resume"]);
+    assert_eq!(again.status, Some(2));
+    assert!(again.err.contains("no run `with open cells`"), "{}", again.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
+    let bench = Bench::new();
+    bench.write("slow.toml", SLOW);
+    let mut run = Background::start(&mut bench.command(&["run", "slow.toml"]), true);
+    run.line("[1/5]");
+    Ran::of(std::process::Command::new("kill").args(["-INT", &run.id().to_string()])).ok();
+    run.line("espbench run --resume slow-1");
+    assert_eq!(run.wait(), Some(2));
+    assert!(!rows(&bench, "SELECT id FROM cell WHERE status = 'done'").is_empty());
+}
+
+#[test]
+fn a_report_is_a_pure_function_of_the_record() {
+    let bench = Bench::new();
+    bench.write(
+        "quick.toml",
+        "name = \"quick\"\n[[measure]]\nkind = \"udp-echo\"\nsize = [1, 900]\ncount = 100\n",
+    );
+    let first = bench.run(&["run", "quick.toml", "--format", "json"]).ok();
+    let again = bench.run(&["report", "last", "--format", "json"]).ok();
+    assert_eq!(first, again);
+
+    // A stored run is a target too: the same samples give the same figures.
+    let replayed = bench.run(&["run", "quick.toml", "--on", "replay:1", "--format", "json"]).ok();
+    let cells = |json: &str| {
+        let mut report: serde_json::Value = serde_json::from_str(json).unwrap();
+        let mut cells = report["cells"].take();
+        for cell in cells.as_array_mut().unwrap() {
+            cell["source"].take();
+        }
+        cells
+    };
+    assert_eq!(cells(&replayed), cells(&first));
+}
+
+#[test]
+fn files_that_are_no_store_are_left_alone() {
+    let bench = Bench::new();
+    let garbage = "this is a letter to a friend, not a database. ".repeat(100);
+    std::fs::write(bench.store(), &garbage).unwrap();
+    let ran = bench.run(&["runs"]);
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.err.contains("it is no SQLite database; move it away"), "{}", ran.err);
+    assert_eq!(std::fs::read_to_string(bench.store()).unwrap(), garbage);
+
+    std::fs::remove_file(bench.store()).unwrap();
+    Connection::open(bench.store()).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
+    let ran = bench.run(&["runs"]);
+    assert!(ran.err.contains("another program's database"), "{}", ran.err);
+
+    let none = bench.run(&["runs", "--store", "/proc/nowhere/runs.sqlite"]);
+    assert_eq!(none.status, Some(2));
+    assert!(none.err.contains("choose another with --store"), "{}", none.err);
+}
+
+#[test]
+fn a_damaged_store_is_said_to_be_damaged() {
+    let bench = Bench::new();
+    let one = "name = \"one\"\n[[measure]]\nkind = \"udp-echo\"\nsize = 1\ncount = 500\n";
+    bench.write("one.toml", one);
+    bench.run(&["run", "one.toml"]).ok();
+    let mut bytes = std::fs::read(bench.store()).unwrap();
+    for byte in bytes.iter_mut().skip(100).step_by(3) {
+        *byte = !*byte;
+    }
+    std::fs::write(bench.store(), bytes).unwrap();
+    let ran = bench.run(&["report"]);
+    assert_eq!(ran.status, Some(2), "{}", ran.out);
+    assert!(ran.err.contains("the database is damaged; move it away"), "{}", ran.err);
+}
+
+#[test]
+fn a_locked_store_is_said_to_be_locked() {
+    let bench = Bench::new();
+    bench.run(&["runs"]).ok();
+    let holder = Connection::open(bench.store()).unwrap();
+    holder.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE").unwrap();
+    let ran = bench.run(&["run", "udp-echo"]);
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.err.contains("is locked by another program"), "{}", ran.err);
+}
+
+/// On a file system of 400 KiB, in a mount namespace of the test's own.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_keeps_the_finished_cells_and_says_how_to_go_on() {
+    if !peer("unshare") {
+        return;
+    }
+    let bench = Bench::new();
+    bench.write(
+        "big.toml",
+        "name = \"big\"\n[[measure]]\nkind = \"udp-echo\"\nsize = [1, 2, 3, 4, 5, 6, 7, 8]\n\
+         count = 2000\n",
+    );
+    let disk = bench.path("disk");
+    std::fs::create_dir(&disk).unwrap();
+    let script = format!(
+        "mount -t tmpfs -o size=1m none {disk} && cd {dir} &&
+         {exe} run big.toml --store {disk}/runs.sqlite -q >/dev/null; echo status $? >&2;
+         cp {disk}/runs.sqlite* {dir}/",
+        disk = disk.display(),
+        dir = bench.dir.path().display(),
+        exe = env!("CARGO_BIN_EXE_espbench"),
+    );
+    let ran =
+        Ran::of(std::process::Command::new("unshare").args(["-r", "-m", "sh", "-c", &script]));
+    assert!(ran.err.contains("the disk is full"), "{}", ran.err);
+    assert!(ran.err.contains("status 2"), "{}", ran.err);
+    let done = rows(&bench, "SELECT id FROM cell WHERE status = 'done'");
+    assert!(!done.is_empty() && done.len() < 8, "{done:?}");
+    // With room again, the rest is measured.
+    bench.run(&["run", "--resume"]).ok();
+    assert_eq!(rows(&bench, "SELECT id FROM cell WHERE status = 'done'").len(), 8);
+}

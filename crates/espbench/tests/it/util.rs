@@ -1,0 +1,211 @@
+//! What the tests share: commands in folders of their own, and real peers.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// Longest that anything in these tests may take; it bounds a hang, it measures nothing.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A folder of the test's own, with a store in it.
+pub struct Bench {
+    pub dir: TempDir,
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        Self { dir: TempDir::new().expect("a temporary folder") }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn store(&self) -> PathBuf {
+        self.path("runs.sqlite")
+    }
+
+    /// `espbench` with these arguments, in the folder, with the folder's store.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_espbench"));
+        command
+            .args(args)
+            .current_dir(self.dir.path())
+            .env("ESPBENCH_STORE", self.store())
+            .env("NO_COLOR", "1")
+            .stdin(Stdio::null());
+        command
+    }
+
+    pub fn run(&self, args: &[&str]) -> Ran {
+        Ran::of(&mut self.command(args))
+    }
+
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, text).expect("a file in the temporary folder");
+        path
+    }
+}
+
+/// A command that has ended.
+#[derive(Debug)]
+pub struct Ran {
+    pub status: Option<i32>,
+    pub out: String,
+    pub err: String,
+}
+
+impl Ran {
+    pub fn of(command: &mut Command) -> Self {
+        let child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|e| panic!("{command:?}: {e}"));
+        let output = finish(child);
+        Self {
+            status: output.status.code(),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// The command's stdout; a failure shows all that it said.
+    #[track_caller]
+    pub fn ok(self) -> String {
+        assert_eq!(self.status, Some(0), "stdout:\n{}\nstderr:\n{}", self.out, self.err);
+        self.out
+    }
+}
+
+/// Waits for a child, at most [`PATIENCE`]; then it is killed and the test fails.
+fn finish(mut child: Child) -> Output {
+    fn read(mut pipe: impl Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8>> {
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            let _ = pipe.read_to_end(&mut bytes);
+            bytes
+        })
+    }
+    let out = read(child.stdout.take().expect("a piped stdout"));
+    let err = read(child.stderr.take().expect("a piped stderr"));
+    let deadline = Instant::now() + PATIENCE;
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("the child's status") {
+            break status;
+        }
+        if Instant::now() > deadline {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!("a command did not end");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    Output { status, stdout: out.join().unwrap(), stderr: err.join().unwrap() }
+}
+
+/// A process that runs beside the test and is killed with it.
+pub struct Background {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Background {
+    /// Starts a command whose stdout (`err` false) or stderr (`err` true) is read line by line.
+    pub fn start(command: &mut Command, err: bool) -> Self {
+        let (out, errs) =
+            if err { (Stdio::null(), Stdio::piped()) } else { (Stdio::piped(), Stdio::null()) };
+        let mut child =
+            command.stdout(out).stderr(errs).spawn().unwrap_or_else(|e| panic!("{command:?}: {e}"));
+        let pipe: Box<dyn Read + Send> = if err {
+            Box::new(child.stderr.take().unwrap())
+        } else {
+            Box::new(child.stdout.take().unwrap())
+        };
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(pipe).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { child, lines }
+    }
+
+    /// The next line that contains `what`.
+    #[track_caller]
+    pub fn line(&self, what: &str) -> String {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(left) {
+                Ok(line) if line.contains(what) => return line,
+                Ok(_) => {}
+                Err(e) => panic!("no line with `{what}`: {e}"),
+            }
+        }
+    }
+
+    /// SIGKILL, as a power cut would.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for its own end.
+    #[track_caller]
+    pub fn wait(&mut self) -> Option<i32> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if let Some(status) = self.child.try_wait().expect("the child's status") {
+                return status.code();
+            }
+            assert!(Instant::now() < deadline, "a background command did not end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Whether a real peer is installed. Missing, it is said loudly, and in CI it is a failure.
+pub fn peer(program: &str) -> bool {
+    let found = std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|dir| dir.join(program).is_file()));
+    found || missing(&format!("the program `{program}`"))
+}
+
+/// The folder of the published documents: `ESPBENCH_SOURCES`.
+pub fn sources() -> Option<PathBuf> {
+    let folder = std::env::var_os("ESPBENCH_SOURCES").map(PathBuf::from);
+    let folder = folder.filter(|f| Path::new(f).is_dir());
+    if folder.is_none() {
+        missing("the folder of the published documents (ESPBENCH_SOURCES)");
+    }
+    folder
+}
+
+fn missing(what: &str) -> bool {
+    assert!(std::env::var_os("CI").is_none(), "{what} is missing, and CI skips nothing");
+    eprintln!("SKIPPED: {what} is missing");
+    false
+}
+
+/// A port that was free a moment ago.
+pub fn free_udp_port() -> u16 {
+    let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a free port");
+    socket.local_addr().expect("its address").port()
+}
