@@ -8,6 +8,7 @@
 //! | [`target`] | where: one file per way to reach devices |
 //! | [`respond`] | the other side: UDP echo, TCP sink and source, iperf 2 server, MQTT broker |
 //! | [`store`] | the record, in SQLite |
+//! | [`published`] | the published figures, read from CSV |
 //! | [`render`] | drawings of a report: text, JSON, CSV, Markdown, HTML |
 //! | [`sys`] | system calls that differ by platform, each with a fallback |
 //! | [`clock`] | the monotonic clock |

@@ -13,9 +13,16 @@ use alloc::string::{String, ToString};
 /// Most decimal places ever shown.
 const MOST_DECIMALS: i32 = 6;
 
+/// Units of things that are counted one by one: their numbers are exact.
+const COUNTED: [&str; 8] =
+    ["probes", "packets", "datagrams", "messages", "segments", "frames", "buffers", "bytes"];
+
 /// A value without an interval.
 #[must_use]
 pub fn plain(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_string();
+    }
     rounded(value, 3 - magnitude(value).min(3))
 }
 
@@ -47,6 +54,7 @@ pub fn value(cell: &Cell) -> Option<String> {
     let value = cell.value?;
     Some(match cell.origin {
         Origin::Published => format!("{value}"),
+        _ if COUNTED.contains(&cell.unit.as_str()) => format!("{value}"),
         Origin::Measured | Origin::Simulated => worth(value, cell.ci_low, cell.ci_high),
     })
 }
@@ -129,7 +137,7 @@ mod tests {
         assert_eq!(plain(6.728), "6.728");
         assert_eq!(plain(0.012_345_6), "0.01235");
         assert_eq!(plain(1_296_480.4), "1296480");
-        assert_eq!(plain(0.0), "0.000");
+        assert_eq!(plain(0.0), "0");
         assert_eq!(plain(684.0), "684.0");
         // Zero width is no statement about precision.
         assert_eq!(worth(5.0, Some(5.0), Some(5.0)), "5.000");

@@ -14,10 +14,11 @@
 //! | [`cell`] | the result cell, the product's common coin |
 //! | [`metric`] | what a metric's name says: quantity, statistic, which direction is better |
 //! | [`published`] | reads cells in the columns of `published.csv` |
+//! | [`note`] | the fixed form of the note of a row in CSV |
 //! | [`compare`] | joins two lists of cells: ratio, interval, verdict |
 //! | [`warning`] | the closed set of advice |
 //! | [`place`] | a cell of a plan in words |
-//! | [`series`] | samples to plain series of numbers: the only differences of timestamps |
+//! | [`series`] | intervals of a stream to a rate over time |
 //! | [`digits`] | how many digits a number is worth |
 //! | [`table`] | tables in the shape of the documents, as data |
 //! | [`binning`] | histograms and cumulative curves of few points |
@@ -41,6 +42,7 @@ pub mod digits;
 pub mod figure;
 pub mod interval;
 pub mod metric;
+pub mod note;
 pub mod overhead;
 pub mod place;
 pub mod plan;

@@ -1,9 +1,92 @@
-//! Being written.
+//! JSON: the report as it is. `docs/report.schema.json` describes it.
 
 use espbench_measure::report::Report;
+use serde::Serialize as _;
+use serde_json::ser::Formatter;
+use std::io::{self, Write};
 
-/// Draws.
+/// Lists and objects up to this depth have a line for each member: one cell, one table row, one
+/// series a line. Deeper ones stand on one line, which keeps the file small.
+const LINES: usize = 2;
+
+/// The report as JSON, ended by a line feed.
 #[must_use]
 pub fn render(report: &Report) -> String {
-    format!("{:#?}", report.cells)
+    let mut bytes = Vec::new();
+    let mut serializer =
+        serde_json::Serializer::with_formatter(&mut bytes, Lines { depth: 0, empty: true });
+    // Maps have text keys and every number is finite (the builder sees to that), which are the two
+    // ways in which writing JSON to memory can fail.
+    report.serialize(&mut serializer).expect("a report is plain data");
+    bytes.push(b'\n');
+    String::from_utf8(bytes).expect("JSON is UTF-8")
+}
+
+/// Breaks lines near the root only.
+struct Lines {
+    depth: usize,
+    empty: bool,
+}
+
+impl Lines {
+    fn open<W: ?Sized + Write>(&mut self, out: &mut W, bracket: &[u8]) -> io::Result<()> {
+        self.depth += 1;
+        self.empty = true;
+        out.write_all(bracket)
+    }
+
+    fn close<W: ?Sized + Write>(&mut self, out: &mut W, bracket: &[u8]) -> io::Result<()> {
+        self.depth -= 1;
+        if self.depth < LINES && !self.empty {
+            self.line(out)?;
+        }
+        self.empty = false;
+        out.write_all(bracket)
+    }
+
+    fn member<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.empty = false;
+        if !first {
+            out.write_all(b",")?;
+        }
+        if self.depth <= LINES {
+            return self.line(out);
+        }
+        if first { Ok(()) } else { out.write_all(b" ") }
+    }
+
+    fn line<W: ?Sized + Write>(&self, out: &mut W) -> io::Result<()> {
+        out.write_all(b"\n")?;
+        (0..self.depth).try_for_each(|_| out.write_all(b" "))
+    }
+}
+
+impl Formatter for Lines {
+    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.open(out, b"[")
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.close(out, b"]")
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.member(out, first)
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.open(out, b"{")
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.close(out, b"}")
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        self.member(out, first)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        out.write_all(b": ")
+    }
 }

@@ -1,9 +1,204 @@
-//! Being written.
+//! Plain text: aligned tables that read without colour.
 
+use super::tame;
 use espbench_measure::report::Report;
+use espbench_measure::table::{Align, Table};
+use std::fmt::Write as _;
 
-/// Draws.
+/// Most characters of a line. Wider tables are continued below, with their first column again.
+const WIDTH: usize = 96;
+
+/// A column of words is not made narrower than this to let the table fit.
+const WORDS: usize = 20;
+
+/// Between columns.
+const GAP: usize = 2;
+
+/// The report as text.
 #[must_use]
 pub fn render(report: &Report) -> String {
-    format!("{:#?}", report.cells)
+    let mut out = String::new();
+    let title = format!("espbench report: {}", tame(&report.run.name));
+    let _ = writeln!(out, "{title}\n{}", "=".repeat(title.chars().count()));
+    let summary = format!(
+        "{}: plan {} on {}, started {}, seed {}",
+        report.run.origin.name(),
+        tame(&report.run.plan_name),
+        tame(&report.run.target),
+        tame(&report.run.started),
+        report.run.seed
+    );
+    paragraph(&mut out, "", &summary);
+    for line in report.headlines() {
+        paragraph(&mut out, "! ", &line);
+    }
+    for section in report.sections() {
+        let _ =
+            writeln!(out, "\n\n{}\n{}", section.title, "-".repeat(section.title.chars().count()));
+        for t in &section.tables {
+            out.push('\n');
+            if t.title != section.title {
+                let _ = writeln!(out, "{}", tame(&t.title));
+            }
+            out.push_str(&table(t));
+            for note in &t.notes {
+                paragraph(&mut out, "  ", note);
+            }
+        }
+    }
+    let _ = writeln!(out, "\nDraw it again: espbench report {}", tame(&report.run.name));
+    out
+}
+
+fn paragraph(out: &mut String, indent: &str, text: &str) {
+    for line in wrap(text, WIDTH - indent.len()) {
+        let _ = writeln!(out, "{indent}{line}");
+    }
+}
+
+/// One column, ready to be printed.
+struct Column {
+    align: Align,
+    width: usize,
+    head: Vec<String>,
+    cells: Vec<Vec<String>>,
+}
+
+impl Column {
+    /// As narrow as its longest head word and its texts, wrapped at `limit`, allow.
+    fn new(table: &Table, at: usize, limit: usize) -> Self {
+        let column = &table.columns[at];
+        let cells: Vec<Vec<String>> =
+            table.rows.iter().map(|row| wrap(row[at].as_deref().unwrap_or("-"), limit)).collect();
+        let body = cells.iter().flatten().map(|l| width(l)).max().unwrap_or(0);
+        let word = column.head().split(' ').map(width).max().unwrap_or(0);
+        let head = wrap(&column.head(), body.max(word));
+        let widest = head.iter().map(|l| width(l)).max().unwrap_or(0).max(body);
+        Self { align: column.align, width: widest, head, cells }
+    }
+
+    fn line(&self, texts: &[String], at: usize) -> String {
+        let text = texts.get(at).map_or("", String::as_str);
+        let pad = " ".repeat(self.width.saturating_sub(width(text)));
+        match self.align {
+            Align::Left => format!("{text}{pad}"),
+            Align::Right => format!("{pad}{text}"),
+        }
+    }
+}
+
+/// The table as lines of text.
+#[must_use]
+pub fn table(table: &Table) -> String {
+    let columns = columns(table);
+    let mut out = String::new();
+    for (i, block) in blocks(&columns).iter().enumerate() {
+        if i > 0 {
+            out.push('\n');
+        }
+        draw(&mut out, block, table.rows.len());
+    }
+    out
+}
+
+/// The columns; those of words are narrowed, the widest first, while the table is too wide.
+fn columns(table: &Table) -> Vec<Column> {
+    let mut columns: Vec<Column> =
+        (0..table.columns.len()).map(|i| Column::new(table, i, WIDTH)).collect();
+    loop {
+        let used = columns.iter().map(|c| c.width + GAP).sum::<usize>();
+        let words = columns.iter().enumerate().filter(|(_, c)| c.align == Align::Left);
+        match words.max_by_key(|(_, c)| c.width).map(|(i, c)| (i, c.width)) {
+            Some((i, width)) if used > WIDTH + GAP && width > WORDS => {
+                let limit = width.saturating_sub(used - WIDTH - GAP).max(width * 3 / 4).max(WORDS);
+                columns[i] = Column::new(table, i, limit);
+                if columns[i].width >= width {
+                    return columns;
+                }
+            }
+            _ => return columns,
+        }
+    }
+}
+
+/// Groups of columns that fit a line; each group begins with the first column.
+fn blocks(columns: &[Column]) -> Vec<Vec<&Column>> {
+    let Some((first, rest)) = columns.split_first() else {
+        return Vec::new();
+    };
+    let mut blocks = vec![vec![first]];
+    let mut used = first.width;
+    for column in rest {
+        let alone = blocks.last().is_some_and(|b| b.len() == 1);
+        if used + GAP + column.width > WIDTH && !alone {
+            blocks.push(vec![first]);
+            used = first.width;
+        }
+        used += GAP + column.width;
+        if let Some(block) = blocks.last_mut() {
+            block.push(column);
+        }
+    }
+    blocks
+}
+
+fn draw(out: &mut String, columns: &[&Column], rows: usize) {
+    let gap = " ".repeat(GAP);
+    let mut line = |texts: Vec<String>| {
+        out.push_str(texts.join(&gap).trim_end());
+        out.push('\n');
+    };
+    let heads = columns.iter().map(|c| c.head.len()).max().unwrap_or(0);
+    for i in 0..heads {
+        // Heads stand on the rule: short ones begin lower.
+        let part = |c: &&Column| match (i + c.head.len()).checked_sub(heads) {
+            Some(at) => c.line(&c.head, at),
+            None => " ".repeat(c.width),
+        };
+        line(columns.iter().map(part).collect());
+    }
+    line(columns.iter().map(|c| "-".repeat(c.width)).collect());
+    for row in 0..rows {
+        let height = columns.iter().map(|c| c.cells[row].len()).max().unwrap_or(0);
+        for i in 0..height {
+            line(columns.iter().map(|c| c.line(&c.cells[row], i)).collect());
+        }
+    }
+}
+
+/// Characters, which for the scripts that occur here are columns of the terminal.
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// Breaks at spaces; a word longer than the line is cut.
+fn wrap(text: &str, limit: usize) -> Vec<String> {
+    let limit = limit.max(1);
+    let mut lines: Vec<String> = Vec::new();
+    for word in tame(text).split(' ') {
+        let chars: Vec<char> = word.chars().collect();
+        let fits = lines.last().is_some_and(|l| width(l) + 1 + chars.len() <= limit);
+        match lines.last_mut() {
+            Some(line) if fits => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ if chars.is_empty() => lines.push(String::new()),
+            _ => lines.extend(chars.chunks(limit).map(|c| c.iter().collect::<String>())),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_wrap_and_long_ones_are_cut() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("abcdefghij", 4), ["abcd", "efgh", "ij"]);
+        assert_eq!(wrap("", 4), [""]);
+        assert_eq!(wrap("a\u{1b}[2Jb\nc", 40), ["a\u{fffd}[2Jb c"]);
+    }
 }

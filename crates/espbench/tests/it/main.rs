@@ -5,3 +5,5 @@
 mod echo;
 mod record;
 mod util;
+mod report;
+mod synthetic;

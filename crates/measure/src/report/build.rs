@@ -10,7 +10,6 @@ use crate::run::{Recorded, RunFacts};
 use crate::summary::{Context, summarize};
 use crate::table::{self, Table};
 use crate::warning::Warning;
-
 use alloc::vec::Vec;
 
 /// Takes the recorded cells of a run one after the other, so that only one cell's samples need to

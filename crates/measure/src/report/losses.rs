@@ -43,12 +43,14 @@ impl Losses {
     }
 
     fn probe(&mut self, fate: Fate) {
-        // A further copy is not a further probe.
-        if fate != Fate::Duplicate {
+        // A further copy is not a further probe, and a probe that was not waited for is no trial of
+        // the link.
+        if !matches!(fate, Fate::Duplicate | Fate::Lost(Cause::Stopped)) {
             self.probes += 1;
         }
         match fate {
             Fate::Delivered => {}
+            Fate::Lost(Cause::Stopped) => self.other(Cause::Stopped.name(), 1),
             Fate::Lost(cause) => self.lose(cause.name(), 1),
             Fate::Late | Fate::Duplicate | Fate::Corrupt => self.other(fate.name(), 1),
         }

@@ -31,7 +31,8 @@ pub struct Losses {
     pub probes: u64,
     /// Lost, by cause.
     pub causes: BTreeMap<String, u64>,
-    /// Not lost, and not delivered as sent either: `late`, `duplicate`, `corrupt`, `out-of-order`.
+    /// Not lost, and not delivered as sent either: `late`, `duplicate`, `corrupt`, `out-of-order`;
+    /// `stopped` were still awaited when the run was stopped.
     pub others: BTreeMap<String, u64>,
     /// Counters of the target: drops, stalls, overflows.
     pub counters: BTreeMap<String, u64>,

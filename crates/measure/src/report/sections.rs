@@ -82,9 +82,10 @@ impl Report {
         if failed > 0 {
             lines.push(format!("{failed} of {} thresholds failed.", self.checks.len()));
         }
-        if !self.failures.is_empty() {
-            lines
-                .push(format!("{} cells could not be measured to their end.", self.failures.len()));
+        match self.failures.len() {
+            0 => {}
+            1 => lines.push("One cell could not be measured to its end.".into()),
+            n => lines.push(format!("{n} cells could not be measured to their end.")),
         }
         lines
     }

@@ -23,13 +23,11 @@ pub(crate) fn table(material: &Material<'_>, comparisons: &[Comparison]) -> Opti
         section: "comparison".into(),
         title: material.titled("Beside the published figures"),
         columns: alloc::vec![
-            Column::words("table"),
-            Column::words("metric"),
+            Column::words("result"),
             Column::words("held against"),
             Column::setting("cells", ""),
             Column::result("ours / theirs", "", material.origin),
             Column::words("verdict"),
-            Column::words("why"),
         ],
         rows: groups.iter().map(row).collect(),
         notes: alloc::vec![
@@ -74,15 +72,17 @@ pub fn words(verdict: &Verdict) -> (&'static str, String) {
 
 fn row(group: &Group<'_>) -> Vec<Option<String>> {
     let first = group.members[0];
-    let some = |text: &str| (!text.is_empty()).then(|| text.to_string());
+    let verdict = if group.why.is_empty() {
+        group.verdict.to_string()
+    } else {
+        format!("{}: {}", group.verdict, group.why)
+    };
     alloc::vec![
-        some(&first.ours.id.table),
-        some(&first.ours.id.metric),
+        Some(format!("{} {}", first.ours.id.table, first.ours.id.metric)),
         first.other.source.clone(),
         Some(digits::count(group.members.len() as u64)),
         ratio(&group.members),
-        some(group.verdict),
-        some(&group.why),
+        Some(verdict),
     ]
 }
 

@@ -13,7 +13,12 @@ use espbench_proto::workload::Workload;
 const LEADING: [(&str, &[(&str, &str)]); 4] = [
     (
         "udp-echo",
-        &[("rtt_p50", "median round trip"), ("rtt_p99", "p99 round trip"), ("loss", "loss")],
+        &[
+            ("rtt_avg", "mean round trip"),
+            ("rtt_p50", "median round trip"),
+            ("rtt_p99", "p99 round trip"),
+            ("loss", "loss"),
+        ],
     ),
     (
         "iperf",

@@ -1,0 +1,120 @@
+//! The drawings of a report.
+
+use crate::synthetic;
+use espbench::{published, render};
+use espbench_measure::cell::Origin;
+use espbench_measure::report::{Builder, Report};
+use espbench_measure::run::RunFacts;
+
+/// Small enough to be read in a snapshot.
+fn small() -> Report {
+    synthetic::report(&[1, 100, 900], 200)
+}
+
+#[test]
+fn text() {
+    insta::assert_snapshot!(render::text::render(&small()));
+}
+
+#[test]
+fn markdown() {
+    insta::assert_snapshot!(render::markdown::render(&small()));
+}
+
+#[test]
+fn csv() {
+    insta::assert_snapshot!(render::csv::render(&small()));
+}
+
+fn schema() -> jsonschema::Validator {
+    let text = include_str!("../../../../docs/report.schema.json");
+    let schema: serde_json::Value = serde_json::from_str(text).unwrap();
+    jsonschema::meta::validate(&schema).expect("the schema is itself valid");
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+fn parsed(report: &Report) -> serde_json::Value {
+    serde_json::from_str(&render::json::render(report)).unwrap()
+}
+
+#[track_caller]
+fn assert_valid(report: &Report) {
+    let value = parsed(report);
+    let faults: Vec<String> =
+        schema().iter_errors(&value).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn json_is_valid_against_the_committed_schema() {
+    assert_valid(&small());
+    let nothing = Builder::new(&RunFacts::default()).finish(None, 0, &[]);
+    assert_valid(&nothing);
+    // Every figure at its full size.
+    assert_valid(&synthetic::report(&espbench_measure::plan::ECHO_SIZES, 1000));
+}
+
+#[test]
+fn the_schema_refuses_broken_reports() {
+    let schema = schema();
+    let good = parsed(&small());
+    assert!(schema.is_valid(&good));
+    let broken = |pointer: &str, value: serde_json::Value| {
+        let mut report = good.clone();
+        *report.pointer_mut(pointer).unwrap_or_else(|| panic!("no {pointer}")) = value;
+        !schema.is_valid(&report)
+    };
+    assert!(broken("/schema", "espbench-report/0".into()));
+    assert!(broken("/cells/0/value", "fast".into()));
+    assert!(broken("/cells/0/origin", "guessed".into()));
+    assert!(broken("/cells/0/payload_bytes", (-1).into()));
+    assert!(broken("/figures/0/series/0/points/0/x", serde_json::Value::Null));
+    assert!(broken("/tables/0/rows/0/0", 1.into()));
+    let mut report = good.clone();
+    report["cells"][0].as_object_mut().unwrap().remove("ci_low");
+    assert!(!schema.is_valid(&report), "a missing interval end");
+    let mut report = good.clone();
+    report["cells"][0]["mean"] = 1.into();
+    assert!(!schema.is_valid(&report), "an unknown member");
+}
+
+#[test]
+fn json_reads_back_as_the_same_report() {
+    let report = small();
+    let json = render::json::render(&report);
+    let back: Report = serde_json::from_str(&json).unwrap();
+    assert_eq!(render::json::render(&back), json);
+    assert_eq!(render::text::render(&back), render::text::render(&report));
+}
+
+#[test]
+fn csv_reads_back_and_concatenates_with_the_published_table() {
+    let report = small();
+    let ours: Vec<_> =
+        report.cells.iter().filter(|c| c.origin != Origin::Published).cloned().collect();
+    let csv = render::csv::render(&report);
+    assert_eq!(published::parse("ours.csv", &csv).unwrap(), ours);
+    let both = format!("{}{csv}", include_str!("../../../../reference/published.csv"));
+    let cells = published::parse("both.csv", &both).unwrap();
+    assert_eq!(cells.len(), 514 + ours.len());
+    assert_eq!(&cells[514..], ours.as_slice());
+}
+
+#[test]
+fn simulated_numbers_say_so_in_every_drawing() {
+    let mut facts = synthetic::facts();
+    facts.origin = Origin::Simulated;
+    let mut builder = Builder::new(&facts);
+    synthetic::cells(&[1, 100], 50).iter().for_each(|cell| builder.add(cell));
+    let report = builder.finish(None, 0, &[]);
+    assert!(report.cells.iter().all(|c| c.origin == Origin::Simulated));
+    assert!(report.figures.iter().all(|f| f.title.contains("simulated")));
+    for table in report.tables.iter().filter(|t| t.id != "findings") {
+        assert!(table.title.contains("simulated"), "{}", table.title);
+    }
+    for drawing in [render::text::render(&report), render::markdown::render(&report)] {
+        assert!(drawing.contains("All results are simulated"));
+    }
+    let csv = render::csv::render(&report);
+    assert!(csv.lines().skip(1).all(|line| line.contains("origin=simulated")));
+}
