@@ -4,6 +4,6 @@
 
 mod echo;
 mod record;
-mod util;
 mod report;
 mod synthetic;
+mod util;
