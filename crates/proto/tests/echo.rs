@@ -98,6 +98,36 @@ fn a_lost_reply_costs_one_probe_and_a_late_one_is_named() {
 }
 
 #[test]
+fn a_copy_stamped_before_the_next_probe_left_is_no_reply_to_that() {
+    let mut prober = Prober::new(work(3, EchoFormat::Ascii), 7, Instant::ZERO);
+    let (mut now, mut buf, mut fates) = (Instant::ZERO, [0; 64], Vec::new());
+    for _ in 0..4 {
+        let len = loop {
+            match prober.poll(now, &mut buf) {
+                Output::Send { len } => break len,
+                Output::Sample(Sample::Probe(probe)) => fates.push((probe.seq, probe.fate)),
+                other => panic!("{other:?}"),
+            }
+        };
+        let reply = buf[..len].to_vec();
+        if now > Instant::ZERO {
+            // The second copy of the reply before, which the kernel had before this probe left.
+            prober.handle(now, &reply, Some(Instant::from_nanos(now.as_nanos() - 10)));
+            if let Output::Sample(Sample::Probe(probe)) = prober.poll(now, &mut buf) {
+                fates.push((probe.seq, probe.fate));
+            }
+        }
+        now = now + MS;
+        prober.handle(now, &reply, Some(now));
+        now = now + MS;
+    }
+    assert_eq!(
+        fates,
+        [(0, Fate::Delivered), (0, Fate::Duplicate), (1, Fate::Delivered), (1, Fate::Duplicate)]
+    );
+}
+
+#[test]
 fn several_in_flight_duplicates_and_changed_content() {
     let (probes, _) = converse(work(6, EchoFormat::Binary), |n, bytes| {
         let mut changed = bytes.to_vec();

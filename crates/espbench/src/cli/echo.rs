@@ -100,29 +100,30 @@ fn workloads(args: &Args) -> anyhow::Result<Vec<Workload>> {
     Ok(list.map(|&size| Workload::UdpEcho(UdpEcho { size, ..work })).collect())
 }
 
-/// The rows of the published client: `udp_benchmark_pc.csv`.
+/// The rows of the published client (`udp_benchmark_pc.csv`): by size, then by cycle.
 #[derive(Debug, Default)]
-struct RawRows(BTreeMap<u32, Vec<String>>);
+struct RawRows(BTreeMap<u32, BTreeMap<u64, String>>);
 
 impl RawRows {
     fn add(&mut self, sample: &Sample) {
         let Sample::Probe(probe) = sample else { return };
-        let row = self.0.entry(probe.bytes).or_default();
-        match (probe.fate, probe.sent, probe.received) {
+        let text = match (probe.fate, probe.sent, probe.received) {
             (Fate::Delivered | Fate::Late, Some(sent), Some(received)) => {
-                row.push(seconds(received.since(sent)));
+                seconds(received.since(sent))
             }
-            (Fate::Corrupt, ..) => row.push("-1".into()),
+            (Fate::Corrupt, ..) => "-1".into(),
             // The published client would wait for ever; a lost cycle leaves its place empty.
-            (Fate::Lost(_), ..) => row.push(String::new()),
-            _ => {}
-        }
+            (Fate::Lost(_), ..) => String::new(),
+            _ => return,
+        };
+        self.0.entry(probe.bytes).or_default().insert(probe.seq, text);
     }
 
     fn append(&self, path: &std::path::Path) -> std::io::Result<()> {
         let mut file = std::fs::File::options().create(true).append(true).open(path)?;
         for (size, cycles) in &self.0 {
             // Python's csv module ends lines with CR LF (RFC 4180).
+            let cycles: Vec<&str> = cycles.values().map(String::as_str).collect();
             write!(file, "{size},{}\r\n", cycles.join(","))?;
         }
         Ok(())

@@ -73,7 +73,7 @@ fn losses_duplicates_and_changed_content_are_told_apart() {
     let bench = Bench::new();
     let device = Device::new(|n, bytes| {
         let mut changed = bytes.to_vec();
-        changed[0] ^= 1;
+        changed[50] ^= 1;
         match n {
             3 => vec![],
             5 => vec![bytes.to_vec(), bytes.to_vec()],
@@ -83,34 +83,42 @@ fn losses_duplicates_and_changed_content_are_told_apart() {
             _ => vec![bytes.to_vec()],
         }
     });
-    let raw = bench.path("raw.csv");
     let json = bench
         .run(&[
             "echo",
             &device.address,
-            "--sizes",
-            "100",
-            "-n",
-            "40",
-            "--timeout",
-            "150 ms",
-            "--local-port",
-            "0",
-            "--format",
-            "json",
-            "--csv-raw",
-            raw.to_str().unwrap(),
+            "--binary",
+            "--sizes=100",
+            "--count=40",
+            "--timeout=150 ms",
+            "--local-port=0",
+            "--format=json",
         ])
         .ok();
     assert_eq!(metric(&json, "probes_duplicate", 100), 1.0);
-    assert_eq!(metric(&json, "probes_corrupt", 100), 3.0);
-    assert_eq!(metric(&json, "loss", 100), 2.5);
+    assert_eq!(metric(&json, "probes_corrupt", 100), 2.0);
+    assert_eq!(metric(&json, "loss", 100), 5.0);
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(report["losses"][0]["counters"]["stray-datagrams"], 1);
+}
+
+#[test]
+fn raw_rows_name_changed_content_as_the_published_client_does() {
+    let bench = Bench::new();
+    let device = Device::new(|n, bytes| match n {
+        3 => vec![],
+        5 => vec![bytes[1..].to_vec()],
+        _ => vec![bytes.to_vec()],
+    });
+    let raw = bench.path("raw.csv");
+    let args = ["--sizes=100", "--count=10", "--timeout=150 ms", "--local-port=0", "--csv-raw"];
+    let args = [&["echo", &device.address], &args[..], &[raw.to_str().unwrap()]].concat();
+    bench.run(&args).ok();
     let rows = std::fs::read_to_string(raw).unwrap();
     let cells: Vec<&str> = rows.trim_end().split(',').collect();
-    assert_eq!(cells.len(), 41, "the size, then each cycle");
-    assert_eq!(cells[0], "100");
-    assert_eq!(cells.iter().filter(|c| **c == "-1").count(), 3);
-    assert_eq!(cells.iter().filter(|c| c.is_empty()).count(), 1);
+    assert_eq!(cells.len(), 11, "the size, then each cycle");
+    assert_eq!((cells[0], cells[3], cells[5]), ("100", "", "-1"));
+    assert!(cells[1].parse::<f64>().unwrap() > 0.0);
 }
 
 #[test]

@@ -9,8 +9,9 @@
 //! by then makes it [`Fate::Late`]. A second reply is a sample of its own, [`Fate::Duplicate`].
 //!
 //! **What the ASCII form cannot tell.** It carries no number, so after a time-out the prober keeps
-//! still for one more time-out; a reply in that time is late. One that is later still is taken for
-//! the reply to the probe that is then outstanding.
+//! still for one more time-out; a reply in that time is late. One that is later still, or a second
+//! copy of a reply, is taken for the reply to the probe that is then outstanding, unless its
+//! arrival was stamped before that probe was sent.
 
 use super::Output;
 use crate::sample::{Cause, Fate, Probe, Sample};
@@ -135,6 +136,13 @@ impl Prober {
                 _ => return self.stray += 1,
             },
         };
+        let arrived = stamped.unwrap_or(now);
+        let mut index = index;
+        if self.work.format == EchoFormat::Ascii && arrived < self.slots[slot_of(index)].sent {
+            // It came before the outstanding probe was sent: a second copy for the one before.
+            let Some(before) = index.checked_sub(1) else { return self.stray += 1 };
+            index = before;
+        }
         let slot = self.slots[slot_of(index)];
         if slot.index != index || slot.state == State::Empty {
             return self.stray += 1;
@@ -147,7 +155,7 @@ impl Prober {
             (State::TimedOut, true) => Fate::Late,
             // A reply that arrived after the deadline but before `poll` noticed is late all the
             // same: the fate must not depend on when the driver looks.
-            _ if stamped.unwrap_or(now).since(slot.sent) > self.work.timeout => Fate::Late,
+            _ if arrived.since(slot.sent) > self.work.timeout => Fate::Late,
             _ => Fate::Delivered,
         };
         self.settle(index, State::Answered);
