@@ -1,4 +1,4 @@
-//! Samples to plain series of numbers: the only place where timestamps are subtracted for figures.
+//! Samples to plain series of numbers: the only place where timestamps are subtracted.
 
 use crate::figure::Point;
 use crate::report::digest::Timeline;
@@ -8,23 +8,41 @@ use alloc::vec::Vec;
 use espbench_proto::sample::{Fate, Interval, Observer, Probe, Sample};
 use espbench_proto::time::Instant;
 
-/// Round-trip times of the delivered probes in milliseconds, in order of sending. The end is the
-/// kernel's timestamp where there is one.
+/// Round trips of the probes that came back whole and in time: received - sent in milliseconds, in
+/// the order of the record.
 pub(crate) fn round_trips_ms(recorded: &Recorded) -> Vec<f64> {
-    delivered_ms(recorded, |p| p.stamped.or(p.received))
+    delivered_ms(recorded, |p| p.sent, |p| p.received)
+}
+
+/// The same counted from when the probe was due: received - due.
+pub(crate) fn responses_ms(recorded: &Recorded) -> Vec<f64> {
+    delivered_ms(recorded, |p| Some(p.due), |p| p.received)
+}
+
+/// The same up to the kernel's or the radio's timestamp: stamped - sent. Empty where nothing stamps.
+pub(crate) fn kernel_round_trips_ms(recorded: &Recorded) -> Vec<f64> {
+    delivered_ms(recorded, |p| p.sent, |p| p.stamped)
 }
 
 /// Milliseconds from hand-over to arrival at the subscriber.
 pub(crate) fn to_subscriber_ms(recorded: &Recorded) -> Vec<f64> {
-    delivered_ms(recorded, |p| p.received)
+    delivered_ms(recorded, |p| p.sent, |p| p.received)
 }
 
-fn delivered_ms(recorded: &Recorded, end: fn(&Probe) -> Option<Instant>) -> Vec<f64> {
-    let probes = recorded.samples.iter().filter_map(|sample| match sample {
+fn delivered_ms(
+    recorded: &Recorded,
+    start: fn(&Probe) -> Option<Instant>,
+    end: fn(&Probe) -> Option<Instant>,
+) -> Vec<f64> {
+    delivered(recorded).filter_map(|p| Some(milliseconds(start(p)?, end(p)?))).collect()
+}
+
+/// The probes that came back whole and in time.
+pub(crate) fn delivered(recorded: &Recorded) -> impl Iterator<Item = &Probe> {
+    recorded.samples.iter().filter_map(|sample| match sample {
         Sample::Probe(probe) if probe.fate == Fate::Delivered => Some(probe),
         _ => None,
-    });
-    probes.filter_map(|p| Some(milliseconds(p.sent?, end(p)?))).collect()
+    })
 }
 
 fn milliseconds(from: Instant, to: Instant) -> f64 {
@@ -144,6 +162,8 @@ mod tests {
             probe(Fate::Late, at(9_000_000), None),
             probe(Fate::Delivered, None, None),
         ]);
-        assert_eq!(round_trips_ms(&recorded(samples)), [2.0, 3.0]);
+        let recorded = recorded(samples);
+        assert_eq!(round_trips_ms(&recorded), [3.0, 3.0]);
+        assert_eq!(kernel_round_trips_ms(&recorded), [2.0]);
     }
 }

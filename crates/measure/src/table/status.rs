@@ -63,7 +63,7 @@ pub fn warnings(report: &Report) -> Option<Table> {
     // The same advice about many cells is one piece of advice.
     let mut rows: Vec<(String, Vec<&str>)> = Vec::new();
     for warning in &report.warnings {
-        let advice = alloc::format!("{:?}", warning.advice);
+        let advice = warning.advice.text();
         match rows.iter_mut().find(|r| r.0 == advice) {
             Some(row) => row.1.push(&warning.place),
             None => rows.push((advice, alloc::vec![&warning.place])),
