@@ -9,6 +9,7 @@
 //! | [`run`] | the immutable facts of a run and of each of its cells, with the recorded samples |
 //! | [`quantile`], [`interval`], [`bootstrap`] | each owns one kind of statistic, with its source |
 //! | [`overhead`] | what the tool itself costs, from its calibration |
+//! | [`modes`], [`trend`] | whether a sample has two modes, or drifts |
 //! | [`special`], [`binomial`], [`random`] | the functions and the random numbers under them |
 //! | [`summary`] | samples of one workload to result cells, one file per workload |
 //! | [`cell`] | the result cell, the product's common coin |
@@ -42,6 +43,7 @@ pub mod digits;
 pub mod figure;
 pub mod interval;
 pub mod metric;
+pub mod modes;
 pub mod note;
 pub mod overhead;
 pub mod place;
@@ -55,5 +57,6 @@ pub mod series;
 pub mod special;
 pub mod summary;
 pub mod table;
+pub mod trend;
 pub mod units;
 pub mod warning;

@@ -1,12 +1,53 @@
-//! Intervals of a stream to a rate over time.
+//! Samples to plain series of numbers: the only place where timestamps are subtracted.
 
 use crate::figure::Point;
 use crate::report::digest::Timeline;
 use crate::run::Recorded;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use espbench_proto::sample::{Interval, Observer, Sample};
+use espbench_proto::sample::{Fate, Interval, Observer, Probe, Sample};
 use espbench_proto::time::Instant;
+
+/// Round trips of the probes that came back whole and in time: received - sent in milliseconds, in
+/// the order of the record.
+pub(crate) fn round_trips_ms(recorded: &Recorded) -> Vec<f64> {
+    delivered_ms(recorded, |p| p.sent, |p| p.received)
+}
+
+/// The same counted from when the probe was due: received - due.
+pub(crate) fn responses_ms(recorded: &Recorded) -> Vec<f64> {
+    delivered_ms(recorded, |p| Some(p.due), |p| p.received)
+}
+
+/// The same up to the kernel's or the radio's timestamp: stamped - sent. Empty where nothing stamps.
+pub(crate) fn kernel_round_trips_ms(recorded: &Recorded) -> Vec<f64> {
+    delivered_ms(recorded, |p| p.sent, |p| p.stamped)
+}
+
+/// Milliseconds from hand-over to arrival at the subscriber.
+pub(crate) fn to_subscriber_ms(recorded: &Recorded) -> Vec<f64> {
+    delivered_ms(recorded, |p| p.sent, |p| p.received)
+}
+
+fn delivered_ms(
+    recorded: &Recorded,
+    start: fn(&Probe) -> Option<Instant>,
+    end: fn(&Probe) -> Option<Instant>,
+) -> Vec<f64> {
+    delivered(recorded).filter_map(|p| Some(milliseconds(start(p)?, end(p)?))).collect()
+}
+
+/// The probes that came back whole and in time.
+pub(crate) fn delivered(recorded: &Recorded) -> impl Iterator<Item = &Probe> {
+    recorded.samples.iter().filter_map(|sample| match sample {
+        Sample::Probe(probe) if probe.fate == Fate::Delivered => Some(probe),
+        _ => None,
+    })
+}
+
+fn milliseconds(from: Instant, to: Instant) -> f64 {
+    to.since(from).as_nanos() as f64 / 1e6
+}
 
 /// Payload over time in Mbit/s, summed over parallel streams: one curve for each observer.
 pub(crate) fn megabits(recorded: &Recorded) -> Vec<Timeline> {
@@ -107,5 +148,22 @@ mod tests {
         let lines = megabits(&recorded(samples));
         assert_eq!(lines.len(), 1);
         assert_eq!(lines[0].points, [Point::new(1.0, 2.0), Point::new(2.0, 2.0)]);
+    }
+
+    #[test]
+    fn only_whole_answers_count_as_round_trips() {
+        let at = |n| Some(Instant::from_nanos(n));
+        let probe = |fate, received, stamped| {
+            Sample::Probe(Probe { sent: at(0), received, stamped, fate, ..Probe::default() })
+        };
+        let samples = Vec::from([
+            probe(Fate::Delivered, at(3_000_000), at(2_000_000)),
+            probe(Fate::Delivered, at(3_000_000), None),
+            probe(Fate::Late, at(9_000_000), None),
+            probe(Fate::Delivered, None, None),
+        ]);
+        let recorded = recorded(samples);
+        assert_eq!(round_trips_ms(&recorded), [3.0, 3.0]);
+        assert_eq!(kernel_round_trips_ms(&recorded), [2.0]);
     }
 }

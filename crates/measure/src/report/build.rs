@@ -9,7 +9,8 @@ use crate::place;
 use crate::run::{Recorded, RunFacts};
 use crate::summary::{Context, summarize};
 use crate::table::{self, Table};
-use crate::warning::Warning;
+use crate::warning::{self, Warning};
+
 use alloc::vec::Vec;
 
 /// Takes the recorded cells of a run one after the other, so that only one cell's samples need to
@@ -45,7 +46,7 @@ impl Builder {
             cell.source = Some(self.facts.name.clone());
             known(cell);
         }
-        self.warnings.extend(warnings(recorded, &cells));
+        self.warnings.extend(warning::advise(recorded, &cells));
         self.losses.push(Losses::of(recorded));
         if let Some(error) = &recorded.error {
             self.failures.push(Failure { place: place::of(recorded), error: error.clone() });
@@ -65,6 +66,10 @@ impl Builder {
         self.digests.sort_by_key(|d| (d.ordinal, d.repetition));
         let ours: Vec<Cell> = self.digests.iter().flat_map(|d| d.cells.clone()).collect();
         let comparisons = compare(&ours, published);
+        if let Some(overhead) = overhead {
+            let coarse = |d: &Digest| warning::clock(&d.place, &d.cells, overhead.clock_step_ns);
+            self.warnings.extend(self.digests.iter().filter_map(coarse));
+        }
         let material = Material { origin: self.facts.origin, digests: &self.digests, published };
         let tables = tables(&material, &comparisons);
         let figures = figures(&material, &self.losses);
@@ -106,11 +111,6 @@ fn known(cell: &mut Cell) {
     for value in [&mut cell.value, &mut cell.ci_low, &mut cell.ci_high] {
         *value = value.filter(|v| v.is_finite());
     }
-}
-
-fn warnings(recorded: &Recorded, cells: &[Cell]) -> Vec<Warning> {
-    let _ = (recorded, cells);
-    Vec::new()
 }
 
 fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {

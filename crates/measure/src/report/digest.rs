@@ -8,7 +8,6 @@ use crate::place;
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
-use crate::summary::udp_echo;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -52,8 +51,8 @@ pub(crate) struct Timeline {
 impl Digest {
     pub(crate) fn new(recorded: &Recorded, cells: Vec<Cell>) -> Self {
         let values = match recorded.workload {
-            // An MQTT message is a probe too: hand-over to arrival at the subscriber.
-            Workload::UdpEcho(_) | Workload::MqttRate(_) => udp_echo::round_trips(recorded),
+            Workload::UdpEcho(_) => series::round_trips_ms(recorded),
+            Workload::MqttRate(_) => series::to_subscriber_ms(recorded),
             Workload::Iperf(_) | Workload::TcpRate(_) => Vec::new(),
         };
         let timelines = match recorded.workload {

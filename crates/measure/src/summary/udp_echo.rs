@@ -26,12 +26,12 @@ use crate::interval::{stddev, wilson};
 use crate::quantile::Sorted;
 use crate::random;
 use crate::run::Recorded;
+use crate::series;
 use crate::units::print_duration;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::sample::{Cause, Fate, Probe, Sample};
-use espbench_proto::time::Instant;
+use espbench_proto::sample::{Cause, Fate, Sample};
 use espbench_proto::workload::{EchoFormat, UdpEcho};
 
 /// The quantiles shown, and how metrics name them.
@@ -50,46 +50,19 @@ pub fn summarize(workload: &UdpEcho, recorded: &Recorded, context: &Context<'_>)
     };
     let mut out = Out { place, context, seed: seed(recorded, context), cells: Vec::new() };
     let tally = Tally::of(recorded);
-    let times = round_trips(recorded);
+    let times = series::round_trips_ms(recorded);
     let mean = out.latency("rtt", &times, tally.left_out(workload).as_deref());
     out.document_rows(workload, &times, &mean);
     out.loss(&tally);
     if workload.interval.is_some() {
-        out.latency("response", &responses(recorded), tally.left_out(workload).as_deref());
+        out.latency(
+            "response",
+            &series::responses_ms(recorded),
+            tally.left_out(workload).as_deref(),
+        );
     }
-    out.kernel(&Sorted::new(kernel_round_trips(recorded)));
+    out.kernel(&Sorted::new(series::kernel_round_trips_ms(recorded)));
     out.cells
-}
-
-/// received - sent of the probes that came back whole and in time, in milliseconds, in the order of
-/// the record.
-#[must_use]
-pub fn round_trips(recorded: &Recorded) -> Vec<f64> {
-    times(recorded, |p| p.sent, |p| p.received)
-}
-
-/// received - due of the same probes, in milliseconds.
-#[must_use]
-pub fn responses(recorded: &Recorded) -> Vec<f64> {
-    times(recorded, |p| Some(p.due), |p| p.received)
-}
-
-/// stamped - sent of the same probes, in milliseconds; empty where nothing stamps.
-#[must_use]
-pub fn kernel_round_trips(recorded: &Recorded) -> Vec<f64> {
-    times(recorded, |p| p.sent, |p| p.stamped)
-}
-
-fn times(
-    recorded: &Recorded,
-    from: impl Fn(&Probe) -> Option<Instant>,
-    to: impl Fn(&Probe) -> Option<Instant>,
-) -> Vec<f64> {
-    let delivered = recorded.samples.iter().filter_map(|s| match s {
-        Sample::Probe(p) if p.fate == Fate::Delivered => Some(p),
-        _ => None,
-    });
-    delivered.filter_map(|p| Some(to(p)?.since(from(p)?).as_nanos() as f64 / 1e6)).collect()
 }
 
 /// What sets a cell apart from the published procedure, which is ASCII, one at a time, the next as

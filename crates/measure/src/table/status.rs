@@ -6,7 +6,6 @@ use crate::digits;
 use crate::interval::wilson;
 use crate::report::{Check, Failure, Losses, Overhead, Report};
 use crate::run::RunFacts;
-use crate::warning::Advice;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -65,7 +64,7 @@ pub fn warnings(report: &Report) -> Option<Table> {
     // The same advice about many cells is one piece of advice.
     let mut rows: Vec<(String, Vec<&str>)> = Vec::new();
     for warning in &report.warnings {
-        let advice = advice(&warning.advice);
+        let advice = warning.advice.text();
         match rows.iter_mut().find(|r| r.0 == advice) {
             Some(row) => row.1.push(&warning.place),
             None => rows.push((advice, alloc::vec![&warning.place])),
@@ -83,35 +82,6 @@ pub fn warnings(report: &Report) -> Option<Table> {
         let columns = ["cell", "what to know"].map(Column::words).into();
         table("warnings", "warnings", "Warnings", columns, rows.into_iter().map(row).collect())
     })
-}
-
-/// What was seen, why it matters, what to try.
-fn advice(advice: &Advice) -> String {
-    match advice {
-        Advice::FewSamples { n, needed } => format!(
-            "{n} samples: the highest quantile needs {needed}. Its value is not more than the largest seen; measure longer."
-        ),
-        Advice::Bimodal { low, high, unit } => format!(
-            "Two populations, around {} and {} {unit}: a mean describes neither. Look at the distribution; power save and retries make such pairs.",
-            digits::plain(*low),
-            digits::plain(*high)
-        ),
-        Advice::Drifting { ratio } => format!(
-            "Values changed by a factor of {} from the first to the last tenth: no single figure describes them. Warm up, or look for heat, queues and interferers.",
-            digits::plain(*ratio)
-        ),
-        Advice::ClockTooCoarse { step_ns } => format!(
-            "The clock steps by {step_ns} ns, which is not small against what is measured: differences below that mean nothing."
-        ),
-        Advice::SocketBufferOverflow { dropped } => format!(
-            "This host's socket buffer overflowed and dropped {dropped} datagrams: they are not lost on the link. Raise net.core.rmem_max, or offer less."
-        ),
-        Advice::SenderBehind { asked, kept } => format!(
-            "The sender kept {} of {} a second: latency is counted from the due time, and the rate asked was not tested.",
-            digits::plain(*kept),
-            digits::plain(*asked)
-        ),
-    }
 }
 
 /// Cells that failed; `None` where none did.

@@ -4,6 +4,8 @@ use crate::run::Site;
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use core::time::Duration;
+use espbench_proto::sample::Probe;
+use espbench_proto::time::Instant;
 use espbench_proto::workload::Workload;
 
 fn workload() -> UdpEcho {

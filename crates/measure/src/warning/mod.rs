@@ -1,5 +1,15 @@
 //! Warnings are a closed set of advice: what was seen, why it matters, what to try.
+//!
+//! The rules are in the module `rules`; the words are here, so that every drawing has the same.
 
+mod comb;
+mod rules;
+mod words;
+
+pub use comb::{BEACON_PERIOD, in_phase};
+pub use rules::{advise, clock};
+
+use alloc::format;
 use alloc::string::String;
 use serde::{Deserialize, Serialize};
 
@@ -7,11 +17,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Advice {
-    /// Too few samples for the quantile asked.
+    /// Too few samples to enclose a quantile from both sides.
     FewSamples {
-        /// How many there are.
+        /// The metrics concerned, joined by commas.
+        metrics: String,
+        /// How many samples there are.
         n: u64,
-        /// How many the statistic needs.
+        /// How many the most demanding of the metrics needs.
         needed: u64,
     },
     /// Two populations in one distribution.
@@ -25,25 +37,36 @@ pub enum Advice {
     },
     /// The values grow or fall during the cell.
     Drifting {
-        /// Change from the cell's first to its last tenth, as a ratio.
+        /// Median of the cell's last part over that of its first one.
         ratio: f64,
     },
     /// The clock's step is not small against what is measured.
     ClockTooCoarse {
         /// Step of the clock in nanoseconds.
         step_ns: u64,
+        /// What is measured with it: a median, in nanoseconds.
+        median_ns: u64,
     },
     /// The receiving socket's buffer overflowed: loss on this host, not on the link.
     SocketBufferOverflow {
         /// Datagrams that the kernel dropped.
         dropped: u64,
     },
-    /// The sender fell behind the offered rate: latency is counted from the due time.
+    /// The sender fell behind the offered rate.
     SenderBehind {
-        /// Rate asked, per second.
+        /// Rate asked.
         asked: f64,
-        /// Rate kept, per second.
+        /// Rate kept.
         kept: f64,
+        /// Unit of both.
+        unit: String,
+    },
+    /// Replies arrive in phase with an access point's beacons: the station sleeps between them.
+    BeaconComb {
+        /// Period of the beacons in milliseconds.
+        period_ms: f64,
+        /// How closely the arrivals keep one phase of it, from 0 (not at all) to 1 (exactly).
+        strength: f64,
     },
 }
 
@@ -56,3 +79,14 @@ pub struct Warning {
     #[serde(flatten)]
     pub advice: Advice,
 }
+
+impl Warning {
+    /// One paragraph: the cell, then [`Advice::text`].
+    #[must_use]
+    pub fn text(&self) -> String {
+        format!("{}: {}", self.place, self.advice.text())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,299 @@
+//! Whether a sample has two modes: Hartigan's dip test, and where the valley lies.
+
+use crate::random::Random;
+use alloc::vec::Vec;
+
+/// Fewer observations than this are not tested.
+pub const FEWEST: usize = 50;
+
+/// Larger samples are thinned to so many order statistics, evenly. Thinning smooths the sample, so
+/// it cannot make two modes of one.
+const MOST: usize = 10_000;
+
+/// The 1 % critical value of sqrt(n) times the dip for a uniform distribution, the worst of the
+/// unimodal ones. In the table of R's package diptest, which extends that of Hartigan and Hartigan
+/// 1985, it grows from 0.574 at n = 50 to 0.633 at n = 72,000; the largest serves for all.
+const CRITICAL: f64 = 0.633;
+
+/// Each mode must hold so large a part of the sample.
+const SMALLEST_PART: f64 = 0.05;
+
+/// Both modes must be so many times as dense as the valley between them.
+const DEPTH: f64 = 2.0;
+
+/// The upper mode must lie above the lower by so large a part of it.
+const APART: f64 = 0.1;
+
+/// Two modes of one sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Modes {
+    /// Centre of the densest part below the valley.
+    pub low: f64,
+    /// Centre of the densest part above it.
+    pub high: f64,
+}
+
+/// The two modes of a sample in ascending order, of values above 0; `None` where it shows but one.
+///
+/// The dip test (Hartigan and Hartigan 1985, "The dip test of unimodality", Annals of Statistics
+/// 13) decides whether there is more than one, with 1 % of false alarms at most: it holds for every
+/// unimodal shape, so skewed samples do not mislead it. Ties do: clock steps look like as
+/// many modes. So each value first gets uniform noise of one step, the smallest distance between two
+/// different values, which makes a step-wise sample a histogram. Two modes of one value each that
+/// are neighbours on that scale are therefore not told apart.
+///
+/// What is significant need not matter. The valley must also be deep, both sides must hold 5 % of
+/// the sample, and lie 10 % apart.
+#[must_use]
+pub fn two_modes(sorted: &[f64], seed: u64) -> Option<Modes> {
+    if sorted.len() < FEWEST || sorted.iter().any(|v| !v.is_finite()) {
+        return None;
+    }
+    let values = without_ties(&thinned(sorted), seed)?;
+    let n = values.len();
+    if libm::sqrt(n as f64) * dip(&values) <= CRITICAL {
+        return None;
+    }
+    let modes = valley(&values)?;
+    (modes.low > 0.0 && modes.high - modes.low >= APART * modes.low).then_some(modes)
+}
+
+fn thinned(sorted: &[f64]) -> Vec<f64> {
+    if sorted.len() <= MOST {
+        return sorted.to_vec();
+    }
+    (0..MOST).map(|i| sorted[(2 * i + 1) * sorted.len() / (2 * MOST)]).collect()
+}
+
+/// The sample with noise of one step; `None` where all values are alike.
+fn without_ties(sorted: &[f64], seed: u64) -> Option<Vec<f64>> {
+    let steps = sorted.windows(2).map(|w| w[1] - w[0]);
+    let step = steps.filter(|step| *step > 0.0).reduce(f64::min)?;
+    let mut random = Random::new(seed);
+    let mut values: Vec<f64> = sorted.iter().map(|v| v + (random.unit() - 0.5) * step).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    Some(values)
+}
+
+/// The dip: the largest distance between the sample's distribution function and the nearest
+/// unimodal one. Values ascend, with no two alike; 0 for fewer than two.
+///
+/// Their algorithm: between the current ends, take the greatest convex minorant and the least
+/// concave majorant of the distribution function, and where they are farthest apart; narrow the
+/// ends to that place; stop when the distance is no more than the deviation outside the ends.
+#[must_use]
+pub fn dip(sorted: &[f64]) -> f64 {
+    let n = sorted.len();
+    if n < 2 {
+        return 0.0;
+    }
+    let (mut low, mut high) = (0, n - 1);
+    // In counts; the distribution function jumps by one at each value.
+    let mut deviation = 1.0;
+    loop {
+        let minorant = Hull::new(sorted, low, high, 1.0);
+        let majorant = Hull::new(sorted, low, high, -1.0);
+        let (gap, new_low, new_high) = widest(&minorant, &majorant);
+        if gap <= deviation || (new_low, new_high) == (low, high) {
+            break;
+        }
+        // Below the new ends the distribution is to be convex, above them concave.
+        let below = (low..=new_low).map(|i| i as f64 + 1.0 - minorant.at(i));
+        let above = (new_high..=high).map(|i| majorant.at(i) + 1.0 - i as f64);
+        deviation = below.chain(above).fold(deviation, f64::max);
+        (low, high) = (new_low, new_high);
+    }
+    deviation / (2.0 * n as f64)
+}
+
+/// A convex (or concave) chain under (over) the points (value, index) of a stretch of the sample.
+struct Hull<'a> {
+    sorted: &'a [f64],
+    knots: Vec<usize>,
+}
+
+impl<'a> Hull<'a> {
+    /// `sign` is 1 for the greatest convex minorant, -1 for the least concave majorant. Andrew's
+    /// monotone chain (Andrew 1979).
+    fn new(sorted: &'a [f64], low: usize, high: usize, sign: f64) -> Self {
+        let mut knots: Vec<usize> = Vec::new();
+        for i in low..=high {
+            while let [.., a, b] = knots[..] {
+                let rise = (b - a) as f64 * (sorted[i] - sorted[a]);
+                let line = (i - a) as f64 * (sorted[b] - sorted[a]);
+                if sign * (rise - line) < 0.0 {
+                    break;
+                }
+                knots.pop();
+            }
+            knots.push(i);
+        }
+        Self { sorted, knots }
+    }
+
+    /// Height of the chain at the value of that index.
+    fn at(&self, index: usize) -> f64 {
+        let after = self.knots.partition_point(|&k| k < index);
+        let right = self.knots[after.min(self.knots.len() - 1)];
+        if right == index || after == 0 {
+            return right as f64;
+        }
+        let left = self.knots[after - 1];
+        let along =
+            (self.sorted[index] - self.sorted[left]) / (self.sorted[right] - self.sorted[left]);
+        left as f64 + along * (right - left) as f64
+    }
+
+    fn last_up_to(&self, index: usize) -> usize {
+        self.knots[self.knots.partition_point(|&k| k <= index) - 1]
+    }
+
+    fn first_from(&self, index: usize) -> usize {
+        self.knots[self.knots.partition_point(|&k| k < index)]
+    }
+}
+
+/// The largest distance between the chains, and the knots around it: the last of the minorant up to
+/// there and the first of the majorant from there.
+fn widest(minorant: &Hull<'_>, majorant: &Hull<'_>) -> (f64, usize, usize) {
+    let knots = minorant.knots.iter().chain(&majorant.knots);
+    let gap = |&k: &usize| majorant.at(k) + 1.0 - minorant.at(k);
+    let first = minorant.knots[0];
+    let start = (gap(&first), first);
+    let (gap, place) = knots
+        .map(|k| (gap(k), *k))
+        .fold(start, |best, new| if new.0 > best.0 { new } else { best });
+    (gap, minorant.last_up_to(place), majorant.first_from(place))
+}
+
+/// The deepest valley, by the distance from each value to the one that comes some ranks later: the
+/// longer, the emptier.
+fn valley(sorted: &[f64]) -> Option<Modes> {
+    let n = sorted.len();
+    let span = (n / 20).max(5);
+    let edge = libm::ceil(SMALLEST_PART * n as f64) as usize;
+    let lengths: Vec<f64> = (0..n - span).map(|i| sorted[i + span] - sorted[i]).collect();
+    let shorter = |a: usize, b: usize| if lengths[b] < lengths[a] { b } else { a };
+    // The densest stretch that ends by, or begins from, each place.
+    let mut from_right = alloc::vec![lengths.len() - 1; lengths.len()];
+    for i in (0..lengths.len() - 1).rev() {
+        from_right[i] = shorter(from_right[i + 1], i);
+    }
+    let mut from_left = 0;
+    let mut deepest: Option<(f64, usize, usize)> = None;
+    for i in span..lengths.len().saturating_sub(span) {
+        from_left = shorter(from_left, i - span);
+        let right = from_right[i + span];
+        if i < edge || n - (i + span) < edge {
+            continue;
+        }
+        let depth = lengths[i] / lengths[from_left].max(lengths[right]);
+        if deepest.is_none_or(|(d, ..)| depth > d) {
+            deepest = Some((depth, from_left, right));
+        }
+    }
+    let (depth, left, right) = deepest?;
+    let centre = |i: usize| sorted[i + span / 2];
+    (depth >= DEPTH).then(|| Modes { low: centre(left), high: centre(right) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(got: f64, wanted: f64) {
+        assert!(libm::fabs(got - wanted) < 1e-12, "got {got}, wanted {wanted}");
+    }
+
+    fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+        let mut values: Vec<f64> = values.collect();
+        values.sort_unstable_by(f64::total_cmp);
+        values
+    }
+
+    #[test]
+    fn dip_as_the_reference() {
+        // diptest 0.12 from PyPI, a port of Hartigan's own code.
+        let f = |i: i32| f64::from(i);
+        close(dip(&sorted((0..10).map(|i| f(i * i)))), 0.05);
+        close(
+            dip(&sorted((0..50).map(|i| f(i % 2) * 100.0 + f(i) * 0.1))),
+            0.238_011_988_011_987_97,
+        );
+        close(dip(&sorted((0..100).map(|i| -libm::log(1.0 - (f(i) + 0.5) / 100.0)))), 0.005);
+        close(dip(&sorted((0..200).map(|i| f(if i < 150 { i } else { i + 300 })))), 0.1075);
+        let three = (0..90).map(|i| f((i % 3) * (i % 3) * 40) + f(i * i) * 0.01);
+        close(dip(&sorted(three)), 0.064_324_955_363_274_25);
+        let waves = (0..300).map(|i| f(i) + 15.0 * libm::sin(f(i) * 0.7));
+        close(dip(&sorted(waves)), 0.008_807_165_312_872_692);
+    }
+
+    /// Standard normal, by Box and Muller 1958.
+    fn normal(random: &mut Random) -> f64 {
+        let radius = libm::sqrt(-2.0 * libm::log(1.0 - random.unit()));
+        radius * libm::cos(core::f64::consts::TAU * random.unit())
+    }
+
+    fn alarms(trials: u64, n: usize, draw: impl Fn(&mut Random) -> f64) -> u64 {
+        let found = (0..trials).filter(|&seed| {
+            let mut random = Random::new(seed);
+            let values = sorted((0..n).map(|_| draw(&mut random)));
+            two_modes(&values, seed).is_some()
+        });
+        found.count() as u64
+    }
+
+    #[test]
+    fn one_mode_of_any_shape_raises_no_alarm() {
+        let exponential = |r: &mut Random| 3.0 - libm::log(1.0 - r.unit());
+        let log_normal = |r: &mut Random| 5.0 * libm::exp(0.8 * normal(r));
+        let uniform = |r: &mut Random| 10.0 + r.unit();
+        let wide = |r: &mut Random| 1.0 + 100.0 * r.unit();
+        assert_eq!(alarms(60, 1000, exponential), 0);
+        assert_eq!(alarms(60, 1000, log_normal), 0);
+        assert_eq!(alarms(60, 200, log_normal), 0);
+        assert_eq!(alarms(60, 1000, uniform), 0);
+        assert!(alarms(100, 300, wide) <= 2);
+    }
+
+    #[test]
+    fn steps_of_a_clock_raise_no_alarm() {
+        let quantised = |step: f64| {
+            move |r: &mut Random| libm::floor(5.0 * libm::exp(0.5 * normal(r)) / step) * step
+        };
+        for step in [0.001, 0.5, 1.0, 4.0] {
+            assert_eq!(alarms(40, 1000, quantised(step)), 0, "step {step}");
+        }
+        assert_eq!(two_modes(&[5.0; 100], 1), None);
+    }
+
+    #[test]
+    fn two_modes_are_found_where_they_are() {
+        let mix = |part: f64| {
+            move |r: &mut Random| {
+                if r.unit() < part { 100.0 + 3.0 * normal(r) } else { 5.0 + 0.5 * normal(r) }
+            }
+        };
+        assert_eq!(alarms(40, 1000, mix(0.3)), 40);
+        assert_eq!(alarms(40, 1000, mix(0.1)), 40);
+        let mut random = Random::new(1);
+        let values = sorted((0..1000).map(|_| mix(0.3)(&mut random)));
+        let modes = two_modes(&values, 1).unwrap();
+        assert!(libm::fabs(modes.low - 5.0) < 0.5, "{modes:?}");
+        assert!(libm::fabs(modes.high - 100.0) < 3.0, "{modes:?}");
+        // A hundred thousand are thinned, and still tell.
+        let values = sorted((0..100_000).map(|_| mix(0.3)(&mut random)));
+        assert!(two_modes(&values, 1).is_some());
+    }
+
+    #[test]
+    fn strange_samples_answer() {
+        assert_eq!(two_modes(&[], 1), None);
+        assert_eq!(two_modes(&[1.0; 49], 1), None);
+        let mut values = alloc::vec![1.0; 60];
+        values.push(f64::INFINITY);
+        assert_eq!(two_modes(&values, 1), None);
+        assert_eq!(dip(&[]), 0.0);
+        assert_eq!(dip(&[3.0]), 0.0);
+    }
+}

@@ -1,0 +1,236 @@
+use super::*;
+use crate::cell::{Estimate, Identity, Origin};
+use crate::plan::defaults;
+use crate::random::Random;
+use crate::run::Recorded;
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_proto::sample::{Interval, Observer, Probe, Sample};
+use espbench_proto::time::Instant;
+use espbench_proto::workload::{Iperf, UdpEcho, Workload};
+
+fn at(ms: f64) -> Instant {
+    Instant::from_nanos((ms * 1e6) as u64)
+}
+
+fn echo() -> UdpEcho {
+    let Some(Workload::UdpEcho(echo)) = defaults("udp-echo") else { panic!("no default") };
+    echo
+}
+
+/// Probes as (due, sent, received) in milliseconds.
+fn probes(workload: UdpEcho, times: impl IntoIterator<Item = (f64, f64, f64)>) -> Recorded {
+    let sample = |(due, sent, received)| {
+        Sample::Probe(Probe {
+            due: at(due),
+            sent: Some(at(sent)),
+            received: Some(at(received)),
+            ..Probe::default()
+        })
+    };
+    recorded(Workload::UdpEcho(workload), times.into_iter().map(sample).collect())
+}
+
+fn recorded(workload: Workload, samples: Vec<Sample>) -> Recorded {
+    Recorded {
+        ordinal: 0,
+        repetition: 0,
+        workload,
+        samples,
+        counters: BTreeMap::new(),
+        facts: BTreeMap::new(),
+        error: None,
+    }
+}
+
+/// One probe after the other, each with that round trip.
+fn closed(round_trips: impl IntoIterator<Item = f64>) -> Recorded {
+    let mut now = 0.0;
+    probes(
+        echo(),
+        round_trips.into_iter().map(move |rtt| {
+            let sent = now;
+            now += rtt;
+            (sent, sent, now)
+        }),
+    )
+}
+
+fn kinds(recorded: &Recorded) -> Vec<Advice> {
+    advise(recorded, &[]).into_iter().map(|w| w.advice).collect()
+}
+
+fn exponential(random: &mut Random) -> f64 {
+    -libm::log(1.0 - random.unit())
+}
+
+#[test]
+fn a_healthy_cell_has_no_advice() {
+    let mut random = Random::new(1);
+    let healthy = closed((0..1000).map(|_| 3.0 + exponential(&mut random)));
+    assert_eq!(kinds(&healthy), []);
+    assert_eq!(kinds(&closed([])), []);
+    assert_eq!(kinds(&closed([5.0; 100])), []);
+}
+
+#[test]
+fn few_samples_are_one_piece_of_advice_for_all_quantiles() {
+    let cell = |metric: &str, n| {
+        let id = Identity { metric: metric.into(), ..Identity::default() };
+        Estimate::exact(5.0, n).into_cell(id, "ms", Origin::Measured)
+    };
+    let cells = [cell("rtt_p50", 200), cell("rtt_p99", 200), cell("rtt_p999", 200)];
+    let got = advise(&closed([]), &cells);
+    assert_eq!(got.len(), 1);
+    assert_eq!(
+        got[0].text(),
+        "udp-echo, 100 B: 200 samples are too few to enclose rtt_p99, rtt_p999 from both sides. \
+         The tail may be much longer than the figure says. \
+         Take 3688 samples or more, or read a lower quantile."
+    );
+    assert_eq!(advise(&closed([]), &[cell("rtt_p999", 4000), cell("rtt_max", 3)]), []);
+}
+
+#[test]
+fn two_groups_and_growth_are_told() {
+    let mut random = Random::new(1);
+    let two = closed((0..600).map(|_| {
+        let base = if random.unit() < 0.3 { 40.0 } else { 5.0 };
+        base + random.unit()
+    }));
+    let got = kinds(&two);
+    let [Advice::Bimodal { low, high, unit }] = got.as_slice() else { panic!("{got:?}") };
+    assert!((5.0..6.0).contains(low) && (40.0..41.0).contains(high) && unit == "ms");
+
+    let growing = closed((0..600).map(|i| (5.0 + f64::from(i) * 0.02) * (1.0 + random.unit())));
+    let got = kinds(&growing);
+    assert!(matches!(got.as_slice(), [Advice::Drifting { ratio }] if *ratio > 2.0), "{got:?}");
+}
+
+#[test]
+fn a_stream_that_slows_down_drifts() {
+    let Some(Workload::Iperf(iperf)) = defaults("iperf") else { panic!("no default") };
+    let second = |seq: u64, bytes: u64| {
+        Sample::Interval(Interval {
+            seq,
+            start: at(1000.0 * seq as f64),
+            end: at(1000.0 * (seq + 1) as f64),
+            bytes,
+            ..Interval::default()
+        })
+    };
+    let falling = (0..20).map(|i| second(i, 5_000_000 - 200_000 * i)).collect();
+    let got = kinds(&recorded(Workload::Iperf(iperf), falling));
+    assert!(matches!(got.as_slice(), [Advice::Drifting { ratio }] if *ratio < 0.5), "{got:?}");
+    // Only the last, short interval is slow.
+    let steady = (0..20).map(|i| second(i, if i == 19 { 10 } else { 5_000_000 })).collect();
+    assert_eq!(kinds(&recorded(Workload::Iperf(iperf), steady)), []);
+}
+
+#[test]
+fn an_overflow_is_this_hosts_loss() {
+    let mut cell = closed([5.0; 3]);
+    cell.counters.insert("socket-overflow".into(), 0);
+    assert_eq!(kinds(&cell), []);
+    cell.counters.insert("socket-overflow".into(), 7);
+    assert_eq!(kinds(&cell), [Advice::SocketBufferOverflow { dropped: 7 }]);
+}
+
+#[test]
+fn a_sender_that_keeps_half_the_rate_is_behind() {
+    let paced = UdpEcho { interval: Some(Duration::from_millis(10)), ..echo() };
+    let every = |ms: f64| {
+        probes(
+            paced,
+            (0..100).map(move |i| {
+                let sent = f64::from(i) * ms;
+                (f64::from(i) * 10.0, sent, sent + 2.0)
+            }),
+        )
+    };
+    let got = kinds(&every(20.0));
+    let [Advice::SenderBehind { asked, kept, unit }] = got.as_slice() else { panic!("{got:?}") };
+    assert_eq!((*asked, unit.as_str()), (100.0, "probes/s"));
+    assert!(libm::fabs(kept - 50.0) < 1e-6, "{kept}");
+    assert_eq!(kinds(&every(10.1)), []);
+
+    let Some(Workload::Iperf(iperf)) = defaults("iperf") else { panic!("no default") };
+    let offered = Iperf { bandwidth: Some(40_000_000), ..iperf };
+    let total = |bytes| {
+        Sample::Interval(Interval {
+            total: true,
+            observer: Observer::Sender,
+            end: at(1000.0),
+            bytes,
+            ..Interval::default()
+        })
+    };
+    let slow = recorded(Workload::Iperf(offered), vec![total(2_500_000)]);
+    let wanted = Advice::SenderBehind { asked: 40.0, kept: 20.0, unit: "Mbit/s".into() };
+    assert_eq!(kinds(&slow), [wanted]);
+    assert_eq!(kinds(&recorded(Workload::Iperf(offered), vec![total(5_000_000)])), []);
+}
+
+/// A station that answers right after the next beacon, to probes sent at any time.
+#[test]
+fn a_sleeping_station_keeps_the_beacons_phase() {
+    let mut random = Random::new(3);
+    let paced = UdpEcho { interval: Some(Duration::from_millis(250)), ..echo() };
+    let mut asleep = |interval: f64| {
+        (0..200)
+            .map(|i| {
+                let sent = f64::from(i) * interval;
+                let beacon = libm::ceil(sent / 102.4) * 102.4;
+                (sent, sent, beacon + 2.0 + 2.0 * exponential(&mut random))
+            })
+            .collect::<Vec<_>>()
+    };
+    let got = kinds(&probes(paced, asleep(250.0)));
+    let comb = |a: &Advice| matches!(a, Advice::BeaconComb { strength, .. } if *strength > 0.9);
+    assert!(got.iter().any(comb), "{got:?}");
+    // Probes sent in phase prove nothing.
+    let in_step = UdpEcho { interval: Some(Duration::from_millis(1024)), ..echo() };
+    let got = kinds(&probes(in_step, asleep(1024.0)));
+    assert!(!got.iter().any(comb), "{got:?}");
+    // Nor do slow but wakeful stations.
+    let mut random = Random::new(4);
+    let slow = closed((0..300).map(|_| 30.0 + 10.0 * exponential(&mut random)));
+    assert!(!kinds(&slow).iter().any(|a| matches!(a, Advice::BeaconComb { .. })));
+}
+
+#[test]
+fn a_coarse_clock_is_told_from_the_calibration() {
+    let cell = |metric: &str, unit: &str, value| {
+        let id = Identity { metric: metric.into(), ..Identity::default() };
+        Estimate::exact(value, 9).into_cell(id, unit, Origin::Measured)
+    };
+    let cells =
+        [cell("rtt_avg", "ms", 0.001), cell("rtt_p50", "ms", 0.02), cell("loss", "percent", 0.0)];
+    assert_eq!(clock("here", &cells, 1000), None);
+    let coarse = clock("here", &cells, 15_000).unwrap();
+    assert_eq!(coarse.advice, Advice::ClockTooCoarse { step_ns: 15_000, median_ns: 20_000 });
+    assert_eq!(clock("here", &[], 15_000), None);
+}
+
+#[test]
+fn every_advice_has_three_parts_and_reads_back() {
+    let all = [
+        Advice::FewSamples { metrics: "rtt_p99".into(), n: 20, needed: 368 },
+        Advice::Bimodal { low: 5.0, high: 40.0, unit: "ms".into() },
+        Advice::Drifting { ratio: 1.5 },
+        Advice::ClockTooCoarse { step_ns: 15_000, median_ns: 20_000 },
+        Advice::SocketBufferOverflow { dropped: 7 },
+        Advice::SenderBehind { asked: 100.0, kept: 50.0, unit: "probes/s".into() },
+        Advice::BeaconComb { period_ms: 102.4, strength: 0.93 },
+    ];
+    for advice in all {
+        for part in advice.parts() {
+            assert!(part.ends_with('.') && !part.contains("  "), "{part}");
+        }
+        let warning = Warning { place: "udp-echo, 100 B".into(), advice };
+        let json = serde_json::to_string(&warning).unwrap();
+        assert_eq!(serde_json::from_str::<Warning>(&json).unwrap(), warning);
+    }
+}

@@ -1,0 +1,119 @@
+//! The advice in words.
+
+use super::Advice;
+use crate::digits::plain;
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt;
+
+impl Advice {
+    /// What was seen, why it matters, and what to try, in plain sentences.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let [seen, why, what] = self.parts();
+        format!("{seen} {why} {what}")
+    }
+
+    /// The three parts: what was seen, why it matters, what to try.
+    #[must_use]
+    pub fn parts(&self) -> [String; 3] {
+        match self {
+            Self::FewSamples { metrics, n, needed } => few_samples(metrics, *n, *needed),
+            Self::Bimodal { low, high, unit } => bimodal(*low, *high, unit),
+            Self::Drifting { ratio } => drifting(*ratio),
+            Self::ClockTooCoarse { step_ns, median_ns } => clock(*step_ns, *median_ns),
+            Self::SocketBufferOverflow { dropped } => overflow(*dropped),
+            Self::SenderBehind { asked, kept, unit } => behind(*asked, *kept, unit),
+            Self::BeaconComb { period_ms, strength } => comb(*period_ms, *strength),
+        }
+    }
+}
+
+impl fmt::Display for Advice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text())
+    }
+}
+
+fn few_samples(metrics: &str, n: u64, needed: u64) -> [String; 3] {
+    [
+        format!("{n} samples are too few to enclose {metrics} from both sides."),
+        "The tail may be much longer than the figure says.".to_string(),
+        format!("Take {needed} samples or more, or read a lower quantile."),
+    ]
+}
+
+fn bimodal(low: f64, high: f64, unit: &str) -> [String; 3] {
+    let (low, high) = (plain(low), plain(high));
+    [
+        format!("The values fall into two groups, around {low} {unit} and {high} {unit}."),
+        "A mean or a median then describes neither of them.".to_string(),
+        "Look at the distribution; power save, retries and a scan each make an upper group. \
+         Switch one off and compare."
+            .to_string(),
+    ]
+}
+
+fn drifting(ratio: f64) -> [String; 3] {
+    let direction = if ratio > 1.0 { "grow" } else { "fall" };
+    [
+        format!(
+            "The values {direction} during the cell: at its end they are {} times those at its \
+             start.",
+            plain(ratio)
+        ),
+        "No single figure describes them, and the intervals assume that they stay.".to_string(),
+        "Look at them over time; a queue that fills (offer less), heat, and another station on \
+         the channel are usual causes."
+            .to_string(),
+    ]
+}
+
+fn clock(step_ns: u64, median_ns: u64) -> [String; 3] {
+    let us = |ns: u64| plain(ns as f64 / 1e3);
+    [
+        format!(
+            "The clock moves in steps of {} us, and the median is only {} us.",
+            us(step_ns),
+            us(median_ns)
+        ),
+        "Differences below a step do not show, and quantiles fall onto the same step.".to_string(),
+        "Measure from a host with a finer clock (the run's facts name the clock source)."
+            .to_string(),
+    ]
+}
+
+fn overflow(dropped: u64) -> [String; 3] {
+    let datagrams =
+        if dropped == 1 { "1 datagram".to_string() } else { format!("{dropped} datagrams") };
+    [
+        format!("The kernel dropped {datagrams}, as the receive buffer of the socket was full."),
+        "That is loss on this host, and it is counted as loss of the link.".to_string(),
+        "Allow larger buffers (Linux: sysctl net.core.rmem_max), or lower the rate or the number \
+         in flight."
+            .to_string(),
+    ]
+}
+
+fn behind(asked: f64, kept: f64, unit: &str) -> [String; 3] {
+    [
+        format!("The sender was to send {} {unit} and sent {} {unit}.", plain(asked), plain(kept)),
+        "The result is not that of the offered rate. Where there are response times, they count \
+         from the due time and hold the wait; round trips do not."
+            .to_string(),
+        "Offer less, allow more in flight, or take other load off this host.".to_string(),
+    ]
+}
+
+fn comb(period_ms: f64, strength: f64) -> [String; 3] {
+    [
+        format!(
+            "Replies keep one phase of the beacons' period of {period_ms} ms (strength {} of 1).",
+            plain(strength)
+        ),
+        "The station sleeps between beacons (modem sleep, ESP-IDF's default \
+         WIFI_PS_MIN_MODEM), so what is sent to it waits for the next one."
+            .to_string(),
+        "For latency, call esp_wifi_set_ps(WIFI_PS_NONE); it costs current.".to_string(),
+    ]
+}
