@@ -205,17 +205,20 @@ impl ClientHeader {
         let (Some(e), Some(rest)) = (self.extension, out.get_mut(CLIENT_HEADER_V1..)) else {
             return;
         };
-        put_words(rest, &[
-            0,
-            0,
-            u32::from(e.upper) << 16 | u32::from(e.lower),
-            e.version.0,
-            e.version.1,
-            u32::from(e.tos),
-            (e.rate & 0xFFFF_FFFF) as u32,
-            ((e.rate >> 32) as u32) << 8,
-            e.prefetch,
-        ]);
+        put_words(
+            rest,
+            &[
+                0,
+                0,
+                u32::from(e.upper) << 16 | u32::from(e.lower),
+                e.version.0,
+                e.version.1,
+                u32::from(e.tos),
+                (e.rate & 0xFFFF_FFFF) as u32,
+                ((e.rate >> 32) as u32) << 8,
+                e.prefetch,
+            ],
+        );
     }
 }
 

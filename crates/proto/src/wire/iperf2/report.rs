@@ -101,23 +101,25 @@ impl ServerReport {
         let low = |n: u64| (n & 0xFFFF_FFFF) as u32;
         let high = |n: u64| (n >> 32) as u32;
         let seconds = |d: Duration| low(d.as_secs());
-        put_words(&mut out[DATAGRAM_HEADER..], &[
-            flags::VERSION1 | flags::SEQNO_64,
-            high(self.bytes),
-            low(self.bytes),
-            seconds(self.time),
-            self.time.subsec_micros(),
-            low(self.lost),
-            low(self.out_of_order),
-            low(self.datagrams),
-            seconds(self.jitter),
-            self.jitter.subsec_micros(),
-        ]);
-        put_words(&mut out[DATAGRAM_HEADER + field::HIGH_HALVES..], &[
-            high(self.lost),
-            high(self.out_of_order),
-            high(self.datagrams),
-        ]);
+        put_words(
+            &mut out[DATAGRAM_HEADER..],
+            &[
+                flags::VERSION1 | flags::SEQNO_64,
+                high(self.bytes),
+                low(self.bytes),
+                seconds(self.time),
+                self.time.subsec_micros(),
+                low(self.lost),
+                low(self.out_of_order),
+                low(self.datagrams),
+                seconds(self.jitter),
+                self.jitter.subsec_micros(),
+            ],
+        );
+        put_words(
+            &mut out[DATAGRAM_HEADER + field::HIGH_HALVES..],
+            &[high(self.lost), high(self.out_of_order), high(self.datagrams)],
+        );
     }
 }
 
