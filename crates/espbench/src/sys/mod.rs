@@ -5,3 +5,8 @@
 pub mod host;
 pub mod stamp;
 pub mod timer;
+
+pub mod buffers;
+pub mod cpu;
+pub mod tcp;
+pub mod udp;
