@@ -1,4 +1,4 @@
-//! CPU time, and sleeping to the point.
+//! CPU time.
 
 use std::time::Duration;
 
@@ -7,12 +7,6 @@ use std::time::Duration;
 #[must_use]
 pub fn process_time() -> Option<Duration> {
     imp::process_time()
-}
-
-/// Asks for wake-ups to the point in this thread: the default timer slack makes every sleep some
-/// 50 us late. Without effect where the system has no such setting.
-pub fn sharp_timers() {
-    imp::sharp_timers();
 }
 
 #[cfg(unix)]
@@ -31,15 +25,6 @@ mod imp {
         };
         Some(span(usage.ru_utime) + span(usage.ru_stime))
     }
-
-    #[cfg(target_os = "linux")]
-    pub(super) fn sharp_timers() {
-        // SAFETY: PR_SET_TIMERSLACK takes one unsigned long, nanoseconds, and touches no memory.
-        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
-    }
-
-    #[cfg(not(target_os = "linux"))]
-    pub(super) fn sharp_timers() {}
 }
 
 #[cfg(not(unix))]
@@ -49,6 +34,4 @@ mod imp {
     pub(super) fn process_time() -> Option<Duration> {
         None
     }
-
-    pub(super) fn sharp_timers() {}
 }

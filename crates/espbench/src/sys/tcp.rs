@@ -46,8 +46,7 @@ mod imp {
     pub fn unacknowledged(stream: &TcpStream) -> Option<u64> {
         let mut queued: libc::c_int = 0;
         // SAFETY: the descriptor is open, and TIOCOUTQ, which is SIOCOUTQ, writes one int.
-        let result =
-            unsafe { libc::ioctl(stream.as_raw_fd(), libc::TIOCOUTQ, &raw mut queued) };
+        let result = unsafe { libc::ioctl(stream.as_raw_fd(), libc::TIOCOUTQ, &raw mut queued) };
         if result == 0 { u64::try_from(queued).ok() } else { None }
     }
 }

@@ -268,9 +268,8 @@ mod imp {
         }
         // SAFETY: `header` points to an iovec over `bytes` (which sendmsg only reads), to a name
         // and a control buffer of the stated lengths, all alive during the call.
-        let sent = unsafe {
-            libc::sendmsg(socket.as_raw_fd(), &raw const header, libc::MSG_NOSIGNAL)
-        };
+        let sent =
+            unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const header, libc::MSG_NOSIGNAL) };
         if sent < 0 {
             return Err(io::Error::last_os_error());
         }

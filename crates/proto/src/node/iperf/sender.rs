@@ -96,14 +96,16 @@ impl UdpSender {
     /// pattern of digits. [`fill`](Self::fill) then writes numbers and times only.
     pub fn prepare(&self, buf: &mut [u8]) {
         for datagram in buf.chunks_mut(self.setup.length as usize) {
-            for (at, byte) in datagram.iter_mut().enumerate() {
-                *byte = b'0' + (at % 10) as u8;
-            }
-            if let (Some(header), Some(body)) =
-                (self.setup.header, datagram.get_mut(DATAGRAM_HEADER..))
-            {
-                header.emit(body, DATAGRAM_HEADER);
-            }
+            prepare_one(self.setup.header, datagram);
+        }
+    }
+
+    /// Fills a buffer of any length with the flow's first datagram; the flow does not count it. A
+    /// UDP client that only receives (`-R`) asks with it.
+    pub fn ask(&self, now: Instant, buf: &mut [u8]) {
+        prepare_one(self.setup.header, buf);
+        if let Some(head) = buf.first_chunk_mut() {
+            Datagram::emit(head, 1, self.stamp(now));
         }
     }
 
@@ -294,6 +296,12 @@ impl UdpSender {
         Counts { bytes: self.bytes(), datagrams: Some(self.datagrams), ..Counts::default() }
     }
 
+    /// Whether all but the last datagram is sent.
+    #[must_use]
+    pub fn is_closing(&self) -> bool {
+        self.state != State::Sending
+    }
+
     /// Whether the receiver's report came.
     #[must_use]
     pub const fn has_report(&self) -> bool {
@@ -305,6 +313,15 @@ impl UdpSender {
     #[must_use]
     pub const fn skipped(&self) -> u64 {
         self.pacer.skipped()
+    }
+}
+
+fn prepare_one(header: Option<ClientHeader>, datagram: &mut [u8]) {
+    for (at, byte) in datagram.iter_mut().enumerate() {
+        *byte = b'0' + (at % 10) as u8;
+    }
+    if let (Some(header), Some(body)) = (header, datagram.get_mut(DATAGRAM_HEADER..)) {
+        header.emit(body, DATAGRAM_HEADER);
     }
 }
 
