@@ -1,6 +1,7 @@
 //! Moves bytes between sockets and the iperf machines of `espbench_proto::node`; the client
 //! (`target::iperf`) and the server (`respond::iperf`) both run on it.
 
+pub mod flows;
 pub mod tcp;
 pub mod udp;
 

@@ -5,14 +5,76 @@ use crate::sys;
 use espbench_proto::node::iperf::{Counts, Limit, Meter, Pacer};
 use espbench_proto::sample::{Link, Observer, Sample};
 use espbench_proto::time::{Duration, Instant};
+use socket2::{Domain, Socket, Type};
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Shutdown, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How long the peer may take to acknowledge the rest, and to close.
 const CLOSING: Duration = Duration::from_secs(2);
 /// How long to wait for the peer's close once it has acknowledged everything: ESP-IDF's server
 /// closes at the end of its own time only.
 const LINGER: Duration = Duration::from_millis(200);
+
+/// When a sender first looks at what the peer answered.
+const FIRST_LOOK: Duration = Duration::from_millis(20);
+
+/// Connects within `patience`, from `bind` where given, with socket buffers of `window` bytes.
+///
+/// # Errors
+/// The system's; `Interrupted` where `stop` was set, `TimedOut` where the time was up.
+pub fn connect(
+    peer: SocketAddr,
+    bind: Option<SocketAddr>,
+    window: Option<u32>,
+    patience: Duration,
+    stop: &AtomicBool,
+) -> io::Result<TcpStream> {
+    let socket = Socket::new(Domain::for_address(peer), Type::STREAM, None)?;
+    if let Some(window) = window {
+        // Before the connection opens: the window scale is agreed on then.
+        socket.set_send_buffer_size(window as usize)?;
+        socket.set_recv_buffer_size(window as usize)?;
+    }
+    if let Some(bind) = bind {
+        socket.bind(&bind.into())?;
+    }
+    socket.set_nonblocking(true)?;
+    let deadline = std::time::Instant::now() + patience;
+    loop {
+        match socket.connect(&peer.into()) {
+            Ok(()) => break,
+            Err(error) if is_connected(&error) => break,
+            Err(error) if !is_connecting(&error) => return Err(error),
+            Err(_) => {}
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Err(ErrorKind::Interrupted.into());
+        }
+        if std::time::Instant::now() >= deadline {
+            return Err(ErrorKind::TimedOut.into());
+        }
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    socket.set_nonblocking(false)?;
+    Ok(socket.into())
+}
+
+fn is_connected(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    let connected = error.raw_os_error() == Some(libc::EISCONN);
+    #[cfg(not(unix))]
+    let connected = error.raw_os_error() == Some(10_056); // WSAEISCONN
+    connected
+}
+
+fn is_connecting(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    let connecting = matches!(error.raw_os_error(), Some(libc::EINPROGRESS | libc::EALREADY));
+    #[cfg(not(unix))]
+    let connecting = matches!(error.raw_os_error(), Some(10_036 | 10_037 | 10_022)); // WSAEALREADY
+    connecting || is_pause(error)
+}
 
 /// What a sending stream is told.
 #[derive(Clone, Copy, Debug)]
@@ -65,14 +127,17 @@ pub enum Ended {
     Broken(io::Error),
 }
 
+/// Takes what the peer says; false stops the stream.
+pub type Listen<'a> = &'a mut dyn FnMut(&[u8]) -> bool;
+
 /// Sends until the limit, then closes this direction and waits for the peer to have it all. The
-/// total counts up to the last acknowledgement. Looks at what the peer sends meanwhile through
-/// `listen`, where the stream is not a duplex one.
+/// total counts up to the last acknowledgement. What the peer sends meanwhile goes to `listen`,
+/// where the stream is not a duplex one; an answer of false stops the stream.
 pub fn send(
     mut stream: &TcpStream,
     plan: &Sending,
     control: &mut Control<'_>,
-    listen: &mut dyn FnMut(&[u8]),
+    listen: Listen<'_>,
 ) -> Ended {
     let mut meter = Meter::new(plan.link, Observer::Sender, plan.interval, plan.start);
     let mut counts = Counts { bytes: plan.before, datagrams: Some(0), ..Counts::default() };
@@ -82,8 +147,9 @@ pub fn send(
     if let Err(error) = stream.set_write_timeout(Some(SLICE)) {
         return Ended::Broken(error);
     }
+    let mut look = Look { next: plan.start + FIRST_LOOK, every: FIRST_LOOK };
     // A write cut short by its time-out is continued, so that the stream's pattern holds.
-    let mut offset = 0;
+    let mut offset: usize = 0;
     let ended = loop {
         let now = control.clock.now();
         if now >= meter.next() {
@@ -91,7 +157,9 @@ pub fn send(
             while let Some(interval) = meter.ended(now, &counts) {
                 (control.emit)(Sample::Interval(interval));
             }
-            listen_now(stream, plan, listen);
+        }
+        if look.is_due(now) && !listen_now(stream, plan, listen) {
+            break Ended::Stopped;
         }
         let left = match plan.limit {
             Limit::Time(time) if now.since(plan.start) >= time => 0,
@@ -151,16 +219,35 @@ fn observe(stream: &TcpStream, counts: &mut Counts) {
     }
 }
 
-/// Takes what the peer has sent, without waiting.
-fn listen_now(mut stream: &TcpStream, plan: &Sending, listen: &mut dyn FnMut(&[u8])) {
+/// When to look at what the peer sends: soon after the start, then less and less often.
+struct Look {
+    next: Instant,
+    every: Duration,
+}
+
+impl Look {
+    fn is_due(&mut self, now: Instant) -> bool {
+        let due = now >= self.next;
+        if due {
+            self.every = (self.every * 2).min(Duration::from_secs(1));
+            self.next = now + self.every;
+        }
+        due
+    }
+}
+
+/// Takes what the peer has sent, without waiting; false where `listen` says so.
+fn listen_now(mut stream: &TcpStream, plan: &Sending, listen: Listen<'_>) -> bool {
     if plan.duplex || stream.set_nonblocking(true).is_err() {
-        return;
+        return true;
     }
     let mut bytes = [0; 4096];
+    let mut go_on = true;
     while let Ok(count @ 1..) = stream.read(&mut bytes) {
-        listen(&bytes[..count]);
+        go_on &= listen(&bytes[..count]);
     }
     let _ = stream.set_nonblocking(false);
+    go_on
 }
 
 /// Waits until the peer has acknowledged everything, and then a little for its close. Answers when
@@ -169,7 +256,7 @@ fn drain(
     mut stream: &TcpStream,
     plan: &Sending,
     control: &Control<'_>,
-    listen: &mut dyn FnMut(&[u8]),
+    listen: Listen<'_>,
 ) -> Instant {
     let closed = control.clock.now();
     let mut acknowledged = None;
@@ -190,7 +277,9 @@ fn drain(
         }
         match stream.read(&mut bytes) {
             Ok(0) => return acknowledged.unwrap_or(now),
-            Ok(count) => listen(&bytes[..count]),
+            Ok(count) => {
+                listen(&bytes[..count]);
+            }
             Err(error) if is_pause(&error) => {}
             Err(_) => return acknowledged.unwrap_or(now),
         }

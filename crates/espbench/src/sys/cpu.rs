@@ -21,7 +21,7 @@ mod imp {
         };
         let span = |t: libc::timeval| {
             Duration::from_secs(t.tv_sec.unsigned_abs())
-                + Duration::from_micros(t.tv_usec.unsigned_abs() as u64)
+                + Duration::from_micros(u64::try_from(t.tv_usec).unwrap_or_default())
         };
         Some(span(usage.ru_utime) + span(usage.ru_stime))
     }
