@@ -7,6 +7,7 @@
 //! | [`cli`] | the command: one file per subcommand; the only module that knows all others |
 //! | [`target`] | where: one file per way to reach devices |
 //! | [`respond`] | the other side: UDP echo, TCP sink and source, iperf 2 server, MQTT broker |
+//! | [`pump`] | moves bytes between sockets and the iperf machines, for both of these |
 //! | [`store`] | the record, in SQLite |
 //! | [`published`] | the published figures, read from CSV |
 //! | [`render`] | drawings of a report: text, JSON, CSV, Markdown, HTML |
@@ -19,6 +20,7 @@
 pub mod cli;
 pub mod clock;
 pub mod published;
+pub mod pump;
 pub mod render;
 pub mod respond;
 pub mod store;

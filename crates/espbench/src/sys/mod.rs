@@ -2,6 +2,10 @@
 //!
 //! The only place with `unsafe`.
 
+pub mod buffers;
+pub mod cpu;
 pub mod host;
 pub mod stamp;
+pub mod tcp;
 pub mod timer;
+pub mod udp;

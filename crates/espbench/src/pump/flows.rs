@@ -1,0 +1,183 @@
+//! Many UDP flows that arrive on one socket, told apart by their sender's address.
+//!
+//! One socket rather than one for each flow: no datagram can fall between an old and a new socket,
+//! and it works the same on every system.
+
+use super::udp::{SLOT, SLOTS, arrival};
+use super::{Control, SLICE, is_pause};
+use crate::sys::udp::Batch;
+use espbench_proto::node::Output;
+use espbench_proto::node::iperf::{Heard, ReceiverSetup, UdpReceiver};
+use espbench_proto::sample::Sample;
+use espbench_proto::time::Instant;
+use espbench_proto::wire::iperf2::{Datagram, REPORT, Width};
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+
+/// Most flows at once. Datagrams of further ones are counted as strays.
+pub const MOST: usize = 128;
+/// First numbers beyond this are no flow's beginning: garbage, or an end whose flow is over.
+const FIRST_MOST: i64 = 1 << 20;
+
+/// What to do with flows.
+pub trait Policy {
+    /// A datagram came from a sender that has no flow. `None`: it is none of ours.
+    fn begin(&mut self, from: SocketAddr, first: &[u8]) -> Option<ReceiverSetup>;
+    /// A sample of a flow.
+    fn sample(&mut self, from: SocketAddr, sample: Sample);
+    /// A flow is over.
+    fn end(&mut self, from: SocketAddr, flow: &UdpReceiver);
+    /// Called between batches; true ends the loop.
+    fn is_over(&mut self) -> bool;
+}
+
+/// What the loop saw that belongs to no flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strays {
+    /// Datagrams that are not iperf's, or of more flows than [`MOST`].
+    pub datagrams: u64,
+    /// Datagrams that the kernel dropped from the full socket buffer, where it says.
+    pub dropped: Option<u32>,
+}
+
+struct Flow {
+    from: SocketAddr,
+    receiver: UdpReceiver,
+    wake: Instant,
+}
+
+/// Receives until the policy or the stop flag ends it.
+///
+/// # Errors
+/// The system's, other than pauses and errors that a single peer caused.
+pub fn serve(
+    socket: &UdpSocket,
+    policy: &mut dyn Policy,
+    control: &Control<'_>,
+) -> io::Result<Strays> {
+    socket.set_read_timeout(Some(SLICE))?;
+    let mut server = Server { socket, flows: Vec::new(), last: 0, strays: Strays::default() };
+    let mut batch = Batch::new(SLOTS, SLOT);
+    loop {
+        let received = batch.receive(socket);
+        let now = control.clock.now();
+        server.wake(now, policy);
+        match received {
+            Ok(count) => {
+                for nth in 0..count {
+                    server.take(&mut batch, nth, now, policy);
+                }
+                server.strays.dropped = batch.dropped();
+            }
+            // A reset is an ICMP error about something sent to one of the peers.
+            Err(error) if is_pause(&error) || super::udp::is_gone(&error) => {}
+            Err(error) => return Err(error),
+        }
+        if control.stopped() || policy.is_over() {
+            server.stop(now, policy);
+            return Ok(server.strays);
+        }
+    }
+}
+
+struct Server<'a> {
+    socket: &'a UdpSocket,
+    flows: Vec<Flow>,
+    last: usize,
+    strays: Strays,
+}
+
+impl Server<'_> {
+    fn take(&mut self, batch: &mut Batch, nth: usize, now: Instant, policy: &mut dyn Policy) {
+        let Some(from) = batch.from(nth) else { return };
+        let Some(at) = self.flow_of(from) else {
+            let datagram = batch.get(nth);
+            if let Some(at) = self.begin(from, datagram.bytes, now, policy) {
+                self.give(at, batch, nth, now, policy);
+            }
+            return;
+        };
+        self.give(at, batch, nth, now, policy);
+    }
+
+    fn give(
+        &mut self,
+        at: usize,
+        batch: &mut Batch,
+        nth: usize,
+        now: Instant,
+        policy: &mut dyn Policy,
+    ) {
+        let datagram = batch.get(nth);
+        let arrived = arrival(now, datagram.age_ns);
+        let heard = self.flows[at].receiver.datagram(arrived, datagram.bytes, datagram.length);
+        match heard {
+            Heard::Data => {}
+            Heard::Last | Heard::Closed => self.poll(at, now, policy),
+            Heard::Stray => self.strays.datagrams += 1,
+        }
+    }
+
+    fn flow_of(&mut self, from: SocketAddr) -> Option<usize> {
+        // Most datagrams come from the sender of the one before.
+        if self.flows.get(self.last).is_none_or(|flow| flow.from != from) {
+            self.last = self.flows.iter().position(|flow| flow.from == from)?;
+        }
+        Some(self.last)
+    }
+
+    fn begin(
+        &mut self,
+        from: SocketAddr,
+        first: &[u8],
+        now: Instant,
+        policy: &mut dyn Policy,
+    ) -> Option<usize> {
+        let id = Datagram::new(first).map(|d| d.id(Width::Told));
+        if !id.is_ok_and(|id| (0..FIRST_MOST).contains(&id)) || self.flows.len() >= MOST {
+            // A negative number is the end of a flow that is over here, and no stray.
+            self.strays.datagrams += u64::from(!id.is_ok_and(|id| id < 0));
+            return None;
+        }
+        let setup = policy.begin(from, first)?;
+        self.flows.push(Flow { from, receiver: UdpReceiver::new(setup, now), wake: now });
+        Some(self.flows.len() - 1)
+    }
+
+    /// Polls the flows that have something to do.
+    fn wake(&mut self, now: Instant, policy: &mut dyn Policy) {
+        for at in (0..self.flows.len()).rev() {
+            if now >= self.flows[at].wake {
+                self.poll(at, now, policy);
+            }
+        }
+    }
+
+    /// Polls one flow; takes it out where it is over.
+    fn poll(&mut self, at: usize, now: Instant, policy: &mut dyn Policy) {
+        let Flow { from, receiver, wake } = &mut self.flows[at];
+        let mut report = [0; REPORT];
+        loop {
+            match receiver.poll(now, &mut report) {
+                Output::Sample(sample) => policy.sample(*from, sample),
+                Output::Send { len } => {
+                    let _ = self.socket.send_to(&report[..len], *from);
+                }
+                Output::WaitUntil(until) => {
+                    *wake = until;
+                    return;
+                }
+                Output::Done => break,
+            }
+        }
+        let flow = self.flows.swap_remove(at);
+        policy.end(flow.from, &flow.receiver);
+    }
+
+    fn stop(&mut self, now: Instant, policy: &mut dyn Policy) {
+        for at in (0..self.flows.len()).rev() {
+            self.flows[at].receiver.stop();
+            self.poll(at, now, policy);
+        }
+    }
+}

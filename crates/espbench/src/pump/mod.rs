@@ -1,0 +1,57 @@
+//! Moves bytes between sockets and the iperf machines of `espbench_proto::node`; the client
+//! (`target::iperf`) and the server (`respond::iperf`) both run on it.
+
+pub mod flows;
+pub mod tcp;
+pub mod udp;
+
+use crate::clock::Clock;
+use espbench_proto::sample::Sample;
+use espbench_proto::time::Duration;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Longest blocking call, so that a stop is noticed.
+pub const SLICE: Duration = Duration::from_millis(50);
+
+/// What a pump runs under.
+pub struct Control<'a> {
+    /// The clock of all samples.
+    pub clock: &'a Clock,
+    /// Set by the user's Ctrl-C or by the service's end.
+    pub stop: &'a AtomicBool,
+    /// Takes samples as they come.
+    pub emit: &'a mut dyn FnMut(Sample),
+}
+
+impl std::fmt::Debug for Control<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Control").field("stop", &self.stop).finish_non_exhaustive()
+    }
+}
+
+impl Control<'_> {
+    /// Whether to stop.
+    #[must_use]
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// Whether a call ended because its time-out did, or a signal came: look around and call again.
+#[must_use]
+pub fn is_pause(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted
+    )
+}
+
+/// Nanoseconds since the epoch at the clock's zero, for the time of day in datagrams. Read once;
+/// differences are always the monotonic clock's.
+#[must_use]
+pub fn epoch_ns(clock: &Clock) -> u64 {
+    let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let wall = wall.map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or_default());
+    wall.saturating_sub(clock.now().as_nanos())
+}

@@ -1,0 +1,251 @@
+//! One UDP flow, in one direction.
+
+use super::{Control, SLICE, is_pause};
+use crate::sys::{timer, udp as sys};
+use espbench_proto::node::Output;
+use espbench_proto::node::iperf::{UdpReceiver, UdpSender};
+use espbench_proto::time::{Duration, Instant};
+use espbench_proto::wire::iperf2::{CLIENT_HEADER, DATAGRAM_HEADER, REPORT};
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, UdpSocket};
+
+/// A wait shorter than this is spun, as a sleep would overshoot it.
+const SPIN: Duration = Duration::from_micros(20);
+/// Datagrams of one receive.
+pub const SLOTS: usize = 64;
+/// Bytes kept of a received datagram: an Ethernet frame's worth. Longer ones are counted whole.
+pub const SLOT: usize = 2048;
+
+/// How a sender's datagrams left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sent {
+    /// Sends that the system refused for want of buffers (`ENOBUFS`, `ENOMEM`).
+    pub refused: u64,
+    /// True where the kernel or the card cut batches into datagrams.
+    pub segmented: bool,
+}
+
+/// Runs a sender to its end. `to` is for a socket that is not connected; such a socket is read by
+/// someone else, and no report can be awaited on it.
+///
+/// # Errors
+/// The system's, other than a want of buffers; the machine is abandoned, and its samples are out.
+pub fn send(
+    socket: &UdpSocket,
+    to: Option<SocketAddr>,
+    sender: &mut UdpSender,
+    length: usize,
+    control: &mut Control<'_>,
+) -> io::Result<Sent> {
+    timer::precise_wakeups();
+    let mut out = Outlet::new(socket, to, length);
+    sender.prepare(&mut out.buffer);
+    let mut failure = None;
+    loop {
+        let now = control.clock.now();
+        let result = match sender.poll(now, &mut out.buffer) {
+            Output::Sample(sample) => {
+                (control.emit)(sample);
+                continue;
+            }
+            Output::Send { len } => out.send_one(len),
+            Output::Done => return failure.map_or(Ok(out.sent), Err),
+            Output::WaitUntil(at) => {
+                if control.stopped() {
+                    sender.stop(now);
+                }
+                let count = sender.fill(now, &mut out.buffer);
+                if count == 0 {
+                    out.wait(sender, at, now, control)
+                } else {
+                    out.send_batch(count).map(|taken| sender.sent(taken))
+                }
+            }
+        };
+        if let Err(error) = result {
+            // The flow ends here; what was counted is kept.
+            sender.abandon(control.clock.now());
+            failure.get_or_insert(error);
+        }
+    }
+}
+
+struct Outlet<'a> {
+    socket: &'a UdpSocket,
+    to: Option<SocketAddr>,
+    length: usize,
+    buffer: Vec<u8>,
+    batch: usize,
+    sent: Sent,
+}
+
+impl<'a> Outlet<'a> {
+    fn new(socket: &'a UdpSocket, to: Option<SocketAddr>, length: usize) -> Self {
+        let length = length.max(DATAGRAM_HEADER);
+        let batch = (sys::MAX_SEND / length).clamp(1, sys::MAX_SEGMENTS);
+        Self { socket, to, length, buffer: vec![0; batch * length], batch, sent: Sent::default() }
+    }
+
+    fn send_one(&mut self, len: usize) -> io::Result<()> {
+        let result = match self.to {
+            Some(to) => self.socket.send_to(&self.buffer[..len], to),
+            None => self.socket.send(&self.buffer[..len]),
+        };
+        match result {
+            Err(error) if !is_pause(&error) && !no_buffers(&error) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sends the first `count` datagrams of the buffer; answers how many were taken.
+    fn send_batch(&mut self, count: usize) -> io::Result<usize> {
+        let count = count.min(self.batch);
+        let bytes = &self.buffer[..count * self.length];
+        match sys::send_segments(self.socket, self.to, bytes, self.length) {
+            Ok(taken) => {
+                self.sent.segmented |= taken > 1;
+                Ok(taken)
+            }
+            Err(error) if no_buffers(&error) => {
+                self.sent.refused += 1;
+                std::thread::sleep(Duration::from_micros(100));
+                Ok(0)
+            }
+            Err(error) if is_pause(&error) => Ok(0),
+            // A path that cannot segment (longer than its MTU, no checksum offload) says EINVAL,
+            // EMSGSIZE or EIO: one by one from here on. One by one, the error is the datagram's.
+            Err(error) if count > 1 && !is_gone(&error) => {
+                self.batch = 1;
+                Ok(0)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Nothing is due: sleeps, or listens for the report once the flow is closed.
+    fn wait(
+        &self,
+        sender: &mut UdpSender,
+        at: Instant,
+        now: Instant,
+        control: &Control<'_>,
+    ) -> io::Result<()> {
+        let left = at.since(now).min(SLICE);
+        if sender.is_closing() && self.to.is_none() {
+            self.socket.set_read_timeout(Some(left.max(Duration::from_millis(1))))?;
+            let mut report = [0; 2 * REPORT];
+            match self.socket.recv(&mut report) {
+                Ok(count) => {
+                    sender.handle(&report[..count]);
+                }
+                Err(error) if is_pause(&error) => {}
+                Err(error) => return Err(error),
+            }
+        } else if left > SPIN {
+            std::thread::sleep(left.checked_sub(SPIN).unwrap_or_default());
+        } else if left > Duration::ZERO {
+            timer::wait_until(control.clock, now + left);
+        }
+        Ok(())
+    }
+}
+
+fn no_buffers(error: &io::Error) -> bool {
+    #[cfg(unix)]
+    let refused = matches!(error.raw_os_error(), Some(libc::ENOBUFS | libc::ENOMEM));
+    #[cfg(not(unix))]
+    let refused = error.kind() == ErrorKind::OutOfMemory;
+    refused
+}
+
+/// The other side said that nothing listens there.
+#[must_use]
+pub fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset)
+}
+
+/// Asks the server to send (`-R`): one datagram that holds the whole client header, however short
+/// the others are. Repeated by the caller until data comes.
+///
+/// # Errors
+/// The system's.
+pub fn ask(
+    socket: &UdpSocket,
+    sender: &UdpSender,
+    length: usize,
+    control: &Control<'_>,
+) -> io::Result<()> {
+    let mut first = vec![0; length.max(DATAGRAM_HEADER + CLIENT_HEADER)];
+    sender.ask(control.clock.now(), &mut first);
+    match socket.send(&first) {
+        Err(error) if !is_pause(&error) && !no_buffers(&error) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Runs a receiver on a connected socket to its end. Answers how many datagrams the kernel dropped
+/// from this socket's full buffer, where it says.
+///
+/// # Errors
+/// The system's; the receiver is stopped, and its samples are out.
+pub fn receive(
+    socket: &UdpSocket,
+    receiver: &mut UdpReceiver,
+    control: &mut Control<'_>,
+) -> io::Result<Option<u32>> {
+    let mut batch = sys::Batch::new(SLOTS, SLOT);
+    let mut report = [0; REPORT];
+    let mut failure = None;
+    socket.set_read_timeout(Some(SLICE))?;
+    loop {
+        let now = control.clock.now();
+        match receiver.poll(now, &mut report) {
+            Output::Sample(sample) => (control.emit)(sample),
+            Output::Send { len } => {
+                let _ = socket.send(&report[..len]);
+            }
+            Output::Done => return failure.map_or(Ok(batch.dropped()), Err),
+            Output::WaitUntil(at) => {
+                if control.stopped() {
+                    receiver.stop();
+                    continue;
+                }
+                let wait = at.since(now).clamp(Duration::from_millis(1), SLICE);
+                if wait < SLICE {
+                    socket.set_read_timeout(Some(wait))?;
+                }
+                let result = batch.receive(socket);
+                let now = control.clock.now();
+                match result {
+                    Ok(count) => take(receiver, &mut batch, count, now),
+                    Err(error) if is_pause(&error) => {}
+                    Err(error) => {
+                        receiver.stop();
+                        failure.get_or_insert(error);
+                    }
+                }
+                if wait < SLICE {
+                    socket.set_read_timeout(Some(SLICE))?;
+                }
+            }
+        }
+    }
+}
+
+/// Gives a batch that was read at `now` to a receiver.
+fn take(receiver: &mut UdpReceiver, batch: &mut sys::Batch, count: usize, now: Instant) {
+    for nth in 0..count {
+        let datagram = batch.get(nth);
+        receiver.datagram(arrival(now, datagram.age_ns), datagram.bytes, datagram.length);
+    }
+}
+
+/// When the kernel had a datagram that was read at `now`. An age of more than a second is a step
+/// of the wall clock, not an age.
+#[must_use]
+pub fn arrival(now: Instant, age_ns: Option<u64>) -> Instant {
+    match age_ns {
+        Some(age @ ..1_000_000_000) => Instant::from_nanos(now.as_nanos().saturating_sub(age)),
+        _ => now,
+    }
+}

@@ -1,0 +1,391 @@
+//! Many datagrams with one system call: `recvmmsg` with the kernel's time of arrival, and UDP
+//! segmentation offload (`UDP_SEGMENT`, `udp(7)`). Elsewhere the same interface moves one at a
+//! time.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+
+/// Most segments that Linux takes in one send (`UDP_MAX_SEGMENTS` before 6.9).
+pub const MAX_SEGMENTS: usize = 64;
+/// Most payload bytes of one send.
+pub const MAX_SEND: usize = 65_000;
+
+/// A received datagram.
+#[derive(Clone, Copy, Debug)]
+pub struct Received<'a> {
+    /// Its bytes, as far as the slot holds them.
+    pub bytes: &'a [u8],
+    /// Its length on the wire.
+    pub length: usize,
+    /// When the kernel took it, in nanoseconds before the batch was read; `None` where the system
+    /// does not say.
+    pub age_ns: Option<u64>,
+}
+
+pub use imp::{Batch, send_segments, set_arrival_times};
+
+#[cfg(target_os = "linux")]
+mod imp {
+    use super::{Received, SocketAddr, UdpSocket, io};
+    use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
+    use std::os::fd::AsRawFd;
+
+    /// Room for a time of arrival and an overflow count, aligned as control messages must be.
+    const CONTROL_WORDS: usize = 10;
+
+    fn control_size() -> usize {
+        CONTROL_WORDS * size_of::<u64>()
+    }
+
+    /// Asks the kernel for the time of arrival of each datagram and for its count of datagrams
+    /// dropped from this socket's full buffer (`SO_RXQ_OVFL`).
+    pub fn set_arrival_times(socket: &UdpSocket) {
+        for option in [libc::SO_TIMESTAMPNS, libc::SO_RXQ_OVFL] {
+            let on: libc::c_int = 1;
+            // SAFETY: the descriptor is open for the life of `socket`, and the pointer and length
+            // describe `on`. A kernel without the option answers an error, which leaves it off.
+            unsafe {
+                libc::setsockopt(
+                    socket.as_raw_fd(),
+                    libc::SOL_SOCKET,
+                    option,
+                    (&raw const on).cast(),
+                    size_of::<libc::c_int>() as libc::socklen_t,
+                );
+            }
+        }
+    }
+
+    /// Buffers for one `recvmmsg`.
+    pub struct Batch {
+        slot: usize,
+        bytes: Vec<u8>,
+        names: Vec<libc::sockaddr_storage>,
+        controls: Vec<[u64; CONTROL_WORDS]>,
+        iovecs: Vec<libc::iovec>,
+        headers: Vec<libc::mmsghdr>,
+        filled: usize,
+        read_at_ns: u64,
+        dropped: Option<u32>,
+    }
+
+    // SAFETY: the raw pointers in `iovecs` and `headers` point into the heap buffers that this
+    // value owns; they are written before each call and used during it only.
+    unsafe impl Send for Batch {}
+
+    impl std::fmt::Debug for Batch {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.debug_struct("Batch").field("slots", &self.headers.len()).finish_non_exhaustive()
+        }
+    }
+
+    impl Batch {
+        /// Room for `slots` datagrams, of each of which `slot` bytes are kept.
+        #[must_use]
+        pub fn new(slots: usize, slot: usize) -> Self {
+            // SAFETY: all three are plain C structures for which zeros are valid values.
+            let (name, iovec, header) =
+                unsafe { (std::mem::zeroed(), std::mem::zeroed(), std::mem::zeroed()) };
+            Self {
+                slot,
+                bytes: vec![0; slots * slot],
+                names: vec![name; slots],
+                controls: vec![[0; CONTROL_WORDS]; slots],
+                iovecs: vec![iovec; slots],
+                headers: vec![header; slots],
+                filled: 0,
+                read_at_ns: 0,
+                dropped: None,
+            }
+        }
+
+        /// Waits for one datagram, as long as the socket's read time-out says, and takes all that
+        /// are there. Answers their number.
+        ///
+        /// # Errors
+        /// The system's; `WouldBlock` or `TimedOut` where nothing came.
+        pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<usize> {
+            self.filled = 0;
+            self.arm();
+            // SAFETY: each of the headers points to an iovec, a name and a control buffer of the
+            // stated sizes, all owned by `self` and not moved during the call.
+            let count = unsafe {
+                libc::recvmmsg(
+                    socket.as_raw_fd(),
+                    self.headers.as_mut_ptr(),
+                    self.headers.len() as libc::c_uint,
+                    // MSG_TRUNC: the length on the wire even where the slot is shorter.
+                    libc::MSG_WAITFORONE | libc::MSG_TRUNC,
+                    std::ptr::null_mut(),
+                )
+            };
+            if count < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            self.filled = count as usize;
+            self.read_at_ns = realtime_ns();
+            Ok(self.filled)
+        }
+
+        fn arm(&mut self) {
+            for i in 0..self.headers.len() {
+                self.iovecs[i] = libc::iovec {
+                    iov_base: self.bytes[i * self.slot..].as_mut_ptr().cast(),
+                    iov_len: self.slot,
+                };
+                let header = &mut self.headers[i].msg_hdr;
+                header.msg_name = (&raw mut self.names[i]).cast();
+                header.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+                header.msg_iov = &raw mut self.iovecs[i];
+                header.msg_iovlen = 1;
+                header.msg_control = self.controls[i].as_mut_ptr().cast();
+                header.msg_controllen = control_size() as _;
+                header.msg_flags = 0;
+            }
+        }
+
+        /// The `nth` datagram of the last batch.
+        ///
+        /// # Panics
+        /// Where the batch had no more than `nth`.
+        pub fn get(&mut self, nth: usize) -> Received<'_> {
+            assert!(nth < self.filled);
+            let length = self.headers[nth].msg_len as usize;
+            let age_ns = self.read_control(nth);
+            let start = nth * self.slot;
+            let bytes = &self.bytes[start..start + length.min(self.slot)];
+            Received { bytes, length, age_ns }
+        }
+
+        /// Reads the control messages: answers the age, keeps the overflow count.
+        fn read_control(&mut self, nth: usize) -> Option<u64> {
+            let mut age = None;
+            let header = &raw const self.headers[nth].msg_hdr;
+            // SAFETY: the kernel filled `header` with a control buffer of the length that it
+            // states; CMSG_FIRSTHDR and CMSG_NXTHDR stay within it. The payloads are read
+            // unaligned and have the types that the two options define.
+            unsafe {
+                let mut message = libc::CMSG_FIRSTHDR(header);
+                while !message.is_null() {
+                    let data = libc::CMSG_DATA(message);
+                    match ((*message).cmsg_level, (*message).cmsg_type) {
+                        (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) => {
+                            let at: libc::timespec = data.cast::<libc::timespec>().read_unaligned();
+                            age = Some(self.read_at_ns.saturating_sub(nanos(&at)));
+                        }
+                        (libc::SOL_SOCKET, libc::SO_RXQ_OVFL) => {
+                            self.dropped = Some(data.cast::<u32>().read_unaligned());
+                        }
+                        _ => {}
+                    }
+                    message = libc::CMSG_NXTHDR(header, message);
+                }
+            }
+            age
+        }
+
+        /// Datagrams that the kernel dropped from the socket's full buffer since it was opened;
+        /// `None` before the kernel said.
+        #[must_use]
+        pub const fn dropped(&self) -> Option<u32> {
+            self.dropped
+        }
+
+        /// Who sent the `nth` datagram.
+        #[must_use]
+        pub fn from(&self, nth: usize) -> Option<SocketAddr> {
+            let name = self.names.get(nth)?;
+            match libc::c_int::from(name.ss_family) {
+                libc::AF_INET => {
+                    // SAFETY: the family says that the storage holds a `sockaddr_in`, which is
+                    // smaller and no more aligned.
+                    let v4 = unsafe { &*(&raw const *name).cast::<libc::sockaddr_in>() };
+                    let ip = Ipv4Addr::from(u32::from_be(v4.sin_addr.s_addr));
+                    Some(SocketAddrV4::new(ip, u16::from_be(v4.sin_port)).into())
+                }
+                libc::AF_INET6 => {
+                    // SAFETY: as above, for `sockaddr_in6`.
+                    let v6 = unsafe { &*(&raw const *name).cast::<libc::sockaddr_in6>() };
+                    let ip = Ipv6Addr::from(v6.sin6_addr.s6_addr);
+                    let port = u16::from_be(v6.sin6_port);
+                    Some(SocketAddrV6::new(ip, port, 0, v6.sin6_scope_id).into())
+                }
+                _ => None,
+            }
+        }
+    }
+
+    fn nanos(at: &libc::timespec) -> u64 {
+        at.tv_sec.unsigned_abs() * 1_000_000_000 + at.tv_nsec.unsigned_abs()
+    }
+
+    /// The clock that the kernel stamps with. Only its difference to a stamp taken microseconds
+    /// before is used.
+    fn realtime_ns() -> u64 {
+        let mut at = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the pointer is to a timespec of this frame.
+        unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut at) };
+        nanos(&at)
+    }
+
+    /// Sends `bytes` as datagrams of `segment` bytes each with one call; the network stack or the
+    /// card cuts them apart. Answers how many datagrams were taken.
+    ///
+    /// # Errors
+    /// The system's. `InvalidInput`, `Unsupported` and EIO mean that the path cannot segment: send
+    /// one by one.
+    pub fn send_segments(
+        socket: &UdpSocket,
+        to: Option<SocketAddr>,
+        bytes: &[u8],
+        segment: usize,
+    ) -> io::Result<usize> {
+        let address = to.map(socket2::SockAddr::from);
+        let mut iovec =
+            libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+        let mut control = [0u64; 4];
+        // SAFETY: a msghdr of zeros is valid.
+        let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
+        header.msg_iov = &raw mut iovec;
+        header.msg_iovlen = 1;
+        if let Some(address) = &address {
+            header.msg_name = address.as_ptr().cast_mut().cast();
+            header.msg_namelen = address.len();
+        }
+        if bytes.len() > segment {
+            let size = u16::try_from(segment).map_err(|_| io::ErrorKind::InvalidInput)?;
+            header.msg_control = control.as_mut_ptr().cast();
+            // SAFETY: CMSG_SPACE of two bytes is 24, less than the 32 of `control`; CMSG_FIRSTHDR
+            // is its beginning, since the length covers a header.
+            unsafe {
+                header.msg_controllen = libc::CMSG_SPACE(size_of::<u16>() as _) as _;
+                let message = libc::CMSG_FIRSTHDR(&raw const header);
+                (*message).cmsg_level = libc::SOL_UDP;
+                (*message).cmsg_type = libc::UDP_SEGMENT;
+                (*message).cmsg_len = libc::CMSG_LEN(size_of::<u16>() as _) as _;
+                libc::CMSG_DATA(message).cast::<u16>().write_unaligned(size);
+            }
+        }
+        // SAFETY: `header` points to an iovec over `bytes` (which sendmsg only reads), to a name
+        // and a control buffer of the stated lengths, all alive during the call.
+        let sent =
+            unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const header, libc::MSG_NOSIGNAL) };
+        if sent < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok((sent as usize).div_ceil(segment.max(1)))
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod imp {
+    use super::{Received, SocketAddr, UdpSocket, io};
+
+    /// Not known here: arrival times are those of the read.
+    pub fn set_arrival_times(_socket: &UdpSocket) {}
+
+    /// A buffer for one datagram.
+    #[derive(Debug)]
+    pub struct Batch {
+        bytes: Vec<u8>,
+        length: usize,
+        from: Option<SocketAddr>,
+    }
+
+    impl Batch {
+        /// One datagram at a time, of at most `slot` bytes or 64 KiB, whichever is more.
+        #[must_use]
+        pub fn new(_slots: usize, slot: usize) -> Self {
+            Self { bytes: vec![0; slot.max(65_536)], length: 0, from: None }
+        }
+
+        /// Waits for one datagram.
+        ///
+        /// # Errors
+        /// The system's; `WouldBlock` or `TimedOut` where nothing came.
+        pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<usize> {
+            let (length, from) = socket.recv_from(&mut self.bytes)?;
+            (self.length, self.from) = (length, Some(from));
+            Ok(1)
+        }
+
+        /// The datagram.
+        pub fn get(&mut self, _nth: usize) -> Received<'_> {
+            Received { bytes: &self.bytes[..self.length], length: self.length, age_ns: None }
+        }
+
+        /// Not known here.
+        #[must_use]
+        pub const fn dropped(&self) -> Option<u32> {
+            None
+        }
+
+        /// Who sent it.
+        #[must_use]
+        pub const fn from(&self, _nth: usize) -> Option<SocketAddr> {
+            self.from
+        }
+    }
+
+    /// Sends one by one.
+    ///
+    /// # Errors
+    /// The system's, where not even the first datagram was taken.
+    pub fn send_segments(
+        socket: &UdpSocket,
+        to: Option<SocketAddr>,
+        bytes: &[u8],
+        segment: usize,
+    ) -> io::Result<usize> {
+        let mut count = 0;
+        for datagram in bytes.chunks(segment.max(1)) {
+            let sent = match to {
+                Some(to) => socket.send_to(datagram, to),
+                None => socket.send(datagram),
+            };
+            match sent {
+                Ok(_) => count += 1,
+                Err(error) if count == 0 => return Err(error),
+                Err(_) => break,
+            }
+        }
+        Ok(count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn segments_arrive_as_single_datagrams_with_age_and_sender() {
+        let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
+        receiver.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        set_arrival_times(&receiver);
+        let sender = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let bytes: Vec<u8> = (0..50).flat_map(|i| [i; 100]).collect();
+        let to = Some(receiver.local_addr().unwrap());
+        assert_eq!(send_segments(&sender, to, &bytes, 100).unwrap(), 50);
+        let (mut batch, mut seen) = (Batch::new(16, 64), 0);
+        while seen < 50 {
+            let count = batch.receive(&receiver).unwrap();
+            for nth in 0..count {
+                assert_eq!(batch.from(nth), Some(sender.local_addr().unwrap()));
+                let datagram = batch.get(nth);
+                assert_eq!(datagram.length, 100, "each one is a datagram of its own");
+                assert!(datagram.bytes.iter().all(|&b| b == seen));
+                seen += 1;
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_comes() {
+        let receiver = UdpSocket::bind("[::1]:0").or_else(|_| UdpSocket::bind("127.0.0.1:0"));
+        let receiver = receiver.unwrap();
+        receiver.set_read_timeout(Some(Duration::from_millis(10))).unwrap();
+        let error = Batch::new(4, 64).receive(&receiver).unwrap_err();
+        assert!(matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut));
+    }
+}

@@ -1,0 +1,247 @@
+//! An iperf 2 client: `iperf:HOST[:PORT]`.
+
+mod back;
+mod tcp;
+mod udp;
+
+use super::{Sink, Target, TargetError};
+use crate::clock::Clock;
+use crate::sys;
+use espbench_measure::run::Site;
+use espbench_proto::node::iperf::Limit;
+use espbench_proto::sample::{Observer, Sample};
+use espbench_proto::time::Duration;
+use espbench_proto::wire::iperf2::{ClientHeader, Extension, flags, upper};
+use espbench_proto::workload::{Direction, Iperf, Transport, Workload};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+
+/// How long a connection may take.
+const CONNECT: Duration = Duration::from_secs(5);
+/// Silence after which a sending peer is taken to have vanished.
+const IDLE: Duration = Duration::from_secs(5);
+/// What a peer that sends for a time may be late by, as in iperf 2 (`SLOPSECS`).
+const SLOP: Duration = Duration::from_secs(2);
+/// How long the server's connection back (`-r`, `-d`) is waited for.
+const BACK: Duration = Duration::from_secs(5);
+/// The version that the header names: what iperf 2 servers decide by.
+const VERSION: (u32, u32) = (0x0002_0001, 0x0008_0003);
+/// The smallest datagram: its header.
+const SMALLEST: u32 = 16;
+/// The largest payload of a UDP datagram over IPv4.
+const LARGEST: u32 = 65_507;
+
+/// An iperf 2 server, as the target of a client in this process.
+#[derive(Clone, Debug)]
+pub struct IperfTarget {
+    /// The server.
+    pub peer: SocketAddr,
+    /// Where to send from (`-B`).
+    pub bind: Option<SocketAddr>,
+    /// The device and the place.
+    pub site: Site,
+}
+
+/// What a stream's thread tells the thread of the sink.
+enum Event {
+    Sample(Sample),
+    Count(&'static str, u64),
+    Fact(&'static str, String),
+    Failed(TargetError),
+}
+
+/// What the threads of one cell share.
+struct Cell<'a> {
+    target: &'a IperfTarget,
+    work: &'a Iperf,
+    clock: Clock,
+    stop: AtomicBool,
+    limit: Limit,
+}
+
+impl Cell<'_> {
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The header of each stream. `listen` is where `-r` and `-d` are awaited.
+    fn header(&self, listen: Option<u16>) -> ClientHeader {
+        let work = self.work;
+        let udp = work.transport == Transport::Udp;
+        let mut bits = if udp { flags::SEQNO_64 } else { 0 };
+        let mut wants = 0;
+        match work.direction {
+            Direction::Forward => {}
+            Direction::Reverse => (bits, wants) = (bits | flags::VERSION2, upper::REVERSE),
+            Direction::FullDuplex => {
+                // Both ends send data: there is no room for a report.
+                let quiet = if udp { upper::NO_UDP_FIN } else { 0 };
+                (bits, wants) = (bits | flags::VERSION2, upper::FULL_DUPLEX | quiet);
+            }
+            Direction::Tradeoff => bits |= flags::VERSION1,
+            Direction::Dual => bits |= flags::VERSION1 | flags::RUN_NOW,
+        }
+        if udp && wants != 0 {
+            bits |= flags::UDP_TESTS;
+        }
+        ClientHeader {
+            flags: bits,
+            threads: u32::from(work.parallel),
+            port: u32::from(listen.unwrap_or(self.target.peer.port())),
+            length: work.length,
+            window: 0,
+            amount: self.limit.amount(),
+            extension: Some(Extension {
+                upper: wants,
+                version: VERSION,
+                rate: work.bandwidth.unwrap_or(if udp { UNLIMITED } else { 0 }),
+                ..Extension::default()
+            }),
+        }
+    }
+
+    /// When a sending peer is to be done at the latest, counted from its start.
+    fn latest(&self) -> Duration {
+        match self.limit {
+            Limit::Time(time) => time + SLOP,
+            Limit::Bytes(_) => Duration::MAX,
+        }
+    }
+
+    fn peer_error(
+        &self,
+        what: &'static str,
+        source: std::io::Error,
+        hint: impl Into<String>,
+    ) -> TargetError {
+        TargetError::Peer { peer: self.target.peer.to_string(), what, source, hint: hint.into() }
+    }
+
+    fn protocol_error(&self, what: impl Into<String>, hint: impl Into<String>) -> TargetError {
+        TargetError::Protocol {
+            peer: self.target.peer.to_string(),
+            what: what.into(),
+            hint: hint.into(),
+        }
+    }
+}
+
+/// A rate that no UDP sender reaches: an iperf 2 server that sends takes 0 for its default of
+/// 1 Mbit/s.
+const UNLIMITED: u64 = 100_000_000_000;
+
+impl Target for IperfTarget {
+    fn site(&self) -> Site {
+        self.site.clone()
+    }
+
+    fn check(&self, workload: &Workload) -> Result<(), TargetError> {
+        let unsupported = |hint: String| TargetError::Unsupported {
+            target: format!("iperf:{}", self.peer),
+            kind: workload.kind(),
+            hint,
+        };
+        let Workload::Iperf(work) = workload else {
+            return Err(unsupported("use udp:, tcp: or mqtt: for that".into()));
+        };
+        let udp = work.transport == Transport::Udp;
+        if udp && !(SMALLEST..=LARGEST).contains(&work.length) {
+            return Err(unsupported(format!(
+                "a datagram of {} B cannot be: choose {SMALLEST} to {LARGEST} B",
+                work.length
+            )));
+        }
+        if work.parallel == 0 || work.length == 0 {
+            return Err(unsupported("there must be at least one stream of one byte".into()));
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, workload: &Workload, sink: &mut dyn Sink) -> Result<(), TargetError> {
+        self.check(workload)?;
+        let Workload::Iperf(work) = workload else { return Ok(()) };
+        let cell = Cell {
+            target: self,
+            work,
+            clock: Clock::start(),
+            stop: AtomicBool::new(false),
+            limit: work.bytes.map_or(Limit::Time(work.time), Limit::Bytes),
+        };
+        let cpu = sys::cpu::process_time();
+        let (sender, receiver) = sync_channel(256);
+        let result = std::thread::scope(|scope| {
+            let cell = &cell;
+            scope.spawn(move || {
+                let result = match work.transport {
+                    Transport::Tcp => tcp::run(cell, &sender),
+                    Transport::Udp => udp::run(cell, &sender),
+                };
+                if let Err(error) = result {
+                    let _ = sender.send(Event::Failed(error));
+                }
+            });
+            pass_on(cell, &receiver, sink)
+        });
+        if let (Some(before), Some(after)) = (cpu, sys::cpu::process_time()) {
+            sink.fact("cpu-time", format!("{:.3} s", (after - before).as_secs_f64()));
+        }
+        result
+    }
+}
+
+/// Gives everything to the sink until the threads are done; the first failure is the cell's.
+fn pass_on(
+    cell: &Cell<'_>,
+    events: &Receiver<Event>,
+    sink: &mut dyn Sink,
+) -> Result<(), TargetError> {
+    let mut result = Ok(());
+    loop {
+        match events.recv_timeout(crate::pump::SLICE) {
+            Ok(Event::Sample(sample)) => sink.sample(sample),
+            Ok(Event::Count(name, by)) => sink.count(name, by),
+            Ok(Event::Fact(name, value)) => sink.fact(name, value),
+            Ok(Event::Failed(error)) => {
+                cell.stop.store(true, Ordering::Relaxed);
+                result = result.and(Err(error));
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if sink.cancelled() {
+            cell.stop.store(true, Ordering::Relaxed);
+            result = result.and(Err(TargetError::Cancelled));
+        }
+    }
+    result
+}
+
+/// A stream's way to the sink.
+#[derive(Clone)]
+struct Outbox(SyncSender<Event>);
+
+impl Outbox {
+    fn sample(&self, sample: Sample) {
+        let _ = self.0.send(Event::Sample(sample));
+    }
+
+    fn count(&self, name: &'static str, by: u64) {
+        if by > 0 {
+            let _ = self.0.send(Event::Count(name, by));
+        }
+    }
+
+    fn fact(&self, name: &'static str, value: impl Into<String>) {
+        let _ = self.0.send(Event::Fact(name, value.into()));
+    }
+
+    fn failed(&self, error: TargetError) {
+        let _ = self.0.send(Event::Failed(error));
+    }
+}
+
+/// Whether a sample is the total of what this end received.
+fn is_received_total(sample: &Sample) -> bool {
+    matches!(sample, Sample::Interval(i) if i.total && i.observer == Observer::Receiver)
+}

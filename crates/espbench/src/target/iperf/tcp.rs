@@ -1,0 +1,264 @@
+//! The TCP side of the client.
+
+use super::{BACK, CONNECT, Cell, Event, IDLE, Outbox, back};
+use crate::pump::{Control, SLICE, is_pause, tcp as pump};
+use crate::target::TargetError;
+use espbench_proto::sample::{Link, Sample};
+use espbench_proto::time::{Duration, Instant};
+use espbench_proto::wire::iperf2::{Ack, CLIENT_HEADER, Iperf3, server_greeting};
+use espbench_proto::workload::Direction;
+use std::io::{ErrorKind, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::SyncSender;
+
+/// Bytes of a read where the user names no length. Larger reads fall out of the cache.
+const READ: usize = 128 * 1024;
+
+/// Runs all streams of a cell.
+pub(super) fn run(cell: &Cell<'_>, events: &SyncSender<Event>) -> Result<(), TargetError> {
+    let outbox = Outbox(events.clone());
+    let direction = cell.work.direction;
+    let back = match direction {
+        Direction::Tradeoff | Direction::Dual => Some(back::tcp_listener(cell)?),
+        _ => None,
+    };
+    let port = back.as_ref().and_then(|l| l.local_addr().ok()).map(|a| a.port());
+    // All connect before the first one sends, as in iperf 2.
+    let streams = (0..cell.work.parallel)
+        .map(|_| connect(cell))
+        .collect::<Result<Vec<TcpStream>, TargetError>>()?;
+    std::thread::scope(|scope| {
+        if let (Some(listener), Direction::Dual) = (&back, direction) {
+            let outbox = outbox.clone();
+            scope.spawn(move || accept(cell, listener, &outbox));
+        }
+        for (nth, stream) in (0u16..).zip(&streams) {
+            let outbox = outbox.clone();
+            scope.spawn(move || {
+                if let Err(error) = one_stream(cell, stream, Link(nth), port, &outbox) {
+                    outbox.failed(error);
+                }
+            });
+        }
+    });
+    drop(streams);
+    if let (Some(listener), Direction::Tradeoff, false) = (&back, direction, cell.stopped()) {
+        accept(cell, listener, &outbox);
+    }
+    Ok(())
+}
+
+fn connect(cell: &Cell<'_>) -> Result<TcpStream, TargetError> {
+    let (target, work) = (cell.target, cell.work);
+    let stream = pump::connect(target.peer, target.bind, work.window, CONNECT, &cell.stop);
+    let stream = stream.map_err(|source| match source.kind() {
+        ErrorKind::Interrupted => TargetError::Cancelled,
+        ErrorKind::ConnectionRefused => cell.peer_error(
+            "connecting",
+            source,
+            "no iperf 2 server listens on that TCP port: start `iperf -s` there (on the ESP32 \
+             console too), or name its port with -p",
+        ),
+        _ => cell.peer_error("connecting", source, "check the address and the route to it"),
+    })?;
+    stream
+        .set_nodelay(work.no_delay)
+        .map_err(|e| cell.peer_error("setting TCP_NODELAY", e, "leave out -N"))?;
+    Ok(stream)
+}
+
+/// What the server said so far.
+#[derive(Default)]
+struct Answer(Vec<u8>);
+
+impl Answer {
+    fn iperf3(&self) -> Option<Iperf3> {
+        server_greeting(&self.0)
+    }
+
+    fn describe(&self) -> String {
+        match Ack::parse(&self.0) {
+            Ok(ack) => {
+                let (major, minor, patch) = ack.release();
+                format!("iperf {major}.{minor}.{patch}")
+            }
+            Err(_) => "does not name its version (ESP-IDF, or iperf before 2.0.10)".into(),
+        }
+    }
+}
+
+fn iperf3_error(cell: &Cell<'_>, what: Iperf3) -> TargetError {
+    let busy = if what == Iperf3::BusyServer { " (and it is busy)" } else { "" };
+    cell.protocol_error(
+        format!("this is an iperf3 server{busy}, and iperf 2 and iperf3 cannot talk to each other"),
+        "ESP32 devices speak iperf 2, port 5001: start `iperf -s` of iperf 2 or \
+         `espbench iperf -s` there, or use iperf3 as the client",
+    )
+}
+
+fn one_stream(
+    cell: &Cell<'_>,
+    stream: &TcpStream,
+    link: Link,
+    listen: Option<u16>,
+    outbox: &Outbox,
+) -> Result<(), TargetError> {
+    let start = cell.clock.now();
+    let mut head = [0; CLIENT_HEADER];
+    cell.header(listen).emit(&mut head, 0);
+    let mut writer = stream;
+    writer
+        .write_all(&head)
+        .map_err(|e| cell.peer_error("sending the test's header", e, "is it an iperf 2 server?"))?;
+    match cell.work.direction {
+        Direction::Forward | Direction::Tradeoff | Direction::Dual => {
+            send(cell, stream, link, start, false, outbox)
+        }
+        Direction::Reverse => receive(cell, stream, link, start, 0, outbox),
+        Direction::FullDuplex => std::thread::scope(|scope| {
+            let back = scope.spawn(|| receive(cell, stream, link, start, 0, outbox));
+            let sent = send(cell, stream, link, start, true, outbox);
+            let back = back.join().unwrap_or(Ok(()));
+            sent.and(back)
+        }),
+    }
+}
+
+fn send(
+    cell: &Cell<'_>,
+    stream: &TcpStream,
+    link: Link,
+    start: Instant,
+    duplex: bool,
+    outbox: &Outbox,
+) -> Result<(), TargetError> {
+    let plan = pump::Sending {
+        link,
+        interval: cell.work.interval,
+        length: cell.work.length,
+        rate: cell.work.bandwidth,
+        limit: cell.limit,
+        before: CLIENT_HEADER as u64,
+        start,
+        duplex,
+    };
+    let mut answer = Answer::default();
+    let mut emit = |sample: Sample| outbox.sample(sample);
+    let mut control = Control { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
+    let mut listen = |bytes: &[u8]| {
+        let room = 64usize.saturating_sub(answer.0.len());
+        answer.0.extend(bytes.iter().take(room));
+        answer.iperf3().is_none()
+    };
+    let ended = pump::send(stream, &plan, &mut control, &mut listen);
+    if let Some(what) = answer.iperf3() {
+        return Err(iperf3_error(cell, what));
+    }
+    if link == Link(0) && !duplex {
+        outbox.fact("peer", answer.describe());
+    }
+    broken(cell, ended)
+}
+
+/// Receives what the server sends. `before` was read already.
+fn receive(
+    cell: &Cell<'_>,
+    stream: &TcpStream,
+    link: Link,
+    start: Instant,
+    before: u64,
+    outbox: &Outbox,
+) -> Result<(), TargetError> {
+    first_bytes(cell, stream, start)?;
+    let plan = pump::Receiving {
+        link,
+        interval: cell.work.interval,
+        before,
+        start,
+        idle: IDLE,
+        until: start + cell.latest(),
+    };
+    let mut emit = |sample: Sample| outbox.sample(sample);
+    let mut control = Control { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
+    let mut buffer = vec![0; READ];
+    broken(cell, pump::receive(stream, &plan, &mut buffer, &mut control))
+}
+
+/// Waits for the server's first bytes: they tell an iperf3 server, and a server that does not know
+/// `-R`.
+fn first_bytes(cell: &Cell<'_>, stream: &TcpStream, start: Instant) -> Result<(), TargetError> {
+    let failed = |e| cell.peer_error("waiting for the server's data", e, "is it iperf 2?");
+    stream.set_read_timeout(Some(SLICE)).map_err(failed)?;
+    let mut first = [0; 4];
+    loop {
+        match stream.peek(&mut first) {
+            Ok(count) => {
+                let alone = count == 1;
+                return match server_greeting(&first[..count]).filter(|_| alone) {
+                    Some(what) => Err(iperf3_error(cell, what)),
+                    None => Ok(()),
+                };
+            }
+            Err(error) if is_pause(&error) => {}
+            Err(error) => return Err(failed(error)),
+        }
+        if cell.stopped() {
+            return Err(TargetError::Cancelled);
+        }
+        if cell.clock.now().since(start) > IDLE {
+            return Err(cell.protocol_error(
+                format!("the server sent nothing within {} s", IDLE.as_secs()),
+                "it may not know -R and --full-duplex (ESP-IDF's iperf and iperf before 2.0.13 do \
+                 not): run the device as the client and `espbench iperf -s` here",
+            ));
+        }
+    }
+}
+
+fn broken(cell: &Cell<'_>, ended: pump::Ended) -> Result<(), TargetError> {
+    match ended {
+        pump::Ended::Normally | pump::Ended::Stopped => Ok(()),
+        pump::Ended::Silent => Err(cell.protocol_error(
+            format!("the server fell silent for {} s before the end", IDLE.as_secs()),
+            "it vanished, or the link broke; what came before is kept",
+        )),
+        pump::Ended::Broken(source) => Err(cell.peer_error(
+            "in the middle of the test",
+            source,
+            "the server ended the test early (a second client, a reset, a limit of its own?); \
+             what came before is kept",
+        )),
+    }
+}
+
+/// Takes the connections that the server opens for `-r` and `-d`, one for each stream.
+fn accept(cell: &Cell<'_>, listener: &TcpListener, outbox: &Outbox) {
+    let deadline = cell.clock.now() + BACK;
+    std::thread::scope(|scope| {
+        let mut accepted = 0;
+        while accepted < cell.work.parallel && !cell.stopped() {
+            match listener.accept() {
+                Ok((stream, from)) if from.ip() == cell.target.peer.ip() => {
+                    let link = Link(accepted);
+                    accepted += 1;
+                    scope.spawn(move || {
+                        let start = cell.clock.now();
+                        let ready = stream.set_nonblocking(false);
+                        let ready = ready.map_err(|e| cell.peer_error("accepting", e, "again?"));
+                        let result =
+                            ready.and_then(|()| receive(cell, &stream, link, start, 0, outbox));
+                        if let Err(error) = result {
+                            outbox.failed(error);
+                        }
+                    });
+                }
+                Ok(_) => outbox.count("stray-connections", 1),
+                Err(_) if cell.clock.now() > deadline => {
+                    outbox.failed(back::no_connection(cell, accepted));
+                    return;
+                }
+                Err(_) => std::thread::sleep(Duration::from_millis(5)),
+            }
+        }
+    });
+}

@@ -1,0 +1,284 @@
+//! The UDP side of the client.
+
+use super::{BACK, Cell, Event, IDLE, Outbox, back, is_received_total};
+use crate::pump::{Control, epoch_ns, flows, is_pause, udp as pump};
+use crate::sys::{buffers, udp as sys};
+use crate::target::TargetError;
+use espbench_proto::node::iperf::{
+    Ending, Finish, ReceiverSetup, SenderSetup, UdpReceiver, UdpSender,
+};
+use espbench_proto::sample::{Link, Sample};
+use espbench_proto::time::{Duration, Instant};
+use espbench_proto::wire::iperf2::Width;
+use espbench_proto::workload::Direction;
+use socket2::SockRef;
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::mpsc::SyncSender;
+
+/// How often a server is asked to send before it is given up, and how far apart.
+const ASKS: (u32, Duration) = (100, Duration::from_millis(20));
+
+/// Runs all streams of a cell.
+pub(super) fn run(cell: &Cell<'_>, events: &SyncSender<Event>) -> Result<(), TargetError> {
+    let outbox = Outbox(events.clone());
+    let direction = cell.work.direction;
+    let listener = match direction {
+        Direction::Tradeoff | Direction::Dual => Some(listener(cell)?),
+        _ => None,
+    };
+    let port = listener.as_ref().and_then(|l| l.local_addr().ok()).map(|a| a.port());
+    let sockets = (0..cell.work.parallel)
+        .map(|_| connect(cell))
+        .collect::<Result<Vec<UdpSocket>, TargetError>>()?;
+    std::thread::scope(|scope| {
+        if let (Some(listener), Direction::Dual) = (&listener, direction) {
+            let outbox = outbox.clone();
+            scope.spawn(move || come_back(cell, listener, &outbox));
+        }
+        for (nth, socket) in (0u16..).zip(&sockets) {
+            let outbox = outbox.clone();
+            scope.spawn(move || {
+                if let Err(error) = one_flow(cell, socket, Link(nth), port, &outbox) {
+                    outbox.failed(error);
+                }
+            });
+        }
+    });
+    if let (Some(listener), Direction::Tradeoff, false) = (&listener, direction, cell.stopped()) {
+        come_back(cell, listener, &outbox);
+    }
+    Ok(())
+}
+
+fn connect(cell: &Cell<'_>) -> Result<UdpSocket, TargetError> {
+    let any = SocketAddr::new(back::address(cell).ip(), 0);
+    let socket =
+        UdpSocket::bind(cell.target.bind.unwrap_or(any)).map_err(|source| TargetError::Local {
+            what: "opening a UDP socket".into(),
+            source,
+            hint: "check the address given with -B".into(),
+        })?;
+    socket
+        .connect(cell.target.peer)
+        .map_err(|e| cell.peer_error("finding a route", e, "check the address"))?;
+    tune(cell, &socket);
+    Ok(socket)
+}
+
+fn tune(cell: &Cell<'_>, socket: &UdpSocket) {
+    if let Some(window) = cell.work.window {
+        let _ = SockRef::from(socket).set_send_buffer_size(window as usize);
+    }
+    let receive = cell.work.window.map_or(buffers::UDP_RECEIVE, |w| w as usize);
+    buffers::set_receive(SockRef::from(socket), receive);
+    sys::set_arrival_times(socket);
+}
+
+fn sender(cell: &Cell<'_>, link: Link, listen: Option<u16>, start: Instant) -> UdpSender {
+    let finish = match cell.work.direction {
+        Direction::FullDuplex => Finish::Once,
+        _ => Finish::AwaitReport,
+    };
+    let setup = SenderSetup {
+        link,
+        interval: cell.work.interval,
+        length: cell.work.length,
+        rate: cell.work.bandwidth,
+        limit: cell.limit,
+        header: Some(cell.header(listen)),
+        finish,
+        epoch_ns: epoch_ns(&cell.clock),
+    };
+    UdpSender::new(setup, start)
+}
+
+fn receiver(cell: &Cell<'_>, link: Link, width: Width, start: Instant) -> ReceiverSetup {
+    ReceiverSetup {
+        link,
+        interval: cell.work.interval,
+        answer: false,
+        idle: IDLE,
+        width,
+        until: start + cell.latest(),
+    }
+}
+
+fn one_flow(
+    cell: &Cell<'_>,
+    socket: &UdpSocket,
+    link: Link,
+    listen: Option<u16>,
+    outbox: &Outbox,
+) -> Result<(), TargetError> {
+    let start = cell.clock.now();
+    let mut flow = sender(cell, link, listen, start);
+    match cell.work.direction {
+        Direction::Forward | Direction::Tradeoff | Direction::Dual => {
+            send(cell, socket, &mut flow, outbox)
+        }
+        Direction::Reverse => {
+            ask(cell, socket, &flow)?;
+            receive(cell, socket, link, cell.clock.now(), outbox)
+        }
+        Direction::FullDuplex => std::thread::scope(|scope| {
+            let back = scope.spawn(|| receive(cell, socket, link, start, outbox));
+            let sent = send(cell, socket, &mut flow, outbox);
+            let back = back.join().unwrap_or(Ok(()));
+            sent.and(back)
+        }),
+    }
+}
+
+fn send(
+    cell: &Cell<'_>,
+    socket: &UdpSocket,
+    flow: &mut UdpSender,
+    outbox: &Outbox,
+) -> Result<(), TargetError> {
+    let mut emit = |sample: Sample| outbox.sample(sample);
+    let mut control = Control { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
+    let length = cell.work.length as usize;
+    let sent =
+        pump::send(socket, None, flow, length, &mut control).map_err(|e| refused(cell, e))?;
+    outbox.count("no-buffers", sent.refused);
+    outbox.count("late-sends", flow.skipped());
+    let way = if sent.segmented { "segmented by the kernel" } else { "one by one" };
+    outbox.fact("datagrams", way);
+    if flow.has_report() {
+        outbox.fact("server-report", "received");
+    } else if cell.work.direction != Direction::FullDuplex && !cell.stopped() {
+        outbox.fact(
+            "server-report",
+            "none came: what arrived is known to the server only (ESP-IDF's iperf sends none)",
+        );
+    }
+    Ok(())
+}
+
+fn refused(cell: &Cell<'_>, source: io::Error) -> TargetError {
+    if pump::is_gone(&source) {
+        return cell.peer_error(
+            "sending datagrams",
+            source,
+            "nothing listens on that UDP port, or the server ended: start `iperf -s -u` there \
+             (on the ESP32 console too); an iperf3 server cannot be measured with iperf 2",
+        );
+    }
+    cell.peer_error("sending datagrams", source, "try shorter datagrams (-l) or a lower rate (-b)")
+}
+
+/// Asks until the server's first datagram is there.
+fn ask(cell: &Cell<'_>, socket: &UdpSocket, flow: &UdpSender) -> Result<(), TargetError> {
+    let mut emit = |_| {};
+    let control = Control { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
+    let failed = |e| refused(cell, e);
+    socket.set_read_timeout(Some(ASKS.1)).map_err(failed)?;
+    for _ in 0..ASKS.0 {
+        if cell.stopped() {
+            return Err(TargetError::Cancelled);
+        }
+        pump::ask(socket, flow, cell.work.length as usize, &control).map_err(failed)?;
+        match socket.peek(&mut [0; 16]) {
+            Ok(_) => return Ok(()),
+            Err(error) if is_pause(&error) => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    Err(cell.protocol_error(
+        "the server sent nothing",
+        "it may not know -R (ESP-IDF's iperf and iperf before 2.0.13 do not): run the device as \
+         the client and `espbench iperf -s` here",
+    ))
+}
+
+fn receive(
+    cell: &Cell<'_>,
+    socket: &UdpSocket,
+    link: Link,
+    start: Instant,
+    outbox: &Outbox,
+) -> Result<(), TargetError> {
+    let mut flow = UdpReceiver::new(receiver(cell, link, Width::Wide, start), start);
+    let mut emit = |sample: Sample| outbox.sample(sample);
+    let mut control = Control { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
+    let dropped = pump::receive(socket, &mut flow, &mut control).map_err(|e| refused(cell, e))?;
+    outbox.count("socket-overflow", dropped.unwrap_or_default().into());
+    ended(cell, &flow, outbox)
+}
+
+fn ended(cell: &Cell<'_>, flow: &UdpReceiver, outbox: &Outbox) -> Result<(), TargetError> {
+    outbox.count("stray-datagrams", flow.strays());
+    if flow.received() == 0 && !cell.stopped() {
+        return Err(cell.protocol_error(
+            "the server sent nothing",
+            "it may not know -R and --full-duplex (ESP-IDF's iperf does not)",
+        ));
+    }
+    if flow.ending() == Some(Ending::Silence) {
+        outbox.fact("server-end", "the server's last datagram was lost, or it vanished");
+    }
+    Ok(())
+}
+
+fn listener(cell: &Cell<'_>) -> Result<UdpSocket, TargetError> {
+    let socket = UdpSocket::bind(back::address(cell)).map_err(back::local)?;
+    tune(cell, &socket);
+    Ok(socket)
+}
+
+/// Takes the flows that the server opens for `-r` and `-d`, one for each stream.
+fn come_back(cell: &Cell<'_>, socket: &UdpSocket, outbox: &Outbox) {
+    let now = cell.clock.now();
+    let mut policy =
+        Back { cell, outbox, begun: 0, ended: 0, deadline: now + BACK, until: now + cell.latest() };
+    let mut emit = |_| {};
+    let control = Control { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
+    match flows::serve(socket, &mut policy, &control) {
+        Ok(strays) => {
+            outbox.count("stray-datagrams", strays.datagrams);
+            outbox.count("socket-overflow", strays.dropped.unwrap_or_default().into());
+        }
+        Err(error) => outbox.failed(back::local(error)),
+    }
+    if policy.begun < cell.work.parallel && !cell.stopped() {
+        outbox.failed(back::no_connection(cell, policy.begun));
+    }
+}
+
+struct Back<'a> {
+    cell: &'a Cell<'a>,
+    outbox: &'a Outbox,
+    begun: u16,
+    ended: u16,
+    deadline: Instant,
+    until: Instant,
+}
+
+impl flows::Policy for Back<'_> {
+    fn begin(&mut self, from: SocketAddr, _first: &[u8]) -> Option<ReceiverSetup> {
+        if from.ip() != self.cell.target.peer.ip() || self.begun >= self.cell.work.parallel {
+            return None;
+        }
+        let link = Link(self.begun);
+        self.begun += 1;
+        let setup = receiver(self.cell, link, Width::Told, self.cell.clock.now());
+        // This server awaits a report, as any client does.
+        Some(ReceiverSetup { answer: true, until: self.until, ..setup })
+    }
+
+    fn sample(&mut self, _from: SocketAddr, sample: Sample) {
+        // The report may still have to be repeated, but the figures are there.
+        self.ended += u16::from(is_received_total(&sample));
+        self.outbox.sample(sample);
+    }
+
+    fn end(&mut self, _from: SocketAddr, flow: &UdpReceiver) {
+        self.outbox.count("stray-datagrams", flow.strays());
+    }
+
+    fn is_over(&mut self) -> bool {
+        let late = self.cell.clock.now() > self.deadline && self.begun < self.cell.work.parallel;
+        self.ended >= self.cell.work.parallel || late
+    }
+}

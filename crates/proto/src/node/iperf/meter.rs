@@ -1,0 +1,157 @@
+//! Cuts what one observer counts on one stream into intervals and a total.
+
+use crate::sample::{Interval, Link, Observer};
+use crate::time::{Duration, Instant};
+
+/// Running counts of one stream. What a stream cannot count stays `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Payload bytes.
+    pub bytes: u64,
+    /// Datagrams, writes or reads.
+    pub datagrams: Option<u64>,
+    /// Datagrams missing now; a late one takes its loss back.
+    pub lost: Option<u64>,
+    /// Datagrams that came after a later one.
+    pub out_of_order: Option<u64>,
+    /// Further copies.
+    pub duplicates: Option<u64>,
+    /// TCP segments sent again.
+    pub retransmits: Option<u64>,
+    /// Jitter now; not a count, copied as it stands.
+    pub jitter_ns: Option<u64>,
+    /// TCP round-trip time now; not a count, copied as it stands.
+    pub tcp_rtt_ns: Option<u64>,
+}
+
+/// Where a stream stands in its intervals.
+#[derive(Clone, Copy, Debug)]
+pub struct Meter {
+    link: Link,
+    observer: Observer,
+    length: Duration,
+    start: Instant,
+    from: Instant,
+    next: Instant,
+    seq: u64,
+    before: Counts,
+}
+
+impl Meter {
+    /// A stream that begins at `start`; a `length` of zero makes no intervals, only the total.
+    #[must_use]
+    pub fn new(link: Link, observer: Observer, length: Duration, start: Instant) -> Self {
+        let next = if length.is_zero() { Instant::NEVER } else { start + length };
+        let before = Counts::default();
+        Self { link, observer, length, start, from: start, next, seq: 0, before }
+    }
+
+    /// When the stream began.
+    #[must_use]
+    pub const fn start(&self) -> Instant {
+        self.start
+    }
+
+    /// When the current interval ends.
+    #[must_use]
+    pub const fn next(&self) -> Instant {
+        self.next
+    }
+
+    /// The interval that has ended by `now`, if one has. `counts` are the stream's running counts;
+    /// all that is new in them belongs to this interval, and none of it to a further one that has
+    /// also passed. Call until `None`.
+    pub fn ended(&mut self, now: Instant, counts: &Counts) -> Option<Interval> {
+        if now < self.next {
+            return None;
+        }
+        let interval = self.interval(self.next, counts);
+        self.next = self.next + self.length;
+        Some(interval)
+    }
+
+    /// What is left when the stream ends within an interval; `None` where nothing moved since.
+    pub fn rest(&mut self, end: Instant, counts: &Counts) -> Option<Interval> {
+        let moved = counts.bytes != self.before.bytes || counts.lost != self.before.lost;
+        let partial = !self.length.is_zero() && end > self.from && moved;
+        partial.then(|| self.interval(end, counts))
+    }
+
+    /// The total up to `end`.
+    #[must_use]
+    pub fn total(&self, end: Instant, counts: &Counts) -> Interval {
+        let mut meter = *self;
+        meter.from = self.start;
+        meter.before = Counts::default();
+        Interval { seq: self.seq, total: true, ..meter.interval(end, counts) }
+    }
+
+    fn interval(&mut self, end: Instant, counts: &Counts) -> Interval {
+        let before = core::mem::replace(&mut self.before, *counts);
+        let start = core::mem::replace(&mut self.from, end);
+        let seq = self.seq;
+        self.seq += 1;
+        // A count can fall (a late datagram is no longer lost): the total is right, the interval
+        // says zero, as in iperf 2.
+        let new = |now: Option<u64>, before: Option<u64>| {
+            now.map(|n| n.saturating_sub(before.unwrap_or_default()))
+        };
+        Interval {
+            link: self.link,
+            seq,
+            total: false,
+            observer: self.observer,
+            start,
+            end,
+            bytes: counts.bytes.saturating_sub(before.bytes),
+            datagrams: new(counts.datagrams, before.datagrams),
+            lost: new(counts.lost, before.lost),
+            out_of_order: new(counts.out_of_order, before.out_of_order),
+            duplicates: new(counts.duplicates, before.duplicates),
+            jitter_ns: counts.jitter_ns,
+            retransmits: new(counts.retransmits, before.retransmits),
+            tcp_rtt_ns: counts.tcp_rtt_ns,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn ms(n: u64) -> Instant {
+        Instant::from_nanos(n * 1_000_000)
+    }
+
+    #[test]
+    fn intervals_are_contiguous_and_sum_to_the_total() {
+        let mut meter = Meter::new(Link(3), Observer::Sender, Duration::from_millis(100), ms(1000));
+        let mut counts = Counts { bytes: 500, lost: Some(4), ..Counts::default() };
+        assert_eq!(meter.ended(ms(1099), &counts), None);
+        let first = meter.ended(ms(1250), &counts).unwrap();
+        let second = meter.ended(ms(1250), &counts).unwrap();
+        assert_eq!(meter.ended(ms(1250), &counts), None);
+        assert_eq!(
+            (first.start, first.end, first.bytes, first.lost),
+            (ms(1000), ms(1100), 500, Some(4))
+        );
+        assert_eq!((second.seq, second.bytes, second.end), (1, 0, ms(1200)));
+        counts.bytes = 700;
+        counts.lost = Some(1);
+        let rest = meter.rest(ms(1275), &counts).unwrap();
+        assert_eq!((rest.seq, rest.start, rest.end, rest.bytes), (2, ms(1200), ms(1275), 200));
+        assert_eq!(rest.lost, Some(0), "late datagrams are not negative losses");
+        let total = meter.total(ms(1275), &counts);
+        assert_eq!((total.seq, total.total, total.start), (3, true, ms(1000)));
+        assert_eq!((total.bytes, total.lost, total.retransmits), (700, Some(1), None));
+    }
+
+    #[test]
+    fn no_interval_length_means_the_total_only() {
+        let mut meter = Meter::new(Link(0), Observer::Receiver, Duration::ZERO, ms(0));
+        let counts = Counts { bytes: 9, ..Counts::default() };
+        assert_eq!(meter.ended(ms(1_000_000), &counts), None);
+        assert_eq!(meter.rest(ms(1_000_000), &counts), None);
+        assert_eq!(meter.total(ms(10), &counts).bytes, 9);
+    }
+}

@@ -1,0 +1,63 @@
+//! Both ends of an iperf 2 test, without I/O.
+//!
+//! | type | what |
+//! |---|---|
+//! | [`Meter`] | cuts a count of bytes and datagrams into intervals and a total |
+//! | [`Tracker`] | lost, duplicate and out-of-order datagrams, by number |
+//! | [`Jitter`] | RFC 3550 section 6.4.1 |
+//! | [`Pacer`] | how many datagrams or writes an offered rate has made due |
+//! | [`UdpReceiver`] | the receiving end of a UDP flow, with the closing report |
+//! | [`UdpSender`] | the sending end, with the last datagram and its repetitions |
+//!
+//! A driver moves many datagrams between two polls: [`UdpReceiver::datagram`] is called for each,
+//! [`UdpSender::fill`] writes a batch, and `poll` follows once for all of them. The cost of a
+//! datagram is a few nanoseconds. A TCP stream needs no machine, only a [`Meter`].
+
+mod jitter;
+mod meter;
+mod pace;
+mod receiver;
+mod sender;
+mod track;
+
+pub use jitter::Jitter;
+pub use meter::{Counts, Meter};
+pub use pace::Pacer;
+pub use receiver::{Ending, Heard, ReceiverSetup, UdpReceiver};
+pub use sender::{Finish, SenderSetup, UdpSender};
+pub use track::{Arrival, Tracker};
+
+use crate::time::Duration;
+use crate::wire::iperf2::Amount;
+
+/// When a sender stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// After this time.
+    Time(Duration),
+    /// After this many payload bytes.
+    Bytes(u64),
+}
+
+impl Limit {
+    /// The form in a client header: hundredths of a second, or the low 31 bits of the bytes.
+    #[must_use]
+    pub fn amount(self) -> Amount {
+        match self {
+            Self::Time(time) => {
+                let centis = (time.as_millis() / 10).clamp(1, 0x7FFF_FFFF);
+                Amount::Centiseconds(centis as u32)
+            }
+            Self::Bytes(bytes) => Amount::Bytes((bytes & 0x7FFF_FFFF) as u32),
+        }
+    }
+
+    /// What a client header asks for.
+    #[must_use]
+    pub const fn of(amount: Amount) -> Self {
+        match amount {
+            Amount::Centiseconds(n) => Self::Time(Duration::from_millis(n as u64 * 10)),
+            Amount::Bytes(n) => Self::Bytes(n as u64),
+        }
+    }
+}

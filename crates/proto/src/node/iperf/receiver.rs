@@ -1,0 +1,380 @@
+//! The receiving end of a UDP flow.
+
+use super::{Arrival, Counts, Jitter, Meter, Tracker};
+use crate::node::Output;
+use crate::sample::{Interval, Link, Observer, Sample};
+use crate::time::{Duration, Instant};
+use crate::wire::iperf2::{Datagram, REPORT, ServerReport, Width};
+
+/// Silence after which the sender is taken to have the report. iperf 2 takes 250 ms and repeats
+/// its last datagram every 10 ms; this leaves room for senders that repeat more slowly.
+const SILENCE: Duration = Duration::from_millis(500);
+/// Reports sent at most (`TRYCOUNT` of iperf 2).
+const REPORTS: u32 = 10;
+
+/// What a receiver is told before it starts.
+#[derive(Clone, Copy, Debug)]
+pub struct ReceiverSetup {
+    /// The stream.
+    pub link: Link,
+    /// Length of a reported interval; zero for none.
+    pub interval: Duration,
+    /// Whether the sender is owed a closing report.
+    pub answer: bool,
+    /// Silence after which the flow is over without a last datagram (ESP-IDF sends none).
+    pub idle: Duration,
+    /// Width of the numbers.
+    pub width: Width,
+    /// When the flow is over at the latest.
+    pub until: Instant,
+}
+
+/// What a datagram was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Payload.
+    Data,
+    /// The last one (its number is negative); payload too.
+    Last,
+    /// Not counted: too short for a number, or its number makes no sense here.
+    Stray,
+    /// After the end.
+    Closed,
+}
+
+/// How a flow ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// By the sender's last datagram.
+    Last,
+    /// By silence: the sender vanished, or sends no last datagram.
+    Silence,
+    /// By this side.
+    Stopped,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Running,
+    /// Samples are due: the rest of the interval first, then the total.
+    Closing(Step),
+    /// The report was sent `reports` times; `heard` is when the sender was last heard.
+    Reporting {
+        reports: u32,
+        pending: bool,
+    },
+    Done,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Rest,
+    Total,
+}
+
+/// The receiving end of a UDP flow: counts, closes, reports.
+#[derive(Clone, Debug)]
+pub struct UdpReceiver {
+    setup: ReceiverSetup,
+    meter: Meter,
+    tracker: Tracker,
+    jitter: Jitter,
+    bytes: u64,
+    heard: Instant,
+    strays: u64,
+    ending: Option<Ending>,
+    total: Option<Interval>,
+    state: State,
+}
+
+impl UdpReceiver {
+    /// A receiver whose flow begins at `now`: on the first datagram, or when it was asked for.
+    #[must_use]
+    pub fn new(setup: ReceiverSetup, now: Instant) -> Self {
+        Self {
+            setup,
+            meter: Meter::new(setup.link, Observer::Receiver, setup.interval, now),
+            tracker: Tracker::default(),
+            jitter: Jitter::default(),
+            bytes: 0,
+            heard: now,
+            strays: 0,
+            ending: None,
+            total: None,
+            state: State::Running,
+        }
+    }
+
+    /// Takes a datagram: `head` is its beginning (its first 20 bytes, or all of it), `length` its
+    /// length. It counts in the interval that was open at the last poll.
+    #[inline]
+    pub fn datagram(&mut self, arrived: Instant, head: &[u8], length: usize) -> Heard {
+        if self.state != State::Running {
+            return self.after_the_end(arrived, head);
+        }
+        let Ok(datagram) = Datagram::new(head) else {
+            self.strays += 1;
+            return Heard::Stray;
+        };
+        let id = datagram.id(self.setup.width);
+        match self.tracker.take(id.saturating_abs()) {
+            Arrival::Doubtful | Arrival::Invalid => {
+                self.strays += 1;
+                return Heard::Stray;
+            }
+            Arrival::Ahead | Arrival::Late | Arrival::Duplicate => {}
+        }
+        self.heard = arrived;
+        self.bytes += length as u64;
+        self.jitter.take(datagram.stamp(), arrived);
+        if id < 0 {
+            self.end(Ending::Last);
+            return Heard::Last;
+        }
+        Heard::Data
+    }
+
+    #[cold]
+    fn after_the_end(&mut self, arrived: Instant, head: &[u8]) -> Heard {
+        let last = Datagram::new(head).is_ok_and(|d| d.id(self.setup.width) < 0);
+        if let State::Reporting { pending, .. } = &mut self.state {
+            self.heard = arrived;
+            // The sender repeats its last datagram: it has no report yet.
+            *pending |= last;
+        }
+        Heard::Closed
+    }
+
+    /// Ends the flow from this side.
+    pub fn stop(&mut self) {
+        if self.state == State::Running {
+            self.end(Ending::Stopped);
+        }
+    }
+
+    fn end(&mut self, ending: Ending) {
+        self.ending = Some(ending);
+        self.state = State::Closing(Step::Rest);
+    }
+
+    /// What to do next. [`Output::Send`] is the closing report; `out` must hold
+    /// [`REPORT`] bytes.
+    pub fn poll(&mut self, now: Instant, out: &mut [u8]) -> Output {
+        loop {
+            match self.state {
+                State::Running => {
+                    let deadline = (self.heard + self.setup.idle).min(self.setup.until);
+                    let counts = self.counts();
+                    if let Some(interval) = self.meter.ended(now.min(deadline), &counts) {
+                        return Output::Sample(Sample::Interval(interval));
+                    }
+                    if now < deadline {
+                        return Output::WaitUntil(deadline.min(self.meter.next()));
+                    }
+                    self.end(Ending::Silence);
+                }
+                State::Closing(Step::Rest) => {
+                    self.state = State::Closing(Step::Total);
+                    let counts = self.counts();
+                    if let Some(interval) = self.meter.rest(self.heard, &counts) {
+                        return Output::Sample(Sample::Interval(interval));
+                    }
+                }
+                State::Closing(Step::Total) => return self.close(),
+                State::Reporting { reports, pending } => {
+                    if pending && reports < REPORTS {
+                        self.state = State::Reporting { reports: reports + 1, pending: false };
+                        return self.report(out);
+                    }
+                    let deadline = self.heard + SILENCE;
+                    if now < deadline && reports < REPORTS {
+                        return Output::WaitUntil(deadline);
+                    }
+                    self.state = State::Done;
+                }
+                State::Done => return Output::Done,
+            }
+        }
+    }
+
+    fn close(&mut self) -> Output {
+        let total = self.meter.total(self.heard, &self.counts());
+        self.total = Some(total);
+        let report = self.setup.answer && self.ending == Some(Ending::Last);
+        self.state =
+            if report { State::Reporting { reports: 0, pending: true } } else { State::Done };
+        Output::Sample(Sample::Interval(total))
+    }
+
+    fn report(&self, out: &mut [u8]) -> Output {
+        let Some(slot) = out.first_chunk_mut::<REPORT>() else { return Output::Done };
+        let (received, lost) = (self.tracker.received(), self.tracker.lost());
+        ServerReport {
+            bytes: self.bytes,
+            time: self.total.map_or(Duration::ZERO, |t| t.end.since(t.start)),
+            lost,
+            out_of_order: self.tracker.out_of_order(),
+            datagrams: received + lost,
+            jitter: Duration::from_nanos(self.jitter.nanos().unwrap_or_default()),
+            transit: None,
+        }
+        .emit(slot);
+        Output::Send { len: REPORT }
+    }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            bytes: self.bytes,
+            datagrams: Some(self.tracker.received()),
+            lost: Some(self.tracker.lost()),
+            out_of_order: Some(self.tracker.out_of_order()),
+            duplicates: Some(self.tracker.duplicates()),
+            jitter_ns: self.jitter.nanos(),
+            ..Counts::default()
+        }
+    }
+
+    /// Datagrams counted so far.
+    #[must_use]
+    pub const fn received(&self) -> u64 {
+        self.tracker.received()
+    }
+
+    /// Datagrams that were not counted.
+    #[must_use]
+    pub const fn strays(&self) -> u64 {
+        self.strays
+    }
+
+    /// How the flow ended; `None` while it runs.
+    #[must_use]
+    pub const fn ending(&self) -> Option<Ending> {
+        self.ending
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::iperf2::Stamp;
+    use std::vec::Vec;
+
+    const SETUP: ReceiverSetup = ReceiverSetup {
+        link: Link(1),
+        interval: Duration::from_secs(1),
+        answer: true,
+        idle: Duration::from_secs(5),
+        width: Width::Wide,
+        until: Instant::NEVER,
+    };
+
+    const fn ms(n: u64) -> Instant {
+        Instant::from_nanos(n * 1_000_000)
+    }
+
+    fn head(id: i64, at: Instant) -> [u8; 16] {
+        let mut out = [0; 16];
+        Datagram::emit(&mut out, id, Stamp::from_nanos(at.as_nanos() + 5_000_000_000));
+        out
+    }
+
+    fn drain(receiver: &mut UdpReceiver, now: Instant) -> (Vec<Interval>, Vec<Vec<u8>>, Output) {
+        let (mut samples, mut sent, mut out) = (Vec::new(), Vec::new(), [0; REPORT]);
+        loop {
+            match receiver.poll(now, &mut out) {
+                Output::Sample(Sample::Interval(i)) => samples.push(i),
+                Output::Send { len } => sent.push(out[..len].to_vec()),
+                other => return (samples, sent, other),
+            }
+        }
+    }
+
+    #[test]
+    fn a_flow_from_the_first_datagram_to_the_silence_after_the_report() {
+        let mut receiver = UdpReceiver::new(SETUP, ms(0));
+        let mut all = Vec::new();
+        for i in 1..=25u64 {
+            let now = ms(i * 100);
+            all.extend(drain(&mut receiver, now).0);
+            if i != 7 {
+                assert_eq!(receiver.datagram(now, &head(i as i64, now), 1000), Heard::Data);
+            }
+        }
+        assert_eq!(receiver.datagram(ms(2600), &head(-26, ms(2600)), 1000), Heard::Last);
+        let (samples, sent, next) = drain(&mut receiver, ms(2600));
+        all.extend(samples);
+        assert_eq!(next, Output::WaitUntil(ms(3100)));
+        let bytes: Vec<_> = all.iter().map(|i| (i.total, i.bytes, i.lost)).collect();
+        assert_eq!(
+            bytes,
+            [
+                (false, 8000, Some(1)),
+                (false, 10_000, Some(0)),
+                (false, 7000, Some(0)),
+                (true, 25_000, Some(1)),
+            ]
+        );
+        let report = ServerReport::parse(&sent[0]).unwrap();
+        assert_eq!((report.bytes, report.lost, report.datagrams), (25_000, 1, 26));
+        assert_eq!((report.time, report.jitter), (Duration::from_millis(2600), Duration::ZERO));
+        // The sender did not hear it and repeats its last datagram under a lower number.
+        assert_eq!(receiver.datagram(ms(2700), &head(-27, ms(2700)), 1000), Heard::Closed);
+        let (samples, again, next) = drain(&mut receiver, ms(2700));
+        assert!(samples.is_empty() && again == sent);
+        assert_eq!(next, Output::WaitUntil(ms(3200)));
+        assert_eq!(drain(&mut receiver, ms(3200)).2, Output::Done);
+        assert_eq!(receiver.ending(), Some(Ending::Last));
+    }
+
+    #[test]
+    fn an_esp_that_stops_without_a_last_datagram() {
+        let mut receiver = UdpReceiver::new(ReceiverSetup { width: Width::Told, ..SETUP }, ms(0));
+        for id in 0..4u32 {
+            let mut bytes = [0; 20];
+            bytes[..4].copy_from_slice(&id.to_be_bytes());
+            receiver.datagram(ms(u64::from(id) * 10), &bytes, 1460);
+        }
+        let (samples, sent, next) = drain(&mut receiver, ms(6000));
+        assert!(sent.is_empty() && next == Output::Done);
+        let total = samples.last().unwrap();
+        assert_eq!((total.total, total.end, total.datagrams), (true, ms(30), Some(4)));
+        assert_eq!(total.jitter_ns, None, "there is no time in its datagrams");
+        assert_eq!(receiver.ending(), Some(Ending::Silence));
+    }
+
+    #[test]
+    fn reports_are_bounded() {
+        let mut receiver = UdpReceiver::new(SETUP, ms(0));
+        let mut sent = 0;
+        for i in 0..100 {
+            receiver.datagram(ms(i), &head(-1, ms(i)), 16);
+            sent += drain(&mut receiver, ms(i)).1.len();
+        }
+        assert_eq!(sent, REPORTS as usize);
+        assert_eq!(drain(&mut receiver, ms(100)).2, Output::Done);
+    }
+
+    #[test]
+    fn no_answer_where_none_is_owed() {
+        let mut receiver = UdpReceiver::new(ReceiverSetup { answer: false, ..SETUP }, ms(0));
+        receiver.datagram(ms(1), &head(-1, ms(1)), 16);
+        let (samples, sent, next) = drain(&mut receiver, ms(1));
+        assert_eq!((samples.len(), sent.len(), next), (2, 0, Output::Done));
+    }
+
+    #[test]
+    fn the_deadline_ends_a_flow_that_goes_on() {
+        let mut receiver = UdpReceiver::new(ReceiverSetup { until: ms(1500), ..SETUP }, ms(0));
+        receiver.datagram(ms(1400), &head(1, ms(1400)), 16);
+        let (samples, _, next) = drain(&mut receiver, ms(1500));
+        assert_eq!((samples.len(), next), (2, Output::Done));
+    }
+
+    #[test]
+    fn garbage_is_counted_as_such() {
+        let mut receiver = UdpReceiver::new(SETUP, ms(0));
+        assert_eq!(receiver.datagram(ms(0), &[1, 2], 2), Heard::Stray);
+        assert_eq!(receiver.datagram(ms(0), &head(i64::MIN, ms(0)), 16), Heard::Stray);
+        assert_eq!((receiver.received(), receiver.strays()), (0, 2));
+    }
+}

@@ -1,0 +1,334 @@
+//! What a client asks of the server, in the first bytes of a TCP stream and in every UDP datagram.
+
+use super::{CLIENT_HEADER_MAX, CLIENT_HEADER_V1, Malformed, flags, half, put_words, upper, word};
+
+mod field {
+    pub(super) const FLAGS: usize = 0;
+    pub(super) const THREADS: usize = 4;
+    pub(super) const PORT: usize = 8;
+    pub(super) const LENGTH: usize = 12;
+    pub(super) const WINDOW: usize = 16;
+    pub(super) const AMOUNT: usize = 20;
+    pub(super) const UPPER: usize = 32;
+    pub(super) const LOWER: usize = 34;
+    pub(super) const VERSION_MAJOR: usize = 36;
+    pub(super) const VERSION_MINOR: usize = 40;
+    pub(super) const TOS: usize = 46;
+    pub(super) const RATE_LOW: usize = 48;
+    pub(super) const RATE_HIGH: usize = 52;
+    pub(super) const PREFETCH: usize = 56;
+    pub(super) const END: usize = 60;
+}
+
+/// How much the client sends, and asks the server to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// `-t`, in hundredths of a second.
+    Centiseconds(u32),
+    /// `-n`, in bytes; the field holds 31 bits.
+    Bytes(u32),
+}
+
+/// The part that 2.0.10 and later add.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Extension {
+    /// See [`upper`].
+    pub upper: u16,
+    /// None is known.
+    pub lower: u16,
+    /// Major and minor version, as `0x0002_0001` and `0x0008_0003` for 2.1.8.
+    pub version: (u32, u32),
+    /// IP type of service.
+    pub tos: u16,
+    /// Offered bits a second; 0 is as fast as it goes.
+    pub rate: u64,
+    /// `TCP_NOTSENT_LOWAT` asked of the server.
+    pub prefetch: u32,
+}
+
+/// What kind of test the header asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The client sends.
+    Forward,
+    /// `-R`.
+    Reverse,
+    /// `--full-duplex`.
+    FullDuplex,
+    /// `-r`: the server connects to the client's [`port`](ClientHeader::port) afterwards.
+    Tradeoff,
+    /// `-d`: the same at once.
+    Dual,
+    /// `--bounceback`: not this protocol.
+    Bounceback,
+}
+
+/// The header, without what only trip times, isochronous traffic and permit keys add.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientHeader {
+    /// See [`flags`]. [`emit`](Self::emit) sets the bits that say what follows.
+    pub flags: u32,
+    /// `-P`.
+    pub threads: u32,
+    /// Where the client listens for `-r` and `-d`.
+    pub port: u32,
+    /// `-l`; 0 is the default of the transport.
+    pub length: u32,
+    /// `-w` of version 1.7; 0 since.
+    pub window: u32,
+    /// `-t` or `-n`.
+    pub amount: Amount,
+    /// Absent in clients before 2.0.10 and with `-C`.
+    pub extension: Option<Extension>,
+}
+
+impl ClientHeader {
+    /// The length of the header that begins with these flags: 0 where there is none, and plain
+    /// payload follows.
+    ///
+    /// # Errors
+    /// [`Malformed`] where the length makes no sense.
+    pub fn length_of(bits: u32) -> Result<usize, Malformed> {
+        if bits & flags::BOUNCEBACK != 0 {
+            return Ok(4);
+        }
+        if bits & (flags::VERSION1 | flags::VERSION2 | flags::EXTEND) == 0 {
+            return Ok(0);
+        }
+        let length = if bits & flags::LENGTH != 0 {
+            ((bits & flags::LENGTH_MASK) >> 1) as usize
+        } else if bits & (flags::VERSION2 | flags::EXTEND) != 0 {
+            field::END
+        } else {
+            CLIENT_HEADER_V1
+        };
+        let allowed = CLIENT_HEADER_V1..=CLIENT_HEADER_MAX;
+        if allowed.contains(&length) { Ok(length) } else { Err(Malformed) }
+    }
+
+    /// Reads a header; `None` where the flags say that there is none (plain payload, ESP-IDF).
+    ///
+    /// # Errors
+    /// [`Malformed`] where it ends early.
+    pub fn parse(bytes: &[u8]) -> Result<Option<Self>, Malformed> {
+        let Some(bits) = word(bytes, field::FLAGS) else { return Ok(None) };
+        if Self::length_of(bits)? == 0 {
+            return Ok(None);
+        }
+        let at = |offset| word(bytes, offset).unwrap_or_default();
+        if bits & flags::BOUNCEBACK == 0 && bytes.len() < CLIENT_HEADER_V1 {
+            return Err(Malformed);
+        }
+        let amount = at(field::AMOUNT).cast_signed();
+        let extended = bits & flags::EXTEND != 0 && bits & flags::BOUNCEBACK == 0;
+        Ok(Some(Self {
+            flags: bits,
+            threads: at(field::THREADS),
+            port: at(field::PORT),
+            length: at(field::LENGTH),
+            window: at(field::WINDOW),
+            amount: if amount < 0 {
+                Amount::Centiseconds(amount.unsigned_abs())
+            } else {
+                Amount::Bytes(amount.unsigned_abs())
+            },
+            extension: extended.then(|| Self::extension(bytes)),
+        }))
+    }
+
+    /// Fields beyond the end of a short datagram read as zero.
+    fn extension(bytes: &[u8]) -> Extension {
+        let at = |offset| word(bytes, offset).unwrap_or_default();
+        Extension {
+            upper: half(bytes, field::UPPER).unwrap_or_default(),
+            lower: half(bytes, field::LOWER).unwrap_or_default(),
+            version: (at(field::VERSION_MAJOR), at(field::VERSION_MINOR)),
+            tos: half(bytes, field::TOS).unwrap_or_default(),
+            // The high half is shifted by eight bits: 24 bits of it are used.
+            rate: u64::from(at(field::RATE_HIGH) >> 8) << 32 | u64::from(at(field::RATE_LOW)),
+            prefetch: at(field::PREFETCH),
+        }
+    }
+
+    /// What it asks for.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        let upper = self.extension.map_or(0, |e| e.upper);
+        if self.flags & flags::BOUNCEBACK != 0 {
+            Mode::Bounceback
+        } else if self.flags & flags::VERSION2 != 0 && upper & upper::FULL_DUPLEX != 0 {
+            Mode::FullDuplex
+        } else if self.flags & flags::VERSION2 != 0 && upper & upper::REVERSE != 0 {
+            Mode::Reverse
+        } else if self.flags & flags::VERSION1 != 0 && self.flags & flags::VERSION2 == 0 {
+            if self.flags & flags::RUN_NOW != 0 { Mode::Dual } else { Mode::Tradeoff }
+        } else {
+            Mode::Forward
+        }
+    }
+
+    /// Whether a TCP server answers with an [`Ack`](super::Ack): extended and not version 2, or
+    /// asked for (`Listener::apply_client_settings_tcp`).
+    #[must_use]
+    pub const fn wants_ack(&self) -> bool {
+        self.flags & flags::PEER_DETECT != 0
+            || (self.flags & flags::EXTEND != 0 && self.flags & flags::VERSION2 == 0)
+    }
+
+    /// Whether a UDP receiver owes no closing report.
+    #[must_use]
+    pub fn no_report(&self) -> bool {
+        self.extension.is_some_and(|e| e.upper & upper::NO_UDP_FIN != 0)
+    }
+
+    /// Bytes that [`emit`](Self::emit) writes.
+    #[must_use]
+    pub const fn buffer_len(&self) -> usize {
+        if self.extension.is_some() { field::END } else { CLIENT_HEADER_V1 }
+    }
+
+    /// Writes the header, or as much of it as fits. `before` is what precedes it in the datagram:
+    /// 16 for UDP, 0 for TCP; the length that the flags carry counts it.
+    pub fn emit(&self, out: &mut [u8], before: usize) {
+        let length = before + self.buffer_len();
+        let mut bits = self.flags;
+        if self.extension.is_some() {
+            bits |= flags::EXTEND | flags::LENGTH;
+            bits |= (length as u32) << 1 & flags::LENGTH_MASK;
+        }
+        let amount = match self.amount {
+            Amount::Centiseconds(n) => 0u32.wrapping_sub(n.min(0x8000_0000)),
+            Amount::Bytes(n) => n & 0x7FFF_FFFF,
+        };
+        let v1 = [bits, self.threads, self.port, self.length, self.window, amount];
+        put_words(out, &v1);
+        let (Some(e), Some(rest)) = (self.extension, out.get_mut(CLIENT_HEADER_V1..)) else {
+            return;
+        };
+        put_words(
+            rest,
+            &[
+                0,
+                0,
+                u32::from(e.upper) << 16 | u32::from(e.lower),
+                e.version.0,
+                e.version.1,
+                u32::from(e.tos),
+                (e.rate & 0xFFFF_FFFF) as u32,
+                ((e.rate >> 32) as u32) << 8,
+                e.prefetch,
+            ],
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAIN: ClientHeader = ClientHeader {
+        flags: 0,
+        threads: 1,
+        port: 5001,
+        length: 0,
+        window: 0,
+        amount: Amount::Centiseconds(1000),
+        extension: Some(Extension {
+            upper: 0,
+            lower: 0,
+            version: (0x0002_0001, 0x0008_0003),
+            tos: 0,
+            rate: 0,
+            prefetch: 0,
+        }),
+    };
+
+    /// The first 60 bytes of `iperf -c 127.0.0.1 -t 10`, Debian's 2.1.8.
+    const CAPTURED: [u8; 60] = [
+        0x40, 0x01, 0x00, 0x78, 0, 0, 0, 1, 0, 0, 0x13, 0x89, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF,
+        0xFC, 0x18, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 1, 0, 8, 0, 3, 0, 0, 0, 0, 0, 0,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    ];
+
+    #[test]
+    fn bytes_of_a_plain_tcp_client() {
+        let mut out = [0xAA; 60];
+        PLAIN.emit(&mut out, 0);
+        assert_eq!(out, CAPTURED);
+        let read = ClientHeader::parse(&CAPTURED).unwrap().unwrap();
+        assert_eq!(read.mode(), Mode::Forward);
+        assert!(read.wants_ack());
+        assert_eq!(read.extension, PLAIN.extension);
+        assert_eq!(read.amount, PLAIN.amount);
+    }
+
+    #[test]
+    fn modes() {
+        let with = |bits, upper| ClientHeader {
+            flags: bits,
+            extension: Some(Extension { upper, ..PLAIN.extension.unwrap() }),
+            ..PLAIN
+        };
+        assert_eq!(with(flags::VERSION2, upper::REVERSE).mode(), Mode::Reverse);
+        assert!(!with(flags::VERSION2 | flags::EXTEND, upper::REVERSE).wants_ack());
+        assert_eq!(with(flags::VERSION2, upper::FULL_DUPLEX).mode(), Mode::FullDuplex);
+        assert_eq!(with(flags::VERSION1, 0).mode(), Mode::Tradeoff);
+        assert_eq!(with(flags::VERSION1 | flags::RUN_NOW, 0).mode(), Mode::Dual);
+    }
+
+    #[test]
+    fn plain_payload_has_no_header() {
+        assert_eq!(ClientHeader::parse(b"0123456789"), Ok(None));
+        assert_eq!(ClientHeader::parse(&[0; 100]), Ok(None), "ESP-IDF");
+        assert_eq!(ClientHeader::parse(&[]), Ok(None));
+        assert_eq!(ClientHeader::parse(&CAPTURED[..20]), Err(Malformed));
+    }
+
+    #[test]
+    fn a_rate_beyond_32_bits() {
+        let mut header = PLAIN;
+        header.extension.as_mut().unwrap().rate = 10_000_000_000;
+        let mut out = [0; 60];
+        header.emit(&mut out, 0);
+        assert_eq!(&out[48..56], &[0x54, 0x0B, 0xE4, 0x00, 0, 0, 2, 0]);
+        let read = ClientHeader::parse(&out).unwrap().unwrap();
+        assert_eq!(read.extension.unwrap().rate, 10_000_000_000);
+    }
+
+    #[test]
+    fn a_short_datagram_carries_what_fits() {
+        let mut out = [0; 48];
+        PLAIN.emit(&mut out, 16);
+        let read = ClientHeader::parse(&out).unwrap().unwrap();
+        assert_eq!(read.flags & flags::LENGTH_MASK, 76 << 1);
+        assert_eq!(read.extension.unwrap().version, (0x0002_0001, 0x0008_0003));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_read_without_panic(bytes in proptest::collection::vec(0u8.., 0..300)) {
+            if let Ok(Some(header)) = ClientHeader::parse(&bytes) {
+                let _ = (header.mode(), header.wants_ack(), header.no_report());
+            }
+        }
+
+        #[test]
+        fn what_is_written_is_read(
+            bits in 0u32.., threads in 0u32.., port in 0u32.., length in 0u32..,
+            amount in 0i32.., upper in 0u16.., rate in 0u64..1 << 56, time in proptest::bool::ANY,
+        ) {
+            let header = ClientHeader {
+                flags: bits & !flags::BOUNCEBACK & !flags::LENGTH_MASK,
+                threads, port, length, window: 0,
+                amount: if time { Amount::Centiseconds(amount.unsigned_abs().max(1)) }
+                    else { Amount::Bytes(amount.unsigned_abs()) },
+                extension: Some(Extension { upper, rate, ..Extension::default() }),
+            };
+            let mut out = [0; 60];
+            header.emit(&mut out, 0);
+            let read = ClientHeader::parse(&out).unwrap().unwrap();
+            let bits = header.flags | flags::EXTEND | flags::LENGTH | 60 << 1;
+            proptest::prop_assert_eq!(read, ClientHeader { flags: bits, ..header });
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! iperf 2 on the wire, as version 2.1.8 speaks it; older versions where they differ.
+//!
+//! All fields are big-endian. Facts are from iperf 2.1.8 (`include/payloads.h`, `Settings.cpp`,
+//! `Listener.cpp`, `Client.cpp`) and were checked against captures of Debian's package.
+//!
+//! ```text
+//! UDP, client to server:   Datagram (16) | ClientHeader (24, +36 extension, …) | pattern
+//! UDP, server to client:   Datagram (16) | ServerReport (40, +60, +12)   after the last datagram
+//! TCP, client to server:   ClientHeader (24, +36 extension, …) | pattern …
+//! TCP, server to client:   Ack (28 or 52), where the client's header has an extension
+//! ```
+//!
+//! ESP-IDF's `iperf` speaks less: a datagram of it carries its number in the first four bytes and
+//! zeros behind (no time, no header), it has no last datagram with a negative number, and as a
+//! server it sends no report and no ack (`iperf.c` of the `espressif/iperf` component).
+
+mod ack;
+mod client;
+mod datagram;
+mod iperf3;
+mod report;
+
+pub use ack::Ack;
+pub use client::{Amount, ClientHeader, Extension, Mode};
+pub use datagram::{Datagram, Stamp, Width};
+pub use iperf3::{Iperf3, client_greeting, server_greeting};
+pub use report::{ServerReport, Transit};
+
+/// The port of iperf 2, UDP and TCP. (iperf3 uses 5201.)
+pub const PORT: u16 = 5001;
+/// Bytes of the datagram header: number, time, high half of the number.
+pub const DATAGRAM_HEADER: usize = 16;
+/// Bytes of the client header's oldest part.
+pub const CLIENT_HEADER_V1: usize = 24;
+/// Bytes of the client header with its extension, as 2.1.8 sends it.
+pub const CLIENT_HEADER: usize = 60;
+/// The longest client header that iperf 2 accepts.
+pub const CLIENT_HEADER_MAX: usize = 256;
+/// Bytes of the server's closing report with its datagram header, as 2.1.8 sends it.
+pub const REPORT: usize = DATAGRAM_HEADER + 112;
+/// Length of a UDP datagram where none is given: fills an Ethernet frame over IPv4.
+pub const UDP_LENGTH: u32 = 1470;
+/// The same over IPv6.
+pub const UDP_LENGTH_V6: u32 = 1450;
+/// Length of a TCP write where none is given.
+pub const TCP_LENGTH: u32 = 128 * 1024;
+/// Offered rate of UDP where none is given, bits a second (2^20, as iperf 2 has it).
+pub const UDP_RATE: u64 = 1024 * 1024;
+
+/// Bits of the first word of a client header or a server report.
+pub mod flags {
+    /// Version 1 fields are valid: a request for a `-d` or `-r` test (client), or a report.
+    pub const VERSION1: u32 = 0x8000_0000;
+    /// The extension follows.
+    pub const EXTEND: u32 = 0x4000_0000;
+    /// The extension's upper flags matter for UDP.
+    pub const UDP_TESTS: u32 = 0x2000_0000;
+    /// A permit key follows the header.
+    pub const KEY_CHECK: u32 = 0x1000_0000;
+    /// Datagram numbers are 64 bits wide; a report's counts too.
+    pub const SEQNO_64: u32 = 0x0800_0000;
+    /// The extension asks for a reverse or full duplex test.
+    pub const VERSION2: u32 = 0x0400_0000;
+    /// The client waits for an [`Ack`](super::Ack).
+    pub const PEER_DETECT: u32 = 0x0200_0000;
+    /// A request and response test, which is another protocol.
+    pub const BOUNCEBACK: u32 = 0x0080_0000;
+    /// The header's length is in bits 1 to 8.
+    pub const LENGTH: u32 = 0x0001_0000;
+    /// Where that length is.
+    pub const LENGTH_MASK: u32 = 0x0000_01FE;
+    /// `-d`: the server's sender starts at once; without it (`-r`) after the client's end.
+    pub const RUN_NOW: u32 = 0x0000_0001;
+}
+
+/// Bits of the extension's upper flags.
+pub mod upper {
+    /// The sender awaits no report.
+    pub const NO_UDP_FIN: u16 = 0x0008;
+    /// One-way times can be computed: the clocks agree.
+    pub const TRIP_TIMES: u16 = 0x0010;
+    /// `-R`.
+    pub const REVERSE: u16 = 0x0400;
+    /// `--full-duplex`.
+    pub const FULL_DUPLEX: u16 = 0x0800;
+}
+
+/// The bytes are not what they were taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Malformed;
+
+/// The big-endian word at `at`; `None` where the bytes end before.
+pub(crate) fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    let field = bytes.get(at..at + 4)?;
+    Some(u32::from_be_bytes([field[0], field[1], field[2], field[3]]))
+}
+
+/// The big-endian half word at `at`; `None` where the bytes end before.
+pub(crate) fn half(bytes: &[u8], at: usize) -> Option<u16> {
+    let field = bytes.get(at..at + 2)?;
+    Some(u16::from_be_bytes([field[0], field[1]]))
+}
+
+/// Writes words one after another, as far as the buffer goes: datagrams shorter than their headers
+/// carry as much of them as fits, as iperf 2 does it.
+pub(crate) fn put_words(out: &mut [u8], words: &[u32]) {
+    for (slot, value) in out.chunks_exact_mut(4).zip(words) {
+        slot.copy_from_slice(&value.to_be_bytes());
+    }
+}

@@ -1,0 +1,175 @@
+//! The UDP server's closing report.
+
+use super::{DATAGRAM_HEADER, Datagram, Malformed, REPORT, Stamp, flags, put_words, word};
+use crate::time::Duration;
+
+mod field {
+    pub(super) const FLAGS: usize = 0;
+    pub(super) const BYTES_HIGH: usize = 4;
+    pub(super) const BYTES_LOW: usize = 8;
+    pub(super) const STOP_SECONDS: usize = 12;
+    pub(super) const STOP_MICROS: usize = 16;
+    pub(super) const LOST: usize = 20;
+    pub(super) const OUT_OF_ORDER: usize = 24;
+    pub(super) const DATAGRAMS: usize = 28;
+    pub(super) const JITTER_SECONDS: usize = 32;
+    pub(super) const JITTER_MICROS: usize = 36;
+    pub(super) const V1_END: usize = 40;
+    pub(super) const TRANSIT: usize = 40;
+    pub(super) const HIGH_HALVES: usize = 100;
+    pub(super) const END: usize = 112;
+}
+
+/// One-way times that a server with `-e` or `--trip-times` adds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Transit {
+    /// Shortest.
+    pub min: Stamp,
+    /// Longest.
+    pub max: Stamp,
+    /// Arithmetic mean.
+    pub mean: Stamp,
+    /// Datagrams behind it.
+    pub count: u32,
+}
+
+/// The report, with its datagram header before it on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServerReport {
+    /// Payload bytes received.
+    pub bytes: u64,
+    /// From the first datagram to the last.
+    pub time: Duration,
+    /// Datagrams missing.
+    pub lost: u64,
+    /// Datagrams that came after a later one (duplicates too, where iperf 2 counted).
+    pub out_of_order: u64,
+    /// Highest datagram number: received and lost together.
+    pub datagrams: u64,
+    /// Interarrival jitter.
+    pub jitter: Duration,
+    /// One-way times, where sent.
+    pub transit: Option<Transit>,
+}
+
+impl ServerReport {
+    /// Reads a whole datagram.
+    ///
+    /// # Errors
+    /// [`Malformed`] where it is too short or not marked as a report.
+    pub fn parse(datagram: &[u8]) -> Result<Self, Malformed> {
+        let body = datagram.get(DATAGRAM_HEADER..).ok_or(Malformed)?;
+        let at = |offset| word(body, offset).unwrap_or_default();
+        let bits = at(field::FLAGS);
+        if body.len() < field::V1_END || bits & flags::VERSION1 == 0 {
+            return Err(Malformed);
+        }
+        let full = body.len() >= field::END;
+        let wide = |low: usize, nth: usize| {
+            let high = field::HIGH_HALVES + 4 * nth;
+            let high = if full && bits & flags::SEQNO_64 != 0 { at(high) } else { 0 };
+            u64::from(high) << 32 | u64::from(at(low))
+        };
+        let span = |seconds, micros| {
+            Duration::from_secs(u64::from(at(seconds)))
+                + Duration::from_micros(u64::from(at(micros)))
+        };
+        Ok(Self {
+            bytes: u64::from(at(field::BYTES_HIGH)) << 32 | u64::from(at(field::BYTES_LOW)),
+            time: span(field::STOP_SECONDS, field::STOP_MICROS),
+            lost: wide(field::LOST, 0),
+            out_of_order: wide(field::OUT_OF_ORDER, 1),
+            datagrams: wide(field::DATAGRAMS, 2),
+            jitter: span(field::JITTER_SECONDS, field::JITTER_MICROS),
+            transit: (full && bits & flags::EXTEND != 0).then(|| Self::transit(body)),
+        })
+    }
+
+    fn transit(body: &[u8]) -> Transit {
+        let at = |nth: usize| word(body, field::TRANSIT + 4 * nth).unwrap_or_default();
+        let pair = |nth| Stamp { seconds: at(nth), micros: at(nth + 1) };
+        Transit { min: pair(0), max: pair(2), mean: pair(6), count: at(12) }
+    }
+
+    /// Writes a datagram: a zero datagram header, as 2.1.8 has it, and the report. One-way times
+    /// are not written.
+    pub fn emit(&self, out: &mut [u8; REPORT]) {
+        *out = [0; REPORT];
+        if let Some(head) = out.first_chunk_mut() {
+            Datagram::emit(head, 0, Stamp::default());
+        }
+        let low = |n: u64| (n & 0xFFFF_FFFF) as u32;
+        let high = |n: u64| (n >> 32) as u32;
+        let seconds = |d: Duration| low(d.as_secs());
+        put_words(
+            &mut out[DATAGRAM_HEADER..],
+            &[
+                flags::VERSION1 | flags::SEQNO_64,
+                high(self.bytes),
+                low(self.bytes),
+                seconds(self.time),
+                self.time.subsec_micros(),
+                low(self.lost),
+                low(self.out_of_order),
+                low(self.datagrams),
+                seconds(self.jitter),
+                self.jitter.subsec_micros(),
+            ],
+        );
+        put_words(
+            &mut out[DATAGRAM_HEADER + field::HIGH_HALVES..],
+            &[high(self.lost), high(self.out_of_order), high(self.datagrams)],
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REPORTED: ServerReport = ServerReport {
+        bytes: 0x0000_0001_0000_0002,
+        time: Duration::from_micros(10_000_042),
+        lost: 3,
+        out_of_order: 1,
+        datagrams: 0x0000_0002_0000_0010,
+        jitter: Duration::from_micros(17),
+        transit: None,
+    };
+
+    #[test]
+    fn bytes_of_a_report() {
+        let mut out = [0xFF; REPORT];
+        REPORTED.emit(&mut out);
+        assert_eq!(out[..16], [0; 16]);
+        assert_eq!(out[16..28], [0x88, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2]);
+        assert_eq!(out[28..36], [0, 0, 0, 10, 0, 0, 0, 42]);
+        assert_eq!(out[36..48], [0, 0, 0, 3, 0, 0, 0, 1, 0, 0, 0, 0x10]);
+        assert_eq!(out[48..56], [0, 0, 0, 0, 0, 0, 0, 17]);
+        assert_eq!(out[116..128], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2]);
+        assert_eq!(ServerReport::parse(&out), Ok(REPORTED));
+    }
+
+    #[test]
+    fn a_report_of_version_1_alone() {
+        let mut out = [0; REPORT];
+        REPORTED.emit(&mut out);
+        let read = ServerReport::parse(&out[..56]).unwrap();
+        assert_eq!((read.datagrams, read.lost), (0x10, 3));
+        assert_eq!(ServerReport::parse(&out[..55]), Err(Malformed));
+    }
+
+    #[test]
+    fn payload_is_not_a_report() {
+        let pattern: [u8; 128] = core::array::from_fn(|i| b'0' + (i % 10) as u8);
+        assert_eq!(ServerReport::parse(&pattern), Err(Malformed));
+        assert_eq!(ServerReport::parse(&[]), Err(Malformed));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_bytes_are_read_without_panic(bytes in proptest::collection::vec(0u8.., 0..200)) {
+            let _ = ServerReport::parse(&bytes);
+        }
+    }
+}
