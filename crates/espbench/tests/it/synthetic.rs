@@ -282,7 +282,11 @@ pub(crate) fn report(sizes: &[u32], count: u32) -> Report {
     for size in sizes {
         report.warnings.push(Warning {
             place: format!("udp-echo, {size} B"),
-            advice: Advice::FewSamples { n: u64::from(count), needed: 10_000 },
+            advice: Advice::FewSamples {
+                metrics: "rtt_p999".into(),
+                n: u64::from(count),
+                needed: 10_000,
+            },
         });
     }
     let check = |threshold: &str, value, passed| Check {
