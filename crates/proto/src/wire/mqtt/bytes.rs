@@ -133,10 +133,19 @@ impl<'b> Writer<'b> {
     /// # Errors
     /// The buffer is full; so for every method here.
     pub fn put(&mut self, bytes: &[u8]) -> Result<(), NoRoom> {
-        let end = self.at.checked_add(bytes.len()).ok_or(NoRoom)?;
-        self.buf.get_mut(self.at..end).ok_or(NoRoom)?.copy_from_slice(bytes);
-        self.at = end;
+        self.reserve(bytes.len())?.copy_from_slice(bytes);
         Ok(())
+    }
+
+    /// Appends `len` bytes that the caller fills in.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    pub fn reserve(&mut self, len: usize) -> Result<&mut [u8], NoRoom> {
+        let end = self.at.checked_add(len).ok_or(NoRoom)?;
+        let room = self.buf.get_mut(self.at..end).ok_or(NoRoom)?;
+        self.at = end;
+        Ok(room)
     }
 
     /// Appends binary data or a string, with its length.

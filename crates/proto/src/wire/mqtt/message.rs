@@ -50,6 +50,21 @@ impl<'a> Publish<'a> {
     /// # Errors
     /// The buffer is too small.
     pub fn emit(&self, version: Version, buf: &mut [u8]) -> Result<usize, NoRoom> {
+        self.emit_with(version, buf, self.payload.len(), |to| to.copy_from_slice(self.payload))
+    }
+
+    /// Writes it with a payload of `len` bytes that `fill` makes in place; `self.payload` is not
+    /// looked at.
+    ///
+    /// # Errors
+    /// The buffer is too small.
+    pub fn emit_with(
+        &self,
+        version: Version,
+        buf: &mut [u8],
+        len: usize,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> Result<usize, NoRoom> {
         let mut writer = Writer::new(buf);
         writer.binary(self.topic.as_bytes())?;
         if self.qos > 0 {
@@ -58,7 +73,7 @@ impl<'a> Publish<'a> {
         if version == Version::V5 {
             writer.put(&[0])?;
         }
-        writer.put(self.payload)?;
+        fill(writer.reserve(len)?);
         let flags = u8::from(self.dup) << 3 | (self.qos & 3) << 1 | u8::from(self.retain);
         writer.finish(kind::PUBLISH << 4 | flags)
     }
