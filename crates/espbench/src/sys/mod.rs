@@ -3,5 +3,6 @@
 //! The only place with `unsafe`.
 
 pub mod host;
+pub mod ready;
 pub mod stamp;
 pub mod timer;

@@ -152,12 +152,13 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// What `side` wants next. Samples come from the publisher's side.
+    /// What `side` wants next. Samples come from the publisher's side. An empty `buf` says that
+    /// nothing can be sent now (the system has yet to take what was given out).
     pub fn poll(&mut self, now: Instant, side: Side, buf: &mut [u8]) -> Output {
         self.advance(now);
         match side {
             Side::Subscriber => {
-                let len = self.subscriber.poll(now, buf);
+                let len = if buf.is_empty() { 0 } else { self.subscriber.poll(now, buf) };
                 self.wanted(side, len)
             }
             Side::Publisher => {
@@ -167,7 +168,9 @@ impl<'a> Exchange<'a> {
                 if let Some(sample) = self.poll_sample(now) {
                     return Output::Sample(sample);
                 }
-                let len = self.publisher.poll(now, buf, &mut self.ledger);
+                let publisher = &mut self.publisher;
+                let len =
+                    if buf.is_empty() { 0 } else { publisher.poll(now, buf, &mut self.ledger) };
                 self.wanted(side, len)
             }
         }
