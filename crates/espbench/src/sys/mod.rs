@@ -5,4 +5,5 @@
 pub mod host;
 pub mod ready;
 pub mod stamp;
+pub mod tcp;
 pub mod timer;
