@@ -17,6 +17,7 @@
 //! | [`published`] | reads cells in the columns of `published.csv` |
 //! | [`note`] | the fixed form of the note of a row in CSV |
 //! | [`compare`] | joins two lists of cells: ratio, interval, verdict |
+//! | [`search`] | the search for the highest rate without loss |
 //! | [`warning`] | the closed set of advice |
 //! | [`place`] | a cell of a plan in words |
 //! | [`series`] | intervals of a stream to a rate over time |
@@ -53,6 +54,7 @@ pub mod quantile;
 pub mod random;
 pub mod report;
 pub mod run;
+pub mod search;
 pub mod series;
 pub mod special;
 pub mod summary;

@@ -5,6 +5,7 @@
 pub mod buffers;
 pub mod cpu;
 pub mod host;
+pub mod ready;
 pub mod stamp;
 pub mod tcp;
 pub mod timer;

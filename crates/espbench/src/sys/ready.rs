@@ -1,0 +1,94 @@
+//! Waiting until one of several sockets can be read or written, or a time has passed.
+
+use espbench_proto::time::Duration;
+use std::io;
+use std::net::TcpStream;
+
+/// A non-blocking socket, and what is waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct Interest<'a> {
+    /// The socket.
+    pub socket: &'a TcpStream,
+    /// Until there are bytes, or the end of the stream.
+    pub read: bool,
+    /// Until there is room for bytes.
+    pub write: bool,
+}
+
+/// What can be done without waiting. A system that cannot tell says yes: the sockets do not block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ready {
+    /// There are bytes, or the stream has ended or failed.
+    pub read: bool,
+    /// There is room.
+    pub write: bool,
+}
+
+/// Waits for at most `timeout`.
+///
+/// # Errors
+/// The system's error; an interruption by a signal is none.
+#[cfg(unix)]
+pub fn wait<const N: usize>(
+    interests: [Interest<'_>; N],
+    timeout: Duration,
+) -> io::Result<[Ready; N]> {
+    use std::os::fd::AsRawFd as _;
+    let mut polled = interests.map(|interest| libc::pollfd {
+        // poll ignores negative descriptors.
+        fd: if interest.read || interest.write { interest.socket.as_raw_fd() } else { -1 },
+        events: if interest.read { libc::POLLIN } else { 0 }
+            | if interest.write { libc::POLLOUT } else { 0 },
+        revents: 0,
+    });
+    if poll(&mut polled, timeout) < 0 {
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+        return Ok([Ready::default(); N]);
+    }
+    let broken = libc::POLLERR | libc::POLLHUP | libc::POLLNVAL;
+    Ok(polled.map(|p| Ready {
+        read: p.revents & (libc::POLLIN | broken) != 0,
+        write: p.revents & (libc::POLLOUT | broken) != 0,
+    }))
+}
+
+#[cfg(target_os = "linux")]
+fn poll(polled: &mut [libc::pollfd], timeout: Duration) -> i32 {
+    let timeout = libc::timespec {
+        tv_sec: timeout.as_secs().min(3600) as libc::time_t,
+        tv_nsec: timeout.subsec_nanos().into(),
+    };
+    // SAFETY: `polled` is a slice of initialized structures of that length, `timeout` outlives the
+    // call, and a null signal mask leaves the mask as it is.
+    unsafe {
+        libc::ppoll(
+            polled.as_mut_ptr(),
+            polled.len() as libc::nfds_t,
+            &raw const timeout,
+            std::ptr::null(),
+        )
+    }
+}
+
+#[cfg(all(unix, not(target_os = "linux")))]
+fn poll(polled: &mut [libc::pollfd], timeout: Duration) -> i32 {
+    let millis = i32::try_from(timeout.as_micros().div_ceil(1000)).unwrap_or(3_600_000);
+    // SAFETY: `polled` is a slice of initialized structures of that length.
+    unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, millis) }
+}
+
+/// Waits for at most `timeout`, and no longer than a millisecond: nothing tells it of readiness.
+///
+/// # Errors
+/// None.
+#[cfg(not(unix))]
+pub fn wait<const N: usize>(
+    interests: [Interest<'_>; N],
+    timeout: Duration,
+) -> io::Result<[Ready; N]> {
+    std::thread::sleep(timeout.min(Duration::from_millis(1)));
+    Ok(interests.map(|interest| Ready { read: interest.read, write: interest.write }))
+}

@@ -1,0 +1,188 @@
+//! Message rates through an MQTT broker: sockets and time for
+//! [`Exchange`](espbench_proto::node::mqtt::Exchange).
+//!
+//! # What is recorded
+//!
+//! A cell with a given rate, or as fast as it goes, records every message as a
+//! [`Probe`](espbench_proto::sample::Probe) on link 0, the arrivals of each second as an `Interval`
+//! of the receiver, and at the end two totals: of the sender (messages due, over the time in which
+//! they came due) and of the receiver (messages that came, until the last one).
+//!
+//! A search records the two totals of each try and no probes: link n is the n-th try, in the order
+//! of [`RateSearch`], which the summary replays. Losses are counted by cause as
+//! `lost-CAUSE`.
+
+mod pump;
+
+use super::{Sink, Target, TargetError};
+use espbench_measure::run::Site;
+use espbench_measure::search::RateSearch;
+use espbench_proto::node::mqtt::{Pace, payload};
+use espbench_proto::sample::{Fate, Interval, Link, Observer, Sample};
+use espbench_proto::time::Duration;
+use espbench_proto::workload::{MqttMode, MqttRate, Workload};
+use pump::{Job, Outcome};
+use std::net::SocketAddr;
+
+/// The usual port of an MQTT broker.
+pub const PORT: u16 = 1883;
+
+/// How long a broker may owe an answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Quiet time after which what is missing counts as lost.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// An MQTT broker.
+#[derive(Clone, Debug)]
+pub struct MqttTarget {
+    /// Where it listens.
+    pub peer: SocketAddr,
+    /// User name.
+    pub username: Option<String>,
+    /// Password.
+    pub password: Option<String>,
+    /// Topic to use; one of this process's own where not given.
+    pub topic: Option<String>,
+    /// Quiet time after which what is missing counts as lost.
+    pub drain: Duration,
+    /// How long the broker may owe an answer, and a connection may take to open.
+    pub patience: Duration,
+    /// What is known of the device and the place.
+    pub site: Site,
+}
+
+impl MqttTarget {
+    /// The broker at that address, without user name, with the usual time-outs.
+    #[must_use]
+    pub fn new(peer: SocketAddr, site: Site) -> Self {
+        Self {
+            peer,
+            username: None,
+            password: None,
+            topic: None,
+            drain: DRAIN,
+            patience: PATIENCE,
+            site,
+        }
+    }
+}
+
+impl Target for MqttTarget {
+    fn site(&self) -> Site {
+        self.site.clone()
+    }
+
+    fn check(&self, workload: &Workload) -> Result<(), TargetError> {
+        let unsupported = |hint: &str| TargetError::Unsupported {
+            target: format!("mqtt:{}", self.peer),
+            kind: workload.kind(),
+            hint: hint.into(),
+        };
+        match workload {
+            Workload::MqttRate(w) if (w.size as usize) < payload::HEAD => {
+                Err(unsupported("sequence number and time need 16 bytes: use a size of 16 or more"))
+            }
+            Workload::MqttRate(w) if w.qos > 2 => Err(unsupported("QoS is 0, 1 or 2")),
+            Workload::MqttRate(_) => Ok(()),
+            _ => Err(unsupported(
+                "this target is an MQTT broker; use --on udp:, tcp: or iperf: for other plans",
+            )),
+        }
+    }
+
+    fn run(&mut self, workload: &Workload, sink: &mut dyn Sink) -> Result<(), TargetError> {
+        self.check(workload)?;
+        let Workload::MqttRate(work) = workload else { return Ok(()) };
+        match work.mode {
+            MqttMode::Saturate => self.step(work, Pace::Saturate, sink),
+            MqttMode::Offered(rate) => self.step(work, Pace::Offered(rate), sink),
+            MqttMode::Search { low, high } => self.search(work, RateSearch::new(low, high), sink),
+        }
+    }
+}
+
+impl MqttTarget {
+    fn step(&self, work: &MqttRate, pace: Pace, sink: &mut dyn Sink) -> Result<(), TargetError> {
+        let job = Job { target: self, work, pace, link: Link(0) };
+        let outcome = job.run(sink)?;
+        outcome.note(sink);
+        outcome.result(self.peer)
+    }
+
+    fn search(
+        &self,
+        work: &MqttRate,
+        mut search: RateSearch,
+        sink: &mut dyn Sink,
+    ) -> Result<(), TargetError> {
+        let mut link = 0;
+        while let Some((rate, _)) = search.next() {
+            let mut step = Step { sink, lost: 0 };
+            let job = Job { target: self, work, pace: Pace::Offered(rate), link: Link(link) };
+            let outcome = job.run(&mut step)?;
+            let lost = step.lost;
+            outcome.counters.iter().for_each(|(name, by)| sink.count(name, *by));
+            outcome.result(self.peer)?;
+            search.record(lost == 0);
+            link += 1;
+        }
+        Ok(())
+    }
+}
+
+/// Passes on the totals of a try, and counts its losses by cause.
+struct Step<'a> {
+    sink: &'a mut dyn Sink,
+    lost: u64,
+}
+
+impl Sink for Step<'_> {
+    fn sample(&mut self, sample: Sample) {
+        match sample {
+            Sample::Probe(probe) => {
+                if let Fate::Lost(cause) = probe.fate {
+                    self.sink.count(&format!("lost-{}", cause.name()), 1);
+                }
+            }
+            Sample::Interval(Interval { total: true, observer, lost, .. }) => {
+                if observer == Observer::Receiver {
+                    self.lost = lost.unwrap_or(0);
+                }
+                self.sink.sample(sample);
+            }
+            Sample::Interval(_) => {}
+        }
+    }
+
+    fn count(&mut self, name: &str, by: u64) {
+        self.sink.count(name, by);
+    }
+
+    fn fact(&mut self, name: &str, value: String) {
+        self.sink.fact(name, value);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.sink.cancelled()
+    }
+}
+
+impl Outcome {
+    fn note(&self, sink: &mut dyn Sink) {
+        for (name, by) in &self.counters {
+            sink.count(name, *by);
+        }
+        if !self.missing.is_empty() {
+            sink.fact("missing_sequence_numbers", self.missing.clone());
+        }
+    }
+
+    fn result(self, peer: SocketAddr) -> Result<(), TargetError> {
+        if self.cancelled {
+            return Err(TargetError::Cancelled);
+        }
+        let Some((what, hint)) = self.fault else { return Ok(()) };
+        Err(TargetError::Protocol { peer: format!("mqtt:{peer}"), what, hint: hint.into() })
+    }
+}

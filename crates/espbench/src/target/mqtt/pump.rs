@@ -1,0 +1,345 @@
+//! Moves bytes between two sockets and an [`Exchange`], and tells it the time.
+//!
+//! One thread serves both connections. At full speed the broker is what limits, and it then has a
+//! core for itself; and all times of a message are read from one clock by one thread.
+
+use super::MqttTarget;
+use crate::clock::Clock;
+use crate::sys::ready::{self, Interest};
+use crate::sys::timer;
+use crate::target::{Sink, TargetError};
+use espbench_proto::node::Output;
+use espbench_proto::node::mqtt::ledger::Entry;
+use espbench_proto::node::mqtt::publisher::Flight;
+use espbench_proto::node::mqtt::subscriber::{Answer, SEEN};
+use espbench_proto::node::mqtt::{Exchange, Fault, Gaps, Input, Pace, Settings, Side, Storage};
+use espbench_proto::sample::Link;
+use espbench_proto::time::{Duration, Instant};
+use espbench_proto::workload::MqttRate;
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Bytes written or read at once.
+const BATCH: usize = 64 * 1024;
+/// Messages whose fate may be open at once.
+const MOST_OPEN: usize = 1 << 18;
+/// Room for acknowledgements: all packet identifiers, and as many releases.
+const ANSWERS: usize = 1 << 17;
+/// Longest wait without a look at the stop flag.
+const LOOK: Duration = Duration::from_millis(50);
+/// Missing ranges named in the facts.
+const NAMED: usize = 8;
+
+/// One exchange: a cell, or a try of a search.
+pub(super) struct Job<'a> {
+    pub(super) target: &'a MqttTarget,
+    pub(super) work: &'a MqttRate,
+    pub(super) pace: Pace,
+    pub(super) link: Link,
+}
+
+/// What an exchange leaves besides samples.
+pub(super) struct Outcome {
+    pub(super) counters: Vec<(&'static str, u64)>,
+    /// Missing sequence numbers, the first few by name.
+    pub(super) missing: String,
+    /// What the broker did, and what to do.
+    pub(super) fault: Option<(String, &'static str)>,
+    pub(super) cancelled: bool,
+}
+
+impl Job<'_> {
+    pub(super) fn run(&self, sink: &mut dyn Sink) -> Result<Outcome, TargetError> {
+        timer::precise_wakeups();
+        let names = Names::new(self.target.topic.as_deref());
+        let mut memory = Memory::new(self.work, self.pace);
+        let exchange = Exchange::new(self.settings(&names), memory.lend());
+        let wires = [self.connect()?, self.connect()?];
+        let clock = Clock::start();
+        let mut pump = Pump { exchange, wires, clock, cancelled: false };
+        pump.run(sink).map_err(|source| TargetError::Peer {
+            peer: format!("mqtt:{}", self.target.peer),
+            what: "exchanging messages",
+            source,
+            hint: "check that the broker is still up".into(),
+        })?;
+        Ok(pump.outcome())
+    }
+
+    fn settings<'n>(&'n self, names: &'n Names) -> Settings<'n> {
+        let MqttRate { version, qos, size, in_flight, time, count, queue, .. } = *self.work;
+        Settings {
+            version,
+            qos,
+            size,
+            topic: &names.topic,
+            client_ids: [&names.clients[0], &names.clients[1]],
+            username: self.target.username.as_deref(),
+            password: self.target.password.as_deref().map(str::as_bytes),
+            pace: self.pace,
+            in_flight,
+            queue: queue.min(MOST_OPEN as u32 / 2),
+            time,
+            count: count.map(u64::from),
+            drain: self.target.drain,
+            patience: self.target.patience,
+            resume: false,
+            link: self.link,
+        }
+    }
+
+    fn connect(&self) -> Result<Wire, TargetError> {
+        let peer = self.target.peer;
+        let open = || {
+            let socket = TcpStream::connect_timeout(&peer, self.target.patience)?;
+            socket.set_nodelay(true)?;
+            socket.set_nonblocking(true)?;
+            Ok(Wire { socket, out: vec![0; BATCH], from: 0, to: 0, open: true })
+        };
+        open().map_err(|source: io::Error| TargetError::Peer {
+            peer: format!("mqtt:{peer}"),
+            what: "connecting",
+            hint: match source.kind() {
+                ErrorKind::ConnectionRefused => {
+                    "start a broker there (`espbench respond` has one), or name another port"
+                }
+                _ => "check the address and the network",
+            }
+            .into(),
+            source,
+        })
+    }
+}
+
+/// Topic and client identifiers that no other run uses at the same time.
+struct Names {
+    topic: String,
+    clients: [String; 2],
+}
+
+impl Names {
+    fn new(topic: Option<&str>) -> Self {
+        static RUNS: AtomicU32 = AtomicU32::new(0);
+        let run = RUNS.fetch_add(1, Ordering::Relaxed);
+        let unique = format!("{:x}-{run:x}", std::process::id());
+        // Client identifiers of up to 23 letters and digits are accepted everywhere (3.1.3.1).
+        let client = |role| format!("eb{role}{:x}x{run:x}", std::process::id());
+        Self {
+            topic: topic.map_or_else(|| format!("espbench/{unique}"), ToString::to_string),
+            clients: [client('p'), client('s')],
+        }
+    }
+}
+
+struct Memory {
+    packets: [Vec<u8>; 2],
+    flights: Vec<Flight>,
+    entries: Vec<Entry>,
+    answers: Vec<Answer>,
+    seen: Box<[u64; SEEN]>,
+}
+
+impl Memory {
+    fn new(work: &MqttRate, pace: Pace) -> Self {
+        let most = match pace {
+            Pace::Saturate => MOST_OPEN,
+            Pace::Offered(rate) => (rate * work.time.as_secs_f64()) as usize + 1,
+        };
+        let most = most.min(work.count.map_or(MOST_OPEN, |count| count as usize));
+        Self {
+            packets: [vec![0; 4096], vec![0; 4096 + work.size as usize]],
+            flights: vec![Flight::EMPTY; if work.qos > 0 { work.in_flight.into() } else { 0 }],
+            entries: vec![Entry::EMPTY; most.clamp(1, MOST_OPEN)],
+            answers: vec![Answer::default(); if work.qos > 0 { ANSWERS } else { 1 }],
+            seen: Box::new([0; SEEN]),
+        }
+    }
+
+    fn lend(&mut self) -> Storage<'_> {
+        let [to_publisher, to_subscriber] = &mut self.packets;
+        Storage {
+            packets: [to_publisher, to_subscriber],
+            flights: &mut self.flights,
+            entries: &mut self.entries,
+            answers: &mut self.answers,
+            seen: &mut self.seen,
+        }
+    }
+}
+
+/// One connection, and what the system has yet to take.
+struct Wire {
+    socket: TcpStream,
+    out: Vec<u8>,
+    from: usize,
+    to: usize,
+    open: bool,
+}
+
+impl Wire {
+    const fn is_pending(&self) -> bool {
+        self.from < self.to
+    }
+
+    /// Writes what is pending; true once nothing is.
+    fn flush(&mut self) -> io::Result<bool> {
+        while self.is_pending() {
+            match self.socket.write(&self.out[self.from..self.to]) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(len) => self.from += len,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(true)
+    }
+}
+
+struct Pump<'a> {
+    exchange: Exchange<'a>,
+    wires: [Wire; 2],
+    clock: Clock,
+    cancelled: bool,
+}
+
+impl Pump<'_> {
+    fn run(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
+        let mut buf = vec![0; BATCH];
+        for side in Side::BOTH {
+            self.exchange.handle(self.clock.now(), side, Input::Connected);
+        }
+        loop {
+            let mut wake = Instant::NEVER;
+            let mut done = true;
+            for side in Side::BOTH {
+                if let Some(until) = self.drain(side, sink) {
+                    wake = wake.min(until);
+                    done = false;
+                }
+            }
+            if done {
+                return Ok(());
+            }
+            if sink.cancelled() && !self.cancelled {
+                self.cancelled = true;
+                self.exchange.handle(self.clock.now(), Side::Publisher, Input::Stop);
+                continue;
+            }
+            self.wait(wake, &mut buf)?;
+        }
+    }
+
+    /// Does what `side` wants. Answers when it wants to be asked again, `None` once it is done.
+    fn drain(&mut self, side: Side, sink: &mut dyn Sink) -> Option<Instant> {
+        loop {
+            self.flush(side);
+            let wire = &mut self.wires[side as usize];
+            let room = if wire.is_pending() { &mut [][..] } else { &mut wire.out[..] };
+            match self.exchange.poll(self.clock.now(), side, room) {
+                Output::Send { len } => (wire.from, wire.to) = (0, len),
+                Output::Sample(sample) => sink.sample(sample),
+                Output::WaitUntil(until) => return Some(until),
+                // Nothing waits for a goodbye that the broker does not take.
+                Output::Done => return None,
+            }
+        }
+    }
+
+    fn flush(&mut self, side: Side) {
+        let wire = &mut self.wires[side as usize];
+        if !wire.is_pending() {
+            return;
+        }
+        match wire.flush() {
+            Ok(true) => self.exchange.handle(self.clock.now(), side, Input::Written),
+            Ok(false) => {}
+            Err(_) => self.close(side),
+        }
+    }
+
+    fn close(&mut self, side: Side) {
+        let wire = &mut self.wires[side as usize];
+        (wire.open, wire.from, wire.to) = (false, 0, 0);
+        self.exchange.handle(self.clock.now(), side, Input::Closed);
+    }
+
+    fn wait(&mut self, wake: Instant, buf: &mut [u8]) -> io::Result<()> {
+        let timeout = wake.since(self.clock.now()).min(LOOK);
+        let interests = self.wires.each_ref().map(|wire| Interest {
+            socket: &wire.socket,
+            read: wire.open,
+            write: wire.open && wire.is_pending(),
+        });
+        let ready = ready::wait(interests, timeout)?;
+        for side in Side::BOTH {
+            if self.wires[side as usize].open && ready[side as usize].read {
+                self.read(side, buf);
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, side: Side, buf: &mut [u8]) {
+        match self.wires[side as usize].socket.read(buf) {
+            Ok(0) => self.close(side),
+            Ok(len) => {
+                let now = self.clock.now();
+                self.exchange.handle(now, side, Input::Received(&buf[..len]));
+            }
+            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
+            Err(_) => self.close(side),
+        }
+    }
+
+    fn outcome(&self) -> Outcome {
+        let counters = self.exchange.counters().into_iter().filter(|(_, count)| *count > 0);
+        let fault = self.exchange.fault().map(|(side, fault)| {
+            let role = match side {
+                Side::Publisher => "publisher",
+                Side::Subscriber => "subscriber",
+            };
+            (format!("the broker {fault} (to the {role})"), hint(fault))
+        });
+        Outcome {
+            counters: counters.collect(),
+            missing: missing(self.exchange.gaps()),
+            fault,
+            cancelled: self.cancelled,
+        }
+    }
+}
+
+/// `17, 20 to 29 and 3 further ranges`.
+fn missing(gaps: &Gaps) -> String {
+    let ranges: Vec<_> = gaps.ranges().collect();
+    let mut words: Vec<String> = ranges
+        .iter()
+        .take(NAMED)
+        .map(|range| match range.end - range.start {
+            1 => range.start.to_string(),
+            _ => format!("{} to {}", range.start, range.end - 1),
+        })
+        .collect();
+    if ranges.len() > NAMED || gaps.given_up() > 0 {
+        words.push(format!("and further ranges, {} in all", gaps.missing()));
+    }
+    words.join(", ")
+}
+
+const fn hint(fault: Fault) -> &'static str {
+    match fault {
+        Fault::Refused { code: 1 | 0x84, .. } => "use the other --mqtt-version",
+        Fault::Refused { code: 4 | 5 | 0x86 | 0x87, .. } => "give --username and --password",
+        Fault::Refused { .. } => "look at the broker's log",
+        Fault::SubscriptionRefused { .. } => "check the broker's access rules, or give a --topic",
+        Fault::QosLowered { .. } => "ask for that QoS, or configure the broker",
+        Fault::TooLarge { .. } => "use a smaller --size",
+        Fault::Malformed(_) => "check that an MQTT broker listens on that port",
+        Fault::Dismissed { .. } => "look at the broker's log",
+        Fault::Disconnected => "look at the broker's log: another client may use the same name",
+        Fault::Silent { .. } => "check that an MQTT broker listens there, and its load",
+        Fault::Stalled => "the broker hangs, or the network is down",
+    }
+}

@@ -1,0 +1,428 @@
+//! Both sides together: begin, offer, drain, end.
+
+use super::connection::Connection;
+use super::ledger::{Entry, Ledger};
+use super::publisher::{Flight, Publisher};
+use super::subscriber::{Answer, SEEN, Subscriber};
+use super::{Fault, Gaps, Input, Pace, Settings, Side};
+use crate::node::Output;
+use crate::sample::{Cause, Interval, Observer, Sample};
+use crate::time::{Duration, Instant};
+
+/// The memory that the driver lends. Its sizes are limits.
+#[derive(Debug)]
+pub struct Storage<'a> {
+    /// Largest packet from the broker to either side.
+    pub packets: [&'a mut [u8]; 2],
+    /// Most messages without an acknowledgement.
+    pub flights: &'a mut [Flight],
+    /// Messages whose fate is open.
+    pub entries: &'a mut [Entry],
+    /// Acknowledgements that are owed to the broker.
+    pub answers: &'a mut [Answer],
+    /// QoS 2 identifiers that are not released.
+    pub seen: &'a mut [u64; SEEN],
+}
+
+/// Length of the intervals that the receiver reports.
+pub const INTERVAL: Duration = Duration::from_secs(1);
+
+/// However slowly messages trickle in, draining ends after so many times the drain time.
+const LONGEST_DRAIN: u32 = 20;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Connections open, the subscription is made.
+    Opening,
+    /// Messages come due.
+    Offering,
+    /// All are due; what is on its way may still come.
+    Draining {
+        since: Instant,
+    },
+    /// Every open message is lost; samples go out, then the totals, then goodbye.
+    Closing {
+        totals: u8,
+    },
+    Closed,
+}
+
+/// The whole test as one machine. See the [module](super).
+#[derive(Debug)]
+pub struct Exchange<'a> {
+    settings: Settings<'a>,
+    publisher: Publisher<'a>,
+    subscriber: Subscriber<'a>,
+    ledger: Ledger<'a>,
+    phase: Phase,
+    /// When the first message came due.
+    start: Instant,
+    /// When the last one did.
+    end: Instant,
+    /// When something last happened to a message.
+    progress: Instant,
+    meter: Meter,
+}
+
+impl<'a> Exchange<'a> {
+    /// A test that begins once both connections are there.
+    pub fn new(settings: Settings<'a>, storage: Storage<'a>) -> Self {
+        let Storage { packets: [to_publisher, to_subscriber], flights, entries, answers, seen } =
+            storage;
+        let publishing = Connection::new(settings, Side::Publisher, to_publisher);
+        let subscribing = Connection::new(settings, Side::Subscriber, to_subscriber);
+        Self {
+            settings,
+            publisher: Publisher::new(settings, publishing, flights),
+            subscriber: Subscriber::new(settings, subscribing, answers, seen),
+            ledger: Ledger::new(entries, settings.link, settings.size, settings.qos > 0),
+            phase: Phase::Opening,
+            start: Instant::ZERO,
+            end: Instant::ZERO,
+            progress: Instant::ZERO,
+            meter: Meter::default(),
+        }
+    }
+
+    /// Why it ended before its time, and on which side.
+    #[must_use]
+    pub fn fault(&self) -> Option<(Side, Fault)> {
+        let publisher = self.publisher.connection.fault().map(|fault| (Side::Publisher, fault));
+        publisher.or(self.subscriber.connection.fault().map(|fault| (Side::Subscriber, fault)))
+    }
+
+    /// Sequence numbers that are missing, repeated and reordered at the subscriber.
+    #[must_use]
+    pub const fn gaps(&self) -> &Gaps {
+        self.subscriber.gaps()
+    }
+
+    /// Counts that no sample holds, by name.
+    #[must_use]
+    pub const fn counters(&self) -> [(&'static str, u64); 4] {
+        [
+            ("refused-by-broker", self.publisher.refused()),
+            ("foreign-messages", self.subscriber.foreign()),
+            ("redelivered", self.subscriber.redelivered()),
+            ("unrecorded-duplicates", self.ledger.unrecorded()),
+        ]
+    }
+
+    /// Messages without an acknowledgement.
+    #[must_use]
+    pub const fn in_flight(&self) -> usize {
+        self.publisher.in_flight()
+    }
+
+    /// Takes what happened to one connection.
+    pub fn handle(&mut self, now: Instant, side: Side, input: Input<'_>) {
+        match (side, input) {
+            (Side::Publisher, Input::Received(bytes)) => {
+                if self.publisher.received(now, bytes, &mut self.ledger) {
+                    self.progress = now;
+                }
+            }
+            (Side::Subscriber, Input::Received(bytes)) => {
+                let came = self.subscriber.received(now, bytes, &mut self.ledger);
+                if came > 0 {
+                    self.progress = now;
+                    self.meter.count(now, came);
+                }
+            }
+            (Side::Publisher, Input::Written) => {
+                self.progress = now;
+                self.publisher.written(now, &mut self.ledger);
+            }
+            (Side::Subscriber, Input::Written) => self.subscriber.connection.written(),
+            (_, Input::Connected) => self.connection(side).connected(now),
+            (_, Input::Closed) => self.connection(side).closed(),
+            (_, Input::Stop) => {
+                if self.phase == Phase::Offering {
+                    self.end = now;
+                }
+                self.close(Cause::Stopped);
+            }
+        }
+    }
+
+    const fn connection(&mut self, side: Side) -> &mut Connection<'a> {
+        match side {
+            Side::Publisher => &mut self.publisher.connection,
+            Side::Subscriber => &mut self.subscriber.connection,
+        }
+    }
+
+    /// What `side` wants next. Samples come from the publisher's side. An empty `buf` says that
+    /// nothing can be sent now (the system has yet to take what was given out).
+    pub fn poll(&mut self, now: Instant, side: Side, buf: &mut [u8]) -> Output {
+        self.advance(now);
+        match side {
+            Side::Subscriber => {
+                let len = if buf.is_empty() { 0 } else { self.subscriber.poll(now, buf) };
+                self.wanted(side, len)
+            }
+            Side::Publisher => {
+                if self.phase == Phase::Offering {
+                    self.offer(now, buf.len());
+                }
+                if let Some(sample) = self.poll_sample(now) {
+                    return Output::Sample(sample);
+                }
+                let publisher = &mut self.publisher;
+                let len =
+                    if buf.is_empty() { 0 } else { publisher.poll(now, buf, &mut self.ledger) };
+                self.wanted(side, len)
+            }
+        }
+    }
+
+    fn wanted(&mut self, side: Side, len: usize) -> Output {
+        let (phase, wake) = (self.phase, self.wake());
+        let connection = self.connection(side);
+        if len > 0 {
+            Output::Send { len }
+        } else if phase == Phase::Closed && connection.is_over() {
+            Output::Done
+        } else {
+            Output::WaitUntil(connection.deadline().min(wake))
+        }
+    }
+
+    /// When the phase may change, or a message comes due.
+    fn wake(&self) -> Instant {
+        match self.phase {
+            Phase::Offering => match self.settings.pace {
+                Pace::Offered(rate) => self.due(rate),
+                Pace::Saturate => self.last_due(),
+            },
+            Phase::Draining { since } => {
+                let drain = self.settings.drain;
+                (self.progress.max(since) + drain).min(since + drain * LONGEST_DRAIN)
+            }
+            _ => Instant::NEVER,
+        }
+        .min(self.meter.wake())
+    }
+
+    /// When the next message comes due.
+    fn due(&self, rate: f64) -> Instant {
+        let nanos = self.ledger.due() as f64 * 1e9 / rate;
+        self.start + Duration::from_nanos(nanos as u64)
+    }
+
+    fn last_due(&self) -> Instant {
+        self.start + self.settings.time
+    }
+
+    fn advance(&mut self, now: Instant) {
+        self.publisher.connection.check(now);
+        self.subscriber.connection.check(now);
+        match self.phase {
+            Phase::Opening if self.fault().is_some() => self.close(Cause::Disconnected),
+            Phase::Opening if self.publisher.connection.is_up() && self.subscriber.is_ready() => {
+                self.phase = Phase::Offering;
+                (self.start, self.end, self.progress) = (now, now, now);
+                self.meter.begin(now);
+            }
+            Phase::Offering if self.fault().is_some() => self.drain(now),
+            Phase::Offering if self.is_offered_out(now) => self.drain(now),
+            Phase::Draining { since } => self.drained(now, since),
+            _ => {}
+        }
+    }
+
+    fn drained(&mut self, now: Instant, since: Instant) {
+        let lost_cause = match self.fault() {
+            // Without the subscriber nothing further can come.
+            Some((Side::Subscriber, _)) => return self.close(Cause::Disconnected),
+            Some((Side::Publisher, _)) => Cause::Disconnected,
+            None => Cause::Unknown,
+        };
+        let quiet = now >= self.progress.max(since) + self.settings.drain;
+        let too_long = now >= since + self.settings.drain * LONGEST_DRAIN;
+        if self.ledger.is_empty() || quiet || too_long {
+            self.close(lost_cause);
+        }
+    }
+
+    /// Whether the last message is due.
+    fn is_offered_out(&self, now: Instant) -> bool {
+        self.is_counted_out()
+            || match self.settings.pace {
+                Pace::Offered(rate) => self.due(rate) >= self.last_due(),
+                Pace::Saturate => now >= self.last_due(),
+            }
+    }
+
+    fn is_counted_out(&self) -> bool {
+        self.settings.count.is_some_and(|count| self.ledger.due() >= count)
+    }
+
+    fn drain(&mut self, now: Instant) {
+        self.end = match self.settings.pace {
+            Pace::Offered(rate) if self.fault().is_none() => self.due(rate),
+            _ => now,
+        }
+        .min(self.last_due());
+        self.phase = Phase::Draining { since: now };
+    }
+
+    fn close(&mut self, cause: Cause) {
+        if matches!(self.phase, Phase::Closing { .. } | Phase::Closed) {
+            return;
+        }
+        self.ledger.close(cause);
+        self.phase = Phase::Closing { totals: 0 };
+    }
+
+    /// Lets messages come due. `room` bytes will be sent next.
+    fn offer(&mut self, now: Instant, room: usize) {
+        match self.settings.pace {
+            Pace::Offered(rate) => {
+                while !self.is_counted_out() {
+                    let due = self.due(rate);
+                    if due > now || due >= self.last_due() || self.is_full() {
+                        break;
+                    }
+                    let queued = self.publisher.has_room().then_some(now);
+                    self.ledger.enter(due, queued);
+                    if queued.is_some() {
+                        self.publisher.enqueue();
+                    }
+                }
+            }
+            Pace::Saturate => {
+                let room = room / self.publisher.packet_len();
+                let mut fit = self.publisher.openings().min(room);
+                while fit > 0 && !self.is_counted_out() && !self.is_full() {
+                    self.ledger.enter(now, Some(now));
+                    self.publisher.enqueue();
+                    fit -= 1;
+                }
+            }
+        }
+    }
+
+    fn is_full(&mut self) -> bool {
+        let full = self.ledger.is_full();
+        if full {
+            self.publisher.pass_over(self.ledger.first(), &mut self.ledger);
+        }
+        full
+    }
+
+    fn poll_sample(&mut self, now: Instant) -> Option<Sample> {
+        if let Some(interval) = self.meter.poll(now) {
+            return Some(self.interval(interval));
+        }
+        if let Some(probe) = self.ledger.poll() {
+            return Some(Sample::Probe(probe));
+        }
+        self.poll_total()
+    }
+
+    fn poll_total(&mut self) -> Option<Sample> {
+        let Phase::Closing { totals } = self.phase else { return None };
+        self.phase = Phase::Closing { totals: totals + 1 };
+        if !self.meter.running || totals == 3 {
+            self.phase = Phase::Closed;
+            self.publisher.connection.leave();
+            self.subscriber.connection.leave();
+            return None;
+        }
+        match totals {
+            0 => self.meter.rest().map(|interval| self.interval(interval)),
+            _ => Some(self.total(totals == 1)),
+        }
+        .or_else(|| self.poll_total())
+    }
+
+    fn interval(&self, (seq, start, end, count): (u64, Instant, Instant, u64)) -> Sample {
+        Sample::Interval(Interval {
+            link: self.settings.link,
+            seq,
+            observer: Observer::Receiver,
+            start,
+            end,
+            bytes: count * u64::from(self.settings.size),
+            datagrams: Some(count),
+            ..Interval::default()
+        })
+    }
+
+    /// The sums: of what came due, over the time in which it did; of what arrived, until the last
+    /// arrival.
+    fn total(&self, sender: bool) -> Sample {
+        let size = u64::from(self.settings.size);
+        let common = Interval {
+            link: self.settings.link,
+            total: true,
+            start: self.start,
+            ..Interval::default()
+        };
+        Sample::Interval(if sender {
+            let due = self.ledger.due();
+            Interval {
+                observer: Observer::Sender,
+                end: self.end,
+                bytes: due * size,
+                datagrams: Some(due),
+                ..common
+            }
+        } else {
+            let (gaps, came) = (self.subscriber.gaps(), self.subscriber.received_count());
+            Interval {
+                observer: Observer::Receiver,
+                end: self.meter.last.max(self.start),
+                bytes: came * size,
+                datagrams: Some(came),
+                lost: Some(self.ledger.due().saturating_sub(came)),
+                out_of_order: Some(gaps.reordered()),
+                duplicates: Some(gaps.duplicates()),
+                ..common
+            }
+        })
+    }
+}
+
+/// Arrivals a second.
+#[derive(Clone, Copy, Debug, Default)]
+struct Meter {
+    running: bool,
+    seq: u64,
+    from: Instant,
+    count: u64,
+    last: Instant,
+}
+
+impl Meter {
+    const fn begin(&mut self, now: Instant) {
+        self.running = true;
+        self.from = now;
+    }
+
+    const fn count(&mut self, now: Instant, came: u64) {
+        self.count += came;
+        self.last = now;
+    }
+
+    fn wake(&self) -> Instant {
+        if self.running && self.count > 0 { self.from + INTERVAL } else { Instant::NEVER }
+    }
+
+    /// The interval that was cut short by the last arrival.
+    fn rest(&mut self) -> Option<(u64, Instant, Instant, u64)> {
+        let count = core::mem::take(&mut self.count);
+        (count > 0).then_some((self.seq, self.from, self.last.max(self.from), count))
+    }
+
+    fn poll(&mut self, now: Instant) -> Option<(u64, Instant, Instant, u64)> {
+        let end = self.from + INTERVAL;
+        if !self.running || now < end {
+            return None;
+        }
+        let done = (self.seq, self.from, end, self.count);
+        (self.seq, self.from, self.count) = (self.seq + 1, end, 0);
+        Some(done)
+    }
+}

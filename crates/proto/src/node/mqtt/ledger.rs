@@ -1,0 +1,267 @@
+//! The stages of each message until its fate is known, in a ring that the driver lends.
+//!
+//! Messages leave in the order of their numbers. When the ring is full, the oldest is given up as
+//! lost; should it come after all, it is a sample of its own with [`Fate::Late`].
+
+use super::{gaps::Arrival, known};
+use crate::sample::{Cause, Fate, Link, Probe};
+use crate::time::Instant;
+
+/// Samples of duplicates and latecomers kept until they are taken; further ones are counted only.
+const EXTRAS: usize = 256;
+
+/// The stages of one message; [`Instant::NEVER`] is "not yet".
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    due: Instant,
+    queued: Instant,
+    sent: Instant,
+    acked: Instant,
+    received: Instant,
+    status: Status,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    /// On its way.
+    Open,
+    /// Never entered the queue.
+    Dropped,
+    /// Came with another content.
+    Corrupt,
+    /// The ring was full, or the session it belonged to is gone.
+    GivenUp,
+}
+
+impl Entry {
+    /// A place for a message.
+    pub const EMPTY: Self = Self {
+        due: Instant::NEVER,
+        queued: Instant::NEVER,
+        sent: Instant::NEVER,
+        acked: Instant::NEVER,
+        received: Instant::NEVER,
+        status: Status::Open,
+    };
+}
+
+/// The messages whose fate is not yet known.
+#[derive(Debug)]
+pub struct Ledger<'a> {
+    entries: &'a mut [Entry],
+    /// Lowest number in the ring.
+    first: u64,
+    /// One more than the highest.
+    next: u64,
+    link: Link,
+    bytes: u32,
+    /// An acknowledgement belongs to a delivered message (QoS 1 and 2).
+    acknowledged: bool,
+    closing: Option<Cause>,
+    extras: [Probe; EXTRAS],
+    extra: usize,
+    unrecorded: u64,
+    lost: u64,
+}
+
+impl<'a> Ledger<'a> {
+    /// An empty ledger over `entries`, for messages of `bytes` on `link`.
+    pub fn new(entries: &'a mut [Entry], link: Link, bytes: u32, acknowledged: bool) -> Self {
+        Self {
+            entries,
+            first: 0,
+            next: 0,
+            link,
+            bytes,
+            acknowledged,
+            closing: None,
+            extras: [Probe::default(); EXTRAS],
+            extra: 0,
+            unrecorded: 0,
+            lost: 0,
+        }
+    }
+
+    /// Messages that came due.
+    #[must_use]
+    pub const fn due(&self) -> u64 {
+        self.next
+    }
+
+    /// Messages whose sample says that they were lost.
+    #[must_use]
+    pub const fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// Duplicates and latecomers without a sample of their own.
+    #[must_use]
+    pub const fn unrecorded(&self) -> u64 {
+        self.unrecorded
+    }
+
+    /// Whether a further message has no place. The oldest is then given up, and its sample must be
+    /// taken first.
+    pub fn is_full(&mut self) -> bool {
+        let full = self.next - self.first >= self.entries.len() as u64;
+        if full {
+            self.give_up(self.first);
+        }
+        full
+    }
+
+    /// Whether every message's fate is known and its sample taken.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.first == self.next
+    }
+
+    /// A message comes due; `queued` is when it entered the queue, `None` where that was full.
+    /// There must be a place. Answers its number.
+    pub fn enter(&mut self, due: Instant, queued: Option<Instant>) -> u64 {
+        let status = if queued.is_some() { Status::Open } else { Status::Dropped };
+        let seq = self.next;
+        let at = (seq % self.entries.len().max(1) as u64) as usize;
+        if let Some(entry) = self.entries.get_mut(at) {
+            let queued = queued.unwrap_or(Instant::NEVER);
+            *entry = Entry { due, queued, status, ..Entry::EMPTY };
+            self.next += 1;
+        }
+        seq
+    }
+
+    /// Whether message `seq` is (still) to be sent.
+    #[must_use]
+    pub fn is_sendable(&mut self, seq: u64) -> bool {
+        self.get(seq).is_some_and(|entry| entry.status == Status::Open)
+    }
+
+    /// Whether message `seq` entered the queue and has a place here.
+    #[must_use]
+    pub fn was_queued(&mut self, seq: u64) -> bool {
+        self.get(seq).is_some_and(|entry| entry.queued != Instant::NEVER)
+    }
+
+    /// The lowest number whose fate is not known.
+    #[must_use]
+    pub const fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// Message `seq` was taken by the system.
+    pub fn sent(&mut self, seq: u64, now: Instant) {
+        if let Some(entry) = self.get(seq)
+            && entry.queued != Instant::NEVER
+            && entry.sent == Instant::NEVER
+        {
+            entry.sent = now;
+        }
+    }
+
+    /// Message `seq` was acknowledged.
+    pub fn acked(&mut self, seq: u64, now: Instant) {
+        if let Some(entry) = self.get(seq) {
+            entry.acked = now;
+        }
+    }
+
+    /// Message `seq` will not be heard of again.
+    pub fn give_up(&mut self, seq: u64) {
+        if let Some(entry) = self.get(seq)
+            && entry.status == Status::Open
+        {
+            entry.status = Status::GivenUp;
+        }
+    }
+
+    /// Message `seq` reached the subscriber.
+    pub fn received(&mut self, seq: u64, now: Instant, arrival: Arrival, whole: bool) {
+        let fate = match self.get(seq) {
+            Some(entry) if arrival != Arrival::Duplicate => {
+                entry.received = now;
+                if !whole {
+                    entry.status = Status::Corrupt;
+                }
+                return;
+            }
+            _ if arrival == Arrival::Duplicate => Fate::Duplicate,
+            _ => Fate::Late,
+        };
+        let due = self.get(seq).map_or(now, |entry| entry.due);
+        let (link, bytes) = (self.link, self.bytes);
+        let probe = Probe { link, seq, bytes, due, received: Some(now), fate, ..Probe::default() };
+        match self.extras.get_mut(self.extra) {
+            Some(place) => {
+                *place = probe;
+                self.extra += 1;
+            }
+            None => self.unrecorded += 1,
+        }
+    }
+
+    /// Whatever is open is lost: for `cause`, or (`Cause::Unknown`) for what its stages tell.
+    pub fn close(&mut self, cause: Cause) {
+        self.closing.get_or_insert(cause);
+    }
+
+    /// The next sample.
+    pub fn poll(&mut self) -> Option<Probe> {
+        if let Some(last) = self.extra.checked_sub(1) {
+            let probe = self.extras[0];
+            self.extras.copy_within(1..self.extra, 0);
+            self.extra = last;
+            return Some(probe);
+        }
+        let (acknowledged, closing, seq) = (self.acknowledged, self.closing, self.first);
+        let entry = *self.get(seq)?;
+        let fate = fate(&entry, acknowledged, closing)?;
+        if matches!(fate, Fate::Lost(_)) {
+            self.lost += 1;
+        }
+        self.first += 1;
+        Some(Probe {
+            link: self.link,
+            seq,
+            bytes: self.bytes,
+            due: entry.due,
+            queued: known(entry.queued),
+            sent: known(entry.sent),
+            acked: known(entry.acked),
+            received: known(entry.received),
+            stamped: None,
+            fate,
+        })
+    }
+
+    fn get(&mut self, seq: u64) -> Option<&mut Entry> {
+        if seq < self.first || seq >= self.next {
+            return None;
+        }
+        let at = (seq % self.entries.len().max(1) as u64) as usize;
+        self.entries.get_mut(at)
+    }
+}
+
+/// The fate of a message, once it is known.
+fn fate(entry: &Entry, acknowledged: bool, closing: Option<Cause>) -> Option<Fate> {
+    let (acked, received) = (known(entry.acked).is_some(), known(entry.received).is_some());
+    let open = received && acknowledged && !acked && closing.is_none();
+    match entry.status {
+        Status::Dropped => Some(Fate::Lost(Cause::ApplicationQueue)),
+        _ if open && entry.status != Status::GivenUp => None,
+        Status::Corrupt => Some(Fate::Corrupt),
+        _ if received => Some(Fate::Delivered),
+        Status::GivenUp => Some(Fate::Lost(lost(entry, acknowledged))),
+        Status::Open => match closing? {
+            Cause::Unknown => Some(Fate::Lost(lost(entry, acknowledged))),
+            cause => Some(Fate::Lost(cause)),
+        },
+    }
+}
+
+/// A message that the broker took, and acknowledged where it has to, was lost in the broker. Of one
+/// that was never acknowledged, or never left, nothing is known.
+fn lost(entry: &Entry, acknowledged: bool) -> Cause {
+    let taken = if acknowledged { entry.acked } else { entry.sent };
+    if known(taken).is_some() { Cause::Broker } else { Cause::Unknown }
+}

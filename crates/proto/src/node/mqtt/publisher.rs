@@ -1,0 +1,371 @@
+//! The client's queue and its window of unacknowledged messages.
+
+use super::connection::{Connection, Event};
+use super::ledger::Ledger;
+use super::{Fault, Settings, payload};
+use crate::time::Instant;
+use crate::wire::mqtt::{Ack, Malformed, Packet, Publish, kind, reason};
+
+/// A packet identifier in use: the one at index i of the window is i + 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Flight {
+    seq: u64,
+    state: State,
+    /// The next in whichever list it is on.
+    next: u16,
+}
+
+impl Flight {
+    /// A place for a message.
+    pub const EMPTY: Self = Self { seq: 0, state: State::Free, next: 0 };
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Free,
+    /// PUBLISH was sent; PUBACK or PUBREC is owed.
+    Published,
+    /// PUBREC came; PUBREL is to be sent.
+    Releasing,
+    /// PUBREL was sent; PUBCOMP is owed.
+    Released,
+}
+
+/// Identifiers in the order in which they are to be used; 0 is none.
+#[derive(Clone, Copy, Debug, Default)]
+struct List {
+    head: u16,
+    tail: u16,
+}
+
+/// The sending side.
+#[derive(Debug)]
+pub struct Publisher<'a> {
+    /// Its connection.
+    pub connection: Connection<'a>,
+    settings: Settings<'a>,
+    flights: &'a mut [Flight],
+    free: List,
+    releases: List,
+    in_flight: usize,
+    window: usize,
+    /// Next message to be written.
+    next_send: u64,
+    /// First message that the system may not have taken yet.
+    unwritten: u64,
+    queued: u32,
+    /// After a reconnection: messages below this number are sent again first.
+    resend: Option<u64>,
+    refused: u64,
+}
+
+impl<'a> Publisher<'a> {
+    /// One that is not connected yet. The window is no larger than `flights`.
+    pub fn new(
+        settings: Settings<'a>,
+        connection: Connection<'a>,
+        flights: &'a mut [Flight],
+    ) -> Self {
+        let mut publisher = Self {
+            connection,
+            settings,
+            flights,
+            free: List::default(),
+            releases: List::default(),
+            in_flight: 0,
+            window: 0,
+            next_send: 0,
+            unwritten: 0,
+            queued: 0,
+            resend: None,
+            refused: 0,
+        };
+        for id in 1..=publisher.flights.len().min(usize::from(u16::MAX)) as u16 {
+            publisher.flights[usize::from(id) - 1] = Flight::EMPTY;
+            push(publisher.flights, &mut publisher.free, id);
+        }
+        publisher
+    }
+
+    /// Whether the queue has a place.
+    #[must_use]
+    pub const fn has_room(&self) -> bool {
+        self.queued < self.settings.queue
+    }
+
+    /// Messages that the broker refused with a reason code (version 5).
+    #[must_use]
+    pub const fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// Messages without an acknowledgement.
+    #[must_use]
+    pub const fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    /// A message entered the queue.
+    pub const fn enqueue(&mut self) {
+        self.queued += 1;
+    }
+
+    /// How many messages could be sent at once: none while others are queued before them.
+    #[must_use]
+    pub fn openings(&self) -> usize {
+        match self.settings.qos {
+            _ if !self.connection.is_up() || self.queued > 0 || self.resend.is_some() => 0,
+            0 => usize::MAX,
+            _ => self.window.saturating_sub(self.in_flight),
+        }
+    }
+
+    /// Bytes of a PUBLISH packet, at most.
+    #[must_use]
+    pub const fn packet_len(&self) -> usize {
+        // First byte, remaining length, topic, packet identifier, no properties.
+        1 + 4 + 2 + self.settings.topic.len() + 2 + 1 + self.settings.size as usize
+    }
+
+    /// The system took everything.
+    pub fn written(&mut self, now: Instant, ledger: &mut Ledger<'_>) {
+        self.connection.written();
+        for seq in self.unwritten..self.next_send {
+            ledger.sent(seq, now);
+        }
+        self.unwritten = self.next_send;
+    }
+
+    /// Bytes came.
+    pub fn received(&mut self, now: Instant, mut chunk: &[u8], ledger: &mut Ledger<'_>) -> bool {
+        let mut progress = false;
+        while let Some(event) = self.connection.next(now, &mut chunk) {
+            match event {
+                Event::Opened { session_present } => self.opened(session_present, ledger),
+                Event::Answer { kind, ack } => {
+                    progress = true;
+                    self.answer(now, kind, ack, ledger);
+                }
+                Event::Subscribed { .. } | Event::Message { .. } => {
+                    let odd = Malformed("a message or SUBACK to a client that did not subscribe");
+                    self.connection.fail(Fault::Malformed(odd));
+                }
+            }
+        }
+        progress
+    }
+
+    fn opened(&mut self, session_present: bool, ledger: &mut Ledger<'_>) {
+        let (settings, limits) = (self.settings, *self.connection.limits());
+        let packet = self.packet_len() as u32;
+        if limits.maximum_qos < settings.qos {
+            let (asked, granted) = (settings.qos, limits.maximum_qos);
+            self.connection.fail(Fault::QosLowered { asked, granted });
+        }
+        if let Some(limit) = limits.maximum_packet_size.filter(|&limit| limit < packet) {
+            self.connection.fail(Fault::TooLarge { packet, limit });
+        }
+        // 5: 3.3.4: no more than the broker's receive maximum.
+        let receive_maximum = limits.receive_maximum.unwrap_or(u16::MAX);
+        let window = settings.in_flight.min(receive_maximum);
+        self.window = usize::from(window).min(self.flights.len());
+        if self.in_flight == 0 {
+            return;
+        }
+        if session_present {
+            self.resend = Some(0);
+        } else {
+            self.forget(ledger);
+        }
+    }
+
+    /// The broker has no state of ours left, so what was in flight will not be acknowledged.
+    fn forget(&mut self, ledger: &mut Ledger<'_>) {
+        self.releases = List::default();
+        for id in 1..=self.flights.len() as u16 {
+            if let Some(flight) = self.in_use(id) {
+                let seq = flight.seq;
+                ledger.give_up(seq);
+                self.release_id(id);
+            }
+        }
+    }
+
+    fn answer(&mut self, now: Instant, what: u8, ack: Ack, ledger: &mut Ledger<'_>) {
+        let qos = self.settings.qos;
+        let Some(flight) = self.in_use(ack.id) else {
+            // 4.3: an acknowledgement of something long done may come after a reconnection.
+            return;
+        };
+        let (seq, failed) = (flight.seq, ack.reason >= reason::FAILURE);
+        match (what, qos, flight.state) {
+            (kind::PUBACK, 1, State::Published) | (kind::PUBCOMP, 2, State::Released) => {
+                ledger.acked(seq, now);
+                self.release_id(ack.id);
+            }
+            // 5: 4.3.3: a PUBREC with a failure ends it.
+            (kind::PUBREC, 2, State::Published) if failed => self.release_id(ack.id),
+            (kind::PUBREC, 2, State::Published | State::Released) => {
+                flight.state = State::Releasing;
+                push(self.flights, &mut self.releases, ack.id);
+            }
+            (kind::PUBREC, 2, State::Releasing) => {}
+            _ => {
+                let odd = Malformed("an acknowledgement that does not fit the message");
+                self.connection.fail(Fault::Malformed(odd));
+            }
+        }
+        self.refused += u64::from(failed);
+    }
+
+    /// Packets for the connection: releases first, then messages, as many as fit. 0 is none.
+    pub fn poll(&mut self, now: Instant, buf: &mut [u8], ledger: &mut Ledger<'_>) -> usize {
+        if let Some(len) = self.connection.poll(now, buf) {
+            return len;
+        }
+        if !self.connection.is_up() {
+            return 0;
+        }
+        let mut at = self.poll_resend(now, buf);
+        if self.resend.is_none() {
+            at = self.poll_releases(buf, at);
+            at = self.poll_messages(now, buf, at, ledger);
+        }
+        if at > 0 {
+            self.connection.gave(now);
+        }
+        at
+    }
+
+    fn poll_releases(&mut self, buf: &mut [u8], mut at: usize) -> usize {
+        while self.releases.head != 0 {
+            let id = self.releases.head;
+            let packet = Packet::PubRel(Ack { id, reason: 0 });
+            let Ok(len) = packet.emit(self.settings.version, &mut buf[at..]) else { break };
+            at += len;
+            pop(self.flights, &mut self.releases);
+            self.flights[usize::from(id) - 1].state = State::Released;
+        }
+        at
+    }
+
+    fn poll_messages(
+        &mut self,
+        now: Instant,
+        buf: &mut [u8],
+        mut at: usize,
+        ledger: &mut Ledger<'_>,
+    ) -> usize {
+        while self.queued > 0 && buf.len() - at >= self.packet_len() {
+            if !ledger.is_sendable(self.next_send) {
+                if self.next_send >= ledger.due() {
+                    break;
+                }
+                // Never entered the queue; or given up while it waited there.
+                self.skip(ledger);
+                continue;
+            }
+            let Some(id) = self.take_id() else { break };
+            let seq = self.next_send;
+            at += self.message(now, seq, id, false, &mut buf[at..]);
+            self.next_send += 1;
+            self.queued -= 1;
+        }
+        at
+    }
+
+    /// Message `seq` was given up: if it is the next to be written, it is passed over.
+    pub fn pass_over(&mut self, seq: u64, ledger: &mut Ledger<'_>) {
+        if seq == self.next_send {
+            self.skip(ledger);
+        }
+    }
+
+    fn skip(&mut self, ledger: &mut Ledger<'_>) {
+        if ledger.was_queued(self.next_send) {
+            self.queued -= 1;
+        }
+        self.next_send += 1;
+    }
+
+    /// What a new connection of an old session begins with: the unacknowledged messages and
+    /// releases, in their order (4.4, 4.6).
+    fn poll_resend(&mut self, now: Instant, buf: &mut [u8]) -> usize {
+        let mut at = 0;
+        while let Some(from) = self.resend {
+            let oldest = (1u16..)
+                .zip(self.flights.iter())
+                .filter(|(_, flight)| flight.state != State::Free && flight.seq >= from)
+                .min_by_key(|(_, flight)| flight.seq)
+                .map(|(id, _)| id);
+            let Some(id) = oldest else {
+                self.resend = None;
+                break;
+            };
+            if buf.len() - at < self.packet_len() {
+                break;
+            }
+            let flight = self.flights[usize::from(id) - 1];
+            at += match flight.state {
+                State::Published => self.message(now, flight.seq, id, true, &mut buf[at..]),
+                State::Released => Packet::PubRel(Ack { id, reason: 0 })
+                    .emit(self.settings.version, &mut buf[at..])
+                    .unwrap_or(0),
+                State::Releasing | State::Free => 0,
+            };
+            self.resend = Some(flight.seq + 1);
+        }
+        at
+    }
+
+    fn message(&self, now: Instant, seq: u64, id: u16, dup: bool, buf: &mut [u8]) -> usize {
+        let Settings { version, qos, topic, size, .. } = self.settings;
+        let publish = Publish { dup, qos, retain: false, topic, id, payload: &[] };
+        let fill = |to: &mut [u8]| payload::fill(to, seq, now);
+        publish.emit_with(version, buf, size as usize, fill).unwrap_or(0)
+    }
+
+    /// A packet identifier for a message, 0 with QoS 0; `None` where the window is full.
+    fn take_id(&mut self) -> Option<u16> {
+        if self.settings.qos == 0 {
+            return Some(0);
+        }
+        if self.in_flight >= self.window {
+            return None;
+        }
+        let id = self.free.head;
+        if id == 0 {
+            return None;
+        }
+        pop(self.flights, &mut self.free);
+        self.in_flight += 1;
+        let seq = self.next_send;
+        self.flights[usize::from(id) - 1] = Flight { seq, state: State::Published, next: 0 };
+        Some(id)
+    }
+
+    fn release_id(&mut self, id: u16) {
+        self.flights[usize::from(id) - 1].state = State::Free;
+        self.in_flight -= 1;
+        push(self.flights, &mut self.free, id);
+    }
+
+    fn in_use(&mut self, id: u16) -> Option<&mut Flight> {
+        let flight = self.flights.get_mut(usize::from(id).checked_sub(1)?)?;
+        if flight.state == State::Free { None } else { Some(flight) }
+    }
+}
+
+fn push(flights: &mut [Flight], list: &mut List, id: u16) {
+    flights[usize::from(id) - 1].next = 0;
+    if list.head == 0 {
+        list.head = id;
+    } else {
+        flights[usize::from(list.tail) - 1].next = id;
+    }
+    list.tail = id;
+}
+
+fn pop(flights: &[Flight], list: &mut List) {
+    list.head = flights[usize::from(list.head) - 1].next;
+}

@@ -1,0 +1,209 @@
+//! What comes back, and its acknowledgements.
+
+use super::connection::{Connection, Event};
+use super::gaps::{Arrival, Gaps};
+use super::ledger::Ledger;
+use super::{Fault, Settings};
+use crate::time::Instant;
+use crate::wire::mqtt::{Ack, Malformed, Subscribe, kind, reason};
+
+/// An acknowledgement to be sent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Answer {
+    id: u16,
+    kind: u8,
+}
+
+/// Words of the set of QoS 2 identifiers that are received and not released: one bit each.
+pub const SEEN: usize = 1024;
+
+/// Packet identifier of the one subscription.
+const SUBSCRIPTION: u16 = 1;
+
+/// The receiving side.
+#[derive(Debug)]
+pub struct Subscriber<'a> {
+    /// Its connection.
+    pub connection: Connection<'a>,
+    settings: Settings<'a>,
+    /// Acknowledgements in order, as a ring.
+    answers: &'a mut [Answer],
+    first: usize,
+    waiting: usize,
+    seen: &'a mut [u64; SEEN],
+    subscribe: bool,
+    ready: bool,
+    gaps: Gaps,
+    received: u64,
+    foreign: u64,
+    redelivered: u64,
+}
+
+impl<'a> Subscriber<'a> {
+    /// One that is not connected yet. It keeps so many acknowledgements as `answers` holds until
+    /// they are sent.
+    pub fn new(
+        settings: Settings<'a>,
+        connection: Connection<'a>,
+        answers: &'a mut [Answer],
+        seen: &'a mut [u64; SEEN],
+    ) -> Self {
+        seen.fill(0);
+        Self {
+            connection,
+            settings,
+            answers,
+            first: 0,
+            waiting: 0,
+            seen,
+            subscribe: false,
+            ready: false,
+            gaps: Gaps::new(0),
+            received: 0,
+            foreign: 0,
+            redelivered: 0,
+        }
+    }
+
+    /// Whether the broker has accepted the subscription.
+    #[must_use]
+    pub const fn is_ready(&self) -> bool {
+        self.ready
+    }
+
+    /// What is missing, repeated and reordered.
+    #[must_use]
+    pub const fn gaps(&self) -> &Gaps {
+        &self.gaps
+    }
+
+    /// Messages that came for the first time.
+    #[must_use]
+    pub const fn received_count(&self) -> u64 {
+        self.received
+    }
+
+    /// Messages on the topic that are not ours.
+    #[must_use]
+    pub const fn foreign(&self) -> u64 {
+        self.foreign
+    }
+
+    /// QoS 2 messages that the broker sent again before they were released: not delivered twice.
+    #[must_use]
+    pub const fn redelivered(&self) -> u64 {
+        self.redelivered
+    }
+
+    /// Bytes came. Answers how many messages came for the first time.
+    pub fn received(&mut self, now: Instant, mut chunk: &[u8], ledger: &mut Ledger<'_>) -> u64 {
+        let before = self.received;
+        while let Some(event) = self.connection.next(now, &mut chunk) {
+            match event {
+                Event::Opened { session_present } => {
+                    self.subscribe = !(session_present && self.ready)
+                }
+                Event::Subscribed { code } => self.subscribed(code),
+                Event::Message { qos: 2, id, .. } if self.is_seen(id) => {
+                    self.redelivered += 1;
+                    self.owe(id, kind::PUBREC);
+                }
+                Event::Message { qos, id, head, len } => {
+                    match qos {
+                        0 => {}
+                        1 => self.owe(id, kind::PUBACK),
+                        _ => {
+                            self.mark(id, true);
+                            self.owe(id, kind::PUBREC);
+                        }
+                    }
+                    match head.filter(|head| head.seq < ledger.due()) {
+                        Some(head) => {
+                            let whole = head.whole && len == self.settings.size;
+                            self.deliver(now, head.seq, whole, ledger);
+                        }
+                        None => self.foreign += 1,
+                    }
+                }
+                Event::Answer { kind: kind::PUBREL, ack } => {
+                    self.mark(ack.id, false);
+                    self.owe(ack.id, kind::PUBCOMP);
+                }
+                Event::Answer { .. } => {
+                    let odd = Malformed("an acknowledgement to a client that did not publish");
+                    self.connection.fail(Fault::Malformed(odd));
+                }
+            }
+        }
+        self.received - before
+    }
+
+    fn deliver(&mut self, now: Instant, seq: u64, whole: bool, ledger: &mut Ledger<'_>) {
+        let arrival = self.gaps.arrive(seq);
+        self.received += u64::from(arrival != Arrival::Duplicate);
+        ledger.received(seq, now, arrival, whole);
+    }
+
+    fn subscribed(&mut self, code: u8) {
+        let asked = self.settings.qos;
+        if code >= reason::FAILURE {
+            self.connection.fail(Fault::SubscriptionRefused { code });
+        } else if code < asked {
+            self.connection.fail(Fault::QosLowered { asked, granted: code });
+        } else {
+            self.ready = true;
+        }
+    }
+
+    /// Packets for the connection, as many as fit. 0 is none.
+    pub fn poll(&mut self, now: Instant, buf: &mut [u8]) -> usize {
+        if let Some(len) = self.connection.poll(now, buf) {
+            return len;
+        }
+        if !self.connection.is_up() {
+            return 0;
+        }
+        let Settings { version, topic, qos, .. } = self.settings;
+        let mut at = 0;
+        if core::mem::take(&mut self.subscribe) {
+            self.connection.expect(now, "SUBACK");
+            match Subscribe::emit(version, SUBSCRIPTION, topic, qos, buf) {
+                Ok(len) => at = len,
+                Err(_) => self.connection.fail(Fault::Stalled),
+            }
+        }
+        while self.waiting > 0 {
+            let Answer { id, kind } = self.answers[self.first];
+            let Ok(len) = (Ack { id, reason: 0 }).emit(version, kind, &mut buf[at..]) else {
+                break;
+            };
+            at += len;
+            self.first = (self.first + 1) % self.answers.len();
+            self.waiting -= 1;
+        }
+        if at > 0 {
+            self.connection.gave(now);
+        }
+        at
+    }
+
+    fn owe(&mut self, id: u16, kind: u8) {
+        if self.waiting == self.answers.len() {
+            let odd = Malformed("more unacknowledged messages than this client has room for");
+            self.connection.fail(Fault::Malformed(odd));
+            return;
+        }
+        let at = (self.first + self.waiting) % self.answers.len();
+        self.answers[at] = Answer { id, kind };
+        self.waiting += 1;
+    }
+
+    fn is_seen(&self, id: u16) -> bool {
+        self.seen[usize::from(id / 64)] >> (id % 64) & 1 == 1
+    }
+
+    fn mark(&mut self, id: u16, seen: bool) {
+        let (word, bit) = (&mut self.seen[usize::from(id / 64)], 1 << (id % 64));
+        if seen { *word |= bit } else { *word &= !bit }
+    }
+}
