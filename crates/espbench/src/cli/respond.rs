@@ -1,9 +1,10 @@
 //! `espbench respond`.
 
 use super::flow::on_interrupt;
-use crate::respond::echo::{self, ECHO_PORT, ReplyTo, SKETCH_PORT, SKETCH_REPLY_PORT};
-use crate::respond::{Log, Service};
+use crate::respond::echo::{ECHO_PORT, ReplyTo, SKETCH_PORT, SKETCH_REPLY_PORT};
+use crate::respond::{Log, Service, echo, iperf, mqtt, tcp};
 use anyhow::bail;
+use espbench_proto::wire::iperf2;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
@@ -26,6 +27,18 @@ pub struct Args {
     /// UDP port of the echo that answers to the sender's port (RFC 862)
     #[arg(long, default_value_t = ECHO_PORT, value_name = "PORT")]
     plain_echo_port: u16,
+    /// Port of the iperf 2 server, TCP and UDP
+    #[arg(long, default_value_t = iperf2::PORT, value_name = "PORT")]
+    iperf_port: u16,
+    /// TCP port that takes whatever comes
+    #[arg(long, default_value_t = tcp::SINK_PORT, value_name = "PORT")]
+    sink_port: u16,
+    /// TCP port that sends without end
+    #[arg(long, default_value_t = tcp::SOURCE_PORT, value_name = "PORT")]
+    source_port: u16,
+    /// Port of the MQTT broker, 3.1.1 and 5
+    #[arg(long, default_value_t = mqtt::PORT, value_name = "PORT")]
+    mqtt_port: u16,
     /// Stop after this time, such as "60 s" [default: on Ctrl-C]
     #[arg(long = "for", value_name = "TIME", value_parser = espbench_measure::units::duration)]
     lifetime: Option<Duration>,
@@ -51,7 +64,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         bail!("no service could be started");
     }
     for service in &services {
-        println!("{:40} {}", service.name, service.address);
+        println!("{:12} {}", service.name, service.address);
     }
     let end = args.lifetime.map(|time| Instant::now() + time);
     while !cancel.load(Ordering::Relaxed) && end.is_none_or(|end| Instant::now() < end) {
@@ -67,20 +80,25 @@ fn start(args: &Args, log: &Log) -> Vec<Service> {
         0 => ReplyTo::Sender,
         port => ReplyTo::Port(port),
     };
-    let tries: [(&str, u16, io::Result<Service>); 2] = [
-        ("--echo-port", args.echo_port, echo::start(at(args.echo_port), sketch, log)),
+    let echo = |port, reply| echo::start(at(port), reply, log);
+    let tries: [(&str, u16, io::Result<Service>); 6] = [
+        ("--echo-port", args.echo_port, echo(args.echo_port, sketch)),
+        ("--plain-echo-port", args.plain_echo_port, echo(args.plain_echo_port, ReplyTo::Sender)),
         (
-            "--plain-echo-port",
-            args.plain_echo_port,
-            echo::start(at(args.plain_echo_port), ReplyTo::Sender, log),
+            "--iperf-port",
+            args.iperf_port,
+            iperf::start(at(args.iperf_port), iperf::Options::default(), log, None),
         ),
+        ("--sink-port", args.sink_port, tcp::sink(at(args.sink_port), log)),
+        ("--source-port", args.source_port, tcp::source(at(args.source_port), log)),
+        ("--mqtt-port", args.mqtt_port, mqtt::start(at(args.mqtt_port), log)),
     ];
     let mut services = Vec::new();
     for (flag, port, result) in tries {
         match result {
             Ok(service) => services.push(service),
             Err(e) => {
-                eprintln!("espbench: port {port} is left out: {e}; choose another with {flag}")
+                eprintln!("espbench: port {port} is left out: {e}; choose another with {flag}");
             }
         }
     }

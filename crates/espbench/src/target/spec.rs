@@ -1,10 +1,14 @@
 //! Targets as they are typed: `loopback`, `udp:HOST[:PORT]`, `tcp:…`, `iperf:…`, `mqtt:…`.
 
 use super::Target;
+use super::iperf::IperfTarget;
 use super::loopback::LoopbackTarget;
+use super::mqtt::{self, MqttTarget};
+use super::tcp_rate::{self, TcpRateTarget};
 use super::udp_echo::EchoTarget;
 use crate::respond::echo::{SKETCH_PORT, SKETCH_REPLY_PORT};
 use espbench_measure::run::Site;
+use espbench_proto::wire::iperf2;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 
 /// What can be typed, for errors and for `--help`.
@@ -37,6 +41,9 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
             local_port: access.local_port.unwrap_or(SKETCH_REPLY_PORT),
             site,
         }),
+        "tcp" => Box::new(TcpRateTarget::new(address(rest, tcp_rate::PORT)?, site)),
+        "iperf" => Box::new(IperfTarget { peer: address(rest, iperf2::PORT)?, bind: None, site }),
+        "mqtt" => Box::new(MqttTarget::new(address(rest, mqtt::PORT)?, site)),
         "sim" | "serial" | "pcap" => {
             return Err(format!(
                 "`{kind}:` targets are not part of this version: use one of {FORMS}"

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 use core::time::Duration;
 use espbench_proto::wire::echo::HEADER_LEN;
+use espbench_proto::wire::iperf2;
 use espbench_proto::workload::{
     Direction, EchoFormat, Iperf, MqttMode, MqttRate, MqttVersion, TcpRate, Transport, UdpEcho,
     Workload,
@@ -34,6 +35,8 @@ pub(super) trait Kind: Clone + PartialEq {
     fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String>;
     /// The value of a key as TOML; `None` where the plan would leave it out.
     fn get(&self, key: &str) -> Option<String>;
+    /// Sets what follows from other keys, where the plan did not name it.
+    fn complete(&mut self, _named: &[&str]) {}
     /// Whether the keys go together.
     fn check(&self) -> Result<(), String>;
 }
@@ -57,7 +60,7 @@ pub fn defaults(kind: &str) -> Option<Workload> {
             time: Duration::from_secs(10),
             bytes: None,
             interval: Duration::from_secs(1),
-            length: 1460,
+            length: iperf2::TCP_LENGTH,
             bandwidth: None,
             parallel: 1,
             window: None,
@@ -109,18 +112,21 @@ fn wrap<T>(list: Vec<T>, kind: fn(T) -> Workload) -> Vec<Workload> {
 
 fn matrix<K: Kind>(mut block: Block<'_>, first: K) -> Result<Vec<K>, PlanError> {
     let mut list = Vec::from([first]);
-    for (key, values) in block.lists(K::KEYS)? {
+    let keys = block.lists(K::KEYS)?;
+    for (key, values) in &keys {
         let mut next = Vec::new();
         for one in &list {
-            for (value, span) in &values {
+            for (value, span) in values {
                 let mut one = one.clone();
-                one.set(&key, value).map_err(|e| block.error(span, format!("`{key}`: {e}")))?;
+                one.set(key, value).map_err(|e| block.error(span, format!("`{key}`: {e}")))?;
                 next.push(one);
             }
         }
         list = next;
     }
-    for one in &list {
+    let named: Vec<&str> = keys.iter().map(|(key, _)| key.as_str()).collect();
+    for one in &mut list {
+        one.complete(&named);
         one.check().map_err(|e| block.error(&block.place().clone(), e))?;
     }
     Ok(list)
@@ -233,10 +239,16 @@ impl Kind for Iperf {
         })
     }
 
+    fn complete(&mut self, named: &[&str]) {
+        if self.transport == Transport::Udp && !named.contains(&"length") {
+            self.length = iperf2::UDP_LENGTH;
+        }
+    }
+
     fn check(&self) -> Result<(), String> {
-        // A datagram must hold iperf 2's header: id, seconds and microseconds.
-        if self.transport == Transport::Udp && !(12..=UDP_MAX).contains(&u64::from(self.length)) {
-            return Err(format!("a UDP `length` is 12 to {UDP_MAX} bytes"));
+        // A datagram must hold iperf 2's header: 64-bit number, seconds and microseconds.
+        if self.transport == Transport::Udp && !(16..=UDP_MAX).contains(&u64::from(self.length)) {
+            return Err(format!("a UDP `length` is 16 to {UDP_MAX} bytes"));
         }
         Ok(())
     }
