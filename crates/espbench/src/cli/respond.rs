@@ -2,8 +2,10 @@
 
 use super::flow::on_interrupt;
 use crate::respond::echo::{self, ECHO_PORT, ReplyTo, SKETCH_PORT, SKETCH_REPLY_PORT};
+use crate::respond::iperf;
 use crate::respond::{Log, Service};
 use anyhow::bail;
+use espbench_proto::wire::iperf2;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::process::ExitCode;
@@ -26,6 +28,9 @@ pub struct Args {
     /// UDP port of the echo that answers to the sender's port (RFC 862)
     #[arg(long, default_value_t = ECHO_PORT, value_name = "PORT")]
     plain_echo_port: u16,
+    /// TCP and UDP port of the iperf 2 server
+    #[arg(long, default_value_t = iperf2::PORT, value_name = "PORT")]
+    iperf_port: u16,
     /// Stop after this time, such as "60 s" [default: on Ctrl-C]
     #[arg(long = "for", value_name = "TIME", value_parser = espbench_measure::units::duration)]
     lifetime: Option<Duration>,
@@ -67,12 +72,17 @@ fn start(args: &Args, log: &Log) -> Vec<Service> {
         0 => ReplyTo::Sender,
         port => ReplyTo::Port(port),
     };
-    let tries: [(&str, u16, io::Result<Service>); 2] = [
+    let tries: [(&str, u16, io::Result<Service>); 3] = [
         ("--echo-port", args.echo_port, echo::start(at(args.echo_port), sketch, log)),
         (
             "--plain-echo-port",
             args.plain_echo_port,
             echo::start(at(args.plain_echo_port), ReplyTo::Sender, log),
+        ),
+        (
+            "--iperf-port",
+            args.iperf_port,
+            iperf::start(at(args.iperf_port), iperf::Options::default(), log, None),
         ),
     ];
     let mut services = Vec::new();

@@ -3,9 +3,11 @@
 //! What it measures is this host: its network stack and the tool itself. That is the floor under
 //! every other measurement, and a check that everything works.
 
+use super::iperf::IperfTarget;
 use super::udp_echo::EchoTarget;
 use super::{Sink, Target, TargetError};
 use crate::respond::echo::{self, ReplyTo};
+use crate::respond::iperf;
 use crate::respond::{Log, Service};
 use espbench_measure::run::Site;
 use espbench_proto::workload::Workload;
@@ -40,6 +42,7 @@ impl LoopbackTarget {
         let log: Log = Arc::new(|_| {});
         let service = match kind {
             "udp-echo" => echo::start(any, ReplyTo::Sender, &log),
+            "iperf" => iperf::start(any, iperf::Options::default(), &log, None),
             other => Err(std::io::Error::other(format!("no responder for {other}"))),
         };
         let service = service.map_err(|source| TargetError::Local {
@@ -67,6 +70,9 @@ impl Target for LoopbackTarget {
         match workload {
             Workload::UdpEcho(_) => {
                 EchoTarget { peer, local_port: 0, site: site() }.run(workload, sink)
+            }
+            Workload::Iperf(_) => {
+                IperfTarget { peer, bind: None, site: site() }.run(workload, sink)
             }
             _ => Ok(()),
         }

@@ -1,6 +1,7 @@
 //! Targets as they are typed: `loopback`, `udp:HOST[:PORT]`, `tcp:…`, `iperf:…`, `mqtt:…`.
 
 use super::Target;
+use super::iperf::IperfTarget;
 use super::loopback::LoopbackTarget;
 use super::udp_echo::EchoTarget;
 use crate::respond::echo::{SKETCH_PORT, SKETCH_REPLY_PORT};
@@ -35,6 +36,11 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
         "udp" => Box::new(EchoTarget {
             peer: address(rest, SKETCH_PORT)?,
             local_port: access.local_port.unwrap_or(SKETCH_REPLY_PORT),
+            site,
+        }),
+        "iperf" => Box::new(IperfTarget {
+            peer: address(rest, espbench_proto::wire::iperf2::PORT)?,
+            bind: None,
             site,
         }),
         "sim" | "serial" | "pcap" => {

@@ -234,9 +234,9 @@ impl Kind for Iperf {
     }
 
     fn check(&self) -> Result<(), String> {
-        // A datagram must hold iperf 2's header: id, seconds and microseconds.
-        if self.transport == Transport::Udp && !(12..=UDP_MAX).contains(&u64::from(self.length)) {
-            return Err(format!("a UDP `length` is 12 to {UDP_MAX} bytes"));
+        // A datagram must hold iperf 2's header: number, time, and the number's high half.
+        if self.transport == Transport::Udp && !(16..=UDP_MAX).contains(&u64::from(self.length)) {
+            return Err(format!("a UDP `length` is 16 to {UDP_MAX} bytes"));
         }
         Ok(())
     }
