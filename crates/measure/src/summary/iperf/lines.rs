@@ -184,9 +184,13 @@ mod tests {
             ["[  1] 0.0000-1.0000 sec  5.00 MBytes  41.9 Mbits/sec"]
         );
         lines.add(&seconds(1, 2, 2_500_000));
+        let total = Interval { total: true, ..seconds(0, 2, 7_742_880) };
         assert_eq!(
-            lines.finish(),
-            ["sent: mean of 2 intervals 31.0 Mbits/sec, best second 41.9 Mbits/sec"]
+            lines.add(&total),
+            [
+                "[  1] 0.0000-2.0000 sec  7.38 MBytes  31.0 Mbits/sec",
+                "sent: mean of 2 intervals 31.0 Mbits/sec, best second 41.9 Mbits/sec",
+            ]
         );
     }
 
