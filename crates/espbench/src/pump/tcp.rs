@@ -251,7 +251,8 @@ fn listen_now(mut stream: &TcpStream, plan: &Sending, listen: Listen<'_>) -> boo
 }
 
 /// Waits until the peer has acknowledged everything, and then a little for its close. Answers when
-/// it had everything.
+/// it had everything: the acknowledgement of the last two segments may be held back (RFC 1122
+/// section 4.2.3.2; Linux does so by 40 ms), so it is not waited for to tell the time.
 fn drain(
     mut stream: &TcpStream,
     plan: &Sending,
@@ -259,29 +260,34 @@ fn drain(
     listen: Listen<'_>,
 ) -> Instant {
     let closed = control.clock.now();
-    let mut acknowledged = None;
+    let held_back = 2 * sys::tcp::info(stream).map_or(0, |info| info.segment) + 1;
+    let (mut delivered, mut acknowledged) = (None, None);
     let _ = stream.set_read_timeout(Some(Duration::from_millis(1)));
     let mut bytes = [0; 4096];
     loop {
         let now = control.clock.now();
-        if acknowledged.is_none() && sys::tcp::unacknowledged(stream) == Some(0) {
-            acknowledged = Some(now);
+        let left = sys::tcp::unacknowledged(stream);
+        if left.is_some_and(|left| left <= held_back) {
+            delivered.get_or_insert(now);
+        }
+        if left == Some(0) {
+            acknowledged.get_or_insert(now);
         }
         let over = acknowledged.is_some_and(|at| plan.duplex || now.since(at) >= LINGER);
         if over || now.since(closed) >= CLOSING || control.stopped() {
-            return acknowledged.unwrap_or(now);
+            return delivered.unwrap_or(now);
         }
         if plan.duplex {
             std::thread::sleep(Duration::from_millis(1));
             continue;
         }
         match stream.read(&mut bytes) {
-            Ok(0) => return acknowledged.unwrap_or(now),
+            Ok(0) => return delivered.unwrap_or(now),
             Ok(count) => {
                 listen(&bytes[..count]);
             }
             Err(error) if is_pause(&error) => {}
-            Err(_) => return acknowledged.unwrap_or(now),
+            Err(_) => return delivered.unwrap_or(now),
         }
     }
 }

@@ -41,6 +41,7 @@ pub fn send(
     let mut out = Outlet::new(socket, to, length);
     sender.prepare(&mut out.buffer);
     let mut failure = None;
+    let mut refusals = Refusals::default();
     loop {
         let now = control.clock.now();
         let result = match sender.poll(now, &mut out.buffer) {
@@ -54,7 +55,12 @@ pub fn send(
                 if control.stopped() {
                     sender.stop(now);
                 }
+                let sending = !sender.is_closing();
                 let count = sender.fill(now, &mut out.buffer);
+                if sending && sender.is_closing() {
+                    // That was the end: there is more to do at once.
+                    continue;
+                }
                 if count == 0 {
                     out.wait(sender, at, now, control)
                 } else {
@@ -62,11 +68,39 @@ pub fn send(
                 }
             }
         };
-        if let Err(error) = result {
-            // The flow ends here; what was counted is kept.
-            sender.abandon(control.clock.now());
-            failure.get_or_insert(error);
+        match result {
+            Ok(()) => {}
+            Err(error) if is_gone(&error) && !refusals.are_final(now) => {}
+            Err(error) => {
+                // The flow ends here; what was counted is kept.
+                sender.abandon(now);
+                failure.get_or_insert(error);
+            }
         }
+    }
+}
+
+/// ICMP's word that nothing listens there. An iperf 2 server has no listening socket for a moment
+/// after each new client, so one refusal is no end.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Refusals {
+    first: Option<(Instant, Instant)>,
+    count: u32,
+}
+
+impl Refusals {
+    /// Takes one more; whether they have gone on for half a second.
+    pub fn are_final(&mut self, now: Instant) -> bool {
+        let first = match self.first {
+            Some((first, last)) if now.since(last) < Duration::from_secs(2) => first,
+            _ => {
+                self.count = 0;
+                now
+            }
+        };
+        self.first = Some((first, now));
+        self.count += 1;
+        self.count >= 3 && now.since(first) >= Duration::from_millis(500)
     }
 }
 

@@ -9,6 +9,8 @@ pub struct Info {
     pub retransmits: u64,
     /// Smoothed round-trip time in nanoseconds.
     pub rtt_ns: u64,
+    /// Largest segment that is sent, in bytes.
+    pub segment: u64,
 }
 
 pub use imp::{info, unacknowledged};
@@ -38,6 +40,7 @@ mod imp {
         (result == 0).then(|| Info {
             retransmits: u64::from(info.tcpi_total_retrans),
             rtt_ns: u64::from(info.tcpi_rtt) * 1000,
+            segment: u64::from(info.tcpi_snd_mss),
         })
     }
 

@@ -28,15 +28,15 @@ const CASES: [(&str, &str, &str); 4] = [
 const RESULTS: &[Spec] = &[
     ("throughput_rx", "RX", Value),
     ("throughput_rx", "RX 95 % interval", Interval),
-    ("throughput_rx_best", "RX best second", Value),
+    ("throughput_rx_best_second", "RX best second", Value),
     ("throughput_tx", "TX", Value),
     ("throughput_tx", "TX 95 % interval", Interval),
-    ("throughput_tx_best", "TX best second", Value),
+    ("throughput_tx_best_second", "TX best second", Value),
     ("loss", "loss", Value),
     ("loss", "loss 95 % interval", Interval),
     ("jitter", "jitter", Value),
-    ("out_of_order", "out of order", Value),
-    ("duplicates", "duplicates", Value),
+    ("packets_out_of_order", "out of order", Value),
+    ("packets_duplicate", "duplicates", Value),
     ("retransmits", "retransmits", Value),
 ];
 

@@ -174,14 +174,18 @@ fn ask(cell: &Cell<'_>, socket: &UdpSocket, flow: &UdpSender) -> Result<(), Targ
     let control = Control { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
     let failed = |e| refused(cell, e);
     socket.set_read_timeout(Some(ASKS.1)).map_err(failed)?;
+    let mut refusals = pump::Refusals::default();
     for _ in 0..ASKS.0 {
         if cell.stopped() {
             return Err(TargetError::Cancelled);
         }
-        pump::ask(socket, flow, cell.work.length as usize, &control).map_err(failed)?;
-        match socket.peek(&mut [0; 16]) {
+        let asked = pump::ask(socket, flow, cell.work.length as usize, &control);
+        match asked.and_then(|()| socket.peek(&mut [0; 16])) {
             Ok(_) => return Ok(()),
             Err(error) if is_pause(&error) => {}
+            Err(error) if pump::is_gone(&error) && !refusals.are_final(cell.clock.now()) => {
+                std::thread::sleep(ASKS.1);
+            }
             Err(error) => return Err(failed(error)),
         }
     }

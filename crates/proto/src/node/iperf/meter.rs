@@ -70,10 +70,12 @@ impl Meter {
         Some(interval)
     }
 
-    /// What is left when the stream ends within an interval; `None` where nothing moved since.
+    /// What is left when the stream ends within an interval; `None` where nothing moved since, or
+    /// where it is less than a hundredth of an interval: its rate would say nothing, and the total
+    /// has its bytes.
     pub fn rest(&mut self, end: Instant, counts: &Counts) -> Option<Interval> {
         let moved = counts.bytes != self.before.bytes || counts.lost != self.before.lost;
-        let partial = !self.length.is_zero() && end > self.from && moved;
+        let partial = !self.length.is_zero() && end.since(self.from) * 100 >= self.length && moved;
         partial.then(|| self.interval(end, counts))
     }
 

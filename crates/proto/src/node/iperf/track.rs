@@ -139,6 +139,12 @@ impl Tracker {
         new
     }
 
+    /// One more than the highest number.
+    #[must_use]
+    pub const fn next(&self) -> u64 {
+        self.next
+    }
+
     /// Numbers missing now.
     #[must_use]
     pub const fn lost(&self) -> u64 {

@@ -1,0 +1,191 @@
+//! `espbench iperf`: the options that iperf 2 users know.
+
+mod number;
+mod server;
+
+use super::common::{Format, MeasureArgs};
+use super::flow::{self, Job, Live};
+use super::output;
+use crate::target::iperf::IperfTarget;
+use crate::target::spec;
+use anyhow::{Context as _, bail};
+use espbench_measure::plan::{DEFAULT_SEED, Plan, print};
+use espbench_measure::summary::iperf::lines::Lines;
+use espbench_proto::sample::Sample;
+use espbench_proto::wire::iperf2::{PORT, TCP_LENGTH, UDP_LENGTH, UDP_LENGTH_V6, UDP_RATE};
+use espbench_proto::workload::{Direction, Iperf, Transport, Workload};
+use number::Rate;
+use std::net::{IpAddr, SocketAddr};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Flags, under iperf 2's names. Numbers take iperf 2's suffixes: k, m and g are powers of 1000; K,
+/// M and G are powers of 1024, for -b too.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Numbers take iperf 2's suffixes: 1k = 1000, 1K = 1024, 1m = 1000000, \
+                        1M = 1048576; so -b 40M is 41.9 Mbit/s and -b 40m is 40 Mbit/s.")]
+#[command(group(clap::ArgGroup::new("role").required(true).args(["client", "server"])))]
+pub struct Args {
+    /// Be the client, against this iperf 2 server
+    #[arg(short, long, value_name = "HOST")]
+    client: Option<String>,
+    /// Be the server, for TCP and UDP (with -u for UDP only), until Ctrl-C or for -t seconds
+    #[arg(short, long)]
+    server: bool,
+    /// UDP instead of TCP
+    #[arg(short, long)]
+    udp: bool,
+    /// Port of the server
+    #[arg(short, long, default_value_t = PORT)]
+    port: u16,
+    /// Seconds to send for [default: 10]
+    #[arg(short, long, value_name = "SECONDS", value_parser = number::seconds)]
+    time: Option<Duration>,
+    /// Bytes to send on each stream, instead of -t
+    #[arg(short, long, value_name = "BYTES", value_parser = number::bytes, conflicts_with = "time")]
+    num: Option<u64>,
+    /// Seconds of a reported interval [default: 1; of the server: totals only]
+    #[arg(short, long, value_name = "SECONDS", value_parser = number::seconds)]
+    interval: Option<Duration>,
+    /// Bytes of a datagram or a TCP write [default: 1470 for UDP, 1450 over IPv6, 128K for TCP]
+    #[arg(short, long, value_name = "BYTES", value_parser = number::bytes)]
+    len: Option<u64>,
+    /// Offered bits a second of each stream, or datagrams a second as in 100pps; 0 is as fast as it
+    /// goes [default: 1M for UDP, 0 for TCP]
+    #[arg(short, long, value_name = "RATE", value_parser = number::rate)]
+    bandwidth: Option<Rate>,
+    /// Parallel streams
+    #[arg(short = 'P', long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=128))]
+    parallel: u16,
+    /// Address to send from, or to serve on, with or without a port
+    #[arg(short = 'B', long, value_name = "ADDRESS")]
+    bind: Option<String>,
+    /// IPv6
+    #[arg(short = 'V', long)]
+    ipv6_domain: bool,
+    /// Client to server, then server to client
+    #[arg(short = 'r', long, group = "direction")]
+    tradeoff: bool,
+    /// Both directions at once, over two connections
+    #[arg(short, long, group = "direction")]
+    dualtest: bool,
+    /// Both directions at once, over one connection
+    #[arg(long, group = "direction")]
+    full_duplex: bool,
+    /// The server sends
+    #[arg(short = 'R', long, group = "direction")]
+    reverse: bool,
+    /// Socket buffer in bytes [default: the system's; 32 MiB for receiving UDP]
+    #[arg(short, long, value_name = "BYTES", value_parser = number::bytes)]
+    window: Option<u64>,
+    /// Nagle's algorithm off
+    #[arg(short = 'N', long)]
+    nodelay: bool,
+    #[command(flatten)]
+    measure: MeasureArgs,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Whatever kept it from measuring; exit status 2.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    match &args.client {
+        Some(host) => client(args, host),
+        None => server::run(args),
+    }
+}
+
+fn client(args: &Args, host: &str) -> anyhow::Result<ExitCode> {
+    let peer = address(host, args.port, args.ipv6_domain)?;
+    let work = workload(args, peer)?;
+    let bind = args.bind.as_deref().map(|text| bind_address(text, 0)).transpose()?;
+    let target = IperfTarget { peer, bind, site: args.measure.site.site() };
+    let text = print("iperf", args.measure.seed.unwrap_or(DEFAULT_SEED), &[Workload::Iperf(work)]);
+    // The text is what is stored; reading it checks the flags' values as a plan's.
+    let plan = Plan::parse(&text).map_err(|e| anyhow::anyhow!("{}", e.message))?;
+    let prints = args.measure.output.format == Format::Text && !args.measure.quiet;
+    let mut lines = Lines::new(work.parallel, work.interval);
+    let live = prints.then(|| -> Live<'_> {
+        Box::new(move |sample| {
+            let Sample::Interval(interval) = sample else { return };
+            for line in lines.add(interval) {
+                let _ = output::print(&format!("{line}\n"));
+            }
+        })
+    });
+    if prints {
+        let transport = if args.udp { "UDP" } else { "TCP" };
+        output::print(&format!("Client connecting to {peer}, {transport}\n"))?;
+    }
+    flow::measure(Job {
+        set: flow::set_of(vec![plan])?,
+        target_text: format!("iperf:{peer}"),
+        target: Box::new(target),
+        args: &args.measure,
+        live,
+        prints,
+    })
+}
+
+fn workload(args: &Args, peer: SocketAddr) -> anyhow::Result<Iperf> {
+    let usual = match (args.udp, peer.is_ipv4()) {
+        (false, _) => TCP_LENGTH,
+        (true, true) => UDP_LENGTH,
+        (true, false) => UDP_LENGTH_V6,
+    };
+    let size = |value: Option<u64>, flag: &str| {
+        value
+            .map(|v| u32::try_from(v).with_context(|| format!("{flag} {v} is too much")))
+            .transpose()
+    };
+    let length = size(args.len, "-l")?.unwrap_or(usual);
+    let bandwidth = match (args.bandwidth, args.udp) {
+        (Some(rate), _) => Some(rate.bits(length)).filter(|&bits| bits > 0),
+        (None, true) => Some(UDP_RATE),
+        (None, false) => None,
+    };
+    let chosen = [
+        (args.reverse, Direction::Reverse),
+        (args.full_duplex, Direction::FullDuplex),
+        (args.tradeoff, Direction::Tradeoff),
+        (args.dualtest, Direction::Dual),
+    ];
+    Ok(Iperf {
+        transport: if args.udp { Transport::Udp } else { Transport::Tcp },
+        direction: chosen.into_iter().find(|c| c.0).map(|c| c.1).unwrap_or_default(),
+        time: args.time.unwrap_or(Duration::from_secs(10)),
+        bytes: args.num,
+        interval: args.interval.unwrap_or(Duration::from_secs(1)),
+        length,
+        bandwidth,
+        parallel: args.parallel,
+        window: size(args.window, "-w")?,
+        no_delay: args.nodelay,
+    })
+}
+
+/// The server's address; with `-V` the name's IPv6 one.
+fn address(host: &str, port: u16, v6: bool) -> anyhow::Result<SocketAddr> {
+    if !v6 {
+        return spec::address(host, port).map_err(anyhow::Error::msg);
+    }
+    use std::net::ToSocketAddrs as _;
+    let name = host.trim_matches(['[', ']']);
+    let found = (name, port).to_socket_addrs().with_context(|| {
+        format!("`{host}` cannot be looked up: check the name or give an address")
+    })?;
+    let mut v6 = found.filter(SocketAddr::is_ipv6);
+    v6.next().with_context(|| format!("`{host}` has no IPv6 address: leave out -V"))
+}
+
+/// The address of `-B`: with or without a port.
+fn bind_address(text: &str, port: u16) -> anyhow::Result<SocketAddr> {
+    if let Ok(address) = text.parse() {
+        return Ok(address);
+    }
+    match text.trim_matches(['[', ']']).parse::<IpAddr>() {
+        Ok(ip) => Ok(SocketAddr::new(ip, port)),
+        Err(_) => bail!("-B {text}: give an IP address of this machine, with or without a port"),
+    }
+}

@@ -1,0 +1,217 @@
+//! Peers that are something else, vanish, refuse, or send garbage.
+
+use super::{Server, TCP, UDP, bytes, client};
+use crate::util::peer;
+use espbench_proto::sample::Observer;
+use espbench_proto::wire::iperf2::{Datagram, ServerReport, Stamp};
+use espbench_proto::workload::{Direction, Iperf};
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+fn patient() -> UdpSocket {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    socket
+}
+
+#[test]
+fn nothing_listens() {
+    let port = super::free_port();
+    for work in [TCP, UDP] {
+        let (_, result) = client(([127, 0, 0, 1], port).into(), work);
+        let text = result.unwrap_err().to_string();
+        assert!(text.contains("listens on that") && text.contains("iperf -s"), "{text}");
+    }
+}
+
+#[test]
+fn an_iperf3_server_is_named() {
+    if !peer("iperf3") {
+        return;
+    }
+    for direction in [Direction::Forward, Direction::Reverse] {
+        let port = super::free_port();
+        let mut iperf3 = Command::new("iperf3")
+            .args(["-s", "-1", "-B", "127.0.0.1", "-p", &port.to_string()])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        super::wait_for_port(port, false);
+        let address = ([127, 0, 0, 1], port).into();
+        let (_, result) = client(address, Iperf { direction, ..TCP });
+        let _ = iperf3.kill();
+        let _ = iperf3.wait();
+        let text = result.unwrap_err().to_string();
+        assert!(text.contains("this is an iperf3 server"), "{direction:?}: {text}");
+    }
+}
+
+#[test]
+fn an_iperf3_client_is_named_and_let_go() {
+    if !peer("iperf3") {
+        return;
+    }
+    let server = Server::start();
+    let args = ["-c", "127.0.0.1", "-p", &server.port(), "-t", "1"];
+    let ran = crate::util::Ran::of(Command::new("iperf3").args(args).stdin(Stdio::null()));
+    assert_ne!(ran.status, Some(0));
+    server.says("this is an iperf3 client");
+}
+
+#[test]
+fn an_esp_server_sends_no_report() {
+    // ESP-IDF's server: it reads, and says nothing.
+    let socket = patient();
+    let address = socket.local_addr().unwrap();
+    let reader = std::thread::spawn(move || {
+        let mut buffer = [0; 2000];
+        let mut count = 0;
+        while let Ok(length) = socket.recv(&mut buffer) {
+            count += 1;
+            let last = Datagram::new(&buffer[..length]).unwrap();
+            if last.id(espbench_proto::wire::iperf2::Width::Wide) < 0 {
+                return (count, socket);
+            }
+        }
+        panic!("no last datagram");
+    });
+    let (seen, result) = client(address, Iperf { bytes: Some(14_700), ..UDP });
+    result.unwrap();
+    let (count, _socket) = reader.join().unwrap();
+    assert_eq!(count, 11);
+    assert!(seen.totals(Observer::Peer).is_empty());
+    assert!(seen.facts["server-report"].contains("none came"));
+}
+
+#[test]
+fn an_esp_server_keeps_tcp_open() {
+    // ESP-IDF's server reads on after the end, and closes when its own time is over.
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let reader = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut all = Vec::new();
+        stream.read_to_end(&mut all).unwrap();
+        (stream, all.len() as u64)
+    });
+    let (seen, result) = client(address, Iperf { bytes: Some(100_000), ..TCP });
+    result.unwrap();
+    let (_stream, read) = reader.join().unwrap();
+    assert_eq!((read, bytes(&seen.totals(Observer::Sender))), (100_000, 100_000));
+    assert!(seen.facts["peer"].contains("ESP-IDF"));
+}
+
+#[test]
+fn a_server_that_does_not_know_reverse() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let reverse = Iperf { direction: Direction::Reverse, ..TCP };
+    let (_, result) = client(listener.local_addr().unwrap(), reverse);
+    let text = result.unwrap_err().to_string();
+    assert!(text.contains("sent nothing") && text.contains("ESP-IDF"), "{text}");
+}
+
+#[test]
+fn a_server_that_vanishes_in_the_middle() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let reader = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.read_exact(&mut [0; 100_000]).unwrap();
+    });
+    let (seen, result) = client(address, Iperf { time: Duration::from_secs(3600), ..TCP });
+    reader.join().unwrap();
+    let text = result.unwrap_err().to_string();
+    assert!(text.contains("in the middle of the test"), "{text}");
+    assert!(bytes(&seen.totals(Observer::Sender)) >= 100_000);
+    // UDP: the socket closes, and the kernel says so to the sender.
+    let socket = patient();
+    let address = socket.local_addr().unwrap();
+    let reader = std::thread::spawn(move || {
+        for _ in 0..10 {
+            socket.recv(&mut [0; 2000]).unwrap();
+        }
+    });
+    let (seen, result) = client(address, Iperf { time: Duration::from_secs(3600), ..UDP });
+    reader.join().unwrap();
+    assert!(result.unwrap_err().to_string().contains("or the server ended"));
+    assert!(seen.totals(Observer::Sender)[0].datagrams.unwrap() >= 10);
+}
+
+#[test]
+fn an_esp_client_over_tcp() {
+    // No header: four bytes of a number at the head of each write, and zeros.
+    let server = Server::start();
+    let mut stream = TcpStream::connect(server.service.address).unwrap();
+    for number in 0..100u32 {
+        let mut write = [0; 1460];
+        write[..4].copy_from_slice(&number.to_be_bytes());
+        stream.write_all(&write).unwrap();
+    }
+    stream.shutdown(Shutdown::Write).unwrap();
+    assert_eq!(bytes(&server.totals(Observer::Receiver, 1)), 146_000);
+}
+
+/// One datagram as iperf 2 numbers it.
+fn datagram(id: i64, length: usize) -> Vec<u8> {
+    let mut bytes = vec![0; length];
+    let stamp = Stamp { seconds: 1, micros: 2 };
+    Datagram::emit(bytes.first_chunk_mut().unwrap(), id, stamp);
+    bytes
+}
+
+#[test]
+fn reordered_duplicate_lost_and_garbage_datagrams() {
+    let server = Server::start();
+    let socket = patient();
+    socket.connect(server.service.address).unwrap();
+    // 4 is lost, 2 comes late, 5 comes twice.
+    for id in [1, 3, 2, 5, 5, 6] {
+        socket.send(&datagram(id, 100)).unwrap();
+    }
+    for garbage in [&b""[..], b"a", b"abc", &[0xFF; 40], &[0x7F; 1500], &[0; 9000]] {
+        // Zeros are the number 0, which is a first datagram to ESP-IDF: one that may come.
+        socket.send(garbage).unwrap();
+    }
+    let stranger = patient();
+    for length in [0, 1, 3, 4, 16, 500, 60_000] {
+        let noise: Vec<u8> = (0..length).map(|i| (i * 37 % 251) as u8 | 0x41).collect();
+        stranger.send_to(&noise, server.service.address).unwrap();
+    }
+    socket.send(&datagram(-7, 100)).unwrap();
+    let totals = server.totals(Observer::Receiver, 1);
+    assert_eq!(totals.len(), 1, "a stranger's noise is no flow");
+    let total = totals[0];
+    assert_eq!((total.datagrams, total.lost), (Some(7), Some(1)));
+    assert_eq!((total.out_of_order, total.duplicates), (Some(2), Some(1)));
+    let mut answer = [0; 2000];
+    let length = socket.recv(&mut answer).unwrap();
+    let report = ServerReport::parse(&answer[..length]).unwrap();
+    assert_eq!((report.lost, report.datagrams, report.out_of_order), (1, 8, 2));
+    drop(server);
+}
+
+#[test]
+fn half_open_garbage_and_closing_tcp_clients_do_not_stop_the_others() {
+    let server = Server::start();
+    let address = server.service.address;
+    let silent = TcpStream::connect(address).unwrap();
+    let mut started = TcpStream::connect(address).unwrap();
+    started.write_all(&[0x40, 0x01]).unwrap();
+    let mut cut = TcpStream::connect(address).unwrap();
+    cut.write_all(&[0x40, 0x01, 0x00, 0x78, 0, 0]).unwrap();
+    drop(cut);
+    drop(TcpStream::connect(address).unwrap());
+    let mut noise = TcpStream::connect(address).unwrap();
+    noise.write_all(&[0xFF; 500]).unwrap();
+    let mut bounce = TcpStream::connect(address).unwrap();
+    bounce.write_all(&[0x00, 0x80, 0, 0, 0, 0, 0, 0]).unwrap();
+    server.says("bounceback is not served");
+    let (seen, result) = client(address, Iperf { bytes: Some(200_000), ..TCP });
+    result.unwrap();
+    assert_eq!(bytes(&seen.totals(Observer::Sender)), 200_000);
+    drop((silent, started, noise));
+}

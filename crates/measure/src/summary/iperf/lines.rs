@@ -1,0 +1,237 @@
+//! The lines that iperf 2 users know, one for each interval and total as it comes.
+//!
+//! Units are iperf 2's: Bytes in powers of 1024, bits in powers of 1000.
+
+use super::megabits;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use espbench_proto::sample::{Interval, Observer};
+use espbench_proto::time::{Duration, Instant};
+
+/// Makes lines of intervals, sums over parallel streams, and keeps the best second.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    streams: usize,
+    length: Duration,
+    sums: BTreeMap<(Observer, bool, u64), (usize, Interval)>,
+    rates: BTreeMap<Observer, Vec<f64>>,
+    starts: BTreeMap<Observer, Instant>,
+}
+
+impl Lines {
+    /// For that many streams in each direction, with intervals of that length.
+    #[must_use]
+    pub fn new(streams: u16, length: Duration) -> Self {
+        Self { streams: usize::from(streams.max(1)), length, ..Self::default() }
+    }
+
+    /// The lines of one more interval: its own, and that of the sum where it is the last of its
+    /// number; behind the sum of the totals, mean and best second, both named. Times count from
+    /// the first interval of each observer.
+    pub fn add(&mut self, interval: &Interval) -> Vec<String> {
+        let mut lines = Vec::new();
+        let start = *self.starts.entry(interval.observer).or_insert(interval.start);
+        let since = |at: Instant| {
+            Instant::from_nanos(u64::try_from(at.since(start).as_nanos()).unwrap_or_default())
+        };
+        let interval =
+            &Interval { start: since(interval.start), end: since(interval.end), ..*interval };
+        if interval.observer == Observer::Peer {
+            lines.push(format!("[{:3}] Server Report:", interval.link.0 + 1));
+        }
+        lines.push(format!("[{:3}] {}", interval.link.0 + 1, text(interval)));
+        lines.extend(trouble(interval).map(|t| format!("[{:3}] {t}", interval.link.0 + 1)));
+        // The streams' totals may have different numbers where they ended apart.
+        let number = if interval.total { 0 } else { interval.seq };
+        let key = (interval.observer, interval.total, number);
+        let sum = match self.sums.remove(&key) {
+            Some((count, sum)) => (count + 1, add(&sum, interval)),
+            None => (1, *interval),
+        };
+        if sum.0 < self.streams {
+            self.sums.insert(key, sum);
+            return lines;
+        }
+        if self.streams > 1 {
+            lines.push(format!("[SUM] {}", text(&sum.1)));
+        }
+        if interval.total {
+            lines.extend(self.summary(interval.observer));
+        } else if is_whole(&sum.1, self.length) {
+            let rate = megabits(sum.1.bytes, sum.1.end.since(sum.1.start));
+            self.rates.entry(interval.observer).or_default().extend(rate);
+        }
+        lines
+    }
+
+    fn summary(&self, observer: Observer) -> Option<String> {
+        let what = match observer {
+            Observer::Sender => "sent",
+            Observer::Receiver => "received",
+            Observer::Peer => "reported",
+        };
+        let rates = self.rates.get(&observer)?;
+        let mean = number(crate::interval::mean(rates)?);
+        let best = super::best_second(rates, self.length).map_or_else(
+            || "unknown (intervals do not divide it)".into(),
+            |b| format!("{} Mbits/sec", number(b)),
+        );
+        let count = rates.len();
+        Some(format!("{what}: mean of {count} intervals {mean} Mbits/sec, best second {best}"))
+    }
+}
+
+fn is_whole(interval: &Interval, length: Duration) -> bool {
+    interval.end.since(interval.start).as_secs_f64() >= super::WHOLE * length.as_secs_f64()
+}
+
+fn add(a: &Interval, b: &Interval) -> Interval {
+    let both = |a: Option<u64>, b: Option<u64>| Some(a? + b?);
+    Interval {
+        start: a.start.min(b.start),
+        end: a.end.max(b.end),
+        bytes: a.bytes + b.bytes,
+        datagrams: both(a.datagrams, b.datagrams),
+        lost: both(a.lost, b.lost),
+        out_of_order: both(a.out_of_order, b.out_of_order),
+        duplicates: both(a.duplicates, b.duplicates),
+        retransmits: both(a.retransmits, b.retransmits),
+        jitter_ns: None,
+        tcp_rtt_ns: None,
+        ..*a
+    }
+}
+
+/// One line, without the stream's number.
+fn text(interval: &Interval) -> String {
+    let span = interval.end.since(interval.start);
+    let bits = megabits(interval.bytes, span).map_or(0.0, |m| m * 1e6);
+    let mut line = format!(
+        "{:.4}-{:.4} sec  {}Bytes  {}bits/sec",
+        interval.start.as_nanos() as f64 / 1e9,
+        interval.end.as_nanos() as f64 / 1e9,
+        scaled(interval.bytes as f64, 1024.0),
+        scaled(bits, 1000.0),
+    );
+    if let (Some(received), Some(lost)) = (interval.datagrams, interval.lost) {
+        let total = received + lost;
+        let percent = if total == 0 { 0.0 } else { 100.0 * lost as f64 / total as f64 };
+        let jitter = interval
+            .jitter_ns
+            .map_or_else(|| "      - ms".into(), |j| format!("{:7.3} ms", j as f64 / 1e6));
+        line += &format!(" {jitter}  {lost}/{total} ({}%)", number(percent));
+    }
+    if let Some(retransmits) = interval.retransmits {
+        line += &format!("  {retransmits} retransmits");
+        if let Some(rtt) = interval.tcp_rtt_ns {
+            line += &format!(", rtt {} us", rtt / 1000);
+        }
+    }
+    line
+}
+
+/// Datagrams out of order or received twice, where there are any.
+fn trouble(interval: &Interval) -> Option<String> {
+    let (late, twice) =
+        (interval.out_of_order.unwrap_or_default(), interval.duplicates.unwrap_or_default());
+    (late + twice > 0)
+        .then(|| format!("{late} datagrams received out-of-order, {twice} received twice"))
+}
+
+/// Three significant digits, as iperf 2 prints them.
+fn number(value: f64) -> String {
+    if value < 9.995 {
+        format!("{value:.2}")
+    } else if value < 99.95 {
+        format!("{value:.1}")
+    } else {
+        format!("{value:.0}")
+    }
+}
+
+fn scaled(value: f64, base: f64) -> String {
+    let mut value = value;
+    let mut prefixes = [" ", " K", " M", " G", " T"].into_iter();
+    let mut prefix = prefixes.next().unwrap_or_default();
+    for next in prefixes {
+        if value < base {
+            break;
+        }
+        value /= base;
+        prefix = next;
+    }
+    format!("{:>4}{prefix}", number(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use espbench_proto::sample::Link;
+
+    fn seconds(from: u64, to: u64, bytes: u64) -> Interval {
+        let at = |s: u64| Instant::from_nanos(s * 1_000_000_000);
+        Interval { start: at(from), end: at(to), bytes, seq: from, ..Interval::default() }
+    }
+
+    #[test]
+    fn a_line_as_iperf_2_prints_it() {
+        // iperf 2.1.8: "[  1] 0.0000-1.0000 sec  5.00 MBytes  41.9 Mbits/sec".
+        let mut lines = Lines::new(1, Duration::from_secs(1));
+        assert_eq!(
+            lines.add(&seconds(0, 1, 5_242_880)),
+            ["[  1] 0.0000-1.0000 sec  5.00 MBytes  41.9 Mbits/sec"]
+        );
+        lines.add(&seconds(1, 2, 2_500_000));
+        let total = Interval { total: true, ..seconds(0, 2, 7_742_880) };
+        assert_eq!(
+            lines.add(&total),
+            [
+                "[  1] 0.0000-2.0000 sec  7.38 MBytes  31.0 Mbits/sec",
+                "sent: mean of 2 intervals 31.0 Mbits/sec, best second 41.9 Mbits/sec",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_server_report_with_losses() {
+        let report = Interval {
+            observer: Observer::Peer,
+            total: true,
+            datagrams: Some(990),
+            lost: Some(10),
+            out_of_order: Some(3),
+            jitter_ns: Some(12_345),
+            ..seconds(0, 10, 1_455_300)
+        };
+        assert_eq!(
+            Lines::new(1, Duration::from_secs(1)).add(&report),
+            [
+                "[  1] Server Report:",
+                "[  1] 0.0000-10.0000 sec  1.39 MBytes  1.16 Mbits/sec   0.012 ms  10/1000 (1.00%)",
+                "[  1] 3 datagrams received out-of-order, 0 received twice",
+            ]
+        );
+    }
+
+    #[test]
+    fn sums_come_with_the_last_stream() {
+        let mut lines = Lines::new(2, Duration::from_secs(1));
+        let first = seconds(0, 1, 1024);
+        assert_eq!(lines.add(&first).len(), 1);
+        let second = Interval { link: Link(1), ..first };
+        assert_eq!(
+            lines.add(&second),
+            [
+                "[  2] 0.0000-1.0000 sec  1.00 KBytes  8.19 Kbits/sec",
+                "[SUM] 0.0000-1.0000 sec  2.00 KBytes  16.4 Kbits/sec",
+            ]
+        );
+    }
+
+    #[test]
+    fn nothing_moved() {
+        assert_eq!(text(&seconds(0, 0, 0)), "0.0000-0.0000 sec  0.00 Bytes  0.00 bits/sec");
+    }
+}
