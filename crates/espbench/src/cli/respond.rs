@@ -2,7 +2,7 @@
 
 use super::flow::on_interrupt;
 use crate::respond::echo::{self, ECHO_PORT, ReplyTo, SKETCH_PORT, SKETCH_REPLY_PORT};
-use crate::respond::{Log, Service};
+use crate::respond::{Log, Service, mqtt, tcp};
 use anyhow::bail;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -26,6 +26,15 @@ pub struct Args {
     /// UDP port of the echo that answers to the sender's port (RFC 862)
     #[arg(long, default_value_t = ECHO_PORT, value_name = "PORT")]
     plain_echo_port: u16,
+    /// TCP port of the sink, which takes whatever comes
+    #[arg(long, default_value_t = tcp::SINK_PORT, value_name = "PORT")]
+    sink_port: u16,
+    /// TCP port of the source, which sends without end
+    #[arg(long, default_value_t = tcp::SOURCE_PORT, value_name = "PORT")]
+    source_port: u16,
+    /// Port of the MQTT broker, for versions 3.1.1 and 5
+    #[arg(long, default_value_t = mqtt::PORT, value_name = "PORT")]
+    mqtt_port: u16,
     /// Stop after this time, such as "60 s" [default: on Ctrl-C]
     #[arg(long = "for", value_name = "TIME", value_parser = espbench_measure::units::duration)]
     lifetime: Option<Duration>,
@@ -67,13 +76,16 @@ fn start(args: &Args, log: &Log) -> Vec<Service> {
         0 => ReplyTo::Sender,
         port => ReplyTo::Port(port),
     };
-    let tries: [(&str, u16, io::Result<Service>); 2] = [
+    let tries: [(&str, u16, io::Result<Service>); 5] = [
         ("--echo-port", args.echo_port, echo::start(at(args.echo_port), sketch, log)),
         (
             "--plain-echo-port",
             args.plain_echo_port,
             echo::start(at(args.plain_echo_port), ReplyTo::Sender, log),
         ),
+        ("--sink-port", args.sink_port, tcp::sink(at(args.sink_port), log)),
+        ("--source-port", args.source_port, tcp::source(at(args.source_port), log)),
+        ("--mqtt-port", args.mqtt_port, mqtt::start(at(args.mqtt_port), log)),
     ];
     let mut services = Vec::new();
     for (flag, port, result) in tries {

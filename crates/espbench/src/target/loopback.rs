@@ -3,10 +3,12 @@
 //! What it measures is this host: its network stack and the tool itself. That is the floor under
 //! every other measurement, and a check that everything works.
 
+use super::mqtt::MqttTarget;
+use super::tcp_rate::TcpRateTarget;
 use super::udp_echo::EchoTarget;
 use super::{Sink, Target, TargetError};
 use crate::respond::echo::{self, ReplyTo};
-use crate::respond::{Log, Service};
+use crate::respond::{Log, Service, mqtt, tcp};
 use espbench_measure::run::Site;
 use espbench_proto::workload::Workload;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -40,6 +42,8 @@ impl LoopbackTarget {
         let log: Log = Arc::new(|_| {});
         let service = match kind {
             "udp-echo" => echo::start(any, ReplyTo::Sender, &log),
+            "tcp-rate" => tcp::sink(any, &log),
+            "mqtt-rate" => mqtt::start(any, &log),
             other => Err(std::io::Error::other(format!("no responder for {other}"))),
         };
         let service = service.map_err(|source| TargetError::Local {
@@ -68,6 +72,8 @@ impl Target for LoopbackTarget {
             Workload::UdpEcho(_) => {
                 EchoTarget { peer, local_port: 0, site: site() }.run(workload, sink)
             }
+            Workload::TcpRate(_) => TcpRateTarget::new(peer, site()).run(workload, sink),
+            Workload::MqttRate(_) => MqttTarget::new(peer, site()).run(workload, sink),
             _ => Ok(()),
         }
     }

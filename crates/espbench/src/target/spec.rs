@@ -2,6 +2,8 @@
 
 use super::Target;
 use super::loopback::LoopbackTarget;
+use super::mqtt::{self, MqttTarget};
+use super::tcp_rate::{self, TcpRateTarget};
 use super::udp_echo::EchoTarget;
 use crate::respond::echo::{SKETCH_PORT, SKETCH_REPLY_PORT};
 use espbench_measure::run::Site;
@@ -18,6 +20,12 @@ pub struct Access {
     pub site: Site,
     /// Port that echo replies come to; 10001, as the published sketch has it, where not given.
     pub local_port: Option<u16>,
+    /// User name at an MQTT broker.
+    pub username: Option<String>,
+    /// Password at an MQTT broker.
+    pub password: Option<String>,
+    /// MQTT topic; one of this process's own where not given.
+    pub topic: Option<String>,
 }
 
 /// The target of that description. `replay:` needs the store and is not known here.
@@ -36,6 +44,13 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
             peer: address(rest, SKETCH_PORT)?,
             local_port: access.local_port.unwrap_or(SKETCH_REPLY_PORT),
             site,
+        }),
+        "tcp" => Box::new(TcpRateTarget::new(address(rest, tcp_rate::PORT)?, site)),
+        "mqtt" => Box::new(MqttTarget {
+            username: access.username.clone(),
+            password: access.password.clone(),
+            topic: access.topic.clone(),
+            ..MqttTarget::new(address(rest, mqtt::PORT)?, site)
         }),
         "sim" | "serial" | "pcap" => {
             return Err(format!(
