@@ -142,7 +142,8 @@ impl Run<'_> {
         }
         let end = self.clock.now();
         let bytes = sent * u64::from(self.work.size);
-        let acknowledged = tcp::unacknowledged(&self.stream).map(|waiting| bytes.saturating_sub(waiting));
+        let acknowledged =
+            tcp::unacknowledged(&self.stream).map(|waiting| bytes.saturating_sub(waiting));
         if let Some(seq) = seq {
             self.record(sink, seq, (start, end), bytes, Observer::Sender);
             if let Some(bytes) = acknowledged {
