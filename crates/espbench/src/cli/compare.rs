@@ -1,16 +1,104 @@
 //! `espbench compare`.
 
+use super::common::{Format, StoreArgs};
+use super::output;
+use crate::{published, render};
+use anyhow::{Context as _, bail};
+use espbench_measure::cell::{Cell, Origin};
+use espbench_measure::compare::{Comparison, compare, gate};
+use espbench_measure::report::Report;
+use espbench_measure::table::compared;
+use espbench_measure::units::{self, Dimension};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Flags.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// A run of the store (name, number or `last`), or a report written as .json
+    this: String,
+    /// Another run or report, a .csv in the columns of reference/published.csv, or `published`
+    #[arg(default_value = "published")]
+    other: String,
+    /// Exit with status 1 if any result is shown to be worse, by more than this: "5 %"
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    threshold: Option<f64>,
+    /// Hold only these metrics against each other
+    #[arg(long, value_delimiter = ',', value_name = "METRIC")]
+    metric: Vec<String>,
+    /// What to print on stdout: text, json, csv or markdown
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// `5 %` or `5` as a part of one.
+fn percent(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number >= 0.0 && number.is_finite() => Ok(number / 100.0),
+        Ok(_) => Err(format!("`{text}` must not be negative or infinite")),
+        Err(_) => units::parse(text, Dimension::Proportion),
+    }
+}
 
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Whatever kept it from measuring; exit status 2.
+/// One of the two cannot be read, or nothing in them matches.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let _ = args;
-    anyhow::bail!("not written yet")
+    let (ours, others) = (cells(args, &args.this)?, cells(args, &args.other)?);
+    let wanted = |cell: &&Cell| args.metric.is_empty() || args.metric.contains(&cell.id.metric);
+    let ours: Vec<Cell> = ours.iter().filter(wanted).cloned().collect();
+    let comparisons = compare(&ours, &others);
+    if comparisons.is_empty() {
+        bail!("{} and {} have no result in common", args.this, args.other);
+    }
+    print(args, &comparisons)?;
+    let Some(limit) = args.threshold else { return Ok(ExitCode::SUCCESS) };
+    let gated = gate(&comparisons, limit);
+    if gated.judged == 0 {
+        bail!("no pair is comparable, so the threshold decides nothing; the reasons are above");
+    }
+    eprintln!(
+        "{} of {} comparable results are worse by more than {} %",
+        gated.failed.len(),
+        gated.judged,
+        limit * 100.0
+    );
+    Ok(if gated.passed() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+fn print(args: &Args, comparisons: &[Comparison]) -> anyhow::Result<()> {
+    let origin = comparisons.first().map_or(Origin::Measured, |c| c.ours.origin);
+    let title = format!("{} against {}", args.this, args.other);
+    let table = compared::pairs(comparisons, &title, origin);
+    output::print(&match args.format {
+        Format::Text => render::text::table(&table),
+        Format::Markdown => render::markdown::table(&table),
+        Format::Csv => render::csv::table(&table),
+        Format::Json => {
+            serde_json::to_string_pretty(comparisons).context("the comparison as JSON")? + "\n"
+        }
+        Format::Html => bail!("a comparison has no HTML form; use text, json, csv or markdown"),
+    })
+}
+
+/// The cells of a run, of a report's file, or of a table in CSV. Published cells that a report
+/// shows beside its own are left out.
+fn cells(args: &Args, name: &str) -> anyhow::Result<Vec<Cell>> {
+    let path = Path::new(name);
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let report = match ending {
+        _ if name == "published" => return Ok(published::built_in()),
+        "csv" => return Ok(published::read(path)?),
+        "json" => {
+            let text =
+                std::fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
+            serde_json::from_str::<Report>(&text)
+                .with_context(|| format!("{name} is no report of this version of espbench"))?
+        }
+        _ => output::report(&args.store.open()?, name)?,
+    };
+    Ok(report.cells.into_iter().filter(|cell| cell.origin != Origin::Published).collect())
 }

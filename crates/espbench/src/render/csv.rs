@@ -4,6 +4,7 @@ use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::note;
 use espbench_measure::published::COLUMNS;
 use espbench_measure::report::Report;
+use espbench_measure::table::Table;
 
 /// The cells of the run; the published ones are in the product's own table. An unknown value is an
 /// empty field. What the columns have no place for stands in the note: see
@@ -17,6 +18,20 @@ pub fn render(report: &Report) -> String {
     writer.write_record(COLUMNS).expect("in memory");
     for cell in report.cells.iter().filter(|c| c.origin != Origin::Published) {
         writer.write_record(record(cell)).expect("in memory");
+    }
+    let bytes = writer.into_inner().expect("in memory");
+    String::from_utf8(bytes).expect("made of strings")
+}
+
+/// One table alone, as it is shown.
+#[must_use]
+pub fn table(table: &Table) -> String {
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    writer.write_record(table.columns.iter().map(|c| c.head())).expect("in memory");
+    for row in &table.rows {
+        writer
+            .write_record(row.iter().map(|t| t.as_deref().unwrap_or_default()))
+            .expect("in memory");
     }
     let bytes = writer.into_inner().expect("in memory");
     String::from_utf8(bytes).expect("made of strings")

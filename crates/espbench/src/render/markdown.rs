@@ -28,7 +28,7 @@ pub fn render(report: &Report) -> String {
             if t.title != section.title {
                 let _ = writeln!(out, "### {}\n", escape(&t.title));
             }
-            table(&mut out, t);
+            write_table(&mut out, t);
         }
         for figure in &section.figures {
             let _ = writeln!(out, "- *{}*: {}", escape(&figure.title), escape(&figure.alt));
@@ -40,7 +40,15 @@ pub fn render(report: &Report) -> String {
     out
 }
 
-fn table(out: &mut String, table: &Table) {
+/// One table alone.
+#[must_use]
+pub fn table(table: &Table) -> String {
+    let mut out = String::new();
+    write_table(&mut out, table);
+    out
+}
+
+fn write_table(out: &mut String, table: &Table) {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     out.push_str(&line(table.columns.iter().map(|c| escape(&c.head())).collect()));
     let rule = |align| match align {

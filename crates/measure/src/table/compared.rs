@@ -1,6 +1,7 @@
 //! The comparisons in few lines: one for each metric, verdict and set of reasons.
 
 use super::{Column, Table};
+use crate::cell::{Cell, Origin};
 use crate::compare::{Comparison, Verdict};
 use crate::digits;
 use crate::report::digest::Material;
@@ -29,13 +30,74 @@ pub(crate) fn table(material: &Material<'_>, comparisons: &[Comparison]) -> Opti
             Column::result("ours / theirs", "", material.origin),
             Column::words("verdict"),
         ],
-        rows: groups.iter().map(row).collect(),
+        rows: groups.iter().map(|group| row(group).into()).collect(),
         notes: alloc::vec![
             "One line for each metric and outcome; a ratio of several cells is shown as its range. \
              The JSON form has each pair."
                 .into()
         ],
     })
+}
+
+/// Each pair that could be judged, and one line for each group that could not: what
+/// `espbench compare` prints.
+#[must_use]
+pub fn pairs(comparisons: &[Comparison], title: &str, origin: Origin) -> Table {
+    let judged = |c: &&Comparison| !matches!(c.verdict, Verdict::NotComparable(_));
+    let mut rows: Vec<Vec<Option<String>>> = comparisons.iter().filter(judged).map(pair).collect();
+    let others: Vec<Comparison> = comparisons.iter().filter(|c| !judged(c)).cloned().collect();
+    rows.extend(groups(&others).iter().map(|group| {
+        let [what, against, cells, ratio, verdict] = row(group);
+        let what = what.map(|w| format!("{w} ({} pairs)", cells.unwrap_or_default()));
+        alloc::vec![what, None, against, ratio, verdict]
+    }));
+    Table {
+        id: "comparison".into(),
+        section: "comparison".into(),
+        title: title.into(),
+        columns: alloc::vec![
+            Column::words("result"),
+            Column::result("this", "", origin),
+            Column::result("other", "", origin),
+            Column::setting("this / other", ""),
+            Column::words("verdict"),
+        ],
+        rows,
+        notes: alloc::vec![
+            "Ratios with their 95 % intervals. Of twenty pairs without any difference, one is \
+             expected to show one by chance."
+                .into()
+        ],
+    }
+}
+
+fn pair(c: &Comparison) -> Vec<Option<String>> {
+    let value = |cell: &Cell| {
+        let value = digits::worth(cell.value?, cell.ci_low, cell.ci_high);
+        Some(format!("{value} {}", super::unit_sign(&cell.unit)))
+    };
+    let (verdict, _) = words(&c.verdict);
+    let notes =
+        if c.notes.is_empty() { String::new() } else { format!(": {}", c.notes.join("; ")) };
+    alloc::vec![
+        Some(named(&c.ours)),
+        value(&c.ours),
+        value(&c.other),
+        ratio(&[c]),
+        Some(format!("{verdict}{notes}")),
+    ]
+}
+
+/// A cell in words.
+fn named(cell: &Cell) -> String {
+    let mut name = format!("{} {}", cell.id.table, cell.id.metric);
+    if let Some(bytes) = cell.id.payload_bytes {
+        name.push_str(&format!(", {bytes} B"));
+    }
+    if let Some(variant) = &cell.variant {
+        name.push_str(&format!(", {variant}"));
+    }
+    name
 }
 
 fn groups(comparisons: &[Comparison]) -> Vec<Group<'_>> {
@@ -70,14 +132,14 @@ pub fn words(verdict: &Verdict) -> (&'static str, String) {
     }
 }
 
-fn row(group: &Group<'_>) -> Vec<Option<String>> {
+fn row(group: &Group<'_>) -> [Option<String>; 5] {
     let first = group.members[0];
     let verdict = if group.why.is_empty() {
         group.verdict.to_string()
     } else {
         format!("{}: {}", group.verdict, group.why)
     };
-    alloc::vec![
+    [
         Some(format!("{} {}", first.ours.id.table, first.ours.id.metric)),
         first.other.source.clone(),
         Some(digits::count(group.members.len() as u64)),
