@@ -4,6 +4,7 @@
 
 mod echo;
 mod iperf;
+mod layers;
 mod record;
 mod report;
 mod synthetic;

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Every check of the project, as named steps: `./ci.sh` runs all of them, `./ci.sh clippy test` those.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+STEPS=(peers fmt clippy doc test layers nostd fuzz sizes)
+
+# Real programs that the tests talk to. In CI they are installed, and one that is missing fails.
+peers() {
+    [ "${CI:-}" = true ] || return 0
+    local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf chromium python3 util-linux g++)
+    local missing=()
+    for package in "${packages[@]}"; do
+        dpkg -s "$package" >/dev/null 2>&1 || missing+=("$package")
+    done
+    [ ${#missing[@]} -eq 0 ] && return 0
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}" >/dev/null
+}
+
+fmt() { cargo fmt --all --check; }
+
+clippy() { cargo clippy --workspace --all-targets --locked -- -D warnings; }
+
+doc() { RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked; }
+
+test() { cargo test --workspace --locked; }
+
+# Which crate may use which: cargo's own view of the workspace.
+layers() { cargo test --locked -p espbench --test it layers; }
+
+# Links the lower crates without std: a leak of std is a link error.
+nostd() { ci/nostd.sh; }
+
+# Every fuzz target over its corpus, then for a short time.
+fuzz() { ci/fuzz.sh 5; }
+
+# File lengths: 600 lines is a stop.
+sizes() { ci/sizes.sh; }
+
+chosen=("$@")
+[ ${#chosen[@]} -gt 0 ] || chosen=("${STEPS[@]}")
+for step in "${chosen[@]}"; do
+    case " ${STEPS[*]} " in
+        *" $step "*) ;;
+        *) echo "no step '$step'; there are: ${STEPS[*]}" >&2; exit 2 ;;
+    esac
+    echo "== $step"
+    "$step"
+done
+echo "== all steps passed"

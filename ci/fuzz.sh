@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Builds every fuzz target, runs it over its stored corpus, then for SECONDS each (default 5).
+# `ci/fuzz.sh 600 plan` runs one target for ten minutes. New inputs go to fuzz/corpus/TARGET only
+# with KEEP=1; a crash leaves its input in fuzz/artifacts and fails.
+#
+# These are the flags that cargo-fuzz passes, but for the sanitizer, which needs a nightly compiler:
+# the code has no unsafe to speak of, so panics and hangs are what is looked for.
+set -euo pipefail
+cd "$(dirname "$0")/../fuzz"
+seconds=${1:-5}
+shift || true
+export RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+-Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+-Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Ccodegen-units=1"
+host=$(rustc -vV | sed -n 's/^host: //p')
+RUSTFLAGS='' cargo test --quiet --locked
+cargo build --quiet --release --locked --target "$host"
+targets=("$@")
+[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(ls fuzz_targets | sed 's/\.rs$//')
+mkdir -p artifacts
+for target in "${targets[@]}"; do
+    scratch=$(mktemp -d)
+    corpus=("$scratch" "corpus/$target")
+    [ "${KEEP:-0}" = 1 ] && corpus=("corpus/$target")
+    if ! "target/$host/release/$target" "${corpus[@]}" -max_total_time="$seconds" -timeout=10 \
+        -rss_limit_mb=2048 -artifact_prefix="artifacts/$target-" >"$scratch.log" 2>&1; then
+        tail -n 30 "$scratch.log" >&2
+        exit 1
+    fi
+    echo "$target: $(grep -a '^Done\|DONE' "$scratch.log" | tail -n 1)"
+    rm -rf "$scratch" "$scratch.log"
+done

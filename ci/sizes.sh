@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# A source file over 600 lines is one that should have been split.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+long=$(git ls-files '*.rs' '*.py' '*.sh' | while read -r file; do
+    lines=$(wc -l <"$file")
+    [ "$lines" -le 600 ] || echo "$lines $file"
+done)
+if [ -n "$long" ]; then
+    printf 'files over 600 lines:\n%s\n' "$long" >&2
+    exit 1
+fi

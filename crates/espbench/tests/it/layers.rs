@@ -1,0 +1,77 @@
+//! The dependency rule of ARCHITECTURE.md, read from cargo.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+#[test]
+fn crates_depend_only_downwards() {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let names: BTreeSet<&str> = packages.iter().map(|p| p["name"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 4, "{names:?}: a new crate needs a place in the rule");
+    let mut edges = BTreeSet::new();
+    for package in packages {
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let (from, to) = (&package["name"], &dependency["name"]);
+            if names.contains(to.as_str().unwrap()) && dependency["kind"] != "dev" {
+                edges.insert(format!("{} -> {}", from.as_str().unwrap(), to.as_str().unwrap()));
+            }
+        }
+    }
+    let allowed = [
+        "espbench -> espbench-measure",
+        "espbench -> espbench-proto",
+        "espbench -> espbench-sim",
+        "espbench-measure -> espbench-proto",
+        "espbench-sim -> espbench-proto",
+    ];
+    assert_eq!(edges, allowed.map(String::from).into());
+}
+
+/// `target`, `store`, `render` and `respond` do not know each other: only `cli` knows all, and the
+/// loopback target and its calibration start responders.
+#[test]
+fn the_hosts_folders_do_not_import_sideways() {
+    let src = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let allowed = [
+        // The recorder is the sink that a target writes to.
+        ("store/recorder.rs", "target"),
+        ("target/loopback.rs", "respond"),
+        ("target/calibrate.rs", "respond"),
+        // The ports that the other side listens on by default.
+        ("target/spec.rs", "respond"),
+    ];
+    let mut wrong = Vec::new();
+    for folder in ["target", "store", "render", "respond"] {
+        for file in files(&src.join(folder)) {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let name = file.strip_prefix(&src).unwrap().to_str().unwrap().replace('\\', "/");
+            for other in ["target", "store", "render", "respond", "cli"] {
+                let used = text.contains(&format!("crate::{other}::"));
+                if used && other != folder && !allowed.contains(&(name.as_str(), other)) {
+                    wrong.push(format!("{name} uses {other}"));
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+fn files(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+    found
+}
