@@ -18,6 +18,7 @@
 //! | [`note`] | the fixed form of the note of a row in CSV |
 //! | [`compare`] | joins two lists of cells: ratio, interval, verdict |
 //! | [`search`] | the search for the highest rate without loss |
+//! | [`threshold`] | limits that a plan sets on results, and whether they held |
 //! | [`warning`] | the closed set of advice |
 //! | [`place`] | a cell of a plan in words |
 //! | [`series`] | intervals of a stream to a rate over time |
@@ -59,6 +60,7 @@ pub mod series;
 pub mod special;
 pub mod summary;
 pub mod table;
+pub mod threshold;
 pub mod trend;
 pub mod units;
 pub mod warning;

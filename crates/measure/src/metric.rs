@@ -45,7 +45,7 @@ pub enum Statistic {
 }
 
 /// The endings of metric names. The first of equal statistics is the usual one.
-const ENDINGS: [(&str, Statistic); 12] = [
+const ENDINGS: [(&str, Statistic); 13] = [
     ("_min", Statistic::Min),
     ("_p50", Statistic::P50),
     ("_avg", Statistic::Mean),
@@ -53,6 +53,7 @@ const ENDINGS: [(&str, Statistic); 12] = [
     ("_p99", Statistic::P99),
     ("_p999", Statistic::P999),
     ("_max", Statistic::Max),
+    ("_best_second", Statistic::Best),
     ("_best", Statistic::Best),
     ("_stddev", Statistic::Deviation),
     ("_3sigma", Statistic::Deviation3),
@@ -117,21 +118,18 @@ pub fn of(cell: &Cell) -> (&str, Statistic) {
     (quantity, statistic)
 }
 
-/// Quantities whose direction their unit does not tell.
-const DIRECTIONS: [(&str, Better); 9] = [
+/// Quantities whose direction their unit does not tell; also with a further word, as in `loss_rx`.
+const DIRECTIONS: [(&str, Better); 6] = [
     // In percent.
     ("loss", Better::Lower),
     // A rate of something unwanted.
     ("queue_drop_rate", Better::Lower),
-    ("loss_rate", Better::Lower),
-    ("drop_rate", Better::Lower),
     // In kilobytes.
     ("available_heap", Better::Higher),
-    // What was asked for, or how long it was asked for: settings, not results.
+    // What was asked for, or handed to the network: not what came out of it.
+    ("offered_rate", Better::Neither),
     ("message_rate_offered", Better::Neither),
-    ("offered", Better::Neither),
-    ("interval", Better::Neither),
-    ("duration", Better::Neither),
+    ("throughput_sent", Better::Neither),
 ];
 
 /// Which direction is better for a metric in that unit. A spread is better low, whatever it is a
@@ -140,7 +138,10 @@ const DIRECTIONS: [(&str, Better); 9] = [
 #[must_use]
 pub fn better(metric: &str, unit: &str) -> Better {
     let (quantity, statistic) = parse(metric);
-    if let Some((_, better)) = DIRECTIONS.iter().find(|(name, _)| *name == quantity) {
+    let named = |name: &str| {
+        quantity.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
+    };
+    if let Some((_, better)) = DIRECTIONS.iter().find(|(name, _)| named(name)) {
         return *better;
     }
     let dimension = Dimension::of(unit).map(|(dimension, _)| dimension);
@@ -168,6 +169,7 @@ mod tests {
         assert_eq!(parse("rtt_p999"), ("rtt", Statistic::P999));
         assert_eq!(parse("rtt_kernel_p50"), ("rtt_kernel", Statistic::P50));
         assert_eq!(parse("rtt_3sigma"), ("rtt", Statistic::Deviation3));
+        assert_eq!(parse("throughput_rx_best_second"), ("throughput_rx", Statistic::Best));
         assert_eq!(parse("throughput_rx_best"), ("throughput_rx", Statistic::Best));
         assert_eq!(parse("throughput_rx"), ("throughput_rx", Statistic::Mean));
     }

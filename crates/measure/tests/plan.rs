@@ -56,6 +56,41 @@ fn lists_multiply_and_the_first_key_varies_slowest() {
 }
 
 #[test]
+fn thresholds_belong_to_the_cells_of_their_plan() {
+    let first = Plan::parse(
+        r#"
+        name = "first"
+        [[measure]]
+        kind = "udp-echo"
+        size = [10, 100]
+        [[threshold]]
+        metric = "rtt_p99"
+        kind = "udp-echo"
+        payload_bytes = 100
+        max = "20 ms"
+        by = "interval"
+        "#,
+    )
+    .unwrap();
+    let second = Plan::parse(
+        "name = \"second\"\n[[measure]]\nkind = \"iperf\"\n\
+         [[threshold]]\nmetric = \"datagrams_out_of_order\"\nmax = 0\nmin = 0",
+    )
+    .unwrap();
+    let set = Set { plans: vec![first, second] };
+    let told: Vec<_> = set.thresholds().into_iter().map(|(r, t)| (r, t.to_string())).collect();
+    assert_eq!(
+        told,
+        [
+            (0..2, "rtt_p99 <= 20 ms of udp-echo at 100 B, by its interval".to_string()),
+            (2..3, "0 <= datagrams_out_of_order <= 0".to_string()),
+        ]
+    );
+    let again = Set::parse(&set.text()).unwrap();
+    assert_eq!(again.thresholds().len(), 2);
+}
+
+#[test]
 fn mistakes_are_told_with_place_and_remedy() {
     let cases = [
         "",
@@ -75,6 +110,10 @@ fn mistakes_are_told_with_place_and_remedy() {
         "name = \"x\"\n[[measure]]\nkind = \"mqtt-rate\"\noffered = \"fast\"",
         "name = \"x\"\n[[measure]]\nkind = \"mqtt-rate\"\noffered = \"search 9 /s to 3 /s\"",
         "name = \"x\"\n[measure]\nkind = \"udp-echo\"",
+        "name = \"x\"\n[[measure]]\nkind = \"iperf\"\n[[threshold]]\nmax = \"3 ms\"",
+        "name = \"x\"\n[[measure]]\nkind = \"iperf\"\n[[threshold]]\nmetric = \"loss\"",
+        "name = \"x\"\n[[measure]]\nkind = \"iperf\"\n[[threshold]]\nmetric = \"loss\"\nmax = \"a lot\"",
+        "name = \"x\"\n[[measure]]\nkind = \"iperf\"\n[[threshold]]\nmetric = \"loss\"\nmaximum = 3",
         "name = \"x\"\nseed = -1",
         "name = \"x\"\nname = \"y\"",
         "name = ",

@@ -9,6 +9,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+/// Tables of which a cell without a variant follows the document's own procedure.
+const PLAIN: [&str; 1] = ["udp-echo"];
+
 pub(super) fn judge(ours: &Cell, other: &Cell) -> Comparison {
     let mut found = Found::default();
     found.place(ours, other);
@@ -148,16 +151,16 @@ impl Found {
         }
     }
 
-    /// Without a variant a cell of the same table follows the document's procedure. Where our table
-    /// only holds the same quantity, the document's settings are in its note.
+    /// Between runs another variant is another procedure. A document states few settings, and they
+    /// are in its note: there it is a reason only where no variant stands for its procedure.
     fn variant(&mut self, ours: &Cell, other: &Cell) {
         let say =
             |v: &Option<String>| v.clone().unwrap_or_else(|| "the plain procedure".to_string());
         let (a, b) = (say(&ours.variant), say(&other.variant));
-        if ours.id.table == other.id.table {
+        if other.origin != Origin::Published || PLAIN.contains(&other.id.table.as_str()) {
             self.against(format!("another procedure: {a} against {b}"));
         } else {
-            self.note(format!("ours with {a}; see the document for its settings"));
+            self.note(format!("ours with {a}; the document's settings are in its note"));
         }
     }
 

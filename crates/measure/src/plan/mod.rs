@@ -24,6 +24,7 @@
 
 mod expected;
 mod kinds;
+mod limits;
 mod print;
 mod read;
 
@@ -32,9 +33,11 @@ pub use kinds::{ECHO_SIZES, defaults};
 pub use print::print;
 pub use read::PlanError;
 
+use crate::threshold::Threshold;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::ops::Range;
 use espbench_proto::workload::Workload;
 
 /// The seed where a plan and the command line give none. Fixed, so that runs repeat.
@@ -56,6 +59,8 @@ pub struct Plan {
     pub repetitions: u32,
     /// The matrix, in order; one repetition.
     pub workloads: Vec<Workload>,
+    /// Limits on the results.
+    pub thresholds: Vec<Threshold>,
     /// The text that it was read from.
     pub text: String,
 }
@@ -131,6 +136,19 @@ impl Set {
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.plans.first().map_or(DEFAULT_SEED, |p| p.seed)
+    }
+
+    /// The thresholds of all plans, each with the positions of the cells of its own plan.
+    #[must_use]
+    pub fn thresholds(&self) -> Vec<(Range<u32>, &Threshold)> {
+        let mut all = Vec::new();
+        let mut first = 0;
+        for plan in &self.plans {
+            let next = first + u32::try_from(plan.workloads.len()).unwrap_or(u32::MAX);
+            all.extend(plan.thresholds.iter().map(|threshold| (first..next, threshold)));
+            first = next;
+        }
+        all
     }
 
     /// The work to do, in order. Repetitions go through a plan's whole matrix, so that a drift of

@@ -1,6 +1,6 @@
 //! TOML to [`Plan`], with line and column in every error.
 
-use super::{DEFAULT_SEED, Plan, kinds};
+use super::{DEFAULT_SEED, Plan, kinds, limits};
 use crate::units::{self, Dimension};
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -323,6 +323,6 @@ pub(super) fn plan(text: &str) -> Result<Plan, PlanError> {
     if workloads.is_empty() {
         return Err(PlanError::at(text, 0, "nothing to measure: add a [[measure]] block"));
     }
-    drop(thresholds);
-    Ok(Plan { name, title, seed, repetitions, workloads, text: text.to_owned() })
+    let thresholds = thresholds.into_iter().map(limits::threshold).collect::<Result<_, _>>()?;
+    Ok(Plan { name, title, seed, repetitions, workloads, thresholds, text: text.to_owned() })
 }

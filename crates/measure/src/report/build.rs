@@ -1,17 +1,20 @@
 //! Makes the report of a run, one recorded cell at a time.
 
 use super::digest::{Digest, Material};
-use super::{Failure, Losses, Overhead, Report, SCHEMA};
+use super::{Check, Failure, Losses, Overhead, Report, SCHEMA};
 use crate::cell::Cell;
 use crate::compare::{Comparison, compare};
 use crate::figure::{self, Figure};
 use crate::place;
+use crate::plan::Set;
 use crate::run::{Recorded, RunFacts};
 use crate::summary::{Context, summarize};
 use crate::table::{self, Table};
+use crate::threshold::Threshold;
 use crate::warning::{self, Warning};
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 /// Takes the recorded cells of a run one after the other, so that only one cell's samples need to
 /// be in memory, and makes the report of them.
@@ -70,6 +73,7 @@ impl Builder {
             let coarse = |d: &Digest| warning::clock(&d.place, &d.cells, overhead.clock_step_ns);
             self.warnings.extend(self.digests.iter().filter_map(coarse));
         }
+        let checks = checks(&self.facts.plan_text, &self.digests);
         let material = Material { origin: self.facts.origin, digests: &self.digests, published };
         let tables = tables(&material, &comparisons);
         let figures = figures(&material, &self.losses);
@@ -84,7 +88,7 @@ impl Builder {
             figures,
             losses: self.losses,
             warnings: self.warnings,
-            checks: Vec::new(),
+            checks,
             failures: self.failures,
             overhead,
             stored: None,
@@ -111,6 +115,16 @@ fn known(cell: &mut Cell) {
     for value in [&mut cell.value, &mut cell.ci_low, &mut cell.ci_high] {
         *value = value.filter(|v| v.is_finite());
     }
+}
+
+/// What became of the plan's thresholds. A plan that cannot be read (by a later version) has none.
+fn checks(plan_text: &str, digests: &[Digest]) -> Vec<Check> {
+    let Ok(plans) = Set::parse(plan_text) else { return Vec::new() };
+    let check = |(cells, threshold): (Range<u32>, &Threshold)| {
+        let its = digests.iter().filter(|d| cells.contains(&d.ordinal));
+        threshold.check(its.map(|d| (d.place.as_str(), d.cells.as_slice())))
+    };
+    plans.thresholds().into_iter().flat_map(check).collect()
 }
 
 fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {

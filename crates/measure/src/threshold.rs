@@ -1,0 +1,306 @@
+//! Limits that a plan sets on its results, and whether they held.
+//!
+//! A threshold looks at the value, unless it says `by = "interval"`: then the end of the 95 %
+//! interval must hold it, so that the result shows that the limit is kept, and not only that it
+//! seemed so this time. What is unknown does not hold: a value that could not be determined, an end
+//! that the sample was too small for, and a threshold that no cell matches, which most often is a
+//! slip of the pen.
+
+use crate::cell::Cell;
+use crate::digits;
+use crate::report::Check;
+use crate::units::{Dimension, conversion};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+/// A number with its unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantity {
+    /// The number.
+    pub value: f64,
+    /// The unit; empty for a count.
+    pub unit: String,
+}
+
+impl Quantity {
+    /// Parses `20 ms`, `1 %`, `40 Mbit/s`.
+    ///
+    /// # Errors
+    /// A sentence that says what would do.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let units = Dimension::ALL.into_iter().flat_map(Dimension::units);
+        // `20 ms` ends with `s` too, but `20 m` is no number.
+        let with = |unit: &str| {
+            let number = text.trim().strip_suffix(unit)?.trim().replace('_', "");
+            number.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0)
+        };
+        units
+            .into_iter()
+            .find_map(|(unit, _)| Some(Self { value: with(unit)?, unit: (*unit).to_string() }))
+            .ok_or_else(|| {
+                format!(
+                    "`{text}` is no quantity: write a number and a unit, such as `20 ms` or `1 %`"
+                )
+            })
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.value)?;
+        if self.unit.is_empty() { Ok(()) } else { write!(f, " {}", self.unit) }
+    }
+}
+
+/// What is held against the limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// The value.
+    #[default]
+    Value,
+    /// The end of the 95 % interval on the limit's side.
+    Interval,
+}
+
+/// A limit on one metric of all cells that it matches.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Threshold {
+    /// The metric (`rtt_p99`).
+    pub metric: String,
+    /// Only cells of this table (`udp-echo`), where given.
+    pub table: Option<String>,
+    /// Only cells with this payload, where given.
+    pub payload_bytes: Option<u32>,
+    /// Only cells of this variant (`binary, 8 in flight`), where given.
+    pub variant: Option<String>,
+    /// The least that holds.
+    pub min: Option<Quantity>,
+    /// The most that holds.
+    pub max: Option<Quantity>,
+    /// What is held against them.
+    pub by: By,
+}
+
+impl fmt::Display for Threshold {
+    /// `1 ms <= rtt_p99 <= 20 ms at 100 B, by its interval`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(min) = &self.min {
+            match self.max {
+                Some(_) => write!(f, "{min} <= {}", self.metric)?,
+                None => write!(f, "{} >= {min}", self.metric)?,
+            }
+        } else {
+            f.write_str(&self.metric)?;
+        }
+        if let Some(max) = &self.max {
+            write!(f, " <= {max}")?;
+        }
+        if let Some(table) = &self.table {
+            write!(f, " of {table}")?;
+        }
+        if let Some(bytes) = self.payload_bytes {
+            write!(f, " at {bytes} B")?;
+        }
+        if let Some(variant) = &self.variant {
+            write!(f, " with {variant}")?;
+        }
+        if self.by == By::Interval { f.write_str(", by its interval") } else { Ok(()) }
+    }
+}
+
+impl Threshold {
+    /// Whether a cell is one that it limits.
+    #[must_use]
+    pub fn matches(&self, cell: &Cell) -> bool {
+        cell.id.metric == self.metric
+            && self.table.as_ref().is_none_or(|table| *table == cell.id.table)
+            && self.payload_bytes.is_none_or(|bytes| cell.id.payload_bytes == Some(bytes))
+            && self.variant.as_ref().is_none_or(|variant| cell.variant.as_ref() == Some(variant))
+    }
+
+    /// The outcome for each cell that it limits, of `places`: names of recorded cells in words, with
+    /// their result cells. Without any such cell one check that failed.
+    pub fn check<'a>(&self, places: impl IntoIterator<Item = (&'a str, &'a [Cell])>) -> Vec<Check> {
+        let mut checks = Vec::new();
+        for (place, cells) in places {
+            checks.extend(cells.iter().filter(|c| self.matches(c)).map(|c| self.one(place, c)));
+        }
+        if checks.is_empty() {
+            checks.push(Check {
+                threshold: self.to_string(),
+                place: "no cell of that kind was measured".into(),
+                value: None,
+                unit: String::new(),
+                passed: false,
+            });
+        }
+        checks
+    }
+
+    fn one(&self, place: &str, cell: &Cell) -> Check {
+        let limits = || self.min.iter().chain(&self.max);
+        let mut threshold = self.to_string();
+        if let Some(other) = limits().find(|q| in_unit_of(q, cell).is_none()) {
+            threshold = format!("{threshold} ({} is not {})", other, unit_words(&cell.unit));
+        }
+        let (low, high) = match self.by {
+            By::Value => (cell.value, cell.value),
+            By::Interval => (cell.ci_low, cell.ci_high),
+        };
+        let holds = |limit: &Option<Quantity>, value: Option<f64>, keeps: fn(f64, f64) -> bool| {
+            let Some(limit) = limit else { return true };
+            value.zip(in_unit_of(limit, cell)).is_some_and(|(v, limit)| keeps(v, limit))
+        };
+        let (min, max) =
+            (holds(&self.min, low, |v, l| v >= l), holds(&self.max, high, |v, l| v <= l));
+        // The one that failed is shown; of two that held, the upper.
+        let value = if self.max.is_none() || !min { low } else { high };
+        Check { threshold, place: place.into(), value, unit: cell.unit.clone(), passed: min && max }
+    }
+}
+
+fn unit_words(unit: &str) -> String {
+    if unit.is_empty() { "a plain number".into() } else { format!("in {unit}") }
+}
+
+/// The limit in the cell's unit. A bare number limits a count, whatever is counted.
+fn in_unit_of(limit: &Quantity, cell: &Cell) -> Option<f64> {
+    if limit.unit.is_empty() && Dimension::of(&cell.unit).is_none() {
+        return Some(limit.value);
+    }
+    // Through six digits: 0.02 s in ms is 20.000000000000004 otherwise.
+    conversion(&limit.unit, &cell.unit).map(|factor| exact(limit.value * factor))
+}
+
+fn exact(value: f64) -> f64 {
+    let rounded = digits::six(value);
+    if libm::fabs(rounded - value) <= 1e-12 * libm::fabs(value) { rounded } else { value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::{Estimate, Identity, Origin};
+    use proptest::prelude::*;
+
+    fn cell(metric: &str, bytes: u32, value: f64, half: f64, unit: &str) -> Cell {
+        let id = Identity {
+            table: "udp-echo".into(),
+            metric: metric.into(),
+            payload_bytes: Some(bytes),
+            ..Identity::default()
+        };
+        Estimate { value: Some(value), n: 9, low: Some(value - half), high: Some(value + half) }
+            .into_cell(id, unit, Origin::Measured)
+    }
+
+    fn limit(metric: &str, min: Option<&str>, max: Option<&str>) -> Threshold {
+        let quantity = |text: Option<&str>| text.map(|t| Quantity::parse(t).unwrap());
+        Threshold {
+            metric: metric.into(),
+            min: quantity(min),
+            max: quantity(max),
+            ..Threshold::default()
+        }
+    }
+
+    fn outcome(threshold: &Threshold, cell: &Cell) -> bool {
+        let checks = threshold.check([("here", core::slice::from_ref(cell))]);
+        assert_eq!(checks.len(), 1);
+        checks[0].passed
+    }
+
+    #[test]
+    fn values_hold_up_to_the_limit_in_any_unit() {
+        let p99 = |v| cell("rtt_p99", 100, v, 5.0, "ms");
+        let max = limit("rtt_p99", None, Some("0.02 s"));
+        assert!(outcome(&max, &p99(20.0)));
+        assert!(!outcome(&max, &p99(20.1)));
+        let min = limit("effective_rate", Some("40 kbit/s"), None);
+        assert!(outcome(&min, &cell("effective_rate", 100, 40_000.0, 1.0, "bit/s")));
+        assert!(!outcome(&min, &cell("effective_rate", 100, 39_999.0, 1.0, "bit/s")));
+        let loss = limit("loss", None, Some("1 %"));
+        assert!(outcome(&loss, &cell("loss", 100, 1.0, 0.5, "percent")));
+        let both = limit("rtt_p99", Some("1 ms"), Some("20 ms"));
+        assert!(
+            outcome(&both, &p99(2.0)) && !outcome(&both, &p99(0.5)) && !outcome(&both, &p99(30.0))
+        );
+    }
+
+    #[test]
+    fn the_interval_must_hold_where_it_is_asked() {
+        let strict = Threshold { by: By::Interval, ..limit("rtt_p99", None, Some("20 ms")) };
+        assert!(outcome(&strict, &cell("rtt_p99", 100, 15.0, 5.0, "ms")));
+        assert!(!outcome(&strict, &cell("rtt_p99", 100, 15.1, 5.0, "ms")));
+        let open = Cell { ci_high: None, ..cell("rtt_p99", 100, 1.0, 0.5, "ms") };
+        assert!(!outcome(&strict, &open), "an end that is not known does not hold");
+        assert_eq!(strict.to_string(), "rtt_p99 <= 20 ms, by its interval");
+    }
+
+    #[test]
+    fn filters_choose_cells_and_no_cell_fails() {
+        let cells = [cell("rtt_p99", 10, 5.0, 1.0, "ms"), cell("rtt_p99", 900, 50.0, 1.0, "ms")];
+        let all = limit("rtt_p99", None, Some("20 ms"));
+        let passed = |t: &Threshold| -> Vec<bool> {
+            t.check([("here", &cells[..])]).iter().map(|c| c.passed).collect()
+        };
+        assert_eq!(passed(&all), [true, false]);
+        let small = Threshold { payload_bytes: Some(10), ..all.clone() };
+        assert_eq!(passed(&small), [true]);
+        let nowhere = Threshold { table: Some("iperf".into()), ..all.clone() };
+        let checks = nowhere.check([("here", &cells[..])]);
+        assert_eq!((checks.len(), checks[0].passed, checks[0].value), (1, false, None));
+        assert_eq!(nowhere.to_string(), "rtt_p99 <= 20 ms of iperf");
+        let variant = Threshold { variant: Some("binary".into()), ..all };
+        assert!(!variant.matches(&cells[0]));
+    }
+
+    #[test]
+    fn a_wrong_unit_fails_and_says_so() {
+        let wrong = limit("rtt_p99", None, Some("3 Mbit/s"));
+        let got = &wrong.check([("here", &[cell("rtt_p99", 10, 5.0, 1.0, "ms")][..])])[0];
+        assert!(!got.passed);
+        assert_eq!(got.threshold, "rtt_p99 <= 3 Mbit/s (3 Mbit/s is not in ms)");
+        let bare = |value| {
+            let max = Some(Quantity { value, unit: String::new() });
+            Threshold { max, ..limit("probes_late", None, None) }
+        };
+        let late = cell("probes_late", 10, 2.0, 0.0, "probes");
+        assert!(outcome(&bare(2.0), &late) && !outcome(&bare(1.0), &late));
+    }
+
+    #[test]
+    fn quantities_in_words() {
+        for (text, value, unit) in [
+            ("20 ms", 20.0, "ms"),
+            ("1_000us", 1000.0, "us"),
+            ("0.5 %", 0.5, "%"),
+            ("3 /s", 3.0, "/s"),
+        ] {
+            let got = Quantity::parse(text).unwrap();
+            assert_eq!((got.value, got.unit.as_str()), (value, unit));
+        }
+        for text in ["20", "ms", "-1 ms", "inf ms", "20 furlongs", ""] {
+            assert!(Quantity::parse(text).unwrap_err().contains("is no quantity"), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_panics(text in "\\PC{0,12}", value in any::<f64>(), half in any::<f64>()) {
+            if let Ok(max) = Quantity::parse(&text) {
+                let threshold = Threshold { max: Some(max), ..limit("rtt_p99", None, None) };
+                let _ = threshold.check([("here", &[cell("rtt_p99", 1, value, half, "ms")][..])]);
+            }
+        }
+
+        #[test]
+        fn not_a_number_never_holds(max in 0.0..1e9f64) {
+            let max = Some(Quantity { value: max, unit: "ms".into() });
+            let threshold = Threshold { max, ..limit("rtt_p99", None, None) };
+            prop_assert!(!outcome(&threshold, &cell("rtt_p99", 1, f64::NAN, 0.0, "ms")));
+        }
+    }
+}
