@@ -1,16 +1,251 @@
-//! `espbench rate`.
+//! `espbench rate`: messages a second over TCP or MQTT.
 
+use super::common::MeasureArgs;
+use super::flow::{self, Job};
+use crate::target::{mqtt, spec, tcp_rate};
+use anyhow::{anyhow, bail};
+use clap::{Args as Flags, Subcommand, ValueEnum};
+use espbench_measure::plan::{DEFAULT_SEED, Plan, defaults, print};
+use espbench_measure::units;
+use espbench_proto::workload::{MqttMode, MqttRate, MqttVersion, TcpRate, Workload};
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Flags.
-#[derive(Debug, clap::Args)]
-pub struct Args {}
+#[derive(Debug, Flags)]
+pub struct Args {
+    #[command(subcommand)]
+    over: Over,
+}
+
+#[derive(Debug, Subcommand)]
+enum Over {
+    /// Messages a second over TCP, in runs of one second, as the published benchmark counts them
+    Tcp(TcpArgs),
+    /// Numbered messages through an MQTT broker: rate, loss by place, time in each stage
+    Mqtt(Box<MqttArgs>),
+}
+
+/// Nagle's algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Nagle {
+    /// Small messages wait for the acknowledgement of earlier ones (the system's default)
+    On,
+    /// TCP_NODELAY
+    Off,
+    /// One after the other
+    Both,
+}
+
+#[derive(Debug, Flags)]
+struct TcpArgs {
+    /// What takes the messages; the port is 3333, that of ESP-IDF's examples, where not given
+    #[arg(value_name = "HOST[:PORT]")]
+    host: String,
+    /// Bytes of a message; several are measured one after the other
+    #[arg(short, long, value_delimiter = ',', default_value = "64", value_name = "BYTES")]
+    size: Vec<u32>,
+    /// Runs that count
+    #[arg(short = 'n', long, default_value_t = 10)]
+    runs: u16,
+    /// Runs made first and not counted
+    #[arg(long, default_value_t = 2)]
+    discard: u16,
+    /// Length of a run
+    #[arg(short, long, default_value = "1 s", value_parser = units::duration)]
+    time: Duration,
+    /// Nagle's algorithm
+    #[arg(long, value_enum, default_value = "both")]
+    nagle: Nagle,
+    /// Nagle's algorithm off: the same as --nagle off
+    #[arg(short = 'N', long, conflicts_with = "nagle")]
+    no_delay: bool,
+    #[command(flatten)]
+    measure: MeasureArgs,
+}
+
+#[derive(Debug, Flags)]
+struct MqttArgs {
+    /// The broker; the port is 1883 where not given
+    #[arg(value_name = "HOST[:PORT]")]
+    host: String,
+    /// Version of MQTT: 3.1.1 or 5
+    #[arg(short = 'V', long, default_value = "3.1.1", value_parser = version)]
+    mqtt_version: MqttVersion,
+    /// Quality of service, 0 to 2; several are measured one after the other
+    #[arg(short = 'Q', long, value_delimiter = ',', default_value = "0")]
+    qos: Vec<u8>,
+    /// Bytes of a message, 16 or more: sequence number and time are in them
+    #[arg(short, long, default_value_t = 64, value_name = "BYTES")]
+    size: u32,
+    /// Offered rates, messages a second, one after the other [default: as fast as it goes]
+    #[arg(short, long, value_delimiter = ',', value_name = "RATE")]
+    rate: Vec<f64>,
+    /// Offered rates from LOW to HIGH, in steps of 1, 2, 5, 10, 20, …
+    #[arg(long, value_parser = range, conflicts_with = "rate", value_name = "LOW..HIGH")]
+    sweep: Option<Range>,
+    /// Look for the highest offered rate without loss between LOW and HIGH
+    #[arg(long, value_parser = range, conflicts_with_all = ["rate", "sweep"], value_name = "LOW..HIGH")]
+    search: Option<Range>,
+    /// Most messages without an acknowledgement (QoS 1 and 2)
+    #[arg(short = 'w', long, default_value_t = 20, value_name = "MESSAGES")]
+    in_flight: u16,
+    /// Length of a cell, or of a try of a search [default: 5 s; 2 s in a search]
+    #[arg(short, long, value_parser = units::duration)]
+    time: Option<Duration>,
+    /// Stop a cell after so many messages
+    #[arg(short = 'n', long)]
+    count: Option<u32>,
+    /// Messages that the client's own queue holds before it drops further ones
+    #[arg(long, default_value_t = 1000, value_name = "MESSAGES")]
+    queue: u32,
+    /// Topic to publish on [default: one of this run's own]
+    #[arg(long)]
+    topic: Option<String>,
+    /// User name
+    #[arg(short, long)]
+    username: Option<String>,
+    /// Password
+    #[arg(short = 'P', long, env = "ESPBENCH_MQTT_PASSWORD", hide_env_values = true)]
+    password: Option<String>,
+    #[command(flatten)]
+    measure: MeasureArgs,
+}
+
+/// Two rates, `LOW..HIGH`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Range {
+    low: f64,
+    high: f64,
+}
+
+fn range(text: &str) -> Result<Range, String> {
+    let wanted = "write LOW..HIGH in messages a second, such as 10..20000";
+    let (low, high) = text.split_once("..").ok_or(wanted)?;
+    let rate = |text: &str| text.trim().parse::<f64>().map_err(|_| wanted.to_string());
+    let (low, high) = (rate(low)?, rate(high)?);
+    if low > 0.0 && low < high && high.is_finite() {
+        Ok(Range { low, high })
+    } else {
+        Err("LOW must be above 0 and below HIGH".into())
+    }
+}
+
+fn version(text: &str) -> Result<MqttVersion, String> {
+    match text {
+        "3.1.1" | "311" | "4" => Ok(MqttVersion::V311),
+        "5" | "5.0" => Ok(MqttVersion::V5),
+        _ => Err("use 3.1.1 or 5".into()),
+    }
+}
 
 /// Runs the subcommand.
 ///
 /// # Errors
 /// Whatever kept it from measuring; exit status 2.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let _ = args;
-    anyhow::bail!("not written yet")
+    match &args.over {
+        Over::Tcp(args) => tcp(args),
+        Over::Mqtt(args) => through_broker(args),
+    }
+}
+
+fn tcp(args: &TcpArgs) -> anyhow::Result<ExitCode> {
+    let peer = spec::address(&args.host, tcp_rate::PORT).map_err(anyhow::Error::msg)?;
+    let delays: &[bool] = match args.nagle {
+        _ if args.no_delay => &[true],
+        Nagle::On => &[false],
+        Nagle::Off => &[true],
+        Nagle::Both => &[false, true],
+    };
+    let work = |size, no_delay| {
+        let (runs, discard) = (args.runs, args.discard);
+        Workload::TcpRate(TcpRate { size, runs, discard, run_time: args.time, no_delay })
+    };
+    let sizes = args.size.iter();
+    let workloads: Vec<_> =
+        sizes.flat_map(|&size| delays.iter().map(move |&off| work(size, off))).collect();
+    let access = args.measure.site.access();
+    measure("rate tcp", format!("tcp:{peer}"), &access, &workloads, &args.measure)
+}
+
+fn through_broker(args: &MqttArgs) -> anyhow::Result<ExitCode> {
+    let peer = spec::address(&args.host, mqtt::PORT).map_err(anyhow::Error::msg)?;
+    let mut access = args.measure.site.access();
+    access.username.clone_from(&args.username);
+    access.password.clone_from(&args.password);
+    access.topic.clone_from(&args.topic);
+    measure("rate mqtt", format!("mqtt:{peer}"), &access, &messages(args)?, &args.measure)
+}
+
+fn messages(args: &MqttArgs) -> anyhow::Result<Vec<Workload>> {
+    let Some(Workload::MqttRate(usual)) = defaults("mqtt-rate") else {
+        bail!("the MQTT workload has no defaults");
+    };
+    let modes: Vec<MqttMode> = match (args.search, args.sweep) {
+        (Some(Range { low, high }), _) => vec![MqttMode::Search { low, high }],
+        (_, Some(range)) => steps(range).into_iter().map(MqttMode::Offered).collect(),
+        _ if args.rate.is_empty() => vec![MqttMode::Saturate],
+        _ => args.rate.iter().map(|&rate| MqttMode::Offered(rate)).collect(),
+    };
+    let usual_time = Duration::from_secs(if args.search.is_some() { 2 } else { 5 });
+    let work = MqttRate {
+        version: args.mqtt_version,
+        size: args.size,
+        in_flight: args.in_flight,
+        time: args.time.unwrap_or(usual_time),
+        count: args.count,
+        queue: args.queue,
+        ..usual
+    };
+    let cell = |qos, mode| Workload::MqttRate(MqttRate { qos, mode, ..work });
+    Ok(args.qos.iter().flat_map(|&qos| modes.iter().map(move |&m| cell(qos, m))).collect())
+}
+
+/// LOW, the numbers 1, 2 and 5 times a power of ten between, and HIGH.
+fn steps(range: Range) -> Vec<f64> {
+    let mut rates = vec![range.low];
+    let mut decade = 10_f64.powi(range.low.log10().floor() as i32);
+    while decade < range.high {
+        let between = [1.0, 2.0, 5.0].map(|digit| digit * decade);
+        rates.extend(between.into_iter().filter(|r| *r > range.low && *r < range.high));
+        decade *= 10.0;
+    }
+    rates.push(range.high);
+    rates
+}
+
+/// The flags as a plan, through the one flow.
+fn measure(
+    name: &str,
+    target_text: String,
+    access: &spec::Access,
+    workloads: &[Workload],
+    args: &MeasureArgs,
+) -> anyhow::Result<ExitCode> {
+    let target = spec::parse(&target_text, access).map_err(anyhow::Error::msg)?;
+    let text = print(name, args.seed.unwrap_or(DEFAULT_SEED), workloads);
+    // The text is what is stored; reading it checks the flags' values as a plan's.
+    let plan = Plan::parse(&text).map_err(|e| anyhow!("{}", e.message))?;
+    let set = flow::set_of(vec![plan])?;
+    flow::measure(Job { set, target_text, target, args, live: None, prints: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_as_typed() {
+        assert_eq!(range("10..20000"), Ok(Range { low: 10.0, high: 20_000.0 }));
+        for wrong in ["10", "20..10", "0..5", "a..b", "1..inf"] {
+            assert!(range(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_sweep_has_round_steps_between_its_ends() {
+        let rates = steps(Range { low: 30.0, high: 2500.0 });
+        assert_eq!(rates, [30.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 2000.0, 2500.0]);
+    }
 }

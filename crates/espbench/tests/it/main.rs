@@ -3,7 +3,10 @@
 #![expect(unreachable_pub, reason = "a test binary has no outside")]
 
 mod echo;
+mod mqtt;
 mod record;
 mod report;
+mod sink;
 mod synthetic;
+mod tcp;
 mod util;
