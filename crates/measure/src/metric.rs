@@ -128,7 +128,7 @@ const DIRECTIONS: [(&str, Better); 9] = [
     // In kilobytes.
     ("available_heap", Better::Higher),
     // What was asked for, or how long it was asked for: settings, not results.
-    ("offered_rate", Better::Neither),
+    ("message_rate_offered", Better::Neither),
     ("offered", Better::Neither),
     ("interval", Better::Neither),
     ("duration", Better::Neither),
@@ -189,7 +189,7 @@ mod tests {
             ("probes_late", "probes", Better::Neither),
             ("packets_total", "packets", Better::Neither),
             ("TCP_WND_DEFAULT", "KB", Better::Neither),
-            ("offered_rate", "messages/s", Better::Neither),
+            ("message_rate_offered", "messages/s", Better::Neither),
         ] {
             assert_eq!(better(metric, unit), wanted, "{metric}");
         }

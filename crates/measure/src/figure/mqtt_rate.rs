@@ -33,8 +33,8 @@ fn delivered(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
     let mut series: Vec<Series> = Vec::new();
     for digest in digests {
         let steps: Vec<Point> = digest
-            .all("offered_rate")
-            .zip(digest.all("delivered_rate"))
+            .all("message_rate_offered")
+            .zip(digest.all("message_rate"))
             .filter_map(|(offered, delivered)| {
                 Some(Point {
                     x: offered.value?,

@@ -9,19 +9,19 @@ use alloc::vec::Vec;
 const KIND: &str = "mqtt-rate";
 
 const RATES: &[Spec] = &[
-    ("offered_rate", "offered", Value),
-    ("delivered_rate", "delivered", Value),
-    ("delivered_rate", "delivered, 95 % interval", Interval),
+    ("message_rate_offered", "offered", Value),
+    ("message_rate", "delivered", Value),
+    ("message_rate", "delivered, 95 % interval", Interval),
     ("message_rate_reliable", "without loss", Value),
-    ("message_rate_reliable", "without loss, 95 % interval", Interval),
+    ("message_rate_reliable", "highest passed and lowest failed", Interval),
     ("message_rate_reliable", "without loss", Published),
     ("loss", "loss", Value),
     ("loss", "loss, 95 % interval", Interval),
     ("queue_drop_rate", "queue drops", Value),
     ("queue_drop_rate", "queue drops", Published),
-    ("duplicates", "duplicates", Value),
-    ("out_of_order", "out of order", Value),
-    ("gaps", "gaps", Value),
+    ("messages_duplicate", "duplicates", Value),
+    ("messages_out_of_order", "out of order", Value),
+    ("messages_lost", "lost", Value),
 ];
 
 /// The stages that a message passes: cell metric stem, name.

@@ -29,7 +29,7 @@ const LEADING: [(&str, &[(&str, &str)]); 4] = [
         "mqtt-rate",
         &[
             ("message_rate_reliable", "highest rate without loss"),
-            ("delivered_rate", "delivered"),
+            ("message_rate", "delivered"),
             ("loss", "loss"),
         ],
     ),

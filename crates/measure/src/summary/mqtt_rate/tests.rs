@@ -1,0 +1,137 @@
+use super::*;
+use crate::cell::Origin;
+use crate::run::Site;
+use core::time::Duration;
+use espbench_proto::sample::Link;
+use espbench_proto::workload::Workload;
+
+fn workload(mode: MqttMode) -> MqttRate {
+    MqttRate {
+        version: MqttVersion::V5,
+        qos: 1,
+        size: 64,
+        mode,
+        in_flight: 100,
+        time: Duration::from_secs(2),
+        count: None,
+        queue: 10,
+    }
+}
+
+fn at(ms: u64) -> Instant {
+    Instant::from_nanos(ms * 1_000_000)
+}
+
+fn cells(mode: MqttMode, samples: Vec<Sample>) -> Vec<Cell> {
+    let workload = workload(mode);
+    let recorded = Recorded {
+        ordinal: 0,
+        repetition: 0,
+        workload: Workload::MqttRate(workload),
+        samples,
+        counters: BTreeMap::new(),
+        facts: BTreeMap::new(),
+        error: None,
+    };
+    let context = Context { site: &Site::default(), origin: Origin::Measured, seed: 1 };
+    summarize(&workload, &recorded, &context)
+}
+
+fn cell<'a>(cells: &'a [Cell], metric: &str) -> &'a Cell {
+    cells.iter().find(|c| c.id.metric == metric).unwrap_or_else(|| panic!("no {metric}"))
+}
+
+/// The document's loss: 20 a second are offered, and every fourth never enters the queue.
+#[test]
+fn drops_at_the_queue_are_a_rate_of_their_own() {
+    let samples = (0..40).map(|seq| {
+        let due = at(50 * seq);
+        let dropped = seq % 4 == 3;
+        let later = |ms| (!dropped).then(|| due + Duration::from_millis(ms));
+        let fate = if dropped { Fate::Lost(Cause::ApplicationQueue) } else { Fate::Delivered };
+        Sample::Probe(Probe {
+            seq,
+            bytes: 64,
+            due,
+            queued: later(1),
+            sent: later(3),
+            acked: later(1044),
+            received: later(8),
+            fate,
+            ..Probe::default()
+        })
+    });
+    let cells = cells(MqttMode::Offered(20.0), samples.collect());
+    let value = |metric| cell(&cells, metric).value;
+    assert_eq!(value("message_rate_offered"), Some(20.0));
+    assert_eq!(value("message_rate"), Some(15.0));
+    assert_eq!(value("queue_drop_rate"), Some(5.0));
+    assert_eq!(value("loss"), Some(25.0));
+    assert_eq!(cell(&cells, "loss").note.as_deref(), Some("10 application-queue"));
+    assert_eq!((value("messages_lost"), value("messages_duplicate")), (Some(10.0), Some(0.0)));
+    assert_eq!(value("messages_out_of_order"), None, "nobody counted: unknown is not 0");
+    assert_eq!((value("stage_enqueue_p50"), value("stage_write_p99")), (Some(1.0), Some(2.0)));
+    assert_eq!((value("stage_subscriber_max"), value("latency_p90")), (Some(5.0), Some(8.0)));
+    let ack = cell(&cells, "stage_ack_p50").note.clone().unwrap();
+    assert!(ack.contains("multiples of 1000 ms"), "{ack}");
+    assert_eq!(
+        cell(&cells, "loss").variant.as_deref(),
+        Some("MQTT 5, QoS 1, 100 in flight, offered 20/s")
+    );
+}
+
+fn step(link: u16, rate: f64, lost: u64) -> [Sample; 2] {
+    let due = (rate * 2.0) as u64;
+    let total = Interval {
+        link: Link(link),
+        total: true,
+        start: at(0),
+        end: at(2000),
+        ..Interval::default()
+    };
+    let sender = Interval { observer: Observer::Sender, datagrams: Some(due), ..total };
+    let receiver = Interval {
+        observer: Observer::Receiver,
+        datagrams: Some(due - lost),
+        lost: Some(lost),
+        ..total
+    };
+    [Sample::Interval(sender), Sample::Interval(receiver)]
+}
+
+#[test]
+fn a_search_is_replayed_from_its_totals() {
+    let mut search = RateSearch::new(10.0, 1000.0);
+    let mut samples = Vec::new();
+    let mut link = 0;
+    while let Some((rate, _)) = search.next() {
+        let lost = if rate > 300.0 { 7 } else { 0 };
+        samples.extend(step(link, rate, lost));
+        search.record(lost == 0);
+        link += 1;
+    }
+    let cells = cells(MqttMode::Search { low: 10.0, high: 1000.0 }, samples.clone());
+    let reliable = cell(&cells, "message_rate_reliable");
+    assert_eq!(reliable.value, search.passed());
+    assert_eq!((reliable.ci_low, reliable.ci_high), (search.passed(), search.failed()));
+    let rate = reliable.value.unwrap();
+    assert!((285.0..=300.0).contains(&rate), "{rate}");
+    assert_eq!(reliable.n, Some(3 * (rate * 2.0) as u64));
+    let note = reliable.note.clone().unwrap();
+    assert!(note.contains("3 of 3 runs of 2 s") && !note.contains("cut short"), "{note}");
+
+    samples.truncate(4);
+    let cut = super::tests::cells(MqttMode::Search { low: 10.0, high: 1000.0 }, samples);
+    let cut = cell(&cut, "message_rate_reliable");
+    assert_eq!(cut.value, None);
+    assert!(cut.note.as_deref().unwrap().contains("cut short"));
+}
+
+#[test]
+fn a_rate_that_even_the_lowest_fails_is_unknown() {
+    let samples = step(0, 10.0, 3).to_vec();
+    let cells = cells(MqttMode::Search { low: 10.0, high: 1000.0 }, samples);
+    let reliable = cell(&cells, "message_rate_reliable");
+    assert_eq!((reliable.value, reliable.ci_high), (None, Some(10.0)));
+    assert!(reliable.note.as_deref().unwrap().contains("no rate came through"));
+}
