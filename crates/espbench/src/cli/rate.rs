@@ -21,7 +21,7 @@ pub struct Args {
 #[derive(Debug, Subcommand)]
 enum Over {
     /// Messages a second over TCP, in runs of one second, as the published benchmark counts them
-    Tcp(TcpArgs),
+    Tcp(Box<TcpArgs>),
     /// Numbered messages through an MQTT broker: rate, loss by place, time in each stage
     Mqtt(Box<MqttArgs>),
 }

@@ -74,7 +74,10 @@ pub fn summarize(workload: &MqttRate, recorded: &Recorded, context: &Context<'_>
     out.rates(&tally, recorded);
     out.loss(&tally, recorded);
     for stage in STAGES {
-        out.stage(stage, recorded, &tally);
+        // At saturation a message is due when it enters the queue: there is no such stage.
+        if stage.0 != "stage_enqueue" || workload.mode != MqttMode::Saturate {
+            out.stage(stage, recorded, &tally);
+        }
     }
     out.cells
 }

@@ -231,14 +231,22 @@ impl Pump<'_> {
         }
     }
 
-    /// Does what `side` wants. Answers when it wants to be asked again, `None` once it is done.
+    /// Does what `side` wants, up to one batch of bytes: whoever sends without end must not keep
+    /// the other side from its turn. Answers when it wants to be asked again, `None` once it is done.
     fn drain(&mut self, side: Side, sink: &mut dyn Sink) -> Option<Instant> {
+        self.flush(side);
         loop {
-            self.flush(side);
+            let now = self.clock.now();
             let wire = &mut self.wires[side as usize];
             let room = if wire.is_pending() { &mut [][..] } else { &mut wire.out[..] };
-            match self.exchange.poll(self.clock.now(), side, room) {
-                Output::Send { len } => (wire.from, wire.to) = (0, len),
+            match self.exchange.poll(now, side, room) {
+                Output::Send { len } => {
+                    (wire.from, wire.to) = (0, len);
+                    self.flush(side);
+                    if !self.wires[side as usize].is_pending() {
+                        return Some(now);
+                    }
+                }
                 Output::Sample(sample) => sink.sample(sample),
                 Output::WaitUntil(until) => return Some(until),
                 // Nothing waits for a goodbye that the broker does not take.

@@ -72,6 +72,8 @@ pub struct Connection<'a> {
     said: Instant,
     awaiting: Option<(&'static str, Instant)>,
     unwritten: Option<Instant>,
+    /// Nothing came yet.
+    fresh: bool,
     fault: Option<Fault>,
 }
 
@@ -90,6 +92,7 @@ impl<'a> Connection<'a> {
             said: Instant::ZERO,
             awaiting: None,
             unwritten: None,
+            fresh: true,
             fault: None,
         }
     }
@@ -104,6 +107,12 @@ impl<'a> Connection<'a> {
     #[must_use]
     pub fn is_up(&self) -> bool {
         self.state == State::Up
+    }
+
+    /// Whether only its goodbye is still to be sent.
+    #[must_use]
+    pub fn is_leaving(&self) -> bool {
+        self.state == State::Goodbye
     }
 
     /// Whether nothing more will be sent.
@@ -123,6 +132,7 @@ impl<'a> Connection<'a> {
         if self.state == State::Down {
             self.state = State::Hello;
             self.splitter.reset();
+            self.fresh = true;
             (self.heard, self.said) = (now, now);
         }
     }
@@ -174,6 +184,13 @@ impl<'a> Connection<'a> {
     /// Takes bytes from the front of `chunk` until there is something for the side to do.
     pub fn next(&mut self, now: Instant, chunk: &mut &[u8]) -> Option<Event> {
         self.heard = now;
+        if let (true, Some(first)) = (self.fresh, chunk.first()) {
+            self.fresh = false;
+            // Anything else may look like the start of a long packet, and be waited for in vain.
+            if first >> 4 != kind::CONNACK && self.state != State::Over {
+                return self.reject("its first packet is no CONNACK");
+            }
+        }
         while self.state != State::Over {
             let packet = match self.splitter.next(chunk) {
                 Ok(None) => return None,
@@ -221,6 +238,7 @@ impl<'a> Connection<'a> {
     }
 
     fn reject(&mut self, what: &'static str) -> Option<Event> {
+        // The owner of the chunk stops at `None`, so what is left of it is never read.
         self.fail(Fault::Malformed(Malformed(what)));
         None
     }

@@ -248,6 +248,7 @@ impl<'a> Exchange<'a> {
     /// Whether the last message is due.
     fn is_offered_out(&self, now: Instant) -> bool {
         self.is_counted_out()
+            || !self.ledger.has_places()
             || match self.settings.pace {
                 Pace::Offered(rate) => self.due(rate) >= self.last_due(),
                 Pace::Saturate => now >= self.last_due(),
@@ -293,11 +294,17 @@ impl<'a> Exchange<'a> {
             }
             Pace::Saturate => {
                 let room = room / self.publisher.packet_len();
-                let mut fit = self.publisher.openings().min(room);
-                while fit > 0 && !self.is_counted_out() && !self.is_full() {
+                let wanted = self.publisher.openings().min(room);
+                // Nothing is queued here, so what is given up was sent long ago.
+                if wanted > 0 && self.ledger.free() == 0 {
+                    self.is_full();
+                }
+                for _ in 0..wanted.min(self.ledger.free()) {
+                    if self.is_counted_out() {
+                        break;
+                    }
                     self.ledger.enter(now, Some(now));
                     self.publisher.enqueue();
-                    fit -= 1;
                 }
             }
         }

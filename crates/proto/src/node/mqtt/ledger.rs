@@ -29,8 +29,10 @@ enum Status {
     Dropped,
     /// Came with another content.
     Corrupt,
-    /// The ring was full, or the session it belonged to is gone.
+    /// The ring was full.
     GivenUp,
+    /// The session that it belonged to is gone.
+    Orphaned,
 }
 
 impl Entry {
@@ -100,12 +102,24 @@ impl<'a> Ledger<'a> {
         self.unrecorded
     }
 
+    /// Places for further messages.
+    #[must_use]
+    pub const fn free(&self) -> usize {
+        self.entries.len() - (self.next - self.first) as usize
+    }
+
+    /// Whether there can be messages at all.
+    #[must_use]
+    pub const fn has_places(&self) -> bool {
+        !self.entries.is_empty()
+    }
+
     /// Whether a further message has no place. The oldest is then given up, and its sample must be
     /// taken first.
     pub fn is_full(&mut self) -> bool {
         let full = self.next - self.first >= self.entries.len() as u64;
         if full {
-            self.give_up(self.first);
+            self.end(self.first, Status::GivenUp);
         }
         full
     }
@@ -165,12 +179,16 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Message `seq` will not be heard of again.
-    pub fn give_up(&mut self, seq: u64) {
+    /// The session that message `seq` belonged to is gone: no acknowledgement will come.
+    pub fn orphan(&mut self, seq: u64) {
+        self.end(seq, Status::Orphaned);
+    }
+
+    fn end(&mut self, seq: u64, status: Status) {
         if let Some(entry) = self.get(seq)
             && entry.status == Status::Open
         {
-            entry.status = Status::GivenUp;
+            entry.status = status;
         }
     }
 
@@ -245,13 +263,14 @@ impl<'a> Ledger<'a> {
 /// The fate of a message, once it is known.
 fn fate(entry: &Entry, acknowledged: bool, closing: Option<Cause>) -> Option<Fate> {
     let (acked, received) = (known(entry.acked).is_some(), known(entry.received).is_some());
-    let open = received && acknowledged && !acked && closing.is_none();
+    let owed = acknowledged && !acked && closing.is_none();
     match entry.status {
         Status::Dropped => Some(Fate::Lost(Cause::ApplicationQueue)),
-        _ if open && entry.status != Status::GivenUp => None,
+        Status::Open | Status::Corrupt if received && owed => None,
         Status::Corrupt => Some(Fate::Corrupt),
         _ if received => Some(Fate::Delivered),
         Status::GivenUp => Some(Fate::Lost(lost(entry, acknowledged))),
+        Status::Orphaned => Some(Fate::Lost(Cause::Disconnected)),
         Status::Open => match closing? {
             Cause::Unknown => Some(Fate::Lost(lost(entry, acknowledged))),
             cause => Some(Fate::Lost(cause)),

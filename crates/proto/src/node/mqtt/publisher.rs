@@ -185,7 +185,7 @@ impl<'a> Publisher<'a> {
         for id in 1..=self.flights.len() as u16 {
             if let Some(flight) = self.in_use(id) {
                 let seq = flight.seq;
-                ledger.give_up(seq);
+                ledger.orphan(seq);
                 self.release_id(id);
             }
         }

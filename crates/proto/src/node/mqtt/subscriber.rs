@@ -157,11 +157,15 @@ impl<'a> Subscriber<'a> {
 
     /// Packets for the connection, as many as fit. 0 is none.
     pub fn poll(&mut self, now: Instant, buf: &mut [u8]) -> usize {
-        if let Some(len) = self.connection.poll(now, buf) {
-            return len;
-        }
-        if !self.connection.is_up() {
-            return 0;
+        // What is acknowledged before it says goodbye, the broker need not keep.
+        let last_words = self.connection.is_leaving() && self.waiting > 0;
+        if !last_words {
+            if let Some(len) = self.connection.poll(now, buf) {
+                return len;
+            }
+            if !self.connection.is_up() {
+                return 0;
+            }
         }
         let Settings { version, topic, qos, .. } = self.settings;
         let mut at = 0;

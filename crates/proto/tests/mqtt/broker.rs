@@ -1,0 +1,132 @@
+//! A broker for one publisher and one subscriber that does what the test tells it.
+
+use espbench_proto::node::mqtt::{Side, payload};
+use espbench_proto::wire::mqtt::{Ack, ConnAck, Frame, Packet, Publish, SubAck, Version};
+
+/// What becomes of a message on its way to the subscriber.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    Pass,
+    Drop,
+    Twice,
+    /// After the next one that passes.
+    Hold,
+    /// With one byte changed.
+    Damage,
+}
+
+/// The broker. Bytes for either side go into `to`.
+pub struct Broker {
+    pub version: Version,
+    pub connack: ConnAck,
+    pub granted: Vec<u8>,
+    pub way: fn(u64) -> Way,
+    /// Answer PUBLISH and PUBREL of the publisher.
+    pub acks: bool,
+    pub pongs: bool,
+    pub qos: u8,
+    pub to: [Vec<u8>; 2],
+    /// Every packet that the publisher sent, in words.
+    pub seen: Vec<String>,
+    /// Acknowledgements of the subscriber, in words.
+    pub acked: Vec<String>,
+    held: Vec<(u64, Vec<u8>)>,
+    next_id: u16,
+}
+
+impl Broker {
+    pub fn new(version: Version, qos: u8) -> Self {
+        Self {
+            version,
+            connack: ConnAck::ACCEPTED,
+            granted: vec![qos],
+            way: |_| Way::Pass,
+            acks: true,
+            pongs: true,
+            qos,
+            to: [Vec::new(), Vec::new()],
+            seen: Vec::new(),
+            acked: Vec::new(),
+            held: Vec::new(),
+            next_id: 0,
+        }
+    }
+
+    /// Takes what a side sent: whole packets.
+    pub fn take(&mut self, side: Side, mut bytes: &[u8]) {
+        while let Some((frame, len)) = Frame::cut(bytes).expect("well formed") {
+            let packet = Packet::parse(self.version, &frame).expect("a packet that is allowed");
+            self.packet(side, &packet);
+            bytes = &bytes[len..];
+        }
+        assert!(bytes.is_empty(), "a machine sends whole packets");
+    }
+
+    fn packet(&mut self, side: Side, packet: &Packet<'_>) {
+        match (side, packet) {
+            (_, Packet::Connect(_)) => self.send(side, &Packet::ConnAck(self.connack)),
+            (_, Packet::PingReq) if self.pongs => self.send(side, &Packet::PingResp),
+            (Side::Subscriber, Packet::Subscribe(s)) => {
+                let codes = self.granted.clone();
+                self.send(side, &Packet::SubAck(SubAck { id: s.id, codes: &codes }));
+            }
+            (Side::Publisher, Packet::Publish(p)) => self.publish(p),
+            (Side::Publisher, Packet::PubRel(ack)) => {
+                self.seen.push(format!("PUBREL {}", ack.id));
+                if self.acks {
+                    self.send(side, &Packet::PubComp(*ack));
+                }
+            }
+            (Side::Subscriber, Packet::PubAck(ack)) => {
+                self.acked.push(format!("PUBACK {}", ack.id))
+            }
+            (Side::Subscriber, Packet::PubRec(ack)) => {
+                self.acked.push(format!("PUBREC {}", ack.id));
+                self.send(side, &Packet::PubRel(*ack));
+            }
+            (Side::Subscriber, Packet::PubComp(ack)) => {
+                self.acked.push(format!("PUBCOMP {}", ack.id));
+            }
+            _ => {}
+        }
+    }
+
+    fn publish(&mut self, p: &Publish<'_>) {
+        let head = payload::read(p.payload).expect("a numbered message");
+        assert!(head.whole && p.topic == "t");
+        let dup = if p.dup { " DUP" } else { "" };
+        self.seen.push(format!("PUBLISH {} #{}{dup}", p.id, head.seq));
+        let ack = Ack { id: p.id, reason: 0 };
+        match (self.acks, p.qos) {
+            (true, 1) => self.send(Side::Publisher, &Packet::PubAck(ack)),
+            (true, 2) => self.send(Side::Publisher, &Packet::PubRec(ack)),
+            _ => {}
+        }
+        let mut body = p.payload.to_vec();
+        match (self.way)(head.seq) {
+            Way::Drop => return,
+            Way::Hold => return self.held.push((head.seq, body)),
+            Way::Damage => *body.last_mut().unwrap() ^= 1,
+            Way::Twice => self.pass(&body),
+            Way::Pass => {}
+        }
+        self.pass(&body);
+        for (_, body) in std::mem::take(&mut self.held) {
+            self.pass(&body);
+        }
+    }
+
+    fn pass(&mut self, body: &[u8]) {
+        self.next_id = self.next_id % 60_000 + 1;
+        let id = if self.qos > 0 { self.next_id } else { 0 };
+        let publish =
+            Publish { dup: false, qos: self.qos, retain: false, topic: "t", id, payload: body };
+        self.send(Side::Subscriber, &Packet::Publish(publish));
+    }
+
+    pub fn send(&mut self, side: Side, packet: &Packet<'_>) {
+        let mut buf = [0; 1024];
+        let len = packet.emit(self.version, &mut buf).expect("room");
+        self.to[side as usize].extend_from_slice(&buf[..len]);
+    }
+}
