@@ -22,6 +22,12 @@ pub struct Access {
     pub site: Site,
     /// Port that echo replies come to; 10001, as the published sketch has it, where not given.
     pub local_port: Option<u16>,
+    /// User name at an MQTT broker.
+    pub username: Option<String>,
+    /// Password at an MQTT broker.
+    pub password: Option<String>,
+    /// MQTT topic; one of this process's own where not given.
+    pub topic: Option<String>,
 }
 
 /// The target of that description. `replay:` needs the store and is not known here.
@@ -43,7 +49,12 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
         }),
         "tcp" => Box::new(TcpRateTarget::new(address(rest, tcp_rate::PORT)?, site)),
         "iperf" => Box::new(IperfTarget { peer: address(rest, iperf2::PORT)?, bind: None, site }),
-        "mqtt" => Box::new(MqttTarget::new(address(rest, mqtt::PORT)?, site)),
+        "mqtt" => Box::new(MqttTarget {
+            username: access.username.clone(),
+            password: access.password.clone(),
+            topic: access.topic.clone(),
+            ..MqttTarget::new(address(rest, mqtt::PORT)?, site)
+        }),
         "sim" | "serial" | "pcap" => {
             return Err(format!(
                 "`{kind}:` targets are not part of this version: use one of {FORMS}"

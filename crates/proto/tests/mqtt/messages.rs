@@ -86,7 +86,8 @@ fn a_broker_that_drops_is_named_with_the_numbers() {
         rig.run();
         assert_eq!(rig.lost(), [7, 8, 19].map(|seq| (seq, Cause::Broker)));
         let gaps: Vec<_> = rig.exchange.gaps().ranges().collect();
-        assert_eq!(gaps, [7..9], "19 is the last: no later one shows that it is missing");
+        // 19 is the last: no later one shows that it is missing.
+        assert_eq!((gaps.len(), &gaps[0]), (1, &(7..9)));
         assert_eq!(rig.total(Observer::Receiver).lost, Some(3));
     }
 }
