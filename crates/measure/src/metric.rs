@@ -119,7 +119,7 @@ pub fn of(cell: &Cell) -> (&str, Statistic) {
 }
 
 /// Quantities whose direction their unit does not tell; also with a further word, as in `loss_rx`.
-const DIRECTIONS: [(&str, Better); 6] = [
+const DIRECTIONS: [(&str, Better); 9] = [
     // In percent.
     ("loss", Better::Lower),
     // A rate of something unwanted.
@@ -130,6 +130,9 @@ const DIRECTIONS: [(&str, Better); 6] = [
     ("offered_rate", Better::Neither),
     ("message_rate_offered", Better::Neither),
     ("throughput_sent", Better::Neither),
+    ("offered", Better::Neither),
+    ("interval", Better::Neither),
+    ("duration", Better::Neither),
 ];
 
 /// Which direction is better for a metric in that unit. A spread is better low, whatever it is a

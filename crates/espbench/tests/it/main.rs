@@ -5,7 +5,10 @@
 mod echo;
 mod iperf;
 mod layers;
+mod mqtt;
 mod record;
 mod report;
+mod sink;
 mod synthetic;
+mod tcp;
 mod util;

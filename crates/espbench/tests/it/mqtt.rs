@@ -1,0 +1,405 @@
+//! MQTT rates against mosquitto, the embedded broker, and brokers that misbehave; and mosquitto's
+//! clients against the embedded broker.
+
+use crate::sink::Kept;
+use crate::util::{Background, Bench, peer};
+use espbench::respond::{Log, Service, mqtt};
+use espbench::target::mqtt::MqttTarget;
+use espbench::target::{Target as _, TargetError};
+use espbench_measure::run::Site;
+use espbench_proto::sample::{Cause, Fate, Observer};
+use espbench_proto::workload::{MqttMode, MqttRate, MqttVersion, Workload};
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+fn work() -> MqttRate {
+    MqttRate {
+        version: MqttVersion::V311,
+        qos: 0,
+        size: 64,
+        mode: MqttMode::Offered(500.0),
+        in_flight: 50,
+        time: Duration::from_millis(300),
+        count: None,
+        queue: 10_000,
+    }
+}
+
+fn target(address: SocketAddr) -> MqttTarget {
+    MqttTarget::new(address, Site::default())
+}
+
+fn run(target: &MqttTarget, work: MqttRate, kept: &mut Kept) -> Result<(), TargetError> {
+    target.clone().run(&Workload::MqttRate(work), kept)
+}
+
+fn embedded() -> Service {
+    let log: Log = Arc::new(|_| {});
+    mqtt::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), &log).expect("a broker")
+}
+
+/// A mosquitto of the test's own.
+struct Mosquitto {
+    _process: Background,
+    address: SocketAddr,
+    bench: Bench,
+}
+
+impl Mosquitto {
+    fn start(settings: &str) -> Option<Self> {
+        if !peer("mosquitto") {
+            return None;
+        }
+        let bench = Bench::new();
+        let address = free_address();
+        let conf = format!("listener {} 127.0.0.1\n{settings}\n", address.port());
+        let conf = bench
+            .write("mosquitto.conf", &conf.replace("FOLDER", bench.dir.path().to_str().unwrap()));
+        let mut command = Command::new("mosquitto");
+        command.arg("-c").arg(&conf).arg("-v");
+        let process = Background::start(&mut command, true);
+        process.line("running");
+        Some(Self { _process: process, address, bench })
+    }
+}
+
+/// A port that was free a moment ago: mosquitto does not say which one it was given.
+fn free_address() -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+    listener.local_addr().expect("its address")
+}
+
+fn every_version_and_quality(address: SocketAddr) {
+    for version in [MqttVersion::V311, MqttVersion::V5] {
+        for qos in 0..=2 {
+            let mut kept = Kept::default();
+            run(&target(address), MqttRate { version, qos, ..work() }, &mut kept).unwrap();
+            assert_eq!(kept.probes().count(), 150, "{version:?} QoS {qos}");
+            for probe in kept.probes() {
+                assert_eq!(probe.fate, Fate::Delivered, "{version:?} QoS {qos}: {probe:?}");
+                let (sent, received) = (probe.sent.unwrap(), probe.received.unwrap());
+                assert!(probe.due <= probe.queued.unwrap() && sent <= received);
+                assert_eq!(probe.acked.is_some(), qos > 0);
+            }
+            let totals = kept.intervals(Observer::Receiver);
+            let total = totals.last().unwrap();
+            assert_eq!(
+                (total.datagrams, total.lost, total.duplicates),
+                (Some(150), Some(0), Some(0))
+            );
+        }
+    }
+}
+
+#[test]
+fn mosquitto_in_both_versions_and_all_qualities() {
+    let Some(broker) = Mosquitto::start("allow_anonymous true") else { return };
+    every_version_and_quality(broker.address);
+}
+
+#[test]
+fn the_embedded_broker_in_both_versions_and_all_qualities() {
+    every_version_and_quality(embedded().address);
+}
+
+#[test]
+fn saturation_loses_nothing_in_a_broker_that_queues_or_waits() {
+    let lossless = Mosquitto::start("allow_anonymous true\nmax_queued_messages 0");
+    let built_in = embedded();
+    for address in lossless.iter().map(|m| m.address).chain([built_in.address]) {
+        for qos in 0..=2 {
+            let saturated = MqttRate {
+                qos,
+                mode: MqttMode::Saturate,
+                count: Some(3000),
+                time: Duration::from_secs(60),
+                ..work()
+            };
+            let mut kept = Kept::default();
+            run(&target(address), saturated, &mut kept).unwrap();
+            assert_eq!(kept.probes().filter(|p| p.fate == Fate::Delivered).count(), 3000);
+        }
+    }
+}
+
+/// Mosquitto's default is a queue of 1000 messages, dropped in silence and acknowledged all the same.
+#[test]
+fn a_broker_that_drops_silently_is_caught_and_named() {
+    let slow = "allow_anonymous true\nmax_inflight_messages 1\nmax_queued_messages 10";
+    let Some(broker) = Mosquitto::start(slow) else { return };
+    let saturated = MqttRate {
+        qos: 1,
+        in_flight: 1000,
+        mode: MqttMode::Saturate,
+        count: Some(4000),
+        time: Duration::from_secs(60),
+        ..work()
+    };
+    let mut kept = Kept::default();
+    let target = MqttTarget { drain: Duration::from_millis(500), ..target(broker.address) };
+    run(&target, saturated, &mut kept).unwrap();
+    let lost = kept.lost();
+    assert!(!lost.is_empty() && lost.iter().all(|cause| *cause == Cause::Broker), "{lost:?}");
+    assert!(kept.probes().all(|probe| probe.acked.is_some()), "it acknowledged every one");
+    assert!(kept.facts["missing_sequence_numbers"].contains(" to "), "{:?}", kept.facts);
+    let count = lost.len() as f64;
+    let cells = kept.cells(Workload::MqttRate(saturated));
+    let loss = cells.iter().find(|c| c.id.metric == "messages_lost").unwrap();
+    assert_eq!(loss.value, Some(count));
+}
+
+#[test]
+fn the_clients_own_queue_is_told_apart_from_the_broker() {
+    let broker = embedded();
+    let narrow = MqttRate { qos: 2, in_flight: 1, queue: 1, ..work() };
+    let burst = MqttRate { mode: MqttMode::Offered(1e6), count: Some(500), ..narrow };
+    let mut kept = Kept::default();
+    run(&target(broker.address), burst, &mut kept).unwrap();
+    let lost = kept.lost();
+    assert!(lost.len() > 300, "{}", lost.len());
+    assert!(lost.iter().all(|cause| *cause == Cause::ApplicationQueue), "{lost:?}");
+    assert_eq!(kept.probes().count(), 500);
+}
+
+#[test]
+fn a_search_ends_with_a_bracket() {
+    let broker = embedded();
+    let search = MqttRate {
+        mode: MqttMode::Search { low: 50.0, high: 1e6 },
+        // One at a time, and no queue to speak of: some rate between fails.
+        qos: 2,
+        in_flight: 1,
+        queue: 2,
+        time: Duration::from_millis(60),
+        ..work()
+    };
+    let mut kept = Kept::default();
+    let target = MqttTarget { drain: Duration::from_millis(300), ..target(broker.address) };
+    run(&target, search, &mut kept).unwrap();
+    assert_eq!(kept.probes().count(), 0, "a search records totals");
+    let cells = kept.cells(Workload::MqttRate(search));
+    let [cell] = &cells[..] else { panic!("{cells:?}") };
+    assert_eq!(cell.id.metric, "message_rate_reliable");
+    let failed = cell.ci_high.expect("a million a second is too many");
+    assert!(cell.value.is_none_or(|passed| passed < failed), "{cell:?}");
+    assert!(!cell.note.as_deref().unwrap().contains("cut short"), "{cell:?}");
+}
+
+/// A listener that does `serve` with its first `clients` clients.
+fn listener(
+    clients: usize,
+    serve: impl Fn(TcpStream) + Send + 'static,
+) -> (SocketAddr, JoinHandle<()>) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    let thread = std::thread::spawn(move || {
+        for _ in 0..clients {
+            serve(listener.accept().unwrap().0);
+        }
+    });
+    (address, thread)
+}
+
+fn failure(target: &MqttTarget, work: MqttRate) -> String {
+    let started = Instant::now();
+    let error = run(target, work, &mut Kept::default()).expect_err("a fault");
+    assert!(started.elapsed() < Duration::from_secs(30), "no hang");
+    error.to_string()
+}
+
+#[test]
+fn a_broker_that_refuses_says_why_and_what_to_do() {
+    let (address, thread) = listener(2, |mut client| {
+        let _ = client.read(&mut [0; 200]);
+        let _ = client.write_all(b"\x20\x02\0\x05");
+        let _ = client.read(&mut [0; 200]);
+    });
+    let text = failure(&target(address), work());
+    assert!(text.contains("not authorized") && text.contains("--username"), "{text}");
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_wrong_protocol_version_is_said() {
+    let (address, thread) = listener(2, |mut client| {
+        let _ = client.read(&mut [0; 200]);
+        let _ = client.write_all(b"\x20\x02\0\x01");
+        let _ = client.read(&mut [0; 200]);
+    });
+    let text = failure(&target(address), MqttRate { version: MqttVersion::V5, ..work() });
+    assert!(text.contains("unacceptable protocol version"), "{text}");
+    assert!(text.contains("--mqtt-version"), "{text}");
+    thread.join().unwrap();
+}
+
+#[test]
+fn what_is_no_broker_is_said() {
+    let (address, thread) = listener(2, |mut client| {
+        let _ = client.read(&mut [0; 200]);
+        let _ = client.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+    });
+    let text = failure(&target(address), work());
+    assert!(text.contains("check that an MQTT broker listens"), "{text}");
+    thread.join().unwrap();
+}
+
+#[test]
+fn a_listener_that_never_answers_is_given_up() {
+    let silent = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let patience = Duration::from_millis(300);
+    let target = MqttTarget { patience, ..target(silent.local_addr().unwrap()) };
+    let text = failure(&target, work());
+    assert!(text.contains("no CONNACK came"), "{text}");
+}
+
+#[test]
+fn nobody_there_is_said() {
+    let text = failure(&target(free_address()), work());
+    assert!(text.contains("start a broker there"), "{text}");
+}
+
+#[test]
+fn a_broker_that_dies_midway_leaves_named_losses() {
+    let broker = embedded();
+    let address = broker.address;
+    let killer = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(300));
+        drop(broker);
+    });
+    let long = MqttRate { time: Duration::from_secs(60), qos: 1, ..work() };
+    let mut kept = Kept::default();
+    let error = run(&target(address), long, &mut kept).expect_err("it died");
+    killer.join().unwrap();
+    let text = error.to_string();
+    assert!(
+        text.contains("closed the connection") || text.contains("ended the connection"),
+        "{text}"
+    );
+    assert!(kept.probes().any(|probe| probe.fate == Fate::Delivered), "what came before stays");
+    assert!(kept.lost().iter().all(|cause| *cause == Cause::Disconnected), "{:?}", kept.lost());
+}
+
+#[test]
+fn a_stop_ends_it_and_keeps_what_came() {
+    let broker = embedded();
+    let long = MqttRate { time: Duration::from_secs(60), ..work() };
+    let mut kept = Kept { stop_after: Some(20), ..Kept::default() };
+    let result = run(&target(broker.address), long, &mut kept);
+    assert!(matches!(result, Err(TargetError::Cancelled)), "{result:?}");
+    assert!(kept.probes().count() >= 20);
+}
+
+#[test]
+fn user_name_and_password_are_sent() {
+    if !peer("mosquitto_passwd") {
+        return;
+    }
+    let Some(broker) = Mosquitto::start("allow_anonymous false\npassword_file FOLDER/users") else {
+        return;
+    };
+    // The file is read at the start, so a second broker is started with it.
+    let users = broker.bench.path("users");
+    let status = Command::new("mosquitto_passwd")
+        .args(["-b", "-c"])
+        .arg(&users)
+        .args(["me", "secret"])
+        .status();
+    assert!(status.unwrap().success());
+    readable_by_all(&users);
+    let settings = format!("allow_anonymous false\npassword_file {}", users.display());
+    let Some(broker) = Mosquitto::start(&settings) else { return };
+    let text = failure(&target(broker.address), work());
+    assert!(text.contains("not authorized") && text.contains("--username"), "{text}");
+    let known = MqttTarget {
+        username: Some("me".into()),
+        password: Some("secret".into()),
+        ..target(broker.address)
+    };
+    let mut kept = Kept::default();
+    run(&known, work(), &mut kept).unwrap();
+    assert!(kept.lost().is_empty());
+}
+
+/// Mosquitto, started by root, reads its files as a user of its own.
+#[cfg(unix)]
+fn readable_by_all(file: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let folder = file.parent().unwrap();
+    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[cfg(not(unix))]
+fn readable_by_all(_: &Path) {}
+
+#[test]
+fn mosquittos_clients_talk_through_the_embedded_broker() {
+    if !peer("mosquitto_sub") || !peer("mosquitto_pub") {
+        return;
+    }
+    let broker = embedded();
+    let port = broker.address.port().to_string();
+    for (version, qos) in [("mqttv311", "0"), ("mqttv311", "2"), ("mqttv5", "1"), ("mqttv5", "2")] {
+        let common = ["-h", "127.0.0.1", "-p", &port, "-V", version, "-t", "a/b", "-q", qos];
+        let mut subscriber = Command::new("mosquitto_sub");
+        // Debug lines tell when the subscription stands.
+        subscriber.args(common).args(["-C", "3", "-W", "30", "-d"]);
+        let mut subscriber = Background::start(&mut subscriber, false);
+        subscriber.line("Subscribed");
+        for message in ["one", "two", "three"] {
+            let mut publisher = Command::new("mosquitto_pub");
+            publisher.args(common).args(["-m", message]);
+            assert!(publisher.status().unwrap().success());
+            subscriber.line(message);
+        }
+        assert_eq!(subscriber.wait(), Some(0), "{version} QoS {qos}");
+    }
+}
+
+#[test]
+fn a_dropped_broker_frees_its_port() {
+    let broker = embedded();
+    let address = broker.address;
+    let _idle = TcpStream::connect(address).unwrap();
+    let started = Instant::now();
+    drop(broker);
+    assert!(started.elapsed() < Duration::from_secs(10));
+    let log: Log = Arc::new(|_| {});
+    assert_eq!(mqtt::start(address, &log).expect("the port is free again").address, address);
+}
+
+#[test]
+fn the_command_measures_and_reports() {
+    let broker = embedded();
+    let bench = Bench::new();
+    let address = broker.address.to_string();
+    let csv = bench
+        .run(&[
+            "rate",
+            "mqtt",
+            &address,
+            "--rate",
+            "200",
+            "--qos",
+            "1",
+            "--mqtt-version",
+            "5",
+            "--time",
+            "0.3 s",
+            "--in-flight",
+            "7",
+            "--quiet",
+            "--format",
+            "csv",
+        ])
+        .ok();
+    let offered = csv.lines().find(|l| l.contains(",message_rate_offered,")).expect("a row");
+    assert!(offered.contains(",200,messages/s,"), "{offered}");
+    assert!(offered.contains("MQTT 5, QoS 1, 7 in flight, offered 200/s"), "{offered}");
+    assert!(csv.contains(",stage_ack_p99,") && csv.contains(",stage_subscriber_p50,"));
+}
