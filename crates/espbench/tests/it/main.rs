@@ -4,6 +4,7 @@
 
 mod echo;
 mod iperf;
+mod page;
 mod record;
 mod report;
 mod synthetic;
