@@ -15,5 +15,6 @@ fn main() -> std::io::Result<()> {
     write("report.txt", render::text::render(&report))?;
     write("report.json", render::json::render(&report))?;
     write("report.csv", render::csv::render(&report))?;
+    write("report.html", render::html::render(&report))?;
     write("report.md", render::markdown::render(&report))
 }

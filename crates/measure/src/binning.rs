@@ -12,7 +12,7 @@ pub const MOST_POINTS: usize = 200;
 
 /// From this ratio of extremes on, equal steps would put nearly all observations into one bin, so
 /// bins (and axes) have equal factors instead.
-const SKEWED: f64 = 20.0;
+pub(crate) const SKEWED: f64 = 10.0;
 
 /// The division of an axis that suits these observations.
 #[must_use]

@@ -1,6 +1,6 @@
 //! Plain text: aligned tables that read without colour.
 
-use super::tame;
+use super::{tame, width, wrap};
 use espbench_measure::report::Report;
 use espbench_measure::table::{Align, Table};
 use std::fmt::Write as _;
@@ -164,30 +164,6 @@ fn draw(out: &mut String, columns: &[&Column], rows: usize) {
             line(columns.iter().map(|c| c.line(&c.cells[row], i)).collect());
         }
     }
-}
-
-/// Characters, which for the scripts that occur here are columns of the terminal.
-fn width(text: &str) -> usize {
-    text.chars().count()
-}
-
-/// Breaks at spaces; a word longer than the line is cut.
-fn wrap(text: &str, limit: usize) -> Vec<String> {
-    let limit = limit.max(1);
-    let mut lines: Vec<String> = Vec::new();
-    for word in tame(text).split(' ') {
-        let chars: Vec<char> = word.chars().collect();
-        let fits = lines.last().is_some_and(|l| width(l) + 1 + chars.len() <= limit);
-        match lines.last_mut() {
-            Some(line) if fits => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ if chars.is_empty() => lines.push(String::new()),
-            _ => lines.extend(chars.chunks(limit).map(|c| c.iter().collect::<String>())),
-        }
-    }
-    lines
 }
 
 #[cfg(test)]

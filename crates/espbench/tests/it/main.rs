@@ -6,6 +6,7 @@ mod echo;
 mod iperf;
 mod layers;
 mod mqtt;
+mod page;
 mod record;
 mod report;
 mod sink;

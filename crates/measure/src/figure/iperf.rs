@@ -47,7 +47,7 @@ fn over_time(material: &Material<'_>, all: &[&Digest], name: &str) -> Option<Fig
         id: format!("iperf-{}", super::slug(name)),
         section: KIND.into(),
         title: material.titled(&format!("Throughput over time, {name}")),
-        alt: format!("Throughput in each interval of the test. Means: {}.", means.join("; ")),
+        alt: format!("Throughput in each interval of the test.{}", super::listed("Means", &means)),
         x: Axis { label: "time".into(), unit: "s".into(), ..Axis::default() },
         y: Axis { label: "throughput".into(), unit: "Mbit/s".into(), ..Axis::default() },
         series,

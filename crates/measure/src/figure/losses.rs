@@ -8,9 +8,16 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+/// Cells shown, the worst first; the table has all.
+const MOST: usize = 12;
+
 /// The figure; `None` where nothing was lost.
 pub(crate) fn figure(material: &Material<'_>, losses: &[Losses]) -> Option<Figure> {
-    let lossy: Vec<&Losses> = losses.iter().filter(|l| l.probes > 0 && l.lost() > 0).collect();
+    let mut lossy: Vec<&Losses> = losses.iter().filter(|l| l.probes > 0 && l.lost() > 0).collect();
+    let all = lossy.len();
+    lossy.sort_by(|a, b| b.share().total_cmp(&a.share()));
+    lossy.truncate(MOST);
+    let worst = lossy.first()?;
     let causes: BTreeSet<&String> =
         lossy.iter().flat_map(|l| &l.causes).filter(|(_, n)| **n > 0).map(|(c, _)| c).collect();
     let series: Vec<Series> = causes
@@ -26,13 +33,13 @@ pub(crate) fn figure(material: &Material<'_>, losses: &[Losses]) -> Option<Figur
                 .collect(),
         })
         .collect();
-    let worst = lossy.iter().max_by(|a, b| a.share().total_cmp(&b.share()))?;
     Some(Figure {
         id: "losses-figure".into(),
         section: "losses".into(),
         title: material.titled("Loss by cell and cause"),
         alt: format!(
-            "Share of the probes that were lost, stacked by cause, for each cell that lost any. The worst is {} with {:.2} %.",
+            "Share of the probes that were lost, stacked by cause: the worst {} of {all} cells that lost any. {} lost {:.2} %.",
+            lossy.len(),
             worst.place,
             worst.share()
         ),

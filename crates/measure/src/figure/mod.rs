@@ -55,7 +55,8 @@ pub enum Mark {
     Stacked,
     /// A histogram in a row of its own: corner points as [`crate::binning::histogram`] makes them.
     /// Rows stand in the order of the series and share the horizontal axis; each is as high as its
-    /// own tallest bar.
+    /// own tallest bar. Points of other series in the figure lie on the row whose number, from 0,
+    /// is their `y`.
     Row,
 }
 
@@ -132,4 +133,20 @@ pub(crate) fn slug(name: &str) -> String {
         }
     }
     slug.trim_end_matches('-').into()
+}
+
+/// The division that suits these values: published and measured may lie far apart.
+pub(crate) fn spread(values: impl Iterator<Item = f64> + Clone) -> Scale {
+    match (values.clone().reduce(f64::min), values.reduce(f64::max)) {
+        (Some(low), Some(high)) if low > 0.0 && high / low >= crate::binning::SKEWED => Scale::Log,
+        _ => Scale::Linear,
+    }
+}
+
+/// A sentence that lists, for a figure's words; empty where there is nothing to list.
+pub(crate) fn listed(what: &str, items: &[String]) -> String {
+    if items.is_empty() {
+        return String::new();
+    }
+    alloc::format!(" {what}: {}.", items.join("; "))
 }

@@ -77,8 +77,8 @@ fn delivered(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
         section: KIND.into(),
         title: material.titled("MQTT: delivered against offered"),
         alt: format!(
-            "Messages delivered a second against messages offered a second; on the diagonal all were delivered. At the highest rate: {}.",
-            ends.join("; ")
+            "Messages delivered a second against messages offered a second; on the diagonal all were delivered.{}",
+            super::listed("At the highest rate", &ends)
         ),
         x: rate("offered"),
         y: rate("delivered"),
@@ -127,7 +127,7 @@ fn stages(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
         y: Axis {
             label: "time".into(),
             unit: unit.into(),
-            scale: super::udp_echo::spread(&series),
+            scale: super::spread(series.iter().flat_map(|s| &s.points).map(|p| p.y)),
             ..Axis::default()
         },
         series,

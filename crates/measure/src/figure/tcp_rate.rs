@@ -42,12 +42,12 @@ fn runs(material: &Material<'_>) -> Option<Figure> {
         id: "tcp-rate-runs-figure".into(),
         section: KIND.into(),
         title: material.titled("TCP message rate in each run"),
-        alt: format!("Messages a second in each run. Means: {}.", means.join("; ")),
+        alt: format!("Messages a second in each run.{}", super::listed("Means", &means)),
         x: Axis { label: "run".into(), ..Axis::default() },
         y: Axis {
             label: "message rate".into(),
             unit: "messages/s".into(),
-            scale: super::udp_echo::spread(&series),
+            scale: super::spread(series.iter().flat_map(|s| &s.points).map(|p| p.y)),
             ..Axis::default()
         },
         series,

@@ -1,7 +1,7 @@
 //! Round-trip times: distributions in the published document's four groups of sizes, cumulative
 //! curves, and the course over size with the published points over it.
 
-use super::{Axis, Figure, Mark, Point, Scale, Series};
+use super::{Axis, Figure, Mark, Point, Scale, Series, spread};
 use crate::cell::{Cell, Origin};
 use crate::digits;
 use crate::report::digest::{Digest, Material};
@@ -61,7 +61,8 @@ fn other_sizes(material: &Material<'_>, all: &[&Digest]) -> Option<Figure> {
 }
 
 fn rows(material: &Material<'_>, digests: &[&Digest], id: &str, group: &str) -> Option<Figure> {
-    let series: Vec<Series> = digests
+    let with: Vec<&&Digest> = digests.iter().filter(|d| d.distribution.is_some()).collect();
+    let mut series: Vec<Series> = with
         .iter()
         .filter_map(|d| {
             Some(Series {
@@ -75,18 +76,46 @@ fn rows(material: &Material<'_>, digests: &[&Digest], id: &str, group: &str) -> 
     if series.is_empty() {
         return None;
     }
+    let means = published_means(material, &with, &series);
+    series.extend(means);
     let medians: Vec<String> = digests.iter().filter_map(|d| median(d)).collect();
     Some(Figure {
         id: format!("udp-echo-distribution-{id}"),
         section: KIND.into(),
         title: material.titled(&format!("Distribution of the round-trip time, {group}")),
         alt: format!(
-            "Histograms of the round-trip time, one row for each size. Medians: {}.",
-            medians.join(", ")
+            "Histograms of the round-trip time, one row for each size.{}",
+            super::listed("Medians", &medians)
         ),
         x: milliseconds(common_scale(digests)),
         y: Axis { label: "share of the round trips".into(), unit: "%".into(), ..Axis::default() },
         series,
+    })
+}
+
+/// Published means on the rows of their sizes, as long as they lie among what was measured: far
+/// away ones would squeeze the histograms.
+fn published_means(
+    material: &Material<'_>,
+    rows: &[&&Digest],
+    series: &[Series],
+) -> Option<Series> {
+    let xs = || series.iter().flat_map(|s| &s.points).map(|p| p.x);
+    let (low, high) = (xs().reduce(f64::min)?, xs().reduce(f64::max)?);
+    let mean = |(row, digest): (usize, &&&Digest)| {
+        let cells = material.published.iter();
+        let mut of_size = cells.filter(|c| {
+            c.id.table == KIND && c.id.metric == "rtt_avg" && c.id.payload_bytes == size(digest)
+        });
+        Some(Point::new(of_size.next()?.value?, row as f64))
+    };
+    let points: Vec<Point> = rows.iter().enumerate().filter_map(mean).collect();
+    let among = points.iter().all(|p| (low..=high).contains(&p.x));
+    (among && !points.is_empty()).then(|| Series {
+        name: "mean, ESP32".into(),
+        origin: Origin::Published,
+        mark: Mark::Points,
+        points,
     })
 }
 
@@ -123,8 +152,8 @@ fn cumulative(material: &Material<'_>, all: &[&Digest]) -> Option<Figure> {
         section: KIND.into(),
         title: material.titled("Round-trip time: cumulative distribution"),
         alt: format!(
-            "Share of the round trips that took no longer than a time, for some of the sizes. 99 % were done within: {}.",
-            p99.join(", ")
+            "Share of the round trips that took no longer than a time, for some of the sizes.{}",
+            super::listed("99 % were done within", &p99)
         ),
         x: milliseconds(common_scale(&digests)),
         y: Axis { label: "round trips within".into(), unit: "%".into(), ..Axis::default() },
@@ -138,8 +167,10 @@ fn by_size(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
     for name in forms(digests) {
         let form: Vec<&Digest> = digests.iter().filter(|d| variant(d) == name).copied().collect();
         for (metric, label) in [("rtt_p50", "median"), ("rtt_p99", "p99"), ("rtt_avg", "mean")] {
+            // Three sets of intervals at one abscissa would hide each other.
+            let bare = |p: Point| if metric == "rtt_p50" { p } else { Point::new(p.x, p.y) };
             let points: Vec<Point> =
-                form.iter().filter_map(|d| point(size(d)?, d.cell(metric)?)).collect();
+                form.iter().filter_map(|d| point(size(d)?, d.cell(metric)?)).map(bare).collect();
             let name = if name.is_empty() { label.into() } else { format!("{label}, {name}") };
             if !points.is_empty() {
                 series.push(Series { name, origin: material.origin, mark: Mark::Line, points });
@@ -163,10 +194,10 @@ fn by_size(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
         x: Axis {
             label: "payload".into(),
             unit: "bytes".into(),
-            scale: Scale::Linear,
+            scale: spread(series.iter().flat_map(|s| &s.points).map(|p| p.x)),
             ..Axis::default()
         },
-        y: milliseconds(spread(&series)),
+        y: milliseconds(spread(series.iter().flat_map(|s| &s.points).map(|p| p.y))),
         series,
     })
 }
@@ -198,22 +229,13 @@ fn published(material: &Material<'_>, metric: &str, label: &str) -> Option<Serie
     })
 }
 
-/// Published and measured may lie far apart: equal factors then.
-pub(crate) fn spread(series: &[Series]) -> Scale {
-    let values = || series.iter().flat_map(|s| &s.points).map(|p| p.y);
-    match (values().reduce(f64::min), values().reduce(f64::max)) {
-        (Some(low), Some(high)) if low > 0.0 && high / low >= 20.0 => Scale::Log,
-        _ => Scale::Linear,
-    }
-}
-
 fn by_size_alt(digests: &[&Digest], series: &[Series]) -> String {
     let ends: Vec<String> =
         [digests.first(), digests.last()].into_iter().flatten().filter_map(|d| median(d)).collect();
     let published = series.iter().any(|s| s.origin == Origin::Published);
     format!(
-        "Median with its 95 % interval, 99th percentile and mean of the round-trip time against the payload size{}. Median at the smallest and the largest size: {}.",
-        if published { ", and published means, extremes over them" } else { "" },
-        ends.join(", ")
+        "Median with its 95 % interval, 99th percentile and mean of the round-trip time against the payload size{}.{}",
+        if published { ", with published means and extremes over them" } else { "" },
+        super::listed("Median at the smallest and the largest size", &ends)
     )
 }

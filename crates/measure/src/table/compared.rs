@@ -31,11 +31,7 @@ pub(crate) fn table(material: &Material<'_>, comparisons: &[Comparison]) -> Opti
             Column::words("verdict"),
         ],
         rows: groups.iter().map(|group| row(group).into()).collect(),
-        notes: alloc::vec![
-            "One line for each metric and outcome; a ratio of several cells is shown as its range. \
-             The JSON form has each pair."
-                .into()
-        ],
+        notes: notes(comparisons),
     })
 }
 
@@ -98,6 +94,21 @@ fn named(cell: &Cell) -> String {
         name.push_str(&format!(", {variant}"));
     }
     name
+}
+
+/// How to read the table, and what the comparisons themselves note, each once.
+fn notes(comparisons: &[Comparison]) -> Vec<String> {
+    let mut notes = alloc::vec![
+        "One line for each metric and outcome; a ratio of several cells is shown as its range. \
+         The JSON form has each pair."
+            .to_string()
+    ];
+    for note in comparisons.iter().flat_map(|c| &c.notes) {
+        if !notes.contains(note) {
+            notes.push(note.clone());
+        }
+    }
+    notes
 }
 
 fn groups(comparisons: &[Comparison]) -> Vec<Group<'_>> {

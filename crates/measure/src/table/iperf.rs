@@ -10,7 +10,7 @@ use crate::report::digest::{Digest, Material};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::workload::Workload;
+use espbench_proto::workload::{Transport, Workload};
 
 const KIND: &str = "iperf";
 
@@ -32,12 +32,35 @@ const RESULTS: &[Spec] = &[
     ("throughput_tx", "TX", Value),
     ("throughput_tx", "TX 95 % interval", Interval),
     ("throughput_tx_best_second", "TX best second", Value),
+    ("throughput_sent", "sent", Value),
+    ("throughput_sent", "sent 95 % interval", Interval),
+    ("throughput_sent_best_second", "sent, best second", Value),
+    ("retransmits", "retransmits", Value),
+];
+
+/// What a receiver of datagrams tells; with both directions in one test, of each.
+const DATAGRAMS: &[Spec] = &[
     ("loss", "loss", Value),
     ("loss", "loss 95 % interval", Interval),
-    ("jitter", "jitter", Value),
+    ("packets_lost", "lost", Value),
+    ("packets_total", "of", Value),
     ("packets_out_of_order", "out of order", Value),
-    ("packets_duplicate", "duplicates", Value),
-    ("retransmits", "retransmits", Value),
+    ("packets_duplicate", "duplicate", Value),
+    ("jitter", "jitter", Value),
+    ("loss_rx", "RX loss", Value),
+    ("loss_rx", "RX loss 95 % interval", Interval),
+    ("packets_lost_rx", "RX lost", Value),
+    ("packets_total_rx", "RX of", Value),
+    ("packets_out_of_order_rx", "RX out of order", Value),
+    ("packets_duplicate_rx", "RX duplicate", Value),
+    ("jitter_rx", "RX jitter", Value),
+    ("loss_tx", "TX loss", Value),
+    ("loss_tx", "TX loss 95 % interval", Interval),
+    ("packets_lost_tx", "TX lost", Value),
+    ("packets_total_tx", "TX of", Value),
+    ("packets_out_of_order_tx", "TX out of order", Value),
+    ("packets_duplicate_tx", "TX duplicate", Value),
+    ("jitter_tx", "TX jitter", Value),
 ];
 
 /// Its tables.
@@ -46,21 +69,36 @@ pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     if digests.is_empty() {
         return Vec::new();
     }
-    let frame = Frame {
-        id: "iperf-cases",
-        section: KIND,
-        title: "iperf: throughput by test case",
-        notes: &[
-            "RX and TX as the device sees them: what this host sends is the device's RX. Payload, \
-             without headers.",
-        ],
-    };
+    let leads = leads(&digests);
+    let udp: Vec<&Digest> = digests.iter().filter(|d| is_udp(d)).copied().collect();
     let mut tables = Vec::new();
-    tables.extend(of_metrics(&frame, material, &digests, &leads(&digests), RESULTS));
+    tables.extend(of_metrics(&CASE_FRAME, material, &digests, &leads, RESULTS));
+    tables.extend(of_metrics(&DATAGRAM_FRAME, material, &udp, &leads, DATAGRAMS));
     tables.extend(published(material, &digests));
     tables.extend(intervals(material, &digests));
-    tables.extend(remaining(KIND, material, &digests, &[RESULTS]));
+    tables.extend(remaining(KIND, material, &digests, &[RESULTS, DATAGRAMS]));
     tables
+}
+
+const CASE_FRAME: Frame<'_> = Frame {
+    id: "iperf-cases",
+    section: KIND,
+    title: "iperf: throughput by test case",
+    notes: &[
+        "RX and TX as the device sees them: what this host sends is the device's RX. Payload, \
+         without headers. Sent over UDP is not received: only the device's report says what arrived.",
+    ],
+};
+
+const DATAGRAM_FRAME: Frame<'_> = Frame {
+    id: "iperf-datagrams",
+    section: KIND,
+    title: "iperf: datagrams",
+    notes: &["Jitter as RFC 3550 section 6.4.1."],
+};
+
+fn is_udp(digest: &Digest) -> bool {
+    matches!(&digest.workload, Workload::Iperf(w) if w.transport == Transport::Udp)
 }
 
 fn leads(digests: &[&Digest]) -> Vec<Lead> {

@@ -22,6 +22,7 @@ const RATES: &[Spec] = &[
     ("messages_duplicate", "duplicates", Value),
     ("messages_out_of_order", "out of order", Value),
     ("messages_lost", "lost", Value),
+    ("messages_corrupt", "corrupt", Value),
 ];
 
 /// The stages that a message passes: cell metric stem, name.
@@ -32,15 +33,32 @@ pub(crate) const STAGES: [(&str, &str, &str); 4] = [
     ("stage_subscriber_p50", "stage_subscriber_p99", "subscriber"),
 ];
 
+const LATENCY: &[Spec] = &[
+    ("latency_p50", "p50", Value),
+    ("latency_p50", "p50, 95 % interval", Interval),
+    ("latency_p90", "p90", Value),
+    ("latency_p99", "p99", Value),
+    ("latency_p99", "p99, 95 % interval", Interval),
+    ("latency_max", "MAX", Value),
+];
+
 const STAGE_COLUMNS: &[Spec] = &[
     ("stage_enqueue_p50", "enqueue p50", Value),
+    ("stage_enqueue_p90", "enqueue p90", Value),
     ("stage_enqueue_p99", "enqueue p99", Value),
+    ("stage_enqueue_max", "enqueue MAX", Value),
     ("stage_write_p50", "write p50", Value),
+    ("stage_write_p90", "write p90", Value),
     ("stage_write_p99", "write p99", Value),
+    ("stage_write_max", "write MAX", Value),
     ("stage_ack_p50", "PUBACK p50", Value),
+    ("stage_ack_p90", "PUBACK p90", Value),
     ("stage_ack_p99", "PUBACK p99", Value),
+    ("stage_ack_max", "PUBACK MAX", Value),
     ("stage_subscriber_p50", "subscriber p50", Value),
+    ("stage_subscriber_p90", "subscriber p90", Value),
     ("stage_subscriber_p99", "subscriber p99", Value),
+    ("stage_subscriber_max", "subscriber MAX", Value),
 ];
 
 /// Its tables.
@@ -49,8 +67,9 @@ pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     let leads = leads(&digests);
     let mut tables = Vec::new();
     tables.extend(of_metrics(&RATE_FRAME, material, &digests, &leads, RATES));
+    tables.extend(of_metrics(&LATENCY_FRAME, material, &digests, &leads, LATENCY));
     tables.extend(of_metrics(&STAGE_FRAME, material, &digests, &leads, STAGE_COLUMNS));
-    tables.extend(remaining(KIND, material, &digests, &[RATES, STAGE_COLUMNS]));
+    tables.extend(remaining(KIND, material, &digests, &[RATES, LATENCY, STAGE_COLUMNS]));
     tables
 }
 
@@ -61,6 +80,13 @@ const RATE_FRAME: Frame<'_> = Frame {
     notes: &[
         "Queue drops never entered the client's queue: they are loss of the sender, not of the network.",
     ],
+};
+
+const LATENCY_FRAME: Frame<'_> = Frame {
+    id: "mqtt-latency",
+    section: KIND,
+    title: "MQTT: latency, from due to the subscriber",
+    notes: &["Free of coordinated omission: a message that was sent late counts from when it was due."],
 };
 
 const STAGE_FRAME: Frame<'_> = Frame {

@@ -56,13 +56,14 @@ pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
             Column::words("cell"),
             Column::words("what"),
             Column::result("result", "", material.origin),
-            Column::result("95 % interval", "", material.origin),
+            Column::result("interval", "", material.origin),
             Column::setting("n", ""),
             Column::result("values", "", crate::cell::Origin::Published),
         ],
         rows,
         notes: alloc::vec![
-            "Published values are of other devices and places: see the comparison for what can be \
+            "Intervals are at 95 %; that of the highest rate without loss is from the highest rate \
+             that passed to the lowest that failed. Published values are of other devices and places: see the comparison for what can be \
              held against each other."
                 .into()
         ],

@@ -1,0 +1,61 @@
+//! Tables with captions and scopes. Wide ones scroll inside the page; their first column stays.
+
+use super::{escape, origin_class};
+use espbench_measure::table::{Align, Column, Table};
+use std::fmt::Write as _;
+
+/// Draws a table; its title as a caption that is seen, or else only heard.
+pub(super) fn draw(out: &mut String, table: &Table, seen: bool) {
+    let id = escape(&table.id);
+    let title = escape(&table.title);
+    let caption = if seen { format!("<caption>{title}</caption>") } else { String::new() };
+    let prose = is_prose(table);
+    let class = if prose { "scroll prose" } else { "scroll" };
+    let _ = write!(
+        out,
+        "<div class=\"{class}\" id=\"t-{id}\" role=\"region\" aria-label=\"{title}\" tabindex=\"0\">\
+         <table aria-label=\"{title}\">{caption}<thead><tr>"
+    );
+    for column in &table.columns {
+        let _ = write!(out, "<th scope=\"col\"{}>{}</th>", classes(column), escape(&column.head()));
+    }
+    out.push_str("</tr></thead><tbody>\n");
+    for row in &table.rows {
+        out.push_str("<tr>");
+        for (i, (column, text)) in table.columns.iter().zip(row).enumerate() {
+            let shown = text.as_deref().map_or_else(unknown, escape);
+            // On a phone each row of a table of words becomes a card, whose lines need their heads.
+            let head = match text {
+                Some(_) if prose => format!(" data-h=\"{}\"", escape(&column.head())),
+                None if prose => " data-none".into(),
+                _ => String::new(),
+            };
+            let _ = match i {
+                0 => write!(out, "<th scope=\"row\"{}>{shown}</th>", classes(column)),
+                _ => write!(out, "<td{}{head}>{shown}</td>", classes(column)),
+            };
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody></table></div>\n");
+    for note in &table.notes {
+        let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(note));
+    }
+}
+
+/// Seen as a dash, heard as a word.
+fn unknown() -> String {
+    "<span aria-label=\"unknown\">–</span>".into()
+}
+
+fn classes(column: &Column) -> String {
+    let align = if column.align == Align::Right { "r" } else { "" };
+    let words: Vec<&str> =
+        [align, origin_class(column.origin)].into_iter().filter(|w| !w.is_empty()).collect();
+    if words.is_empty() { String::new() } else { format!(" class=\"{}\"", words.join(" ")) }
+}
+
+/// Sentences rather than numbers: such a table wraps instead of scrolling.
+fn is_prose(table: &Table) -> bool {
+    table.columns.iter().filter(|c| c.align == Align::Left).count() * 2 >= table.columns.len()
+}

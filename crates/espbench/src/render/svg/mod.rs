@@ -1,0 +1,92 @@
+//! Figures as SVG, for use inside HTML: colours, text sizes and dark mode come from its style sheet.
+//!
+//! Written here and not with a plotting library, because those paint fixed colours and sizes: a
+//! figure that follows the reader's dark mode and stays legible on a phone has to leave both to
+//! the style sheet.
+//!
+//! Nothing here depends on colour alone: curves have dashes and markers of their own (the palette
+//! is that of Okabe and Ito 2008, "Color Universal Design", darkened for contrast), and published
+//! points are hollow.
+
+mod axis;
+mod bars;
+mod curves;
+mod rows;
+mod shape;
+
+use super::html::escape;
+use espbench_measure::cell::Origin;
+use espbench_measure::figure::{Figure, Mark, Scale, Series};
+use std::fmt::Write as _;
+
+pub(super) use axis::title as axis_title;
+use shape::swatch;
+
+/// Width of every figure in its own units; the page scales it.
+const WIDTH: f64 = 480.0;
+
+/// Styles that are told apart without colour; the seventh curve looks like the first again.
+const STYLES: usize = 6;
+
+/// The place of the plot within the figure.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    left: f64,
+    right: f64,
+    top: f64,
+    bottom: f64,
+}
+
+/// The figure as an `svg` element with title and description.
+#[must_use]
+pub(super) fn draw(figure: &Figure) -> String {
+    let (height, body) = if figure.series.iter().any(|s| s.mark == Mark::Row) {
+        rows::draw(figure)
+    } else if figure.x.scale == Scale::Category {
+        bars::draw(figure)
+    } else {
+        curves::draw(figure)
+    };
+    let id = escape(&figure.id);
+    format!(
+        "<svg viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
+         <title id=\"{id}-t\">{}</title><desc id=\"{id}-d\">{}</desc>{body}</svg>",
+        escape(&figure.title),
+        escape(&figure.alt),
+    )
+}
+
+/// The place of a series among the published, or among the others; rows do not count.
+fn place(figure: &Figure, at: usize) -> usize {
+    let published = |s: &Series| s.origin == Origin::Published;
+    let same = |s: &&Series| s.mark != Mark::Row && published(s) == published(&figure.series[at]);
+    figure.series[..at].iter().filter(same).count()
+}
+
+/// The classes of a series, from which its colour, dashes and filling come.
+fn class(figure: &Figure, at: usize) -> String {
+    if figure.series[at].origin == Origin::Published {
+        return "p".into();
+    }
+    format!("s{}", place(figure, at) % STYLES)
+}
+
+/// The legend: a swatch and a name for each series.
+#[must_use]
+pub(super) fn legend(figure: &Figure) -> String {
+    let mut out = String::new();
+    let named = figure.series.iter().enumerate().filter(|(_, s)| s.mark != Mark::Row);
+    for (at, series) in named {
+        let origin = match series.origin {
+            Origin::Measured => String::new(),
+            other => format!("<b>{}</b> ", other.name()),
+        };
+        let _ = write!(
+            out,
+            "<li>{} {origin}{}</li>",
+            swatch(&class(figure, at), place(figure, at), series.mark),
+            escape(&series.name)
+        );
+    }
+    if out.is_empty() { out } else { format!("<ul class=\"legend\">{out}</ul>") }
+}
