@@ -1,30 +1,78 @@
 //! Which cells stand side by side.
 
 use crate::cell::{Cell, Identity, Origin};
+use crate::interval::{self, mean_t};
 use crate::metric::{self, Statistic};
+use alloc::format;
 use alloc::vec::Vec;
 
 /// Tables of the published file that hold what our table of another name does.
 const SAME_TABLES: [(&str, &[&str]); 1] =
     [("iperf", &["esp8266-iperf", "esp32c3-best", "esp32c3-rank"])];
 
+/// Two cells to be compared.
+pub(super) struct Pair {
+    pub(super) ours: Cell,
+    pub(super) other: Cell,
+    /// Both are means over repetitions.
+    pub(super) pooled: bool,
+}
+
 /// The pairs, in the order of `ours`, then of `others`.
-pub(super) fn pairs<'a>(ours: &'a [Cell], others: &'a [Cell]) -> Vec<(&'a Cell, &'a Cell)> {
+pub(super) fn pairs(ours: &[Cell], others: &[Cell]) -> Vec<Pair> {
     let (published, runs): (Vec<&Cell>, Vec<&Cell>) =
         others.iter().partition(|c| c.origin == Origin::Published);
+    let single = |a: &Cell, b: &Cell| Pair { ours: a.clone(), other: b.clone(), pooled: false };
     let mut pairs = Vec::new();
     for (position, cell) in ours.iter().enumerate() {
-        let matches = with_runs(cell, earlier_equals(ours, position), &runs);
-        pairs.extend(matches.into_iter().map(|other| (cell, other)));
-        pairs.extend(with_published(cell, &published).into_iter().map(|other| (cell, other)));
+        let repetition = ours[..position].iter().filter(|c| same_cell(c, cell)).count();
+        let theirs = with_runs(cell, &runs);
+        // Pooled pairs stand for all repetitions, in the place of the first.
+        match pooled(cell, ours, &theirs) {
+            Some(pair) if repetition == 0 => pairs.push(pair),
+            Some(_) => {}
+            None => pairs.extend(theirs.get(repetition).map(|other| single(cell, other))),
+        }
+        pairs.extend(with_published(cell, &published).into_iter().map(|other| single(cell, other)));
     }
     pairs
 }
 
-/// How many cells before this one are the same cell: its repetition, counted from 0.
-fn earlier_equals(cells: &[Cell], position: usize) -> usize {
-    let cell = &cells[position];
-    cells[..position].iter().filter(|c| same_cell(c, cell)).count()
+/// The pair of means, where both sides have repetitions.
+fn pooled(cell: &Cell, ours: &[Cell], theirs: &[&Cell]) -> Option<Pair> {
+    if theirs.len() < 2 {
+        return None;
+    }
+    let ours: Vec<&Cell> = ours.iter().filter(|c| same_cell(c, cell)).collect();
+    Some(Pair { ours: pool(&ours)?, other: pool(theirs)?, pooled: true })
+}
+
+/// The mean of repetitions, with Student's t interval of their values: the scatter from one
+/// repetition to the next, which the interval of a single one does not hold (Kalibera and Jones
+/// 2013, "Rigorous benchmarking in reasonable time"). `None` for fewer than two values.
+fn pool(repetitions: &[&Cell]) -> Option<Cell> {
+    let values: Vec<f64> = repetitions.iter().filter_map(|c| c.value).collect();
+    let first = repetitions.first()?;
+    if values.len() < 2 || repetitions.iter().any(|c| c.unit != first.unit) {
+        return None;
+    }
+    let mut mean = mean_t(&values);
+    if mean.low == mean.high {
+        // Values that are all alike, such as no loss in any, are still only as sure as each is.
+        let end = |of: fn(&Cell) -> Option<f64>| {
+            let ends: Option<Vec<f64>> = repetitions.iter().map(|c| of(c)).collect();
+            interval::mean(&ends?)
+        };
+        (mean.low, mean.high) = (end(|c| c.ci_low), end(|c| c.ci_high));
+    }
+    Some(Cell {
+        value: mean.value,
+        n: Some(mean.n),
+        ci_low: mean.low,
+        ci_high: mean.high,
+        note: Some(format!("mean of {} repetitions, with the interval of their scatter", mean.n)),
+        ..(*first).clone()
+    })
 }
 
 fn same_cell(a: &Cell, b: &Cell) -> bool {
@@ -32,15 +80,17 @@ fn same_cell(a: &Cell, b: &Cell) -> bool {
     a.id.metric == b.id.metric && a.id == b.id && a.variant == b.variant
 }
 
-/// Identity and variant; where that finds nothing, the same workload and metric elsewhere. The
-/// repetitions of a cell pair off in order: the first with the first, and so on.
-fn with_runs<'a>(cell: &Cell, repetition: usize, runs: &[&'a Cell]) -> Option<&'a Cell> {
-    let mut same = runs.iter().filter(|c| same_cell(c, cell)).peekable();
-    if same.peek().is_some() {
-        return same.nth(repetition).copied();
+/// The cells of equal identity and variant; where there are none, the same workload and metric
+/// elsewhere.
+fn with_runs<'a>(cell: &Cell, runs: &[&'a Cell]) -> Vec<&'a Cell> {
+    let same: Vec<&Cell> = runs.iter().filter(|c| same_cell(c, cell)).copied().collect();
+    if !same.is_empty() {
+        return same;
     }
     let elsewhere = |c: &&&Cell| same_work(&c.id, &cell.id) && c.variant == cell.variant;
-    runs.iter().filter(elsewhere).nth(repetition).copied()
+    let Some(first) = runs.iter().find(elsewhere) else { return Vec::new() };
+    // Of several places, one: the pair is not comparable anyway.
+    runs.iter().filter(|c| same_cell(c, first)).copied().collect()
 }
 
 fn same_work(a: &Identity, b: &Identity) -> bool {

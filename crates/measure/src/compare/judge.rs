@@ -1,5 +1,6 @@
 //! What two cells side by side show.
 
+use super::join::Pair;
 use super::{Comparison, Verdict};
 use crate::cell::{Cell, Estimate, Identity, Origin};
 use crate::interval;
@@ -12,7 +13,8 @@ use alloc::vec::Vec;
 /// Tables of which a cell without a variant follows the document's own procedure.
 const PLAIN: [&str; 1] = ["udp-echo"];
 
-pub(super) fn judge(ours: &Cell, other: &Cell) -> Comparison {
+pub(super) fn judge(pair: &Pair) -> Comparison {
+    let (ours, other) = (&pair.ours, &pair.other);
     let mut found = Found::default();
     found.place(ours, other);
     found.procedure(ours, other);
@@ -25,14 +27,18 @@ pub(super) fn judge(ours: &Cell, other: &Cell) -> Comparison {
     found.values(ours, other);
     let (ratio, difference) = (interval::ratio(&a, &b), interval::difference(&a, &b));
     let known = found.intervals(ours, other);
-    let verdict = if found.reasons.is_empty() {
+    let reasons = core::mem::take(&mut found.reasons);
+    let verdict = if reasons.is_empty() {
         // A ratio to zero does not exist, but a difference from it does.
         let by_difference = metric::is_proportion(&ours.unit) || ratio.value.is_none();
         let by = if by_difference { (&difference, 0.0) } else { (&ratio, 1.0) };
         found.verdict(ours, known, by)
     } else {
-        Verdict::NotComparable(found.reasons)
+        Verdict::NotComparable(reasons)
     };
+    if !pair.pooled {
+        found.single(other, &verdict);
+    }
     // Ends that come from a value taken as known without being published would mislead.
     let ends = |e: &Estimate| if known { (e.low, e.high) } else { (None, None) };
     let ((ratio_low, ratio_high), (difference_low, difference_high)) =
@@ -193,6 +199,17 @@ impl Found {
             self.note("the published value has no interval: taken as a known number");
         }
         true
+    }
+
+    /// Two single runs that differ may differ as any two runs do.
+    fn single(&mut self, other: &Cell, verdict: &Verdict) {
+        let shown = matches!(verdict, Verdict::Better | Verdict::Worse);
+        if shown && other.origin != Origin::Published {
+            self.note(
+                "one repetition each: how runs scatter is not in the interval; repeat both five \
+                 times or more (`repetitions`)",
+            );
+        }
     }
 
     fn verdict(&mut self, ours: &Cell, known: bool, (by, even): (&Estimate, f64)) -> Verdict {

@@ -22,6 +22,10 @@
 //!    a note says why. So two values without intervals never differ by verdict, only by ratio.
 //! 4. *Counts and settings* have no better direction, and so no verdict but "no difference shown".
 //!
+//! 5. *Runs scatter.* An interval of one repetition holds the scatter within it, not that from one
+//!    run to the next, which often is the larger. Where both runs have repetitions, their means are
+//!    compared with the scatter between repetitions; where not, a note says what is missing.
+//!
 //! Each verdict is for one pair. Of many pairs with 95 % intervals one in twenty differs by chance.
 
 mod gate;
@@ -83,7 +87,7 @@ pub struct Comparison {
 /// Joins `ours` with `others` and compares each pair, in the order of `ours`.
 #[must_use]
 pub fn compare(ours: &[Cell], others: &[Cell]) -> Vec<Comparison> {
-    join::pairs(ours, others).into_iter().map(|(a, b)| judge::judge(a, b)).collect()
+    join::pairs(ours, others).iter().map(judge::judge).collect()
 }
 
 #[cfg(test)]

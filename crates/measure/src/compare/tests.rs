@@ -194,12 +194,28 @@ fn a_variant_is_another_procedure() {
 }
 
 #[test]
-fn runs_meet_by_identity_and_repetitions_in_order() {
-    let (a, b) = (cell("rtt_avg", "ms", 7.0, 0.1), cell("rtt_avg", "ms", 8.0, 0.1));
-    let got = compare(&[a.clone(), b.clone()], &[b.clone(), a.clone()]);
-    let values: Vec<_> = got.iter().map(|c| (c.ours.value, c.other.value)).collect();
-    assert_eq!(values, [(Some(7.0), Some(8.0)), (Some(8.0), Some(7.0))]);
-    assert_eq!(compare(&[a.clone(), b], &[a]).len(), 1);
+fn runs_meet_by_identity_and_repetitions_by_their_means() {
+    let run = |values: &[f64]| -> Vec<Cell> {
+        values.iter().map(|v| cell("rtt_avg", "ms", *v, 0.01)).collect()
+    };
+    // Within a repetition all is narrow; from one to the next it scatters by as much as the runs do.
+    let (a, b) = (run(&[7.0, 8.0, 7.4, 7.7, 7.2]), run(&[7.9, 7.1, 7.6, 7.3, 7.5]));
+    let got = compare(&a, &b);
+    assert_eq!(got.len(), 1, "one pair of means");
+    assert_eq!((got[0].verdict.clone(), got[0].ours.n), (Verdict::NoDifferenceShown, Some(5)));
+    assert!(libm::fabs(got[0].ours.value.unwrap() - 7.46) < 1e-9);
+    let far = compare(&run(&[9.0, 9.5, 9.2, 9.4, 9.3]), &b);
+    assert_eq!(far[0].verdict, Verdict::Worse);
+    assert!(far[0].notes.is_empty(), "{:?}", far[0].notes);
+    // One against several: the first of each, and a note on what that leaves out.
+    let single = compare(&a[..1], &b);
+    assert_eq!((single.len(), single[0].other.value), (1, Some(7.9)));
+    assert!(single[0].notes.iter().any(|n| n.starts_with("one repetition each")));
+    // No loss in any repetition is as sure as each of them is, and not certain.
+    let none = [loss(0, 1000), loss(0, 1000), loss(0, 1000)];
+    let got = compare(&none, &none);
+    assert_eq!(got[0].verdict, Verdict::NoDifferenceShown);
+    assert!(got[0].difference_high.unwrap() > 0.3);
 }
 
 #[test]
