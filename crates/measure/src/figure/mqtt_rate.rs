@@ -134,7 +134,7 @@ fn stages(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
     })
 }
 
-/// Hand-over to subscriber, as cumulative curves; of a sweep, one rate each.
+/// Due to subscriber, as cumulative curves; of a sweep, one rate each.
 fn latency(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
     let with = digests.iter().filter(|d| d.distribution.is_some()).take(6);
     let mut log = false;
@@ -152,12 +152,12 @@ fn latency(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
         })
         .collect();
     (!series.is_empty()).then(|| Figure {
-        id: "mqtt-latency".into(),
+        id: "mqtt-latency-figure".into(),
         section: KIND.into(),
-        title: material.titled("MQTT: time to the subscriber, cumulative"),
-        alt: "Share of the messages that reached the subscriber within a time from being handed to the system.".into(),
+        title: material.titled("MQTT: latency, cumulative"),
+        alt: "Share of the delivered messages that reached the subscriber within a time from when they were due.".into(),
         x: Axis {
-            label: "time to the subscriber".into(),
+            label: "from due to the subscriber".into(),
             unit: "ms".into(),
             scale: if log { Scale::Log } else { Scale::Linear },
             ..Axis::default()

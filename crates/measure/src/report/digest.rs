@@ -52,7 +52,8 @@ impl Digest {
     pub(crate) fn new(recorded: &Recorded, cells: Vec<Cell>) -> Self {
         let values = match recorded.workload {
             Workload::UdpEcho(_) => series::round_trips_ms(recorded),
-            Workload::MqttRate(_) => series::to_subscriber_ms(recorded),
+            // A message is a probe too, due at its rate: from then to the subscriber.
+            Workload::MqttRate(_) => series::responses_ms(recorded),
             Workload::Iperf(_) | Workload::TcpRate(_) => Vec::new(),
         };
         let timelines = match recorded.workload {

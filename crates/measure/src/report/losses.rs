@@ -5,6 +5,7 @@ use crate::place;
 use crate::run::Recorded;
 use alloc::string::String;
 use espbench_proto::sample::{Cause, Fate, Interval, Observer, Sample};
+use espbench_proto::workload::Workload;
 
 impl Losses {
     /// Of one recorded cell.
@@ -15,10 +16,18 @@ impl Losses {
             counters: recorded.counters.clone(),
             ..Self::default()
         };
+        let is_mqtt = matches!(recorded.workload, Workload::MqttRate(_));
         for sample in &recorded.samples {
-            match sample {
-                Sample::Probe(probe) => losses.probe(probe.fate),
-                Sample::Interval(i) => losses.interval(i),
+            if let Sample::Probe(probe) = sample {
+                losses.probe(probe.fate, is_mqtt);
+            }
+        }
+        // Where each probe was recorded, the receiver's totals count the same things again.
+        if losses.probes == 0 {
+            for sample in &recorded.samples {
+                if let Sample::Interval(i) = sample {
+                    losses.interval(i);
+                }
             }
         }
         losses
@@ -42,12 +51,16 @@ impl Losses {
         self.lost() == 0 && self.others.values().all(|&n| n == 0)
     }
 
-    fn probe(&mut self, fate: Fate) {
+    fn probe(&mut self, fate: Fate, is_mqtt: bool) {
         // A further copy is not a further probe, and a probe that was not waited for is no trial of
         // the link.
-        if !matches!(fate, Fate::Duplicate | Fate::Lost(Cause::Stopped)) {
-            self.probes += 1;
-        }
+        let again = match fate {
+            Fate::Duplicate | Fate::Lost(Cause::Stopped) => true,
+            // A late MQTT message was recorded as lost before: it is a further sample of it.
+            Fate::Late => is_mqtt,
+            _ => false,
+        };
+        self.probes += u64::from(!again);
         match fate {
             Fate::Delivered => {}
             Fate::Lost(Cause::Stopped) => self.other(Cause::Stopped.name(), 1),
