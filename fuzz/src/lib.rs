@@ -135,7 +135,7 @@ pub fn iperf_receiver(data: &[u8]) {
     };
     let mut receiver = UdpReceiver::new(setup, Instant::ZERO);
     let (mut now, mut id, mut given) = (Instant::ZERO, 0i64, 0u64);
-    let mut poll = |receiver: &mut UdpReceiver, now| {
+    let poll = |receiver: &mut UdpReceiver, now| {
         let mut out = [0; REPORT];
         let (mut totals, mut reports) = (0, 0);
         loop {
@@ -162,7 +162,7 @@ pub fn iperf_receiver(data: &[u8]) {
             _ => id = id.wrapping_mul(1 << (by % 16)),
         }
         let mut head = [0; 16];
-        Datagram::emit(&mut head, id, Stamp { seconds: byte.into(), micros: i as u32 });
+        Datagram::emit(&mut head, id, Stamp { seconds: u32::from(*byte), micros: i as u32 });
         given += 1;
         receiver.datagram(now, &head, 1470);
         if byte & 8 != 0 {
