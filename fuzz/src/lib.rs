@@ -5,7 +5,13 @@
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: &[Target] = &[("plan", plan), ("echo", echo)];
+pub const TARGETS: &[Target] = &[
+    ("plan", plan),
+    ("echo", echo),
+    ("iperf_header", iperf_header),
+    ("iperf_report", iperf_report),
+    ("iperf_receiver", iperf_receiver),
+];
 
 /// A plan's text: reading it ends, and what it gives can be printed and read again.
 pub fn plan(data: &[u8]) {
@@ -71,4 +77,110 @@ pub fn echo(data: &[u8]) {
         }
     }
     assert!(fates <= prober.sent(), "no probe has two fates");
+}
+
+/// Bytes as an iperf client header, an ack and a greeting: what is read is written back the same.
+pub fn iperf_header(data: &[u8]) {
+    use espbench_proto::wire::iperf2::{
+        Ack, ClientHeader, Datagram, Width, client_greeting, server_greeting,
+    };
+    let _ = (client_greeting(data), server_greeting(data), Ack::parse(data));
+    if let Ok(datagram) = Datagram::new(data) {
+        let _ = (datagram.id(Width::Told), datagram.id(Width::Wide), datagram.stamp().as_nanos());
+    }
+    let Ok(Some(header)) = ClientHeader::parse(data) else { return };
+    let _ = (header.mode(), header.wants_ack(), header.no_report());
+    let mut out = [0; 60];
+    header.emit(&mut out, 0);
+    if let Ok(Some(again)) = ClientHeader::parse(&out) {
+        assert_eq!(
+            (again.threads, again.port, again.length),
+            (header.threads, header.port, header.length)
+        );
+        assert_eq!(
+            again.extension.map(|e| (e.upper, e.rate)),
+            header.extension.map(|e| (e.upper, e.rate))
+        );
+    }
+}
+
+/// Bytes as an iperf server's closing report: what is read can be written and read again.
+pub fn iperf_report(data: &[u8]) {
+    use espbench_proto::wire::iperf2::{REPORT, ServerReport};
+    let Ok(report) = ServerReport::parse(data) else { return };
+    let mut out = [0; REPORT];
+    report.emit(&mut out);
+    let again = ServerReport::parse(&out).expect("it was just written");
+    assert_eq!(
+        (again.bytes, again.lost, again.datagrams),
+        (report.bytes, report.lost, report.datagrams)
+    );
+}
+
+/// A sequence of operations on an iperf receiver: datagrams in and out of order, garbage, time.
+pub fn iperf_receiver(data: &[u8]) {
+    use espbench_proto::node::Output;
+    use espbench_proto::node::iperf::{ReceiverSetup, UdpReceiver};
+    use espbench_proto::sample::{Link, Sample};
+    use espbench_proto::time::{Duration, Instant};
+    use espbench_proto::wire::iperf2::{Datagram, REPORT, Stamp, Width};
+    let [kind, rest @ ..] = data else { return };
+    let setup = ReceiverSetup {
+        link: Link(0),
+        interval: Duration::from_millis(u64::from(kind >> 4) * 10),
+        answer: kind & 1 != 0,
+        idle: Duration::from_secs(1),
+        width: if kind & 2 == 0 { Width::Told } else { Width::Wide },
+        until: Instant::NEVER,
+    };
+    let mut receiver = UdpReceiver::new(setup, Instant::ZERO);
+    let (mut now, mut id, mut given) = (Instant::ZERO, 0i64, 0u64);
+    let poll = |receiver: &mut UdpReceiver, now| {
+        let mut out = [0; REPORT];
+        let (mut totals, mut reports) = (0, 0);
+        loop {
+            match receiver.poll(now, &mut out) {
+                Output::Sample(Sample::Interval(i)) => totals += u32::from(i.total),
+                Output::Send { .. } => reports += 1,
+                other => return (totals, reports, other),
+            }
+        }
+    };
+    let (mut totals, mut reports) = (0, 0);
+    for (i, byte) in rest.iter().enumerate() {
+        let by = i64::from(byte >> 3);
+        match byte & 7 {
+            0..=2 => id = id.wrapping_add(1 + by),
+            3 => id = id.wrapping_sub(by),
+            4 => id = -id.saturating_abs(),
+            5 => now = now + Duration::from_millis(u64::from(byte >> 3) * 20),
+            6 => {
+                given += 1;
+                receiver.datagram(now, &rest[i..rest.len().min(i + 20)], 1470);
+                continue;
+            }
+            _ => id = id.wrapping_mul(1 << (by % 16)),
+        }
+        let mut head = [0; 16];
+        Datagram::emit(&mut head, id, Stamp { seconds: u32::from(*byte), micros: i as u32 });
+        given += 1;
+        receiver.datagram(now, &head, 1470);
+        if byte & 8 != 0 {
+            let (more, sent, _) = poll(&mut receiver, now);
+            (totals, reports) = (totals + more, reports + sent);
+        }
+    }
+    receiver.stop();
+    // The silence after the report is at most a few waits long.
+    for _ in 0..100 {
+        let (more, sent, next) = poll(&mut receiver, now);
+        (totals, reports) = (totals + more, reports + sent);
+        match next {
+            Output::WaitUntil(at) => now = now.max(at),
+            _ => break,
+        }
+    }
+    assert_eq!(totals, 1, "one flow has one total");
+    assert!(reports <= 10);
+    assert!(receiver.received() <= given, "no more datagrams than were given");
 }

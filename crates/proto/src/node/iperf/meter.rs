@@ -70,6 +70,18 @@ impl Meter {
         Some(interval)
     }
 
+    /// The interval that has ended by `now` and in which nothing was counted. Call until `None`.
+    pub fn empty(&mut self, now: Instant) -> Option<Interval> {
+        let before = self.before;
+        self.ended(now, &before)
+    }
+
+    /// Whether bytes came since the last interval was closed.
+    #[must_use]
+    pub const fn has_new(&self, bytes: u64) -> bool {
+        bytes != self.before.bytes
+    }
+
     /// What is left when the stream ends within an interval; `None` where nothing moved since, or
     /// where it is less than a hundredth of an interval: its rate would say nothing, and the total
     /// has its bytes.

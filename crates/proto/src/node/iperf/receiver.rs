@@ -81,6 +81,10 @@ pub struct UdpReceiver {
     jitter: Jitter,
     bytes: u64,
     heard: Instant,
+    /// The last poll since which nothing was heard, in an interval that is over: silence before
+    /// more data is part of the record, silence after the end is not, and only what comes next
+    /// tells them apart.
+    silent: Option<Instant>,
     strays: u64,
     ending: Option<Ending>,
     total: Option<Interval>,
@@ -98,6 +102,7 @@ impl UdpReceiver {
             jitter: Jitter::default(),
             bytes: 0,
             heard: now,
+            silent: None,
             strays: 0,
             ending: None,
             total: None,
@@ -169,16 +174,20 @@ impl UdpReceiver {
             match self.state {
                 State::Running => {
                     let deadline = (self.heard + self.setup.idle).min(self.setup.until);
-                    let counts = self.counts();
-                    if let Some(interval) = self.meter.ended(now.min(deadline), &counts) {
+                    if let Some(interval) = self.interval(now.min(deadline)) {
                         return Output::Sample(Sample::Interval(interval));
                     }
                     if now < deadline {
-                        return Output::WaitUntil(deadline.min(self.meter.next()));
+                        let next = self.meter.next();
+                        let next = if next > now { next } else { deadline };
+                        return Output::WaitUntil(deadline.min(next));
                     }
                     self.end(Ending::Silence);
                 }
                 State::Closing(Step::Rest) => {
+                    if let Some(interval) = self.silence() {
+                        return Output::Sample(Sample::Interval(interval));
+                    }
                     self.state = State::Closing(Step::Total);
                     let counts = self.counts();
                     if let Some(interval) = self.meter.rest(self.heard, &counts) {
@@ -200,6 +209,32 @@ impl UdpReceiver {
                 State::Done => return Output::Done,
             }
         }
+    }
+
+    /// An interval that is over, where it had data or is followed by data.
+    fn interval(&mut self, now: Instant) -> Option<Interval> {
+        if let Some(interval) = self.silence() {
+            return Some(interval);
+        }
+        if now < self.meter.next() {
+            return None;
+        }
+        if !self.meter.has_new(self.bytes) {
+            self.silent = Some(now);
+            return None;
+        }
+        let counts = self.counts();
+        self.meter.ended(now, &counts)
+    }
+
+    /// An interval of silence that turned out to have data behind it.
+    fn silence(&mut self) -> Option<Interval> {
+        let until = self.silent.filter(|_| self.meter.has_new(self.bytes))?;
+        let interval = self.meter.empty(until);
+        if interval.is_none() {
+            self.silent = None;
+        }
+        interval
     }
 
     fn close(&mut self) -> Output {
@@ -345,6 +380,25 @@ mod tests {
         assert_eq!((total.total, total.end, total.datagrams), (true, ms(30), Some(4)));
         assert_eq!(total.jitter_ns, None, "there is no time in its datagrams");
         assert_eq!(receiver.ending(), Some(Ending::Silence));
+    }
+
+    #[test]
+    fn silence_counts_where_data_follows_it_and_not_at_the_end() {
+        let mut receiver = UdpReceiver::new(ReceiverSetup { answer: false, ..SETUP }, ms(0));
+        let mut all = Vec::new();
+        for at in (100..=9500).step_by(100) {
+            all.extend(drain(&mut receiver, ms(at)).0);
+            if at <= 500 || at == 3700 {
+                let id = receiver.received() as i64 + 1;
+                receiver.datagram(ms(at), &head(id, ms(at)), 100);
+            }
+        }
+        let bytes: Vec<_> = all.iter().map(|i| (i.total, i.seq, i.bytes)).collect();
+        assert_eq!(
+            bytes,
+            [(false, 0, 500), (false, 1, 0), (false, 2, 0), (false, 3, 100), (true, 4, 600),]
+        );
+        assert_eq!(all[4].end, ms(3700));
     }
 
     #[test]
