@@ -112,6 +112,20 @@ fn iperf(
             ..Interval::default()
         }));
     }
+    let total_of = |observer| Interval {
+        link: Link(0),
+        seq: 10,
+        total: true,
+        observer,
+        start: second(0),
+        end: second(10),
+        bytes: total,
+        datagrams: udp.then_some(total / length),
+        ..Interval::default()
+    };
+    if direction == Direction::Forward {
+        samples.push(Sample::Interval(total_of(Observer::Sender)));
+    }
     samples.push(Sample::Interval(Interval {
         link: Link(0),
         seq: 0,

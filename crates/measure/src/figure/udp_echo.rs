@@ -161,8 +161,34 @@ fn cumulative(material: &Material<'_>, all: &[&Digest]) -> Option<Figure> {
     })
 }
 
-/// Median, 99th percentile and mean over size, and the published points.
-fn by_size(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
+/// Median, 99th percentile and mean over size with the published points over them; once more
+/// without those where they lie so far away that ours would be flat lines beside them.
+fn by_size(material: &Material<'_>, digests: &[&Digest]) -> Vec<Figure> {
+    let ours = ours_by_size(material, digests);
+    let theirs: Vec<Series> =
+        [("rtt_avg", "mean, ESP32"), ("rtt_max", "max, ESP32"), ("rtt_min", "min, ESP32")]
+            .into_iter()
+            .filter_map(|(metric, label)| published(material, metric, label))
+            .collect();
+    if ours.is_empty() {
+        return Vec::new();
+    }
+    let mut figures = Vec::new();
+    if far_apart(&ours, &theirs) {
+        let title = "Round-trip time by payload size";
+        figures.push(size_figure(material, digests, "udp-echo-size", title, ours.clone()));
+    }
+    let (id, title) = if theirs.is_empty() {
+        ("udp-echo-size", "Round-trip time by payload size")
+    } else {
+        ("udp-echo-size-published", "Round-trip time by payload size, and published")
+    };
+    let all = ours.into_iter().chain(theirs).collect();
+    figures.push(size_figure(material, digests, id, title, all));
+    figures
+}
+
+fn ours_by_size(material: &Material<'_>, digests: &[&Digest]) -> Vec<Series> {
     let mut series = Vec::new();
     for name in forms(digests) {
         let form: Vec<&Digest> = digests.iter().filter(|d| variant(d) == name).copied().collect();
@@ -177,20 +203,33 @@ fn by_size(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
             }
         }
     }
-    if series.is_empty() {
-        return None;
-    }
-    for (metric, label) in
-        [("rtt_avg", "mean, ESP32"), ("rtt_max", "max, ESP32"), ("rtt_min", "min, ESP32")]
-    {
-        series.extend(published(material, metric, label));
-    }
-    let alt = by_size_alt(digests, &series);
-    Some(Figure {
-        id: "udp-echo-size".into(),
+    series
+}
+
+/// Whether the two leave a gap of a factor of three or more between them.
+fn far_apart(ours: &[Series], theirs: &[Series]) -> bool {
+    let end = |series: &[Series], pick: fn(f64, f64) -> f64| {
+        series.iter().flat_map(|s| &s.points).map(|p| p.y).reduce(pick)
+    };
+    let gap = |low: Option<f64>, high: Option<f64>| {
+        low.zip(high).is_some_and(|(low, high)| low > 3.0 * high)
+    };
+    gap(end(theirs, f64::min), end(ours, f64::max))
+        || gap(end(ours, f64::min), end(theirs, f64::max))
+}
+
+fn size_figure(
+    material: &Material<'_>,
+    digests: &[&Digest],
+    id: &str,
+    title: &str,
+    series: Vec<Series>,
+) -> Figure {
+    Figure {
+        id: id.into(),
         section: KIND.into(),
-        title: material.titled("Round-trip time by payload size"),
-        alt,
+        title: material.titled(title),
+        alt: by_size_alt(digests, &series),
         x: Axis {
             label: "payload".into(),
             unit: "bytes".into(),
@@ -199,7 +238,7 @@ fn by_size(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
         },
         y: milliseconds(spread(series.iter().flat_map(|s| &s.points).map(|p| p.y))),
         series,
-    })
+    }
 }
 
 fn forms(digests: &[&Digest]) -> Vec<String> {

@@ -116,10 +116,10 @@ pub fn checks(report: &Report) -> Option<Table> {
     })
 }
 
-/// Cells that lost something, or whose target counted something; `None` where all is clean.
+/// Cells that lost something; `None` where all is clean.
 #[must_use]
 pub fn losses(report: &Report) -> Option<Table> {
-    let told = |l: &&Losses| !l.is_clean() || l.counters.values().any(|&n| n > 0);
+    let told = |l: &&Losses| !l.is_clean();
     let row = |l: &Losses| {
         let share = digits::estimate(&wilson(l.lost(), l.probes).scaled(100.0));
         alloc::vec![
@@ -129,7 +129,6 @@ pub fn losses(report: &Report) -> Option<Table> {
             share,
             listed(&l.causes),
             listed(&l.others),
-            listed(&l.counters),
         ]
     };
     let rows: Vec<Row> = report.losses.iter().filter(told).map(row).collect();
@@ -141,15 +140,25 @@ pub fn losses(report: &Report) -> Option<Table> {
             Column::result("lost", "", origin),
             Column::result("lost", "percent", origin),
             Column::words("causes"),
-            Column::words("late, duplicate, corrupt, out of order"),
-            Column::words("counters"),
+            Column::words("not lost, not as sent"),
         ];
         let mut table = table("losses", "losses", "Losses", columns, rows);
         let clean = report.losses.len() - table.rows.len();
         if clean > 0 {
-            table.notes.push(format!("{clean} other cells lost nothing and counted nothing."));
+            table.notes.push(format!("{clean} other cells lost nothing."));
         }
         table
+    })
+}
+
+/// What targets counted on the way: drops, stalls, overflows; `None` where nothing.
+#[must_use]
+pub fn counters(report: &Report) -> Option<Table> {
+    let row = |l: &Losses| Some(alloc::vec![Some(l.place.clone()), Some(listed(&l.counters)?)]);
+    let rows: Vec<Row> = report.losses.iter().filter_map(row).collect();
+    (!rows.is_empty()).then(|| {
+        let columns = ["cell", "counted"].map(Column::words).into();
+        table("counters", "losses", "Counters of the target", columns, rows)
     })
 }
 
