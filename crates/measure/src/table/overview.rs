@@ -27,11 +27,7 @@ const LEADING: [(&str, &[(&str, &str)]); 4] = [
     ("tcp-rate", &[("message_rate_avg", "mean rate")]),
     (
         "mqtt-rate",
-        &[
-            ("message_rate_reliable", "highest rate without loss"),
-            ("message_rate", "delivered"),
-            ("loss", "loss"),
-        ],
+        &[("message_rate_reliable", "highest rate without loss"), ("message_rate", "delivered")],
     ),
 ];
 
@@ -88,7 +84,7 @@ fn row(
 ) -> Option<Vec<Option<String>>> {
     let value = digits::value(cell)?;
     Some(alloc::vec![
-        Some(digest.place.clone()),
+        Some(format!("{}, {}", digest.workload.kind(), digest.brief)),
         Some(name.to_string()),
         Some(format!("{value} {}", unit_sign(&cell.unit))),
         digits::interval(cell.ci_low, cell.ci_high),
