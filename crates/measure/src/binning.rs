@@ -12,7 +12,7 @@ pub const MOST_POINTS: usize = 200;
 
 /// From this ratio of extremes on, equal steps would put nearly all observations into one bin, so
 /// bins (and axes) have equal factors instead.
-pub(crate) const SKEWED: f64 = 10.0;
+pub(crate) const SKEWED: f64 = 5.0;
 
 /// The division of an axis that suits these observations.
 #[must_use]
@@ -29,7 +29,8 @@ pub fn scale(values: &Sorted) -> Scale {
 /// The width of a bin is 2 IQR / cube root of n (Freedman and Diaconis 1981, "On the histogram as
 /// a density estimator: L2 theory"), taken on the logarithms for [`Scale::Log`]; where the
 /// interquartile range is zero, the range over 1 + log2 n (Sturges 1926, "The choice of a class
-/// interval"). Never more than [`MOST_BINS`].
+/// interval"). Never more than [`MOST_BINS`]. Where the largest hundredth takes more of the range
+/// than all others, it has one bin of its own: a few stalls would leave a single bar of the rest.
 #[must_use]
 pub fn histogram(values: &Sorted, scale: Scale) -> Vec<Point> {
     let seen = values.values();
@@ -39,22 +40,26 @@ pub fn histogram(values: &Sorted, scale: Scale) -> Vec<Point> {
     let log = scale == Scale::Log && first > 0.0;
     let to = |v: f64| if log { libm::log10(v) } else { v };
     let from = |v: f64| if log { libm::pow(10.0, v) } else { v };
-    let (low, high) = (to(first), to(last));
+    let (low, end) = (to(first), to(last));
+    let body = values.quantile(0.99).value.map_or(end, to);
+    let high = if body > low && end - body > body - low { body } else { end };
     let bins = bins(values, to, high - low);
     // One value only: a bin around it, so that there is something to draw.
     let width = if high > low { (high - low) / bins as f64 } else { (low.abs() * 0.02).max(1e-9) };
-    let mut counts = alloc::vec![0_u64; bins];
-    for &v in seen {
-        let at = libm::floor((to(v) - low) / width) as usize;
-        counts[at.min(bins - 1)] += 1;
+    // The last count is that of the tail.
+    let mut counts = alloc::vec![0_u64; bins + 1];
+    for v in seen.iter().map(|&v| to(v)) {
+        let at = libm::floor((v - low) / width) as usize;
+        counts[if v > high { bins } else { at.min(bins - 1) }] += 1;
     }
-    let share = 100.0 / seen.len() as f64;
-    let mut points: Vec<Point> = counts
-        .iter()
-        .enumerate()
-        .map(|(i, &k)| Point::new(from(low + i as f64 * width), k as f64 * share))
-        .collect();
-    points.push(Point::new(from(low + bins as f64 * width), 0.0));
+    let share = |k: u64| 100.0 * k as f64 / seen.len() as f64;
+    let edge = |i: usize| from(low + i as f64 * width);
+    let mut points: Vec<Point> =
+        counts[..bins].iter().enumerate().map(|(i, &k)| Point::new(edge(i), share(k))).collect();
+    points.push(Point::new(edge(bins), share(counts[bins])));
+    if counts[bins] > 0 {
+        points.push(Point::new(last, 0.0));
+    }
     points
 }
 
@@ -120,6 +125,12 @@ mod tests {
 
     #[test]
     fn a_long_tail_asks_for_equal_factors() {
+        let mut values: Vec<f64> = (0..990).map(|i| 10.0 + f64::from(i) / 990.0).collect();
+        values.extend([90.0; 10]);
+        let points = histogram(&sorted(values), Scale::Linear);
+        let tail = &points[points.len() - 2..];
+        assert!((tail[0].x - 11.0).abs() < 0.1 && tail[1].x == 90.0, "{points:?}");
+        assert!((tail[0].y - 1.0).abs() < 1e-9, "{points:?}");
         assert_eq!(scale(&sorted([1.0, 2.0, 3.0])), Scale::Linear);
         assert_eq!(scale(&sorted([0.02, 0.03, 4.0])), Scale::Log);
         assert_eq!(scale(&sorted([0.0, 0.03, 4.0])), Scale::Linear);
@@ -135,7 +146,7 @@ mod tests {
             let points = histogram(&sorted(values), scale);
             let total: f64 = points.iter().map(|p| p.y).sum();
             prop_assert!((total - 100.0).abs() < 1e-6);
-            prop_assert!(points.len() <= MOST_BINS + 1);
+            prop_assert!(points.len() <= MOST_BINS + 2);
             prop_assert!(points.windows(2).all(|w| w[0].x < w[1].x));
         }
 

@@ -11,6 +11,9 @@ const WIDTH: usize = 96;
 /// A column of words is not made narrower than this to let the table fit.
 const WORDS: usize = 20;
 
+/// Where a table is continued below anyway, its columns of words keep this.
+const WIDE_WORDS: usize = 44;
+
 /// Between columns.
 const GAP: usize = 2;
 
@@ -90,7 +93,11 @@ impl Column {
 /// The table as lines of text.
 #[must_use]
 pub fn table(table: &Table) -> String {
-    let columns = columns(table);
+    let mut columns = columns(table);
+    let used = columns.iter().map(|c| c.width + GAP).sum::<usize>();
+    if used > WIDTH + GAP {
+        columns = (0..table.columns.len()).map(|i| Column::new(table, i, WIDE_WORDS)).collect();
+    }
     let mut out = String::new();
     for (i, block) in blocks(&columns).iter().enumerate() {
         if i > 0 {

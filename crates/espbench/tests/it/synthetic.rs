@@ -3,7 +3,6 @@
 
 use espbench_measure::report::{Builder, Check, Overhead, Report};
 use espbench_measure::run::{Recorded, RunFacts, Site};
-use espbench_measure::warning::{Advice, Warning};
 use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::workload::{
@@ -111,6 +110,20 @@ fn iperf(
             datagrams: udp.then_some(bytes / length),
             ..Interval::default()
         }));
+    }
+    let total_of = |observer| Interval {
+        link: Link(0),
+        seq: 10,
+        total: true,
+        observer,
+        start: second(0),
+        end: second(10),
+        bytes: total,
+        datagrams: udp.then_some(total / length),
+        ..Interval::default()
+    };
+    if direction == Direction::Forward {
+        samples.push(Sample::Interval(total_of(Observer::Sender)));
     }
     samples.push(Sample::Interval(Interval {
         link: Link(0),
@@ -275,20 +288,6 @@ pub(crate) fn report(sizes: &[u32], count: u32) -> Report {
     };
     let published = espbench::published::built_in();
     let mut report = builder.finish(Some(overhead), cells.len() + 2, &published);
-    report.warnings.push(Warning {
-        place: "udp-echo, 1 B".into(),
-        advice: Advice::SocketBufferOverflow { dropped: 2 },
-    });
-    for size in sizes {
-        report.warnings.push(Warning {
-            place: format!("udp-echo, {size} B"),
-            advice: Advice::FewSamples {
-                metrics: "rtt_p999".into(),
-                n: u64::from(count),
-                needed: 10_000,
-            },
-        });
-    }
     let check = |threshold: &str, value, passed| Check {
         threshold: threshold.into(),
         place: "udp-echo, 100 B".into(),

@@ -20,13 +20,11 @@ pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
     figures
 }
 
-/// Version, QoS and size: the cells that differ only by the rate are one curve.
+/// Cells that differ only by the rate offered are one curve.
 fn curve_name(digest: &Digest) -> String {
-    let mut words: Vec<&str> = digest.settings.split(", ").collect();
-    if words.len() > 3 {
-        words.remove(3);
-    }
-    words.join(", ")
+    let words: Vec<&str> =
+        digest.brief.split(", ").filter(|w| !w.ends_with("messages/s offered")).collect();
+    if words.is_empty() { "delivered".into() } else { words.join(", ") }
 }
 
 fn delivered(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
@@ -121,7 +119,7 @@ fn stages(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
         x: Axis {
             label: "cell".into(),
             scale: Scale::Category,
-            categories: with.iter().map(|d| d.settings.clone()).collect(),
+            categories: with.iter().map(|d| d.brief.clone()).collect(),
             ..Axis::default()
         },
         y: Axis {
@@ -144,7 +142,7 @@ fn latency(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
             let distribution = d.distribution.as_ref()?;
             log |= distribution.scale == Scale::Log;
             Some(Series {
-                name: d.settings.clone(),
+                name: d.brief.clone(),
                 origin: material.origin,
                 mark: Mark::Step,
                 points: distribution.cumulative.clone(),

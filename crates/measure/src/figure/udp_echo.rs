@@ -18,79 +18,196 @@ const GROUPS: [(u32, u32); 4] = [(1, 10), (10, 100), (100, 500), (500, 900)];
 /// Most curves that can be told apart without colour in one figure.
 const MOST_CURVES: usize = 6;
 
-/// Its figures.
+/// Its figures: those of the published procedure, then those of each other form.
 pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
     let mut digests = material.of_kind(KIND);
     digests.retain(|d| d.repetition == 0);
     digests.sort_by_key(|d| (variant(d), size(d)));
     let mut figures = Vec::new();
-    figures.extend(by_size(material, &digests));
-    figures.extend(GROUPS.iter().filter_map(|&group| distribution(material, &digests, group)));
-    figures.extend(other_sizes(material, &digests));
-    figures.extend(cumulative(material, &digests));
+    for of_form in digests.chunk_by(|a, b| variant(a) == variant(b)) {
+        let form = Form { material, digests: of_form, name: variant(of_form[0]) };
+        figures.extend(form.by_size());
+        if form.is_published() {
+            figures.extend(GROUPS.iter().filter_map(|&group| form.group(group)));
+            figures.extend(form.other_sizes());
+        } else {
+            figures.extend(form.rows(of_form, "all", "all sizes"));
+        }
+        figures.extend(form.cumulative());
+    }
     figures
+}
+
+/// The cells of one form of probes, by size.
+struct Form<'a> {
+    material: &'a Material<'a>,
+    digests: &'a [&'a Digest],
+    /// What sets it apart from the published procedure; empty for that.
+    name: String,
+}
+
+impl Form<'_> {
+    fn is_published(&self) -> bool {
+        self.name.is_empty()
+    }
+
+    fn id(&self, id: &str) -> String {
+        let name = super::slug(&self.name);
+        if name.is_empty() { format!("{KIND}-{id}") } else { format!("{KIND}-{name}-{id}") }
+    }
+
+    fn title(&self, title: &str) -> String {
+        if self.is_published() {
+            return self.material.titled(title);
+        }
+        self.material.titled(&format!("{title}; {}", self.name))
+    }
+
+    fn group(&self, (low, high): (u32, u32)) -> Option<Figure> {
+        let within = |d: &&&Digest| size(d).is_some_and(|s| (low..=high).contains(&s));
+        let digests: Vec<&Digest> = self.digests.iter().filter(within).copied().collect();
+        self.rows(&digests, &format!("{low}-{high}"), &format!("{low} to {high} bytes"))
+    }
+
+    /// Sizes above the document's largest.
+    fn other_sizes(&self) -> Option<Figure> {
+        let largest = GROUPS[GROUPS.len() - 1].1;
+        let above = |d: &&&Digest| size(d).is_some_and(|s| s > largest);
+        let digests: Vec<&Digest> = self.digests.iter().filter(above).copied().collect();
+        self.rows(&digests, "larger", &format!("more than {largest} bytes"))
+    }
+
+    fn rows(&self, digests: &[&Digest], id: &str, group: &str) -> Option<Figure> {
+        let with: Vec<&&Digest> = digests.iter().filter(|d| d.distribution.is_some()).collect();
+        let row = |d: &&&Digest| {
+            Some(Series {
+                name: label(d),
+                origin: self.material.origin,
+                mark: Mark::Row,
+                points: d.distribution.as_ref()?.histogram.clone(),
+            })
+        };
+        let mut series: Vec<Series> = with.iter().filter_map(row).collect();
+        if series.is_empty() {
+            return None;
+        }
+        let scale = spread(series.iter().flat_map(|s| &s.points).map(|p| p.x));
+        if self.is_published() {
+            let means = published_means(self.material, &with, &series);
+            series.extend(means);
+        }
+        let medians: Vec<String> = digests.iter().filter_map(|d| median(d)).collect();
+        Some(Figure {
+            id: self.id(&format!("distribution-{id}")),
+            section: KIND.into(),
+            title: self.title(&format!("Distribution of the round-trip time, {group}")),
+            alt: format!(
+                "Histograms of the round-trip time, one row for each size.{}",
+                super::listed("Medians", &medians)
+            ),
+            x: milliseconds(scale),
+            y: Axis {
+                label: "share of the round trips".into(),
+                unit: "%".into(),
+                ..Axis::default()
+            },
+            series,
+        })
+    }
+
+    /// A few sizes spread over all: the curves of all would hide each other.
+    fn cumulative(&self) -> Option<Figure> {
+        let with: Vec<&Digest> =
+            self.digests.iter().filter(|d| d.distribution.is_some()).copied().collect();
+        let last = with.len().checked_sub(1)?;
+        let curves = with.len().min(MOST_CURVES);
+        let at = |i| if curves > 1 { i * last / (curves - 1) } else { 0 };
+        let digests: Vec<&Digest> = (0..curves).map(|i| with[at(i)]).collect();
+        let curve = |d: &&Digest| {
+            Some(Series {
+                name: label(d),
+                origin: self.material.origin,
+                mark: Mark::Step,
+                points: d.distribution.as_ref()?.cumulative.clone(),
+            })
+        };
+        let series: Vec<Series> = digests.iter().filter_map(curve).collect();
+        let p99 =
+            |d: &&Digest| Some(format!("{} {}", label(d), digits::sentence(d.cell("rtt_p99")?)?));
+        let p99: Vec<String> = digests.iter().filter_map(p99).collect();
+        Some(Figure {
+            id: self.id("cumulative"),
+            section: KIND.into(),
+            title: self.title("Round-trip time: cumulative distribution"),
+            alt: format!(
+                "Share of the round trips that took no longer than a time, for some of the sizes.{}",
+                super::listed("99 % were done within", &p99)
+            ),
+            x: milliseconds(spread(series.iter().flat_map(|s| &s.points).map(|p| p.x))),
+            y: Axis { label: "round trips within".into(), unit: "%".into(), ..Axis::default() },
+            series,
+        })
+    }
+
+    /// Median, 99th percentile and mean over size with the published points over them; once more
+    /// without those where they lie so far away that ours would be flat lines beside them.
+    fn by_size(&self) -> Vec<Figure> {
+        let ours = self.ours_by_size();
+        if ours.is_empty() {
+            return Vec::new();
+        }
+        let theirs =
+            if self.is_published() { published_by_size(self.material) } else { Vec::new() };
+        let mut figures = Vec::new();
+        if theirs.is_empty() || far_apart(&ours, &theirs) {
+            let title = "Round-trip time by payload size";
+            figures.push(self.size_figure("size", title, ours.clone()));
+        }
+        if !theirs.is_empty() {
+            let title = "Round-trip time by payload size, and published";
+            let all = ours.into_iter().chain(theirs).collect();
+            figures.push(self.size_figure("size-published", title, all));
+        }
+        figures
+    }
+
+    fn ours_by_size(&self) -> Vec<Series> {
+        let curve = |(metric, name): (&str, &str)| {
+            // Three sets of intervals at one abscissa would hide each other.
+            let bare = |p: Point| if metric == "rtt_p50" { p } else { Point::new(p.x, p.y) };
+            let points = self.digests.iter().filter_map(|d| point(size(d)?, d.cell(metric)?));
+            Series {
+                name: name.into(),
+                origin: self.material.origin,
+                mark: Mark::Line,
+                points: points.map(bare).collect(),
+            }
+        };
+        let curves = [("rtt_p50", "median"), ("rtt_p99", "p99"), ("rtt_avg", "mean")].map(curve);
+        curves.into_iter().filter(|s| !s.points.is_empty()).collect()
+    }
+
+    fn size_figure(&self, id: &str, title: &str, series: Vec<Series>) -> Figure {
+        let points = || series.iter().flat_map(|s| &s.points);
+        Figure {
+            id: self.id(id),
+            section: KIND.into(),
+            title: self.title(title),
+            alt: by_size_alt(self.digests, &series),
+            x: Axis {
+                label: "payload".into(),
+                unit: "bytes".into(),
+                scale: spread(points().map(|p| p.x)),
+                ..Axis::default()
+            },
+            y: milliseconds(spread(points().map(|p| p.y))),
+            series,
+        }
+    }
 }
 
 fn milliseconds(scale: Scale) -> Axis {
     Axis { label: "round-trip time".into(), unit: "ms".into(), scale, ..Axis::default() }
-}
-
-/// Logarithmic as soon as one of them is skewed.
-fn common_scale(digests: &[&Digest]) -> Scale {
-    let log =
-        digests.iter().any(|d| d.distribution.as_ref().is_some_and(|x| x.scale == Scale::Log));
-    if log { Scale::Log } else { Scale::Linear }
-}
-
-fn distribution(
-    material: &Material<'_>,
-    all: &[&Digest],
-    (low, high): (u32, u32),
-) -> Option<Figure> {
-    let within = |d: &&&Digest| size(d).is_some_and(|s| (low..=high).contains(&s));
-    let digests: Vec<&Digest> = all.iter().filter(within).copied().collect();
-    rows(material, &digests, &format!("{low}-{high}"), &format!("{low} to {high} bytes"))
-}
-
-/// Sizes above the document's largest.
-fn other_sizes(material: &Material<'_>, all: &[&Digest]) -> Option<Figure> {
-    let largest = GROUPS[GROUPS.len() - 1].1;
-    let digests: Vec<&Digest> =
-        all.iter().filter(|d| size(d).is_some_and(|s| s > largest)).copied().collect();
-    rows(material, &digests, "larger", &format!("more than {largest} bytes"))
-}
-
-fn rows(material: &Material<'_>, digests: &[&Digest], id: &str, group: &str) -> Option<Figure> {
-    let with: Vec<&&Digest> = digests.iter().filter(|d| d.distribution.is_some()).collect();
-    let mut series: Vec<Series> = with
-        .iter()
-        .filter_map(|d| {
-            Some(Series {
-                name: label(d),
-                origin: material.origin,
-                mark: Mark::Row,
-                points: d.distribution.as_ref()?.histogram.clone(),
-            })
-        })
-        .collect();
-    if series.is_empty() {
-        return None;
-    }
-    let means = published_means(material, &with, &series);
-    series.extend(means);
-    let medians: Vec<String> = digests.iter().filter_map(|d| median(d)).collect();
-    Some(Figure {
-        id: format!("udp-echo-distribution-{id}"),
-        section: KIND.into(),
-        title: material.titled(&format!("Distribution of the round-trip time, {group}")),
-        alt: format!(
-            "Histograms of the round-trip time, one row for each size.{}",
-            super::listed("Medians", &medians)
-        ),
-        x: milliseconds(common_scale(digests)),
-        y: Axis { label: "share of the round trips".into(), unit: "%".into(), ..Axis::default() },
-        series,
-    })
 }
 
 /// Published means on the rows of their sizes, as long as they lie among what was measured: far
@@ -119,93 +236,31 @@ fn published_means(
     })
 }
 
-/// The size, and the form where it is not the usual one.
 fn label(digest: &Digest) -> String {
-    digest.settings.clone()
+    size(digest).map_or_else(String::new, |size| format!("{size} B"))
 }
 
 fn median(digest: &Digest) -> Option<String> {
     Some(format!("{} {}", label(digest), digits::sentence(digest.cell("rtt_p50")?)?))
 }
 
-/// A few sizes spread over all: the curves of all would hide each other.
-fn cumulative(material: &Material<'_>, all: &[&Digest]) -> Option<Figure> {
-    let with: Vec<&Digest> = all.iter().filter(|d| d.distribution.is_some()).copied().collect();
-    let last = with.len().checked_sub(1)?;
-    let curves = with.len().min(MOST_CURVES);
-    let digests: Vec<&Digest> =
-        (0..curves).map(|i| with[if curves > 1 { i * last / (curves - 1) } else { 0 }]).collect();
-    let series = digests.iter().filter_map(|d| {
-        Some(Series {
-            name: label(d),
-            origin: material.origin,
-            mark: Mark::Step,
-            points: d.distribution.as_ref()?.cumulative.clone(),
-        })
-    });
-    let p99: Vec<String> = digests
-        .iter()
-        .filter_map(|d| Some(format!("{} {}", label(d), digits::sentence(d.cell("rtt_p99")?)?)))
-        .collect();
-    Some(Figure {
-        id: "udp-echo-cumulative".into(),
-        section: KIND.into(),
-        title: material.titled("Round-trip time: cumulative distribution"),
-        alt: format!(
-            "Share of the round trips that took no longer than a time, for some of the sizes.{}",
-            super::listed("99 % were done within", &p99)
-        ),
-        x: milliseconds(common_scale(&digests)),
-        y: Axis { label: "round trips within".into(), unit: "%".into(), ..Axis::default() },
-        series: series.collect(),
-    })
+fn published_by_size(material: &Material<'_>) -> Vec<Series> {
+    [("rtt_avg", "mean, ESP32"), ("rtt_max", "max, ESP32"), ("rtt_min", "min, ESP32")]
+        .into_iter()
+        .filter_map(|(metric, label)| published(material, metric, label))
+        .collect()
 }
 
-/// Median, 99th percentile and mean over size, and the published points.
-fn by_size(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
-    let mut series = Vec::new();
-    for name in forms(digests) {
-        let form: Vec<&Digest> = digests.iter().filter(|d| variant(d) == name).copied().collect();
-        for (metric, label) in [("rtt_p50", "median"), ("rtt_p99", "p99"), ("rtt_avg", "mean")] {
-            // Three sets of intervals at one abscissa would hide each other.
-            let bare = |p: Point| if metric == "rtt_p50" { p } else { Point::new(p.x, p.y) };
-            let points: Vec<Point> =
-                form.iter().filter_map(|d| point(size(d)?, d.cell(metric)?)).map(bare).collect();
-            let name = if name.is_empty() { label.into() } else { format!("{label}, {name}") };
-            if !points.is_empty() {
-                series.push(Series { name, origin: material.origin, mark: Mark::Line, points });
-            }
-        }
-    }
-    if series.is_empty() {
-        return None;
-    }
-    for (metric, label) in
-        [("rtt_avg", "mean, ESP32"), ("rtt_max", "max, ESP32"), ("rtt_min", "min, ESP32")]
-    {
-        series.extend(published(material, metric, label));
-    }
-    let alt = by_size_alt(digests, &series);
-    Some(Figure {
-        id: "udp-echo-size".into(),
-        section: KIND.into(),
-        title: material.titled("Round-trip time by payload size"),
-        alt,
-        x: Axis {
-            label: "payload".into(),
-            unit: "bytes".into(),
-            scale: spread(series.iter().flat_map(|s| &s.points).map(|p| p.x)),
-            ..Axis::default()
-        },
-        y: milliseconds(spread(series.iter().flat_map(|s| &s.points).map(|p| p.y))),
-        series,
-    })
-}
-
-fn forms(digests: &[&Digest]) -> Vec<String> {
-    let mut forms: Vec<String> = digests.iter().map(|d| variant(d)).collect();
-    forms.dedup();
-    forms
+/// Whether the two leave a gap of a factor of three or more between them.
+fn far_apart(ours: &[Series], theirs: &[Series]) -> bool {
+    let end = |series: &[Series], pick: fn(f64, f64) -> f64| {
+        series.iter().flat_map(|s| &s.points).map(|p| p.y).reduce(pick)
+    };
+    let gap = |low: Option<f64>, high: Option<f64>| {
+        low.zip(high).is_some_and(|(low, high)| low > 3.0 * high)
+    };
+    gap(end(theirs, f64::min), end(ours, f64::max))
+        || gap(end(ours, f64::min), end(theirs, f64::max))
 }
 
 fn point(size: u32, cell: &Cell) -> Option<Point> {

@@ -1,6 +1,6 @@
 //! Makes the report of a run, one recorded cell at a time.
 
-use super::digest::{Digest, Material};
+use super::digest::{Digest, Material, shorten};
 use super::{Check, Failure, Losses, Overhead, Report, SCHEMA};
 use crate::cell::Cell;
 use crate::compare::{Comparison, compare};
@@ -12,7 +12,6 @@ use crate::summary::{Context, summarize};
 use crate::table::{self, Table};
 use crate::threshold::Threshold;
 use crate::warning::{self, Warning};
-
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -67,6 +66,7 @@ impl Builder {
         published: &[Cell],
     ) -> Report {
         self.digests.sort_by_key(|d| (d.ordinal, d.repetition));
+        shorten(&mut self.digests);
         let ours: Vec<Cell> = self.digests.iter().flat_map(|d| d.cells.clone()).collect();
         let comparisons = compare(&ours, published);
         if let Some(overhead) = overhead {

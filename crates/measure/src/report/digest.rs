@@ -23,6 +23,10 @@ pub(crate) struct Digest {
     pub(crate) place: String,
     /// The same without the workload's kind.
     pub(crate) settings: String,
+    /// The settings that not all cells of the kind share.
+    pub(crate) brief: String,
+    /// Those that all share; empty where there is only one cell.
+    pub(crate) common: String,
     pub(crate) cells: Vec<Cell>,
     pub(crate) facts: BTreeMap<String, String>,
     /// The distribution of round trips (udp-echo) or of message latency (mqtt-rate).
@@ -67,6 +71,8 @@ impl Digest {
             repetition: recorded.repetition,
             place: place::of(recorded),
             settings: place::settings(&recorded.workload),
+            brief: place::settings(&recorded.workload),
+            common: String::new(),
             cells,
             facts: recorded.facts.clone(),
             distribution: Distribution::new(values),
@@ -82,6 +88,29 @@ impl Digest {
     /// The cells of that metric, where there is one for each run or step.
     pub(crate) fn all<'a>(&'a self, metric: &'a str) -> impl Iterator<Item = &'a Cell> {
         self.cells.iter().filter(move |c| c.id.metric == metric)
+    }
+}
+
+/// Separates what tells the cells of a kind apart from what they share, so that names stay short.
+pub(crate) fn shorten(digests: &mut [Digest]) {
+    for kind in ["udp-echo", "iperf", "tcp-rate", "mqtt-rate"] {
+        let of_kind = |d: &&Digest| d.workload.kind() == kind;
+        let all: Vec<String> = digests.iter().filter(of_kind).map(|d| d.settings.clone()).collect();
+        let Some(first) = all.first() else { continue };
+        let shared: Vec<&str> = first
+            .split(", ")
+            .filter(|word| all.iter().all(|settings| settings.split(", ").any(|w| w == *word)))
+            .collect();
+        let told: bool = all.iter().all(|s| s.split(", ").any(|w| !shared.contains(&w)));
+        if !told {
+            continue;
+        }
+        for digest in digests.iter_mut().filter(|d| d.workload.kind() == kind) {
+            let kept: Vec<&str> =
+                digest.settings.split(", ").filter(|w| !shared.contains(w)).collect();
+            digest.brief = kept.join(", ");
+            digest.common = shared.join(", ");
+        }
     }
 }
 
@@ -116,6 +145,10 @@ impl Material<'_> {
     /// The published cells of the same thing as `cell`, whatever the device and the place: the
     /// same metric over the same transport, at the same payload where both name one.
     pub(crate) fn beside(&self, cell: &Cell) -> Vec<&Cell> {
+        // The published echo test has one probe at a time: other forms are other procedures.
+        if cell.id.table == "udp-echo" && cell.variant.is_some() {
+            return Vec::new();
+        }
         let same = |p: &&Cell| {
             p.id.metric == cell.id.metric
                 && p.id.transport == cell.id.transport

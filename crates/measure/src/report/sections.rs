@@ -41,6 +41,7 @@ impl Report {
             status::checks(self),
             status::warnings(self),
             status::losses(self),
+            status::counters(self),
             Some(status::facts(self)),
             status::overhead(self.overhead.as_ref()),
         ]

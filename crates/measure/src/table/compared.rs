@@ -99,11 +99,13 @@ fn named(cell: &Cell) -> String {
 /// How to read the table, and what the comparisons themselves note, each once.
 fn notes(comparisons: &[Comparison]) -> Vec<String> {
     let mut notes = alloc::vec![
-        "One line for each metric and outcome; a ratio of several cells is shown as its range. \
-         The JSON form has each pair."
+        "One line for each metric and outcome, or for what cannot be compared for the same reasons; \
+         a ratio of several cells is shown as its range. The JSON form has each pair, and each \
+         reason in full."
             .to_string()
     ];
-    for note in comparisons.iter().flat_map(|c| &c.notes) {
+    let judged = comparisons.iter().filter(|c| !matches!(c.verdict, Verdict::NotComparable(_)));
+    for note in judged.flat_map(|c| &c.notes) {
         if !notes.contains(note) {
             notes.push(note.clone());
         }
@@ -114,14 +116,16 @@ fn notes(comparisons: &[Comparison]) -> Vec<String> {
 fn groups(comparisons: &[Comparison]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     for comparison in comparisons {
-        let (verdict, why) = words(&comparison.verdict);
+        let (verdict, why) = brief(&comparison.verdict);
+        // What cannot be compared for the same reasons is one line, whatever the metric.
+        let any_metric = !why.is_empty();
         let same = |g: &&mut Group<'_>| {
             let first = g.members[0];
             g.verdict == verdict
                 && g.why == why
-                && first.ours.id.metric == comparison.ours.id.metric
+                && (any_metric || first.ours.id.metric == comparison.ours.id.metric)
                 && first.ours.id.table == comparison.ours.id.table
-                && first.ours.id.transport == comparison.ours.id.transport
+                && (any_metric || first.ours.id.transport == comparison.ours.id.transport)
                 && first.other.source == comparison.other.source
         };
         match groups.iter_mut().find(same) {
@@ -143,18 +147,46 @@ pub fn words(verdict: &Verdict) -> (&'static str, String) {
     }
 }
 
+/// A verdict in words, and the kinds of its reasons: the part before the colon.
+fn brief(verdict: &Verdict) -> (&'static str, String) {
+    let Verdict::NotComparable(reasons) = verdict else {
+        return words(verdict);
+    };
+    let kinds = || reasons.iter().map(|reason| reason.split(':').next().unwrap_or(reason));
+    let another: Vec<&str> = kinds().filter_map(|kind| kind.strip_prefix("another ")).collect();
+    let mut parts: Vec<String> = Vec::new();
+    if !another.is_empty() {
+        parts.push(format!("another {}", another.join(", ")));
+    }
+    parts.extend(kinds().filter(|kind| !kind.starts_with("another ")).map(ToString::to_string));
+    ("not comparable", parts.join("; "))
+}
+
+/// The metrics of a group, each once.
+fn metrics(members: &[&Comparison]) -> Vec<String> {
+    let mut metrics: Vec<String> = Vec::new();
+    for member in members {
+        if !metrics.contains(&member.ours.id.metric) {
+            metrics.push(member.ours.id.metric.clone());
+        }
+    }
+    metrics
+}
+
 fn row(group: &Group<'_>) -> [Option<String>; 5] {
     let first = group.members[0];
+    let metrics = metrics(&group.members);
     let verdict = if group.why.is_empty() {
         group.verdict.to_string()
     } else {
         format!("{}: {}", group.verdict, group.why)
     };
     [
-        Some(format!("{} {}", first.ours.id.table, first.ours.id.metric)),
+        Some(format!("{}: {}", first.ours.id.table, metrics.join(", "))),
         first.other.source.clone(),
         Some(digits::count(group.members.len() as u64)),
-        ratio(&group.members),
+        // Ratios of different things have no common range.
+        if metrics.len() == 1 { ratio(&group.members) } else { None },
         Some(verdict),
     ]
 }

@@ -160,8 +160,17 @@ pub(crate) fn of_metrics(
         title: material.titled(frame.title),
         columns,
         rows,
-        notes: frame.notes.iter().map(ToString::to_string).collect(),
+        notes: shared(digests)
+            .into_iter()
+            .chain(frame.notes.iter().map(ToString::to_string))
+            .collect(),
     })
+}
+
+/// What the cells have in common, where their names leave it out.
+fn shared(digests: &[&Digest]) -> Option<String> {
+    let digest = digests.first().filter(|d| d.workload.kind() == "mqtt-rate")?;
+    (!digest.common.is_empty()).then(|| alloc::format!("All cells: {}.", digest.common))
 }
 
 /// Adds a column unless nothing is known in it.

@@ -3,7 +3,11 @@
 use super::Show::{Interval, Published, Value};
 use super::udp_echo::repetition;
 use super::{Column, Frame, Lead, Spec, Table, of_metrics, remaining};
+use crate::cell::Cell;
+use crate::digits;
 use crate::report::digest::{Digest, Material};
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 const KIND: &str = "mqtt-rate";
@@ -18,7 +22,6 @@ const RATES: &[Spec] = &[
     ("loss", "loss", Value),
     ("loss", "loss, 95 % interval", Interval),
     ("queue_drop_rate", "queue drops", Value),
-    ("queue_drop_rate", "queue drops", Published),
     ("messages_duplicate", "duplicates", Value),
     ("messages_out_of_order", "out of order", Value),
     ("messages_lost", "lost", Value),
@@ -66,7 +69,10 @@ pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     let digests = material.of_kind(KIND);
     let leads = leads(&digests);
     let mut tables = Vec::new();
-    tables.extend(of_metrics(&RATE_FRAME, material, &digests, &leads, RATES));
+    tables.extend(of_metrics(&RATE_FRAME, material, &digests, &leads, RATES).map(|mut table| {
+        table.notes.extend(published(material));
+        table
+    }));
     tables.extend(of_metrics(&LATENCY_FRAME, material, &digests, &leads, LATENCY));
     tables.extend(of_metrics(&STAGE_FRAME, material, &digests, &leads, STAGE_COLUMNS));
     tables.extend(remaining(KIND, material, &digests, &[RATES, LATENCY, STAGE_COLUMNS]));
@@ -101,8 +107,25 @@ const STAGE_FRAME: Frame<'_> = Frame {
     ],
 };
 
+/// The published figures, each with what its document's reader noted: they hold at one offered rate
+/// only, so they have no column.
+fn published(material: &Material<'_>) -> Vec<String> {
+    let cells = material.published.iter().filter(|p| p.id.table == KIND);
+    let words = |p: &Cell| {
+        let note = p.note.as_deref().map_or_else(String::new, |n| format!(" ({n})"));
+        Some(format!(
+            "Published, {}: {} {} {}{note}.",
+            p.id.chip,
+            p.id.metric,
+            digits::value(p)?,
+            p.unit
+        ))
+    };
+    cells.filter_map(words).collect()
+}
+
 fn leads(digests: &[&Digest]) -> Vec<Lead> {
-    let mut leads: Vec<Lead> = alloc::vec![(Column::words("cell"), |d| Some(d.settings.clone()))];
+    let mut leads: Vec<Lead> = alloc::vec![(Column::words("cell"), |d| Some(d.brief.clone()))];
     leads.extend(repetition(digests));
     leads
 }

@@ -27,11 +27,7 @@ const LEADING: [(&str, &[(&str, &str)]); 4] = [
     ("tcp-rate", &[("message_rate_avg", "mean rate")]),
     (
         "mqtt-rate",
-        &[
-            ("message_rate_reliable", "highest rate without loss"),
-            ("message_rate", "delivered"),
-            ("loss", "loss"),
-        ],
+        &[("message_rate_reliable", "highest rate without loss"), ("message_rate", "delivered")],
     ),
 ];
 
@@ -62,7 +58,7 @@ pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
         ],
         rows,
         notes: alloc::vec![
-            "Intervals are at 95 %; that of the highest rate without loss is from the highest rate \
+            "Cells without a line for loss lost nothing. Intervals are at 95 %; that of the highest rate without loss is from the highest rate \
              that passed to the lowest that failed. Published values are of other devices and places: see the comparison for what can be \
              held against each other."
                 .into()
@@ -74,6 +70,7 @@ pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
 fn chosen(digests: Vec<&Digest>) -> Vec<&Digest> {
     let last = digests.len().saturating_sub(1);
     let leads = |(i, d): &(usize, &Digest)| match d.workload {
+        Workload::UdpEcho(w) if d.settings.contains(", ") => w.size == SIZES[1],
         Workload::UdpEcho(w) => *i == 0 || *i == last || SIZES.contains(&w.size),
         _ => true,
     };
@@ -87,8 +84,11 @@ fn row(
     name: &str,
 ) -> Option<Vec<Option<String>>> {
     let value = digits::value(cell)?;
+    if cell.id.metric == "loss" && cell.value == Some(0.0) {
+        return None;
+    }
     Some(alloc::vec![
-        Some(digest.place.clone()),
+        Some(format!("{}, {}", digest.workload.kind(), digest.brief)),
         Some(name.to_string()),
         Some(format!("{value} {}", unit_sign(&cell.unit))),
         digits::interval(cell.ci_low, cell.ci_high),

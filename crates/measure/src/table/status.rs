@@ -6,10 +6,12 @@ use crate::digits;
 use crate::interval::wilson;
 use crate::report::{Check, Failure, Losses, Overhead, Report};
 use crate::run::RunFacts;
+use crate::warning::{Advice, Warning};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::mem::discriminant;
 
 type Row = Vec<Option<String>>;
 
@@ -58,30 +60,49 @@ pub fn facts(report: &Report) -> Table {
     table("run", "run", "The run", ["fact", "value"].map(Column::words).into(), rows)
 }
 
-/// Advice; `None` where there is none.
+/// Advice; `None` where there is none. The same kind of advice about many cells of a kind is one
+/// piece of advice, with the figures of the cell that has the fewest samples, or of the first.
 #[must_use]
 pub fn warnings(report: &Report) -> Option<Table> {
-    // The same advice about many cells is one piece of advice.
-    let mut rows: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut groups: Vec<Vec<&Warning>> = Vec::new();
     for warning in &report.warnings {
-        let advice = warning.advice.text();
-        match rows.iter_mut().find(|r| r.0 == advice) {
-            Some(row) => row.1.push(&warning.place),
-            None => rows.push((advice, alloc::vec![&warning.place])),
+        let same = |g: &&mut Vec<&Warning>| {
+            discriminant(&g[0].advice) == discriminant(&warning.advice)
+                && kind(&g[0].place) == kind(&warning.place)
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(warning),
+            None => groups.push(alloc::vec![warning]),
         }
     }
-    let row = |(advice, places): (String, Vec<&str>)| {
-        let place = match places.as_slice() {
-            [only] => (*only).to_string(),
-            [first, .., last] => format!("{} cells: {first} to {last}", places.len()),
-            [] => String::new(),
-        };
-        alloc::vec![Some(place), Some(advice)]
-    };
-    (!rows.is_empty()).then(|| {
+    (!groups.is_empty()).then(|| {
         let columns = ["cell", "what to know"].map(Column::words).into();
-        table("warnings", "warnings", "Warnings", columns, rows.into_iter().map(row).collect())
+        let rows = groups.iter().map(|g| advice(g)).collect();
+        table("warnings", "warnings", "Warnings", columns, rows)
     })
+}
+
+fn kind(place: &str) -> &str {
+    place.split(',').next().unwrap_or(place)
+}
+
+fn advice(group: &[&Warning]) -> Row {
+    let samples = |w: &&&Warning| match &w.advice {
+        Advice::FewSamples { n, .. } => *n,
+        _ => 0,
+    };
+    // The first of equal ones.
+    let shown = group.iter().min_by_key(samples).map_or(group[0], |w| *w);
+    let text = shown.advice.text();
+    let differ = group.iter().any(|w| w.advice.text() != text);
+    let mut places: Vec<&str> = group.iter().map(|w| w.place.as_str()).collect();
+    places.dedup();
+    let place = match places.as_slice() {
+        [first, .., last] => format!("{} cells: {first} to {last}", places.len()),
+        _ => shown.place.clone(),
+    };
+    let text = if differ { format!("{text} (Figures of {}.)", shown.place) } else { text };
+    alloc::vec![Some(place), Some(text)]
 }
 
 /// Cells that failed; `None` where none did.
@@ -116,10 +137,10 @@ pub fn checks(report: &Report) -> Option<Table> {
     })
 }
 
-/// Cells that lost something, or whose target counted something; `None` where all is clean.
+/// Cells that lost something; `None` where all is clean.
 #[must_use]
 pub fn losses(report: &Report) -> Option<Table> {
-    let told = |l: &&Losses| !l.is_clean() || l.counters.values().any(|&n| n > 0);
+    let told = |l: &&Losses| !l.is_clean();
     let row = |l: &Losses| {
         let share = digits::estimate(&wilson(l.lost(), l.probes).scaled(100.0));
         alloc::vec![
@@ -129,7 +150,6 @@ pub fn losses(report: &Report) -> Option<Table> {
             share,
             listed(&l.causes),
             listed(&l.others),
-            listed(&l.counters),
         ]
     };
     let rows: Vec<Row> = report.losses.iter().filter(told).map(row).collect();
@@ -141,15 +161,25 @@ pub fn losses(report: &Report) -> Option<Table> {
             Column::result("lost", "", origin),
             Column::result("lost", "percent", origin),
             Column::words("causes"),
-            Column::words("late, duplicate, corrupt, out of order"),
-            Column::words("counters"),
+            Column::words("not lost, not as sent"),
         ];
         let mut table = table("losses", "losses", "Losses", columns, rows);
         let clean = report.losses.len() - table.rows.len();
         if clean > 0 {
-            table.notes.push(format!("{clean} other cells lost nothing and counted nothing."));
+            table.notes.push(format!("{clean} other cells lost nothing."));
         }
         table
+    })
+}
+
+/// What targets counted on the way: drops, stalls, overflows; `None` where nothing.
+#[must_use]
+pub fn counters(report: &Report) -> Option<Table> {
+    let row = |l: &Losses| Some(alloc::vec![Some(l.place.clone()), Some(listed(&l.counters)?)]);
+    let rows: Vec<Row> = report.losses.iter().filter_map(row).collect();
+    (!rows.is_empty()).then(|| {
+        let columns = ["cell", "counted"].map(Column::words).into();
+        table("counters", "losses", "Counters of the target", columns, rows)
     })
 }
 

@@ -123,7 +123,9 @@ fn leads(digests: &[&Digest]) -> Vec<Lead> {
     let mut leads: Vec<Lead> =
         alloc::vec![(Column::setting("bytes", ""), |d| size(d).map(|s| format!("{s}")))];
     if digests.iter().any(|d| !variant(d).is_empty()) {
-        leads.push((Column::words("form"), |d| Some(variant(d))));
+        leads.push((Column::words("form"), |d| {
+            Some(if variant(d).is_empty() { "ASCII".into() } else { variant(d) })
+        }));
     }
     leads.extend(repetition(digests));
     leads

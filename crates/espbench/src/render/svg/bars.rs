@@ -3,7 +3,7 @@
 use super::super::wrap;
 use super::axis::{Span, horizontal};
 use super::{Frame, WIDTH, class, escape};
-use espbench_measure::figure::{Axis, Figure, Mark, Point};
+use espbench_measure::figure::{Axis, Figure, Mark, Point, Scale};
 use std::fmt::Write as _;
 
 /// Characters of a name that fit a line at the text size of a phone.
@@ -66,7 +66,9 @@ impl Place {
 fn span(figure: &Figure, stacked: bool) -> Span {
     let points = || figure.series.iter().flat_map(|s| &s.points);
     if !stacked {
-        let ends = |p: &Point| [Some(p.y), p.high];
+        // With equal factors there is no zero to begin at: the smallest still needs some length.
+        let log = figure.y.scale == Scale::Log;
+        let ends = |p: &Point| [Some(p.y), p.high, Some(p.y / 3.0).filter(|_| log)];
         return Span::of(points().flat_map(ends).flatten(), figure.y.scale);
     }
     let sum = |row: usize| points().filter(|p| p.x as usize == row).map(|p| p.y).sum::<f64>();
