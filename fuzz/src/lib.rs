@@ -1,11 +1,20 @@
 //! What each fuzz target does with its bytes. The targets in `fuzz_targets/` call these; the test
 //! in `tests/corpus.rs` calls them with the stored corpus, without a fuzzer.
 
+mod mqtt;
+
+pub use mqtt::{mqtt_exchange, mqtt_stream};
+
 /// A fuzz target: its name, which is also its corpus folder, and what it does.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: &[Target] = &[("plan", plan), ("echo", echo)];
+pub const TARGETS: &[Target] = &[
+    ("plan", plan),
+    ("echo", echo),
+    ("mqtt_stream", mqtt_stream),
+    ("mqtt_exchange", mqtt_exchange),
+];
 
 /// A plan's text: reading it ends, and what it gives can be printed and read again.
 pub fn plan(data: &[u8]) {
