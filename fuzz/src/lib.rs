@@ -1,6 +1,10 @@
 //! What each fuzz target does with its bytes. The targets in `fuzz_targets/` call these; the test
 //! in `tests/corpus.rs` calls them with the stored corpus, without a fuzzer.
 
+mod mqtt;
+
+pub use mqtt::{mqtt_exchange, mqtt_stream};
+
 /// A fuzz target: its name, which is also its corpus folder, and what it does.
 pub type Target = (&'static str, fn(&[u8]));
 
@@ -11,6 +15,8 @@ pub const TARGETS: &[Target] = &[
     ("iperf_header", iperf_header),
     ("iperf_report", iperf_report),
     ("iperf_receiver", iperf_receiver),
+    ("mqtt_stream", mqtt_stream),
+    ("mqtt_exchange", mqtt_exchange),
 ];
 
 /// A plan's text: reading it ends, and what it gives can be printed and read again.

@@ -1,13 +1,14 @@
 //! An MQTT broker that needs no set-up: 3.1.1 and 5 on one port, QoS 0 to 2, anyone may connect.
 //!
 //! It is the broker of the library `mqtt5`. That one was chosen because it speaks both versions on
-//! one port, binds the port it is given (and says which where that was 0), ends when told to, and
-//! makes a publisher of QoS 1 and 2 wait for a slow subscriber rather than lose messages.
+//! one port, binds the port it is given (and says which where that was 0), and ends when told to.
 //! `rumqttd` 0.20 needs a port for each version, cannot be stopped (its router and listener threads
-//! run until the process ends), and cuts its log under a slow subscriber.
+//! run until the process ends), and lets a slow subscriber skip what has left its log, in silence.
 //!
-//! At QoS 0 a broker may drop, and this one does, silently, once [`LANE`] messages wait for one
-//! subscriber. The bench sees that as loss in the broker.
+//! What it may lose, and does not count (the bench sees all of it as loss in the broker):
+//! - QoS 0: a message that finds [`LANE`] others waiting for the same subscriber.
+//! - QoS 1 and 2: such a message makes its publisher wait, for up to 2 s; then it goes to the
+//!   session's queue of 10,000, from which the oldest is dropped.
 
 use super::{Log, Service};
 use mqtt5::broker::{BrokerConfig, MqttBroker, StorageConfig};

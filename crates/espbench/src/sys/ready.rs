@@ -59,7 +59,7 @@ pub fn wait<const N: usize>(
 fn poll(polled: &mut [libc::pollfd], timeout: Duration) -> i32 {
     let timeout = libc::timespec {
         tv_sec: timeout.as_secs().min(3600) as libc::time_t,
-        tv_nsec: timeout.subsec_nanos().into(),
+        tv_nsec: timeout.subsec_nanos() as libc::c_long,
     };
     // SAFETY: `polled` is a slice of initialized structures of that length, `timeout` outlives the
     // call, and a null signal mask leaves the mask as it is.
