@@ -3,7 +3,7 @@
 use super::axis::{Span, horizontal, vertical};
 use super::shape::marker;
 use super::{Frame, WIDTH, class, escape, place};
-use espbench_measure::figure::{Figure, Mark, Point, Series};
+use espbench_measure::figure::{Figure, Mark, Point, Scale, Series};
 use std::fmt::Write as _;
 
 const HEIGHT: f64 = 310.0;
@@ -33,9 +33,11 @@ impl Plot {
 pub(super) fn draw(figure: &Figure) -> (f64, String) {
     let points = || figure.series.iter().flat_map(|s| &s.points);
     let ends = |p: &Point| [Some(p.y), p.low, p.high];
+    let zero = (figure.y.scale != Scale::Log).then_some(0.0);
     let plot = Plot {
         x: Span::of(points().map(|p| p.x), figure.x.scale),
-        y: Span::of(points().flat_map(ends).flatten(), figure.y.scale),
+        // From zero: a small wobble must not look like a fall. Equal factors have no zero.
+        y: Span::of(points().flat_map(ends).flatten().chain(zero), figure.y.scale),
     };
     let mut out = horizontal(FRAME, &plot.x, &figure.x);
     out.push_str(&vertical(FRAME, &plot.y, &figure.y));
