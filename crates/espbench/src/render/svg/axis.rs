@@ -123,9 +123,12 @@ pub(super) fn horizontal(frame: Frame, span: &Span, axis: &Axis) -> String {
     let last = ticks.len().saturating_sub(1);
     for (i, (value, text)) in ticks.iter().enumerate() {
         let x = frame.left + span.at(*value) * (frame.right - frame.left);
-        // The last text must not leave the figure.
-        let anchor = if i == last && frame.right - x < 12.0 { "end" } else { "middle" };
-        let x_text = if anchor == "end" { frame.right + 8.0 } else { x };
+        // The first and the last text must not leave the figure.
+        let (anchor, x_text) = match i {
+            0 if x < 24.0 => ("start", 2.0),
+            _ if i == last && frame.right - x < 12.0 => ("end", frame.right + 8.0),
+            _ => ("middle", x),
+        };
         let _ = write!(
             out,
             "<path class=\"g\" d=\"M{x:.1} {:.1}V{:.1}\"/>\
