@@ -16,8 +16,9 @@ impl Span {
     /// A span that holds the values and ends on round numbers. Linear ones begin at zero unless
     /// the values are far from it.
     pub(super) fn of(values: impl Iterator<Item = f64> + Clone, scale: Scale) -> Self {
-        let finite = values.filter(|v| v.is_finite());
-        let positive = finite.clone().filter(|v| *v > 0.0);
+        // Beyond these, steps are lost in rounding; nothing that is measured comes near.
+        let finite = values.filter(|v| v.abs() < 1e15);
+        let positive = finite.clone().filter(|v| *v > 1e-15);
         let (Some(low), Some(high)) = (finite.clone().reduce(f64::min), finite.reduce(f64::max))
         else {
             return Self { scale: Scale::Linear, low: 0.0, high: 1.0 };
@@ -30,7 +31,9 @@ impl Span {
 
     fn linear(low: f64, high: f64) -> Self {
         let low = if low > 0.0 && low < 0.6 * high { 0.0 } else { low };
-        let (low, high) = if high > low { (low, high) } else { (low - 0.5, high + 0.5) };
+        let least = (low.abs().max(high.abs()) * 1e-6).max(1e-12);
+        let (low, high) =
+            if high - low > least { (low, high) } else { (low - 0.5 - least, high + 0.5 + least) };
         let step = step(low, high);
         Self {
             scale: Scale::Linear,
@@ -65,7 +68,7 @@ impl Span {
             Scale::Linear | Scale::Category => {
                 let step = step(self.low, self.high);
                 let count = ((self.high - self.low) / step).round() as usize;
-                (0..=count).map(|i| self.low + i as f64 * step).collect()
+                (0..=count.min(20)).map(|i| self.low + i as f64 * step).collect()
             }
         };
         values.into_iter().map(|v| (v, label(v))).collect()
@@ -93,7 +96,7 @@ impl Span {
 
 /// 1, 2 and 5 times powers of ten around a value, ascending.
 fn round_numbers(value: f64) -> impl Iterator<Item = f64> {
-    let decade = value.log10().floor() as i32;
+    let decade = (value.log10().floor() as i32).clamp(-300, 300);
     (decade - 1..=decade + 1).flat_map(|d| [1.0, 2.0, 5.0].map(|f| f * 10_f64.powi(d)))
 }
 
