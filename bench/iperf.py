@@ -14,6 +14,7 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -84,6 +85,13 @@ def udp_args(length):
     return ["-u", "-l", str(length)]
 
 
+def test_cpu(args):
+    """CPU seconds of our client's test alone: a calibration runs before it, the report after."""
+    with sqlite3.connect(os.path.join(args.folder, "runs.sqlite")) as store:
+        (facts,) = store.execute("select facts from cell order by id desc limit 1").fetchone()
+    return float(json.loads(facts)["cpu-time"].split()[0])
+
+
 def ours(args, length):
     port = free_port()
     udp = length is not None
@@ -91,7 +99,8 @@ def ours(args, length):
     client = [args.espbench, "iperf", "-c", "127.0.0.1", "-p", str(port), "-t", str(args.seconds),
               "--store", os.path.join(args.folder, "runs.sqlite"), "--format", "csv", "-q"]
     client += udp_args(length) + ["-b", "0"] if udp else []
-    _, served, cpu, server_cpu = pair(server + (["-u"] if udp else []), client, port, udp)
+    _, served, _, server_cpu = pair(server + (["-u"] if udp else []), client, port, udp)
+    cpu = test_cpu(args)
     totals = [json.loads(line) for line in served.splitlines() if '"total":true' in line]
     total = totals[0]
     seconds = total["end_s"] - total["start_s"]

@@ -86,7 +86,9 @@ const LATENCY_FRAME: Frame<'_> = Frame {
     id: "mqtt-latency",
     section: KIND,
     title: "MQTT: latency, from due to the subscriber",
-    notes: &["Free of coordinated omission: a message that was sent late counts from when it was due."],
+    notes: &[
+        "Free of coordinated omission: a message that was sent late counts from when it was due.",
+    ],
 };
 
 const STAGE_FRAME: Frame<'_> = Frame {
