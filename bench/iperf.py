@@ -199,8 +199,8 @@ def agree(args):
                  str(args.seconds), "--store", os.path.join(args.folder, "runs.sqlite"),
                  "--format", "text"] + flag + way + rate, port, udp)
             line = [l.split(",") for l in served.splitlines() if l.count(",") >= 8][0]
-            total = [l for l in text.splitlines() if l.startswith("[  1]") and "sec" in l]
-            mine = float(re.search(r"([\d.]+) Mbits/sec", total[args.seconds]).group(1))
+            whole = re.findall(r"^\[  1\] 0\.0000-([\d.]+) sec .* ([\d.]+) Mbits/sec", text, re.M)
+            mine = [float(rate) for end, rate in whole if float(end) > args.seconds - 0.5][0]
             row(f"{label}, our client, their server: Mbit/s", mine, float(line[8]) / 1e6)
 
             port = free_port()
