@@ -14,6 +14,7 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -84,6 +85,13 @@ def udp_args(length):
     return ["-u", "-l", str(length)]
 
 
+def test_cpu(args):
+    """CPU seconds of our client's test alone: a calibration runs before it, the report after."""
+    with sqlite3.connect(os.path.join(args.folder, "runs.sqlite")) as store:
+        (facts,) = store.execute("select facts from cell order by id desc limit 1").fetchone()
+    return float(json.loads(facts)["cpu-time"].split()[0])
+
+
 def ours(args, length):
     port = free_port()
     udp = length is not None
@@ -91,7 +99,8 @@ def ours(args, length):
     client = [args.espbench, "iperf", "-c", "127.0.0.1", "-p", str(port), "-t", str(args.seconds),
               "--store", os.path.join(args.folder, "runs.sqlite"), "--format", "csv", "-q"]
     client += udp_args(length) + ["-b", "0"] if udp else []
-    _, served, cpu, server_cpu = pair(server + (["-u"] if udp else []), client, port, udp)
+    _, served, _, server_cpu = pair(server + (["-u"] if udp else []), client, port, udp)
+    cpu = test_cpu(args)
     totals = [json.loads(line) for line in served.splitlines() if '"total":true' in line]
     total = totals[0]
     seconds = total["end_s"] - total["start_s"]
@@ -190,8 +199,8 @@ def agree(args):
                  str(args.seconds), "--store", os.path.join(args.folder, "runs.sqlite"),
                  "--format", "text"] + flag + way + rate, port, udp)
             line = [l.split(",") for l in served.splitlines() if l.count(",") >= 8][0]
-            total = [l for l in text.splitlines() if l.startswith("[  1]") and "sec" in l]
-            mine = float(re.search(r"([\d.]+) Mbits/sec", total[args.seconds]).group(1))
+            whole = re.findall(r"^\[  1\] 0\.0000-([\d.]+) sec .* ([\d.]+) Mbits/sec", text, re.M)
+            mine = [float(rate) for end, rate in whole if float(end) > args.seconds - 0.5][0]
             row(f"{label}, our client, their server: Mbit/s", mine, float(line[8]) / 1e6)
 
             port = free_port()

@@ -5,7 +5,7 @@
 
 use super::udp::{SLOT, SLOTS, arrival};
 use super::{Control, SLICE, is_pause};
-use crate::sys::udp::Batch;
+use crate::sys::udp::{self, Batch};
 use espbench_proto::node::Output;
 use espbench_proto::node::iperf::{Heard, ReceiverSetup, UdpReceiver};
 use espbench_proto::sample::Sample;
@@ -65,9 +65,8 @@ pub fn serve(
         match received {
             Ok(count) => {
                 for nth in 0..count {
-                    server.take(&mut batch, nth, now, policy);
+                    server.take(&batch, nth, now, policy);
                 }
-                server.strays.dropped = batch.dropped();
             }
             // A reset is an ICMP error about something sent to one of the peers.
             Err(error) if is_pause(&error) || super::udp::is_gone(&error) => {}
@@ -75,6 +74,7 @@ pub fn serve(
         }
         if control.stopped() || policy.is_over() {
             server.stop(now, policy);
+            server.strays.dropped = udp::dropped(socket);
             return Ok(server.strays);
         }
     }
@@ -88,7 +88,7 @@ struct Server<'a> {
 }
 
 impl Server<'_> {
-    fn take(&mut self, batch: &mut Batch, nth: usize, now: Instant, policy: &mut dyn Policy) {
+    fn take(&mut self, batch: &Batch, nth: usize, now: Instant, policy: &mut dyn Policy) {
         let Some(from) = batch.from(nth) else { return };
         let Some(at) = self.flow_of(from) else {
             let datagram = batch.get(nth);
@@ -103,7 +103,7 @@ impl Server<'_> {
     fn give(
         &mut self,
         at: usize,
-        batch: &mut Batch,
+        batch: &Batch,
         nth: usize,
         now: Instant,
         policy: &mut dyn Policy,

@@ -238,7 +238,7 @@ pub fn receive(
             Output::Send { len } => {
                 let _ = socket.send(&report[..len]);
             }
-            Output::Done => return failure.map_or(Ok(batch.dropped()), Err),
+            Output::Done => return failure.map_or(Ok(sys::dropped(socket)), Err),
             Output::WaitUntil(at) => {
                 if control.stopped() {
                     receiver.stop();
@@ -251,7 +251,7 @@ pub fn receive(
                 let result = batch.receive(socket);
                 let now = control.clock.now();
                 match result {
-                    Ok(count) => take(receiver, &mut batch, count, now),
+                    Ok(count) => take(receiver, &batch, count, now),
                     Err(error) if is_pause(&error) => {}
                     Err(error) => {
                         receiver.stop();
@@ -267,7 +267,7 @@ pub fn receive(
 }
 
 /// Gives a batch that was read at `now` to a receiver.
-fn take(receiver: &mut UdpReceiver, batch: &mut sys::Batch, count: usize, now: Instant) {
+fn take(receiver: &mut UdpReceiver, batch: &sys::Batch, count: usize, now: Instant) {
     for nth in 0..count {
         let datagram = batch.get(nth);
         receiver.datagram(arrival(now, datagram.age_ns), datagram.bytes, datagram.length);

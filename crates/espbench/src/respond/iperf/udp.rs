@@ -22,10 +22,17 @@ pub(super) fn serve(socket: &UdpSocket, shared: &Shared) {
     let mut emit = |_| {};
     let control = Control { clock: &shared.clock, stop: &shared.stop, emit: &mut emit };
     match flows::serve(socket, &mut server, &control) {
-        Ok(strays) if strays.datagrams > 0 => {
-            (shared.log)(&format!("{} datagrams were not iperf's", strays.datagrams));
+        Ok(strays) => {
+            if strays.datagrams > 0 {
+                (shared.log)(&format!("{} datagrams were not iperf's", strays.datagrams));
+            }
+            if let Some(dropped @ 1..) = strays.dropped {
+                (shared.log)(&format!(
+                    "{dropped} datagrams were dropped from this host's full socket buffer: that \
+                     loss is not the link's (a larger -w holds more)"
+                ));
+            }
         }
-        Ok(_) => {}
         Err(error) => (shared.log)(&format!("the UDP side ended: {error}")),
     }
     for (_, thread) in server.senders {
