@@ -361,7 +361,9 @@ const fn hint(fault: Fault) -> &'static str {
         Fault::TooLarge { .. } => "use a smaller --size",
         Fault::Malformed(_) => "check that an MQTT broker listens on that port",
         Fault::Dismissed { .. } => "look at the broker's log",
-        Fault::Disconnected => "look at the broker's log: another client may use the same name",
+        // Version 3.1.1 has no receive maximum: mosquitto 2.0 closes the connection beyond its
+        // max_inflight_messages (20) at QoS 2.
+        Fault::Disconnected => "look at the broker's log; at QoS 2 use a smaller --in-flight",
         Fault::Silent { .. } => "check that an MQTT broker listens there, and its load",
         Fault::Stalled => "the broker hangs, or the network is down",
     }
