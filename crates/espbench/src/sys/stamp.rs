@@ -103,7 +103,7 @@ fn is_timeout(error: &io::Error) -> bool {
 
 #[cfg(target_os = "linux")]
 mod imp {
-    use super::{Arrival, Duration, Instant, Socket, StampedUdp, io};
+    use super::{Arrival, Clock, Duration, Instant, Socket, StampedUdp, io};
     use std::os::fd::AsRawFd;
 
     const NANOS: i128 = 1_000_000_000;
@@ -177,7 +177,7 @@ mod imp {
                 match (head.cmsg_level, head.cmsg_type) {
                     (libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS) => {
                         let stamp = data.cast::<libc::timespec>().read_unaligned();
-                        stamped = on_our_clock(at, &stamp);
+                        stamped = on_our_clock(&udp.clock, at, &stamp);
                     }
                     (libc::SOL_SOCKET, libc::SO_RXQ_OVFL) => {
                         udp.overflow = data.cast::<u32>().read_unaligned();
@@ -190,18 +190,23 @@ mod imp {
         Ok(Arrival { len: len as usize, at, stamped })
     }
 
-    fn on_our_clock(at: Instant, stamp: &libc::timespec) -> Option<Instant> {
+    /// The stamp on the monotonic clock. That clock is read after the wall clock: if the thread
+    /// is preempted in between, the stamp comes out too late, at most at `at`, and never before
+    /// the datagram can have been sent.
+    fn on_our_clock(clock: &Clock, at: Instant, stamp: &libc::timespec) -> Option<Instant> {
         let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: writes one live timespec.
         if unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &raw mut now) } != 0 {
             return None;
         }
         let nanos = |t: &libc::timespec| i128::from(t.tv_sec) * NANOS + i128::from(t.tv_nsec);
+        let after = clock.now();
         let age = nanos(&now) - nanos(stamp);
         if !(0..OLDEST).contains(&age) {
             return None;
         }
-        at.as_nanos().checked_sub(age as u64).map(Instant::from_nanos)
+        let stamped = after.as_nanos().checked_sub(age as u64).map(Instant::from_nanos)?;
+        Some(stamped.min(at))
     }
 }
 
