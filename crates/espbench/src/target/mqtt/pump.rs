@@ -35,6 +35,8 @@ const ANSWERS: usize = 1 << 17;
 const LOOK: Duration = Duration::from_millis(50);
 /// How long arrivals gather at saturation.
 const GATHER: Duration = Duration::from_micros(100);
+/// The same at QoS 0, where nothing waits for the reader.
+const GATHER_QOS_0: Duration = Duration::from_millis(1);
 /// Fewest messages in flight with which they do: with fewer, the next one waits for the read.
 const GATHER_FROM: u16 = 50;
 /// Missing ranges named in the facts.
@@ -66,8 +68,11 @@ impl Job<'_> {
         let exchange = Exchange::new(self.settings(&names), memory.lend());
         let wires = [self.connect()?, self.connect()?];
         let clock = Clock::start();
-        let many = self.work.qos == 0 || self.work.in_flight >= GATHER_FROM;
-        let gather = self.pace == Pace::Saturate && many;
+        let gather = match self.work.qos {
+            _ if self.pace != Pace::Saturate => None,
+            0 => Some(GATHER_QOS_0),
+            _ => (self.work.in_flight >= GATHER_FROM).then_some(GATHER),
+        };
         let mut pump = Pump { exchange, wires, clock, gather, cancelled: false };
         pump.run(sink).map_err(|source| TargetError::Peer {
             peer: format!("mqtt:{}", self.target.peer),
@@ -212,7 +217,7 @@ struct Pump<'a> {
     exchange: Exchange<'a>,
     wires: [Wire; 2],
     clock: Clock,
-    gather: bool,
+    gather: Option<Duration>,
     cancelled: bool,
 }
 
@@ -286,8 +291,8 @@ impl Pump<'_> {
     }
 
     fn wait(&mut self, wake: Instant, buf: &mut [u8]) -> io::Result<()> {
-        if self.gather {
-            std::thread::sleep(GATHER);
+        if let Some(gather) = self.gather {
+            std::thread::sleep(gather);
         }
         let timeout = wake.since(self.clock.now()).min(LOOK);
         let interests = self.wires.each_ref().map(|wire| Interest {
