@@ -100,7 +100,9 @@ def main():
         broker = start_broker(folder, port)
         try:
             for qos, wanted in WANTED.items():
-                count = args.messages if qos == 0 else args.messages // 2
+                # Its queue makes mosquitto_pub slower the more lines it is given at QoS 1, to the
+                # point where it does not end; a short run is in its favour.
+                count = args.messages if qos == 0 else min(args.messages, 20_000)
                 lines, one = folder / "lines", folder / "one"
                 lines.write_bytes((b"x" * SIZE + b"\n") * count)
                 one.write_bytes(b"x" * SIZE + b"\n")
@@ -114,6 +116,8 @@ def main():
                     theirs.append(count / (seconds - start))
                     mine.append(ours(args.espbench, port, qos, count, folder))
                     print(f"QoS {qos}: mosquitto_pub|sub {theirs[-1]:9.0f}  espbench {mine[-1]:9.0f}")
+                if not theirs:
+                    sys.exit(f"QoS {qos}: no round of mosquitto_pub and mosquitto_sub was complete")
                 a, b = statistics.median(theirs), statistics.median(mine)
                 verdict = "ok" if b / a >= wanted else "TOO LOW"
                 low |= b / a < wanted
