@@ -48,7 +48,9 @@ impl Out<'_> {
         let enough = seconds.len() >= FEWEST_SECONDS;
         let spread = if enough { mean_t(&seconds) } else { Estimate::default() };
         let value = time.filter(|time| *time > 0.0).map(|time| received as f64 / time);
-        let rate = Estimate { value, n: received, low: spread.low, high: spread.high };
+        // Of a few messages the interval would reach below none at all.
+        let low = spread.low.map(|low| low.max(0.0));
+        let rate = Estimate { value, n: received, low, high: spread.high };
         self.push("message_rate", RATE, rate, counted(recorded));
         if enough {
             let seconds = Sorted::new(seconds);

@@ -64,6 +64,7 @@ fn text(bytes: &[u8]) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn numbers_as_devices_write_them() {
@@ -86,6 +87,20 @@ mod tests {
         assert_eq!(super::number(&ours), Some(9));
         ours[40] ^= 1;
         assert_eq!(super::number(&ours), None, "damaged");
+    }
+
+    proptest! {
+        #[test]
+        fn the_last_digits_of_any_text(before in "[^\\pC]{0,40}", number: u64, after in "[^0-9\\pC]{0,9}") {
+            let text = std::format!("{before} {number}{after}");
+            prop_assert_eq!(super::number(text.as_bytes()), Some(number));
+        }
+
+        #[test]
+        fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+            let digits = bytes.iter().any(u8::is_ascii_digit) || read(&bytes).is_some();
+            prop_assert!(digits || super::number(&bytes).is_none());
+        }
     }
 
     #[test]
