@@ -119,7 +119,7 @@ pub fn of(cell: &Cell) -> (&str, Statistic) {
 }
 
 /// Quantities whose direction their unit does not tell; also with a further word, as in `loss_rx`.
-const DIRECTIONS: [(&str, Better); 9] = [
+const DIRECTIONS: [(&str, Better); 10] = [
     // In percent.
     ("loss", Better::Lower),
     // A rate of something unwanted.
@@ -130,6 +130,7 @@ const DIRECTIONS: [(&str, Better); 9] = [
     ("offered_rate", Better::Neither),
     ("message_rate_offered", Better::Neither),
     ("throughput_sent", Better::Neither),
+    ("interarrival", Better::Neither),
     ("offered", Better::Neither),
     ("interval", Better::Neither),
     ("duration", Better::Neither),

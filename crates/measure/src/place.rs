@@ -93,14 +93,19 @@ fn mqtt_rate(w: &MqttRate) -> Vec<String> {
         MqttVersion::V311 => "MQTT 3.1.1",
         MqttVersion::V5 => "MQTT 5",
     };
-    let mut words =
-        alloc::vec![version.to_string(), format!("QoS {}", w.qos), format!("{} B", w.size)];
+    let mut words = alloc::vec![version.to_string(), format!("QoS {}", w.qos)];
+    // What a device publishes, and with what window, is its own affair.
+    let ours = w.mode != MqttMode::Listen;
+    if ours {
+        words.push(format!("{} B", w.size));
+    }
     words.push(match w.mode {
         MqttMode::Saturate => "as fast as it goes".into(),
         MqttMode::Offered(rate) => format!("{rate} messages/s offered"),
         MqttMode::Search { low, high } => format!("search {low} to {high} messages/s"),
+        MqttMode::Listen => "listening".into(),
     });
-    if w.qos > 0 {
+    if ours && w.qos > 0 {
         words.push(format!("{} in flight", w.in_flight));
     }
     words

@@ -23,7 +23,7 @@ fn lists_multiply_and_the_first_key_varies_slowest() {
         interval = "2 ms"
         [[measure]]
         kind = "mqtt-rate"
-        offered = ["saturate", "12.5 /s", "search 10 /s to 5000 /s"]
+        offered = ["saturate", "12.5 /s", "search 10 /s to 5000 /s", "listen"]
         "#,
     )
     .unwrap();
@@ -47,12 +47,17 @@ fn lists_multiply_and_the_first_key_varies_slowest() {
         .collect();
     assert_eq!(
         modes,
-        [MqttMode::Saturate, MqttMode::Offered(12.5), MqttMode::Search { low: 10.0, high: 5000.0 }]
+        [
+            MqttMode::Saturate,
+            MqttMode::Offered(12.5),
+            MqttMode::Search { low: 10.0, high: 5000.0 },
+            MqttMode::Listen,
+        ]
     );
     let steps = Set { plans: vec![plan] }.steps();
     let order: Vec<_> = steps.iter().map(|s| (s.repetition, s.ordinal)).collect();
-    assert_eq!(order.len(), 14);
-    assert_eq!((order[0], order[6], order[7]), ((0, 0), (0, 6), (1, 0)));
+    assert_eq!(order.len(), 16);
+    assert_eq!((order[0], order[7], order[8]), ((0, 0), (0, 7), (1, 0)));
 }
 
 #[test]
@@ -108,6 +113,7 @@ fn mistakes_are_told_with_place_and_remedy() {
         "name = \"x\"\n[[measure]]\nkind = \"iperf\"\nbandwidth = \"40M\"",
         "name = \"x\"\n[[measure]]\nkind = \"iperf\"\ntransport = \"udp\"\nlength = 4",
         "name = \"x\"\n[[measure]]\nkind = \"mqtt-rate\"\noffered = \"fast\"",
+        "name = \"x\"\n[[measure]]\nkind = \"mqtt-rate\"\noffered = \"listen\"\ncount = 5",
         "name = \"x\"\n[[measure]]\nkind = \"mqtt-rate\"\noffered = \"search 9 /s to 3 /s\"",
         "name = \"x\"\n[measure]\nkind = \"udp-echo\"",
         "name = \"x\"\n[[measure]]\nkind = \"iperf\"\n[[threshold]]\nmax = \"3 ms\"",

@@ -149,6 +149,8 @@ pub enum MqttMode {
         /// Highest rate tried.
         high: f64,
     },
+    /// Publishes nothing: a device does, and numbers its messages.
+    Listen,
 }
 
 /// Numbered messages through an MQTT broker.
@@ -164,7 +166,7 @@ pub struct MqttRate {
     pub mode: MqttMode,
     /// Most QoS 1 or 2 messages without an acknowledgement.
     pub in_flight: u16,
-    /// How long one step lasts.
+    /// How long one step lasts; listening, from the first message on.
     pub time: Duration,
     /// Stop a step after so many messages, where set.
     pub count: Option<u32>,

@@ -22,7 +22,8 @@ pub struct Args {
 enum Over {
     /// Messages a second over TCP, in runs of one second, as the published benchmark counts them
     Tcp(Box<TcpArgs>),
-    /// Numbered messages through an MQTT broker: rate, loss by place, time in each stage
+    /// Numbered messages through an MQTT broker: rate, loss by place, time in each stage; or, with
+    /// --listen, those that a device publishes
     Mqtt(Box<MqttArgs>),
 }
 
@@ -87,10 +88,19 @@ struct MqttArgs {
     /// Look for the highest offered rate without loss between LOW and HIGH
     #[arg(long, value_parser = range, conflicts_with_all = ["rate", "sweep"], value_name = "LOW..HIGH")]
     search: Option<Range>,
+    /// Publish nothing: listen to a device that numbers its own messages (the last digits of each,
+    /// as in `Sample #10282`), one device to a topic, from its first message on
+    #[arg(
+        short,
+        long,
+        requires = "topic",
+        conflicts_with_all = ["rate", "sweep", "search", "size", "in_flight", "count", "queue"]
+    )]
+    listen: bool,
     /// Most messages without an acknowledgement (QoS 1 and 2)
     #[arg(short = 'w', long, default_value_t = 20, value_name = "MESSAGES")]
     in_flight: u16,
-    /// Length of a cell, or of a try of a search [default: 5 s; 2 s in a search]
+    /// Length of a cell, or of a try of a search [default: 5 s; 2 s in a search; 30 s listening]
     #[arg(short, long, value_parser = units::duration)]
     time: Option<Duration>,
     /// Stop a cell after so many messages
@@ -99,7 +109,7 @@ struct MqttArgs {
     /// Messages that the client's own queue holds before it drops further ones
     #[arg(long, default_value_t = 1000, value_name = "MESSAGES")]
     queue: u32,
-    /// Topic to publish on [default: one of this run's own]
+    /// Topic to publish on, or to listen to (such as 'sensor/#') [default: one of this run's own]
     #[arg(long)]
     topic: Option<String>,
     /// User name
@@ -183,12 +193,17 @@ fn messages(args: &MqttArgs) -> anyhow::Result<Vec<Workload>> {
         bail!("the MQTT workload has no defaults");
     };
     let modes: Vec<MqttMode> = match (args.search, args.sweep) {
+        _ if args.listen => vec![MqttMode::Listen],
         (Some(Range { low, high }), _) => vec![MqttMode::Search { low, high }],
         (_, Some(range)) => steps(range).into_iter().map(MqttMode::Offered).collect(),
         _ if args.rate.is_empty() => vec![MqttMode::Saturate],
         _ => args.rate.iter().map(|&rate| MqttMode::Offered(rate)).collect(),
     };
-    let usual_time = Duration::from_secs(if args.search.is_some() { 2 } else { 5 });
+    let usual_time = Duration::from_secs(match modes[..] {
+        [MqttMode::Search { .. }] => 2,
+        [MqttMode::Listen] => 30,
+        _ => 5,
+    });
     let work = MqttRate {
         version: args.mqtt_version,
         size: args.size,

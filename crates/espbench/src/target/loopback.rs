@@ -11,7 +11,7 @@ use super::{Sink, Target, TargetError};
 use crate::respond::echo::ReplyTo;
 use crate::respond::{Log, Service, echo, iperf, mqtt, tcp};
 use espbench_measure::run::Site;
-use espbench_proto::workload::Workload;
+use espbench_proto::workload::{MqttMode, Workload};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
@@ -64,11 +64,21 @@ impl Target for LoopbackTarget {
         site()
     }
 
-    fn check(&self, _: &Workload) -> Result<(), TargetError> {
-        Ok(())
+    fn check(&self, workload: &Workload) -> Result<(), TargetError> {
+        match workload {
+            Workload::MqttRate(w) if w.mode == MqttMode::Listen => Err(TargetError::Unsupported {
+                target: "loopback".into(),
+                kind: workload.kind(),
+                hint: "nothing publishes there to be listened to; use --on mqtt:HOST with the \
+                       device's broker, and its --topic"
+                    .into(),
+            }),
+            _ => Ok(()),
+        }
     }
 
     fn run(&mut self, workload: &Workload, sink: &mut dyn Sink) -> Result<(), TargetError> {
+        self.check(workload)?;
         let peer = self.peer(workload.kind())?;
         let site = site();
         match workload {

@@ -5,6 +5,7 @@
 mod echo;
 mod iperf;
 mod layers;
+mod listen;
 mod mqtt;
 mod page;
 mod record;

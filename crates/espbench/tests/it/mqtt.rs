@@ -30,7 +30,7 @@ fn work() -> MqttRate {
     }
 }
 
-fn target(address: SocketAddr) -> MqttTarget {
+pub fn target(address: SocketAddr) -> MqttTarget {
     MqttTarget::new(address, Site::default())
 }
 
@@ -38,20 +38,20 @@ fn run(target: &MqttTarget, work: MqttRate, kept: &mut Kept) -> Result<(), Targe
     target.clone().run(&Workload::MqttRate(work), kept)
 }
 
-fn embedded() -> Service {
+pub fn embedded() -> Service {
     let log: Log = Arc::new(|_| {});
     mqtt::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), &log).expect("a broker")
 }
 
 /// A mosquitto of the test's own.
-struct Mosquitto {
+pub struct Mosquitto {
     _process: Background,
-    address: SocketAddr,
+    pub address: SocketAddr,
     _folder: Bench,
 }
 
 impl Mosquitto {
-    fn start(settings: &str) -> Option<Self> {
+    pub fn start(settings: &str) -> Option<Self> {
         if !peer("mosquitto") {
             return None;
         }

@@ -23,7 +23,7 @@ pub fn expected(workload: &Workload) -> Duration {
             Workload::TcpRate(w) => w.run_time * (u32::from(w.runs) + u32::from(w.discard)),
             Workload::MqttRate(w) => match w.mode {
                 MqttMode::Search { .. } => w.time.saturating_mul(SEARCH_STEPS),
-                MqttMode::Saturate | MqttMode::Offered(_) => w.time,
+                MqttMode::Saturate | MqttMode::Offered(_) | MqttMode::Listen => w.time,
             },
         }
 }

@@ -317,6 +317,7 @@ impl Kind for MqttRate {
             "size" => self.size.to_string(),
             "offered" => quoted(&match self.mode {
                 MqttMode::Saturate => "saturate".to_string(),
+                MqttMode::Listen => "listen".to_string(),
                 MqttMode::Offered(rate) => format!("{rate} /s"),
                 MqttMode::Search { low, high } => format!("search {low} /s to {high} /s"),
             }),
@@ -328,16 +329,22 @@ impl Kind for MqttRate {
     }
 
     fn check(&self) -> Result<(), String> {
+        if self.mode == MqttMode::Listen && self.count.is_some() {
+            return Err("listening goes by time: leave out `count`, and set `time`".into());
+        }
         Ok(())
     }
 }
 
 const VERSIONS: [(&str, MqttVersion); 2] = [("3.1.1", MqttVersion::V311), ("5", MqttVersion::V5)];
 
-/// `saturate`, `200 /s` or `search 10 /s to 5000 /s`.
+/// `saturate`, `listen`, `200 /s` or `search 10 /s to 5000 /s`.
 fn offered(text: &str) -> Result<MqttMode, String> {
     if text == "saturate" {
         return Ok(MqttMode::Saturate);
+    }
+    if text == "listen" {
+        return Ok(MqttMode::Listen);
     }
     let rate = |text: &str| {
         let rate = units::parse(text, Dimension::Rate)?;
@@ -348,9 +355,9 @@ fn offered(text: &str) -> Result<MqttMode, String> {
         }
     };
     let Some(range) = text.strip_prefix("search ") else {
-        return rate(text)
-            .map(MqttMode::Offered)
-            .map_err(|e| format!("{e}; or \"saturate\", or \"search 10 /s to 5000 /s\""));
+        return rate(text).map(MqttMode::Offered).map_err(|e| {
+            format!("{e}; or \"saturate\", \"listen\" or \"search 10 /s to 5000 /s\"")
+        });
     };
     let (low, high) = range
         .split_once(" to ")

@@ -72,11 +72,15 @@ pub(super) fn label(workload: &Workload) -> Option<String> {
         }
         Workload::MqttRate(w) => {
             let version = if w.version == MqttVersion::V5 { "5" } else { "3.1.1" };
-            words.push(format!("mqtt-rate MQTT {version} QoS {} {} B", w.qos, w.size));
+            words.push(format!("mqtt-rate MQTT {version} QoS {}", w.qos));
+            if w.mode != MqttMode::Listen {
+                words.push(format!("{} B", w.size));
+            }
             words.push(match w.mode {
                 MqttMode::Saturate => "saturated".into(),
                 MqttMode::Offered(rate) => format!("{rate} /s offered"),
                 MqttMode::Search { low, high } => format!("search {low} to {high} /s"),
+                MqttMode::Listen => "listening".into(),
             });
             &["version", "qos", "size", "offered", "time", "count", "queue"]
         }

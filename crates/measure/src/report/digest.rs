@@ -11,7 +11,7 @@ use crate::series;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::workload::Workload;
+use espbench_proto::workload::{MqttMode, Workload};
 
 /// A recorded cell without its samples.
 #[derive(Clone, Debug)]
@@ -56,6 +56,8 @@ impl Digest {
     pub(crate) fn new(recorded: &Recorded, cells: Vec<Cell>) -> Self {
         let values = match recorded.workload {
             Workload::UdpEcho(_) => series::round_trips_ms(recorded),
+            // When a device's own message was due is not known.
+            Workload::MqttRate(w) if w.mode == MqttMode::Listen => Vec::new(),
             // A message is a probe too, due at its rate: from then to the subscriber.
             Workload::MqttRate(_) => series::responses_ms(recorded),
             Workload::Iperf(_) | Workload::TcpRate(_) => Vec::new(),

@@ -20,6 +20,10 @@
 //! - `message_rate_reliable`: the highest rate without loss that a search found. Its interval is the
 //!   search's bracket, not a confidence interval: the highest rate that passed and the lowest that
 //!   failed. The note says how sure it is.
+//!
+//! What listening to a device gives is told in `listen.rs`.
+
+mod listen;
 
 use super::tcp_rate::rate;
 use super::{Context, Place};
@@ -61,13 +65,17 @@ pub fn summarize(workload: &MqttRate, recorded: &Recorded, context: &Context<'_>
     let place = Place {
         table: "mqtt-rate",
         transport: "mqtt",
-        payload_bytes: Some(workload.size),
+        payload_bytes: (workload.mode != MqttMode::Listen).then_some(workload.size),
         devices: 1,
         variant: Some(variant(workload)),
     };
     let mut out = Out { place, context, cells: Vec::new() };
     if let MqttMode::Search { low, high } = workload.mode {
         out.search(workload, RateSearch::new(low, high), recorded);
+        return out.cells;
+    }
+    if workload.mode == MqttMode::Listen {
+        out.listened(recorded);
         return out.cells;
     }
     let tally = Tally::of(workload, recorded);
@@ -90,13 +98,14 @@ pub fn variant(workload: &MqttRate) -> String {
         MqttVersion::V5 => "5",
     };
     let mut text = format!("MQTT {version}, QoS {}", workload.qos);
-    if workload.qos > 0 {
+    if workload.qos > 0 && workload.mode != MqttMode::Listen {
         text += &format!(", {} in flight", workload.in_flight);
     }
     text += &match workload.mode {
         MqttMode::Saturate => ", saturated".to_string(),
         MqttMode::Offered(rate) => format!(", offered {rate}/s"),
         MqttMode::Search { low, high } => format!(", search {low}/s to {high}/s"),
+        MqttMode::Listen => ", listening".to_string(),
     };
     text
 }

@@ -16,6 +16,8 @@ const RATES: &[Spec] = &[
     ("message_rate_offered", "offered", Value),
     ("message_rate", "delivered", Value),
     ("message_rate", "delivered, 95 % interval", Interval),
+    ("message_rate_min", "slowest second", Value),
+    ("message_rate_max", "fastest second", Value),
     ("message_rate_reliable", "without loss", Value),
     ("message_rate_reliable", "highest passed and lowest failed", Interval),
     ("message_rate_reliable", "without loss", Published),
@@ -64,6 +66,12 @@ const STAGE_COLUMNS: &[Spec] = &[
     ("stage_subscriber_max", "subscriber MAX", Value),
 ];
 
+const ARRIVALS: &[Spec] = &[
+    ("interarrival_p50", "p50", Value),
+    ("interarrival_p99", "p99", Value),
+    ("interarrival_max", "MAX", Value),
+];
+
 /// Its tables.
 pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     let digests = material.of_kind(KIND);
@@ -75,7 +83,8 @@ pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     }));
     tables.extend(of_metrics(&LATENCY_FRAME, material, &digests, &leads, LATENCY));
     tables.extend(of_metrics(&STAGE_FRAME, material, &digests, &leads, STAGE_COLUMNS));
-    tables.extend(remaining(KIND, material, &digests, &[RATES, LATENCY, STAGE_COLUMNS]));
+    tables.extend(of_metrics(&ARRIVAL_FRAME, material, &digests, &leads, ARRIVALS));
+    tables.extend(remaining(KIND, material, &digests, &[RATES, LATENCY, STAGE_COLUMNS, ARRIVALS]));
     tables
 }
 
@@ -95,6 +104,13 @@ const LATENCY_FRAME: Frame<'_> = Frame {
     notes: &[
         "Free of coordinated omission: a message that was sent late counts from when it was due.",
     ],
+};
+
+const ARRIVAL_FRAME: Frame<'_> = Frame {
+    id: "mqtt-arrivals",
+    section: KIND,
+    title: "MQTT: time from one message to the next, listening to a device",
+    notes: &[],
 };
 
 const STAGE_FRAME: Frame<'_> = Frame {

@@ -27,7 +27,11 @@ const LEADING: [(&str, &[(&str, &str)]); 4] = [
     ("tcp-rate", &[("message_rate_avg", "mean rate")]),
     (
         "mqtt-rate",
-        &[("message_rate_reliable", "highest rate without loss"), ("message_rate", "delivered")],
+        &[
+            ("message_rate_reliable", "highest rate without loss"),
+            ("message_rate", "delivered"),
+            ("loss", "loss"),
+        ],
     ),
 ];
 

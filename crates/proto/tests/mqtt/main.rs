@@ -4,6 +4,7 @@
 
 mod broker;
 mod faults;
+mod listening;
 mod messages;
 mod random;
 mod rig;

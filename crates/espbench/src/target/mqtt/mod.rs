@@ -8,11 +8,17 @@
 //! of the receiver, and at the end two totals: of the sender (messages due, over the time in which
 //! they came due) and of the receiver (messages that came, until the last one).
 //!
+//! Listening records every message that a device publishes, and every number that it skipped, as a
+//! probe: those with a number on link 0, those without on link 1; and the arrivals of each second
+//! and their total. See [`Listener`](espbench_proto::node::mqtt::Listener).
+//!
 //! A search records the two totals of each try and no probes: link n is the n-th try, in the order
 //! of [`RateSearch`], which the summary replays. Losses are counted by cause as
 //! `lost-CAUSE`.
 
+mod listen;
 mod pump;
+mod wire;
 
 use super::{Sink, Target, TargetError};
 use espbench_measure::run::Site;
@@ -83,6 +89,14 @@ impl Target for MqttTarget {
             Workload::MqttRate(w) if (w.size as usize) < payload::HEAD => {
                 Err(unsupported("sequence number and time need 16 bytes: use a size of 16 or more"))
             }
+            Workload::MqttRate(w) if w.mode == MqttMode::Listen && self.topic.is_none() => Err(
+                unsupported("listening needs the device's topic: give --topic, such as 'sensor/#'"),
+            ),
+            Workload::MqttRate(w) if w.mode != MqttMode::Listen && self.is_filter() => {
+                Err(unsupported(
+                    "nobody can publish to a topic with `+` or `#`; those are for --listen",
+                ))
+            }
             Workload::MqttRate(w) if w.qos > 2 => Err(unsupported("QoS is 0, 1 or 2")),
             Workload::MqttRate(_) => Ok(()),
             _ => Err(unsupported(
@@ -97,6 +111,7 @@ impl Target for MqttTarget {
         match work.mode {
             MqttMode::Saturate => self.step(work, Pace::Saturate, sink),
             MqttMode::Offered(rate) => self.step(work, Pace::Offered(rate), sink),
+            MqttMode::Listen => self.listen(work, sink),
             MqttMode::Search { low, high } => self.search(work, RateSearch::new(low, high), sink),
         }
     }
@@ -106,6 +121,16 @@ impl MqttTarget {
     fn step(&self, work: &MqttRate, pace: Pace, sink: &mut dyn Sink) -> Result<(), TargetError> {
         let job = Job { target: self, work, pace, link: Link(0) };
         let outcome = job.run(sink)?;
+        outcome.note(sink);
+        outcome.result(self.peer)
+    }
+
+    fn is_filter(&self) -> bool {
+        self.topic.as_ref().is_some_and(|topic| topic.contains(['+', '#']))
+    }
+
+    fn listen(&self, work: &MqttRate, sink: &mut dyn Sink) -> Result<(), TargetError> {
+        let outcome = listen::run(self, work, sink)?;
         outcome.note(sink);
         outcome.result(self.peer)
     }
@@ -183,6 +208,6 @@ impl Outcome {
             return Err(TargetError::Cancelled);
         }
         let Some((what, hint)) = self.fault else { return Ok(()) };
-        Err(TargetError::Protocol { peer: format!("mqtt:{peer}"), what, hint: hint.into() })
+        Err(TargetError::Protocol { peer: format!("mqtt:{peer}"), what, hint })
     }
 }

@@ -9,6 +9,7 @@
 //! anyway. At an offered rate every arrival is read at once.
 
 use super::MqttTarget;
+use super::wire::{BATCH, Wire};
 use crate::clock::Clock;
 use crate::sys::ready::{self, Interest};
 use crate::sys::timer;
@@ -17,22 +18,20 @@ use espbench_proto::node::Output;
 use espbench_proto::node::mqtt::ledger::Entry;
 use espbench_proto::node::mqtt::publisher::Flight;
 use espbench_proto::node::mqtt::subscriber::{Answer, SEEN};
-use espbench_proto::node::mqtt::{Exchange, Fault, Gaps, Input, Pace, Settings, Side, Storage};
+use espbench_proto::node::mqtt::{Exchange, Fault, Input, Pace, Settings, Side, Storage};
 use espbench_proto::sample::Link;
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::workload::MqttRate;
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::net::TcpStream;
+use std::io::{self, ErrorKind, Read as _};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Bytes written or read at once.
-const BATCH: usize = 64 * 1024;
 /// Messages whose fate may be open at once.
 const MOST_OPEN: usize = 1 << 18;
 /// Room for acknowledgements: all packet identifiers, and as many releases.
-const ANSWERS: usize = 1 << 17;
+pub(super) const ANSWERS: usize = 1 << 17;
 /// Longest wait without a look at the stop flag.
-const LOOK: Duration = Duration::from_millis(50);
+pub(super) const LOOK: Duration = Duration::from_millis(50);
 /// How long arrivals gather at saturation.
 const GATHER: Duration = Duration::from_micros(100);
 /// The same at QoS 0, where nothing waits for the reader.
@@ -56,7 +55,7 @@ pub(super) struct Outcome {
     /// Missing sequence numbers, the first few by name.
     pub(super) missing: String,
     /// What the broker did, and what to do.
-    pub(super) fault: Option<(String, &'static str)>,
+    pub(super) fault: Option<(String, String)>,
     pub(super) cancelled: bool,
 }
 
@@ -66,7 +65,7 @@ impl Job<'_> {
         let names = Names::new(self.target.topic.as_deref());
         let mut memory = Memory::new(self.work, self.pace);
         let exchange = Exchange::new(self.settings(&names), memory.lend());
-        let wires = [self.connect()?, self.connect()?];
+        let wires = [Wire::connect(self.target)?, Wire::connect(self.target)?];
         let clock = Clock::start();
         let gather = match self.work.qos {
             _ if self.pace != Pace::Saturate => None,
@@ -83,7 +82,7 @@ impl Job<'_> {
         Ok(pump.outcome())
     }
 
-    fn settings<'n>(&'n self, names: &'n Names) -> Settings<'n> {
+    pub(super) fn settings<'n>(&'n self, names: &'n Names) -> Settings<'n> {
         let MqttRate { version, qos, size, in_flight, time, count, queue, .. } = *self.work;
         Settings {
             version,
@@ -104,38 +103,16 @@ impl Job<'_> {
             link: self.link,
         }
     }
-
-    fn connect(&self) -> Result<Wire, TargetError> {
-        let peer = self.target.peer;
-        let open = || {
-            let socket = TcpStream::connect_timeout(&peer, self.target.patience)?;
-            socket.set_nodelay(true)?;
-            socket.set_nonblocking(true)?;
-            Ok(Wire { socket, out: vec![0; BATCH], from: 0, to: 0, open: true })
-        };
-        open().map_err(|source: io::Error| TargetError::Peer {
-            peer: format!("mqtt:{peer}"),
-            what: "connecting",
-            hint: match source.kind() {
-                ErrorKind::ConnectionRefused => {
-                    "start a broker there (`espbench respond` has one), or name another port"
-                }
-                _ => "check the address and the network",
-            }
-            .into(),
-            source,
-        })
-    }
 }
 
 /// Topic and client identifiers that no other run uses at the same time.
-struct Names {
-    topic: String,
-    clients: [String; 2],
+pub(super) struct Names {
+    pub(super) topic: String,
+    pub(super) clients: [String; 2],
 }
 
 impl Names {
-    fn new(topic: Option<&str>) -> Self {
+    pub(super) fn new(topic: Option<&str>) -> Self {
         static RUNS: AtomicU32 = AtomicU32::new(0);
         let run = RUNS.fetch_add(1, Ordering::Relaxed);
         let unique = format!("{:x}-{run:x}", std::process::id());
@@ -181,35 +158,6 @@ impl Memory {
             answers: &mut self.answers,
             seen: &mut self.seen,
         }
-    }
-}
-
-/// One connection, and what the system has yet to take.
-struct Wire {
-    socket: TcpStream,
-    out: Vec<u8>,
-    from: usize,
-    to: usize,
-    open: bool,
-}
-
-impl Wire {
-    const fn is_pending(&self) -> bool {
-        self.from < self.to
-    }
-
-    /// Writes what is pending; true once nothing is.
-    fn flush(&mut self) -> io::Result<bool> {
-        while self.is_pending() {
-            match self.socket.write(&self.out[self.from..self.to]) {
-                Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(len) => self.from += len,
-                Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(false),
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
-            }
-        }
-        Ok(true)
     }
 }
 
@@ -321,6 +269,12 @@ impl Pump<'_> {
         }
     }
 
+    fn missing(&self) -> String {
+        let gaps = self.exchange.gaps();
+        let all = gaps.ranges().count() <= NAMED && gaps.given_up() == 0;
+        missing(gaps.ranges().take(NAMED), all, gaps.missing())
+    }
+
     fn outcome(&self) -> Outcome {
         let counters = self.exchange.counters().into_iter().filter(|(_, count)| *count > 0);
         let fault = self.exchange.fault().map(|(side, fault)| {
@@ -328,35 +282,33 @@ impl Pump<'_> {
                 Side::Publisher => "publisher",
                 Side::Subscriber => "subscriber",
             };
-            (format!("the broker {fault} (to the {role})"), hint(fault))
+            (format!("the broker {fault} (to the {role})"), hint(fault).into())
         });
         Outcome {
             counters: counters.collect(),
-            missing: missing(self.exchange.gaps()),
+            missing: self.missing(),
             fault,
             cancelled: self.cancelled,
         }
     }
 }
 
-/// `17, 20 to 29 and 3 further ranges`.
-fn missing(gaps: &Gaps) -> String {
-    let ranges: Vec<_> = gaps.ranges().collect();
-    let mut words: Vec<String> = ranges
-        .iter()
-        .take(NAMED)
+/// `17, 20 to 29 and further ranges, 40 in all`: the ranges named, whether they are all, and how
+/// many numbers are missing.
+pub(super) fn missing(named: impl Iterator<Item = Range<u64>>, all: bool, count: u64) -> String {
+    let mut words: Vec<String> = named
         .map(|range| match range.end - range.start {
             1 => range.start.to_string(),
             _ => format!("{} to {}", range.start, range.end - 1),
         })
         .collect();
-    if ranges.len() > NAMED || gaps.given_up() > 0 {
-        words.push(format!("and further ranges, {} in all", gaps.missing()));
+    if !all {
+        words.push(format!("and further ranges, {count} in all"));
     }
     words.join(", ")
 }
 
-const fn hint(fault: Fault) -> &'static str {
+pub(super) const fn hint(fault: Fault) -> &'static str {
     match fault {
         Fault::Refused { code: 1 | 0x84, .. } => "use the other --mqtt-version",
         Fault::Refused { code: 4 | 5 | 0x86 | 0x87, .. } => "give --username and --password",

@@ -22,19 +22,26 @@ fn at(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
 }
 
-fn cells(mode: MqttMode, samples: Vec<Sample>) -> Vec<Cell> {
-    let workload = workload(mode);
-    let recorded = Recorded {
+fn recorded(mode: MqttMode, samples: Vec<Sample>) -> Recorded {
+    Recorded {
         ordinal: 0,
         repetition: 0,
-        workload: Workload::MqttRate(workload),
+        workload: Workload::MqttRate(workload(mode)),
         samples,
         counters: BTreeMap::new(),
         facts: BTreeMap::new(),
         error: None,
-    };
+    }
+}
+
+fn summarized(recorded: &Recorded) -> Vec<Cell> {
+    let Workload::MqttRate(workload) = recorded.workload else { unreachable!() };
     let context = Context { site: &Site::default(), origin: Origin::Measured, seed: 1 };
-    summarize(&workload, &recorded, &context)
+    summarize(&workload, recorded, &context)
+}
+
+fn cells(mode: MqttMode, samples: Vec<Sample>) -> Vec<Cell> {
+    summarized(&recorded(mode, samples))
 }
 
 fn cell<'a>(cells: &'a [Cell], metric: &str) -> &'a Cell {
@@ -134,4 +141,64 @@ fn a_rate_that_even_the_lowest_fails_is_unknown() {
     let reliable = cell(&cells, "message_rate_reliable");
     assert_eq!((reliable.value, reliable.ci_high), (None, Some(10.0)));
     assert!(reliable.note.as_deref().unwrap().contains("no rate came through"));
+}
+
+/// A device that skips numbers, repeats one, and sends two messages without any.
+#[test]
+fn listening_knows_rate_and_gaps_and_nothing_of_the_sender() {
+    let probe = |link, seq, ms, fate| {
+        let received = (!matches!(fate, Fate::Lost(_))).then(|| at(ms));
+        let link = Link(link);
+        Sample::Probe(Probe { link, seq, due: at(ms), received, fate, ..Probe::default() })
+    };
+    let mut samples: Vec<Sample> = (0..40)
+        .map(|i| match i {
+            7 | 9 => probe(0, i, 100 * i, Fate::Lost(Cause::Unknown)),
+            _ => probe(0, i, 100 * i, Fate::Delivered),
+        })
+        .collect();
+    samples.push(probe(0, 12, 1250, Fate::Duplicate));
+    samples.push(probe(1, 0, 3950, Fate::Delivered));
+    samples.push(probe(1, 1, 3960, Fate::Delivered));
+    let second = |seq, count| Interval {
+        seq,
+        observer: Observer::Receiver,
+        start: at(1000 * seq),
+        end: at(1000 * seq + 1000),
+        datagrams: Some(count),
+        ..Interval::default()
+    };
+    let counts = [8, 10, 10, 12];
+    samples.extend((0..4).map(|i| Sample::Interval(second(i as u64, counts[i]))));
+    let total = Interval { total: true, end: at(4000), out_of_order: Some(0), ..second(0, 40) };
+    samples.push(Sample::Interval(total));
+    let mut recorded = recorded(MqttMode::Listen, samples);
+    recorded.counters.insert("unnumbered".into(), 2);
+    recorded.facts.insert("missing_sequence_numbers".into(), "7, 9".into());
+    let cells = summarized(&recorded);
+    let value = |metric| cell(&cells, metric).value;
+    assert_eq!(value("message_rate"), Some(10.0));
+    assert_eq!((value("message_rate_min"), value("message_rate_max")), (Some(8.0), Some(12.0)));
+    let rate = cell(&cells, "message_rate");
+    assert!(rate.ci_low.unwrap() < 10.0 && rate.ci_high.unwrap() > 10.0);
+    assert_eq!(rate.note.as_deref(), Some("2 without a number"));
+    assert_eq!(value("loss"), Some(5.0), "2 of 40 numbers");
+    assert_eq!(cell(&cells, "loss").n, Some(40));
+    assert_eq!(cell(&cells, "loss").note.as_deref(), Some("missing: 7, 9"));
+    assert_eq!((value("messages_lost"), value("messages_duplicate")), (Some(2.0), Some(1.0)));
+    assert_eq!((value("interarrival_p50"), value("interarrival_max")), (Some(100.0), Some(200.0)));
+    let unknown = ["latency", "stage", "message_rate_offered", "queue_drop_rate"];
+    assert!(!cells.iter().any(|c| unknown.iter().any(|name| c.id.metric.starts_with(name))));
+    assert!(cells.iter().all(|c| c.id.payload_bytes.is_none()));
+    assert_eq!(variant(&workload(MqttMode::Listen)), "MQTT 5, QoS 1, listening");
+}
+
+#[test]
+fn without_numbers_the_loss_is_not_known() {
+    let probe = Probe { link: Link(1), received: Some(at(1)), ..Probe::default() };
+    let mut recorded = recorded(MqttMode::Listen, alloc::vec![Sample::Probe(probe)]);
+    recorded.counters.insert("unnumbered".into(), 1);
+    let cells = summarized(&recorded);
+    assert!(!cells.iter().any(|c| c.id.metric == "loss"));
+    assert_eq!(cell(&cells, "message_rate").value, None, "no total: no time");
 }

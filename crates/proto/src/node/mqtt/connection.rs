@@ -31,6 +31,10 @@ pub enum Event {
         id: u16,
         /// What it says of itself.
         head: Option<Head>,
+        /// The number in it, where the connection [reads numbers](Connection::reading_numbers).
+        number: Option<u64>,
+        /// It is from before the subscription: the broker had kept it (3.3.1.3).
+        retained: bool,
         /// Payload bytes.
         len: u32,
     },
@@ -74,6 +78,7 @@ pub struct Connection<'a> {
     unwritten: Option<Instant>,
     /// Nothing came yet.
     fresh: bool,
+    numbers: bool,
     fault: Option<Fault>,
 }
 
@@ -93,8 +98,16 @@ impl<'a> Connection<'a> {
             awaiting: None,
             unwritten: None,
             fresh: true,
+            numbers: false,
             fault: None,
         }
+    }
+
+    /// Looks for a number in messages of whatever form.
+    #[must_use]
+    pub const fn reading_numbers(mut self) -> Self {
+        self.numbers = true;
+        self
     }
 
     /// What the broker allows.
@@ -194,9 +207,8 @@ impl<'a> Connection<'a> {
         while self.state != State::Over {
             let packet = match self.splitter.next(chunk) {
                 Ok(None) => return None,
-                Ok(Some(frame)) => {
-                    Packet::parse(self.settings.version, &frame).and_then(|packet| digest(&packet))
-                }
+                Ok(Some(frame)) => Packet::parse(self.settings.version, &frame)
+                    .and_then(|packet| digest(&packet, self.numbers)),
                 Err(malformed) => Err(malformed),
             };
             match packet {
@@ -349,7 +361,7 @@ enum Digest {
     Event(Event),
 }
 
-fn digest(packet: &Packet<'_>) -> Result<Digest, Malformed> {
+fn digest(packet: &Packet<'_>, numbers: bool) -> Result<Digest, Malformed> {
     let answer = |kind, ack: &Ack| Digest::Event(Event::Answer { kind, ack: *ack });
     Ok(match packet {
         Packet::ConnAck(ack) => Digest::Opened(*ack),
@@ -357,6 +369,8 @@ fn digest(packet: &Packet<'_>) -> Result<Digest, Malformed> {
             qos: p.qos,
             id: p.id,
             head: payload::read(p.payload),
+            number: if numbers { payload::number(p.payload) } else { None },
+            retained: p.retain,
             len: p.payload.len() as u32,
         }),
         Packet::PubAck(ack) => answer(kind::PUBACK, ack),

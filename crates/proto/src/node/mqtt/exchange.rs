@@ -2,6 +2,7 @@
 
 use super::connection::Connection;
 use super::ledger::{Entry, Ledger};
+use super::meter::Meter;
 use super::publisher::{Flight, Publisher};
 use super::subscriber::{Answer, SEEN, Subscriber};
 use super::{Fault, Gaps, Input, Pace, Settings, Side};
@@ -23,9 +24,6 @@ pub struct Storage<'a> {
     /// QoS 2 identifiers that are not released.
     pub seen: &'a mut [u64; SEEN],
 }
-
-/// Length of the intervals that the receiver reports.
-pub const INTERVAL: Duration = Duration::from_secs(1);
 
 /// However slowly messages trickle in, draining ends after so many times the drain time.
 const LONGEST_DRAIN: u32 = 20;
@@ -126,7 +124,7 @@ impl<'a> Exchange<'a> {
                 let came = self.subscriber.received(now, bytes, &mut self.ledger);
                 if came > 0 {
                     self.progress = now;
-                    self.meter.count(now, came);
+                    self.meter.count(now, came, came * u64::from(self.settings.size));
                 }
             }
             (Side::Publisher, Input::Written) => {
@@ -319,8 +317,8 @@ impl<'a> Exchange<'a> {
     }
 
     fn poll_sample(&mut self, now: Instant) -> Option<Sample> {
-        if let Some(interval) = self.meter.poll(now) {
-            return Some(self.interval(interval));
+        if let Some(interval) = self.meter.poll(now, self.settings.link) {
+            return Some(Sample::Interval(interval));
         }
         if let Some(probe) = self.ledger.poll() {
             return Some(Sample::Probe(probe));
@@ -331,30 +329,17 @@ impl<'a> Exchange<'a> {
     fn poll_total(&mut self) -> Option<Sample> {
         let Phase::Closing { totals } = self.phase else { return None };
         self.phase = Phase::Closing { totals: totals + 1 };
-        if !self.meter.running || totals == 3 {
+        if !self.meter.is_running() || totals == 3 {
             self.phase = Phase::Closed;
             self.publisher.connection.leave();
             self.subscriber.connection.leave();
             return None;
         }
         match totals {
-            0 => self.meter.rest().map(|interval| self.interval(interval)),
+            0 => self.meter.rest(self.settings.link).map(Sample::Interval),
             _ => Some(self.total(totals == 1)),
         }
         .or_else(|| self.poll_total())
-    }
-
-    fn interval(&self, (seq, start, end, count): (u64, Instant, Instant, u64)) -> Sample {
-        Sample::Interval(Interval {
-            link: self.settings.link,
-            seq,
-            observer: Observer::Receiver,
-            start,
-            end,
-            bytes: count * u64::from(self.settings.size),
-            datagrams: Some(count),
-            ..Interval::default()
-        })
     }
 
     /// The sums: of what came due, over the time in which it did; of what arrived, until the last
@@ -380,7 +365,7 @@ impl<'a> Exchange<'a> {
             let (gaps, came) = (self.subscriber.gaps(), self.subscriber.received_count());
             Interval {
                 observer: Observer::Receiver,
-                end: self.meter.last.max(self.start),
+                end: self.meter.last().max(self.start),
                 bytes: came * size,
                 datagrams: Some(came),
                 lost: Some(self.ledger.due().saturating_sub(came)),
@@ -389,47 +374,5 @@ impl<'a> Exchange<'a> {
                 ..common
             }
         })
-    }
-}
-
-/// Arrivals a second.
-#[derive(Clone, Copy, Debug, Default)]
-struct Meter {
-    running: bool,
-    seq: u64,
-    from: Instant,
-    count: u64,
-    last: Instant,
-}
-
-impl Meter {
-    const fn begin(&mut self, now: Instant) {
-        self.running = true;
-        self.from = now;
-    }
-
-    const fn count(&mut self, now: Instant, came: u64) {
-        self.count += came;
-        self.last = now;
-    }
-
-    fn wake(&self) -> Instant {
-        if self.running && self.count > 0 { self.from + INTERVAL } else { Instant::NEVER }
-    }
-
-    /// The interval that was cut short by the last arrival.
-    fn rest(&mut self) -> Option<(u64, Instant, Instant, u64)> {
-        let count = core::mem::take(&mut self.count);
-        (count > 0).then_some((self.seq, self.from, self.last.max(self.from), count))
-    }
-
-    fn poll(&mut self, now: Instant) -> Option<(u64, Instant, Instant, u64)> {
-        let end = self.from + INTERVAL;
-        if !self.running || now < end {
-            return None;
-        }
-        let done = (self.seq, self.from, end, self.count);
-        (self.seq, self.from, self.count) = (self.seq + 1, end, 0);
-        Some(done)
     }
 }

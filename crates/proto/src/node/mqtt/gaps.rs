@@ -1,5 +1,6 @@
 //! Missing, repeated and reordered sequence numbers, by name, in bounded memory.
 
+use crate::time::Instant;
 use core::ops::Range;
 
 /// Ranges remembered. When one more opens, the oldest is given up: its numbers stay counted as
@@ -17,15 +18,32 @@ pub enum Arrival {
     Duplicate,
 }
 
+/// Numbers in a row that have not come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The first.
+    pub from: u64,
+    /// One more than the last.
+    pub to: u64,
+    /// When a higher number showed that they are missing.
+    pub noticed: Instant,
+}
+
+impl Missing {
+    const NONE: Self = Self { from: 0, to: 0, noticed: Instant::ZERO };
+}
+
 /// The numbers that have not come, of those below the highest that has.
 #[derive(Clone, Debug)]
 pub struct Gaps {
     /// One more than the highest number that came.
     next: u64,
-    open: [(u64, u64); REMEMBERED],
+    open: [Missing; REMEMBERED],
     len: usize,
     missing: u64,
     given_up: u64,
+    /// The range that the last arrival made it forget.
+    forgotten: Option<Missing>,
     duplicates: u64,
     reordered: u64,
 }
@@ -34,20 +52,29 @@ impl Gaps {
     /// Nothing came yet; `first` is the number expected first.
     #[must_use]
     pub const fn new(first: u64) -> Self {
-        let open = [(0, 0); REMEMBERED];
-        Self { next: first, open, len: 0, missing: 0, given_up: 0, duplicates: 0, reordered: 0 }
+        Self {
+            next: first,
+            open: [Missing::NONE; REMEMBERED],
+            len: 0,
+            missing: 0,
+            given_up: 0,
+            forgotten: None,
+            duplicates: 0,
+            reordered: 0,
+        }
     }
 
     /// Takes one arrival.
-    pub fn arrive(&mut self, seq: u64) -> Arrival {
+    pub fn arrive(&mut self, now: Instant, seq: u64) -> Arrival {
+        self.forgotten = None;
         if seq >= self.next {
             if seq > self.next {
-                self.open(self.next, seq);
+                self.open(Missing { from: self.next, to: seq, noticed: now });
             }
             self.next = seq.saturating_add(1);
             return Arrival::New;
         }
-        match self.open[..self.len].iter().position(|&(from, to)| (from..to).contains(&seq)) {
+        match self.open[..self.len].iter().position(|m| (m.from..m.to).contains(&seq)) {
             Some(at) => {
                 self.close(at, seq);
                 self.reordered += 1;
@@ -62,7 +89,26 @@ impl Gaps {
 
     /// The missing ranges that are remembered, lowest first.
     pub fn ranges(&self) -> impl Iterator<Item = Range<u64>> + '_ {
-        self.open[..self.len].iter().map(|&(from, to)| from..to)
+        self.open[..self.len].iter().map(|m| m.from..m.to)
+    }
+
+    /// One more than the highest number that came.
+    #[must_use]
+    pub const fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The range that the last arrival made it forget: its numbers will not be looked for again.
+    pub const fn take_forgotten(&mut self) -> Option<Missing> {
+        self.forgotten.take()
+    }
+
+    /// Takes out the lowest range that is remembered.
+    pub fn take_first(&mut self) -> Option<Missing> {
+        let first = *self.open[..self.len].first()?;
+        self.open.copy_within(1..self.len, 0);
+        self.len -= 1;
+        Some(first)
     }
 
     /// Numbers missing below the highest that came.
@@ -89,35 +135,39 @@ impl Gaps {
         self.reordered
     }
 
-    fn open(&mut self, from: u64, to: u64) {
-        self.missing += to - from;
-        if self.len == REMEMBERED {
-            let (from, to) = self.open[0];
-            self.given_up += to - from;
-            self.open.copy_within(1.., 0);
-            self.len -= 1;
+    fn open(&mut self, missing: Missing) {
+        self.missing += missing.to - missing.from;
+        if self.len == REMEMBERED
+            && let Some(oldest) = self.take_first()
+        {
+            self.forget(oldest);
         }
-        self.open[self.len] = (from, to);
+        self.open[self.len] = missing;
         self.len += 1;
+    }
+
+    const fn forget(&mut self, missing: Missing) {
+        self.given_up += missing.to - missing.from;
+        self.forgotten = Some(missing);
     }
 
     /// Takes `seq` out of the range at `at`.
     fn close(&mut self, at: usize, seq: u64) {
         self.missing -= 1;
-        let (from, to) = self.open[at];
-        let (below, above) = ((from, seq), (seq + 1, to));
+        let whole = self.open[at];
+        let (below, above) = (Missing { to: seq, ..whole }, Missing { from: seq + 1, ..whole });
         self.open.copy_within(at + 1..self.len, at);
         self.len -= 1;
-        for (from, to) in [above, below] {
-            if from == to {
+        for part in [above, below] {
+            if part.from == part.to {
                 continue;
             }
             if self.len == REMEMBERED {
-                self.given_up += to - from;
+                self.forget(part);
                 continue;
             }
             self.open.copy_within(at..self.len, at + 1);
-            self.open[at] = (from, to);
+            self.open[at] = part;
             self.len += 1;
         }
     }
@@ -134,7 +184,7 @@ mod tests {
     fn names_what_is_missing() {
         let mut gaps = Gaps::new(0);
         for seq in [0, 1, 5, 3, 5, 9] {
-            gaps.arrive(seq);
+            gaps.arrive(Instant::ZERO, seq);
         }
         assert_eq!(gaps.ranges().collect::<Vec<_>>(), [2..3, 4..5, 6..9]);
         assert_eq!((gaps.missing(), gaps.duplicates(), gaps.reordered()), (5, 1, 1));
@@ -144,7 +194,7 @@ mod tests {
     fn more_gaps_than_it_remembers_stay_counted() {
         let mut gaps = Gaps::new(0);
         for seq in 0..200 {
-            gaps.arrive(2 * seq + 1);
+            gaps.arrive(Instant::ZERO, 2 * seq + 1);
         }
         assert_eq!((gaps.missing(), gaps.given_up()), (200, 200 - REMEMBERED as u64));
     }
@@ -165,7 +215,7 @@ mod tests {
                 } else {
                     Arrival::New
                 };
-                prop_assert_eq!(gaps.arrive(seq), expected);
+                prop_assert_eq!(gaps.arrive(Instant::ZERO, seq), expected);
             }
             let top = seen.last().map_or(0, |h| h + 1);
             let missing: Vec<u64> = (0..top).filter(|s| !seen.contains(s)).collect();

@@ -18,6 +18,7 @@
 //! | [`subscriber`] | what comes back, and its acknowledgements |
 //! | [`connection`] | what both sides share: handshake, keep-alive, faults |
 //! | [`ledger`] | the stages of each message until its fate is known |
+//! | [`listener`] | a subscriber alone, for a device that numbers its own messages |
 //! | [`gaps`] | missing, repeated and reordered sequence numbers, by name |
 //! | [`payload`] | the bytes of a message |
 
@@ -25,12 +26,15 @@ pub mod connection;
 pub mod exchange;
 pub mod gaps;
 pub mod ledger;
+pub mod listener;
+mod meter;
 pub mod payload;
 pub mod publisher;
 pub mod subscriber;
 
 pub use exchange::{Exchange, Storage};
 pub use gaps::Gaps;
+pub use listener::Listener;
 
 use crate::sample::Link;
 use crate::time::{Duration, Instant};
@@ -54,7 +58,7 @@ pub struct Settings<'a> {
     pub qos: u8,
     /// Payload bytes, at least [`payload::HEAD`].
     pub size: u32,
-    /// Topic; nobody else may publish on it.
+    /// Topic; nobody else may publish on it. A [`Listener`]'s is a filter: the device's.
     pub topic: &'a str,
     /// Client identifiers of publisher and subscriber.
     pub client_ids: [&'a str; 2],

@@ -42,9 +42,66 @@ pub fn read(bytes: &[u8]) -> Option<Head> {
     Some(Head { seq: number(0), at: Instant::from_nanos(number(8)), whole })
 }
 
+/// The number of a message of whatever form: in text the last digits in a row (`Sample #10282`), and
+/// otherwise the sequence number of a message of our own. `None` where there is none of 64 bits.
+#[must_use]
+pub fn number(bytes: &[u8]) -> Option<u64> {
+    let Some(text) = text(bytes) else {
+        return read(bytes).filter(|head| head.whole).map(|head| head.seq);
+    };
+    let end = text.rfind(|c: char| c.is_ascii_digit())? + 1;
+    let start = text[..end].trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    text[start..end].parse().ok()
+}
+
+/// The payload as text; C programs may send the zero that ends theirs.
+fn text(bytes: &[u8]) -> Option<&str> {
+    let text = core::str::from_utf8(bytes).ok()?.trim_end_matches('\0');
+    let binary = |c: char| c.is_control() && !c.is_ascii_whitespace();
+    (!text.contains(binary)).then_some(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_as_devices_write_them() {
+        let known: [(&[u8], Option<u64>); 9] = [
+            (b"Sample #10282", Some(10_282)),
+            (b"10282", Some(10_282)),
+            (b"{\"seq\":10282}\r\n", Some(10_282)),
+            (b"esp32 sample 7\0", Some(7)),
+            ("m\u{e4}rz 8 \u{b0}".as_bytes(), Some(8)),
+            (b"18446744073709551616", None),
+            (b"Q", None),
+            (b"", None),
+            (b"\x01\xff7", None),
+        ];
+        for (payload, number) in known {
+            assert_eq!(super::number(payload), number, "{payload:?}");
+        }
+        let mut ours = [0; 64];
+        fill(&mut ours, 9, Instant::from_nanos(1_234_567));
+        assert_eq!(super::number(&ours), Some(9));
+        ours[40] ^= 1;
+        assert_eq!(super::number(&ours), None, "damaged");
+    }
+
+    proptest! {
+        #[test]
+        fn the_last_digits_of_any_text(before in "[^\\pC]{0,40}", number: u64, after in "[^0-9\\pC]{0,9}") {
+            let text = std::format!("{before} {number}{after}");
+            prop_assert_eq!(super::number(text.as_bytes()), Some(number));
+        }
+
+        #[test]
+        fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..60)) {
+            let digits = bytes.iter().any(u8::is_ascii_digit) || read(&bytes).is_some();
+            prop_assert!(digits || super::number(&bytes).is_none());
+        }
+    }
 
     #[test]
     fn reads_what_it_wrote_and_sees_a_changed_byte() {

@@ -3,6 +3,7 @@
 use super::connection::{Connection, Event};
 use super::gaps::{Arrival, Gaps};
 use super::ledger::Ledger;
+use super::payload::Head;
 use super::{Fault, Settings};
 use crate::time::Instant;
 use crate::wire::mqtt::{Ack, Malformed, Subscribe, kind, reason};
@@ -12,6 +13,19 @@ use crate::wire::mqtt::{Ack, Malformed, Subscribe, kind, reason};
 pub struct Answer {
     id: u16,
     kind: u8,
+}
+
+/// A message, without what the connection did with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// What one of our own says of itself.
+    pub head: Option<Head>,
+    /// The number in it, where the connection reads numbers.
+    pub number: Option<u64>,
+    /// The broker had kept it from before the subscription.
+    pub retained: bool,
+    /// Payload bytes.
+    pub len: u32,
 }
 
 /// Words of the set of QoS 2 identifiers that are received and not released: one bit each.
@@ -98,7 +112,22 @@ impl<'a> Subscriber<'a> {
     /// Bytes came. Answers how many messages came for the first time.
     pub fn received(&mut self, now: Instant, mut chunk: &[u8], ledger: &mut Ledger<'_>) -> u64 {
         let before = self.received;
-        while let Some(event) = self.connection.next(now, &mut chunk) {
+        while let Some(message) = self.next(now, &mut chunk) {
+            match message.head.filter(|head| head.seq < ledger.due()) {
+                Some(head) => {
+                    let whole = head.whole && message.len == self.settings.size;
+                    self.deliver(now, head.seq, whole, ledger);
+                }
+                None => self.foreign += 1,
+            }
+        }
+        self.received - before
+    }
+
+    /// Takes bytes from the front of `chunk` up to the next message; what it and others before it
+    /// are owed by the standard is kept for [`poll`](Self::poll).
+    pub fn next(&mut self, now: Instant, chunk: &mut &[u8]) -> Option<Message> {
+        while let Some(event) = self.connection.next(now, chunk) {
             match event {
                 Event::Opened { session_present } => {
                     self.subscribe = !(session_present && self.ready)
@@ -108,7 +137,7 @@ impl<'a> Subscriber<'a> {
                     self.redelivered += 1;
                     self.owe(id, kind::PUBREC);
                 }
-                Event::Message { qos, id, head, len } => {
+                Event::Message { qos, id, head, number, retained, len } => {
                     match qos {
                         0 => {}
                         1 => self.owe(id, kind::PUBACK),
@@ -117,13 +146,7 @@ impl<'a> Subscriber<'a> {
                             self.owe(id, kind::PUBREC);
                         }
                     }
-                    match head.filter(|head| head.seq < ledger.due()) {
-                        Some(head) => {
-                            let whole = head.whole && len == self.settings.size;
-                            self.deliver(now, head.seq, whole, ledger);
-                        }
-                        None => self.foreign += 1,
-                    }
+                    return Some(Message { head, number, retained, len });
                 }
                 Event::Answer { kind: kind::PUBREL, ack } => {
                     self.mark(ack.id, false);
@@ -135,11 +158,11 @@ impl<'a> Subscriber<'a> {
                 }
             }
         }
-        self.received - before
+        None
     }
 
     fn deliver(&mut self, now: Instant, seq: u64, whole: bool, ledger: &mut Ledger<'_>) {
-        let arrival = self.gaps.arrive(seq);
+        let arrival = self.gaps.arrive(now, seq);
         self.received += u64::from(arrival != Arrival::Duplicate);
         ledger.received(seq, now, arrival, whole);
     }

@@ -1,0 +1,76 @@
+//! Arrivals of each second, as intervals of the receiver.
+
+use crate::sample::{Interval, Link, Observer};
+use crate::time::{Duration, Instant};
+
+/// Length of the intervals that the receiver reports.
+pub(super) const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Arrivals a second.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Meter {
+    running: bool,
+    seq: u64,
+    from: Instant,
+    count: u64,
+    bytes: u64,
+    total_bytes: u64,
+    last: Instant,
+}
+
+impl Meter {
+    pub(super) const fn begin(&mut self, now: Instant) {
+        self.running = true;
+        self.from = now;
+    }
+
+    pub(super) const fn is_running(&self) -> bool {
+        self.running
+    }
+
+    /// When the last message came.
+    pub(super) const fn last(&self) -> Instant {
+        self.last
+    }
+
+    pub(super) const fn count(&mut self, now: Instant, came: u64, bytes: u64) {
+        self.count += came;
+        self.bytes += bytes;
+        self.total_bytes += bytes;
+        self.last = now;
+    }
+
+    pub(super) const fn total_bytes(&self) -> u64 {
+        self.total_bytes
+    }
+
+    pub(super) fn wake(&self) -> Instant {
+        if self.running && self.count > 0 { self.from + INTERVAL } else { Instant::NEVER }
+    }
+
+    /// The interval that was cut short by the last arrival.
+    pub(super) fn rest(&mut self, link: Link) -> Option<Interval> {
+        let end = self.last.max(self.from);
+        (self.count > 0).then(|| self.done(link, end))
+    }
+
+    pub(super) fn poll(&mut self, now: Instant, link: Link) -> Option<Interval> {
+        let end = self.from + INTERVAL;
+        (self.running && now >= end).then(|| self.done(link, end))
+    }
+
+    fn done(&mut self, link: Link, end: Instant) -> Interval {
+        let interval = Interval {
+            link,
+            seq: self.seq,
+            observer: Observer::Receiver,
+            start: self.from,
+            end,
+            bytes: self.bytes,
+            datagrams: Some(self.count),
+            ..Interval::default()
+        };
+        (self.seq, self.from, self.count, self.bytes) = (self.seq + 1, end, 0, 0);
+        interval
+    }
+}

@@ -1,0 +1,336 @@
+//! Listening to a device that numbers its own messages.
+
+use crate::rig::{MS, settings};
+use espbench_proto::node::Output;
+use espbench_proto::node::mqtt::listener::{FARTHEST_AHEAD, FARTHEST_BEHIND, Memory};
+use espbench_proto::node::mqtt::subscriber::{Answer, SEEN};
+use espbench_proto::node::mqtt::{Fault, Listener, Settings};
+use espbench_proto::sample::{Cause, Fate, Interval, Link, Probe, Sample};
+use espbench_proto::time::{Duration, Instant};
+use espbench_proto::wire::mqtt::{ConnAck, Frame, Packet, Publish, SubAck, Version};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+/// A listener and a broker, on virtual time.
+struct Radio {
+    listener: Listener<'static>,
+    now: Instant,
+    samples: Vec<Sample>,
+    sent: Vec<String>,
+    pongs: bool,
+    next_id: u16,
+    done: bool,
+}
+
+fn seconds(time: u64) -> Settings<'static> {
+    Settings { time: Duration::from_secs(time), version: Version::V311, ..settings(0) }
+}
+
+impl Radio {
+    fn new(settings: Settings<'static>) -> Self {
+        let memory = Memory {
+            packet: vec![0; 256].leak(),
+            answers: vec![Answer::default(); 64].leak(),
+            seen: Box::leak(Box::new([0; SEEN])),
+        };
+        let mut radio = Self {
+            listener: Listener::new(settings, memory),
+            now: Instant::from_nanos(3_000_000),
+            samples: Vec::new(),
+            sent: Vec::new(),
+            pongs: true,
+            next_id: 0,
+            done: false,
+        };
+        radio.listener.connected(radio.now);
+        radio.drain();
+        radio
+    }
+
+    fn answer(&mut self, bytes: &[u8]) {
+        let (frame, len) = Frame::cut(bytes).unwrap().unwrap();
+        assert_eq!(len, bytes.len(), "one packet at a time");
+        let packet = Packet::parse(Version::V311, &frame).unwrap();
+        self.sent.push(format!("{packet:?}").split(['(', ' ']).next().unwrap().to_string());
+        match packet {
+            Packet::Connect(_) => self.give(&Packet::ConnAck(ConnAck::ACCEPTED)),
+            Packet::Subscribe(s) => {
+                let [("t", qos)] = s.filters.collect::<Vec<_>>()[..] else { panic!("one topic") };
+                self.give(&Packet::SubAck(SubAck { id: s.id, codes: &[qos] }));
+            }
+            Packet::PingReq if self.pongs => self.give(&Packet::PingResp),
+            Packet::PubRec(ack) => self.give(&Packet::PubRel(ack)),
+            _ => {}
+        }
+    }
+
+    fn give(&mut self, packet: &Packet<'_>) {
+        let mut buf = [0; 256];
+        let len = packet.emit(Version::V311, &mut buf).unwrap();
+        let mut chunk = &buf[..len];
+        while let Some(sample) = self.listener.receive(self.now, &mut chunk) {
+            self.samples.push(sample);
+        }
+        assert!(chunk.is_empty());
+    }
+
+    /// Until nothing more is wanted at this instant; when it next is.
+    fn drain(&mut self) -> Instant {
+        let mut buf = [0; 256];
+        for _ in 0..100_000 {
+            match self.listener.poll(self.now, &mut buf) {
+                Output::Send { len } => {
+                    self.listener.written();
+                    self.answer(&buf[..len]);
+                }
+                Output::Sample(sample) => self.samples.push(sample),
+                Output::WaitUntil(until) => return until,
+                Output::Done => {
+                    self.done = true;
+                    return Instant::NEVER;
+                }
+            }
+        }
+        panic!("a machine must come to an end");
+    }
+
+    fn pass(&mut self, time: Duration) {
+        let until = self.now + time;
+        loop {
+            let wake = self.drain();
+            assert!(wake > self.now, "a machine must not want to be asked again at once");
+            if wake >= until {
+                break;
+            }
+            self.now = wake;
+        }
+        self.now = until;
+        self.drain();
+    }
+
+    fn message(&mut self, qos: u8, retain: bool, payload: &str) {
+        self.next_id += 1;
+        let id = if qos > 0 { self.next_id } else { 0 };
+        let payload = payload.as_bytes();
+        let publish = Publish { dup: false, qos, retain, topic: "t", id, payload };
+        self.give(&Packet::Publish(publish));
+        self.drain();
+    }
+
+    fn samples_numbered(&mut self, numbers: &[u64]) {
+        for number in numbers {
+            self.message(0, false, &format!("Sample #{number}"));
+            self.pass(MS * 10);
+        }
+    }
+
+    fn probes(&self) -> impl Iterator<Item = &Probe> {
+        self.samples.iter().filter_map(|sample| match sample {
+            Sample::Probe(probe) => Some(probe),
+            Sample::Interval(_) => None,
+        })
+    }
+
+    fn seqs(&self, fate: Fate) -> Vec<u64> {
+        self.probes().filter(|p| p.fate == fate).map(|p| p.seq).collect()
+    }
+
+    fn intervals(&self, total: bool) -> Vec<Interval> {
+        let of = |sample: &Sample| match sample {
+            Sample::Interval(i) if i.total == total => Some(*i),
+            _ => None,
+        };
+        self.samples.iter().filter_map(of).collect()
+    }
+
+    fn counter(&self, name: &str) -> u64 {
+        self.listener.counters().iter().find(|(n, _)| *n == name).unwrap().1
+    }
+}
+
+const LOST: Fate = Fate::Lost(Cause::Unknown);
+
+/// The figure of the published document: #10282 "was never sent nor received".
+#[test]
+fn a_skipped_number_is_a_loss_and_is_named() {
+    let mut radio = Radio::new(seconds(2));
+    radio.samples_numbered(&[10_280, 10_281, 10_283, 10_287, 10_285, 10_285]);
+    radio.pass(Duration::from_secs(2));
+    assert!(radio.done);
+    assert_eq!(radio.seqs(Fate::Delivered), [10_280, 10_281, 10_283, 10_287, 10_285]);
+    assert_eq!(radio.seqs(Fate::Duplicate), [10_285]);
+    assert_eq!(radio.seqs(LOST), [10_282, 10_284, 10_286]);
+    let named: Vec<_> = radio.listener.named().collect();
+    assert_eq!(named, [10_282..10_283, 10_284..10_285, 10_286..10_287]);
+    let [total] = radio.intervals(true)[..] else { panic!("one total") };
+    assert_eq!(total.end.since(total.start), Duration::from_secs(2));
+    let counts = (total.datagrams, total.lost, total.out_of_order, total.duplicates);
+    assert_eq!(counts, (Some(5), Some(3), Some(1), Some(1)));
+    assert_eq!(total.bytes, 5 * 13);
+    assert_eq!(radio.sent.first().map(String::as_str), Some("Connect"));
+    assert_eq!(radio.sent.last().map(String::as_str), Some("Disconnect"));
+    assert!(!radio.sent.iter().any(|packet| packet == "Publish"));
+}
+
+#[test]
+fn a_restarted_device_is_no_loss() {
+    let mut radio = Radio::new(seconds(5));
+    radio.samples_numbered(&[500, 502, 0, 1, 3, 1_000_000, 1_000_001]);
+    radio.pass(Duration::from_secs(5));
+    assert_eq!(radio.counter("restarts"), 2);
+    assert_eq!(radio.seqs(LOST), [501, 2]);
+    assert_eq!(radio.seqs(Fate::Delivered), [500, 502, 0, 1, 3, 1_000_000, 1_000_001]);
+    assert!(radio.seqs(Fate::Duplicate).is_empty());
+}
+
+#[test]
+fn messages_without_a_number_count_for_the_rate_alone() {
+    let mut radio = Radio::new(seconds(2));
+    for text in ["Q", "Sample #4", "Q", ""] {
+        radio.message(0, false, text);
+    }
+    radio.pass(Duration::from_secs(2));
+    assert_eq!((radio.counter("unnumbered"), radio.seqs(LOST).len()), (3, 0));
+    let links: Vec<u16> = radio.probes().map(|probe| probe.link.0).collect();
+    assert_eq!(links, [4, 3, 4, 4], "link 3 has the numbered ones");
+    assert_eq!(radio.probes().filter(|p| p.link == Link(4)).count(), 3);
+    assert_eq!(radio.intervals(true)[0].datagrams, Some(4));
+}
+
+#[test]
+fn what_the_broker_had_kept_is_passed_over() {
+    let mut radio = Radio::new(seconds(2));
+    radio.message(0, true, "Sample #100");
+    radio.pass(MS * 1500);
+    radio.samples_numbered(&[200]);
+    radio.pass(Duration::from_secs(3));
+    assert_eq!((radio.counter("retained"), radio.probes().count()), (1, 1));
+    let total = radio.intervals(true)[0];
+    assert_eq!(total.end.since(total.start), Duration::from_secs(2), "from the first new one on");
+}
+
+#[test]
+fn every_second_has_its_interval_and_silence_keeps_the_connection() {
+    let mut radio = Radio::new(seconds(30));
+    radio.samples_numbered(&[1, 2]);
+    radio.pass(Duration::from_secs(25));
+    radio.samples_numbered(&[3]);
+    radio.pass(Duration::from_secs(6));
+    assert!(radio.done && radio.listener.fault().is_none());
+    let counts: Vec<_> = radio.intervals(false).iter().map(|i| i.datagrams.unwrap()).collect();
+    assert_eq!(counts.len(), 30);
+    assert_eq!((counts[0], counts[25], counts.iter().sum::<u64>()), (2, 1, 3));
+    assert!(radio.sent.iter().filter(|packet| *packet == "PingReq").count() >= 4);
+}
+
+#[test]
+fn a_dead_broker_is_noticed_in_the_silence() {
+    let mut radio = Radio::new(seconds(60));
+    radio.samples_numbered(&[1, 3]);
+    radio.pongs = false;
+    radio.pass(Duration::from_secs(20));
+    assert_eq!(radio.listener.fault(), Some(Fault::Silent { awaiting: "PINGRESP" }));
+    assert!(radio.done);
+    assert_eq!(radio.seqs(LOST), [2], "what is known so far is kept");
+}
+
+#[test]
+fn a_device_that_is_off_is_given_up() {
+    for (time, patience) in [(2, 10), (30, 30)] {
+        let mut radio = Radio::new(seconds(time));
+        radio.pass(Duration::from_secs(patience) - MS);
+        assert!(!radio.done);
+        radio.pass(MS * 2);
+        assert!(radio.done && radio.listener.is_silent());
+        assert_eq!(radio.listener.patience(), Duration::from_secs(patience));
+        assert!(radio.samples.is_empty());
+    }
+}
+
+#[test]
+fn higher_qualities_are_acknowledged() {
+    let mut radio = Radio::new(Settings { qos: 2, ..seconds(1) });
+    radio.message(1, false, "1");
+    radio.message(2, false, "2");
+    radio.pass(Duration::from_secs(2));
+    let sent: Vec<&str> = radio.sent.iter().map(String::as_str).collect();
+    assert_eq!(sent, ["Connect", "Subscribe", "PubAck", "PubRec", "PubComp", "Disconnect"]);
+    assert_eq!(radio.seqs(Fate::Delivered), [1, 2]);
+}
+
+#[test]
+fn a_stop_and_a_broken_connection_end_it() {
+    let mut radio = Radio::new(seconds(60));
+    radio.samples_numbered(&[1, 3]);
+    radio.listener.stop(radio.now);
+    radio.pass(MS);
+    assert!(radio.done);
+    assert_eq!(radio.seqs(LOST), [2]);
+    let mut radio = Radio::new(seconds(60));
+    radio.samples_numbered(&[1, 3]);
+    radio.listener.closed();
+    radio.pass(MS);
+    assert!(radio.done);
+    assert_eq!(radio.listener.fault(), Some(Fault::Disconnected));
+    assert_eq!(radio.seqs(LOST), [2]);
+}
+
+proptest! {
+    /// Without restarts: each number of the span is delivered once or lost once, and never both.
+    #[test]
+    fn agrees_with_a_set(steps in prop::collection::vec(-20_i64..30, 1..400)) {
+        let mut radio = Radio::new(seconds(60));
+        let (mut top, mut seen) = (1_000_i64, BTreeSet::new());
+        let mut numbers = vec![1_000_u64];
+        for step in steps {
+            let number = top + step;
+            top = top.max(number);
+            numbers.push(number.max(1_000) as u64);
+        }
+        for number in &numbers {
+            radio.message(0, false, &number.to_string());
+            seen.insert(*number);
+        }
+        radio.pass(Duration::from_secs(61));
+        prop_assert_eq!(radio.counter("restarts"), 0);
+        let sorted = |mut seqs: Vec<u64>| { seqs.sort_unstable(); seqs };
+        let last = *seen.last().unwrap();
+        let missing: Vec<u64> = (1_000..=last).filter(|n| !seen.contains(n)).collect();
+        let lost = sorted(radio.seqs(LOST));
+        prop_assert_eq!(radio.listener.lost(), lost.len() as u64);
+        // A range that was forgotten is lost, also where one of its numbers comes after all.
+        prop_assert!(missing.iter().all(|n| lost.binary_search(n).is_ok()));
+        let delivered = sorted(radio.seqs(Fate::Delivered));
+        let accounted = sorted(delivered.iter().chain(&lost).copied().collect());
+        prop_assert_eq!(accounted, (1_000..=last).collect::<Vec<_>>());
+        let arrived = delivered.len() + radio.seqs(Fate::Duplicate).len();
+        prop_assert_eq!(arrived, numbers.len());
+    }
+
+    /// Whatever the numbers: it ends, nothing is counted twice, and losses stay within bounds.
+    #[test]
+    fn any_numbers_at_all(numbers in prop::collection::vec(prop_oneof![
+        any::<u64>(), 0..300_u64, (u64::MAX - 5)..=u64::MAX,
+    ], 1..60)) {
+        let mut radio = Radio::new(seconds(60));
+        for number in &numbers {
+            radio.message(0, false, &number.to_string());
+        }
+        radio.pass(Duration::from_secs(61));
+        prop_assert!(radio.done);
+        let came = radio.probes().filter(|p| p.received.is_some()).count();
+        prop_assert_eq!(came, numbers.len());
+        prop_assert_eq!(radio.intervals(true)[0].lost, Some(radio.listener.lost()));
+        prop_assert!(radio.listener.lost() <= (FARTHEST_AHEAD + FARTHEST_BEHIND) * numbers.len() as u64);
+    }
+
+    /// Bytes of any kind from the broker end in a fault or in nothing, never in a panic.
+    #[test]
+    fn any_bytes_at_all(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let mut radio = Radio::new(seconds(1));
+        let mut chunk = &bytes[..];
+        while radio.listener.receive(radio.now, &mut chunk).is_some() {}
+        radio.pass(Duration::from_secs(30));
+        prop_assert!(radio.done);
+    }
+}
