@@ -16,8 +16,8 @@ pub struct Pacer {
 
 impl Pacer {
     /// `unit` bytes at a time, `rate` bits a second; `None` is as fast as it goes. A sender that
-    /// falls behind catches up by at most `slack`; what it missed beyond is [`skipped`]
-    /// (`Self::skipped`) and never sent, as in iperf 2.
+    /// falls behind catches up by at most `slack`; what it missed beyond is
+    /// [`skipped`](Self::skipped) and never sent, as in iperf 2.
     #[must_use]
     pub fn new(start: Instant, unit: u32, rate: Option<u64>, slack: Duration) -> Self {
         let unit_bits = u64::from(unit.max(1)) * 8;
