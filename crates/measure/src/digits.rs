@@ -91,9 +91,14 @@ pub fn six(value: f64) -> f64 {
 
 /// Decimal places that an interval is worth; negative rounds left of the point. `None` for an
 /// interval that is open or has no width, which says nothing about digits.
+///
+/// An interval that reaches over a factor of three or more is long on one side only; rounded by
+/// its width, its lower end would read 0. Such a one keeps two digits of its lower end.
 fn step(low: Option<f64>, high: Option<f64>) -> Option<i32> {
-    let half = (high? - low?) / 2.0;
-    (half.is_finite() && half > 0.0).then(|| 1 - magnitude(half))
+    let (low, high) = (low?, high?);
+    let half = (high - low) / 2.0;
+    let digit = if low > 0.0 && half > low { low } else { half };
+    (half.is_finite() && half > 0.0).then(|| 1 - magnitude(digit))
 }
 
 /// Power of ten of the first significant digit.
@@ -130,6 +135,8 @@ mod tests {
         assert_eq!(interval(Some(6.512), Some(6.949)).as_deref(), Some("6.51–6.95"));
         assert_eq!(interval(Some(6.512), None).as_deref(), Some("6.512–?"));
         assert_eq!(interval(None, None), None);
+        assert_eq!(worth(0.0459, Some(0.0231), Some(2.28)), "0.046", "not 0.0");
+        assert_eq!(interval(Some(0.0231), Some(2.28)).as_deref(), Some("0.023–2.280"));
     }
 
     #[test]
