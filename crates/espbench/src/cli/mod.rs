@@ -18,7 +18,13 @@ use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
 #[derive(Debug, Parser)]
-#[command(name = "espbench", version, about, disable_help_subcommand = true)]
+#[command(
+    name = "espbench",
+    version,
+    about,
+    disable_help_subcommand = true,
+    after_help = "Exit status: 0 fine, 1 a threshold failed, 2 could not measure."
+)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
