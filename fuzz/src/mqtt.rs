@@ -170,7 +170,8 @@ impl World<'_> {
 
     fn drain(&mut self, side: Side, room: usize) -> bool {
         let mut buf = vec![0; room];
-        for sends in 0..4096 {
+        let mut sends = 0;
+        for _ in 0..4096 {
             // At saturation only a connection that is full ends the sending.
             if sends > 64 {
                 buf.clear();
@@ -178,6 +179,7 @@ impl World<'_> {
             match self.exchange.poll(self.now, side, &mut buf) {
                 Output::Send { len } => {
                     assert!(len > 0 && len <= room);
+                    sends += 1;
                     self.exchange.handle(self.now, side, Input::Written);
                 }
                 Output::Sample(sample) => self.samples.push(sample),
