@@ -93,12 +93,12 @@ pub fn six(value: f64) -> f64 {
 /// interval that is open or has no width, which says nothing about digits.
 ///
 /// An interval that reaches over a factor of three or more is long on one side only; rounded by
-/// its width, its lower end would read 0. Such a one keeps two digits of its lower end.
+/// its width, its lower end would read 0. Such a one keeps one digit of its lower end.
 fn step(low: Option<f64>, high: Option<f64>) -> Option<i32> {
     let (low, high) = (low?, high?);
     let half = (high - low) / 2.0;
-    let digit = if low > 0.0 && half > low { low } else { half };
-    (half.is_finite() && half > 0.0).then(|| 1 - magnitude(digit))
+    let keep = if low > 0.0 && half > low { -magnitude(low) } else { i32::MIN };
+    (half.is_finite() && half > 0.0).then(|| keep.max(1 - magnitude(half)))
 }
 
 /// Power of ten of the first significant digit.
@@ -135,8 +135,8 @@ mod tests {
         assert_eq!(interval(Some(6.512), Some(6.949)).as_deref(), Some("6.51–6.95"));
         assert_eq!(interval(Some(6.512), None).as_deref(), Some("6.512–?"));
         assert_eq!(interval(None, None), None);
-        assert_eq!(worth(0.0459, Some(0.0231), Some(2.28)), "0.046", "not 0.0");
-        assert_eq!(interval(Some(0.0231), Some(2.28)).as_deref(), Some("0.023–2.280"));
+        assert_eq!(worth(0.0459, Some(0.0231), Some(2.28)), "0.05", "not 0.0");
+        assert_eq!(interval(Some(0.0231), Some(2.28)).as_deref(), Some("0.02–2.28"));
     }
 
     #[test]
