@@ -33,7 +33,6 @@ pub struct Arrival {
 pub struct StampedUdp {
     socket: Socket,
     clock: Clock,
-    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "no stamps there"))]
     stamps: bool,
     overflow: u32,
 }
