@@ -2,7 +2,8 @@
 
 use super::common::MeasureArgs;
 use super::flow::{self, Job};
-use crate::target::{mqtt, spec, tcp_rate};
+use crate::respond::{mqtt, tcp};
+use crate::target::spec;
 use anyhow::{anyhow, bail};
 use clap::{Args as Flags, Subcommand, ValueEnum};
 use espbench_measure::plan::{DEFAULT_SEED, Plan, defaults, print};
@@ -161,7 +162,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn tcp(args: &TcpArgs) -> anyhow::Result<ExitCode> {
-    let peer = spec::address(&args.host, tcp_rate::PORT).map_err(anyhow::Error::msg)?;
+    let peer = spec::address(&args.host, tcp::SINK_PORT).map_err(anyhow::Error::msg)?;
     let delays: &[bool] = match args.nagle {
         _ if args.no_delay => &[true],
         Nagle::On => &[false],

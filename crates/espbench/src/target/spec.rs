@@ -3,10 +3,11 @@
 use super::Target;
 use super::iperf::IperfTarget;
 use super::loopback::LoopbackTarget;
-use super::mqtt::{self, MqttTarget};
-use super::tcp_rate::{self, TcpRateTarget};
+use super::mqtt::MqttTarget;
+use super::tcp_rate::TcpRateTarget;
 use super::udp_echo::EchoTarget;
 use crate::respond::echo::{SKETCH_PORT, SKETCH_REPLY_PORT};
+use crate::respond::{mqtt, tcp};
 use espbench_measure::run::Site;
 use espbench_proto::wire::iperf2;
 use std::net::{SocketAddr, ToSocketAddrs as _};
@@ -47,7 +48,7 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
             local_port: access.local_port.unwrap_or(SKETCH_REPLY_PORT),
             site,
         }),
-        "tcp" => Box::new(TcpRateTarget::new(address(rest, tcp_rate::PORT)?, site)),
+        "tcp" => Box::new(TcpRateTarget::new(address(rest, tcp::SINK_PORT)?, site)),
         "iperf" => Box::new(IperfTarget { peer: address(rest, iperf2::PORT)?, bind: None, site }),
         "mqtt" => Box::new(MqttTarget {
             username: access.username.clone(),

@@ -26,9 +26,6 @@ use espbench_proto::workload::{TcpRate, Workload};
 use std::io::{self, ErrorKind, Write as _};
 use std::net::{SocketAddr, TcpStream};
 
-/// The port of ESP-IDF's TCP examples.
-pub const PORT: u16 = 3333;
-
 /// How long a connection may take to open.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Longest wait without a look at the stop flag.

@@ -30,9 +30,6 @@ use espbench_proto::workload::{MqttMode, MqttRate, Workload};
 use pump::{Job, Outcome};
 use std::net::SocketAddr;
 
-/// The usual port of an MQTT broker.
-pub const PORT: u16 = 1883;
-
 /// How long a broker may owe an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
