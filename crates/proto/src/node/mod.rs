@@ -4,6 +4,7 @@
 //! [`Output::Done`].
 
 pub mod echo;
+pub mod esp_now;
 pub mod iperf;
 pub mod mqtt;
 

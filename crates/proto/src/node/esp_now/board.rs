@@ -1,0 +1,189 @@
+//! What a machine asks of the board it runs on: chance, storage, pins, and how long work takes.
+//!
+//! The simulator, the host and firmware each implement it. Radio and console are not here: they
+//! are the node's [`Input`](super::Input) and [`Output`](super::Output).
+
+use crate::time::Duration;
+
+/// Where an application image lies (two OTA slots, as ESP-IDF's default OTA partition table has).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Slot {
+    /// The image that is running.
+    Running,
+    /// The other slot: the next to be written, or to be sent to others.
+    Spare,
+}
+
+/// What is kept over a reset (NVS namespace `espnow`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// Key for sending, 32 bytes (`key_info`).
+    EncryptKey,
+    /// Key for receiving, 32 bytes (`dec_key_info`).
+    DecryptKey,
+    /// Bound devices (`bindlist`).
+    Bindings,
+    /// Channel of the last control command that was answered (`ch_key`).
+    ControlChannel,
+    /// State of an unfinished upgrade (`upugrad_config`, spelled so).
+    Upgrade,
+    /// Wi-Fi credentials: SSID, then password (ESP-IDF keeps them in its own namespace).
+    Wifi,
+}
+
+/// Work that takes a processor's time; a board says how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Work {
+    /// Taking a frame from the driver: the receive callback, in the Wi-Fi task.
+    Receive {
+        /// Bytes of ESP-NOW data.
+        bytes: u32,
+    },
+    /// Handing a frame to a service, in the component's main task.
+    Dispatch {
+        /// Bytes of payload.
+        bytes: u32,
+    },
+    /// Handing a frame to the driver.
+    Transmit {
+        /// Bytes of ESP-NOW data.
+        bytes: u32,
+    },
+    /// Encrypting a payload.
+    Seal {
+        /// Bytes of plaintext.
+        bytes: u32,
+    },
+    /// Decrypting a payload.
+    Open {
+        /// Bytes of plaintext.
+        bytes: u32,
+    },
+    /// Making a key pair (X25519 with the base point).
+    KeyPair,
+    /// A shared secret (X25519).
+    SharedSecret,
+    /// Hashing (SHA-256).
+    Hash {
+        /// Bytes hashed.
+        bytes: u32,
+    },
+    /// Erasing flash.
+    Erase {
+        /// Bytes erased.
+        bytes: u32,
+    },
+    /// Writing flash.
+    Write {
+        /// Bytes written.
+        bytes: u32,
+    },
+    /// Reading flash.
+    Read {
+        /// Bytes read.
+        bytes: u32,
+    },
+    /// Printing on the console's UART, which blocks the task.
+    Print {
+        /// Bytes printed.
+        bytes: u32,
+    },
+}
+
+/// The board under a node.
+pub trait Board {
+    /// Fills `out` with random bytes, fit for keys.
+    fn random(&mut self, out: &mut [u8]);
+
+    /// How long this work keeps the processor busy. Zero where the work is really done here and
+    /// time passes by itself.
+    fn cost(&mut self, work: Work) -> Duration {
+        let _ = work;
+        Duration::ZERO
+    }
+
+    /// Bytes that a slot can hold; 0 if there is none.
+    fn slot_size(&self, slot: Slot) -> u32;
+
+    /// Length of the image in a slot, as its header and the length of the download tell; 0 if
+    /// there is none.
+    fn image_len(&self, slot: Slot) -> u32;
+
+    /// Reads flash; false if it fails.
+    fn read(&mut self, slot: Slot, offset: u32, out: &mut [u8]) -> bool;
+
+    /// Erases the first `len` bytes of the spare slot; false if it fails.
+    fn erase(&mut self, len: u32) -> bool;
+
+    /// Writes into the spare slot; false if it fails.
+    fn write(&mut self, offset: u32, data: &[u8]) -> bool;
+
+    /// Chooses the slot to start after the next reset; false if it fails.
+    fn boot(&mut self, slot: Slot) -> bool;
+
+    /// Loads a stored value and gives its length, cut to `out`; `None` if nothing is stored.
+    fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize>;
+
+    /// Stores a value; false if it fails.
+    fn save(&mut self, key: Key, value: &[u8]) -> bool;
+
+    /// Removes a stored value.
+    fn forget(&mut self, key: Key);
+
+    /// Sets a pin's level.
+    fn pin(&mut self, number: u8, high: bool) {
+        let _ = (number, high);
+    }
+}
+
+/// A board without storage, whose chance is a fixed sequence: for tests and examples only, since
+/// keys made of it are no secret.
+#[derive(Clone, Debug)]
+pub struct BareBoard(pub u64);
+
+impl Board for BareBoard {
+    fn random(&mut self, out: &mut [u8]) {
+        for byte in out {
+            // SplitMix64 (Steele, Lea and Flood 2014), one output a byte.
+            self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            let mut z = self.0;
+            z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            *byte = (z ^ (z >> 31)) as u8;
+        }
+    }
+
+    fn slot_size(&self, _: Slot) -> u32 {
+        0
+    }
+
+    fn image_len(&self, _: Slot) -> u32 {
+        0
+    }
+
+    fn read(&mut self, _: Slot, _: u32, _: &mut [u8]) -> bool {
+        false
+    }
+
+    fn erase(&mut self, _: u32) -> bool {
+        false
+    }
+
+    fn write(&mut self, _: u32, _: &[u8]) -> bool {
+        false
+    }
+
+    fn boot(&mut self, _: Slot) -> bool {
+        false
+    }
+
+    fn load(&mut self, _: Key, _: &mut [u8]) -> Option<usize> {
+        None
+    }
+
+    fn save(&mut self, _: Key, _: &[u8]) -> bool {
+        false
+    }
+
+    fn forget(&mut self, _: Key) {}
+}

@@ -1,0 +1,223 @@
+//! What a node prints: log lines of ESP-IDF's shape and plain text, to the UART and to the remote
+//! log.
+
+use crate::time::Instant;
+use core::fmt::{self, Write};
+use heapless::{Deque, Vec};
+
+/// Bytes of console output that may wait to be taken by the driver.
+pub const UART_RING: usize = 2048;
+/// Bytes of remote log lines that may wait to be sent.
+pub const REMOTE_RING: usize = 2048;
+/// Remote log lines that may wait to be sent (`LOG_QUEUE` of the component).
+pub const REMOTE_LINES: usize = 16;
+
+/// Severity of a log line, `esp_log_level_t`. Ordered: a threshold lets through itself and what is
+/// less than it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Nothing, as a threshold.
+    None,
+    /// `E`.
+    Error,
+    /// `W`.
+    Warn,
+    /// `I`.
+    #[default]
+    Info,
+    /// `D`.
+    Debug,
+    /// `V`.
+    Verbose,
+}
+
+impl Level {
+    /// The letter of a line, and its colour in ANSI's SGR where it has one.
+    const fn letter(self) -> (char, Option<&'static str>) {
+        match self {
+            Self::Error => ('E', Some("\x1b[0;31m")),
+            Self::Warn => ('W', Some("\x1b[0;33m")),
+            Self::Debug => ('D', None),
+            Self::Verbose => ('V', None),
+            Self::Info | Self::None => ('I', Some("\x1b[0;32m")),
+        }
+    }
+}
+
+/// Where lines go and down to which severity.
+#[derive(Clone, Debug)]
+pub struct Printer {
+    /// Threshold for the UART.
+    pub uart: Level,
+    /// Threshold for the remote log.
+    pub remote: Level,
+    /// Whether lines are coloured (`CONFIG_LOG_COLORS`).
+    pub colours: bool,
+    /// Bytes and lines lost because a ring was full.
+    pub dropped: Dropped,
+    out: Deque<u8, UART_RING>,
+    lines: Deque<u8, REMOTE_RING>,
+    lengths: Deque<u16, REMOTE_LINES>,
+}
+
+/// What a full ring cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// Bytes of console output.
+    pub uart_bytes: u32,
+    /// Lines of remote log.
+    pub remote_lines: u32,
+}
+
+impl Default for Printer {
+    fn default() -> Self {
+        Self {
+            uart: Level::Info,
+            remote: Level::None,
+            colours: false,
+            dropped: Dropped::default(),
+            out: Deque::new(),
+            lines: Deque::new(),
+            lengths: Deque::new(),
+        }
+    }
+}
+
+impl Printer {
+    /// Prints plain text (`printf`) on the UART. Line feeds become CR LF.
+    pub fn text(&mut self, text: fmt::Arguments<'_>) {
+        // Writing to a ring does not fail; what does not fit is counted.
+        let _ = Uart(self).write_fmt(text);
+    }
+
+    /// Prints raw bytes on the UART: echo and escape sequences of the line editor.
+    pub fn raw(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.push(byte);
+        }
+    }
+
+    /// Logs a line: `I (ms) tag: text`, to each sink whose threshold lets it through.
+    pub fn log(&mut self, now: Instant, level: Level, tag: &str, text: fmt::Arguments<'_>) {
+        let ms = now.as_nanos() / 1_000_000;
+        let (letter, colour) = level.letter();
+        let colour = colour.filter(|_| self.colours);
+        let (on, off) = (colour.unwrap_or(""), if colour.is_some() { "\x1b[0m" } else { "" });
+        if level <= self.uart {
+            self.text(format_args!("{on}{letter} ({ms}) {tag}: {text}{off}\n"));
+        }
+        // What the remote log itself does is not logged remotely.
+        if level <= self.remote && tag != "espnow" {
+            let mut line = Line(Vec::<u8, 250>::new());
+            let _ = line.write_fmt(format_args!("{on}{letter} ({ms}) {tag}: {text}{off}\n"));
+            self.queue(&line.0);
+        }
+    }
+
+    fn queue(&mut self, line: &[u8]) {
+        let room = self.lines.capacity() - self.lines.len();
+        if line.len() > room || self.lengths.push_back(line.len() as u16).is_err() {
+            self.dropped.remote_lines = self.dropped.remote_lines.saturating_add(1);
+            return;
+        }
+        self.lines.extend(line.iter().copied());
+    }
+
+    /// Whether a remote log line waits.
+    #[must_use]
+    pub fn has_line(&self) -> bool {
+        !self.lengths.is_empty()
+    }
+
+    /// Takes the oldest remote log line, cut to `buf`.
+    pub fn take_line(&mut self, buf: &mut [u8]) -> Option<usize> {
+        let len = usize::from(self.lengths.pop_front()?);
+        for at in 0..len {
+            let byte = self.lines.pop_front()?;
+            if let Some(place) = buf.get_mut(at) {
+                *place = byte;
+            }
+        }
+        Some(len.min(buf.len()))
+    }
+
+    /// Takes console output; 0 if there is none.
+    pub fn take_output(&mut self, buf: &mut [u8]) -> usize {
+        let mut len = 0;
+        while let Some(place) = buf.get_mut(len) {
+            let Some(byte) = self.out.pop_front() else { break };
+            *place = byte;
+            len += 1;
+        }
+        len
+    }
+
+    /// Bytes of console output that wait.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.out.len()
+    }
+
+    fn push(&mut self, byte: u8) {
+        if self.out.push_back(byte).is_err() {
+            self.dropped.uart_bytes = self.dropped.uart_bytes.saturating_add(1);
+        }
+    }
+}
+
+struct Uart<'a>(&'a mut Printer);
+
+impl Write for Uart<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes() {
+            if byte == b'\n' {
+                self.0.push(b'\r');
+            }
+            self.0.push(byte);
+        }
+        Ok(())
+    }
+}
+
+/// One remote log line: what is too long is cut, as the component cuts it.
+struct Line<const N: usize>(Vec<u8, N>);
+
+impl<const N: usize> Write for Line<N> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = self.0.capacity() - self.0.len();
+        let part = text.as_bytes();
+        let _ = self.0.extend_from_slice(&part[..part.len().min(room)]);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Duration;
+
+    #[test]
+    fn a_line_reaches_the_sinks_that_want_it() {
+        let mut printer = Printer { remote: Level::Warn, ..Printer::default() };
+        let now = Instant::ZERO + Duration::from_millis(12345);
+        printer.log(now, Level::Info, "app", format_args!("n: {}", 7));
+        printer.log(now, Level::Warn, "app", format_args!("low"));
+        let mut buf = [0; 64];
+        let len = printer.take_output(&mut buf);
+        assert_eq!(&buf[..len], b"I (12345) app: n: 7\r\nW (12345) app: low\r\n");
+        assert_eq!(printer.take_line(&mut buf), Some(19));
+        assert_eq!(&buf[..19], b"W (12345) app: low\n");
+        assert_eq!(printer.take_line(&mut buf), None);
+    }
+
+    #[test]
+    fn full_rings_count_what_they_drop() {
+        let mut printer = Printer { remote: Level::Info, ..Printer::default() };
+        for _ in 0..100 {
+            printer.log(Instant::ZERO, Level::Info, "t", format_args!("{:080}", 1));
+        }
+        assert_eq!(printer.dropped.remote_lines, 84, "sixteen wait");
+        assert!(printer.dropped.uart_bytes > 0);
+        assert_eq!(printer.waiting(), UART_RING);
+    }
+}

@@ -1,0 +1,81 @@
+//! The FreeRTOS tick: delays are whole ticks, and end on a tick of the clock.
+//!
+//! It shapes what goes on the air. At ESP-IDF's default of 100 Hz `pdMS_TO_TICKS(2)` is zero, and
+//! the acknowledgement's back-off collapses.
+
+use crate::time::{Duration, Instant};
+
+/// The period of the FreeRTOS tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tick(u32);
+
+impl Default for Tick {
+    /// ESP-IDF's default, `CONFIG_FREERTOS_HZ=100`.
+    fn default() -> Self {
+        Self::from_hz(100)
+    }
+}
+
+impl Tick {
+    /// A tick of so many hertz, 1 to 1000 (what `CONFIG_FREERTOS_HZ` allows); others are cut to
+    /// that.
+    #[must_use]
+    pub const fn from_hz(hz: u32) -> Self {
+        let hz = if hz < 1 {
+            1
+        } else if hz > 1000 {
+            1000
+        } else {
+            hz
+        };
+        Self(1_000_000_000 / hz)
+    }
+
+    /// One period.
+    #[must_use]
+    pub const fn period(self) -> Duration {
+        Duration::from_nanos(self.0 as u64)
+    }
+
+    /// `pdMS_TO_TICKS`: whole ticks in so many milliseconds, rounded down. 32-bit arithmetic, as
+    /// on the device: very long times wrap.
+    #[must_use]
+    pub const fn ticks(self, ms: u32) -> u32 {
+        let hz = 1_000_000_000 / self.0;
+        ms.wrapping_mul(hz) / 1000
+    }
+
+    /// When `vTaskDelay(ticks)` ends that is called at `now`: at the `ticks`-th tick from now. Zero
+    /// ticks only yield.
+    #[must_use]
+    pub fn delay(self, now: Instant, ticks: u32) -> Instant {
+        if ticks == 0 {
+            return now;
+        }
+        let period = u64::from(self.0);
+        let whole = (now.as_nanos() / period).saturating_add(u64::from(ticks));
+        Instant::from_nanos(whole.saturating_mul(period))
+    }
+
+    /// When `vTaskDelay(pdMS_TO_TICKS(ms))` ends that is called at `now`.
+    #[must_use]
+    pub fn delay_ms(self, now: Instant, ms: u32) -> Instant {
+        self.delay(now, self.ticks(ms))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_end_on_ticks() {
+        let at = |ms: u64| Instant::ZERO + Duration::from_millis(ms);
+        let (slow, fast) = (Tick::from_hz(100), Tick::from_hz(1000));
+        assert_eq!((slow.ticks(2), fast.ticks(2)), (0, 2));
+        assert_eq!(slow.delay(at(13), 1), at(20), "less than a whole period");
+        assert_eq!(fast.delay_ms(at(13), 500), at(513));
+        assert_eq!(slow.delay(at(13), 500), at(5010), "ticks that were meant as milliseconds");
+        assert_eq!(slow.delay_ms(at(13), 2), at(13), "a yield");
+    }
+}

@@ -1,0 +1,168 @@
+//! Which release of the component, on which ESP-IDF, is spoken.
+//!
+//! The header has been the same since 1.0. What differs: the numbers of types, limits of length,
+//! the tail of an encrypted payload, OTA chunks, and raw Wi-Fi structures in provisioning.
+
+use super::header::DataType;
+
+/// A release of the component at which something on the wire changed. Ordered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Release {
+    /// 1.0.
+    V1_0,
+    /// 2.0 to 2.2.
+    V2_0,
+    /// 2.3: the nonce trails every encrypted payload.
+    V2_3,
+    /// 2.4 to 2.5.1: OTA chunks are rounded to 16 bytes.
+    V2_4,
+    /// 2.5.2: duplicates of plain and of encrypted frames are kept apart.
+    V2_5_2,
+    /// 2.5.3: time synchronization, which moved the type of `espnow_iperf`.
+    #[default]
+    V2_5_3,
+    /// After 2.5.3: payloads of ESP-NOW v2.0; the header's size is no longer checked.
+    Head,
+}
+
+/// A release of ESP-IDF at which something on the wire changed. Ordered by what is newer, with the
+/// late bug-fix releases of 4.4 and 5.0 after the first ones of 5.0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Idf {
+    /// 4.4 to 4.4.7.
+    V4_4,
+    /// 5.0 to 5.0.7.
+    V5_0,
+    /// 4.4.8 and later of 4.4; 5.0.8 and later of 5.0.
+    V5_0_8,
+    /// 5.1 to 5.3.
+    #[default]
+    V5_1,
+    /// 5.4 and 5.4.1: ESP-NOW v2.0 with 1490 bytes.
+    V5_4,
+    /// 5.4.2 and later, 5.5, 6: ESP-NOW v2.0 with 1470 bytes.
+    V5_4_2,
+}
+
+/// Which build is spoken: what two ends must agree on, since nothing of it is negotiated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Compat {
+    /// Release of the component.
+    pub release: Release,
+    /// Release of ESP-IDF under it.
+    pub idf: Idf,
+    /// `CONFIG_ESPNOW_APP_SECURITY`: room for encryption is kept in every payload and OTA chunk,
+    /// whether or not it is used. On by default.
+    pub app_security: bool,
+    /// `CONFIG_ESPNOW_CONTROL_AUTO_CHANNEL_SENDING`: the other, incompatible form of control
+    /// frames, for battery devices. Off by default.
+    pub auto_channel: bool,
+}
+
+impl Default for Compat {
+    fn default() -> Self {
+        Self {
+            release: Release::default(),
+            idf: Idf::default(),
+            app_security: true,
+            auto_channel: false,
+        }
+    }
+}
+
+impl Compat {
+    /// Longest ESP-NOW data (header and payload) that is sent or taken: 250 bytes with ESP-NOW
+    /// v1.0, 1490 or 1470 with v2.0.
+    #[must_use]
+    pub const fn frame_max(self) -> usize {
+        match (self.release, self.idf) {
+            (Release::Head, Idf::V5_4) => 1490,
+            (Release::Head, Idf::V5_4_2) => 1470,
+            _ => 250,
+        }
+    }
+
+    /// Longest payload on the air (`ESPNOW_PAYLOAD_LEN`).
+    #[must_use]
+    pub const fn payload_max(self) -> usize {
+        self.frame_max() - super::HEADER_LEN
+    }
+
+    /// Longest payload that a caller may hand over (`ESPNOW_DATA_LEN`): room for the encryption's
+    /// overhead is kept where it is built in.
+    #[must_use]
+    pub const fn data_max(self) -> usize {
+        self.payload_max() - if self.app_security { self.seal_overhead() } else { 0 }
+    }
+
+    /// Bytes that encryption adds: tag, and since 2.3 the nonce.
+    #[must_use]
+    pub const fn seal_overhead(self) -> usize {
+        if self.nonce_trails() { 12 } else { 4 }
+    }
+
+    /// Whether the nonce of an encrypted payload trails it (since 2.3.0). Before, it was the
+    /// constant one of the key.
+    #[must_use]
+    pub const fn nonce_trails(self) -> bool {
+        !matches!(self.release, Release::V1_0 | Release::V2_0)
+    }
+
+    /// Whether a frame whose header gives another size than it has is dropped (up to 2.5.3).
+    #[must_use]
+    pub const fn checks_size(self) -> bool {
+        !matches!(self.release, Release::Head)
+    }
+
+    /// Whether duplicates of plain and encrypted frames are remembered apart (since 2.5.2).
+    #[must_use]
+    pub const fn splits_duplicates(self) -> bool {
+        matches!(self.release, Release::V2_5_2 | Release::V2_5_3 | Release::Head)
+    }
+
+    /// The type of `espnow_iperf`: it moved whenever a type was added before it.
+    #[must_use]
+    pub const fn iperf_type(self) -> DataType {
+        match self.release {
+            Release::V1_0 => DataType::SecurityData,
+            Release::V2_5_3 | Release::Head => DataType::Reserved,
+            _ => DataType::TimeSync,
+        }
+    }
+
+    /// Bytes of image in one OTA message (`ESPNOW_OTA_PACKET_MAX_SIZE`); both ends must have the
+    /// same.
+    #[must_use]
+    pub const fn ota_chunk(self) -> usize {
+        match (self.release, self.app_security) {
+            (Release::V1_0 | Release::V2_0, true) => 222,
+            (Release::V2_3, true) => 214,
+            (Release::V1_0 | Release::V2_0 | Release::V2_3, false) => 226,
+            (_, true) => 208,
+            (_, false) => 224,
+        }
+    }
+
+    /// Bytes of a row of the OTA bitmap (`ESPNOW_OTA_PROGRESS_MAX_SIZE`).
+    #[must_use]
+    pub const fn ota_row(self) -> usize {
+        if self.app_security { 188 } else { 200 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_the_published_releases() {
+        let plain = Compat { app_security: false, ..Compat::default() };
+        assert_eq!((Compat::default().data_max(), plain.data_max()), (218, 230));
+        let old = Compat { release: Release::V2_0, idf: Idf::V4_4, ..Compat::default() };
+        assert_eq!((old.data_max(), old.payload_max()), (226, 230));
+        let head = |idf| Compat { release: Release::Head, idf, ..Compat::default() };
+        assert_eq!((head(Idf::V5_4).data_max(), head(Idf::V5_4).payload_max()), (1458, 1470));
+        assert_eq!((head(Idf::V5_4_2).data_max(), head(Idf::V5_4_2).payload_max()), (1438, 1450));
+        assert_eq!(head(Idf::V5_1).payload_max(), 230, "ESP-NOW v1.0 under it");
+    }
+}

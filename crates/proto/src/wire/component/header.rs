@@ -1,0 +1,244 @@
+//! The component's 20-byte header (`espnow_data_t`, `espnow_frame_head_t`).
+//!
+//! | offset | bytes | field |
+//! |---|---|---|
+//! | 0 | 1 | bits 0-3 type, bits 4-5 version (2), bits 6-7 reserved (uninitialised memory on air) |
+//! | 1 | 1 | payload length mod 256 |
+//! | 2 | 2 | magic: packet id, for duplicates and acknowledgements |
+//! | 4 | 4 | flags, see [`FrameConfig`] |
+//! | 8 | 6 | destination: address, broadcast, or group id |
+//! | 14 | 6 | source: the originator, unchanged by those who forward |
+//! | 20 | … | payload |
+
+use crate::wire::mac::Mac;
+
+/// Bytes of the header.
+pub const HEADER_LEN: usize = 20;
+
+/// The version that every release has written.
+pub const VERSION: u8 = 2;
+
+/// What a frame carries (`espnow_data_type_t`). Four bits on the air.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum DataType {
+    /// Acknowledgement by the application layer.
+    Ack = 0,
+    /// Never on the air.
+    Forward = 1,
+    /// Joining and leaving of groups.
+    Group = 2,
+    /// Provisioning.
+    Prov = 3,
+    /// Control: bind and unbind.
+    ControlBind = 4,
+    /// Control: attribute values.
+    ControlData = 5,
+    /// OTA, responder to initiator.
+    OtaStatus = 6,
+    /// OTA, initiator to responder.
+    OtaData = 7,
+    /// Remote log.
+    DebugLog = 8,
+    /// Remote command.
+    DebugCommand = 9,
+    /// The user's own data.
+    Data = 10,
+    /// Handshake: information about a responder.
+    SecurityStatus = 11,
+    /// Handshake: requests, exchange and key.
+    Security = 12,
+    /// Unused; `espnow_iperf` of component 1.0.
+    SecurityData = 13,
+    /// Time synchronization; `espnow_iperf` of components 2.0 to 2.5.2.
+    TimeSync = 14,
+    /// `espnow_iperf` since component 2.5.3.
+    Reserved = 15,
+}
+
+impl DataType {
+    /// Every type, by number.
+    pub const ALL: [Self; 16] = [
+        Self::Ack,
+        Self::Forward,
+        Self::Group,
+        Self::Prov,
+        Self::ControlBind,
+        Self::ControlData,
+        Self::OtaStatus,
+        Self::OtaData,
+        Self::DebugLog,
+        Self::DebugCommand,
+        Self::Data,
+        Self::SecurityStatus,
+        Self::Security,
+        Self::SecurityData,
+        Self::TimeSync,
+        Self::Reserved,
+    ];
+
+    /// The type of the low four bits of `byte`.
+    #[must_use]
+    pub const fn from_bits(byte: u8) -> Self {
+        Self::ALL[(byte & 0x0F) as usize]
+    }
+
+    /// The type's bit in a mask of enabled types.
+    #[must_use]
+    pub const fn mask(self) -> u16 {
+        1 << self as u8
+    }
+}
+
+/// How a frame is to be sent, and how it is to be treated on its way (`espnow_frame_head_t`, the
+/// flags word of the header).
+///
+/// | bits | field |
+/// |---|---|
+/// | 0-3 | `channel` |
+/// | 4 | `filter_adjacent` |
+/// | 5 | `filter_weak` |
+/// | 6 | `security` |
+/// | 11 | `broadcast` |
+/// | 12 | `group` |
+/// | 13 | `ack` |
+/// | 14-18 | `copies` |
+/// | 19-23 | `ttl` |
+/// | 24-31 | `rssi` |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameConfig {
+    /// Channel 1 to 14; 0 the current one (never on the air); 15 all of the country's channels.
+    pub channel: u8,
+    /// Receivers drop the frame unless they heard it on `channel`.
+    pub filter_adjacent: bool,
+    /// Receivers drop the frame if they heard it weaker than `rssi`.
+    pub filter_weak: bool,
+    /// The payload is encrypted.
+    pub security: bool,
+    /// Sent to the broadcast address, whatever the destination in the header.
+    pub broadcast: bool,
+    /// The destination is a group id.
+    pub group: bool,
+    /// The destination's application layer shall acknowledge.
+    pub ack: bool,
+    /// Copies to send, or attempts where there is a result (`retransmit_count`), at most 31.
+    pub copies: u8,
+    /// Hops left (`forward_ttl`); 31 is never counted down.
+    pub ttl: u8,
+    /// In dBm: weaker frames are not forwarded, and not accepted with `filter_weak`
+    /// (`forward_rssi`).
+    pub rssi: i8,
+}
+
+impl Default for FrameConfig {
+    /// `ESPNOW_FRAME_CONFIG_DEFAULT`: a broadcast in ten copies.
+    fn default() -> Self {
+        Self { broadcast: true, copies: 10, ..Self::UNICAST }
+    }
+}
+
+impl FrameConfig {
+    /// Every channel of the country, in [`channel`](Self::channel).
+    pub const ALL_CHANNELS: u8 = 15;
+
+    /// All fields zero: to one peer, one attempt, on the current channel.
+    pub const UNICAST: Self = Self {
+        channel: 0,
+        filter_adjacent: false,
+        filter_weak: false,
+        security: false,
+        broadcast: false,
+        group: false,
+        ack: false,
+        copies: 0,
+        ttl: 0,
+        rssi: 0,
+    };
+
+    /// The fields of a flags word; reserved bits are ignored.
+    #[must_use]
+    pub const fn from_word(word: u32) -> Self {
+        Self {
+            channel: (word & 0x0F) as u8,
+            filter_adjacent: bit_of(word, 4),
+            filter_weak: bit_of(word, 5),
+            security: bit_of(word, 6),
+            broadcast: bit_of(word, 11),
+            group: bit_of(word, 12),
+            ack: bit_of(word, 13),
+            copies: (word >> 14 & 0x1F) as u8,
+            ttl: (word >> 19 & 0x1F) as u8,
+            rssi: (word >> 24) as u8 as i8,
+        }
+    }
+
+    /// The flags word; fields are cut to their width.
+    #[must_use]
+    pub const fn to_word(self) -> u32 {
+        self.channel as u32 & 0x0F
+            | (self.filter_adjacent as u32) << 4
+            | (self.filter_weak as u32) << 5
+            | (self.security as u32) << 6
+            | (self.broadcast as u32) << 11
+            | (self.group as u32) << 12
+            | (self.ack as u32) << 13
+            | (self.copies as u32 & 0x1F) << 14
+            | (self.ttl as u32 & 0x1F) << 19
+            | (self.rssi as u8 as u32) << 24
+    }
+}
+
+const fn bit_of(word: u32, n: u32) -> bool {
+    word >> n & 1 != 0
+}
+
+/// The header as a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// What the frame carries.
+    pub data_type: DataType,
+    /// Two bits; [`VERSION`] in every release.
+    pub version: u8,
+    /// Payload length mod 256, as the sender wrote it.
+    pub size: u8,
+    /// Packet id.
+    pub magic: u16,
+    /// The flags word.
+    pub config: FrameConfig,
+    /// Address, broadcast, or group id.
+    pub dest: Mac,
+    /// The originator.
+    pub src: Mac,
+}
+
+impl Header {
+    /// Reads the header and gives the payload beside it; `None` below 20 bytes.
+    #[must_use]
+    pub fn parse(data: &[u8]) -> Option<(Self, &[u8])> {
+        let (head, payload) = data.split_first_chunk::<HEADER_LEN>()?;
+        let [kind, size, m0, m1, w0, w1, w2, w3, addresses @ ..] = *head;
+        let header = Self {
+            data_type: DataType::from_bits(kind),
+            version: kind >> 4 & 3,
+            size,
+            magic: u16::from_le_bytes([m0, m1]),
+            config: FrameConfig::from_word(u32::from_le_bytes([w0, w1, w2, w3])),
+            dest: Mac::at(&addresses, 0)?,
+            src: Mac::at(&addresses, 6)?,
+        };
+        Some((header, payload))
+    }
+
+    /// The 20 bytes; reserved bits are zero.
+    #[must_use]
+    pub fn emit(&self) -> [u8; HEADER_LEN] {
+        let mut out = [0; HEADER_LEN];
+        out[0] = self.data_type as u8 | (self.version & 3) << 4;
+        out[1] = self.size;
+        out[2..4].copy_from_slice(&self.magic.to_le_bytes());
+        out[4..8].copy_from_slice(&self.config.to_word().to_le_bytes());
+        out[8..14].copy_from_slice(&self.dest.0);
+        out[14..20].copy_from_slice(&self.src.0);
+        out
+    }
+}

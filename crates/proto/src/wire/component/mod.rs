@@ -1,0 +1,12 @@
+//! What Espressif's esp-now component (`espressif/esp-now`) puts into the body of an ESP-NOW
+//! frame: a 20-byte header and a payload for each of its services.
+//!
+//! Layouts follow the component at release 2.5.3 and the state after it; where releases differ, a
+//! [`Compat`] says which one to speak. All integers are little-endian.
+
+pub mod compat;
+pub mod header;
+pub mod sealed;
+
+pub use compat::{Compat, Idf, Release};
+pub use header::{DataType, FrameConfig, HEADER_LEN, Header};

@@ -1,0 +1,106 @@
+//! An encrypted payload: AES-128-CCM (RFC 3610, NIST SP 800-38C) with a 4-byte tag and an 8-byte
+//! nonce.
+//!
+//! | bytes | part |
+//! |---|---|
+//! | n (at least 1) | ciphertext, as long as the plaintext |
+//! | 4 | tag; there is no associated data, so the header is not authenticated |
+//! | 8 | nonce, random per send; absent up to component 2.2, where it was the key's constant |
+
+use aes::Aes128;
+use ccm::aead::AeadInOut;
+use ccm::aead::array::Array;
+use ccm::consts::{U4, U8};
+use ccm::{Ccm, KeyInit};
+
+type Cipher = Ccm<Aes128, U4, U8>;
+
+/// Bytes of the tag.
+pub const TAG_LEN: usize = 4;
+/// Bytes of the nonce.
+pub const NONCE_LEN: usize = 8;
+
+/// An AES key with its schedule, ready for payloads. Wiped when dropped.
+#[derive(Clone)]
+pub struct Sealer(Cipher);
+
+impl Sealer {
+    /// Expands the key.
+    #[must_use]
+    pub fn new(key: &[u8; 16]) -> Self {
+        Self(Cipher::new(&Array::from(*key)))
+    }
+
+    /// Encrypts the first `len` bytes of `buf` in place, appends the tag and, if it `trails`, the
+    /// nonce. Gives the new length; `None` for an empty payload or if `buf` is too short.
+    pub fn seal(
+        &self,
+        nonce: &[u8; NONCE_LEN],
+        trails: bool,
+        buf: &mut [u8],
+        len: usize,
+    ) -> Option<usize> {
+        let tail = TAG_LEN + if trails { NONCE_LEN } else { 0 };
+        let end = len.checked_add(tail)?;
+        let (text, rest) = buf.get_mut(..end)?.split_at_mut_checked(len)?;
+        if text.is_empty() {
+            return None;
+        }
+        let tag = self.0.encrypt_inout_detached(&Array::from(*nonce), &[], text.into()).ok()?;
+        rest[..TAG_LEN].copy_from_slice(&tag);
+        if trails {
+            rest[TAG_LEN..].copy_from_slice(nonce);
+        }
+        Some(end)
+    }
+
+    /// Decrypts a payload in place; `constant` is the nonce where none trails. Gives the length of
+    /// the plaintext; `None` if it is too short or was not sealed with this key (then `buf` holds
+    /// rubbish).
+    pub fn open(&self, constant: Option<&[u8; NONCE_LEN]>, buf: &mut [u8]) -> Option<usize> {
+        let (sealed, nonce) = match constant {
+            Some(nonce) => (buf, *nonce),
+            None => {
+                let (sealed, nonce) = buf.split_last_chunk_mut::<NONCE_LEN>()?;
+                (sealed, *nonce)
+            }
+        };
+        let (text, tag) = sealed.split_last_chunk_mut::<TAG_LEN>()?;
+        let len = text.len();
+        if len == 0 {
+            return None;
+        }
+        let (nonce, tag) = (Array::from(nonce), Array::from(*tag));
+        self.0.decrypt_inout_detached(&nonce, &[], text.into(), &tag).ok()?;
+        Some(len)
+    }
+}
+
+impl core::fmt::Debug for Sealer {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Sealer(secret)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn vector_14_of_the_protocol_reference() {
+        let key = core::array::from_fn(|i| i as u8);
+        let nonce = core::array::from_fn(|i| 0xA0 + i as u8);
+        let mut buf = [0; 17];
+        buf[..5].copy_from_slice(b"hello");
+        let sealer = Sealer::new(&key);
+        assert_eq!(sealer.seal(&nonce, true, &mut buf, 5), Some(17));
+        let wire = [0xFA, 0x8F, 0x15, 0xFD, 0x90, 0x5F, 0x11, 0xF3, 0x5C];
+        assert_eq!((&buf[..9], &buf[9..]), (&wire[..], &nonce[..]));
+        assert_eq!(sealer.open(None, &mut buf.clone()), Some(5));
+        let mut forged = buf;
+        forged[2] ^= 1;
+        assert_eq!(sealer.open(None, &mut forged), None);
+        assert_eq!(sealer.open(Some(&nonce), &mut buf[..9]), Some(5), "the layout up to 2.2");
+        assert_eq!(&buf[..5], b"hello");
+    }
+}
