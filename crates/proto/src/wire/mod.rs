@@ -5,6 +5,9 @@
 
 pub mod component;
 pub mod echo;
+pub mod esp_now;
+pub mod ieee80211;
 pub mod iperf2;
 pub mod mac;
 pub mod mqtt;
+pub mod radiotap;

@@ -1,0 +1,310 @@
+//! The radiotap header (radiotap.org, version 0; link type 127 of captures): what the capturing
+//! radio knows of a frame, before the frame.
+//!
+//! | offset | bytes | field |
+//! |---|---|---|
+//! | 0 | 1 | version, 0 |
+//! | 1 | 1 | padding |
+//! | 2 | 2 | length of the header, fields included |
+//! | 4 | 4·n | presence bits; bit 31 says that a further word follows |
+//! | … | … | the fields whose bit is set, in order, each aligned to its size from the header's start |
+//!
+//! | bit | bytes | aligned | field |
+//! |---|---|---|---|
+//! | 0 | 8 | 8 | TSFT: the MAC's clock when the first bit arrived, microseconds |
+//! | 1 | 1 | 1 | flags: 0x10 FCS at the end, 0x40 FCS is wrong, … |
+//! | 2 | 1 | 1 | rate, 500 kbit/s |
+//! | 3 | 2+2 | 2 | channel: frequency in MHz, then flags: 0x20 CCK, 0x40 OFDM, 0x80 2.4 GHz, 0x100 5 GHz |
+//! | 4 | 2 | 2 | hop set and pattern (FHSS) |
+//! | 5 | 1 | 1 | signal at the antenna, dBm |
+//! | 6 | 1 | 1 | noise at the antenna, dBm |
+//! | 7-10 | 2, 2, 2, 1 | same | lock quality; attenuation twice; transmit power, dBm |
+//! | 11 | 1 | 1 | antenna |
+//!
+//! Fields after these do not matter here: the header's length tells where the frame begins.
+//! Further presence words hold the same fields for single antennas, and those of vendors.
+
+/// What is known of a captured frame. Fields that are missing are `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Radiotap {
+    /// The MAC's clock, microseconds.
+    pub tsft: Option<u64>,
+    /// Flags, see [`Radiotap::FCS_AT_END`] and [`Radiotap::BAD_FCS`].
+    pub flags: Option<u8>,
+    /// Rate in units of 500 kbit/s.
+    pub rate: Option<u8>,
+    /// Channel.
+    pub channel: Option<Channel>,
+    /// Signal, dBm.
+    pub signal: Option<i8>,
+    /// Noise, dBm.
+    pub noise: Option<i8>,
+    /// Antenna, from 0.
+    pub antenna: Option<u8>,
+}
+
+/// The channel field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Channel {
+    /// Centre frequency, MHz.
+    pub mhz: u16,
+    /// What kind of channel.
+    pub flags: u16,
+}
+
+impl Channel {
+    /// Flag: CCK (802.11b).
+    pub const CCK: u16 = 0x0020;
+    /// Flag: OFDM.
+    pub const OFDM: u16 = 0x0040;
+    /// Flag: 2.4 GHz.
+    pub const GHZ2: u16 = 0x0080;
+
+    /// Channel 1 to 14 with CCK rates (IEEE 802.11-2020, 15.4.4.3).
+    #[must_use]
+    pub const fn cck(number: u8) -> Self {
+        let mhz = if number == 14 { 2484 } else { 2407 + 5 * number as u16 };
+        Self { mhz, flags: Self::CCK | Self::GHZ2 }
+    }
+
+    /// Its number, if it is one of the channels 1 to 14.
+    #[must_use]
+    pub const fn number(self) -> Option<u8> {
+        match self.mhz {
+            2484 => Some(14),
+            2412..=2472 if (self.mhz - 2407).is_multiple_of(5) => {
+                Some(((self.mhz - 2407) / 5) as u8)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Size and alignment of the fields of bits 0 to 11.
+const FIELDS: [(usize, usize); 12] = [
+    (8, 8),
+    (1, 1),
+    (1, 1),
+    (4, 2),
+    (2, 2),
+    (1, 1),
+    (1, 1),
+    (2, 2),
+    (2, 2),
+    (2, 2),
+    (1, 1),
+    (1, 1),
+];
+
+impl Radiotap {
+    /// Flag: the frame ends with its FCS.
+    pub const FCS_AT_END: u8 = 0x10;
+    /// Flag: the FCS is wrong.
+    pub const BAD_FCS: u8 = 0x40;
+    /// [`rate`](Self::rate): 1 Mbit/s.
+    pub const RATE_1M: u8 = 2;
+    /// Bytes of the longest header that [`emit`](Self::emit) writes.
+    pub const EMIT_MAX: usize = 26;
+
+    /// A frame with its FCS, at 1 Mbit/s.
+    #[must_use]
+    pub const fn captured(tsft: u64, channel: u8, signal: i8) -> Self {
+        Self {
+            tsft: Some(tsft),
+            flags: Some(Self::FCS_AT_END),
+            rate: Some(Self::RATE_1M),
+            channel: Some(Channel::cck(channel)),
+            signal: Some(signal),
+            noise: None,
+            antenna: None,
+        }
+    }
+
+    /// Whether the frame ends with its FCS.
+    #[must_use]
+    pub const fn fcs_at_end(&self) -> bool {
+        matches!(self.flags, Some(flags) if flags & Self::FCS_AT_END != 0)
+    }
+
+    /// Whether the capturing radio found the FCS wrong.
+    #[must_use]
+    pub const fn bad_fcs(&self) -> bool {
+        matches!(self.flags, Some(flags) if flags & Self::BAD_FCS != 0)
+    }
+
+    /// Reads the header and gives the frame behind it. `None` for another version, a length
+    /// shorter than the presence words or longer than the packet, and fields that run over it.
+    #[must_use]
+    pub fn parse(packet: &[u8]) -> Option<(Self, &[u8])> {
+        let [version, _, l0, l1, ..] = packet else { return None };
+        if *version != 0 {
+            return None;
+        }
+        let (head, frame) = packet.split_at_checked(u16::from_le_bytes([*l0, *l1]).into())?;
+        let present = word(head, 4)?;
+        let (mut last, mut at) = (present, 8usize);
+        while last >> 31 != 0 {
+            last = word(head, at)?;
+            at += 4;
+        }
+        let mut found = Self::default();
+        for (bit, (size, align)) in FIELDS.iter().enumerate() {
+            if present >> bit & 1 != 0 {
+                at = at.next_multiple_of(*align);
+                found.set(bit, head.get(at..at + size)?);
+                at += size;
+            }
+        }
+        Some((found, frame))
+    }
+
+    fn set(&mut self, bit: usize, value: &[u8]) {
+        match (bit, value) {
+            (0, _) => self.tsft = value.first_chunk().copied().map(u64::from_le_bytes),
+            (1, [flags]) => self.flags = Some(*flags),
+            (2, [rate]) => self.rate = Some(*rate),
+            (3, &[m0, m1, f0, f1]) => {
+                let mhz = u16::from_le_bytes([m0, m1]);
+                self.channel = Some(Channel { mhz, flags: u16::from_le_bytes([f0, f1]) });
+            }
+            (5, [dbm]) => self.signal = Some(*dbm as i8),
+            (6, [dbm]) => self.noise = Some(*dbm as i8),
+            (11, [antenna]) => self.antenna = Some(*antenna),
+            _ => {}
+        }
+    }
+
+    /// Writes the header and gives its length; `None` if `buf` is too short.
+    pub fn emit(&self, buf: &mut [u8]) -> Option<usize> {
+        let channel = self.channel.map(|channel| {
+            let ([a, b], [c, d]) = (channel.mhz.to_le_bytes(), channel.flags.to_le_bytes());
+            [a, b, c, d]
+        });
+        let tsft = self.tsft.map(u64::to_le_bytes);
+        let (flags, rate) = (self.flags.map(|v| [v]), self.rate.map(|v| [v]));
+        let (signal, noise) = (self.signal.map(|v| [v as u8]), self.noise.map(|v| [v as u8]));
+        let antenna = self.antenna.map(|v| [v]);
+        let fields: [(usize, Option<&[u8]>); 7] = [
+            (0, tsft.as_ref().map(|v| &v[..])),
+            (1, flags.as_ref().map(|v| &v[..])),
+            (2, rate.as_ref().map(|v| &v[..])),
+            (3, channel.as_ref().map(|v| &v[..])),
+            (5, signal.as_ref().map(|v| &v[..])),
+            (6, noise.as_ref().map(|v| &v[..])),
+            (11, antenna.as_ref().map(|v| &v[..])),
+        ];
+        let (mut at, mut present) = (8usize, 0u32);
+        for (bit, value) in fields {
+            let (Some(value), Some((_, align))) = (value, FIELDS.get(bit)) else { continue };
+            let start = at.next_multiple_of(*align);
+            buf.get_mut(at..start)?.fill(0);
+            at = start + value.len();
+            buf.get_mut(start..at)?.copy_from_slice(value);
+            present |= 1 << bit;
+        }
+        let head = buf.first_chunk_mut::<8>()?;
+        head[..2].fill(0);
+        head[2..4].copy_from_slice(&(at as u16).to_le_bytes());
+        head[4..].copy_from_slice(&present.to_le_bytes());
+        Some(at)
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk().copied().map(u32::from_le_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_we_write() {
+        let mut buf = [0xEE; Radiotap::EMIT_MAX];
+        let tap = Radiotap::captured(0x0102_0304, 6, -65);
+        let wire = [
+            0, 0, 23, 0, 0x2F, 0, 0, 0, 4, 3, 2, 1, 0, 0, 0, 0, 0x10, 2, 0x85, 0x09, 0xA0, 0x00,
+            0xBF,
+        ];
+        assert_eq!(tap.emit(&mut buf), Some(23));
+        assert_eq!(buf[..23], wire);
+        buf[23] = 0xD4;
+        assert_eq!(Radiotap::parse(&buf[..24]), Some((tap, &[0xD4][..])));
+        assert_eq!(tap.emit(&mut buf[..22]), None);
+        let all = Radiotap { noise: Some(-96), antenna: Some(1), ..tap };
+        assert_eq!(all.emit(&mut buf), Some(25));
+    }
+
+    #[test]
+    fn padding_is_kept_where_fields_are_missing() {
+        let tap = Radiotap {
+            flags: Some(0),
+            channel: Some(Channel::cck(14)),
+            signal: Some(-1),
+            ..Radiotap::default()
+        };
+        let mut buf = [0xEE; 32];
+        let wire = [0, 0, 15, 0, 0x2A, 0, 0, 0, 0, 0, 0xB4, 0x09, 0xA0, 0, 0xFF];
+        assert_eq!(tap.emit(&mut buf).map(|len| &buf[..len]), Some(&wire[..]));
+        assert_eq!(Radiotap::parse(&wire), Some((tap, &[][..])));
+    }
+
+    /// Shape of a header that Linux's mac80211 writes: two more presence words for an antenna, and
+    /// fields that are not read here (receive flags, MCS).
+    #[test]
+    fn extended_presence_words_and_further_fields() {
+        let wire = [
+            0, 0, 40, 0, 0x2F, 0x40, 0x08, 0xA0, 0x20, 0x08, 0, 0xA0, 0x20, 0x08, 0, 0, 1, 0, 0, 0,
+            0, 0, 0, 0, 0x50, 0x0B, 0x6C, 0x09, 0xA0, 0, 0xC4, 0, 0, 0, 1, 2, 3, 0xC4, 0, 0xC5,
+            0x99,
+        ];
+        let (tap, frame) = Radiotap::parse(&wire).expect("radiotap");
+        assert_eq!((tap.tsft, tap.signal, tap.rate), (Some(1), Some(-60), Some(11)));
+        assert_eq!(tap.channel.and_then(Channel::number), Some(1));
+        assert!(tap.fcs_at_end() && tap.bad_fcs());
+        assert_eq!(frame, [0x99]);
+        let mut endless = wire;
+        endless[15] = 0x80;
+        assert_eq!(Radiotap::parse(&endless[..20]), None, "longer than the packet");
+        endless[2] = 16;
+        assert_eq!(Radiotap::parse(&endless), None, "presence words run over the header");
+    }
+
+    #[test]
+    fn channels() {
+        for number in 1..=14 {
+            assert_eq!(Channel::cck(number).number(), Some(number));
+        }
+        let other = |mhz| Channel { mhz, flags: 0 }.number();
+        assert_eq!((other(2407), other(2413), other(2477), other(5180)), (None, None, None, None));
+        assert_eq!((Channel::cck(1).mhz, Channel::cck(13).mhz), (2412, 2472));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_emitted_reads_back(
+            tsft: Option<u64>, flags: Option<u8>, rate: Option<u8>, channel: Option<(u16, u16)>,
+            signal: Option<i8>, noise: Option<i8>, antenna: Option<u8>,
+        ) {
+            let channel = channel.map(|(mhz, flags)| Channel { mhz, flags });
+            let tap = Radiotap { tsft, flags, rate, channel, signal, noise, antenna };
+            let mut buf = [0; Radiotap::EMIT_MAX];
+            let len = tap.emit(&mut buf).expect("it fits");
+            prop_assert_eq!(Radiotap::parse(&buf[..len]), Some((tap, &[][..])));
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(
+            mut bytes in prop::collection::vec(any::<u8>(), 0..80), len in 0..80u8,
+        ) {
+            let _ = Radiotap::parse(&bytes);
+            if let [version, _, low, high, ..] = &mut bytes[..] {
+                (*version, *low, *high) = (0, len, 0);
+            }
+            if let Some((_, frame)) = Radiotap::parse(&bytes) {
+                prop_assert_eq!(frame.len(), bytes.len() - usize::from(len));
+            }
+        }
+    }
+}
