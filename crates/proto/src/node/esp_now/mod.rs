@@ -6,11 +6,13 @@
 //! | [`board`] | what a node asks of its board: chance, flash, pins, the cost of work |
 //! | [`print`] | the console's output and the remote log |
 //! | [`tick`] | the FreeRTOS tick |
+//! | [`console`] | the console: line editor, commands |
 //! | [`air`] | channel, country, types listened to, groups |
 //! | [`security`] | keys, policy, handshake |
 
 pub mod air;
 pub mod board;
+pub mod console;
 pub mod print;
 pub mod security;
 pub mod task;

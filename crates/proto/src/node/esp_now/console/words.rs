@@ -1,0 +1,95 @@
+//! Splitting a line into words, as ESP-IDF's console does (`esp_console_split_argv`).
+//!
+//! Words end at spaces. `"…"` holds a word together; a backslash takes a backslash, a quote or a
+//! space literally, and drops any other character with itself. What follows the last word that
+//! there is room for is ignored.
+
+/// Words of a line: sixteen places, one of which ESP-IDF keeps for the terminator.
+pub const WORDS_MAX: usize = 15;
+
+/// A line's words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Words<'a> {
+    words: [&'a [u8]; WORDS_MAX],
+    len: usize,
+}
+
+impl<'a> Words<'a> {
+    /// Splits a line. Escapes and quotes are taken out in place. The line ends at a NUL.
+    #[must_use]
+    pub fn split(line: &'a mut [u8]) -> Self {
+        let mut bounds = [(0, 0); WORDS_MAX];
+        let len = unescape(line, &mut bounds);
+        let line: &'a [u8] = line;
+        let mut words: [&'a [u8]; WORDS_MAX] = [&[]; WORDS_MAX];
+        for (word, &(start, end)) in words.iter_mut().zip(&bounds) {
+            *word = line.get(start..end).unwrap_or_default();
+        }
+        Self { words, len }
+    }
+
+    /// The words.
+    #[must_use]
+    pub fn as_slice(&self) -> &[&'a [u8]] {
+        self.words.get(..self.len).unwrap_or_default()
+    }
+}
+
+/// Where the scanner is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Space,
+    Word { quoted: bool },
+    Escape { quoted: bool },
+}
+
+/// Writes the words' characters over the line, which never runs ahead of what is read, and notes
+/// where each word lies.
+fn unescape(line: &mut [u8], bounds: &mut [(usize, usize); WORDS_MAX]) -> usize {
+    let (mut state, mut to, mut start, mut count) = (State::Space, 0, 0, 0);
+    for from in 0..line.len() {
+        let Some(&byte) = line.get(from) else { break };
+        if byte == 0 || count == WORDS_MAX {
+            break;
+        }
+        let (next, keep) = step(state, byte);
+        match (state, next) {
+            (State::Space, State::Word { .. } | State::Escape { .. }) => start = to,
+            (State::Word { .. }, State::Space) => {
+                if let Some(bound) = bounds.get_mut(count) {
+                    *bound = (start, to);
+                }
+                count += 1;
+            }
+            _ => {}
+        }
+        state = next;
+        if let (true, Some(place)) = (keep, line.get_mut(to)) {
+            *place = byte;
+            to += 1;
+        }
+    }
+    if let (true, Some(bound)) = (state != State::Space, bounds.get_mut(count)) {
+        *bound = (start, to);
+        count += 1;
+    }
+    count
+}
+
+/// One character: the next state, and whether it belongs to the word.
+fn step(state: State, byte: u8) -> (State, bool) {
+    match (state, byte) {
+        (State::Space, b' ') => (State::Space, false),
+        (State::Space, b'"') => (State::Word { quoted: true }, false),
+        (State::Space, b'\\') => (State::Escape { quoted: false }, false),
+        (State::Space, _) => (State::Word { quoted: false }, true),
+        (State::Word { quoted }, b'\\') => (State::Escape { quoted }, false),
+        // A closing quote ends the word; inside an unquoted word a quote stands for itself.
+        (State::Word { quoted: true }, b'"') | (State::Word { quoted: false }, b' ') => {
+            (State::Space, false)
+        }
+        (State::Word { quoted }, _) => (State::Word { quoted }, true),
+        (State::Escape { quoted }, b'\\' | b'"' | b' ') => (State::Word { quoted }, true),
+        (State::Escape { quoted }, _) => (State::Word { quoted }, false),
+    }
+}
