@@ -165,6 +165,8 @@ pub enum Event {
         /// What the clock was off, in ms.
         drift_ms: i32,
     },
+    /// What the application sent itself has ended.
+    Sent(Outcome),
     /// The board shall restart.
     Restart,
 }

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Builds a whole node for the ESP32-C3 (riscv32imc) and says what it takes of the chip's memory.
+#
+# Debian's compiler is used with core built from source, since it needs no target to be installed
+# by rustup. With rustup: `rustup target add riscv32imc-unknown-none-elf`, then
+# `cargo build --manifest-path tests/riscv/Cargo.toml --target riscv32imc-unknown-none-elf`.
+set -eu
+cd "$(dirname "$0")/.."
+target=riscv32imc-unknown-none-elf
+export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1
+# The workspace's folder for builds may be set; this one must not be mixed with it.
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/riscv"
+/usr/bin/cargo build --quiet --release --locked --manifest-path tests/riscv/Cargo.toml \
+    --target $target -Zbuild-std=core
+python3 ci/riscv_sizes.py "$CARGO_TARGET_DIR/$target/release/libriscv.a"

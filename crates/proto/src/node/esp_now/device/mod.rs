@@ -1,0 +1,298 @@
+//! The whole device: engine, services and console, driven as one machine.
+//!
+//! # The law
+//!
+//! After [`Node::handle`], call [`Node::poll`] until it answers [`Output::WaitUntil`] or
+//! [`Output::Idle`]; then nothing is wanted before that instant, unless something happens.
+//!
+//! # Time of the processor
+//!
+//! Work costs what the [`Board`] says ([`Board::cost`]). While it lasts the parts stand still, but
+//! frames are still taken into the queue, as the device's Wi-Fi task does.
+
+mod dispatch;
+mod execute;
+mod parts;
+#[cfg(test)]
+mod tests;
+
+pub use parts::{Parts, Setup};
+
+use super::board::Board;
+use super::engine::{Action, Counters, Engine, Next};
+use super::schedule::{Part, Schedule};
+use super::task::{Cx, Event, Outcome, Outgoing, Settings, Shared, Step};
+use super::{Input, Output};
+use crate::time::{Duration, Instant};
+use crate::wire::mac::Mac;
+
+/// Turns that parts get in one [`Node::poll`], so that parts that only yield to each other do not
+/// keep the driver waiting.
+const TURNS: usize = 64;
+
+/// A device. `DEVICES`: how many others it can update or hand a key to in one job.
+#[derive(Debug)]
+pub struct Node<const DEVICES: usize = 128> {
+    shared: Shared,
+    engine: Engine,
+    parts: Parts<DEVICES>,
+    schedule: Schedule,
+    /// The service that the main task is in.
+    handler: Option<Part>,
+    /// Whether the last transmission was a relayed frame: then one of the node's own comes first.
+    relayed: bool,
+    /// The processor is at work until then.
+    busy_until: Instant,
+    /// The channel that the driver was told.
+    tuned: u8,
+}
+
+/// The send lock is taken: try again after the next [`Output::WaitUntil`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Busy;
+
+impl<const DEVICES: usize> Node<DEVICES> {
+    /// The device after a start at `now`. Keys, bindings and an unfinished upgrade are loaded from
+    /// the board.
+    #[must_use]
+    pub fn new(
+        now: Instant,
+        board: &mut dyn Board,
+        mac: Mac,
+        settings: Settings,
+        setup: &Setup,
+    ) -> Self {
+        let mut shared = Shared::new(mac, settings);
+        let parts = Parts::new(&mut Cx { now, board, shared: &mut shared }, setup);
+        let tuned = shared.air.channel;
+        Self {
+            shared,
+            engine: Engine::new(),
+            parts,
+            schedule: Schedule::default(),
+            handler: None,
+            relayed: false,
+            busy_until: now,
+            tuned,
+        }
+    }
+
+    /// What all parts share: settings, radio, printer, keys.
+    #[must_use]
+    pub fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    /// The same, to be set up by the application.
+    pub fn shared_mut(&mut self) -> &mut Shared {
+        &mut self.shared
+    }
+
+    /// The services.
+    #[must_use]
+    pub fn parts(&self) -> &Parts<DEVICES> {
+        &self.parts
+    }
+
+    /// What the engine has counted.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.engine.counters()
+    }
+
+    /// Something happened.
+    pub fn handle(&mut self, now: Instant, board: &mut dyn Board, input: Input<'_>) {
+        let mut cx = Cx { now, board, shared: &mut self.shared };
+        match input {
+            Input::Frame(frame) => self.engine.receive(&mut cx, frame),
+            Input::Sent { delivered } => self.engine.sent(&mut cx, delivered),
+            Input::Refused => self.engine.refused(&mut cx),
+            Input::Console(bytes) => {
+                self.parts.console.input(&mut cx, bytes);
+                self.schedule.wake(Part::Console);
+            }
+            Input::ChannelLocked(locked) => cx.shared.air.locked = locked,
+            Input::Tick => {}
+        }
+        self.charge(now);
+    }
+
+    /// What the device wants next; see the law.
+    pub fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {
+        for _ in 0..TURNS {
+            if let Some(output) = self.tell(buf) {
+                return output;
+            }
+            self.charge(now);
+            if now < self.busy_until {
+                return Output::WaitUntil(self.busy_until);
+            }
+            match self.turn(now, board, buf) {
+                Turn::Took => {}
+                Turn::Gave(output) => return output,
+                Turn::Nothing => return self.rest(now),
+            }
+        }
+        self.tell(buf).unwrap_or(Output::WaitUntil(now))
+    }
+
+    /// Sends a payload of the application's own at once, if the send lock is free. How it ended
+    /// comes as [`Event::Sent`].
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`] if something else is being sent.
+    pub fn send(
+        &mut self,
+        now: Instant,
+        board: &mut dyn Board,
+        out: &Outgoing,
+        payload: &[u8],
+    ) -> Result<(), Busy> {
+        if !self.engine.is_free() || !self.schedule.try_lock(Part::Application) {
+            return Err(Busy);
+        }
+        let mut cx = Cx { now, board, shared: &mut self.shared };
+        let place = self.engine.payload_mut(&cx);
+        let whole = place.get_mut(..payload.len()).map(|place| place.copy_from_slice(payload));
+        let out = Outgoing { len: payload.len(), ..*out };
+        if whole.is_none() || !self.engine.start(&mut cx, &out) {
+            self.finish(now, board, Outcome::Refused);
+        }
+        Ok(())
+    }
+
+    /// One step of one part. A frame or a payload of the application stands in `buf`.
+    fn turn(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Turn {
+        let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
+        if let Some(action) = self.engine.poll(&mut cx, buf) {
+            return Turn::Gave(match action {
+                Action::Transmit { len, to } => Output::Transmit { len, to },
+                Action::Tune(channel) => {
+                    self.tuned = channel;
+                    Output::Tune(channel)
+                }
+            });
+        }
+        if let Some(outcome) = self.engine.outcome() {
+            self.finish(now, board, outcome);
+            return Turn::Took;
+        }
+        let main = self.main_task(now, board, buf);
+        if main != Turn::Nothing {
+            return main;
+        }
+        if self.engine.is_free()
+            && let Some(part) = self.schedule.take_lock()
+        {
+            self.compose(now, board, part);
+            return Turn::Took;
+        }
+        let Some(part) = self.schedule.ready(now) else { return Turn::Nothing };
+        self.run(now, board, part);
+        Turn::Took
+    }
+
+    fn run(&mut self, now: Instant, board: &mut dyn Board, part: Part) {
+        let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
+        let step = self.parts.task(part).map_or(Step::Idle, |task| task.run(&mut cx));
+        self.schedule.answered(part, step);
+        self.after(now, board, part);
+    }
+
+    fn compose(&mut self, now: Instant, board: &mut dyn Board, part: Part) {
+        self.relayed = false;
+        let mut cx = Cx { now, board, shared: &mut self.shared };
+        let place = self.engine.payload_mut(&cx);
+        let out = self.parts.task(part).and_then(|task| task.compose(&mut cx, place));
+        match out {
+            // A part that has nothing to send after all gets its turn again.
+            None => {
+                self.schedule.release();
+            }
+            Some(out) if self.engine.start(&mut cx, &out) => {}
+            Some(_) => {
+                self.schedule.release();
+                if let Some(task) = self.parts.task(part) {
+                    task.sent(&mut cx, Outcome::Refused);
+                }
+            }
+        }
+    }
+
+    /// A transmission has ended: who held the lock is told.
+    fn finish(&mut self, now: Instant, board: &mut dyn Board, outcome: Outcome) {
+        let Some(part) = self.schedule.release() else { return };
+        let mut cx = Cx { now, board, shared: &mut self.shared };
+        match self.parts.task(part) {
+            Some(task) => task.sent(&mut cx, outcome),
+            None => cx.event(Event::Sent(outcome)),
+        }
+    }
+
+    /// The main task goes on: the next frame that waits, unless a service still works on the last.
+    fn main_task(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Turn {
+        if self.handler.is_some_and(|part| !self.schedule.is_idle(part)) {
+            return Turn::Nothing;
+        }
+        self.handler = None;
+        let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
+        match self.engine.next(&mut cx, buf) {
+            None => Turn::Nothing,
+            Some(Next::Relay) => {
+                let own_first = self.relayed && self.engine.is_free() && self.schedule.is_wanted();
+                if own_first || !self.engine.can_relay() {
+                    return Turn::Nothing;
+                }
+                self.relayed = true;
+                if self.engine.relay(&mut cx) { Turn::Took } else { Turn::Nothing }
+            }
+            Some(Next::Deliver(delivery)) => self
+                .deliver(now, board, &delivery.with(buf))
+                .map_or(Turn::Took, Turn::Gave),
+        }
+    }
+
+    /// What waits for the driver apart from frames.
+    fn tell(&mut self, buf: &mut [u8]) -> Option<Output> {
+        let len = self.shared.print.take_output(buf);
+        if len > 0 {
+            return Some(Output::Print { len });
+        }
+        if let Some(sample) = self.shared.take_sample() {
+            return Some(Output::Sample(sample));
+        }
+        if let Some(event) = self.shared.take_event() {
+            return Some(Output::Event(event));
+        }
+        let channel = self.shared.air.channel;
+        (channel != self.tuned).then(|| {
+            self.tuned = channel;
+            Output::Tune(channel)
+        })
+    }
+
+    /// Processor time that was spent is waited for.
+    fn charge(&mut self, now: Instant) {
+        let busy = core::mem::replace(&mut self.shared.busy, Duration::ZERO);
+        if busy > Duration::ZERO {
+            self.busy_until = self.busy_until.max(now) + busy;
+        }
+    }
+
+    fn rest(&self, now: Instant) -> Output {
+        let wake = [self.engine.wake(), self.schedule.earliest()].into_iter().flatten().min();
+        wake.map_or(Output::Idle, |at| Output::WaitUntil(at.max(now)))
+    }
+}
+
+/// What became of a turn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Turn {
+    /// Something was done.
+    Took,
+    /// Something is for the driver.
+    Gave(Output),
+    /// Nothing could be done.
+    Nothing,
+}
