@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`task`] | how the parts of a node work side by side: [`Task`](task::Task), [`Cx`](task::Cx) |
 //! | [`board`] | what a node asks of its board: chance, flash, pins, the cost of work |
+//! | [`engine`] | frames: sending, receiving, acknowledgement, forwarding |
 //! | [`print`] | the console's output and the remote log |
 //! | [`tick`] | the FreeRTOS tick |
 //! | [`console`] | the console: line editor, commands |
@@ -13,6 +14,7 @@
 pub mod air;
 pub mod board;
 pub mod console;
+pub mod engine;
 pub mod print;
 pub mod security;
 pub mod task;

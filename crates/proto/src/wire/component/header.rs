@@ -242,3 +242,102 @@ impl Header {
         out
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::component::vectors::{A, D, bytes, header};
+    use proptest::prelude::*;
+
+    /// Reads `wire`, which must be `want` and `payload`, and writes it again.
+    fn same(wire: &str, want: Header, payload: &[u8]) {
+        let wire = bytes(wire);
+        assert_eq!(Header::parse(&wire), Some((want, payload)));
+        let mut clean = wire[..HEADER_LEN].to_vec();
+        clean[0] &= 0x3F;
+        assert_eq!(want.emit()[..], clean, "but for the reserved bits");
+    }
+
+    #[test]
+    fn vector_1_a_broadcast() {
+        same(
+            "2a 05 34 12 01 88 02 00 ff ff ff ff ff ff 24 0a c4 00 00 01 68 65 6c 6c 6f",
+            header(DataType::Data, 5, 0x1234),
+            b"hello",
+        );
+    }
+
+    #[test]
+    fn vectors_2_and_3_a_unicast_frame_and_its_acknowledgement() {
+        let config = FrameConfig { channel: 6, ack: true, copies: 5, ..FrameConfig::UNICAST };
+        let sent = Header { config, dest: D, ..header(DataType::Data, 3, 0xBEEF) };
+        same(
+            "2a 03 ef be 06 60 01 00 24 0a c4 00 00 02 24 0a c4 00 00 01 01 02 03",
+            sent,
+            &[1, 2, 3],
+        );
+        let config = FrameConfig { copies: 1, broadcast: true, ..config };
+        let back = Header { config, dest: A, src: D, ..header(DataType::Ack, 0, 0xBEEF) };
+        same("20 00 ef be 06 68 00 00 24 0a c4 00 00 01 24 0a c4 00 00 02", back, &[]);
+    }
+
+    #[test]
+    fn vector_4_all_flags() {
+        let config = FrameConfig {
+            channel: 6,
+            filter_adjacent: true,
+            filter_weak: false,
+            security: true,
+            broadcast: true,
+            group: false,
+            ack: true,
+            copies: 10,
+            ttl: 3,
+            rssi: -65,
+        };
+        let (dest, src) = (Mac([1, 2, 3, 4, 5, 6]), Mac([7, 8, 9, 10, 11, 12]));
+        let want = Header { config, dest, src, ..header(DataType::Data, 5, 0x1234) };
+        same("2a 05 34 12 56 a8 1a bf 01 02 03 04 05 06 07 08 09 0a 0b 0c", want, &[]);
+    }
+
+    #[test]
+    fn vector_16_the_size_is_cut_to_a_byte() {
+        let head = Header { size: 300u16 as u8, ..header(DataType::Data, 0, 1) };
+        assert_eq!(head.emit()[..2], [0x2A, 0x2C]);
+    }
+
+    #[test]
+    fn captured_frames_with_reserved_bits_set() {
+        let mine = Mac([0xCC, 0x50, 0xE3, 0x80, 0x10, 0xBC]);
+        let config = FrameConfig {
+            channel: 1,
+            filter_adjacent: true,
+            broadcast: true,
+            copies: 10,
+            rssi: -65,
+            ..FrameConfig::UNICAST
+        };
+        let request = Header { config, src: mine, ..header(DataType::Security, 1, 0xD1B8) };
+        same("6c 01 b8 d1 11 88 02 bf ff ff ff ff ff ff cc 50 e3 80 10 bc 00", request, &[0]);
+        let config = FrameConfig { channel: 1, copies: 1, ..FrameConfig::UNICAST };
+        let src = Mac([0x30, 0xAE, 0xA4, 0x1E, 0x8D, 0x6C]);
+        let info = header(DataType::SecurityStatus, 8, 0xF776);
+        let info = Header { config, dest: mine, src, ..info };
+        same(
+            "eb 08 76 f7 01 40 00 00 cc 50 e3 80 10 bc 30 ae a4 1e 8d 6c 01 00 00 00 00 00 00 00",
+            info,
+            &[1, 0, 0, 0, 0, 0, 0, 0],
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_and_written_back(head: [u8; HEADER_LEN], cut in 0..HEADER_LEN) {
+            let (read, _) = Header::parse(&head).unwrap();
+            let again = read.emit();
+            prop_assert_eq!(Header::parse(&again), Some((read, &[][..])));
+            prop_assert_eq!(&again[8..], &head[8..]);
+            prop_assert_eq!(Header::parse(&head[..cut]), None);
+        }
+    }
+}

@@ -5,8 +5,12 @@
 //! [`Compat`] says which one to speak. All integers are little-endian.
 
 pub mod compat;
+pub mod group;
 pub mod header;
 pub mod sealed;
+#[cfg(test)]
+pub(crate) mod vectors;
 
 pub use compat::{Compat, Idf, Release};
+pub use group::Group;
 pub use header::{DataType, FrameConfig, HEADER_LEN, Header};

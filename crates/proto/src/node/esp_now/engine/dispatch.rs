@@ -1,0 +1,120 @@
+//! The main task (`espnow_main_task`, `espnow_recv_process`): what waits is handed on or sent on,
+//! in the order of its arrival.
+
+use super::counters::bump;
+use super::queue::{Entry, Kind};
+use super::{Delivery, Engine, Next, TAG, patience};
+use crate::node::esp_now::board::Work;
+use crate::node::esp_now::print::Level;
+use crate::node::esp_now::task::Cx;
+use crate::wire::component::sealed::NONCE_LEN;
+use crate::wire::component::{HEADER_LEN, Header};
+
+impl<const ARENA: usize> Engine<ARENA> {
+    pub(super) fn dispatch(&mut self, cx: &mut Cx<'_>, buf: &mut [u8]) -> Option<Next> {
+        if self.sender.is_relaying() {
+            return None;
+        }
+        while let Some(entry) = self.queue.front() {
+            if entry.kind == Kind::Deliver {
+                let delivery = self.open(cx, entry, buf);
+                self.queue.pop();
+                if let Some(delivery) = delivery {
+                    bump(&mut self.counters.delivered);
+                    return Some(Next::Deliver(delivery));
+                }
+            } else if self.lock_is_late(cx) {
+                bump(&mut self.counters.lock_timeout);
+                cx.log(Level::Warn, TAG, format_args!("Wait Sem fail"));
+                self.lock_until = None;
+                self.queue.pop();
+            } else {
+                return Some(Next::Relay);
+            }
+        }
+        None
+    }
+
+    /// Whether the main task has waited for the send lock as long as it does.
+    fn lock_is_late(&mut self, cx: &Cx<'_>) -> bool {
+        if self.can_relay() {
+            return false;
+        }
+        let until = patience(cx.shared.settings.tick, cx.now);
+        cx.now >= *self.lock_until.get_or_insert(until)
+    }
+
+    pub(super) fn start_relay(&mut self, cx: &mut Cx<'_>) -> bool {
+        let Some(entry) = self.queue.front() else { return false };
+        if entry.kind == Kind::Deliver || !self.can_relay() {
+            return false;
+        }
+        let queue = &self.queue;
+        let begun =
+            self.sender.relay(cx, entry.kind == Kind::Forward, |buf| queue.copy_front(0, buf));
+        self.queue.pop();
+        self.lock_until = None;
+        if begun {
+            bump(match entry.kind {
+                Kind::Forward => &mut self.counters.forwarded,
+                _ => &mut self.counters.acks_sent,
+            });
+        }
+        begun
+    }
+
+    /// Writes the payload of the oldest entry to `buf`, in clear. `None` if it reaches no service.
+    fn open(&mut self, cx: &mut Cx<'_>, entry: Entry, buf: &mut [u8]) -> Option<Delivery> {
+        let mut head = [0; HEADER_LEN];
+        self.queue.copy_front(0, &mut head);
+        let (header, _) = Header::parse(&head)?;
+        let mut len = usize::from(entry.len).saturating_sub(HEADER_LEN);
+        if len == 0 {
+            bump(&mut self.counters.empty);
+            return None;
+        }
+        if len > buf.len() || !cx.shared.air.listens(header.data_type) {
+            bump(&mut self.counters.unclaimed);
+            return None;
+        }
+        self.queue.copy_front(HEADER_LEN, buf);
+        if header.config.security {
+            len = self.unseal(cx, buf.get_mut(..len)?)?;
+        }
+        cx.spend(Work::Dispatch { bytes: len as u32 });
+        // Where the header tells no single channel, it is the one that was heard.
+        let channel = match header.config.channel {
+            channel @ 1..=14 => channel,
+            _ => entry.channel,
+        };
+        let (from, data_type) = (header.src, header.data_type);
+        Some(Delivery { from, data_type, len, rssi: entry.rssi, channel, at: entry.at })
+    }
+
+    /// Decrypts in place (section 3.1). Without a nonce of its own a payload uses the key's.
+    fn unseal(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<usize> {
+        let trails = cx.shared.settings.compat.nonce_trails();
+        if trails && payload.len() <= NONCE_LEN {
+            bump(&mut self.counters.decrypt_failed);
+            return None;
+        }
+        let Some(secret) = &cx.shared.keys.decrypt else {
+            bump(&mut self.counters.no_key);
+            cx.log(Level::Error, TAG, format_args!("Security key is not set"));
+            return None;
+        };
+        let constant = (!trails).then(|| secret.constant_nonce());
+        let len = secret.sealer().open(constant.as_ref(), payload);
+        cx.spend(Work::Open { bytes: payload.len() as u32 });
+        if len.is_none() {
+            bump(&mut self.counters.decrypt_failed);
+            let text = format_args!("Failed at mbedtls_ccm_auth_decrypt with error code : -15");
+            cx.log(Level::Error, "espnow_sec", text);
+            let text = format_args!(
+                "[espnow_recv_process, 899]espnow_sec_auth_decrypt, err_name: ESP_FAIL"
+            );
+            cx.log(Level::Warn, TAG, text);
+        }
+        len
+    }
+}

@@ -1,0 +1,184 @@
+//! The event queue of the main task: 32 entries, and their frames in a ring of bytes.
+
+use crate::time::Instant;
+use heapless::Deque;
+
+/// Entries of the event queue (`qsize`).
+pub const EVENTS_MAX: usize = 32;
+
+/// What the main task shall do with a frame (`espnow_msg_id_t`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Send it, an acknowledgement.
+    Ack,
+    /// Send it on.
+    Forward,
+    /// Hand it to its service.
+    Deliver,
+}
+
+/// One entry. Its frame begins where the ring begins when the entry is the oldest.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    pub(super) at: Instant,
+    pub(super) kind: Kind,
+    /// Bytes of the frame.
+    pub(super) len: u16,
+    /// Bytes that leave the ring with this entry: none if the next entry has the same frame.
+    frees: u16,
+    pub(super) rssi: i8,
+    /// The channel of the radio.
+    pub(super) channel: u8,
+}
+
+/// What is known of a frame beside its bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Heard {
+    pub(super) at: Instant,
+    pub(super) rssi: i8,
+    pub(super) channel: u8,
+}
+
+/// A queue of frames, bounded in entries and in bytes.
+#[derive(Debug)]
+pub(super) struct Queue<const BYTES: usize> {
+    entries: Deque<Entry, EVENTS_MAX>,
+    bytes: [u8; BYTES],
+    start: usize,
+    used: usize,
+}
+
+impl<const BYTES: usize> Queue<BYTES> {
+    pub(super) const fn new() -> Self {
+        Self { entries: Deque::new(), bytes: [0; BYTES], start: 0, used: 0 }
+    }
+
+    /// Appends a frame; false if it does not fit.
+    pub(super) fn push(&mut self, kind: Kind, frame: &[u8], heard: Heard) -> bool {
+        let Ok(len) = u16::try_from(frame.len()) else { return false };
+        if self.entries.is_full() || frame.len() > BYTES.saturating_sub(self.used) {
+            return false;
+        }
+        let end = self.wrap(self.start.saturating_add(self.used));
+        let (first, second) = frame.split_at(frame.len().min(BYTES.saturating_sub(end)));
+        copy(&mut self.bytes, end, first);
+        copy(&mut self.bytes, 0, second);
+        self.used = self.used.saturating_add(frame.len());
+        self.append(kind, len, heard)
+    }
+
+    /// Appends an entry for the frame of the last one, which is not copied; false if there is no
+    /// place.
+    pub(super) fn push_again(&mut self, kind: Kind, heard: Heard) -> bool {
+        if self.entries.is_full() {
+            return false;
+        }
+        let Some(last) = self.entries.back_mut() else { return false };
+        last.frees = 0;
+        let len = last.len;
+        self.append(kind, len, heard)
+    }
+
+    fn append(&mut self, kind: Kind, len: u16, heard: Heard) -> bool {
+        let Heard { at, rssi, channel } = heard;
+        self.entries.push_back(Entry { at, kind, len, frees: len, rssi, channel }).is_ok()
+    }
+
+    /// The oldest entry.
+    pub(super) fn front(&self) -> Option<Entry> {
+        self.entries.front().copied()
+    }
+
+    /// Copies the bytes from `from` on of the oldest entry's frame, as many as there are or fit;
+    /// gives how many.
+    pub(super) fn copy_front(&self, from: usize, out: &mut [u8]) -> usize {
+        let Some(entry) = self.entries.front() else { return 0 };
+        let len = usize::from(entry.len).saturating_sub(from).min(out.len());
+        let start = self.wrap(self.start.saturating_add(from));
+        let (out, _) = out.split_at_mut(len);
+        let (first, second) = out.split_at_mut(len.min(BYTES.saturating_sub(start)));
+        let here = self.bytes.get(start..).unwrap_or_default();
+        for (place, part) in [(first, here), (second, &self.bytes[..])] {
+            if let Some(part) = part.get(..place.len()) {
+                place.copy_from_slice(part);
+            }
+        }
+        len
+    }
+
+    /// Drops the oldest entry.
+    pub(super) fn pop(&mut self) {
+        let Some(entry) = self.entries.pop_front() else { return };
+        let frees = usize::from(entry.frees);
+        self.start = self.wrap(self.start.saturating_add(frees));
+        self.used = self.used.saturating_sub(frees);
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// A place in the ring; `at` is less than twice around.
+    fn wrap(&self, at: usize) -> usize {
+        if at >= BYTES { at.saturating_sub(BYTES) } else { at }
+    }
+}
+
+fn copy(bytes: &mut [u8], at: usize, part: &[u8]) {
+    if let Some(place) = bytes.get_mut(at..).and_then(|rest| rest.get_mut(..part.len())) {
+        place.copy_from_slice(part);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+    use std::vec;
+    use std::vec::Vec;
+
+    const HEARD: Heard = Heard { at: Instant::ZERO, rssi: -40, channel: 1 };
+
+    fn front(queue: &Queue<100>) -> Option<Vec<u8>> {
+        let mut out = vec![0; usize::from(queue.front()?.len)];
+        assert_eq!(queue.copy_front(0, &mut out), out.len());
+        Some(out)
+    }
+
+    #[test]
+    fn frames_come_out_as_they_went_in_wherever_the_ring_wraps() {
+        let mut queue = Queue::<100>::new();
+        let mut model: VecDeque<Vec<u8>> = VecDeque::new();
+        let mut seed = 7u32;
+        for round in 0..2000 {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let frame: Vec<u8> = (0..(seed >> 16) % 33).map(|i| (round + i) as u8).collect();
+            let used: usize = model.iter().map(Vec::len).sum();
+            let fits = used + frame.len() <= 100 && model.len() < EVENTS_MAX;
+            assert_eq!(queue.push(Kind::Deliver, &frame, HEARD), fits);
+            if fits {
+                model.push_back(frame);
+            }
+            if seed >> 30 != 0 {
+                assert_eq!(front(&queue), model.pop_front());
+                queue.pop();
+            }
+            assert_eq!(queue.len(), model.len());
+        }
+    }
+
+    #[test]
+    fn two_entries_share_one_frame() {
+        let mut queue = Queue::<100>::new();
+        for _ in 0..50 {
+            assert!(queue.push(Kind::Deliver, &[7; 60], HEARD));
+            assert!(queue.push_again(Kind::Forward, HEARD));
+            assert!(!queue.push(Kind::Deliver, &[7; 60], HEARD), "60 of 100 bytes are taken");
+            queue.pop();
+            assert_eq!(front(&queue), Some(vec![7; 60]));
+            queue.pop();
+            assert_eq!((queue.len(), queue.used), (0, 0));
+        }
+        assert!(!queue.push_again(Kind::Forward, HEARD), "nothing to share");
+    }
+}

@@ -1,0 +1,274 @@
+//! The steps of a transmission.
+
+use super::{Acks, Action, Counters, Driver, Job, Kind, Sender, Status, Step, Tail, bump};
+use crate::node::esp_now::board::Work;
+use crate::node::esp_now::task::{Cx, Outcome};
+use crate::time::Instant;
+
+/// Slices of the back-off before attempt 0, 1, … is given up: 2 ms each, at most 100 ms.
+const fn slices(count: u8) -> u8 {
+    if count < 6 { 1 << count } else { 50 }
+}
+
+/// `SEND_DELAY_UNIT_MSECS`.
+const SLICE_MS: u32 = 2;
+
+/// What a step leads to.
+enum Turn {
+    /// The next step, at once.
+    Go(Step),
+    /// The radio shall do this, then comes the next step.
+    Act(Action, Step),
+    /// Nothing before something happens.
+    Wait,
+}
+
+impl Sender {
+    pub(in super::super) fn poll(
+        &mut self,
+        cx: &mut Cx<'_>,
+        counters: &mut Counters,
+        acks: &mut Acks,
+        buf: &mut [u8],
+    ) -> Option<Action> {
+        // Every attempt gives an action or waits, so this ends.
+        while let Some(mut job) = self.job {
+            let turn = self.turn(cx, counters, acks, buf, &mut job);
+            let action = match turn {
+                Turn::Wait => {
+                    self.job = Some(job);
+                    break;
+                }
+                Turn::Go(Step::End) => {
+                    self.end(cx, &job);
+                    break;
+                }
+                Turn::Go(step) => {
+                    job.step = step;
+                    None
+                }
+                Turn::Act(action, step) => {
+                    job.step = step;
+                    Some(action)
+                }
+            };
+            self.job = Some(job);
+            if action.is_some() {
+                return action;
+            }
+        }
+        self.last_wait(cx, counters, acks);
+        None
+    }
+
+    fn turn(
+        &mut self,
+        cx: &mut Cx<'_>,
+        counters: &mut Counters,
+        acks: &mut Acks,
+        buf: &mut [u8],
+        job: &mut Job,
+    ) -> Turn {
+        match job.step {
+            Step::Open => open(cx, job),
+            Step::Round => self.round(cx, job),
+            Step::Attempt => self.attempt(cx, buf, job),
+            Step::Handed => Turn::Go(self.driver.took(cx, counters, job)),
+            Step::Callback(until) => self.callback(cx, job, until),
+            Step::Slice { until, left } if cx.now >= until => {
+                if take(acks, counters, job.magic) {
+                    (job.awaited, job.status) = (false, Status::Ok);
+                    return Turn::Go(Step::Close);
+                }
+                match left.saturating_sub(1) {
+                    0 => {
+                        job.status = Status::Timeout;
+                        Turn::Go(Step::Judge)
+                    }
+                    left => Turn::Go(Step::Slice { until: slice(cx), left }),
+                }
+            }
+            Step::Slice { .. } => Turn::Wait,
+            Step::Judge => Turn::Go(judge(cx, job)),
+            Step::Close => close(cx, job),
+            Step::End => Turn::Go(Step::End),
+        }
+    }
+
+    /// The next copy: on the next channel, if it goes over all.
+    fn round(&mut self, cx: &mut Cx<'_>, job: &mut Job) -> Turn {
+        if job.kind == Kind::Send {
+            // Answers to what was sent before are forgotten here, but those that are still to
+            // come are not (trap 8).
+            (self.driver.ok, self.driver.failed) = (false, false);
+            if job.config.ack {
+                job.count = 0;
+            }
+        }
+        let swept = cx.shared.air.country.first.saturating_add(job.index);
+        match job.sweeps(cx) {
+            true => tune(cx, swept, Step::Attempt),
+            false => Turn::Go(Step::Attempt),
+        }
+    }
+
+    fn attempt(&mut self, cx: &mut Cx<'_>, buf: &mut [u8], job: &mut Job) -> Turn {
+        let len = usize::from(job.len);
+        let frame = self.frame.get(..len).unwrap_or_default();
+        let Some(place) = buf.get_mut(..frame.len()) else {
+            // A buffer too short for the frame: as if the driver had none.
+            job.status = Status::NoMemory;
+            return Turn::Go(Step::Judge);
+        };
+        place.copy_from_slice(frame);
+        job.attempts = job.attempts.saturating_add(1);
+        cx.spend(Work::Transmit { bytes: len as u32 });
+        Turn::Act(Action::Transmit { len, to: job.to }, Step::Handed)
+    }
+
+    fn callback(&mut self, cx: &Cx<'_>, job: &mut Job, until: Instant) -> Turn {
+        let (ok, failed) = (self.driver.ok, self.driver.failed);
+        if !ok && !failed && cx.now < until {
+            return Turn::Wait;
+        }
+        (self.driver.ok, self.driver.failed) = (false, false);
+        job.status = if ok { Status::Ok } else { Status::Fail };
+        Turn::Go(if !ok {
+            Step::Judge
+        } else if job.kind == Kind::Send && !job.config.broadcast && !job.config.ack {
+            Step::Close
+        } else if job.awaited {
+            Step::Slice { until: slice(cx), left: slices(job.count) }
+        } else {
+            Step::Judge
+        })
+    }
+
+    fn end(&mut self, cx: &Cx<'_>, job: &Job) {
+        self.job = None;
+        if job.awaited {
+            let (magic, attempts) = (job.magic, job.attempts);
+            self.tail = Some(Tail { magic, until: job.patience(cx), attempts });
+        } else if job.kind != Kind::Relay {
+            self.outcome = Some(job.outcome());
+        }
+    }
+
+    /// The wait for the acknowledgement after the lock was released.
+    fn last_wait(&mut self, cx: &Cx<'_>, counters: &mut Counters, acks: &mut Acks) {
+        let Some(Tail { magic, until, attempts }) = self.tail else { return };
+        if take(acks, counters, magic) {
+            self.outcome = Some(Outcome::Done { attempts });
+        } else if cx.now >= until {
+            self.outcome = Some(Outcome::TimedOut);
+        } else {
+            return;
+        }
+        self.tail = None;
+    }
+}
+
+impl Driver {
+    /// The driver has taken the frame. What follows.
+    pub(super) fn took(&mut self, cx: &Cx<'_>, counters: &mut Counters, job: &mut Job) -> Step {
+        bump(&mut counters.transmitted);
+        self.buffered = self.buffered.saturating_add(1);
+        let full = self.buffered >= u16::from(cx.shared.settings.tx_buffers / 2);
+        if full || job.config.ack || !job.config.broadcast {
+            return Step::Callback(job.patience(cx));
+        }
+        job.status = Status::Ok;
+        Step::Judge
+    }
+}
+
+/// Sets the channel that the frame is to be sent on (sections 2.4, step 5, and 2.9).
+fn open(cx: &mut Cx<'_>, job: &mut Job) -> Turn {
+    if job.kind == Kind::Group && job.config.copies == 0 {
+        return Turn::Go(Step::Close);
+    }
+    let wanted = job.config.channel;
+    let here = !(1..=14).contains(&wanted) || wanted == cx.shared.air.channel;
+    if job.kind == Kind::Relay || here {
+        return Turn::Go(Step::Round);
+    }
+    if cx.shared.air.locked {
+        job.warn_locked(cx);
+    } else if cx.shared.air.country.channels().contains(&wanted) {
+        return tune(cx, wanted, Step::Round);
+    } else {
+        job.warn_country(cx);
+    }
+    // Above the country's channels the component gives ESP_OK without having sent anything.
+    let locked = cx.shared.air.locked;
+    job.status = if !locked && job.beyond_country(cx) { Status::Ok } else { Status::NoChannel };
+    Turn::Go(Step::Close)
+}
+
+fn tune(cx: &mut Cx<'_>, channel: u8, next: Step) -> Turn {
+    if cx.shared.air.channel == channel {
+        return Turn::Go(next);
+    }
+    cx.shared.air.channel = channel;
+    Turn::Act(Action::Tune(channel), next)
+}
+
+/// When the slice ends that begins now. Below 500 Hz it has no ticks at all, and the whole back-off
+/// collapses to nothing (trap 1).
+fn slice(cx: &Cx<'_>) -> Instant {
+    cx.shared.settings.tick.delay_ms(cx.now, SLICE_MS)
+}
+
+/// Takes acknowledgements until one has this magic; the others are lost.
+fn take(acks: &mut Acks, counters: &mut Counters, magic: u16) -> bool {
+    while let Some(ack) = acks.pop_front() {
+        if ack == magic {
+            return true;
+        }
+        bump(&mut counters.late_acks);
+    }
+    false
+}
+
+/// What follows an attempt: the next attempt, the next channel, the next copy, or the end.
+fn judge(cx: &mut Cx<'_>, job: &mut Job) -> Step {
+    let attempts = job.kind == Kind::Send && job.config.ack;
+    if attempts {
+        job.count = job.count.saturating_add(1);
+        if job.count < job.config.copies {
+            return Step::Attempt;
+        }
+    }
+    if job.status != Status::Ok {
+        job.warn(cx);
+    }
+    job.index = job.index.saturating_add(1);
+    if job.sweeps(cx) && job.index < cx.shared.air.country.count {
+        return Step::Round;
+    }
+    job.index = 0;
+    if attempts {
+        return Step::Close;
+    }
+    job.count = job.count.saturating_add(1);
+    let in_time = job.kind != Kind::Relay || job.elapsed(cx) < forward_ticks(cx);
+    if job.count < job.config.copies && in_time { Step::Round } else { Step::Close }
+}
+
+/// How long frames are forwarded: `send_max_timeout`, which is in ticks, turned into ticks once more
+/// (section 2.8): 3 s at 1000 Hz, 0.3 s at 100 Hz.
+fn forward_ticks(cx: &Cx<'_>) -> u64 {
+    let tick = cx.shared.settings.tick;
+    u64::from(tick.ticks(tick.ticks(super::super::SEND_MAX_MS)))
+}
+
+/// Returns to the former channel where the component does.
+fn close(cx: &mut Cx<'_>, job: &Job) -> Turn {
+    let moved = job.config.channel != job.primary && !cx.shared.air.locked;
+    let back = match job.kind {
+        Kind::Send => moved && cx.shared.settings.restore_channel,
+        Kind::Group => moved,
+        Kind::Relay => job.sweeps(cx),
+    };
+    if back { tune(cx, job.primary, Step::End) } else { Turn::Go(Step::End) }
+}

@@ -1,0 +1,155 @@
+//! GROUP frames: who joins or leaves a group (`espnow_group_info_t` of the esp-now component).
+//!
+//! | offset | bytes | field |
+//! |---|---|---|
+//! | 0 | 1 | 1 join (any value but 0), 0 leave |
+//! | 1 | 6 | group id |
+//! | 7 | 1 | number n of addresses |
+//! | 8 | 6·n | addresses of the members |
+//!
+//! The single address `ff:ff:ff:ff:ff:ff` means every receiver. Such a frame goes to everybody, is
+//! never encrypted and never acknowledged. Bytes after the addresses are ignored. For more than
+//! [`MEMBERS_MAX`] addresses several frames are sent; their magics grow by 1, then 2, then 3.
+
+use crate::wire::mac::Mac;
+
+/// Addresses in one frame.
+pub const MEMBERS_MAX: usize = 32;
+
+/// The group of those who take part in an upgrade.
+pub const OTA: Mac = Mac(*b"OTA\0\0\0");
+/// The group of those who take part in provisioning.
+pub const PROV: Mac = Mac(*b"PROV\0\0");
+/// The group of those who take part in a handshake.
+pub const SEC: Mac = Mac(*b"SEC\0\0\0");
+
+const HEAD: usize = 8;
+const ADDRESS: usize = 6;
+
+/// The payload of a GROUP frame, a view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group<'a> {
+    /// Join, or leave.
+    pub join: bool,
+    /// Which group.
+    pub id: Mac,
+    /// Whole addresses.
+    members: &'a [u8],
+}
+
+impl<'a> Group<'a> {
+    /// Reads a payload; `None` if it is shorter than it says.
+    #[must_use]
+    pub fn parse(payload: &'a [u8]) -> Option<Self> {
+        let (&[join, id @ .., count], rest) = payload.split_first_chunk::<HEAD>()?;
+        let members = rest.get(..usize::from(count) * ADDRESS)?;
+        Some(Self { join: join != 0, id: Mac(id), members })
+    }
+
+    /// The addresses that it names.
+    pub fn members(&self) -> impl Iterator<Item = Mac> + 'a {
+        self.members.as_chunks::<ADDRESS>().0.iter().copied().map(Mac)
+    }
+
+    /// Whether it means this node: by name, or everybody.
+    #[must_use]
+    pub fn means(&self, node: Mac) -> bool {
+        self.members == Mac::BROADCAST.0 || self.members().any(|member| member == node)
+    }
+
+    /// Writes a payload and gives its length; `None` if `buf` is too short or there are more than
+    /// [`MEMBERS_MAX`] members.
+    #[must_use]
+    pub fn emit(join: bool, id: Mac, members: &[Mac], buf: &mut [u8]) -> Option<usize> {
+        if members.len() > MEMBERS_MAX {
+            return None;
+        }
+        let len = HEAD + members.len() * ADDRESS;
+        let (head, list) = buf.get_mut(..len)?.split_first_chunk_mut::<HEAD>()?;
+        head[0] = u8::from(join);
+        head[1..7].copy_from_slice(&id.0);
+        head[7] = members.len() as u8;
+        for (place, member) in list.as_chunks_mut::<ADDRESS>().0.iter_mut().zip(members) {
+            *place = member.0;
+        }
+        Some(len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::component::vectors::{D, bytes, header};
+    use crate::wire::component::{DataType, Header};
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn vector_7_of_the_protocol_reference() {
+        let wire = bytes(
+            "22 14 02 01 01 88 02 00 ff ff ff ff ff ff 24 0a c4 00 00 01 01 4f 54 41 00 00 00 02 \
+             24 0a c4 00 00 02 24 0a c4 00 00 03",
+        );
+        let (head, payload) = Header::parse(&wire).unwrap();
+        assert_eq!(head, header(DataType::Group, 20, 0x0102));
+        let group = Group::parse(payload).unwrap();
+        let e = Mac([0x24, 0x0A, 0xC4, 0, 0, 3]);
+        assert!(group.join && group.id == OTA && group.means(D) && group.means(e));
+        assert!(!group.means(head.src));
+        let mut buf = [0; 20];
+        assert_eq!(Group::emit(true, OTA, &[D, e], &mut buf), Some(20));
+        assert_eq!(buf, payload);
+        assert_eq!(Group::emit(true, OTA, &[D, e], &mut buf[..19]), None);
+    }
+
+    #[test]
+    fn captured_join_and_leave() {
+        let rest = "ff ff ff ff ff ff cc 50 e3 80 10 bc";
+        for (head, join) in [("62 0e da ba 01 88 02 00", 1), ("62 0e f6 67 01 88 02 00", 0)] {
+            let wire = bytes(&std::format!(
+                "{head} {rest} 0{join} 53 45 43 00 00 00 01 30 ae a4 1e 8d 6c"
+            ));
+            let (head, payload) = Header::parse(&wire).unwrap();
+            let magic = if join == 1 { 0xBADA } else { 0x67F6 };
+            let src = Mac([0xCC, 0x50, 0xE3, 0x80, 0x10, 0xBC]);
+            assert_eq!(head, Header { src, ..header(DataType::Group, 14, magic) });
+            let group = Group::parse(payload).unwrap();
+            let member = Mac([0x30, 0xAE, 0xA4, 0x1E, 0x8D, 0x6C]);
+            assert_eq!((group.join, group.id), (join == 1, SEC));
+            assert!(group.members().eq([member]));
+        }
+    }
+
+    #[test]
+    fn everybody_is_meant_by_the_broadcast_address_alone() {
+        let mut buf = [0; 64];
+        for (members, all) in
+            [(&[Mac::BROADCAST][..], true), (&[Mac::BROADCAST; 2], false), (&[], false)]
+        {
+            let len = Group::emit(false, PROV, members, &mut buf).unwrap();
+            assert_eq!(Group::parse(&buf[..len]).unwrap().means(D), all);
+            assert_eq!(Group::parse(&buf[..len - 1]), None, "cut off");
+        }
+        assert_eq!(Group::emit(true, PROV, &[D; 33], &mut [0; 300]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused(payload: Vec<u8>) {
+            if let Some(group) = Group::parse(&payload) {
+                prop_assert_eq!(group.members().count(), usize::from(payload[7]));
+                prop_assert!(group.members().all(|member| group.means(member)));
+            }
+        }
+
+        #[test]
+        fn what_is_written_reads_back(join: bool, id: [u8; 6], list in prop::collection::vec(any::<[u8; 6]>(), 0..=32)) {
+            let members: Vec<Mac> = list.into_iter().map(Mac).collect();
+            let mut buf = [0; 200];
+            let len = Group::emit(join, Mac(id), &members, &mut buf).unwrap();
+            let group = Group::parse(&buf[..len]).unwrap();
+            prop_assert_eq!((group.join, group.id), (join, Mac(id)));
+            prop_assert!(group.members().eq(members));
+        }
+    }
+}
