@@ -5,8 +5,10 @@
 //! [`Compat`] says which one to speak. All integers are little-endian.
 
 pub mod compat;
+pub mod control;
 pub mod header;
 pub mod sealed;
+pub mod time_sync;
 
 pub use compat::{Compat, Idf, Release};
 pub use header::{DataType, FrameConfig, HEADER_LEN, Header};
