@@ -49,6 +49,9 @@ pub const DATA_MAX: usize = 1490;
 const PREFIX_LEN: usize = HEADER_LEN + 8;
 /// Bytes of an element before its body.
 const ELEMENT_HEAD: usize = 7;
+/// A short interframe space and an acknowledgement of 14 bytes at 1 Mbit/s with the long preamble:
+/// 10 + 192 + 8 × 14 (15.3.4 and 15.2.2 of IEEE 802.11-2020).
+const ACK_DURATION_US: u16 = 314;
 /// Of the version octet.
 const MORE_DATA: u8 = 1 << 4;
 
@@ -109,7 +112,7 @@ pub struct Mpdu {
 
 impl Mpdu {
     /// Writes the frame without FCS and gives its length; `None` if the data is longer than the
-    /// version allows or `buf` is too short. The duration field is zero, as for broadcast.
+    /// version allows or `buf` is too short.
     pub fn emit(&self, data: &[u8], buf: &mut [u8]) -> Option<usize> {
         if data.len() > self.version.data_max() {
             return None;
@@ -143,12 +146,13 @@ impl Mpdu {
         ieee80211::append_fcs(buf, len)
     }
 
-    /// The MAC header that [`emit`](Self::emit) writes.
+    /// The MAC header that [`emit`](Self::emit) writes. To a single receiver, the duration covers
+    /// its acknowledgement (IEEE 802.11-2020, 9.2.5.2).
     #[must_use]
     pub const fn header(&self) -> ieee80211::Header {
         ieee80211::Header {
             control: FrameControl::ACTION.with_retry(self.retry),
-            duration: 0,
+            duration: if self.receiver.0[0] & 1 != 0 { 0 } else { ACK_DURATION_US },
             receiver: self.receiver,
             transmitter: self.transmitter,
             bssid: Mac::BROADCAST,

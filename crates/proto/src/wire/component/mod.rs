@@ -10,6 +10,10 @@ pub mod header;
 pub mod sealed;
 #[cfg(test)]
 pub(crate) mod vectors;
+pub mod control;
+pub mod header;
+pub mod sealed;
+pub mod time_sync;
 
 pub use compat::{Compat, Idf, Release};
 pub use group::Group;

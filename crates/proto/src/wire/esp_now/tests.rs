@@ -62,6 +62,7 @@ fn captured_from_an_esp8266() {
     assert_eq!((read.sequence, read.random), (0x32, [0x17, 0x71, 0x47, 0x8C]));
     assert_eq!((body.len(), read.version, body.complete()), (250, Version::V1, true));
     assert_eq!(mpdu_len(250), frame.len() + 4);
+    assert_eq!(read.header().emit()[..4], frame[..4], "with the same duration");
 }
 
 #[test]
