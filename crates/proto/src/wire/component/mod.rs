@@ -5,6 +5,7 @@
 //! [`Compat`] says which one to speak. All integers are little-endian.
 
 pub mod compat;
+pub mod handshake;
 pub mod header;
 pub mod sealed;
 
