@@ -6,6 +6,7 @@
 
 pub mod compat;
 pub mod group;
+pub mod handshake;
 pub mod header;
 pub mod sealed;
 #[cfg(test)]
