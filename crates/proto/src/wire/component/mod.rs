@@ -6,6 +6,7 @@
 
 pub mod compat;
 pub mod header;
+pub mod ota;
 pub mod sealed;
 
 pub use compat::{Compat, Idf, Release};
