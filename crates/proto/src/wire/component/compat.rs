@@ -143,16 +143,44 @@ impl Compat {
         }
     }
 
-    /// Bytes of a row of the OTA bitmap (`ESPNOW_OTA_PROGRESS_MAX_SIZE`).
+    /// Bytes of a row of the OTA bitmap (`ESPNOW_OTA_PROGRESS_MAX_SIZE`): what a caller may hand
+    /// over in a frame of ESP-NOW v1.0, less the status before it.
     #[must_use]
     pub const fn ota_row(self) -> usize {
-        if self.app_security { 188 } else { 200 }
+        match (self.release, self.app_security) {
+            (Release::V1_0 | Release::V2_0, true) => 196,
+            (_, true) => 188,
+            (_, false) => 200,
+        }
+    }
+
+    /// Most packets that an OTA image may have: as many as whole rows for an image of 4 MiB (the
+    /// default of `CONFIG_ESPNOW_OTA_FIRMWARE_SIZE_MAX`) have bits for, less the last eight. The
+    /// component checks it since 2.5.3.
+    #[must_use]
+    pub const fn ota_packets(self) -> u16 {
+        let packets = 4_194_304_usize.div_ceil(self.ota_chunk());
+        let rows = (packets / 8 + 1).div_ceil(self.ota_row());
+        ((rows * self.ota_row() - 1) * 8) as u16
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Section 4.1 of the protocol reference.
+    #[test]
+    fn ota_limits() {
+        let plain = Compat { app_security: false, ..Compat::default() };
+        let sizes = |c: Compat| (c.ota_chunk(), c.ota_row(), c.ota_packets());
+        assert_eq!(sizes(Compat::default()), (208, 188, 21048));
+        assert_eq!(sizes(plain), (224, 200, 19192));
+        let with = |release| sizes(Compat { release, ..Compat::default() });
+        assert_eq!((with(Release::V2_0).0, with(Release::V2_3).0), (222, 214));
+        assert_eq!((with(Release::V2_0).1, with(Release::V2_3).1), (196, 188));
+        assert_eq!(with(Release::Head), (208, 188, 21048));
+    }
 
     #[test]
     fn limits_of_the_published_releases() {

@@ -8,6 +8,7 @@ pub mod compat;
 pub mod group;
 pub mod handshake;
 pub mod header;
+pub mod ota;
 pub mod sealed;
 #[cfg(test)]
 pub(crate) mod vectors;

@@ -1,0 +1,71 @@
+//! Upgrade over the air: the payloads of `OtaData` (initiator to responder) and `OtaStatus` (back).
+//!
+//! The first byte says which message it is (esp-now component, `espnow_ota.h`; section 4.2 of the
+//! protocol reference):
+//!
+//! | value | message | layout |
+//! |---|---|---|
+//! | 0 | request: who is there? | that byte alone |
+//! | 1 | information | [`Info`] |
+//! | 2 | data | [`Chunk`] |
+//! | 3 | status, asked and answered | [`Status`] |
+//!
+//! Nothing of the sizes is negotiated; [`Compat::ota_chunk`] and [`Compat::ota_row`] give them.
+//!
+//! [`Compat::ota_chunk`]: super::Compat::ota_chunk
+//! [`Compat::ota_row`]: super::Compat::ota_row
+
+mod chunk;
+mod info;
+mod status;
+
+pub use chunk::{CHUNK_HEAD, Chunk};
+pub use info::{App, DESCRIPTION_MAGIC, INFO_LEN, Info, Text};
+pub use status::{Code, DIGEST_LEN, STATUS_LEN, Status};
+
+use crate::wire::mac::Mac;
+
+/// The group that an upgrade is sent to: "OTA".
+pub const GROUP: Mac = Mac(*b"OTA\0\0\0");
+
+/// Which message a payload is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// Who is there?
+    Request = 0,
+    /// What a device runs.
+    Info = 1,
+    /// A piece of the image.
+    Data = 2,
+    /// How far a device is.
+    Status = 3,
+}
+
+impl Kind {
+    /// The kind of a payload; `None` if it is empty or of another kind.
+    #[must_use]
+    pub fn of(payload: &[u8]) -> Option<Self> {
+        match payload.first()? {
+            0 => Some(Self::Request),
+            1 => Some(Self::Info),
+            2 => Some(Self::Data),
+            3 => Some(Self::Status),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Vector 8 of the protocol reference.
+    #[test]
+    fn the_request_is_one_byte() {
+        assert_eq!(Kind::of(&[0]), Some(Kind::Request));
+        assert_eq!(Kind::of(&[]), None);
+        assert_eq!(Kind::of(&[4]), None);
+        assert_eq!(GROUP.0, [0x4F, 0x54, 0x41, 0, 0, 0]);
+    }
+}
