@@ -5,17 +5,15 @@
 //! [`Compat`] says which one to speak. All integers are little-endian.
 
 pub mod compat;
+pub mod control;
 pub mod group;
 pub mod handshake;
 pub mod header;
 pub mod ota;
 pub mod sealed;
+pub mod time_sync;
 #[cfg(test)]
 pub(crate) mod vectors;
-pub mod control;
-pub mod header;
-pub mod sealed;
-pub mod time_sync;
 
 pub use compat::{Compat, Idf, Release};
 pub use group::Group;
