@@ -6,6 +6,7 @@
 //! | [`board`] | what a node asks of its board: chance, flash, pins, the cost of work |
 //! | [`print`] | the console's output and the remote log |
 //! | [`tick`] | the FreeRTOS tick |
+//! | [`transcript`] | a console read back: lines, samples, results |
 //! | [`air`] | channel, country, types listened to, groups |
 //! | [`security`] | keys, policy, handshake |
 
@@ -15,6 +16,7 @@ pub mod print;
 pub mod security;
 pub mod task;
 pub mod tick;
+pub mod transcript;
 
 use crate::sample::Sample;
 use crate::time::Instant;
