@@ -8,6 +8,7 @@
 //! | [`print`] | the console's output and the remote log |
 //! | [`tick`] | the FreeRTOS tick |
 //! | [`console`] | the console: line editor, commands |
+//! | [`transcript`] | a console read back: lines, samples, results |
 //! | [`air`] | channel, country, types listened to, groups |
 //! | [`security`] | keys, policy, handshake |
 
@@ -19,6 +20,7 @@ pub mod print;
 pub mod security;
 pub mod task;
 pub mod tick;
+pub mod transcript;
 
 use crate::sample::Sample;
 use crate::time::Instant;

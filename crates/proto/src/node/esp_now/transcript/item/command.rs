@@ -1,0 +1,119 @@
+//! Commands that could not be read or run (reference, section 7.3).
+
+use super::super::line::Line;
+use super::super::scan::Scan;
+
+/// Why a command did not do what was wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Problem<'a> {
+    /// `Unrecognized command`
+    Unrecognized,
+    /// `Command returned non-zero error code: 0x%x (%s)`
+    Failed {
+        /// `esp_err_t`.
+        code: u32,
+        /// Its name.
+        name: &'a str,
+    },
+    /// `Internal error: %s`
+    Internal(&'a str),
+    /// A line of the argument parser (argtable3).
+    Usage {
+        /// The command.
+        command: &'a str,
+        /// What is wrong with its arguments.
+        usage: Usage<'a>,
+    },
+    /// `[func, line] <ERRNAME> text`, and without a name `[func, line]text` and
+    /// `[func, line]: text`: a check of the component has failed.
+    Check {
+        /// The function.
+        function: &'a str,
+        /// The line of the source.
+        line: u32,
+        /// The error's name.
+        error: Option<&'a str>,
+        /// What it says.
+        text: &'a str,
+    },
+}
+
+/// What argtable3 says of arguments. The text is what stands after these words, with its quotes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Usage<'a> {
+    /// `invalid option "-x"`
+    InvalidOption(&'a str),
+    /// `invalid argument "…"`
+    InvalidArgument(&'a str),
+    /// `unexpected argument "…"`
+    Unexpected(&'a str),
+    /// `option "…" requires an argument`
+    NeedsArgument(&'a str),
+    /// `missing option …`
+    Missing(&'a str),
+    /// `excess option …`
+    Excess(&'a str),
+}
+
+pub(super) fn read<'a>(line: &Line<'a>) -> Option<Problem<'a>> {
+    console(line.text).or_else(|| check(line)).or_else(|| usage(line))
+}
+
+fn console(text: &str) -> Option<Problem<'_>> {
+    let mut s = Scan::new(text);
+    let found = if s.maybe("Unrecognized command") {
+        Problem::Unrecognized
+    } else if s.maybe("Command returned non-zero error code: ") {
+        let code = s.hex()?;
+        s.lit(" (")?;
+        let name = s.until_last(")")?;
+        Problem::Failed { code, name }
+    } else {
+        s.lit("Internal error:")?;
+        Problem::Internal(s.rest().trim_start())
+    };
+    s.end()?;
+    Some(found)
+}
+
+fn check<'a>(line: &Line<'a>) -> Option<Problem<'a>> {
+    line.log?;
+    let mut s = Scan::new(line.text);
+    s.lit("[")?;
+    let function = s.until(", ")?;
+    let number = s.int()?;
+    s.lit("]")?;
+    if function.is_empty() || !function.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+        return None;
+    }
+    let _ = s.maybe(":");
+    let mut text = Scan::new(s.rest().trim_start());
+    let error = text.maybe("<").then(|| text.until(">")).flatten();
+    Some(Problem::Check { function, line: number, error, text: text.rest().trim_start() })
+}
+
+/// argtable3 prints to stderr, not through the log.
+fn usage<'a>(line: &Line<'a>) -> Option<Problem<'a>> {
+    if line.log.is_some() {
+        return None;
+    }
+    let mut s = Scan::new(line.text);
+    let command = s.until(": ")?;
+    let usage = if s.maybe("invalid option ") {
+        Usage::InvalidOption(s.rest())
+    } else if s.maybe("invalid argument ") {
+        Usage::InvalidArgument(s.rest())
+    } else if s.maybe("unexpected argument ") {
+        Usage::Unexpected(s.rest())
+    } else if s.maybe("missing option ") {
+        Usage::Missing(s.rest())
+    } else if s.maybe("excess option ") {
+        Usage::Excess(s.rest())
+    } else {
+        s.lit("option ")?;
+        let option = s.until_last(" requires an argument")?;
+        s.end()?;
+        Usage::NeedsArgument(option)
+    };
+    (!command.is_empty() && !command.contains(' ')).then_some(Problem::Usage { command, usage })
+}

@@ -1,0 +1,56 @@
+//! Lines of `control` (reference, section 7.6).
+
+use super::super::line::Line;
+use super::super::scan::Scan;
+use crate::wire::mac::Mac;
+
+/// A line about control.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Control {
+    /// `command, initiator_attribute: %d, responder_attribute: %d, responder_value: %d`
+    Command {
+        /// Attribute of the sender.
+        initiator: i64,
+        /// Attribute of the receivers.
+        responder: i64,
+        /// The value to set.
+        value: i64,
+    },
+    /// `The binding device, attribute: %d`
+    Bind(i64),
+    /// `The unbinding device, attribute: %d`
+    Unbind(i64),
+    /// `mac: <MAC>, initiator_type: %d, initiator_value: %d`: a row of the list of bindings.
+    Bound {
+        /// The sender.
+        mac: Mac,
+        /// Its attribute.
+        kind: i64,
+        /// Its value.
+        value: i64,
+    },
+}
+
+pub(super) fn read(line: &Line<'_>) -> Option<Control> {
+    let mut s = Scan::new(line.text);
+    let found = if s.maybe("command, initiator_attribute: ") {
+        let initiator = s.int()?;
+        s.lit(", responder_attribute: ")?;
+        let responder = s.int()?;
+        s.lit(", responder_value: ")?;
+        Control::Command { initiator, responder, value: s.int()? }
+    } else if s.maybe("The binding device, attribute: ") {
+        Control::Bind(s.int()?)
+    } else if s.maybe("The unbinding device, attribute: ") {
+        Control::Unbind(s.int()?)
+    } else {
+        s.lit("mac: ")?;
+        let mac = s.mac()?;
+        s.lit(", initiator_type: ")?;
+        let kind = s.int()?;
+        s.lit(", initiator_value: ")?;
+        Control::Bound { mac, kind, value: s.int()? }
+    };
+    s.end()?;
+    Some(found)
+}

@@ -1,0 +1,243 @@
+//! Lines of `ota`, of the update's initiator and of its responder (reference, section 7.6).
+
+use super::super::line::Line;
+use super::super::scan::Scan;
+use crate::wire::mac::Mac;
+
+/// A line about an update.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ota<'a> {
+    /// `Firmware Download, url: %s`
+    Download(&'a str),
+    /// `Open HTTP connection: %s`
+    Connect(&'a str),
+    /// `Firmware download size: %d, progress rate: %d%%`
+    Downloading {
+        /// Bytes so far.
+        bytes: u32,
+        /// Per cent.
+        percent: u32,
+    },
+    /// `The service download firmware is complete, total_size: %d Spend time: %ds`
+    Downloaded {
+        /// Bytes.
+        bytes: u32,
+        /// Whole seconds.
+        seconds: u32,
+    },
+    /// `Find upgradeable devices`
+    Finding,
+    /// A row of the table of devices.
+    Row(Row<'a>),
+    /// `Send firmware to selected device: %s`
+    Sending(&'a str),
+    /// `Firmware is sent to the device to complete, Spend time: %ds`
+    Complete {
+        /// Whole seconds.
+        seconds: u32,
+    },
+    /// `Devices upgrade completed, successed_num: %d, unfinished_num: %d`
+    Result {
+        /// Devices that have the image.
+        successed: u32,
+        /// Devices that have not.
+        unfinished: u32,
+    },
+    /// E `Firmware not downloaded`
+    NotDownloaded,
+    /// W `espnow wait ota num: %u` of the example.
+    Waiting(u32),
+    /// `total_size: %d, packet_num: %d` when the transfer starts.
+    Start {
+        /// Bytes of the image.
+        bytes: u32,
+        /// Packets it is cut into.
+        packets: u32,
+    },
+    /// `Scan OTA list, num: %d`
+    Scanned(u32),
+    /// `count: %d, Upgrade_initiator_send, …`: the state after a round.
+    Progress(Progress),
+    /// W `… wait_ticks: %d`: a wait for the devices' states is over.
+    Waited {
+        /// FreeRTOS ticks.
+        ticks: u32,
+    },
+    /// `The device starts to upgrade`
+    DeviceStarts,
+    /// `Write total_size: %d, written_size: %d, spend time: %ds`
+    Written {
+        /// Bytes of the image.
+        total: u32,
+        /// Bytes so far.
+        written: u32,
+        /// Whole seconds.
+        seconds: u32,
+    },
+    /// `Running firmware version: %s`. Printed twice: first the running image, then the new one.
+    Version(&'a str),
+}
+
+/// `| <MAC> | %d | %d | project | idf | version | secure version | date time |`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row<'a> {
+    /// The device.
+    pub mac: Mac,
+    /// Channel.
+    pub channel: u8,
+    /// Signal strength, dBm.
+    pub rssi: i8,
+    /// Name of the project.
+    pub project: &'a str,
+    /// Version of ESP-IDF.
+    pub idf: &'a str,
+    /// Version of the application.
+    pub version: &'a str,
+    /// Anti-rollback version.
+    pub secure_version: i64,
+    /// Date and time of the build, as one text.
+    pub built: &'a str,
+}
+
+/// The state of a job for several devices after one of its rounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Number of the round.
+    pub round: u32,
+    /// Devices that were asked for.
+    pub requested: u32,
+    /// Devices that are not done.
+    pub unfinished: u32,
+    /// Devices that are done.
+    pub successed: u32,
+}
+
+pub(super) fn read<'a>(line: &Line<'a>) -> Option<Ota<'a>> {
+    command(line.text)
+        .or_else(|| row(line.text).map(Ota::Row))
+        .or_else(|| initiator(line.text))
+        .or_else(|| responder(line.text))
+}
+
+fn command(text: &str) -> Option<Ota<'_>> {
+    let mut s = Scan::new(text);
+    let found = if s.maybe("Firmware Download, url: ") {
+        Ota::Download(s.rest())
+    } else if s.maybe("Open HTTP connection: ") {
+        Ota::Connect(s.rest())
+    } else if s.maybe("Firmware download size: ") {
+        let bytes = s.int()?;
+        s.lit(", progress rate: ")?;
+        let percent = s.int()?;
+        s.lit("%")?;
+        Ota::Downloading { bytes, percent }
+    } else if s.maybe("The service download firmware is complete, total_size: ") {
+        let bytes = s.int()?;
+        s.lit(" Spend time: ")?;
+        Ota::Downloaded { bytes, seconds: seconds(&mut s)? }
+    } else if s.maybe("Find upgradeable devices") {
+        Ota::Finding
+    } else if s.maybe("Send firmware to selected device:") {
+        Ota::Sending(s.rest().trim_start())
+    } else if s.maybe("Firmware is sent to the device to complete, Spend time: ") {
+        Ota::Complete { seconds: seconds(&mut s)? }
+    } else if s.maybe("Devices upgrade completed, successed_num: ") {
+        let successed = s.int()?;
+        s.lit(", unfinished_num: ")?;
+        Ota::Result { successed, unfinished: s.int()? }
+    } else if s.maybe("espnow wait ota num: ") {
+        Ota::Waiting(s.int()?)
+    } else {
+        s.lit("Firmware not downloaded")?;
+        Ota::NotDownloaded
+    };
+    s.end()?;
+    Some(found)
+}
+
+/// `%ds`
+fn seconds(s: &mut Scan<'_>) -> Option<u32> {
+    let seconds = s.int()?;
+    s.lit("s")?;
+    Some(seconds)
+}
+
+/// A column of a table of devices, and the bar behind it.
+pub(super) fn column<'a>(s: &mut Scan<'a>) -> Option<&'a str> {
+    s.until("|").map(str::trim)
+}
+
+/// The columns that the tables of `ota` and `security` begin with.
+pub(super) fn first_columns(s: &mut Scan<'_>) -> Option<(Mac, u8, i8)> {
+    s.lit("|")?;
+    let mac = Mac::parse(column(s)?.as_bytes())?;
+    let channel = column(s)?.parse().ok()?;
+    Some((mac, channel, column(s)?.parse().ok()?))
+}
+
+fn row(text: &str) -> Option<Row<'_>> {
+    let mut s = Scan::new(text);
+    let (mac, channel, rssi) = first_columns(&mut s)?;
+    let (project, idf, version) = (column(&mut s)?, column(&mut s)?, column(&mut s)?);
+    let secure_version = column(&mut s)?.parse().ok()?;
+    let built = column(&mut s)?;
+    s.end()?;
+    Some(Row { mac, channel, rssi, project, idf, version, secure_version, built })
+}
+
+fn initiator(text: &str) -> Option<Ota<'_>> {
+    let mut s = Scan::new(text);
+    let found = if s.maybe("[espnow_ota_initiator_send, ") {
+        let _line: u32 = s.int()?;
+        s.lit("]: total_size: ")?;
+        let bytes = s.int()?;
+        s.lit(", packet_num: ")?;
+        Ota::Start { bytes, packets: s.int()? }
+    } else if s.maybe("Scan OTA list, num: ") {
+        Ota::Scanned(s.int()?)
+    } else if text.contains("Upgrade_initiator_send") {
+        // The component prints the unfinished under the name of the requested and the other way
+        // round (reference, 7.6).
+        let printed = progress(&mut s, "Upgrade_initiator_send")?;
+        let (requested, unfinished) = (printed.unfinished, printed.requested);
+        Ota::Progress(Progress { requested, unfinished, ..printed })
+    } else {
+        s.until("<ESP_OK>")?;
+        s.until("wait_ticks: ")?;
+        Ota::Waited { ticks: s.int()? }
+    };
+    s.end()?;
+    Some(found)
+}
+
+/// `count: %d, <name>, requested_num: %d, unfinished_num: %d, successed_num: %d`, as printed.
+pub(super) fn progress(s: &mut Scan<'_>, name: &str) -> Option<Progress> {
+    s.lit("count: ")?;
+    let round = s.int()?;
+    s.lit(", ")?;
+    s.lit(name)?;
+    s.lit(", requested_num: ")?;
+    let requested = s.int()?;
+    s.lit(", unfinished_num: ")?;
+    let unfinished = s.int()?;
+    s.lit(", successed_num: ")?;
+    Some(Progress { round, requested, unfinished, successed: s.int()? })
+}
+
+fn responder(text: &str) -> Option<Ota<'_>> {
+    let mut s = Scan::new(text);
+    let found = if s.maybe("The device starts to upgrade") {
+        Ota::DeviceStarts
+    } else if s.maybe("Write total_size: ") {
+        let total = s.int()?;
+        s.lit(", written_size: ")?;
+        let written = s.int()?;
+        s.lit(", spend time: ")?;
+        Ota::Written { total, written, seconds: seconds(&mut s)? }
+    } else {
+        s.lit("Running firmware version:")?;
+        Ota::Version(s.rest().trim_start())
+    };
+    s.end()?;
+    Some(found)
+}

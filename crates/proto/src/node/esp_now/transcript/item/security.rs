@@ -1,0 +1,147 @@
+//! Lines of `security`, of the handshake and of `sec_test` (reference, section 7.6).
+
+use super::super::line::Line;
+use super::super::scan::Scan;
+use super::ota::{Progress, column, first_columns, progress};
+use crate::wire::mac::Mac;
+
+/// A line about the handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Security<'a> {
+    /// `Erase key info and restart`
+    Erase,
+    /// `Find devices waiting to get key`
+    Finding,
+    /// `| <MAC> | %d | %d | %d |`: a row of the table of devices.
+    Row {
+        /// The device.
+        mac: Mac,
+        /// Channel.
+        channel: u8,
+        /// Signal strength, dBm.
+        rssi: i8,
+        /// Version of the security protocol.
+        version: i64,
+    },
+    /// `Security initiator start: %s`
+    Start(&'a str),
+    /// `App key is sent to the device to complete, Spend time: %dms`, and in the example the time
+    /// of the scan beside it.
+    Complete {
+        /// Milliseconds.
+        ms: u32,
+        /// Milliseconds of the scan.
+        scan_ms: Option<u32>,
+    },
+    /// `Devices security completed, successed_num: %d, unfinished_num: %d`
+    Result {
+        /// Devices that have the key.
+        successed: u32,
+        /// Devices that have not.
+        unfinished: u32,
+    },
+    /// E `Secure key is not set`
+    NoKey,
+    /// W `espnow wait security num: %u` of the example.
+    Waiting(u32),
+    /// `count: %d, Secure_initiator_send, …`: the state after a round.
+    Progress(Progress),
+    /// `Get APP key`: this device has got the key.
+    GotKey,
+}
+
+/// A line of `sec_test`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Crypto {
+    /// `Encrypting data of %d bytes takes an average of %lld us`
+    Encrypting {
+        /// Bytes of one message.
+        bytes: u32,
+        /// Mean, cut to whole microseconds.
+        us: i64,
+    },
+    /// `Decrypting data of %d bytes takes an average of %lld us`
+    Decrypting {
+        /// Bytes of one message.
+        bytes: u32,
+        /// Mean, cut to whole microseconds.
+        us: i64,
+    },
+    /// E `Decrypt error`
+    Failed,
+}
+
+pub(super) fn read_crypto(line: &Line<'_>) -> Option<Crypto> {
+    let mut s = Scan::new(line.text);
+    if s.maybe("Decrypt error") {
+        s.end()?;
+        return Some(Crypto::Failed);
+    }
+    let encrypting = s.maybe("Encrypting data of ");
+    if !encrypting {
+        s.lit("Decrypting data of ")?;
+    }
+    let bytes = s.int()?;
+    s.lit(" bytes takes an average of ")?;
+    let us = s.int()?;
+    s.lit(" us")?;
+    s.end()?;
+    Some(match encrypting {
+        true => Crypto::Encrypting { bytes, us },
+        false => Crypto::Decrypting { bytes, us },
+    })
+}
+
+pub(super) fn read<'a>(line: &Line<'a>) -> Option<Security<'a>> {
+    row(line.text).or_else(|| complete(line.text)).or_else(|| command(line.text))
+}
+
+fn row(text: &str) -> Option<Security<'_>> {
+    let mut s = Scan::new(text);
+    let (mac, channel, rssi) = first_columns(&mut s)?;
+    let version = column(&mut s)?.parse().ok()?;
+    s.end()?;
+    Some(Security::Row { mac, channel, rssi, version })
+}
+
+fn complete(text: &str) -> Option<Security<'_>> {
+    let mut s = Scan::new(text);
+    s.lit("App key is sent to the device to complete, Spend time: ")?;
+    let ms = s.int()?;
+    s.lit("ms")?;
+    let scan_ms = if s.maybe(", Scan time: ") {
+        let ms = s.int()?;
+        s.lit("ms")?;
+        Some(ms)
+    } else {
+        None
+    };
+    s.end()?;
+    Some(Security::Complete { ms, scan_ms })
+}
+
+fn command(text: &str) -> Option<Security<'_>> {
+    let mut s = Scan::new(text);
+    let found = if s.maybe("Erase key info and restart") {
+        Security::Erase
+    } else if s.maybe("Find devices waiting to get key") {
+        Security::Finding
+    } else if s.maybe("Security initiator start:") {
+        Security::Start(s.rest().trim_start())
+    } else if s.maybe("Devices security completed, successed_num: ") {
+        let successed = s.int()?;
+        s.lit(", unfinished_num: ")?;
+        Security::Result { successed, unfinished: s.int()? }
+    } else if s.maybe("Secure key is not set") {
+        Security::NoKey
+    } else if s.maybe("espnow wait security num: ") {
+        Security::Waiting(s.int()?)
+    } else if s.maybe("Get APP key") {
+        Security::GotKey
+    } else {
+        // Unlike the line of the update, this one has its numbers in their places.
+        Security::Progress(progress(&mut s, "Secure_initiator_send")?)
+    };
+    s.end()?;
+    Some(found)
+}

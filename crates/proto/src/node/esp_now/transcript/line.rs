@@ -1,0 +1,120 @@
+//! The shape of a line.
+//!
+//! ```text
+//! [24:0a:c4:00:00:01][1][-40]: I (1205) iperf_cmd: seq=3 Destination Host Unreachable
+//! └── a monitor's prefix ─────┘ │  │    │          └ text
+//!                         level ┘  │    └ tag
+//!             ms since start, of the device that logs
+//! ```
+
+use super::super::print::Level;
+use super::scan::Scan;
+use crate::wire::mac::Mac;
+
+/// A line in its parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line<'a> {
+    /// The device whose line it is, if it came over the air.
+    pub remote: Option<Remote>,
+    /// Level, time and tag, if it is a log line.
+    pub log: Option<Log<'a>>,
+    /// The rest; the whole line for plain text.
+    pub text: &'a str,
+    /// Whether the end of the line is missing.
+    pub cut: bool,
+}
+
+/// What a monitor prints before a line of another device: `[<MAC>][<channel>][<rssi>]: `.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Remote {
+    /// The device.
+    pub mac: Mac,
+    /// The channel it was heard on.
+    pub channel: u8,
+    /// Signal strength at the monitor, dBm.
+    pub rssi: i8,
+}
+
+/// The header of a log line of ESP-IDF: `<L> (<ms>) <tag>: `.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Log<'a> {
+    /// Severity.
+    pub level: Level,
+    /// Milliseconds since the device's start, whole ones. 32 bits on the device: they start again
+    /// after 49.7 days.
+    pub ms: u32,
+    /// Who logs.
+    pub tag: &'a str,
+}
+
+impl<'a> Line<'a> {
+    /// Takes a line apart. What has no such shape is all text.
+    #[must_use]
+    pub fn parse(text: &'a str, cut: bool) -> Self {
+        let (remote, text) = prefix(text).map_or((None, text), |(r, rest)| (Some(r), rest));
+        let (log, text) = header(text).map_or((None, text), |(log, rest)| (Some(log), rest));
+        Self { remote, log, text, cut }
+    }
+
+    /// The tag; empty for plain text.
+    #[must_use]
+    pub fn tag(&self) -> &'a str {
+        self.log.map_or("", |log| log.tag)
+    }
+}
+
+fn prefix(text: &str) -> Option<(Remote, &str)> {
+    let mut scan = Scan::new(text);
+    scan.lit("[")?;
+    let mac = scan.mac()?;
+    scan.lit("][")?;
+    let channel = scan.int()?;
+    scan.lit("][")?;
+    let rssi = scan.int()?;
+    scan.lit("]:")?;
+    Some((Remote { mac, channel, rssi }, scan.rest().trim_start_matches(' ')))
+}
+
+fn header(text: &str) -> Option<(Log<'_>, &str)> {
+    let (letter, rest) = text.split_at_checked(1)?;
+    let level = match letter {
+        "E" => Level::Error,
+        "W" => Level::Warn,
+        "I" => Level::Info,
+        "D" => Level::Debug,
+        "V" => Level::Verbose,
+        _ => return None,
+    };
+    let mut scan = Scan::new(rest.strip_prefix(" (")?);
+    let ms = scan.int()?;
+    scan.lit(") ")?;
+    let (tag, text) = match scan.until(": ") {
+        Some(tag) => (tag, scan.rest()),
+        // Nothing after the tag: the blank at the line's end is gone.
+        None => (scan.rest().strip_suffix(':')?, ""),
+    };
+    // A tag has no blanks worth the name; text that happens to look like a header has.
+    (!tag.is_empty() && tag.len() <= 48).then_some((Log { level, ms, tag }, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_taken_apart() {
+        let line = Line::parse("[24:0a:c4:00:00:01][1][-40]: W (12) iperf_cmd: seq=3: x", false);
+        let mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 1]);
+        assert_eq!(line.remote, Some(Remote { mac, channel: 1, rssi: -40 }));
+        assert_eq!(line.log, Some(Log { level: Level::Warn, ms: 12, tag: "iperf_cmd" }));
+        assert_eq!((line.text, line.tag()), ("seq=3: x", "iperf_cmd"));
+        let bare = Line::parse("I (5) tag:", true);
+        assert_eq!((bare.tag(), bare.text, bare.cut), ("tag", "", true));
+        for plain in ["I (5 tag: x", "X (5) tag: x", "I (99999999999) tag: x", "I (-5) t: x", "E"] {
+            let line = Line::parse(plain, false);
+            assert_eq!((line.remote, line.log, line.text), (None, None, plain));
+        }
+        // An impossible signal strength: not a prefix.
+        assert!(Line::parse("[24:0a:c4:00:00:01][1][-400]: x", false).remote.is_none());
+    }
+}

@@ -1,0 +1,362 @@
+//! Bytes of a serial port to lines.
+//!
+//! The device's line editor (linenoise in ESP-IDF) draws its command line anew with every key:
+//! CR, prompt, text, `ESC [ 0 K`. A line that starts with a prompt is therefore kept as a terminal
+//! would show it: CR goes back, what follows overwrites. Any other line is kept as it came. A
+//! command that the editor breaks at exactly the terminal's width comes out as two pieces.
+
+use super::split;
+
+/// A sensible size of the buffer of one line: `log` lines of the component are at most as long as
+/// an ESP-NOW v1.0 frame, but for the lists of devices, which may be of any length.
+pub const LINE: usize = 512;
+
+/// Bytes of one control sequence before it is taken for rubbish.
+const SEQUENCE: u8 = 32;
+
+/// What the bytes contain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// A line that is not empty.
+    Line {
+        /// Its text, without line end and control characters.
+        text: &'a str,
+        /// Whether its end is missing, because it did not fit or the transcript ends there.
+        cut: bool,
+    },
+    /// The device waits for a command.
+    Prompt,
+    /// What was typed, or pasted, at the prompt.
+    Echo(&'a str),
+    /// The device asks its terminal and waits for the answer.
+    Query(Query),
+}
+
+/// A question to the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Query {
+    /// `ESC [ 6 n`: where is the cursor? The line editor waits for the answer before a prompt.
+    Position,
+    /// `ESC [ 5 n`: are you there? ESP-IDF asks once, if its editor probes the terminal.
+    Status,
+}
+
+impl Query {
+    /// An answer that lets the device go on: a terminal of 80 columns, which is well.
+    #[must_use]
+    pub const fn answer(self) -> &'static [u8] {
+        match self {
+            Self::Position => b"\x1b[1;80R",
+            Self::Status => b"\x1b[0n",
+        }
+    }
+}
+
+/// What was left out or changed on the way from bytes to lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LineCounts {
+    /// Bytes taken.
+    pub bytes: u64,
+    /// Lines given out, without echoes.
+    pub lines: u32,
+    /// Empty lines.
+    pub blank: u32,
+    /// Lines that did not fit into the buffer.
+    pub cut_lines: u32,
+    /// Bytes of such lines that were left out.
+    pub cut_bytes: u32,
+    /// Bytes that were not UTF-8, replaced by question marks.
+    pub not_utf8: u32,
+    /// Control characters left out, but for CR, LF and NUL.
+    pub controls: u32,
+    /// Control sequences left out.
+    pub sequences: u32,
+}
+
+/// Where in a control sequence we are (ECMA-48).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Escape {
+    #[default]
+    None,
+    /// After ESC.
+    Start,
+    /// After `ESC [`: the first number, and the bytes so far.
+    Csi { number: u16, first: bool, len: u8 },
+}
+
+/// What a byte brought about.
+enum Step {
+    Nothing,
+    Query(Query),
+    Prompt,
+    Seal,
+    /// Seal first, then take the byte again.
+    SealBefore,
+}
+
+/// Splits bytes into lines, in `N` bytes of memory. See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Lines<const N: usize = LINE> {
+    buf: [u8; N],
+    len: usize,
+    cursor: usize,
+    escape: Escape,
+    /// A CR has come, and nothing visible since.
+    returned: bool,
+    /// Length of the prompt at the start of the line; 0 for none.
+    prompt: usize,
+    cut: bool,
+    /// The line is complete; what stands before this index has been given out.
+    sealed: Option<usize>,
+    counts: LineCounts,
+}
+
+impl<const N: usize> Default for Lines<N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<const N: usize> Lines<N> {
+    /// At the start of a line.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            buf: [0; N],
+            len: 0,
+            cursor: 0,
+            escape: Escape::None,
+            returned: false,
+            prompt: 0,
+            cut: false,
+            sealed: None,
+            counts: LineCounts {
+                bytes: 0,
+                lines: 0,
+                blank: 0,
+                cut_lines: 0,
+                cut_bytes: 0,
+                not_utf8: 0,
+                controls: 0,
+                sequences: 0,
+            },
+        }
+    }
+
+    /// What was left out so far.
+    #[must_use]
+    pub const fn counts(&self) -> &LineCounts {
+        &self.counts
+    }
+
+    /// Takes bytes from the front of `bytes` until there is a piece; `None` when all are taken and
+    /// none is complete. The pieces do not depend on how the bytes are cut into chunks.
+    pub fn next(&mut self, bytes: &mut &[u8]) -> Option<Piece<'_>> {
+        loop {
+            if self.sealed.is_some() {
+                let Some(part) = self.part() else {
+                    self.clear();
+                    continue;
+                };
+                return Some(self.piece(part));
+            }
+            let (&byte, rest) = bytes.split_first()?;
+            let step = self.push(byte);
+            if !matches!(step, Step::SealBefore) {
+                *bytes = rest;
+                self.counts.bytes = self.counts.bytes.wrapping_add(1);
+            }
+            match step {
+                Step::Nothing => {}
+                Step::Query(query) => return Some(Piece::Query(query)),
+                Step::Prompt => return Some(Piece::Prompt),
+                Step::Seal | Step::SealBefore => self.seal(),
+            }
+        }
+    }
+
+    /// The transcript ends here: an unfinished line is complete as it is. Call
+    /// [`next`](Self::next) with no bytes until it gives `None`.
+    pub fn finish(&mut self) {
+        self.escape = Escape::None;
+        if self.sealed.is_none() && self.len > self.prompt {
+            self.cut = true;
+            self.seal();
+        }
+    }
+
+    fn push(&mut self, byte: u8) -> Step {
+        match self.escape {
+            Escape::None => self.character(byte),
+            // A line end, or another ESC, ends a torn sequence.
+            _ if matches!(byte, b'\n' | b'\r' | 0x1B) => {
+                self.escape = Escape::None;
+                self.character(byte)
+            }
+            Escape::Start => {
+                self.escape = match byte {
+                    b'[' => Escape::Csi { number: 0, first: true, len: 0 },
+                    // Designations take one more byte (`ESC ( B`).
+                    0x20..=0x2F => Escape::Start,
+                    _ => Escape::None,
+                };
+                Step::Nothing
+            }
+            Escape::Csi { number, first, len } => self.sequence(byte, number, first, len),
+        }
+    }
+
+    fn sequence(&mut self, byte: u8, number: u16, first: bool, len: u8) -> Step {
+        let len = len.saturating_add(1);
+        self.escape = match byte {
+            _ if len > SEQUENCE => Escape::None,
+            b'0'..=b'9' if first => {
+                let number = number.saturating_mul(10).saturating_add(u16::from(byte - b'0'));
+                Escape::Csi { number, first, len }
+            }
+            0x20..=0x3F => Escape::Csi { number, first: false, len },
+            _ => Escape::None,
+        };
+        if self.escape != Escape::None || !(0x40..=0x7E).contains(&byte) {
+            return Step::Nothing;
+        }
+        let by = usize::from(number.max(1));
+        match (byte, number) {
+            (b'n', 6) => return Step::Query(Query::Position),
+            (b'n', 5) => return Step::Query(Query::Status),
+            (b'K', 0) if self.prompt > 0 => self.len = self.len.min(self.cursor),
+            (b'K', 2) if self.prompt > 0 => (self.len, self.cursor) = (0, 0),
+            (b'C', _) if self.prompt > 0 => self.cursor = (self.cursor + by).min(self.len),
+            (b'D', _) if self.prompt > 0 => self.cursor = self.cursor.saturating_sub(by),
+            _ => {}
+        }
+        self.counts.sequences = self.counts.sequences.saturating_add(1);
+        Step::Nothing
+    }
+
+    fn character(&mut self, byte: u8) -> Step {
+        match byte {
+            b'\n' => return Step::Seal,
+            b'\r' => self.returned = true,
+            0x1B => self.escape = Escape::Start,
+            0 => {}
+            0x08 if self.prompt > 0 => self.cursor = self.cursor.saturating_sub(1),
+            1..=8 | 0x0B..=0x1F | 0x7F => {
+                self.counts.controls = self.counts.controls.saturating_add(1);
+            }
+            _ if self.returned && self.prompt == 0 && self.len > 0 => return Step::SealBefore,
+            _ => return self.write(byte),
+        }
+        if self.returned && self.prompt > 0 {
+            self.cursor = 0;
+            self.returned = false;
+        }
+        Step::Nothing
+    }
+
+    /// Writes at the cursor, as a terminal does.
+    fn write(&mut self, byte: u8) -> Step {
+        self.returned = false;
+        let Some(place) = self.buf.get_mut(self.cursor) else {
+            let first = u32::from(!core::mem::replace(&mut self.cut, true));
+            self.counts.cut_lines = self.counts.cut_lines.saturating_add(first);
+            self.counts.cut_bytes = self.counts.cut_bytes.saturating_add(1);
+            return Step::Nothing;
+        };
+        *place = byte;
+        self.cursor += 1;
+        self.len = self.len.max(self.cursor);
+        let text = self.buf.get(..self.len).unwrap_or_default();
+        if byte == b' ' && self.prompt == 0 && split::is_prompt(text) {
+            self.prompt = self.len;
+            return Step::Prompt;
+        }
+        Step::Nothing
+    }
+
+    fn seal(&mut self) {
+        let text = self.buf.get_mut(..self.len).unwrap_or_default();
+        self.counts.not_utf8 = self.counts.not_utf8.saturating_add(split::repair(text));
+        if text.trim_ascii().is_empty() {
+            self.counts.blank = self.counts.blank.saturating_add(1);
+        }
+        self.sealed = Some(0);
+    }
+
+    fn clear(&mut self) {
+        (self.len, self.cursor, self.prompt) = (0, 0, 0);
+        (self.cut, self.returned, self.sealed) = (false, false, None);
+    }
+
+    /// The next part of the sealed line that is not blank.
+    fn part(&mut self) -> Option<Part> {
+        loop {
+            let start = self.sealed?;
+            let text = self.buf.get(..self.len)?;
+            if start >= text.len() {
+                return None;
+            }
+            let echo = self.prompt > 0;
+            let (start, end) = if echo {
+                let typed = text.get(self.prompt..)?;
+                // Other tasks go on printing while the editor waits for keys.
+                let end = split::find_output(typed).map_or(text.len(), |at| self.prompt + at);
+                (core::mem::take(&mut self.prompt), end)
+            } else {
+                (start, self.line_end(start))
+            };
+            self.sealed = Some(end.max(start));
+            if !self.buf.get(start..end)?.trim_ascii().is_empty() {
+                return Some(Part { start, end, echo, last: end == self.len });
+            }
+        }
+    }
+
+    /// Where the line that starts at `start` ends: before the next prefix of a monitor, since
+    /// remote lines that were cut to a frame have no line end. A prefix of the same device before
+    /// the rest of such a line (the answer to `scan` may take two frames) is removed instead.
+    fn line_end(&mut self, start: usize) -> usize {
+        let mut from = start + 1;
+        loop {
+            let text = self.buf.get(..self.len).unwrap_or_default();
+            let here = text.get(start..).unwrap_or_default();
+            let end = split::find_second_stamp(here).map_or(self.len, |at| start + at);
+            let Some(next) = split::find_prefix(text, from).filter(|next| next.start < end) else {
+                return end;
+            };
+            let there = text.get(next.start..).unwrap_or_default();
+            let body = text.get(next.end..).unwrap_or_default().trim_ascii_start();
+            let same = split::prefix(here).is_some() && here.get(..19) == there.get(..19);
+            if !same || split::stamp(body).is_some() {
+                return next.start;
+            }
+            let body = next.end + usize::from(text.get(next.end) == Some(&b' '));
+            if let Some(text) = self.buf.get_mut(..self.len) {
+                text.copy_within(body.., next.start);
+            }
+            self.len = self.len.saturating_sub(body - next.start);
+            from = next.start;
+        }
+    }
+
+    fn piece(&mut self, part: Part) -> Piece<'_> {
+        let bytes = self.buf.get(part.start..part.end).unwrap_or_default();
+        let text = core::str::from_utf8(bytes).unwrap_or_default();
+        if part.echo {
+            return Piece::Echo(text.trim_end());
+        }
+        self.counts.lines = self.counts.lines.saturating_add(1);
+        Piece::Line { text: text.trim_end(), cut: self.cut && part.last }
+    }
+}
+
+/// A part of the buffer that is a piece.
+struct Part {
+    start: usize,
+    end: usize,
+    echo: bool,
+    last: bool,
+}
+
+#[cfg(test)]
+mod tests;
