@@ -16,6 +16,8 @@ pub mod engine;
 pub mod print;
 pub mod security;
 pub mod task;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod tick;
 
 use crate::sample::Sample;
