@@ -19,6 +19,8 @@ pub mod engine;
 pub mod print;
 pub mod security;
 pub mod task;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod tick;
 pub mod transcript;
 

@@ -43,6 +43,8 @@ mod queue;
 mod receive;
 mod recent;
 mod send;
+#[cfg(test)]
+mod tests;
 
 pub use counters::Counters;
 pub use queue::EVENTS_MAX;

@@ -1,0 +1,151 @@
+//! Forwarding, section 2.8.
+
+use super::instants;
+use crate::node::esp_now::air::Country;
+use crate::node::esp_now::testing::{Medium, mac, ms, outgoing, settings};
+use crate::node::esp_now::tick::Tick;
+use crate::wire::component::{DataType, FrameConfig};
+use crate::wire::mac::Mac;
+use std::boxed::Box;
+use std::vec::Vec;
+
+fn config(ttl: u8) -> FrameConfig {
+    FrameConfig { copies: 2, ttl, rssi: -60, ..FrameConfig::default() }
+}
+
+/// Stations in a row: each hears its neighbours alone.
+fn row(count: usize, rssi: i8) -> Medium {
+    let mut medium = Medium::new(count, &settings(1000));
+    medium.hears = Box::new(move |aired, n| (aired.from.abs_diff(n) == 1).then_some(rssi));
+    medium
+}
+
+fn inboxes(medium: &Medium) -> Vec<usize> {
+    medium.stations.iter().map(|station| station.inbox.len()).collect()
+}
+
+#[test]
+fn a_broadcast_goes_as_far_as_its_ttl() {
+    for (ttl, want) in [(0, [0, 1, 0, 0, 0]), (2, [0, 1, 1, 1, 0]), (3, [0, 1, 1, 1, 1])] {
+        let mut medium = row(5, -50);
+        medium.send(0, &outgoing(Mac::BROADCAST, config(ttl), 1), b"x");
+        medium.run_until(ms(100));
+        assert_eq!(inboxes(&medium), want, "ttl {ttl}");
+        for n in 0..5 {
+            let hops = medium.sent(n, DataType::Data);
+            let relays = n <= usize::from(ttl) && n < 5;
+            assert_eq!(hops.len(), if relays { 2 } else { 0 }, "once, in two copies");
+            assert!(hops.iter().all(|aired| {
+                let header = aired.header();
+                header.config.ttl == ttl - n as u8 && header.src == mac(0) && header.magic == 0x1234
+            }));
+        }
+        let from: Vec<Mac> = medium.stations[1].inbox.iter().map(|(d, _)| d.from).collect();
+        assert_eq!(from, [mac(0)]);
+    }
+}
+
+#[test]
+fn three_hops_take_their_time_and_31_is_never_counted_down() {
+    let mut medium = row(4, -50);
+    medium.send(0, &outgoing(Mac::BROADCAST, config(31), 1), b"x");
+    medium.run_until(ms(100));
+    assert_eq!([0, 1, 2, 3].map(|n| instants(&medium, n)[0]), [0, 1, 2, 3]);
+    assert!(medium.log.iter().all(|aired| aired.header().config.ttl == 31));
+    assert_eq!(medium.log.len(), 8, "nobody relays twice");
+    let counters = medium.stations[1].engine.counters();
+    assert_eq!((counters.forwards_due, counters.forwarded, counters.duplicate), (1, 1, 3));
+}
+
+#[test]
+fn weak_frames_are_taken_but_not_forwarded() {
+    for (rssi, want) in [(-60, [0, 1, 1]), (-61, [0, 1, 0])] {
+        let mut medium = row(3, rssi);
+        medium.send(0, &outgoing(Mac::BROADCAST, config(5), 1), b"x");
+        medium.run_until(ms(100));
+        assert_eq!(inboxes(&medium), want);
+    }
+}
+
+#[test]
+fn the_destination_does_not_forward_and_nobody_forwards_who_may_not() {
+    let mut medium = row(4, -50);
+    medium.send(0, &outgoing(mac(2), FrameConfig { broadcast: true, ..config(9) }, 1), b"x");
+    medium.run_until(ms(100));
+    assert_eq!(inboxes(&medium), [0, 0, 1, 0]);
+    assert!(medium.sent(2, DataType::Data).is_empty());
+    let mut medium = row(4, -50);
+    medium.stations[1].shared.settings.forward = false;
+    medium.send(0, &outgoing(Mac::BROADCAST, config(9), 1), b"x");
+    medium.run_until(ms(100));
+    assert_eq!(inboxes(&medium), [0, 1, 0, 0]);
+}
+
+#[test]
+fn types_that_nobody_listens_to_are_forwarded_too() {
+    let mut medium = row(3, -50);
+    medium.stations[1].shared.air.listen(DataType::Data, false);
+    medium.send(0, &outgoing(Mac::BROADCAST, config(1), 1), b"x");
+    medium.run_until(ms(100));
+    assert_eq!(inboxes(&medium), [0, 0, 1]);
+}
+
+#[test]
+fn an_acknowledgement_comes_back_over_the_hops() {
+    let mut medium = row(3, -50);
+    let config = FrameConfig { ack: true, ..config(2) };
+    medium.send(0, &outgoing(mac(2), config, 1), b"x");
+    medium.run_until(ms(200));
+    assert_eq!(inboxes(&medium), [0, 0, 1]);
+    assert_eq!(medium.sent(1, DataType::Ack).len(), 1, "one copy");
+    assert!(medium.stations[0].outcomes[0].1.is_done());
+}
+
+#[test]
+fn forwarding_goes_over_all_channels_where_it_is_set_up_to() {
+    for (all, locked, want) in
+        [(true, false, &[1, 2, 3, 1, 2, 3][..]), (true, true, &[2, 2]), (false, false, &[2, 2])]
+    {
+        let mut medium = row(2, -50);
+        for station in &mut medium.stations {
+            station.shared.air.country = Country { count: 3, ..Country::CN };
+            station.shared.air.channel = 2;
+        }
+        medium.stations[0].shared.air.locked = true;
+        medium.stations[1].shared.air.locked = locked;
+        medium.stations[1].shared.settings.forward_all_channels = all;
+        let config = FrameConfig { channel: 15, ..config(1) };
+        medium.send(0, &outgoing(Mac::BROADCAST, config, 1), b"x");
+        medium.run_until(ms(100));
+        let channels: Vec<u8> =
+            medium.log.iter().filter(|a| a.from == 1).map(|aired| aired.channel).collect();
+        assert_eq!(channels, want);
+        assert_eq!(medium.stations[1].shared.air.channel, 2, "returned");
+    }
+}
+
+#[test]
+fn forwarding_stops_early_by_a_limit_that_depends_on_the_tick() {
+    // Two buffers: each copy waits until the one before it has left, which takes 200 ms.
+    for (hz, copies) in [(1000, 16), (100, 2)] {
+        assert_eq!(slow_copies(hz), copies, "{hz} Hz");
+    }
+}
+
+/// Copies that are forwarded with a driver that takes 200 ms for each.
+fn slow_copies(hz: u32) -> usize {
+    let mut medium = row(2, -50);
+    let tick = Tick::from_hz(hz);
+    let settings = &mut medium.stations[1].shared.settings;
+    (settings.tick, settings.tx_buffers) = (tick, 2);
+    medium.stations[1].mute = true;
+    medium.send(0, &outgoing(Mac::BROADCAST, FrameConfig { copies: 31, ..config(1) }, 1), b"x");
+    medium.run_until(ms(50));
+    for at in 1..20 {
+        medium.run_until(ms(200 * at));
+        let (engine, mut cx) = medium.stations[1].parts(ms(200 * at));
+        engine.sent(&mut cx, true);
+        medium.run_until(ms(200 * at));
+    }
+    instants(&medium, 1).len()
+}
