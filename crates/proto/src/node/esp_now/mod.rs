@@ -10,12 +10,14 @@
 //! | [`console`] | the console: line editor, commands |
 //! | [`transcript`] | a console read back: lines, samples, results |
 //! | [`air`] | channel, country, types listened to, groups |
+//! | [`control`] | binding, and values for attributes |
 //! | [`security`] | keys, policy, handshake |
 
 pub mod air;
 pub mod board;
 pub mod console;
 pub mod engine;
+pub mod control;
 pub mod print;
 pub mod security;
 pub mod task;
