@@ -12,6 +12,7 @@
 //! | [`air`] | channel, country, types listened to, groups |
 //! | [`control`] | binding, and values for attributes |
 //! | [`security`] | keys, policy, handshake |
+//! | [`time_sync`] | whose clock is followed, and by how much the own one is off |
 
 pub mod air;
 pub mod board;
@@ -23,6 +24,7 @@ pub mod security;
 pub mod task;
 pub mod tick;
 pub mod transcript;
+pub mod time_sync;
 
 use crate::sample::Sample;
 use crate::time::Instant;
