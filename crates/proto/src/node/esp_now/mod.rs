@@ -10,12 +10,15 @@
 //! | [`console`] | the console: line editor, commands |
 //! | [`transcript`] | a console read back: lines, samples, results |
 //! | [`air`] | channel, country, types listened to, groups |
+//! | [`control`] | binding, and values for attributes |
 //! | [`security`] | keys, policy, handshake |
+//! | [`time_sync`] | whose clock is followed, and by how much the own one is off |
 
 pub mod air;
 pub mod board;
 pub mod console;
 pub mod engine;
+pub mod control;
 pub mod print;
 pub mod security;
 pub mod task;
@@ -23,6 +26,7 @@ pub mod task;
 pub(crate) mod testing;
 pub mod tick;
 pub mod transcript;
+pub mod time_sync;
 
 use crate::sample::Sample;
 use crate::time::Instant;
