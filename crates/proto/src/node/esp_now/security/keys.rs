@@ -1,26 +1,13 @@
-//! The keys of the application layer, and the policy.
+//! The keys of the application layer: in use, stored, erased.
 
-use crate::wire::component::sealed::Sealer;
+use crate::node::esp_now::board::{Board, Key};
+use crate::wire::component::sealed::{NONCE_LEN, Sealer};
+use subtle::ConstantTimeEq;
 use zeroize::Zeroize;
 
 /// Bytes of a key as it is stored and handed out ("APP key"): 16 of AES key, 8 where the component
 /// keeps a frame's nonce, 8 unused.
 pub const KEY_LEN: usize = 32;
-
-/// What a node refuses beyond what the component refuses.
-///
-/// The component's protocol is weak in known ways; [`Policy::COMPATIBLE`] leaves them as they are.
-/// [`Policy::STRICT`] closes what a receiver alone can close.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Policy {
-    /// Types (a mask of `DataType::mask`) that are dropped when they arrive unencrypted.
-    pub encrypted_only: u16,
-}
-
-impl Policy {
-    /// What the component does.
-    pub const COMPATIBLE: Self = Self { encrypted_only: 0 };
-}
 
 /// The node's two keys, each with its schedule. Wiped when dropped.
 #[derive(Debug, Default)]
@@ -29,6 +16,105 @@ pub struct Keys {
     pub encrypt: Option<Secret>,
     /// For receiving.
     pub decrypt: Option<Secret>,
+    seen: Nonces,
+}
+
+impl Keys {
+    /// The keys that are stored, as a node has them after its start.
+    #[must_use]
+    pub fn load(board: &mut dyn Board) -> Self {
+        let encrypt = stored(board, Key::EncryptKey);
+        let decrypt = stored(board, Key::DecryptKey);
+        Self { encrypt, decrypt, seen: Nonces::default() }
+    }
+
+    /// Takes a key for both directions and stores it (`espnow_set_key`, `espnow_set_dec_key`).
+    /// Flash is written only where the 16 bytes of the AES key have changed. False if that failed;
+    /// the key is used until the next start all the same.
+    pub fn store(&mut self, board: &mut dyn Board, bytes: &[u8; KEY_LEN]) -> bool {
+        let sent = replace(board, Key::EncryptKey, &mut self.encrypt, bytes);
+        let received = replace(board, Key::DecryptKey, &mut self.decrypt, bytes);
+        sent && received
+    }
+
+    /// Removes the stored key for sending and nothing else (`espnow_erase_key`): all that the
+    /// console's `security -e` does before it restarts. The node can still decrypt.
+    pub fn erase_encrypt(&mut self, board: &mut dyn Board) {
+        board.forget(Key::EncryptKey);
+        self.encrypt = None;
+    }
+
+    /// Removes both keys, stored and in use. No command of the component does that.
+    pub fn erase(&mut self, board: &mut dyn Board) {
+        self.erase_encrypt(board);
+        board.forget(Key::DecryptKey);
+        self.decrypt = None;
+        self.seen = Nonces::default();
+    }
+
+    /// Notes the nonce of a payload that was decrypted; false if it is one of the last
+    /// [`NONCES`]: a recorded frame, sent again. For [`Policy::refuse_replays`].
+    pub fn first_sight(&mut self, nonce: &[u8; NONCE_LEN]) -> bool {
+        self.seen.first_sight(nonce)
+    }
+}
+
+fn stored(board: &mut dyn Board, key: Key) -> Option<Secret> {
+    let mut bytes = [0; KEY_LEN];
+    let secret = match board.load(key, &mut bytes) {
+        Some(KEY_LEN) => Some(Secret::new(bytes)),
+        _ => None,
+    };
+    bytes.zeroize();
+    secret
+}
+
+fn replace(
+    board: &mut dyn Board,
+    key: Key,
+    place: &mut Option<Secret>,
+    bytes: &[u8; KEY_LEN],
+) -> bool {
+    let known = place.as_ref().is_some_and(|old| old.bytes[..16].ct_eq(&bytes[..16]).into());
+    *place = Some(Secret::new(*bytes));
+    known || board.save(key, bytes)
+}
+
+/// Nonces that are remembered.
+pub const NONCES: usize = 64;
+
+/// The last nonces, 32 bits of each: nonces are random, so that one in 2^26 frames is refused in
+/// error.
+#[derive(Debug)]
+struct Nonces {
+    last: [u32; NONCES],
+    at: u8,
+    full: bool,
+}
+
+impl Default for Nonces {
+    fn default() -> Self {
+        Self { last: [0; NONCES], at: 0, full: false }
+    }
+}
+
+impl Nonces {
+    fn first_sight(&mut self, nonce: &[u8; NONCE_LEN]) -> bool {
+        let [a, b, c, d, ..] = *nonce;
+        let short = u32::from_le_bytes([a, b, c, d]);
+        let known = if self.full { NONCES } else { usize::from(self.at) };
+        if self.last.iter().take(known).any(|&old| old == short) {
+            return false;
+        }
+        if let Some(place) = self.last.get_mut(usize::from(self.at)) {
+            *place = short;
+        }
+        self.at += 1;
+        if usize::from(self.at) >= NONCES {
+            (self.at, self.full) = (0, true);
+        }
+        true
+    }
 }
 
 /// One key.
@@ -74,5 +160,54 @@ impl Drop for Secret {
 impl core::fmt::Debug for Secret {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str("Secret(…)")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::node::esp_now::security::testing::Flash;
+
+    #[test]
+    fn a_key_lasts_over_a_restart_until_it_is_erased() {
+        let mut flash = Flash::default();
+        let mut keys = Keys::load(&mut flash);
+        assert!(keys.encrypt.is_none() && keys.decrypt.is_none());
+        assert!(keys.store(&mut flash, &[7; KEY_LEN]));
+        assert_eq!(flash.writes, 2);
+        assert!(keys.store(&mut flash, &[7; KEY_LEN]));
+        assert_eq!(flash.writes, 2, "the same key is not written again");
+        let mut keys = Keys::load(&mut flash);
+        assert_eq!(keys.encrypt.as_ref().map(|k| *k.bytes()), Some([7; KEY_LEN]));
+        // The console's `security -e`.
+        keys.erase_encrypt(&mut flash);
+        let mut keys = Keys::load(&mut flash);
+        assert!(keys.encrypt.is_none() && keys.decrypt.is_some());
+        keys.erase(&mut flash);
+        let keys = Keys::load(&mut flash);
+        assert!(keys.encrypt.is_none() && keys.decrypt.is_none());
+    }
+
+    #[test]
+    fn flash_that_fails_is_told() {
+        let mut flash = Flash { broken: true, ..Flash::default() };
+        let mut keys = Keys::default();
+        assert!(!keys.store(&mut flash, &[7; KEY_LEN]));
+        assert!(keys.encrypt.is_some() && keys.decrypt.is_some());
+    }
+
+    #[test]
+    fn a_nonce_is_new_once_while_it_is_remembered() {
+        let mut keys = Keys::default();
+        let nonce = |i: u64| (i | 0xAA00_0000_0000).to_le_bytes();
+        assert!(keys.first_sight(&nonce(0)), "zero is a nonce too");
+        assert!(!keys.first_sight(&nonce(0)));
+        for i in 1..NONCES as u64 {
+            assert!(keys.first_sight(&nonce(i)));
+        }
+        assert!(!keys.first_sight(&nonce(0)));
+        assert!(keys.first_sight(&nonce(64)));
+        assert!(keys.first_sight(&nonce(0)), "forgotten");
+        assert!(!keys.first_sight(&nonce(64)));
     }
 }

@@ -1,8 +1,60 @@
 //! Keys of the application layer, what is refused without them, and the handshake that delivers
-//! them.
+//! them (section 3 of the protocol reference).
+//!
+//! | module | what |
+//! |---|---|
+//! | [`Keys`] | keys in use and in storage |
+//! | [`Policy`] | what is refused beyond what the component refuses |
+//! | [`exchange`] | the key agreement |
+//! | [`responder`] | takes a key |
+//! | [`initiator`] | finds devices and hands the key out |
+//! | [`sec_test`] | the command `sec_test` |
+//!
+//! # Weaknesses of the component's protocol
+//!
+//! [`Policy::COMPATIBLE`] does as the component does, [`Policy::STRICT`] closes what one node can
+//! close alone. All of it stays compatible on the wire: a strict node talks to the component,
+//! provided that both encrypt what they send.
+//!
+//! | weakness | the component | strict |
+//! |---|---|---|
+//! | Plain frames | taken even where encryption is on | dropped, for every type that can be encrypted ([`Policy::encrypted_only`]) |
+//! | Recorded frames, sent again | only copies among the last 32 packet ids are dropped; a changed header makes them new | a nonce among the last 64 is dropped, whatever the header says ([`Policy::refuse_replays`]). Older ones are taken |
+//! | Reset message | anybody frees a responder from its initiator and its key | ignored ([`Policy::refuse_reset`]) |
+//! | Time of the handshake | always, and again after every restart | only in a window that the application opens ([`Policy::windowed`]) |
+//! | Failed messages | free the responder, so that anybody can end a handshake | are ignored; a silent initiator is given up after 10 s; five wrong proofs close the window ([`Policy::keep_binding`]) |
+//! | Key response | an initiator looks at its type only: a forged one counts a device as done | the key must come back under the agreed key, after it was sent ([`Policy::check_echo`]) |
+//! | No proof of possession | allowed: the key goes to whoever answers | refused on both ends ([`Policy::require_pop`]) |
+//! | Public keys of small order | refused by the crypto library | refused, in both policies |
+//!
+//! What one node cannot close:
+//!
+//! * The tag has 4 bytes: one forged frame in 2^32 is taken, and nothing limits the tries.
+//! * The header is not authenticated: source, destination, type, packet id and hops of a sealed
+//!   frame can be forged. So can GROUP frames and acknowledgements, which are never encrypted.
+//! * Nonces are 8 random bytes under one key that all nodes share: after about 2^32 frames of all
+//!   of them two are equal.
+//! * There is no order and no clock in a frame, so that a frame older than the memory of nonces is
+//!   as good as new.
+//! * The PoP is the only authentication. Who answers in the place of a responder without knowing it
+//!   gets the initiator's proof, and can try PoPs against it offline. A PoP that is a word, as
+//!   `espnow_pop`, is none; it should be as random as a key.
+//! * A responder's information is not authenticated: who forges it is offered the handshake, not
+//!   the key.
+//! * Anybody can begin a handshake and so keep a responder from others for a while.
 
 pub mod exchange;
+pub mod initiator;
 mod keys;
+mod policy;
+pub mod responder;
+pub mod sec_test;
+#[cfg(test)]
+mod testing;
 
 pub use exchange::Pop;
-pub use keys::{KEY_LEN, Keys, Policy, Secret};
+pub use initiator::Initiator;
+pub use keys::{KEY_LEN, Keys, NONCES, Secret};
+pub use policy::Policy;
+pub use responder::Responder;
+pub use sec_test::SecTest;

@@ -88,6 +88,18 @@ impl<'a> Message<'a> {
     }
 }
 
+impl Session<'_> {
+    /// Writes the whole message that carries this step, [`Message::Handshake`], and gives its
+    /// length; `None` if `buf` is too short.
+    #[must_use]
+    pub fn emit_message(&self, buf: &mut [u8]) -> Option<usize> {
+        let (head, out) = buf.split_first_chunk_mut::<2>()?;
+        let len = self.emit(out)?;
+        *head = [2, u8::try_from(len).ok()?];
+        Some(2 + len)
+    }
+}
+
 fn sized(rest: &[u8]) -> Option<&[u8]> {
     let (&len, data) = rest.split_first()?;
     data.get(..usize::from(len))

@@ -1,0 +1,527 @@
+//! The initiator: finds devices that wait for a key, and hands it to them (sections 3.4 and 3.5 of
+//! the protocol reference).
+//!
+//! | who starts it | what it does |
+//! |---|---|
+//! | [`find`](Initiator::find), `security -f` | asks, waits, prints who answered |
+//! | [`start`](Initiator::start), `security -s` | hands the stored key to the devices named |
+//! | [`hand_out`](Initiator::hand_out), the examples `security` and `solution` | asks, waits, and hands the key (a new one if none is stored) to all that answered |
+//!
+//! The exchange goes in rounds of at most 100 devices. In each, the round's devices join the group
+//! "SEC", the group gets one message with the public key of the round, and leaves. Then answers are
+//! handled one after the other for 1.2 s and 0.3 s per device. Who has not finished takes part in
+//! the next round.
+//!
+//! The component queues each answer as it came, as many as there are devices. Here a device's place
+//! in the table of sessions is also the place of its answer, which is checked when it comes, so
+//! that none is lost to a full queue; further copies are counted in [`Counts::refused`].
+//!
+//! Where the component differs:
+//!
+//! * Late answers at the end overwrite its stack, and longer payloads than it expects its heap
+//!   (section 10, 11 and 12).
+//! * A message that is refused prolongs a round there; here it does not, so that rounds end.
+//! * A wrong proof shifts its keystream, after which the right one fails; here it does not.
+//! * Its second round lists the unfinished devices in another order.
+//! * Listening to the handshake's type ends with the exchange there, also where the node is a
+//!   responder. Here it is as before.
+
+mod rounds;
+mod scan;
+
+use super::exchange::{Channel, KeyPair, Pop};
+use super::keys::KEY_LEN;
+use crate::node::esp_now::print::Level;
+use crate::node::esp_now::task::{Cx, Event, Outcome, Outgoing, Received, Step, Task};
+use crate::time::{Duration, Instant};
+use crate::wire::component::handshake::Message;
+use crate::wire::component::{DataType, FrameConfig};
+use crate::wire::mac::Mac;
+use heapless::{Deque, Vec};
+use zeroize::Zeroize;
+
+/// Devices in one round.
+pub const ROUND_MAX: usize = 100;
+
+/// The group of a round's devices.
+const GROUP: Mac = Mac(*b"SEC\0\0\0");
+
+const TAG: &str = "espnow_sec_init";
+
+/// Frames of the exchange are ignored by who hears them on another channel; `forward_rssi` is set
+/// and has no effect without hops (`CONFIG_ESPNOW_SEC_SEND_FORWARD_RSSI`).
+const CONFIG: FrameConfig =
+    FrameConfig { copies: 1, filter_adjacent: true, rssi: -65, ..FrameConfig::UNICAST };
+
+/// A device that answered, or that was named.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Device {
+    /// Its address.
+    pub mac: Mac,
+    /// How strong its answer was, dBm; 0 if it gave none.
+    pub rssi: i8,
+    /// On which channel; 0 if it gave none.
+    pub channel: u8,
+    /// 1 if it has a key, 0 if not.
+    pub version: u8,
+    mark: Mark,
+}
+
+/// What becomes of a device in the exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    /// Takes no part.
+    Idle,
+    /// Shall get the key.
+    Wanted,
+    /// Has it.
+    Done,
+}
+
+/// What happened that is not in the printed lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Devices for which the list had no room.
+    pub no_room: u32,
+    /// Messages of the exchange from devices that are not in the round.
+    pub strangers: u32,
+    /// Messages that do not fit, or prove nothing.
+    pub refused: u32,
+}
+
+/// A node's side that gives the key: `DEVICES` found or named, `SESSIONS` (at most [`ROUND_MAX`])
+/// in one round. 9 and 52 bytes of RAM each.
+#[derive(Debug)]
+pub struct Initiator<const DEVICES: usize = 128, const SESSIONS: usize = ROUND_MAX> {
+    /// What is not in the printed lines.
+    pub counts: Counts,
+    devices: Vec<Device, DEVICES>,
+    sessions: Vec<Slot, SESSIONS>,
+    /// Sessions with an answer to handle, oldest first; each is in it once at most.
+    ready: Deque<u8, SESSIONS>,
+    phase: Phase,
+    report: Report,
+    pop: Pop,
+    pair: Option<KeyPair>,
+    key: [u8; KEY_LEN],
+    /// What the answer that waits to be sent carries.
+    block: [u8; 32],
+    magic: u16,
+    wait_ticks: u32,
+    began: Instant,
+    scanned: Instant,
+    round_began: Instant,
+    round: u16,
+    /// An answer was taken since the last run.
+    heard: bool,
+    /// The node listened to the handshake's type before.
+    listened: bool,
+}
+
+/// A session: a device of the round.
+struct Slot {
+    device: u16,
+    stage: Stage,
+    /// K and where the counter starts; before that, the device's public key in the place of K.
+    secret: Secret,
+}
+
+/// Either what the device offered, which is public, or what was agreed, which wipes itself.
+enum Secret {
+    None,
+    Offer { public: [u8; 32], random: [u8; 16] },
+    Channel(Channel),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// The round's first message went, or goes, to it.
+    Invited,
+    /// Its public key has come and waits.
+    Offered,
+    /// It was sent the proof.
+    Asked,
+    /// Its proof was right and waits.
+    Proved,
+    /// It was sent the key.
+    Given,
+    /// It has sent the key back.
+    Done,
+}
+
+impl core::fmt::Debug for Slot {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Slot({}, {:?})", self.device, self.stage)
+    }
+}
+
+/// How it reports: as the console command, or as an example application under its tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Report {
+    Command,
+    Application(&'static str),
+}
+
+/// What is going on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Idle,
+    /// A request is to be sent, in this round of asking.
+    Ask(u8),
+    /// Waits for answers to it.
+    Listen(u8, Instant),
+    /// Prints the devices found, from this line on.
+    List(u16),
+    /// A round begins.
+    Begin,
+    /// Frames of up to 32 addresses, from this on.
+    Join(u8),
+    /// The public key goes to the group.
+    Offer,
+    /// As for joining.
+    Leave(u8),
+    /// Waits for answers, until the queue was empty for so long.
+    Collect(Instant),
+    /// Answers this session.
+    Answer(u8),
+    /// The result is to be printed.
+    Finish,
+}
+
+impl<const DEVICES: usize, const SESSIONS: usize> Default for Initiator<DEVICES, SESSIONS> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
+    const FITS: () = assert!(SESSIONS > 0 && SESSIONS <= ROUND_MAX && DEVICES <= u16::MAX as usize);
+
+    /// An initiator that does nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        const { Self::FITS };
+        Self {
+            counts: Counts::default(),
+            devices: Vec::new(),
+            sessions: Vec::new(),
+            ready: Deque::new(),
+            phase: Phase::Idle,
+            report: Report::Command,
+            pop: Pop::default(),
+            pair: None,
+            key: [0; KEY_LEN],
+            block: [0; 32],
+            magic: 0,
+            wait_ticks: 0,
+            began: Instant::ZERO,
+            scanned: Instant::ZERO,
+            round_began: Instant::ZERO,
+            round: 0,
+            heard: false,
+            listened: false,
+        }
+    }
+
+    /// Whether it does nothing.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.phase == Phase::Idle
+    }
+
+    /// Whether frames of type [`DataType::Security`] are for it rather than for a responder.
+    #[must_use]
+    pub fn is_exchanging(&self) -> bool {
+        matches!(
+            self.phase,
+            Phase::Join(_) | Phase::Offer | Phase::Leave(_) | Phase::Collect(_) | Phase::Answer(_)
+        )
+    }
+
+    /// The devices that were found, or named.
+    #[must_use]
+    pub fn devices(&self) -> &[Device] {
+        &self.devices
+    }
+
+    /// Devices of the last exchange that have the key, and that have not.
+    #[must_use]
+    pub fn result(&self) -> (u16, u16) {
+        let count = |mark| self.devices.iter().filter(|d| d.mark == mark).count() as u16;
+        (count(Mark::Done), count(Mark::Wanted))
+    }
+
+    /// `security -f`: asks who waits for a key, and prints it. `wait_ms` has next to no effect, see
+    /// the protocol reference, section 3.4. False while it does something else.
+    pub fn find(&mut self, cx: &mut Cx<'_>, wait_ms: u32) -> bool {
+        if !self.is_idle() {
+            return false;
+        }
+        cx.log(Level::Info, "espnow_cmd", format_args!("Find devices waiting to get key"));
+        self.report = Report::Command;
+        self.ask(cx, wait_ms);
+        true
+    }
+
+    /// `security -s`: hands the stored key to the devices of `list`; `ff:ff:ff:ff:ff:ff` stands for
+    /// all that were found, of which a console line would hold 28 (an addition: the component takes
+    /// it as an address). `typed` is the list as it was typed. False while it does something else,
+    /// or if it must not.
+    pub fn start(
+        &mut self,
+        cx: &mut Cx<'_>,
+        typed: &[u8],
+        list: impl IntoIterator<Item = Mac>,
+        pop: &Pop,
+    ) -> bool {
+        const TAG: &str = "espnow_cmd";
+        if !self.is_idle() {
+            return false;
+        }
+        let Some(key) = cx.shared.keys.encrypt.as_ref() else {
+            cx.log(Level::Error, TAG, format_args!("Secure key is not set"));
+            return false;
+        };
+        self.key = *key.bytes();
+        if !self.may_use(cx, pop) {
+            return false;
+        }
+        let typed = core::str::from_utf8(typed).unwrap_or("");
+        cx.log(Level::Info, TAG, format_args!("Security initiator start: {typed}"));
+        self.devices.iter_mut().for_each(|device| device.mark = Mark::Idle);
+        list.into_iter().for_each(|mac| self.want(mac));
+        self.report = Report::Command;
+        self.pop = pop.clone();
+        self.began = cx.now;
+        self.begin_exchange(cx);
+        true
+    }
+
+    /// What the examples `security` (tag `app_main`) and `solution` (tag `init`) do at their start:
+    /// finds devices and hands the key to all of them. Without a stored key it makes one. False
+    /// while it does something else, or if it must not.
+    pub fn hand_out(&mut self, cx: &mut Cx<'_>, tag: &'static str, pop: &Pop) -> bool {
+        if !self.is_idle() || !self.may_use(cx, pop) {
+            return false;
+        }
+        if let Some(key) = cx.shared.keys.encrypt.as_ref() {
+            self.key = *key.bytes();
+        } else {
+            cx.board.random(&mut self.key);
+        }
+        // What cannot be stored is used until the next start, as in the examples.
+        let _ = cx.shared.keys.store(cx.board, &self.key);
+        self.report = Report::Application(tag);
+        self.pop = pop.clone();
+        self.ask(cx, 3000);
+        true
+    }
+
+    /// Stops (`espnow_sec_initiator_stop`): what is being sent ends, and then the result is
+    /// printed.
+    pub fn stop(&mut self, cx: &mut Cx<'_>) {
+        match self.phase {
+            Phase::Idle => {}
+            Phase::Ask(_) | Phase::Listen(..) | Phase::List(_) => {
+                self.end_scan(cx, Phase::Idle);
+                self.wipe();
+            }
+            _ => self.phase = Phase::Finish,
+        }
+    }
+
+    /// Takes a frame of type [`DataType::SecurityStatus`] or [`DataType::Security`].
+    pub fn receive(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
+        match (frame.data_type, Message::parse(frame.data)) {
+            (DataType::SecurityStatus, Some(Message::Info(info))) => self.found(cx, frame, info),
+            (DataType::Security, Some(message)) if self.is_exchanging() => {
+                self.answered(cx, frame.from, message);
+            }
+            _ => count(&mut self.counts.refused),
+        }
+    }
+
+    fn may_use(&self, cx: &mut Cx<'_>, pop: &Pop) -> bool {
+        let refused = cx.shared.settings.policy.require_pop && pop.is_empty();
+        if refused {
+            cx.log(Level::Error, TAG, format_args!("No proof of possession is set"));
+        }
+        !refused
+    }
+
+    /// Marks a device, or all.
+    fn want(&mut self, mac: Mac) {
+        if mac.is_broadcast() {
+            self.devices.iter_mut().for_each(|device| device.mark = Mark::Wanted);
+        } else if let Some(device) = self.devices.iter_mut().find(|d| d.mac == mac) {
+            device.mark = Mark::Wanted;
+        } else {
+            let new = Device { mac, rssi: 0, channel: 0, version: 0, mark: Mark::Wanted };
+            if self.devices.is_full()
+                && let Some(old) = self.devices.iter_mut().find(|d| d.mark == Mark::Idle)
+            {
+                *old = new;
+            } else if self.devices.push(new).is_err() {
+                count(&mut self.counts.no_room);
+            }
+        }
+    }
+
+    /// Everything secret of the exchange is wiped.
+    fn wipe(&mut self) {
+        self.sessions.clear();
+        self.ready.clear();
+        self.pair = None;
+        self.key.zeroize();
+        self.block.zeroize();
+        self.pop.zeroize();
+    }
+
+    /// The last lines, and the end.
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        let (done, unfinished) = self.result();
+        let spent = elapsed_ms(cx, self.began);
+        match self.report {
+            Report::Command => {
+                let line = format_args!(
+                    "App key is sent to the device to complete, Spend time: {spent}ms"
+                );
+                cx.log(Level::Info, "espnow_cmd", line);
+            }
+            Report::Application(tag) => {
+                let scan = ticks_between(cx, self.began, self.scanned);
+                let scan = in_ms(cx, scan);
+                let line = format_args!(
+                    "App key is sent to the device to complete, Spend time: {spent}ms, Scan time: {scan}ms"
+                );
+                cx.log(Level::Info, tag, line);
+            }
+        }
+        let tag = self.tag();
+        let line = format_args!(
+            "Devices security completed, successed_num: {done}, unfinished_num: {unfinished}"
+        );
+        cx.log(Level::Info, tag, line);
+        cx.event(Event::KeysSent { done, unfinished });
+        cx.shared.air.listen(DataType::Security, self.listened);
+        self.wipe();
+        self.phase = Phase::Idle;
+    }
+
+    /// Writes what the phase sends.
+    fn write(&self, payload: &mut [u8]) -> Option<Outgoing> {
+        let (data_type, dest, config, magic, len) = match self.phase {
+            Phase::Ask(_) => {
+                let config = FrameConfig { broadcast: true, copies: 10, ..CONFIG };
+                let len = Message::Request.emit(payload)?;
+                (DataType::Security, Mac::BROADCAST, config, self.magic, len)
+            }
+            Phase::Join(from) | Phase::Leave(from) => {
+                let len = self.write_group(from, payload)?;
+                (DataType::Group, Mac::BROADCAST, FrameConfig::default(), self.magic, len)
+            }
+            Phase::Offer => {
+                let config = FrameConfig { broadcast: true, group: true, ..CONFIG };
+                (DataType::Security, GROUP, config, 0, self.write_offer(payload)?)
+            }
+            Phase::Answer(slot) => {
+                let (to, len) = self.write_answer(slot, payload)?;
+                (DataType::Security, to, CONFIG, 0, len)
+            }
+            _ => return None,
+        };
+        Some(Outgoing { data_type, dest, config, magic, len, wait: Duration::MAX })
+    }
+
+    fn tag(&self) -> &'static str {
+        match self.report {
+            Report::Command => "espnow_cmd",
+            Report::Application(tag) => tag,
+        }
+    }
+}
+
+impl<const DEVICES: usize, const SESSIONS: usize> Task for Initiator<DEVICES, SESSIONS> {
+    fn run(&mut self, cx: &mut Cx<'_>) -> Step {
+        // Every phase is left after a bounded number of turns, or waits.
+        loop {
+            let wait = match self.phase {
+                Phase::Idle => Some(Step::Idle),
+                Phase::Ask(round) => self.check_ask(cx, round),
+                Phase::Listen(_, until) if cx.now < until => Some(Step::Until(until)),
+                Phase::Listen(round, _) => {
+                    self.phase = Phase::Ask(round.saturating_add(1));
+                    None
+                }
+                Phase::List(line) => Some(self.print_list(cx, line)),
+                Phase::Begin => self.begin_round(cx),
+                Phase::Join(_) | Phase::Offer | Phase::Leave(_) | Phase::Answer(_) => {
+                    Some(Step::Send)
+                }
+                Phase::Collect(until) => self.collect(cx, until),
+                Phase::Finish => {
+                    self.finish(cx);
+                    None
+                }
+            };
+            if let Some(step) = wait {
+                return step;
+            }
+        }
+    }
+
+    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
+        let outgoing = self.write(payload);
+        if outgoing.is_none() {
+            // A session that was done while its answer waited for the lock.
+            self.sent(cx, Outcome::Done { attempts: 0 });
+        }
+        outgoing
+    }
+
+    fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+        match self.phase {
+            Phase::Ask(round) if outcome.is_done() => self.asked(cx, round),
+            Phase::Ask(_) => {
+                self.end_scan(cx, Phase::Idle);
+                self.wipe();
+            }
+            Phase::Join(from) => self.grouped(cx, from, true),
+            Phase::Leave(from) => self.grouped(cx, from, false),
+            Phase::Offer if outcome.is_done() => {
+                self.magic = cx.magic();
+                self.phase = Phase::Leave(0);
+            }
+            Phase::Offer => {
+                cx.log(Level::Warn, TAG, format_args!("espnow-session cm0 send failed"));
+                self.end_round();
+            }
+            Phase::Answer(_) => {
+                if !outcome.is_done() {
+                    cx.log(Level::Warn, TAG, format_args!("espnow-session send failed"));
+                }
+                self.collect_on(cx);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn count(counter: &mut u32) {
+    *counter = counter.saturating_add(1);
+}
+
+/// FreeRTOS ticks from one instant to another.
+fn ticks_between(cx: &Cx<'_>, from: Instant, to: Instant) -> u64 {
+    let period = (cx.shared.settings.tick.period().as_nanos() as u64).max(1);
+    (to.as_nanos() / period).saturating_sub(from.as_nanos() / period)
+}
+
+fn in_ms(cx: &Cx<'_>, ticks: u64) -> u64 {
+    ticks.saturating_mul(cx.shared.settings.tick.period().as_millis() as u64)
+}
+
+/// `(xTaskGetTickCount() - start) * portTICK_PERIOD_MS`.
+fn elapsed_ms(cx: &Cx<'_>, from: Instant) -> u64 {
+    in_ms(cx, ticks_between(cx, from, cx.now))
+}

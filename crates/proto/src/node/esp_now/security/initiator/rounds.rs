@@ -1,0 +1,278 @@
+//! The rounds of the exchange.
+
+use super::{
+    GROUP, Initiator, KeyPair, Mark, Phase, ROUND_MAX, Secret, Slot, Stage, TAG, count,
+    ticks_between,
+};
+use crate::node::esp_now::board::Work;
+use crate::node::esp_now::print::Level;
+use crate::node::esp_now::security::exchange::Part;
+use crate::node::esp_now::task::{Cx, Step};
+use crate::time::Instant;
+use crate::wire::component::DataType;
+use crate::wire::component::handshake::{Message, Session};
+use crate::wire::mac::Mac;
+use subtle::ConstantTimeEq;
+
+/// Addresses in one GROUP frame.
+const MEMBERS_MAX: usize = 32;
+
+/// How long the queue of answers must be empty before the round's time is looked at.
+const SLICE_MS: u32 = 100;
+
+impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
+    /// The first round begins, with the devices that are marked.
+    pub(super) fn begin_exchange(&mut self, cx: &mut Cx<'_>) {
+        self.round = 0;
+        self.listened = cx.shared.air.listens(DataType::Security);
+        cx.shared.air.listen(DataType::Security, true);
+        self.phase = Phase::Begin;
+    }
+
+    /// So many rounds for so many devices.
+    fn rounds(&self, devices: usize) -> usize {
+        let each = ROUND_MAX.min(SESSIONS);
+        let more = if devices.is_multiple_of(each) { 1 } else { 2 };
+        devices / each + more
+    }
+
+    pub(super) fn begin_round(&mut self, cx: &mut Cx<'_>) -> Option<Step> {
+        let (done, unfinished) = self.result();
+        let rounds = self.rounds(usize::from(done) + usize::from(unfinished));
+        if unfinished == 0 || usize::from(self.round) >= rounds {
+            self.phase = Phase::Finish;
+            return None;
+        }
+        self.sessions.clear();
+        self.ready.clear();
+        for (i, device) in self.devices.iter().enumerate() {
+            if device.mark == Mark::Wanted {
+                let slot = Slot { device: i as u16, stage: Stage::Invited, secret: Secret::None };
+                if self.sessions.push(slot).is_err() {
+                    break;
+                }
+            }
+        }
+        let (round, requested) = (self.round, self.sessions.len());
+        let line = format_args!(
+            "count: {round}, Secure_initiator_send, requested_num: {requested}, \
+             unfinished_num: {unfinished}, successed_num: {done}"
+        );
+        cx.log(Level::Info, TAG, line);
+        let wait_ms = 1200 + 300 * requested as u32;
+        self.wait_ticks = cx.shared.settings.tick.ticks(wait_ms);
+        self.magic = cx.magic();
+        self.phase = Phase::Join(0);
+        Some(Step::Send)
+    }
+
+    /// A GROUP frame for 32 devices of the round.
+    pub(super) fn write_group(&self, from: u8, payload: &mut [u8]) -> Option<usize> {
+        let join = matches!(self.phase, Phase::Join(_));
+        let slots = self.sessions.get(usize::from(from)..)?;
+        let slots = slots.get(..MEMBERS_MAX).unwrap_or(slots);
+        let len = 8 + 6 * slots.len();
+        let (head, list) = payload.get_mut(..len)?.split_first_chunk_mut::<8>()?;
+        let [a, b, c, d, e, f] = GROUP.0;
+        *head = [u8::from(join), a, b, c, d, e, f, slots.len() as u8];
+        for (place, slot) in list.as_chunks_mut::<6>().0.iter_mut().zip(slots) {
+            *place = self.mac(slot)?.0;
+        }
+        Some(len)
+    }
+
+    /// A GROUP frame went out, or not: the component does not look. The packet id grows by one
+    /// more with each frame (section 2.10).
+    pub(super) fn grouped(&mut self, cx: &mut Cx<'_>, from: u8, join: bool) {
+        let next = from.saturating_add(MEMBERS_MAX as u8);
+        self.magic = self.magic.wrapping_add(u16::from(next) / MEMBERS_MAX as u16);
+        self.phase = match (usize::from(next) < self.sessions.len(), join) {
+            (true, true) => Phase::Join(next),
+            (true, false) => Phase::Leave(next),
+            (false, true) => {
+                cx.spend(Work::KeyPair);
+                self.pair = Some(KeyPair::random(cx.board));
+                Phase::Offer
+            }
+            (false, false) => {
+                self.round_began = cx.now;
+                Phase::Collect(slice(cx))
+            }
+        };
+    }
+
+    /// The public key of the round, to the group. Sent once; who does not hear it takes part in the
+    /// next round.
+    pub(super) fn write_offer(&self, payload: &mut [u8]) -> Option<usize> {
+        let client_key = self.pair.as_ref()?.public();
+        Session::Command0 { client_key }.emit_message(payload)
+    }
+
+    /// Handles answers until there is none, then waits; ends the round when its time is over or
+    /// nobody is left.
+    pub(super) fn collect(&mut self, cx: &mut Cx<'_>, until: Instant) -> Option<Step> {
+        if self.sessions.iter().all(|slot| slot.stage == Stage::Done) {
+            self.end_round();
+            return None;
+        }
+        while let Some(slot) = self.ready.pop_front() {
+            self.heard = true;
+            if self.prepare(cx, slot) {
+                self.phase = Phase::Answer(slot);
+                return Some(Step::Send);
+            }
+        }
+        if self.heard {
+            self.collect_on(cx);
+            return None;
+        }
+        if cx.now < until {
+            return Some(Step::Until(until));
+        }
+        let elapsed = ticks_between(cx, self.round_began, cx.now);
+        if elapsed >= u64::from(self.wait_ticks) {
+            self.end_round();
+            return None;
+        }
+        let until = slice(cx);
+        self.phase = Phase::Collect(until);
+        Some(Step::Until(until))
+    }
+
+    /// Waits for a further answer.
+    pub(super) fn collect_on(&mut self, cx: &Cx<'_>) {
+        self.heard = false;
+        self.phase = Phase::Collect(slice(cx));
+    }
+
+    pub(super) fn end_round(&mut self) {
+        self.sessions.clear();
+        self.ready.clear();
+        self.pair = None;
+        self.round = self.round.saturating_add(1);
+        self.phase = Phase::Begin;
+    }
+
+    /// Computes what a session is sent next; false if there is nothing to send.
+    fn prepare(&mut self, cx: &mut Cx<'_>, index: u8) -> bool {
+        let Some(slot) = self.sessions.get_mut(usize::from(index)) else { return false };
+        match (slot.stage, &slot.secret) {
+            (Stage::Offered, Secret::Offer { public, random }) => {
+                cx.spend(Work::SharedSecret);
+                let agreed = self.pair.as_ref().and_then(|p| p.agree(public, &self.pop, random));
+                let Some(channel) = agreed else {
+                    slot.stage = Stage::Invited;
+                    slot.secret = Secret::None;
+                    count(&mut self.counts.refused);
+                    failed(cx);
+                    return false;
+                };
+                cx.spend(Work::Seal { bytes: 32 });
+                self.block = channel.crypt(Part::ClientProof, public);
+                slot.secret = Secret::Channel(channel);
+                slot.stage = Stage::Asked;
+                true
+            }
+            (Stage::Proved, Secret::Channel(channel)) => {
+                cx.spend(Work::Seal { bytes: 32 });
+                self.block = channel.crypt(Part::Key, &self.key);
+                slot.stage = Stage::Given;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// What [`prepare`](Self::prepare) computed.
+    pub(super) fn write_answer(&self, index: u8, payload: &mut [u8]) -> Option<(Mac, usize)> {
+        let slot = self.sessions.get(usize::from(index))?;
+        let len = match slot.stage {
+            Stage::Asked => Session::Command1 { proof: &self.block }.emit_message(payload)?,
+            Stage::Given => Message::Key(&self.block).emit(payload)?,
+            _ => return None,
+        };
+        Some((self.mac(slot)?, len))
+    }
+
+    /// A message of the exchange came.
+    pub(super) fn answered(&mut self, cx: &mut Cx<'_>, from: Mac, message: Message<'_>) {
+        let devices = &self.devices;
+        let of = |slot: &Slot| devices.get(usize::from(slot.device)).is_some_and(|d| d.mac == from);
+        let Some(index) = self.sessions.iter().position(of) else {
+            return count(&mut self.counts.strangers);
+        };
+        let taken = match message {
+            Message::Handshake(data) => self.step(cx, index, data),
+            Message::KeyResponse(data) => self.confirmed(cx, index, data),
+            _ => None,
+        };
+        match taken {
+            Some(()) => self.heard = true,
+            None => count(&mut self.counts.refused),
+        }
+    }
+
+    /// A step of the key agreement; the costly part is done when its turn comes.
+    fn step(&mut self, cx: &mut Cx<'_>, index: usize, data: &[u8]) -> Option<()> {
+        let slot = self.sessions.get_mut(index)?;
+        match (Session::parse(data), slot.stage, &slot.secret) {
+            (Some(Session::Response0 { device_key, random }), Stage::Invited, _) => {
+                slot.secret = Secret::Offer { public: *device_key, random: *random };
+                slot.stage = Stage::Offered;
+            }
+            (Some(Session::Response1 { proof }), Stage::Asked, Secret::Channel(channel)) => {
+                cx.spend(Work::Open { bytes: 32 });
+                if !channel.proves(Part::DeviceProof, proof, self.pair.as_ref()?.public()) {
+                    cx.log(
+                        Level::Error,
+                        "client_security1",
+                        format_args!("Key mismatch. Close connection"),
+                    );
+                    failed(cx);
+                    return None;
+                }
+                slot.stage = Stage::Proved;
+            }
+            _ => {
+                failed(cx);
+                return None;
+            }
+        }
+        // A session waits once at most, and there is a place for each.
+        self.ready.push_back(index as u8).ok()
+    }
+
+    /// The key came back. The component looks at the message's type only.
+    fn confirmed(&mut self, cx: &mut Cx<'_>, index: usize, data: &[u8]) -> Option<()> {
+        let slot = self.sessions.get_mut(index)?;
+        if cx.shared.settings.policy.check_echo {
+            let (Stage::Given, Secret::Channel(channel)) = (slot.stage, &slot.secret) else {
+                return None;
+            };
+            let expected = channel.crypt(Part::Echo, &self.key);
+            if !bool::from(expected[..].ct_eq(data)) {
+                return None;
+            }
+        } else if slot.stage == Stage::Done {
+            return None;
+        }
+        slot.stage = Stage::Done;
+        slot.secret = Secret::None;
+        self.devices.get_mut(usize::from(slot.device))?.mark = Mark::Done;
+        Some(())
+    }
+
+    fn mac(&self, slot: &Slot) -> Option<Mac> {
+        self.devices.get(usize::from(slot.device)).map(|device| device.mac)
+    }
+}
+
+fn failed(cx: &mut Cx<'_>) {
+    cx.log(Level::Error, TAG, format_args!("espnow-session handler failed"));
+}
+
+/// When the queue of answers has been empty for long enough. A tick at least, so that time goes on.
+fn slice(cx: &Cx<'_>) -> Instant {
+    let tick = cx.shared.settings.tick;
+    tick.delay(cx.now, tick.ticks(SLICE_MS).max(1))
+}

@@ -1,0 +1,325 @@
+//! The responder: waits for a key, and takes it from one initiator (section 3.5 of the protocol
+//! reference).
+//!
+//! It runs inside the main task: [`Responder::receive`] handles a message, and if that has an
+//! answer, [`Task::run`] wants to send it.
+//!
+//! What a peer can see is what the component does: whoever speaks first is the initiator until
+//! something fails; who has a key ignores handshakes, also when its last answer was lost; and after
+//! a restart it says that it has none, although the key is stored. Not taken over: the buffer lost
+//! with every message that is ignored (section 10, 10), and keys longer than 32 bytes, which no
+//! initiator sends.
+
+use super::exchange::{Channel, KeyPair, Part, Pop};
+use crate::node::esp_now::board::Work;
+use crate::node::esp_now::print::Level;
+use crate::node::esp_now::task::{Cx, Event, Outcome, Outgoing, Received, Step, Task};
+use crate::time::{Duration, Instant};
+use crate::wire::component::handshake::{Info, Message, PUBLIC_LEN, Session};
+use crate::wire::component::{DataType, FrameConfig};
+use crate::wire::mac::Mac;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// Wrong proofs that close the window ([`Policy::keep_binding`](super::Policy::keep_binding)):
+/// each is one guess of the PoP.
+pub const PROOFS_MAX: u8 = 5;
+
+/// With [`Policy::keep_binding`](super::Policy::keep_binding), an initiator that was silent for so
+/// long is given up.
+pub const SILENCE_MAX: Duration = Duration::from_secs(10);
+
+const TAG: &str = "espnow_sec_resp";
+
+/// The security version of a device that has a key.
+const CONFIGURED: u8 = 1;
+
+/// Messages that had no effect, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ignored {
+    /// No message of the handshake, or none for a responder.
+    pub malformed: u32,
+    /// It has a key already, or is bound to another initiator.
+    pub bound: u32,
+    /// The policy refuses it.
+    pub policy: u32,
+    /// An answer still waited to be sent.
+    pub busy: u32,
+}
+
+/// A node's side that takes a key.
+#[derive(Debug)]
+pub struct Responder {
+    /// Messages that had no effect.
+    pub ignored: Ignored,
+    pop: Pop,
+    info: Info,
+    session: Agreement,
+    answer: Option<(Answer, Mac)>,
+    sending_info: bool,
+    window: Option<Instant>,
+    wrong_proofs: u8,
+    heard: Instant,
+}
+
+/// How far the key agreement is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    None,
+    /// The other's key is known; its proof is not.
+    Offered,
+    /// Both have proved that they have K.
+    Agreed,
+}
+
+impl zeroize::DefaultIsZeroes for Stage {}
+
+/// The key agreement in progress. Wiped when it ends.
+#[derive(Default, Zeroize, ZeroizeOnDrop)]
+struct Agreement {
+    stage: Stage,
+    channel: Channel,
+    random: [u8; 16],
+    own: [u8; PUBLIC_LEN],
+    peer: [u8; PUBLIC_LEN],
+}
+
+impl core::fmt::Debug for Agreement {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Agreement({:?})", self.stage)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    Info,
+    Key,
+    Proof,
+    Echo,
+}
+
+/// A step of the handshake that did not work.
+struct Failed;
+
+impl Responder {
+    /// A responder that takes a key from who knows the PoP.
+    #[must_use]
+    pub fn new(pop: Pop) -> Self {
+        Self {
+            ignored: Ignored::default(),
+            pop,
+            info: Info::default(),
+            session: Agreement::default(),
+            answer: None,
+            sending_info: false,
+            window: None,
+            wrong_proofs: 0,
+            heard: Instant::ZERO,
+        }
+    }
+
+    /// Starts to listen (`espnow_sec_responder_start`).
+    pub fn start(&mut self, cx: &mut Cx<'_>) {
+        cx.shared.air.listen(DataType::Security, true);
+    }
+
+    /// Lets handshakes happen until then. Needed only with
+    /// [`Policy::windowed`](super::Policy::windowed).
+    pub fn open_window(&mut self, until: Instant) {
+        self.window = Some(until);
+        self.wrong_proofs = 0;
+    }
+
+    /// What it says of itself: whether it has got a key since it started, and from whom.
+    #[must_use]
+    pub fn info(&self) -> Info {
+        self.info
+    }
+
+    /// Handles a frame of type [`DataType::Security`].
+    pub fn receive(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
+        let policy = cx.shared.settings.policy;
+        let Some(message) = Message::parse(frame.data) else {
+            return count(&mut self.ignored.malformed);
+        };
+        if policy.windowed && self.window.is_none_or(|until| until <= cx.now) {
+            return count(&mut self.ignored.policy);
+        }
+        if self.answer.is_some() {
+            return count(&mut self.ignored.busy);
+        }
+        match message {
+            Message::Request => self.answer = Some((Answer::Info, frame.from)),
+            Message::Reset if policy.refuse_reset => count(&mut self.ignored.policy),
+            Message::Reset => {
+                self.info = Info::default();
+                self.session.zeroize();
+            }
+            Message::Handshake(_) | Message::Key(_) => self.take(cx, frame.from, message),
+            Message::Info(_) | Message::KeyResponse(_) => count(&mut self.ignored.malformed),
+        }
+    }
+
+    /// A step of the handshake.
+    fn take(&mut self, cx: &mut Cx<'_>, from: Mac, message: Message<'_>) {
+        let policy = cx.shared.settings.policy;
+        if policy.require_pop && self.pop.is_empty() {
+            return count(&mut self.ignored.policy);
+        }
+        if policy.keep_binding && self.info.version == 0 && cx.now.since(self.heard) >= SILENCE_MAX
+        {
+            self.release();
+        }
+        let bound = self.info.client != Mac::ZERO;
+        if self.info.version != 0 || bound && self.info.client != from {
+            return count(&mut self.ignored.bound);
+        }
+        if !bound {
+            self.session.zeroize();
+            self.info.client = from;
+        }
+        let answer = match message {
+            Message::Key(data) => self.key(cx, data),
+            Message::Handshake(data) => self.step(cx, data),
+            _ => Err(Failed),
+        };
+        match answer {
+            Ok(answer) => {
+                self.heard = cx.now;
+                self.answer = Some((answer, from));
+            }
+            Err(Failed) => self.fail(cx, from),
+        }
+    }
+
+    fn fail(&mut self, cx: &mut Cx<'_>, from: Mac) {
+        cx.log(Level::Error, TAG, format_args!("espnow-session handler failed"));
+        cx.event(Event::SecurityFailed(from));
+        // A forged message must not undo what the right initiator has reached, where the policy
+        // says so. A device that has its key but could not store it is free in any case.
+        if !cx.shared.settings.policy.keep_binding || self.session.stage == Stage::None {
+            self.release();
+        } else if self.wrong_proofs >= PROOFS_MAX {
+            self.window = None;
+            self.release();
+        }
+    }
+
+    fn release(&mut self) {
+        self.info.client = Mac::ZERO;
+        self.session.zeroize();
+    }
+
+    /// The endpoint `espnow-session` of protocomm.
+    fn step(&mut self, cx: &mut Cx<'_>, data: &[u8]) -> Result<Answer, Failed> {
+        match Session::parse(data).ok_or(Failed)? {
+            // At any stage: the initiator has begun a new round.
+            Session::Command0 { client_key } => {
+                let pair = KeyPair::random(cx.board);
+                let mut random = [0; 16];
+                cx.board.random(&mut random);
+                cx.spend(Work::KeyPair);
+                cx.spend(Work::SharedSecret);
+                let channel = pair.agree(client_key, &self.pop, &random).ok_or(Failed)?;
+                let (own, peer) = (*pair.public(), *client_key);
+                self.session = Agreement { stage: Stage::Offered, channel, random, own, peer };
+                Ok(Answer::Key)
+            }
+            Session::Command1 { proof } => {
+                if self.session.stage != Stage::Offered {
+                    return Err(Failed);
+                }
+                cx.spend(Work::Open { bytes: proof.len() as u32 });
+                if !self.session.channel.proves(Part::ClientProof, proof, &self.session.own) {
+                    cx.log(
+                        Level::Error,
+                        "security1",
+                        format_args!("Key mismatch. Close connection"),
+                    );
+                    self.wrong_proofs = self.wrong_proofs.saturating_add(1);
+                    return Err(Failed);
+                }
+                cx.spend(Work::Seal { bytes: proof.len() as u32 });
+                self.session.stage = Stage::Agreed;
+                Ok(Answer::Proof)
+            }
+            Session::Response0 { .. } | Session::Response1 { .. } => Err(Failed),
+        }
+    }
+
+    /// The endpoint `espnow-config`.
+    fn key(&mut self, cx: &mut Cx<'_>, data: &[u8]) -> Result<Answer, Failed> {
+        let data: &[u8; 32] = data.try_into().map_err(|_| Failed)?;
+        if self.session.stage != Stage::Agreed {
+            return Err(Failed);
+        }
+        cx.spend(Work::Open { bytes: data.len() as u32 });
+        let mut key = self.session.channel.crypt(Part::Key, data);
+        self.info.version = CONFIGURED;
+        cx.log(Level::Info, TAG, format_args!("Get APP key"));
+        let enabled = cx.shared.settings.encrypt.enabled;
+        let stored = enabled && cx.shared.keys.store(cx.board, &key);
+        key.zeroize();
+        if !stored {
+            // It counts as configured all the same, as in the component, and is bound to nobody.
+            self.session.zeroize();
+            return Err(Failed);
+        }
+        cx.spend(Work::Write { bytes: 2 * data.len() as u32 });
+        cx.event(Event::Secured(self.info.client));
+        Ok(Answer::Echo)
+    }
+
+    fn write(&self, cx: &Cx<'_>, answer: Answer, payload: &mut [u8]) -> Option<usize> {
+        let session = &self.session;
+        match answer {
+            Answer::Info => Message::Info(self.info).emit(payload),
+            Answer::Key => {
+                let (device_key, random) = (&session.own, &session.random);
+                Session::Response0 { device_key, random }.emit_message(payload)
+            }
+            Answer::Proof => {
+                let proof = session.channel.crypt(Part::DeviceProof, &session.peer);
+                Session::Response1 { proof: &proof }.emit_message(payload)
+            }
+            Answer::Echo => {
+                let key = cx.shared.keys.decrypt.as_ref()?.bytes();
+                Message::KeyResponse(&session.channel.crypt(Part::Echo, key)).emit(payload)
+            }
+        }
+    }
+}
+
+impl Task for Responder {
+    fn run(&mut self, _: &mut Cx<'_>) -> Step {
+        if self.answer.is_some() { Step::Send } else { Step::Idle }
+    }
+
+    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
+        let (answer, dest) = self.answer.take()?;
+        let len = self.write(cx, answer, payload)?;
+        if answer == Answer::Echo {
+            self.session.zeroize();
+        }
+        let info = answer == Answer::Info;
+        self.sending_info = info;
+        Some(Outgoing {
+            data_type: if info { DataType::SecurityStatus } else { DataType::Security },
+            dest,
+            config: FrameConfig { copies: 1, filter_adjacent: !info, ..FrameConfig::UNICAST },
+            magic: 0,
+            len,
+            wait: Duration::MAX,
+        })
+    }
+
+    fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+        if !outcome.is_done() && !self.sending_info {
+            cx.log(Level::Warn, TAG, format_args!("espnow-session send failed"));
+        }
+    }
+}
+
+fn count(counter: &mut u32) {
+    *counter = counter.saturating_add(1);
+}

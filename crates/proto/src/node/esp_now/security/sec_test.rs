@@ -1,0 +1,233 @@
+//! The command `sec_test`: how long this device takes to encrypt and decrypt a payload (section
+//! 7.6 of the protocol reference).
+//!
+//! The component prints two averages in whole microseconds. This also records each operation as a
+//! sample, on link [`SEAL`] or [`OPEN`], with the instants before and after it.
+//!
+//! A machine has no clock: each operation is one call of [`Task::run`], and it ends when the next
+//! call begins. On a device that is the time of the call; in a simulation, what
+//! [`Work::Seal`] and [`Work::Open`] cost.
+
+use crate::node::esp_now::board::Work;
+use crate::node::esp_now::print::Level;
+use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step, Task};
+use crate::sample::{Fate, Link, Probe, Sample};
+use crate::time::{Duration, Instant};
+use crate::wire::component::sealed::{NONCE_LEN, Sealer, TAG_LEN};
+use core::fmt;
+
+/// The link of samples of encryption.
+pub const SEAL: Link = Link(0);
+/// The link of samples of decryption.
+pub const OPEN: Link = Link(1);
+
+/// The number of operations that the command takes where it is given none.
+pub const COUNT: u32 = 100;
+
+const TAG: &str = "espnow_cmd";
+
+/// The task of the command, for payloads of up to `BYTES` less 4 bytes.
+pub struct SecTest<const BYTES: usize = 256> {
+    phase: Phase,
+    sealer: Option<Sealer>,
+    nonce: [u8; NONCE_LEN],
+    seed: u64,
+    buf: [u8; BYTES],
+    len: usize,
+    count: u32,
+    done: u32,
+    seal: Duration,
+    open: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    Idle,
+    /// The next plaintext is to be made.
+    Fill,
+    Seal,
+    /// Encryption began then; it is over with the next run.
+    Sealing(Instant),
+    /// It took from then to then, which is to be recorded.
+    Sealed(Instant, Instant),
+    Open,
+    Opening(Instant, bool),
+    Opened(Instant, Instant, bool),
+}
+
+impl<const BYTES: usize> fmt::Debug for SecTest<BYTES> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SecTest({:?}, {} of {})", self.phase, self.done, self.count)
+    }
+}
+
+impl<const BYTES: usize> Default for SecTest<BYTES> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<const BYTES: usize> SecTest<BYTES> {
+    /// A test that does nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            phase: Phase::Idle,
+            sealer: None,
+            nonce: [0; NONCE_LEN],
+            seed: 0,
+            buf: [0; BYTES],
+            len: 0,
+            count: 0,
+            done: 0,
+            seal: Duration::ZERO,
+            open: Duration::ZERO,
+        }
+    }
+
+    /// Whether it does nothing.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.phase == Phase::Idle
+    }
+
+    /// Starts: `count` times `len` bytes, with a random key. The command's defaults are [`COUNT`]
+    /// and [`Compat::data_max`](crate::wire::component::Compat::data_max). False while it runs, for
+    /// a count of 0 (by which the component divides), and for a length that is 0 or does not fit.
+    pub fn start(&mut self, cx: &mut Cx<'_>, count: u32, len: usize) -> bool {
+        let fits = len > 0 && len.checked_add(TAG_LEN).is_some_and(|all| all <= BYTES);
+        if !self.is_idle() || count == 0 || !fits {
+            return false;
+        }
+        let mut key = zeroize::Zeroizing::new([0; 16]);
+        cx.board.random(&mut *key);
+        cx.board.random(&mut self.nonce);
+        self.sealer = Some(Sealer::new(&key));
+        (self.len, self.count, self.done) = (len, count, 0);
+        (self.seal, self.open) = (Duration::ZERO, Duration::ZERO);
+        self.phase = Phase::Fill;
+        true
+    }
+
+    /// Stops without a result.
+    pub fn stop(&mut self) {
+        self.phase = Phase::Idle;
+        self.sealer = None;
+    }
+
+    fn do_seal(&mut self, cx: &mut Cx<'_>) -> Option<()> {
+        let (sealer, len) = (self.sealer.as_ref()?, self.len);
+        sealer.seal(&self.nonce, false, &mut self.buf, len)?;
+        cx.spend(Work::Seal { bytes: len as u32 });
+        Some(())
+    }
+
+    fn do_open(&mut self, cx: &mut Cx<'_>) -> bool {
+        let (nonce, end) = (self.nonce, self.len.saturating_add(TAG_LEN));
+        let (Some(sealer), Some(buf)) = (self.sealer.as_ref(), self.buf.get_mut(..end)) else {
+            return false;
+        };
+        let opened = sealer.open(Some(&nonce), buf);
+        cx.spend(Work::Open { bytes: self.len as u32 });
+        opened == Some(self.len)
+    }
+
+    /// Whether the plaintext is back.
+    fn is_plain(&self) -> bool {
+        let text = self.buf.get(..self.len).unwrap_or(&[]);
+        text.iter().zip(plaintext(self.seed)).all(|(a, b)| *a == b)
+    }
+
+    fn record(&self, cx: &mut Cx<'_>, link: Link, from: Instant, to: Instant, whole: bool) {
+        cx.sample(Sample::Probe(Probe {
+            link,
+            seq: u64::from(self.done),
+            bytes: self.len as u32,
+            due: from,
+            sent: Some(from),
+            received: Some(to),
+            fate: if whole { Fate::Delivered } else { Fate::Corrupt },
+            ..Probe::default()
+        }));
+    }
+
+    /// One plaintext was encrypted and decrypted.
+    fn next(&mut self, cx: &mut Cx<'_>) {
+        self.done = self.done.saturating_add(1);
+        if self.done < self.count {
+            self.phase = Phase::Fill;
+            return;
+        }
+        let len = self.len;
+        for (what, time) in [("Encrypting", self.seal), ("Decrypting", self.open)] {
+            let us = time.as_micros() / u128::from(self.count.max(1));
+            let line = format_args!("{what} data of {len} bytes takes an average of {us} us");
+            cx.log(Level::Info, TAG, line);
+        }
+        self.stop();
+    }
+}
+
+impl<const BYTES: usize> Task for SecTest<BYTES> {
+    fn run(&mut self, cx: &mut Cx<'_>) -> Step {
+        match self.phase {
+            Phase::Idle => return Step::Idle,
+            Phase::Fill => {
+                let mut seed = [0; 8];
+                cx.board.random(&mut seed);
+                self.seed = u64::from_le_bytes(seed);
+                let text = self.buf.get_mut(..self.len).unwrap_or(&mut []);
+                text.iter_mut().zip(plaintext(self.seed)).for_each(|(to, from)| *to = from);
+                self.phase = Phase::Seal;
+            }
+            Phase::Seal => {
+                self.phase = Phase::Sealing(cx.now);
+                if self.do_seal(cx).is_none() {
+                    self.stop();
+                }
+            }
+            Phase::Sealing(from) => {
+                self.seal = self.seal.saturating_add(cx.now.since(from));
+                self.phase = Phase::Sealed(from, cx.now);
+            }
+            Phase::Sealed(from, to) if cx.sample_room() => {
+                self.record(cx, SEAL, from, to, true);
+                self.phase = Phase::Open;
+            }
+            Phase::Open => {
+                let from = cx.now;
+                self.phase = Phase::Opening(from, self.do_open(cx));
+            }
+            Phase::Opening(from, opened) => {
+                self.open = self.open.saturating_add(cx.now.since(from));
+                let whole = opened && self.is_plain();
+                if !whole {
+                    cx.log(Level::Error, TAG, format_args!("Decrypt error"));
+                }
+                self.phase = Phase::Opened(from, cx.now, whole);
+            }
+            Phase::Opened(from, to, whole) if cx.sample_room() => {
+                self.record(cx, OPEN, from, to, whole);
+                self.next(cx);
+            }
+            // Waits until somebody takes samples.
+            Phase::Sealed(..) | Phase::Opened(..) => {}
+        }
+        if self.is_idle() { Step::Idle } else { Step::Until(cx.now) }
+    }
+
+    fn compose(&mut self, _: &mut Cx<'_>, _: &mut [u8]) -> Option<Outgoing> {
+        None
+    }
+
+    fn sent(&mut self, _: &mut Cx<'_>, _: Outcome) {}
+}
+
+/// Bytes that look random and can be made again: a multiplicative generator (Knuth's MMIX).
+fn plaintext(mut state: u64) -> impl Iterator<Item = u8> {
+    core::iter::from_fn(move || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        Some((state >> 56) as u8)
+    })
+}

@@ -1,0 +1,90 @@
+//! A board with flash for the tests of this part.
+
+use crate::node::esp_now::board::{BareBoard, Board, Key, Slot, Work};
+use crate::time::Duration;
+use std::vec::Vec;
+
+/// A board that stores values in memory; its chance is fixed.
+pub(super) struct Flash {
+    pub(super) values: Vec<(Key, Vec<u8>)>,
+    pub(super) writes: u32,
+    pub(super) broken: bool,
+    /// Bytes to give instead of chance, first to last.
+    pub(super) dice: Vec<u8>,
+    pub(super) cost: fn(Work) -> Duration,
+    pub(super) bare: BareBoard,
+}
+
+impl Default for Flash {
+    fn default() -> Self {
+        Self {
+            values: Vec::new(),
+            writes: 0,
+            broken: false,
+            dice: Vec::new(),
+            cost: |_| Duration::ZERO,
+            bare: BareBoard(1),
+        }
+    }
+}
+
+impl Board for Flash {
+    fn random(&mut self, out: &mut [u8]) {
+        if self.dice.len() >= out.len() {
+            let rest = self.dice.split_off(out.len());
+            out.copy_from_slice(&self.dice);
+            self.dice = rest;
+        } else {
+            self.bare.random(out);
+        }
+    }
+
+    fn cost(&mut self, work: Work) -> Duration {
+        (self.cost)(work)
+    }
+
+    fn slot_size(&self, _: Slot) -> u32 {
+        0
+    }
+
+    fn image_len(&self, _: Slot) -> u32 {
+        0
+    }
+
+    fn read(&mut self, _: Slot, _: u32, _: &mut [u8]) -> bool {
+        false
+    }
+
+    fn erase(&mut self, _: u32) -> bool {
+        false
+    }
+
+    fn write(&mut self, _: u32, _: &[u8]) -> bool {
+        false
+    }
+
+    fn boot(&mut self, _: Slot) -> bool {
+        false
+    }
+
+    fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize> {
+        let (_, value) = self.values.iter().find(|(k, _)| *k == key)?;
+        let len = value.len().min(out.len());
+        out[..len].copy_from_slice(&value[..len]);
+        Some(len)
+    }
+
+    fn save(&mut self, key: Key, value: &[u8]) -> bool {
+        if self.broken {
+            return false;
+        }
+        self.forget(key);
+        self.values.push((key, value.to_vec()));
+        self.writes += 1;
+        true
+    }
+
+    fn forget(&mut self, key: Key) {
+        self.values.retain(|(k, _)| *k != key);
+    }
+}
