@@ -7,10 +7,12 @@
 //! | [`print`] | the console's output and the remote log |
 //! | [`tick`] | the FreeRTOS tick |
 //! | [`air`] | channel, country, types listened to, groups |
+//! | [`iperf`] | `espnow_iperf`: throughput and ping |
 //! | [`security`] | keys, policy, handshake |
 
 pub mod air;
 pub mod board;
+pub mod iperf;
 pub mod print;
 pub mod security;
 pub mod task;

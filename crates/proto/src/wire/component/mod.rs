@@ -6,6 +6,8 @@
 
 pub mod compat;
 pub mod header;
+pub mod iperf;
+pub mod prov;
 pub mod sealed;
 
 pub use compat::{Compat, Idf, Release};
