@@ -11,6 +11,7 @@
 //! | [`transcript`] | a console read back: lines, samples, results |
 //! | [`air`] | channel, country, types listened to, groups |
 //! | [`control`] | binding, and values for attributes |
+//! | [`iperf`] | `espnow_iperf`: throughput and ping |
 //! | [`security`] | keys, policy, handshake |
 //! | [`time_sync`] | whose clock is followed, and by how much the own one is off |
 
@@ -19,6 +20,7 @@ pub mod board;
 pub mod console;
 pub mod engine;
 pub mod control;
+pub mod iperf;
 pub mod print;
 pub mod security;
 pub mod task;

@@ -1,9 +1,5 @@
 //! Which datagrams are missing, which came twice, which came late.
 
-/// Numbers below the highest seen that are remembered one by one.
-const WINDOW: u64 = 4096;
-const WORDS: usize = (WINDOW / 64) as usize;
-
 /// A jump ahead by more than this is believed only when the next datagram confirms it: one stray
 /// datagram must not turn into a billion lost ones. The idea is that of RFC 3550 appendix A.1
 /// (`MAX_DROPOUT`, "two in a row"); the bound is what a fast link loses in a second.
@@ -29,9 +25,9 @@ pub enum Arrival {
 /// Numbers start at 1 in iperf 2.1, at 0 in iperf 2.0 and on ESP-IDF: a 0 is expected by no one
 /// and counted when it comes. iperf 2 counts each datagram that is not ahead as out of order and
 /// takes it off the lost ones, so a duplicate hides a loss there; here the two are told apart as
-/// far as 4096 numbers back. Older ones count as duplicates.
+/// far as 64 numbers back for each of `WORDS` (4096 by default). Older ones count as duplicates.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tracker {
+pub struct Tracker<const WORDS: usize = 64> {
     next: u64,
     seen: [u64; WORDS],
     doubtful: Option<u64>,
@@ -41,7 +37,7 @@ pub struct Tracker {
     received: u64,
 }
 
-impl Default for Tracker {
+impl<const WORDS: usize> Default for Tracker<WORDS> {
     fn default() -> Self {
         Self {
             next: 1,
@@ -55,7 +51,13 @@ impl Default for Tracker {
     }
 }
 
-impl Tracker {
+impl<const WORDS: usize> Tracker<WORDS> {
+    /// Numbers below the highest seen that are remembered one by one.
+    const WINDOW: u64 = {
+        assert!(WORDS > 0);
+        WORDS as u64 * 64
+    };
+
     /// Takes the next datagram's number.
     #[inline]
     pub fn take(&mut self, id: i64) -> Arrival {
@@ -73,10 +75,10 @@ impl Tracker {
 
     #[inline]
     fn mark_next(&mut self) {
-        self.seen[word_of(self.next)] |= bit_of(self.next);
+        self.seen[Self::word_of(self.next)] |= bit_of(self.next);
         self.next += 1;
         // The slot that the next number will use still holds the one a window before it.
-        self.seen[word_of(self.next)] &= !bit_of(self.next);
+        self.seen[Self::word_of(self.next)] &= !bit_of(self.next);
         self.received += 1;
     }
 
@@ -94,18 +96,18 @@ impl Tracker {
             self.received += 1;
         }
         let doubtful = self.doubtful.take();
-        if gap >= WINDOW {
+        if gap >= Self::WINDOW {
             self.seen = [0; WORDS];
         } else {
             for missing in self.next..=id {
-                self.seen[word_of(missing)] &= !bit_of(missing);
+                self.seen[Self::word_of(missing)] &= !bit_of(missing);
             }
         }
         self.lost += missing_now;
         self.next = id;
         self.mark_next();
-        if let Some(earlier) = doubtful.filter(|d| gap > JUMP && id - d < WINDOW) {
-            self.seen[word_of(earlier)] |= bit_of(earlier);
+        if let Some(earlier) = doubtful.filter(|d| gap > JUMP && id - d < Self::WINDOW) {
+            self.seen[Self::word_of(earlier)] |= bit_of(earlier);
         }
         Arrival::Ahead
     }
@@ -120,7 +122,7 @@ impl Tracker {
             }
             return Arrival::Ahead;
         }
-        if id != 0 && self.next - id < WINDOW && self.seen_once(id) {
+        if id != 0 && self.next - id < Self::WINDOW && self.seen_once(id) {
             self.lost = self.lost.saturating_sub(1);
             self.late += 1;
             self.received += 1;
@@ -132,11 +134,15 @@ impl Tracker {
 
     /// Marks a number; true where it was not marked.
     fn seen_once(&mut self, id: u64) -> bool {
-        let new = self.next - id < WINDOW && self.seen[word_of(id)] & bit_of(id) == 0;
+        let new = self.next - id < Self::WINDOW && self.seen[Self::word_of(id)] & bit_of(id) == 0;
         if new {
-            self.seen[word_of(id)] |= bit_of(id);
+            self.seen[Self::word_of(id)] |= bit_of(id);
         }
         new
+    }
+
+    const fn word_of(id: u64) -> usize {
+        ((id % Self::WINDOW) / 64) as usize
     }
 
     /// One more than the highest number.
@@ -170,10 +176,6 @@ impl Tracker {
     }
 }
 
-const fn word_of(id: u64) -> usize {
-    ((id % WINDOW) / 64) as usize
-}
-
 const fn bit_of(id: u64) -> u64 {
     1 << (id % 64)
 }
@@ -184,8 +186,10 @@ mod tests {
     use std::collections::BTreeSet;
     use std::vec::Vec;
 
+    const WINDOW: u64 = Tracker::<64>::WINDOW;
+
     fn counts(ids: &[i64]) -> (u64, u64, u64, u64) {
-        let mut tracker = Tracker::default();
+        let mut tracker = Tracker::<64>::default();
         for &id in ids {
             tracker.take(id);
         }

@@ -10,6 +10,8 @@ pub mod group;
 pub mod handshake;
 pub mod header;
 pub mod ota;
+pub mod iperf;
+pub mod prov;
 pub mod sealed;
 pub mod time_sync;
 #[cfg(test)]

@@ -1,0 +1,322 @@
+//! The initiator with `-p`: one ping after the other, and the report.
+
+use super::figure::{Fixed2, int};
+use super::{Heard, Queue, Setup, TAG, error_name, micros, millis_since};
+use crate::node::esp_now::print::Level;
+use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step};
+use crate::sample::{Cause, Fate, Link, Probe, Sample};
+use crate::time::Instant;
+use crate::wire::component::iperf::{IperfHead, Kind};
+
+/// Pings that are remembered: an answer to one of them is told from a stray one.
+const SLOTS: usize = 4;
+/// How long an answer is waited for, each time that one comes which is not the right one.
+const TIMEOUT_MS: u32 = 3000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Begin the next ping, or report.
+    Next,
+    /// Wants the lock.
+    Wanted,
+    /// On its way.
+    InFlight,
+    /// The send ended so.
+    Sent(Outcome, Instant),
+    /// Waits for the answer.
+    Waiting(Instant),
+    /// After a refusal.
+    Pause(Instant),
+    /// The loop is over.
+    Report,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Empty,
+    /// Not yet recorded: nothing is known but that it was sent.
+    Open(Cause),
+    Recorded,
+}
+
+/// What is known of one ping.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    seq: u32,
+    due: Instant,
+    sent: Option<Instant>,
+    acked: Option<Instant>,
+    state: State,
+}
+
+const EMPTY: Slot =
+    Slot { seq: 0, due: Instant::ZERO, sent: None, acked: None, state: State::Empty };
+
+/// The task `espnow_iperf_ping_task`.
+#[derive(Debug)]
+pub(super) struct Ping {
+    phase: Phase,
+    begun: Instant,
+    start: Instant,
+    /// Number of the current ping, and pings that were begun before it.
+    seq: u32,
+    /// Number in the buffer: that of the last message that came, until the next ping is begun.
+    buffer_seq: u32,
+    received: u32,
+    spent_ms: u32,
+    max_ms: u32,
+    min_ms: u32,
+    slots: [Slot; SLOTS],
+}
+
+impl Ping {
+    pub(super) fn new(now: Instant) -> Self {
+        Self {
+            phase: Phase::Next,
+            begun: now,
+            start: now,
+            seq: 0,
+            buffer_seq: 0,
+            received: 0,
+            spent_ms: 0,
+            max_ms: 0,
+            min_ms: u32::MAX,
+            slots: [EMPTY; SLOTS],
+        }
+    }
+
+    /// `None` when the task has ended.
+    pub(super) fn run(
+        &mut self,
+        cx: &mut Cx<'_>,
+        setup: &mut Setup,
+        queue: &mut Queue,
+        finish: bool,
+    ) -> Option<Step> {
+        // Each turn leaves a phase for a later one; only a failed send comes back to the first.
+        loop {
+            match self.phase {
+                Phase::Next if self.seq >= setup.count || finish => self.phase = Phase::Report,
+                Phase::Next => return Some(self.begin(cx, setup)),
+                Phase::Wanted => return Some(Step::Send),
+                Phase::InFlight => return Some(Step::Idle),
+                Phase::Sent(outcome, at) => self.settle(cx, setup, outcome, at),
+                Phase::Waiting(until) => {
+                    if let Some(step) = self.wait(cx, setup, queue, until) {
+                        return Some(step);
+                    }
+                }
+                Phase::Pause(until) if cx.now < until => return Some(Step::Until(until)),
+                Phase::Pause(_) => self.phase = Phase::Next,
+                Phase::Report => {
+                    return if self.flush(cx, setup.len) {
+                        self.report(cx, setup);
+                        None
+                    } else {
+                        Some(Step::Until(cx.now))
+                    };
+                }
+            }
+        }
+    }
+
+    /// Begins a ping, once the record of the one that had its slot is taken.
+    fn begin(&mut self, cx: &mut Cx<'_>, setup: &Setup) -> Step {
+        if let Some(slot) = self.slots.get_mut(self.seq as usize % SLOTS) {
+            if !evict(slot, cx, setup.len) {
+                return Step::Until(cx.now);
+            }
+            *slot = Slot { seq: self.seq, due: cx.now, ..EMPTY };
+        }
+        // It stays low after a ping that was not answered: no edge for the next one then.
+        setup.pin(cx, false);
+        self.start = cx.now;
+        self.buffer_seq = self.seq;
+        self.phase = Phase::Wanted;
+        Step::Send
+    }
+
+    pub(super) fn compose(
+        &mut self,
+        cx: &mut Cx<'_>,
+        setup: &Setup,
+        payload: &mut [u8],
+    ) -> Option<Outgoing> {
+        if self.phase != Phase::Wanted {
+            return None;
+        }
+        let head = IperfHead { kind: Kind::Ping, seq: self.seq };
+        let Some(len) = head.emit(payload, usize::from(setup.len)) else {
+            self.phase = Phase::Sent(Outcome::Refused, cx.now);
+            return None;
+        };
+        self.phase = Phase::InFlight;
+        if let Some(slot) = self.slot(self.seq) {
+            slot.sent = Some(cx.now);
+            slot.state = State::Open(Cause::Unknown);
+        }
+        Some(setup.outgoing(cx, setup.config, len))
+    }
+
+    pub(super) fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+        if self.phase == Phase::InFlight {
+            self.phase = Phase::Sent(outcome, cx.now);
+        }
+    }
+
+    /// After `espnow_send`: waits for the answer, or goes on to the next ping.
+    fn settle(&mut self, cx: &mut Cx<'_>, setup: &Setup, outcome: Outcome, at: Instant) {
+        let told = setup.told;
+        if let Some(slot) = self.slot(self.seq) {
+            match outcome {
+                Outcome::Done { .. } => slot.acked = Some(at).filter(|_| told),
+                Outcome::TimedOut => slot.state = State::Open(Cause::Unknown),
+                Outcome::Failed => slot.state = State::Open(Cause::RetryLimit),
+                Outcome::Refused => {
+                    slot.sent = None;
+                    slot.state = State::Open(Cause::NoBuffers);
+                }
+            }
+        }
+        if outcome.is_done() {
+            self.phase = Phase::Waiting(cx.shared.settings.tick.delay_ms(at, TIMEOUT_MS));
+            return;
+        }
+        let name = error_name(outcome);
+        let text = format_args!("[espnow_iperf_ping_task, 469]: <{name}> espnow_send");
+        cx.log(Level::Warn, TAG, text);
+        self.seq = self.seq.saturating_add(1);
+        self.phase = if outcome == Outcome::Refused {
+            Phase::Pause(cx.now + cx.shared.settings.tick.period())
+        } else {
+            Phase::Next
+        };
+    }
+
+    /// Takes what came; a step if it still waits.
+    fn wait(
+        &mut self,
+        cx: &mut Cx<'_>,
+        setup: &mut Setup,
+        queue: &mut Queue,
+        until: Instant,
+    ) -> Option<Step> {
+        if !queue.is_empty() && !cx.sample_room() {
+            return Some(Step::Until(cx.now));
+        }
+        if let Some(heard) = queue.pop_front() {
+            self.record(cx, setup, &heard);
+            setup.peer = heard.from;
+            self.buffer_seq = heard.head.seq;
+            if heard.head == (IperfHead { kind: Kind::PingAck, seq: self.seq }) {
+                self.answered(cx, setup, &heard);
+            } else {
+                let (size, seq, got) = (heard.len, int(self.seq), int(heard.head.seq));
+                let text = format_args!("data_size: {size}, send_seq: {seq}, recv_seq: {got}");
+                cx.log(Level::Warn, TAG, text);
+                let wait = cx.shared.settings.tick.delay_ms(cx.now, TIMEOUT_MS);
+                self.phase = Phase::Waiting(wait);
+            }
+            return None;
+        }
+        if cx.now < until {
+            return Some(Step::Until(until));
+        }
+        let seq = int(self.buffer_seq);
+        cx.log(Level::Warn, TAG, format_args!("seq={seq} Destination Host Unreachable"));
+        self.seq = self.seq.saturating_add(1);
+        self.phase = Phase::Next;
+        None
+    }
+
+    fn answered(&mut self, cx: &mut Cx<'_>, setup: &Setup, heard: &Heard) {
+        setup.pin(cx, true);
+        let ms = millis_since(cx.now, self.start);
+        self.spent_ms = self.spent_ms.wrapping_add(ms);
+        self.max_ms = self.max_ms.max(ms);
+        self.min_ms = self.min_ms.min(ms);
+        self.received = self.received.saturating_add(1);
+        let (len, from, seq) = (heard.len, heard.from, int(heard.head.seq));
+        let (rssi, time) = (heard.rssi, int(ms));
+        let text = format_args!("{len} bytes from {from}: seq={seq} rssi={rssi} time={time} ms");
+        cx.log(Level::Info, TAG, text);
+        self.seq = self.seq.saturating_add(1);
+        self.phase = Phase::Next;
+    }
+
+    /// Records the answer to a ping that is remembered.
+    fn record(&mut self, cx: &mut Cx<'_>, setup: &Setup, heard: &Heard) {
+        let current = heard.head.seq == self.seq;
+        let now = cx.now;
+        if heard.head.kind != Kind::PingAck {
+            return;
+        }
+        let Some(slot) = self.slot(heard.head.seq) else { return };
+        let fate = match slot.state {
+            State::Empty => return,
+            State::Open(_) if current => Fate::Delivered,
+            State::Open(_) => Fate::Late,
+            State::Recorded => Fate::Duplicate,
+        };
+        slot.state = State::Recorded;
+        let probe = Probe {
+            received: Some(now),
+            stamped: Some(heard.at),
+            fate,
+            ..probe_of(slot, setup.len)
+        };
+        cx.sample(Sample::Probe(probe));
+    }
+
+    fn slot(&mut self, seq: u32) -> Option<&mut Slot> {
+        self.slots.get_mut(seq as usize % SLOTS).filter(|slot| slot.seq == seq)
+    }
+
+    /// Records what is still open; false if there was no room for all of it.
+    fn flush(&mut self, cx: &mut Cx<'_>, len: u16) -> bool {
+        // In the order of their numbers: the oldest slot is the one that would be used next.
+        (0..SLOTS).all(|i| {
+            let at = (self.seq as usize + i) % SLOTS;
+            self.slots.get_mut(at).is_none_or(|slot| evict(slot, cx, len))
+        })
+    }
+
+    fn report(&self, cx: &mut Cx<'_>, setup: &Setup) {
+        let (sent, received) = (self.seq, self.received);
+        let lost = Fixed2(f64::from(sent.wrapping_sub(received)) * 100.0 / f64::from(sent));
+        let total = ((micros(cx.now).wrapping_sub(micros(self.begun))) / 1000) as i32;
+        let (max, min) = (int(self.max_ms), int(self.min_ms));
+        let average = Fixed2(f64::from(self.spent_ms) / f64::from(received));
+        cx.log(Level::Info, TAG, format_args!("initiator ping report:"));
+        cx.log(Level::Info, TAG, format_args!("ping statistics for {}", setup.peer));
+        let text = format_args!(
+            "{sent} packets transmitted, {received} received, {lost}% packet loss, \
+             time: total {total} ms, max: {max}, min: {min}, average {average} ms"
+        );
+        cx.log(Level::Info, TAG, text);
+    }
+}
+
+/// Records a ping that was not answered; false if there is no room.
+fn evict(slot: &mut Slot, cx: &mut Cx<'_>, len: u16) -> bool {
+    let State::Open(cause) = slot.state else { return true };
+    if !cx.sample_room() {
+        return false;
+    }
+    let probe = Probe { fate: Fate::Lost(cause), ..probe_of(slot, len) };
+    cx.sample(Sample::Probe(probe));
+    slot.state = State::Recorded;
+    true
+}
+
+fn probe_of(slot: &Slot, len: u16) -> Probe {
+    Probe {
+        link: Link(0),
+        seq: u64::from(slot.seq),
+        bytes: u32::from(len),
+        due: slot.due,
+        sent: slot.sent,
+        acked: slot.acked,
+        ..Probe::default()
+    }
+}

@@ -1,0 +1,358 @@
+//! The initiator of a throughput test: messages as fast as they go, STOP, and the report.
+
+use super::figure::{Fixed2, int};
+use super::{Queue, Setup, TAG, error_name, micros, millis_since};
+use crate::node::esp_now::print::Level;
+use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step};
+use crate::node::iperf::{Counts, Meter};
+use crate::sample::{Cause, Fate, Link, Observer, Probe, Sample};
+use crate::time::{Duration, Instant};
+use crate::wire::component::iperf::{IperfHead, Kind};
+
+/// How long an answer to STOP is waited for.
+const STOP_WAIT_MS: u32 = 1000;
+/// How often STOP is repeated at most.
+const STOP_RETRIES: u8 = 5;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Print the head of the table.
+    Head,
+    /// The next message, or the end.
+    Next,
+    /// Wants the lock for a message or a STOP.
+    Wanted { stop: bool },
+    /// On its way since then.
+    InFlight { stop: bool },
+    /// A message's send ended so.
+    Sent(Outcome, Instant),
+    /// A STOP's send ended so.
+    StopSent(Outcome, Instant),
+    /// After a refusal.
+    Pause(Instant),
+    /// Record the rest and the total.
+    Total(Instant),
+    /// Waits for the answer to STOP.
+    Waiting(Instant),
+    /// The answer's signal, or how it failed.
+    Report(Result<(i8, u8), &'static str>),
+}
+
+/// The task `espnow_iperf_initiator_task`.
+#[derive(Debug)]
+pub(super) struct Stream {
+    phase: Phase,
+    start: Instant,
+    /// What the next message says.
+    head: IperfHead,
+    total: u32,
+    /// `report_time` and `report_count` of the component.
+    report_at: Instant,
+    report_count: u32,
+    spent_ms: u32,
+    retries: u8,
+    attempts: u64,
+    due: Instant,
+    handed: Instant,
+    meter: Meter,
+    counts: Counts,
+}
+
+impl Stream {
+    pub(super) fn new(now: Instant) -> Self {
+        Self {
+            phase: Phase::Head,
+            start: now,
+            head: IperfHead { kind: Kind::Bandwidth, seq: 0 },
+            total: 0,
+            report_at: now,
+            report_count: 0,
+            spent_ms: 0,
+            retries: STOP_RETRIES,
+            attempts: 0,
+            due: now,
+            handed: now,
+            meter: Meter::new(Link(0), Observer::Sender, Duration::ZERO, now),
+            counts: Counts { datagrams: Some(0), ..Counts::default() },
+        }
+    }
+
+    /// `None` when the task has ended.
+    pub(super) fn run(
+        &mut self,
+        cx: &mut Cx<'_>,
+        setup: &mut Setup,
+        queue: &mut Queue,
+        finish: bool,
+    ) -> Option<Step> {
+        loop {
+            let step = match self.phase {
+                Phase::Head => self.begin(cx, setup),
+                Phase::Next => self.next(cx, setup, finish),
+                Phase::Wanted { .. } => Some(Step::Send),
+                Phase::InFlight { .. } => Some(Step::Idle),
+                Phase::Sent(outcome, at) => self.settle(cx, setup, outcome, at),
+                Phase::StopSent(outcome, at) => self.stop_settle(cx, outcome, at),
+                Phase::Pause(until) if cx.now < until => Some(Step::Until(until)),
+                Phase::Pause(_) => {
+                    self.phase = Phase::Next;
+                    None
+                }
+                Phase::Total(at) => self.record_total(cx, at),
+                Phase::Waiting(until) => self.wait(cx, setup, queue, until),
+                Phase::Report(answer) => {
+                    self.report(cx, setup, answer);
+                    return None;
+                }
+            };
+            if step.is_some() {
+                return step;
+            }
+        }
+    }
+
+    fn begin(&mut self, cx: &mut Cx<'_>, setup: &Setup) -> Option<Step> {
+        let head = "[  Responder MAC  ]   Interval     Transfer     Frame_rate     Bandwidth";
+        let interval = seconds(setup.interval);
+        self.start = cx.now;
+        self.report_at = cx.now + interval;
+        self.meter = Meter::new(Link(0), Observer::Sender, interval, cx.now);
+        cx.log(Level::Info, TAG, format_args!("{head}"));
+        self.phase = Phase::Next;
+        None
+    }
+
+    fn next(&mut self, cx: &mut Cx<'_>, setup: &Setup, finish: bool) -> Option<Step> {
+        if cx.now < self.start + seconds(setup.time) && !finish {
+            self.due = cx.now;
+            self.phase = Phase::Wanted { stop: false };
+        } else {
+            self.head.kind = Kind::Stop;
+            self.spent_ms = millis_since(cx.now, self.start);
+            self.phase = Phase::Total(cx.now);
+        }
+        None
+    }
+
+    pub(super) fn compose(
+        &mut self,
+        cx: &mut Cx<'_>,
+        setup: &Setup,
+        payload: &mut [u8],
+    ) -> Option<Outgoing> {
+        let Phase::Wanted { stop } = self.phase else { return None };
+        self.handed = cx.now;
+        self.phase = Phase::InFlight { stop };
+        let Some(len) = self.head.emit(payload, usize::from(setup.len)) else {
+            self.sent(cx, Outcome::Refused);
+            return None;
+        };
+        Some(setup.outgoing(cx, setup.config, len))
+    }
+
+    pub(super) fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+        if let Phase::InFlight { stop } = self.phase {
+            let ended = if stop { Phase::StopSent } else { Phase::Sent };
+            self.phase = ended(outcome, cx.now);
+        }
+    }
+
+    /// After the `espnow_send` of a message: records and counts it.
+    fn settle(
+        &mut self,
+        cx: &mut Cx<'_>,
+        setup: &Setup,
+        outcome: Outcome,
+        at: Instant,
+    ) -> Option<Step> {
+        if !close_intervals(&mut self.meter, cx, at, &self.counts) {
+            return Some(Step::Until(cx.now));
+        }
+        if setup.told {
+            self.record(cx, setup, outcome, at);
+        }
+        self.attempts += 1;
+        self.phase = Phase::Next;
+        if !matches!(outcome, Outcome::Done { .. } | Outcome::TimedOut) {
+            let name = error_name(outcome);
+            let text = format_args!("[espnow_iperf_initiator_task, 264]: <{name}> espnow_send");
+            cx.log(Level::Warn, TAG, text);
+            if outcome == Outcome::Refused {
+                self.phase = Phase::Pause(cx.now + cx.shared.settings.tick.period());
+            }
+            return None;
+        }
+        self.head.seq = self.head.seq.wrapping_add(1);
+        self.total = self.total.wrapping_add(1);
+        self.counts.bytes += u64::from(setup.len);
+        self.counts.datagrams = self.counts.datagrams.map(|n| n + 1);
+        if cx.now >= self.report_at {
+            self.print_interval(cx, setup);
+        }
+        None
+    }
+
+    fn record(&self, cx: &mut Cx<'_>, setup: &Setup, outcome: Outcome, at: Instant) {
+        let (acked, fate) = match outcome {
+            Outcome::Done { .. } => (Some(at), Fate::Delivered),
+            Outcome::TimedOut => (None, Fate::Lost(Cause::Unknown)),
+            Outcome::Failed => (None, Fate::Lost(Cause::RetryLimit)),
+            Outcome::Refused => (None, Fate::Lost(Cause::NoBuffers)),
+        };
+        cx.sample(Sample::Probe(Probe {
+            link: Link(0),
+            seq: self.attempts,
+            bytes: u32::from(setup.len),
+            due: self.due,
+            sent: Some(self.handed).filter(|_| outcome != Outcome::Refused),
+            acked,
+            fate,
+            ..Probe::default()
+        }));
+    }
+
+    fn print_interval(&mut self, cx: &mut Cx<'_>, setup: &Setup) {
+        let interval = i64::from(setup.interval);
+        let end = (micros(self.report_at).wrapping_sub(micros(self.start))) / 1_000_000;
+        let messages = i64::from(self.head.seq) - i64::from(self.report_count);
+        let size = (messages * i64::from(setup.len)) as f64 / 1e6;
+        let rate = Fixed2(messages as f64 / interval as f64);
+        let (bits, size) = (Fixed2(size * 8.0 / interval as f64), Fixed2(size));
+        let (from, to) = (end - interval, end);
+        let peer = setup.peer;
+        let text =
+            format_args!("[{peer}]  {from:2}-{to:2} sec  {size} MBytes   {rate} Hz  {bits} Mbps");
+        cx.log(Level::Info, TAG, text);
+        self.report_at = cx.now + seconds(setup.interval);
+        self.report_count = self.head.seq;
+    }
+
+    /// Records what is left of the stream, then asks for STOP.
+    fn record_total(&mut self, cx: &mut Cx<'_>, at: Instant) -> Option<Step> {
+        if !close_stream(&mut self.meter, cx, at, &self.counts) {
+            return Some(Step::Until(cx.now));
+        }
+        self.phase = Phase::Wanted { stop: true };
+        None
+    }
+
+    /// After the `espnow_send` of a STOP. Only one that went out is waited for; the buffer is then
+    /// zeroed, so that what is repeated after a silent second is no STOP but message 0.
+    fn stop_settle(&mut self, cx: &mut Cx<'_>, outcome: Outcome, at: Instant) -> Option<Step> {
+        if outcome.is_done() {
+            self.head = IperfHead { kind: Kind::Bandwidth, seq: 0 };
+            self.phase = Phase::Waiting(cx.shared.settings.tick.delay_ms(at, STOP_WAIT_MS));
+        } else {
+            let name = error_name(outcome);
+            let text = format_args!("[espnow_iperf_initiator_task, 289]: <{name}> espnow_send");
+            cx.log(Level::Warn, TAG, text);
+            self.retry(name);
+        }
+        None
+    }
+
+    fn wait(
+        &mut self,
+        cx: &mut Cx<'_>,
+        setup: &mut Setup,
+        queue: &mut Queue,
+        until: Instant,
+    ) -> Option<Step> {
+        // Whatever comes is taken for the answer.
+        if let Some(heard) = queue.pop_front() {
+            self.head = heard.head;
+            setup.peer = heard.from;
+            self.phase = Phase::Report(Ok((heard.rssi, heard.channel)));
+        } else if cx.now < until {
+            return Some(Step::Until(until));
+        } else {
+            self.retry("ESP_FAIL");
+        }
+        None
+    }
+
+    fn retry(&mut self, error: &'static str) {
+        self.phase = match self.retries.checked_sub(1) {
+            Some(left) => {
+                self.retries = left;
+                Phase::Wanted { stop: true }
+            }
+            None => Phase::Report(Err(error)),
+        };
+    }
+
+    fn report(&self, cx: &mut Cx<'_>, setup: &Setup, answer: Result<(i8, u8), &'static str>) {
+        let (rssi, channel) = match answer {
+            Ok(signal) => signal,
+            Err(name) => {
+                let text = format_args!("<{name}> Receive responder response failed");
+                return cx.log(Level::Warn, TAG, text);
+            }
+        };
+        let (total, ms) = (self.total, self.spent_ms);
+        // One too few: the responder's counter has left out message 0 and counted STOP.
+        let written = self.head.seq.saturating_sub(1);
+        if total == 0 || written == 0 || ms == 0 {
+            return;
+        }
+        let lost = total.wrapping_sub(written);
+        let size = f64::from(total.wrapping_mul(u32::from(setup.len))) / 1e6;
+        let bits = Fixed2(size * 8.0 * 1000.0 / f64::from(ms));
+        let spacing = Fixed2(f64::from(ms) / f64::from(written));
+        let percent = Fixed2(f64::from(lost) * 100.0 / f64::from(total));
+        let (size, seconds) = (Fixed2(size), ms / 1000);
+        let (lost, total) = (int(lost), int(total));
+        cx.log(Level::Info, TAG, format_args!("initiator Report:"));
+        let head = "[ ID] Interval      Transfer       Bandwidth      Jitter   \
+                    Lost/Total Datagrams  RSSI  Channel";
+        cx.log(Level::Info, TAG, format_args!("{head}"));
+        let text = format_args!(
+            "[000] {:2}-{seconds:2} sec    {size} MBytes    {bits} Mbps    {spacing} ms    \
+             {lost}/{total} ({percent}%)    {rssi}    {channel}",
+            0
+        );
+        cx.log(Level::Info, TAG, text);
+    }
+}
+
+fn seconds(n: u16) -> Duration {
+    Duration::from_secs(u64::from(n))
+}
+
+/// Records the intervals that have ended by `at`; false if there is no room for all, or for one
+/// sample more.
+pub(super) fn close_intervals(
+    meter: &mut Meter,
+    cx: &mut Cx<'_>,
+    at: Instant,
+    counts: &Counts,
+) -> bool {
+    while cx.sample_room() {
+        match meter.ended(at, counts) {
+            Some(interval) => cx.sample(Sample::Interval(interval)),
+            None => return true,
+        }
+    }
+    false
+}
+
+/// Records the last interval and the total of a stream that ended at `end`; false if there was no
+/// room for all of it. To be called no more once it is true.
+pub(super) fn close_stream(
+    meter: &mut Meter,
+    cx: &mut Cx<'_>,
+    end: Instant,
+    counts: &Counts,
+) -> bool {
+    if !close_intervals(meter, cx, end, counts) {
+        return false;
+    }
+    if let Some(rest) = meter.rest(end, counts) {
+        cx.sample(Sample::Interval(rest));
+    }
+    if !cx.sample_room() {
+        return false;
+    }
+    cx.sample(Sample::Interval(meter.total(end, counts)));
+    true
+}
