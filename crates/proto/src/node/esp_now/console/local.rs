@@ -12,7 +12,8 @@ use crate::node::esp_now::board::Key;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Step};
 use crate::time::{Duration, Instant};
-use crate::wire::component::Release;
+use crate::wire::component::header::VERSION;
+use crate::wire::component::{Idf, Release};
 use crate::wire::mac::Mac;
 
 /// `WIFI_PROTOCOL_11B | 11G | 11N`, a station's default.
@@ -253,10 +254,9 @@ fn start(cx: &mut Cx<'_>) {
         Release::V2_5_2 => (2, 5, 2),
         Release::V2_5_3 | Release::Head => (2, 5, 3),
     };
-    let version = if compat.frame_max() > 250 { 2 } else { 1 };
     let mac = cx.shared.air.mac;
     cx.log(Level::Info, TAG, format_args!("esp-now Version: {major}.{minor}.{patch}"));
-    cx.log(Level::Info, TAG, format_args!("mac: {mac}, version: {version}"));
+    cx.log(Level::Info, TAG, format_args!("mac: {mac}, version: {VERSION}"));
     cx.log(Level::Info, TAG, format_args!("Enable main task"));
     cx.log(Level::Info, TAG, format_args!("main task entry"));
 }
@@ -371,7 +371,7 @@ fn set_power(cx: &mut Cx<'_>, power: i32) -> Result<(), Error> {
 fn rate(cx: &mut Cx<'_>, (rate, times): ([i32; 4], u8)) -> Result<(), Error> {
     const TAG: &str = "iperf_cmd";
     // From 5.1 on it takes four values (section 7.5).
-    if cx.shared.settings.compat.idf >= crate::wire::component::Idf::V5_1 {
+    if cx.shared.settings.compat.idf >= Idf::V5_1 {
         if times != 4 {
             cx.log(Level::Error, TAG, format_args!("Loss rate config value"));
             return Err(Error::Fail);
