@@ -31,6 +31,18 @@ pub enum Key {
     Wifi,
 }
 
+impl Key {
+    /// Every key.
+    pub const ALL: [Self; 6] = [
+        Self::EncryptKey,
+        Self::DecryptKey,
+        Self::Bindings,
+        Self::ControlChannel,
+        Self::Upgrade,
+        Self::Wifi,
+    ];
+}
+
 /// Work that takes a processor's time; a board says how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Work {
@@ -90,6 +102,28 @@ pub enum Work {
     },
 }
 
+/// Memory for dynamic allocation, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Heap {
+    /// Free now.
+    pub free: u32,
+    /// Least that was ever free.
+    pub minimum: u32,
+    /// All there is.
+    pub total: u32,
+}
+
+/// Why the board runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Boot {
+    /// Starts so far, this one with it.
+    pub count: u32,
+    /// Reason of the last reset, `esp_reset_reason_t`; 1 is power-on.
+    pub reason: u32,
+    /// Whether a core dump is stored.
+    pub crash: bool,
+}
+
 /// The board under a node.
 pub trait Board {
     /// Fills `out` with random bytes, fit for keys.
@@ -129,6 +163,23 @@ pub trait Board {
 
     /// Removes a stored value.
     fn forget(&mut self, key: Key);
+
+    /// Removes every stored value.
+    fn forget_all(&mut self) {
+        for key in Key::ALL {
+            self.forget(key);
+        }
+    }
+
+    /// Memory for dynamic allocation; zeros where there is none.
+    fn heap(&self) -> Heap {
+        Heap::default()
+    }
+
+    /// Why it runs.
+    fn started(&self) -> Boot {
+        Boot { count: 1, reason: 1, crash: false }
+    }
 
     /// Sets a pin's level.
     fn pin(&mut self, number: u8, high: bool) {

@@ -44,6 +44,11 @@ impl Level {
     }
 }
 
+/// Tags that can have a threshold of their own.
+pub const TAGS: usize = 8;
+/// Bytes of such a tag.
+pub const TAG: usize = 24;
+
 /// Where lines go and down to which severity.
 #[derive(Clone, Debug)]
 pub struct Printer {
@@ -51,6 +56,11 @@ pub struct Printer {
     pub uart: Level,
     /// Threshold for the remote log.
     pub remote: Level,
+    /// Threshold for the stored log, which nothing reaches: there is none.
+    pub flash: Level,
+    /// Threshold for the application's own sink, which nothing reaches: there is none.
+    pub custom: Level,
+    tags: Tags,
     /// Whether lines are coloured (`CONFIG_LOG_COLORS`).
     pub colours: bool,
     /// Bytes and lines lost because a ring was full.
@@ -74,6 +84,9 @@ impl Default for Printer {
         Self {
             uart: Level::Info,
             remote: Level::None,
+            flash: Level::None,
+            custom: Level::None,
+            tags: Tags::default(),
             colours: false,
             dropped: Dropped::default(),
             out: Deque::new(),
@@ -84,6 +97,12 @@ impl Default for Printer {
 }
 
 impl Printer {
+    /// Sets the threshold of a tag, before any sink (`esp_log_level_set`); `*` sets that of all
+    /// tags and forgets the others. False if there is no room for one more tag.
+    pub fn set_tag(&mut self, tag: &[u8], level: Level) -> bool {
+        self.tags.set(tag, level)
+    }
+
     /// Prints plain text (`printf`) on the UART. Line feeds become CR LF.
     pub fn text(&mut self, text: fmt::Arguments<'_>) {
         // Writing to a ring does not fail; what does not fit is counted.
@@ -99,6 +118,9 @@ impl Printer {
 
     /// Logs a line: `I (ms) tag: text`, to each sink whose threshold lets it through.
     pub fn log(&mut self, now: Instant, level: Level, tag: &str, text: fmt::Arguments<'_>) {
+        if level > self.tags.of(tag) {
+            return;
+        }
         let ms = now.as_nanos() / 1_000_000;
         let (letter, colour) = level.letter();
         let colour = colour.filter(|_| self.colours);
@@ -165,6 +187,38 @@ impl Printer {
     }
 }
 
+/// Thresholds by tag.
+#[derive(Clone, Debug)]
+struct Tags {
+    others: Level,
+    own: Vec<(Vec<u8, TAG>, Level), TAGS>,
+}
+
+impl Default for Tags {
+    fn default() -> Self {
+        Self { others: Level::Verbose, own: Vec::new() }
+    }
+}
+
+impl Tags {
+    fn set(&mut self, tag: &[u8], level: Level) -> bool {
+        if tag == b"*" {
+            *self = Self { others: level, own: Vec::new() };
+            return true;
+        }
+        if let Some((_, old)) = self.own.iter_mut().find(|(name, _)| name == tag) {
+            *old = level;
+            return true;
+        }
+        Vec::from_slice(tag).is_ok_and(|tag| self.own.push((tag, level)).is_ok())
+    }
+
+    fn of(&self, tag: &str) -> Level {
+        let own = self.own.iter().find(|(name, _)| name == tag.as_bytes());
+        own.map_or(self.others, |&(_, level)| level)
+    }
+}
+
 struct Uart<'a>(&'a mut Printer);
 
 impl Write for Uart<'_> {
@@ -208,6 +262,21 @@ mod tests {
         assert_eq!(printer.take_line(&mut buf), Some(19));
         assert_eq!(&buf[..19], b"W (12345) app: low\n");
         assert_eq!(printer.take_line(&mut buf), None);
+    }
+
+    #[test]
+    fn a_tag_has_its_own_threshold() {
+        let mut printer = Printer::default();
+        assert!(printer.set_tag(b"*", Level::Warn) && printer.set_tag(b"app", Level::Info));
+        let log = |printer: &mut Printer, tag: &str| {
+            printer.log(Instant::ZERO, Level::Info, tag, format_args!("x"));
+            printer.take_output(&mut [0; 64])
+        };
+        assert_eq!((log(&mut printer, "app"), log(&mut printer, "other")), (14, 0));
+        assert!(printer.set_tag(b"app", Level::Error) && log(&mut printer, "app") == 0);
+        assert!(printer.set_tag(b"*", Level::Info) && log(&mut printer, "app") == 14);
+        assert!((0..TAGS as u8).all(|n| printer.set_tag(&[n], Level::Info)));
+        assert!(!printer.set_tag(b"one more", Level::Info));
     }
 
     #[test]

@@ -167,6 +167,11 @@ pub enum Event {
     },
     /// What the application sent itself has ended.
     Sent(Outcome),
+    /// This device shall join the network of [`Key::Wifi`](super::board::Key::Wifi)
+    /// (`wifi_config -s`).
+    Connect,
+    /// This device shall leave its network (`wifi_config -d`).
+    Disconnect,
     /// The board shall restart.
     Restart,
 }
@@ -204,6 +209,35 @@ pub struct Settings {
     pub tx_buffers: u8,
     /// Return to the former channel after a send (`CONFIG_ESPNOW_AUTO_RESTORE_CHANNEL`).
     pub restore_channel: bool,
+    /// What was built, as `beacon` and `version` tell it.
+    pub build: Build,
+}
+
+/// Facts of a build that only people read (`esp_app_desc_t`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Build {
+    /// Name of the project.
+    pub project: &'static str,
+    /// Version of the application.
+    pub version: &'static str,
+    /// Version of ESP-IDF.
+    pub idf: &'static str,
+    /// Date of compilation, as `__DATE__` has it.
+    pub date: &'static str,
+    /// Time of compilation, as `__TIME__` has it.
+    pub time: &'static str,
+}
+
+impl Default for Build {
+    fn default() -> Self {
+        Self {
+            project: "espbench",
+            version: env!("CARGO_PKG_VERSION"),
+            idf: "v5.1",
+            date: "Jan  1 2026",
+            time: "00:00:00",
+        }
+    }
 }
 
 impl Default for Settings {
@@ -218,6 +252,7 @@ impl Default for Settings {
             forward_all_channels: false,
             tx_buffers: 32,
             restore_channel: false,
+            build: Build::default(),
         }
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod compat;
 pub mod control;
+pub mod debug;
 pub mod group;
 pub mod handshake;
 pub mod header;

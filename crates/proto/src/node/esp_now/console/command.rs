@@ -77,9 +77,9 @@ pub struct Time<'a> {
     /// `-g`
     pub get: bool,
     /// `-s`: seconds since 1970.
-    pub set: Option<u32>,
-    /// `-z`
-    pub zone: Option<&'a [u8]>,
+    pub set: Option<i64>,
+    /// `-z` (`CST-8`)
+    pub zone: &'a [u8],
 }
 
 /// `gpio`
@@ -366,8 +366,9 @@ fn build<'a>(spec: &'static Spec, args: &Args<'a>) -> Option<Command<'a>> {
         "rollback" => Command::Rollback,
         "time" => Command::Time(Time {
             get: args.has("get"),
-            set: args.count("set"),
-            zone: args.text("time_zone"),
+            // As sscanf reads it: what is no number leaves zero.
+            set: args.text("set").map(seconds),
+            zone: args.text("time_zone").unwrap_or(b"CST-8"),
         }),
         "coredump" => Command::Coredump,
         "tasks" => Command::Tasks,
@@ -430,6 +431,11 @@ fn build_services<'a>(spec: &'static Spec, args: &Args<'a>) -> Option<Command<'a
     })
 }
 
+fn seconds(text: &[u8]) -> i64 {
+    let digits = text.iter().map_while(|byte| char::from(*byte).to_digit(10));
+    digits.fold(0, |n: i64, digit| n.saturating_mul(10).saturating_add(i64::from(digit)))
+}
+
 fn mac(text: &[u8]) -> Result<Mac, BadMac> {
     Mac::parse(text).ok_or(BadMac)
 }
@@ -450,34 +456,36 @@ fn wifi_config<'a>(args: &Args<'a>) -> WifiConfig<'a> {
 fn log<'a>(args: &Args<'a>) -> Log<'a> {
     Log {
         tag: args.text("tag").unwrap_or(b"*"),
-        level: args.text("level").map(level),
-        mode: args.text("mode").map(|text| match text {
-            b"uart" => Some(Sink::Uart),
-            b"flash" => Some(Sink::Flash),
-            b"espnow" => Some(Sink::Espnow),
-            b"custom" => Some(Sink::Custom),
-            _ => None,
-        }),
-        flash: args.text("flash").map(|text| match text {
-            b"size" => Some(FlashLog::Size),
-            b"data" => Some(FlashLog::Data),
-            b"espnow" => Some(FlashLog::Espnow),
-            _ => None,
-        }),
+        level: args.text("level").map(|text| one_of(text, &LEVELS)),
+        mode: args.text("mode").map(|text| one_of(text, &SINKS)),
+        flash: args.text("flash").map(|text| one_of(text, &FLASH)),
         info: args.has("info"),
     }
 }
 
-fn level(text: &[u8]) -> Option<Level> {
-    Some(match text {
-        b"NONE" => Level::None,
-        b"ERR" => Level::Error,
-        b"WARN" => Level::Warn,
-        b"INFO" => Level::Info,
-        b"DEBUG" => Level::Debug,
-        b"VER" => Level::Verbose,
-        _ => return None,
-    })
+/// The names of the levels, as `log` takes and prints them.
+pub(super) const LEVELS: [(&str, Level); 6] = [
+    ("NONE", Level::None),
+    ("ERR", Level::Error),
+    ("WARN", Level::Warn),
+    ("INFO", Level::Info),
+    ("DEBUG", Level::Debug),
+    ("VER", Level::Verbose),
+];
+
+const SINKS: [(&str, Sink); 4] = [
+    ("uart", Sink::Uart),
+    ("flash", Sink::Flash),
+    ("espnow", Sink::Espnow),
+    ("custom", Sink::Custom),
+];
+
+const FLASH: [(&str, FlashLog); 3] =
+    [("size", FlashLog::Size), ("data", FlashLog::Data), ("espnow", FlashLog::Espnow)];
+
+/// What a word names, in either case.
+fn one_of<T: Copy>(text: &[u8], names: &[(&str, T)]) -> Option<T> {
+    names.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(text)).map(|&(_, it)| it)
 }
 
 fn espnow_config<'a>(args: &Args<'a>) -> EspnowConfig<'a> {

@@ -124,8 +124,8 @@ pub const TABLE: &[Spec] = &[
 
 const TIME: &[Opt] = &[
     flag("g", "get", "Print the time"),
-    int("s", "set", "<s>", "Seconds since 1970"),
-    text("z", "time_zone", "<zone>", "Time zone, such as CST-8"),
+    text("s", "set", "<s>", "Seconds since 1970"),
+    text("z", "time_zone", "<zone>", "Time zone (CST-8)"),
 ];
 
 const COREDUMP: &[Opt] = &[
@@ -149,7 +149,7 @@ const GPIO: &[Opt] = &[
 
 const UART: &[Opt] = &[
     flag("s", "start", "Open it"),
-    flag("r", "read", "Read"),
+    int("r", "read", "<ms>", "Read for so long"),
     text("w", "write", "<text>", "Write"),
     int("b", "baud_rate", "<baud>", "Baud rate"),
     int("p", "port_num", "<port>", "Number of the UART"),

@@ -1,0 +1,348 @@
+//! The line editor of ESP-IDF's console as a host sees it (linenoise, in multi-line mode).
+//!
+//! Before every prompt it asks the terminal for the cursor: `ESC [ 6 n` and a NUL. It takes what
+//! comes for the answer, up to an `R` or 31 bytes; line feeds (and carriage returns, which the
+//! UART driver turns into line feeds) do not count. After a valid answer it moves the cursor to
+//! the right margin, asks again, and so knows how wide the terminal is; else it takes 80 columns.
+//!
+//! A character that comes less than 30 ms after the one before it was dealt with counts as
+//! pasted: it is appended and echoed as it is, whatever it is, but for the end of the line, which
+//! executes. On ESP-IDF 4.4 even that is only appended. A typed character redraws the line.
+//! Unprintable characters are taken out of a line before it is run.
+//!
+//! Simpler than the original, to a host's eyes the same: no history (arrow keys do nothing), the
+//! cursor stays at the end of the line, no hint behind a complete command's name, tab completes
+//! only what is the beginning of one command. The line holds 511 characters, the most that the
+//! component's console runs; what is more is counted and not echoed, where linenoise goes on to
+//! 4095 of which the rest is never run.
+
+use super::table::TABLE;
+use crate::node::esp_now::print::Printer;
+use crate::time::{Duration, Instant};
+use crate::wire::component::Idf;
+use core::fmt::Write;
+use heapless::{Deque, Vec};
+
+/// Bytes of the longest line, with the terminator that it has on the device.
+pub const LINE: usize = 512;
+/// Bytes that may wait while a command runs (the UART driver's buffer in the component).
+pub const INPUT: usize = 256;
+/// A character within this time is pasted (`LINENOISE_PASTE_KEY_DELAY`).
+const PASTE: Duration = Duration::from_millis(30);
+/// Bytes of a cursor's answer (`LINENOISE_COMMAND_MAX_LEN` less one).
+const ANSWER: usize = 31;
+const COLUMNS: usize = 80;
+
+const ESC: u8 = 0x1B;
+const QUERY: &[u8] = b"\x1b[6n\0";
+const RIGHT_MARGIN: &[u8] = b"\x1b[999C\0";
+
+/// What the editor is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// A prompt is due.
+    Start,
+    /// The cursor was asked for, at the right margin if its column before is known.
+    Query { start: Option<usize> },
+    /// A line is being written.
+    Edit,
+    /// After an escape: bytes still to come, and whether a digit may ask for one more.
+    Escape { seen: u8 },
+    /// The line is with its owner.
+    Full,
+}
+
+/// What the editor has for its owner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edited {
+    /// Nothing: it waits for bytes.
+    Nothing,
+    /// A line is complete; it waits in [`Editor::line`] until [`Editor::done`].
+    Line,
+}
+
+/// The line editor.
+#[derive(Clone, Debug)]
+pub struct Editor {
+    state: State,
+    input: Deque<u8, INPUT>,
+    line: Vec<u8, { LINE - 1 }>,
+    answer: Vec<u8, ANSWER>,
+    columns: usize,
+    /// Rows that the line has taken on the terminal, and the length it was last drawn with.
+    rows: usize,
+    drawn: usize,
+    /// Since when it waits for a character.
+    since: Instant,
+    /// Bytes lost: the input buffer or the line was full.
+    pub dropped: u32,
+}
+
+impl Default for Editor {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Editor {
+    /// An editor that is about to prompt.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            state: State::Start,
+            input: Deque::new(),
+            line: Vec::new(),
+            answer: Vec::new(),
+            columns: COLUMNS,
+            rows: 0,
+            drawn: 0,
+            since: Instant::ZERO,
+            dropped: 0,
+        }
+    }
+
+    /// Bytes from the terminal.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            if self.input.push_back(byte).is_err() {
+                self.lose();
+            }
+        }
+    }
+
+    /// Goes on until a line is complete or it must wait for bytes.
+    pub fn run(&mut self, now: Instant, prompt: &str, idf: Idf, out: &mut Printer) -> Edited {
+        loop {
+            match self.state {
+                State::Full => return Edited::Line,
+                State::Start => {
+                    self.query(None, out);
+                    continue;
+                }
+                _ => {}
+            }
+            let Some(byte) = self.input.pop_front() else { return Edited::Nothing };
+            // The UART driver turns CR into LF.
+            let byte = if byte == b'\r' { b'\n' } else { byte };
+            match self.state {
+                State::Query { start } => self.answer(now, start, byte, prompt, out),
+                State::Escape { seen } => self.escape(now, seen, byte),
+                _ => self.edit(now, byte, prompt, idf, out),
+            }
+        }
+    }
+
+    /// The complete line, for its owner to take apart. Empty lines are not given.
+    pub fn line(&mut self) -> &mut [u8] {
+        if self.state == State::Full { &mut self.line } else { &mut [] }
+    }
+
+    /// The line's owner is done with it: the next prompt is due.
+    pub fn done(&mut self) {
+        if self.state == State::Full {
+            self.state = State::Start;
+        }
+    }
+
+    fn query(&mut self, start: Option<usize>, out: &mut Printer) {
+        out.raw(QUERY);
+        self.answer.clear();
+        self.state = State::Query { start };
+    }
+
+    /// A byte of the terminal's answer.
+    fn answer(
+        &mut self,
+        now: Instant,
+        start: Option<usize>,
+        byte: u8,
+        prompt: &str,
+        out: &mut Printer,
+    ) {
+        let ended = byte == b'R';
+        if !ended && byte != b'\n' {
+            // There is room: a full answer ends below.
+            let _ = self.answer.push(byte);
+        }
+        if !ended && !self.answer.is_full() {
+            return;
+        }
+        match (start, cursor(&self.answer)) {
+            (None, Some(column)) => {
+                out.raw(RIGHT_MARGIN);
+                return self.query(Some(column), out);
+            }
+            (Some(start), Some(column)) => {
+                self.columns = column;
+                if column > start {
+                    Sequence(out).put(format_args!("\x1b[{}D", column - start));
+                }
+            }
+            _ => self.columns = COLUMNS,
+        }
+        out.raw(prompt.as_bytes());
+        self.line.clear();
+        (self.rows, self.drawn) = (0, 0);
+        self.wait(now);
+    }
+
+    /// Waits for the next character from now on.
+    fn wait(&mut self, now: Instant) {
+        self.since = now;
+        self.state = State::Edit;
+    }
+
+    fn edit(&mut self, now: Instant, byte: u8, prompt: &str, idf: Idf, out: &mut Printer) {
+        let quick = now.since(self.since) < PASTE;
+        self.wait(now);
+        match byte {
+            // Up to 4.4 a quick end of line is pasted, too.
+            _ if quick && (byte != b'\n' || idf == Idf::V4_4) => {
+                if self.append(byte) {
+                    echo(byte, out);
+                }
+            }
+            b'\n' => self.enter(prompt, out),
+            0x03 | 0x04 if byte == 0x03 || self.line.is_empty() => {
+                out.raw(b"\r\n");
+                self.state = State::Start;
+            }
+            0x08 | 0x7F => {
+                if self.line.pop().is_some() {
+                    self.draw(prompt, out);
+                }
+            }
+            // Ctrl-U takes all, Ctrl-W the last word, Ctrl-L clears the screen.
+            0x15 => self.cut(0, prompt, out),
+            0x17 => self.cut(self.last_word(), prompt, out),
+            0x0C => {
+                out.raw(b"\x1b[H\x1b[2J");
+                self.draw(prompt, out);
+            }
+            b'\t' => self.complete(prompt, out),
+            ESC => self.state = State::Escape { seen: 0 },
+            // Keys that move a cursor which stays where it is.
+            0x01 | 0x02 | 0x04..=0x06 | 0x0B | 0x0E | 0x10 | 0x14 => {}
+            _ => {
+                if self.append(byte) {
+                    self.draw(prompt, out);
+                }
+            }
+        }
+    }
+
+    /// What follows an escape is taken and has no effect: two bytes, or three with a digit.
+    fn escape(&mut self, now: Instant, seen: u8, byte: u8) {
+        match (seen, byte) {
+            (0, _) => self.state = State::Escape { seen: 1 },
+            (1, b'0'..=b'9') => self.state = State::Escape { seen: 2 },
+            _ => self.wait(now),
+        }
+    }
+
+    fn enter(&mut self, prompt: &str, out: &mut Printer) {
+        self.draw(prompt, out);
+        out.raw(b"\r\n");
+        self.line.retain(|byte| matches!(byte, b' '..=b'~'));
+        self.state = if self.line.is_empty() { State::Start } else { State::Full };
+    }
+
+    fn append(&mut self, byte: u8) -> bool {
+        let room = self.line.push(byte).is_ok();
+        if !room {
+            self.lose();
+        }
+        room
+    }
+
+    fn lose(&mut self) {
+        self.dropped = self.dropped.saturating_add(1);
+    }
+
+    fn cut(&mut self, len: usize, prompt: &str, out: &mut Printer) {
+        self.line.truncate(len);
+        self.draw(prompt, out);
+    }
+
+    fn last_word(&self) -> usize {
+        let end = self.line.iter().rposition(|&byte| byte != b' ').map_or(0, |at| at + 1);
+        let word = self.line.get(..end).unwrap_or_default();
+        word.iter().rposition(|&byte| byte == b' ').map_or(0, |at| at + 1)
+    }
+
+    fn complete(&mut self, prompt: &str, out: &mut Printer) {
+        let mut near = TABLE.iter().filter(|spec| spec.name.as_bytes().starts_with(&self.line));
+        match (near.next(), near.next()) {
+            (Some(only), None) => {
+                self.line.clear();
+                // Names are short.
+                let _ = self.line.extend_from_slice(only.name.as_bytes());
+                self.draw(prompt, out);
+            }
+            _ => out.raw(b"\x07"),
+        }
+    }
+
+    /// Draws prompt and line anew, as linenoise does in multi-line mode: down to the last row,
+    /// every row erased on the way up, then the text.
+    fn draw(&mut self, prompt: &str, out: &mut Printer) {
+        let columns = self.columns.max(1);
+        let len = prompt.len() + self.line.len();
+        let row_of = |at: usize| (at + columns) / columns;
+        let below = self.rows.saturating_sub(row_of(prompt.len() + self.drawn));
+        if below > 0 {
+            Sequence(out).put(format_args!("\x1b[{below}B"));
+        }
+        for _ in 1..self.rows {
+            out.raw(b"\r\x1b[0K\x1b[1A");
+        }
+        out.raw(b"\r\x1b[0K");
+        out.raw(prompt.as_bytes());
+        self.line.iter().for_each(|&byte| echo(byte, out));
+        let mut rows = len.div_ceil(columns);
+        let column = len % columns;
+        if column == 0 && !self.line.is_empty() {
+            out.raw(b"\r\n\r");
+            rows += 1;
+        }
+        out.raw(b"\r");
+        if column > 0 {
+            Sequence(out).put(format_args!("\x1b[{column}C"));
+        }
+        self.rows = self.rows.max(rows);
+        self.drawn = self.line.len();
+    }
+}
+
+/// Echoes a byte; the UART driver writes CR before a line feed.
+fn echo(byte: u8, out: &mut Printer) {
+    if byte == b'\n' {
+        out.raw(b"\r");
+    }
+    out.raw(&[byte]);
+}
+
+/// The column of `ESC [ row ; column` (the `R` behind it is not kept).
+fn cursor(answer: &[u8]) -> Option<usize> {
+    let (row, column) =
+        core::str::from_utf8(answer.strip_prefix(b"\x1b[")?).ok()?.split_once(';')?;
+    row.parse::<u16>().ok()?;
+    column.parse::<u16>().ok().map(usize::from).filter(|&n| n > 0)
+}
+
+/// Writes an escape sequence.
+struct Sequence<'a>(&'a mut Printer);
+
+impl Sequence<'_> {
+    fn put(&mut self, text: core::fmt::Arguments<'_>) {
+        // Writing to a ring does not fail.
+        let _ = self.write_fmt(text);
+    }
+}
+
+impl Write for Sequence<'_> {
+    fn write_str(&mut self, text: &str) -> core::fmt::Result {
+        self.0.raw(text.as_bytes());
+        Ok(())
+    }
+}

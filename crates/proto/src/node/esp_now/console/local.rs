@@ -1,0 +1,436 @@
+//! The commands that need no other part of the node, the lines of the start, and the boot marker.
+//!
+//! What this hardware cannot do says so and fails with `ESP_ERR_NOT_SUPPORTED`.
+
+use super::args::Text;
+use super::calendar::{Date, offset};
+use super::command::{Command, EspnowConfig, FlashLog, Gpio, LEVELS, Log, Sink, Time, WifiConfig};
+use super::error::Error;
+use super::{help, table};
+use crate::node::esp_now::air::Country;
+use crate::node::esp_now::board::Key;
+use crate::node::esp_now::print::Level;
+use crate::node::esp_now::task::{Cx, Event, Step};
+use crate::time::{Duration, Instant};
+use crate::wire::component::header::VERSION;
+use crate::wire::component::{Idf, Release};
+use crate::wire::mac::Mac;
+
+/// `WIFI_PROTOCOL_11B | 11G | 11N`, a station's default.
+const PROTOCOLS: u8 = 0x07;
+/// How long after the start the boot marker comes, ms
+/// (`CONFIG_ESPNOW_REBOOT_UNBROKEN_INTERVAL_TIMEOUT`).
+const MARKER_MS: u32 = 5000;
+/// Bytes of an SSID and of a password as they are stored.
+const SSID: usize = 32;
+const PASSWORD: usize = 64;
+
+/// What [`Key::Wifi`] holds: the SSID in 32 bytes, then the password in 64, both filled up with
+/// zeros. `None` if one is too long.
+#[must_use]
+pub fn credentials(ssid: &[u8], password: &[u8]) -> Option<[u8; SSID + PASSWORD]> {
+    let mut value = [0; SSID + PASSWORD];
+    let (first, second) = value.split_at_mut(SSID);
+    first.get_mut(..ssid.len())?.copy_from_slice(ssid);
+    second.get_mut(..password.len())?.copy_from_slice(password);
+    Some(value)
+}
+
+/// State of the commands that need no other part.
+#[derive(Clone, Debug)]
+pub struct Local {
+    /// The country that was set last. It does not reach the channels of
+    /// [`Air`](crate::node::esp_now::air::Air), which are read at the start (section 2.9).
+    country: Option<Country>,
+    protocols: u8,
+    /// Seconds that the wall clock is ahead of the time since the start.
+    clock: i64,
+    /// Which entry of the table `help` prints next, and the only one if it was asked for.
+    help: Option<usize>,
+    stage: Stage,
+}
+
+/// How far the start has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Start,
+    Marker(Instant),
+    Running,
+}
+
+impl Default for Local {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Local {
+    /// A device that has just started: the first [`run`](Self::run) prints the component's lines.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { country: None, protocols: PROTOCOLS, clock: 0, help: None, stage: Stage::Start }
+    }
+
+    /// Whether `help` is still printing. The command is over when it is not.
+    #[must_use]
+    pub const fn busy(&self) -> bool {
+        self.help.is_some()
+    }
+
+    /// Goes on: prints the lines of the start, the boot marker when its time has come, and one
+    /// entry of `help`.
+    pub fn run(&mut self, cx: &mut Cx<'_>) -> Step {
+        match self.stage {
+            Stage::Start => {
+                start(cx);
+                // The component hands ticks to a timer of microseconds: at 100 Hz it comes after
+                // 0.5 s (section 7.3).
+                let wait = cx.shared.settings.tick.ticks(MARKER_MS);
+                self.stage = Stage::Marker(cx.now + Duration::from_millis(u64::from(wait)));
+            }
+            Stage::Marker(at) if cx.now >= at => {
+                started(cx);
+                self.stage = Stage::Running;
+            }
+            _ => {}
+        }
+        if let Some(at) = self.help {
+            if let Some(spec) = table::TABLE.get(at) {
+                help::print(cx, spec);
+            }
+            self.help = Some(at + 1).filter(|&next| next < table::TABLE.len());
+        }
+        match (self.help, self.stage) {
+            (Some(_), _) => Step::Until(cx.now),
+            (None, Stage::Marker(at)) => Step::Until(at),
+            _ => Step::Idle,
+        }
+    }
+
+    /// Executes a command; `None` if it is another part's. After `help`, the command is over when
+    /// the machine is no longer [`busy`](Self::busy).
+    pub fn execute(&mut self, cx: &mut Cx<'_>, command: &Command<'_>) -> Option<Result<(), Error>> {
+        Some(match command {
+            Command::Help(only) => self.help(cx, *only),
+            Command::Version => version(cx),
+            Command::Heap => heap(cx),
+            Command::Restart { info } => restart(cx, *info),
+            Command::Reset => reset(cx),
+            Command::Time(time) => self.time(cx, time),
+            Command::Gpio(it) => gpio(cx, it),
+            Command::WifiConfig(it) => self.wifi_config(cx, it),
+            Command::EspnowConfig(it) => self.espnow_config(cx, it),
+            Command::Log(it) => log(cx, it),
+            Command::Coredump => not_supported(cx, "coredump"),
+            Command::Tasks => not_supported(cx, "tasks"),
+            Command::DeepSleep => not_supported(cx, "deep_sleep"),
+            Command::LightSleep => not_supported(cx, "light_sleep"),
+            Command::Uart => not_supported(cx, "uart"),
+            Command::WifiScan => not_supported(cx, "wifi_scan"),
+            Command::Ping => not_supported(cx, "ping"),
+            Command::Ap => not_supported(cx, "ap"),
+            _ => return None,
+        })
+    }
+
+    fn help(&mut self, cx: &mut Cx<'_>, only: Option<&[u8]>) -> Result<(), Error> {
+        let Some(name) = only else {
+            self.help = Some(0);
+            return Ok(());
+        };
+        let spec = table::find(name);
+        match spec {
+            Some(spec) => help::print(cx, spec),
+            None => cx.text(format_args!("help: Unrecognized option '{}'\n", Text(name))),
+        }
+        spec.map(drop).ok_or(Error::NotFound)
+    }
+
+    fn time(&mut self, cx: &mut Cx<'_>, time: &Time<'_>) -> Result<(), Error> {
+        let up = (cx.now.as_nanos() / 1_000_000_000) as i64;
+        if let Some(seconds) = time.set {
+            self.clock = seconds.saturating_sub(up);
+        }
+        if time.get {
+            let now = up.saturating_add(self.clock);
+            let local = Date(now.saturating_add(offset(time.zone)));
+            cx.log(
+                Level::Info,
+                "system_cmd",
+                format_args!("time_zone: {}, strftime: {local}, sec: {now}", Text(time.zone)),
+            );
+        }
+        Ok(())
+    }
+
+    fn wifi_config(&mut self, cx: &mut Cx<'_>, it: &WifiConfig<'_>) -> Result<(), Error> {
+        if it.bssid.is_some_and(|text| Mac::parse(text).is_none()) {
+            cx.log(Level::Warn, "wifi_cmd", format_args!("bssid is no address"));
+            return Err(Error::InvalidArg);
+        }
+        if it.disconnect {
+            cx.event(Event::Disconnect);
+        }
+        if let Some(ssid) = it.ssid.filter(|ssid| !ssid.is_empty()) {
+            connect(cx, ssid, it.password.unwrap_or_default())?;
+        }
+        self.set_country(it.country)?;
+        if let Some(channel) = it.channel {
+            let channel = set_channel(cx, channel)?;
+            cx.log(
+                Level::Info,
+                "wifi_config_func",
+                format_args!("Set Channel, channel: {channel}"),
+            );
+        }
+        if let Some(power) = it.tx_power {
+            // The component does not look at the result.
+            let _ = set_power(cx, power);
+        }
+        if it.info {
+            let air = &cx.shared.air;
+            let (rssi, power, channel) = (air.command_rssi, air.tx_power, air.channel);
+            let country = self.country.unwrap_or(air.country).code;
+            // Mode 1 is the station's.
+            cx.log(
+                Level::Info,
+                "wifi_config_func",
+                format_args!(
+                    "rx: {rssi}, tx_power: {power}, country: {}, channel: {channel}, mode: 1",
+                    Text(&country)
+                ),
+            );
+        }
+        Ok(())
+    }
+
+    fn espnow_config(&mut self, cx: &mut Cx<'_>, it: &EspnowConfig<'_>) -> Result<(), Error> {
+        const TAG: &str = "iperf_cmd";
+        if it.info {
+            let (channel, power) = (cx.shared.air.channel, cx.shared.air.tx_power);
+            let country = self.country.unwrap_or(cx.shared.air.country).code;
+            let protocols = self.protocols;
+            cx.log(Level::Info, TAG, format_args!("Channel, primary: {channel}, second: 0"));
+            cx.log(Level::Info, TAG, format_args!("Maximum transmiting power: {power}"));
+            cx.log(Level::Info, TAG, format_args!("Wi-Fi protocol bitmap: 0x{protocols:02x}"));
+            cx.log(Level::Info, TAG, format_args!("Wi-Fi country code: {}", Text(&country)));
+            return Ok(());
+        }
+        // Where a value is refused below, the device stops with an abort.
+        self.set_country(it.country)?;
+        if let Some(channel) = it.channel {
+            set_channel(cx, channel)?;
+        }
+        if it.rate.1 > 0 {
+            return rate(cx, it.rate);
+        }
+        if let Some(power) = it.tx_power {
+            set_power(cx, power)?;
+        }
+        if let Some(protocols) = it.protocol {
+            self.protocols = u8::try_from(protocols).map_err(|_| Error::InvalidArg)?;
+        }
+        Ok(())
+    }
+
+    fn set_country(&mut self, code: Option<&[u8]>) -> Result<(), Error> {
+        let Some(code) = code else { return Ok(()) };
+        let known = [Country::US, Country::JP, Country::CN];
+        let country = known.into_iter().find(|it| it.code.eq_ignore_ascii_case(code));
+        self.country = Some(country.ok_or(Error::InvalidArg)?);
+        Ok(())
+    }
+}
+
+/// The component's lines when it starts.
+fn start(cx: &mut Cx<'_>) {
+    const TAG: &str = "espnow";
+    let compat = cx.shared.settings.compat;
+    let (major, minor, patch) = match compat.release {
+        Release::V1_0 => (1, 0, 0),
+        Release::V2_0 => (2, 0, 0),
+        Release::V2_3 => (2, 3, 0),
+        Release::V2_4 => (2, 4, 0),
+        Release::V2_5_2 => (2, 5, 2),
+        Release::V2_5_3 | Release::Head => (2, 5, 3),
+    };
+    let mac = cx.shared.air.mac;
+    cx.log(Level::Info, TAG, format_args!("esp-now Version: {major}.{minor}.{patch}"));
+    cx.log(Level::Info, TAG, format_args!("mac: {mac}, version: {VERSION}"));
+    cx.log(Level::Info, TAG, format_args!("Enable main task"));
+    cx.log(Level::Info, TAG, format_args!("main task entry"));
+}
+
+/// The boot marker, and the line of `restart -i`.
+fn started(cx: &mut Cx<'_>) {
+    let boot = cx.board.started();
+    cx.log(
+        Level::Info,
+        "restart_func",
+        format_args!(
+            "num: {}, reason: {}, crash: {}",
+            boot.count,
+            boot.reason,
+            u8::from(boot.crash)
+        ),
+    );
+}
+
+fn not_supported(cx: &mut Cx<'_>, name: &str) -> Result<(), Error> {
+    cx.log(Level::Error, "espnow_console", format_args!("{name}: this device cannot do it"));
+    Err(Error::NotSupported)
+}
+
+fn restart(cx: &mut Cx<'_>, info: bool) -> Result<(), Error> {
+    if info {
+        started(cx);
+    } else {
+        cx.log(Level::Info, "restart_func", format_args!("Restarting"));
+        cx.event(Event::Restart);
+    }
+    Ok(())
+}
+
+fn reset(cx: &mut Cx<'_>) -> Result<(), Error> {
+    const TAG: &str = "reset_func";
+    cx.log(Level::Info, TAG, format_args!("Erase part of the nvs partition"));
+    cx.board.forget_all();
+    cx.log(Level::Info, TAG, format_args!("Restarting"));
+    cx.event(Event::Restart);
+    Ok(())
+}
+
+fn version(cx: &mut Cx<'_>) -> Result<(), Error> {
+    const TAG: &str = "version_func";
+    let (idf, target) = (cx.shared.settings.build.idf, cx.shared.settings.target);
+    cx.log(Level::Info, TAG, format_args!("IDF Version:{idf}\r\n"));
+    cx.log(
+        Level::Info,
+        TAG,
+        format_args!(
+            "chip_name: {target}, chip_cores: 1, chip_revision: 0, flash_manufacturer: none, \
+             flash_id: 0x0, flash_size: 0MB, feature:/802.11bgn"
+        ),
+    );
+    Ok(())
+}
+
+fn heap(cx: &mut Cx<'_>) -> Result<(), Error> {
+    let heap = cx.board.heap();
+    cx.log(
+        Level::Info,
+        "esp_mem",
+        format_args!("Free heap, current: {}, minimum: {}", heap.free, heap.minimum),
+    );
+    Ok(())
+}
+
+fn gpio(cx: &mut Cx<'_>, it: &Gpio) -> Result<(), Error> {
+    const TAG: &str = "peripherals_cmd";
+    let pin = |number: u32| u8::try_from(number).map_err(|_| Error::InvalidArg);
+    if let Some(number) = it.config {
+        // A pin that is set is an output.
+        pin(number)?;
+    }
+    if let (Some(number), Some(level)) = (it.set, it.level) {
+        cx.board.pin(pin(number)?, level != 0);
+        cx.log(Level::Info, TAG, format_args!("Set gpio num: {number}, level: {level}"));
+    }
+    if it.get.is_some() {
+        return not_supported(cx, "gpio -g");
+    }
+    Ok(())
+}
+
+fn connect(cx: &mut Cx<'_>, ssid: &[u8], password: &[u8]) -> Result<(), Error> {
+    let value = credentials(ssid, password).ok_or(Error::InvalidArg)?;
+    if !cx.board.save(Key::Wifi, &value) {
+        cx.log(Level::Warn, "wifi_cmd", format_args!("credentials cannot be stored"));
+        return Err(Error::Fail);
+    }
+    cx.event(Event::Connect);
+    Ok(())
+}
+
+fn set_channel(cx: &mut Cx<'_>, channel: i32) -> Result<u8, Error> {
+    let channel = u8::try_from(channel).ok().filter(|it| (1..=14).contains(it));
+    let channel = channel.ok_or(Error::InvalidArg)?;
+    if cx.shared.air.locked && cx.shared.air.channel != channel {
+        return Err(Error::Fail);
+    }
+    cx.shared.air.channel = channel;
+    Ok(channel)
+}
+
+fn set_power(cx: &mut Cx<'_>, power: i32) -> Result<(), Error> {
+    let power = i8::try_from(power).ok().filter(|it| (8..=84).contains(it));
+    cx.shared.air.tx_power = power.ok_or(Error::InvalidArg)?;
+    Ok(())
+}
+
+fn rate(cx: &mut Cx<'_>, (rate, times): ([i32; 4], u8)) -> Result<(), Error> {
+    const TAG: &str = "iperf_cmd";
+    // From 5.1 on it takes four values (section 7.5).
+    if cx.shared.settings.compat.idf >= Idf::V5_1 {
+        if times != 4 {
+            cx.log(Level::Error, TAG, format_args!("Loss rate config value"));
+            return Err(Error::Fail);
+        }
+        let [mode, rate, ersu, dcm] = rate;
+        cx.log(
+            Level::Info,
+            TAG,
+            format_args!("Set rate config: phymode {mode}, rate {rate}, ersu {ersu}, dcm {dcm}"),
+        );
+    }
+    // The device applies it to itself as a peer, which it does not have.
+    not_supported(cx, "espnow_config -r")
+}
+
+fn log(cx: &mut Cx<'_>, it: &Log<'_>) -> Result<(), Error> {
+    const TAG: &str = "log_func";
+    // A level or a sink that is none changes nothing.
+    if let Some(Some(level)) = it.level {
+        let print = &mut cx.shared.print;
+        match it.mode {
+            None => {
+                if !print.set_tag(it.tag, level) {
+                    return Err(Error::NoMem);
+                }
+            }
+            Some(Some(Sink::Uart)) => print.uart = level,
+            Some(Some(Sink::Espnow)) => print.remote = level,
+            Some(Some(Sink::Flash)) => print.flash = level,
+            Some(Some(Sink::Custom)) => print.custom = level,
+            Some(None) => {}
+        }
+    }
+    if it.info {
+        let print = &cx.shared.print;
+        let name = |level| LEVELS.iter().find(|it| it.1 == level).map_or("NONE", |it| it.0);
+        let [uart, remote, flash, custom] =
+            [print.uart, print.remote, print.flash, print.custom].map(name);
+        cx.log(
+            Level::Info,
+            TAG,
+            format_args!(
+                "log level, uart: {uart}, espnow: {remote}, flash: {flash}, custom: {custom}"
+            ),
+        );
+    }
+    match it.flash {
+        Some(Some(FlashLog::Size)) => cx.log(
+            Level::Info,
+            TAG,
+            format_args!("The flash partition that stores the log size: 0"),
+        ),
+        Some(None) => cx.log(
+            Level::Error,
+            TAG,
+            format_args!("Parameter error, please input: 'size', 'data' or 'espnow'"),
+        ),
+        // There is no stored log: nothing to print or to send.
+        _ => {}
+    }
+    Ok(())
+}
