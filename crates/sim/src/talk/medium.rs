@@ -55,7 +55,8 @@ pub struct Medium {
     pub frame_time: fn(usize, bool) -> Duration,
     /// Only stations with a link of their own hear each other.
     pub only_linked: bool,
-    links: BTreeMap<(NodeId, NodeId), Option<Link>>,
+    /// What differs for one direction, sender first; `None`: nothing is heard.
+    pub links: BTreeMap<(NodeId, NodeId), Option<Link>>,
 }
 
 impl Default for Medium {
