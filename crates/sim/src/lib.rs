@@ -1,6 +1,19 @@
 //! A room full of devices, in virtual time: moves frames between the nodes of
 //! [`espbench_proto`] and gives every loss a cause.
 //!
-//! The virtual lab is not here yet; this crate holds its place in the dependency rule.
+//! | module | what |
+//! |---|---|
+//! | [`talk`] | ESP-NOW devices in conversation over an ideal medium with faults by seed |
+//! | [`random`] | random streams, one for each node and purpose |
+//!
+//! The virtual lab, with positions, collisions and access points, is not here yet. Nothing in this
+//! crate reads a clock: the same seed gives the same bytes on any machine.
 #![no_std]
 #![forbid(unsafe_code)]
+
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+pub mod random;
+pub mod talk;

@@ -1,0 +1,173 @@
+//! Random numbers for simulation: one stream for each node and purpose, so that one more node, or
+//! one more kind of fault, does not change what the others draw.
+
+use core::time::Duration;
+
+/// The next number of the `SplitMix64` sequence (Steele, Lea and Flood 2014, "Fast splittable
+/// pseudorandom number generators").
+const fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+/// What a stream is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Purpose {
+    /// Frames lost on their way to this node.
+    Loss = 1,
+    /// MAC acknowledgements lost on their way to this node.
+    Ack = 2,
+    /// Frames that reach this node twice.
+    Duplicate = 3,
+    /// How late frames reach this node.
+    Delay = 4,
+    /// The board's own chance: keys, magic, back-off.
+    Board = 5,
+    /// When this node is switched on.
+    Start = 6,
+    /// What an image is filled with.
+    Image = 7,
+}
+
+/// xoshiro256++ 1.0 (Blackman and Vigna 2021, "Scrambled linear pseudorandom number generators",
+/// ACM Transactions on Mathematical Software 47(4)).
+#[derive(Clone, Debug)]
+pub struct Random([u64; 4]);
+
+impl Random {
+    /// The stream of a node for a purpose. The state comes from `SplitMix64`, as the authors of
+    /// xoshiro advise.
+    #[must_use]
+    pub fn stream(seed: u64, node: u32, purpose: Purpose) -> Self {
+        let mut state = seed;
+        let mut state = split_mix(&mut state) ^ ((u64::from(node) << 8) | purpose as u64);
+        Self([(); 4].map(|()| split_mix(&mut state)))
+    }
+
+    /// 64 random bits.
+    pub const fn bits(&mut self) -> u64 {
+        let s = &mut self.0;
+        let result = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
+        let t = s[1] << 17;
+        s[2] ^= s[0];
+        s[3] ^= s[1];
+        s[1] ^= s[2];
+        s[0] ^= s[3];
+        s[2] ^= t;
+        s[3] = s[3].rotate_left(45);
+        result
+    }
+
+    /// Fills a buffer.
+    pub fn fill(&mut self, out: &mut [u8]) {
+        for part in out.chunks_mut(8) {
+            let bytes = self.bits().to_le_bytes();
+            part.copy_from_slice(&bytes[..part.len()]);
+        }
+    }
+
+    /// A time below `most`, uniformly; nothing is drawn where `most` is zero. By multiplication
+    /// and shift (Lemire 2019), whose bias is under a nanosecond in 2^64.
+    pub fn time_below(&mut self, most: Duration) -> Duration {
+        let nanos = most.as_nanos().min(u128::from(u64::MAX));
+        if nanos == 0 {
+            return Duration::ZERO;
+        }
+        Duration::from_nanos(((u128::from(self.bits()) * nanos) >> 64) as u64)
+    }
+}
+
+/// A probability, in steps of 2^-64.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Chance(u64);
+
+impl Chance {
+    /// Never.
+    pub const NEVER: Self = Self(0);
+    /// Always.
+    pub const ALWAYS: Self = Self(u64::MAX);
+
+    /// A probability from 0 to 1; what lies outside is cut to that, and what is no number is 0.
+    #[must_use]
+    pub fn of(probability: f64) -> Self {
+        // Casts from floats saturate: 2^64 and above become `ALWAYS`.
+        Self((probability * 18_446_744_073_709_551_616.0) as u64)
+    }
+
+    /// A probability in per cent.
+    #[must_use]
+    pub fn percent(percent: u32) -> Self {
+        Self::of(f64::from(percent) / 100.0)
+    }
+
+    /// Whether it happens this time. Nothing is drawn where the answer is certain.
+    pub const fn hit(self, random: &mut Random) -> bool {
+        match self {
+            Self::NEVER => false,
+            Self::ALWAYS => true,
+            Self(below) => random.bits() < below,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn split_mix_as_its_reference_code() {
+        // From the reference C code (prng.di.unimi.it/splitmix64.c), seed 1234567.
+        let mut state = 1_234_567;
+        assert_eq!(split_mix(&mut state), 6_457_827_717_110_365_317);
+        assert_eq!(split_mix(&mut state), 3_203_168_211_198_807_973);
+    }
+
+    #[test]
+    fn xoshiro_as_its_reference_code() {
+        // From the reference C code (prng.di.unimi.it/xoshiro256plusplus.c), state 1, 2, 3, 4.
+        let mut random = Random([1, 2, 3, 4]);
+        let got = [(); 4].map(|()| random.bits());
+        assert_eq!(got, [41_943_041, 58_720_359, 3_588_806_011_781_223, 3_591_011_842_654_386]);
+    }
+
+    #[test]
+    fn streams_differ_by_node_and_by_purpose() {
+        let first = |seed, node, purpose| Random::stream(seed, node, purpose).bits();
+        let one = first(1, 0, Purpose::Loss);
+        assert_eq!(one, first(1, 0, Purpose::Loss));
+        assert_ne!(one, first(2, 0, Purpose::Loss));
+        assert_ne!(one, first(1, 1, Purpose::Loss));
+        assert_ne!(one, first(1, 0, Purpose::Delay));
+    }
+
+    #[test]
+    fn chances_come_out_as_often_as_they_say() {
+        let mut random = Random::stream(1, 0, Purpose::Loss);
+        let third = Chance::of(0.3);
+        let hits = (0..10_000).filter(|_| third.hit(&mut random)).count();
+        // 3000 are expected; the standard deviation is 46.
+        assert!((2800..3200).contains(&hits), "{hits}");
+        for (text, chance) in [("above 1", 2.0), ("1", 1.0)] {
+            assert_eq!(Chance::of(chance), Chance::ALWAYS, "{text}");
+        }
+        for chance in [0.0, -1.0, f64::NAN] {
+            assert_eq!(Chance::of(chance), Chance::NEVER, "{chance}");
+        }
+        let before = random.clone().bits();
+        assert!(Chance::ALWAYS.hit(&mut random) && !Chance::NEVER.hit(&mut random));
+        assert_eq!(random.time_below(Duration::ZERO), Duration::ZERO);
+        assert_eq!(random.bits(), before, "what is certain draws nothing");
+    }
+
+    #[test]
+    fn times_stay_below_their_limit() {
+        let mut random = Random::stream(1, 0, Purpose::Delay);
+        let most = Duration::from_millis(3);
+        let longest = (0..1000).map(|_| random.time_below(most)).max();
+        assert!(longest.is_some_and(|t| t < most && t > most / 2), "{longest:?}");
+    }
+}

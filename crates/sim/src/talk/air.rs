@@ -1,0 +1,239 @@
+//! What happens to frames between one driver and the others.
+
+use super::device::{Device, NodeId};
+use super::fleet::{Fleet, Stuck};
+use super::note::{Note, OnAir, Watch, Why};
+use super::pool::Handle;
+use super::queue::What;
+use super::station::Sending;
+use espbench_proto::node::esp_now::{Frame, Input};
+use espbench_proto::wire::mac::Mac;
+
+/// How a frame reaches everybody: broadcast, and group addresses of IEEE 802.
+const fn is_group(to: Mac) -> bool {
+    to.0[0] & 1 == 1
+}
+
+impl<D: Device, W: Watch> Fleet<D, W> {
+    /// A device hands a frame to its driver. It leaves on the channel of this moment.
+    pub(super) fn transmit(&mut self, node: NodeId, to: Mac, data: &[u8]) {
+        let now = self.now;
+        let station = &mut self.stations[node.index()];
+        if station.waiting.len() >= station.tx_buffers {
+            station.counters.refused += 1;
+            self.watch.note(now, &Note::Refused { node, len: data.len() });
+            let local = station.local(now);
+            if let Some(device) = &mut station.device {
+                device.handle(local, &mut station.board, Input::Refused);
+            }
+            return;
+        }
+        self.frames += 1;
+        station.counters.sent += 1;
+        let frame = self.pool.put(self.frames, node, to, station.channel, data);
+        station.waiting.push_back(frame);
+        if station.sending.attempt == 0 {
+            self.begin_attempt(node);
+        }
+    }
+
+    /// The oldest frame of a driver goes on the air.
+    fn begin_attempt(&mut self, node: NodeId) {
+        let station = &mut self.stations[node.index()];
+        let Some(&handle) = station.waiting.front() else { return };
+        let frame = self.pool.get(handle);
+        if station.sending.attempt == 0 {
+            station.sequence = (station.sequence + 1) & 0xFFF;
+        }
+        station.sending.attempt += 1;
+        station.sending.started = self.now;
+        station.counters.attempts += 1;
+        let took = (self.medium.frame_time)(frame.data.len(), !is_group(frame.to));
+        self.schedule(self.now + took, node, What::AirEnd);
+    }
+
+    /// An attempt ends: who has it, who has not, and what the sender learns.
+    pub(super) fn air_end(&mut self, node: NodeId) -> Result<(), Stuck> {
+        let Some(&handle) = self.stations[node.index()].waiting.front() else { return Ok(()) };
+        self.heard.clear();
+        self.missed.clear();
+        self.signals.clear();
+        let to = self.pool.get(handle).to;
+        let acknowledged = if is_group(to) {
+            for receiver in self.nodes() {
+                if receiver != node {
+                    self.receive(handle, receiver, false);
+                }
+            }
+            None
+        } else {
+            Some(self.receive_unicast(handle, to))
+        };
+        self.tell(handle, acknowledged);
+        self.deliver(handle)?;
+        // The sender may have been reset by what its frame caused.
+        if self.stations[node.index()].waiting.front() != Some(&handle) {
+            return Ok(());
+        }
+        let retries = self.medium.mac_retries;
+        if acknowledged == Some(false) && self.stations[node.index()].sending.attempt <= retries {
+            self.begin_attempt(node);
+            return Ok(());
+        }
+        self.end_frame(node, acknowledged != Some(false))
+    }
+
+    /// Whether a frame on the air reaches that station. Broadcasts out of its reach are not worth
+    /// a note.
+    fn receive(&mut self, handle: Handle, receiver: NodeId, note_all: bool) -> bool {
+        let frame = self.pool.get(handle);
+        let station = &mut self.stations[receiver.index()];
+        let link = self.medium.between(frame.node, receiver);
+        let (why, rssi) = match link {
+            None => (Some(Why::Range), 0),
+            Some(_) if station.device.is_none() => (Some(Why::Off), 0),
+            Some(_) if station.channel != frame.channel => (Some(Why::Channel), 0),
+            Some((_, loss)) if loss.hit(&mut station.streams.loss) => {
+                station.counters.lost += 1;
+                (Some(Why::Loss), 0)
+            }
+            Some((rssi, _)) => (None, rssi),
+        };
+        match why {
+            None => {
+                self.heard.push(receiver);
+                self.signals.push(rssi);
+            }
+            Some(why) if note_all || why == Why::Loss => self.missed.push((receiver, why)),
+            Some(_) => {}
+        }
+        why.is_none()
+    }
+
+    /// Whether the acknowledgement of a unicast frame came back.
+    fn receive_unicast(&mut self, handle: Handle, to: Mac) -> bool {
+        let Some(receiver) = self.node_of(to) else { return false };
+        let sender = self.pool.get(handle).node;
+        if receiver == sender || !self.receive(handle, receiver, true) {
+            return false;
+        }
+        let filter = self.medium.mac_filter;
+        let back = self.medium.between(receiver, sender);
+        let station = &mut self.stations[sender.index()];
+        let came_back = back.is_some_and(|(_, loss)| !loss.hit(&mut station.streams.ack));
+        if station.sending.through && filter {
+            self.heard.clear();
+            self.signals.clear();
+            self.missed.push((receiver, Why::Duplicate));
+        }
+        self.stations[sender.index()].sending.through = true;
+        came_back
+    }
+
+    /// The node with that address.
+    pub fn node_of(&self, mac: Mac) -> Option<NodeId> {
+        let [.., high, low] = mac.0;
+        let node = NodeId(u16::from_be_bytes([high, low]).wrapping_sub(1));
+        (node.index() < self.stations.len() && node.mac() == mac).then_some(node)
+    }
+
+    fn tell(&mut self, handle: Handle, acknowledged: Option<bool>) {
+        let frame = self.pool.get(handle);
+        let sender = &self.stations[frame.node.index()];
+        let on_air = OnAir {
+            number: frame.number,
+            attempt: sender.sending.attempt,
+            sequence: sender.sequence,
+            started: sender.sending.started,
+            took: self.now.since(sender.sending.started),
+            node: frame.node,
+            from: frame.from,
+            to: frame.to,
+            channel: frame.channel,
+            data: &frame.data,
+            heard: &self.heard,
+            missed: &self.missed,
+            acknowledged,
+        };
+        self.watch.note(self.now, &Note::Air(on_air));
+    }
+
+    /// Hands the frame to those who heard it, now or later.
+    fn deliver(&mut self, handle: Handle) -> Result<(), Stuck> {
+        // What a frame causes may not begin before everybody's chance is drawn, so the lists are
+        // taken out; their memory comes back below.
+        let heard = core::mem::take(&mut self.heard);
+        let signals = core::mem::take(&mut self.signals);
+        self.pool.share(handle);
+        let mut result = Ok(());
+        for (&node, &rssi) in heard.iter().zip(&signals) {
+            if self.medium.is_prompt() {
+                result = self.hand_over(node, handle, rssi);
+            } else {
+                self.deliver_late(node, handle, rssi);
+            }
+            if result.is_err() {
+                break;
+            }
+        }
+        self.pool.release(handle);
+        (self.heard, self.signals) = (heard, signals);
+        result
+    }
+
+    fn deliver_late(&mut self, node: NodeId, frame: Handle, rssi: i8) {
+        let streams = &mut self.stations[node.index()].streams;
+        let medium = &self.medium;
+        let doubled = medium.duplicate.hit(&mut streams.duplicate);
+        for _ in 0..=u8::from(doubled) {
+            let streams = &mut self.stations[node.index()].streams;
+            let mut late = self.medium.delay + streams.delay.time_below(self.medium.jitter);
+            if self.medium.reorder.hit(&mut streams.delay) {
+                late += streams.delay.time_below(self.medium.hold);
+            }
+            self.pool.share(frame);
+            self.schedule(self.now + late, node, What::Arrive { frame, rssi });
+        }
+        self.stations[node.index()].counters.doubled += u64::from(doubled);
+    }
+
+    /// A delayed frame arrives.
+    pub(super) fn arrive(&mut self, node: NodeId, frame: Handle, rssi: i8) -> Result<(), Stuck> {
+        let number = self.pool.get(frame).number;
+        self.watch.note(self.now, &Note::Arrived { node, number });
+        let result = self.hand_over(node, frame, rssi);
+        self.pool.release(frame);
+        result
+    }
+
+    fn hand_over(&mut self, node: NodeId, handle: Handle, rssi: i8) -> Result<(), Stuck> {
+        let now = self.now;
+        let station = &mut self.stations[node.index()];
+        let local = station.local(now);
+        let Some(device) = &mut station.device else { return Ok(()) };
+        let frame = self.pool.get(handle);
+        let input = Frame {
+            data: &frame.data,
+            transmitter: frame.from,
+            receiver: frame.to,
+            rssi,
+            channel: frame.channel,
+        };
+        station.counters.received += 1;
+        station.board.now = now;
+        device.handle(local, &mut station.board, Input::Frame(input));
+        self.settle(node)
+    }
+
+    /// The driver is done with its oldest frame.
+    fn end_frame(&mut self, node: NodeId, delivered: bool) -> Result<(), Stuck> {
+        let station = &mut self.stations[node.index()];
+        if let Some(handle) = station.waiting.pop_front() {
+            self.pool.release(handle);
+        }
+        station.counters.failed += u64::from(!delivered);
+        station.sending = Sending::default();
+        self.begin_attempt(node);
+        self.input(node, Input::Sent { delivered })
+    }
+}

@@ -1,0 +1,235 @@
+//! A board in memory.
+
+use super::device::NodeId;
+use super::image::{Flash, Image};
+use crate::random::{Purpose, Random};
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::mem;
+use core::time::Duration;
+use espbench_proto::node::esp_now::board::{Board, Key, Slot, Work};
+use espbench_proto::time::Instant;
+
+/// Bytes of a slot: that of ESP-IDF's default partition table with two OTA slots
+/// (`partitions_two_ota.csv`).
+pub const SLOT_SIZE: u32 = 0x10_0000;
+
+/// A level that a pin was set to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// When, on the fleet's clock.
+    pub at: Instant,
+    /// Which.
+    pub pin: u8,
+    /// To what.
+    pub high: bool,
+}
+
+/// Two slots of flash, stored values, chance and pins. What is stored outlives a reset.
+#[derive(Clone, Debug)]
+pub struct MemoryBoard {
+    /// What work costs.
+    pub costs: fn(Work) -> Duration,
+    /// Levels that pins were set to, in order.
+    pub edges: Vec<Edge>,
+    /// Flash fails from now on: erasing, writing, choosing a slot and storing.
+    pub broken: bool,
+    pub(super) now: Instant,
+    slot_size: u32,
+    running: Flash,
+    spare: Flash,
+    next: Slot,
+    stored: BTreeMap<u8, Vec<u8>>,
+    random: Random,
+}
+
+/// Work that takes no time.
+#[must_use]
+pub const fn free(_: Work) -> Duration {
+    Duration::ZERO
+}
+
+impl MemoryBoard {
+    /// The board of a node, with nothing in it.
+    #[must_use]
+    pub fn new(seed: u64, node: NodeId) -> Self {
+        Self {
+            costs: free,
+            edges: Vec::new(),
+            broken: false,
+            now: Instant::ZERO,
+            slot_size: SLOT_SIZE,
+            running: Flash::Empty,
+            spare: Flash::Empty,
+            next: Slot::Running,
+            stored: BTreeMap::new(),
+            random: Random::stream(seed, u32::from(node.0), Purpose::Board),
+        }
+    }
+
+    /// Puts an image into a slot; the slots grow to hold it.
+    pub fn install(&mut self, slot: Slot, image: Image) {
+        self.slot_size = self.slot_size.max(image.len());
+        *self.flash_mut(slot) = Flash::Whole(image);
+    }
+
+    /// The image in a slot, as far as it is written.
+    #[must_use]
+    pub fn image(&self, slot: Slot) -> Vec<u8> {
+        let mut bytes = alloc::vec![0; self.image_len(slot) as usize];
+        self.flash(slot).read(0, &mut bytes);
+        bytes
+    }
+
+    /// Whether a slot's image is that one.
+    #[must_use]
+    pub fn holds(&self, slot: Slot, image: &Image) -> bool {
+        match self.flash(slot) {
+            Flash::Empty => false,
+            Flash::Whole(there) => there == image,
+            Flash::Open { bytes, .. } => {
+                self.image_len(slot) == image.len() && bytes.starts_with(image.bytes())
+            }
+        }
+    }
+
+    /// The slot that will be started by the next reset.
+    #[must_use]
+    pub const fn next_boot(&self) -> Slot {
+        self.next
+    }
+
+    /// What a reset does to it: the slot that was chosen runs.
+    pub(super) fn reset(&mut self) {
+        if self.next == Slot::Spare {
+            // Two slots, of which one runs: that is an exchange.
+            mem::swap(&mut self.running, &mut self.spare);
+            self.running.close();
+            self.next = Slot::Running;
+        }
+    }
+
+    const fn flash(&self, slot: Slot) -> &Flash {
+        match slot {
+            Slot::Running => &self.running,
+            Slot::Spare => &self.spare,
+        }
+    }
+
+    const fn flash_mut(&mut self, slot: Slot) -> &mut Flash {
+        match slot {
+            Slot::Running => &mut self.running,
+            Slot::Spare => &mut self.spare,
+        }
+    }
+}
+
+impl Board for MemoryBoard {
+    fn random(&mut self, out: &mut [u8]) {
+        self.random.fill(out);
+    }
+
+    fn cost(&mut self, work: Work) -> Duration {
+        (self.costs)(work)
+    }
+
+    fn slot_size(&self, _: Slot) -> u32 {
+        self.slot_size
+    }
+
+    fn image_len(&self, slot: Slot) -> u32 {
+        self.flash(slot).image_len()
+    }
+
+    fn read(&mut self, slot: Slot, offset: u32, out: &mut [u8]) -> bool {
+        let end = u64::from(offset) + out.len() as u64;
+        if end > u64::from(self.slot_size) {
+            return false;
+        }
+        self.flash(slot).read(offset, out);
+        true
+    }
+
+    fn erase(&mut self, len: u32) -> bool {
+        let possible = !self.broken && len <= self.slot_size;
+        if possible {
+            self.spare = Flash::erased(len);
+        }
+        possible
+    }
+
+    fn write(&mut self, offset: u32, data: &[u8]) -> bool {
+        !self.broken && self.spare.write(offset, data)
+    }
+
+    fn boot(&mut self, slot: Slot) -> bool {
+        let possible = !self.broken && self.image_len(slot) > 0;
+        if possible {
+            self.next = slot;
+        }
+        possible
+    }
+
+    fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize> {
+        let value = self.stored.get(&(key as u8))?;
+        let len = value.len().min(out.len());
+        out[..len].copy_from_slice(&value[..len]);
+        Some(len)
+    }
+
+    fn save(&mut self, key: Key, value: &[u8]) -> bool {
+        if !self.broken {
+            self.stored.insert(key as u8, value.into());
+        }
+        !self.broken
+    }
+
+    fn forget(&mut self, key: Key) {
+        self.stored.remove(&(key as u8));
+    }
+
+    fn pin(&mut self, number: u8, high: bool) {
+        self.edges.push(Edge { at: self.now, pin: number, high });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_image_runs_after_the_reset_and_rollback_brings_the_old_one_back() {
+        let (old, new) = (Image::synthetic(5000, "1", 1), Image::synthetic(6000, "2", 1));
+        let mut board = MemoryBoard::new(1, NodeId(0));
+        board.install(Slot::Running, old.clone());
+        assert!(!board.boot(Slot::Spare), "there is nothing");
+        assert!(board.erase(new.len()));
+        for (i, part) in new.bytes().chunks(208).enumerate() {
+            assert!(board.write(i as u32 * 208, part));
+        }
+        assert!(board.holds(Slot::Spare, &new) && board.boot(Slot::Spare));
+        assert!(board.holds(Slot::Running, &old), "until the reset");
+        board.reset();
+        assert!(board.holds(Slot::Running, &new) && board.holds(Slot::Spare, &old));
+        assert!(board.boot(Slot::Spare));
+        board.reset();
+        assert!(board.holds(Slot::Running, &old));
+        assert_eq!(board.image(Slot::Spare), new.bytes());
+        board.reset();
+        assert!(board.holds(Slot::Running, &old), "a reset by itself changes nothing");
+    }
+
+    #[test]
+    fn values_outlive_a_reset_and_broken_flash_says_so() {
+        let mut board = MemoryBoard::new(1, NodeId(0));
+        assert!(board.save(Key::Wifi, b"ssid"));
+        board.reset();
+        let mut out = [0; 2];
+        assert_eq!((board.load(Key::Wifi, &mut out), &out), (Some(2), b"ss"));
+        board.forget(Key::Wifi);
+        assert_eq!(board.load(Key::Wifi, &mut out), None);
+        assert!(!board.erase(SLOT_SIZE + 1) && !board.read(Slot::Spare, SLOT_SIZE, &mut out));
+        board.broken = true;
+        assert!(!board.save(Key::Wifi, b"") && !board.erase(1) && !board.write(0, b""));
+    }
+}

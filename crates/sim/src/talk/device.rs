@@ -1,0 +1,67 @@
+//! What a device is to the fleet.
+
+use alloc::boxed::Box;
+use core::fmt;
+use espbench_proto::node::esp_now::board::Board;
+use espbench_proto::node::esp_now::{Input, Output};
+use espbench_proto::time::Instant;
+use espbench_proto::wire::mac::Mac;
+
+/// A device on the air, as the fleet drives it. Its clock starts at zero when it is switched on.
+///
+/// The law: after any [`handle`](Self::handle), [`poll`](Self::poll) is called until it answers
+/// [`Output::WaitUntil`] or [`Output::Idle`].
+pub trait Device {
+    /// Something happens to it.
+    fn handle(&mut self, now: Instant, board: &mut dyn Board, input: Input<'_>);
+
+    /// What it wants next. `buf` takes what is to be sent or printed.
+    fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output;
+}
+
+impl<D: Device + ?Sized> Device for Box<D> {
+    fn handle(&mut self, now: Instant, board: &mut dyn Board, input: Input<'_>) {
+        (**self).handle(now, board, input);
+    }
+
+    fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {
+        (**self).poll(now, board, buf)
+    }
+}
+
+/// A place in the fleet, counted from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct NodeId(pub u16);
+
+impl NodeId {
+    /// As an index.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The address that a node of this place has: Espressif's prefix 24:0a:c4, then the place
+    /// counted from 1.
+    #[must_use]
+    pub const fn mac(self) -> Mac {
+        let [high, low] = self.0.wrapping_add(1).to_be_bytes();
+        Mac([0x24, 0x0A, 0xC4, 0, high, low])
+    }
+}
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "node{}", self.0)
+    }
+}
+
+/// What is known of a device when it is made: at the first start, and after each reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Birth {
+    /// Its place.
+    pub node: NodeId,
+    /// Its address.
+    pub mac: Mac,
+    /// Starts before this one.
+    pub resets: u32,
+}

@@ -1,0 +1,187 @@
+//! Application images, whose content many boards share.
+
+use crate::random::{Purpose, Random};
+use alloc::rc::Rc;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Bytes of a sector of flash: the unit of erasing on every chip of the family.
+pub const SECTOR: u32 = 4096;
+
+/// An image as it lies in a slot. Cloning shares the content.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Image(Rc<[u8]>);
+
+impl Image {
+    /// An image with that content.
+    #[must_use]
+    pub fn new(content: &[u8]) -> Self {
+        Self(content.into())
+    }
+
+    /// An image to send about: head and application description as ESP-IDF's build writes them,
+    /// then bytes that depend on length, version and seed. It is no program.
+    ///
+    /// | offset | bytes | field |
+    /// |---|---|---|
+    /// | 0 | 1 | 0xE9 (`esp_image_header_t`, `esp_app_format.h` of ESP-IDF) |
+    /// | 1 | 1 | segments: 1 |
+    /// | 12 | 2 | chip: 5 (ESP32-C3) |
+    /// | 24 | 8 | segment: address, length |
+    /// | 32 | 4 | 0xABCD5432 (`esp_app_desc_t`) |
+    /// | 48 | 32 | version |
+    /// | 80 | 32 | project |
+    /// | 112 | 16 | time of the build |
+    /// | 128 | 16 | date |
+    /// | 144 | 32 | release of ESP-IDF |
+    /// | 176 | 32 | digest of the ELF file |
+    ///
+    /// What does not fit into `len` is left out.
+    #[must_use]
+    pub fn synthetic(len: u32, version: &str, seed: u64) -> Self {
+        let mut bytes = vec![0; len as usize];
+        let mut random = Random::stream(seed, len, Purpose::Image);
+        random.fill(&mut bytes);
+        let mut digest = [0; 32];
+        random.fill(&mut digest);
+        let body = len.saturating_sub(32);
+        put(&mut bytes, 0, &[0; 288]);
+        put(&mut bytes, 0, &[0xE9, 1, 2, 0x20]);
+        put(&mut bytes, 12, &5_u16.to_le_bytes());
+        put(&mut bytes, 24, &0x3C00_0020_u32.to_le_bytes());
+        put(&mut bytes, 28, &body.to_le_bytes());
+        put(&mut bytes, 32, &0xABCD_5432_u32.to_le_bytes());
+        put(&mut bytes, 48, cut(version, 31));
+        put(&mut bytes, 80, b"solution");
+        put(&mut bytes, 112, b"12:00:00");
+        put(&mut bytes, 128, b"Jan  1 2026");
+        put(&mut bytes, 144, b"v5.1.6");
+        put(&mut bytes, 176, &digest);
+        Self(bytes.into())
+    }
+
+    /// Its content.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// Its length.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "an empty image is a slot without one")]
+    pub fn len(&self) -> u32 {
+        self.0.len() as u32
+    }
+}
+
+fn put(bytes: &mut [u8], offset: usize, what: &[u8]) {
+    let room = bytes.get_mut(offset..).unwrap_or_default();
+    let len = what.len().min(room.len());
+    room[..len].copy_from_slice(&what[..len]);
+}
+
+fn cut(text: &str, most: usize) -> &[u8] {
+    &text.as_bytes()[..text.len().min(most)]
+}
+
+/// A slot of flash: nothing, an image that others may share, or one that is being written.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Flash {
+    #[default]
+    Empty,
+    Whole(Image),
+    /// Erased to whole sectors; `len` is what was asked for.
+    Open {
+        bytes: Vec<u8>,
+        len: u32,
+    },
+}
+
+impl Flash {
+    pub(super) fn erased(len: u32) -> Self {
+        Self::Open { bytes: vec![0xFF; len.next_multiple_of(SECTOR) as usize], len }
+    }
+
+    /// Length of the image: what was erased for it counts as soon as its first byte is written.
+    pub(super) fn image_len(&self) -> u32 {
+        match self {
+            Self::Empty => 0,
+            Self::Whole(image) => image.len(),
+            Self::Open { bytes, len } if bytes.first().is_some_and(|b| *b != 0xFF) => *len,
+            Self::Open { .. } => 0,
+        }
+    }
+
+    /// Reads what was ever written or erased, and 0xFF behind it.
+    pub(super) fn read(&self, offset: u32, out: &mut [u8]) {
+        let bytes = match self {
+            Self::Empty => &[][..],
+            Self::Whole(image) => image.bytes(),
+            Self::Open { bytes, .. } => bytes,
+        };
+        let bytes = bytes.get(offset as usize..).unwrap_or_default();
+        let len = bytes.len().min(out.len());
+        out[..len].copy_from_slice(&bytes[..len]);
+        out[len..].fill(0xFF);
+    }
+
+    /// Writes where it is erased. Flash only clears bits: what was not erased is spoiled.
+    pub(super) fn write(&mut self, offset: u32, data: &[u8]) -> bool {
+        let Self::Open { bytes, .. } = self else { return false };
+        let offset = offset as usize;
+        let place = offset.checked_add(data.len()).and_then(|end| bytes.get_mut(offset..end));
+        let Some(place) = place else { return false };
+        for (there, new) in place.iter_mut().zip(data) {
+            *there &= new;
+        }
+        true
+    }
+
+    /// The image in it, without what was erased beyond its end.
+    pub(super) fn close(&mut self) {
+        if let Self::Open { bytes, len } = self {
+            bytes.truncate(*len as usize);
+            *self = Self::Whole(Image::new(bytes));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_has_a_head_and_depends_on_what_it_is_made_of() {
+        let image = Image::synthetic(1000, "1.2.3", 1);
+        assert_eq!((image.len(), image.bytes()[0]), (1000, 0xE9));
+        assert_eq!(&image.bytes()[32..36], &[0x32, 0x54, 0xCD, 0xAB]);
+        assert_eq!(&image.bytes()[48..54], b"1.2.3\0");
+        assert_eq!(image, Image::synthetic(1000, "1.2.3", 1));
+        assert_ne!(image, Image::synthetic(1000, "1.2.3", 2));
+        assert_ne!(image, Image::synthetic(1000, "1.2.4", 1));
+        for len in [0, 1, 33, 200] {
+            assert_eq!(
+                Image::synthetic(len, "a version that is much too long for its field", 1).len(),
+                len
+            );
+        }
+    }
+
+    #[test]
+    fn flash_is_erased_before_it_is_written() {
+        let mut flash = Flash::Whole(Image::new(&[1, 2, 3]));
+        assert!(!flash.write(0, &[7]), "not erased");
+        flash = Flash::erased(5000);
+        assert_eq!(flash.image_len(), 0);
+        assert!(flash.write(0, &[0xE9, 0xF0]) && flash.write(8191, &[1]));
+        assert!(!flash.write(8192, &[1]) && !flash.write(u32::MAX, &[1, 2]));
+        assert!(flash.write(1, &[0x0F]), "possible, and spoils it");
+        let mut out = [7; 4];
+        flash.read(0, &mut out);
+        assert_eq!((out, flash.image_len()), ([0xE9, 0, 0xFF, 0xFF], 5000));
+        flash.close();
+        assert_eq!(flash.image_len(), 5000);
+        flash.read(4998, &mut out);
+        assert_eq!(out, [0xFF; 4]);
+    }
+}

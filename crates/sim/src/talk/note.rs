@@ -1,0 +1,169 @@
+//! What happens in a fleet, as it happens.
+
+use super::device::NodeId;
+use core::time::Duration;
+use espbench_proto::node::esp_now::task::Event;
+use espbench_proto::sample::Sample;
+use espbench_proto::time::Instant;
+use espbench_proto::wire::mac::Mac;
+
+/// A frame that has been on the air: one copy, one attempt of the MAC.
+#[derive(Clone, Copy, Debug)]
+pub struct OnAir<'a> {
+    /// Number of the frame in this conversation, from 1. Retries by the MAC keep it.
+    pub number: u64,
+    /// Attempt of the MAC, from 1.
+    pub attempt: u8,
+    /// Sequence number of the station (IEEE 802.11-2020, 9.2.4.4), 12 bits.
+    pub sequence: u16,
+    /// When it began.
+    pub started: Instant,
+    /// How long it took, with the acknowledgement.
+    pub took: Duration,
+    /// Who sent it.
+    pub node: NodeId,
+    /// Its address (address 2).
+    pub from: Mac,
+    /// To whom (address 1).
+    pub to: Mac,
+    /// On which channel.
+    pub channel: u8,
+    /// ESP-NOW data.
+    pub data: &'a [u8],
+    /// Who gets it.
+    pub heard: &'a [NodeId],
+    /// Who could have, and why not.
+    pub missed: &'a [(NodeId, Why)],
+    /// Unicast: whether the acknowledgement came back.
+    pub acknowledged: Option<bool>,
+}
+
+/// Why a frame did not arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Why {
+    /// Drawn by the medium's loss.
+    Loss,
+    /// Too far: no link.
+    Range,
+    /// Tuned to another channel.
+    Channel,
+    /// Switched off, or starting.
+    Off,
+    /// Its MAC has it already.
+    Duplicate,
+}
+
+impl Why {
+    /// In a transcript.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Loss => "lost",
+            Self::Range => "out of range",
+            Self::Channel => "on another channel",
+            Self::Off => "off",
+            Self::Duplicate => "a duplicate to the MAC",
+        }
+    }
+}
+
+/// Something that has happened.
+#[derive(Clone, Copy, Debug)]
+pub enum Note<'a> {
+    /// A frame was on the air. Arrivals that it causes are later.
+    Air(OnAir<'a>),
+    /// A frame was handed to a node: for media that delay or double.
+    Arrived {
+        /// The receiver.
+        node: NodeId,
+        /// Number of the frame.
+        number: u64,
+    },
+    /// A node's driver had no buffer left for a frame of that length.
+    Refused {
+        /// The sender.
+        node: NodeId,
+        /// Bytes of ESP-NOW data.
+        len: usize,
+    },
+    /// A line stands on a console, without its line end and without prompt.
+    Printed {
+        /// Whose.
+        node: NodeId,
+        /// The line.
+        text: &'a str,
+    },
+    /// Bytes came out of a console, as they are.
+    Console {
+        /// Whose.
+        node: NodeId,
+        /// The bytes.
+        bytes: &'a [u8],
+    },
+    /// A command was typed.
+    Typed {
+        /// Where.
+        node: NodeId,
+        /// The command.
+        text: &'a str,
+    },
+    /// A node told its application something.
+    Event {
+        /// The node.
+        node: NodeId,
+        /// What.
+        event: Event,
+    },
+    /// A node recorded a sample. Its timestamps are on the node's clock.
+    Sample {
+        /// The node.
+        node: NodeId,
+        /// The sample.
+        sample: &'a Sample,
+    },
+    /// A node tuned its radio.
+    Tuned {
+        /// The node.
+        node: NodeId,
+        /// The channel.
+        channel: u8,
+    },
+    /// A node was switched on.
+    Started {
+        /// The node.
+        node: NodeId,
+        /// Starts before this one.
+        resets: u32,
+    },
+    /// A node was reset.
+    Reset {
+        /// The node.
+        node: NodeId,
+    },
+}
+
+/// Is told what happens, with the time on the fleet's clock.
+pub trait Watch {
+    /// Something has happened.
+    fn note(&mut self, at: Instant, note: &Note<'_>);
+}
+
+/// Nobody watches.
+impl Watch for () {
+    fn note(&mut self, _: Instant, _: &Note<'_>) {}
+}
+
+impl<W: Watch> Watch for Option<W> {
+    fn note(&mut self, at: Instant, note: &Note<'_>) {
+        if let Some(watch) = self {
+            watch.note(at, note);
+        }
+    }
+}
+
+impl<A: Watch, B: Watch> Watch for (A, B) {
+    fn note(&mut self, at: Instant, note: &Note<'_>) {
+        self.0.note(at, note);
+        self.1.note(at, note);
+    }
+}

@@ -1,0 +1,131 @@
+//! Conversations as text: commands typed at consoles, and waiting for what is printed.
+//!
+//! One statement a line; a line that begins with `#` is a comment.
+//!
+//! | statement | what it does |
+//! |---|---|
+//! | `NODES> COMMAND` | types the command at these consoles, each as soon as its prompt is there, and goes on when all are typed |
+//! | `wait TIME` | lets time pass |
+//! | `wait until NODES prints "TEXT" [max TIME]` | goes on when each of them has printed a line with the text; it fails after the time (60 s) |
+//! | `reset NODES` | resets them |
+//! | `loss PERCENT` | changes the medium's loss |
+//! | `link NODE NODE off` or `link NODE NODE RSSI` | both directions between two nodes: none, or with that signal strength in dBm |
+//! | `image NODES running\|spare LENGTH "VERSION"` | puts an image made up from length and version into a slot |
+//!
+//! `NODES` is `all`, or a list of nodes and ranges: `node0`, `node1,node4`, `node2..node9`. `TIME`
+//! has a unit: `500ms`, `1.5s`, `2min`. In a command, `{node3}` or a list in braces stands for the
+//! addresses, separated by commas; `{others}` for all but the node itself; `{{` and `}}` for braces.
+//! `max TIME` may stand in parentheses. A text may hold `\"` and `\\`.
+//!
+//! `wait until` looks at lines printed since the last statement that was no waiting, and after the
+//! line that the last one for that node found.
+
+mod line;
+mod parse;
+mod run;
+
+pub use parse::parse;
+pub use run::{Failed, play};
+
+use super::device::NodeId;
+use crate::random::Chance;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+use espbench_proto::node::esp_now::board::Slot;
+
+/// How long `wait until` waits where nothing is said, and a command for its prompt.
+pub const PATIENCE: Duration = Duration::from_mins(1);
+
+/// Statements, in order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Script {
+    /// The statements, each with its line.
+    pub statements: Vec<(u32, Statement)>,
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Statement {
+    /// Type a command.
+    Command {
+        /// Where.
+        nodes: Vec<NodeId>,
+        /// What.
+        text: Vec<Piece>,
+    },
+    /// Let time pass.
+    Wait(Duration),
+    /// Wait for a line.
+    Until {
+        /// Whose.
+        nodes: Vec<NodeId>,
+        /// What is in it.
+        text: String,
+        /// At most so long.
+        most: Duration,
+    },
+    /// Reset.
+    Reset(Vec<NodeId>),
+    /// Change the loss.
+    Loss(Chance),
+    /// Change a link.
+    Link {
+        /// One end.
+        a: NodeId,
+        /// The other.
+        b: NodeId,
+        /// Signal strength in dBm, if they hear each other.
+        rssi: Option<i8>,
+    },
+    /// Put an image into a slot.
+    Image {
+        /// Where.
+        nodes: Vec<NodeId>,
+        /// Which slot.
+        slot: Slot,
+        /// Bytes.
+        len: u32,
+        /// Version in its description.
+        version: String,
+    },
+}
+
+/// A piece of a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// As written.
+    Text(String),
+    /// The addresses of these nodes.
+    Addresses(Vec<NodeId>),
+    /// The addresses of all other nodes.
+    Others,
+}
+
+/// A script cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+    /// What stands there; empty at the end of a line.
+    pub found: String,
+    /// What may.
+    pub wanted: String,
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}: ", self.line, self.column)?;
+        if self.found.is_empty() {
+            f.write_str("the line ends")?;
+        } else {
+            write!(f, "`{}`", self.found)?;
+        }
+        write!(f, " where {} is wanted", self.wanted)
+    }
+}
+
+impl core::error::Error for Wrong {}

@@ -1,0 +1,332 @@
+//! From text to statements.
+
+use super::line::Line;
+use super::{PATIENCE, Piece, Script, Statement, Wrong};
+use crate::random::Chance;
+use alloc::string::String;
+use alloc::vec::Vec;
+use espbench_proto::node::esp_now::board::Slot;
+
+const STATEMENTS: &str =
+    "`NODES> COMMAND`, `wait`, `reset`, `loss`, `link`, `image` or a comment with `#`";
+
+/// Reads a script for a fleet of so many nodes.
+///
+/// # Errors
+/// The first line that is wrong.
+pub fn parse(text: &str, count: usize) -> Result<Script, Wrong> {
+    let mut statements = Vec::new();
+    for (number, text) in (1..).zip(text.lines()) {
+        let mut line = Line::new(text, number, count);
+        line.blanks();
+        if line.end().is_err() {
+            statements.push((number, statement(&mut line)?));
+        }
+    }
+    Ok(Script { statements })
+}
+
+fn statement(line: &mut Line<'_>) -> Result<Statement, Wrong> {
+    let wrong = line.wrong(STATEMENTS);
+    let statement = if line.word("wait") {
+        wait(line)?
+    } else if line.word("reset") {
+        Statement::Reset(line.nodes()?)
+    } else if line.word("loss") {
+        loss(line)?
+    } else if line.word("link") {
+        link(line)?
+    } else if line.word("image") {
+        image(line)?
+    } else if is_nodes(line) {
+        return command(line);
+    } else {
+        return Err(wrong);
+    };
+    line.end()?;
+    Ok(statement)
+}
+
+fn is_nodes(line: &Line<'_>) -> bool {
+    let found = line.wrong("").found;
+    found.starts_with("node") || found.starts_with("all")
+}
+
+fn wait(line: &mut Line<'_>) -> Result<Statement, Wrong> {
+    if !line.word("until") {
+        let wrong = line.wrong("`until`, or a time with its unit, such as 500ms, 1.5s or 2min,");
+        return line.time().map(Statement::Wait).map_err(|_| wrong);
+    }
+    let nodes = line.nodes()?;
+    line.blanks();
+    if !line.word("prints") && !line.word("print") {
+        return Err(line.wrong("`prints`"));
+    }
+    let text = line.quoted()?;
+    let closes = line.eat("(");
+    let most = if line.word("max") {
+        line.time()?
+    } else if closes {
+        return Err(line.wrong("`max`"));
+    } else {
+        PATIENCE
+    };
+    if closes && !line.eat(")") {
+        return Err(line.wrong("`)`"));
+    }
+    Ok(Statement::Until { nodes, text, most })
+}
+
+fn loss(line: &mut Line<'_>) -> Result<Statement, Wrong> {
+    let wanted = "a percentage from 0% to 100%";
+    let wrong = line.wrong(wanted);
+    let percent = line.fraction(wanted)?;
+    if !line.eat("%") || percent > 100.0 {
+        return Err(wrong);
+    }
+    Ok(Statement::Loss(Chance::of(percent / 100.0)))
+}
+
+fn link(line: &mut Line<'_>) -> Result<Statement, Wrong> {
+    let a = line.node()?;
+    line.blanks();
+    let b = line.node()?;
+    line.blanks();
+    let rssi = if line.word("off") { None } else { Some(line.dbm()?) };
+    Ok(Statement::Link { a, b, rssi })
+}
+
+fn image(line: &mut Line<'_>) -> Result<Statement, Wrong> {
+    let nodes = line.nodes()?;
+    line.blanks();
+    let slot = if line.word("running") {
+        Slot::Running
+    } else if line.word("spare") {
+        Slot::Spare
+    } else {
+        return Err(line.wrong("`running` or `spare`"));
+    };
+    let wanted = "a length in bytes, 16777216 at most,";
+    let wrong = line.wrong(wanted);
+    let len = line.number(wanted)?;
+    // The largest flash that the family's chips map.
+    if len > 16 << 20 {
+        return Err(wrong);
+    }
+    let version = line.quoted()?;
+    Ok(Statement::Image { nodes, slot, len, version })
+}
+
+fn command(line: &mut Line<'_>) -> Result<Statement, Wrong> {
+    let nodes = line.nodes()?;
+    line.blanks();
+    if !line.eat(">") {
+        return Err(line.wrong("`>` and a command"));
+    }
+    line.blanks();
+    let wrong = line.wrong("a command");
+    let text = pieces(line)?;
+    if text.is_empty() { Err(wrong) } else { Ok(Statement::Command { nodes, text }) }
+}
+
+/// The rest of the line, with what stands in braces.
+fn pieces(line: &mut Line<'_>) -> Result<Vec<Piece>, Wrong> {
+    let mut pieces = Vec::new();
+    let mut text = String::new();
+    loop {
+        if line.eat("{{") {
+            text.push('{');
+        } else if line.eat("}}") {
+            text.push('}');
+        } else if line.eat("{") {
+            flush(&mut text, &mut pieces);
+            pieces.push(if line.eat("others") {
+                Piece::Others
+            } else {
+                Piece::Addresses(line.nodes()?)
+            });
+            if !line.eat("}") {
+                return Err(line.wrong("`}`"));
+            }
+        } else if let Some(c) = line.next() {
+            text.push(c);
+        } else {
+            break;
+        }
+    }
+    let end = text.trim_end().len();
+    text.truncate(end);
+    flush(&mut text, &mut pieces);
+    Ok(pieces)
+}
+
+fn flush(text: &mut String, pieces: &mut Vec<Piece>) {
+    if !text.is_empty() {
+        pieces.push(Piece::Text(core::mem::take(text)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::talk::device::NodeId;
+    use core::time::Duration;
+    use std::string::ToString;
+    use std::vec;
+
+    fn one(text: &str) -> Statement {
+        let script = parse(text, 10).unwrap_or_else(|wrong| panic!("{text}: {wrong}"));
+        script.statements.into_iter().next().map(|(_, s)| s).expect("a statement")
+    }
+
+    #[test]
+    fn statements_of_every_kind() {
+        let nodes = |list: &[u16]| list.iter().map(|n| NodeId(*n)).collect::<Vec<_>>();
+        let text = |text: &str| vec![Piece::Text(text.into())];
+        assert_eq!(
+            one("  node0> espnow_iperf -s # no comment"),
+            Statement::Command { nodes: nodes(&[0]), text: text("espnow_iperf -s # no comment") }
+        );
+        assert_eq!(
+            one("node1,node3..node5 > command {node0,node2} \"log {{x}}\" {others}"),
+            Statement::Command {
+                nodes: nodes(&[1, 3, 4, 5]),
+                text: vec![
+                    Piece::Text("command ".into()),
+                    Piece::Addresses(nodes(&[0, 2])),
+                    Piece::Text(" \"log {x}\" ".into()),
+                    Piece::Others,
+                ],
+            }
+        );
+        assert_eq!(one("wait 1.5 s # comment"), Statement::Wait(Duration::from_millis(1500)));
+        let until = |nodes, most| Statement::Until { nodes, text: "a \"b\"".into(), most };
+        assert_eq!(one(r#"wait until node1 prints "a \"b\"""#), until(nodes(&[1]), PATIENCE));
+        let minutes = Duration::from_mins(2);
+        for max in ["max 2min", "(max 2 min)"] {
+            let line = r#"wait until node1 , node2 print "a \"b\"" "#.to_string() + max;
+            assert_eq!(one(&line), until(nodes(&[1, 2]), minutes));
+        }
+        assert_eq!(one("reset node9"), Statement::Reset(nodes(&[9])));
+        assert_eq!(one("loss 2.5%"), Statement::Loss(Chance::of(0.025)));
+        let link = |rssi| Statement::Link { a: NodeId(0), b: NodeId(1), rssi };
+        assert_eq!(one("link node0 node1 off"), link(None));
+        assert_eq!(one("link node0 node1 -70 dBm"), link(Some(-70)));
+        assert_eq!(
+            one("image node0 spare 1_029_248 \"2.0\""),
+            Statement::Image {
+                nodes: nodes(&[0]),
+                slot: Slot::Spare,
+                len: 1_029_248,
+                version: "2.0".into()
+            }
+        );
+    }
+
+    #[test]
+    fn lines_are_counted_and_empty_ones_are_nothing() {
+        let script = parse("# a\n\n  # b\nwait 1s\r\n\nall> x\n", 2).unwrap();
+        assert_eq!(script.statements.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [4, 6]);
+    }
+
+    #[test]
+    fn errors_say_where_and_what_is_wanted() {
+        for (text, wrong) in [
+            (
+                "\n go",
+                "line 2, column 2: `go` where `NODES> COMMAND`, `wait`, `reset`, `loss`, `link`, `image` or a comment with `#` is wanted",
+            ),
+            (
+                "wait",
+                "line 1, column 5: the line ends where `until`, or a time with its unit, such as 500ms, 1.5s or 2min, is wanted",
+            ),
+            (
+                "wait 3",
+                "line 1, column 6: `3` where `until`, or a time with its unit, such as 500ms, 1.5s or 2min, is wanted",
+            ),
+            ("wait 3s more", "line 1, column 9: `more` where the end of the line is wanted"),
+            ("node10> x", "line 1, column 1: `node10>` where a node, node0 to node9, is wanted"),
+            (
+                "node3..node1> x",
+                "line 1, column 8: `node1>` where a node that is not before node3 is wanted",
+            ),
+            ("node3", "line 1, column 6: the line ends where `>` and a command is wanted"),
+            ("node3> ", "line 1, column 8: the line ends where a command is wanted"),
+            ("node3> a {node4", "line 1, column 16: the line ends where `}` is wanted"),
+            (
+                "wait until node1 prints x",
+                "line 1, column 25: `x` where a text in double quotes is wanted",
+            ),
+            (
+                "wait until node1 prints \"x",
+                "line 1, column 25: `\"x` where a text that ends with a double quote on its line is wanted",
+            ),
+            (
+                "wait until node1 prints \"ä\" (5s)",
+                "line 1, column 30: `5s)` where `max` is wanted",
+            ),
+            ("loss 101%", "line 1, column 6: `101%` where a percentage from 0% to 100% is wanted"),
+            (
+                "link node0 node1 70",
+                "line 1, column 18: `70` where `off` or a signal strength such as -70 (dBm) is wanted",
+            ),
+            (
+                "image all other 5 \"\"",
+                "line 1, column 11: `other` where `running` or `spare` is wanted",
+            ),
+        ] {
+            assert_eq!(parse(text, 10).unwrap_err().to_string(), wrong);
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused() {
+        let words = [
+            "node1",
+            "node",
+            "all",
+            "> ",
+            "wait ",
+            "until ",
+            "prints ",
+            "\"",
+            "\\",
+            "max ",
+            "3",
+            "s",
+            "ms ",
+            "{",
+            "}",
+            "others",
+            "..",
+            ",",
+            "loss ",
+            "%",
+            "link ",
+            "-",
+            "image ",
+            "spare ",
+            "é",
+            "\n",
+            "99999999999999999999",
+            ".",
+            "(",
+            ")",
+            "#",
+            "off",
+            "reset ",
+        ];
+        let mut random = crate::random::Random::stream(1, 0, crate::random::Purpose::Board);
+        let mut read = 0;
+        for _ in 0..20_000 {
+            let text: String = (0..random.bits() % 12)
+                .map(|_| words[(random.bits() % words.len() as u64) as usize])
+                .collect();
+            match parse(&text, 3) {
+                Ok(_) => read += 1,
+                Err(wrong) => assert!(wrong.column >= 1 && !wrong.wanted.is_empty()),
+            }
+        }
+        assert!(read > 1000, "{read}");
+    }
+}

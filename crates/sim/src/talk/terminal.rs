@@ -1,0 +1,258 @@
+//! The host's end of a console: what stands on the line, answers to the device's cursor queries,
+//! and commands that wait to be typed.
+//!
+//! ESP-IDF's line editor asks for the cursor's position (`ESC [ 6 n`) before each prompt and reads
+//! until it gets an answer; a host that does not answer loses the head of its command. It echoes,
+//! draws the line again, and marks what came fast as pasted (section 7.3 of the protocol
+//! reference).
+
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// Between a command and its carriage return. Less than 30 ms counts as pasted, and the line
+/// editor of ESP-IDF 4.4 then takes the return as text.
+pub const PAUSE: Duration = Duration::from_millis(40);
+
+/// Columns that the terminal claims to have; `ESC [ 999 C` goes to the last.
+pub const COLUMNS: usize = 80;
+
+/// Longest line that is kept; what is beyond is dropped.
+pub const LINE_MAX: usize = 4096;
+
+/// A complete line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Without prompt and line end.
+    pub text: String,
+    /// It is the echo of a command that was typed.
+    pub echo: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Escape {
+    #[default]
+    None,
+    /// After ESC.
+    Begun,
+    /// After ESC and `[`, with the last number.
+    Sequence(u16),
+}
+
+/// What a terminal shows on its last line, and what is typed at it.
+#[derive(Clone, Debug, Default)]
+pub struct Terminal {
+    shown: Vec<u8>,
+    cursor: usize,
+    escape: Escape,
+    prompt: Option<Vec<u8>>,
+    ready: bool,
+    typing: bool,
+    answers: Vec<u8>,
+    commands: VecDeque<String>,
+    typed: String,
+}
+
+impl Terminal {
+    /// Takes one byte of a console's output; gives the line that it completes.
+    pub fn feed(&mut self, byte: u8) -> Option<Line> {
+        match (self.escape, byte) {
+            (Escape::None, 0x1B) => self.escape = Escape::Begun,
+            (Escape::None, b'\n') => return Some(self.line()),
+            (Escape::None, _) => self.plain(byte),
+            (Escape::Begun, b'[') => self.escape = Escape::Sequence(0),
+            (Escape::Sequence(n), b'0'..=b'9') => {
+                let n = n.saturating_mul(10).saturating_add(u16::from(byte - b'0'));
+                self.escape = Escape::Sequence(n);
+            }
+            (Escape::Sequence(_), b';') => self.escape = Escape::Sequence(0),
+            (Escape::Sequence(n), 0x40..=0x7E) => {
+                self.escape = Escape::None;
+                self.sequence(n, byte);
+            }
+            // Intermediate bytes (ECMA-48, 5.4) mean nothing here.
+            (Escape::Sequence(_), 0x20..=0x3F) => {}
+            (Escape::Begun | Escape::Sequence(_), _) => self.escape = Escape::None,
+        }
+        None
+    }
+
+    fn plain(&mut self, byte: u8) {
+        match byte {
+            b'\r' => self.cursor = 0,
+            0x08 => self.cursor = self.cursor.saturating_sub(1),
+            0x20.. if self.cursor < LINE_MAX => {
+                if self.cursor >= self.shown.len() {
+                    self.shown.resize(self.cursor + 1, b' ');
+                }
+                self.shown[self.cursor] = byte;
+                self.cursor += 1;
+                self.look_for_prompt(byte);
+            }
+            _ => {}
+        }
+    }
+
+    fn sequence(&mut self, n: u16, last: u8) {
+        let by = usize::from(n.max(1));
+        match last {
+            b'C' => self.cursor = (self.cursor + by).min(self.cursor.max(COLUMNS - 1)),
+            b'D' => self.cursor = self.cursor.saturating_sub(by),
+            b'K' if n == 2 => self.shown.clear(),
+            b'K' => self.shown.truncate(self.cursor),
+            b'n' if n == 6 => {
+                let answer = format!("\x1b[1;{}R", self.cursor + 1);
+                self.answers.extend_from_slice(answer.as_bytes());
+            }
+            _ => {}
+        }
+    }
+
+    /// A prompt is a word, then `> `, and the cursor behind it.
+    fn look_for_prompt(&mut self, byte: u8) {
+        if self.ready || self.typing || byte != b' ' || self.cursor != self.shown.len() {
+            return;
+        }
+        let Some(word) = self.shown.strip_suffix(b"> ") else { return };
+        let is_word = |c: &u8| c.is_ascii_alphanumeric() || matches!(c, b'-' | b'_');
+        if !word.is_empty() && word.iter().all(is_word) {
+            self.ready = true;
+            self.prompt = Some(self.shown.clone());
+        }
+    }
+
+    fn line(&mut self) -> Line {
+        let shown = self.shown.trim_ascii_end();
+        let prompt = self.prompt.as_deref().unwrap_or_default();
+        let rest = match shown.strip_prefix(prompt) {
+            Some(rest) => rest,
+            // The bare prompt, which lost its space.
+            None if shown == prompt.trim_ascii_end() => &[],
+            None => shown,
+        };
+        let text = String::from_utf8_lossy(rest).into_owned();
+        let echo = !self.typed.is_empty() && text == self.typed;
+        if echo {
+            self.typed.clear();
+        }
+        self.shown.clear();
+        self.cursor = 0;
+        Line { text, echo }
+    }
+
+    /// Whether the device waits for an answer.
+    #[must_use]
+    pub const fn has_answers(&self) -> bool {
+        !self.answers.is_empty()
+    }
+
+    /// What is to be sent to the device, because it asked where the cursor is.
+    pub fn take_answers(&mut self) -> Option<Vec<u8>> {
+        (!self.answers.is_empty()).then(|| core::mem::take(&mut self.answers))
+    }
+
+    /// Queues a command.
+    pub fn command(&mut self, text: &str) {
+        self.commands.push_back(text.into());
+    }
+
+    /// Commands that are queued or being typed.
+    #[must_use]
+    pub fn pending(&self) -> usize {
+        self.commands.len() + usize::from(self.typing)
+    }
+
+    /// Whether the device shows its prompt and nobody types.
+    #[must_use]
+    pub const fn is_ready(&self) -> bool {
+        self.ready && !self.typing
+    }
+
+    /// The next command, to be sent now if the device is ready for it. [`PAUSE`] later a carriage
+    /// return follows, and [`entered`](Self::entered).
+    pub fn begin(&mut self) -> Option<&str> {
+        if !self.is_ready() {
+            return None;
+        }
+        self.typed = self.commands.pop_front()?;
+        (self.ready, self.typing) = (false, true);
+        Some(&self.typed)
+    }
+
+    /// The carriage return has been sent.
+    pub const fn entered(&mut self) {
+        self.typing = false;
+    }
+
+    /// The device was reset: nothing stands on the line, and what was half typed is gone. Queued
+    /// commands wait for the new prompt.
+    pub fn reset(&mut self) {
+        let commands = core::mem::take(&mut self.commands);
+        *self = Self { commands, ..Self::default() };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec;
+
+    fn lines(terminal: &mut Terminal, text: &str) -> Vec<String> {
+        text.bytes().filter_map(|b| terminal.feed(b)).map(|line| line.text).collect()
+    }
+
+    #[test]
+    fn lines_come_without_colours_and_redrawing() {
+        let mut terminal = Terminal::default();
+        let text =
+            "\x1b[0;32mI (12) tag: text\x1b[0m\r\nab\x1b[1Dc\x1b[0K\r\n12345\r9\x1b[K\r\n\r\n";
+        assert_eq!(lines(&mut terminal, text), ["I (12) tag: text", "ac", "9", ""]);
+        assert_eq!(lines(&mut terminal, "\x1b[1;2Hx\x1b7y\0\n"), ["xy"], "others are skipped");
+    }
+
+    #[test]
+    fn the_dance_before_a_prompt() {
+        let mut terminal = Terminal::default();
+        terminal.command("help");
+        assert_eq!(lines(&mut terminal, "\x1b[6n\0"), vec![""; 0]);
+        assert_eq!(terminal.take_answers().as_deref(), Some(&b"\x1b[1;1R"[..]));
+        lines(&mut terminal, "\x1b[999C\x1b[6n\0");
+        assert_eq!(terminal.take_answers().as_deref(), Some(&b"\x1b[1;80R"[..]));
+        assert_eq!(terminal.begin(), None, "no prompt yet");
+        lines(&mut terminal, "\x1b[79Desp32c3> ");
+        assert_eq!(terminal.begin(), Some("help"));
+        assert_eq!(terminal.pending(), 1);
+        let echo: Vec<Line> = "help\r\n".bytes().filter_map(|b| terminal.feed(b)).collect();
+        assert_eq!(echo, [Line { text: "help".into(), echo: true }]);
+        terminal.entered();
+        assert_eq!((terminal.is_ready(), terminal.pending()), (false, 0));
+        lines(&mut terminal, "esp32c3> ");
+        assert!(terminal.is_ready());
+        terminal.command("a");
+        terminal.reset();
+        assert_eq!((terminal.is_ready(), terminal.pending()), (false, 1));
+    }
+
+    #[test]
+    fn a_log_line_after_the_prompt_is_a_line() {
+        let mut terminal = Terminal::default();
+        assert_eq!(lines(&mut terminal, "esp32> I (1) a: b\r\nesp32> \r\n"), ["I (1) a: b", ""]);
+        assert!(terminal.is_ready(), "the editor still waits, though its prompt has scrolled away");
+        assert_eq!(lines(&mut terminal, "a> b> c\r\n"), ["a> b> c"], "no prompt of this device");
+    }
+
+    #[test]
+    fn any_bytes_are_taken() {
+        let mut terminal = Terminal::default();
+        let mut random = crate::random::Random::stream(1, 0, crate::random::Purpose::Board);
+        for _ in 0..100_000 {
+            let byte = b"\x1b[0129;nCDK\r\x08> xy\0\xFF\n"[(random.bits() % 20) as usize];
+            let line = terminal.feed(byte);
+            assert!(line.is_none_or(|line| line.text.chars().count() <= LINE_MAX));
+            terminal.take_answers();
+        }
+        lines(&mut terminal, "\x1b[65535C\x1b[99999999D\x1b[99999999C");
+    }
+}
