@@ -18,8 +18,8 @@
 pub mod air;
 pub mod board;
 pub mod console;
-pub mod engine;
 pub mod control;
+pub mod engine;
 pub mod iperf;
 pub mod print;
 pub mod security;
@@ -27,8 +27,8 @@ pub mod task;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod tick;
-pub mod transcript;
 pub mod time_sync;
+pub mod transcript;
 
 use crate::sample::Sample;
 use crate::time::Instant;

@@ -100,7 +100,8 @@ fn what_is_cut_off_or_padded_is_dropped_by_the_releases_alone() {
 #[test]
 fn the_policy_refuses_plain_frames_before_they_are_acknowledged() {
     let mut station = Station::new(0, settings(100));
-    station.shared.settings.policy = Policy { encrypted_only: DataType::Data.mask() };
+    station.shared.settings.policy =
+        Policy { encrypted_only: DataType::Data.mask(), ..Policy::COMPATIBLE };
     let asks = FrameConfig { ack: true, ..FrameConfig::UNICAST };
     hear(&mut station, Header { dest: mac(0), ..header(asks) }, b"x");
     let counters = station.engine.counters();
