@@ -88,6 +88,18 @@ pub enum Output {
         /// Bytes.
         len: usize,
     },
+    /// A payload of [`DataType::Data`](crate::wire::component::DataType::Data) for the application
+    /// stands at the front of the buffer.
+    Data {
+        /// Bytes.
+        len: usize,
+        /// The originator.
+        from: Mac,
+        /// Signal strength, dBm.
+        rssi: i8,
+        /// Channel.
+        channel: u8,
+    },
     /// Record this.
     Sample(Sample),
     /// Tell the application.

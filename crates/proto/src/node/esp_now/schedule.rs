@@ -15,39 +15,37 @@ pub enum Part {
     Iperf,
     /// Sends images.
     OtaInitiator,
-    /// Takes images; runs in the main task.
+    /// Takes images.
     OtaResponder,
     /// Hands out the key.
     SecurityInitiator,
-    /// Gets the key; runs in the main task.
+    /// Gets the key.
     SecurityResponder,
     /// `sec_test`.
     SecurityTest,
-    /// Holds Wi-Fi credentials.
-    ProvHolder,
-    /// Wants Wi-Fi credentials.
-    ProvDevice,
+    /// Wi-Fi credentials, either way.
+    Prov,
     /// Sends control commands.
     ControlInitiator,
-    /// Takes control commands; runs in the main task.
+    /// Takes control commands.
     ControlResponder,
-    /// Sends the time.
-    TimeInitiator,
-    /// Takes the time.
-    TimeResponder,
+    /// The time, either way.
+    TimeSync,
     /// Sends log lines.
     Log,
     /// Sends remote commands, and answers a scan.
-    Command,
+    Commander,
     /// The serial console.
     Console,
+    /// The lines of the start, and `help`.
+    Local,
     /// The application above the node.
     Application,
 }
 
 impl Part {
     /// How many there are.
-    pub const COUNT: usize = 16;
+    pub const COUNT: usize = 15;
     /// Every part, in the order of their turns.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Iperf,
@@ -56,15 +54,14 @@ impl Part {
         Self::SecurityInitiator,
         Self::SecurityResponder,
         Self::SecurityTest,
-        Self::ProvHolder,
-        Self::ProvDevice,
+        Self::Prov,
         Self::ControlInitiator,
         Self::ControlResponder,
-        Self::TimeInitiator,
-        Self::TimeResponder,
+        Self::TimeSync,
         Self::Log,
-        Self::Command,
+        Self::Commander,
         Self::Console,
+        Self::Local,
         Self::Application,
     ];
 }

@@ -16,7 +16,7 @@ mod parts;
 #[cfg(test)]
 mod tests;
 
-pub use parts::{Parts, Setup};
+pub use parts::{Parts, Services, Setup};
 
 use super::board::Board;
 use super::engine::{Action, Counters, Engine, Next};
@@ -41,6 +41,8 @@ pub struct Node<const DEVICES: usize = 128> {
     handler: Option<Part>,
     /// Whether the last transmission was a relayed frame: then one of the node's own comes first.
     relayed: bool,
+    /// Commands that have not returned yet.
+    running: execute::Running,
     /// The processor is at work until then.
     busy_until: Instant,
     /// The channel that the driver was told.
@@ -72,6 +74,7 @@ impl<const DEVICES: usize> Node<DEVICES> {
             schedule: Schedule::default(),
             handler: None,
             relayed: false,
+            running: execute::Running::default(),
             busy_until: now,
             tuned,
         }
@@ -108,7 +111,7 @@ impl<const DEVICES: usize> Node<DEVICES> {
             Input::Sent { delivered } => self.engine.sent(&mut cx, delivered),
             Input::Refused => self.engine.refused(&mut cx),
             Input::Console(bytes) => {
-                self.parts.console.input(&mut cx, bytes);
+                self.parts.console.receive(bytes);
                 self.schedule.wake(Part::Console);
             }
             Input::ChannelLocked(locked) => cx.shared.air.locked = locked,
@@ -195,7 +198,11 @@ impl<const DEVICES: usize> Node<DEVICES> {
 
     fn run(&mut self, now: Instant, board: &mut dyn Board, part: Part) {
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
-        let step = self.parts.task(part).map_or(Step::Idle, |task| task.run(&mut cx));
+        let step = match part {
+            Part::Console => self.console_turn(now, board),
+            Part::Local => self.parts.services.local.run(&mut cx),
+            _ => self.parts.task(part).map_or(Step::Idle, |task| task.run(&mut cx)),
+        };
         self.schedule.answered(part, step);
         self.after(now, board, part);
     }
