@@ -53,7 +53,7 @@ impl Keys {
     }
 
     /// Notes the nonce of a payload that was decrypted; false if it is one of the last
-    /// [`NONCES`]: a recorded frame, sent again. For [`Policy::refuse_replays`].
+    /// [`NONCES`]: a recorded frame, sent again. For [`Policy::refuse_replays`](super::Policy::refuse_replays).
     pub fn first_sight(&mut self, nonce: &[u8; NONCE_LEN]) -> bool {
         self.seen.first_sight(nonce)
     }

@@ -39,6 +39,9 @@
 //! * The PoP is the only authentication. Who answers in the place of a responder without knowing it
 //!   gets the initiator's proof, and can try PoPs against it offline. A PoP that is a word, as
 //!   `espnow_pop`, is none; it should be as random as a key.
+//! * The key itself travels under a stream cipher without a tag. Who sends something else in its
+//!   place makes a responder store rubbish, and with a key that he knows, a key of his choice. The
+//!   responder cannot tell; a strict initiator does, since the wrong key comes back.
 //! * A responder's information is not authenticated: who forges it is offered the handshake, not
 //!   the key.
 //! * Anybody can begin a handshake and so keep a responder from others for a while.
@@ -51,6 +54,8 @@ pub mod responder;
 pub mod sec_test;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use exchange::Pop;
 pub use initiator::Initiator;

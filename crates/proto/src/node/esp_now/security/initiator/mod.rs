@@ -114,6 +114,8 @@ pub struct Initiator<const DEVICES: usize = 128, const SESSIONS: usize = ROUND_M
     round: u16,
     /// An answer was taken since the last run.
     heard: bool,
+    /// The round's public key has gone out; what answers it earlier is forged.
+    offered: bool,
     /// The node listened to the handshake's type before.
     listened: bool,
 }
@@ -219,6 +221,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
             round_began: Instant::ZERO,
             round: 0,
             heard: false,
+            offered: false,
             listened: false,
         }
     }
@@ -472,6 +475,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Task for Initiator<DEVICES, SE
 
     fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
         let outgoing = self.write(payload);
+        self.offered |= self.phase == Phase::Offer;
         if outgoing.is_none() {
             // A session that was done while its answer waited for the lock.
             self.sent(cx, Outcome::Done { attempts: 0 });

@@ -45,6 +45,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         }
         self.sessions.clear();
         self.ready.clear();
+        self.offered = false;
         for (i, device) in self.devices.iter().enumerate() {
             if device.mark == Mark::Wanted {
                 let slot = Slot { device: i as u16, stage: Stage::Invited, secret: Secret::None };
@@ -216,7 +217,9 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     fn step(&mut self, cx: &mut Cx<'_>, index: usize, data: &[u8]) -> Option<()> {
         let slot = self.sessions.get_mut(index)?;
         match (Session::parse(data), slot.stage, &slot.secret) {
-            (Some(Session::Response0 { device_key, random }), Stage::Invited, _) => {
+            (Some(Session::Response0 { device_key, random }), Stage::Invited, _)
+                if self.offered =>
+            {
                 slot.secret = Secret::Offer { public: *device_key, random: *random };
                 slot.stage = Stage::Offered;
             }

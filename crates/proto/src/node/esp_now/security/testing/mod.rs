@@ -1,4 +1,8 @@
-//! A board with flash for the tests of this part.
+//! For the tests of this part: a board with flash, and a small medium.
+
+mod medium;
+
+pub(super) use medium::{Station, World, address};
 
 use crate::node::esp_now::board::{BareBoard, Board, Key, Slot, Work};
 use crate::time::Duration;
