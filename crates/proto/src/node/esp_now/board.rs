@@ -90,6 +90,22 @@ pub enum Work {
     },
 }
 
+/// How loading an image into the spare slot goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Download {
+    /// On its way.
+    Running {
+        /// Bytes that are there.
+        received: u32,
+        /// Bytes of the image; 0 as long as that is not known.
+        total: u32,
+    },
+    /// All of it is in the spare slot, and `image_len` tells its length.
+    Complete,
+    /// It failed, or there was none.
+    Failed,
+}
+
 /// The board under a node.
 pub trait Board {
     /// Fills `out` with random bytes, fit for keys.
@@ -129,6 +145,18 @@ pub trait Board {
 
     /// Removes a stored value.
     fn forget(&mut self, key: Key);
+
+    /// Begins to load an application image from this address into the spare slot (`ota -d`); false
+    /// if this board cannot. How it goes on is [`download`](Self::download).
+    fn fetch(&mut self, url: &str) -> bool {
+        let _ = url;
+        false
+    }
+
+    /// How the last [`fetch`](Self::fetch) goes on.
+    fn download(&mut self) -> Download {
+        Download::Failed
+    }
 
     /// Sets a pin's level.
     fn pin(&mut self, number: u8, high: bool) {

@@ -7,10 +7,12 @@
 //! | [`print`] | the console's output and the remote log |
 //! | [`tick`] | the FreeRTOS tick |
 //! | [`air`] | channel, country, types listened to, groups |
+//! | [`ota`] | upgrade over the air, both roles, and the image |
 //! | [`security`] | keys, policy, handshake |
 
 pub mod air;
 pub mod board;
+pub mod ota;
 pub mod print;
 pub mod security;
 pub mod task;
