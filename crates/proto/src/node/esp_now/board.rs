@@ -124,6 +124,22 @@ pub struct Boot {
     pub crash: bool,
 }
 
+/// How loading an image into the spare slot goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Download {
+    /// On its way.
+    Running {
+        /// Bytes that are there.
+        received: u32,
+        /// Bytes of the image; 0 as long as that is not known.
+        total: u32,
+    },
+    /// All of it is in the spare slot, and `image_len` tells its length.
+    Complete,
+    /// It failed, or there was none.
+    Failed,
+}
+
 /// The board under a node.
 pub trait Board {
     /// Fills `out` with random bytes, fit for keys.
@@ -179,6 +195,18 @@ pub trait Board {
     /// Why it runs.
     fn started(&self) -> Boot {
         Boot { count: 1, reason: 1, crash: false }
+    }
+
+    /// Begins to load an application image from this address into the spare slot (`ota -d`); false
+    /// if this board cannot. How it goes on is [`download`](Self::download).
+    fn fetch(&mut self, url: &str) -> bool {
+        let _ = url;
+        false
+    }
+
+    /// How the last [`fetch`](Self::fetch) goes on.
+    fn download(&mut self) -> Download {
+        Download::Failed
     }
 
     /// Sets a pin's level.

@@ -12,6 +12,7 @@
 //! | [`air`] | channel, country, types listened to, groups |
 //! | [`control`] | binding, and values for attributes |
 //! | [`iperf`] | `espnow_iperf`: throughput and ping |
+//! | [`ota`] | upgrade over the air, both roles, and the image |
 //! | [`security`] | keys, policy, handshake |
 //! | [`time_sync`] | whose clock is followed, and by how much the own one is off |
 
@@ -21,6 +22,7 @@ pub mod console;
 pub mod control;
 pub mod engine;
 pub mod iperf;
+pub mod ota;
 pub mod print;
 pub mod security;
 pub mod task;

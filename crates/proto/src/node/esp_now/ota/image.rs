@@ -1,0 +1,308 @@
+//! An application image of an ESP chip (ESP-IDF, "App Image Format").
+//!
+//! | offset | bytes | field |
+//! |---|---|---|
+//! | 0 | 1 | 0xE9 |
+//! | 1 | 1 | segments, 1 to 16 |
+//! | 2 | 10 | flash mode, speed and size, entry point, pins: not looked at |
+//! | 12 | 2 | chip: 0 ESP32, 2 S2, 5 C3, 9 S3, 12 C2, 13 C6, 16 H2 … |
+//! | 14 | 9 | chip revisions, reserved |
+//! | 23 | 1 | 1 if a SHA-256 is appended |
+//! | 24 | 8 | first segment: load address, length |
+//! | 32 | 256 | first segment's data: the application description ([`App`]) |
+//! | … | | more segments, each with its 8 bytes before it |
+//! | … | 1 to 16 | zeros, and as the last byte of a block of 16 the XOR of all segment data with 0xEF |
+//! | … | 32 | SHA-256 of everything before it |
+//!
+//! What follows (signatures) is not covered by any of these and not looked at.
+
+use crate::node::esp_now::board::{Board, Slot, Work};
+use crate::node::esp_now::task::Cx;
+use crate::wire::component::ota::{App, DIGEST_LEN};
+use sha2::{Digest, Sha256};
+
+/// Bytes of the header.
+pub const HEADER_LEN: usize = 24;
+/// Where the application description lies.
+pub const DESCRIPTION_AT: u32 = 32;
+/// Bytes of the appended digest.
+pub const SHA_LEN: usize = 32;
+/// Most segments (`ESP_IMAGE_MAX_SEGMENTS`).
+pub const SEGMENTS_MAX: u8 = 16;
+/// Bytes checked in one step.
+pub const SLICE: u32 = 4096;
+
+const MAGIC: u8 = 0xE9;
+const CHECKSUM_SEED: u8 = 0xEF;
+
+/// What is wrong with an image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Flaw {
+    /// It does not begin as an image.
+    Header,
+    /// It ends before its last segment does, or its digest.
+    Short,
+    /// The XOR of its segments is another.
+    Checksum,
+    /// Its SHA-256 is another than the appended one.
+    Digest,
+    /// It could not be read.
+    Flash,
+}
+
+/// A whole image that is as it says it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Bytes up to and with its digest.
+    pub len: u32,
+    /// Its SHA-256: the appended one, which was checked; or that of all its bytes where none is
+    /// appended (`esp_partition_get_sha256`).
+    pub sha: [u8; SHA_LEN],
+    /// The chip it is for.
+    pub chip: u16,
+}
+
+impl Image {
+    /// The half of its SHA-256 that is announced.
+    #[must_use]
+    pub fn digest(&self) -> [u8; DIGEST_LEN] {
+        core::array::from_fn(|i| self.sha[i])
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Header,
+    Segment,
+    Data(u32),
+    Pad(u32),
+    Digest,
+    Done,
+}
+
+/// Checks an image that is fed in pieces of any size.
+#[derive(Clone)]
+pub struct Scanner {
+    stage: Stage,
+    gathered: [u8; SHA_LEN],
+    have: u8,
+    segments: u8,
+    appended: bool,
+    chip: u16,
+    at: u32,
+    limit: u32,
+    checksum: u8,
+    sha: Sha256,
+    digest: [u8; SHA_LEN],
+}
+
+impl core::fmt::Debug for Scanner {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Scanner").field("stage", &self.stage).field("at", &self.at).finish()
+    }
+}
+
+impl Scanner {
+    /// A scanner of an image that takes at most `limit` bytes.
+    #[must_use]
+    pub fn new(limit: u32) -> Self {
+        Self {
+            stage: Stage::Header,
+            gathered: [0; SHA_LEN],
+            have: 0,
+            segments: 0,
+            appended: false,
+            chip: 0,
+            at: 0,
+            limit,
+            checksum: CHECKSUM_SEED,
+            sha: Sha256::new(),
+            digest: [0; SHA_LEN],
+        }
+    }
+
+    /// Takes the next bytes.
+    ///
+    /// # Errors
+    /// What is wrong with the image; it is then no use to go on.
+    pub fn feed(&mut self, mut bytes: &[u8]) -> Result<(), Flaw> {
+        while !bytes.is_empty() && self.stage != Stage::Done {
+            let used = match self.stage {
+                Stage::Header => self.gather(bytes, HEADER_LEN),
+                Stage::Segment => self.gather(bytes, 8),
+                Stage::Digest => self.gather(bytes, SHA_LEN),
+                Stage::Data(left) | Stage::Pad(left) => bytes.len().min(left as usize),
+                Stage::Done => 0,
+            };
+            let (now, rest) = bytes.split_at_checked(used).ok_or(Flaw::Short)?;
+            if self.stage != Stage::Digest {
+                self.sha.update(now);
+            }
+            self.at = self.at.saturating_add(used as u32);
+            self.advance(now)?;
+            bytes = rest;
+        }
+        Ok(())
+    }
+
+    /// The image, once it is complete.
+    #[must_use]
+    pub fn image(&self) -> Option<Image> {
+        (self.stage == Stage::Done).then_some(Image {
+            len: self.at,
+            sha: self.digest,
+            chip: self.chip,
+        })
+    }
+
+    fn gather(&mut self, bytes: &[u8], want: usize) -> usize {
+        let have = usize::from(self.have);
+        let used = bytes.len().min(want.saturating_sub(have));
+        for (to, from) in self.gathered.iter_mut().skip(have).zip(bytes).take(used) {
+            *to = *from;
+        }
+        self.have = have.saturating_add(used) as u8;
+        used
+    }
+
+    fn complete(&mut self, want: usize) -> bool {
+        let complete = usize::from(self.have) >= want;
+        if complete {
+            self.have = 0;
+        }
+        complete
+    }
+
+    fn advance(&mut self, now: &[u8]) -> Result<(), Flaw> {
+        let stage = self.stage;
+        match stage {
+            Stage::Header if self.complete(HEADER_LEN) => self.header()?,
+            Stage::Segment if self.complete(8) => {
+                let [_, _, _, _, a, b, c, d, ..] = self.gathered;
+                self.data(u32::from_le_bytes([a, b, c, d]))?;
+            }
+            Stage::Data(left) => {
+                self.checksum = now.iter().fold(self.checksum, |sum, b| sum ^ b);
+                let left = left.saturating_sub(now.len() as u32);
+                if left == 0 { self.next_segment() } else { self.stage = Stage::Data(left) }
+            }
+            Stage::Pad(left) => {
+                let left = left.saturating_sub(now.len() as u32);
+                self.stage = Stage::Pad(left);
+                if left == 0 {
+                    self.padded(now.last().copied().unwrap_or(0))?;
+                }
+            }
+            Stage::Digest if self.complete(SHA_LEN) => {
+                if self.gathered != self.digest {
+                    return Err(Flaw::Digest);
+                }
+                self.stage = Stage::Done;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn header(&mut self) -> Result<(), Flaw> {
+        let h = &self.gathered;
+        if h[0] != MAGIC || h[1] == 0 || h[1] > SEGMENTS_MAX || h[23] > 1 {
+            return Err(Flaw::Header);
+        }
+        self.segments = h[1];
+        self.chip = u16::from_le_bytes([h[12], h[13]]);
+        self.appended = h[23] == 1;
+        self.stage = Stage::Segment;
+        Ok(())
+    }
+
+    fn data(&mut self, len: u32) -> Result<(), Flaw> {
+        if len > self.limit.saturating_sub(self.at) {
+            return Err(Flaw::Short);
+        }
+        if len == 0 {
+            self.next_segment()
+        } else {
+            self.stage = Stage::Data(len)
+        }
+        Ok(())
+    }
+
+    fn next_segment(&mut self) {
+        self.segments = self.segments.saturating_sub(1);
+        self.stage = if self.segments > 0 {
+            Stage::Segment
+        } else {
+            // At least one byte, the checksum, up to a whole block of 16.
+            Stage::Pad(16 - self.at % 16)
+        };
+    }
+
+    fn padded(&mut self, checksum: u8) -> Result<(), Flaw> {
+        if checksum != self.checksum {
+            return Err(Flaw::Checksum);
+        }
+        self.digest = core::mem::take(&mut self.sha).finalize().into();
+        self.stage = if self.appended { Stage::Digest } else { Stage::Done };
+        Ok(())
+    }
+}
+
+/// Checks the image in a slot of the board, slice by slice, so that no call takes long.
+#[derive(Clone, Debug)]
+pub struct Check {
+    slot: Slot,
+    len: u32,
+    at: u32,
+    scanner: Scanner,
+}
+
+impl Check {
+    /// Begins with the image of `len` bytes in a slot.
+    #[must_use]
+    pub fn new(slot: Slot, len: u32) -> Self {
+        Self { slot, len, at: 0, scanner: Scanner::new(len) }
+    }
+
+    /// Checks the next [`SLICE`], and spends the time for it. The verdict when it is over.
+    pub fn step(&mut self, cx: &mut Cx<'_>) -> Option<Result<Image, Flaw>> {
+        let from = self.at;
+        let verdict = self.slice(cx.board);
+        let bytes = self.at.saturating_sub(from);
+        cx.spend(Work::Read { bytes });
+        cx.spend(Work::Hash { bytes });
+        verdict
+    }
+
+    fn slice(&mut self, board: &mut dyn Board) -> Option<Result<Image, Flaw>> {
+        let end = self.at.saturating_add(SLICE).min(self.len);
+        let mut buf = [0; 512];
+        while self.at < end {
+            let len = (end - self.at).min(buf.len() as u32);
+            let piece = buf.get_mut(..len as usize)?;
+            if !board.read(self.slot, self.at, piece) {
+                return Some(Err(Flaw::Flash));
+            }
+            self.at = self.at.saturating_add(len);
+            if let Err(flaw) = self.scanner.feed(piece) {
+                return Some(Err(flaw));
+            }
+            if let Some(image) = self.scanner.image() {
+                return Some(Ok(image));
+            }
+        }
+        (self.at >= self.len).then_some(Err(Flaw::Short))
+    }
+}
+
+/// The application description in a slot; `None` if there is none.
+pub fn describe(board: &mut dyn Board, slot: Slot) -> Option<App> {
+    let mut bytes = [0; App::LEN];
+    if !board.read(slot, 0, bytes.get_mut(..1)?) || bytes.first() != Some(&MAGIC) {
+        return None;
+    }
+    if !board.read(slot, DESCRIPTION_AT, &mut bytes) {
+        return None;
+    }
+    App::parse(&bytes)
+}

@@ -1,0 +1,179 @@
+//! What devices say, and what follows from it (`espnow_ota_request_status`).
+
+use super::{ATTEMPTS, Initiator, NEXT_WAIT_MS, SHORT_WAIT_MS, Send, Stage, TAG};
+use crate::node::esp_now::ota::devices::{Device, Fate, Note};
+use crate::node::esp_now::print::Level;
+use crate::node::esp_now::task::{Cx, Step};
+use crate::time::Instant;
+use crate::wire::component::ota::{Code, Status};
+use crate::wire::mac::Mac;
+
+impl Device {
+    /// It does not take the image. Once more is tried if that may help.
+    fn refuse(&mut self, for_good: bool) {
+        self.refusals = self.refusals.saturating_add(1);
+        if for_good || self.refusals > 1 {
+            self.fate = Fate::Refused;
+        }
+    }
+
+    fn leave(&mut self, fate: Fate) {
+        (self.fate, self.leaves) = (fate, true);
+    }
+}
+
+impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
+    /// A device has said how far it is.
+    pub(super) fn answered(&mut self, cx: &mut Cx<'_>, from: Mac, status: &Status, row: &[u8]) {
+        if !matches!(self.stage, Stage::Ask | Stage::Wait(_)) {
+            return self.take_note(from, status);
+        }
+        let ours = status.same_image(&self.status);
+        let Some(device) = self.devices.find(from).filter(|d| d.fate == Fate::Open) else { return };
+        match status.code {
+            Code::Stop | Code::Finish => {
+                device.answered = true;
+                device.leave(if status.code == Code::Stop { Fate::Stopped } else { Fate::Had });
+                // The component's text for both, whatever it says.
+                let text = "<ESP_ERR_ESPNOW_OTA_FIRMWARE_PARTITION> response_data->error_code: ";
+                cx.log(Level::Warn, TAG, format_args!("{text}"));
+            }
+            _ if !ours => return,
+            Code::NotInit => {
+                self.wait_ms = self.options.erase_ms;
+                self.erasing = Some(from);
+            }
+            code => {
+                if self.erasing == Some(from) && self.wait_ms == self.options.erase_ms {
+                    self.wait_ms = SHORT_WAIT_MS;
+                }
+                let first = !device.answered;
+                device.answered = true;
+                match code {
+                    _ if !first => {}
+                    Code::Partition => device.refuse(true),
+                    Code::Invalid | Code::Download => device.refuse(false),
+                    _ if status.written == status.total => device.leave(Fate::Done),
+                    _ => {
+                        let row_len = cx.shared.settings.compat.ota_row();
+                        self.lacks(status, row.get(..row_len).unwrap_or(row), row_len);
+                    }
+                }
+            }
+        }
+        if let Stage::Wait(_) = self.stage {
+            self.stage = Stage::Wait(None);
+        }
+    }
+
+    /// A device lacks packets: those whose bits are 0 in its row, or all.
+    fn lacks(&mut self, status: &Status, row: &[u8], row_len: usize) {
+        self.requested = self.requested.saturating_add(1);
+        let bytes = usize::from(self.status.packets).div_ceil(8);
+        if status.written == 0 || row.is_empty() {
+            return self.bits.iter_mut().take(bytes).for_each(|b| *b = 0);
+        }
+        let from = usize::from(status.index).saturating_mul(row_len);
+        for (bits, has) in self.bits.iter_mut().take(bytes).skip(from).zip(row) {
+            *bits &= has;
+        }
+    }
+
+    /// A device has said something while data are being sent: heard when the next round begins.
+    fn take_note(&mut self, from: Mac, status: &Status) {
+        let ours = status.same_image(&self.status);
+        let note = match status.code {
+            Code::Finish => Note::Has,
+            Code::Stop => Note::Stopped,
+            Code::Partition if ours => Note::Refused(true),
+            Code::Invalid | Code::Download if ours => Note::Refused(false),
+            Code::Ok if ours && status.written == status.total => Note::Has,
+            _ => return,
+        };
+        if let Some(device) = self.devices.find(from) {
+            device.note = Some(note);
+        }
+    }
+
+    pub(super) fn hear_notes(&mut self) {
+        for device in self.devices.iter_mut().filter(|d| d.fate == Fate::Open) {
+            match device.note.take() {
+                Some(Note::Has) => device.leave(Fate::Done),
+                Some(Note::Stopped) => device.leave(Fate::Stopped),
+                Some(Note::Refused(for_good)) => device.refuse(for_good),
+                None => {}
+            }
+        }
+    }
+
+    /// Sends out of the group whoever is to leave it, one after the other.
+    pub(super) fn leaver(&mut self) -> Option<Step> {
+        let at = self.devices.iter().position(|d| d.leaves)?;
+        Some(self.send_now(Send::LeaveOne(at as u16)))
+    }
+
+    pub(super) fn wait(&mut self, cx: &mut Cx<'_>, until: Option<Instant>) -> Step {
+        if let Some(step) = self.leaver() {
+            return step;
+        }
+        if self.stop || self.silent() == 0 {
+            return self.verdict(cx);
+        }
+        let tick = cx.shared.settings.tick;
+        let Some(until) = until else {
+            let until = tick.delay_ms(cx.now, self.wait_ms);
+            self.stage = Stage::Wait(Some(until));
+            return Step::Until(until);
+        };
+        if cx.now < until {
+            return Step::Until(until);
+        }
+        let ticks = tick.ticks(self.wait_ms);
+        let text = format_args!("[espnow_ota_request_status, 289]: <ESP_OK> wait_ticks: {ticks}");
+        cx.log(Level::Warn, TAG, text);
+        self.attempt = self.attempt.saturating_add(1);
+        if self.attempt >= ATTEMPTS {
+            return self.verdict(cx);
+        }
+        (self.wait_ms, self.erasing) = (NEXT_WAIT_MS, None);
+        self.stage = Stage::Ask;
+        Step::Until(cx.now)
+    }
+
+    /// Devices from which an answer is missing.
+    fn silent(&self) -> u16 {
+        self.devices.iter().filter(|d| d.fate == Fate::Open && !d.answered).count() as u16
+    }
+
+    /// The answers of a round are in, or will not come.
+    fn verdict(&mut self, cx: &mut Cx<'_>) -> Step {
+        let (silent, open) = (self.silent(), self.devices.count(Fate::Open));
+        self.stage = Stage::Leave(0);
+        if silent > 0 && silent == open {
+            cx.log(Level::Warn, TAG, format_args!("ESP_ERR_ESPNOW_OTA_DEVICE_NO_EXIST"));
+            return Step::Until(cx.now);
+        }
+        if silent > 0 {
+            cx.log(Level::Warn, TAG, format_args!("ESP_ERR_ESPNOW_OTA_SEND_PACKET_LOSS"));
+        }
+        if open == 0 || self.stop {
+            return Step::Until(cx.now);
+        }
+        let left = open.saturating_add(self.devices.count(Fate::Refused));
+        let (round, requested, done) = (self.round, self.requested, self.devices.count(Fate::Done));
+        // The first two numbers are swapped, as in the component.
+        let text = format_args!(
+            "count: {round}, Upgrade_initiator_send, requested_num: {left}, \
+             unfinished_num: {requested}, successed_num: {done}"
+        );
+        cx.log(Level::Info, TAG, text);
+        self.stage = Stage::Data(if requested > 0 { 0 } else { u16::MAX });
+        Step::Until(cx.now)
+    }
+
+    /// Devices that are in the group when the job ends.
+    pub(super) fn leftovers(&self) -> impl Iterator<Item = Mac> + '_ {
+        let left = |d: &&Device| d.leaves || matches!(d.fate, Fate::Open | Fate::Refused);
+        self.devices.iter().filter(left).map(|d| d.mac)
+    }
+}

@@ -1,0 +1,218 @@
+//! What an initiator sends, and what it prints of a scan.
+
+use super::{COMMAND, GROUP_CHUNK, Initiator, REQUEST_TICKS, REQUESTS, Stage, TAG};
+use crate::node::esp_now::board::{Slot, Work};
+use crate::node::esp_now::ota::devices::{Device, Devices};
+use crate::node::esp_now::print::Level;
+use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step};
+use crate::time::Duration;
+use crate::wire::component::ota::{Chunk, GROUP, Kind, Text};
+use crate::wire::component::{DataType, FrameConfig};
+use crate::wire::mac::Mac;
+use core::fmt;
+
+/// A message that waits for the send lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Send {
+    /// Who is there?
+    Request,
+    /// This chunk of the devices joins the group.
+    Join(u16),
+    /// This device leaves it.
+    LeaveOne(u16),
+    /// This chunk of those who are left leaves it.
+    Leave(u16),
+    /// How far is each?
+    Status,
+    /// This packet.
+    Data(u16),
+}
+
+/// Magic of a chunk: the first one's, then 1 more, then 2 more than that … (section 2.10 of the
+/// protocol reference).
+fn chunk_magic(first: u16, chunk: u16) -> u16 {
+    let chunk = u32::from(chunk);
+    first.wrapping_add((chunk * (chunk + 1) / 2) as u16).max(1)
+}
+
+/// Writes the payload of a frame about the group (section 2.10).
+fn group(join: bool, members: impl Iterator<Item = Mac>, payload: &mut [u8]) -> Option<usize> {
+    let (head, rest) = payload.split_first_chunk_mut::<8>()?;
+    let mut count = 0;
+    for (to, member) in rest.chunks_exact_mut(6).zip(members.take(GROUP_CHUNK)) {
+        to.copy_from_slice(&member.0);
+        count += 1;
+    }
+    let [a, b, c, d, e, f] = GROUP.0;
+    *head = [u8::from(join), a, b, c, d, e, f, count];
+    (count > 0).then_some(8 + 6 * usize::from(count))
+}
+
+impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
+    pub(super) fn write(
+        &mut self,
+        cx: &mut Cx<'_>,
+        what: Send,
+        payload: &mut [u8],
+    ) -> Option<Outgoing> {
+        let config = FrameConfig {
+            broadcast: true,
+            copies: self.options.copies,
+            ttl: self.options.ttl,
+            rssi: self.options.rssi,
+            security: cx.shared.settings.encrypt.ota,
+            ..FrameConfig::UNICAST
+        };
+        let skip = |chunk: u16| usize::from(chunk).saturating_mul(GROUP_CHUNK);
+        let (config, magic, len) = match what {
+            Send::Request => {
+                *payload.first_mut()? = Kind::Request as u8;
+                (FrameConfig { filter_adjacent: true, ..config }, self.magic, 1)
+            }
+            Send::Status => {
+                let config = FrameConfig { filter_adjacent: true, group: true, ..config };
+                (config, self.magic, self.status.emit(&[], payload)?)
+            }
+            Send::Data(seq) => {
+                let len = self.chunk(cx, seq, payload)?;
+                (FrameConfig { group: true, ..config }, 0, len)
+            }
+            Send::Join(chunk) => {
+                let len = if self.everyone {
+                    group(true, core::iter::once(Mac::BROADCAST), payload)?
+                } else {
+                    let macs = self.devices.iter().map(|d| d.mac);
+                    group(true, macs.skip(skip(chunk)), payload)?
+                };
+                (FrameConfig::default(), chunk_magic(self.magic, chunk), len)
+            }
+            Send::LeaveOne(at) => {
+                let mac = self.devices.get(at)?.mac;
+                (FrameConfig::default(), 0, group(false, core::iter::once(mac), payload)?)
+            }
+            Send::Leave(chunk) => {
+                let len = group(false, self.leftovers().skip(skip(chunk)), payload)?;
+                (FrameConfig::default(), chunk_magic(self.magic, chunk), len)
+            }
+        };
+        let (data_type, dest) = match what {
+            Send::Request => (DataType::OtaData, Mac::BROADCAST),
+            Send::Status | Send::Data(_) => (DataType::OtaData, GROUP),
+            Send::Join(_) | Send::LeaveOne(_) | Send::Leave(_) => (DataType::Group, Mac::BROADCAST),
+        };
+        Some(Outgoing { data_type, dest, config, magic, len, wait: Duration::MAX })
+    }
+
+    fn chunk(&mut self, cx: &mut Cx<'_>, seq: u16, payload: &mut [u8]) -> Option<usize> {
+        let chunk = cx.shared.settings.compat.ota_chunk();
+        let offset = u32::from(seq).checked_mul(chunk as u32)?;
+        let left = self.status.total.checked_sub(offset)?;
+        let size = left.min(chunk as u32);
+        cx.spend(Work::Read { bytes: size });
+        let board = &mut *cx.board;
+        Chunk::emit(seq, size as u8, chunk, payload, |to| board.read(Slot::Spare, offset, to))
+    }
+
+    /// A message has gone out, or not.
+    pub(super) fn after(&mut self, cx: &mut Cx<'_>, what: Send, outcome: Outcome) {
+        match (what, self.stage) {
+            (Send::Request, Stage::Scan { request, .. }) => {
+                let at = cx.shared.settings.tick.delay(cx.now, REQUEST_TICKS);
+                let request = if outcome.is_done() { request.saturating_add(1) } else { REQUESTS };
+                self.stage = Stage::Scan { request, at };
+            }
+            (Send::Join(chunk), Stage::Join(_)) => {
+                self.stage = Stage::Join(chunk.saturating_add(1));
+            }
+            (Send::Leave(chunk), Stage::Leave(_)) => {
+                self.stage = Stage::Leave(chunk.saturating_add(1));
+            }
+            (Send::LeaveOne(at), _) => {
+                if let Some(device) = self.devices.iter_mut().nth(usize::from(at)) {
+                    device.leaves = false;
+                }
+                if let Stage::Wait(_) = self.stage {
+                    self.stage = Stage::Wait(None);
+                }
+            }
+            (Send::Status, Stage::Ask) => {
+                if !outcome.is_done() {
+                    cx.log(Level::Warn, TAG, format_args!("Request devices upgrade status"));
+                }
+                self.stage = Stage::Wait(None);
+            }
+            (Send::Data(seq), Stage::Data(_)) => {
+                if !outcome.is_done() {
+                    let text =
+                        format_args!("[espnow_ota_initiator_send, 463]: <ESP_FAIL> espnow write");
+                    cx.log(Level::Warn, TAG, text);
+                }
+                self.totals.chunks = self.totals.chunks.saturating_add(1);
+                self.stage = Stage::Data(seq.saturating_add(1));
+            }
+            _ => {}
+        }
+    }
+
+    /// A message could not be written.
+    pub(super) fn unsent(&mut self, cx: &mut Cx<'_>, what: Send) {
+        self.sending = None;
+        match what {
+            Send::Data(_) => {
+                let text =
+                    format_args!("[espnow_ota_initiator_send, 459]<ESP_FAIL> Read data from Flash");
+                cx.log(Level::Warn, TAG, text);
+                self.stage = Stage::Leave(0);
+            }
+            // Only with a buffer that is too small for any frame.
+            Send::Join(_) | Send::LeaveOne(_) | Send::Leave(_) | Send::Status => {
+                self.stage = Stage::Report;
+            }
+            Send::Request => self.end(cx),
+        }
+    }
+
+    /// Prints what a scan has found, a line a call.
+    pub(super) fn row(&mut self, cx: &mut Cx<'_>, row: u16) -> Step {
+        match row {
+            0 => {
+                let (num, list) = (self.devices.len(), List(&self.devices));
+                cx.log(Level::Info, COMMAND, format_args!("info, num: {num}, list: {list}"));
+            }
+            1 => {
+                let text = "|         mac       | Channel | Rssi | Project name | \
+                            ESP-IDF version | App version | Secure version | Compile time |";
+                cx.log(Level::Info, COMMAND, format_args!("{text}"));
+            }
+            _ => {
+                let Some(device) = self.devices.get(row - 2) else {
+                    self.stage = Stage::Idle;
+                    return Step::Idle;
+                };
+                let app = self.devices.runs(device).unwrap_or_default();
+                let Device { mac, channel, rssi, .. } = device;
+                let text = format_args!(
+                    "| {mac} |   {channel}   |  {rssi}  | {:>12} | {:>15} | {:>11} | {} | {:>6} {:>6} |",
+                    Text(app.project()),
+                    Text(app.idf()),
+                    Text(app.version()),
+                    app.secure_version(),
+                    Text(app.date()),
+                    Text(app.time()),
+                );
+                cx.log(Level::Info, COMMAND, text);
+            }
+        }
+        self.stage = Stage::Rows(row.saturating_add(1));
+        Step::Until(cx.now)
+    }
+}
+
+/// The addresses of all devices, each with a bar behind it.
+struct List<'a, const D: usize, const A: usize>(&'a Devices<D, A>);
+
+impl<const D: usize, const A: usize> fmt::Display for List<'_, D, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|d| write!(f, "{}|", d.mac))
+    }
+}

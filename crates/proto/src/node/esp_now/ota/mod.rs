@@ -1,0 +1,55 @@
+//! Upgrade over the air, as the esp-now component does it (section 4 of the protocol reference).
+//!
+//! | module | what |
+//! |---|---|
+//! | [`responder`] | takes an image, checks it, and chooses it for the next start |
+//! | [`initiator`] | finds devices and sends them an image; the console command `ota` |
+//! | [`image`] | an application image and its check |
+//! | [`build`] | makes images for tests and the simulator |
+//! | [`bits`] | which packets are there |
+//! | [`devices`], [`progress`] | what each role remembers |
+
+pub mod bits;
+pub mod build;
+pub mod devices;
+pub mod image;
+pub mod initiator;
+pub mod progress;
+pub mod responder;
+
+pub use initiator::Initiator;
+pub use responder::Responder;
+
+use super::board::{Slot, Work};
+use super::print::Level;
+use super::task::Cx;
+use crate::time::Instant;
+
+/// The console command `rollback`: chooses the other slot for the next start. False if no image
+/// lies there or the board refuses.
+///
+/// The component has ESP-IDF check the whole image here; the board's `boot` may do that. What is
+/// looked at here is whether an image begins there. The time of a whole check is spent.
+pub fn rollback(cx: &mut Cx<'_>) -> bool {
+    let bytes = cx.board.image_len(Slot::Spare);
+    cx.spend(Work::Read { bytes });
+    cx.spend(Work::Hash { bytes });
+    if image::describe(cx.board, Slot::Spare).is_none() || !cx.board.boot(Slot::Spare) {
+        let text = format_args!(
+            "[rollback_func, 507] <ESP_ERR_OTA_VALIDATE_FAILED> \
+                                 esp_ota_set_boot_partition failed!"
+        );
+        cx.log(Level::Warn, "system_cmd", text);
+        return false;
+    }
+    let text = format_args!("The next reboot will fall back to the previous version");
+    cx.log(Level::Info, "rollback_func", text);
+    true
+}
+
+/// Whole seconds since `from`, counted in ticks as the component counts them.
+fn seconds(cx: &Cx<'_>, from: Instant) -> u64 {
+    let period = cx.shared.settings.tick.period().as_nanos().max(1) as u64;
+    let ticks = (cx.now.as_nanos() / period).saturating_sub(from.as_nanos() / period);
+    ticks.saturating_mul(period / 1_000_000) / 1000
+}

@@ -1,0 +1,582 @@
+//! The responder: takes an image from the air, checks it, and chooses it for the next start
+//! (esp-now component, `espnow_ota_responder.c`).
+//!
+//! What it does other than the component, and why:
+//!
+//! * The image is checked as a whole (segments, checksum, appended SHA-256), its SHA-256 is held
+//!   against the announced one, and its chip against the running image's, before anything is said
+//!   to be done. The component relies on ESP-IDF's check of the image alone (trap 17). A failure is
+//!   answered with `Invalid`; when the same image fails a second time, with `Stop`, on which every
+//!   initiator gives up, so that an image that was bad from the start does not wear the flash out.
+//! * An equal version is refused with `Stop`, at once and whenever the same image is announced
+//!   again. The component says nothing, and then that everything is written, which an initiator
+//!   takes for success (trap 15).
+//! * A data message must be as long as it says, belong to the image, and have the size that its
+//!   place wants. Data are taken only for the image that was last announced.
+//! * When the first answer does not get through, the session is given up. The component keeps one
+//!   without a partition and fails at the first write.
+//! * The number of packets must be that of the image's length; it is not when the two ends were
+//!   built with other chunks, which corrupts the image in the component.
+//! * After a stop the next announcement begins anew, with an erase.
+//! * Progress is stored when a multiple of the interval is reached or passed, not only when it is
+//!   hit exactly.
+
+use super::image::{self, Check, Flaw, Image};
+use super::progress::{Progress, STORE};
+use super::seconds;
+use crate::node::esp_now::board::{Key, Slot, Work};
+use crate::node::esp_now::print::Level;
+use crate::node::esp_now::task::{Cx, Event, Outcome, Outgoing, Received, Step, Task};
+use crate::time::{Duration, Instant};
+use crate::wire::component::ota::{Chunk, Code, DIGEST_LEN, Info, Kind, STATUS_LEN, Status, Text};
+use crate::wire::component::{DataType, FrameConfig};
+use crate::wire::mac::Mac;
+
+const TAG: &str = "espnow_ota_responder";
+/// Attempts of an answer (`CONFIG_ESPNOW_OTA_RETRANSMISSION_TIMES`).
+const ATTEMPTS: u8 = 2;
+
+/// How the responder is set up (`espnow_ota_config_t`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Take an image of the running version, too.
+    pub skip_version_check: bool,
+    /// Per cent between two stored states, which are events, too; 0 for none.
+    pub interval: u8,
+}
+
+impl Default for Options {
+    /// As the examples of the component set it up.
+    fn default() -> Self {
+        Self { skip_version_check: true, interval: 10 }
+    }
+}
+
+/// What has happened since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets written.
+    pub written: u32,
+    /// Packets that were there already.
+    pub duplicates: u32,
+    /// Messages that were malformed, or for no image that is being received.
+    pub refused: u32,
+    /// Messages that came while another was being handled, which the node does not let happen.
+    pub dropped: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Session {
+    None,
+    Open,
+    Finished,
+    Stopped,
+}
+
+/// An answer that waits to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reply {
+    Info,
+    /// Status of the image that was asked for, with nothing written.
+    Code(Code),
+    /// How far the session is.
+    Progress,
+    /// The image is complete; the event follows.
+    Finished,
+    /// To all: stopped.
+    Stopped,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Idle,
+    /// A status was asked for: which image runs here?
+    Weigh,
+    /// The flash is to be erased.
+    Erase,
+    /// All packets are there: is the image for us?
+    Judge,
+    /// Is it valid?
+    Check,
+    Reply(Reply),
+}
+
+/// What is known of the running image.
+#[derive(Clone, Copy, Debug)]
+enum Running {
+    Unknown,
+    None,
+    Known(Image),
+}
+
+/// An image that was refused.
+#[derive(Clone, Copy, Debug)]
+struct Refused {
+    digest: [u8; DIGEST_LEN],
+    total: u32,
+    /// It would be refused again.
+    for_good: bool,
+}
+
+/// The responder. `N` bytes hold the stored state, [`STORE`] for the largest image of any release.
+#[derive(Debug)]
+pub struct Responder<const N: usize = STORE> {
+    options: Options,
+    progress: Progress<N>,
+    session: Session,
+    stage: Stage,
+    /// Data are for the session: it was the last that was announced.
+    armed: bool,
+    loaded: bool,
+    stop: bool,
+    next_percent: u8,
+    running: Running,
+    check: Option<Check>,
+    asked: Status,
+    from: Mac,
+    started: Instant,
+    refused: Option<Refused>,
+    counters: Counters,
+}
+
+impl<const N: usize> Default for Responder<N> {
+    fn default() -> Self {
+        Self::new(Options::default())
+    }
+}
+
+impl<const N: usize> Responder<N> {
+    /// A responder that has just started. It listens once [`start`](Self::start) is called.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        Self {
+            options,
+            progress: Progress::default(),
+            session: Session::None,
+            stage: Stage::Idle,
+            armed: false,
+            loaded: false,
+            stop: false,
+            next_percent: 0,
+            running: Running::Unknown,
+            check: None,
+            asked: Status::default(),
+            from: Mac::ZERO,
+            started: Instant::ZERO,
+            refused: None,
+            counters: Counters::default(),
+        }
+    }
+
+    /// Listens to upgrades (`espnow_ota_responder_start`).
+    pub fn start(&mut self, cx: &mut Cx<'_>) {
+        cx.shared.air.listen(DataType::OtaData, true);
+    }
+
+    /// Stops the upgrade (`espnow_ota_responder_stop`): all are told, what was received is
+    /// forgotten, and an image that was complete is not started. Run the task afterwards.
+    pub fn stop(&mut self) {
+        self.stop = true;
+    }
+
+    /// What has happened.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// The image being received, or received: bytes of it that are there, and all.
+    #[must_use]
+    pub fn progress(&self) -> Option<(u32, u32)> {
+        let status = self.progress.status();
+        self.progress.is_begun().then_some((status.written, status.total))
+    }
+
+    /// Whether an image is complete, valid, and chosen for the next start.
+    #[must_use]
+    pub fn is_finished(&self) -> bool {
+        self.session == Session::Finished
+    }
+
+    /// Takes a message of type [`DataType::OtaData`].
+    pub fn receive(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
+        if self.stage != Stage::Idle {
+            self.counters.dropped = self.counters.dropped.saturating_add(1);
+            return;
+        }
+        match Kind::of(frame.data) {
+            Some(Kind::Request) => {
+                self.from = frame.from;
+                self.stage = Stage::Reply(Reply::Info);
+            }
+            Some(Kind::Status) => self.asked(cx, frame),
+            Some(Kind::Data) => self.data(cx, frame),
+            Some(Kind::Info) | None => self.refuse_message(),
+        }
+    }
+
+    fn refuse_message(&mut self) {
+        self.counters.refused = self.counters.refused.saturating_add(1);
+    }
+
+    fn asked(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
+        let Some((status, _)) = Status::parse(frame.data) else {
+            self.refuse_message();
+            let len = frame.data.len();
+            let text = format_args!(
+                "[espnow_ota_status_handle, 136] <ESP_ERR_INVALID_ARG> \
+                 OTA STATUS frame too short: {len} < {STATUS_LEN}"
+            );
+            return cx.log(Level::Warn, TAG, text);
+        };
+        let most = cx.shared.settings.compat.ota_packets();
+        if status.packets > most {
+            self.refuse_message();
+            let packets = status.packets;
+            let text = format_args!(
+                "[espnow_ota_status_handle, 142] <ESP_ERR_INVALID_ARG> \
+                 OTA packet_num {packets} exceeds bitmap capacity (max {most})"
+            );
+            return cx.log(Level::Warn, TAG, text);
+        }
+        self.from = frame.from;
+        self.asked = status;
+        self.armed = false;
+        self.check = None;
+        self.stage = Stage::Weigh;
+    }
+
+    /// The SHA-256 of the running image is computed on every status. For real once; after that the
+    /// time for it is spent.
+    fn weigh(&mut self, cx: &mut Cx<'_>) -> Option<Stage> {
+        let bytes = cx.board.image_len(Slot::Running);
+        if let Running::Unknown = self.running {
+            let check = self.check.get_or_insert_with(|| Check::new(Slot::Running, bytes));
+            let verdict = check.step(cx)?;
+            self.check = None;
+            self.running = verdict.map_or(Running::None, Running::Known);
+        } else {
+            cx.spend(Work::Read { bytes });
+            cx.spend(Work::Hash { bytes });
+        }
+        Some(self.decide(cx))
+    }
+
+    fn decide(&mut self, cx: &mut Cx<'_>) -> Stage {
+        if let Running::Known(image) = self.running
+            && image.digest() == self.asked.digest
+        {
+            let text = "The firmware to be upgraded is the same as the currently running firmware, \
+                        so no upgrade";
+            cx.log(Level::Warn, TAG, format_args!("{text}"));
+            return Stage::Reply(Reply::Code(Code::Finish));
+        }
+        self.load(cx);
+        let known = self.refused.filter(|r| r.digest == self.asked.digest);
+        if known.is_some_and(|r| r.total == self.asked.total && r.for_good) {
+            return Stage::Reply(Reply::Code(Code::Stop));
+        }
+        let same = self.progress.is_begun() && self.progress.status().same_image(&self.asked);
+        match self.session {
+            Session::Open if same => {
+                self.armed = true;
+                if self.progress.is_complete() {
+                    return Stage::Judge;
+                }
+                Stage::Reply(Reply::Progress)
+            }
+            Session::Finished if same => Stage::Reply(Reply::Progress),
+            _ if !Progress::<N>::takes(&self.asked, cx.shared.settings.compat) => {
+                Stage::Reply(Reply::Code(Code::Invalid))
+            }
+            _ => Stage::Reply(Reply::Code(Code::NotInit)),
+        }
+    }
+
+    /// Takes up an upgrade that a reset has interrupted.
+    fn load(&mut self, cx: &mut Cx<'_>) {
+        if self.loaded {
+            return;
+        }
+        self.loaded = true;
+        let board = &mut *cx.board;
+        let compat = cx.shared.settings.compat;
+        if !self.progress.restore(compat, |out| board.load(Key::Upgrade, out)) {
+            return;
+        }
+        if self.progress.status().total > cx.board.slot_size(Slot::Spare) {
+            return self.progress.clear();
+        }
+        self.session = Session::Open;
+        self.started = cx.now;
+        self.next_percent = self.after(self.progress.percent());
+    }
+
+    fn after(&self, percent: u8) -> u8 {
+        let interval = self.options.interval;
+        percent.checked_div(interval).unwrap_or(0).saturating_add(1).saturating_mul(interval)
+    }
+
+    /// `esp_ota_begin`.
+    fn erase(&mut self, cx: &mut Cx<'_>) -> Stage {
+        cx.log(Level::Info, TAG, format_args!("The device starts to upgrade"));
+        let total = self.asked.total;
+        if total > cx.board.slot_size(Slot::Spare) {
+            self.forget(cx);
+            return Stage::Reply(Reply::Code(Code::Partition));
+        }
+        cx.spend(Work::Erase { bytes: total.div_ceil(4096).saturating_mul(4096) });
+        if !cx.board.erase(total) {
+            self.forget(cx);
+            return Stage::Reply(Reply::Code(Code::Download));
+        }
+        self.progress.begin(&Status { code: Code::Ok, ..self.asked }, cx.shared.settings.compat);
+        self.session = Session::Open;
+        self.armed = true;
+        self.started = cx.now;
+        self.next_percent = self.options.interval;
+        self.save(cx);
+        cx.event(Event::UpgradeStarted);
+        Stage::Reply(Reply::Progress)
+    }
+
+    fn save(&mut self, cx: &mut Cx<'_>) {
+        let stored = self.progress.stored();
+        // Without it a reset begins anew; the upgrade itself goes on.
+        let _ = cx.board.save(Key::Upgrade, stored);
+        let bytes = stored.len() as u32;
+        cx.spend(Work::Write { bytes });
+    }
+
+    fn forget(&mut self, cx: &mut Cx<'_>) {
+        self.progress.clear();
+        self.session = Session::None;
+        self.armed = false;
+        cx.board.forget(Key::Upgrade);
+    }
+
+    fn data(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
+        if self.session == Session::Stopped {
+            self.from = frame.from;
+            self.stage = Stage::Reply(Reply::Code(Code::Stop));
+            return;
+        }
+        if self.session != Session::Open || !self.armed {
+            return self.refuse_message();
+        }
+        let Some(chunk) = Chunk::parse(frame.data) else { return self.refuse_message() };
+        let most = cx.shared.settings.compat.ota_packets();
+        if chunk.seq > most {
+            self.refuse_message();
+            let text = format_args!(
+                "[espnow_ota_write, 302] <ESP_ERR_INVALID_ARG> \
+                 OTA packet seq {} exceeds bitmap capacity (max {most})",
+                chunk.seq
+            );
+            return cx.log(Level::Warn, TAG, text);
+        }
+        let Some((offset, len)) = self.progress.place(chunk.seq) else {
+            self.refuse_message();
+            let text = format_args!(
+                "[espnow_ota_write, 306] <ESP_ERR_INVALID_ARG> packet->seq: {}",
+                chunk.seq
+            );
+            return cx.log(Level::Warn, TAG, text);
+        };
+        if chunk.data.len() != len as usize {
+            return self.refuse_message();
+        }
+        if self.progress.has(chunk.seq) {
+            self.counters.duplicates = self.counters.duplicates.saturating_add(1);
+            return;
+        }
+        cx.spend(Work::Write { bytes: len });
+        if !cx.board.write(offset, chunk.data) {
+            self.refuse_message();
+            let text = format_args!(
+                "[espnow_ota_write, 318] <ESP_ERR_ESPNOW_OTA_FIRMWARE_DOWNLOAD> \
+                 esp_partition_write ESP_FAIL"
+            );
+            return cx.log(Level::Warn, TAG, text);
+        }
+        self.counters.written = self.counters.written.saturating_add(1);
+        self.progress.note(chunk.seq);
+        self.from = frame.from;
+        self.noted(cx);
+    }
+
+    /// A packet has been written.
+    fn noted(&mut self, cx: &mut Cx<'_>) {
+        let percent = self.progress.percent();
+        let complete = self.progress.is_complete();
+        if self.options.interval > 0 && percent >= self.next_percent {
+            self.next_percent = self.after(percent);
+            if !complete {
+                self.save(cx);
+            }
+            cx.event(Event::UpgradeProgress(percent));
+        }
+        if complete {
+            self.asked = self.progress.status();
+            self.stage = Stage::Judge;
+        }
+    }
+
+    /// All packets are there. First what costs little: is the image of another version?
+    fn judge(&mut self, cx: &mut Cx<'_>) -> Stage {
+        let total = self.progress.status().total;
+        let seconds = seconds(cx, self.started);
+        cx.log(
+            Level::Info,
+            TAG,
+            format_args!(
+                "Write total_size: {total}, written_size: {total}, spend time: {seconds}s"
+            ),
+        );
+        let running = image::describe(cx.board, Slot::Running);
+        let new = image::describe(cx.board, Slot::Spare);
+        for app in [&running, &new].into_iter().flatten() {
+            let version = Text(app.version());
+            cx.log(Level::Info, TAG, format_args!("Running firmware version: {version}"));
+        }
+        let equal = running
+            .zip(new)
+            .is_some_and(|(running, new)| running.version_field() == new.version_field());
+        if equal && !self.options.skip_version_check {
+            let text = "Current running version is the same as a new. We will not continue the \
+                        update.";
+            cx.log(Level::Warn, TAG, format_args!("{text}"));
+            return self.refuse(cx, true);
+        }
+        self.check = Some(Check::new(Slot::Spare, total));
+        Stage::Check
+    }
+
+    /// Is the image whole and the one that was announced?
+    fn check(&mut self, cx: &mut Cx<'_>) -> Option<Stage> {
+        let verdict = self.check.as_mut().map_or(Some(Err(Flaw::Flash)), |c| c.step(cx))?;
+        self.check = None;
+        let ours = |image: Image| match self.running {
+            Running::Known(running) => running.chip == image.chip,
+            _ => true,
+        };
+        let announced = self.progress.status().digest;
+        let good = verdict.is_ok_and(|image| image.digest() == announced && ours(image));
+        if !good || !cx.board.boot(Slot::Spare) {
+            return Some(self.refuse(cx, false));
+        }
+        self.session = Session::Finished;
+        self.armed = false;
+        cx.board.forget(Key::Upgrade);
+        Some(Stage::Reply(Reply::Finished))
+    }
+
+    fn refuse(&mut self, cx: &mut Cx<'_>, for_good: bool) -> Stage {
+        let Status { digest, total, .. } = self.progress.status();
+        let again = self.refused.is_some_and(|r| r.digest == digest && r.total == total);
+        let for_good = for_good || again;
+        self.refused = Some(Refused { digest, total, for_good });
+        self.asked = self.progress.status();
+        self.forget(cx);
+        cx.event(Event::UpgradeRefused);
+        Stage::Reply(Reply::Code(if for_good { Code::Stop } else { Code::Invalid }))
+    }
+
+    /// [`stop`](Self::stop), once nothing else is being done.
+    fn halt(&mut self, cx: &mut Cx<'_>) -> Stage {
+        self.stop = false;
+        self.load(cx);
+        if self.session == Session::None {
+            return Stage::Idle;
+        }
+        if self.session == Session::Finished && !cx.board.boot(Slot::Running) {
+            return Stage::Idle;
+        }
+        self.asked = self.progress.status();
+        self.forget(cx);
+        self.session = Session::Stopped;
+        cx.event(Event::UpgradeStopped);
+        Stage::Reply(Reply::Stopped)
+    }
+}
+
+impl<const N: usize> Task for Responder<N> {
+    fn run(&mut self, cx: &mut Cx<'_>) -> Step {
+        if self.stage == Stage::Idle && self.stop {
+            self.stage = self.halt(cx);
+        }
+        let next = match self.stage {
+            Stage::Idle => return Step::Idle,
+            Stage::Reply(_) => return Step::Send,
+            Stage::Weigh => self.weigh(cx),
+            Stage::Erase => Some(self.erase(cx)),
+            Stage::Judge => Some(self.judge(cx)),
+            Stage::Check => self.check(cx),
+        };
+        self.stage = next.unwrap_or(self.stage);
+        Step::Until(cx.now)
+    }
+
+    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
+        let Stage::Reply(reply) = self.stage else { return None };
+        let outgoing = self.answer(cx, reply, payload);
+        if outgoing.is_none() {
+            self.stage = Stage::Idle;
+        }
+        outgoing
+    }
+
+    fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+        let Stage::Reply(reply) = self.stage else { return };
+        self.stage = match reply {
+            Reply::Code(Code::NotInit) if outcome.is_done() => Stage::Erase,
+            Reply::Finished => {
+                cx.event(Event::UpgradeFinished);
+                Stage::Idle
+            }
+            _ => Stage::Idle,
+        };
+    }
+}
+
+impl<const N: usize> Responder<N> {
+    fn answer(&self, cx: &mut Cx<'_>, reply: Reply, payload: &mut [u8]) -> Option<Outgoing> {
+        let mut config = FrameConfig { copies: ATTEMPTS, ..FrameConfig::UNICAST };
+        let mut dest = self.from;
+        let asked = Status { written: 0, index: 0, ..self.asked };
+        let len = match reply {
+            Reply::Info => {
+                let app = image::describe(cx.board, Slot::Running).unwrap_or_default();
+                Info(app).emit(payload)?
+            }
+            Reply::Code(code) => Status { code, ..asked }.emit(&[], payload)?,
+            Reply::Stopped => {
+                (config, dest) = (FrameConfig::default(), Mac::BROADCAST);
+                Status { code: Code::Stop, ..asked }.emit(&[], payload)?
+            }
+            Reply::Progress | Reply::Finished => {
+                let status = self.progress.status();
+                let row_len = cx.shared.settings.compat.ota_row();
+                match self.progress.missing_row(row_len).filter(|_| status.written > 0) {
+                    None => status.emit(&[], payload)?,
+                    Some((index, row)) => {
+                        config = FrameConfig::default();
+                        let to = payload.get_mut(..STATUS_LEN + row_len)?;
+                        to.fill(0);
+                        Status { index, ..status }.emit(row, to)?;
+                        to.len()
+                    }
+                }
+            }
+        };
+        config.security = cx.shared.settings.encrypt.ota;
+        Some(Outgoing {
+            data_type: DataType::OtaStatus,
+            dest,
+            config,
+            magic: 0,
+            len,
+            wait: Duration::MAX,
+        })
+    }
+}
