@@ -8,12 +8,14 @@
 //! | [`tick`] | the FreeRTOS tick |
 //! | [`air`] | channel, country, types listened to, groups |
 //! | [`iperf`] | `espnow_iperf`: throughput and ping |
+//! | [`prov`] | provisioning: the holder of Wi-Fi credentials, and a device that wants them |
 //! | [`security`] | keys, policy, handshake |
 
 pub mod air;
 pub mod board;
 pub mod iperf;
 pub mod print;
+pub mod prov;
 pub mod security;
 pub mod task;
 pub mod tick;
