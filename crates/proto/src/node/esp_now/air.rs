@@ -49,6 +49,8 @@ pub struct Air {
     /// The channel may not be changed: associated, SoftAP and station together, or a station has
     /// joined the SoftAP.
     pub locked: bool,
+    /// A part has tuned the radio: the node emits `Output::Tune` for it and takes it away.
+    pub retune: Option<u8>,
     /// Types that are listened to, as a mask of [`DataType::mask`].
     pub enabled: u16,
     /// Groups it is in.
@@ -69,10 +71,19 @@ impl Air {
             channel: 1,
             country: Country::WORLD,
             locked: false,
+            retune: None,
             enabled,
             groups: Vec::new(),
             command_rssi: 0,
             tx_power: 80,
+        }
+    }
+
+    /// Tunes the radio (`esp_wifi_set_channel`), unless that is locked.
+    pub fn tune(&mut self, channel: u8) {
+        if !self.locked && channel != self.channel {
+            self.channel = channel;
+            self.retune = Some(channel);
         }
     }
 

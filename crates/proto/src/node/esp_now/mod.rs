@@ -13,6 +13,7 @@
 //! | [`control`] | binding, and values for attributes |
 //! | [`iperf`] | `espnow_iperf`: throughput and ping |
 //! | [`ota`] | upgrade over the air, both roles, and the image |
+//! | [`prov`] | provisioning: the holder of Wi-Fi credentials, and a device that wants them |
 //! | [`security`] | keys, policy, handshake |
 //! | [`time_sync`] | whose clock is followed, and by how much the own one is off |
 
@@ -24,6 +25,7 @@ pub mod engine;
 pub mod iperf;
 pub mod ota;
 pub mod print;
+pub mod prov;
 pub mod security;
 pub mod task;
 #[cfg(test)]
