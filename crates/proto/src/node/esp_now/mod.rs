@@ -8,6 +8,7 @@
 //! | [`print`] | the console's output and the remote log |
 //! | [`tick`] | the FreeRTOS tick |
 //! | [`console`] | the console: line editor, commands |
+//! | [`debug`] | remote log and remote command |
 //! | [`transcript`] | a console read back: lines, samples, results |
 //! | [`air`] | channel, country, types listened to, groups |
 //! | [`security`] | keys, policy, handshake |
@@ -15,6 +16,7 @@
 pub mod air;
 pub mod board;
 pub mod console;
+pub mod debug;
 pub mod engine;
 pub mod print;
 pub mod security;
