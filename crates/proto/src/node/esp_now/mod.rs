@@ -8,6 +8,7 @@
 //! | [`print`] | the console's output and the remote log |
 //! | [`tick`] | the FreeRTOS tick |
 //! | [`console`] | the console: line editor, commands |
+//! | [`debug`] | remote log and remote command |
 //! | [`transcript`] | a console read back: lines, samples, results |
 //! | [`air`] | channel, country, types listened to, groups |
 //! | [`control`] | binding, and values for attributes |
@@ -21,6 +22,7 @@ pub mod air;
 pub mod board;
 pub mod console;
 pub mod control;
+pub mod debug;
 pub mod engine;
 pub mod iperf;
 pub mod ota;

@@ -1,0 +1,378 @@
+//! Commands to other devices, and looking for them (`command_func`, `scan_func` and `beacon_func`
+//! of `cmd_espnow.c`, section 7.2 of the protocol reference).
+//!
+//! | destinations | frames |
+//! |---|---|
+//! | `ff:ff:ff:ff:ff:ff` alone | one broadcast, 31 copies |
+//! | 1 to 7 | a unicast frame each, one attempt; the first failure ends it |
+//! | 8 and more | they join a group of random id, the command goes to the group, they leave |
+//!
+//! Other than the component: a command that fits no frame is refused before a group is formed, and
+//! the group is left even if the command could not be sent. What is no address is left out of the
+//! list.
+
+use super::beacon::Answer;
+use crate::node::esp_now::air::Country;
+use crate::node::esp_now::console::Error;
+use crate::node::esp_now::console::command::{BadMac, Macs, Remote, Scan};
+use crate::node::esp_now::print::Level;
+use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step, Task};
+use crate::time::{Duration, Instant};
+use crate::wire::component::group::MEMBERS_MAX;
+use crate::wire::component::{DataType, FrameConfig, Group, debug};
+use crate::wire::mac::Mac;
+use heapless::Vec;
+
+/// Tag of its lines.
+const TAG: &str = "espnow_cmd";
+/// Copies of a broadcast (`ESPNOW_RETRANSMIT_MAX_COUNT`).
+const COPIES: u8 = 31;
+/// From so many destinations on a group is formed.
+const GROUP_FROM: usize = 8;
+/// Sends on each channel of a scan of all channels, and ticks after each.
+const SCAN_SENDS: u8 = 3;
+const SCAN_TICKS: u32 = 100;
+/// What a scan asks the others to run.
+const BEACON: &[u8] = b"beacon";
+
+/// Sends commands, one job at a time, and answers to `beacon`. `ADDRS`: destinations of a job (a
+/// console line holds 27). `LINE`: bytes of a command.
+#[derive(Clone, Debug)]
+pub struct Commander<const ADDRS: usize = 32, const LINE: usize = 512> {
+    job: Option<Job>,
+    addrs: Vec<Mac, ADDRS>,
+    line: Vec<u8, LINE>,
+    config: FrameConfig,
+    result: Option<Result<(), Error>>,
+    answer: Option<Answer>,
+    flight: Flight,
+}
+
+/// What the transmission under way is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flight {
+    /// There is none.
+    Nothing,
+    /// The job.
+    Job,
+    /// The answer, and whether more of it follows.
+    Answer { more: bool },
+    /// An answer that has been replaced.
+    Replaced,
+}
+
+/// What is being sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Job {
+    /// The command, to one after the other, or to everybody.
+    Each { next: usize },
+    /// Chunks of the list that join or leave the group.
+    Members { id: Mac, join: bool, chunk: usize, magic: u16, failed: Option<Error> },
+    /// The command to the group.
+    ToGroup { id: Mac },
+    /// The question who is there.
+    Scan { to: Mac, magic: u16, sweep: Option<Sweep> },
+}
+
+/// A scan of all channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sweep {
+    /// Where the radio was.
+    home: u8,
+    country: Country,
+    channel: u8,
+    sends: u8,
+    /// Before that it waits for answers.
+    until: Instant,
+}
+
+impl<const ADDRS: usize, const LINE: usize> Default for Commander<ADDRS, LINE> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
+    /// With nothing to do.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            job: None,
+            addrs: Vec::new(),
+            line: Vec::new(),
+            config: FrameConfig::UNICAST,
+            result: None,
+            answer: None,
+            flight: Flight::Nothing,
+        }
+    }
+
+    /// Begins the command `command`; [`take_result`](Self::take_result) tells how it ended.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidState`] during another job; [`Error::InvalidArg`] if there is no address,
+    /// too many, or the command does not fit into a frame.
+    pub fn start(&mut self, cx: &mut Cx<'_>, remote: &Remote<'_>) -> Result<(), Error> {
+        if self.busy() {
+            return Err(Error::InvalidState);
+        }
+        let room = cx.shared.settings.compat.data_max();
+        self.addressees(remote.to)?;
+        self.line.clear();
+        let fits = remote.line.len() < room && self.line.extend_from_slice(remote.line).is_ok();
+        if !fits {
+            cx.log(Level::Warn, TAG, format_args!("[command_func, {}]too long", line!()));
+            return Err(Error::InvalidArg);
+        }
+        let everybody = self.addrs.as_slice() == [Mac::BROADCAST];
+        let group = self.addrs.len() >= GROUP_FROM;
+        self.config = FrameConfig {
+            filter_adjacent: !remote.all_channels,
+            channel: if remote.all_channels { FrameConfig::ALL_CHANNELS } else { 0 },
+            security: cx.shared.settings.encrypt.debug,
+            ..FrameConfig::UNICAST
+        };
+        if everybody || group {
+            self.config = FrameConfig {
+                broadcast: true,
+                group,
+                copies: COPIES,
+                ttl: 1,
+                rssi: -25,
+                ..self.config
+            };
+        }
+        self.result = None;
+        self.job = Some(if group { form(cx, None) } else { Job::Each { next: 0 } });
+        Ok(())
+    }
+
+    fn addressees(&mut self, list: Macs<'_>) -> Result<(), Error> {
+        self.addrs.clear();
+        for mac in list.iter() {
+            self.addrs.push(mac).map_err(|_| Error::InvalidArg)?;
+        }
+        if self.addrs.is_empty() { Err(Error::InvalidArg) } else { Ok(()) }
+    }
+
+    /// Begins the command `scan`; [`take_result`](Self::take_result) tells when it has ended. The
+    /// answers come as lines of the remote log.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::InvalidState`] during another job; [`Error::InvalidArg`] if the address cannot be
+    /// read.
+    pub fn scan(&mut self, cx: &mut Cx<'_>, scan: &Scan) -> Result<(), Error> {
+        if self.busy() {
+            return Err(Error::InvalidState);
+        }
+        let to = scan.to.unwrap_or(Ok(Mac::BROADCAST));
+        let to = to.map_err(|BadMac| Error::InvalidArg)?;
+        self.config = FrameConfig {
+            broadcast: true,
+            copies: COPIES,
+            filter_adjacent: true,
+            filter_weak: scan.rssi.is_some(),
+            rssi: scan.rssi.unwrap_or(0),
+            security: cx.shared.settings.encrypt.debug,
+            ..FrameConfig::UNICAST
+        };
+        let (home, country) = (cx.shared.air.channel, cx.shared.air.country);
+        let sweep = scan.all_channels.then_some(Sweep {
+            home,
+            country,
+            channel: country.first,
+            sends: 0,
+            until: cx.now,
+        });
+        self.result = None;
+        // One magic for all, so that a target answers once.
+        self.job = Some(Job::Scan { to, magic: cx.magic(), sweep });
+        Ok(())
+    }
+
+    /// Executes `beacon`: tells that device who this is. An answer that has not ended gives way.
+    pub fn beacon(&mut self, cx: &mut Cx<'_>, to: Mac) {
+        self.answer = Some(Answer::new(cx, to));
+        if matches!(self.flight, Flight::Answer { .. }) {
+            self.flight = Flight::Replaced;
+        }
+    }
+
+    /// Whether a command or a scan is under way.
+    #[must_use]
+    pub const fn busy(&self) -> bool {
+        self.job.is_some()
+    }
+
+    /// Whether an answer to `beacon` is under way.
+    #[must_use]
+    pub const fn answering(&self) -> bool {
+        self.answer.is_some()
+    }
+
+    /// How the last command or scan ended; given once.
+    pub fn take_result(&mut self) -> Option<Result<(), Error>> {
+        self.result.take()
+    }
+
+    fn end(&mut self, result: Result<(), Error>) {
+        self.job = None;
+        self.result = Some(result);
+    }
+
+    /// The next transmission of the job.
+    fn compose_job(&self, cx: &Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
+        let mut out = Outgoing {
+            data_type: DataType::DebugCommand,
+            dest: Mac::BROADCAST,
+            config: self.config,
+            magic: 0,
+            len: 0,
+            wait: Duration::MAX,
+        };
+        let mut text = self.line.as_slice();
+        match self.job? {
+            Job::Each { next } => out.dest = *self.addrs.get(next)?,
+            Job::ToGroup { id } => out.dest = id,
+            Job::Members { id, join, chunk, magic, .. } => {
+                let members = self.addrs.chunks(MEMBERS_MAX).nth(chunk)?;
+                out.data_type = DataType::Group;
+                // GROUP frames are never encrypted.
+                out.config.security = false;
+                out.magic = magic;
+                out.len = Group::emit(join, id, members, payload)?;
+                return Some(out);
+            }
+            Job::Scan { to, magic, sweep } => {
+                out.dest = to;
+                out.magic = magic;
+                out.config.channel = sweep.map_or(0, |sweep| sweep.channel);
+                text = BEACON;
+            }
+        }
+        let room = cx.shared.settings.compat.data_max().min(payload.len());
+        out.len = debug::emit(text, payload.get_mut(..room)?)?;
+        Some(out)
+    }
+
+    /// The next part of the answer to `beacon`.
+    fn compose_answer(&mut self, cx: &Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
+        let answer = self.answer.as_mut()?;
+        let room = cx.shared.settings.compat.data_max().min(payload.len());
+        let (len, more) = answer.next(cx, payload.get_mut(..room)?);
+        self.flight = Flight::Answer { more };
+        let security = cx.shared.settings.encrypt.debug;
+        (len > 0).then_some(Outgoing {
+            data_type: DataType::DebugLog,
+            dest: answer.to,
+            config: FrameConfig { security, ..FrameConfig::default() },
+            magic: 0,
+            len,
+            wait: Duration::MAX,
+        })
+    }
+
+    /// A transmission of the job has ended.
+    fn advance(&mut self, cx: &mut Cx<'_>, job: Job, outcome: Outcome) {
+        let result = Error::of(outcome);
+        if let (Err(error), Job::Each { .. } | Job::Scan { .. }) = (result, job) {
+            let name = if matches!(job, Job::Scan { .. }) { "scan_func" } else { "command_func" };
+            cx.log(Level::Warn, TAG, format_args!("[{name}, {}] <{error}> espnow_send", line!()));
+            return self.end(result);
+        }
+        match job {
+            Job::Each { next } if next + 1 < self.addrs.len() => {
+                self.job = Some(Job::Each { next: next + 1 });
+            }
+            Job::Each { .. } => self.end(Ok(())),
+            Job::Members { id, join, chunk, magic, failed } => {
+                // What becomes of a GROUP frame is not looked at.
+                let chunk = chunk + 1;
+                self.job = Some(if chunk * MEMBERS_MAX < self.addrs.len() {
+                    let magic = magic.wrapping_add(chunk as u16);
+                    Job::Members { id, join, chunk, magic, failed }
+                } else if join {
+                    Job::ToGroup { id }
+                } else {
+                    return self.end(failed.map_or(Ok(()), Err));
+                });
+            }
+            Job::ToGroup { id } => self.job = Some(form(cx, Some((id, result.err())))),
+            Job::Scan { sweep: None, .. } => self.end(Ok(())),
+            Job::Scan { to, magic, sweep: Some(mut sweep) } => {
+                sweep.until = cx.shared.settings.tick.delay(cx.now, SCAN_TICKS);
+                sweep.sends += 1;
+                if sweep.sends == SCAN_SENDS {
+                    sweep.sends = 0;
+                    sweep.channel = sweep.channel.saturating_add(1);
+                }
+                self.job = Some(Job::Scan { to, magic, sweep: Some(sweep) });
+            }
+        }
+    }
+}
+
+/// Members join a new group, or leave this one.
+fn form(cx: &mut Cx<'_>, leave: Option<(Mac, Option<Error>)>) -> Job {
+    let magic = cx.magic();
+    match leave {
+        Some((id, failed)) => Job::Members { id, join: false, chunk: 0, magic, failed },
+        None => {
+            let mut id = [0; 6];
+            cx.board.random(&mut id);
+            Job::Members { id: Mac(id), join: true, chunk: 0, magic, failed: None }
+        }
+    }
+}
+
+impl<const ADDRS: usize, const LINE: usize> Task for Commander<ADDRS, LINE> {
+    fn run(&mut self, cx: &mut Cx<'_>) -> Step {
+        if let Some(Job::Scan { sweep: Some(sweep), .. }) = self.job
+            && cx.now >= sweep.until
+            && !sweep.country.channels().contains(&sweep.channel)
+        {
+            // As the component does at the end, whether or not that is allowed.
+            if !cx.shared.air.locked {
+                cx.shared.air.channel = sweep.home;
+            }
+            self.end(Ok(()));
+        }
+        match self.job {
+            _ if self.answer.is_some() => Step::Send,
+            None => Step::Idle,
+            Some(Job::Scan { sweep: Some(sweep), .. }) if cx.now < sweep.until => {
+                Step::Until(sweep.until)
+            }
+            Some(_) => Step::Send,
+        }
+    }
+
+    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
+        let out = if self.answer.is_some() {
+            self.flight = Flight::Answer { more: false };
+            self.compose_answer(cx, payload)
+        } else {
+            self.flight = Flight::Job;
+            self.compose_job(cx, payload)
+        };
+        if out.is_none() {
+            // A buffer that is too short: what cannot be sent is given up.
+            match core::mem::replace(&mut self.flight, Flight::Nothing) {
+                Flight::Job if self.busy() => self.end(Err(Error::InvalidSize)),
+                _ => self.answer = None,
+            }
+        }
+        out
+    }
+
+    fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+        match (core::mem::replace(&mut self.flight, Flight::Nothing), self.job) {
+            (Flight::Job, Some(job)) => self.advance(cx, job, outcome),
+            // What became of it is not looked at.
+            (Flight::Answer { more: false }, _) => self.answer = None,
+            _ => {}
+        }
+    }
+}

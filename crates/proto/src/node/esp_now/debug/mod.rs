@@ -1,0 +1,16 @@
+//! Debugging from afar: the remote log, and commands that run on other devices.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`log`] | sends this device's log lines; prints those of others |
+//! | [`command`] | sends commands, looks for devices, answers who looks |
+//! | [`inbox`] | takes a command that another device sent |
+
+mod beacon;
+pub mod command;
+pub mod inbox;
+pub mod log;
+
+pub use command::Commander;
+pub use inbox::Inbox;
+pub use log::RemoteLog;
