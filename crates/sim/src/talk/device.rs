@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use core::fmt;
 use espbench_proto::node::esp_now::board::Board;
-use espbench_proto::node::esp_now::{Input, Output};
+use espbench_proto::node::esp_now::{Input, Node, Output};
 use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
 
@@ -17,6 +17,16 @@ pub trait Device {
 
     /// What it wants next. `buf` takes what is to be sent or printed.
     fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output;
+}
+
+impl<const DEVICES: usize> Device for Node<DEVICES> {
+    fn handle(&mut self, now: Instant, board: &mut dyn Board, input: Input<'_>) {
+        self.handle(now, board, input);
+    }
+
+    fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {
+        self.poll(now, board, buf)
+    }
 }
 
 impl<D: Device + ?Sized> Device for Box<D> {

@@ -88,6 +88,8 @@ pub enum What {
     Printed(String),
     /// A command was typed.
     Typed(String),
+    /// A payload of so many bytes reached the application, from there.
+    Data(Mac, usize),
     /// The node told its application.
     Event(Event),
     /// The node recorded.
@@ -121,6 +123,7 @@ impl Entry {
             Note::Refused { node, len } if show.frames => (node, What::Refused(len)),
             Note::Printed { node, text } if show.consoles => (node, What::Printed(text.into())),
             Note::Typed { node, text } if show.consoles => (node, What::Typed(text.into())),
+            Note::Data { node, from, data } if show.events => (node, What::Data(from, data.len())),
             Note::Event { node, event } if show.events => (node, What::Event(event)),
             Note::Sample { node, sample } if show.samples => (node, What::Sample(*sample)),
             Note::Tuned { node, channel } if show.channels => (node, What::Tuned(channel)),
@@ -189,6 +192,7 @@ impl fmt::Display for Entry {
             What::Refused(len) => write!(f, "* refused by the driver: a frame of {len} B"),
             What::Printed(text) => write!(f, "| {}", Shown(text)),
             What::Typed(text) => write!(f, "$ {}", Shown(text)),
+            What::Data(from, len) => write!(f, "* {len} B of data from {from}"),
             What::Event(event) => write!(f, "* {event:?}"),
             What::Sample(sample) => write!(f, "* {sample:?}"),
             What::Tuned(channel) => write!(f, "* channel {channel}"),

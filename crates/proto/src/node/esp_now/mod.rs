@@ -10,6 +10,8 @@
 //! | [`console`] | the console: line editor, commands |
 //! | [`debug`] | remote log and remote command |
 //! | [`transcript`] | a console read back: lines, samples, results |
+//! | [`device`] | the whole node |
+//! | [`schedule`] | which part runs next |
 //! | [`air`] | channel, country, types listened to, groups |
 //! | [`control`] | binding, and values for attributes |
 //! | [`iperf`] | `espnow_iperf`: throughput and ping |
@@ -23,11 +25,13 @@ pub mod board;
 pub mod console;
 pub mod control;
 pub mod debug;
+pub mod device;
 pub mod engine;
 pub mod iperf;
 pub mod ota;
 pub mod print;
 pub mod prov;
+pub mod schedule;
 pub mod security;
 pub mod task;
 #[cfg(test)]
@@ -39,6 +43,8 @@ pub mod transcript;
 use crate::sample::Sample;
 use crate::time::Instant;
 use crate::wire::mac::Mac;
+pub use device::Node;
+
 use task::Event;
 
 /// What happens to a node.

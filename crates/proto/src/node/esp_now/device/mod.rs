@@ -13,8 +13,6 @@
 mod dispatch;
 mod execute;
 mod parts;
-#[cfg(test)]
-mod tests;
 
 pub use parts::{Parts, Services, Setup};
 
@@ -129,6 +127,9 @@ impl<const DEVICES: usize> Node<DEVICES> {
             self.charge(now);
             if now < self.busy_until {
                 return Output::WaitUntil(self.busy_until);
+            }
+            if self.shared.print.has_line() {
+                self.schedule.wake(Part::Log);
             }
             match self.turn(now, board, buf) {
                 Turn::Took => {}
@@ -254,9 +255,9 @@ impl<const DEVICES: usize> Node<DEVICES> {
                 self.relayed = true;
                 if self.engine.relay(&mut cx) { Turn::Took } else { Turn::Nothing }
             }
-            Some(Next::Deliver(delivery)) => self
-                .deliver(now, board, &delivery.with(buf))
-                .map_or(Turn::Took, Turn::Gave),
+            Some(Next::Deliver(delivery)) => {
+                self.deliver(now, board, &delivery.with(buf)).map_or(Turn::Took, Turn::Gave)
+            }
         }
     }
 

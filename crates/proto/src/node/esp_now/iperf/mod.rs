@@ -36,6 +36,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+use super::console::command::BadMac;
 use super::print::Level;
 use super::task::{Cx, Outcome, Outgoing, Received, Step, Task};
 use crate::time::{Duration, Instant};
@@ -57,9 +58,9 @@ const RULE: &str = "------------------------------------------------------------
 /// The command's options, as they were typed. [`Options::default`] has those of a command without
 /// any, which starts nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options<'a> {
-    /// `-c`: the responder's address, as typed.
-    pub initiator: Option<&'a str>,
+pub struct Options {
+    /// `-c`: the responder's address.
+    pub initiator: Option<Result<Mac, BadMac>>,
     /// `-s`.
     pub responder: bool,
     /// `-p`.
@@ -83,7 +84,7 @@ pub struct Options<'a> {
     pub gpio: Option<u8>,
 }
 
-impl Default for Options<'_> {
+impl Default for Options {
     fn default() -> Self {
         Self {
             initiator: None,
@@ -226,7 +227,7 @@ impl Default for Iperf {
 
 impl Iperf {
     /// The command. Run the part after it.
-    pub fn start(&mut self, cx: &mut Cx<'_>, options: &Options<'_>) -> Result<(), StartError> {
+    pub fn start(&mut self, cx: &mut Cx<'_>, options: &Options) -> Result<(), StartError> {
         if self.is_running() {
             cx.log(Level::Warn, TAG, format_args!("ESPNOW iperf is running"));
             return Err(StartError::Running);
@@ -245,12 +246,12 @@ impl Iperf {
         self.configure(cx, options, len as u16);
         match options.initiator {
             None => self.respond(cx),
-            Some(text) => return self.initiate(cx, text, options.ping),
+            Some(to) => return self.initiate(cx, to, options.ping),
         }
         Ok(())
     }
 
-    fn configure(&mut self, cx: &mut Cx<'_>, options: &Options<'_>, len: u16) {
+    fn configure(&mut self, cx: &mut Cx<'_>, options: &Options, len: u16) {
         let copies = options.broadcast.unwrap_or(0) & 0x1F;
         let broadcast = options.broadcast.is_some();
         let config = FrameConfig {
@@ -289,10 +290,15 @@ impl Iperf {
         self.responder.open(self.setup.interval);
     }
 
-    fn initiate(&mut self, cx: &mut Cx<'_>, to: &str, ping: bool) -> Result<(), StartError> {
-        let Some(peer) = Mac::parse(to.as_bytes()) else {
+    fn initiate(
+        &mut self,
+        cx: &mut Cx<'_>,
+        to: Result<Mac, BadMac>,
+        ping: bool,
+    ) -> Result<(), StartError> {
+        let Ok(peer) = to else {
             let text = "[espnow_iperf_func, 643] <ESP_ERR_INVALID_ARG> not an address";
-            cx.log(Level::Warn, TAG, format_args!("{text}: {to}"));
+            cx.log(Level::Warn, TAG, format_args!("{text}"));
             self.activity = Activity::Stuck;
             return Err(StartError::Address);
         };

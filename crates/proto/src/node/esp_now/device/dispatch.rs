@@ -1,0 +1,91 @@
+//! The main task hands a payload to the service that it is for.
+
+use super::{Node, Output};
+use crate::node::esp_now::board::Board;
+use crate::node::esp_now::console::Origin;
+use crate::node::esp_now::schedule::Part;
+use crate::node::esp_now::task::{Cx, Received};
+use crate::time::Instant;
+use crate::wire::component::DataType;
+
+impl<const DEVICES: usize> Node<DEVICES> {
+    /// A payload for a service; or, as the output, for the application.
+    pub(super) fn deliver(
+        &mut self,
+        now: Instant,
+        board: &mut dyn Board,
+        frame: &Received<'_>,
+    ) -> Option<Output> {
+        if frame.data_type == DataType::Data {
+            let Received { from, data, rssi, channel, .. } = *frame;
+            return Some(Output::Data { len: data.len(), from, rssi, channel });
+        }
+        let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
+        let it = &mut self.parts.services;
+        // Its type has had three numbers; in old releases it was that of the time, too.
+        if frame.data_type == cx.shared.settings.compat.iperf_type() {
+            it.iperf.receive(&mut cx, frame);
+            let inside = it.iperf.is_responder();
+            self.given(Part::Iperf, inside);
+        }
+        let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
+        let it = &mut self.parts.services;
+        match frame.data_type {
+            DataType::Prov => {
+                it.prov.receive(&mut cx, frame);
+                self.given(Part::Prov, false);
+            }
+            DataType::ControlBind | DataType::ControlData => {
+                it.control_responder.receive(&mut cx, frame);
+                self.given(Part::ControlResponder, true);
+            }
+            DataType::Ack => {
+                it.control_initiator.receive(&mut cx, frame);
+                self.given(Part::ControlInitiator, false);
+            }
+            DataType::OtaStatus => {
+                it.ota_initiator.receive(&mut cx, frame);
+                self.given(Part::OtaInitiator, false);
+            }
+            DataType::OtaData => {
+                it.ota_responder.receive(&mut cx, frame);
+                self.given(Part::OtaResponder, true);
+            }
+            DataType::SecurityStatus => {
+                it.security_initiator.receive(&mut cx, frame);
+                self.given(Part::SecurityInitiator, false);
+            }
+            DataType::Security if it.security_initiator.is_exchanging() => {
+                it.security_initiator.receive(&mut cx, frame);
+                self.given(Part::SecurityInitiator, false);
+            }
+            DataType::Security => {
+                it.security_responder.receive(&mut cx, frame);
+                self.given(Part::SecurityResponder, true);
+            }
+            DataType::TimeSync => {
+                it.time_sync.receive(&mut cx, frame);
+                self.given(Part::TimeSync, false);
+            }
+            DataType::DebugLog => it.log.receive(&mut cx, frame),
+            DataType::DebugCommand => {
+                self.parts.inbox.receive(&mut cx, frame);
+                self.command(now, board, Origin::Remote);
+            }
+            DataType::Forward
+            | DataType::Group
+            | DataType::Data
+            | DataType::SecurityData
+            | DataType::Reserved => {}
+        }
+        None
+    }
+
+    /// A part got something. Where it works inside the main task, that waits for it.
+    fn given(&mut self, part: Part, inside: bool) {
+        self.schedule.wake(part);
+        if inside {
+            self.handler = Some(part);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The services of a node, and how they are set up.
+
+use crate::node::esp_now::console::{Console, Local};
+use crate::node::esp_now::debug::{Commander, Inbox, RemoteLog};
+use crate::node::esp_now::schedule::Part;
+use crate::node::esp_now::security::{Keys, Pop, SecTest};
+use crate::node::esp_now::task::{Cx, Task};
+use crate::node::esp_now::time_sync::TimeSync;
+use crate::node::esp_now::{control, iperf, ota, prov, security};
+use crate::wire::component::DataType;
+
+/// Which services answer from the start, as an application's `app_main` would say.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Proof of possession of the handshake, in both roles.
+    pub pop: Pop,
+    /// Takes a key from an initiator.
+    pub security: bool,
+    /// Takes images.
+    pub ota: Option<ota::responder::Options>,
+    /// Takes remote commands (`monitor_command.espnow`).
+    pub commands: bool,
+    /// Prints the remote log of others.
+    pub monitor: bool,
+    /// Takes control commands; devices are bound for so many milliseconds after the start if they
+    /// are heard at so many dBm.
+    pub control: Option<(u32, i8)>,
+    /// Follows the time of an initiator, if it is off by more than so many milliseconds.
+    pub time: Option<i32>,
+    /// Hands [`DataType::Data`] to the application.
+    pub data: bool,
+}
+
+impl Default for Setup {
+    /// All services on, with the values of the component's examples.
+    fn default() -> Self {
+        Self {
+            pop: Pop::new(b"espnow_pop"),
+            security: true,
+            ota: Some(ota::responder::Options::default()),
+            commands: true,
+            monitor: true,
+            control: Some((30_000, -55)),
+            time: None,
+            data: true,
+        }
+    }
+}
+
+/// The services.
+#[derive(Debug)]
+pub struct Parts<const DEVICES: usize> {
+    /// The terminal.
+    pub console: Console,
+    /// The command that another device sent.
+    pub inbox: Inbox,
+    /// What commands and frames reach.
+    pub services: Services<DEVICES>,
+}
+
+/// Those services that a command or a frame reaches.
+#[derive(Debug)]
+pub struct Services<const DEVICES: usize> {
+    /// `espnow_iperf`.
+    pub iperf: iperf::Iperf,
+    /// Sends images.
+    pub ota_initiator: ota::Initiator<DEVICES>,
+    /// Takes images.
+    pub ota_responder: ota::Responder,
+    /// Hands out the key.
+    pub security_initiator: security::Initiator<DEVICES>,
+    /// Gets the key.
+    pub security_responder: security::Responder,
+    /// `sec_test`.
+    pub security_test: SecTest,
+    /// Wi-Fi credentials.
+    pub prov: prov::Prov,
+    /// Sends control commands.
+    pub control_initiator: control::Initiator,
+    /// Takes control commands.
+    pub control_responder: control::Responder,
+    /// The time.
+    pub time_sync: TimeSync,
+    /// The remote log.
+    pub log: RemoteLog,
+    /// Remote commands.
+    pub commander: Commander,
+    /// Commands that need no service.
+    pub local: Local,
+    /// Proof of possession.
+    pub pop: Pop,
+}
+
+impl<const DEVICES: usize> Parts<DEVICES> {
+    /// The services after a start.
+    pub(super) fn new(cx: &mut Cx<'_>, setup: &Setup) -> Self {
+        if cx.shared.settings.encrypt.enabled {
+            cx.shared.keys = Keys::load(cx.board);
+        }
+        let air = &mut cx.shared.air;
+        air.listen(DataType::DebugCommand, setup.commands);
+        air.listen(DataType::DebugLog, setup.monitor);
+        air.listen(DataType::Data, setup.data);
+        let mut services = Services {
+            iperf: iperf::Iperf::default(),
+            ota_initiator: ota::Initiator::new(ota::initiator::Options::default()),
+            ota_responder: ota::Responder::new(setup.ota.unwrap_or_default()),
+            security_initiator: security::Initiator::new(),
+            security_responder: security::Responder::new(setup.pop.clone()),
+            security_test: SecTest::new(),
+            prov: prov::Prov::default(),
+            control_initiator: control::Initiator::default(),
+            control_responder: control::Responder::default(),
+            time_sync: TimeSync::default(),
+            log: RemoteLog::default(),
+            commander: Commander::new(),
+            local: Local::new(),
+            pop: setup.pop.clone(),
+        };
+        services.start(cx, setup);
+        Self { console: Console::default(), inbox: Inbox::new(), services }
+    }
+
+    /// The part as a task; `None` for those that are none.
+    pub(super) fn task(&mut self, part: Part) -> Option<&mut dyn Task> {
+        let it = &mut self.services;
+        Some(match part {
+            Part::Iperf => &mut it.iperf,
+            Part::OtaInitiator => &mut it.ota_initiator,
+            Part::OtaResponder => &mut it.ota_responder,
+            Part::SecurityInitiator => &mut it.security_initiator,
+            Part::SecurityResponder => &mut it.security_responder,
+            Part::SecurityTest => &mut it.security_test,
+            Part::Prov => &mut it.prov,
+            Part::ControlInitiator => &mut it.control_initiator,
+            Part::ControlResponder => &mut it.control_responder,
+            Part::TimeSync => &mut it.time_sync,
+            Part::Log => &mut it.log,
+            Part::Commander => &mut it.commander,
+            Part::Console | Part::Local | Part::Application => return None,
+        })
+    }
+}
+
+impl<const DEVICES: usize> Services<DEVICES> {
+    fn start(&mut self, cx: &mut Cx<'_>, setup: &Setup) {
+        if setup.security {
+            self.security_responder.start(cx);
+        }
+        if setup.ota.is_some() {
+            self.ota_responder.start(cx);
+        }
+        if let Some((wait_ms, rssi)) = setup.control {
+            self.control_responder.bind(cx, wait_ms, rssi);
+            self.control_responder.listen(cx);
+        }
+        if let Some(drift_ms) = setup.time {
+            self.time_sync.start_responder(cx, drift_ms);
+        }
+    }
+}
