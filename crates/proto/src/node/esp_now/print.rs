@@ -6,9 +6,9 @@ use core::fmt::{self, Write};
 use heapless::{Deque, Vec};
 
 /// Bytes of console output that may wait to be taken by the driver.
-pub const UART_RING: usize = 2048;
+pub const UART_RING: usize = 1024;
 /// Bytes of remote log lines that may wait to be sent.
-pub const REMOTE_RING: usize = 2048;
+pub const REMOTE_RING: usize = 1024;
 /// Remote log lines that may wait to be sent (`LOG_QUEUE` of the component).
 pub const REMOTE_LINES: usize = 16;
 
@@ -285,7 +285,7 @@ mod tests {
         for _ in 0..100 {
             printer.log(Instant::ZERO, Level::Info, "t", format_args!("{:080}", 1));
         }
-        assert_eq!(printer.dropped.remote_lines, 84, "sixteen wait");
+        assert_eq!(printer.dropped.remote_lines, 89, "eleven fit");
         assert!(printer.dropped.uart_bytes > 0);
         assert_eq!(printer.waiting(), UART_RING);
     }

@@ -43,20 +43,17 @@ impl<const DEVICES: usize> Node<DEVICES> {
                 it.control_initiator.receive(&mut cx, frame);
                 self.given(Part::ControlInitiator, false);
             }
-            DataType::OtaStatus => {
-                it.ota_initiator.receive(&mut cx, frame);
-                self.given(Part::OtaInitiator, false);
+            DataType::OtaStatus | DataType::SecurityStatus => {
+                it.job.receive(&mut cx, frame);
+                let part = it.job.part();
+                self.given(part, false);
             }
             DataType::OtaData => {
                 it.ota_responder.receive(&mut cx, frame);
                 self.given(Part::OtaResponder, true);
             }
-            DataType::SecurityStatus => {
-                it.security_initiator.receive(&mut cx, frame);
-                self.given(Part::SecurityInitiator, false);
-            }
-            DataType::Security if it.security_initiator.is_exchanging() => {
-                it.security_initiator.receive(&mut cx, frame);
+            DataType::Security if it.job.takes_security() => {
+                it.job.receive(&mut cx, frame);
                 self.given(Part::SecurityInitiator, false);
             }
             DataType::Security => {

@@ -168,8 +168,9 @@ impl<const DEVICES: usize> Services<DEVICES> {
                 Some(if sent { Ok(()) } else { Err(Error::Fail) })
             }
             Part::Local => (!self.local.busy()).then_some(Ok(())),
-            Part::OtaInitiator => (!self.ota_initiator.holds_console()).then_some(Ok(())),
-            Part::SecurityInitiator => self.security_initiator.is_idle().then_some(Ok(())),
+            Part::OtaInitiator | Part::SecurityInitiator => {
+                (!self.job.holds_console()).then_some(Ok(()))
+            }
             Part::SecurityTest => self.security_test.is_idle().then_some(Ok(())),
             _ => Some(Ok(())),
         }
@@ -266,21 +267,20 @@ impl<const DEVICES: usize> Services<DEVICES> {
     }
 
     fn ota(&mut self, cx: &mut Cx<'_>, it: &command::Ota<'_>) -> Done {
-        let busy = |_| Error::InvalidState;
+        let Some(initiator) = self.job.ota() else { return job_runs(cx) };
         let mut begun = Ok(());
         if let Some(url) = it.download {
-            begun = self.ota_initiator.download(cx, text(url)).map_err(busy);
+            begun = initiator.download(cx, text(url));
         }
         if let Some(ms) = it.find_ms {
-            begun = begun.and_then(|()| self.ota_initiator.find(cx, ms).map_err(busy));
+            begun = begun.and_then(|()| initiator.find(cx, ms));
         }
         if let Some(list) = it.send {
-            begun =
-                begun.and_then(|()| self.ota_initiator.send_list(cx, text(list.0)).map_err(busy));
+            begun = begun.and_then(|()| initiator.send_list(cx, text(list.0)));
         }
         match begun {
-            Err(error) => Done::Returned(Err(error)),
-            Ok(()) if self.ota_initiator.holds_console() => Done::Waits(Part::OtaInitiator),
+            Err(_) => job_runs(cx),
+            Ok(()) if initiator.holds_console() => Done::Waits(Part::OtaInitiator),
             Ok(()) => Done::Returned(Ok(())),
         }
     }
@@ -293,19 +293,31 @@ impl<const DEVICES: usize> Services<DEVICES> {
             cx.event(Event::Restart);
             return Done::Returned(Ok(()));
         }
-        if let Some(ms) = it.find_ms {
-            return if self.security_initiator.find(cx, ms) {
-                Done::Waits(Part::SecurityInitiator)
-            } else {
-                Done::Returned(Err(Error::InvalidState))
-            };
+        if it.find_ms.is_none() && it.send.is_none() {
+            return Done::Returned(Ok(()));
+        }
+        let Some(initiator) = self.job.security() else { return job_runs(cx) };
+        if !initiator.is_idle() {
+            return job_runs(cx);
+        }
+        if let Some(ms) = it.find_ms
+            && initiator.find(cx, ms)
+        {
+            return Done::Waits(Part::SecurityInitiator);
         }
         if let Some(list) = it.send {
-            let begun = self.security_initiator.start(cx, list.0, list.iter(), &self.pop);
+            let begun = initiator.start(cx, list.0, list.iter(), &self.pop);
             return Done::Returned(begun.then_some(()).ok_or(Error::Fail));
         }
         Done::Returned(Ok(()))
     }
+}
+
+/// A job on many devices runs already.
+fn job_runs(cx: &mut Cx<'_>) -> Done {
+    let text = "an ota or security job is running: wait for its last line";
+    cx.log(Level::Error, TAG, format_args!("{text}"));
+    Done::Returned(Err(Error::InvalidState))
 }
 
 /// An argument as text; what is no UTF-8 is no address and no URL.

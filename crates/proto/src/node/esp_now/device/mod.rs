@@ -12,8 +12,10 @@
 
 mod dispatch;
 mod execute;
+mod job;
 mod parts;
 
+pub use job::Job;
 pub use parts::{Parts, Services, Setup};
 
 use super::board::Board;
@@ -164,6 +166,17 @@ impl<const DEVICES: usize> Node<DEVICES> {
             self.finish(now, board, Outcome::Refused);
         }
         Ok(())
+    }
+
+    /// Finds devices and hands the key to all of them, as the component's examples `security` and
+    /// `solution` do at their start; a new key if none is stored. False while another job runs.
+    pub fn hand_out_keys(&mut self, now: Instant, board: &mut dyn Board) -> bool {
+        let mut cx = Cx { now, board, shared: &mut self.shared };
+        let it = &mut self.parts.services;
+        let Some(initiator) = it.job.security() else { return false };
+        let begun = initiator.hand_out(&mut cx, "app_main", &it.pop);
+        self.schedule.wake(Part::SecurityInitiator);
+        begun
     }
 
     /// One step of one part. A frame or a payload of the application stands in `buf`.

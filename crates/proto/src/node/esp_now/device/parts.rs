@@ -1,5 +1,6 @@
 //! The services of a node, and how they are set up.
 
+use super::job::Job;
 use crate::node::esp_now::console::{Console, Local};
 use crate::node::esp_now::debug::{Commander, Inbox, RemoteLog};
 use crate::node::esp_now::schedule::Part;
@@ -63,12 +64,10 @@ pub struct Parts<const DEVICES: usize> {
 pub struct Services<const DEVICES: usize> {
     /// `espnow_iperf`.
     pub iperf: iperf::Iperf,
-    /// Sends images.
-    pub ota_initiator: ota::Initiator<DEVICES>,
+    /// Sends an image, or hands out the key.
+    pub job: Job<DEVICES>,
     /// Takes images.
     pub ota_responder: ota::Responder,
-    /// Hands out the key.
-    pub security_initiator: security::Initiator<DEVICES>,
     /// Gets the key.
     pub security_responder: security::Responder,
     /// `sec_test`.
@@ -103,9 +102,8 @@ impl<const DEVICES: usize> Parts<DEVICES> {
         air.listen(DataType::Data, setup.data);
         let mut services = Services {
             iperf: iperf::Iperf::default(),
-            ota_initiator: ota::Initiator::new(ota::initiator::Options::default()),
+            job: Job::default(),
             ota_responder: ota::Responder::new(setup.ota.unwrap_or_default()),
-            security_initiator: security::Initiator::new(),
             security_responder: security::Responder::new(setup.pop.clone()),
             security_test: SecTest::new(),
             prov: prov::Prov::default(),
@@ -126,9 +124,8 @@ impl<const DEVICES: usize> Parts<DEVICES> {
         let it = &mut self.services;
         Some(match part {
             Part::Iperf => &mut it.iperf,
-            Part::OtaInitiator => &mut it.ota_initiator,
+            Part::OtaInitiator | Part::SecurityInitiator => return it.job.task(part),
             Part::OtaResponder => &mut it.ota_responder,
-            Part::SecurityInitiator => &mut it.security_initiator,
             Part::SecurityResponder => &mut it.security_responder,
             Part::SecurityTest => &mut it.security_test,
             Part::Prov => &mut it.prov,

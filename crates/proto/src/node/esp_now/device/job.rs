@@ -1,0 +1,92 @@
+//! Work on many devices: sending an image, or handing out the key. One at a time, so that both use
+//! the same memory; on the device nothing forbids both at once.
+
+use crate::node::esp_now::schedule::Part;
+use crate::node::esp_now::task::{Cx, Received, Task};
+use crate::node::esp_now::{ota, security};
+
+/// The last job that was begun; its result stays until the next.
+#[derive(Debug)]
+// One of them is there at a time, and there is no heap to put it on.
+#[allow(clippy::large_enum_variant)]
+pub enum Job<const DEVICES: usize> {
+    /// Sends an image (`ota`).
+    Ota(ota::Initiator<DEVICES>),
+    /// Hands out the key (`security`).
+    Security(security::Initiator<DEVICES>),
+}
+
+impl<const DEVICES: usize> Default for Job<DEVICES> {
+    fn default() -> Self {
+        Self::Ota(ota::Initiator::new(ota::initiator::Options::default()))
+    }
+}
+
+impl<const DEVICES: usize> Job<DEVICES> {
+    /// Sending of images; `None` while the key is handed out.
+    pub fn ota(&mut self) -> Option<&mut ota::Initiator<DEVICES>> {
+        if matches!(self, Self::Security(it) if it.is_idle()) {
+            *self = Self::default();
+        }
+        match self {
+            Self::Ota(it) => Some(it),
+            Self::Security(_) => None,
+        }
+    }
+
+    /// Handing out the key; `None` while an image is sent.
+    pub fn security(&mut self) -> Option<&mut security::Initiator<DEVICES>> {
+        if matches!(self, Self::Ota(it) if it.is_idle()) {
+            *self = Self::Security(security::Initiator::new());
+        }
+        match self {
+            Self::Ota(_) => None,
+            Self::Security(it) => Some(it),
+        }
+    }
+
+    /// Whether frames of type SECURITY are for the job rather than for a responder.
+    #[must_use]
+    pub fn takes_security(&self) -> bool {
+        matches!(self, Self::Security(it) if it.is_exchanging())
+    }
+
+    /// Whether the console waits for it.
+    #[must_use]
+    pub fn holds_console(&self) -> bool {
+        match self {
+            Self::Ota(it) => it.holds_console(),
+            Self::Security(it) => !it.is_idle(),
+        }
+    }
+
+    /// The part that it is.
+    #[must_use]
+    pub const fn part(&self) -> Part {
+        match self {
+            Self::Ota(_) => Part::OtaInitiator,
+            Self::Security(_) => Part::SecurityInitiator,
+        }
+    }
+
+    /// The job as a task, if it is that part.
+    pub(super) fn task(&mut self, part: Part) -> Option<&mut dyn Task> {
+        match (self, part) {
+            (Self::Ota(it), Part::OtaInitiator) => Some(it),
+            (Self::Security(it), Part::SecurityInitiator) => Some(it),
+            _ => None,
+        }
+    }
+
+    /// A frame for an initiator has arrived.
+    pub(super) fn receive(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
+        use crate::wire::component::DataType;
+        match (self, frame.data_type) {
+            (Self::Ota(it), DataType::OtaStatus) => it.receive(cx, frame),
+            (Self::Security(it), DataType::SecurityStatus | DataType::Security) => {
+                it.receive(cx, frame);
+            }
+            _ => {}
+        }
+    }
+}
