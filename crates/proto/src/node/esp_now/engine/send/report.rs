@@ -1,6 +1,6 @@
 //! What a transmission prints when it goes wrong, and how it ended.
 
-use super::{Job, Kind, Status};
+use super::job::{Job, Kind, Status};
 use crate::node::esp_now::engine::TAG;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome};

@@ -1,7 +1,9 @@
 //! The steps of a transmission.
 
-use super::{Acks, Action, Counters, Driver, Job, Kind, Sender, Status, Step, Tail, bump};
+use super::job::{Job, Kind, Status, Step};
+use super::{Acks, Action, Counters, Driver, Sender, Tail, bump};
 use crate::node::esp_now::board::Work;
+use crate::node::esp_now::engine::SEND_MAX_MS;
 use crate::node::esp_now::task::{Cx, Outcome};
 use crate::time::Instant;
 
@@ -259,7 +261,7 @@ fn judge(cx: &mut Cx<'_>, job: &mut Job) -> Step {
 /// (section 2.8): 3 s at 1000 Hz, 0.3 s at 100 Hz.
 fn forward_ticks(cx: &Cx<'_>) -> u64 {
     let tick = cx.shared.settings.tick;
-    u64::from(tick.ticks(tick.ticks(super::super::SEND_MAX_MS)))
+    u64::from(tick.ticks(tick.ticks(SEND_MAX_MS)))
 }
 
 /// Returns to the former channel where the component does.

@@ -1,0 +1,140 @@
+//! One transmission: what is sent, how far it is, and how long it would still wait.
+
+use crate::node::esp_now::engine::SEND_MAX_MS;
+use crate::node::esp_now::task::Cx;
+use crate::node::esp_now::tick::Tick;
+use crate::time::{Duration, Instant};
+use crate::wire::component::{FrameConfig, Header};
+use crate::wire::mac::Mac;
+
+/// Which function of the component sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `espnow_send`
+    Send,
+    /// `espnow_set_group`
+    Group,
+    /// `espnow_send_forward`
+    Relay,
+}
+
+/// What `ret` is in the component.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Status {
+    Ok,
+    /// `ESP_FAIL`: no result, or a bad one.
+    Fail,
+    /// `ESP_ERR_ESPNOW_NO_MEM`: the driver refused it.
+    NoMemory,
+    /// `ESP_ERR_WIFI_TIMEOUT`: no acknowledgement within the back-off.
+    Timeout,
+    /// The channel cannot be set.
+    NoChannel,
+}
+
+/// What is done next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Tune to the channel that is wanted.
+    Open,
+    /// The next copy on the next channel.
+    Round,
+    /// Hand the frame to the driver.
+    Attempt,
+    /// The driver has it, unless it refuses at once.
+    Handed,
+    /// Wait for the driver's answer.
+    Callback(Instant),
+    /// Wait for the application's acknowledgement: slices of 2 ms.
+    Slice { until: Instant, left: u8 },
+    /// One attempt is over.
+    Judge,
+    /// Return to the former channel.
+    Close,
+    /// Give the lock back.
+    End,
+}
+
+/// One transmission, while it holds the lock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Job {
+    pub(super) kind: Kind,
+    pub(super) step: Step,
+    pub(super) config: FrameConfig,
+    pub(super) magic: u16,
+    pub(super) to: Mac,
+    pub(super) len: u16,
+    /// The application of the destination is to acknowledge, and has not yet.
+    pub(super) awaited: bool,
+    /// Copy or attempt, from 0.
+    pub(super) count: u8,
+    /// Which of the country's channels, from 0.
+    pub(super) index: u8,
+    /// The channel at the start.
+    pub(super) primary: u8,
+    /// Ticks at the start.
+    pub(super) start: u64,
+    /// Ticks that the caller would wait; `u32::MAX` for ever.
+    pub(super) wait: u32,
+    pub(super) attempts: u8,
+    pub(super) status: Status,
+}
+
+impl Job {
+    pub(super) fn new(cx: &Cx<'_>, kind: Kind, header: &Header, len: u16, wait: Duration) -> Self {
+        let config = header.config;
+        let tick = cx.shared.settings.tick;
+        Self {
+            kind,
+            step: Step::Open,
+            config,
+            magic: header.magic,
+            to: if config.broadcast || kind == Kind::Group { Mac::BROADCAST } else { header.dest },
+            len,
+            awaited: kind == Kind::Send && config.ack && !header.dest.is_broadcast(),
+            count: 0,
+            index: 0,
+            primary: cx.shared.air.channel,
+            start: ticks_at(tick, cx.now),
+            wait: wait_ticks(tick, wait),
+            attempts: 0,
+            status: Status::Ok,
+        }
+    }
+
+    /// Ticks since the start.
+    pub(super) fn elapsed(&self, cx: &Cx<'_>) -> u64 {
+        ticks_at(cx.shared.settings.tick, cx.now).saturating_sub(self.start)
+    }
+
+    /// When a wait ends that is as long as the caller would still wait, and at most
+    /// `send_max_timeout`.
+    pub(super) fn patience(&self, cx: &Cx<'_>) -> Instant {
+        let tick = cx.shared.settings.tick;
+        let left = match self.wait {
+            u32::MAX => u32::MAX,
+            wait => u64::from(wait).saturating_sub(self.elapsed(cx)) as u32,
+        };
+        tick.delay(cx.now, left.min(tick.ticks(SEND_MAX_MS)))
+    }
+
+    /// Whether it goes over all channels, as things stand now.
+    pub(super) fn sweeps(&self, cx: &Cx<'_>) -> bool {
+        self.config.channel == FrameConfig::ALL_CHANNELS
+            && !cx.shared.air.locked
+            && (self.kind != Kind::Relay || cx.shared.settings.forward_all_channels)
+    }
+}
+
+fn ticks_at(tick: Tick, now: Instant) -> u64 {
+    let period = tick.period().as_nanos() as u64;
+    now.as_nanos().checked_div(period).unwrap_or(0)
+}
+
+fn wait_ticks(tick: Tick, wait: Duration) -> u32 {
+    if wait == Duration::MAX {
+        return u32::MAX;
+    }
+    let ticks = wait.as_nanos().checked_div(tick.period().as_nanos()).unwrap_or(0);
+    u32::try_from(ticks).unwrap_or(u32::MAX)
+}

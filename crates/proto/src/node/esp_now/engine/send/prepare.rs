@@ -1,0 +1,88 @@
+//! From what a caller asks for to a frame that can be sent.
+
+use super::Sender;
+use super::job::{Job, Kind};
+use crate::node::esp_now::board::Work;
+use crate::node::esp_now::engine::TAG;
+use crate::node::esp_now::print::Level;
+use crate::node::esp_now::task::{Cx, Outgoing};
+use crate::wire::component::header::VERSION;
+use crate::wire::component::sealed::NONCE_LEN;
+use crate::wire::component::{DataType, FrameConfig, HEADER_LEN, Header};
+use crate::wire::mac::Mac;
+
+impl Sender {
+    /// Steps 1 to 3 of section 2.4: seals the payload and writes the header.
+    pub(super) fn prepare(&mut self, cx: &mut Cx<'_>, out: &Outgoing) -> Option<Job> {
+        let settings = &cx.shared.settings;
+        if out.len > settings.compat.data_max() {
+            return None;
+        }
+        let kind = if out.data_type == DataType::Group { Kind::Group } else { Kind::Send };
+        let dest = if kind == Kind::Group { Mac::BROADCAST } else { out.dest };
+        let plain = matches!(
+            out.data_type,
+            DataType::Ack
+                | DataType::Forward
+                | DataType::Group
+                | DataType::SecurityStatus
+                | DataType::Security
+        );
+        let mut len = out.len;
+        // Without `sec_enable` the frame leaves in clear with the bit set, as on the device.
+        if settings.encrypt.enabled && out.config.security && !plain {
+            len = self.seal(cx, len)?;
+        }
+        let end = HEADER_LEN.saturating_add(len);
+        if end > cx.shared.settings.compat.frame_max() {
+            return None;
+        }
+        let primary = cx.shared.air.channel;
+        let mut config = out.config;
+        config.broadcast |= kind == Kind::Send && dest.is_broadcast();
+        if config.channel == 0 {
+            config.channel = primary;
+        }
+        if kind == Kind::Send {
+            config.copies = config.copies.max(1);
+        }
+        // What the header has no room for is cut, here as well.
+        config = FrameConfig::from_word(config.to_word());
+        let magic = if out.magic == 0 { cx.random_u16() } else { out.magic };
+        let header = Header {
+            data_type: out.data_type,
+            version: VERSION,
+            size: len as u8,
+            magic,
+            config,
+            dest,
+            src: cx.shared.air.mac,
+        };
+        self.frame.first_chunk_mut().map(|head| *head = header.emit())?;
+        let job = Job::new(cx, kind, &header, end as u16, out.wait);
+        Some(job)
+    }
+
+    /// Encrypts the payload in place (section 3.1); all copies are the same bytes.
+    fn seal(&mut self, cx: &mut Cx<'_>, len: usize) -> Option<usize> {
+        let trails = cx.shared.settings.compat.nonce_trails();
+        let Some(secret) = &cx.shared.keys.encrypt else {
+            let text = format_args!("[espnow_send, 583] <ESP_FAIL> Security key is not set");
+            cx.log(Level::Warn, TAG, text);
+            return None;
+        };
+        let mut nonce = secret.constant_nonce();
+        if trails {
+            let mut random = [0; NONCE_LEN];
+            cx.board.random(&mut random);
+            nonce = random;
+        }
+        let buf = self.frame.get_mut(HEADER_LEN..)?;
+        let sealed = secret.sealer().seal(&nonce, trails, buf, len);
+        cx.spend(Work::Seal { bytes: len as u32 });
+        if sealed.is_none() {
+            cx.log(Level::Error, TAG, format_args!("Security encrypt return error"));
+        }
+        sealed
+    }
+}
