@@ -3,9 +3,11 @@
 
 mod esp_now_engine;
 mod mqtt;
+mod outer;
 
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
 pub use mqtt::{mqtt_exchange, mqtt_stream};
+pub use outer::{esp_now_control, esp_now_time, ieee80211};
 
 /// A fuzz target: its name, which is also its corpus folder, and what it does.
 pub type Target = (&'static str, fn(&[u8]));
@@ -21,6 +23,9 @@ pub const TARGETS: &[Target] = &[
     ("esp_now_engine", esp_now_engine),
     ("mqtt_stream", mqtt_stream),
     ("mqtt_exchange", mqtt_exchange),
+    ("ieee80211", ieee80211),
+    ("esp_now_control", esp_now_control),
+    ("esp_now_time", esp_now_time),
 ];
 
 /// A plan's text: reading it ends, and what it gives can be printed and read again.
