@@ -29,7 +29,6 @@ pub mod device;
 pub mod engine;
 pub mod iperf;
 pub mod ota;
-pub mod engine;
 pub mod print;
 pub mod prov;
 pub mod schedule;
