@@ -1,13 +1,15 @@
 //! What each fuzz target does with its bytes. The targets in `fuzz_targets/` call these; the test
 //! in `tests/corpus.rs` calls them with the stored corpus, without a fuzzer.
 
+mod esp_now_control;
 mod esp_now_engine;
+mod ieee80211;
 mod mqtt;
-mod outer;
 
+pub use esp_now_control::{esp_now_control, esp_now_time};
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
+pub use ieee80211::ieee80211;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
-pub use outer::{esp_now_control, esp_now_time, ieee80211};
 
 /// A fuzz target: its name, which is also its corpus folder, and what it does.
 pub type Target = (&'static str, fn(&[u8]));
