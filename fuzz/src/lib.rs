@@ -1,10 +1,14 @@
 //! What each fuzz target does with its bytes. The targets in `fuzz_targets/` call these; the test
 //! in `tests/corpus.rs` calls them with the stored corpus, without a fuzzer.
 
+mod esp_now_control;
 mod esp_now_engine;
+mod ieee80211;
 mod mqtt;
 
+pub use esp_now_control::{esp_now_control, esp_now_time};
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
+pub use ieee80211::ieee80211;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
 
 /// A fuzz target: its name, which is also its corpus folder, and what it does.
@@ -21,6 +25,9 @@ pub const TARGETS: &[Target] = &[
     ("esp_now_engine", esp_now_engine),
     ("mqtt_stream", mqtt_stream),
     ("mqtt_exchange", mqtt_exchange),
+    ("ieee80211", ieee80211),
+    ("esp_now_control", esp_now_control),
+    ("esp_now_time", esp_now_time),
 ];
 
 /// A plan's text: reading it ends, and what it gives can be printed and read again.

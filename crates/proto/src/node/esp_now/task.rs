@@ -84,7 +84,7 @@ pub struct Received<'a> {
     pub from: Mac,
     /// Type of the frame.
     pub data_type: DataType,
-    /// The payload, at least one byte.
+    /// The payload: at least one byte, but for an acknowledgement that was overheard.
     pub data: &'a [u8],
     /// Signal strength, dBm.
     pub rssi: i8,

@@ -8,7 +8,7 @@ use crate::node::esp_now::board::Work;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::Cx;
 use crate::wire::component::sealed::NONCE_LEN;
-use crate::wire::component::{HEADER_LEN, Header};
+use crate::wire::component::{DataType, HEADER_LEN, Header};
 
 impl<const ARENA: usize> Engine<ARENA> {
     pub(super) fn dispatch(&mut self, cx: &mut Cx<'_>, buf: &mut [u8]) -> Option<Next> {
@@ -27,12 +27,31 @@ impl<const ARENA: usize> Engine<ARENA> {
                 bump(&mut self.counters.lock_timeout);
                 cx.log(Level::Warn, TAG, format_args!("Wait Sem fail"));
                 self.lock_until = None;
+                self.overheard = false;
                 self.queue.pop();
             } else {
-                return Some(Next::Relay);
+                return Some(self.overhear(cx, entry, buf).map_or(Next::Relay, Next::Deliver));
             }
         }
         None
+    }
+
+    /// An acknowledgement that goes to somebody else, once, before it is forwarded: the hook of
+    /// section 6.3, which the component calls in `espnow_send_forward`.
+    fn overhear(&mut self, cx: &Cx<'_>, entry: Entry, buf: &mut [u8]) -> Option<Delivery> {
+        let hooked = cx.shared.settings.compat.auto_channel && entry.kind == Kind::Forward;
+        if !hooked || self.overheard {
+            return None;
+        }
+        let mut head = [0; HEADER_LEN];
+        self.queue.copy_front(0, &mut head);
+        let (header, _) = Header::parse(&head)?;
+        if header.data_type != DataType::Ack {
+            return None;
+        }
+        self.overheard = true;
+        let len = self.queue.copy_front(HEADER_LEN, buf);
+        Some(Delivery::of(&header, entry, len))
     }
 
     /// Whether the main task has waited for the send lock as long as it does.
@@ -54,6 +73,7 @@ impl<const ARENA: usize> Engine<ARENA> {
             self.sender.relay(cx, entry.kind == Kind::Forward, |buf| queue.copy_front(0, buf));
         self.queue.pop();
         self.lock_until = None;
+        self.overheard = false;
         if begun {
             bump(match entry.kind {
                 Kind::Forward => &mut self.counters.forwarded,
@@ -82,13 +102,7 @@ impl<const ARENA: usize> Engine<ARENA> {
             len = self.unseal(cx, buf.get_mut(..len)?)?;
         }
         cx.spend(Work::Dispatch { bytes: len as u32 });
-        // Where the header tells no single channel, it is the one that was heard.
-        let channel = match header.config.channel {
-            channel @ 1..=14 => channel,
-            _ => entry.channel,
-        };
-        let (from, data_type) = (header.src, header.data_type);
-        Some(Delivery { from, data_type, len, rssi: entry.rssi, channel, at: entry.at })
+        Some(Delivery::of(&header, entry, len))
     }
 
     /// Decrypts in place (section 3.1). Without a nonce of its own a payload uses the key's.
@@ -116,5 +130,17 @@ impl<const ARENA: usize> Engine<ARENA> {
             cx.log(Level::Warn, TAG, text);
         }
         len
+    }
+}
+
+impl Delivery {
+    /// Where the header tells no single channel, it is the one that was heard.
+    fn of(header: &Header, entry: Entry, len: usize) -> Self {
+        let channel = match header.config.channel {
+            channel @ 1..=14 => channel,
+            _ => entry.channel,
+        };
+        let Header { src: from, data_type, .. } = *header;
+        Self { from, data_type, len, rssi: entry.rssi, channel, at: entry.at }
     }
 }

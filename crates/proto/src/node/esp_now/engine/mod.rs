@@ -76,7 +76,8 @@ pub enum Next {
     /// An acknowledgement or a frame of another node is to be sent: call [`Engine::relay`] when
     /// the send lock is free ([`Engine::can_relay`]). The main task waits until then.
     Relay,
-    /// A payload for a service; it stands at the front of the buffer.
+    /// A payload for a service; it stands at the front of the buffer. One of type ACK is not for
+    /// this node: with automatic channels, control overhears what is about to be forwarded.
     Deliver(Delivery),
 }
 
@@ -87,7 +88,7 @@ pub struct Delivery {
     pub from: Mac,
     /// Type of the frame.
     pub data_type: DataType,
-    /// Bytes of payload, at least one.
+    /// Bytes of payload: at least one, but for an acknowledgement.
     pub len: usize,
     /// Signal strength, dBm.
     pub rssi: i8,
@@ -136,6 +137,8 @@ pub struct Engine<const ARENA: usize = 8192> {
     quiet_until: Instant,
     /// Until when the main task waits for the send lock.
     lock_until: Option<Instant>,
+    /// The acknowledgement that is to be forwarded next was handed to its service.
+    overheard: bool,
 }
 
 impl<const ARENA: usize> Default for Engine<ARENA> {
@@ -156,6 +159,7 @@ impl<const ARENA: usize> Engine<ARENA> {
             sender: Sender::new(),
             quiet_until: Instant::ZERO,
             lock_until: None,
+            overheard: false,
         }
     }
 

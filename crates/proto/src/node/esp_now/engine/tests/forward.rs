@@ -2,6 +2,7 @@
 
 use super::instants;
 use crate::node::esp_now::air::Country;
+use crate::node::esp_now::task::Outgoing;
 use crate::node::esp_now::testing::{Medium, mac, ms, outgoing, settings};
 use crate::node::esp_now::tick::Tick;
 use crate::wire::component::{DataType, FrameConfig};
@@ -148,4 +149,26 @@ fn slow_copies(hz: u32) -> usize {
         medium.run_until(ms(200 * at));
     }
     instants(&medium, 1).len()
+}
+
+/// The hook of section 6.3: an acknowledgement for somebody else is overheard, but only where it is
+/// forwarded.
+#[test]
+fn with_automatic_channels_a_forwarded_acknowledgement_is_overheard_once() {
+    for (auto_channel, rssi, heard) in [(true, -55, 1), (true, -56, 0), (false, -55, 0)] {
+        let mut medium = row(3, rssi);
+        medium.stations[1].shared.settings.compat.auto_channel = auto_channel;
+        let config = FrameConfig { channel: 1, ttl: 10, rssi: -55, ..config(10) };
+        let ack = Outgoing { data_type: DataType::Ack, ..outgoing(Mac::BROADCAST, config, 6) };
+        medium.send(0, &ack, &[1, 2, 3, 4, 5, 6]);
+        medium.run_until(ms(100));
+        let inbox = &medium.stations[1].inbox;
+        assert_eq!(inbox.len(), heard);
+        for (delivery, data) in inbox {
+            assert_eq!((delivery.data_type, delivery.from), (DataType::Ack, mac(0)));
+            assert_eq!((delivery.channel, &data[..]), (1, &[1, 2, 3, 4, 5, 6][..]));
+        }
+        let forwarded = medium.sent(1, DataType::Ack).len();
+        assert_eq!(forwarded, if rssi == -55 { 2 } else { 0 });
+    }
 }

@@ -1,0 +1,81 @@
+//! Captured packets: radiotap, the 802.11 header, and the elements of ESP-NOW.
+
+use espbench_proto::wire::esp_now::{self, Body, DATA_MAX, MPDU_MAX, Mpdu, Version};
+use espbench_proto::wire::ieee80211::{self, Ack};
+use espbench_proto::wire::mac::Mac;
+use espbench_proto::wire::radiotap::Radiotap;
+
+const A: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 1]);
+const B: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 2]);
+
+/// The first byte says what the rest is: a captured packet, a frame, its elements, or data.
+pub fn ieee80211(data: &[u8]) {
+    let [kind, rest @ ..] = data else { return };
+    match kind & 3 {
+        0 => {
+            let Some((tap, frame)) = Radiotap::parse(rest) else { return };
+            let mut buf = [0; Radiotap::EMIT_MAX];
+            let len = tap.emit(&mut buf).expect("there is room");
+            assert_eq!(Radiotap::parse(&buf[..len]), Some((tap, &[][..])));
+            let _ = tap.channel.map(|channel| channel.number());
+            if tap.fcs_at_end() && !tap.bad_fcs() {
+                let _ = ieee80211::check_fcs(frame).map(mpdu);
+            } else {
+                mpdu(frame);
+            }
+        }
+        1 => mpdu(rest),
+        2 => elements(rest),
+        _ => written(*kind, rest),
+    }
+}
+
+/// What is read is written, and read again the same.
+fn mpdu(frame: &[u8]) {
+    if let Some(ack) = Ack::parse(frame) {
+        assert_eq!(ieee80211::check_fcs(&ack.emit()).and_then(Ack::parse), Some(ack));
+    }
+    if let Some((header, body)) = ieee80211::Header::parse(frame) {
+        assert_eq!(header.emit()[..], frame[..frame.len() - body.len()]);
+    }
+    let Some((mpdu, body)) = esp_now::parse(frame) else { return };
+    let (mut data, mut buf, mut again) = ([0; DATA_MAX], [0; MPDU_MAX], [0; DATA_MAX]);
+    let Some(data) = body.gather(&mut data) else { return };
+    // Not what v1.0 has room for, if its elements were several.
+    let Some(len) = mpdu.emit(data, &mut buf) else { return };
+    let (read, body) = esp_now::parse(&buf[..len]).expect("our own frame");
+    assert_eq!((read, body.gather(&mut again), body.complete()), (mpdu, Some(data), true));
+}
+
+fn elements(bytes: &[u8]) {
+    let Some(body) = Body::new(bytes) else { return };
+    assert_eq!(body.parts().map(<[u8]>::len).sum::<usize>(), body.len());
+    assert!(body.len() + 7 <= bytes.len());
+    if let Some(all) = body.as_slice() {
+        assert_eq!(all.len(), body.len());
+    }
+    let mut out = [0; 256];
+    assert_eq!(body.gather(&mut out).is_some(), body.len() <= out.len());
+}
+
+fn written(kind: u8, data: &[u8]) {
+    let version = if kind & 4 == 0 { Version::V1 } else { Version::V2 };
+    let mpdu = Mpdu {
+        receiver: if kind & 8 == 0 { Mac::BROADCAST } else { B },
+        transmitter: A,
+        sequence: u16::from(kind) << 4,
+        retry: kind & 16 != 0,
+        random: [kind; 4],
+        version,
+    };
+    let mut buf = [0; MPDU_MAX];
+    let len = mpdu.emit_with_fcs(data, &mut buf);
+    assert_eq!(len, (data.len() <= version.data_max()).then(|| esp_now::mpdu_len(data.len())));
+    let Some(len) = len else { return };
+    let frame = ieee80211::check_fcs(&buf[..len]).expect("our own FCS");
+    let (read, body) = esp_now::parse(frame).expect("our own frame");
+    let mut out = [0; DATA_MAX];
+    assert_eq!((read, body.gather(&mut out)), (mpdu, Some(data)));
+    buf[usize::from(kind) % len] ^= 1;
+    assert_eq!(ieee80211::check_fcs(&buf[..len]), None);
+}
