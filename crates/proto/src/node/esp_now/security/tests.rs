@@ -2,6 +2,7 @@
 
 use super::testing::{Station, World, address};
 use super::{Initiator, Policy, Pop, Responder};
+use crate::node::esp_now::board::Work;
 use crate::node::esp_now::task::{Event, Outcome, Step, Task};
 use crate::node::esp_now::tick::Tick;
 use crate::time::{Duration, Instant};
@@ -466,6 +467,61 @@ fn a_key_of_small_order_is_refused_by_both() {
     let len = Session::Command0 { client_key: &[0; 32] }.emit_message(&mut hello).unwrap();
     assert!(station.ask(Instant::ZERO, SOMEBODY, &hello[..len]).is_none());
     assert_eq!(station.responder.info(), Info::default());
+}
+
+#[test]
+fn the_commands_erase_leaves_the_key_for_receiving() {
+    let mut world = World::new(0, 0, 1);
+    super::erase_and_restart(&mut world.node.cx(Instant::ZERO));
+    assert_eq!(world.output(), "I (0) espnow_cmd: Erase key info and restart\n");
+    assert_eq!(world.node.shared.take_event(), Some(Event::Restart));
+    world.node.restart();
+    let keys = &world.node.shared.keys;
+    assert!(keys.encrypt.is_none() && keys.decrypt.is_some());
+}
+
+#[test]
+fn the_time_of_a_slow_processor_is_spent() {
+    let mut world = World::new(10, 0, 1);
+    world.node.board.cost = |work| match work {
+        Work::SharedSecret | Work::KeyPair => Duration::from_millis(100),
+        _ => Duration::ZERO,
+    };
+    world.find();
+    let began = world.now;
+    assert!(world.start(&[Mac::BROADCAST], Pop::DEFAULT));
+    assert_eq!(world.keyed(), 10);
+    let spent = world.now.since(began);
+    assert!(spent >= Duration::from_millis(1100), "{spent:?}: one pair, ten secrets");
+    assert!(spent < Duration::from_millis(1200), "{spent:?}");
+}
+
+#[test]
+fn stopping_ends_it_with_what_was_reached() {
+    let mut world = World::new(3, 0, 1);
+    let World { now, node, initiator, .. } = &mut world;
+    let list = (0..3).map(address);
+    assert!(initiator.start(&mut node.cx(*now), b"", list, &Pop::new(Pop::DEFAULT)));
+    while world.initiator.result().0 == 0 {
+        world.step();
+    }
+    let World { now, node, initiator, .. } = &mut world;
+    assert!(initiator.is_exchanging() && !initiator.find(&mut node.cx(*now), 1), "busy");
+    initiator.stop(&mut node.cx(*now));
+    world.run();
+    let event = core::iter::from_fn(|| world.node.shared.take_event()).last();
+    assert_eq!(event, Some(Event::KeysSent { done: 1, unfinished: 2 }));
+    assert!(!world.node.shared.air.listens(DataType::Security));
+}
+
+#[test]
+fn a_list_that_is_full_is_counted() {
+    let mut station = Station::new(address(0), 1);
+    assert!(station.shared.keys.store(&mut station.board, &[1; 32]));
+    let mut small = Initiator::<4, 2>::new();
+    let cx = &mut station.cx(Instant::ZERO);
+    assert!(small.start(cx, b"", (0..6).map(address), &Pop::new(b"x")));
+    assert_eq!((small.counts.no_room, small.result()), (2, (0, 4)));
 }
 
 #[test]
