@@ -121,7 +121,7 @@ impl<const ARENA: usize> Engine<ARENA> {
             && let (Some(_), Some(nonce)) = (len, payload.last_chunk::<NONCE_LEN>())
             && !cx.shared.keys.first_sight(nonce)
         {
-            bump(&mut self.counters.policy);
+            bump(&mut self.counters.replayed);
             return None;
         }
         len
