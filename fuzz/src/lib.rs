@@ -2,9 +2,11 @@
 //! in `tests/corpus.rs` calls them with the stored corpus, without a fuzzer.
 
 mod esp_now_engine;
+mod esp_now_security;
 mod mqtt;
 
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
+pub use esp_now_security::{esp_now_handshake, esp_now_security};
 pub use mqtt::{mqtt_exchange, mqtt_stream};
 
 /// A fuzz target: its name, which is also its corpus folder, and what it does.
@@ -19,6 +21,8 @@ pub const TARGETS: &[Target] = &[
     ("iperf_receiver", iperf_receiver),
     ("esp_now_header", esp_now_header),
     ("esp_now_engine", esp_now_engine),
+    ("esp_now_handshake", esp_now_handshake),
+    ("esp_now_security", esp_now_security),
     ("mqtt_stream", mqtt_stream),
     ("mqtt_exchange", mqtt_exchange),
 ];
