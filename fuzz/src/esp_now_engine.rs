@@ -257,7 +257,10 @@ impl World {
 }
 
 fn sums(c: &Counters) {
-    assert_eq!(c.queued, c.delivered + c.empty + c.no_key + c.decrypt_failed + c.unclaimed);
+    assert_eq!(
+        c.queued,
+        c.delivered + c.empty + c.no_key + c.decrypt_failed + c.replayed + c.unclaimed
+    );
     assert_eq!(c.acks_due + c.forwards_due, c.acks_sent + c.forwarded + c.lock_timeout);
     assert!(c.late_acks <= c.acks);
 }

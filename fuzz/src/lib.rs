@@ -4,11 +4,13 @@
 mod esp_now_control;
 mod esp_now_engine;
 mod ieee80211;
+mod esp_now_security;
 mod mqtt;
 
 pub use esp_now_control::{esp_now_control, esp_now_time};
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
 pub use ieee80211::ieee80211;
+pub use esp_now_security::{esp_now_handshake, esp_now_security};
 pub use mqtt::{mqtt_exchange, mqtt_stream};
 
 /// A fuzz target: its name, which is also its corpus folder, and what it does.
@@ -23,6 +25,8 @@ pub const TARGETS: &[Target] = &[
     ("iperf_receiver", iperf_receiver),
     ("esp_now_header", esp_now_header),
     ("esp_now_engine", esp_now_engine),
+    ("esp_now_handshake", esp_now_handshake),
+    ("esp_now_security", esp_now_security),
     ("mqtt_stream", mqtt_stream),
     ("mqtt_exchange", mqtt_exchange),
     ("ieee80211", ieee80211),

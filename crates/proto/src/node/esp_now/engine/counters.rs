@@ -73,6 +73,8 @@ pub struct Counters {
     pub no_key: u32,
     /// Encrypted frames that are too short, or were not sealed with this node's key.
     pub decrypt_failed: u32,
+    /// Encrypted frames with a nonce that was there before, where the policy refuses them.
+    pub replayed: u32,
     /// Frames of a type that is listened to no more, or longer than the caller's buffer.
     pub unclaimed: u32,
 

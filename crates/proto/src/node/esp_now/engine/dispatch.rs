@@ -105,7 +105,8 @@ impl<const ARENA: usize> Engine<ARENA> {
         Some(Delivery::of(&header, entry, len))
     }
 
-    /// Decrypts in place (section 3.1). Without a nonce of its own a payload uses the key's.
+    /// Decrypts in place (section 3.1). Without a nonce of its own a payload uses the key's. The
+    /// policy may refuse what was decrypted before.
     fn unseal(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<usize> {
         let trails = cx.shared.settings.compat.nonce_trails();
         if trails && payload.len() <= NONCE_LEN {
@@ -128,6 +129,14 @@ impl<const ARENA: usize> Engine<ARENA> {
                 "[espnow_recv_process, 899]espnow_sec_auth_decrypt, err_name: ESP_FAIL"
             );
             cx.log(Level::Warn, TAG, text);
+        }
+        if cx.shared.settings.policy.refuse_replays
+            && trails
+            && let (Some(_), Some(nonce)) = (len, payload.last_chunk::<NONCE_LEN>())
+            && !cx.shared.keys.first_sight(nonce)
+        {
+            bump(&mut self.counters.replayed);
+            return None;
         }
         len
     }

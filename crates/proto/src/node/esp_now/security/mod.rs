@@ -46,6 +46,7 @@
 //!   the key.
 //! * Anybody can begin a handshake and so keep a responder from others for a while.
 
+mod erase;
 pub mod exchange;
 pub mod initiator;
 mod keys;
@@ -57,6 +58,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use erase::erase_and_restart;
 pub use exchange::Pop;
 pub use initiator::Initiator;
 pub use keys::{KEY_LEN, Keys, NONCES, Secret};

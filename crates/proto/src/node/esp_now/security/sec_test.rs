@@ -231,3 +231,80 @@ fn plaintext(mut state: u64) -> impl Iterator<Item = u8> {
         Some((state >> 56) as u8)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::node::esp_now::security::testing::Station;
+    use crate::wire::mac::Mac;
+    use std::vec::Vec;
+
+    /// Runs to the end on virtual time and gives the samples, taken every so many runs.
+    fn finish(station: &mut Station, test: &mut SecTest, every: u32) -> Vec<Probe> {
+        let (mut now, mut samples) = (Instant::ZERO, Vec::new());
+        for i in 0..10_000 {
+            let step = test.run(&mut station.cx(now));
+            now = now + core::mem::take(&mut station.shared.busy);
+            if i % every == 0 || step == Step::Idle {
+                while let Some(Sample::Probe(probe)) = station.shared.take_sample() {
+                    samples.push(probe);
+                }
+            }
+            if step == Step::Idle {
+                return samples;
+            }
+        }
+        panic!("it does not end");
+    }
+
+    fn station() -> Station {
+        let mut station = Station::new(Mac([2; 6]), 1);
+        station.board.cost = |work| match work {
+            Work::Seal { bytes } => Duration::from_micros(u64::from(bytes)),
+            Work::Open { bytes } => Duration::from_micros(u64::from(bytes) * 2),
+            _ => Duration::ZERO,
+        };
+        station
+    }
+
+    #[test]
+    fn every_operation_is_a_sample_and_the_averages_are_printed() {
+        for every in [1, 37] {
+            let (mut station, mut test) = (station(), SecTest::new());
+            assert!(test.start(&mut station.cx(Instant::ZERO), COUNT, 218));
+            let samples = finish(&mut station, &mut test, every);
+            assert_eq!((samples.len(), station.shared.lost), (200, 0));
+            for (i, pair) in samples.chunks(2).enumerate() {
+                let took = |p: &Probe| p.received.unwrap().since(p.sent.unwrap()).as_micros();
+                assert_eq!((pair[0].link, pair[1].link), (SEAL, OPEN));
+                assert_eq!((pair[0].seq, pair[1].bytes), (i as u64, 218));
+                assert_eq!((took(&pair[0]), took(&pair[1])), (218, 436));
+                assert_eq!(pair[1].fate, Fate::Delivered);
+            }
+            let out = station.output();
+            let lines: Vec<&str> = out.lines().map(|l| l.split_once(") ").unwrap().1).collect();
+            let expected = [
+                "espnow_cmd: Encrypting data of 218 bytes takes an average of 218 us",
+                "espnow_cmd: Decrypting data of 218 bytes takes an average of 436 us",
+            ];
+            assert_eq!(lines, expected);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_and_what_breaks_is_told() {
+        let (mut station, mut test) = (station(), SecTest::<256>::new());
+        let cx = &mut station.cx(Instant::ZERO);
+        for (count, len) in [(0, 8), (1, 0), (1, 253), (1, usize::MAX)] {
+            assert!(!test.start(cx, count, len));
+        }
+        assert!(test.start(cx, 1, 252) && !test.start(cx, 1, 8), "busy");
+        while !matches!(test.phase, Phase::Open) {
+            test.run(cx);
+        }
+        test.buf[0] ^= 1;
+        let samples = finish(&mut station, &mut test, 1);
+        assert_eq!(samples.last().unwrap().fate, Fate::Corrupt);
+        assert!(station.output().starts_with("E (0) espnow_cmd: Decrypt error\n"));
+    }
+}

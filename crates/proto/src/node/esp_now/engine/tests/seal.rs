@@ -1,6 +1,6 @@
 //! Encrypted payloads between engines: section 3.1.
 
-use crate::node::esp_now::security::Secret;
+use crate::node::esp_now::security::{Policy, Secret};
 use crate::node::esp_now::task::{Outcome, Outgoing};
 use crate::node::esp_now::testing::{Medium, ms, outgoing, settings};
 use crate::wire::component::{DataType, FrameConfig, Release};
@@ -120,4 +120,22 @@ fn what_is_too_short_to_be_sealed_is_dropped_in_silence() {
     }
     assert_eq!(medium.stations[1].engine.counters().decrypt_failed, 2);
     assert!(payloads(&medium, 1).is_empty());
+}
+
+#[test]
+fn a_recorded_payload_under_a_new_header_is_refused_where_the_policy_says_so() {
+    for (policy, taken) in [(Policy::COMPATIBLE, 2), (Policy::STRICT, 1)] {
+        let mut medium = secured(2);
+        medium.stations[1].shared.settings.policy = policy;
+        medium.send(0, &outgoing(Mac::BROADCAST, SEALED, 5), b"hello");
+        medium.run_until(ms(10));
+        let recorded = medium.log[0].data[20..].to_vec();
+        // Whoever has no key sends bytes as they are, with the bit set.
+        medium.stations[0].shared.settings.encrypt.enabled = false;
+        let out = Outgoing { magic: 9, ..outgoing(Mac::BROADCAST, SEALED, recorded.len()) };
+        medium.send(0, &out, &recorded);
+        medium.run_until(ms(20));
+        assert_eq!(payloads(&medium, 1).len(), taken);
+        assert_eq!(medium.stations[1].engine.counters().replayed, 2 - taken as u32);
+    }
 }

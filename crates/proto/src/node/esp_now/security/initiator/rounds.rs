@@ -1,21 +1,19 @@
 //! The rounds of the exchange.
 
 use super::{
-    GROUP, Initiator, KeyPair, Mark, Phase, ROUND_MAX, Secret, Slot, Stage, TAG, count,
-    ticks_between,
+    Initiator, KeyPair, Mark, Phase, ROUND_MAX, Secret, Slot, Stage, TAG, count, ticks_between,
 };
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::security::exchange::Part;
 use crate::node::esp_now::task::{Cx, Step};
 use crate::time::Instant;
-use crate::wire::component::DataType;
+use crate::wire::component::group::{self, MEMBERS_MAX};
 use crate::wire::component::handshake::{Message, Session};
+use crate::wire::component::{DataType, Group};
 use crate::wire::mac::Mac;
+use heapless::Vec;
 use subtle::ConstantTimeEq;
-
-/// Addresses in one GROUP frame.
-const MEMBERS_MAX: usize = 32;
 
 /// How long the queue of answers must be empty before the round's time is looked at.
 const SLICE_MS: u32 = 100;
@@ -71,15 +69,9 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     pub(super) fn write_group(&self, from: u8, payload: &mut [u8]) -> Option<usize> {
         let join = matches!(self.phase, Phase::Join(_));
         let slots = self.sessions.get(usize::from(from)..)?;
-        let slots = slots.get(..MEMBERS_MAX).unwrap_or(slots);
-        let len = 8 + 6 * slots.len();
-        let (head, list) = payload.get_mut(..len)?.split_first_chunk_mut::<8>()?;
-        let [a, b, c, d, e, f] = GROUP.0;
-        *head = [u8::from(join), a, b, c, d, e, f, slots.len() as u8];
-        for (place, slot) in list.as_chunks_mut::<6>().0.iter_mut().zip(slots) {
-            *place = self.mac(slot)?.0;
-        }
-        Some(len)
+        let members: Vec<Mac, MEMBERS_MAX> =
+            slots.iter().take(MEMBERS_MAX).filter_map(|slot| self.mac(slot)).collect();
+        Group::emit(join, group::SEC, &members, payload)
     }
 
     /// A GROUP frame went out, or not: the component does not look. The packet id grows by one

@@ -1,0 +1,141 @@
+//! What it does when it is its turn: the machine's steps, what it sends, and its last lines.
+
+use super::{CONFIG, Initiator, Phase, Report, TAG, elapsed_ms, in_ms, ticks_between};
+use crate::node::esp_now::print::Level;
+use crate::node::esp_now::task::{Cx, Event, Outcome, Outgoing, Step, Task};
+use crate::time::Duration;
+use crate::wire::component::handshake::Message;
+use crate::wire::component::{DataType, FrameConfig, group};
+use crate::wire::mac::Mac;
+
+impl<const DEVICES: usize, const SESSIONS: usize> Task for Initiator<DEVICES, SESSIONS> {
+    fn run(&mut self, cx: &mut Cx<'_>) -> Step {
+        // Every phase is left after a bounded number of turns, or waits.
+        loop {
+            let wait = match self.phase {
+                Phase::Idle => Some(Step::Idle),
+                Phase::Ask(round) => self.check_ask(cx, round),
+                Phase::Listen(_, until) if cx.now < until => Some(Step::Until(until)),
+                Phase::Listen(round, _) => {
+                    self.phase = Phase::Ask(round.saturating_add(1));
+                    None
+                }
+                Phase::List(line) => Some(self.print_list(cx, line)),
+                Phase::Begin => self.begin_round(cx),
+                Phase::Join(_) | Phase::Offer | Phase::Leave(_) | Phase::Answer(_) => {
+                    Some(Step::Send)
+                }
+                Phase::Collect(until) => self.collect(cx, until),
+                Phase::Finish => {
+                    self.finish(cx);
+                    None
+                }
+            };
+            if let Some(step) = wait {
+                return step;
+            }
+        }
+    }
+
+    fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
+        let outgoing = self.write(payload);
+        self.offered |= self.phase == Phase::Offer;
+        if outgoing.is_none() {
+            // A session that was done while its answer waited for the lock.
+            self.sent(cx, Outcome::Done { attempts: 0 });
+        }
+        outgoing
+    }
+
+    fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
+        match self.phase {
+            Phase::Ask(round) if outcome.is_done() => self.asked(cx, round),
+            Phase::Ask(_) => {
+                self.end_scan(cx, Phase::Idle);
+                self.wipe();
+            }
+            Phase::Join(from) => self.grouped(cx, from, true),
+            Phase::Leave(from) => self.grouped(cx, from, false),
+            Phase::Offer if outcome.is_done() => {
+                self.magic = cx.magic();
+                self.phase = Phase::Leave(0);
+            }
+            Phase::Offer => {
+                cx.log(Level::Warn, TAG, format_args!("espnow-session cm0 send failed"));
+                self.end_round();
+            }
+            Phase::Answer(_) => {
+                if !outcome.is_done() {
+                    cx.log(Level::Warn, TAG, format_args!("espnow-session send failed"));
+                }
+                self.collect_on(cx);
+            }
+            _ => {}
+        }
+    }
+}
+
+impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
+    /// Writes what the phase sends.
+    fn write(&self, payload: &mut [u8]) -> Option<Outgoing> {
+        let (data_type, dest, config, magic, len) = match self.phase {
+            Phase::Ask(_) => {
+                let config = FrameConfig { broadcast: true, copies: 10, ..CONFIG };
+                let len = Message::Request.emit(payload)?;
+                (DataType::Security, Mac::BROADCAST, config, self.magic, len)
+            }
+            Phase::Join(from) | Phase::Leave(from) => {
+                let len = self.write_group(from, payload)?;
+                (DataType::Group, Mac::BROADCAST, FrameConfig::default(), self.magic, len)
+            }
+            Phase::Offer => {
+                let config = FrameConfig { broadcast: true, group: true, ..CONFIG };
+                (DataType::Security, group::SEC, config, 0, self.write_offer(payload)?)
+            }
+            Phase::Answer(slot) => {
+                let (to, len) = self.write_answer(slot, payload)?;
+                (DataType::Security, to, CONFIG, 0, len)
+            }
+            _ => return None,
+        };
+        Some(Outgoing { data_type, dest, config, magic, len, wait: Duration::MAX })
+    }
+
+    /// The last lines, and the end.
+    fn finish(&mut self, cx: &mut Cx<'_>) {
+        let (done, unfinished) = self.result();
+        let spent = elapsed_ms(cx, self.began);
+        match self.report {
+            Report::Command => {
+                let line = format_args!(
+                    "App key is sent to the device to complete, Spend time: {spent}ms"
+                );
+                cx.log(Level::Info, "espnow_cmd", line);
+            }
+            Report::Application(tag) => {
+                let scan = ticks_between(cx, self.began, self.scanned);
+                let scan = in_ms(cx, scan);
+                let line = format_args!(
+                    "App key is sent to the device to complete, Spend time: {spent}ms, Scan time: {scan}ms"
+                );
+                cx.log(Level::Info, tag, line);
+            }
+        }
+        let tag = self.tag();
+        let line = format_args!(
+            "Devices security completed, successed_num: {done}, unfinished_num: {unfinished}"
+        );
+        cx.log(Level::Info, tag, line);
+        cx.event(Event::KeysSent { done, unfinished });
+        cx.shared.air.listen(DataType::Security, self.listened);
+        self.wipe();
+        self.phase = Phase::Idle;
+    }
+
+    fn tag(&self) -> &'static str {
+        match self.report {
+            Report::Command => "espnow_cmd",
+            Report::Application(tag) => tag,
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! ESP-NOW: messages of the handshake, and both of its ends under any sequence of operations.
+
+use espbench_proto::node::esp_now::board::{BareBoard, Board, Key, Slot, Work};
+use espbench_proto::node::esp_now::print::Level;
+use espbench_proto::node::esp_now::security::{
+    Initiator, KEY_LEN, Policy, Pop, Responder, SecTest, erase_and_restart,
+};
+use espbench_proto::node::esp_now::task::{
+    Cx, Outcome, Outgoing, Received, Settings, Shared, Step, Task,
+};
+use espbench_proto::node::esp_now::tick::Tick;
+use espbench_proto::time::{Duration, Instant};
+use espbench_proto::wire::component::DataType;
+use espbench_proto::wire::component::handshake::{MESSAGE_MAX, Message, Session};
+use espbench_proto::wire::mac::Mac;
+
+/// Bytes as a message and as a step of the key agreement: what is read is written back and read the
+/// same.
+pub fn esp_now_handshake(data: &[u8]) {
+    let mut buf = [0; 300];
+    if let Some(message) = Message::parse(data) {
+        let len = message.emit(&mut buf).expect("it came in no more");
+        assert_eq!(buf[..len], data[..len]);
+        if let Message::Handshake(data) = message {
+            session(data);
+        }
+    }
+    session(data);
+}
+
+fn session(data: &[u8]) {
+    let Some(session) = Session::parse(data) else { return };
+    let mut buf = [0; MESSAGE_MAX];
+    let len = session.emit(&mut buf).expect("room for the longest");
+    assert_eq!(Session::parse(&buf[..len]), Some(session));
+    let len = session.emit_message(&mut buf).expect("room for the longest");
+    let Some(Message::Handshake(data)) = Message::parse(&buf[..len]) else { panic!("a handshake") };
+    assert_eq!(Session::parse(data), Some(session));
+}
+
+/// The first bytes choose the settings, then each byte is an operation: its low three bits say which,
+/// the others a number.
+///
+/// X25519 takes far longer than everything else: an input ends after the first, but for one choice
+/// of settings, which ends after a handshake.
+pub fn esp_now_security(data: &[u8]) {
+    let [kind, tick, rest @ ..] = data else { return };
+    let mut world = World::new(*kind, *tick);
+    for (at, byte) in rest.iter().take(96).enumerate() {
+        world.step(byte & 7, byte >> 3, &rest[at + 1..]);
+        world.check();
+        let slow = world.giver.board.slow + world.taker.board.slow;
+        if slow >= if kind & 15 == 0 { 5 } else { 1 } {
+            break;
+        }
+    }
+    world.end();
+}
+
+const GIVER: Mac = Mac([2, 0, 0, 0, 0, 1]);
+const TAKER: Mac = Mac([2, 0, 0, 0, 0, 2]);
+const DEVICES: usize = 4;
+
+/// Counts X25519, and keeps two keys.
+#[derive(Default)]
+struct Flash {
+    keys: [Option<[u8; KEY_LEN]>; 2],
+    broken: bool,
+    slow: u32,
+}
+
+impl Flash {
+    fn place(&mut self, key: Key) -> &mut Option<[u8; KEY_LEN]> {
+        &mut self.keys[usize::from(key == Key::DecryptKey)]
+    }
+}
+
+impl Board for Flash {
+    fn random(&mut self, out: &mut [u8]) {
+        BareBoard(u64::from(self.slow)).random(out);
+    }
+
+    fn cost(&mut self, work: Work) -> Duration {
+        self.slow += u32::from(matches!(work, Work::KeyPair | Work::SharedSecret));
+        Duration::ZERO
+    }
+
+    fn slot_size(&self, _: Slot) -> u32 {
+        0
+    }
+
+    fn image_len(&self, _: Slot) -> u32 {
+        0
+    }
+
+    fn read(&mut self, _: Slot, _: u32, _: &mut [u8]) -> bool {
+        false
+    }
+
+    fn erase(&mut self, _: u32) -> bool {
+        false
+    }
+
+    fn write(&mut self, _: u32, _: &[u8]) -> bool {
+        false
+    }
+
+    fn boot(&mut self, _: Slot) -> bool {
+        false
+    }
+
+    fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize> {
+        let value = (*self.place(key))?;
+        out.copy_from_slice(&value);
+        Some(value.len())
+    }
+
+    fn save(&mut self, key: Key, value: &[u8]) -> bool {
+        if !self.broken {
+            *self.place(key) = value.try_into().ok();
+        }
+        !self.broken
+    }
+
+    fn forget(&mut self, key: Key) {
+        *self.place(key) = None;
+    }
+}
+
+struct Node {
+    shared: Shared,
+    board: Flash,
+}
+
+impl Node {
+    fn new(mac: Mac, kind: u8, tick: u8) -> Self {
+        let mut settings = Settings {
+            tick: Tick::from_hz([100, 1000][usize::from(tick & 1)]),
+            ..Settings::default()
+        };
+        settings.encrypt.enabled = kind & 16 == 0;
+        if kind & 32 != 0 {
+            settings.policy = Policy::STRICT;
+        }
+        let mut shared = Shared::new(mac, settings);
+        (shared.print.uart, shared.print.remote) = (Level::None, Level::None);
+        Self { shared, board: Flash { broken: kind & 64 != 0, ..Flash::default() } }
+    }
+
+    fn cx(&mut self, now: Instant) -> Cx<'_> {
+        Cx { now, board: &mut self.board, shared: &mut self.shared }
+    }
+}
+
+struct World {
+    giver: Node,
+    taker: Node,
+    initiator: Initiator<DEVICES, 2>,
+    responder: Responder,
+    test: SecTest<64>,
+    now: Instant,
+    /// What the initiator sent last, and the responder.
+    request: Vec<u8>,
+    answer: (DataType, Vec<u8>),
+}
+
+impl World {
+    fn new(kind: u8, tick: u8) -> Self {
+        let mut giver = Node::new(GIVER, kind & !64, tick);
+        let taker = Node::new(TAKER, kind, tick);
+        if kind & 128 == 0 {
+            let stored = giver.shared.keys.store(&mut giver.board, &[7; KEY_LEN]);
+            assert!(stored);
+        }
+        let mut responder = Responder::new(Pop::new(Pop::DEFAULT));
+        responder.open_window(Instant::ZERO + Duration::from_secs(u64::from(tick)));
+        Self {
+            giver,
+            taker,
+            initiator: Initiator::new(),
+            responder,
+            test: SecTest::new(),
+            now: Instant::ZERO,
+            request: Vec::new(),
+            answer: (DataType::Security, Vec::new()),
+        }
+    }
+
+    fn step(&mut self, operation: u8, number: u8, rest: &[u8]) {
+        match operation {
+            0 => {
+                let ms = [1, 10, 101, 5001][usize::from(number & 3)];
+                self.now = self.now + Duration::from_micros(ms * 1000 + u64::from(number));
+            }
+            1 => self.run_initiator(),
+            2 => {
+                let outcome =
+                    if number & 3 == 3 { Outcome::Failed } else { Outcome::Done { attempts: 1 } };
+                self.initiator.sent(&mut self.giver.cx(self.now), outcome);
+            }
+            3 => {
+                let data = mutated(&self.request, number, rest);
+                self.ask(if number & 2 == 0 { GIVER } else { TAKER }, &data);
+            }
+            4 => {
+                let (data_type, data) = &self.answer;
+                let data = mutated(data, number, rest);
+                let data_type = *data_type;
+                self.tell(data_type, if number & 2 == 0 { TAKER } else { GIVER }, &data);
+            }
+            5 => {
+                let data = rest[..rest.len().min(usize::from(number) * 3)].to_vec();
+                match number & 3 {
+                    0 => self.ask(GIVER, &data),
+                    1 => self.tell(DataType::Security, TAKER, &data),
+                    2 => self.tell(DataType::SecurityStatus, TAKER, &data),
+                    _ => self.tell(DataType::SecurityStatus, Mac([number; 6]), &data),
+                }
+            }
+            6 => self.command(number),
+            _ => self.bench(number),
+        }
+    }
+
+    fn run_initiator(&mut self) {
+        let cx = &mut self.giver.cx(self.now);
+        match self.initiator.run(cx) {
+            Step::Send => {
+                let mut payload = [0; 250];
+                if let Some(outgoing) = self.initiator.compose(cx, &mut payload) {
+                    self.request = payload[..outgoing.len].to_vec();
+                }
+            }
+            Step::Until(until) => {
+                assert!(until.since(self.now) <= Duration::from_millis(5010), "bounded waits");
+            }
+            Step::Idle => assert!(self.initiator.is_idle()),
+        }
+    }
+
+    /// A payload for the responder, and its answer.
+    fn ask(&mut self, from: Mac, data: &[u8]) {
+        let cx = &mut self.taker.cx(self.now);
+        let frame = received(DataType::Security, from, data, self.now);
+        self.responder.receive(cx, &frame);
+        if self.responder.run(cx) != Step::Send {
+            return;
+        }
+        let mut payload = [0; 250];
+        if let Some(outgoing) = self.responder.compose(cx, &mut payload) {
+            let Outgoing { data_type, len, dest, .. } = outgoing;
+            assert_eq!(dest, from);
+            self.answer = (data_type, payload[..len].to_vec());
+        }
+        self.responder.sent(cx, Outcome::Done { attempts: 1 });
+        assert_eq!(self.responder.run(cx), Step::Idle);
+    }
+
+    fn tell(&mut self, data_type: DataType, from: Mac, data: &[u8]) {
+        let frame = received(data_type, from, data, self.now);
+        self.initiator.receive(&mut self.giver.cx(self.now), &frame);
+    }
+
+    fn command(&mut self, number: u8) {
+        let cx = &mut self.giver.cx(self.now);
+        let pop = Pop::new(if number & 8 == 0 { Pop::DEFAULT } else { b"" });
+        let idle = self.initiator.is_idle();
+        let begun = match number & 7 {
+            0 | 1 => self.initiator.start(cx, b"x", [TAKER], &pop),
+            2 => self.initiator.start(cx, b"x", [Mac::BROADCAST, Mac([number; 6])], &pop),
+            3 => self.initiator.find(cx, u32::from(number >> 3) * 1000),
+            4 => self.initiator.hand_out(cx, "init", &pop),
+            5 => {
+                self.initiator.stop(cx);
+                false
+            }
+            6 => {
+                self.responder.open_window(self.now + Duration::from_secs(u64::from(number)));
+                false
+            }
+            _ => {
+                erase_and_restart(cx);
+                false
+            }
+        };
+        assert!(idle || !begun, "one thing at a time");
+    }
+
+    fn bench(&mut self, number: u8) {
+        let cx = &mut self.giver.cx(self.now);
+        if number & 3 == 0 {
+            self.test.start(cx, u32::from(number >> 4) + 1, usize::from(number >> 2) * 9);
+        } else {
+            self.test.run(cx);
+        }
+        if number & 16 != 0 {
+            while self.giver.shared.take_sample().is_some() {}
+        }
+    }
+
+    fn check(&mut self) {
+        let (done, unfinished) = self.initiator.result();
+        assert!(usize::from(done + unfinished) <= self.initiator.devices().len());
+        assert!(self.initiator.devices().len() <= DEVICES);
+        assert!(!(self.initiator.is_idle() && self.initiator.is_exchanging()));
+        let info = self.responder.info();
+        assert!(info.version <= 1);
+        if self.taker.shared.keys.decrypt.is_some() {
+            assert!(self.taker.shared.settings.encrypt.enabled);
+        }
+        while self.giver.shared.take_event().is_some() {}
+    }
+
+    /// Stopped, it ends whatever it was doing; and so does the test.
+    fn end(&mut self) {
+        self.initiator.stop(&mut self.giver.cx(self.now));
+        for _ in 0..3 {
+            let cx = &mut self.giver.cx(self.now);
+            if self.initiator.run(cx) == Step::Idle {
+                break;
+            }
+        }
+        assert!(self.initiator.is_idle());
+        for _ in 0..64 {
+            while self.giver.shared.take_sample().is_some() {}
+            self.test.run(&mut self.giver.cx(self.now));
+        }
+        assert!(self.test.is_idle());
+    }
+}
+
+fn received(data_type: DataType, from: Mac, data: &[u8], at: Instant) -> Received<'_> {
+    Received { from, data_type, data, rssi: -40, channel: 1, at }
+}
+
+/// The payload, or one with a byte changed.
+fn mutated(data: &[u8], number: u8, rest: &[u8]) -> Vec<u8> {
+    let mut data = data.to_vec();
+    if number & 1 != 0
+        && let [at, to, ..] = rest
+        && let Some(byte) = data.get_mut(usize::from(*at))
+    {
+        *byte = *to;
+    }
+    data
+}
