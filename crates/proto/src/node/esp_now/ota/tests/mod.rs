@@ -1,6 +1,7 @@
 //! Conversations of an initiator with responders, on virtual time, through a medium that loses
 //! what it is told to lose.
 
+mod data;
 mod jobs;
 
 use super::build::Build;
