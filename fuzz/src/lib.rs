@@ -5,6 +5,12 @@ mod esp_now_engine;
 mod mqtt;
 
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
+mod esp_now_iperf;
+mod esp_now_prov;
+mod mqtt;
+
+pub use esp_now_iperf::esp_now_iperf;
+pub use esp_now_prov::esp_now_prov;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
 
 /// A fuzz target: its name, which is also its corpus folder, and what it does.
@@ -21,6 +27,8 @@ pub const TARGETS: &[Target] = &[
     ("esp_now_engine", esp_now_engine),
     ("mqtt_stream", mqtt_stream),
     ("mqtt_exchange", mqtt_exchange),
+    ("esp_now_iperf", esp_now_iperf),
+    ("esp_now_prov", esp_now_prov),
 ];
 
 /// A plan's text: reading it ends, and what it gives can be printed and read again.

@@ -1,6 +1,7 @@
 //! Conversations on virtual time.
 
 mod ping;
+mod record;
 mod throughput;
 
 use super::*;
