@@ -11,6 +11,12 @@ pub use esp_now_control::{esp_now_control, esp_now_time};
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
 pub use ieee80211::ieee80211;
 pub use esp_now_security::{esp_now_handshake, esp_now_security};
+mod esp_now_iperf;
+mod esp_now_prov;
+mod mqtt;
+
+pub use esp_now_iperf::esp_now_iperf;
+pub use esp_now_prov::esp_now_prov;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
 
 /// A fuzz target: its name, which is also its corpus folder, and what it does.
@@ -32,6 +38,8 @@ pub const TARGETS: &[Target] = &[
     ("ieee80211", ieee80211),
     ("esp_now_control", esp_now_control),
     ("esp_now_time", esp_now_time),
+    ("esp_now_iperf", esp_now_iperf),
+    ("esp_now_prov", esp_now_prov),
 ];
 
 /// A plan's text: reading it ends, and what it gives can be printed and read again.

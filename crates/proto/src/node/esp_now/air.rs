@@ -49,8 +49,6 @@ pub struct Air {
     /// The channel may not be changed: associated, SoftAP and station together, or a station has
     /// joined the SoftAP.
     pub locked: bool,
-    /// A part has tuned the radio: the node emits `Output::Tune` for it and takes it away.
-    pub retune: Option<u8>,
     /// Types that are listened to, as a mask of [`DataType::mask`].
     pub enabled: u16,
     /// Groups it is in.
@@ -71,7 +69,6 @@ impl Air {
             channel: 1,
             country: Country::WORLD,
             locked: false,
-            retune: None,
             enabled,
             groups: Vec::new(),
             command_rssi: 0,
@@ -79,11 +76,10 @@ impl Air {
         }
     }
 
-    /// Tunes the radio (`esp_wifi_set_channel`), unless that is locked.
+    /// Tunes the radio (`esp_wifi_set_channel`), unless that is locked. The node tells its driver.
     pub fn tune(&mut self, channel: u8) {
-        if !self.locked && channel != self.channel {
+        if !self.locked {
             self.channel = channel;
-            self.retune = Some(channel);
         }
     }
 

@@ -36,6 +36,8 @@ pub mod security;
 pub mod task;
 #[cfg(test)]
 pub(crate) mod testing;
+#[cfg(test)]
+pub(crate) mod testing_parts;
 pub mod tick;
 pub mod time_sync;
 pub mod transcript;
