@@ -4,8 +4,9 @@
 
 use super::args::Text;
 use super::calendar::{Date, offset};
-use super::command::{Command, EspnowConfig, FlashLog, Gpio, LEVELS, Log, Sink, Time, WifiConfig};
+use super::command::{Command, EspnowConfig, FlashLog, Gpio, Log, Sink, Time, WifiConfig};
 use super::error::Error;
+use super::parse::LEVELS;
 use super::{help, table};
 use crate::node::esp_now::air::Country;
 use crate::node::esp_now::board::Key;

@@ -7,6 +7,7 @@
 //! | [`table`] | every command with its options |
 //! | [`args`] | options as argtable3 reads them |
 //! | [`command`] | what a line asks for, as a value |
+//! | [`mod@parse`] | from a line to that value |
 //! | [`error`] | results by number and name |
 //! | [`local`] | the commands that need no other part |
 //!
@@ -26,13 +27,17 @@ pub mod editor;
 pub mod error;
 mod help;
 pub mod local;
+pub mod parse;
 pub mod table;
+#[cfg(test)]
+mod tests;
 pub mod words;
 
-pub use command::{Command, ParseError, parse};
+pub use command::Command;
 pub use editor::Editor;
 pub use error::Error;
 pub use local::Local;
+pub use parse::{ParseError, parse};
 
 use super::print::Level;
 use super::task::Cx;

@@ -10,6 +10,8 @@ mod beacon;
 pub mod command;
 pub mod inbox;
 pub mod log;
+#[cfg(test)]
+mod tests;
 
 pub use command::Commander;
 pub use inbox::Inbox;
