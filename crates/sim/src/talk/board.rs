@@ -7,12 +7,17 @@ use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::mem;
 use core::time::Duration;
-use espbench_proto::node::esp_now::board::{Board, Key, Slot, Work};
+use espbench_proto::node::esp_now::board::{Board, Boot, Key, Slot, Work};
 use espbench_proto::time::Instant;
 
 /// Bytes of a slot: that of ESP-IDF's default partition table with two OTA slots
 /// (`partitions_two_ota.csv`).
 pub const SLOT_SIZE: u32 = 0x10_0000;
+
+/// Reason of a reset: power was switched on (`ESP_RST_POWERON`, `esp_system.h` of ESP-IDF).
+pub(super) const POWER_ON: u32 = 1;
+/// The firmware asked for it (`ESP_RST_SW`).
+pub(super) const SOFTWARE: u32 = 3;
 
 /// A level that a pin was set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +40,7 @@ pub struct MemoryBoard {
     /// Flash fails from now on: erasing, writing, choosing a slot and storing.
     pub broken: bool,
     pub(super) now: Instant,
+    boot: Boot,
     slot_size: u32,
     running: Flash,
     spare: Flash,
@@ -58,6 +64,7 @@ impl MemoryBoard {
             edges: Vec::new(),
             broken: false,
             now: Instant::ZERO,
+            boot: Boot { count: 1, reason: POWER_ON, crash: false },
             slot_size: SLOT_SIZE,
             running: Flash::Empty,
             spare: Flash::Empty,
@@ -100,7 +107,8 @@ impl MemoryBoard {
     }
 
     /// What a reset does to it: the slot that was chosen runs.
-    pub(super) fn reset(&mut self) {
+    pub(super) fn reset(&mut self, reason: u32) {
+        self.boot = Boot { count: self.boot.count.saturating_add(1), reason, crash: false };
         if self.next == Slot::Spare {
             // Two slots, of which one runs: that is an exchange.
             mem::swap(&mut self.running, &mut self.spare);
@@ -188,6 +196,10 @@ impl Board for MemoryBoard {
         self.stored.remove(&(key as u8));
     }
 
+    fn started(&self) -> Boot {
+        self.boot
+    }
+
     fn pin(&mut self, number: u8, high: bool) {
         self.edges.push(Edge { at: self.now, pin: number, high });
     }
@@ -209,13 +221,13 @@ mod tests {
         }
         assert!(board.holds(Slot::Spare, &new) && board.boot(Slot::Spare));
         assert!(board.holds(Slot::Running, &old), "until the reset");
-        board.reset();
+        board.reset(POWER_ON);
         assert!(board.holds(Slot::Running, &new) && board.holds(Slot::Spare, &old));
         assert!(board.boot(Slot::Spare));
-        board.reset();
+        board.reset(POWER_ON);
         assert!(board.holds(Slot::Running, &old));
         assert_eq!(board.image(Slot::Spare), new.bytes());
-        board.reset();
+        board.reset(POWER_ON);
         assert!(board.holds(Slot::Running, &old), "a reset by itself changes nothing");
     }
 
@@ -223,7 +235,8 @@ mod tests {
     fn values_outlive_a_reset_and_broken_flash_says_so() {
         let mut board = MemoryBoard::new(1, NodeId(0));
         assert!(board.save(Key::Wifi, b"ssid"));
-        board.reset();
+        board.reset(SOFTWARE);
+        assert_eq!(board.started(), Boot { count: 2, reason: 3, crash: false });
         let mut out = [0; 2];
         assert_eq!((board.load(Key::Wifi, &mut out), &out), (Some(2), b"ss"));
         board.forget(Key::Wifi);

@@ -1,6 +1,6 @@
 //! The loop: devices, frames and consoles in the order of virtual time.
 
-use super::board::MemoryBoard;
+use super::board::{MemoryBoard, POWER_ON, SOFTWARE};
 use super::device::{Birth, Device, NodeId};
 use super::medium::Medium;
 use super::note::{Note, Watch, Why};
@@ -246,9 +246,13 @@ impl<D: Device, W: Watch> Fleet<D, W> {
         self.settle(node)
     }
 
-    /// Resets a node: what it had in RAM is gone, its board stays. It starts again after
-    /// [`Setup::restart`].
+    /// Switches a node off and on: what it had in RAM is gone, its board stays. It starts again
+    /// after [`Setup::restart`].
     pub fn reset(&mut self, node: NodeId) {
+        self.reset_because(node, POWER_ON);
+    }
+
+    fn reset_because(&mut self, node: NodeId, reason: u32) {
         let station = &mut self.stations[node.index()];
         if station.device.take().is_none() {
             return;
@@ -260,7 +264,7 @@ impl<D: Device, W: Watch> Fleet<D, W> {
             self.pool.release(frame);
         }
         station.terminal.reset();
-        station.board.reset();
+        station.board.reset(reason);
         station.resets += 1;
         self.watch.note(self.now, &Note::Reset { node });
         self.schedule(self.now + self.setup.restart, node, What::Start);
@@ -424,7 +428,7 @@ impl<D: Device, W: Watch> Fleet<D, W> {
                 station.events.push((now, event));
                 self.watch.note(now, &Note::Event { node, event });
                 if event == Event::Restart {
-                    self.reset(node);
+                    self.reset_because(node, SOFTWARE);
                 }
             }
             Output::WaitUntil(local) => {

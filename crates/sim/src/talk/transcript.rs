@@ -241,20 +241,20 @@ impl fmt::Display for FrameEntry {
             write!(f, ", attempt {}", self.attempt)?;
         }
         match (&self.heard[..], self.acknowledged) {
-            ([], _) => f.write_str("; heard by nobody")?,
             (_, Some(_)) => {}
+            ([], None) => f.write_str("; heard by nobody")?,
             ([one], None) => write!(f, "; heard by {one}")?,
             (several, None) => write!(f, "; heard by {}", several.len())?,
         }
         for (node, why) in &self.missed {
             match self.acknowledged {
                 None => write!(f, ", {} at {node}", why.name())?,
-                Some(_) => write!(f, ", {}", why.name())?,
+                Some(_) => write!(f, "; {}", why.name())?,
             }
         }
         match self.acknowledged {
-            Some(true) => f.write_str(", acknowledged"),
-            Some(false) => f.write_str(", not acknowledged"),
+            Some(true) => f.write_str("; acknowledged"),
+            Some(false) => f.write_str("; not acknowledged"),
             None => Ok(()),
         }
     }
@@ -341,7 +341,7 @@ mod tests {
         (frame.header, frame.heard) = (None, vec![]);
         assert_eq!(
             text(What::Frame(frame)),
-            "    1.234567    node3 > frame 7 to node4, 25 B, channel 6, attempt 2; heard by nobody, lost, not acknowledged"
+            "    1.234567    node3 > frame 7 to node4, 25 B, channel 6, attempt 2; lost; not acknowledged"
         );
         let printed = text(What::Printed("a\x1b[31m\tb".into()));
         assert_eq!(printed, "    1.234567    node3 | a\u{FFFD}[31m\u{FFFD}b");

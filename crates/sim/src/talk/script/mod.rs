@@ -9,7 +9,7 @@
 //! | `wait until NODES prints "TEXT" [max TIME]` | goes on when each of them has printed a line with the text; it fails after the time (60 s) |
 //! | `reset NODES` | resets them |
 //! | `loss PERCENT` | changes the medium's loss |
-//! | `link NODE NODE off` or `link NODE NODE RSSI` | both directions between two nodes: none, or with that signal strength in dBm |
+//! | `link NODES NODES off` or `link NODES NODES RSSI` | both directions between each of these and each of those: none, or with that signal strength in dBm |
 //! | `image NODES running\|spare LENGTH "VERSION"` | puts an image made up from length and version into a slot |
 //!
 //! `NODES` is `all`, or a list of nodes and ranges: `node0`, `node1,node4`, `node2..node9`. `TIME`
@@ -72,10 +72,10 @@ pub enum Statement {
     Loss(Chance),
     /// Change a link.
     Link {
-        /// One end.
-        a: NodeId,
-        /// The other.
-        b: NodeId,
+        /// At one end.
+        from: Vec<NodeId>,
+        /// At the other.
+        to: Vec<NodeId>,
         /// Signal strength in dBm, if they hear each other.
         rssi: Option<i8>,
     },

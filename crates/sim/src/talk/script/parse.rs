@@ -88,12 +88,12 @@ fn loss(line: &mut Line<'_>) -> Result<Statement, Wrong> {
 }
 
 fn link(line: &mut Line<'_>) -> Result<Statement, Wrong> {
-    let a = line.node()?;
+    let from = line.nodes()?;
     line.blanks();
-    let b = line.node()?;
+    let to = line.nodes()?;
     line.blanks();
     let rssi = if line.word("off") { None } else { Some(line.dbm()?) };
-    Ok(Statement::Link { a, b, rssi })
+    Ok(Statement::Link { from, to, rssi })
 }
 
 fn image(line: &mut Line<'_>) -> Result<Statement, Wrong> {
@@ -209,9 +209,9 @@ mod tests {
         }
         assert_eq!(one("reset node9"), Statement::Reset(nodes(&[9])));
         assert_eq!(one("loss 2.5%"), Statement::Loss(Chance::of(0.025)));
-        let link = |rssi| Statement::Link { a: NodeId(0), b: NodeId(1), rssi };
-        assert_eq!(one("link node0 node1 off"), link(None));
-        assert_eq!(one("link node0 node1 -70 dBm"), link(Some(-70)));
+        let link = |rssi| Statement::Link { from: nodes(&[0]), to: nodes(&[1, 2]), rssi };
+        assert_eq!(one("link node0 node1,node2 off"), link(None));
+        assert_eq!(one("link node0 node1..node2 -70 dBm"), link(Some(-70)));
         assert_eq!(
             one("image node0 spare 1_029_248 \"2.0\""),
             Statement::Image {
