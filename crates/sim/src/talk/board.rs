@@ -4,10 +4,11 @@ use super::device::NodeId;
 use super::image::{Flash, Image};
 use crate::random::{Purpose, Random};
 use alloc::collections::BTreeMap;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;
 use core::time::Duration;
-use espbench_proto::node::esp_now::board::{Board, Boot, Key, Slot, Work};
+use espbench_proto::node::esp_now::board::{Board, Boot, Download, Key, Slot, Work};
 use espbench_proto::time::Instant;
 
 /// Bytes of a slot: that of ESP-IDF's default partition table with two OTA slots
@@ -39,6 +40,9 @@ pub struct MemoryBoard {
     pub edges: Vec<Edge>,
     /// Flash fails from now on: erasing, writing, choosing a slot and storing.
     pub broken: bool,
+    /// Images that can be downloaded, by address. A download takes no time.
+    pub offers: BTreeMap<String, Image>,
+    download: Download,
     pub(super) now: Instant,
     boot: Boot,
     slot_size: u32,
@@ -63,6 +67,8 @@ impl MemoryBoard {
             costs: free,
             edges: Vec::new(),
             broken: false,
+            offers: BTreeMap::new(),
+            download: Download::Failed,
             now: Instant::ZERO,
             boot: Boot { count: 1, reason: POWER_ON, crash: false },
             slot_size: SLOT_SIZE,
@@ -196,6 +202,22 @@ impl Board for MemoryBoard {
         self.stored.remove(&(key as u8));
     }
 
+    fn fetch(&mut self, url: &str) -> bool {
+        let image = self.offers.get(url).cloned();
+        self.download = match image.filter(|image| !self.broken && image.len() <= self.slot_size) {
+            Some(image) => {
+                self.spare = Flash::Whole(image);
+                Download::Complete
+            }
+            None => Download::Failed,
+        };
+        self.download == Download::Complete
+    }
+
+    fn download(&mut self) -> Download {
+        self.download
+    }
+
     fn started(&self) -> Boot {
         self.boot
     }
@@ -242,6 +264,11 @@ mod tests {
         board.forget(Key::Wifi);
         assert_eq!(board.load(Key::Wifi, &mut out), None);
         assert!(!board.erase(SLOT_SIZE + 1) && !board.read(Slot::Spare, SLOT_SIZE, &mut out));
+        assert!(!board.fetch("http://here/image"));
+        let image = Image::synthetic(300, "1", 1);
+        board.offers.insert("http://here/image".into(), image.clone());
+        assert!(board.fetch("http://here/image") && board.holds(Slot::Spare, &image));
+        assert_eq!(board.download(), Download::Complete);
         board.broken = true;
         assert!(!board.save(Key::Wifi, b"") && !board.erase(1) && !board.write(0, b""));
     }

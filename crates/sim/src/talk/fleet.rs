@@ -20,6 +20,7 @@ use espbench_proto::node::esp_now::task::Event;
 use espbench_proto::node::esp_now::{Input, Output};
 use espbench_proto::sample::Sample;
 use espbench_proto::time::Instant;
+use espbench_proto::wire::mac::Mac;
 
 /// Bytes that a device may send or print with one poll.
 const BUFFER: usize = 2048;
@@ -204,6 +205,11 @@ impl<D: Device, W: Watch> Fleet<D, W> {
     /// What a node has told its application.
     pub fn events(&self, node: NodeId) -> &[(Instant, Event)] {
         &self.stations[node.index()].events
+    }
+
+    /// Payloads that a node has handed to its application, each with when and from whom.
+    pub fn data(&self, node: NodeId) -> &[(Instant, Mac, Vec<u8>)] {
+        &self.stations[node.index()].data
     }
 
     /// The samples that a node has recorded; its own clock.
@@ -430,6 +436,11 @@ impl<D: Device, W: Watch> Fleet<D, W> {
                 if event == Event::Restart {
                     self.reset_because(node, SOFTWARE);
                 }
+            }
+            Output::Data { len, from, rssi, channel } => {
+                let data = &buffer[..len.min(BUFFER)];
+                station.data.push((now, from, data.into()));
+                self.watch.note(now, &Note::Data { node, from, data, rssi, channel });
             }
             Output::WaitUntil(local) => {
                 let at = station.zero.after(local.since(Instant::ZERO)).max(now);

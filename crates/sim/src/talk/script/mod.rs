@@ -11,6 +11,7 @@
 //! | `loss PERCENT` | changes the medium's loss |
 //! | `link NODES NODES off` or `link NODES NODES RSSI` | both directions between each of these and each of those: none, or with that signal strength in dBm |
 //! | `image NODES running\|spare LENGTH "VERSION"` | puts an image made up from length and version into a slot |
+//! | `offer NODES "URL" LENGTH "VERSION"` | what these nodes can download from that address (`ota -d`) |
 //!
 //! `NODES` is `all`, or a list of nodes and ranges: `node0`, `node1,node4`, `node2..node9`. `TIME`
 //! has a unit: `500ms`, `1.5s`, `2min`. In a command, `{node3}` or a list in braces stands for the
@@ -85,6 +86,17 @@ pub enum Statement {
         nodes: Vec<NodeId>,
         /// Which slot.
         slot: Slot,
+        /// Bytes.
+        len: u32,
+        /// Version in its description.
+        version: String,
+    },
+    /// Let an image be downloaded.
+    Offer {
+        /// By whom.
+        nodes: Vec<NodeId>,
+        /// From where.
+        url: String,
         /// Bytes.
         len: u32,
         /// Version in its description.

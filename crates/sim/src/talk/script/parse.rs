@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use espbench_proto::node::esp_now::board::Slot;
 
 const STATEMENTS: &str =
-    "`NODES> COMMAND`, `wait`, `reset`, `loss`, `link`, `image` or a comment with `#`";
+    "`NODES> COMMAND`, `wait`, `reset`, `loss`, `link`, `image`, `offer` or a comment";
 
 /// Reads a script for a fleet of so many nodes.
 ///
@@ -38,6 +38,12 @@ fn statement(line: &mut Line<'_>) -> Result<Statement, Wrong> {
         link(line)?
     } else if line.word("image") {
         image(line)?
+    } else if line.word("offer") {
+        let nodes = line.nodes()?;
+        line.blanks();
+        let url = line.quoted()?;
+        let (len, version) = described(line)?;
+        Statement::Offer { nodes, url, len, version }
     } else if is_nodes(line) {
         return command(line);
     } else {
@@ -106,6 +112,12 @@ fn image(line: &mut Line<'_>) -> Result<Statement, Wrong> {
     } else {
         return Err(line.wrong("`running` or `spare`"));
     };
+    let (len, version) = described(line)?;
+    Ok(Statement::Image { nodes, slot, len, version })
+}
+
+/// Length and version of an image.
+fn described(line: &mut Line<'_>) -> Result<(u32, String), Wrong> {
     let wanted = "a length in bytes, 16777216 at most,";
     let wrong = line.wrong(wanted);
     let len = line.number(wanted)?;
@@ -113,8 +125,7 @@ fn image(line: &mut Line<'_>) -> Result<Statement, Wrong> {
     if len > 16 << 20 {
         return Err(wrong);
     }
-    let version = line.quoted()?;
-    Ok(Statement::Image { nodes, slot, len, version })
+    Ok((len, line.quoted()?))
 }
 
 fn command(line: &mut Line<'_>) -> Result<Statement, Wrong> {
@@ -224,6 +235,19 @@ mod tests {
     }
 
     #[test]
+    fn an_offer_has_an_address() {
+        assert_eq!(
+            one("offer node1 \"http://h/x\" 5 \"v\""),
+            Statement::Offer {
+                nodes: vec![NodeId(1)],
+                url: "http://h/x".into(),
+                len: 5,
+                version: "v".into()
+            }
+        );
+    }
+
+    #[test]
     fn lines_are_counted_and_empty_ones_are_nothing() {
         let script = parse("# a\n\n  # b\nwait 1s\r\n\nall> x\n", 2).unwrap();
         assert_eq!(script.statements.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [4, 6]);
@@ -234,7 +258,7 @@ mod tests {
         for (text, wrong) in [
             (
                 "\n go",
-                "line 2, column 2: `go` where `NODES> COMMAND`, `wait`, `reset`, `loss`, `link`, `image` or a comment with `#` is wanted",
+                "line 2, column 2: `go` where `NODES> COMMAND`, `wait`, `reset`, `loss`, `link`, `image`, `offer` or a comment is wanted",
             ),
             (
                 "wait",

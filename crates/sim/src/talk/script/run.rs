@@ -118,6 +118,12 @@ impl Script {
                         fleet.medium.link(a, b, rssi.map(Link::at));
                     }
                 }
+                Statement::Offer { nodes, url, len, version } => {
+                    let image = Image::synthetic(*len, version, IMAGE_SEED);
+                    for node in nodes {
+                        fleet.board_mut(*node).offers.insert(url.clone(), image.clone());
+                    }
+                }
                 Statement::Image { nodes, slot, len, version } => {
                     let image = Image::synthetic(*len, version, IMAGE_SEED);
                     for node in nodes {
