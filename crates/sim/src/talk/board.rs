@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(board.load(Key::Wifi, &mut out), None);
         assert!(!board.erase(SLOT_SIZE + 1) && !board.read(Slot::Spare, SLOT_SIZE, &mut out));
         assert!(!board.fetch("http://here/image"));
-        let image = Image::synthetic(300, "1", 1);
+        let image = Image::synthetic(352, "1", 1);
         board.offers.insert("http://here/image".into(), image.clone());
         assert!(board.fetch("http://here/image") && board.holds(Slot::Spare, &image));
         assert_eq!(board.download(), Download::Complete);

@@ -3,6 +3,7 @@
 use super::line::Line;
 use super::{PATIENCE, Piece, Script, Statement, Wrong};
 use crate::random::Chance;
+use crate::talk::image::{LEN_MAX, LEN_MIN};
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_proto::node::esp_now::board::Slot;
@@ -118,11 +119,10 @@ fn image(line: &mut Line<'_>) -> Result<Statement, Wrong> {
 
 /// Length and version of an image.
 fn described(line: &mut Line<'_>) -> Result<(u32, String), Wrong> {
-    let wanted = "a length in bytes, 16777216 at most,";
+    let wanted = "the length of an image, a multiple of 16 from 352 to 16777216,";
     let wrong = line.wrong(wanted);
     let len = line.number(wanted)?;
-    // The largest flash that the family's chips map.
-    if len > 16 << 20 {
+    if !(LEN_MIN..=LEN_MAX).contains(&len) || !len.is_multiple_of(16) {
         return Err(wrong);
     }
     Ok((len, line.quoted()?))
@@ -237,11 +237,11 @@ mod tests {
     #[test]
     fn an_offer_has_an_address() {
         assert_eq!(
-            one("offer node1 \"http://h/x\" 5 \"v\""),
+            one("offer node1 \"http://h/x\" 352 \"v\""),
             Statement::Offer {
                 nodes: vec![NodeId(1)],
                 url: "http://h/x".into(),
-                len: 5,
+                len: 352,
                 version: "v".into()
             }
         );
