@@ -12,11 +12,13 @@
 //! | [`published`] | the published figures, read from CSV |
 //! | [`render`] | drawings of a report: text, JSON, CSV, Markdown, HTML |
 //! | [`sys`] | system calls that differ by platform, each with a fallback |
+//! | [`capture`] | capture files of what was on a simulated air |
 //! | [`clock`] | the monotonic clock |
 //!
 //! `target`, `store`, `render` and `respond` do not know each other, but for the in-process side
 //! of `target::loopback`.
 
+pub mod capture;
 pub mod cli;
 pub mod clock;
 pub mod published;

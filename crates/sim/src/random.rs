@@ -29,8 +29,6 @@ pub enum Purpose {
     Board = 5,
     /// When this node is switched on.
     Start = 6,
-    /// What an image is filled with.
-    Image = 7,
 }
 
 /// xoshiro256++ 1.0 (Blackman and Vigna 2021, "Scrambled linear pseudorandom number generators",

@@ -4,15 +4,21 @@ use super::device::NodeId;
 use super::image::{Flash, Image};
 use crate::random::{Purpose, Random};
 use alloc::collections::BTreeMap;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem;
 use core::time::Duration;
-use espbench_proto::node::esp_now::board::{Board, Key, Slot, Work};
+use espbench_proto::node::esp_now::board::{Board, Boot, Download, Key, Slot, Work};
 use espbench_proto::time::Instant;
 
 /// Bytes of a slot: that of ESP-IDF's default partition table with two OTA slots
 /// (`partitions_two_ota.csv`).
 pub const SLOT_SIZE: u32 = 0x10_0000;
+
+/// Reason of a reset: power was switched on (`ESP_RST_POWERON`, `esp_system.h` of ESP-IDF).
+pub(super) const POWER_ON: u32 = 1;
+/// The firmware asked for it (`ESP_RST_SW`).
+pub(super) const SOFTWARE: u32 = 3;
 
 /// A level that a pin was set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +40,11 @@ pub struct MemoryBoard {
     pub edges: Vec<Edge>,
     /// Flash fails from now on: erasing, writing, choosing a slot and storing.
     pub broken: bool,
+    /// Images that can be downloaded, by address. A download takes no time.
+    pub offers: BTreeMap<String, Image>,
+    download: Download,
     pub(super) now: Instant,
+    boot: Boot,
     slot_size: u32,
     running: Flash,
     spare: Flash,
@@ -57,7 +67,10 @@ impl MemoryBoard {
             costs: free,
             edges: Vec::new(),
             broken: false,
+            offers: BTreeMap::new(),
+            download: Download::Failed,
             now: Instant::ZERO,
+            boot: Boot { count: 1, reason: POWER_ON, crash: false },
             slot_size: SLOT_SIZE,
             running: Flash::Empty,
             spare: Flash::Empty,
@@ -100,7 +113,8 @@ impl MemoryBoard {
     }
 
     /// What a reset does to it: the slot that was chosen runs.
-    pub(super) fn reset(&mut self) {
+    pub(super) fn reset(&mut self, reason: u32) {
+        self.boot = Boot { count: self.boot.count.saturating_add(1), reason, crash: false };
         if self.next == Slot::Spare {
             // Two slots, of which one runs: that is an exchange.
             mem::swap(&mut self.running, &mut self.spare);
@@ -188,6 +202,26 @@ impl Board for MemoryBoard {
         self.stored.remove(&(key as u8));
     }
 
+    fn fetch(&mut self, url: &str) -> bool {
+        let image = self.offers.get(url).cloned();
+        self.download = match image.filter(|image| !self.broken && image.len() <= self.slot_size) {
+            Some(image) => {
+                self.spare = Flash::Whole(image);
+                Download::Complete
+            }
+            None => Download::Failed,
+        };
+        self.download == Download::Complete
+    }
+
+    fn download(&mut self) -> Download {
+        self.download
+    }
+
+    fn started(&self) -> Boot {
+        self.boot
+    }
+
     fn pin(&mut self, number: u8, high: bool) {
         self.edges.push(Edge { at: self.now, pin: number, high });
     }
@@ -209,13 +243,13 @@ mod tests {
         }
         assert!(board.holds(Slot::Spare, &new) && board.boot(Slot::Spare));
         assert!(board.holds(Slot::Running, &old), "until the reset");
-        board.reset();
+        board.reset(POWER_ON);
         assert!(board.holds(Slot::Running, &new) && board.holds(Slot::Spare, &old));
         assert!(board.boot(Slot::Spare));
-        board.reset();
+        board.reset(POWER_ON);
         assert!(board.holds(Slot::Running, &old));
         assert_eq!(board.image(Slot::Spare), new.bytes());
-        board.reset();
+        board.reset(POWER_ON);
         assert!(board.holds(Slot::Running, &old), "a reset by itself changes nothing");
     }
 
@@ -223,12 +257,18 @@ mod tests {
     fn values_outlive_a_reset_and_broken_flash_says_so() {
         let mut board = MemoryBoard::new(1, NodeId(0));
         assert!(board.save(Key::Wifi, b"ssid"));
-        board.reset();
+        board.reset(SOFTWARE);
+        assert_eq!(board.started(), Boot { count: 2, reason: 3, crash: false });
         let mut out = [0; 2];
         assert_eq!((board.load(Key::Wifi, &mut out), &out), (Some(2), b"ss"));
         board.forget(Key::Wifi);
         assert_eq!(board.load(Key::Wifi, &mut out), None);
         assert!(!board.erase(SLOT_SIZE + 1) && !board.read(Slot::Spare, SLOT_SIZE, &mut out));
+        assert!(!board.fetch("http://here/image"));
+        let image = Image::synthetic(352, "1", 1);
+        board.offers.insert("http://here/image".into(), image.clone());
+        assert!(board.fetch("http://here/image") && board.holds(Slot::Spare, &image));
+        assert_eq!(board.download(), Download::Complete);
         board.broken = true;
         assert!(!board.save(Key::Wifi, b"") && !board.erase(1) && !board.write(0, b""));
     }

@@ -1,6 +1,6 @@
 //! The loop: devices, frames and consoles in the order of virtual time.
 
-use super::board::MemoryBoard;
+use super::board::{MemoryBoard, POWER_ON, SOFTWARE};
 use super::device::{Birth, Device, NodeId};
 use super::medium::Medium;
 use super::note::{Note, Watch, Why};
@@ -20,6 +20,7 @@ use espbench_proto::node::esp_now::task::Event;
 use espbench_proto::node::esp_now::{Input, Output};
 use espbench_proto::sample::Sample;
 use espbench_proto::time::Instant;
+use espbench_proto::wire::mac::Mac;
 
 /// Bytes that a device may send or print with one poll.
 const BUFFER: usize = 2048;
@@ -206,6 +207,11 @@ impl<D: Device, W: Watch> Fleet<D, W> {
         &self.stations[node.index()].events
     }
 
+    /// Payloads that a node has handed to its application, each with when and from whom.
+    pub fn data(&self, node: NodeId) -> &[(Instant, Mac, Vec<u8>)] {
+        &self.stations[node.index()].data
+    }
+
     /// The samples that a node has recorded; its own clock.
     pub fn samples(&self, node: NodeId) -> &[Sample] {
         &self.stations[node.index()].samples
@@ -246,9 +252,13 @@ impl<D: Device, W: Watch> Fleet<D, W> {
         self.settle(node)
     }
 
-    /// Resets a node: what it had in RAM is gone, its board stays. It starts again after
-    /// [`Setup::restart`].
+    /// Switches a node off and on: what it had in RAM is gone, its board stays. It starts again
+    /// after [`Setup::restart`].
     pub fn reset(&mut self, node: NodeId) {
+        self.reset_because(node, POWER_ON);
+    }
+
+    fn reset_because(&mut self, node: NodeId, reason: u32) {
         let station = &mut self.stations[node.index()];
         if station.device.take().is_none() {
             return;
@@ -260,7 +270,7 @@ impl<D: Device, W: Watch> Fleet<D, W> {
             self.pool.release(frame);
         }
         station.terminal.reset();
-        station.board.reset();
+        station.board.reset(reason);
         station.resets += 1;
         self.watch.note(self.now, &Note::Reset { node });
         self.schedule(self.now + self.setup.restart, node, What::Start);
@@ -424,8 +434,13 @@ impl<D: Device, W: Watch> Fleet<D, W> {
                 station.events.push((now, event));
                 self.watch.note(now, &Note::Event { node, event });
                 if event == Event::Restart {
-                    self.reset(node);
+                    self.reset_because(node, SOFTWARE);
                 }
+            }
+            Output::Data { len, from, rssi, channel } => {
+                let data = &buffer[..len.min(BUFFER)];
+                station.data.push((now, from, data.into()));
+                self.watch.note(now, &Note::Data { node, from, data, rssi, channel });
             }
             Output::WaitUntil(local) => {
                 let at = station.zero.after(local.since(Instant::ZERO)).max(now);

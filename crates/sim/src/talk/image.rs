@@ -1,12 +1,18 @@
 //! Application images, whose content many boards share.
 
-use crate::random::{Purpose, Random};
 use alloc::rc::Rc;
 use alloc::vec;
 use alloc::vec::Vec;
+use espbench_proto::node::esp_now::ota::build::Build;
+use espbench_proto::wire::component::ota::App;
 
 /// Bytes of a sector of flash: the unit of erasing on every chip of the family.
 pub const SECTOR: u32 = 4096;
+
+/// Shortest image, bytes.
+pub const LEN_MIN: u32 = Build::LEN_MIN;
+/// Longest image: the largest flash that chips of the family map.
+pub const LEN_MAX: u32 = 16 << 20;
 
 /// An image as it lies in a slot. Cloning shares the content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -19,44 +25,20 @@ impl Image {
         Self(content.into())
     }
 
-    /// An image to send about: head and application description as ESP-IDF's build writes them,
-    /// then bytes that depend on length, version and seed. It is no program.
-    ///
-    /// | offset | bytes | field |
-    /// |---|---|---|
-    /// | 0 | 1 | 0xE9 (`esp_image_header_t`, `esp_app_format.h` of ESP-IDF) |
-    /// | 1 | 1 | segments: 1 |
-    /// | 12 | 2 | chip: 5 (ESP32-C3) |
-    /// | 24 | 8 | segment: address, length |
-    /// | 32 | 4 | 0xABCD5432 (`esp_app_desc_t`) |
-    /// | 48 | 32 | version |
-    /// | 80 | 32 | project |
-    /// | 112 | 16 | time of the build |
-    /// | 128 | 16 | date |
-    /// | 144 | 32 | release of ESP-IDF |
-    /// | 176 | 32 | digest of the ELF file |
-    ///
-    /// What does not fit into `len` is left out.
+    /// A valid image to send about, of an application `solution` with that version; its content
+    /// depends on length, version and seed. It is no program. The length is rounded up to one that
+    /// an image can have: a multiple of 16, [`LEN_MIN`] at least.
     #[must_use]
     pub fn synthetic(len: u32, version: &str, seed: u64) -> Self {
-        let mut bytes = vec![0; len as usize];
-        let mut random = Random::stream(seed, len, Purpose::Image);
-        random.fill(&mut bytes);
-        let mut digest = [0; 32];
-        random.fill(&mut digest);
-        let body = len.saturating_sub(32);
-        put(&mut bytes, 0, &[0; 288]);
-        put(&mut bytes, 0, &[0xE9, 1, 2, 0x20]);
-        put(&mut bytes, 12, &5_u16.to_le_bytes());
-        put(&mut bytes, 24, &0x3C00_0020_u32.to_le_bytes());
-        put(&mut bytes, 28, &body.to_le_bytes());
-        put(&mut bytes, 32, &0xABCD_5432_u32.to_le_bytes());
-        put(&mut bytes, 48, cut(version, 31));
-        put(&mut bytes, 80, b"solution");
-        put(&mut bytes, 112, b"12:00:00");
-        put(&mut bytes, 128, b"Jan  1 2026");
-        put(&mut bytes, 144, b"v5.1.6");
-        put(&mut bytes, 176, &digest);
+        let len = len.clamp(LEN_MIN, LEN_MAX).next_multiple_of(16);
+        let app = App::new("solution", version, "v5.1", "Jan  1 2026", "12:00:00");
+        // The chip is the ESP32-C3, `esp_chip_id_t`.
+        let build = Build { len, chip: 5, app, seed };
+        let mut bytes = Vec::with_capacity(len as usize);
+        build.write(&mut |part| {
+            bytes.extend_from_slice(part);
+            true
+        });
         Self(bytes.into())
     }
 
@@ -72,16 +54,6 @@ impl Image {
     pub fn len(&self) -> u32 {
         self.0.len() as u32
     }
-}
-
-fn put(bytes: &mut [u8], offset: usize, what: &[u8]) {
-    let room = bytes.get_mut(offset..).unwrap_or_default();
-    let len = what.len().min(room.len());
-    room[..len].copy_from_slice(&what[..len]);
-}
-
-fn cut(text: &str, most: usize) -> &[u8] {
-    &text.as_bytes()[..text.len().min(most)]
 }
 
 /// A slot of flash: nothing, an image that others may share, or one that is being written.
@@ -152,17 +124,17 @@ mod tests {
 
     #[test]
     fn an_image_has_a_head_and_depends_on_what_it_is_made_of() {
-        let image = Image::synthetic(1000, "1.2.3", 1);
-        assert_eq!((image.len(), image.bytes()[0]), (1000, 0xE9));
+        let image = Image::synthetic(1008, "1.2.3", 1);
+        assert_eq!((image.len(), image.bytes()[0]), (1008, 0xE9));
         assert_eq!(&image.bytes()[32..36], &[0x32, 0x54, 0xCD, 0xAB]);
         assert_eq!(&image.bytes()[48..54], b"1.2.3\0");
-        assert_eq!(image, Image::synthetic(1000, "1.2.3", 1));
-        assert_ne!(image, Image::synthetic(1000, "1.2.3", 2));
-        assert_ne!(image, Image::synthetic(1000, "1.2.4", 1));
-        for len in [0, 1, 33, 200] {
+        assert_eq!(image, Image::synthetic(1001, "1.2.3", 1));
+        assert_ne!(image, Image::synthetic(1008, "1.2.3", 2));
+        assert_ne!(image, Image::synthetic(1008, "1.2.4", 1));
+        for len in [0, 1, 352] {
             assert_eq!(
-                Image::synthetic(len, "a version that is much too long for its field", 1).len(),
-                len
+                Image::synthetic(len, "a version much too long for its field", 1).len(),
+                352
             );
         }
     }

@@ -4,6 +4,7 @@ use super::device::NodeId;
 use crate::random::Chance;
 use alloc::collections::BTreeMap;
 use core::time::Duration;
+use espbench_proto::wire::esp_now::mpdu_len;
 
 /// Retries of a unicast frame without an acknowledgement before its sender gives up: the default of
 /// `dot11ShortRetryLimit` (IEEE 802.11-2020, annex C). Espressif documents no number.
@@ -127,14 +128,6 @@ impl Medium {
             && matches!(self.duplicate, Chance::NEVER)
             && matches!(self.reorder, Chance::NEVER)
     }
-}
-
-/// Bytes of the MPDU that carries so many bytes of ESP-NOW data, with FCS: 24 of header, 8 of
-/// category, OUI and random value, 7 for each vendor element of up to 250 bytes, 4 of FCS.
-#[must_use]
-pub const fn mpdu_len(data: usize) -> usize {
-    let elements = if data <= 250 { 1 } else { data.div_ceil(250) };
-    24 + 8 + data + 7 * elements + 4
 }
 
 /// Air time at ESP-NOW's default rate of 1 Mbit/s: long preamble and header of 192 us, then 8 us a

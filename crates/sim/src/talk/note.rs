@@ -123,6 +123,19 @@ pub enum Note<'a> {
         /// What.
         event: Event,
     },
+    /// A payload reached a node's application.
+    Data {
+        /// The node.
+        node: NodeId,
+        /// The originator.
+        from: Mac,
+        /// The payload.
+        data: &'a [u8],
+        /// Signal strength, dBm.
+        rssi: i8,
+        /// Channel.
+        channel: u8,
+    },
     /// A node recorded a sample. Its timestamps are on the node's clock.
     Sample {
         /// The node.

@@ -83,6 +83,7 @@ pub(super) struct Station<D> {
     pub(super) lines: Vec<Printed>,
     pub(super) events: Vec<(Instant, Event)>,
     pub(super) samples: Vec<Sample>,
+    pub(super) data: Vec<(Instant, Mac, Vec<u8>)>,
     pub(super) counters: Counters,
     /// Polls since time last went on.
     pub(super) polls: u32,
@@ -116,6 +117,7 @@ impl<D> Station<D> {
             lines: Vec::new(),
             events: Vec::new(),
             samples: Vec::new(),
+            data: Vec::new(),
             counters: Counters::default(),
             polls: 0,
             polled_at: Instant::ZERO,

@@ -92,6 +92,17 @@ pub enum What {
     Data(Mac, usize),
     /// The node told its application.
     Event(Event),
+    /// The application got a payload.
+    Data {
+        /// The originator.
+        from: Mac,
+        /// Bytes.
+        len: usize,
+        /// Signal strength, dBm.
+        rssi: i8,
+        /// Channel.
+        channel: u8,
+    },
     /// The node recorded.
     Sample(Sample),
     /// The node tuned its radio.
@@ -125,6 +136,9 @@ impl Entry {
             Note::Typed { node, text } if show.consoles => (node, What::Typed(text.into())),
             Note::Data { node, from, data } if show.events => (node, What::Data(from, data.len())),
             Note::Event { node, event } if show.events => (node, What::Event(event)),
+            Note::Data { node, from, data, rssi, channel } if show.events => {
+                (node, What::Data { from, len: data.len(), rssi, channel })
+            }
             Note::Sample { node, sample } if show.samples => (node, What::Sample(*sample)),
             Note::Tuned { node, channel } if show.channels => (node, What::Tuned(channel)),
             Note::Started { node, resets } if show.events => (node, What::Started(resets)),
@@ -194,6 +208,10 @@ impl fmt::Display for Entry {
             What::Typed(text) => write!(f, "$ {}", Shown(text)),
             What::Data(from, len) => write!(f, "* {len} B of data from {from}"),
             What::Event(event) => write!(f, "* {event:?}"),
+            What::Data { from, len, rssi, channel } => {
+                let from = Address(*from);
+                write!(f, "* {len} B of data from {from}, {rssi} dBm, channel {channel}")
+            }
             What::Sample(sample) => write!(f, "* {sample:?}"),
             What::Tuned(channel) => write!(f, "* channel {channel}"),
             What::Started(0) => f.write_str("* on"),
@@ -241,20 +259,20 @@ impl fmt::Display for FrameEntry {
             write!(f, ", attempt {}", self.attempt)?;
         }
         match (&self.heard[..], self.acknowledged) {
-            ([], _) => f.write_str("; heard by nobody")?,
             (_, Some(_)) => {}
+            ([], None) => f.write_str("; heard by nobody")?,
             ([one], None) => write!(f, "; heard by {one}")?,
             (several, None) => write!(f, "; heard by {}", several.len())?,
         }
         for (node, why) in &self.missed {
             match self.acknowledged {
                 None => write!(f, ", {} at {node}", why.name())?,
-                Some(_) => write!(f, ", {}", why.name())?,
+                Some(_) => write!(f, "; {}", why.name())?,
             }
         }
         match self.acknowledged {
-            Some(true) => f.write_str(", acknowledged"),
-            Some(false) => f.write_str(", not acknowledged"),
+            Some(true) => f.write_str("; acknowledged"),
+            Some(false) => f.write_str("; not acknowledged"),
             None => Ok(()),
         }
     }
@@ -341,7 +359,7 @@ mod tests {
         (frame.header, frame.heard) = (None, vec![]);
         assert_eq!(
             text(What::Frame(frame)),
-            "    1.234567    node3 > frame 7 to node4, 25 B, channel 6, attempt 2; heard by nobody, lost, not acknowledged"
+            "    1.234567    node3 > frame 7 to node4, 25 B, channel 6, attempt 2; lost; not acknowledged"
         );
         let printed = text(What::Printed("a\x1b[31m\tb".into()));
         assert_eq!(printed, "    1.234567    node3 | a\u{FFFD}[31m\u{FFFD}b");

@@ -9,8 +9,9 @@
 //! | `wait until NODES prints "TEXT" [max TIME]` | goes on when each of them has printed a line with the text; it fails after the time (60 s) |
 //! | `reset NODES` | resets them |
 //! | `loss PERCENT` | changes the medium's loss |
-//! | `link NODE NODE off` or `link NODE NODE RSSI` | both directions between two nodes: none, or with that signal strength in dBm |
+//! | `link NODES NODES off` or `link NODES NODES RSSI` | both directions between each of these and each of those: none, or with that signal strength in dBm |
 //! | `image NODES running\|spare LENGTH "VERSION"` | puts an image made up from length and version into a slot |
+//! | `offer NODES "URL" LENGTH "VERSION"` | what these nodes can download from that address (`ota -d`) |
 //!
 //! `NODES` is `all`, or a list of nodes and ranges: `node0`, `node1,node4`, `node2..node9`. `TIME`
 //! has a unit: `500ms`, `1.5s`, `2min`. In a command, `{node3}` or a list in braces stands for the
@@ -72,10 +73,10 @@ pub enum Statement {
     Loss(Chance),
     /// Change a link.
     Link {
-        /// One end.
-        a: NodeId,
-        /// The other.
-        b: NodeId,
+        /// At one end.
+        from: Vec<NodeId>,
+        /// At the other.
+        to: Vec<NodeId>,
         /// Signal strength in dBm, if they hear each other.
         rssi: Option<i8>,
     },
@@ -85,6 +86,17 @@ pub enum Statement {
         nodes: Vec<NodeId>,
         /// Which slot.
         slot: Slot,
+        /// Bytes.
+        len: u32,
+        /// Version in its description.
+        version: String,
+    },
+    /// Let an image be downloaded.
+    Offer {
+        /// By whom.
+        nodes: Vec<NodeId>,
+        /// From where.
+        url: String,
         /// Bytes.
         len: u32,
         /// Version in its description.

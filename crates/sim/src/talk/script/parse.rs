@@ -3,12 +3,13 @@
 use super::line::Line;
 use super::{PATIENCE, Piece, Script, Statement, Wrong};
 use crate::random::Chance;
+use crate::talk::image::{LEN_MAX, LEN_MIN};
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_proto::node::esp_now::board::Slot;
 
 const STATEMENTS: &str =
-    "`NODES> COMMAND`, `wait`, `reset`, `loss`, `link`, `image` or a comment with `#`";
+    "`NODES> COMMAND`, `wait`, `reset`, `loss`, `link`, `image`, `offer` or a comment";
 
 /// Reads a script for a fleet of so many nodes.
 ///
@@ -38,6 +39,12 @@ fn statement(line: &mut Line<'_>) -> Result<Statement, Wrong> {
         link(line)?
     } else if line.word("image") {
         image(line)?
+    } else if line.word("offer") {
+        let nodes = line.nodes()?;
+        line.blanks();
+        let url = line.quoted()?;
+        let (len, version) = described(line)?;
+        Statement::Offer { nodes, url, len, version }
     } else if is_nodes(line) {
         return command(line);
     } else {
@@ -88,12 +95,12 @@ fn loss(line: &mut Line<'_>) -> Result<Statement, Wrong> {
 }
 
 fn link(line: &mut Line<'_>) -> Result<Statement, Wrong> {
-    let a = line.node()?;
+    let from = line.nodes()?;
     line.blanks();
-    let b = line.node()?;
+    let to = line.nodes()?;
     line.blanks();
     let rssi = if line.word("off") { None } else { Some(line.dbm()?) };
-    Ok(Statement::Link { a, b, rssi })
+    Ok(Statement::Link { from, to, rssi })
 }
 
 fn image(line: &mut Line<'_>) -> Result<Statement, Wrong> {
@@ -106,15 +113,19 @@ fn image(line: &mut Line<'_>) -> Result<Statement, Wrong> {
     } else {
         return Err(line.wrong("`running` or `spare`"));
     };
-    let wanted = "a length in bytes, 16777216 at most,";
+    let (len, version) = described(line)?;
+    Ok(Statement::Image { nodes, slot, len, version })
+}
+
+/// Length and version of an image.
+fn described(line: &mut Line<'_>) -> Result<(u32, String), Wrong> {
+    let wanted = "the length of an image, a multiple of 16 from 352 to 16777216,";
     let wrong = line.wrong(wanted);
     let len = line.number(wanted)?;
-    // The largest flash that the family's chips map.
-    if len > 16 << 20 {
+    if !(LEN_MIN..=LEN_MAX).contains(&len) || !len.is_multiple_of(16) {
         return Err(wrong);
     }
-    let version = line.quoted()?;
-    Ok(Statement::Image { nodes, slot, len, version })
+    Ok((len, line.quoted()?))
 }
 
 fn command(line: &mut Line<'_>) -> Result<Statement, Wrong> {
@@ -209,9 +220,9 @@ mod tests {
         }
         assert_eq!(one("reset node9"), Statement::Reset(nodes(&[9])));
         assert_eq!(one("loss 2.5%"), Statement::Loss(Chance::of(0.025)));
-        let link = |rssi| Statement::Link { a: NodeId(0), b: NodeId(1), rssi };
-        assert_eq!(one("link node0 node1 off"), link(None));
-        assert_eq!(one("link node0 node1 -70 dBm"), link(Some(-70)));
+        let link = |rssi| Statement::Link { from: nodes(&[0]), to: nodes(&[1, 2]), rssi };
+        assert_eq!(one("link node0 node1,node2 off"), link(None));
+        assert_eq!(one("link node0 node1..node2 -70 dBm"), link(Some(-70)));
         assert_eq!(
             one("image node0 spare 1_029_248 \"2.0\""),
             Statement::Image {
@@ -219,6 +230,19 @@ mod tests {
                 slot: Slot::Spare,
                 len: 1_029_248,
                 version: "2.0".into()
+            }
+        );
+    }
+
+    #[test]
+    fn an_offer_has_an_address() {
+        assert_eq!(
+            one("offer node1 \"http://h/x\" 352 \"v\""),
+            Statement::Offer {
+                nodes: vec![NodeId(1)],
+                url: "http://h/x".into(),
+                len: 352,
+                version: "v".into()
             }
         );
     }
@@ -234,7 +258,7 @@ mod tests {
         for (text, wrong) in [
             (
                 "\n go",
-                "line 2, column 2: `go` where `NODES> COMMAND`, `wait`, `reset`, `loss`, `link`, `image` or a comment with `#` is wanted",
+                "line 2, column 2: `go` where `NODES> COMMAND`, `wait`, `reset`, `loss`, `link`, `image`, `offer` or a comment is wanted",
             ),
             (
                 "wait",

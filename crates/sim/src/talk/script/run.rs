@@ -113,7 +113,17 @@ impl Script {
                 }
                 Statement::Reset(nodes) => nodes.iter().for_each(|node| fleet.reset(*node)),
                 Statement::Loss(loss) => fleet.medium.loss = *loss,
-                Statement::Link { a, b, rssi } => fleet.medium.link(*a, *b, rssi.map(Link::at)),
+                Statement::Link { from, to, rssi } => {
+                    for (a, b) in from.iter().flat_map(|a| to.iter().map(move |b| (*a, *b))) {
+                        fleet.medium.link(a, b, rssi.map(Link::at));
+                    }
+                }
+                Statement::Offer { nodes, url, len, version } => {
+                    let image = Image::synthetic(*len, version, IMAGE_SEED);
+                    for node in nodes {
+                        fleet.board_mut(*node).offers.insert(url.clone(), image.clone());
+                    }
+                }
                 Statement::Image { nodes, slot, len, version } => {
                     let image = Image::synthetic(*len, version, IMAGE_SEED);
                     for node in nodes {
