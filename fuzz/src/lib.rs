@@ -3,9 +3,11 @@
 
 mod esp_now_engine;
 mod mqtt;
+mod transcript;
 
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
 pub use mqtt::{mqtt_exchange, mqtt_stream};
+pub use transcript::esp_now_transcript;
 
 /// A fuzz target: its name, which is also its corpus folder, and what it does.
 pub type Target = (&'static str, fn(&[u8]));
@@ -21,6 +23,7 @@ pub const TARGETS: &[Target] = &[
     ("esp_now_engine", esp_now_engine),
     ("mqtt_stream", mqtt_stream),
     ("mqtt_exchange", mqtt_exchange),
+    ("esp_now_transcript", esp_now_transcript),
 ];
 
 /// A plan's text: reading it ends, and what it gives can be printed and read again.
