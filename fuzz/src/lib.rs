@@ -6,6 +6,7 @@ mod esp_now_engine;
 mod ieee80211;
 mod esp_now_security;
 mod mqtt;
+mod transcript;
 
 pub use esp_now_control::{esp_now_control, esp_now_time};
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
@@ -18,6 +19,7 @@ mod mqtt;
 pub use esp_now_iperf::esp_now_iperf;
 pub use esp_now_prov::esp_now_prov;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
+pub use transcript::esp_now_transcript;
 
 /// A fuzz target: its name, which is also its corpus folder, and what it does.
 pub type Target = (&'static str, fn(&[u8]));
@@ -40,6 +42,7 @@ pub const TARGETS: &[Target] = &[
     ("esp_now_time", esp_now_time),
     ("esp_now_iperf", esp_now_iperf),
     ("esp_now_prov", esp_now_prov),
+    ("esp_now_transcript", esp_now_transcript),
 ];
 
 /// A plan's text: reading it ends, and what it gives can be printed and read again.

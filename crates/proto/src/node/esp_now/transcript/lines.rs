@@ -343,10 +343,10 @@ impl<const N: usize> Lines<N> {
         let bytes = self.buf.get(part.start..part.end).unwrap_or_default();
         let text = core::str::from_utf8(bytes).unwrap_or_default();
         if part.echo {
-            return Piece::Echo(text.trim_end());
+            return Piece::Echo(text.trim_ascii_end());
         }
         self.counts.lines = self.counts.lines.saturating_add(1);
-        Piece::Line { text: text.trim_end(), cut: self.cut && part.last }
+        Piece::Line { text: text.trim_ascii_end(), cut: self.cut && part.last }
     }
 }
 

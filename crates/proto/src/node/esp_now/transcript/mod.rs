@@ -1,10 +1,23 @@
-//! Reading a console: from the bytes of a serial port to what its lines say.
+//! Reading a console: from the bytes of a serial port to samples and results.
 //!
 //! | module | what |
 //! |---|---|
 //! | [`lines`] | bytes in chunks of any size to [`Piece`]s: lines without control sequences, prompts, questions to the terminal |
 //! | [`line`](mod@line) | the shape of a line: a monitor's prefix, level, time, tag, text |
 //! | [`item`] | what a line says: one type for every report line of the esp-now component |
+//! | [`session`] | several lines together: [`Sample`](crate::sample::Sample)s and [`Finding`]s, with the component's miscounts put right |
+//!
+//! ```
+//! use espbench_proto::node::esp_now::transcript::{Entry, Lines, Session};
+//! let mut lines = Lines::<512>::new();
+//! let mut session = Session::<8>::new();
+//! let mut rest: &[u8] = b"I (1205) iperf_cmd: 10 bytes from 24:0a:c4:00:00:01: seq=0 rssi=-40 time=5 ms\r\n";
+//! let mut samples = 0;
+//! while let Some(piece) = lines.next(&mut rest) {
+//!     samples += session.take(&Entry::of(piece)).samples.iter().flatten().count();
+//! }
+//! assert_eq!(samples, 1);
+//! ```
 //!
 //! The lines are those of the esp-now component at release 2.5.3 (`espnow_console`, `cmd_iperf.c`,
 //! `cmd_espnow.c`, `cmd_system.c`, `cmd_wifi.c`, and the log lines of its services), which are
@@ -15,8 +28,10 @@ pub mod item;
 pub mod line;
 pub mod lines;
 mod scan;
+pub mod session;
 mod split;
 
 pub use item::{Entry, Item};
 pub use line::{Line, Log, Remote};
 pub use lines::{LineCounts, Lines, Piece, Query};
+pub use session::{Finding, Made, Session};

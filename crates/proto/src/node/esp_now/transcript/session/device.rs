@@ -1,0 +1,176 @@
+//! One device of a transcript, and the test that it runs.
+
+use super::super::item::iperf::{Iperf, Role};
+use super::super::item::{self, Item};
+use super::job::Jobs;
+use super::result::{Finding, Run, Unfinished, Why};
+use super::{BACK, Cx};
+use crate::sample::{Link, Probe};
+use crate::time::Instant;
+use crate::wire::mac::Mac;
+
+/// A device whose lines stand in the transcript.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Device {
+    /// Its address in the monitor's prefix; `None` for the device at the console.
+    pub(super) remote: Option<Mac>,
+    /// Its address, once known.
+    pub(super) own: Option<Mac>,
+    pub(super) jobs: Jobs,
+    pub(super) test: Option<Test>,
+    last_ms: Option<u32>,
+}
+
+/// What a device's lines have told of its current test.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Test {
+    pub(super) run: Option<Run>,
+    pub(super) peer: Option<Mac>,
+    pub(super) len: Option<u32>,
+    pub(super) lines: u32,
+    pub(super) ping: Ping,
+    pub(super) flow: Flow,
+}
+
+/// The state of a ping.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Ping {
+    /// The link, and its number for the run's ping 0.
+    pub(super) base: Option<(Link, u64)>,
+    /// The highest number whose fate a line has told.
+    pub(super) last: Option<u32>,
+    /// When the ping before was over.
+    pub(super) over: Option<Instant>,
+    /// A loss that a late answer may yet take back, and the device's number of it.
+    pub(super) lost: Option<(u32, Probe)>,
+    pub(super) replies: u32,
+    pub(super) unreachable: u32,
+    pub(super) late: u32,
+}
+
+/// The state of a throughput test.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Flow {
+    /// Seconds in the first line and in the last one.
+    pub(super) first: Option<i32>,
+    pub(super) to: Option<i32>,
+    /// Start of the first interval, end of the last one.
+    pub(super) start: Option<Instant>,
+    pub(super) end: Option<Instant>,
+}
+
+impl Device {
+    pub(super) fn new(remote: Option<Mac>) -> Self {
+        Self { remote, own: remote, jobs: Jobs::default(), test: None, last_ms: None }
+    }
+
+    /// Whether this line shows that the device has started again.
+    pub(super) fn has_restarted(&mut self, ms: Option<u32>, item: &Item<'_>) -> bool {
+        use item::Device::{Panic, Reset};
+        let told = matches!(item, Item::Device(Reset { .. } | Panic(_)));
+        let last = self.last_ms;
+        self.last_ms = ms.or(last);
+        let back = ms.zip(last).is_some_and(|(ms, last)| ms.saturating_add(BACK) < last);
+        if told && ms.is_none() {
+            // What comes next is small, and that is no second restart.
+            self.last_ms = None;
+        }
+        back || (told && last.is_some())
+    }
+
+    /// Takes a line of `espnow_iperf`.
+    pub(super) fn iperf<const N: usize>(&mut self, cx: &mut Cx<'_, N>, iperf: &Iperf<'_>) {
+        match *iperf {
+            Iperf::Initiator { own, peer } => {
+                self.end_run(cx, Why::Another);
+                self.own = Some(own);
+                self.test = Some(Test { peer: Some(peer), ..Test::default() });
+            }
+            Iperf::Responder(own) => {
+                self.end_run(cx, Why::Another);
+                self.own = Some(own);
+                self.test = Some(Test { run: Some(Run::Receiving), ..Test::default() });
+            }
+            Iperf::Settings { len, .. } => {
+                self.test.get_or_insert_default().len = u32::try_from(len).ok();
+            }
+            Iperf::Heading(Role::Initiator) => {
+                self.test.get_or_insert_default().run.get_or_insert(Run::Sending);
+            }
+            Iperf::Reply { bytes, from, seq, rssi: _, ms } => {
+                self.reply(cx, from, seq, (bytes, ms));
+            }
+            Iperf::Unreachable(seq) => self.unreachable(cx, seq),
+            Iperf::Stale { bytes, waiting, answered } => self.stale(cx, bytes, waiting, answered),
+            Iperf::PingOf(mac) => self.enter(cx, Run::Ping).peer = Some(mac),
+            Iperf::Statistics(statistics) => self.statistics(cx, statistics),
+            Iperf::Sent(span, _) => self.interval(cx, Run::Sending, &span),
+            Iperf::Received(span, _) => self.interval(cx, Run::Receiving, &span),
+            Iperf::Final(report) => self.report(cx, &report),
+            Iperf::NoAnswer(_) => self.end_run(cx, Why::NoAnswer),
+            Iperf::Channel(_)
+            | Iperf::Window(_)
+            | Iperf::Heading(Role::Responder)
+            | Iperf::Report
+            | Iperf::FinalHeading(_)
+            | Iperf::PingReport
+            | Iperf::Running
+            | Iperf::NoRole
+            | Iperf::QueueFull => {}
+        }
+    }
+
+    /// The test that this line belongs to: the current one, or one whose start is not in the
+    /// transcript.
+    pub(super) fn enter<const N: usize>(&mut self, cx: &mut Cx<'_, N>, run: Run) -> &mut Test {
+        let other = |test: &Test| test.run.is_some_and(|now| now != run);
+        if self.test.as_ref().is_some_and(other) {
+            self.end_run(cx, Why::Another);
+        }
+        let test = self.test.get_or_insert_default();
+        test.run = Some(run);
+        test
+    }
+
+    /// A new test like the current one has begun without a line that says so.
+    pub(super) fn begin_again<const N: usize>(&mut self, cx: &mut Cx<'_, N>, why: Option<Why>) {
+        let Some(Test { run, peer, len, .. }) = self.test else { return };
+        if let Some(why) = why {
+            self.end_run(cx, why);
+        }
+        self.test = Some(Test { run, peer, len, ..Test::default() });
+    }
+
+    /// The link of the current test.
+    pub(super) fn link<const N: usize>(&self, cx: &mut Cx<'_, N>) -> Option<Link> {
+        let test = self.test.as_ref()?;
+        let link = match test.run {
+            Some(Run::Receiving) => cx.links.get(test.peer, self.own),
+            _ => cx.links.get(self.own, test.peer),
+        };
+        if link.is_none() {
+            cx.counts.links_full = cx.counts.links_full.saturating_add(1);
+        }
+        link
+    }
+
+    /// The current test is over without a report.
+    pub(super) fn end_run<const N: usize>(&mut self, cx: &mut Cx<'_, N>, why: Why) {
+        self.tell_loss(cx);
+        let Some(test) = self.test else { return };
+        // A responder goes on listening after its report; that is no unfinished test.
+        let listening = test.run == Some(Run::Receiving) && test.lines == 0;
+        if !listening {
+            let link = if test.peer.is_some() { self.link(cx) } else { None };
+            let (device, lines) = (self.own, test.lines);
+            cx.made.finding(Finding::Unfinished(Unfinished {
+                device,
+                link,
+                run: test.run,
+                why,
+                lines,
+            }));
+        }
+        self.test = None;
+    }
+}

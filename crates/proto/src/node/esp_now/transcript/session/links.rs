@@ -1,0 +1,66 @@
+//! Which pair of addresses is which link.
+
+use crate::sample::Link;
+use crate::wire::mac::Mac;
+use heapless::Vec;
+
+/// The two ends of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ends {
+    /// Who sends; `None` if no line has told.
+    pub from: Option<Mac>,
+    /// Who receives; `None` if no line has told.
+    pub to: Option<Mac>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    ends: Ends,
+    /// The next numbers: of probes, of intervals at the sender, of intervals at the receiver.
+    next: [u64; 3],
+}
+
+/// What is numbered on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Count {
+    Probe,
+    SenderInterval,
+    ReceiverInterval,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Links<const N: usize>(Vec<Row, N>);
+
+impl<const N: usize> Links<N> {
+    pub(super) const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    pub(super) fn ends(&self) -> impl Iterator<Item = Ends> + '_ {
+        self.0.iter().map(|row| row.ends)
+    }
+
+    /// The link between these ends; a new one if there is place.
+    pub(super) fn get(&mut self, from: Option<Mac>, to: Option<Mac>) -> Option<Link> {
+        let ends = Ends { from, to };
+        let known = self.0.iter().position(|row| row.ends == ends);
+        let at = known.or_else(|| {
+            self.0.push(Row { ends, next: [0; 3] }).ok()?;
+            self.0.len().checked_sub(1)
+        });
+        u16::try_from(at?).ok().map(Link)
+    }
+
+    /// The next number of `what`.
+    pub(super) fn next(&self, link: Link, what: Count) -> u64 {
+        self.0.get(usize::from(link.0)).map_or(0, |row| row.next[what as usize])
+    }
+
+    /// Number `seq` of `what` is used.
+    pub(super) fn used(&mut self, link: Link, what: Count, seq: u64) {
+        if let Some(row) = self.0.get_mut(usize::from(link.0)) {
+            let next = &mut row.next[what as usize];
+            *next = (*next).max(seq.saturating_add(1));
+        }
+    }
+}

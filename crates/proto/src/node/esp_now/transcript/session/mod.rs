@@ -1,0 +1,228 @@
+//! Several lines together: samples and results, with the component's miscounts put right.
+//!
+//! # What the lines are worth
+//!
+//! | printed | true | here |
+//! |---|---|---|
+//! | `time=5 ms` of a ping | from 5 up to, but not, 6 ms, with the wait for the own send callback | `received` is the line's time, `sent` that minus the round trip; both are whole milliseconds, see [`Resolution::ROUND_TRIP`] |
+//! | `Destination Host Unreachable` | no answer within 3 s | lost, cause unknown, `sent` unknown; `due` is when the ping before it was over, since there is no pause between pings |
+//! | `data_size: …, recv_seq: 4` | ping 4 was answered after its time | 4 is [`Fate::Late`](crate::sample::Fate::Late) instead of lost |
+//! | `min: -1`, `average nan ms` | no answer at all | `None` |
+//! | `Jitter` | time divided by messages | never a jitter; [`Final::spacing_ns`] |
+//! | `7/100` lost in a final report | 6, at both ends; of 100 at the initiator, of 99 at the responder | [`ThroughputResult::lost`], [`ThroughputResult::total`] |
+//! | `Transfer`, `Bandwidth` in the responder's final report | of what was sent | the sample has what was received; [`Final`] what was printed |
+//! | `ESP-NOW window size: 230 bytes` | a fixed text | nothing |
+//!
+//! A responder resets its counters when it hears message 0. If that is lost, they go on from the
+//! run before: then the figures cannot be put right and `lost` is `None`, as far as the lines show
+//! it (times that do not start at 0, a loss below 1, or more lost than sent). In a first run they
+//! do not show it, and one loss is missing.
+//!
+//! If STOP or its answer is lost there is no final report: [`Unfinished`].
+//!
+//! # Devices, links and clocks
+//!
+//! A transcript may hold lines of many devices: those of the console itself, and those that a
+//! monitor heard over the air. A [`Link`](crate::sample::Link) is a directed pair of addresses; [`Session::links`] maps
+//! them. The console's own address is known from the first line that tells it. Times are on the
+//! clock of the device that printed the line, which starts again when the device does.
+//!
+//! A sequence number counts on the link: a second run goes on where the first has ended.
+
+mod device;
+mod flow;
+mod job;
+mod links;
+mod ping;
+mod result;
+
+pub use links::Ends;
+pub use result::{
+    CryptoResult, Finding, HandshakeResult, PingResult, Resolution, Rounding, Run,
+    ThroughputResult, Unfinished, UpdateResult, Why,
+};
+
+use super::item::{self, Entry, Item};
+use crate::sample::Sample;
+use crate::time::{Duration, Instant};
+use device::Device;
+use heapless::Vec;
+use links::Links;
+
+#[cfg(doc)]
+use super::item::iperf::Final;
+
+/// A line whose time is this much before the line before it was printed by a device that has
+/// started again; lines of two tasks may change places by less.
+const BACK: u32 = 1000;
+
+/// What one line has brought about.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Made {
+    /// Samples, in their order.
+    pub samples: [Option<Sample>; 2],
+    /// Results, in their order.
+    pub findings: [Option<Finding>; 2],
+}
+
+impl Made {
+    fn sample(&mut self, sample: Sample) {
+        if let Some(free) = self.samples.iter_mut().find(|s| s.is_none()) {
+            *free = Some(sample);
+        }
+    }
+
+    fn finding(&mut self, finding: Finding) {
+        if let Some(free) = self.findings.iter_mut().find(|f| f.is_none()) {
+            *free = Some(finding);
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.samples.iter().all(Option::is_none) && self.findings.iter().all(Option::is_none)
+    }
+}
+
+/// What could not be made into a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionCounts {
+    /// Lines of devices for which there was no place.
+    pub devices_full: u32,
+    /// Samples of links for which there was no place.
+    pub links_full: u32,
+    /// Report lines without a time: a probe has no timestamps then, an interval those of its text.
+    pub unstamped: u32,
+    /// Late answers to pings whose fate had already been told.
+    pub late_untold: u32,
+    /// Intervals and totals whose figures are impossible, or cannot be put right: there is no
+    /// sample of them.
+    pub impossible: u32,
+    /// Restarts seen: by their lines, or because the time went back.
+    pub restarts: u32,
+}
+
+/// Makes samples and results of entries, for up to `N` devices and `N` links. See the
+/// [module](self).
+#[derive(Clone, Debug)]
+pub struct Session<const N: usize = 128> {
+    devices: Vec<Device, N>,
+    links: Links<N>,
+    counts: SessionCounts,
+}
+
+impl<const N: usize> Default for Session<N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What a part of the session works with: everything but the device.
+struct Cx<'a, const N: usize> {
+    links: &'a mut Links<N>,
+    counts: &'a mut SessionCounts,
+    made: &'a mut Made,
+    /// Time of the line.
+    at: Option<Instant>,
+}
+
+impl<const N: usize> Session<N> {
+    /// Knows nothing.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            devices: Vec::new(),
+            links: Links::new(),
+            counts: SessionCounts {
+                devices_full: 0,
+                links_full: 0,
+                unstamped: 0,
+                late_untold: 0,
+                impossible: 0,
+                restarts: 0,
+            },
+        }
+    }
+
+    /// The ends of each link, in the order of their numbers.
+    pub fn links(&self) -> impl Iterator<Item = Ends> + '_ {
+        self.links.ends()
+    }
+
+    /// What could not be made into a sample.
+    #[must_use]
+    pub const fn counts(&self) -> &SessionCounts {
+        &self.counts
+    }
+
+    /// Takes the next entry of the transcript.
+    pub fn take(&mut self, entry: &Entry<'_>) -> Made {
+        let mut made = Made::default();
+        let line = &entry.line;
+        if matches!(entry.item, Item::Prompt | Item::Echo | Item::Query(_)) {
+            return made;
+        }
+        let remote = line.remote.map(|remote| remote.mac);
+        let Some(at) = self.device(remote) else {
+            self.counts.devices_full = self.counts.devices_full.saturating_add(1);
+            return made;
+        };
+        let Some(device) = self.devices.get_mut(at) else { return made };
+        let mut cx = Cx {
+            links: &mut self.links,
+            counts: &mut self.counts,
+            made: &mut made,
+            at: line.log.map(|log| milliseconds(log.ms)),
+        };
+        let ms = line.log.map(|log| log.ms);
+        if device.has_restarted(ms, &entry.item) {
+            cx.counts.restarts = cx.counts.restarts.saturating_add(1);
+            device.end_run(&mut cx, Why::Restarted);
+            device.jobs = job::Jobs::default();
+        }
+        match &entry.item {
+            Item::Iperf(iperf) => device.iperf(&mut cx, iperf),
+            Item::Device(item::Device::Own(mac, _)) => device.own = Some(*mac),
+            item => {
+                if let Some(finding) = device.jobs.take(device.own, item) {
+                    cx.made.finding(finding);
+                }
+            }
+        }
+        made
+    }
+
+    /// The transcript ends here: what was not finished. Call it until it gives `None`.
+    pub fn finish(&mut self) -> Option<Made> {
+        for device in &mut self.devices {
+            let mut made = Made::default();
+            let (links, counts) = (&mut self.links, &mut self.counts);
+            device.end_run(&mut Cx { links, counts, made: &mut made, at: None }, Why::End);
+            if !made.is_empty() {
+                return Some(made);
+            }
+        }
+        None
+    }
+
+    /// The index of a device; a new one if there is place.
+    fn device(&mut self, remote: Option<crate::wire::mac::Mac>) -> Option<usize> {
+        let known = self.devices.iter().position(|device| device.remote == remote);
+        known.or_else(|| {
+            self.devices.push(Device::new(remote)).ok()?;
+            self.devices.len().checked_sub(1)
+        })
+    }
+}
+
+/// The instant of a log line's time.
+fn milliseconds(ms: u32) -> Instant {
+    Instant::from_nanos(u64::from(ms) * 1_000_000)
+}
+
+/// `at` less `by`; the start of the clock if it is earlier.
+fn before(at: Instant, by: Duration) -> Instant {
+    Instant::ZERO.after(at.since(Instant::ZERO.after(by)))
+}
+
+#[cfg(test)]
+mod tests;
