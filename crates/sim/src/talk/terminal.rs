@@ -103,6 +103,8 @@ impl Terminal {
             b'K' if n == 2 => self.shown.clear(),
             b'K' => self.shown.truncate(self.cursor),
             b'n' if n == 6 => {
+                // A new prompt is only coming.
+                self.ready = false;
                 let answer = format!("\x1b[1;{}R", self.cursor + 1);
                 self.answers.extend_from_slice(answer.as_bytes());
             }
@@ -135,6 +137,8 @@ impl Terminal {
         let text = String::from_utf8_lossy(rest).into_owned();
         let echo = !self.typed.is_empty() && text == self.typed;
         if echo {
+            // The editor redraws prompt and command when it has the whole line: no new prompt.
+            self.ready = false;
             self.typed.clear();
         }
         self.shown.clear();
