@@ -346,23 +346,6 @@ fn builds_that_differ_do_not_understand_each_other() {
 }
 
 #[test]
-fn what_the_console_prints_first() {
-    let (mut button, _) = pair();
-    button.with(|_, cx| {
-        log_command(cx, 0x0201, 1, -5);
-        log_bind(cx, 513, true);
-        log_bind(cx, 513, false);
-    });
-    assert_eq!(
-        button.printed(),
-        "I (0) espnow_cmd: command, initiator_attribute: 513, responder_attribute: 1, \
-         responder_value: -5\n\
-         I (0) espnow_cmd: The binding device, attribute: 513\n\
-         I (0) espnow_cmd: The unbinding device, attribute: 513\n"
-    );
-}
-
-#[test]
 fn any_order_of_calls_is_borne() {
     let mut button = Device::<Initiator>::new(BUTTON, true);
     button.with(|part, cx| part.sent(cx, DONE));
