@@ -1,5 +1,7 @@
+mod nodes;
+
 use super::*;
-use crate::node::esp_now::board::{Board, Key, Slot};
+use crate::node::esp_now::board::{BareBoard, Board, Key, Slot};
 use crate::node::esp_now::task::{
     BindError, Cx, Event, Outcome, Outgoing, Received, Settings, Shared, Step, Task,
 };
@@ -18,12 +20,17 @@ const LAMP: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 2]);
 const DONE: Outcome = Outcome::Done { attempts: 1 };
 
 /// A board that keeps what is stored.
-#[derive(Default)]
-struct Shelf(HashMap<Key, Vec<u8>>);
+struct Shelf(HashMap<Key, Vec<u8>>, BareBoard);
+
+impl Default for Shelf {
+    fn default() -> Self {
+        Self(HashMap::new(), BareBoard(1))
+    }
+}
 
 impl Board for Shelf {
     fn random(&mut self, out: &mut [u8]) {
-        out.fill(0x5A);
+        self.1.random(out);
     }
     fn slot_size(&self, _: Slot) -> u32 {
         0
