@@ -12,9 +12,6 @@
 //! there is none after six tries. `CONFIG_ESPNOW_CONTROL_AUTO_CHANNEL_FORWARD` (the responder sends
 //! a frame on, once on every channel; off by default) is not built.
 
-use super::print::Level;
-use super::task::Cx;
-
 mod bindings;
 mod initiator;
 mod responder;
@@ -30,27 +27,3 @@ pub use responder::{BindFilter, Responder};
 pub const TEXT_MAX: usize = 32;
 
 const TAG: &str = "espnow_ctrl";
-
-/// Tag of the console's commands.
-const COMMANDS: &str = "espnow_cmd";
-
-/// What the console's `control -c` prints before it sends.
-pub fn log_command(cx: &mut Cx<'_>, initiator: u32, responder: u32, value: i32) {
-    let (initiator, responder) = (initiator as i32, responder as i32);
-    cx.log(
-        Level::Info,
-        COMMANDS,
-        format_args!(
-            "command, initiator_attribute: {initiator}, responder_attribute: {responder}, \
-             responder_value: {value}"
-        ),
-    );
-}
-
-/// What the console's `control -b` and `-u` print before they send.
-pub fn log_bind(cx: &mut Cx<'_>, attribute: u32, on: bool) {
-    let what = if on { "binding" } else { "unbinding" };
-    let attribute = attribute as i32;
-    let text = format_args!("The {what} device, attribute: {attribute}");
-    cx.log(Level::Info, COMMANDS, text);
-}

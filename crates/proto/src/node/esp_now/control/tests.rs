@@ -1,5 +1,7 @@
+mod nodes;
+
 use super::*;
-use crate::node::esp_now::board::{Board, Key, Slot};
+use crate::node::esp_now::board::{BareBoard, Board, Key, Slot};
 use crate::node::esp_now::task::{
     BindError, Cx, Event, Outcome, Outgoing, Received, Settings, Shared, Step, Task,
 };
@@ -18,12 +20,17 @@ const LAMP: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 2]);
 const DONE: Outcome = Outcome::Done { attempts: 1 };
 
 /// A board that keeps what is stored.
-#[derive(Default)]
-struct Shelf(HashMap<Key, Vec<u8>>);
+struct Shelf(HashMap<Key, Vec<u8>>, BareBoard);
+
+impl Default for Shelf {
+    fn default() -> Self {
+        Self(HashMap::new(), BareBoard(1))
+    }
+}
 
 impl Board for Shelf {
     fn random(&mut self, out: &mut [u8]) {
-        out.fill(0x5A);
+        self.1.random(out);
     }
     fn slot_size(&self, _: Slot) -> u32 {
         0
@@ -343,23 +350,6 @@ fn builds_that_differ_do_not_understand_each_other() {
     let on = bind(&mut button, 0x0201, true);
     hear(&mut lamp, BUTTON, &on, -40);
     assert_eq!((lamp.part.dropped, lamp.run(), lamp.events().len()), (1, Step::Idle, 0));
-}
-
-#[test]
-fn what_the_console_prints_first() {
-    let (mut button, _) = pair();
-    button.with(|_, cx| {
-        log_command(cx, 0x0201, 1, -5);
-        log_bind(cx, 513, true);
-        log_bind(cx, 513, false);
-    });
-    assert_eq!(
-        button.printed(),
-        "I (0) espnow_cmd: command, initiator_attribute: 513, responder_attribute: 1, \
-         responder_value: -5\n\
-         I (0) espnow_cmd: The binding device, attribute: 513\n\
-         I (0) espnow_cmd: The unbinding device, attribute: 513\n"
-    );
 }
 
 #[test]
