@@ -17,6 +17,9 @@ pub mod initiator;
 pub mod progress;
 pub mod responder;
 
+#[cfg(test)]
+mod tests;
+
 pub use initiator::Initiator;
 pub use responder::Responder;
 

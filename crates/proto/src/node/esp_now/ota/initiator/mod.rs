@@ -19,16 +19,17 @@
 //!   (trap 16); [`Event::UpgradeSent`] counts them.
 
 mod answers;
+mod job;
+mod scan;
 mod send;
 
-use super::bits::{self, BITMAP};
-use super::devices::{Devices, Fate};
+use super::bits::BITMAP;
+use super::devices::Devices;
 use super::image::Check;
-use super::seconds;
-use crate::node::esp_now::board::{Download, Slot};
+use crate::node::esp_now::board::Slot;
 use crate::node::esp_now::print::Level;
-use crate::node::esp_now::task::{Cx, Event, Outcome, Outgoing, Received, Step, Task};
-use crate::time::{Duration, Instant};
+use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Received, Step, Task};
+use crate::time::Instant;
 use crate::wire::component::DataType;
 use crate::wire::component::ota::{Info, Kind, Status, Text};
 use crate::wire::mac::Mac;
@@ -375,199 +376,5 @@ impl<const D: usize, const A: usize, const B: usize> Task for Initiator<D, A, B>
         if let Some(what) = self.sending.take() {
             self.after(cx, what, outcome);
         }
-    }
-}
-
-/// How a job goes from stage to stage.
-impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
-    fn fetching(&mut self, cx: &mut Cx<'_>, next: u32) -> Step {
-        match cx.board.download() {
-            Download::Running { received, total } if !self.stop => {
-                if received >= next && total > 0 {
-                    let rate = u64::from(received) * 100 / u64::from(total);
-                    let text =
-                        format_args!("Firmware download size: {received}, progress rate: {rate}%");
-                    cx.log(Level::Info, COMMAND, text);
-                    // Every hundred reads of 1460 bytes.
-                    let next = (received / 146_000).saturating_add(1).saturating_mul(146_000);
-                    self.stage = Stage::Fetch { next };
-                }
-                return Step::Until(cx.now + Duration::from_millis(100));
-            }
-            Download::Complete => {
-                let total = cx.board.image_len(Slot::Spare);
-                let seconds = seconds(cx, self.started);
-                let text = format_args!(
-                    "The service download firmware is complete, total_size: {total} \
-                     Spend time: {seconds}s"
-                );
-                cx.log(Level::Info, COMMAND, text);
-            }
-            Download::Running { .. } | Download::Failed => {
-                cx.log(Level::Warn, COMMAND, format_args!("<ESP_FAIL> esp_http_client_read"));
-            }
-        }
-        self.stage = Stage::Idle;
-        Step::Idle
-    }
-
-    fn scanning(&mut self, cx: &mut Cx<'_>, request: u8, at: Instant) -> Step {
-        if cx.now < at && !self.stop {
-            return Step::Until(at);
-        }
-        let tick = cx.shared.settings.tick;
-        let period = tick.period().as_nanos().max(1) as u64;
-        let ticks = cx.now.as_nanos() / period;
-        let elapsed = ticks.saturating_sub(self.scan_started.as_nanos() / period);
-        // What is left is unsigned: only exactly nothing ends the scan before its time.
-        if request < REQUESTS && elapsed != u64::from(self.scan_ticks) && !self.stop {
-            return self.send_now(Send::Request);
-        }
-        self.scanned(cx);
-        Step::Until(cx.now)
-    }
-
-    fn scanned(&mut self, cx: &mut Cx<'_>) {
-        let num = self.devices.len();
-        self.totals.dropped = self.devices.dropped;
-        if !self.job {
-            self.end(cx);
-            if num > 0 {
-                self.stage = Stage::Rows(0);
-            }
-            return;
-        }
-        cx.log(Level::Info, TAG, format_args!("Scan OTA list, num: {num}"));
-        self.stage = Stage::Join(0);
-        if num == 0 {
-            // Trap 14 of the protocol reference.
-            cx.log(Level::Error, TAG, format_args!("No device to be upgraded was found"));
-            self.stage = Stage::Report;
-        }
-    }
-
-    fn verify(&mut self, cx: &mut Cx<'_>) -> Step {
-        let Some(check) = self.check.as_mut() else {
-            self.end(cx);
-            return Step::Idle;
-        };
-        let Some(verdict) = check.step(cx) else { return Step::Until(cx.now) };
-        self.check = None;
-        let total = cx.board.image_len(Slot::Spare);
-        let chunk = cx.shared.settings.compat.ota_chunk() as u32;
-        let packets = u16::try_from(total.div_ceil(chunk)).unwrap_or(u16::MAX);
-        let most = cx.shared.settings.compat.ota_packets().min((B * 8).min(65_535) as u16);
-        let (Ok(image), true) = (verdict, packets <= most) else {
-            let text = format_args!("The image in the spare partition cannot be sent");
-            cx.log(Level::Error, TAG, text);
-            self.end(cx);
-            return Step::Idle;
-        };
-        self.status = Status { digest: image.digest(), packets, total, ..Status::default() };
-        let text = format_args!(
-            "[espnow_ota_initiator_send, 390]: total_size: {total}, packet_num: {packets}"
-        );
-        cx.log(Level::Info, TAG, text);
-        self.round = 0;
-        if self.everyone {
-            self.scan(cx, 3000);
-        } else if self.devices.is_empty() {
-            cx.log(Level::Error, TAG, format_args!("No device to be upgraded was given"));
-            self.stage = Stage::Report;
-        } else {
-            self.stage = Stage::Join(0);
-        }
-        Step::Until(cx.now)
-    }
-
-    fn join(&mut self, cx: &mut Cx<'_>, chunk: u16) -> Step {
-        if chunk == 0 {
-            self.magic = cx.magic();
-        }
-        let all = if self.everyone { 1 } else { self.devices.len() };
-        if usize::from(chunk) * GROUP_CHUNK < usize::from(all) && !self.stop {
-            return self.send_now(Send::Join(chunk));
-        }
-        cx.shared.air.listen(DataType::OtaStatus, true);
-        self.stage = Stage::Round;
-        Step::Until(cx.now)
-    }
-
-    fn begin_round(&mut self, cx: &mut Cx<'_>) -> Step {
-        if let Some(step) = self.leaver() {
-            return step;
-        }
-        self.hear_notes();
-        if let Some(step) = self.leaver() {
-            return step;
-        }
-        let open = self.devices.count(Fate::Open);
-        if self.round >= self.options.rounds || open == 0 || self.stop {
-            self.stage = Stage::Leave(0);
-            return Step::Until(cx.now);
-        }
-        self.totals.rounds = self.round.saturating_add(1);
-        self.bits.fill(0xFF);
-        self.requested = 0;
-        (self.attempt, self.wait_ms, self.erasing) = (0, FIRST_WAIT_MS, None);
-        self.magic = cx.magic();
-        self.devices.iter_mut().for_each(|d| d.answered = false);
-        self.stage = Stage::Ask;
-        Step::Until(cx.now)
-    }
-
-    fn next_chunk(&mut self, cx: &mut Cx<'_>, from: u16) -> Step {
-        let next = bits::next_clear(&self.bits, from, self.status.packets);
-        if let Some(seq) = next.filter(|_| !self.stop) {
-            self.stage = Stage::Data(seq);
-            return self.send_now(Send::Data(seq));
-        }
-        self.round = self.round.saturating_add(1);
-        self.stage = Stage::Round;
-        Step::Until(cx.now)
-    }
-
-    fn leave(&mut self, cx: &mut Cx<'_>, chunk: u16) -> Step {
-        if chunk == 0 {
-            cx.shared.air.listen(DataType::OtaStatus, false);
-            self.hear_notes();
-            self.magic = cx.magic();
-        }
-        let left = self.leftovers().count();
-        if usize::from(chunk) * GROUP_CHUNK < left {
-            return self.send_now(Send::Leave(chunk));
-        }
-        self.stage = Stage::Report;
-        Step::Until(cx.now)
-    }
-
-    fn report(&mut self, cx: &mut Cx<'_>) -> Step {
-        let count = |fate| self.devices.count(fate);
-        let totals = Totals {
-            done: count(Fate::Done),
-            had: count(Fate::Had),
-            stopped: count(Fate::Stopped),
-            refused: count(Fate::Refused),
-            unfinished: count(Fate::Open),
-            dropped: self.devices.dropped,
-            ..self.totals
-        };
-        let seconds = seconds(cx, self.started);
-        let text =
-            format_args!("Firmware is sent to the device to complete, Spend time: {seconds}s");
-        cx.log(Level::Info, COMMAND, text);
-        let left = totals.unfinished.saturating_add(totals.refused);
-        let text = format_args!(
-            "Devices upgrade completed, successed_num: {}, unfinished_num: {left}",
-            totals.done
-        );
-        cx.log(Level::Info, COMMAND, text);
-        self.totals = totals;
-        cx.event(Event::UpgradeSent {
-            done: totals.done.saturating_add(totals.had),
-            unfinished: left.saturating_add(totals.stopped),
-        });
-        self.end(cx);
-        Step::Idle
     }
 }

@@ -1,15 +1,13 @@
 //! What an initiator sends, and what it prints of a scan.
 
-use super::{COMMAND, GROUP_CHUNK, Initiator, REQUEST_TICKS, REQUESTS, Stage, TAG};
+use super::{GROUP_CHUNK, Initiator, REQUEST_TICKS, REQUESTS, Stage, TAG};
 use crate::node::esp_now::board::{Slot, Work};
-use crate::node::esp_now::ota::devices::{Device, Devices};
 use crate::node::esp_now::print::Level;
-use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step};
+use crate::node::esp_now::task::{Cx, Outcome, Outgoing};
 use crate::time::Duration;
-use crate::wire::component::ota::{Chunk, GROUP, Kind, Text};
+use crate::wire::component::ota::{Chunk, GROUP, Kind};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
-use core::fmt;
 
 /// A message that waits for the send lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,49 +168,5 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
             }
             Send::Request => self.end(cx),
         }
-    }
-
-    /// Prints what a scan has found, a line a call.
-    pub(super) fn row(&mut self, cx: &mut Cx<'_>, row: u16) -> Step {
-        match row {
-            0 => {
-                let (num, list) = (self.devices.len(), List(&self.devices));
-                cx.log(Level::Info, COMMAND, format_args!("info, num: {num}, list: {list}"));
-            }
-            1 => {
-                let text = "|         mac       | Channel | Rssi | Project name | \
-                            ESP-IDF version | App version | Secure version | Compile time |";
-                cx.log(Level::Info, COMMAND, format_args!("{text}"));
-            }
-            _ => {
-                let Some(device) = self.devices.get(row - 2) else {
-                    self.stage = Stage::Idle;
-                    return Step::Idle;
-                };
-                let app = self.devices.runs(device).unwrap_or_default();
-                let Device { mac, channel, rssi, .. } = device;
-                let text = format_args!(
-                    "| {mac} |   {channel}   |  {rssi}  | {:>12} | {:>15} | {:>11} | {} | {:>6} {:>6} |",
-                    Text(app.project()),
-                    Text(app.idf()),
-                    Text(app.version()),
-                    app.secure_version(),
-                    Text(app.date()),
-                    Text(app.time()),
-                );
-                cx.log(Level::Info, COMMAND, text);
-            }
-        }
-        self.stage = Stage::Rows(row.saturating_add(1));
-        Step::Until(cx.now)
-    }
-}
-
-/// The addresses of all devices, each with a bar behind it.
-struct List<'a, const D: usize, const A: usize>(&'a Devices<D, A>);
-
-impl<const D: usize, const A: usize> fmt::Display for List<'_, D, A> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|d| write!(f, "{}|", d.mac))
     }
 }

@@ -21,14 +21,16 @@
 //! * Progress is stored when a multiple of the interval is reached or passed, not only when it is
 //!   hit exactly.
 
-use super::image::{self, Check, Flaw, Image};
+mod finish;
+mod status;
+
+use super::image::{self, Check, Image};
 use super::progress::{Progress, STORE};
-use super::seconds;
-use crate::node::esp_now::board::{Key, Slot, Work};
+use crate::node::esp_now::board::{Slot, Work};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Outcome, Outgoing, Received, Step, Task};
 use crate::time::{Duration, Instant};
-use crate::wire::component::ota::{Chunk, Code, DIGEST_LEN, Info, Kind, STATUS_LEN, Status, Text};
+use crate::wire::component::ota::{Chunk, Code, DIGEST_LEN, Info, Kind, STATUS_LEN, Status};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
 
@@ -246,115 +248,6 @@ impl<const N: usize> Responder<N> {
         self.stage = Stage::Weigh;
     }
 
-    /// The SHA-256 of the running image is computed on every status. For real once; after that the
-    /// time for it is spent.
-    fn weigh(&mut self, cx: &mut Cx<'_>) -> Option<Stage> {
-        let bytes = cx.board.image_len(Slot::Running);
-        if let Running::Unknown = self.running {
-            let check = self.check.get_or_insert_with(|| Check::new(Slot::Running, bytes));
-            let verdict = check.step(cx)?;
-            self.check = None;
-            self.running = verdict.map_or(Running::None, Running::Known);
-        } else {
-            cx.spend(Work::Read { bytes });
-            cx.spend(Work::Hash { bytes });
-        }
-        Some(self.decide(cx))
-    }
-
-    fn decide(&mut self, cx: &mut Cx<'_>) -> Stage {
-        if let Running::Known(image) = self.running
-            && image.digest() == self.asked.digest
-        {
-            let text = "The firmware to be upgraded is the same as the currently running firmware, \
-                        so no upgrade";
-            cx.log(Level::Warn, TAG, format_args!("{text}"));
-            return Stage::Reply(Reply::Code(Code::Finish));
-        }
-        self.load(cx);
-        let known = self.refused.filter(|r| r.digest == self.asked.digest);
-        if known.is_some_and(|r| r.total == self.asked.total && r.for_good) {
-            return Stage::Reply(Reply::Code(Code::Stop));
-        }
-        let same = self.progress.is_begun() && self.progress.status().same_image(&self.asked);
-        match self.session {
-            Session::Open if same => {
-                self.armed = true;
-                if self.progress.is_complete() {
-                    return Stage::Judge;
-                }
-                Stage::Reply(Reply::Progress)
-            }
-            Session::Finished if same => Stage::Reply(Reply::Progress),
-            _ if !Progress::<N>::takes(&self.asked, cx.shared.settings.compat) => {
-                Stage::Reply(Reply::Code(Code::Invalid))
-            }
-            _ => Stage::Reply(Reply::Code(Code::NotInit)),
-        }
-    }
-
-    /// Takes up an upgrade that a reset has interrupted.
-    fn load(&mut self, cx: &mut Cx<'_>) {
-        if self.loaded {
-            return;
-        }
-        self.loaded = true;
-        let board = &mut *cx.board;
-        let compat = cx.shared.settings.compat;
-        if !self.progress.restore(compat, |out| board.load(Key::Upgrade, out)) {
-            return;
-        }
-        if self.progress.status().total > cx.board.slot_size(Slot::Spare) {
-            return self.progress.clear();
-        }
-        self.session = Session::Open;
-        self.started = cx.now;
-        self.next_percent = self.after(self.progress.percent());
-    }
-
-    fn after(&self, percent: u8) -> u8 {
-        let interval = self.options.interval;
-        percent.checked_div(interval).unwrap_or(0).saturating_add(1).saturating_mul(interval)
-    }
-
-    /// `esp_ota_begin`.
-    fn erase(&mut self, cx: &mut Cx<'_>) -> Stage {
-        cx.log(Level::Info, TAG, format_args!("The device starts to upgrade"));
-        let total = self.asked.total;
-        if total > cx.board.slot_size(Slot::Spare) {
-            self.forget(cx);
-            return Stage::Reply(Reply::Code(Code::Partition));
-        }
-        cx.spend(Work::Erase { bytes: total.div_ceil(4096).saturating_mul(4096) });
-        if !cx.board.erase(total) {
-            self.forget(cx);
-            return Stage::Reply(Reply::Code(Code::Download));
-        }
-        self.progress.begin(&Status { code: Code::Ok, ..self.asked }, cx.shared.settings.compat);
-        self.session = Session::Open;
-        self.armed = true;
-        self.started = cx.now;
-        self.next_percent = self.options.interval;
-        self.save(cx);
-        cx.event(Event::UpgradeStarted);
-        Stage::Reply(Reply::Progress)
-    }
-
-    fn save(&mut self, cx: &mut Cx<'_>) {
-        let stored = self.progress.stored();
-        // Without it a reset begins anew; the upgrade itself goes on.
-        let _ = cx.board.save(Key::Upgrade, stored);
-        let bytes = stored.len() as u32;
-        cx.spend(Work::Write { bytes });
-    }
-
-    fn forget(&mut self, cx: &mut Cx<'_>) {
-        self.progress.clear();
-        self.session = Session::None;
-        self.armed = false;
-        cx.board.forget(Key::Upgrade);
-    }
-
     fn data(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
         if self.session == Session::Stopped {
             self.from = frame.from;
@@ -420,83 +313,6 @@ impl<const N: usize> Responder<N> {
             self.asked = self.progress.status();
             self.stage = Stage::Judge;
         }
-    }
-
-    /// All packets are there. First what costs little: is the image of another version?
-    fn judge(&mut self, cx: &mut Cx<'_>) -> Stage {
-        let total = self.progress.status().total;
-        let seconds = seconds(cx, self.started);
-        cx.log(
-            Level::Info,
-            TAG,
-            format_args!(
-                "Write total_size: {total}, written_size: {total}, spend time: {seconds}s"
-            ),
-        );
-        let running = image::describe(cx.board, Slot::Running);
-        let new = image::describe(cx.board, Slot::Spare);
-        for app in [&running, &new].into_iter().flatten() {
-            let version = Text(app.version());
-            cx.log(Level::Info, TAG, format_args!("Running firmware version: {version}"));
-        }
-        let equal = running
-            .zip(new)
-            .is_some_and(|(running, new)| running.version_field() == new.version_field());
-        if equal && !self.options.skip_version_check {
-            let text = "Current running version is the same as a new. We will not continue the \
-                        update.";
-            cx.log(Level::Warn, TAG, format_args!("{text}"));
-            return self.refuse(cx, true);
-        }
-        self.check = Some(Check::new(Slot::Spare, total));
-        Stage::Check
-    }
-
-    /// Is the image whole and the one that was announced?
-    fn check(&mut self, cx: &mut Cx<'_>) -> Option<Stage> {
-        let verdict = self.check.as_mut().map_or(Some(Err(Flaw::Flash)), |c| c.step(cx))?;
-        self.check = None;
-        let ours = |image: Image| match self.running {
-            Running::Known(running) => running.chip == image.chip,
-            _ => true,
-        };
-        let announced = self.progress.status().digest;
-        let good = verdict.is_ok_and(|image| image.digest() == announced && ours(image));
-        if !good || !cx.board.boot(Slot::Spare) {
-            return Some(self.refuse(cx, false));
-        }
-        self.session = Session::Finished;
-        self.armed = false;
-        cx.board.forget(Key::Upgrade);
-        Some(Stage::Reply(Reply::Finished))
-    }
-
-    fn refuse(&mut self, cx: &mut Cx<'_>, for_good: bool) -> Stage {
-        let Status { digest, total, .. } = self.progress.status();
-        let again = self.refused.is_some_and(|r| r.digest == digest && r.total == total);
-        let for_good = for_good || again;
-        self.refused = Some(Refused { digest, total, for_good });
-        self.asked = self.progress.status();
-        self.forget(cx);
-        cx.event(Event::UpgradeRefused);
-        Stage::Reply(Reply::Code(if for_good { Code::Stop } else { Code::Invalid }))
-    }
-
-    /// [`stop`](Self::stop), once nothing else is being done.
-    fn halt(&mut self, cx: &mut Cx<'_>) -> Stage {
-        self.stop = false;
-        self.load(cx);
-        if self.session == Session::None {
-            return Stage::Idle;
-        }
-        if self.session == Session::Finished && !cx.board.boot(Slot::Running) {
-            return Stage::Idle;
-        }
-        self.asked = self.progress.status();
-        self.forget(cx);
-        self.session = Session::Stopped;
-        cx.event(Event::UpgradeStopped);
-        Stage::Reply(Reply::Stopped)
     }
 }
 

@@ -1,0 +1,124 @@
+//! Loading an image and finding devices: what the console command does in its own task.
+
+use super::send::Send;
+use super::{COMMAND, Initiator, REQUESTS, Stage, TAG};
+use crate::node::esp_now::board::{Download, Slot};
+use crate::node::esp_now::ota::devices::{Device, Devices};
+use crate::node::esp_now::ota::seconds;
+use crate::node::esp_now::print::Level;
+use crate::node::esp_now::task::{Cx, Step};
+use crate::time::{Duration, Instant};
+use crate::wire::component::ota::Text;
+use core::fmt;
+
+impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
+    pub(super) fn fetching(&mut self, cx: &mut Cx<'_>, next: u32) -> Step {
+        match cx.board.download() {
+            Download::Running { received, total } if !self.stop => {
+                if received >= next && total > 0 {
+                    let rate = u64::from(received) * 100 / u64::from(total);
+                    let text =
+                        format_args!("Firmware download size: {received}, progress rate: {rate}%");
+                    cx.log(Level::Info, COMMAND, text);
+                    // Every hundred reads of 1460 bytes.
+                    let next = (received / 146_000).saturating_add(1).saturating_mul(146_000);
+                    self.stage = Stage::Fetch { next };
+                }
+                return Step::Until(cx.now + Duration::from_millis(100));
+            }
+            Download::Complete => {
+                let total = cx.board.image_len(Slot::Spare);
+                let seconds = seconds(cx, self.started);
+                let text = format_args!(
+                    "The service download firmware is complete, total_size: {total} \
+                     Spend time: {seconds}s"
+                );
+                cx.log(Level::Info, COMMAND, text);
+            }
+            Download::Running { .. } | Download::Failed => {
+                cx.log(Level::Warn, COMMAND, format_args!("<ESP_FAIL> esp_http_client_read"));
+            }
+        }
+        self.stage = Stage::Idle;
+        Step::Idle
+    }
+
+    pub(super) fn scanning(&mut self, cx: &mut Cx<'_>, request: u8, at: Instant) -> Step {
+        if cx.now < at && !self.stop {
+            return Step::Until(at);
+        }
+        let tick = cx.shared.settings.tick;
+        let period = tick.period().as_nanos().max(1) as u64;
+        let ticks = cx.now.as_nanos() / period;
+        let elapsed = ticks.saturating_sub(self.scan_started.as_nanos() / period);
+        // What is left is unsigned: only exactly nothing ends the scan before its time.
+        if request < REQUESTS && elapsed != u64::from(self.scan_ticks) && !self.stop {
+            return self.send_now(Send::Request);
+        }
+        self.scanned(cx);
+        Step::Until(cx.now)
+    }
+
+    pub(super) fn scanned(&mut self, cx: &mut Cx<'_>) {
+        let num = self.devices.len();
+        self.totals.dropped = self.devices.dropped;
+        if !self.job {
+            self.end(cx);
+            if num > 0 {
+                self.stage = Stage::Rows(0);
+            }
+            return;
+        }
+        cx.log(Level::Info, TAG, format_args!("Scan OTA list, num: {num}"));
+        self.stage = Stage::Join(0);
+        if num == 0 {
+            // Trap 14 of the protocol reference.
+            cx.log(Level::Error, TAG, format_args!("No device to be upgraded was found"));
+            self.stage = Stage::Report;
+        }
+    }
+
+    /// Prints what a scan has found, a line a call.
+    pub(super) fn row(&mut self, cx: &mut Cx<'_>, row: u16) -> Step {
+        match row {
+            0 => {
+                let (num, list) = (self.devices.len(), List(&self.devices));
+                cx.log(Level::Info, COMMAND, format_args!("info, num: {num}, list: {list}"));
+            }
+            1 => {
+                let text = "|         mac       | Channel | Rssi | Project name | \
+                            ESP-IDF version | App version | Secure version | Compile time |";
+                cx.log(Level::Info, COMMAND, format_args!("{text}"));
+            }
+            _ => {
+                let Some(device) = self.devices.get(row - 2) else {
+                    self.stage = Stage::Idle;
+                    return Step::Idle;
+                };
+                let app = self.devices.runs(device).unwrap_or_default();
+                let Device { mac, channel, rssi, .. } = device;
+                let text = format_args!(
+                    "| {mac} |   {channel}   |  {rssi}  | {:>12} | {:>15} | {:>11} | {} | {:>6} {:>6} |",
+                    Text(app.project()),
+                    Text(app.idf()),
+                    Text(app.version()),
+                    app.secure_version(),
+                    Text(app.date()),
+                    Text(app.time()),
+                );
+                cx.log(Level::Info, COMMAND, text);
+            }
+        }
+        self.stage = Stage::Rows(row.saturating_add(1));
+        Step::Until(cx.now)
+    }
+}
+
+/// The addresses of all devices, each with a bar behind it.
+struct List<'a, const D: usize, const A: usize>(&'a Devices<D, A>);
+
+impl<const D: usize, const A: usize> fmt::Display for List<'_, D, A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|d| write!(f, "{}|", d.mac))
+    }
+}

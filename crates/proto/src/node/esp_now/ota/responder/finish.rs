@@ -1,0 +1,89 @@
+//! All packets of an image are there: is it valid, and the one that was announced?
+
+use super::{Refused, Reply, Responder, Running, Session, Stage, TAG};
+use crate::node::esp_now::board::Key;
+use crate::node::esp_now::board::Slot;
+use crate::node::esp_now::ota::image::{self, Check, Flaw, Image};
+use crate::node::esp_now::ota::seconds;
+use crate::node::esp_now::print::Level;
+use crate::node::esp_now::task::{Cx, Event};
+use crate::wire::component::ota::{Code, Status, Text};
+
+impl<const N: usize> Responder<N> {
+    /// All packets are there. First what costs little: is the image of another version?
+    pub(super) fn judge(&mut self, cx: &mut Cx<'_>) -> Stage {
+        let total = self.progress.status().total;
+        let seconds = seconds(cx, self.started);
+        cx.log(
+            Level::Info,
+            TAG,
+            format_args!(
+                "Write total_size: {total}, written_size: {total}, spend time: {seconds}s"
+            ),
+        );
+        let running = image::describe(cx.board, Slot::Running);
+        let new = image::describe(cx.board, Slot::Spare);
+        for app in [&running, &new].into_iter().flatten() {
+            let version = Text(app.version());
+            cx.log(Level::Info, TAG, format_args!("Running firmware version: {version}"));
+        }
+        let equal = running
+            .zip(new)
+            .is_some_and(|(running, new)| running.version_field() == new.version_field());
+        if equal && !self.options.skip_version_check {
+            let text = "Current running version is the same as a new. We will not continue the \
+                        update.";
+            cx.log(Level::Warn, TAG, format_args!("{text}"));
+            return self.refuse(cx, true);
+        }
+        self.check = Some(Check::new(Slot::Spare, total));
+        Stage::Check
+    }
+
+    /// Is the image whole and the one that was announced?
+    pub(super) fn check(&mut self, cx: &mut Cx<'_>) -> Option<Stage> {
+        let verdict = self.check.as_mut().map_or(Some(Err(Flaw::Flash)), |c| c.step(cx))?;
+        self.check = None;
+        let ours = |image: Image| match self.running {
+            Running::Known(running) => running.chip == image.chip,
+            _ => true,
+        };
+        let announced = self.progress.status().digest;
+        let good = verdict.is_ok_and(|image| image.digest() == announced && ours(image));
+        if !good || !cx.board.boot(Slot::Spare) {
+            return Some(self.refuse(cx, false));
+        }
+        self.session = Session::Finished;
+        self.armed = false;
+        cx.board.forget(Key::Upgrade);
+        Some(Stage::Reply(Reply::Finished))
+    }
+
+    pub(super) fn refuse(&mut self, cx: &mut Cx<'_>, for_good: bool) -> Stage {
+        let Status { digest, total, .. } = self.progress.status();
+        let again = self.refused.is_some_and(|r| r.digest == digest && r.total == total);
+        let for_good = for_good || again;
+        self.refused = Some(Refused { digest, total, for_good });
+        self.asked = self.progress.status();
+        self.forget(cx);
+        cx.event(Event::UpgradeRefused);
+        Stage::Reply(Reply::Code(if for_good { Code::Stop } else { Code::Invalid }))
+    }
+
+    /// [`stop`](Self::stop), once nothing else is being done.
+    pub(super) fn halt(&mut self, cx: &mut Cx<'_>) -> Stage {
+        self.stop = false;
+        self.load(cx);
+        if self.session == Session::None {
+            return Stage::Idle;
+        }
+        if self.session == Session::Finished && !cx.board.boot(Slot::Running) {
+            return Stage::Idle;
+        }
+        self.asked = self.progress.status();
+        self.forget(cx);
+        self.session = Session::Stopped;
+        cx.event(Event::UpgradeStopped);
+        Stage::Reply(Reply::Stopped)
+    }
+}

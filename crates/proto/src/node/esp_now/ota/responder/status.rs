@@ -1,0 +1,120 @@
+//! A status is asked for: which image runs here, which is announced, and how far is it?
+
+use super::{Reply, Responder, Running, Session, Stage, TAG};
+use crate::node::esp_now::board::{Key, Slot, Work};
+use crate::node::esp_now::ota::image::Check;
+use crate::node::esp_now::ota::progress::Progress;
+use crate::node::esp_now::print::Level;
+use crate::node::esp_now::task::{Cx, Event};
+use crate::wire::component::ota::{Code, Status};
+
+impl<const N: usize> Responder<N> {
+    /// The SHA-256 of the running image is computed on every status. For real once; after that the
+    /// time for it is spent.
+    pub(super) fn weigh(&mut self, cx: &mut Cx<'_>) -> Option<Stage> {
+        let bytes = cx.board.image_len(Slot::Running);
+        if let Running::Unknown = self.running {
+            let check = self.check.get_or_insert_with(|| Check::new(Slot::Running, bytes));
+            let verdict = check.step(cx)?;
+            self.check = None;
+            self.running = verdict.map_or(Running::None, Running::Known);
+        } else {
+            cx.spend(Work::Read { bytes });
+            cx.spend(Work::Hash { bytes });
+        }
+        Some(self.decide(cx))
+    }
+
+    pub(super) fn decide(&mut self, cx: &mut Cx<'_>) -> Stage {
+        if let Running::Known(image) = self.running
+            && image.digest() == self.asked.digest
+        {
+            let text = "The firmware to be upgraded is the same as the currently running firmware, \
+                        so no upgrade";
+            cx.log(Level::Warn, TAG, format_args!("{text}"));
+            return Stage::Reply(Reply::Code(Code::Finish));
+        }
+        self.load(cx);
+        let known = self.refused.filter(|r| r.digest == self.asked.digest);
+        if known.is_some_and(|r| r.total == self.asked.total && r.for_good) {
+            return Stage::Reply(Reply::Code(Code::Stop));
+        }
+        let same = self.progress.is_begun() && self.progress.status().same_image(&self.asked);
+        match self.session {
+            Session::Open if same => {
+                self.armed = true;
+                if self.progress.is_complete() {
+                    return Stage::Judge;
+                }
+                Stage::Reply(Reply::Progress)
+            }
+            Session::Finished if same => Stage::Reply(Reply::Progress),
+            _ if !Progress::<N>::takes(&self.asked, cx.shared.settings.compat) => {
+                Stage::Reply(Reply::Code(Code::Invalid))
+            }
+            _ => Stage::Reply(Reply::Code(Code::NotInit)),
+        }
+    }
+
+    /// Takes up an upgrade that a reset has interrupted.
+    pub(super) fn load(&mut self, cx: &mut Cx<'_>) {
+        if self.loaded {
+            return;
+        }
+        self.loaded = true;
+        let board = &mut *cx.board;
+        let compat = cx.shared.settings.compat;
+        if !self.progress.restore(compat, |out| board.load(Key::Upgrade, out)) {
+            return;
+        }
+        if self.progress.status().total > cx.board.slot_size(Slot::Spare) {
+            return self.progress.clear();
+        }
+        self.session = Session::Open;
+        self.started = cx.now;
+        self.next_percent = self.after(self.progress.percent());
+    }
+
+    pub(super) fn after(&self, percent: u8) -> u8 {
+        let interval = self.options.interval;
+        percent.checked_div(interval).unwrap_or(0).saturating_add(1).saturating_mul(interval)
+    }
+
+    /// `esp_ota_begin`.
+    pub(super) fn erase(&mut self, cx: &mut Cx<'_>) -> Stage {
+        cx.log(Level::Info, TAG, format_args!("The device starts to upgrade"));
+        let total = self.asked.total;
+        if total > cx.board.slot_size(Slot::Spare) {
+            self.forget(cx);
+            return Stage::Reply(Reply::Code(Code::Partition));
+        }
+        cx.spend(Work::Erase { bytes: total.div_ceil(4096).saturating_mul(4096) });
+        if !cx.board.erase(total) {
+            self.forget(cx);
+            return Stage::Reply(Reply::Code(Code::Download));
+        }
+        self.progress.begin(&Status { code: Code::Ok, ..self.asked }, cx.shared.settings.compat);
+        self.session = Session::Open;
+        self.armed = true;
+        self.started = cx.now;
+        self.next_percent = self.options.interval;
+        self.save(cx);
+        cx.event(Event::UpgradeStarted);
+        Stage::Reply(Reply::Progress)
+    }
+
+    pub(super) fn save(&mut self, cx: &mut Cx<'_>) {
+        let stored = self.progress.stored();
+        // Without it a reset begins anew; the upgrade itself goes on.
+        let _ = cx.board.save(Key::Upgrade, stored);
+        let bytes = stored.len() as u32;
+        cx.spend(Work::Write { bytes });
+    }
+
+    pub(super) fn forget(&mut self, cx: &mut Cx<'_>) {
+        self.progress.clear();
+        self.session = Session::None;
+        self.armed = false;
+        cx.board.forget(Key::Upgrade);
+    }
+}
