@@ -2,9 +2,11 @@
 //! in `tests/corpus.rs` calls them with the stored corpus, without a fuzzer.
 
 mod esp_now_engine;
+mod esp_now_ota;
 mod mqtt;
 
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
+pub use esp_now_ota::{esp_now_ota, esp_now_ota_initiator, esp_now_ota_responder};
 pub use mqtt::{mqtt_exchange, mqtt_stream};
 
 /// A fuzz target: its name, which is also its corpus folder, and what it does.
@@ -20,6 +22,9 @@ pub const TARGETS: &[Target] = &[
     ("esp_now_header", esp_now_header),
     ("esp_now_engine", esp_now_engine),
     ("mqtt_stream", mqtt_stream),
+    ("esp_now_ota", esp_now_ota),
+    ("esp_now_ota_responder", esp_now_ota_responder),
+    ("esp_now_ota_initiator", esp_now_ota_initiator),
     ("mqtt_exchange", mqtt_exchange),
 ];
 

@@ -118,6 +118,14 @@ impl Printer {
 
     /// Logs a line: `I (ms) tag: text`, to each sink whose threshold lets it through.
     pub fn log(&mut self, now: Instant, level: Level, tag: &str, text: fmt::Arguments<'_>) {
+        self.open(now, level, tag, text);
+        self.close(level, tag);
+    }
+
+    /// Logs the beginning of a line that is too long for one call. It goes on with
+    /// [`part`](Self::part) and ends with [`close`](Self::close). The remote log, whose lines are
+    /// short, has only the beginning.
+    pub fn open(&mut self, now: Instant, level: Level, tag: &str, text: fmt::Arguments<'_>) {
         if level > self.tags.of(tag) {
             return;
         }
@@ -126,7 +134,7 @@ impl Printer {
         let colour = colour.filter(|_| self.colours);
         let (on, off) = (colour.unwrap_or(""), if colour.is_some() { "\x1b[0m" } else { "" });
         if level <= self.uart {
-            self.text(format_args!("{on}{letter} ({ms}) {tag}: {text}{off}\n"));
+            self.text(format_args!("{on}{letter} ({ms}) {tag}: {text}"));
         }
         // What the remote log itself does is not logged remotely.
         if level <= self.remote && tag != "espnow" {
@@ -134,6 +142,20 @@ impl Printer {
             let _ = line.write_fmt(format_args!("{on}{letter} ({ms}) {tag}: {text}{off}\n"));
             self.queue(&line.0);
         }
+    }
+
+    /// More of a line that was opened with that level and tag.
+    pub fn part(&mut self, level: Level, tag: &str, text: fmt::Arguments<'_>) {
+        if level <= self.uart && level <= self.tags.of(tag) {
+            self.text(text);
+        }
+    }
+
+    /// Ends a line that was opened with that level and tag.
+    pub fn close(&mut self, level: Level, tag: &str) {
+        let coloured = self.colours && level.letter().1.is_some();
+        let off = if coloured { "\x1b[0m" } else { "" };
+        self.part(level, tag, format_args!("{off}\n"));
     }
 
     fn queue(&mut self, line: &[u8]) {

@@ -2,7 +2,7 @@
 
 use super::send::Send;
 use super::{COMMAND, Initiator, REQUESTS, Stage, TAG};
-use crate::node::esp_now::board::{Download, Slot};
+use crate::node::esp_now::board::{Download, Slot, Work};
 use crate::node::esp_now::ota::devices::{Device, Devices};
 use crate::node::esp_now::ota::seconds;
 use crate::node::esp_now::print::Level;
@@ -78,47 +78,67 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         }
     }
 
-    /// Prints what a scan has found, a line a call.
+    /// Prints what a scan has found, a line or [`PIECE`] addresses a call.
     pub(super) fn row(&mut self, cx: &mut Cx<'_>, row: u16) -> Step {
-        match row {
-            0 => {
-                let (num, list) = (self.devices.len(), List(&self.devices));
-                cx.log(Level::Info, COMMAND, format_args!("info, num: {num}, list: {list}"));
-            }
-            1 => {
-                let text = "|         mac       | Channel | Rssi | Project name | \
-                            ESP-IDF version | App version | Secure version | Compile time |";
-                cx.log(Level::Info, COMMAND, format_args!("{text}"));
-            }
-            _ => {
-                let Some(device) = self.devices.get(row - 2) else {
-                    self.stage = Stage::Idle;
-                    return Step::Idle;
-                };
-                let app = self.devices.runs(device).unwrap_or_default();
-                let Device { mac, channel, rssi, .. } = device;
-                let text = format_args!(
-                    "| {mac} |   {channel}   |  {rssi}  | {:>12} | {:>15} | {:>11} | {} | {:>6} {:>6} |",
-                    Text(app.project()),
-                    Text(app.idf()),
-                    Text(app.version()),
-                    app.secure_version(),
-                    Text(app.date()),
-                    Text(app.time()),
-                );
-                cx.log(Level::Info, COMMAND, text);
-            }
+        let pieces = self.devices.len().div_ceil(PIECE);
+        let before = cx.shared.print.waiting();
+        if row < pieces {
+            self.piece(cx, row, pieces);
+        } else if row == pieces {
+            let text = "|         mac       | Channel | Rssi | Project name | ESP-IDF version | \
+                        App version | Secure version | Compile time |";
+            cx.shared.print.log(cx.now, Level::Info, COMMAND, format_args!("{text}"));
+        } else if let Some(device) = self.devices.get(row.saturating_sub(pieces + 1)) {
+            let app = self.devices.runs(device).unwrap_or_default();
+            let Device { mac, channel, rssi, .. } = device;
+            let text = format_args!(
+                "| {mac} |   {channel}   |  {rssi}  | {:>12} | {:>15} | {:>11} | {} | {:>6} {:>6} |",
+                Text(app.project()),
+                Text(app.idf()),
+                Text(app.version()),
+                app.secure_version(),
+                Text(app.date()),
+                Text(app.time()),
+            );
+            cx.shared.print.log(cx.now, Level::Info, COMMAND, text);
+        } else {
+            self.stage = Stage::Idle;
+            return Step::Idle;
         }
+        let bytes = cx.shared.print.waiting().saturating_sub(before) as u32;
+        cx.spend(Work::Print { bytes });
         self.stage = Stage::Rows(row.saturating_add(1));
         Step::Until(cx.now)
     }
+
+    /// A piece of the one line with all addresses.
+    fn piece(&self, cx: &mut Cx<'_>, row: u16, pieces: u16) {
+        let (num, print) = (self.devices.len(), &mut cx.shared.print);
+        let list = List { devices: &self.devices, from: row.saturating_mul(PIECE) };
+        if row == 0 {
+            let text = format_args!("info, num: {num}, list: {list}");
+            print.open(cx.now, Level::Info, COMMAND, text);
+        } else {
+            print.part(Level::Info, COMMAND, format_args!("{list}"));
+        }
+        if row + 1 == pieces {
+            print.close(Level::Info, COMMAND);
+        }
+    }
 }
 
-/// The addresses of all devices, each with a bar behind it.
-struct List<'a, const D: usize, const A: usize>(&'a Devices<D, A>);
+/// Addresses printed in one call.
+const PIECE: u16 = 32;
+
+/// The addresses of some devices, each with a bar behind it.
+struct List<'a, const D: usize, const A: usize> {
+    devices: &'a Devices<D, A>,
+    from: u16,
+}
 
 impl<const D: usize, const A: usize> fmt::Display for List<'_, D, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|d| write!(f, "{}|", d.mac))
+        let some = self.devices.iter().skip(usize::from(self.from)).take(usize::from(PIECE));
+        some.into_iter().try_for_each(|d| write!(f, "{}|", d.mac))
     }
 }

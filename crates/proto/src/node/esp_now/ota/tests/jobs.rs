@@ -82,6 +82,19 @@ fn a_scan_prints_a_table() {
 }
 
 #[test]
+fn a_long_list_is_printed_whole() {
+    let mut lab = Lab::new(100, 0, &image(352, "2.0", 5));
+    lab.sender.with(Instant::ZERO, |part, cx| part.find(cx, 3000)).expect("idle");
+    lab.sender.wake = Instant::ZERO;
+    lab.finish();
+    let list: String = (1..=100).map(|n| format!("{}|", mac(n))).collect();
+    let line = format!("info, num: 100, list: {list}\r\nI (");
+    assert!(lab.sender.text.contains(&line), "{}", lab.sender.text);
+    assert_eq!(lab.sender.text.matches("\r\n").count(), 3 + 100);
+    assert_eq!(lab.sender.shared.print.dropped.uart_bytes, 0);
+}
+
+#[test]
 fn a_device_that_resets_midway_goes_on_where_it_was() {
     let new = image(100_000, "2.0", 5);
     let mut lab = Lab::new(3, 5, &new);

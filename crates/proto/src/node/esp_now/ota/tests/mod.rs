@@ -1,6 +1,7 @@
 //! Conversations of an initiator with responders, on virtual time, through a medium that loses
 //! what it is told to lose.
 
+mod data;
 mod jobs;
 
 use super::build::Build;
@@ -14,7 +15,8 @@ use crate::node::esp_now::task::{
 };
 use crate::time::{Duration, Instant};
 use crate::wire::component::DataType;
-use crate::wire::component::ota::{App, Code, GROUP, Info, Status};
+use crate::wire::component::group::OTA as GROUP;
+use crate::wire::component::ota::{App, Code, Info, Status};
 use crate::wire::mac::Mac;
 use std::string::String;
 use std::vec::Vec;
