@@ -18,6 +18,11 @@ mod mqtt;
 pub use esp_now_iperf::esp_now_iperf;
 pub use esp_now_prov::esp_now_prov;
 pub use ieee80211::ieee80211;
+mod esp_now_ota;
+mod mqtt;
+
+pub use esp_now_engine::{esp_now_engine, esp_now_header};
+pub use esp_now_ota::{esp_now_ota, esp_now_ota_initiator, esp_now_ota_responder};
 pub use mqtt::{mqtt_exchange, mqtt_stream};
 pub use transcript::esp_now_transcript;
 
@@ -36,6 +41,9 @@ pub const TARGETS: &[Target] = &[
     ("esp_now_handshake", esp_now_handshake),
     ("esp_now_security", esp_now_security),
     ("mqtt_stream", mqtt_stream),
+    ("esp_now_ota", esp_now_ota),
+    ("esp_now_ota_responder", esp_now_ota_responder),
+    ("esp_now_ota_initiator", esp_now_ota_initiator),
     ("mqtt_exchange", mqtt_exchange),
     ("ieee80211", ieee80211),
     ("esp_now_control", esp_now_control),

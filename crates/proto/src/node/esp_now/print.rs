@@ -65,8 +65,6 @@ pub struct Printer {
     pub colours: bool,
     /// Bytes and lines lost because a ring was full.
     pub dropped: Dropped,
-    /// Whether the line that was opened last goes to the UART.
-    on_uart: bool,
     out: Deque<u8, UART_RING>,
     lines: Deque<u8, REMOTE_RING>,
     lengths: Deque<u16, REMOTE_LINES>,
@@ -91,7 +89,6 @@ impl Default for Printer {
             tags: Tags::default(),
             colours: false,
             dropped: Dropped::default(),
-            on_uart: false,
             out: Deque::new(),
             lines: Deque::new(),
             lengths: Deque::new(),
@@ -122,42 +119,43 @@ impl Printer {
     /// Logs a line: `I (ms) tag: text`, to each sink whose threshold lets it through.
     pub fn log(&mut self, now: Instant, level: Level, tag: &str, text: fmt::Arguments<'_>) {
         self.open(now, level, tag, text);
-        self.close(level);
+        self.close(level, tag);
     }
 
     /// Logs the beginning of a line that is too long for one call. It goes on with
     /// [`part`](Self::part) and ends with [`close`](Self::close). The remote log, whose lines are
     /// short, has only the beginning.
     pub fn open(&mut self, now: Instant, level: Level, tag: &str, text: fmt::Arguments<'_>) {
-        let passes = level <= self.tags.of(tag);
-        self.on_uart = passes && level <= self.uart;
+        if level > self.tags.of(tag) {
+            return;
+        }
         let ms = now.as_nanos() / 1_000_000;
         let (letter, colour) = level.letter();
         let colour = colour.filter(|_| self.colours);
         let (on, off) = (colour.unwrap_or(""), if colour.is_some() { "\x1b[0m" } else { "" });
-        if self.on_uart {
+        if level <= self.uart {
             self.text(format_args!("{on}{letter} ({ms}) {tag}: {text}"));
         }
         // What the remote log itself does is not logged remotely.
-        if passes && level <= self.remote && tag != "espnow" {
+        if level <= self.remote && tag != "espnow" {
             let mut line = Line(Vec::<u8, 250>::new());
             let _ = line.write_fmt(format_args!("{on}{letter} ({ms}) {tag}: {text}{off}\n"));
             self.queue(&line.0);
         }
     }
 
-    /// More of the line that was opened last.
-    pub fn part(&mut self, text: fmt::Arguments<'_>) {
-        if self.on_uart {
+    /// More of a line that was opened with that level and tag.
+    pub fn part(&mut self, level: Level, tag: &str, text: fmt::Arguments<'_>) {
+        if level <= self.uart && level <= self.tags.of(tag) {
             self.text(text);
         }
     }
 
-    /// Ends a line that was opened with that level.
-    pub fn close(&mut self, level: Level) {
+    /// Ends a line that was opened with that level and tag.
+    pub fn close(&mut self, level: Level, tag: &str) {
         let coloured = self.colours && level.letter().1.is_some();
         let off = if coloured { "\x1b[0m" } else { "" };
-        self.part(format_args!("{off}\n"));
+        self.part(level, tag, format_args!("{off}\n"));
     }
 
     fn queue(&mut self, line: &[u8]) {

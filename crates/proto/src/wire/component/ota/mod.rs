@@ -23,11 +23,6 @@ pub use chunk::{CHUNK_HEAD, Chunk};
 pub use info::{App, DESCRIPTION_MAGIC, INFO_LEN, Info, Text};
 pub use status::{Code, DIGEST_LEN, STATUS_LEN, Status};
 
-use crate::wire::mac::Mac;
-
-/// The group that an upgrade is sent to: "OTA".
-pub const GROUP: Mac = Mac(*b"OTA\0\0\0");
-
 /// Which message a payload is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -66,6 +61,5 @@ mod tests {
         assert_eq!(Kind::of(&[0]), Some(Kind::Request));
         assert_eq!(Kind::of(&[]), None);
         assert_eq!(Kind::of(&[4]), None);
-        assert_eq!(GROUP.0, [0x4F, 0x54, 0x41, 0, 0, 0]);
     }
 }

@@ -1,7 +1,7 @@
 //! How a job goes from stage to stage.
 
 use super::send::Send;
-use super::{COMMAND, FIRST_WAIT_MS, GROUP_CHUNK, Initiator, Stage, TAG, Totals};
+use super::{COMMAND, FIRST_WAIT_MS, Initiator, Stage, TAG, Totals};
 use crate::node::esp_now::board::Slot;
 use crate::node::esp_now::ota::bits;
 use crate::node::esp_now::ota::devices::Fate;
@@ -9,6 +9,7 @@ use crate::node::esp_now::ota::seconds;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Step};
 use crate::wire::component::DataType;
+use crate::wire::component::group::MEMBERS_MAX;
 use crate::wire::component::ota::Status;
 
 impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
@@ -51,7 +52,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
             self.magic = cx.magic();
         }
         let all = if self.everyone { 1 } else { self.devices.len() };
-        if usize::from(chunk) * GROUP_CHUNK < usize::from(all) && !self.stop {
+        if usize::from(chunk) * MEMBERS_MAX < usize::from(all) && !self.stop {
             return self.send_now(Send::Join(chunk));
         }
         cx.shared.air.listen(DataType::OtaStatus, true);
@@ -100,7 +101,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
             self.magic = cx.magic();
         }
         let left = self.leftovers().count();
-        if usize::from(chunk) * GROUP_CHUNK < left {
+        if usize::from(chunk) * MEMBERS_MAX < left {
             return self.send_now(Send::Leave(chunk));
         }
         self.stage = Stage::Report;

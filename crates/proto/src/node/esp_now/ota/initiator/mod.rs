@@ -16,7 +16,7 @@
 //! * A device that answers `Partition`, or `Invalid` or `Download` twice, gets no more; it counts as
 //!   unfinished. The component sends it the whole image 50 times.
 //! * Devices that stop or have the image are left out of both printed counts, as in the component
-//!   (trap 16); [`Event::UpgradeSent`] counts them.
+//!   (trap 16); [`Event::UpgradeSent`](crate::node::esp_now::task::Event::UpgradeSent) counts them.
 
 mod answers;
 mod job;
@@ -50,8 +50,6 @@ const NEXT_WAIT_MS: u32 = 500;
 const SHORT_WAIT_MS: u32 = 100;
 /// Requests of a round.
 const ATTEMPTS: u8 = 3;
-/// Addresses in one frame about a group.
-const GROUP_CHUNK: usize = 32;
 
 /// How an initiator was built (`CONFIG_ESPNOW_OTA_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -119,10 +119,10 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
             let text = format_args!("info, num: {num}, list: {list}");
             print.open(cx.now, Level::Info, COMMAND, text);
         } else {
-            print.part(format_args!("{list}"));
+            print.part(Level::Info, COMMAND, format_args!("{list}"));
         }
         if row + 1 == pieces {
-            print.close(Level::Info);
+            print.close(Level::Info, COMMAND);
         }
     }
 }

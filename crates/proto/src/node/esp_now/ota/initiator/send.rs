@@ -1,13 +1,15 @@
 //! What an initiator sends, and what it prints of a scan.
 
-use super::{GROUP_CHUNK, Initiator, REQUEST_TICKS, REQUESTS, Stage, TAG};
+use super::{Initiator, REQUEST_TICKS, REQUESTS, Stage, TAG};
 use crate::node::esp_now::board::{Slot, Work};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing};
 use crate::time::Duration;
-use crate::wire::component::ota::{Chunk, GROUP, Kind};
+use crate::wire::component::group::{Group, MEMBERS_MAX, OTA as GROUP};
+use crate::wire::component::ota::{Chunk, Kind};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
+use heapless::Vec;
 
 /// A message that waits for the send lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,17 +35,11 @@ fn chunk_magic(first: u16, chunk: u16) -> u16 {
     first.wrapping_add((chunk * (chunk + 1) / 2) as u16).max(1)
 }
 
-/// Writes the payload of a frame about the group (section 2.10).
+/// Writes the payload of a frame about the group.
 fn group(join: bool, members: impl Iterator<Item = Mac>, payload: &mut [u8]) -> Option<usize> {
-    let (head, rest) = payload.split_first_chunk_mut::<8>()?;
-    let mut count = 0;
-    for (to, member) in rest.chunks_exact_mut(6).zip(members.take(GROUP_CHUNK)) {
-        to.copy_from_slice(&member.0);
-        count += 1;
-    }
-    let [a, b, c, d, e, f] = GROUP.0;
-    *head = [u8::from(join), a, b, c, d, e, f, count];
-    (count > 0).then_some(8 + 6 * usize::from(count))
+    let members: Vec<Mac, MEMBERS_MAX> = members.take(MEMBERS_MAX).collect();
+    let len = Group::emit(join, GROUP, &members, payload)?;
+    (!members.is_empty()).then_some(len)
 }
 
 impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
@@ -61,7 +57,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
             security: cx.shared.settings.encrypt.ota,
             ..FrameConfig::UNICAST
         };
-        let skip = |chunk: u16| usize::from(chunk).saturating_mul(GROUP_CHUNK);
+        let skip = |chunk: u16| usize::from(chunk).saturating_mul(MEMBERS_MAX);
         let (config, magic, len) = match what {
             Send::Request => {
                 *payload.first_mut()? = Kind::Request as u8;

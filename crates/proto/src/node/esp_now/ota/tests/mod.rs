@@ -15,7 +15,8 @@ use crate::node::esp_now::task::{
 };
 use crate::time::{Duration, Instant};
 use crate::wire::component::DataType;
-use crate::wire::component::ota::{App, Code, GROUP, Info, Status};
+use crate::wire::component::group::OTA as GROUP;
+use crate::wire::component::ota::{App, Code, Info, Status};
 use crate::wire::mac::Mac;
 use std::string::String;
 use std::vec::Vec;
