@@ -3,21 +3,19 @@
 
 mod esp_now_control;
 mod esp_now_engine;
-mod ieee80211;
+mod esp_now_iperf;
+mod esp_now_prov;
 mod esp_now_security;
+mod ieee80211;
 mod mqtt;
 mod transcript;
 
 pub use esp_now_control::{esp_now_control, esp_now_time};
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
-pub use ieee80211::ieee80211;
-pub use esp_now_security::{esp_now_handshake, esp_now_security};
-mod esp_now_iperf;
-mod esp_now_prov;
-mod mqtt;
-
 pub use esp_now_iperf::esp_now_iperf;
 pub use esp_now_prov::esp_now_prov;
+pub use esp_now_security::{esp_now_handshake, esp_now_security};
+pub use ieee80211::ieee80211;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
 pub use transcript::esp_now_transcript;
 
