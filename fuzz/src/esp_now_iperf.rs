@@ -1,6 +1,7 @@
 //! `espnow_iperf`: its messages, and any order of calls on its machine.
 
 use espbench_proto::node::esp_now::board::BareBoard;
+use espbench_proto::node::esp_now::console::command::BadMac;
 use espbench_proto::node::esp_now::iperf::{Iperf, Options};
 use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::task::{Cx, Outcome, Received, Settings, Shared, Step, Task};
@@ -11,7 +12,7 @@ use espbench_proto::wire::component::DataType;
 use espbench_proto::wire::component::iperf::{IperfHead, Kind};
 use espbench_proto::wire::mac::Mac;
 
-const PEER: &str = "24:0a:c4:00:00:02";
+const PEER: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 2]);
 
 /// What was seen from outside.
 #[derive(Default)]
@@ -64,7 +65,7 @@ pub fn esp_now_iperf(data: &[u8]) {
             14 => part.abort(),
             _ => {
                 options.responder = high & 1 != 0;
-                options.initiator = (high & 1 == 0).then_some(PEER);
+                options.initiator = (high & 1 == 0).then_some(Ok(PEER));
                 options.ping = high & 2 != 0;
                 let _ = part.start(&mut cx, &options);
             }
@@ -88,9 +89,13 @@ fn message(data: &[u8]) {
     assert_eq!(out[..8], data[..8]);
 }
 
-fn options(flags: u8, more: u8) -> Options<'static> {
+fn options(flags: u8, more: u8) -> Options {
     Options {
-        initiator: (flags & 4 == 0).then_some(if flags & 0x80 == 0 { PEER } else { "nobody" }),
+        initiator: (flags & 4 == 0).then_some(if flags & 0x80 == 0 {
+            Ok(PEER)
+        } else {
+            Err(BadMac)
+        }),
         responder: flags & 4 != 0,
         ping: flags & 8 != 0,
         count: u32::from(more >> 4) + 1,

@@ -3,6 +3,8 @@
 
 mod esp_now_control;
 mod esp_now_engine;
+mod esp_now_iperf;
+mod esp_now_prov;
 mod esp_now_security;
 mod ieee80211;
 mod mqtt;
@@ -23,6 +25,10 @@ mod mqtt;
 
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
 pub use esp_now_ota::{esp_now_ota, esp_now_ota_initiator, esp_now_ota_responder};
+pub use esp_now_iperf::esp_now_iperf;
+pub use esp_now_prov::esp_now_prov;
+pub use esp_now_security::{esp_now_handshake, esp_now_security};
+pub use ieee80211::ieee80211;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
 pub use transcript::esp_now_transcript;
 
