@@ -1,9 +1,11 @@
 //! What each fuzz target does with its bytes. The targets in `fuzz_targets/` call these; the test
 //! in `tests/corpus.rs` calls them with the stored corpus, without a fuzzer.
 
+mod esp_now_console;
 mod esp_now_engine;
 mod mqtt;
 
+pub use esp_now_console::{esp_now_console, esp_now_debug};
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
 pub use mqtt::{mqtt_exchange, mqtt_stream};
 
@@ -17,6 +19,8 @@ pub const TARGETS: &[Target] = &[
     ("iperf_header", iperf_header),
     ("iperf_report", iperf_report),
     ("iperf_receiver", iperf_receiver),
+    ("esp_now_console", esp_now_console),
+    ("esp_now_debug", esp_now_debug),
     ("esp_now_header", esp_now_header),
     ("esp_now_engine", esp_now_engine),
     ("mqtt_stream", mqtt_stream),
