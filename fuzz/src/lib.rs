@@ -2,6 +2,7 @@
 //! in `tests/corpus.rs` calls them with the stored corpus, without a fuzzer.
 
 mod esp_now_control;
+mod esp_now_console;
 mod esp_now_engine;
 mod esp_now_iperf;
 mod esp_now_prov;
@@ -23,6 +24,7 @@ pub use ieee80211::ieee80211;
 mod esp_now_ota;
 mod mqtt;
 
+pub use esp_now_console::{esp_now_console, esp_now_debug};
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
 pub use esp_now_ota::{esp_now_ota, esp_now_ota_initiator, esp_now_ota_responder};
 pub use esp_now_iperf::esp_now_iperf;
@@ -42,6 +44,8 @@ pub const TARGETS: &[Target] = &[
     ("iperf_header", iperf_header),
     ("iperf_report", iperf_report),
     ("iperf_receiver", iperf_receiver),
+    ("esp_now_console", esp_now_console),
+    ("esp_now_debug", esp_now_debug),
     ("esp_now_header", esp_now_header),
     ("esp_now_engine", esp_now_engine),
     ("esp_now_handshake", esp_now_handshake),
