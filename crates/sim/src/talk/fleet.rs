@@ -420,10 +420,6 @@ impl<D: Device, W: Watch> Fleet<D, W> {
                 self.watch.note(now, &Note::Tuned { node, channel });
             }
             Output::Print { len } => self.print(node, &buffer[..len.min(BUFFER)]),
-            Output::Data { len, from, .. } => {
-                let data = &buffer[..len.min(BUFFER)];
-                self.watch.note(now, &Note::Data { node, from, data });
-            }
             Output::Sample(sample) => {
                 if self.setup.keep_samples {
                     station.samples.push(sample);

@@ -72,15 +72,6 @@ impl Why {
 pub enum Note<'a> {
     /// A frame was on the air. Arrivals that it causes are later.
     Air(OnAir<'a>),
-    /// A payload reached a node's application.
-    Data {
-        /// The node.
-        node: NodeId,
-        /// The originator.
-        from: Mac,
-        /// The payload.
-        data: &'a [u8],
-    },
     /// A frame was handed to a node: for media that delay or double.
     Arrived {
         /// The receiver.

@@ -88,8 +88,6 @@ pub enum What {
     Printed(String),
     /// A command was typed.
     Typed(String),
-    /// A payload of so many bytes reached the application, from there.
-    Data(Mac, usize),
     /// The node told its application.
     Event(Event),
     /// The application got a payload.
@@ -134,7 +132,6 @@ impl Entry {
             Note::Refused { node, len } if show.frames => (node, What::Refused(len)),
             Note::Printed { node, text } if show.consoles => (node, What::Printed(text.into())),
             Note::Typed { node, text } if show.consoles => (node, What::Typed(text.into())),
-            Note::Data { node, from, data } if show.events => (node, What::Data(from, data.len())),
             Note::Event { node, event } if show.events => (node, What::Event(event)),
             Note::Data { node, from, data, rssi, channel } if show.events => {
                 (node, What::Data { from, len: data.len(), rssi, channel })
@@ -206,7 +203,6 @@ impl fmt::Display for Entry {
             What::Refused(len) => write!(f, "* refused by the driver: a frame of {len} B"),
             What::Printed(text) => write!(f, "| {}", Shown(text)),
             What::Typed(text) => write!(f, "$ {}", Shown(text)),
-            What::Data(from, len) => write!(f, "* {len} B of data from {from}"),
             What::Event(event) => write!(f, "* {event:?}"),
             What::Data { from, len, rssi, channel } => {
                 let from = Address(*from);
