@@ -4,6 +4,7 @@ pub mod builtin;
 pub mod common;
 pub mod compare;
 pub mod echo;
+pub mod espnow;
 pub mod flow;
 pub mod iperf;
 pub mod output;
@@ -40,6 +41,8 @@ enum Command {
     Iperf(iperf::Args),
     /// Messages a second over TCP or MQTT; the highest rate without loss
     Rate(rate::Args),
+    /// ESP-NOW, as Espressif's esp-now component speaks it
+    Espnow(espnow::Args),
     /// Be the other side: UDP echo, TCP sink and source, iperf 2 server, MQTT broker
     Respond(respond::Args),
     /// List the runs in the store
@@ -59,6 +62,7 @@ pub fn main() -> ExitCode {
         Command::Echo(args) => echo::run(args),
         Command::Iperf(args) => iperf::run(args),
         Command::Rate(args) => rate::run(args),
+        Command::Espnow(args) => espnow::run(args),
         Command::Respond(args) => respond::run(args),
         Command::Runs(args) => runs::run(args),
         Command::Report(args) => report::run(args),

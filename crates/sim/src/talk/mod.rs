@@ -10,6 +10,7 @@
 //! | [`device`] | what a device is, and how one is made at each start |
 //! | [`fleet`] | the loop: devices, frames, consoles, in the order of virtual time |
 //! | [`medium`] | faults, links, frame time |
+//! | [`node`] | fleets of the device that speaks ESP-NOW as the component does |
 //! | [`board`], [`image`] | a board in memory: two slots of flash, stored values, pins |
 //! | [`note`], [`transcript`] | what happened, as values; and as lines |
 //! | [`terminal`] | the host's end of a console: what stands on the line, and typing |
@@ -23,6 +24,7 @@ pub mod device;
 pub mod fleet;
 pub mod image;
 pub mod medium;
+pub mod node;
 pub mod note;
 pub mod script;
 pub mod terminal;

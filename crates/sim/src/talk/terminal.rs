@@ -50,6 +50,9 @@ pub struct Terminal {
     prompt: Option<Vec<u8>>,
     ready: bool,
     typing: bool,
+    /// A command was entered, and its line has not ended yet: what looks like a prompt is the line
+    /// drawn once more.
+    entered: bool,
     answers: Vec<u8>,
     commands: VecDeque<String>,
     typed: String,
@@ -114,7 +117,12 @@ impl Terminal {
 
     /// A prompt is a word, then `> `, and the cursor behind it.
     fn look_for_prompt(&mut self, byte: u8) {
-        if self.ready || self.typing || byte != b' ' || self.cursor != self.shown.len() {
+        if self.ready
+            || self.typing
+            || self.entered
+            || byte != b' '
+            || self.cursor != self.shown.len()
+        {
             return;
         }
         let Some(word) = self.shown.strip_suffix(b"> ") else { return };
@@ -126,6 +134,7 @@ impl Terminal {
     }
 
     fn line(&mut self) -> Line {
+        self.entered = false;
         let shown = self.shown.trim_ascii_end();
         let prompt = self.prompt.as_deref().unwrap_or_default();
         let rest = match shown.strip_prefix(prompt) {
@@ -185,9 +194,9 @@ impl Terminal {
         Some(&self.typed)
     }
 
-    /// The carriage return has been sent.
+    /// The carriage return is being sent.
     pub const fn entered(&mut self) {
-        self.typing = false;
+        (self.typing, self.entered) = (false, true);
     }
 
     /// The device was reset: nothing stands on the line, and what was half typed is gone. Queued
@@ -228,9 +237,11 @@ mod tests {
         lines(&mut terminal, "\x1b[79Desp32c3> ");
         assert_eq!(terminal.begin(), Some("help"));
         assert_eq!(terminal.pending(), 1);
+        terminal.entered();
+        lines(&mut terminal, "\r\x1b[0Kesp32c3> ");
+        assert!(!terminal.is_ready(), "the line is drawn once more");
         let echo: Vec<Line> = "help\r\n".bytes().filter_map(|b| terminal.feed(b)).collect();
         assert_eq!(echo, [Line { text: "help".into(), echo: true }]);
-        terminal.entered();
         assert_eq!((terminal.is_ready(), terminal.pending()), (false, 0));
         lines(&mut terminal, "esp32c3> ");
         assert!(terminal.is_ready());

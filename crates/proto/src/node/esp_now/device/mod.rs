@@ -136,7 +136,8 @@ impl<const DEVICES: usize> Node<DEVICES> {
             match self.turn(now, board, buf) {
                 Turn::Took => {}
                 Turn::Gave(output) => return output,
-                Turn::Nothing => return self.rest(now),
+                // The engine may have said something, though it found nothing to do.
+                Turn::Nothing => return self.tell(buf).unwrap_or_else(|| self.rest(now)),
             }
         }
         self.tell(buf).unwrap_or(Output::WaitUntil(now))

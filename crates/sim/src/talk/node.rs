@@ -1,0 +1,35 @@
+//! Fleets of the device that speaks ESP-NOW as the component does.
+
+use super::device::{Birth, NodeId};
+use super::fleet::{Fleet, Setup};
+use super::image::Image;
+use super::note::Watch;
+use alloc::boxed::Box;
+use espbench_proto::node::esp_now::board::{Board, Slot};
+pub use espbench_proto::node::esp_now::device::Node;
+use espbench_proto::node::esp_now::device::Setup as Services;
+use espbench_proto::node::esp_now::task::Settings;
+use espbench_proto::time::Instant;
+
+/// A fleet of nodes that are all set up alike, with the services of [`Services::default`].
+pub fn fleet<W: Watch>(setup: Setup, watch: W, settings: Settings) -> Fleet<Box<Node>, W> {
+    fleet_of(setup, watch, move |_| (settings.clone(), Services::default()))
+}
+
+/// A fleet of nodes, each set up as `choose` says for its place.
+///
+/// What a node runs is an image of 64 KiB with version 1.0.0, unless its board has another.
+pub fn fleet_of<W: Watch>(
+    setup: Setup,
+    watch: W,
+    mut choose: impl FnMut(NodeId) -> (Settings, Services) + 'static,
+) -> Fleet<Box<Node>, W> {
+    let first = Image::synthetic(0x1_0000, "1.0.0", 0);
+    Fleet::new(setup, watch, move |birth: &Birth, board| {
+        if board.image_len(Slot::Running) == 0 {
+            board.install(Slot::Running, first.clone());
+        }
+        let (settings, services) = choose(birth.node);
+        Box::new(Node::new(Instant::ZERO, board, birth.mac, settings, &services))
+    })
+}

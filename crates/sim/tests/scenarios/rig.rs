@@ -1,0 +1,86 @@
+//! Fleets for scenarios, and what is read of their consoles.
+
+use espbench_proto::node::esp_now::board::{Board, Key};
+use espbench_proto::node::esp_now::device;
+use espbench_proto::node::esp_now::task::{Encrypt, Settings};
+use espbench_proto::node::esp_now::tick::Tick;
+use espbench_proto::time::{Duration, Instant};
+use espbench_sim::random::Chance;
+use espbench_sim::talk::node::{Node, fleet_of};
+use espbench_sim::talk::script::{Failed, play};
+use espbench_sim::talk::transcript::Show;
+use espbench_sim::talk::{Fleet, Medium, NodeId, Setup, Transcript};
+
+pub type Talk = Fleet<Box<Node>, Transcript>;
+
+/// The key that node0 hands out.
+pub const KEY: [u8; 32] = *b"a key of thirty-two bytes, so so";
+
+pub const LOSSES: [u32; 3] = [0, 5, 30];
+
+/// As in the `solution` example: a tick of 1 kHz.
+pub fn settings() -> Settings {
+    Settings { tick: Tick::from_hz(1000), ..Settings::default() }
+}
+
+/// So many nodes on a medium that loses so much.
+pub fn talk(nodes: usize, loss: u32) -> Talk {
+    talk_with(nodes, Medium::lossy(Chance::percent(loss)), |_| settings())
+}
+
+pub fn talk_with(
+    nodes: usize,
+    medium: Medium,
+    settings: impl Fn(NodeId) -> Settings + 'static,
+) -> Talk {
+    let setup = Setup { medium, stagger: Duration::from_millis(100), ..Setup::default() };
+    let watch = Transcript::new(Show { events: true, ..Show::TALK });
+    let mut fleet = fleet_of(setup, watch, move |node| (settings(node), device::Setup::default()));
+    fleet.add_many(nodes);
+    fleet
+}
+
+/// Nodes that can encrypt, of which node0 has a key to hand out.
+pub fn talk_with_key(nodes: usize, loss: u32) -> Talk {
+    let encrypt = Encrypt { enabled: true, ..Encrypt::default() };
+    let settings = move |_| Settings { encrypt, ..settings() };
+    let mut fleet = talk_with(nodes, Medium::lossy(Chance::percent(loss)), settings);
+    fleet.board_mut(NodeId(0)).save(Key::EncryptKey, &KEY);
+    fleet
+}
+
+/// Plays a script to its end; a failure shows the end of the conversation.
+#[track_caller]
+pub fn plays(fleet: &mut Talk, script: &str) {
+    if let Err(failed) = tries(fleet, script) {
+        let text = fleet.watch.to_string();
+        let lines: Vec<&str> = text.lines().collect();
+        let end = &lines[lines.len().saturating_sub(60)..];
+        panic!("{failed}\n{}", end.join("\n"));
+    }
+}
+
+pub fn tries(fleet: &mut Talk, script: &str) -> Result<(), Failed> {
+    play(fleet, script)
+}
+
+/// The last line of a node with that text, from the text on.
+pub fn last(fleet: &Talk, node: u16, text: &str) -> String {
+    let lines = fleet.lines(NodeId(node)).iter().rev();
+    let found = lines.filter_map(|line| line.text.find(text).map(|at| &line.text[at..])).next();
+    found.unwrap_or("-").to_owned()
+}
+
+/// Seconds of virtual time, with milliseconds.
+pub fn seconds(time: Duration) -> String {
+    format!("{:.3}", time.as_secs_f64())
+}
+
+pub fn now(fleet: &Talk) -> Duration {
+    fleet.now().since(Instant::ZERO)
+}
+
+/// Frames that all nodes handed to their drivers.
+pub fn frames(fleet: &Talk) -> u64 {
+    fleet.nodes().map(|node| fleet.counters(node).sent).sum()
+}
