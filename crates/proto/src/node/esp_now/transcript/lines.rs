@@ -187,6 +187,8 @@ impl<const N: usize> Lines<N> {
 
     fn push(&mut self, byte: u8) -> Step {
         match self.escape {
+            // Nearly all bytes.
+            Escape::None if matches!(byte, 0x20..=0x7E) && !self.returned => self.write(byte),
             Escape::None => self.character(byte),
             // A line end, or another ESC, ends a torn sequence.
             _ if matches!(byte, b'\n' | b'\r' | 0x1B) => {

@@ -92,6 +92,15 @@ fn check<'a>(line: &Line<'a>) -> Option<Problem<'a>> {
     Some(Problem::Check { function, line: number, error, text: text.rest().trim_start() })
 }
 
+/// The text behind what the component's checks put in front of it: some report lines are printed
+/// by a check (`Send iperf recv queue failed`).
+pub(super) fn checked<'a>(line: &Line<'a>) -> Option<&'a str> {
+    match check(line)? {
+        Problem::Check { text, .. } => Some(text),
+        _ => None,
+    }
+}
+
 /// argtable3 prints to stderr, not through the log.
 fn usage<'a>(line: &Line<'a>) -> Option<Problem<'a>> {
     if line.log.is_some() {

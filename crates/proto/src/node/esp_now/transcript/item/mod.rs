@@ -137,6 +137,15 @@ impl<'a> Item<'a> {
         if line.cut {
             return devices(line).map_or(Self::Other, Self::Devices);
         }
+        Self::report(line)
+            .or_else(|| Self::report(&Line { text: command::checked(line)?, ..*line }))
+            .or_else(|| command::read(line).map(Self::Problem))
+            .or_else(|| heading(line.text).then_some(Self::Heading))
+            .unwrap_or(Self::Other)
+    }
+
+    /// What a report line says.
+    fn report(line: &Line<'a>) -> Option<Self> {
         None.or_else(|| iperf::read(line).map(Self::Iperf))
             .or_else(|| security::read_crypto(line).map(Self::Crypto))
             .or_else(|| devices(line).map(Self::Devices))
@@ -146,9 +155,6 @@ impl<'a> Item<'a> {
             .or_else(|| control::read(line).map(Self::Control))
             .or_else(|| device::read(line).map(Self::Device))
             .or_else(|| example(line).map(Self::Example))
-            .or_else(|| command::read(line).map(Self::Problem))
-            .or_else(|| heading(line.text).then_some(Self::Heading))
-            .unwrap_or(Self::Other)
     }
 }
 

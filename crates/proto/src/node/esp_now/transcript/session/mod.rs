@@ -225,4 +225,6 @@ fn before(at: Instant, by: Duration) -> Instant {
 }
 
 #[cfg(test)]
+mod own;
+#[cfg(test)]
 mod tests;

@@ -140,8 +140,11 @@ impl Device {
         let test = self.test.as_mut()?;
         let known = test.ping.base.filter(|base| base.0 == link);
         let (_, base) = known.unwrap_or_else(|| (link, cx.links.next(link, Count::Probe)));
-        test.ping.base = Some((link, base));
-        let seq = base.saturating_add(u64::from(seq));
+        let own = u64::from(seq);
+        // Within a run numbers only go up. Two devices that claim one address still get numbers of
+        // their own.
+        let seq = base.saturating_add(own).max(cx.links.next(link, Count::Probe));
+        test.ping.base = Some((link, seq.saturating_sub(own)));
         cx.links.used(link, Count::Probe, seq);
         Some(Probe { link, seq, ..probe })
     }

@@ -107,6 +107,19 @@ fn a_clock_that_goes_back_is_a_restart_but_a_little_is_not() {
 }
 
 #[test]
+fn two_devices_with_one_address_do_not_share_numbers() {
+    let remote = format!("[{B}][1][-40]: ");
+    let text = format!(
+        "I (1) iperf_cmd: responder {B} listening\n{remote}{}{}{remote}{}",
+        reply(1000, 1, 1),
+        reply(1000, 2, 1),
+        reply(1010, 2, 1)
+    );
+    let (samples, _) = read(&mut Session::<4>::new(), &text);
+    assert_eq!(probes(&samples).iter().map(|p| p.seq).collect::<std::vec::Vec<_>>(), [1, 4, 5]);
+}
+
+#[test]
 fn tables_that_are_full_are_counted() {
     let mut session = Session::<1>::new();
     let text = format!("[{A}][1][-40]: {}{}", reply(10, 0, 1), reply(20, 0, 1));
