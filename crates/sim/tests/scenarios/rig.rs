@@ -8,7 +8,7 @@ use espbench_proto::time::{Duration, Instant};
 use espbench_sim::random::Chance;
 use espbench_sim::talk::node::{Node, fleet_of};
 use espbench_sim::talk::script::{Failed, play};
-use espbench_sim::talk::transcript::Show;
+use espbench_sim::talk::transcript::{Show, What};
 use espbench_sim::talk::{Fleet, Medium, NodeId, Setup, Transcript};
 
 pub type Talk = Fleet<Box<Node>, Transcript>;
@@ -58,10 +58,29 @@ pub fn plays(fleet: &mut Talk, script: &str) {
         let end = &lines[lines.len().saturating_sub(60)..];
         panic!("{failed}\n{}", end.join("\n"));
     }
+    check_clocks(fleet);
 }
 
 pub fn tries(fleet: &mut Talk, script: &str) -> Result<(), Failed> {
     play(fleet, script)
+}
+
+/// Log lines carry the time at which they come out of the device: it holds nothing back.
+pub fn check_clocks(fleet: &Talk) {
+    let mut zero = vec![Instant::ZERO; fleet.count()];
+    for entry in &fleet.watch.entries {
+        match &entry.what {
+            What::Started(_) => zero[entry.node.index()] = entry.at,
+            What::Printed(text) => {
+                let Some((ms, _)) = text.get(3..).and_then(|text| text.split_once(") ")) else {
+                    continue;
+                };
+                let Ok(ms) = ms.parse::<u128>() else { continue };
+                assert_eq!(ms, entry.at.since(zero[entry.node.index()]).as_millis(), "{entry}");
+            }
+            _ => {}
+        }
+    }
 }
 
 /// The last line of a node with that text, from the text on.
