@@ -36,6 +36,12 @@
 //! * In that wait each foreign acknowledgement starts the 3 s anew on the device; here the wait has
 //!   one end.
 //! * A GROUP frame takes the lock, too. `espnow_set_group` does not.
+//! * The wait for the lock has no end: a part composes its payload when it has got the lock, and its
+//!   `wait` counts from there.
+//! * The handler of foreign acknowledgements (`CONFIG_ESPNOW_DATA_FAST_ACK`, section 6.3) is not
+//!   called; only the control variant for battery devices would use it.
+//! * Reserved bits of the header are zero in what starts here; the device sends what its heap held.
+//!   What is forwarded keeps them.
 
 mod counters;
 mod dispatch;

@@ -103,6 +103,28 @@ fn a_stale_answer_stands_for_that_to_a_unicast_frame() {
 }
 
 #[test]
+fn answers_from_before_a_send_are_forgotten() {
+    let mut medium = Medium::new(2, &settings(1000));
+    medium.hears = std::boxed::Box::new(|_, _| None);
+    medium.send(0, &outgoing(Mac::BROADCAST, FrameConfig::default(), 1), b"x");
+    medium.run_until(ms(50));
+    medium.send(0, &outgoing(mac(1), FrameConfig::UNICAST, 1), b"y");
+    medium.run_until(ms(60));
+    assert_eq!(medium.stations[0].outcomes[1], (ms(51), Outcome::Failed));
+}
+
+#[test]
+fn what_goes_to_everybody_is_a_broadcast_and_no_copies_are_one() {
+    let mut medium = Medium::new(2, &settings(1000));
+    medium.send(0, &outgoing(Mac::BROADCAST, FrameConfig::UNICAST, 1), b"x");
+    medium.run_until(ms(50));
+    let config = medium.log[0].header().config;
+    assert_eq!((config.broadcast, config.copies, config.channel), (true, 1, 1));
+    assert_eq!((medium.log.len(), medium.log[0].to), (1, Mac::BROADCAST));
+    assert_eq!(medium.stations[1].inbox.len(), 1);
+}
+
+#[test]
 fn a_driver_that_never_answers_holds_nobody_for_ever() {
     for (hz, config, millis, outcome) in [
         (1000, FrameConfig { copies: 2, ..FrameConfig::UNICAST }, 6000, Outcome::Failed),
@@ -214,8 +236,12 @@ fn a_channel_that_the_country_has_not_is_no_error() {
     medium.run_until(ms(10));
     assert_eq!(medium.stations[0].outcomes, [(ms(0), done(0))], "ESP_OK");
     assert!(medium.log.is_empty());
-    let want =
-        "W (0) espnow: [espnow_send, 671]Can't set channel 12, not allowed in country 01.\r\n";
+    medium.stations[0].shared.air.locked = true;
+    medium.send(0, &outgoing(Mac::BROADCAST, config, 1), b"x");
+    medium.run_until(ms(20));
+    assert_eq!(medium.stations[0].outcomes[1], (ms(10), Outcome::Refused), "but it may not move");
+    let want = "W (0) espnow: [espnow_send, 671]Can't set channel 12, not allowed in country 01.\r\n\
+                E (10) espnow: Can't set channel 12, current is 1\r\n";
     assert_eq!(medium.stations[0].printed(), want);
 }
 
