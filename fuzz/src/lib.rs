@@ -1,33 +1,22 @@
 //! What each fuzz target does with its bytes. The targets in `fuzz_targets/` call these; the test
 //! in `tests/corpus.rs` calls them with the stored corpus, without a fuzzer.
 
-mod esp_now_control;
 mod esp_now_console;
+mod esp_now_control;
 mod esp_now_engine;
 mod esp_now_iperf;
+mod esp_now_ota;
 mod esp_now_prov;
 mod esp_now_security;
 mod ieee80211;
 mod mqtt;
 mod transcript;
 
+pub use esp_now_console::{esp_now_console, esp_now_debug};
 pub use esp_now_control::{esp_now_control, esp_now_time};
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
-pub use esp_now_security::{esp_now_handshake, esp_now_security};
-mod esp_now_iperf;
-mod esp_now_prov;
-mod mqtt;
-
 pub use esp_now_iperf::esp_now_iperf;
-pub use esp_now_prov::esp_now_prov;
-pub use ieee80211::ieee80211;
-mod esp_now_ota;
-mod mqtt;
-
-pub use esp_now_console::{esp_now_console, esp_now_debug};
-pub use esp_now_engine::{esp_now_engine, esp_now_header};
 pub use esp_now_ota::{esp_now_ota, esp_now_ota_initiator, esp_now_ota_responder};
-pub use esp_now_iperf::esp_now_iperf;
 pub use esp_now_prov::esp_now_prov;
 pub use esp_now_security::{esp_now_handshake, esp_now_security};
 pub use ieee80211::ieee80211;

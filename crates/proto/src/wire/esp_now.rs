@@ -50,7 +50,7 @@ const PREFIX_LEN: usize = HEADER_LEN + 8;
 /// Bytes of an element before its body.
 const ELEMENT_HEAD: usize = 7;
 /// A short interframe space and an acknowledgement of 14 bytes at 1 Mbit/s with the long preamble:
-/// 10 + 192 + 8 × 14 (15.3.4 and 15.2.2 of IEEE 802.11-2020).
+/// 10 + 192 + 8 × 14 (IEEE 802.11-2020, clause 15).
 const ACK_DURATION_US: u16 = 314;
 /// Of the version octet.
 const MORE_DATA: u8 = 1 << 4;

@@ -60,7 +60,7 @@ impl Channel {
     /// Flag: 2.4 GHz.
     pub const GHZ2: u16 = 0x0080;
 
-    /// Channel 1 to 14 with CCK rates (IEEE 802.11-2020, 15.4.4.3).
+    /// Channel 1 to 14 with CCK rates (IEEE 802.11-2020, clause 15).
     #[must_use]
     pub const fn cck(number: u8) -> Self {
         let mhz = if number == 14 { 2484 } else { 2407 + 5 * number as u16 };
