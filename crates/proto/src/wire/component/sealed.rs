@@ -7,13 +7,14 @@
 //! | 4 | tag; there is no associated data, so the header is not authenticated |
 //! | 8 | nonce, random per send; absent up to component 2.2, where it was the key's constant |
 
-use aes::Aes128;
+use aes::Aes128Enc;
 use ccm::aead::AeadInOut;
 use ccm::aead::array::Array;
 use ccm::consts::{U4, U8};
 use ccm::{Ccm, KeyInit};
 
-type Cipher = Ccm<Aes128, U4, U8>;
+// CCM decrypts with the encryption of the block cipher, whose schedule is half of all.
+type Cipher = Ccm<Aes128Enc, U4, U8>;
 
 /// Bytes of the tag.
 pub const TAG_LEN: usize = 4;

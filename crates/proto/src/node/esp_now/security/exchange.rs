@@ -25,7 +25,7 @@
 
 use crate::node::esp_now::board::Board;
 use crate::wire::component::handshake::{PUBLIC_LEN, RANDOM_LEN};
-use aes::Aes256;
+use aes::Aes256Enc;
 use ctr::cipher::{KeyIvInit, StreamCipher};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -147,7 +147,7 @@ impl Channel {
         let first = u128::from_be_bytes(self.random).wrapping_add(2 * part as u128);
         let mut out = *bytes;
         let mut stream =
-            ctr::Ctr128BE::<Aes256>::new(&self.key.into(), &first.to_be_bytes().into());
+            ctr::Ctr128BE::<Aes256Enc>::new(&self.key.into(), &first.to_be_bytes().into());
         stream.apply_keystream(&mut out);
         out
     }

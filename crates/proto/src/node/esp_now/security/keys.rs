@@ -3,7 +3,7 @@
 use crate::node::esp_now::board::{Board, Key};
 use crate::wire::component::sealed::{NONCE_LEN, Sealer};
 use subtle::ConstantTimeEq;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Bytes of a key as it is stored and handed out ("APP key"): 16 of AES key, 8 where the component
 /// keeps a frame's nonce, 8 unused.
@@ -128,7 +128,7 @@ impl Secret {
     /// A key from its 32 bytes.
     #[must_use]
     pub fn new(bytes: [u8; KEY_LEN]) -> Self {
-        let aes = core::array::from_fn(|i| bytes[i]);
+        let aes = Zeroizing::new(core::array::from_fn(|i| bytes[i]));
         Self { bytes, sealer: Sealer::new(&aes) }
     }
 

@@ -44,7 +44,10 @@
 //!   responder cannot tell; a strict initiator does, since the wrong key comes back.
 //! * A responder's information is not authenticated: who forges it is offered the handshake, not
 //!   the key.
-//! * Anybody can begin a handshake and so keep a responder from others for a while.
+//! * Anybody can begin a handshake and so keep a responder from others for a while, or close its
+//!   window with wrong proofs.
+//! * The console's `security -e` leaves the key for receiving, in both policies;
+//!   [`Keys::erase`] removes it, too.
 
 mod erase;
 pub mod exchange;

@@ -233,10 +233,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     /// Whether frames of type [`DataType::Security`] are for it rather than for a responder.
     #[must_use]
     pub fn is_exchanging(&self) -> bool {
-        matches!(
-            self.phase,
-            Phase::Join(_) | Phase::Offer | Phase::Leave(_) | Phase::Collect(_) | Phase::Answer(_)
-        )
+        !matches!(self.phase, Phase::Idle | Phase::Ask(_) | Phase::Listen(..) | Phase::List(_))
     }
 
     /// The devices that were found, or named.

@@ -225,6 +225,9 @@ fn without_retries_of_the_mac_the_counts_still_add_up() {
 #[test]
 fn what_the_parts_take_in_ram() {
     let node = size_of::<Initiator>();
+    std::println!("Initiator {node}, {} with 32 devices", size_of::<Initiator<32, 16>>());
+    std::println!("Responder {}, Keys {}", size_of::<Responder>(), size_of::<super::Keys>());
+    std::println!("SecTest {}", size_of::<super::SecTest>());
     assert!(node <= 7168, "{node}");
     assert!(size_of::<Initiator<32, 16>>() <= 1600, "{}", size_of::<Initiator<32, 16>>());
     assert!(size_of::<Responder>() <= 320, "{}", size_of::<Responder>());
