@@ -217,10 +217,9 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     /// If it is at work.
     pub fn download(&mut self, cx: &mut Cx<'_>, url: &str) -> Result<(), Busy> {
         self.begin(cx)?;
-        let url = Text(url.as_bytes());
-        cx.log(Level::Info, COMMAND, format_args!("Firmware Download, url: {url}"));
-        cx.log(Level::Info, COMMAND, format_args!("Open HTTP connection: {url}"));
-        let url = core::str::from_utf8(url.0).unwrap_or("");
+        let shown = Text(url.as_bytes());
+        cx.log(Level::Info, COMMAND, format_args!("Firmware Download, url: {shown}"));
+        cx.log(Level::Info, COMMAND, format_args!("Open HTTP connection: {shown}"));
         if cx.board.fetch(url) {
             self.stage = Stage::Fetch { next: 0 };
         } else {

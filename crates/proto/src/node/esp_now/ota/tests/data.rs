@@ -197,50 +197,69 @@ fn every_status_costs_a_hash() {
     }
 }
 
-/// Vectors 8 to 10 of the protocol reference, with their headers.
+/// Sends what waits, as a frame with this magic on channel 1.
+fn frame_of(node: &mut Node<Initiator>, magic: u16) -> Vec<u8> {
+    loop {
+        node.run(node.wake);
+        let now = node.wake;
+        let mut buf = [0xEE; 230];
+        let Some(out) = node.with(now, |part, cx| part.compose(cx, &mut buf)) else { continue };
+        node.with(now, |part, cx| part.sent(cx, Outcome::Done { attempts: 1 }));
+        let header = Header {
+            data_type: out.data_type,
+            version: 2,
+            size: out.len as u8,
+            magic,
+            config: FrameConfig { channel: 1, ..out.config },
+            dest: out.dest,
+            src: mac(1),
+        };
+        return [&header.emit()[..], &buf[..out.len]].concat();
+    }
+}
+
+/// Vectors 7 to 10 of the protocol reference. The image's digest and bytes are others.
 #[test]
 fn messages_of_the_initiator_as_frames() {
+    use crate::wire::component::vectors::bytes;
     let new = image(100_000, "2.0", 5);
     let mut board = Flash::new(1, new.len(), &image(1024, "1.0", 99));
     board.slots[1].copy_from_slice(&new);
     board.lens[1] = new.len() as u32;
     let mut node = Node::new(1, board, <Initiator>::default());
     let now = Instant::ZERO;
-    let mut frames = Vec::new();
-    node.with(now, |part, cx| part.send(cx, &[mac(2), mac(3)])).expect("idle");
-    while frames.len() < 2 {
+    node.with(now, |part, cx| part.find(cx, 3000)).expect("idle");
+    let request = "27 01 55 55 11 88 00 bf ff ff ff ff ff ff 24 0a c4 00 00 01 00";
+    assert_eq!(frame_of(&mut node, 0x5555), bytes(request));
+    node.part.stop();
+    while !node.part.is_idle() {
         node.run(now);
-        let mut buf = [0xEE; 230];
-        if let Some(out) = node.with(now, |part, cx| part.compose(cx, &mut buf)) {
-            let config = FrameConfig { channel: 1, ..out.config };
-            let header = Header {
-                data_type: out.data_type,
-                version: 2,
-                size: out.len as u8,
-                magic: 0x0102,
-                config,
-                dest: out.dest,
-                src: mac(1),
-            };
-            frames.push([&header.emit()[..], &buf[..out.len]].concat());
-            node.with(now, |part, cx| part.sent(cx, Outcome::Done { attempts: 1 }));
-        }
     }
-    // Vector 7, the join.
-    let join = [
-        0x22, 0x14, 0x02, 0x01, 0x01, 0x88, 0x02, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x24,
-        0x0a, 0xc4, 0x00, 0x00, 0x01, 0x01, 0x4f, 0x54, 0x41, 0x00, 0x00, 0x00, 0x02, 0x24, 0x0a,
-        0xc4, 0x00, 0x00, 0x02, 0x24, 0x0a, 0xc4, 0x00, 0x00, 0x03,
-    ];
-    assert_eq!(frames[0], join);
-    // Vector 9, the status, but for its digest.
-    let head = [
-        0x27, 0x1e, 0x02, 0x01, 0x11, 0x98, 0x00, 0xbf, 0x4f, 0x54, 0x41, 0x00, 0x00, 0x00, 0x24,
-        0x0a, 0xc4, 0x00, 0x00, 0x01, 0x03,
-    ];
-    assert_eq!(frames[1][..21], head);
-    let tail = [0, 0, 0xe1, 0x01, 0xa0, 0x86, 0x01, 0, 0, 0, 0, 0, 0];
-    assert_eq!(frames[1][37..], tail);
+    node.with(now, |part, cx| part.send(cx, &[mac(2), mac(3)])).expect("idle");
+    let join = "22 14 02 01 01 88 02 00 ff ff ff ff ff ff 24 0a c4 00 00 01 01 4f 54 41 00 00 00 \
+                02 24 0a c4 00 00 02 24 0a c4 00 00 03";
+    assert_eq!(frame_of(&mut node, 0x0102), bytes(join));
+    let status = frame_of(&mut node, 0x5556);
+    let head = "27 1e 56 55 11 98 00 bf 4f 54 41 00 00 00 24 0a c4 00 00 01 03";
+    assert_eq!(status[..21], bytes(head));
+    assert_eq!(status[37..], bytes("00 00 e1 01 a0 86 01 00 00 00 00 00 00"));
+    let frame = Received {
+        from: mac(2),
+        data_type: DataType::OtaStatus,
+        data: &status[20..],
+        rssi: -40,
+        channel: 1,
+        at: now,
+    };
+    node.with(now, |part, cx| part.receive(cx, &frame));
+    // The other device does not answer: after three tries the data go out.
+    let mut data = status;
+    while data[20] == 3 {
+        data = frame_of(&mut node, 0x5557);
+    }
+    let head = "27 d4 57 55 01 98 00 bf 4f 54 41 00 00 00 24 0a c4 00 00 01 02 00 00 d0";
+    assert_eq!(data[..24], bytes(head));
+    assert_eq!((data[24..].len(), &data[24..]), (208, &new[..208]));
 }
 
 proptest! {
