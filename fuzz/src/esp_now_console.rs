@@ -98,7 +98,8 @@ impl Desk {
             };
             let mut rows = 0;
             while local.busy() {
-                assert_eq!(local.run(&mut cx), Step::Until(cx.now));
+                let step = local.run(&mut cx);
+                assert!(step == Step::Until(cx.now) || !local.busy());
                 assert!(drain(cx.shared) < 1500, "a row of help fits");
                 rows += 1;
                 assert!(rows < 50, "help ends");

@@ -14,10 +14,10 @@
 //! # How a node drives it
 //!
 //! Bytes go to [`Console::receive`]. [`Console::run`] answers [`Ready::Line`] when a line is
-//! complete: the node hands [`Console::line`] to [`parse`], and the command to [`Local::execute`]
+//! complete: the node hands [`Console::line`] to [`parse()`], and the command to [`Local::execute`]
 //! or to the part that does it. When the command has returned, [`Console::finished`] prints what
 //! is to be said of its result, and the next `run` prompts. What comes meanwhile waits in a bounded
-//! buffer. A line of the remote command goes the same way, without the editor: [`parse`],
+//! buffer. A line of the remote command goes the same way, without the editor: [`parse()`],
 //! [`Local::execute`], [`report`].
 
 pub mod args;

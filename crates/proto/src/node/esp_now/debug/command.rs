@@ -120,7 +120,9 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
         let room = cx.shared.settings.compat.data_max();
         self.addressees(remote.to)?;
         self.line.clear();
-        let fits = remote.line.len() < room && self.line.extend_from_slice(remote.line).is_ok();
+        // A string of C ends at a NUL.
+        let line = debug::text(remote.line);
+        let fits = line.len() < room && self.line.extend_from_slice(line).is_ok();
         if !fits {
             cx.log(Level::Warn, TAG, format_args!("[command_func, {}]too long", line!()));
             return Err(Error::InvalidArg);
