@@ -19,7 +19,7 @@ pub trait Device {
     fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output;
 }
 
-impl<const DEVICES: usize> Device for Node<DEVICES> {
+impl<const D: usize, const S: usize, const A: usize, const F: usize> Device for Node<D, S, A, F> {
     fn handle(&mut self, now: Instant, board: &mut dyn Board, input: Input<'_>) {
         self.handle(now, board, input);
     }

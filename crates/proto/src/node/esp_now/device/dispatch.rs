@@ -8,7 +8,9 @@ use crate::node::esp_now::task::{Cx, Received};
 use crate::time::Instant;
 use crate::wire::component::DataType;
 
-impl<const DEVICES: usize> Node<DEVICES> {
+impl<const DEVICES: usize, const SESSIONS: usize, const ARENA: usize, const FRAME: usize>
+    Node<DEVICES, SESSIONS, ARENA, FRAME>
+{
     /// A payload for a service; or, as the output, for the application.
     pub(super) fn deliver(
         &mut self,

@@ -31,7 +31,9 @@ pub(super) struct Running {
     remote: Option<Part>,
 }
 
-impl<const DEVICES: usize> Node<DEVICES> {
+impl<const DEVICES: usize, const SESSIONS: usize, const ARENA: usize, const FRAME: usize>
+    Node<DEVICES, SESSIONS, ARENA, FRAME>
+{
     /// The console's turn: the next line, if the last command has returned.
     pub(super) fn console_turn(&mut self, now: Instant, board: &mut dyn Board) -> Step {
         if self.running.terminal.is_some() {
@@ -121,7 +123,7 @@ fn part_of(command: &Command<'_>) -> Option<Part> {
     })
 }
 
-impl<const DEVICES: usize> Services<DEVICES> {
+impl<const DEVICES: usize, const SESSIONS: usize> Services<DEVICES, SESSIONS> {
     fn execute(&mut self, cx: &mut Cx<'_>, command: &Command<'_>, from: Mac) -> Done {
         if let Some(result) = self.local.execute(cx, command) {
             return if self.local.busy() {

@@ -9,20 +9,20 @@ use crate::node::esp_now::{ota, security};
 #[derive(Debug)]
 // One of them is there at a time, and there is no heap to put it on.
 #[allow(clippy::large_enum_variant)]
-pub enum Job<const DEVICES: usize> {
+pub enum Job<const DEVICES: usize, const SESSIONS: usize> {
     /// Sends an image (`ota`).
     Ota(ota::Initiator<DEVICES>),
     /// Hands out the key (`security`).
-    Security(security::Initiator<DEVICES>),
+    Security(security::Initiator<DEVICES, SESSIONS>),
 }
 
-impl<const DEVICES: usize> Default for Job<DEVICES> {
+impl<const DEVICES: usize, const SESSIONS: usize> Default for Job<DEVICES, SESSIONS> {
     fn default() -> Self {
         Self::Ota(ota::Initiator::new(ota::initiator::Options::default()))
     }
 }
 
-impl<const DEVICES: usize> Job<DEVICES> {
+impl<const DEVICES: usize, const SESSIONS: usize> Job<DEVICES, SESSIONS> {
     /// Sending of images; `None` while the key is handed out.
     pub fn ota(&mut self) -> Option<&mut ota::Initiator<DEVICES>> {
         if matches!(self, Self::Security(it) if it.is_idle()) {
@@ -35,7 +35,7 @@ impl<const DEVICES: usize> Job<DEVICES> {
     }
 
     /// Handing out the key; `None` while an image is sent.
-    pub fn security(&mut self) -> Option<&mut security::Initiator<DEVICES>> {
+    pub fn security(&mut self) -> Option<&mut security::Initiator<DEVICES, SESSIONS>> {
         if matches!(self, Self::Ota(it) if it.is_idle()) {
             *self = Self::Security(security::Initiator::new());
         }

@@ -19,8 +19,9 @@ pub use job::Job;
 pub use parts::{Parts, Services, Setup};
 
 use super::board::Board;
-use super::engine::{Action, Counters, Engine, Next};
+use super::engine::{Action, Counters, Engine, FRAME_MAX, Next};
 use super::schedule::{Part, Schedule};
+use super::security;
 use super::task::{Cx, Event, Outcome, Outgoing, Settings, Shared, Step};
 use super::{Input, Output};
 use crate::time::{Duration, Instant};
@@ -30,12 +31,26 @@ use crate::wire::mac::Mac;
 /// keep the driver waiting.
 const TURNS: usize = 64;
 
-/// A device. `DEVICES`: how many others it can update or hand a key to in one job.
+/// A device.
+///
+/// | parameter | what it bounds |
+/// |---|---|
+/// | `DEVICES` | how many others it can update, or hand a key to, in one job |
+/// | `SESSIONS` | with how many of them it agrees on a key in one round, at most 100 |
+/// | `ARENA` | bytes of frames that wait for the main task |
+/// | `FRAME` | the longest frame that it sends: 250 bytes with ESP-NOW v1.0 |
+///
+/// The defaults are the component's own bounds; [`SmallNode`] is for a chip.
 #[derive(Debug)]
-pub struct Node<const DEVICES: usize = 128> {
+pub struct Node<
+    const DEVICES: usize = 128,
+    const SESSIONS: usize = { security::initiator::ROUND_MAX },
+    const ARENA: usize = 8192,
+    const FRAME: usize = { FRAME_MAX },
+> {
     shared: Shared,
-    engine: Engine,
-    parts: Parts<DEVICES>,
+    engine: Engine<ARENA, FRAME>,
+    parts: Parts<DEVICES, SESSIONS>,
     schedule: Schedule,
     /// The service that the main task is in.
     handler: Option<Part>,
@@ -49,11 +64,19 @@ pub struct Node<const DEVICES: usize = 128> {
     tuned: u8,
 }
 
+/// A node for a chip with little memory, all services on: up to 100 devices, 48 of them in one
+/// round of the handshake, ESP-NOW v1.0. At most 24 KiB.
+pub type SmallNode = Node<100, 48, 4096, 250>;
+
+const _: () = assert!(size_of::<SmallNode>() <= 24 * 1024);
+
 /// The send lock is taken: try again after the next [`Output::WaitUntil`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Busy;
 
-impl<const DEVICES: usize> Node<DEVICES> {
+impl<const DEVICES: usize, const SESSIONS: usize, const ARENA: usize, const FRAME: usize>
+    Node<DEVICES, SESSIONS, ARENA, FRAME>
+{
     /// The device after a start at `now`. Keys, bindings and an unfinished upgrade are loaded from
     /// the board.
     #[must_use]
@@ -93,7 +116,7 @@ impl<const DEVICES: usize> Node<DEVICES> {
 
     /// The services.
     #[must_use]
-    pub fn parts(&self) -> &Parts<DEVICES> {
+    pub fn parts(&self) -> &Parts<DEVICES, SESSIONS> {
         &self.parts
     }
 

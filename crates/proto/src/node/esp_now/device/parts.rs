@@ -50,22 +50,22 @@ impl Default for Setup {
 
 /// The services.
 #[derive(Debug)]
-pub struct Parts<const DEVICES: usize> {
+pub struct Parts<const DEVICES: usize, const SESSIONS: usize> {
     /// The terminal.
     pub console: Console,
     /// The command that another device sent.
     pub inbox: Inbox,
     /// What commands and frames reach.
-    pub services: Services<DEVICES>,
+    pub services: Services<DEVICES, SESSIONS>,
 }
 
 /// Those services that a command or a frame reaches.
 #[derive(Debug)]
-pub struct Services<const DEVICES: usize> {
+pub struct Services<const DEVICES: usize, const SESSIONS: usize> {
     /// `espnow_iperf`.
     pub iperf: iperf::Iperf,
     /// Sends an image, or hands out the key.
-    pub job: Job<DEVICES>,
+    pub job: Job<DEVICES, SESSIONS>,
     /// Takes images.
     pub ota_responder: ota::Responder,
     /// Gets the key.
@@ -90,7 +90,7 @@ pub struct Services<const DEVICES: usize> {
     pub pop: Pop,
 }
 
-impl<const DEVICES: usize> Parts<DEVICES> {
+impl<const DEVICES: usize, const SESSIONS: usize> Parts<DEVICES, SESSIONS> {
     /// The services after a start.
     pub(super) fn new(cx: &mut Cx<'_>, setup: &Setup) -> Self {
         if cx.shared.settings.encrypt.enabled {
@@ -139,7 +139,7 @@ impl<const DEVICES: usize> Parts<DEVICES> {
     }
 }
 
-impl<const DEVICES: usize> Services<DEVICES> {
+impl<const DEVICES: usize, const SESSIONS: usize> Services<DEVICES, SESSIONS> {
     fn start(&mut self, cx: &mut Cx<'_>, setup: &Setup) {
         if setup.security {
             self.security_responder.start(cx);

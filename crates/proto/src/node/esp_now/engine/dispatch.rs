@@ -10,7 +10,7 @@ use crate::node::esp_now::task::Cx;
 use crate::wire::component::sealed::NONCE_LEN;
 use crate::wire::component::{DataType, HEADER_LEN, Header};
 
-impl<const ARENA: usize> Engine<ARENA> {
+impl<const ARENA: usize, const FRAME: usize> Engine<ARENA, FRAME> {
     pub(super) fn dispatch(&mut self, cx: &mut Cx<'_>, buf: &mut [u8]) -> Option<Next> {
         if self.sender.is_relaying() {
             return None;

@@ -130,15 +130,16 @@ pub enum Action {
 }
 
 /// The engine of a node. `ARENA`: bytes of frames that may wait for the main task; 8192 hold the
-/// 32 frames of 250 bytes that the device's queue can hold.
+/// 32 frames of 250 bytes that the device's queue can hold. `FRAME`: the longest frame it sends;
+/// 250 do for ESP-NOW v1.0.
 #[derive(Debug)]
-pub struct Engine<const ARENA: usize = 8192> {
+pub struct Engine<const ARENA: usize = 8192, const FRAME: usize = FRAME_MAX> {
     counters: Counters,
     recent: Recent,
     queue: Queue<ARENA>,
     /// Magics of the acknowledgements that wait for a sender.
     acks: Deque<u16, ACKS_MAX>,
-    sender: Sender,
+    sender: Sender<FRAME>,
     /// Until when "Send event queue failed" is not printed again.
     quiet_until: Instant,
     /// Until when the main task waits for the send lock.
@@ -147,13 +148,13 @@ pub struct Engine<const ARENA: usize = 8192> {
     overheard: bool,
 }
 
-impl<const ARENA: usize> Default for Engine<ARENA> {
+impl<const ARENA: usize, const FRAME: usize> Default for Engine<ARENA, FRAME> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<const ARENA: usize> Engine<ARENA> {
+impl<const ARENA: usize, const FRAME: usize> Engine<ARENA, FRAME> {
     /// An engine at rest.
     #[must_use]
     pub fn new() -> Self {

@@ -14,7 +14,7 @@ use crate::wire::mac::Mac;
 /// The counter for what became of a frame.
 type Fate = fn(&mut Counters) -> &mut u32;
 
-impl<const ARENA: usize> Engine<ARENA> {
+impl<const ARENA: usize, const FRAME: usize> Engine<ARENA, FRAME> {
     pub(super) fn take_frame(&mut self, cx: &mut Cx<'_>, frame: Frame<'_>) {
         cx.spend(Work::Receive { bytes: frame.data.len() as u32 });
         bump(&mut self.counters.received);

@@ -7,7 +7,7 @@ mod report;
 mod steps;
 
 use super::counters::{Counters, bump};
-use super::{ACKS_MAX, Action, FRAME_MAX};
+use super::{ACKS_MAX, Action};
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing};
 use crate::time::{Duration, Instant};
 use crate::wire::component::{Compat, FrameConfig, HEADER_LEN, Header};
@@ -38,18 +38,18 @@ struct Driver {
 
 /// The send lock, and who holds it.
 #[derive(Debug)]
-pub(super) struct Sender {
-    frame: [u8; FRAME_MAX],
+pub(super) struct Sender<const FRAME: usize> {
+    frame: [u8; FRAME],
     job: Option<Job>,
     tail: Option<Tail>,
     outcome: Option<Outcome>,
     driver: Driver,
 }
 
-impl Sender {
+impl<const FRAME: usize> Sender<FRAME> {
     pub(super) const fn new() -> Self {
         Self {
-            frame: [0; FRAME_MAX],
+            frame: [0; FRAME],
             job: None,
             tail: None,
             outcome: None,

@@ -11,7 +11,7 @@ use crate::wire::component::sealed::NONCE_LEN;
 use crate::wire::component::{DataType, FrameConfig, HEADER_LEN, Header};
 use crate::wire::mac::Mac;
 
-impl Sender {
+impl<const FRAME: usize> Sender<FRAME> {
     /// Steps 1 to 3 of section 2.4: seals the payload and writes the header.
     pub(super) fn prepare(&mut self, cx: &mut Cx<'_>, out: &Outgoing) -> Option<Job> {
         let settings = &cx.shared.settings;
@@ -34,7 +34,7 @@ impl Sender {
             len = self.seal(cx, len)?;
         }
         let end = HEADER_LEN.saturating_add(len);
-        if end > cx.shared.settings.compat.frame_max() {
+        if end > cx.shared.settings.compat.frame_max().min(FRAME) {
             return None;
         }
         let primary = cx.shared.air.channel;

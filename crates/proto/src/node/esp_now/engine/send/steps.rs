@@ -25,7 +25,7 @@ enum Turn {
     Wait,
 }
 
-impl Sender {
+impl<const FRAME: usize> Sender<FRAME> {
     pub(in super::super) fn poll(
         &mut self,
         cx: &mut Cx<'_>,
