@@ -184,6 +184,25 @@ fn an_image_for_another_chip_is_refused() {
     assert_eq!(status(&answers[0]).code, Code::Invalid);
 }
 
+/// A reset came when all was stored: what lies in flash is checked before it is called done.
+#[test]
+fn a_stored_session_that_is_complete_is_checked() {
+    let new = image(1024, "2.0", 5);
+    for wrong in [false, true] {
+        let mut node = device(new.len());
+        node.board.slots[1].copy_from_slice(&new);
+        node.board.slots[1][500] ^= u8::from(wrong);
+        let stored = Status { written: 1024, ..announce(&new) };
+        node.board.upgrade = Some([&stored.bytes()[..], &[0x1F]].concat());
+        let answers = tell(&mut node, &announce(&new).bytes());
+        assert_eq!(answers.len(), 1);
+        let expected = if wrong { (Code::Invalid, 0) } else { (Code::Ok, 1024) };
+        assert_eq!((status(&answers[0]).code, status(&answers[0]).written), expected);
+        assert_eq!(node.board.boot == Slot::Spare, !wrong);
+        assert_eq!((node.board.erased, &node.board.upgrade), (0, &None));
+    }
+}
+
 /// The running image is hashed on every status: the time for it is spent each time.
 #[test]
 fn every_status_costs_a_hash() {

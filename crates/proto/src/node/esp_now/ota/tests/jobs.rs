@@ -280,3 +280,26 @@ fn ram_is_bounded() {
     assert!(responder <= 3300 && initiator <= 6500, "{responder} {initiator}");
     let _ = (Level::Info, Code::Ok, Info(App::default()), Status::default());
 }
+
+#[test]
+fn builds_without_encryption_have_larger_chunks() {
+    let new = image(500_000, "2.0", 5);
+    let mut lab = Lab::new(2, 30, &new);
+    lab.sender.shared.settings.compat.app_security = false;
+    lab.devices.iter_mut().for_each(|d| d.shared.settings.compat.app_security = false);
+    lab.send_list(&lab.list());
+    lab.finish();
+    assert_eq!(lab.totals().done, 2, "{}", lab.sender.text);
+    assert!(lab.devices.iter().all(|d| has(d, &new)), "in two rows of 1600 packets");
+    assert!(lab.sender.text.contains("packet_num: 2233\r\n"));
+}
+
+#[test]
+fn builds_that_differ_refuse_each_other() {
+    let mut lab = Lab::new(1, 0, &image(50_000, "2.0", 5));
+    lab.devices[0].shared.settings.compat.app_security = false;
+    lab.send_list(&lab.list());
+    lab.finish();
+    assert_eq!((lab.totals().refused, lab.data), (1, 0));
+    assert_eq!(lab.devices[0].board.erased, 0);
+}
