@@ -241,8 +241,7 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
             Job::Members { id, join, chunk, magic, .. } => {
                 let members = self.addrs.chunks(MEMBERS_MAX).nth(chunk)?;
                 out.data_type = DataType::Group;
-                // GROUP frames are never encrypted.
-                out.config.security = false;
+                // Never encrypted; yet a node that encrypts sets the bit here as in the command.
                 out.magic = magic;
                 out.len = Group::emit(join, id, members, payload)?;
                 return Some(out);

@@ -141,6 +141,7 @@ fn many_are_a_group_for_one_command() {
 #[test]
 fn the_group_is_left_though_the_command_failed() {
     let mut device = Device::new(99);
+    device.shared.settings.encrypt.debug = true;
     let mut commander = Commander::<32>::new();
     let to = list(9);
     let remote = Remote { to: Macs(to.as_bytes()), line: b"heap", all_channels: false };
@@ -150,6 +151,7 @@ fn the_group_is_left_though_the_command_failed() {
         _ => DONE,
     });
     assert_eq!(frames.len(), 3);
+    assert!(frames.iter().all(|it| it.1.config.security), "in GROUP frames, too");
     assert_eq!(commander.take_result(), Some(Err(Error::InvalidArg)));
 }
 
