@@ -3,6 +3,7 @@
 #![expect(unreachable_pub, reason = "a test binary has no outside")]
 
 mod echo;
+mod espnow;
 mod iperf;
 mod layers;
 mod listen;

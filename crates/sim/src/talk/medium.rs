@@ -132,7 +132,8 @@ impl Medium {
 
 /// Air time at ESP-NOW's default rate of 1 Mbit/s: long preamble and header of 192 us, then 8 us a
 /// byte (IEEE 802.11-2020, 16.2.2.2). Unicast adds SIFS, 10 us, and an acknowledgement of 14 bytes
-/// at the same rate. Back-off and DIFS are left to the lab.
+/// at the same rate; a receiver has the frame when the whole exchange is over. Back-off and DIFS are
+/// left to the lab.
 #[must_use]
 pub const fn dsss_1m(data: usize, unicast: bool) -> Duration {
     let acknowledgement = if unicast { 10 + 192 + 8 * 14 } else { 0 };

@@ -1,11 +1,14 @@
 //! The key is handed to 1, 10 and 100 devices.
+//!
+//! A job of the component sends its first message once a round and has two rounds, so that of a
+//! hundred devices some are left where frames are lost. A second search and job is what a person
+//! would do; who has the key ignores it.
 
-use crate::rig::{KEY, LOSSES, Talk, last, now, plays, seconds, talk_with_key};
+use crate::rig::{KEY, LOSSES, Talk, frames, last, now, plays, seconds, talk_with_key};
 use espbench_proto::node::esp_now::board::{Board, Key};
 use std::fmt::Write as _;
 
-const SCRIPT: &str = "wait 200ms
-    node0> security -f 1000
+const JOB: &str = "node0> security -f 1000
     wait until node0 prints \"info, num\" max 60s
     node0> security -s ff:ff:ff:ff:ff:ff
     wait until node0 prints \"Devices security completed\" max 10min
@@ -17,16 +20,25 @@ fn the_key_reaches_all() {
     for devices in [1, 10, 100] {
         for loss in LOSSES {
             let mut fleet = talk_with_key(devices + 1, loss);
-            plays(&mut fleet, SCRIPT);
-            let have = have_the_key(&mut fleet);
-            let line = last(&fleet, 0, "successed_num");
-            let time = last(&fleet, 0, "Spend time");
-            let _ = writeln!(
-                table,
-                "{devices:3} devices {loss:2} %  {have:3} have it; {line}; {time}; end {} s",
-                seconds(now(&fleet))
-            );
-            assert!(loss > 0 || have == devices, "{have} of {devices}");
+            plays(&mut fleet, "wait 200ms");
+            let _ = writeln!(table, "{devices} devices, {loss} %");
+            let mut jobs = 0;
+            while have_the_key(&mut fleet) < devices && jobs < 4 {
+                let before = (now(&fleet), frames(&fleet));
+                plays(&mut fleet, JOB);
+                let _ = writeln!(
+                    table,
+                    "  {} have it; {}; {}; with the search {} s, {} frames",
+                    have_the_key(&mut fleet),
+                    last(&fleet, 0, "successed_num"),
+                    last(&fleet, 0, "Spend time"),
+                    seconds(now(&fleet) - before.0),
+                    frames(&fleet) - before.1,
+                );
+                jobs += 1;
+            }
+            assert!(loss > 0 || jobs == 1, "without loss one job is enough");
+            assert_eq!(have_the_key(&mut fleet), devices, "in the end all have it\n{table}");
         }
     }
     insta::assert_snapshot!(table);
@@ -34,12 +46,10 @@ fn the_key_reaches_all() {
 
 fn have_the_key(fleet: &mut Talk) -> usize {
     let nodes: Vec<_> = fleet.nodes().skip(1).collect();
-    let has = |key| {
+    let mut holds = |node, key| {
         let mut out = [0; 32];
-        move |fleet: &mut Talk, node| {
-            fleet.board_mut(node).load(key, &mut out) == Some(32) && out == KEY
-        }
+        fleet.board_mut(node).load(key, &mut out) == Some(32) && out == KEY
     };
-    let (mut encrypts, mut decrypts) = (has(Key::EncryptKey), has(Key::DecryptKey));
-    nodes.into_iter().filter(|node| encrypts(fleet, *node) && decrypts(fleet, *node)).count()
+    let mut both = |node: &_| holds(*node, Key::EncryptKey) && holds(*node, Key::DecryptKey);
+    nodes.iter().filter(|node| both(node)).count()
 }

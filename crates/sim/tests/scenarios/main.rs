@@ -4,8 +4,10 @@
 #![expect(unreachable_pub, reason = "a test binary has no outside")]
 
 mod command;
+mod conversation;
 mod forward;
 mod handshake;
+mod one_way;
 mod ota;
 mod ping;
 mod prov;

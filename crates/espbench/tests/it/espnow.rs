@@ -1,0 +1,130 @@
+//! `espbench espnow talk`: fleets, scripts, captures.
+
+use crate::util::{Bench, Ran, peer};
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const TALK: [&str; 2] = ["espnow", "talk"];
+
+fn talk(bench: &Bench, args: &[&str]) -> Ran {
+    bench.run(&[&TALK, args].concat())
+}
+
+#[test]
+fn the_built_in_script_runs_and_repeats() {
+    let bench = Bench::new();
+    let args = ["--nodes", "3", "--loss", "5%", "--frames"];
+    let first = talk(&bench, &args).ok();
+    assert!(first.contains("node0 | ") && first.contains("5 packets transmitted"), "{first}");
+    assert!(first.contains("node0 $ espnow_iperf -c 24:0a:c4:00:00:02 -p -C 5\n"), "{first}");
+    assert!(first.contains("node1 | ") && first.contains("IDF Version"), "{first}");
+    assert!(first.contains("; acknowledged"), "frames, too\n{first}");
+    assert_eq!(first, talk(&bench, &args).ok());
+    let other = talk(&bench, &[&args[..], &["--seed", "2"]].concat()).ok();
+    assert_ne!(first, other);
+}
+
+#[test]
+fn the_end_of_a_script_is_the_exit_status() {
+    let bench = Bench::new();
+    let run = |text: &str| {
+        bench.write("a.talk", text);
+        talk(&bench, &["--nodes", "2", "--script", "a.talk"])
+    };
+    let fine = run("node1> wifi_config -i\nwait until node1 prints \"channel: 1\"");
+    assert!(fine.err.contains("2 nodes, "), "{}", fine.err);
+    fine.ok();
+    let missed = run("wait until node1 prints \"never\" max 2s");
+    assert_eq!(missed.status, Some(1), "{}", missed.err);
+    assert!(missed.err.contains("a.talk: line 1: node1 did not print \"never\" in 2s"));
+    let wrong = run("wait 1s\nnode2> help");
+    assert_eq!(wrong.status, Some(2));
+    let place = "a.talk: line 2, column 1: `node2>` where a node, node0 to node1, is wanted";
+    assert!(wrong.err.contains(place), "{}", wrong.err);
+    let missing = talk(&bench, &["--script", "none.talk"]);
+    assert_eq!(missing.status, Some(2));
+    assert!(missing.err.contains("cannot read the script none.talk"), "{}", missing.err);
+    let refused = talk(&bench, &["--loss", "5"]);
+    assert!(refused.status == Some(2) && refused.err.contains("has no unit"), "{}", refused.err);
+}
+
+#[test]
+fn a_script_comes_from_stdin() {
+    let bench = Bench::new();
+    let mut command = bench.command(&["espnow", "talk", "--nodes", "1", "--script", "-", "-q"]);
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"all> heap\nwait until all prints \"heap\"\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && out.contains("Free heap"), "{out}");
+    assert_eq!(output.stderr, b"");
+}
+
+/// A capture with all that makes frames: every release's lengths, retries, other channels.
+#[test]
+fn tshark_reads_the_capture_without_a_malformed_frame() {
+    if !peer("tshark") {
+        return;
+    }
+    let bench = Bench::new();
+    for (release, idf, len, long) in [("2.5.3", "5.1", 8, 0), ("head", "5.5", 1400, 40)] {
+        let script = format!(
+            "wait 200ms
+            node1> espnow_iperf -s
+            node0> espnow_iperf -c {{node1}} -p -C 20
+            wait until node0 prints \"packets transmitted\" max 5min
+            node0> espnow_iperf -c {{node1}} -p -C 20 -l {len}
+            wait until node0 prints \"packets transmitted\" max 5min
+            node0> control -b 1
+            node0> command ff:ff:ff:ff:ff:ff \"heap\"
+            wait 5s"
+        );
+        bench.write("a.talk", &script);
+        let ran = talk(
+            &bench,
+            &["--nodes", "3", "--loss", "20%", "--script", "a.talk", "--pcap", "a.pcap"]
+                .into_iter()
+                .chain(["--release", release, "--idf", idf])
+                .collect::<Vec<_>>(),
+        );
+        let told = ran.err.clone();
+        ran.ok();
+        let file = bench.path("a.pcap");
+        let all = tshark(&file, "frame");
+        assert!(told.contains(&format!("{} packets in a.pcap", all.len())), "{told}");
+        assert_eq!(tshark(&file, "_ws.malformed"), Vec::<String>::new());
+        assert_eq!(tshark(&file, "wlan.fcs.status == 0"), Vec::<String>::new(), "bad checksums");
+        assert_eq!(tshark(&file, "wlan.fcs.status == 1").len(), all.len());
+        let actions = tshark(&file, "wlan.fc.type_subtype == 0x0d");
+        let espressif =
+            tshark(&file, "wlan.fixed.category_code == 127 && wlan.tag.oui == 0x18fe34");
+        assert_eq!(actions.len(), espressif.len(), "Espressif's, all of them");
+        let attempts: usize = number_before(&told, " attempts");
+        assert_eq!(actions.len(), attempts, "each attempt of the MAC is a frame\n{told}");
+        let acknowledgements = tshark(&file, "wlan.fc.type_subtype == 0x1d").len();
+        assert_eq!(all.len(), actions.len() + acknowledgements);
+        assert!(!tshark(&file, "wlan.fc.retry == 1").is_empty(), "20 % are lost");
+        assert!(!tshark(&file, "wlan_radio.channel == 11").is_empty(), "control on all channels");
+        assert!(tshark(&file, "frame.len > 1400").len() >= long);
+    }
+}
+
+/// The numbers of the frames that a display filter lets through.
+fn tshark(file: &Path, filter: &str) -> Vec<String> {
+    let output = Command::new("tshark")
+        .args(["-o", "wlan.check_checksum:TRUE", "-T", "fields", "-e", "frame.number"])
+        .args(["-Y", filter, "-r"])
+        .arg(file)
+        .output()
+        .expect("tshark runs");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{filter}: {errors}");
+    String::from_utf8_lossy(&output.stdout).lines().map(String::from).collect()
+}
+
+fn number_before(text: &str, what: &str) -> usize {
+    let (before, _) = text.split_once(what).unwrap_or_else(|| panic!("no `{what}` in {text}"));
+    before.rsplit(' ').next().and_then(|word| word.parse().ok()).expect("a number")
+}
