@@ -10,6 +10,7 @@ mod esp_now_prov;
 mod esp_now_security;
 mod ieee80211;
 mod mqtt;
+mod talk;
 mod transcript;
 
 pub use esp_now_console::{esp_now_console, esp_now_debug};
@@ -21,6 +22,7 @@ pub use esp_now_prov::esp_now_prov;
 pub use esp_now_security::{esp_now_handshake, esp_now_security};
 pub use ieee80211::ieee80211;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
+pub use talk::{talk_script, talk_terminal};
 pub use transcript::esp_now_transcript;
 
 /// A fuzz target: its name, which is also its corpus folder, and what it does.
@@ -50,6 +52,8 @@ pub const TARGETS: &[Target] = &[
     ("esp_now_iperf", esp_now_iperf),
     ("esp_now_prov", esp_now_prov),
     ("esp_now_transcript", esp_now_transcript),
+    ("talk_script", talk_script),
+    ("talk_terminal", talk_terminal),
 ];
 
 /// A plan's text: reading it ends, and what it gives can be printed and read again.
