@@ -4,7 +4,8 @@ use crate::capture::Capture;
 use anyhow::Context as _;
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::units::{self, Dimension};
-use espbench_proto::node::esp_now::task::Settings;
+use espbench_proto::node::esp_now::security::Policy;
+use espbench_proto::node::esp_now::task::{Encrypt, Settings};
 use espbench_proto::node::esp_now::tick::Tick;
 use espbench_proto::time::Instant;
 use espbench_proto::wire::component::{Compat, Idf, Release};
@@ -92,6 +93,13 @@ struct BuildArgs {
     /// Release of ESP-IDF under it: 4.4, 5.0, 5.0.8, 5.1, 5.4 or 5.4.2
     #[arg(long, default_value = "5.1", value_parser = idf)]
     idf: Idf,
+    /// All services encrypt what they send, as with CONFIG_ESPNOW_ALL_SECURITY; see `key` below
+    #[arg(long)]
+    encrypt: bool,
+    /// Refuse what the component takes though it is not safe: plain frames of services, recorded
+    /// messages, resets by anybody
+    #[arg(long)]
+    strict: bool,
 }
 
 const AFTER_HELP: &str = "\
@@ -104,6 +112,7 @@ One statement a line, `#` for comments:
   reset node3
   loss 30%
   link node0 node2 off                        or a signal strength, such as -70
+  key node0                                   a random key, to be handed out with `security`
   image node0 spare 1029248 \"2.0.0\"           an image to hand about (or running)
 
 Lines of the conversation: virtual time in seconds, node, and
@@ -158,6 +167,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let settings = Settings {
         compat: Compat { release: args.build.release, idf: args.build.idf, ..Compat::default() },
         tick: Tick::from_hz(args.build.tick),
+        encrypt: encrypt(args.build.encrypt),
+        policy: if args.build.strict { Policy::STRICT } else { Policy::COMPATIBLE },
         ..Settings::default()
     };
     let mut fleet = node::fleet(setup(args), (printer, capture), settings);
@@ -181,6 +192,18 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::from(1))
         }
         Err(failed) => Err(failed).with_context(|| name.to_string()),
+    }
+}
+
+/// Every device can encrypt and be handed a key; whether services do is another matter.
+const fn encrypt(services: bool) -> Encrypt {
+    Encrypt {
+        enabled: true,
+        control: services,
+        debug: services,
+        ota: services,
+        prov: services,
+        time: services,
     }
 }
 

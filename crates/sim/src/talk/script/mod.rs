@@ -11,6 +11,7 @@
 //! | `loss PERCENT` | changes the medium's loss |
 //! | `link NODES NODES off` or `link NODES NODES RSSI` | both directions between each of these and each of those: none, or with that signal strength in dBm |
 //! | `image NODES running\|spare LENGTH "VERSION"` | puts an image made up from length and version into a slot |
+//! | `key NODES` | stores a random key of the application layer, the same on these nodes; they have it from their next start on, so it stands at a script's beginning |
 //! | `offer NODES "URL" LENGTH "VERSION"` | what these nodes can download from that address (`ota -d`) |
 //!
 //! `NODES` is `all`, or a list of nodes and ranges: `node0`, `node1,node4`, `node2..node9`. `TIME`
@@ -91,6 +92,8 @@ pub enum Statement {
         /// Version in its description.
         version: String,
     },
+    /// Store a key on boards.
+    Key(Vec<NodeId>),
     /// Let an image be downloaded.
     Offer {
         /// By whom.

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use espbench_proto::node::esp_now::board::Slot;
 
 const STATEMENTS: &str =
-    "`NODES> COMMAND`, `wait`, `reset`, `loss`, `link`, `image`, `offer` or a comment";
+    "`NODES> COMMAND`, `wait`, `reset`, `loss`, `link`, `image`, `offer`, `key` or a comment";
 
 /// Reads a script for a fleet of so many nodes.
 ///
@@ -45,6 +45,8 @@ fn statement(line: &mut Line<'_>) -> Result<Statement, Wrong> {
         let url = line.quoted()?;
         let (len, version) = described(line)?;
         Statement::Offer { nodes, url, len, version }
+    } else if line.word("key") {
+        Statement::Key(line.nodes()?)
     } else if is_nodes(line) {
         return command(line);
     } else {
@@ -235,6 +237,12 @@ mod tests {
     }
 
     #[test]
+    fn a_key_is_for_nodes() {
+        assert_eq!(one("key node0,node1"), Statement::Key(vec![NodeId(0), NodeId(1)]));
+        assert!(parse("key", 2).is_err());
+    }
+
+    #[test]
     fn an_offer_has_an_address() {
         assert_eq!(
             one("offer node1 \"http://h/x\" 352 \"v\""),
@@ -258,7 +266,7 @@ mod tests {
         for (text, wrong) in [
             (
                 "\n go",
-                "line 2, column 2: `go` where `NODES> COMMAND`, `wait`, `reset`, `loss`, `link`, `image`, `offer` or a comment is wanted",
+                "line 2, column 2: `go` where `NODES> COMMAND`, `wait`, `reset`, `loss`, `link`, `image`, `offer`, `key` or a comment is wanted",
             ),
             (
                 "wait",

@@ -11,6 +11,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
+use espbench_proto::node::esp_now::board::{Board as _, Key};
 
 /// Seed of the images that scripts put into slots: the same length and version are the same image
 /// on every node.
@@ -122,6 +123,18 @@ impl Script {
                     let image = Image::synthetic(*len, version, IMAGE_SEED);
                     for node in nodes {
                         fleet.board_mut(*node).offers.insert(url.clone(), image.clone());
+                    }
+                }
+                Statement::Key(nodes) => {
+                    let mut key = [0; 32];
+                    if let Some(first) = nodes.first() {
+                        fleet.board_mut(*first).random(&mut key);
+                    }
+                    for node in nodes {
+                        let board = fleet.board_mut(*node);
+                        // A broken board stores nothing, as its device will say.
+                        let _ = board.save(Key::EncryptKey, &key);
+                        let _ = board.save(Key::DecryptKey, &key);
                     }
                 }
                 Statement::Image { nodes, slot, len, version } => {
