@@ -8,6 +8,7 @@ use crate::node::esp_now::security::{Keys, Pop, SecTest};
 use crate::node::esp_now::task::{Cx, Task};
 use crate::node::esp_now::time_sync::TimeSync;
 use crate::node::esp_now::{control, iperf, ota, prov, security};
+use crate::time::Duration;
 use crate::wire::component::DataType;
 
 /// Which services answer from the start, as an application's `app_main` would say.
@@ -17,6 +18,9 @@ pub struct Setup {
     pub pop: Pop,
     /// Takes a key from an initiator.
     pub security: bool,
+    /// Where the policy lets handshakes happen in a window only
+    /// ([`Policy::windowed`](security::Policy::windowed)): how long it is open after a start.
+    pub window: Duration,
     /// Takes images.
     pub ota: Option<ota::responder::Options>,
     /// Takes remote commands (`monitor_command.espnow`).
@@ -38,6 +42,7 @@ impl Default for Setup {
         Self {
             pop: Pop::new(b"espnow_pop"),
             security: true,
+            window: Duration::from_secs(30),
             ota: Some(ota::responder::Options::default()),
             commands: true,
             monitor: true,
@@ -143,6 +148,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Services<DEVICES, SESSIONS> {
     fn start(&mut self, cx: &mut Cx<'_>, setup: &Setup) {
         if setup.security {
             self.security_responder.start(cx);
+            self.security_responder.open_window(cx.now + setup.window);
         }
         if setup.ota.is_some() {
             self.ota_responder.start(cx);
