@@ -3,12 +3,13 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-STEPS=(peers fmt clippy doc test layers nostd fuzz sizes)
+STEPS=(peers fmt clippy doc test layers nostd riscv fuzz sizes)
 
 # Real programs that the tests talk to. In CI they are installed, and one that is missing fails.
 peers() {
     [ "${CI:-}" = true ] || return 0
-    local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf chromium python3 util-linux g++)
+    local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf chromium python3 util-linux g++
+        rustc-web cargo-web rust-web-src binutils)
     local missing=()
     for package in "${packages[@]}"; do
         dpkg -s "$package" >/dev/null 2>&1 || missing+=("$package")
@@ -31,6 +32,9 @@ layers() { cargo test --locked -p espbench --test it layers; }
 
 # Links the lower crates without std: a leak of std is a link error.
 nostd() { ci/nostd.sh; }
+
+# A whole node for the ESP32-C3, which must fit 24 KiB.
+riscv() { ci/riscv.sh; }
 
 # Every fuzz target over its corpus, then for a short time.
 fuzz() { ci/fuzz.sh 5; }

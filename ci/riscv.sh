@@ -12,4 +12,7 @@ export RUSTC=/usr/bin/rustc RUSTC_BOOTSTRAP=1
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$PWD/target}/riscv"
 /usr/bin/cargo build --quiet --release --locked --manifest-path tests/riscv/Cargo.toml \
     --target $target -Zbuild-std=core
-python3 ci/riscv_sizes.py "$CARGO_TARGET_DIR/$target/release/libriscv.a"
+# The build itself fails where a node takes more than 24 KiB; this says how much it takes.
+readelf -sW "$CARGO_TARGET_DIR/$target/release/libriscv.a" 2>/dev/null |
+    awk '$8 == "ESPBENCH_NODE" { print "a node takes " $3 " bytes of RAM"; found = 1 }
+         END { exit !found }'
