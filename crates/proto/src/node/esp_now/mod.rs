@@ -19,6 +19,71 @@
 //! | [`prov`] | provisioning: the holder of Wi-Fi credentials, and a device that wants them |
 //! | [`security`] | keys, policy, handshake |
 //! | [`time_sync`] | whose clock is followed, and by how much the own one is off |
+//!
+//! # Two nodes
+//!
+//! Whoever drives a [`Node`] moves bytes and keeps the time. Here the medium is a loop: what one
+//! node transmits, the other has at once.
+//!
+//! ```
+//! use espbench_proto::node::esp_now::board::BareBoard;
+//! use espbench_proto::node::esp_now::device::{Setup, SmallNode};
+//! use espbench_proto::node::esp_now::task::{Event, Outcome, Outgoing, Settings};
+//! use espbench_proto::node::esp_now::tick::Tick;
+//! use espbench_proto::node::esp_now::{Frame, Input, Output};
+//! use espbench_proto::time::{Duration, Instant};
+//! use espbench_proto::wire::component::{DataType, FrameConfig};
+//! use espbench_proto::wire::mac::Mac;
+//!
+//! let macs = [Mac([0x24, 0x0a, 0xc4, 0, 0, 1]), Mac([0x24, 0x0a, 0xc4, 0, 0, 2])];
+//! let mut boards = [BareBoard(1), BareBoard(2)];
+//! let mut now = Instant::ZERO;
+//! // At 100 Hz, ESP-IDF's default, all three attempts below would leave in one burst.
+//! let settings = Settings { tick: Tick::from_hz(1000), ..Settings::default() };
+//! let mut nodes = [0, 1].map(|i| {
+//!     SmallNode::new(now, &mut boards[i], macs[i], settings.clone(), &Setup::default())
+//! });
+//!
+//! // The application of node 0 sends to that of node 1, which shall acknowledge.
+//! let out = Outgoing {
+//!     data_type: DataType::Data,
+//!     dest: macs[1],
+//!     config: FrameConfig { ack: true, copies: 3, ..FrameConfig::UNICAST },
+//!     magic: 0,
+//!     len: 0,
+//!     wait: Duration::from_secs(1),
+//! };
+//! nodes[0].send(now, &mut boards[0], &out, b"hello").expect("nothing else is being sent");
+//!
+//! let mut buf = [0; 1500];
+//! let mut due = [now; 2];
+//! let (mut heard, mut outcome) = (false, None);
+//! while !heard || outcome.is_none() {
+//!     // Whose turn is next, and when.
+//!     let me = usize::from(due[1] < due[0]);
+//!     let other = 1 - me;
+//!     now = now.max(due[me]);
+//!     match nodes[me].poll(now, &mut boards[me], &mut buf) {
+//!         Output::Transmit { len, to } => {
+//!             let data = &buf[..len];
+//!             let frame = Frame { data, transmitter: macs[me], receiver: to, rssi: -40, channel: 1 };
+//!             nodes[other].handle(now, &mut boards[other], Input::Frame(frame));
+//!             nodes[me].handle(now, &mut boards[me], Input::Sent { delivered: true });
+//!             due[other] = now;
+//!         }
+//!         Output::Data { len, from, .. } => {
+//!             heard = true;
+//!             assert_eq!((me, from, &buf[..len]), (1, macs[0], &b"hello"[..]));
+//!         }
+//!         Output::Print { len } => print!("{}", String::from_utf8_lossy(&buf[..len])),
+//!         Output::Event(Event::Sent(result)) => outcome = Some(result),
+//!         Output::Tune(_) | Output::Sample(_) | Output::Event(_) => {}
+//!         Output::WaitUntil(at) => due[me] = at,
+//!         Output::Idle => due[me] = Instant::NEVER,
+//!     }
+//! }
+//! assert_eq!(outcome, Some(Outcome::Done { attempts: 1 }));
+//! ```
 
 pub mod air;
 pub mod board;
