@@ -4,6 +4,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`talk`] | ESP-NOW devices in conversation over an ideal medium with faults by seed |
+//! | [`radio`] | modes, air times, error rates, path loss: the radio as pure functions |
 //! | [`random`] | random streams, one for each node and purpose |
 //!
 //! The virtual lab, with positions, collisions and access points, is not here yet. Nothing in this
@@ -15,5 +16,6 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod radio;
 pub mod random;
 pub mod talk;

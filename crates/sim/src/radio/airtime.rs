@@ -1,0 +1,118 @@
+//! How long a frame is on the air, from the standard's TXTIME clauses.
+//!
+//! | PHY | preamble | header | data | after |
+//! |---|---|---|---|---|
+//! | HR, long (16.2.2.2) | 144 us | 48 us | octets x 8 / rate, whole microseconds up (16.3.4) | |
+//! | HR, short (16.2.2.3) | 72 us | 24 us | the same | |
+//! | ERP-OFDM (17.4.3, 18.5.3) | 16 us | L-SIG 4 us | 4 us x symbols | 6 us |
+//! | HT mixed (19.4.3) | 16 us + HT-STF 4 us + one HT-LTF 4 us | L-SIG 4 us + HT-SIG 8 us | symbols x 4 us, or 3.6 us rounded up to 4 us | 6 us |
+//!
+//! Symbols carry a SERVICE field of 16 bits, the octets, and 6 tail bits. The signal extension at
+//! the end is silence in which a receiver may finish decoding (18.3.2.4, 19.3.2: 6 us in 2.4 GHz);
+//! it counts for the spaces after the frame.
+
+use super::mode::{Guard, Mode, Preamble};
+
+/// The octets of an ACK frame with its FCS (9.3.1.4).
+pub const ACK_OCTETS: u32 = 14;
+/// The octets of a CTS frame with its FCS (9.3.1.3).
+pub const CTS_OCTETS: u32 = 14;
+/// The octets of an RTS frame with its FCS (9.3.1.2).
+pub const RTS_OCTETS: u32 = 20;
+
+const MICROSECOND: u32 = 1_000;
+/// An OFDM symbol with the long guard interval, and the unit an HT frame ends on (19.4.3).
+const SYMBOL_NS: u64 = 4_000;
+const SERVICE_BITS: u64 = 16;
+/// Six for each encoder (`N_ES`); one stream needs one.
+const TAIL_BITS: u64 = 6;
+/// 18.5.4 and 19.4.4 (`aSignalExtension`), 2.4 GHz.
+const SIGNAL_EXTENSION_NS: u32 = 6 * MICROSECOND;
+
+/// The parts of a frame on the air, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Airtime {
+    /// What a receiver locks on to.
+    pub preamble_ns: u32,
+    /// What says the rate and the length, in the slowest mode of its PHY.
+    pub header_ns: u32,
+    /// The octets.
+    pub data_ns: u64,
+    /// Silence that still belongs to the frame.
+    pub extension_ns: u32,
+}
+
+impl Airtime {
+    /// A frame of `octets` octets: the MPDU with its FCS (the PSDU).
+    #[must_use]
+    pub const fn of(mode: Mode, octets: u32) -> Self {
+        let (preamble_us, header_us) = match mode {
+            Mode::Hr(hr) => match hr.preamble() {
+                Preamble::Long => (144, 48),
+                Preamble::Short => (72, 24),
+            },
+            Mode::Ofdm(_) => (16, 4),
+            // In the order of the air: legacy preamble, L-SIG, HT-SIG, HT-STF, HT-LTF. Counted
+            // together, because nothing here looks inside.
+            Mode::Ht(_) => (16 + 4 + 4, 4 + 8),
+        };
+        Self {
+            preamble_ns: preamble_us * MICROSECOND,
+            header_ns: header_us * MICROSECOND,
+            data_ns: data_ns(mode, octets),
+            extension_ns: match mode {
+                Mode::Hr(_) => 0,
+                Mode::Ofdm(_) | Mode::Ht(_) => SIGNAL_EXTENSION_NS,
+            },
+        }
+    }
+
+    /// From its start to the end of its header: from here on a receiver knows mode and length.
+    #[must_use]
+    pub const fn lead_ns(self) -> u64 {
+        self.preamble_ns as u64 + self.header_ns as u64
+    }
+
+    /// From its start until energy stops: without the silence at its end.
+    #[must_use]
+    pub const fn energy_ns(self) -> u64 {
+        self.lead_ns() + self.data_ns
+    }
+
+    /// All of it: TXTIME.
+    #[must_use]
+    pub const fn total_ns(self) -> u64 {
+        self.energy_ns() + self.extension_ns as u64
+    }
+}
+
+/// How long a frame of `octets` octets (MPDU with FCS) takes: TXTIME.
+#[must_use]
+pub const fn airtime(mode: Mode, octets: u32) -> u64 {
+    Airtime::of(mode, octets).total_ns()
+}
+
+const fn data_ns(mode: Mode, octets: u32) -> u64 {
+    let bits = octets as u64 * 8;
+    match mode {
+        // The LENGTH field of the header counts whole microseconds (16.2.3.5).
+        Mode::Hr(hr) => (bits * 2).div_ceil(hr.half_mbit() as u64) * MICROSECOND as u64,
+        Mode::Ofdm(ofdm) => symbols(bits, ofdm.bits_per_symbol()) * SYMBOL_NS,
+        Mode::Ht(ht) => {
+            let ns = symbols(bits, ht.bits_per_symbol()) * ht.symbol_ns() as u64;
+            match ht.guard {
+                Guard::Long => ns,
+                Guard::Short => ns.div_ceil(SYMBOL_NS) * SYMBOL_NS,
+            }
+        }
+    }
+}
+
+/// `N_SYM` (Equations 17-11 and 19-32, without space-time block code).
+const fn symbols(bits: u64, per_symbol: u32) -> u64 {
+    (SERVICE_BITS + bits + TAIL_BITS).div_ceil(per_symbol as u64)
+}
+
+#[cfg(test)]
+#[path = "airtime_tests.rs"]
+mod tests;

@@ -1,0 +1,62 @@
+use core::fmt::Write as _;
+use std::string::String;
+
+use super::super::mode::{Hr, Mcs, Ofdm, Width};
+use super::*;
+
+const fn ofdm(rate: Ofdm) -> Mode {
+    Mode::Ofdm(rate)
+}
+
+/// (mode, octets, TXTIME in us), each computed by hand from the clause.
+const BY_HAND: [(Mode, u32, u64); 18] = [
+    // 192 + 112; the ACK all 802.11b texts have as 304 us.
+    (Mode::Hr(Hr::M1), 14, 304),
+    // 192 + 2344: baselines of the project, ns-3 has the same.
+    (Mode::Hr(Hr::M1), 293, 2_536),
+    (Mode::Hr(Hr::M2), 14, 248),
+    // 112 / 5.5 = 20.36 -> 21.
+    (Mode::Hr(Hr::M5), 14, 213),
+    // 112 / 11 = 10.18 -> 11.
+    (Mode::Hr(Hr::M11), 14, 203),
+    // 12000 / 11 = 1090.9 -> 1091.
+    (Mode::Hr(Hr::M11), 1500, 1_283),
+    (Mode::Hr(Hr::M11Short), 1500, 1_187),
+    (Mode::Hr(Hr::M2Short), 14, 152),
+    // 20 + 4 ceil(134 / 24 = 5.6) + 6, and so on: the ACKs of 11g.
+    (ofdm(Ofdm::M6), 14, 50),
+    (ofdm(Ofdm::M12), 14, 38),
+    (ofdm(Ofdm::M24), 14, 34),
+    // 20 + 4 ceil(12022 / 216 = 55.7) + 6.
+    (ofdm(Ofdm::M54), 1500, 250),
+    // 36 + 4 ceil(134 / 26 = 5.2) + 6.
+    (Mode::ht(Mcs::Mcs0, Width::Mhz20, Guard::Long), 14, 66),
+    // 36 + 4 ceil(12022 / 260 = 46.2) + 6.
+    (Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Long), 1500, 230),
+    // 47 symbols of 3.6 = 169.2 -> 172.
+    (Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Short), 1500, 214),
+    // 36 + 4 ceil(12022 / 540 = 22.3) + 6.
+    (Mode::ht(Mcs::Mcs7, Width::Mhz40, Guard::Long), 1500, 134),
+    // 23 symbols of 3.6 = 82.8 -> 84.
+    (Mode::ht(Mcs::Mcs7, Width::Mhz40, Guard::Short), 1500, 126),
+    // 10 symbols of 3.6 are 36 us: nothing to round. 10 x 26 - 22 = 238 bits: 29 octets.
+    (Mode::ht(Mcs::Mcs0, Width::Mhz20, Guard::Short), 29, 78),
+];
+
+#[test]
+fn air_times_are_those_computed_by_hand() {
+    for (mode, octets, us) in BY_HAND {
+        assert_eq!(airtime(mode, octets), us * 1_000, "{mode:?}, {octets} octets");
+    }
+}
+
+#[test]
+fn air_times_of_all_modes() {
+    let mut table = String::new();
+    for mode in Mode::ALL {
+        let us = [14, 60, 293, 1500].map(|octets| airtime(mode, octets) / 1_000);
+        let [a, b, c, d] = us;
+        writeln!(table, "{:<14} {a:>6} {b:>6} {c:>6} {d:>6}", std::format!("{mode}")).unwrap();
+    }
+    insta::assert_snapshot!(table);
+}

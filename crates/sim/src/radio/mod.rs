@@ -1,0 +1,24 @@
+//! The radio as pure functions: how a frame is sent, how long it is on the air, what arrives, and
+//! whether it can be read. No clock, no state, no dice: who sends when is the medium's business.
+//!
+//! Times are integers in nanoseconds, powers are in dBm, and every name says so. Clauses are those
+//! of IEEE Std 802.11-2020 ("the standard").
+//!
+//! | module | what |
+//! |---|---|
+//! | [`mode`] | all ways an ESP sends in the 2.4 GHz band |
+//! | [`name`] | their names, and the codes ESP-IDF has for them |
+//! | [`response`] | at which rate an ACK or CTS answers |
+//! | [`airtime`] | how long a frame takes, part by part |
+//! | [`timing`] | slots, spaces between frames, time-outs, contention windows |
+
+pub mod airtime;
+pub mod mode;
+pub mod name;
+pub mod response;
+pub mod timing;
+
+pub use airtime::{Airtime, airtime};
+pub use mode::{Guard, Hr, Ht, Mcs, Mode, Ofdm, Preamble, Width};
+pub use response::BasicRates;
+pub use timing::Timing;

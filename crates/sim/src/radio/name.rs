@@ -1,0 +1,250 @@
+//! Names of modes as users write them, and the codes ESP-IDF has for them.
+//!
+//! A mode prints as `1M`, `5.5M-short`, `54M`, `HT20-MCS7` or `HT40-MCS7-SGI`. It is read in these
+//! forms and as ESP-IDF spells it (`WIFI_PHY_RATE_11M_S`, `MCS7_LGI`, which is 20 MHz wide), in
+//! capitals or not.
+
+use core::fmt;
+use core::str::FromStr;
+
+use super::mode::{Guard, Hr, Ht, Mcs, Mode, Ofdm, Preamble, Width};
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Hr(hr) => {
+                let rate = match hr.half_mbit() {
+                    11 => "5.5M",
+                    22 => "11M",
+                    4 => "2M",
+                    _ => "1M",
+                };
+                let short = if hr.preamble() == Preamble::Short { "-short" } else { "" };
+                write!(f, "{rate}{short}")
+            }
+            Self::Ofdm(ofdm) => write!(f, "{}M", ofdm.bits_per_symbol() / 4),
+            Self::Ht(Ht { mcs, width, guard }) => {
+                let mhz = if width == Width::Mhz20 { 20 } else { 40 };
+                let guard = if guard == Guard::Short { "-SGI" } else { "" };
+                write!(f, "HT{mhz}-MCS{}{guard}", mcs as u8)
+            }
+        }
+    }
+}
+
+/// A text that names no mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownMode;
+
+impl fmt::Display for UnknownMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a Wi-Fi mode: write 1M, 5.5M-short, 54M, HT20-MCS7 or HT40-MCS7-SGI")
+    }
+}
+
+impl core::error::Error for UnknownMode {}
+
+impl FromStr for Mode {
+    type Err = UnknownMode;
+
+    fn from_str(text: &str) -> Result<Self, UnknownMode> {
+        let text = cut(text, "WIFI_PHY_RATE_").unwrap_or(text);
+        if let Some(rest) = cut(text, "HT40") {
+            return ht(rest, Width::Mhz40).ok_or(UnknownMode);
+        }
+        let rest = cut(text, "HT20").unwrap_or(text);
+        ht(rest, Width::Mhz20).or_else(|| legacy(text)).ok_or(UnknownMode)
+    }
+}
+
+/// What follows `head`, if the text begins with it.
+fn cut<'a>(text: &'a str, head: &str) -> Option<&'a str> {
+    let (first, rest) = text.split_at_checked(head.len())?;
+    first.eq_ignore_ascii_case(head).then_some(rest)
+}
+
+fn is_one_of(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| text.eq_ignore_ascii_case(word))
+}
+
+/// `-MCS7`, `MCS7`, `-MCS7-SGI`, `MCS7_LGI`.
+fn ht(text: &str, width: Width) -> Option<Mode> {
+    let text = text.strip_prefix(['-', '_', ' ']).unwrap_or(text);
+    let text = cut(text, "MCS")?;
+    let (number, guard) = text.split_at_checked(1)?;
+    let mcs = Mcs::of(number.parse().ok()?)?;
+    let guard = match guard {
+        end if is_one_of(end, &["", "-LGI", "_LGI", " LGI"]) => Guard::Long,
+        end if is_one_of(end, &["-SGI", "_SGI", " SGI"]) => Guard::Short,
+        _ => return None,
+    };
+    Some(Mode::ht(mcs, width, guard))
+}
+
+/// `5.5M-short`, `5M_S`, `54M`.
+fn legacy(text: &str) -> Option<Mode> {
+    let (rate, end) = text.split_at_checked(text.find(['M', 'm'])? + 1)?;
+    if end.is_empty()
+        && let Some(ofdm) = Ofdm::ALL.into_iter().find(|&ofdm| is_rate(ofdm, rate))
+    {
+        return Some(Mode::Ofdm(ofdm));
+    }
+    let hr = match rate {
+        one if is_one_of(one, &["1M"]) => Hr::M1,
+        two if is_one_of(two, &["2M"]) => Hr::M2,
+        five if is_one_of(five, &["5.5M", "5M"]) => Hr::M5,
+        eleven if is_one_of(eleven, &["11M"]) => Hr::M11,
+        _ => return None,
+    };
+    let preamble = match end {
+        long if is_one_of(long, &["", "-long", "_L"]) => Preamble::Long,
+        short if is_one_of(short, &["-short", "_S"]) && hr != Hr::M1 => Preamble::Short,
+        _ => return None,
+    };
+    Some(Mode::Hr(hr.with(preamble)))
+}
+
+fn is_rate(ofdm: Ofdm, text: &str) -> bool {
+    let number = text.get(..text.len() - 1);
+    !text.starts_with(['0', '+'])
+        && number.and_then(|text| text.parse().ok()) == Some(ofdm.bits_per_symbol() / 4)
+}
+
+/// `wifi_phy_rate_t` counts differently on chips that know MCS 8 and 9 (802.11ax).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Codes {
+    /// The short guard interval begins at 0x18.
+    Ht,
+    /// MCS 8 and 9 are 0x18 and 0x19, and the short guard interval begins at 0x1A.
+    He,
+}
+
+/// ESP-IDF's `wifi_phy_rate_t` for ERP-OFDM begins here; the order is that of the SIGNAL field.
+const OFDM_CODES: [Ofdm; 8] =
+    [Ofdm::M48, Ofdm::M24, Ofdm::M12, Ofdm::M6, Ofdm::M54, Ofdm::M36, Ofdm::M18, Ofdm::M9];
+
+impl Codes {
+    const fn short_guard(self) -> u8 {
+        match self {
+            Self::Ht => 0x18,
+            Self::He => 0x1A,
+        }
+    }
+}
+
+impl Mode {
+    /// The mode of a `wifi_phy_rate_t`, which does not say the width. Nothing for Espressif's
+    /// long-range rates and for codes that are not in use.
+    #[must_use]
+    pub fn from_esp(code: u8, codes: Codes, width: Width) -> Option<Self> {
+        let ht = |number: u8, guard| Some(Self::ht(Mcs::of(number)?, width, guard));
+        match code {
+            0..=3 => Some(Self::Hr(Hr::ALL[usize::from(code)])),
+            5..=7 => Some(Self::Hr(Hr::ALL[usize::from(code) - 1])),
+            8..=15 => Some(Self::Ofdm(OFDM_CODES[usize::from(code) - 8])),
+            0x10..=0x17 => ht(code - 0x10, Guard::Long),
+            _ => ht(code.checked_sub(codes.short_guard())?, Guard::Short),
+        }
+    }
+
+    /// Its `wifi_phy_rate_t`.
+    #[must_use]
+    pub fn esp_rate(self, codes: Codes) -> u8 {
+        match self {
+            Self::Hr(hr) => [0, 1, 2, 3, 5, 6, 7][hr as usize],
+            Self::Ofdm(ofdm) => [11, 15, 10, 14, 9, 13, 8, 12][ofdm as usize],
+            Self::Ht(Ht { mcs, guard, .. }) => match guard {
+                Guard::Long => 0x10 + mcs as u8,
+                Guard::Short => codes.short_guard() + mcs as u8,
+            },
+        }
+    }
+
+    /// Its `wifi_phy_mode_t`: 11b, 11g, HT20, HT40.
+    #[must_use]
+    pub const fn esp_phy_mode(self) -> u8 {
+        match self {
+            Self::Hr(_) => 1,
+            Self::Ofdm(_) => 2,
+            Self::Ht(Ht { width: Width::Mhz20, .. }) => 4,
+            Self::Ht(Ht { width: Width::Mhz40, .. }) => 5,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn every_mode_is_read_as_it_is_printed() {
+        for mode in Mode::ALL {
+            let text = mode.to_string();
+            assert_eq!(text.parse(), Ok(mode), "{text}");
+            assert_eq!(text.to_lowercase().parse(), Ok(mode), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_of_esp_idf_are_read() {
+        let cases = [
+            ("WIFI_PHY_RATE_1M_L", "1M"),
+            ("WIFI_PHY_RATE_5M_L", "5.5M"),
+            ("5M_S", "5.5M-short"),
+            ("WIFI_PHY_RATE_54M", "54M"),
+            ("MCS7", "HT20-MCS7"),
+            ("WIFI_PHY_RATE_MCS0_SGI", "HT20-MCS0-SGI"),
+            ("HT40 MCS3 LGI", "HT40-MCS3"),
+        ];
+        for (text, name) in cases {
+            assert_eq!(
+                text.parse::<Mode>().map(|mode| mode.to_string()),
+                Ok(name.into()),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_names_no_mode_is_refused() {
+        let texts = ["", "M", "7M", "1M-short", "1M_S", "54M-short", "+6M", "06M", "MCS8", "MCS77"];
+        for text in texts.into_iter().chain(["HT20", "HT40-1M", "HT20-54M", "1 M", "é", "HT4é"]) {
+            assert_eq!(text.parse::<Mode>(), Err(UnknownMode), "{text}");
+        }
+    }
+
+    #[test]
+    fn codes_come_back_as_their_mode() {
+        for codes in [Codes::Ht, Codes::He] {
+            for mode in Mode::ALL {
+                let width = if mode.esp_phy_mode() == 5 { Width::Mhz40 } else { Width::Mhz20 };
+                assert_eq!(Mode::from_esp(mode.esp_rate(codes), codes, width), Some(mode));
+            }
+        }
+    }
+
+    #[test]
+    fn codes_are_those_of_esp_idf() {
+        let name =
+            |code, codes| Mode::from_esp(code, codes, Width::Mhz20).map(|mode| mode.to_string());
+        let cases = [
+            (0x00, "1M"),
+            (0x03, "11M"),
+            (0x05, "2M-short"),
+            (0x08, "48M"),
+            (0x0B, "6M"),
+            (0x0C, "54M"),
+            (0x0F, "9M"),
+            (0x17, "HT20-MCS7"),
+        ];
+        for (code, text) in cases {
+            assert_eq!(name(code, Codes::Ht).as_deref(), Some(text));
+        }
+        assert_eq!(name(0x18, Codes::Ht).as_deref(), Some("HT20-MCS0-SGI"));
+        assert_eq!(name(0x1A, Codes::He).as_deref(), Some("HT20-MCS0-SGI"));
+        for code in [0x04, 0x20, 0x29, 0x2A, 0xFF] {
+            assert_eq!(name(code, Codes::Ht), None, "{code:#x}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! At which rate an ACK or CTS answers (10.6.6.5.2).
+//!
+//! The answer has the highest rate of the basic rate set that is not above the rate of the frame it
+//! answers; where the set has none, the highest mandatory rate that is not. An HT frame counts as
+//! its non-HT reference rate, and the answer to it is ERP-OFDM. The answer stays in the modulation
+//! class of the frame: a station that only heard CCK may only know CCK.
+
+use super::mode::{Hr, Mode, Ofdm, Preamble};
+
+/// A basic rate set: rates that every station of a network can receive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BasicRates {
+    /// One bit each for 1, 2, 5.5 and 11 Mbit/s.
+    hr: u8,
+    /// One bit for each of [`Ofdm::ALL`].
+    ofdm: u8,
+}
+
+impl BasicRates {
+    /// Only the mandatory rates count, because the set is empty: what there is outside a network.
+    pub const NONE: Self = Self { hr: 0, ofdm: 0 };
+    /// 1 and 2 Mbit/s: what an 11b access point has.
+    pub const B: Self = Self { hr: 0b0011, ofdm: 0 };
+    /// 1, 2, 5.5 and 11 Mbit/s: what most access points of 11b/g/n have.
+    pub const BG: Self = Self { hr: 0b1111, ofdm: 0 };
+    /// All mandatory rates of an ERP station: 1, 2, 5.5, 11, 6, 12 and 24 Mbit/s (18.2.1).
+    pub const MANDATORY: Self = Self { hr: 0b1111, ofdm: 0b0001_0101 };
+
+    /// The set with one rate more. An HT mode adds its non-HT reference rate.
+    #[must_use]
+    pub const fn with(self, mode: Mode) -> Self {
+        match mode {
+            Mode::Hr(hr) => Self { hr: self.hr | 1 << hr.with(Preamble::Long) as u8, ..self },
+            Mode::Ofdm(ofdm) => Self { ofdm: self.ofdm | 1 << ofdm as u8, ..self },
+            Mode::Ht(ht) => Self { ofdm: self.ofdm | 1 << ht.mcs.non_ht_reference() as u8, ..self },
+        }
+    }
+
+    /// The mode of the ACK or CTS to a frame. Its preamble is short where the frame's was.
+    #[must_use]
+    pub const fn response_to(self, frame: Mode) -> Mode {
+        match frame {
+            Mode::Hr(hr) => {
+                let upto = hr.with(Preamble::Long) as u32;
+                let at = highest(self.hr, Self::MANDATORY.hr, upto);
+                Mode::Hr(Hr::ALL[at].with(hr.preamble()))
+            }
+            Mode::Ofdm(ofdm) => self.ofdm_response(ofdm),
+            Mode::Ht(ht) => self.ofdm_response(ht.mcs.non_ht_reference()),
+        }
+    }
+
+    const fn ofdm_response(self, frame: Ofdm) -> Mode {
+        Mode::Ofdm(Ofdm::ALL[highest(self.ofdm, Self::MANDATORY.ofdm, frame as u32)])
+    }
+}
+
+/// The highest bit set in `basic` that is not above bit `upto`; else in `mandatory`; else 0.
+const fn highest(basic: u8, mandatory: u8, upto: u32) -> usize {
+    let mask = (2_u32 << upto) - 1;
+    let (basic, mandatory) = (basic as u32 & mask, mandatory as u32 & mask);
+    let from = if basic == 0 { mandatory } else { basic };
+    if from == 0 { 0 } else { from.ilog2() as usize }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::radio::mode::{Guard, Mcs, Width};
+
+    #[test]
+    fn without_a_network_the_mandatory_rates_answer() {
+        let none = BasicRates::NONE;
+        assert_eq!(none.response_to(Mode::Hr(Hr::M1)), Mode::Hr(Hr::M1));
+        assert_eq!(none.response_to(Mode::Hr(Hr::M11)), Mode::Hr(Hr::M11));
+        let answers = Ofdm::ALL.map(|ofdm| none.response_to(Mode::Ofdm(ofdm)));
+        let [six, twelve, fast] = [Ofdm::M6, Ofdm::M12, Ofdm::M24].map(Mode::Ofdm);
+        assert_eq!(answers, [six, six, twelve, twelve, fast, fast, fast, fast]);
+    }
+
+    #[test]
+    fn an_ht_frame_is_answered_in_ofdm() {
+        for width in [Width::Mhz20, Width::Mhz40] {
+            for guard in [Guard::Long, Guard::Short] {
+                let of = |mcs| BasicRates::BG.response_to(Mode::ht(mcs, width, guard));
+                assert_eq!(of(Mcs::Mcs0), Mode::Ofdm(Ofdm::M6));
+                assert_eq!(of(Mcs::Mcs2), Mode::Ofdm(Ofdm::M12));
+                assert_eq!(of(Mcs::Mcs7), Mode::Ofdm(Ofdm::M24));
+            }
+        }
+    }
+
+    #[test]
+    fn a_basic_set_limits_the_answer() {
+        let set = BasicRates::B;
+        assert_eq!(set.response_to(Mode::Hr(Hr::M11)), Mode::Hr(Hr::M2));
+        assert_eq!(set.response_to(Mode::Hr(Hr::M11Short)), Mode::Hr(Hr::M2Short));
+        let slow = BasicRates::NONE.with(Mode::Hr(Hr::M1));
+        assert_eq!(slow.response_to(Mode::Hr(Hr::M11Short)), Mode::Hr(Hr::M1));
+        let fast = BasicRates::NONE.with(Mode::Ofdm(Ofdm::M54));
+        assert_eq!(fast.response_to(Mode::Ofdm(Ofdm::M54)), Mode::Ofdm(Ofdm::M54));
+        // 54 alone is no answer to 48: the mandatory 24 is.
+        assert_eq!(fast.response_to(Mode::Ofdm(Ofdm::M48)), Mode::Ofdm(Ofdm::M24));
+    }
+
+    #[test]
+    fn an_answer_is_never_faster_than_its_frame() {
+        for set in [BasicRates::NONE, BasicRates::B, BasicRates::BG, BasicRates::MANDATORY] {
+            for mode in Mode::ALL {
+                assert!(set.response_to(mode).kbit_s() <= mode.kbit_s(), "{mode:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Slots, spaces between frames, time-outs and contention windows in the 2.4 GHz band.
+//!
+//! | | HR (Table 16-4) | ERP, HT (Tables 18-5, 19-25) |
+//! |---|---|---|
+//! | SIFS | 10 us | 10 us |
+//! | slot | 20 us | 9 us, or 20 us with a station that knows the long one only |
+//! | `CWmin` | 31 | 15; 31 where no ERP rate is in use (10.3.3) |
+//! | `CWmax` | 1023 | 1023 |
+//!
+//! DIFS = SIFS + 2 slots; EIFS = SIFS + an ACK at the lowest mandatory rate + DIFS (10.3.2.3).
+
+use super::airtime::{ACK_OCTETS, Airtime, airtime};
+use super::mode::{Hr, Mode};
+
+const MICROSECOND: u64 = 1_000;
+
+/// SIFS in the 2.4 GHz band, whatever the PHY.
+pub const SIFS_NS: u64 = 10 * MICROSECOND;
+/// The slot of clause 16, and of a clause 18 station among such.
+pub const LONG_SLOT_NS: u64 = 20 * MICROSECOND;
+/// The slot where every station knows it (18.4.5, `dot11ShortSlotTimeOptionActivated`).
+pub const SHORT_SLOT_NS: u64 = 9 * MICROSECOND;
+
+/// What a station's access to the medium is timed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// `aSlotTime`.
+    pub slot_ns: u64,
+    /// `aSIFSTime`.
+    pub sifs_ns: u64,
+    /// The first contention window, in slots.
+    pub cw_min: u16,
+    /// The largest contention window, in slots.
+    pub cw_max: u16,
+}
+
+impl Timing {
+    /// Clause 16 alone: 11b, and what an ESP-NOW node at 1 Mbit/s uses.
+    pub const HR: Self = Self { slot_ns: LONG_SLOT_NS, sifs_ns: SIFS_NS, cw_min: 31, cw_max: 1023 };
+    /// ERP or HT where some station knows the long slot only, and outside a BSS (18.4.5).
+    pub const ERP_LONG_SLOT: Self = Self { cw_min: 15, ..Self::HR };
+    /// ERP or HT in a BSS in which all know the short slot.
+    pub const ERP_SHORT_SLOT: Self = Self { slot_ns: SHORT_SLOT_NS, ..Self::ERP_LONG_SLOT };
+
+    /// DIFS (10.3.2.3.5).
+    #[must_use]
+    pub const fn difs_ns(self) -> u64 {
+        self.sifs_ns + 2 * self.slot_ns
+    }
+
+    /// The space of an access category: SIFS + AIFSN slots (10.23.2.4).
+    #[must_use]
+    pub const fn aifs_ns(self, aifsn: u8) -> u64 {
+        self.sifs_ns + aifsn as u64 * self.slot_ns
+    }
+
+    /// EIFS (10.3.2.3.7): the lowest mandatory rate of this band is 1 Mbit/s.
+    #[must_use]
+    pub const fn eifs_ns(self) -> u64 {
+        self.sifs_ns + airtime(Mode::Hr(Hr::M1), ACK_OCTETS) + self.difs_ns()
+    }
+
+    /// The ACK timeout (10.3.2.11), from the end of the frame: an ACK that has not begun (its
+    /// header has not been read) by then will not come. `ack` is the mode the answer would have.
+    ///
+    /// An ACK takes longer than this from SIFS to its end: the timer stops where reception
+    /// begins, not where it ends.
+    #[must_use]
+    pub const fn ack_timeout_ns(self, ack: Mode) -> u64 {
+        self.sifs_ns + self.slot_ns + rx_start_delay_ns(ack)
+    }
+
+    /// The contention window after one more failure: twice as many slots, up to `CWmax` (10.3.3).
+    #[must_use]
+    pub const fn wider(self, cw: u16) -> u16 {
+        let next = cw.saturating_mul(2).saturating_add(1);
+        if next < self.cw_max { next } else { self.cw_max }
+    }
+}
+
+/// `aRxPHYStartDelay`: from the start of a frame to the receiver's word that one has begun: 192 us
+/// or 96 us with HR (Table 16-4), 20 us with ERP-OFDM (Table 18-5). That is the end of the header,
+/// which is taken for HT, too; no HT frame is waited for with a time-out here.
+#[must_use]
+pub const fn rx_start_delay_ns(mode: Mode) -> u64 {
+    Airtime::of(mode, 0).lead_ns()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::radio::mode::Ofdm;
+
+    #[test]
+    fn spaces_add_up() {
+        assert_eq!(Timing::HR.difs_ns(), 50_000);
+        assert_eq!(Timing::ERP_SHORT_SLOT.difs_ns(), 28_000);
+        // 10 + 304 + 50, the figure all 802.11b texts have.
+        assert_eq!(Timing::HR.eifs_ns(), 364_000);
+        assert_eq!(Timing::ERP_SHORT_SLOT.eifs_ns(), 342_000);
+        // Best effort in EDCA: SIFS + 3 slots.
+        assert_eq!(Timing::ERP_SHORT_SLOT.aifs_ns(3), 37_000);
+    }
+
+    #[test]
+    fn ack_timeouts_are_shorter_than_acks() {
+        // As ns-3 has it for 802.11b: 10 + 20 + 192.
+        assert_eq!(Timing::HR.ack_timeout_ns(Mode::Hr(Hr::M1)), 222_000);
+        assert_eq!(Timing::HR.ack_timeout_ns(Mode::Hr(Hr::M11Short)), 126_000);
+        let ofdm = Mode::Ofdm(Ofdm::M24);
+        assert_eq!(Timing::ERP_SHORT_SLOT.ack_timeout_ns(ofdm), 39_000);
+    }
+
+    #[test]
+    fn windows_double_up_to_the_largest() {
+        let mut windows = std::vec![Timing::ERP_SHORT_SLOT.cw_min];
+        for _ in 0..7 {
+            windows.push(Timing::ERP_SHORT_SLOT.wider(windows[windows.len() - 1]));
+        }
+        assert_eq!(windows, [15, 31, 63, 127, 255, 511, 1023, 1023]);
+        assert_eq!(Timing::HR.wider(u16::MAX), 1023);
+    }
+}
