@@ -212,7 +212,7 @@ impl Local {
             let country = self.country.unwrap_or(cx.shared.air.country).code;
             let protocols = self.protocols;
             cx.log(Level::Info, TAG, format_args!("Channel, primary: {channel}, second: 0"));
-            cx.log(Level::Info, TAG, format_args!("Maximum transmiting power: {power}"));
+            cx.log(Level::Info, TAG, format_args!("Maximum transmitting power: {power}"));
             cx.log(Level::Info, TAG, format_args!("Wi-Fi protocol bitmap: 0x{protocols:02x}"));
             cx.log(Level::Info, TAG, format_args!("Wi-Fi country code: {}", Text(&country)));
             return Ok(());

@@ -119,6 +119,7 @@ fn settings_are_kept_and_told() {
     says(&mut desk, "wifi_config -c 15", "error code: 0x102 (ESP_ERR_INVALID_ARG)");
     says(&mut desk, "espnow_config -p 15 -t 84", "");
     says(&mut desk, "espnow_config -i", "Wi-Fi protocol bitmap: 0x0f");
+    says(&mut desk, "espnow_config -i", "iperf_cmd: Maximum transmitting power: 84\r\n");
     says(&mut desk, "espnow_config -r 3", "iperf_cmd: Loss rate config value");
     says(&mut desk, "log -m espnow -l warn -i", "uart: INFO, espnow: WARN, flash: NONE");
     assert_eq!(desk.shared.print.remote, Level::Warn);
