@@ -26,12 +26,12 @@
 //! * Listening to the handshake's type ends with the exchange there, also where the node is a
 //!   responder. Here it is as before.
 
+mod key;
 mod rounds;
 mod scan;
 mod task;
 
 use super::exchange::{Channel, KeyPair, Pop};
-use super::keys::KEY_LEN;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Received};
 use crate::time::Instant;
@@ -39,6 +39,7 @@ use crate::wire::component::handshake::Message;
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
 use heapless::{Deque, Vec};
+use key::AppKey;
 use zeroize::Zeroize;
 
 /// Devices in one round.
@@ -101,7 +102,7 @@ pub struct Initiator<const DEVICES: usize = 128, const SESSIONS: usize = ROUND_M
     report: Report,
     pop: Pop,
     pair: Option<KeyPair>,
-    key: [u8; KEY_LEN],
+    key: AppKey,
     /// What the answer that waits to be sent carries.
     block: [u8; 32],
     magic: u16,
@@ -210,7 +211,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
             report: Report::Command,
             pop: Pop::default(),
             pair: None,
-            key: [0; KEY_LEN],
+            key: AppKey::default(),
             block: [0; 32],
             magic: 0,
             wait_ticks: 0,
@@ -276,13 +277,15 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         if !self.is_idle() {
             return false;
         }
-        let Some(key) = cx.shared.keys.encrypt.as_ref() else {
+        if cx.shared.keys.encrypt.is_none() {
             cx.log(Level::Error, TAG, format_args!("Secure key is not set"));
             return false;
-        };
-        self.key = *key.bytes();
+        }
         if !self.may_use(cx, pop) {
             return false;
+        }
+        if let Some(key) = &cx.shared.keys.encrypt {
+            self.key.0 = *key.bytes();
         }
         let typed = core::str::from_utf8(typed).unwrap_or("");
         cx.log(Level::Info, TAG, format_args!("Security initiator start: {typed}"));
@@ -303,12 +306,12 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
             return false;
         }
         if let Some(key) = cx.shared.keys.encrypt.as_ref() {
-            self.key = *key.bytes();
+            self.key.0 = *key.bytes();
         } else {
-            cx.board.random(&mut self.key);
+            cx.board.random(&mut self.key.0);
         }
         // What cannot be stored is used until the next start, as in the examples.
-        let _ = cx.shared.keys.store(cx.board, &self.key);
+        let _ = cx.shared.keys.store(cx.board, &self.key.0);
         self.report = Report::Application(tag);
         self.pop = pop.clone();
         self.ask(cx, 3000);

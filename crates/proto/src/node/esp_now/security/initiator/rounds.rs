@@ -168,7 +168,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
             }
             (Stage::Proved, Secret::Channel(channel)) => {
                 cx.spend(Work::Seal { bytes: 32 });
-                self.block = channel.crypt(Part::Key, &self.key);
+                self.block = channel.crypt(Part::Key, &self.key.0);
                 slot.stage = Stage::Given;
                 true
             }
@@ -244,7 +244,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
             let (Stage::Given, Secret::Channel(channel)) = (slot.stage, &slot.secret) else {
                 return None;
             };
-            let expected = channel.crypt(Part::Echo, &self.key);
+            let expected = channel.crypt(Part::Echo, &self.key.0);
             if !bool::from(expected[..].ct_eq(data)) {
                 return None;
             }
