@@ -108,7 +108,9 @@ fn total(
         Role::Responder => {
             let right = right?;
             let came = right.total.saturating_sub(right.lost);
-            let bytes = u128::from(sent) * u128::from(came) / u128::from(right.total.max(1));
+            // STOP counts as a message there, too.
+            let counted = right.total.saturating_add(1);
+            let bytes = u128::from(sent) * u128::from(came) / u128::from(counted);
             (u64::try_from(bytes).ok()?, Some(came))
         }
     };

@@ -152,12 +152,21 @@ fn one_loss_too_many_is_taken_off_at_both_ends() {
     assert_eq!((result.total, result.lost), (Some(22_822), Some(12)));
     let [Sample::Interval(total)] = samples[..] else { panic!("{samples:?}") };
     assert_eq!((total.datagrams, total.lost, total.jitter_ns), (Some(22_810), Some(12), None));
-    assert_eq!((total.bytes, total.observer, total.total), (99_947, Observer::Receiver, true));
+    assert_eq!((total.bytes, total.observer, total.total), (99_943, Observer::Receiver, true));
     assert_eq!(total.end.since(total.start), Duration::from_secs(10));
     let line = format!("[000]  0-10 sec    {figures}13/22823 (0.06%)    -40    1");
     let (_, result) = report(&line);
     assert_eq!((result.total, result.lost), (Some(22_823), Some(12)));
     assert_eq!(result.printed.spacing_ns, Some(9_010_000));
+}
+
+#[test]
+fn a_responders_bytes_are_without_those_of_stop() {
+    // Ten messages and STOP, of 10,000 bytes each.
+    let line = "[000]  0-10 sec    0.11 MBytes    0.09 Mbps    9.01 ms    1/11 (9.09%)";
+    let (samples, _) = report(line);
+    let [Sample::Interval(total)] = samples[..] else { panic!("{samples:?}") };
+    assert_eq!((total.datagrams, total.lost, total.bytes), (Some(10), Some(0), 100_000));
 }
 
 #[test]
