@@ -156,7 +156,7 @@ impl Compat {
 
     /// Most packets that an OTA image may have: as many as whole rows for an image of 4 MiB (the
     /// default of `CONFIG_ESPNOW_OTA_FIRMWARE_SIZE_MAX`) have bits for, less the last eight. The
-    /// component checks it since 2.5.3.
+    /// component checks it after 2.5.3.
     #[must_use]
     pub const fn ota_packets(self) -> u16 {
         let packets = 4_194_304_usize.div_ceil(self.ota_chunk());
@@ -180,6 +180,26 @@ mod tests {
         assert_eq!((with(Release::V2_0).0, with(Release::V2_3).0), (222, 214));
         assert_eq!((with(Release::V2_0).1, with(Release::V2_3).1), (196, 188));
         assert_eq!(with(Release::Head), (208, 188, 21048));
+    }
+
+    /// Section 12 of the protocol reference.
+    #[test]
+    fn what_differs_between_releases() {
+        use Release::{Head, V1_0, V2_0, V2_3, V2_4, V2_5_2, V2_5_3};
+        let of = |release| Compat { release, idf: Idf::V4_4, ..Compat::default() };
+        let numbers = |r| (of(r).iperf_type() as u8, of(r).seal_overhead(), of(r).ota_chunk());
+        assert_eq!(numbers(V1_0), (13, 4, 222));
+        assert_eq!(numbers(V2_0), (14, 4, 222));
+        assert_eq!(numbers(V2_3), (14, 12, 214));
+        assert_eq!(numbers(V2_4), (14, 12, 208));
+        assert_eq!(numbers(V2_5_2), (14, 12, 208));
+        assert_eq!(numbers(V2_5_3), (15, 12, 208));
+        assert_eq!(numbers(Head), (15, 12, 208));
+        let rules = |r| (of(r).nonce_trails(), of(r).splits_duplicates(), of(r).checks_size());
+        assert_eq!((rules(V1_0), rules(V2_0)), ((false, false, true), (false, false, true)));
+        assert_eq!((rules(V2_3), rules(V2_4)), ((true, false, true), (true, false, true)));
+        assert_eq!((rules(V2_5_2), rules(V2_5_3)), ((true, true, true), (true, true, true)));
+        assert_eq!(rules(Head), (true, true, false));
     }
 
     #[test]
