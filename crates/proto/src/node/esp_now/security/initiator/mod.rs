@@ -277,6 +277,8 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         if !self.is_idle() {
             return false;
         }
+        let typed = core::str::from_utf8(typed).unwrap_or("");
+        cx.log(Level::Info, TAG, format_args!("Security initiator start: {typed}"));
         if cx.shared.keys.encrypt.is_none() {
             cx.log(Level::Error, TAG, format_args!("Secure key is not set"));
             return false;
@@ -287,8 +289,6 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         if let Some(key) = &cx.shared.keys.encrypt {
             self.key.0 = *key.bytes();
         }
-        let typed = core::str::from_utf8(typed).unwrap_or("");
-        cx.log(Level::Info, TAG, format_args!("Security initiator start: {typed}"));
         self.devices.iter_mut().for_each(|device| device.mark = Mark::Idle);
         list.into_iter().for_each(|mac| self.want(mac));
         self.report = Report::Command;

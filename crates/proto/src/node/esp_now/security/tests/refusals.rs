@@ -43,7 +43,11 @@ fn without_a_key_there_is_nothing_to_hand_out() {
     let mut world = World::new(1, 0, 1);
     world.node.shared.keys.erase(&mut world.node.board);
     assert!(!world.start(&[address(0)], Pop::DEFAULT));
-    assert_eq!(world.output(), "E (0) espnow_cmd: Secure key is not set\n");
+    let expected = "\
+I (0) espnow_cmd: Security initiator start: list
+E (0) espnow_cmd: Secure key is not set
+";
+    assert_eq!(world.output(), expected);
     // The examples make one.
     let World { now, node, initiator, .. } = &mut world;
     assert!(initiator.hand_out(&mut node.cx(*now), "app_main", &Pop::new(Pop::DEFAULT)));
