@@ -124,7 +124,8 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
         let line = debug::text(remote.line);
         let fits = line.len() < room && self.line.extend_from_slice(line).is_ok();
         if !fits {
-            cx.log(Level::Warn, TAG, format_args!("[command_func, {}]too long", line!()));
+            let text = "[command_func, 115] <ESP_ERR_INVALID_ARG> it does not fit into a frame";
+            cx.log(Level::Warn, TAG, format_args!("{text}"));
             return Err(Error::InvalidArg);
         }
         let everybody = self.addrs.as_slice() == [Mac::BROADCAST];
@@ -275,13 +276,28 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
         })
     }
 
+    /// The component's function and line that look at what became of a transmission; `None` of a
+    /// GROUP frame.
+    fn place(&self, job: Job) -> Option<(&'static str, u32)> {
+        Some(match job {
+            Job::Members { .. } => return None,
+            Job::Each { .. } if self.config.broadcast => ("command_func", 109),
+            Job::Each { .. } => ("command_func", 115),
+            Job::ToGroup { .. } => ("command_func", 130),
+            Job::Scan { sweep: Some(_), .. } => ("scan_func", 213),
+            Job::Scan { sweep: None, .. } => ("scan_func", 224),
+        })
+    }
+
     /// A transmission of the job has ended.
     fn advance(&mut self, cx: &mut Cx<'_>, job: Job, outcome: Outcome) {
         let result = Error::of(outcome);
-        if let (Err(error), Job::Each { .. } | Job::Scan { .. }) = (result, job) {
-            let name = if matches!(job, Job::Scan { .. }) { "scan_func" } else { "command_func" };
-            cx.log(Level::Warn, TAG, format_args!("[{name}, {}] <{error}> espnow_send", line!()));
-            return self.end(result);
+        if let (Err(error), Some((function, line))) = (result, self.place(job)) {
+            let text = format_args!("[{function}, {line}] <{error}> espnow_send");
+            cx.log(Level::Warn, TAG, text);
+            if !matches!(job, Job::ToGroup { .. }) {
+                return self.end(result);
+            }
         }
         match job {
             Job::Each { next } if next + 1 < self.addrs.len() => {

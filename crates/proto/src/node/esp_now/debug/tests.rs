@@ -156,6 +156,36 @@ fn the_group_is_left_though_the_command_failed() {
 }
 
 #[test]
+fn what_could_not_be_sent_is_told_as_the_component_tells_it() {
+    let lines = [
+        (&b"command 24:0a:c4:00:00:01 heap"[..], "[command_func, 115] <ESP_FAIL> espnow_send"),
+        (b"command ff:ff:ff:ff:ff:ff heap", "[command_func, 109] <ESP_FAIL> espnow_send"),
+        (b"scan", "[scan_func, 224] <ESP_FAIL> espnow_send"),
+        (b"scan -a", "[scan_func, 213] <ESP_FAIL> espnow_send"),
+    ];
+    for (line, told) in lines {
+        let mut device = Device::new(99);
+        let mut commander = Commander::<32>::new();
+        let mut line = line.to_vec();
+        match parse(&mut line) {
+            Ok(crate::node::esp_now::console::Command::Remote(it)) => {
+                commander.start(&mut device.cx(), &it).unwrap();
+            }
+            Ok(crate::node::esp_now::console::Command::Scan(it)) => {
+                commander.scan(&mut device.cx(), &it).unwrap();
+            }
+            _ => panic!("another command"),
+        }
+        device.drain(&mut commander, |_| Outcome::Failed);
+        assert_eq!(commander.take_result(), Some(Err(Error::Fail)));
+        let mut out = [0; 128];
+        let len = device.shared.print.take_output(&mut out);
+        let out = std::string::String::from_utf8_lossy(&out[..len]);
+        assert!(out.ends_with(&std::format!("espnow_cmd: {told}\r\n")), "{out}");
+    }
+}
+
+#[test]
 fn everybody_on_all_channels() {
     let mut device = Device::new(99);
     device.shared.settings.encrypt.debug = true;

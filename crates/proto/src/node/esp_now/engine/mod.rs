@@ -36,6 +36,8 @@
 //! * In that wait each foreign acknowledgement starts the 3 s anew on the device; here the wait has
 //!   one end.
 //! * A GROUP frame takes the lock, too. `espnow_set_group` does not.
+//! * A payload is encrypted under the lock. The device does that before it waits, with one key
+//!   context for all tasks, so that two of them can mix their nonces up (trap 3).
 //! * The wait for the lock has no end: a part composes its payload when it has got the lock, and its
 //!   `wait` counts from there.
 //! * The handler of foreign acknowledgements (`CONFIG_ESPNOW_DATA_FAST_ACK`, section 6.3) is not
