@@ -58,7 +58,8 @@ pub struct Counters {
     pub acks_sent: u32,
     /// Frames queued to be forwarded.
     pub forwards_due: u32,
-    /// Frames that were not forwarded because the event queue was full.
+    /// Frames that were not forwarded because the event queue was full, or because they are longer
+    /// than what this engine can send.
     pub forwards_lost: u32,
     /// Frames whose forwarding was begun.
     pub forwarded: u32,

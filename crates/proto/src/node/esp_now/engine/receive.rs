@@ -130,6 +130,7 @@ impl<const ARENA: usize, const FRAME: usize> Engine<ARENA, FRAME> {
     }
 
     /// Queues a frame to be forwarded, if it is to be (section 2.8); false if there was no place.
+    /// One that is longer than what this engine can send is not forwarded, rather than cut.
     fn forward(
         &mut self,
         cx: &mut Cx<'_>,
@@ -145,6 +146,10 @@ impl<const ARENA: usize, const FRAME: usize> Engine<ARENA, FRAME> {
             && config.rssi <= frame.rssi
             && header.dest != cx.shared.air.mac;
         if !wanted {
+            return true;
+        }
+        if frame.data.len() > FRAME {
+            bump(&mut self.counters.forwards_lost);
             return true;
         }
         let done = if queued {

@@ -1,11 +1,13 @@
 //! Forwarding, section 2.8.
 
 use super::instants;
+use crate::node::esp_now::Frame;
 use crate::node::esp_now::air::Country;
+use crate::node::esp_now::engine::{Action, Engine, Next};
 use crate::node::esp_now::task::Outgoing;
 use crate::node::esp_now::testing::{Medium, mac, ms, outgoing, settings};
 use crate::node::esp_now::tick::Tick;
-use crate::wire::component::{DataType, FrameConfig};
+use crate::wire::component::{Compat, DataType, FrameConfig, HEADER_LEN, Header, Idf, Release};
 use crate::wire::mac::Mac;
 use std::boxed::Box;
 use std::vec::Vec;
@@ -171,4 +173,37 @@ fn with_automatic_channels_a_forwarded_acknowledgement_is_overheard_once() {
         let forwarded = medium.sent(1, DataType::Ack).len();
         assert_eq!(forwarded, if rssi == -55 { 2 } else { 0 });
     }
+}
+
+#[test]
+fn what_is_longer_than_an_engine_can_send_is_taken_and_not_cut() {
+    let mut medium = row(1, -50);
+    let station = &mut medium.stations[0];
+    let compat = Compat { release: Release::Head, idf: Idf::V5_4_2, ..Compat::default() };
+    station.shared.settings.compat = compat;
+    let (_, mut cx) = station.parts(ms(0));
+    cx.shared.air.listen(DataType::Data, true);
+    let mut engine = Engine::<8192, 250>::new();
+    for (len, relays) in [(230, true), (231, false)] {
+        let config = FrameConfig { channel: 1, ..config(3) };
+        let (dest, src) = (Mac::BROADCAST, mac(7));
+        let (data_type, magic) = (DataType::Data, len as u16);
+        let header = Header { data_type, version: 2, size: len as u8, magic, config, dest, src };
+        let mut data = header.emit().to_vec();
+        data.resize(HEADER_LEN + len, 7);
+        let (transmitter, receiver) = (src, dest);
+        let frame = Frame { data: &data, transmitter, receiver, rssi: -50, channel: 1 };
+        engine.receive(&mut cx, frame);
+        let mut buf = [0; 1490];
+        let next = engine.next(&mut cx, &mut buf);
+        assert!(matches!(next, Some(Next::Deliver(it)) if it.len == len), "{next:?}");
+        assert_eq!(engine.next(&mut cx, &mut buf) == Some(Next::Relay), relays, "{len}");
+        if engine.relay(&mut cx) {
+            while let Some(action) = engine.poll(&mut cx, &mut buf) {
+                assert_eq!(action, Action::Transmit { len: HEADER_LEN + len, to: Mac::BROADCAST });
+                engine.sent(&mut cx, true);
+            }
+        }
+    }
+    assert_eq!((engine.counters().forwarded, engine.counters().forwards_lost), (1, 1));
 }
