@@ -216,7 +216,8 @@ impl<const ARENA: usize, const FRAME: usize> Engine<ARENA, FRAME> {
     }
 
     /// Where who is about to [`start`](Self::start) a transmission writes its payload: as many
-    /// bytes as the release allows. Empty while something is being sent.
+    /// bytes as the release allows and a frame of this engine holds. Empty while something is
+    /// being sent.
     pub fn payload_mut(&mut self, cx: &Cx<'_>) -> &mut [u8] {
         self.sender.payload_mut(cx.shared.settings.compat)
     }

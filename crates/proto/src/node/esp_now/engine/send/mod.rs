@@ -77,7 +77,7 @@ impl<const FRAME: usize> Sender<FRAME> {
         if self.is_busy() {
             return &mut [];
         }
-        let end = HEADER_LEN.saturating_add(compat.data_max());
+        let end = HEADER_LEN.saturating_add(compat.data_max()).min(FRAME);
         self.frame.get_mut(HEADER_LEN..end).unwrap_or_default()
     }
 

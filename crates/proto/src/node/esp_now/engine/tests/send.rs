@@ -2,6 +2,7 @@
 
 use super::instants;
 use crate::node::esp_now::air::Country;
+use crate::node::esp_now::engine::{Action, Engine};
 use crate::node::esp_now::task::{Outcome, Outgoing};
 use crate::node::esp_now::testing::{Medium, mac, ms, outgoing, settings};
 use crate::time::Duration;
@@ -296,4 +297,20 @@ fn a_group_frame_returns_to_its_channel_and_needs_copies() {
         assert_eq!(medium.stations[0].outcomes.pop().map(|o| o.1), Some(done(frames as u8)));
     }
     assert!(medium.stations[1].shared.air.in_group(group::OTA));
+}
+
+#[test]
+fn a_small_engine_sends_short_payloads_of_a_release_with_long_ones() {
+    let mut medium = Medium::new(1, &settings(1000));
+    let station = &mut medium.stations[0];
+    let compat = Compat { release: Release::Head, idf: Idf::V5_4_2, ..Compat::default() };
+    station.shared.settings.compat = compat;
+    let (_, mut cx) = station.parts(ms(0));
+    let mut engine = Engine::<8192, 250>::new();
+    let place = engine.payload_mut(&cx);
+    assert_eq!(place.len(), 230, "as much as it has, not none");
+    place[..5].copy_from_slice(b"hello");
+    assert!(engine.start(&mut cx, &outgoing(Mac::BROADCAST, FrameConfig::default(), 5)));
+    let action = engine.poll(&mut cx, &mut [0; 250]);
+    assert_eq!(action, Some(Action::Transmit { len: 25, to: Mac::BROADCAST }));
 }
