@@ -21,6 +21,8 @@ pub enum Purpose {
     Loss = 1,
     /// MAC acknowledgements lost on their way to this node.
     Ack = 2,
+    /// How much a link is shadowed.
+    Shadow = 16,
     /// Frames that reach this node twice.
     Duplicate = 3,
     /// How late frames reach this node.

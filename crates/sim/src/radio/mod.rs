@@ -10,15 +10,22 @@
 //! | [`name`] | their names, and the codes ESP-IDF has for them |
 //! | [`response`] | at which rate an ACK or CTS answers |
 //! | [`airtime`] | how long a frame takes, part by part |
+//! | [`error`] | how many frames noise and interference spoil |
+//! | [`power`] | dBm, milliwatts and decibels |
+//! | [`chance`] | normal numbers, and numbers that belong to a link |
 //! | [`timing`] | slots, spaces between frames, time-outs, contention windows |
 
 pub mod airtime;
+pub mod chance;
+pub mod error;
 pub mod mode;
 pub mod name;
+pub mod power;
 pub mod response;
 pub mod timing;
 
 pub use airtime::{Airtime, airtime};
+pub use error::{Curve, ErrorTable};
 pub use mode::{Guard, Hr, Ht, Mcs, Mode, Ofdm, Preamble, Width};
 pub use response::BasicRates;
 pub use timing::Timing;
