@@ -82,8 +82,15 @@ impl Desk {
         let mut cx = Cx { now: *now, board, shared };
         console.receive(bytes);
         let mut lines = 0;
-        while console.run(&mut cx) == Ready::Line {
-            lines += 1;
+        loop {
+            match console.run(&mut cx) {
+                Ready::Idle => break,
+                Ready::Busy => {
+                    assert!(drain(cx.shared) > 0, "it waits for something");
+                    continue;
+                }
+                Ready::Line => lines += 1,
+            }
             assert!(lines <= bytes.len() + 1, "a line has bytes");
             let line = console.line();
             assert!((1..512).contains(&line.len()) && line.iter().all(|b| (32..127).contains(b)));

@@ -23,6 +23,7 @@ pub fn talk_script(data: &[u8]) {
             Statement::Command { nodes, .. }
             | Statement::Until { nodes, .. }
             | Statement::Reset(nodes)
+            | Statement::Key(nodes)
             | Statement::Link { from: nodes, .. }
             | Statement::Image { nodes, .. }
             | Statement::Offer { nodes, .. } => nodes,

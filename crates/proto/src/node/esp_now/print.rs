@@ -6,7 +6,7 @@ use core::fmt::{self, Write};
 use heapless::{Deque, Vec};
 
 /// Bytes of console output that may wait to be taken by the driver.
-pub const UART_RING: usize = 1024;
+pub const UART_RING: usize = 1536;
 /// Bytes of remote log lines that may wait to be sent.
 pub const REMOTE_RING: usize = 1024;
 /// Remote log lines that may wait to be sent (`LOG_QUEUE` of the component).
@@ -200,6 +200,12 @@ impl Printer {
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.out.len()
+    }
+
+    /// Bytes of console output that still fit.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        UART_RING - self.out.len()
     }
 
     fn push(&mut self, byte: u8) {

@@ -17,7 +17,7 @@
 //! 4095 of which the rest is never run.
 
 use super::table::TABLE;
-use crate::node::esp_now::print::Printer;
+use crate::node::esp_now::print::{Printer, UART_RING};
 use crate::time::{Duration, Instant};
 use crate::wire::component::Idf;
 use core::fmt::Write;
@@ -32,10 +32,23 @@ const PASTE: Duration = Duration::from_millis(30);
 /// Bytes of a cursor's answer (`LINENOISE_COMMAND_MAX_LEN` less one).
 const ANSWER: usize = 31;
 const COLUMNS: usize = 80;
+/// Bytes of the longest prompt.
+pub const PROMPT: usize = 24;
 
 const ESC: u8 = 0x1B;
 const QUERY: &[u8] = b"\x1b[6n\0";
 const RIGHT_MARGIN: &[u8] = b"\x1b[999C\0";
+
+/// Least columns that are believed of a terminal: so that what one byte draws has a bound.
+const COLUMNS_MIN: usize = 20;
+
+/// Bytes that one byte of input may print at most: the erasing of each row that the line took, then
+/// prompt and line, with CR before each line feed that was pasted.
+const ROOM: usize = {
+    let rows = (LINE + PROMPT).div_ceil(COLUMNS_MIN) + 1;
+    rows * "\r\x1b[0K\x1b[1A".len() + PROMPT + 2 * LINE + 32
+};
+const _: () = assert!(ROOM <= UART_RING);
 
 /// What the editor is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +70,8 @@ enum State {
 pub enum Edited {
     /// Nothing: it waits for bytes.
     Nothing,
+    /// It has more to do when what was printed has been taken.
+    Busy,
     /// A line is complete; it waits in [`Editor::line`] until [`Editor::done`].
     Line,
 }
@@ -115,6 +130,7 @@ impl Editor {
         loop {
             match self.state {
                 State::Full => return Edited::Line,
+                _ if out.room() < ROOM => return Edited::Busy,
                 State::Start => {
                     self.query(None, out);
                     continue;
@@ -173,7 +189,7 @@ impl Editor {
                 return self.query(Some(column), out);
             }
             (Some(start), Some(column)) => {
-                self.columns = column;
+                self.columns = column.max(COLUMNS_MIN);
                 if column > start {
                     Sequence(out).put(format_args!("\x1b[{}D", column - start));
                 }

@@ -60,6 +60,8 @@ pub enum Origin {
 pub enum Ready {
     /// A line waits in [`Console::line`].
     Line,
+    /// More, when what was printed has been taken.
+    Busy,
     /// Nothing before bytes come.
     Idle,
 }
@@ -84,14 +86,16 @@ impl Console {
 
     /// Goes on until a line is complete or there are no more bytes.
     pub fn run(&mut self, cx: &mut Cx<'_>) -> Ready {
-        let mut prompt = heapless::String::<24>::new();
+        let mut prompt = heapless::String::<{ editor::PROMPT }>::new();
         // A target's name is short; a long one is cut.
         let target = cx.shared.settings.target;
-        let _ = prompt.push_str(target.get(..target.len().min(22)).unwrap_or("esp"));
+        let _ =
+            prompt.push_str(target.get(..target.len().min(editor::PROMPT - 2)).unwrap_or("esp"));
         let _ = prompt.push_str("> ");
         let idf = cx.shared.settings.compat.idf;
         match self.editor.run(cx.now, &prompt, idf, &mut cx.shared.print) {
             Edited::Line => Ready::Line,
+            Edited::Busy => Ready::Busy,
             Edited::Nothing => Ready::Idle,
         }
     }

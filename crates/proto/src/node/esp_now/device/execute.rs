@@ -42,6 +42,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const ARENA: usize, const FRAM
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         match self.parts.console.run(&mut cx) {
             Ready::Idle => Step::Idle,
+            Ready::Busy => Step::Until(now),
             Ready::Line => {
                 self.command(now, board, Origin::Uart);
                 if self.running.terminal.is_some() { Step::Idle } else { Step::Until(now) }

@@ -8,6 +8,7 @@ use super::command::*;
 use super::words::Words;
 use super::*;
 use crate::node::esp_now::board::{BareBoard, Board, Heap, Key, Slot};
+use crate::node::esp_now::print::UART_RING;
 use crate::node::esp_now::task::{Event, Settings, Shared, Step};
 use crate::time::{Duration, Instant};
 use crate::wire::component::Idf;
@@ -97,7 +98,15 @@ impl Desk {
         self.now = self.now + Duration::from_millis(ms);
         self.console.receive(bytes);
         let (mut cx, console, local) = self.cx();
-        while console.run(&mut cx) == Ready::Line {
+        let mut printed = String::new();
+        loop {
+            let ready = console.run(&mut cx);
+            printed += &taken(cx.shared);
+            match ready {
+                Ready::Idle => return printed,
+                Ready::Busy => continue,
+                Ready::Line => {}
+            }
             let result = match parse(console.line()) {
                 Ok(command) => {
                     Some(local.execute(&mut cx, &command).unwrap_or(Err(Error::NotFound)))
@@ -109,19 +118,17 @@ impl Desk {
             };
             while local.busy() {
                 local.run(&mut cx);
+                printed += &taken(cx.shared);
             }
             match result {
                 Some(result) => console.finished(&mut cx, result),
                 None => console.rejected(),
             }
         }
-        self.printed()
     }
 
     fn printed(&mut self) -> String {
-        let mut buf = [0; 4096];
-        let len = self.shared.print.take_output(&mut buf);
-        buf[..len].iter().map(|&byte| char::from(byte)).collect()
+        taken(&mut self.shared)
     }
 
     /// A console whose cursor query has been answered by a lone `R`.
@@ -143,4 +150,12 @@ impl Desk {
         assert_eq!(self.after(1, b"R"), "esp32c3> ");
         rest
     }
+}
+
+/// What was printed since the last time.
+fn taken(shared: &mut Shared) -> String {
+    let mut buf = [0; UART_RING];
+    let len = shared.print.take_output(&mut buf);
+    assert_eq!(shared.print.dropped.uart_bytes, 0, "what is printed in one go fits");
+    buf[..len].iter().map(|&byte| char::from(byte)).collect()
 }

@@ -74,8 +74,8 @@ fn bytes_wait_while_a_command_runs() {
     console.receive(&[b'x'; 300]);
     assert_eq!((console.run(&mut cx), console.dropped()), (Ready::Line, 45), "256 places");
     console.finished(&mut cx, Err(Error::Fail));
-    assert_eq!(console.run(&mut cx), Ready::Idle);
-    let out = desk.printed();
+    assert_eq!(console.run(&mut cx), Ready::Busy, "what is printed has to be taken in between");
+    let out = desk.printed() + &desk.after(0, b"");
     assert!(out.contains("non-zero error code: 0xffffffff (ESP_FAIL)\r\n\x1b[6n\0esp32c3> xxx"));
 }
 
@@ -163,4 +163,17 @@ fn the_start_is_told_and_marked() {
             )
         );
     }
+}
+
+#[test]
+fn drawing_a_long_line_again_and_again_waits_for_the_output_to_be_taken() {
+    let mut desk = Desk::prompted(Idf::V5_1);
+    assert_eq!(desk.after(0, &[b'x'; 250]).len(), 250);
+    assert_eq!(desk.after(0, &[b'y'; 250]).len(), 250);
+    // Each deletes a character and draws the line anew; nothing of it is lost.
+    let mut drawn = 0;
+    for _ in 0..20 {
+        drawn += desk.after(40, &[0x08, 0x15, b'z', 0x08]).matches("esp32c3> ").count();
+    }
+    assert!(drawn >= 20, "{drawn}");
 }
