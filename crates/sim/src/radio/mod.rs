@@ -9,7 +9,7 @@
 //! | [`mode`] | all ways an ESP sends in the 2.4 GHz band |
 //! | [`name`] | their names, and the codes ESP-IDF has for them |
 //! | [`response`] | at which rate an ACK or CTS answers |
-//! | [`airtime`] | how long a frame takes, part by part |
+//! | [`mod@airtime`] | how long a frame takes, part by part |
 //! | [`error`] | how many frames noise and interference spoil |
 //! | [`power`] | dBm, milliwatts and decibels |
 //! | [`chance`] | normal numbers, and numbers that belong to a link |

@@ -15,6 +15,9 @@ pub enum Slot {
 }
 
 /// What is kept over a reset (NVS namespace `espnow`).
+///
+/// Two keys of the component are the board's own business: `reboot_record`, which
+/// [`Board::started`] tells of, and `binary_len`, which [`Board::image_len`] tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     /// Key for sending, 32 bytes (`key_info`).
@@ -113,7 +116,8 @@ pub struct Heap {
     pub total: u32,
 }
 
-/// Why the board runs.
+/// Why the board runs. The component's guard (30 starts in a row that each lasted less than the boot
+/// marker's time mark the image invalid and bring the other one back) is left to the board's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Boot {
     /// Starts so far, this one with it.

@@ -261,7 +261,8 @@ impl Write for Uart<'_> {
     }
 }
 
-/// One remote log line: what is too long is cut, as the component cuts it.
+/// One remote log line, cut to what a frame of ESP-NOW v1.0 holds. The component cuts to its own
+/// longest payload, which with v2.0 is 1437 bytes of text.
 struct Line<const N: usize>(Vec<u8, N>);
 
 impl<const N: usize> Write for Line<N> {
