@@ -62,6 +62,47 @@ fn a_script_comes_from_stdin() {
     assert_eq!(output.stderr, b"");
 }
 
+/// Every script that is shipped, run by the command that stands in it.
+#[test]
+fn the_example_scripts_work() {
+    let bench = Bench::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("a workspace");
+    let folder = root.join("examples/talk").read_dir().expect("the folder");
+    let mut scripts = 0;
+    for file in folder.map(|entry| entry.unwrap().path()) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let command = text.lines().find_map(|line| line.strip_prefix("# espbench "));
+        let command = command.unwrap_or_else(|| panic!("{}: no command", file.display()));
+        let path = root.join(command.rsplit(' ').next().unwrap());
+        assert_eq!(path, file, "the command is for this file");
+        let words: Vec<&str> = command.split(' ').collect();
+        let args = [&words[..words.len() - 1], &[file.to_str().unwrap()]].concat();
+        bench.run(&args).ok();
+        scripts += 1;
+    }
+    assert!(scripts >= 4, "{scripts}");
+}
+
+#[test]
+fn what_cannot_be_done_is_said_with_a_remedy() {
+    let bench = Bench::new();
+    bench.write("a.talk", "node2> help\nwait 1s");
+    for (args, remedy) in [
+        (["--nodes", "1"], "raise --nodes"),
+        (["--nodes", "0"], "1..=1000"),
+        (["--loss", "200%"], "use 0% to 100%"),
+        (["--script", "none.talk"], "cannot read the script none.talk"),
+        (["--pcap", "no/folder/a.pcap"], "make the folder no/folder first"),
+        (["--release", "9"], "use 1.0, 2.0"),
+    ] {
+        let ran = talk(&bench, &args);
+        assert_eq!((ran.status, ran.out.as_str()), (Some(2), ""), "{args:?}");
+        assert!(ran.err.contains(remedy), "{args:?}: {}", ran.err);
+    }
+    let few = talk(&bench, &["--nodes", "2", "--script", "a.talk"]);
+    assert!(few.err.contains("node0 to node1, is wanted; raise --nodes"), "{}", few.err);
+}
+
 /// A capture with all that makes frames: every release's lengths, retries, other channels.
 #[test]
 fn tshark_reads_the_capture_without_a_malformed_frame() {

@@ -1,7 +1,7 @@
 //! `espbench espnow talk`.
 
 use crate::capture::Capture;
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::units::{self, Dimension};
 use espbench_proto::node::esp_now::security::Policy;
@@ -13,7 +13,8 @@ use espbench_sim::random::Chance;
 use espbench_sim::talk::note::{Note, Watch};
 use espbench_sim::talk::script::{self, Failed};
 use espbench_sim::talk::transcript::{Entry, Show};
-use espbench_sim::talk::{Device, Fleet, Medium, Setup, node};
+use espbench_sim::talk::{Device, Fleet, Medium, Script, Setup, node};
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Write};
 use std::path::{Path, PathBuf};
@@ -21,31 +22,32 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 const DEMO: &str = include_str!("demo.talk");
+const NODES_MAX: u16 = 1000;
 
 /// Flags.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// Devices, called node0, node1, … with the addresses 24:0a:c4:00:00:01, …
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    /// How many devices: node0, node1, … with the addresses 24:0a:c4:00:00:01, …
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=i64::from(NODES_MAX)))]
     nodes: u16,
-    /// What is typed at their consoles; `-` reads it from stdin [default: a ping and a command]
+    /// What is typed at their consoles, see below; `-` reads stdin [default: a ping and a command]
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
     /// Seed of all chance: the same seed gives the same conversation
     #[arg(long, default_value_t = DEFAULT_SEED)]
     seed: u64,
-    /// Write a capture of all frames, for Wireshark
+    /// Write a capture of all that was on the air, for Wireshark and tshark
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
-    /// Print frames, too
+    /// Print frames and channels, too
     #[arg(short, long)]
     frames: bool,
-    /// Print samples, too
+    /// Print samples, too: the fate of each probe of `espnow_iperf` and `sec_test`
     #[arg(long)]
     samples: bool,
     /// Let the conversation go on for that long after the script's end
-    #[arg(long, default_value = "1 s", value_parser = units::duration, value_name = "TIME")]
+    #[arg(long, default_value = "1s", value_parser = units::duration, value_name = "TIME")]
     linger: Duration,
     /// No summary on stderr
     #[arg(short, long)]
@@ -61,21 +63,21 @@ pub struct Args {
 #[command(next_help_heading = "The medium")]
 struct MediumArgs {
     /// Frames lost on their way to a receiver, such as 5%
-    #[arg(long, default_value = "0%", value_parser = chance)]
+    #[arg(long, default_value = "0%", value_parser = chance, value_name = "PERCENT")]
     loss: Chance,
     /// From the end of a frame until its receiver has it
-    #[arg(long, default_value = "0 s", value_parser = units::duration, value_name = "TIME")]
+    #[arg(long, default_value = "0s", value_parser = units::duration, value_name = "TIME")]
     delay: Duration,
     /// Further delay, uniform from zero to this
-    #[arg(long, default_value = "0 s", value_parser = units::duration, value_name = "TIME")]
+    #[arg(long, default_value = "0s", value_parser = units::duration, value_name = "TIME")]
     jitter: Duration,
     /// Frames that a receiver has twice
-    #[arg(long, default_value = "0%", value_parser = chance)]
+    #[arg(long, default_value = "0%", value_parser = chance, value_name = "PERCENT")]
     duplicate: Chance,
     /// Frames that are held back for up to 5 ms, so that later ones come first
-    #[arg(long, default_value = "0%", value_parser = chance)]
+    #[arg(long, default_value = "0%", value_parser = chance, value_name = "PERCENT")]
     reorder: Chance,
-    /// Retries of a unicast frame by the MAC
+    /// How often the MAC tries a unicast frame again
     #[arg(long, default_value_t = espbench_sim::talk::medium::MAC_RETRIES, value_name = "RETRIES")]
     mac_retries: u8,
 }
@@ -84,8 +86,9 @@ struct MediumArgs {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "The devices")]
 struct BuildArgs {
-    /// FreeRTOS tick rate in hertz: 1000 in Espressif's `solution` example, 100 by default
-    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    /// FreeRTOS tick rate: 1000 in Espressif's `solution` example, 100 where nothing is set
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1000),
+        value_name = "HERTZ")]
     tick: u32,
     /// Release of the esp-now component: 1.0, 2.0, 2.3, 2.4, 2.5.2, 2.5.3 or head
     #[arg(long, default_value = "2.5.3", value_parser = release)]
@@ -103,8 +106,11 @@ struct BuildArgs {
 }
 
 const AFTER_HELP: &str = "\
-One statement a line, `#` for comments:
-  node0> espnow_iperf -s                      type a command at a console
+The medium is ideal but for the faults that you ask for: no collisions, no noise, no distance, and
+processors take no time. Its times are plausible; they are no measurement.
+
+A script has one statement a line, `#` for comments:
+  node0> espnow_iperf -s                      type a command at a console; `help` lists them
   node1,node3..node5> log -l INFO             at several; `all` is everybody
   node0> command {node1} \"version\"            braces: the address of a node, or of {others}
   wait 3s                                     let time pass
@@ -113,17 +119,26 @@ One statement a line, `#` for comments:
   loss 30%
   link node0 node2 off                        or a signal strength, such as -70
   key node0                                   a random key, to be handed out with `security`
-  image node0 spare 1029248 \"2.0.0\"           an image to hand about (or running)
+  image node0 spare 1029248 \"2.0.0\"           an image to hand about (or `running`)
+  offer node0 \"http://a/b\" 1029248 \"2.0\"    what `ota -d http://a/b` fetches there
 
 Lines of the conversation: virtual time in seconds, node, and
   $ typed   | printed   > frame on the air   < frame came late or again   * what else happened
+
+Examples:
+  espbench espnow talk --nodes 2 --frames --pcap ping.pcap
+  espbench espnow talk --nodes 11 --loss 5% --script examples/talk/ota.talk
 
 Exit status: 0 the script came to its end, 1 something waited for was not printed, 2 it could not \
 run.";
 
 fn chance(text: &str) -> Result<Chance, String> {
     let share = units::parse(text, Dimension::Proportion)?;
-    if share <= 1.0 { Ok(Chance::of(share)) } else { Err(format!("`{text}` is more than 100 %")) }
+    if share <= 1.0 {
+        Ok(Chance::of(share))
+    } else {
+        Err(format!("`{text}` is more than 100 %: use 0% to 100%"))
+    }
 }
 
 fn release(text: &str) -> Result<Release, String> {
@@ -157,8 +172,8 @@ fn idf(text: &str) -> Result<Idf, String> {
 /// The script cannot be read, a file cannot be written, a device does not come to rest.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let text = read(args.script.as_deref())?;
-    let name = args.script.as_deref().map_or("the built-in script".into(), Path::to_string_lossy);
-    let script = script::parse(&text, usize::from(args.nodes)).with_context(|| name.to_string())?;
+    let name = name(args.script.as_deref());
+    let script = parse(&text, args.nodes).with_context(|| name.to_string())?;
     let capture = match &args.pcap {
         None => None,
         Some(path) => Some(capture(path).with_context(|| cannot_write(path))?),
@@ -207,8 +222,31 @@ const fn encrypt(services: bool) -> Encrypt {
     }
 }
 
+/// What the script is called in messages.
+fn name(script: Option<&Path>) -> Cow<'_, str> {
+    match script {
+        None => "the built-in script".into(),
+        Some(path) if path == Path::new("-") => "stdin".into(),
+        Some(path) => path.to_string_lossy(),
+    }
+}
+
+fn parse(text: &str, nodes: u16) -> anyhow::Result<Script> {
+    script::parse(text, usize::from(nodes)).map_err(|wrong| {
+        // Nothing is wrong with it but the number of devices.
+        let few = script::parse(text, usize::from(NODES_MAX)).is_ok();
+        anyhow!("{wrong}{}", if few { "; raise --nodes for more devices" } else { "" })
+    })
+}
+
 fn cannot_write(path: &Path) -> String {
-    format!("cannot write {}", path.display())
+    let file = path.display();
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
+            format!("cannot write {file}: make the folder {} first", folder.display())
+        }
+        _ => format!("cannot write {file}"),
+    }
 }
 
 fn read(script: Option<&Path>) -> anyhow::Result<String> {
