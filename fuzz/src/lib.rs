@@ -5,6 +5,7 @@ mod esp_now_console;
 mod esp_now_control;
 mod esp_now_engine;
 mod esp_now_iperf;
+mod esp_now_node;
 mod esp_now_ota;
 mod esp_now_prov;
 mod esp_now_security;
@@ -17,6 +18,7 @@ pub use esp_now_console::{esp_now_console, esp_now_debug};
 pub use esp_now_control::{esp_now_control, esp_now_time};
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
 pub use esp_now_iperf::esp_now_iperf;
+pub use esp_now_node::esp_now_node;
 pub use esp_now_ota::{esp_now_ota, esp_now_ota_initiator, esp_now_ota_responder};
 pub use esp_now_prov::esp_now_prov;
 pub use esp_now_security::{esp_now_handshake, esp_now_security};
@@ -50,6 +52,7 @@ pub const TARGETS: &[Target] = &[
     ("esp_now_control", esp_now_control),
     ("esp_now_time", esp_now_time),
     ("esp_now_iperf", esp_now_iperf),
+    ("esp_now_node", esp_now_node),
     ("esp_now_prov", esp_now_prov),
     ("esp_now_transcript", esp_now_transcript),
     ("talk_script", talk_script),

@@ -37,6 +37,8 @@ pub enum Part {
     Commander,
     /// The serial console.
     Console,
+    /// The command that another device sent.
+    Remote,
     /// The lines of the start, and `help`.
     Local,
     /// The application above the node.
@@ -45,7 +47,7 @@ pub enum Part {
 
 impl Part {
     /// How many there are.
-    pub const COUNT: usize = 15;
+    pub const COUNT: usize = 16;
     /// Every part, in the order of their turns.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Iperf,
@@ -61,6 +63,7 @@ impl Part {
         Self::Log,
         Self::Commander,
         Self::Console,
+        Self::Remote,
         Self::Local,
         Self::Application,
     ];

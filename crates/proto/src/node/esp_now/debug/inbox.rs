@@ -53,6 +53,12 @@ impl Inbox {
         core::mem::take(&mut self.waiting).then_some(&mut self.line)
     }
 
+    /// The line that was taken last, as its execution has left it.
+    #[must_use]
+    pub fn line(&self) -> &[u8] {
+        &self.line
+    }
+
     /// Who sent the last command; everybody before the first. `beacon` answers to it.
     #[must_use]
     pub const fn from(&self) -> Mac {

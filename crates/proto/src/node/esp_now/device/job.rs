@@ -18,15 +18,24 @@ pub enum Job<const DEVICES: usize, const SESSIONS: usize> {
 
 impl<const DEVICES: usize, const SESSIONS: usize> Default for Job<DEVICES, SESSIONS> {
     fn default() -> Self {
-        Self::Ota(ota::Initiator::new(ota::initiator::Options::default()))
+        Self::new(ota::initiator::Options::default())
     }
 }
 
 impl<const DEVICES: usize, const SESSIONS: usize> Job<DEVICES, SESSIONS> {
+    /// Nothing to do yet.
+    #[must_use]
+    pub fn new(options: ota::initiator::Options) -> Self {
+        Self::Ota(ota::Initiator::new(options))
+    }
+
     /// Sending of images; `None` while the key is handed out.
-    pub fn ota(&mut self) -> Option<&mut ota::Initiator<DEVICES>> {
+    pub fn ota(
+        &mut self,
+        options: ota::initiator::Options,
+    ) -> Option<&mut ota::Initiator<DEVICES>> {
         if matches!(self, Self::Security(it) if it.is_idle()) {
-            *self = Self::default();
+            *self = Self::new(options);
         }
         match self {
             Self::Ota(it) => Some(it),
@@ -51,12 +60,14 @@ impl<const DEVICES: usize, const SESSIONS: usize> Job<DEVICES, SESSIONS> {
         matches!(self, Self::Security(it) if it.is_exchanging())
     }
 
-    /// Whether the console waits for it.
+    /// Whether a console that began it as this part still waits for it. It does not wait for what
+    /// has a task of its own: `-s` of either command.
     #[must_use]
-    pub fn holds_console(&self) -> bool {
-        match self {
-            Self::Ota(it) => it.holds_console(),
-            Self::Security(it) => !it.is_idle(),
+    pub fn holds_console(&self, part: Part) -> bool {
+        match (self, part) {
+            (Self::Ota(it), Part::OtaInitiator) => it.holds_console(),
+            (Self::Security(it), Part::SecurityInitiator) => !it.is_idle() && !it.is_exchanging(),
+            _ => false,
         }
     }
 

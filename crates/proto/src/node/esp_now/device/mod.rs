@@ -9,14 +9,27 @@
 //!
 //! Work costs what the [`Board`] says ([`Board::cost`]). While it lasts the parts stand still, but
 //! frames are still taken into the queue, as the device's Wi-Fi task does.
+//!
+//! # Commands
+//!
+//! A command that waits for something (a scan, a download, a transmission) holds its console, as on
+//! the device; what is typed meanwhile waits. A command that another device sent runs inside the
+//! main task, so frames wait in the queue until it has returned: answers to its own scan, too, as
+//! on the device. Whatever a command does ends by itself; should its part ever be idle without a
+//! result, the command fails and the console is free again.
 
+mod commands;
+mod counts;
 mod dispatch;
 mod execute;
 mod job;
 mod parts;
+#[cfg(test)]
+mod tests;
 
+pub use counts::Dropped;
 pub use job::Job;
-pub use parts::{Parts, Services, Setup};
+pub use parts::{Parts, Services, Setup, TimeRole};
 
 use super::board::Board;
 use super::engine::{Action, Counters, Engine, FRAME_MAX, Next};
@@ -50,7 +63,7 @@ pub struct Node<
 > {
     shared: Shared,
     engine: Engine<ARENA, FRAME>,
-    parts: Parts<DEVICES, SESSIONS>,
+    parts: Parts<DEVICES, SESSIONS, FRAME>,
     schedule: Schedule,
     /// The service that the main task is in.
     handler: Option<Part>,
@@ -116,8 +129,18 @@ impl<const DEVICES: usize, const SESSIONS: usize, const ARENA: usize, const FRAM
 
     /// The services.
     #[must_use]
-    pub fn parts(&self) -> &Parts<DEVICES, SESSIONS> {
+    pub fn parts(&self) -> &Parts<DEVICES, SESSIONS, FRAME> {
         &self.parts
+    }
+
+    /// The services, for what an application asks of them; see [`Node::wake`].
+    pub fn parts_mut(&mut self) -> &mut Parts<DEVICES, SESSIONS, FRAME> {
+        &mut self.parts
+    }
+
+    /// Gives a service its turn, after the application has asked something of it.
+    pub fn wake(&mut self, part: Part) {
+        self.schedule.wake(part);
     }
 
     /// What the engine has counted.
@@ -238,6 +261,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const ARENA: usize, const FRAM
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         let step = match part {
             Part::Console => self.console_turn(now, board),
+            Part::Remote => Step::Idle,
             Part::Local => self.parts.services.local.run(&mut cx),
             _ => self.parts.task(part).map_or(Step::Idle, |task| task.run(&mut cx)),
         };
@@ -247,7 +271,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const ARENA: usize, const FRAM
 
     fn compose(&mut self, now: Instant, board: &mut dyn Board, part: Part) {
         self.relayed = false;
-        let mut cx = Cx { now, board, shared: &mut self.shared };
+        let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         let place = self.engine.payload_mut(&cx);
         let out = self.parts.task(part).and_then(|task| task.compose(&mut cx, place));
         match out {
@@ -261,6 +285,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const ARENA: usize, const FRAM
                 if let Some(task) = self.parts.task(part) {
                     task.sent(&mut cx, Outcome::Refused);
                 }
+                self.after(now, board, part);
             }
         }
     }
@@ -268,16 +293,20 @@ impl<const DEVICES: usize, const SESSIONS: usize, const ARENA: usize, const FRAM
     /// A transmission has ended: who held the lock is told.
     fn finish(&mut self, now: Instant, board: &mut dyn Board, outcome: Outcome) {
         let Some(part) = self.schedule.release() else { return };
-        let mut cx = Cx { now, board, shared: &mut self.shared };
+        let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         match self.parts.task(part) {
             Some(task) => task.sent(&mut cx, outcome),
-            None => cx.event(Event::Sent(outcome)),
+            None if part == Part::Application => cx.event(Event::Sent(outcome)),
+            // Its job was stopped, and another has its place.
+            None => {}
         }
+        self.after(now, board, part);
     }
 
     /// The main task goes on: the next frame that waits, unless a service still works on the last.
     fn main_task(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Turn {
-        if self.handler.is_some_and(|part| !self.schedule.is_idle(part)) {
+        let serves = self.handler.is_some_and(|part| !self.schedule.is_idle(part));
+        if serves || self.running.remote() {
             return Turn::Nothing;
         }
         self.handler = None;

@@ -10,6 +10,7 @@ use crate::node::esp_now::time_sync::TimeSync;
 use crate::node::esp_now::{control, iperf, ota, prov, security};
 use crate::time::Duration;
 use crate::wire::component::DataType;
+use crate::wire::component::prov::Identity;
 
 /// Which services answer from the start, as an application's `app_main` would say.
 #[derive(Clone, Debug)]
@@ -30,8 +31,12 @@ pub struct Setup {
     /// Takes control commands; devices are bound for so many milliseconds after the start if they
     /// are heard at so many dBm.
     pub control: Option<(u32, i8)>,
-    /// Follows the time of an initiator, if it is off by more than so many milliseconds.
-    pub time: Option<i32>,
+    /// Its role in keeping time.
+    pub time: Option<TimeRole>,
+    /// How it sends images (`ota -s`).
+    pub ota_send: ota::initiator::Options,
+    /// What it says of itself when it asks for, or hands out, Wi-Fi credentials.
+    pub identity: Identity,
     /// Hands [`DataType::Data`] to the application.
     pub data: bool,
 }
@@ -48,25 +53,37 @@ impl Default for Setup {
             monitor: true,
             control: Some((30_000, -55)),
             time: None,
+            ota_send: ota::initiator::Options::default(),
+            identity: prov::Prov::default().identity,
             data: true,
         }
     }
 }
 
+/// Whose time it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeRole {
+    /// Broadcasts its own so often, in milliseconds; at 0 only when it is asked.
+    Leads(u32),
+    /// Follows another's if it is off by more than so many milliseconds;
+    /// [`TimeSync::MAX_DRIFT_MS`] is the component's default.
+    Follows(i32),
+}
+
 /// The services.
 #[derive(Debug)]
-pub struct Parts<const DEVICES: usize, const SESSIONS: usize> {
+pub struct Parts<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize> {
     /// The terminal.
     pub console: Console,
     /// The command that another device sent.
     pub inbox: Inbox,
     /// What commands and frames reach.
-    pub services: Services<DEVICES, SESSIONS>,
+    pub services: Services<DEVICES, SESSIONS, FRAME>,
 }
 
 /// Those services that a command or a frame reaches.
 #[derive(Debug)]
-pub struct Services<const DEVICES: usize, const SESSIONS: usize> {
+pub struct Services<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize> {
     /// `espnow_iperf`.
     pub iperf: iperf::Iperf,
     /// Sends an image, or hands out the key.
@@ -76,7 +93,7 @@ pub struct Services<const DEVICES: usize, const SESSIONS: usize> {
     /// Gets the key.
     pub security_responder: security::Responder,
     /// `sec_test`.
-    pub security_test: SecTest,
+    pub security_test: SecTest<FRAME>,
     /// Wi-Fi credentials.
     pub prov: prov::Prov,
     /// Sends control commands.
@@ -93,9 +110,13 @@ pub struct Services<const DEVICES: usize, const SESSIONS: usize> {
     pub local: Local,
     /// Proof of possession.
     pub pop: Pop,
+    /// How images are sent.
+    pub ota_send: ota::initiator::Options,
 }
 
-impl<const DEVICES: usize, const SESSIONS: usize> Parts<DEVICES, SESSIONS> {
+impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
+    Parts<DEVICES, SESSIONS, FRAME>
+{
     /// The services after a start.
     pub(super) fn new(cx: &mut Cx<'_>, setup: &Setup) -> Self {
         if cx.shared.settings.encrypt.enabled {
@@ -107,7 +128,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Parts<DEVICES, SESSIONS> {
         air.listen(DataType::Data, setup.data);
         let mut services = Services {
             iperf: iperf::Iperf::default(),
-            job: Job::default(),
+            job: Job::new(setup.ota_send),
             ota_responder: ota::Responder::new(setup.ota.unwrap_or_default()),
             security_responder: security::Responder::new(setup.pop.clone()),
             security_test: SecTest::new(),
@@ -119,7 +140,9 @@ impl<const DEVICES: usize, const SESSIONS: usize> Parts<DEVICES, SESSIONS> {
             commander: Commander::new(),
             local: Local::new(),
             pop: setup.pop.clone(),
+            ota_send: setup.ota_send,
         };
+        services.prov.identity = setup.identity;
         services.start(cx, setup);
         Self { console: Console::default(), inbox: Inbox::new(), services }
     }
@@ -139,12 +162,14 @@ impl<const DEVICES: usize, const SESSIONS: usize> Parts<DEVICES, SESSIONS> {
             Part::TimeSync => &mut it.time_sync,
             Part::Log => &mut it.log,
             Part::Commander => &mut it.commander,
-            Part::Console | Part::Local | Part::Application => return None,
+            Part::Console | Part::Remote | Part::Local | Part::Application => return None,
         })
     }
 }
 
-impl<const DEVICES: usize, const SESSIONS: usize> Services<DEVICES, SESSIONS> {
+impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
+    Services<DEVICES, SESSIONS, FRAME>
+{
     fn start(&mut self, cx: &mut Cx<'_>, setup: &Setup) {
         if setup.security {
             self.security_responder.start(cx);
@@ -157,8 +182,14 @@ impl<const DEVICES: usize, const SESSIONS: usize> Services<DEVICES, SESSIONS> {
             self.control_responder.bind(cx, wait_ms, rssi);
             self.control_responder.listen(cx);
         }
-        if let Some(drift_ms) = setup.time {
-            self.time_sync.start_responder(cx, drift_ms);
+        match setup.time {
+            Some(TimeRole::Leads(period_ms)) => {
+                self.time_sync.start_initiator(cx, period_ms);
+            }
+            Some(TimeRole::Follows(drift_ms)) => {
+                self.time_sync.start_responder(cx, drift_ms);
+            }
+            None => {}
         }
     }
 }
