@@ -13,6 +13,7 @@
 //! | [`error`] | how many frames noise and interference spoil |
 //! | [`chip`] | what the chips' receivers can hear, from their datasheets |
 //! | [`reception`] | a frame under changing interference; which of two frames is heard |
+//! | [`reader`] | error model and receiver as one question |
 //! | [`channel`] | channels, and what another channel hears |
 //! | [`propagation`] | path loss and shadowing |
 //! | [`power`] | dBm, milliwatts and decibels |
@@ -28,6 +29,7 @@ pub mod mode;
 pub mod name;
 pub mod power;
 pub mod propagation;
+pub mod reader;
 pub mod reception;
 pub mod response;
 pub mod timing;
@@ -38,6 +40,7 @@ pub use chip::{Chip, Receiver};
 pub use error::{Curve, ErrorTable};
 pub use mode::{Guard, Hr, Ht, Mcs, Mode, Ofdm, Preamble, Width};
 pub use propagation::Room;
+pub use reader::Reader;
 pub use reception::{Capture, Reception};
 pub use response::BasicRates;
 pub use timing::Timing;
