@@ -60,3 +60,45 @@ fn air_times_of_all_modes() {
     }
     insta::assert_snapshot!(table);
 }
+
+/// (mode, octets, us) of the tests of ns-3 (`tx-duration-test.cc`), whose HT frames are in the
+/// 5 GHz band: they have no signal extension, and it does not round the end of a frame with the
+/// short guard interval up, as the standard does.
+const NS3: [(Mode, u32, f64); 24] = [
+    (Mode::Hr(Hr::M1), 1023, 8_376.0),
+    (Mode::Hr(Hr::M1), 1026, 8_400.0),
+    (Mode::Hr(Hr::M11), 1536, 1_310.0),
+    (Mode::Hr(Hr::M11), 76, 248.0),
+    (Mode::Hr(Hr::M11), 14, 203.0),
+    (ofdm(Ofdm::M54), 1536, 254.0),
+    (ofdm(Ofdm::M54), 76, 38.0),
+    (ofdm(Ofdm::M54), 14, 30.0),
+    (Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Long), 1536, 228.0),
+    (Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Long), 76, 48.0),
+    (Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Long), 14, 40.0),
+    (Mode::ht(Mcs::Mcs0, Width::Mhz20, Guard::Short), 1536, 1_742.4),
+    (Mode::ht(Mcs::Mcs0, Width::Mhz20, Guard::Short), 76, 126.0),
+    (Mode::ht(Mcs::Mcs0, Width::Mhz20, Guard::Short), 14, 57.6),
+    (Mode::ht(Mcs::Mcs6, Width::Mhz20, Guard::Short), 1536, 226.8),
+    (Mode::ht(Mcs::Mcs6, Width::Mhz20, Guard::Short), 76, 46.8),
+    (Mode::ht(Mcs::Mcs6, Width::Mhz20, Guard::Short), 14, 39.6),
+    (Mode::ht(Mcs::Mcs7, Width::Mhz40, Guard::Long), 1536, 128.0),
+    (Mode::ht(Mcs::Mcs7, Width::Mhz40, Guard::Long), 76, 44.0),
+    (Mode::ht(Mcs::Mcs7, Width::Mhz40, Guard::Long), 14, 40.0),
+    (Mode::ht(Mcs::Mcs7, Width::Mhz40, Guard::Short), 1536, 118.8),
+    (Mode::ht(Mcs::Mcs7, Width::Mhz40, Guard::Short), 76, 43.2),
+    (Mode::ht(Mcs::Mcs7, Width::Mhz40, Guard::Short), 14, 39.6),
+    (Mode::Hr(Hr::M1), 14, 304.0),
+];
+
+#[test]
+fn air_times_are_those_of_ns3() {
+    for (mode, octets, us) in NS3 {
+        let ns = libm::round(us * 1000.0) as u64;
+        let expected = match mode {
+            Mode::Hr(_) | Mode::Ofdm(_) => ns,
+            Mode::Ht(_) => ns.div_ceil(4_000) * 4_000 + 6_000,
+        };
+        assert_eq!(airtime(mode, octets), expected, "{mode}, {octets} octets");
+    }
+}

@@ -11,21 +11,36 @@
 //! | [`response`] | at which rate an ACK or CTS answers |
 //! | [`mod@airtime`] | how long a frame takes, part by part |
 //! | [`error`] | how many frames noise and interference spoil |
+//! | [`chip`] | what the chips' receivers can hear, from their datasheets |
+//! | [`reception`] | a frame under changing interference; which of two frames is heard |
+//! | [`reader`] | error model and receiver as one question |
+//! | [`channel`] | channels, and what another channel hears |
+//! | [`propagation`] | path loss and shadowing |
 //! | [`power`] | dBm, milliwatts and decibels |
 //! | [`chance`] | normal numbers, and numbers that belong to a link |
 //! | [`timing`] | slots, spaces between frames, time-outs, contention windows |
 
 pub mod airtime;
 pub mod chance;
+pub mod channel;
+pub mod chip;
 pub mod error;
 pub mod mode;
 pub mod name;
 pub mod power;
+pub mod propagation;
+pub mod reader;
+pub mod reception;
 pub mod response;
 pub mod timing;
 
 pub use airtime::{Airtime, airtime};
+pub use channel::{Channel, Overlap, Spectrum};
+pub use chip::{Chip, Receiver};
 pub use error::{Curve, ErrorTable};
 pub use mode::{Guard, Hr, Ht, Mcs, Mode, Ofdm, Preamble, Width};
+pub use propagation::Room;
+pub use reader::Reader;
+pub use reception::{Capture, Reception};
 pub use response::BasicRates;
 pub use timing::Timing;

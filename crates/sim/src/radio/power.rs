@@ -30,21 +30,24 @@ pub(crate) fn log2(x: f64) -> f64 {
     f64::from(exponent) + 2.0 / LN_2 * t * series
 }
 
+/// 1 / n!, n from 8 down.
+const RECIPROCAL_FACTORIALS: [f64; 9] =
+    [1.0 / 40_320.0, 1.0 / 5_040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0];
+
 /// Two to the power of `x`; 0 below -1000 and 2^1000 above 1000.
 ///
 /// The fraction is brought between -1/2 and 1/2, where the exponential series to the eighth power
 /// leaves out less than 2e-10 of the result.
 pub(crate) fn exp2(x: f64) -> f64 {
+    /// Added and taken away again, it leaves a whole number: the fraction falls off its end.
+    const TO_WHOLE: f64 = 6_755_399_441_055_744.0;
     if x < -1000.0 {
         return 0.0;
     }
     let x = x.min(1000.0);
-    let whole = libm::rint(x);
+    let whole = (x + TO_WHOLE) - TO_WHOLE;
     let t = (x - whole) * LN_2;
-    let mut series = 1.0;
-    for n in [8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0] {
-        series = 1.0 + series * t / n;
-    }
+    let series = RECIPROCAL_FACTORIALS.into_iter().fold(0.0, |sum, next| sum * t + next);
     series * f64::from_bits(((whole as i64 + 1023) as u64) << 52)
 }
 

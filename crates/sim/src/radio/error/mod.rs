@@ -22,6 +22,7 @@ mod ofdm;
 mod table;
 
 pub use table::ErrorTable;
+pub(crate) use table::loss;
 
 use super::mode::{Hr, Mcs, Mode, Ofdm};
 

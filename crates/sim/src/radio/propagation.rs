@@ -1,0 +1,150 @@
+//! How much weaker a frame arrives: distance and shadowing.
+//!
+//! Loss grows with the logarithm of distance (Rappaport 2002, "Wireless Communications", 2nd ed.,
+//! 4.9.1) from that of free space at 1 m. What walls, furniture and bodies do to a link is drawn
+//! once from the normal distribution of its decibels (4.9.2): both ways alike, and the same for
+//! the same seed whatever else is in the room.
+
+use core::f64::consts::PI;
+
+use super::chance::{normal, of_pair};
+use crate::random::Purpose;
+
+/// The speed of light, in metres a microsecond: metres times megahertz.
+const LIGHT: f64 = 299.792_458;
+
+/// Where the log-distance law begins.
+const REFERENCE_M: f64 = 1.0;
+
+/// The loss in free space (Friis 1946): 20 log10(4 pi d f / c), not below 0.
+#[must_use]
+pub fn free_space_db(distance_m: f64, mhz: u32) -> f64 {
+    let waves = distance_m * f64::from(mhz) / LIGHT;
+    (20.0 * libm::log10((4.0 * PI * waves).max(1.0))).max(0.0)
+}
+
+/// The loss over flat ground that reflects all, with antennas at two heights (Rappaport 2002, 4.6):
+/// the direct and the reflected wave add with their phases. Far away it grows with the fourth
+/// power of distance.
+#[must_use]
+pub fn two_ray_db(distance_m: f64, heights_m: [f64; 2], mhz: u32) -> f64 {
+    let [low, high] = heights_m;
+    let direct = libm::hypot(distance_m, high - low);
+    let reflected = libm::hypot(distance_m, high + low);
+    let phase = 2.0 * PI * f64::from(mhz) / LIGHT * (reflected - direct);
+    // The reflected wave is turned over: 1 - (d / r) e^(-i phase).
+    let ratio = direct / reflected;
+    let gain = 1.0 - 2.0 * ratio * libm::cos(phase) + ratio * ratio;
+    (free_space_db(direct, mhz) - 10.0 * libm::log10(gain.max(1e-9))).max(0.0)
+}
+
+/// How long a wave takes, in nanoseconds.
+#[must_use]
+pub fn delay_ns(distance_m: f64) -> u64 {
+    libm::rint(distance_m.max(0.0) * 1e3 / LIGHT) as u64
+}
+
+/// What a room does to radio.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Room {
+    /// The path loss exponent: 2 in free space, 1.6 to 1.8 in line of sight in a building, 4 to 6
+    /// behind walls (Rappaport 2002, Table 4.2).
+    pub exponent: f64,
+    /// The deviation of the shadowing.
+    pub shadow_db: f64,
+    /// What the shadowing is drawn from.
+    pub seed: u64,
+}
+
+impl Room {
+    /// Free space.
+    pub const FREE: Self = Self { exponent: 2.0, shadow_db: 0.0, seed: 0 };
+
+    /// The loss by distance alone. Nearer than 1 m, free space: what is in the room is farther
+    /// away.
+    #[must_use]
+    pub fn distance_db(&self, distance_m: f64, mhz: u32) -> f64 {
+        if distance_m <= REFERENCE_M {
+            return free_space_db(distance_m, mhz);
+        }
+        free_space_db(REFERENCE_M, mhz) + 10.0 * self.exponent * libm::log10(distance_m)
+    }
+
+    /// The shadowing between two nodes, which may be a gain.
+    #[must_use]
+    pub fn shadowing_db(&self, one: u32, other: u32) -> f64 {
+        if self.shadow_db == 0.0 {
+            return 0.0;
+        }
+        self.shadow_db * normal(of_pair(self.seed, one, other, Purpose::Shadow))
+    }
+
+    /// The loss between two nodes, not below 0.
+    #[must_use]
+    pub fn loss_db(&self, one: u32, other: u32, distance_m: f64, mhz: u32) -> f64 {
+        (self.distance_db(distance_m, mhz) + self.shadowing_db(one, other)).max(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn close(a: f64, b: f64, by: f64) -> bool {
+        (a - b).abs() < by
+    }
+
+    #[test]
+    fn free_space_as_textbooks_have_it() {
+        // 20 log10(d km) + 20 log10(f MHz) + 32.45.
+        assert!(close(free_space_db(1000.0, 2400), 100.05, 0.01));
+        assert!(close(free_space_db(1.0, 2412), 40.09, 0.01));
+        assert!(close(free_space_db(1.0, 2484), 40.35, 0.01));
+        assert_eq!(free_space_db(0.0, 2412), 0.0);
+    }
+
+    #[test]
+    fn two_rays_fall_with_the_fourth_power() {
+        // Far away: 40 log10(d) - 20 log10(h1 h2).
+        let far = 20_000.0;
+        assert!(close(two_ray_db(far, [1.5, 1.5], 2437), 40.0 * libm::log10(far) - 7.04, 0.05));
+        // Near, the two waves beat around free space.
+        let near = two_ray_db(5.0, [1.0, 1.0], 2437);
+        assert!(close(near, free_space_db(5.0, 2437), 15.0));
+    }
+
+    #[test]
+    fn light_takes_its_time() {
+        assert_eq!([0.0, 1.0, 3.0, 299.792_458].map(delay_ns), [0, 3, 10, 1000]);
+        assert_eq!(delay_ns(-1.0), 0);
+    }
+
+    #[test]
+    fn shadowing_has_its_deviation() {
+        let room = Room { exponent: 3.0, shadow_db: 4.0, seed: 7 };
+        let all: std::vec::Vec<f64> = (1..2000).map(|other| room.shadowing_db(0, other)).collect();
+        let mean = all.iter().sum::<f64>() / all.len() as f64;
+        let square = all.iter().map(|db| db * db).sum::<f64>() / all.len() as f64;
+        // Deviations 0.09 and 0.5.
+        assert!(mean.abs() < 0.35 && close(square, 16.0, 2.0), "{mean} {square}");
+        assert_eq!(Room { shadow_db: 0.0, ..room }.shadowing_db(0, 1), 0.0);
+    }
+
+    proptest! {
+        #[test]
+        fn links_are_symmetric(a: u32, b: u32, seed: u64, metres in 0.01..1000.0_f64) {
+            let room = Room { exponent: 3.0, shadow_db: 6.0, seed };
+            let there = room.loss_db(a, b, metres, 2437);
+            prop_assert_eq!(there.to_bits(), room.loss_db(b, a, metres, 2437).to_bits());
+            prop_assert!(there.is_finite() && there >= 0.0);
+        }
+
+        #[test]
+        fn farther_is_weaker(near in 0.001..1000.0_f64, more in 1e-6..100.0_f64, exponent in 1.5..6.0_f64) {
+            let room = Room { exponent, ..Room::FREE };
+            let (here, there) = (room.distance_db(near, 2437), room.distance_db(near + more, 2437));
+            prop_assert!(there >= here && free_space_db(near + more, 2437) >= free_space_db(near, 2437));
+        }
+    }
+}
