@@ -4,6 +4,8 @@
 //! | module | what |
 //! |---|---|
 //! | [`talk`] | ESP-NOW devices in conversation over an ideal medium with faults by seed |
+//! | [`air`] | what a station's antenna gets, and what its receiver makes of it |
+//! | [`mac`] | who sends when: DCF, and the loop of events |
 //! | [`radio`] | modes, air times, error rates, path loss: the radio as pure functions |
 //! | [`random`] | random streams, one for each node and purpose |
 //!
@@ -16,6 +18,8 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod air;
+pub mod mac;
 pub mod radio;
 pub mod random;
 pub mod talk;

@@ -31,6 +31,10 @@ pub enum Purpose {
     Board = 5,
     /// When this node is switched on.
     Start = 6,
+    /// This node's access to the medium, and whether it reads what is doubtful.
+    BackOff = 7,
+    /// When this node has something to send.
+    Arrival = 8,
 }
 
 /// xoshiro256++ 1.0 (Blackman and Vigna 2021, "Scrambled linear pseudorandom number generators",

@@ -1,0 +1,20 @@
+//! What a station's antenna gets, and what its receiver makes of it.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`power`] | power as a whole number of attowatts, so that sums are exact; ratios |
+//! | [`links`] | who hears whom, and how strongly: a sparse list for each sender |
+//! | [`ear`] | one receiver: carrier sense, the frame it reads, interference, capture |
+//! | [`decoder`] | whether a frame survives its interference: where an error model plugs in |
+//!
+//! Waves take no time from station to station: 10 ns for 3 m are nothing beside a slot of 20 us.
+
+pub mod decoder;
+pub mod ear;
+pub mod links;
+pub mod power;
+
+pub use decoder::{Cutoff, Decoder};
+pub use ear::Receiver;
+pub use links::{Link, Links};
+pub use power::{Power, Ratio};

@@ -1,0 +1,138 @@
+//! Power as a whole number of attowatts (1e-18 W, -150 dBm).
+//!
+//! What arrives at an antenna is a sum that grows and shrinks with every frame. In whole numbers
+//! it comes back to exactly zero, in any order, on any machine.
+
+use core::ops::{Add, AddAssign, SubAssign};
+
+/// A power in attowatts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Power(u64);
+
+impl Power {
+    /// None.
+    pub const ZERO: Self = Self(0);
+    /// 0 dBm: more than this is never received, so that 18 000 such frames add up in 64 bits.
+    pub const MOST: Self = Self(1_000_000_000_000_000);
+
+    /// From dBm; below -150 dBm it is zero, and above 0 dBm it is 0 dBm.
+    #[must_use]
+    pub fn from_dbm(dbm: f64) -> Self {
+        // Casts from floats saturate.
+        Self((libm::pow(10.0, dbm / 10.0 + 15.0) as u64).min(Self::MOST.0))
+    }
+
+    /// In dBm; minus infinity for zero.
+    #[must_use]
+    pub fn dbm(self) -> f64 {
+        10.0 * (libm::log10(self.0 as f64) - 15.0)
+    }
+
+    /// How many times `other` it is.
+    #[must_use]
+    pub fn over(self, other: Self) -> f64 {
+        self.0 as f64 / other.0 as f64
+    }
+}
+
+impl Add for Power {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self(self.0 + other.0)
+    }
+}
+
+impl AddAssign for Power {
+    fn add_assign(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+}
+
+impl SubAssign for Power {
+    fn sub_assign(&mut self, other: Self) {
+        self.0 -= other.0;
+    }
+}
+
+impl Power {
+    /// Without `other`, which is a part of it.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 - other.0)
+    }
+}
+
+/// A power in 32 bits: 26 bits and a shift. What is lost is less than 0.0000002 dB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packed(u32);
+
+impl Packed {
+    const BITS: u32 = 26;
+
+    /// Packs it.
+    #[must_use]
+    pub const fn of(power: Power) -> Self {
+        let shift = (u64::BITS - power.0.leading_zeros()).saturating_sub(Self::BITS);
+        Self(((power.0 >> shift) as u32) | shift << Self::BITS)
+    }
+
+    /// And back.
+    #[must_use]
+    pub const fn power(self) -> Power {
+        let mantissa = self.0 & ((1 << Self::BITS) - 1);
+        Power((mantissa as u64) << (self.0 >> Self::BITS))
+    }
+}
+
+/// A ratio of powers of one or more, kept as its inverse in units of 2^-32.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ratio(u64);
+
+impl Ratio {
+    /// From decibels; negative ones too, down to -30.
+    #[must_use]
+    pub fn from_db(db: f64) -> Self {
+        Self((4_294_967_296.0 * libm::pow(10.0, -db.max(-30.0) / 10.0)) as u64)
+    }
+
+    /// The power that is this many times smaller.
+    #[must_use]
+    pub const fn under(self, power: Power) -> Power {
+        Power(((power.0 as u128 * self.0 as u128) >> 32) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decibels_there_and_back() {
+        for dbm in [-130.0, -101.3, -62.0, -40.0, 0.0] {
+            assert!((Power::from_dbm(dbm).dbm() - dbm).abs() < 0.05, "{dbm}");
+        }
+        assert!((Power::from_dbm(-90.0).dbm() + 90.0).abs() < 1e-4);
+        assert_eq!(Power::from_dbm(20.0), Power::MOST);
+        assert_eq!(Power::from_dbm(-200.0), Power::ZERO);
+        assert_eq!(Power::from_dbm(f64::NAN), Power::ZERO);
+    }
+
+    #[test]
+    fn packing_loses_next_to_nothing() {
+        for dbm in [-150.0, -120.0, -90.5, -40.0, 0.0] {
+            let power = Power::from_dbm(dbm);
+            let back = Packed::of(power).power();
+            assert!(back <= power && back.over(power) > 0.999_999_9, "{dbm}");
+        }
+        assert_eq!(Packed::of(Power::ZERO).power(), Power::ZERO);
+    }
+
+    #[test]
+    fn ratios_divide() {
+        let power = Power::from_dbm(-40.0);
+        assert!((Ratio::from_db(10.0).under(power).dbm() + 50.0).abs() < 1e-6);
+        assert!((Ratio::from_db(-3.0).under(power).dbm() + 37.0).abs() < 1e-6);
+        assert_eq!(Ratio::from_db(200.0).under(power), Power::ZERO);
+    }
+}

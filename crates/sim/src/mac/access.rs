@@ -1,0 +1,163 @@
+//! When a station may send (10.3.4).
+//!
+//! While the medium is idle nothing is counted: what is kept is the instant from which slots are
+//! counted, and how many are left. When the medium becomes busy, the whole slots that have gone by
+//! are taken off, and the rest waits ("frozen"). So a station whose counter is above zero when
+//! others send never sends in the first slot after it; one that has just sent may, because it may
+//! draw zero.
+
+use crate::radio::Timing;
+
+/// What happens to a back-off when the medium becomes busy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pause {
+    /// It waits; a timer that runs must be stopped.
+    Frozen,
+    /// The station has already turned to sending.
+    Committed,
+    /// The station wanted to send without back-off, and now must draw one (10.3.4.2).
+    Draw,
+}
+
+/// Slots that went by since an instant, for the next station that asks the same.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Elapsed {
+    base: u64,
+    slot: u32,
+    slots: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Access {
+    /// From here on slots are counted, while the medium is idle.
+    base: u64,
+    /// The network allocation vector: until then the medium is reserved (10.3.2.4).
+    nav: u64,
+    /// An EIFS that began ends here.
+    eifs_until: u64,
+    /// Slots left, at `base`.
+    slots: u32,
+    slot_ns: u32,
+    difs_ns: u32,
+    eifs_ns: u32,
+    /// A frame of this station waits for the medium.
+    pub(crate) contending: bool,
+    /// A frame was sent and its ACK has not come.
+    pub(crate) waiting: bool,
+    /// A back-off was drawn and is not over.
+    drawn: bool,
+    /// The last frame could not be read: EIFS when the medium is idle (10.3.2.3.7).
+    error: bool,
+}
+
+impl Access {
+    pub(crate) fn new(timing: Timing) -> Self {
+        let difs_ns = timing.difs_ns() as u32;
+        Self {
+            base: u64::from(difs_ns),
+            nav: 0,
+            eifs_until: 0,
+            slots: 0,
+            slot_ns: timing.slot_ns as u32,
+            difs_ns,
+            eifs_ns: timing.eifs_ns() as u32,
+            contending: false,
+            waiting: false,
+            drawn: false,
+            error: false,
+        }
+    }
+
+    /// When the back-off ends, if the medium stays idle.
+    #[inline]
+    pub(crate) const fn due(&self) -> u64 {
+        self.base + self.slots as u64 * self.slot_ns as u64
+    }
+
+    /// The medium becomes busy.
+    #[inline]
+    pub(crate) fn pause(&mut self, now: u64, turnaround: u64, cache: &mut Elapsed) -> Pause {
+        if self.contending && self.due() <= now + turnaround {
+            return Pause::Committed;
+        }
+        if !self.drawn {
+            return if self.contending { Pause::Draw } else { Pause::Frozen };
+        }
+        if now > self.base {
+            if cache.base != self.base || cache.slot != self.slot_ns {
+                let slots = (now - self.base) / u64::from(self.slot_ns);
+                let slots = u32::try_from(slots).unwrap_or(u32::MAX);
+                *cache = Elapsed { base: self.base, slot: self.slot_ns, slots };
+            }
+            if !self.contending && cache.slots >= self.slots {
+                self.drawn = false;
+            }
+            self.slots = self.slots.saturating_sub(cache.slots);
+        }
+        Pause::Frozen
+    }
+
+    /// The medium becomes idle. Slots are counted from DIFS after that, or after the NAV, or from
+    /// EIFS after a frame that could not be read, whichever is last.
+    #[inline]
+    pub(crate) fn resume(&mut self, now: u64) {
+        if self.error {
+            self.error = false;
+            self.eifs_until = now + u64::from(self.eifs_ns);
+        }
+        self.base = (now.max(self.nav) + u64::from(self.difs_ns)).max(self.eifs_until);
+    }
+
+    /// A frame was read: an EIFS is over (10.3.2.3.7). `duration` is from its Duration field, zero
+    /// where the frame is for this station (10.3.2.4).
+    #[inline]
+    pub(crate) fn correct(&mut self, now: u64, duration: u64) {
+        self.error = false;
+        self.eifs_until = 0;
+        if duration > 0 {
+            self.nav = self.nav.max(now + duration);
+        }
+    }
+
+    /// A frame could not be read.
+    #[inline]
+    pub(crate) const fn error(&mut self) {
+        self.error = true;
+    }
+
+    /// A back-off begins with that many slots (10.3.4.3). It is counted from now, or from when the
+    /// medium is idle long enough.
+    pub(crate) fn back_off(&mut self, now: u64, slots: u32) {
+        self.drawn = true;
+        self.slots = slots;
+        self.base = self.base.max(now);
+    }
+
+    /// A back-off for a station whose medium is busy.
+    pub(crate) const fn draw(&mut self, slots: u32) {
+        self.drawn = true;
+        self.slots = slots;
+    }
+
+    /// A frame comes to a station that had none. Whether a back-off must be drawn for it.
+    pub(crate) fn contend(&mut self, now: u64, busy: bool) -> bool {
+        self.contending = true;
+        if busy {
+            return !self.drawn;
+        }
+        if !(self.drawn && self.due() >= now) {
+            // Idle, and no back-off left: at once, or when DIFS is over (10.3.4.2).
+            self.drawn = false;
+            self.slots = 0;
+            self.base = self.base.max(now);
+        }
+        false
+    }
+
+    /// The station sends its frame.
+    pub(crate) const fn sends(&mut self) {
+        self.contending = false;
+        self.drawn = false;
+        self.slots = 0;
+    }
+}

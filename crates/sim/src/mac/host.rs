@@ -1,0 +1,67 @@
+//! What stands above the MAC.
+
+use super::frame::OnAir;
+use super::room::Room;
+use espbench_proto::sample::Cause;
+
+/// A station that has read a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// Who.
+    pub station: u32,
+    /// Signal strength, dBm.
+    pub rssi: i8,
+}
+
+/// A station in reach that has not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missed {
+    /// Who.
+    pub station: u32,
+    /// Because of what: [`Cause::Collision`] where another frame was there, or where the station
+    /// was sending, [`Cause::Noise`] where it was too weak even alone.
+    pub cause: Cause,
+}
+
+/// How a frame ended for its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// By what the host knows it.
+    pub tag: u64,
+    /// For unicast, whether it was acknowledged; true for a frame to all.
+    pub delivered: bool,
+    /// How often it was sent.
+    pub attempts: u8,
+}
+
+/// What hands frames to the stations of a room and takes them out: nodes, or a source of load.
+///
+/// One host serves all stations. It may call anything of the room but [`Room::run`].
+pub trait Host {
+    /// The time it asked for with [`Room::wake_at`].
+    fn wake(&mut self, room: &mut Room, token: u64) {
+        let _ = (room, token);
+    }
+
+    /// A data frame has ended. `heard` are the stations above whose MAC it goes: for unicast its
+    /// addressee, if it read it and it is no duplicate. `missed` are those for whom it was and who
+    /// could not read it. Called once a frame.
+    fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+        let _ = (room, frame, heard, missed);
+    }
+
+    /// A station is done with the oldest frame of its queue: it left the queue already.
+    fn done(&mut self, room: &mut Room, station: u32, done: Done) {
+        let _ = (room, station, done);
+    }
+
+    /// A frame of any kind begins: for captures and drawings.
+    fn began(&mut self, frame: &OnAir) {
+        let _ = frame;
+    }
+
+    /// A frame of any kind ends, before anybody learns of it.
+    fn ended(&mut self, frame: &OnAir) {
+        let _ = frame;
+    }
+}

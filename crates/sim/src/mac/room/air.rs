@@ -1,0 +1,174 @@
+//! A frame and its hearers.
+
+use super::events::What;
+use super::{Flight, Hot, Room};
+use crate::air::ear::Signal;
+use crate::mac::access::{Elapsed, Pause};
+use crate::mac::frame::{Kind, OnAir};
+use crate::mac::host::{Heard, Host, Missed};
+use crate::mac::station::Station;
+use crate::mac::timers::{NEVER, Timers};
+use espbench_proto::sample::Cause;
+
+/// The medium becomes busy for a station.
+#[inline]
+pub(super) fn pause(
+    now: u64,
+    turnaround: u64,
+    station: u32,
+    hot: &mut Hot,
+    it: &mut Station,
+    timers: &mut Timers,
+) {
+    pause_cached(now, turnaround, station, hot, || it.draw(), timers, &mut Elapsed::default());
+}
+
+#[inline]
+fn pause_cached(
+    now: u64,
+    turnaround: u64,
+    station: u32,
+    hot: &mut Hot,
+    draw: impl FnOnce() -> u32,
+    timers: &mut Timers,
+    cache: &mut Elapsed,
+) {
+    let contending = hot.access.contending;
+    match hot.access.pause(now, turnaround, cache) {
+        Pause::Committed => return,
+        Pause::Frozen => {}
+        Pause::Draw => hot.access.draw(draw()),
+    }
+    if contending {
+        timers.set(station, NEVER);
+    }
+}
+
+impl Room {
+    /// Puts a frame on the air. Its sender has turned to sending.
+    pub(super) fn begin<H: Host + ?Sized>(&mut self, host: &mut H, frame: OnAir) {
+        let slot = self.free.pop().unwrap_or(self.flights.len() as u32);
+        let sure = self.decoder.sure(frame.mode, frame.octets);
+        let signal = Signal { frame: slot, mode: frame.mode, octets: frame.octets, sure };
+        let flight = Flight { frame, signal, flies: true };
+        match self.flights.get_mut(slot as usize) {
+            Some(free) => *free = flight,
+            None => self.flights.push(flight),
+        }
+        self.events.push(frame.end, What::End(slot));
+        host.began(&frame);
+        self.reach(&frame, &signal);
+    }
+
+    /// The loop over hearers when a frame begins.
+    fn reach(&mut self, frame: &OnAir, signal: &Signal) {
+        let Self { now, links, receivers, medium, decoder, hot, stations, timers, flights, .. } =
+            self;
+        let (now, decoder, turnaround) = (*now, &**decoder, medium.turnaround_ns);
+        let mut cache = Elapsed::default();
+        for link in links.of(frame.from) {
+            let station = link.station();
+            let it = &mut hot[station as usize];
+            let power = medium.through(link.power(), frame.channel, it.ear.channel);
+            let kind = &receivers[usize::from(it.ear.kind)];
+            let reading = |slot: u32| flights[slot as usize].signal;
+            it.ear.arrive(now, power, signal, kind, decoder, reading);
+            let senses = it.ear.senses(kind);
+            if senses == it.ear.busy {
+                continue;
+            }
+            it.ear.busy = senses;
+            if senses {
+                let draw = || stations[station as usize].draw();
+                pause_cached(now, turnaround, station, it, draw, timers, &mut cache);
+            } else {
+                it.access.resume(now);
+                if it.access.contending {
+                    timers.set(station, it.access.due());
+                }
+            }
+        }
+    }
+
+    /// The loop over hearers when a frame ends. Fills the lists of who read it, who did not, and
+    /// who takes it for an answer.
+    fn leave(&mut self, frame: &OnAir, slot: u32) {
+        let Self {
+            now,
+            links,
+            receivers,
+            medium,
+            decoder,
+            hot,
+            stations,
+            timers,
+            flights,
+            scratch,
+            ..
+        } = self;
+        let (now, decoder) = (*now, &**decoder);
+        for link in links.of(frame.from) {
+            let station = link.station();
+            let it = &mut hot[station as usize];
+            let power = medium.through(link.power(), frame.channel, it.ear.channel);
+            let kind = &receivers[usize::from(it.ear.kind)];
+            let reading = |slot: u32| flights[slot as usize].signal;
+            let mine = frame.to == station;
+            let wanted = frame.kind == Kind::Data && (mine || frame.is_group());
+            let chance = it.ear.leave(now, power, slot, kind, decoder, reading);
+            let certain = matches!(chance, Some(chance) if chance >= 1.0);
+            let read = certain
+                || chance.is_some_and(|it| it > 0.0 && stations[station as usize].lucky(it));
+            if read {
+                it.access.correct(now, if mine { 0 } else { frame.duration_ns });
+                if wanted {
+                    scratch.heard.push(Heard { station, rssi: link.rssi() });
+                }
+            } else {
+                let alone = if chance.is_some() {
+                    it.access.error();
+                    it.ear.clean(kind)
+                } else {
+                    power >= kind.sensitivity
+                };
+                if wanted {
+                    let cause = if alone { Cause::Collision } else { Cause::Noise };
+                    scratch.missed.push(Missed { station, cause });
+                }
+            }
+            if chance.is_some() && it.access.waiting {
+                scratch.answered.push((station, read && mine && frame.kind == Kind::Ack));
+            }
+            if it.ear.busy && !it.ear.senses(kind) {
+                it.ear.busy = false;
+                it.access.resume(now);
+                if it.access.contending {
+                    timers.set(station, it.access.due());
+                }
+            }
+        }
+    }
+
+    /// A frame ends.
+    pub(super) fn end<H: Host + ?Sized>(&mut self, host: &mut H, slot: u32) {
+        let flight = &mut self.flights[slot as usize];
+        flight.flies = false;
+        let frame = flight.frame;
+        host.ended(&frame);
+        self.hot[frame.from as usize].ear.sending = false;
+        self.sense(frame.from);
+        self.leave(&frame, slot);
+        self.free.push(slot);
+        self.over(host, &frame);
+    }
+
+    /// A station turns from listening to sending an ACK.
+    pub(super) fn turn_to_sending(&mut self, station: u32) {
+        self.hot[station as usize].ear.begin_sending_soon();
+        self.sense(station);
+        // Even where its own back-off was about to end.
+        if self.hot[station as usize].access.contending {
+            self.timers.set(station, NEVER);
+        }
+    }
+}

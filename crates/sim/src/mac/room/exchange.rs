@@ -1,0 +1,201 @@
+//! Attempts, answers and time-outs (10.3.2.9, 10.3.2.11, 10.3.4.4).
+
+use super::Room;
+use super::events::What;
+use crate::air::ear::NOTHING;
+use crate::mac::frame::{GROUP, Kind, OnAir};
+use crate::mac::host::{Done, Host};
+use crate::mac::timers::NEVER;
+use crate::radio::airtime::ACK_OCTETS;
+use crate::radio::{Mode, airtime, timing};
+use espbench_proto::sample::Cause;
+
+impl Room {
+    /// A station that has turned to sending sends the head of its queue.
+    pub(super) fn attempt<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
+        let it = &mut self.stations[station as usize];
+        let Some(&packet) = it.queue.front() else { return };
+        it.engaged = true;
+        let (sequence, mode) = it.attempt(packet.mode);
+        let group = packet.to == GROUP;
+        let duration_ns = if group { 0 } else { self.answer_ns(station, mode) };
+        let frame = OnAir {
+            kind: Kind::Data,
+            from: station,
+            to: packet.to,
+            sequence,
+            attempt: self.stations[station as usize].attempt,
+            channel: self.hot[station as usize].ear.channel,
+            mode,
+            octets: packet.octets,
+            begin: self.now,
+            end: self.now + airtime(mode, packet.octets),
+            duration_ns,
+            tag: packet.tag,
+        };
+        self.begin(host, frame);
+    }
+
+    /// A station sends an ACK, unless it is sending something else.
+    pub(super) fn answer<H: Host + ?Sized>(
+        &mut self,
+        host: &mut H,
+        station: u32,
+        to: u32,
+        mode: Mode,
+    ) {
+        if self.hot[station as usize].ear.sending {
+            return;
+        }
+        self.turn_to_sending(station);
+        self.stations[station as usize].counters.acks += 1;
+        let ack = OnAir {
+            kind: Kind::Ack,
+            from: station,
+            to,
+            sequence: 0,
+            attempt: 1,
+            channel: self.hot[station as usize].ear.channel,
+            mode,
+            octets: ACK_OCTETS,
+            begin: self.now,
+            end: self.now + airtime(mode, ACK_OCTETS),
+            duration_ns: 0,
+            tag: 0,
+        };
+        self.begin(host, ack);
+    }
+
+    /// SIFS and an ACK: what the Duration field of a unicast frame holds (9.2.5.2).
+    fn answer_ns(&self, station: u32, mode: Mode) -> u64 {
+        let settings = &self.stations[station as usize].settings;
+        settings.timing.sifs_ns + airtime(settings.basic.response_to(mode), ACK_OCTETS)
+    }
+
+    /// A frame has ended for all its hearers.
+    pub(super) fn over<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
+        if !self.scratch.answered.is_empty() {
+            self.answers(host);
+        }
+        if frame.kind == Kind::Ack {
+            return;
+        }
+        if !frame.is_group() {
+            self.addressee(frame);
+        }
+        self.hand_up(host, frame);
+        if frame.is_group() {
+            self.finish(host, frame.from, true);
+        } else {
+            self.await_ack(frame);
+        }
+    }
+
+    /// The frame goes up, once for all who have it.
+    fn hand_up<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
+        let heard = core::mem::take(&mut self.scratch.heard);
+        let missed = core::mem::take(&mut self.scratch.missed);
+        for it in &heard {
+            self.stations[it.station as usize].counters.received += 1;
+        }
+        for it in &missed {
+            let counters = &mut self.stations[it.station as usize].counters;
+            match it.cause {
+                Cause::Noise => counters.noise += 1,
+                _ => counters.collided += 1,
+            }
+        }
+        host.heard(self, frame, &heard, &missed);
+        (self.scratch.heard, self.scratch.missed) = (heard, missed);
+        self.scratch.heard.clear();
+        self.scratch.missed.clear();
+    }
+
+    /// The station that a unicast frame is for answers, even what it has got before, and even if
+    /// the medium is busy (10.3.2.9).
+    fn addressee(&mut self, frame: &OnAir) {
+        let Some(heard) = self.scratch.heard.first().copied() else { return };
+        let it = &mut self.stations[heard.station as usize];
+        let mode = it.settings.basic.response_to(frame.mode);
+        let at = self.now + it.settings.timing.sifs_ns;
+        if it.is_duplicate(frame.from, frame.sequence, frame.attempt > 1) {
+            it.counters.duplicates += 1;
+            self.scratch.heard.clear();
+        }
+        self.events.push(at, What::Ack { station: heard.station, to: frame.from, mode });
+    }
+
+    fn await_ack(&mut self, frame: &OnAir) {
+        let settings = &self.stations[frame.from as usize].settings;
+        let mode = settings.basic.response_to(frame.mode);
+        let timeout = settings.timing.ack_timeout_ns(mode);
+        self.hot[frame.from as usize].access.waiting = true;
+        self.timers.set(frame.from, self.now + timeout);
+    }
+
+    /// Stations that waited for an ACK have read something. If it is the ACK, fine; anything else
+    /// means failure, at its end (10.3.2.11).
+    fn answers<H: Host + ?Sized>(&mut self, host: &mut H) {
+        let mut answered = core::mem::take(&mut self.scratch.answered);
+        for &(station, acknowledged) in &answered {
+            if acknowledged {
+                self.stations[station as usize].counters.acknowledged += 1;
+                self.finish(host, station, true);
+            } else {
+                self.failed(host, station);
+            }
+        }
+        answered.clear();
+        self.scratch.answered = answered;
+    }
+
+    /// The ACK timeout is over. If the station has by now read the header of some frame, it is the
+    /// end of that frame that decides.
+    pub(super) fn timed_out<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
+        let ear = &self.hot[station as usize].ear;
+        if ear.reads != NOTHING {
+            let flight = &self.flights[ear.reads as usize];
+            let lead = timing::rx_start_delay_ns(flight.frame.mode);
+            if ear.reads_since() + lead <= self.now {
+                return;
+            }
+        }
+        self.failed(host, station);
+    }
+
+    /// No ACK came.
+    fn failed<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
+        let it = &mut self.stations[station as usize];
+        if it.failed() {
+            it.engaged = false;
+            self.back_off(station);
+        } else {
+            it.counters.given_up += 1;
+            self.finish(host, station, false);
+        }
+    }
+
+    /// A station is done with the head of its queue.
+    fn finish<H: Host + ?Sized>(&mut self, host: &mut H, station: u32, delivered: bool) {
+        let it = &mut self.stations[station as usize];
+        it.succeeded();
+        it.engaged = false;
+        let attempts = core::mem::take(&mut it.attempt);
+        let packet = it.queue.pop_front();
+        self.back_off(station);
+        if let Some(packet) = packet {
+            host.done(self, station, Done { tag: packet.tag, delivered, attempts });
+        }
+    }
+
+    /// The back-off after every attempt, whether there is more to send or not (10.3.4.3).
+    fn back_off(&mut self, station: u32) {
+        let it = &mut self.stations[station as usize];
+        let hot = &mut self.hot[station as usize];
+        hot.access.waiting = false;
+        hot.access.contending = !it.queue.is_empty();
+        hot.access.back_off(self.now, it.draw());
+        let due = if hot.access.contending && !hot.ear.busy { hot.access.due() } else { NEVER };
+        self.timers.set(station, due);
+    }
+}

@@ -1,0 +1,236 @@
+//! The loop of events.
+//!
+//! A frame is on the air once. When it begins, and when it ends, one loop goes over its hearers:
+//! power, reading, carrier sense and back-off of a station are side by side in memory. The heap
+//! holds ends of frames, ACKs to be sent and what the host asked for; the timers of medium access
+//! are outside of it.
+//!
+//! Order at one instant: what is in the heap, first in first out; then stations whose time-out or
+//! back-off ends. All that send at one instant have decided to before any of them is heard.
+
+mod air;
+mod events;
+mod exchange;
+mod run;
+
+use super::access::Access;
+use super::frame::OnAir;
+use super::host::{Heard, Missed};
+use super::settings::{Medium, Packet, Settings};
+use super::station::{Counters, Station};
+use super::timers::Timers;
+use crate::air::ear::{Ear, Signal};
+use crate::air::{Decoder, Links, Receiver};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_proto::time::Instant;
+use events::{Events, What};
+
+/// What a frame does to a station: one for each station, in one list.
+#[derive(Debug)]
+struct Hot {
+    ear: Ear,
+    access: Access,
+}
+
+/// A frame on the air, and what receivers must know of it.
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    frame: OnAir,
+    signal: Signal,
+    flies: bool,
+}
+
+/// A driver has no buffer left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Full;
+
+/// Stations, their medium, and virtual time.
+pub struct Room {
+    now: u64,
+    links: Links,
+    receivers: Vec<Receiver>,
+    medium: Medium,
+    decoder: Box<dyn Decoder>,
+    hot: Vec<Hot>,
+    stations: Vec<Station>,
+    timers: Timers,
+    events: Events,
+    flights: Vec<Flight>,
+    free: Vec<u32>,
+    scratch: Scratch,
+}
+
+/// Lists that are used again in every step.
+#[derive(Debug, Default)]
+struct Scratch {
+    due: Vec<u32>,
+    heard: Vec<Heard>,
+    missed: Vec<Missed>,
+    /// Stations that waited for an ACK and have read something, or failed to.
+    answered: Vec<(u32, bool)>,
+}
+
+impl core::fmt::Debug for Room {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Room").field("now", &self.now).field("stations", &self.hot.len()).finish()
+    }
+}
+
+impl Room {
+    /// A room of as many stations as there are settings. `links` says who hears whom,
+    /// `receivers` what kinds of receivers there are ([`Settings::receiver`] chooses).
+    #[must_use]
+    pub fn new(
+        seed: u64,
+        links: Links,
+        receivers: &[Receiver],
+        decoder: Box<dyn Decoder>,
+        settings: impl IntoIterator<Item = Settings>,
+    ) -> Self {
+        let last = receivers.len().saturating_sub(1);
+        let (mut hot, mut stations) = (Vec::new(), Vec::new());
+        for (number, settings) in settings.into_iter().take(links.stations()).enumerate() {
+            let kind = usize::from(settings.receiver).min(last) as u8;
+            hot.push(Hot {
+                ear: Ear::new(settings.channel, kind),
+                access: Access::new(settings.timing),
+            });
+            stations.push(Station::new(seed, number as u32, settings));
+        }
+        assert_eq!(hot.len(), links.stations(), "settings for every station of the links");
+        let receivers =
+            if receivers.is_empty() { [Receiver::default()].into() } else { receivers.into() };
+        Self {
+            now: 0,
+            timers: Timers::new(hot.len()),
+            links,
+            receivers,
+            medium: Medium::default(),
+            decoder,
+            hot,
+            stations,
+            events: Events::default(),
+            flights: Vec::new(),
+            free: Vec::new(),
+            scratch: Scratch::default(),
+        }
+    }
+
+    /// The same room with another medium.
+    #[must_use]
+    pub fn with_medium(mut self, medium: Medium) -> Self {
+        self.medium = medium;
+        self
+    }
+
+    /// What time it is.
+    #[must_use]
+    pub const fn now(&self) -> Instant {
+        Instant::from_nanos(self.now)
+    }
+
+    /// How many stations there are.
+    #[must_use]
+    pub fn stations(&self) -> u32 {
+        self.hot.len() as u32
+    }
+
+    /// What a station has counted.
+    #[must_use]
+    pub fn counters(&self, station: u32) -> Counters {
+        self.stations.get(station as usize).map_or_else(Counters::default, |it| it.counters)
+    }
+
+    /// Frames in the queue of a station, with the one that is being sent.
+    #[must_use]
+    pub fn queued(&self, station: u32) -> usize {
+        self.stations.get(station as usize).map_or(0, |it| it.queue.len())
+    }
+
+    /// The channel of a station.
+    #[must_use]
+    pub fn channel(&self, station: u32) -> u8 {
+        self.hot.get(station as usize).map_or(0, |it| it.ear.channel)
+    }
+
+    /// Calls [`Host::wake`](super::Host::wake) with `token`, at that time or, if it is past, next.
+    pub fn wake_at(&mut self, at: Instant, token: u64) {
+        self.events.push(at.as_nanos().max(self.now), What::Wake(token));
+    }
+
+    /// As [`Room::wake_at`], from now.
+    pub fn wake_in(&mut self, time: Duration, token: u64) {
+        self.wake_at(self.now() + time, token);
+    }
+
+    /// Hands a frame to the driver of a station.
+    ///
+    /// # Errors
+    ///
+    /// [`Full`] if it has no buffer left, or there is no such station.
+    pub fn send(&mut self, station: u32, packet: Packet) -> Result<(), Full> {
+        let at = station as usize;
+        let (Some(it), Some(hot)) = (self.stations.get_mut(at), self.hot.get_mut(at)) else {
+            return Err(Full);
+        };
+        if it.queue.len() >= it.settings.buffers {
+            it.counters.refused += 1;
+            return Err(Full);
+        }
+        it.counters.queued += 1;
+        it.queue.push_back(packet);
+        if !it.engaged && !hot.access.contending {
+            if hot.access.contend(self.now, hot.ear.busy) {
+                hot.access.draw(it.draw());
+            }
+            if !hot.ear.busy {
+                self.timers.set(station, hot.access.due());
+            }
+        }
+        Ok(())
+    }
+
+    /// Tunes a station to another channel, at once. What it reads is lost; a frame that it sends
+    /// goes on where it began.
+    pub fn tune(&mut self, station: u32, channel: u8) {
+        let at = station as usize;
+        let Some(hot) = self.hot.get_mut(at) else { return };
+        if hot.ear.channel == channel {
+            return;
+        }
+        hot.ear.retune(channel);
+        for flight in self.flights.iter().filter(|it| it.flies) {
+            if let Some(link) = self.links.between(flight.frame.from, station) {
+                hot.ear.sum += self.medium.through(link.power(), flight.frame.channel, channel);
+            }
+        }
+        self.sense(station);
+        // With its time-out past it was waiting for the end of what it read.
+        if self.hot[at].access.waiting && !self.timers.runs(station) {
+            self.timers.set(station, self.now);
+        }
+    }
+
+    /// Follows a change of what a station senses.
+    fn sense(&mut self, station: u32) {
+        let at = station as usize;
+        let hot = &mut self.hot[at];
+        let senses = hot.ear.senses(&self.receivers[usize::from(hot.ear.kind)]);
+        if senses == hot.ear.busy {
+            return;
+        }
+        hot.ear.busy = senses;
+        if senses {
+            let turnaround = self.medium.turnaround_ns;
+            let it = &mut self.stations[at];
+            air::pause(self.now, turnaround, station, hot, it, &mut self.timers);
+        } else {
+            hot.access.resume(self.now);
+            if hot.access.contending {
+                self.timers.set(station, hot.access.due());
+            }
+        }
+    }
+}

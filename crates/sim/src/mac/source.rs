@@ -1,0 +1,73 @@
+//! Simple hosts: senders that always have a frame, and senders by chance.
+
+use super::host::{Done, Host};
+use super::room::Room;
+use super::settings::Packet;
+use crate::random::{Purpose, Random};
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// Senders that never rest: each has two frames in its queue, always.
+#[derive(Clone, Debug)]
+pub struct Saturated {
+    /// What all of them send.
+    pub packet: Packet,
+}
+
+impl Saturated {
+    /// Gives stations their first frames.
+    pub fn start(&self, room: &mut Room, senders: impl IntoIterator<Item = u32>) {
+        for station in senders {
+            for _ in 0..2 {
+                // A queue of one is as good: it is filled again when it is empty.
+                let _ = room.send(station, self.packet);
+            }
+        }
+    }
+}
+
+impl Host for Saturated {
+    fn done(&mut self, room: &mut Room, station: u32, _: Done) {
+        let _ = room.send(station, self.packet);
+    }
+}
+
+/// Senders that get a frame now and then: times between two are exponentially distributed, so
+/// that arrivals are a Poisson process. What finds the queue full is dropped and counted there.
+#[derive(Clone, Debug)]
+pub struct Poisson {
+    packet: Packet,
+    mean_ns: f64,
+    random: Vec<Random>,
+}
+
+impl Poisson {
+    /// `rate` frames a second from each of the first `senders` stations.
+    #[must_use]
+    pub fn new(seed: u64, packet: Packet, senders: u32, rate: f64) -> Self {
+        let random = (0..senders).map(|it| Random::stream(seed, it, Purpose::Arrival)).collect();
+        Self { packet, mean_ns: 1e9 / rate, random }
+    }
+
+    /// Draws when the first frames come.
+    pub fn start(&mut self, room: &mut Room) {
+        for station in 0..self.random.len() {
+            self.next(room, station as u64);
+        }
+    }
+
+    fn next(&mut self, room: &mut Room, station: u64) {
+        let Some(random) = self.random.get_mut(station as usize) else { return };
+        // From 2^-53 to 1: its logarithm is finite.
+        let uniform = ((random.bits() >> 11) + 1) as f64 / 9_007_199_254_740_992.0;
+        let wait = -libm::log(uniform) * self.mean_ns;
+        room.wake_in(Duration::from_nanos(wait as u64), station);
+    }
+}
+
+impl Host for Poisson {
+    fn wake(&mut self, room: &mut Room, token: u64) {
+        let _ = room.send(token as u32, self.packet);
+        self.next(room, token);
+    }
+}

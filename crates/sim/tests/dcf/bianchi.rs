@@ -1,0 +1,106 @@
+//! How much a saturated room of stations gets through, by equations.
+//!
+//! The model is that of G. Bianchi, "Performance analysis of the IEEE 802.11 distributed
+//! coordination function", IEEE JSAC 18(3), 2000: a station sends in a slot with probability tau,
+//! whatever happened before, and tau follows from the probability p that others do. With the retry
+//! limit of H. Wu et al., "Performance of reliable transport protocol over IEEE 802.11 wireless
+//! LAN", INFOCOM 2002. Refined by I. Tinnirello, G. Bianchi and Y. Xiao, "Refinements on IEEE 802.11
+//! distributed coordination function modeling approaches", IEEE Transactions on Vehicular
+//! Technology 59(3), 2010: a counter that is frozen above zero cannot reach zero in the first slot
+//! after a busy medium, so in that slot only stations send that have just sent and draw zero.
+
+/// Times in microseconds and windows, of 802.11b with the long preamble at 1 Mbit/s.
+pub(crate) const SLOT: f64 = 20.0;
+pub(crate) const SIFS: f64 = 10.0;
+pub(crate) const PLCP: f64 = 192.0;
+pub(crate) const DIFS: f64 = SIFS + 2.0 * SLOT;
+pub(crate) const ACK: f64 = PLCP + 14.0 * 8.0;
+pub(crate) const CW_MIN: u32 = 31;
+pub(crate) const CW_MAX: u32 = 1023;
+pub(crate) const ATTEMPTS: usize = 7;
+
+/// What the model says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer {
+    /// Frames that get through, a second.
+    pub(crate) good: f64,
+    /// Frames sent, a second.
+    pub(crate) sent: f64,
+    /// Of these, the share that collides.
+    pub(crate) collide: f64,
+}
+
+/// `stations` that always send, to all (`unicast` false: no answer, no repetition) or to one more
+/// station; MPDUs of `octets`.
+pub(crate) fn refined(stations: usize, octets: u32, unicast: bool) -> Answer {
+    let windows: Vec<f64> = (0..if unicast { ATTEMPTS } else { 1 })
+        .map(|stage| f64::from(((CW_MIN + 1) << stage).min(CW_MAX + 1)))
+        .collect();
+    let tau = solve(stations, &windows);
+    let air = PLCP + f64::from(octets) * 8.0;
+    let alone = air + DIFS + if unicast { SIFS + ACK } else { 0.0 };
+    let bursts = bursts(stations, &windows, [alone, air + DIFS]);
+    let (mut time, mut good, mut sent, mut collide) = (0.0, 0.0, 0.0, 0.0);
+    for (senders, chance) in binomial(stations, tau).into_iter().enumerate() {
+        time += chance * SLOT;
+        if let Some(burst) = senders.checked_sub(1).and_then(|at| bursts.get(at)) {
+            time += chance * burst[0];
+            good += chance * burst[1];
+            sent += chance * burst[2];
+            collide += chance * burst[3];
+        }
+    }
+    Answer { good: good / time * 1e6, sent: sent / time * 1e6, collide: collide / sent }
+}
+
+/// The probability of sending in a slot that is open to all. There a counter is at least 1: a
+/// window of W has W - 1 values.
+fn solve(stations: usize, windows: &[f64]) -> f64 {
+    let (mut low, mut high) = (0.0_f64, 1.0_f64);
+    for _ in 0..200 {
+        let tau = (low + high) / 2.0;
+        let p = 1.0 - (1.0 - tau).powi(stations as i32 - 1);
+        let (mut attempts, mut slots) = (0.0, 0.0);
+        for (stage, window) in windows.iter().enumerate() {
+            attempts += p.powi(stage as i32);
+            slots += p.powi(stage as i32) * window / 2.0;
+        }
+        *if attempts / slots > tau { &mut low } else { &mut high } = tau;
+    }
+    low
+}
+
+/// Time, good frames, frames, and collided frames from the moment when 1, 2, … stations begin to
+/// send to the first slot that is open to all.
+fn bursts(stations: usize, windows: &[f64], times: [f64; 2]) -> Vec<[f64; 4]> {
+    let mut bursts: Vec<[f64; 4]> = Vec::new();
+    for senders in 1..=stations {
+        let one = senders == 1;
+        // After a collision most are in the second window.
+        let zero = 1.0 / windows[if one { 0 } else { 1.min(windows.len() - 1) }];
+        let count = senders as f64;
+        let mut burst = if one { [times[0], 1.0, 1.0, 0.0] } else { [times[1], 0.0, count, count] };
+        let again = binomial(senders, zero);
+        for (senders, chance) in again.iter().enumerate().take(senders).skip(1) {
+            for (sum, value) in burst.iter_mut().zip(bursts[senders - 1]) {
+                *sum += chance * value;
+            }
+        }
+        // All of them again: the same burst once more.
+        bursts.push(burst.map(|value| value / (1.0 - again[senders])));
+    }
+    bursts
+}
+
+/// The probabilities of 0 to `n` hits.
+fn binomial(n: usize, p: f64) -> Vec<f64> {
+    let mut chances = vec![1.0];
+    for _ in 0..n {
+        chances.push(0.0);
+        for hits in (1..chances.len()).rev() {
+            chances[hits] = chances[hits] * (1.0 - p) + chances[hits - 1] * p;
+        }
+        chances[0] *= 1.0 - p;
+    }
+    chances
+}

@@ -1,0 +1,62 @@
+//! The same rooms busy period by busy period, with nothing but counters, and without two things
+//! that the model takes for granted:
+//!
+//! - all stations find the same probability of a collision, whatever happened before. With few
+//!   senders it is not so: those that collided both have a wide window, and meet less often;
+//! - all go on counting at the same time. A station without its ACK notices only when the ACK
+//!   timeout is over (10.3.2.11), 172 us after DIFS; the others are eight slots ahead by then.
+
+use super::bianchi::{ACK, ATTEMPTS, Answer, CW_MAX, CW_MIN, DIFS, PLCP, SIFS, SLOT};
+use espbench_sim::random::{Purpose, Random};
+
+/// The ACK timeout, from the end of a frame.
+const TIMEOUT: f64 = SIFS + SLOT + PLCP;
+
+struct Sender {
+    counter: u32,
+    attempt: usize,
+    /// From the end of the last busy period to its first slot.
+    wait: f64,
+}
+
+impl Sender {
+    fn due(&self) -> f64 {
+        self.wait + f64::from(self.counter) * SLOT
+    }
+}
+
+/// Goes on until that many frames were sent. All times are whole numbers, so sums are exact.
+pub(crate) fn walk(stations: usize, octets: u32, unicast: bool, frames: u64) -> Answer {
+    let mut random = Random::stream(1, 0, Purpose::Board);
+    let mut draw = |attempt: usize| {
+        let window = ((CW_MIN + 1) << attempt).min(CW_MAX + 1);
+        (random.bits() >> 32) as u32 % window
+    };
+    let sender = |_| Sender { counter: draw(0), attempt: 0, wait: DIFS };
+    let mut senders: Vec<Sender> = (0..stations).map(sender).collect();
+    let air = PLCP + f64::from(octets) * 8.0;
+    let (mut time, mut good, mut sent, mut collided) = (0.0, 0_u64, 0_u64, 0_u64);
+    while sent < frames {
+        let due = senders.iter().map(Sender::due).fold(f64::INFINITY, f64::min);
+        let now = senders.iter().filter(|it| it.due() == due).count() as u64;
+        let alone = now == 1;
+        sent += now;
+        good += u64::from(alone);
+        collided += if alone { 0 } else { now };
+        time += due + air + if alone && unicast { SIFS + ACK } else { 0.0 };
+        for it in &mut senders {
+            if it.due() > due {
+                let gone = ((due - it.wait) / SLOT).max(0.0);
+                it.counter -= gone as u32;
+                it.wait = DIFS;
+                continue;
+            }
+            let again = unicast && !alone && it.attempt + 1 < ATTEMPTS;
+            it.attempt = if again { it.attempt + 1 } else { 0 };
+            it.counter = draw(it.attempt);
+            it.wait = if unicast && !alone { TIMEOUT } else { DIFS };
+        }
+    }
+    let rate = |count: u64| count as f64 / time * 1e6;
+    Answer { good: rate(good), sent: rate(sent), collide: collided as f64 / sent as f64 }
+}
