@@ -11,7 +11,7 @@ const BOUND: usize = 24 * 1024;
 #[test]
 fn a_small_node_with_all_services_fits_its_bound() {
     println!("{:>6} bytes  SmallNode; at most {BOUND}", size_of::<SmallNode>());
-    println!("{:>6} bytes    its services", size_of::<Parts<100, 48>>());
+    println!("{:>6} bytes    its services", size_of::<Parts<100, 48, 250>>());
     println!("{:>6} bytes    its engine", size_of::<Engine<4096, 250>>());
     println!("{:>6} bytes    what they share", size_of::<Shared>());
     println!("{:>6} bytes  Node with the component's own bounds", size_of::<Node>());
