@@ -71,7 +71,7 @@ impl Reception {
     }
 
     /// From `from_ns` to `to_ns` after the frame's start, the ratio of signal to noise and
-    /// interference ([`Receiver::sinr_db`](super::chip::Receiver::sinr_db)) was `sinr_db`. Pieces may come in any order,
+    /// interference ([`Receiver::sinr_db`](super::receiver::Receiver::sinr_db)) was `sinr_db`. Pieces may come in any order,
     /// and must not overlap. A piece that no one reports was clean.
     pub fn hear(&mut self, errors: &ErrorTable, from_ns: u64, to_ns: u64, sinr_db: f64) {
         self.header.hear(errors, from_ns, to_ns, sinr_db);
