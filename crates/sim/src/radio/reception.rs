@@ -100,10 +100,8 @@ impl Reception {
 
 /// Which of several frames a receiver listens to.
 ///
-/// The numbers are those of ns-3 (`ThresholdPreambleDetectionModel`, `SimpleFrameCaptureModel`):
-/// measurements of 802.11b agree on some 5 dB for a stronger frame that comes during the preamble
-/// of a weaker one (Kochut, Vasan, Shankar and Agrawala 2004, "Sniffing out the correct physical
-/// layer capture model in 802.11b", ICNP).
+/// The numbers are the defaults of ns-3 (`ThresholdPreambleDetectionModel`,
+/// `SimpleFrameCaptureModel`); they are for the lab to fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Capture {
     /// How much a preamble must stand out from all other frames together to be found. Noise is
