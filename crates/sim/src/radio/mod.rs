@@ -11,7 +11,8 @@
 //! | [`response`] | at which rate an ACK or CTS answers |
 //! | [`mod@airtime`] | how long a frame takes, part by part |
 //! | [`error`] | how many frames noise and interference spoil |
-//! | [`chip`] | what the chips' receivers can hear, from their datasheets |
+//! | [`chip`] | what datasheets say of the radios of chips |
+//! | [`receiver`] | noise and corrections, so that each chip hears what its datasheet claims |
 //! | [`reception`] | a frame under changing interference; which of two frames is heard |
 //! | [`reader`] | error model and receiver as one question |
 //! | [`channel`] | channels, and what another channel hears |
@@ -30,17 +31,19 @@ pub mod name;
 pub mod power;
 pub mod propagation;
 pub mod reader;
+pub mod receiver;
 pub mod reception;
 pub mod response;
 pub mod timing;
 
 pub use airtime::{Airtime, airtime};
 pub use channel::{Channel, Overlap, Spectrum};
-pub use chip::{Chip, Receiver};
+pub use chip::Chip;
 pub use error::{Curve, ErrorTable};
 pub use mode::{Guard, Hr, Ht, Mcs, Mode, Ofdm, Preamble, Width};
 pub use propagation::Room;
 pub use reader::Reader;
+pub use receiver::Receiver;
 pub use reception::{Capture, Reception};
 pub use response::BasicRates;
 pub use timing::Timing;

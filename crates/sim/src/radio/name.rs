@@ -214,6 +214,22 @@ mod tests {
         }
     }
 
+    proptest::proptest! {
+        #[test]
+        fn any_text_and_code_is_read_without_a_panic(text in ".{0,24}", near in "[0-9.mMcCsSgGiIlLhHtT_ -]{0,20}", code: u8) {
+            for text in [text, near] {
+                if let Ok(mode) = text.parse::<Mode>() {
+                    proptest::prop_assert_eq!(mode.to_string().parse(), Ok(mode));
+                }
+            }
+            for codes in [Codes::Ht, Codes::He] {
+                if let Some(mode) = Mode::from_esp(code, codes, Width::Mhz20) {
+                    proptest::prop_assert_eq!(mode.esp_rate(codes), code);
+                }
+            }
+        }
+    }
+
     #[test]
     fn codes_come_back_as_their_mode() {
         for codes in [Codes::Ht, Codes::He] {

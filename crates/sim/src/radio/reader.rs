@@ -4,10 +4,10 @@
 use alloc::sync::Arc;
 
 use super::airtime::Airtime;
-use super::chip::Receiver;
 use super::error::{Curve, ErrorTable};
 use super::mode::Mode;
 use super::power::{decibels, exp2, factor};
+use super::receiver::Receiver;
 
 /// A receiver with the error model.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ mod tests {
             let reader = Reader::new(errors.clone(), Receiver::of(chip));
             for mode in Mode::ALL {
                 let Some(dbm) = chip.sensitivity_dbm(mode) else { continue };
-                let (octets, loss) = super::super::chip::reference_frame(mode);
+                let (octets, loss) = super::super::receiver::reference_frame(mode);
                 let air_ns = Airtime::of(mode, octets).energy_ns();
                 let sinr = milliwatts(dbm) / reader.receiver().noise_mw(mode);
                 let survival = reader.survival(mode, octets, sinr, air_ns);

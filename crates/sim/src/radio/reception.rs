@@ -71,7 +71,7 @@ impl Reception {
     }
 
     /// From `from_ns` to `to_ns` after the frame's start, the ratio of signal to noise and
-    /// interference ([`Receiver::sinr_db`](super::chip::Receiver::sinr_db)) was `sinr_db`. Pieces may come in any order,
+    /// interference ([`Receiver::sinr_db`](super::receiver::Receiver::sinr_db)) was `sinr_db`. Pieces may come in any order,
     /// and must not overlap. A piece that no one reports was clean.
     pub fn hear(&mut self, errors: &ErrorTable, from_ns: u64, to_ns: u64, sinr_db: f64) {
         self.header.hear(errors, from_ns, to_ns, sinr_db);
@@ -100,10 +100,8 @@ impl Reception {
 
 /// Which of several frames a receiver listens to.
 ///
-/// The numbers are those of ns-3 (`ThresholdPreambleDetectionModel`, `SimpleFrameCaptureModel`):
-/// measurements of 802.11b agree on some 5 dB for a stronger frame that comes during the preamble
-/// of a weaker one (Kochut, Vasan, Shankar and Agrawala 2004, "Sniffing out the correct physical
-/// layer capture model in 802.11b", ICNP).
+/// The numbers are the defaults of ns-3 (`ThresholdPreambleDetectionModel`,
+/// `SimpleFrameCaptureModel`); they are for the lab to fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Capture {
     /// How much a preamble must stand out from all other frames together to be found. Noise is

@@ -6,10 +6,10 @@ use core::f64::consts::FRAC_1_SQRT_2;
 use super::{Curve, hazard_of};
 
 /// A punctured code: the bits it takes in at a time, the shortest distance between two paths, and
-/// how many wrong bits the paths of each distance bring. Rates 1/2, 2/3 and 3/4: Frenger, Orten,
-/// Ottosson and Svensson 1998, "Multi-rate convolutional codes" (as in Miller 2003, Tables 3.1.1
-/// and 3.1.2). Rate 5/6: Begin, Haccoun and Paquin 1990, "Further results on high-rate punctured
-/// convolutional codes", IEEE Trans. Communications 38(11).
+/// how many wrong bits the paths of each distance bring. Rates 1/2, 2/3 and 3/4: Miller 2003,
+/// Tables 3.1.1 and 3.1.2. Rate 5/6: Haccoun and Begin, "High-rate punctured convolutional codes
+/// for Viterbi and sequential decoding", IEEE Trans. Communications, Table V (both as ns-3 cites
+/// them).
 struct Code {
     bits: f64,
     /// The distance of the first weight, and the step to the next.
