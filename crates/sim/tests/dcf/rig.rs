@@ -25,9 +25,19 @@ pub(crate) struct Rates {
 
 /// A room of `stations` that all hear each other.
 pub(crate) fn room(seed: u64, stations: u32) -> Room {
-    let settings = (0..stations).map(|_| Settings::default());
-    let decoder = Box::new(Cutoff::from_db(4.0));
-    Room::new(seed, Links::uniform(stations, DBM), &[Receiver::default()], decoder, settings)
+    room_of(seed, Links::uniform(stations, DBM), &Settings::default())
+}
+
+/// Stations that are all alike.
+pub(crate) fn room_of(seed: u64, links: Links, settings: &Settings) -> Room {
+    room_with(seed, links, settings, Receiver::default())
+}
+
+/// With another receiver.
+pub(crate) fn room_with(seed: u64, links: Links, settings: &Settings, receiver: Receiver) -> Room {
+    let count = links.stations();
+    let settings = (0..count).map(|_| settings.clone());
+    Room::new(seed, links, &[receiver], Box::new(Cutoff::from_db(4.0)), settings)
 }
 
 /// A frame to everybody, or to a station.
