@@ -1,6 +1,7 @@
 //! Who hears whom, and how strongly.
 
 use super::power::{Packed, Power};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 /// One hearer of a sender: eight bytes, because a room of ten thousand has many.
@@ -43,29 +44,24 @@ impl Link {
 
 /// The hearers of every station, each list in the order of their numbers.
 #[derive(Clone, Debug, Default)]
-pub struct Links {
-    /// Where the list of a station begins; the list of the last one ends at the last entry.
-    starts: Vec<usize>,
-    links: Vec<Link>,
-}
+pub struct Links(Vec<Box<[Link]>>);
 
 impl Links {
     /// Of `stations` stations, with what `dbm(from, to)` says arrives. Whoever gets less than
     /// `floor_dbm` hears nothing, and costs nothing.
     pub fn new(stations: u32, floor_dbm: f64, mut dbm: impl FnMut(u32, u32) -> f64) -> Self {
-        let mut starts = Vec::with_capacity(stations as usize + 1);
-        let mut links = Vec::new();
-        for from in 0..stations {
-            starts.push(links.len());
+        let mut list = Vec::new();
+        let lists = (0..stations).map(|from| {
+            list.clear();
             for to in (0..stations).filter(|&to| to != from) {
                 let power = dbm(from, to);
                 if power >= floor_dbm {
-                    links.push(Link::new(to, power));
+                    list.push(Link::new(to, power));
                 }
             }
-        }
-        starts.push(links.len());
-        Self { starts, links }
+            Box::from(&list[..])
+        });
+        Self(lists.collect())
     }
 
     /// All hear all, equally.
@@ -77,29 +73,25 @@ impl Links {
     /// How many stations there are.
     #[must_use]
     pub fn stations(&self) -> usize {
-        self.starts.len().saturating_sub(1)
+        self.0.len()
     }
 
     /// How many pairs hear each other, each direction counted.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.links.len()
+        self.0.iter().map(|list| list.len()).sum()
     }
 
     /// Whether nobody hears anybody.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.links.is_empty()
+        self.len() == 0
     }
 
     /// Who hears that one.
     #[must_use]
     pub fn of(&self, from: u32) -> &[Link] {
-        let from = from as usize;
-        match (self.starts.get(from), self.starts.get(from + 1)) {
-            (Some(&start), Some(&end)) => &self.links[start..end],
-            _ => &[],
-        }
+        self.0.get(from as usize).map_or(&[], |list| &list[..])
     }
 
     /// What of one reaches another.

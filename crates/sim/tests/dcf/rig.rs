@@ -25,9 +25,19 @@ pub(crate) struct Rates {
 
 /// A room of `stations` that all hear each other.
 pub(crate) fn room(seed: u64, stations: u32) -> Room {
-    let settings = (0..stations).map(|_| Settings::default());
-    let decoder = Box::new(Cutoff::from_db(4.0));
-    Room::new(seed, Links::uniform(stations, DBM), &[Receiver::default()], decoder, settings)
+    room_of(seed, Links::uniform(stations, DBM), &Settings::default())
+}
+
+/// Stations that are all alike.
+pub(crate) fn room_of(seed: u64, links: Links, settings: &Settings) -> Room {
+    room_with(seed, links, settings, Receiver::default())
+}
+
+/// With another receiver.
+pub(crate) fn room_with(seed: u64, links: Links, settings: &Settings, receiver: Receiver) -> Room {
+    let count = links.stations();
+    let settings = (0..count).map(|_| settings.clone());
+    Room::new(seed, links, &[receiver], Box::new(Cutoff::from_db(4.0)), settings)
 }
 
 /// A frame to everybody, or to a station.
@@ -48,9 +58,8 @@ struct Count {
     received: u64,
     finished: u64,
     given_up: u64,
-    /// Of the busy period that goes on: its end and its frames.
-    end: u64,
-    together: u64,
+    /// Of the busy period that goes on, on each channel: its end and its frames.
+    busy: [(u64, u64); 15],
 }
 
 impl<H: Host> Host for Observer<H> {
@@ -75,16 +84,17 @@ impl<H: Host> Host for Observer<H> {
         }
         let count = &mut self.count;
         count.sent += 1;
-        if frame.begin >= count.end {
-            count.together = 0;
+        let (end, together) = &mut count.busy[usize::from(frame.channel)];
+        if frame.begin >= *end {
+            *together = 0;
         }
-        count.together += 1;
-        count.collided += match count.together {
+        *together += 1;
+        count.collided += match together {
             1 => 0,
             2 => 2,
             _ => 1,
         };
-        count.end = frame.end;
+        *end = frame.end;
     }
 }
 
@@ -122,10 +132,17 @@ pub(crate) fn unicast(seed: u64, senders: u32, seconds: u32) -> Rates {
     observe(&mut room, host, 1, seconds)
 }
 
-/// Stations that broadcast now and then, `rate` frames a second in all.
-pub(crate) fn by_chance(seed: u64, stations: u32, rate: f64, seconds: u32) -> Rates {
-    let mut room = room(seed, stations);
+/// Stations that broadcast now and then, `rate` frames a second in all, spread over channels that
+/// do not hear each other: 1, 6, 11.
+pub(crate) fn crowd(seed: u64, stations: u32, channels: u8, rate: f64, seconds: u32) -> Rates {
+    let settings = (0..stations).map(|station| {
+        let channel = 1 + (station % u32::from(channels)) as u8 * 5;
+        Settings { channel, ..Settings::default() }
+    });
+    let decoder = Box::new(Cutoff::from_db(4.0));
+    let links = Links::uniform(stations, DBM);
+    let mut room = Room::new(seed, links, &[Receiver::default()], decoder, settings);
     let mut host = Poisson::new(seed, packet(GROUP), stations, rate / f64::from(stations));
     host.start(&mut room);
-    observe(&mut room, host, stations - 1, seconds)
+    observe(&mut room, host, stations / u32::from(channels) - 1, seconds)
 }

@@ -3,7 +3,7 @@
 //! How long each is watched is chosen so that the standard error is under 0.4 %.
 
 use crate::bianchi::{Answer, refined};
-use crate::rig::{OCTETS, Rates, broadcast, by_chance, unicast};
+use crate::rig::{OCTETS, Rates, broadcast, crowd, unicast};
 use crate::walk::walk;
 
 #[track_caller]
@@ -68,9 +68,13 @@ fn unicast_as_the_model_and_as_ns3() {
 /// transmission of a third still draw different slots, mostly.
 #[test]
 fn a_room_with_time_to_spare_loses_little() {
-    let is = by_chance(1, 100, 100.0, 200);
+    let is = crowd(1, 100, 1, 100.0, 200);
     close("sent", is.sent, 100.0, 0.03);
     assert!(is.collide > 0.0005 && is.collide < 0.01, "{is:?}");
+    // Three such rooms on channels of their own do not notice each other.
+    let three = crowd(1, 300, 3, 300.0, 100);
+    close("three rooms", three.sent, 300.0, 0.03);
+    assert!(three.collide > 0.0005 && three.collide < 0.01, "{three:?}");
 }
 
 #[test]

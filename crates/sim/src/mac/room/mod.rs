@@ -12,6 +12,8 @@ mod air;
 mod events;
 mod exchange;
 mod run;
+#[cfg(test)]
+mod tests;
 
 use super::access::Access;
 use super::frame::OnAir;

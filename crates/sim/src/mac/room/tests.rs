@@ -1,0 +1,122 @@
+//! Books that must balance in any room.
+
+use super::*;
+use crate::air::{Modelled, Power, Ratio};
+use crate::mac::frame::{GROUP, Kind};
+use crate::mac::host::{Done, Host};
+use crate::radio::Mode;
+use crate::random::{Purpose, Random};
+use std::collections::BTreeMap;
+
+/// Sends by chance, to all and to one, hops by chance, and counts.
+struct Bustle {
+    random: Random,
+    until: u64,
+    sent: u64,
+    done: u64,
+    began: BTreeMap<u32, u64>,
+    /// Frames handed up by sender and hearer, for unicast.
+    got: u64,
+    delivered: u64,
+    /// A hash of all that happened.
+    trace: u64,
+}
+
+impl Bustle {
+    fn new(seed: u64, until: u64) -> Self {
+        let random = Random::stream(seed, 0, Purpose::Board);
+        let began = BTreeMap::new();
+        Self { random, until, sent: 0, done: 0, began, got: 0, delivered: 0, trace: 0 }
+    }
+
+    fn below(&mut self, most: u64) -> u64 {
+        self.random.bits() % most
+    }
+
+    fn note(&mut self, what: u64) {
+        self.trace = (self.trace ^ what).wrapping_mul(0x0100_0000_01B3).rotate_left(7);
+    }
+}
+
+impl Host for Bustle {
+    fn wake(&mut self, room: &mut Room, token: u64) {
+        if room.now >= self.until {
+            return;
+        }
+        let stations = u64::from(room.stations());
+        let station = self.below(stations) as u32;
+        match self.below(20) {
+            0 => {
+                let channel = 1 + self.below(3) as u8;
+                room.tune(station, channel);
+            }
+            kind => {
+                let to = if kind < 8 { GROUP } else { self.below(stations) as u32 };
+                let octets = 50 + self.below(250) as u32;
+                let packet = Packet { to, octets, mode: Mode::ESP_NOW, tag: self.sent };
+                self.sent += u64::from(room.send(station, packet).is_ok());
+            }
+        }
+        let wait = self.below(2_000_000);
+        room.wake_in(Duration::from_nanos(wait), token);
+    }
+
+    fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+        let reach = room.links.of(frame.from).len();
+        assert!(heard.len() + missed.len() <= if frame.is_group() { reach } else { 1 });
+        self.got += if frame.is_group() { 0 } else { heard.len() as u64 };
+        heard.iter().for_each(|it| self.note(u64::from(it.station)));
+        missed.iter().for_each(|it| self.note(u64::from(it.station) << 20));
+    }
+
+    fn done(&mut self, room: &mut Room, station: u32, done: Done) {
+        self.done += 1;
+        self.delivered += u64::from(done.delivered);
+        self.note(room.now ^ u64::from(station) << 50);
+    }
+
+    fn began(&mut self, frame: &OnAir) {
+        // A station sends one frame at a time.
+        let end = self.began.insert(frame.from, frame.end);
+        assert!(end.is_none_or(|end| end <= frame.begin), "{frame:?}");
+        assert!(frame.kind == Kind::Data || frame.octets == 14);
+    }
+}
+
+fn bustle(seed: u64) -> u64 {
+    const STATIONS: u32 = 12;
+    let mut random = Random::stream(seed, 1, Purpose::Board);
+    let mut power = || -50.0 - (random.bits() % 60) as f64;
+    let links = Links::new(STATIONS, -100.0, |_, _| power());
+    let receiver = Receiver { capture: Some(Ratio::from_db(10.0)), ..Receiver::default() };
+    let settings = (0..STATIONS).map(|_| Settings { buffers: 4, ..Settings::default() });
+    let decoder = Box::new(Modelled::default());
+    let adjacent = [10.0, 30.0].map(Ratio::from_db).into();
+    let mut room = Room::new(seed, links, &[receiver], decoder, settings)
+        .with_medium(Medium { adjacent, ..Medium::default() });
+    let mut host = Bustle::new(seed, 3_000_000_000);
+    (0..4).for_each(|token| room.wake_at(Instant::ZERO, token));
+    room.run(&mut host, Instant::from_nanos(60_000_000_000));
+    // All is over: nothing on the air, nothing waits.
+    for (hot, it) in room.hot.iter().zip(&room.stations) {
+        assert_eq!(hot.ear.sum, Power::ZERO, "every frame that came has gone");
+        assert!(!hot.ear.busy && !hot.access.waiting && !hot.access.contending);
+        assert!(it.queue.is_empty() && !it.engaged);
+    }
+    let sum = |of: fn(&Counters) -> u64| {
+        (0..STATIONS).map(|station| of(&room.counters(station))).sum::<u64>()
+    };
+    assert_eq!((host.sent, host.done), (sum(|it| it.queued), sum(|it| it.queued)));
+    assert!(sum(|it| it.acknowledged) <= host.got, "what was acknowledged was received");
+    assert_eq!(sum(|it| it.given_up), host.done - host.delivered);
+    assert!(sum(|it| it.collided) > 100 && sum(|it| it.noise) > 0 && sum(|it| it.duplicates) > 0);
+    host.trace
+}
+
+#[test]
+fn books_balance_and_runs_repeat() {
+    for seed in 0..8 {
+        assert_eq!(bustle(seed), bustle(seed), "{seed}");
+    }
+    assert_ne!(bustle(1), bustle(2));
+}

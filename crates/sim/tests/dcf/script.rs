@@ -1,0 +1,80 @@
+//! A host that sends what it is told to, when it is told to, and writes down what happens.
+
+use crate::rig::packet;
+use espbench_proto::sample::Cause;
+use espbench_proto::time::Instant;
+use espbench_sim::mac::{Done, Heard, Host, Kind, Missed, OnAir, Packet, Room};
+
+/// Microseconds.
+pub(crate) const US: u64 = 1000;
+/// How long a frame of [`packet`] is on the air, and an ACK.
+pub(crate) const DATA: u64 = 2536 * US;
+pub(crate) const ACK: u64 = 304 * US;
+
+#[derive(Default)]
+pub(crate) struct Script {
+    steps: Vec<Step>,
+    /// All frames, in the order of their beginning.
+    pub(crate) frames: Vec<OnAir>,
+    /// Sender and hearer of each frame that was heard.
+    pub(crate) heard: Vec<(u32, u32)>,
+    pub(crate) missed: Vec<(u32, u32, Cause)>,
+    pub(crate) done: Vec<(u32, Done)>,
+    pub(crate) refused: u32,
+}
+
+enum Step {
+    Send(u32, Packet),
+    Tune(u32, u8),
+}
+
+impl Script {
+    fn at(&mut self, room: &mut Room, us: u64, step: Step) {
+        room.wake_at(Instant::from_nanos(us * US), self.steps.len() as u64);
+        self.steps.push(step);
+    }
+
+    /// A frame for a station, at a time in microseconds.
+    pub(crate) fn send(&mut self, room: &mut Room, us: u64, from: u32, to: u32) {
+        self.at(room, us, Step::Send(from, Packet { tag: self.steps.len() as u64, ..packet(to) }));
+    }
+
+    pub(crate) fn tune(&mut self, room: &mut Room, us: u64, station: u32, channel: u8) {
+        self.at(room, us, Step::Tune(station, channel));
+    }
+
+    /// Lets a second go by.
+    pub(crate) fn run(&mut self, room: &mut Room) {
+        room.run(self, Instant::from_nanos(1_000_000 * US));
+    }
+
+    /// When the data frames of a station began.
+    pub(crate) fn begins(&self, from: u32) -> Vec<u64> {
+        let of = self.frames.iter().filter(|it| it.from == from && it.kind == Kind::Data);
+        of.map(|it| it.begin).collect()
+    }
+}
+
+impl Host for Script {
+    fn wake(&mut self, room: &mut Room, token: u64) {
+        match self.steps[token as usize] {
+            Step::Send(station, packet) => {
+                self.refused += u32::from(room.send(station, packet).is_err());
+            }
+            Step::Tune(station, channel) => room.tune(station, channel),
+        }
+    }
+
+    fn heard(&mut self, _: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+        self.heard.extend(heard.iter().map(|it| (frame.from, it.station)));
+        self.missed.extend(missed.iter().map(|it| (frame.from, it.station, it.cause)));
+    }
+
+    fn done(&mut self, _: &mut Room, station: u32, done: Done) {
+        self.done.push((station, done));
+    }
+
+    fn began(&mut self, frame: &OnAir) {
+        self.frames.push(*frame);
+    }
+}
