@@ -81,6 +81,8 @@ pub(crate) struct Ear {
     pub(crate) kind: u8,
     /// It sends.
     pub(crate) sending: bool,
+    /// It is being tuned to another channel.
+    pub(crate) deaf: bool,
     /// The medium is busy, as the station sees it. Follows [`Ear::senses`].
     pub(crate) busy: bool,
 }
@@ -98,6 +100,7 @@ impl Ear {
             channel,
             kind,
             sending: false,
+            deaf: false,
             busy: false,
         }
     }
@@ -105,10 +108,11 @@ impl Ear {
     /// Whether the medium is busy.
     #[inline]
     pub(crate) fn senses(&self, kind: &Receiver) -> bool {
-        self.sending || self.reads != NOTHING || self.sum >= kind.energy
+        self.sending || self.deaf || self.reads != NOTHING || self.sum >= kind.energy
     }
 
-    /// A frame begins that is `power` strong here. A sender hears nothing.
+    /// A frame begins that is `power` strong here. Nothing is heard while sending or
+    /// being tuned.
     #[inline]
     pub(crate) fn arrive<D: Decoder + ?Sized>(
         &mut self,
@@ -121,7 +125,7 @@ impl Ear {
     ) {
         let others = self.sum + kind.noise;
         self.sum += power;
-        if self.sending {
+        if self.sending || self.deaf {
             return;
         }
         if self.reads == NOTHING {

@@ -40,6 +40,8 @@ pub(crate) struct Station {
     pub(crate) engaged: bool,
     /// Attempts of the head of the queue.
     pub(crate) attempt: u8,
+    /// When its last hop is over.
+    pub(crate) tuned: u64,
     sequence: u16,
     /// The contention window, in slots.
     window: u16,
@@ -57,6 +59,7 @@ impl Station {
             settings,
             engaged: false,
             attempt: 0,
+            tuned: 0,
             sequence: 0,
             random: Random::stream(seed, number, Purpose::BackOff),
             seen: BTreeMap::new(),

@@ -151,3 +151,21 @@ fn a_hop_loses_the_frame_and_finds_the_energy_there() {
     assert_eq!(script.heard, [(3, 2), (1, 2), (1, 3)], "neither frame reaches station 1");
     assert!(script.begins(1)[0] >= 1000 * US + DATA + 50 * US, "it senses the other one");
 }
+
+#[test]
+fn while_it_hops_a_station_neither_hears_nor_sends() {
+    let mut room = room_of(1, Links::uniform(4, -60.0), &Settings::default());
+    let mut script = Script::default();
+    script.tune(&mut room, 100, 1, 6);
+    script.tune(&mut room, 100, 2, 6);
+    // Two hops that overlap: the later one counts.
+    script.hop(&mut room, 500, 3, 11, 4000);
+    script.hop(&mut room, 900, 3, 6, 9000);
+    script.send(&mut room, 1000, 1, GROUP);
+    script.send(&mut room, 2000, 3, GROUP);
+    script.send(&mut room, 15_000, 1, GROUP);
+    script.run(&mut room);
+    assert_eq!(script.heard, [(1, 2), (3, 1), (3, 2), (1, 2), (1, 3)]);
+    let after = script.begins(3)[0] - 9900 * US - 50 * US;
+    assert!(after.is_multiple_of(20 * US) && after <= 31 * 20 * US, "as after a busy medium");
+}

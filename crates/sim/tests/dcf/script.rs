@@ -1,6 +1,7 @@
 //! A host that sends what it is told to, when it is told to, and writes down what happens.
 
 use crate::rig::packet;
+use core::time::Duration;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
 use espbench_sim::mac::{Done, Heard, Host, Kind, Missed, OnAir, Packet, Room};
@@ -25,7 +26,7 @@ pub(crate) struct Script {
 
 enum Step {
     Send(u32, Packet),
-    Tune(u32, u8),
+    Tune(u32, u8, Duration),
 }
 
 impl Script {
@@ -40,7 +41,12 @@ impl Script {
     }
 
     pub(crate) fn tune(&mut self, room: &mut Room, us: u64, station: u32, channel: u8) {
-        self.at(room, us, Step::Tune(station, channel));
+        self.at(room, us, Step::Tune(station, channel, Duration::ZERO));
+    }
+
+    /// Takes some microseconds.
+    pub(crate) fn hop(&mut self, room: &mut Room, us: u64, station: u32, channel: u8, takes: u64) {
+        self.at(room, us, Step::Tune(station, channel, Duration::from_micros(takes)));
     }
 
     /// Lets a second go by.
@@ -61,7 +67,7 @@ impl Host for Script {
             Step::Send(station, packet) => {
                 self.refused += u32::from(room.send(station, packet).is_err());
             }
-            Step::Tune(station, channel) => room.tune(station, channel),
+            Step::Tune(station, channel, hop) => room.tune(station, channel, hop),
         }
     }
 

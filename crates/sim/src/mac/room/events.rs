@@ -11,6 +11,8 @@ pub(super) enum What {
     End(u32),
     /// A station sends an ACK.
     Ack { station: u32, to: u32, mode: Mode },
+    /// A station is on its new channel.
+    Tuned(u32),
     /// The host wanted to be called.
     Wake(u64),
 }

@@ -36,7 +36,7 @@ impl Room {
         self.begin(host, frame);
     }
 
-    /// A station sends an ACK, unless it is sending something else.
+    /// A station sends an ACK, unless it is sending something else or being tuned.
     pub(super) fn answer<H: Host + ?Sized>(
         &mut self,
         host: &mut H,
@@ -44,7 +44,8 @@ impl Room {
         to: u32,
         mode: Mode,
     ) {
-        if self.hot[station as usize].ear.sending {
+        let ear = &self.hot[station as usize].ear;
+        if ear.sending || ear.deaf {
             return;
         }
         self.turn_to_sending(station);

@@ -20,7 +20,7 @@ use super::frame::OnAir;
 use super::host::{Heard, Missed};
 use super::settings::{Medium, Packet, Settings};
 use super::station::{Counters, Station};
-use super::timers::Timers;
+use super::timers::{NEVER, Timers};
 use crate::air::ear::{Ear, Signal};
 use crate::air::{Decoder, Links, Receiver};
 use alloc::boxed::Box;
@@ -194,9 +194,9 @@ impl Room {
         Ok(())
     }
 
-    /// Tunes a station to another channel, at once. What it reads is lost; a frame that it sends
-    /// goes on where it began.
-    pub fn tune(&mut self, station: u32, channel: u8) {
+    /// Tunes a station to another channel. What it reads is lost; a frame that it sends goes on
+    /// where it began. For the time of the hop it neither hears nor sends.
+    pub fn tune(&mut self, station: u32, channel: u8, hop: Duration) {
         let at = station as usize;
         let Some(hot) = self.hot.get_mut(at) else { return };
         if hot.ear.channel == channel {
@@ -208,10 +208,28 @@ impl Room {
                 hot.ear.sum += self.medium.through(link.power(), flight.frame.channel, channel);
             }
         }
+        if !hop.is_zero() {
+            hot.ear.deaf = true;
+            let tuned = self.now().after(hop).as_nanos();
+            self.stations[at].tuned = tuned;
+            self.events.push(tuned, What::Tuned(station));
+        }
         self.sense(station);
+        let hot = &self.hot[at];
+        if hot.access.contending && hot.ear.deaf {
+            self.timers.set(station, NEVER);
+        }
         // With its time-out past it was waiting for the end of what it read.
-        if self.hot[at].access.waiting && !self.timers.runs(station) {
+        if hot.access.waiting && !hot.ear.sending && !self.timers.runs(station) {
             self.timers.set(station, self.now);
+        }
+    }
+
+    /// A hop is over, unless another one began meanwhile.
+    fn tuned(&mut self, station: u32) {
+        if self.stations[station as usize].tuned <= self.now {
+            self.hot[station as usize].ear.deaf = false;
+            self.sense(station);
         }
     }
 

@@ -33,6 +33,7 @@ impl Room {
         match self.events.pop() {
             Some(What::End(flight)) => self.end(host, flight),
             Some(What::Ack { station, to, mode }) => self.answer(host, station, to, mode),
+            Some(What::Tuned(station)) => self.tuned(station),
             Some(What::Wake(token)) => host.wake(self, token),
             None => {}
         }

@@ -48,7 +48,8 @@ impl Host for Bustle {
         match self.below(20) {
             0 => {
                 let channel = 1 + self.below(3) as u8;
-                room.tune(station, channel);
+                let hop = Duration::from_nanos(self.below(3) * 1_000_000);
+                room.tune(station, channel, hop);
             }
             kind => {
                 let to = if kind < 8 { GROUP } else { self.below(stations) as u32 };
