@@ -46,25 +46,33 @@ fn pause_cached(
 
 impl Room {
     /// Puts a frame on the air. Its sender has turned to sending.
+    // Inlined, so that the frame is built in its place instead of being copied there: with few
+    // hearers that copy shows.
+    #[inline(always)]
     pub(super) fn begin<H: Host + ?Sized>(&mut self, host: &mut H, frame: OnAir) {
-        let slot = self.free.pop().unwrap_or(self.flights.len() as u32);
         let sure = self.decoder.sure(frame.mode, frame.octets);
-        let signal = Signal { frame: slot, mode: frame.mode, octets: frame.octets, sure };
-        let flight = Flight { frame, signal, flies: true };
-        match self.flights.get_mut(slot as usize) {
-            Some(free) => *free = flight,
-            None => self.flights.push(flight),
-        }
+        let new = self.flights.len() as u32;
+        let slot = self.free.pop().unwrap_or(new);
         self.events.push(frame.end, What::End(slot));
-        host.began(&frame);
-        self.reach(&frame, &signal);
+        let signal = Signal { frame: slot, mode: frame.mode, octets: frame.octets, sure };
+        if slot == new {
+            self.flights.push(Flight { frame, signal, flies: true });
+        } else {
+            let flight = &mut self.flights[slot as usize];
+            flight.frame = frame;
+            flight.signal = signal;
+            flight.flies = true;
+        }
+        host.began(&self.flights[slot as usize].frame);
+        self.reach(slot);
     }
 
     /// The loop over hearers when a frame begins.
-    fn reach(&mut self, frame: &OnAir, signal: &Signal) {
+    fn reach(&mut self, slot: u32) {
         let Self { now, links, receivers, medium, decoder, hot, stations, timers, flights, .. } =
             self;
         let (now, decoder, turnaround) = (*now, &**decoder, medium.turnaround_ns);
+        let Flight { frame, signal, .. } = &flights[slot as usize];
         let mut cache = Elapsed::default();
         for link in links.of(frame.from) {
             let station = link.station();
