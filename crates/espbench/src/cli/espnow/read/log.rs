@@ -42,7 +42,7 @@ struct Gathered {
     /// Samples whose test is not over.
     open: BTreeMap<(Link, Stream), Vec<Sample>>,
     /// What became of tests, with their samples; ends are filled in when all lines are read.
-    tests: Vec<(Finding, Option<Link>, Option<String>, Vec<Sample>)>,
+    tests: Vec<(Test, Option<Link>)>,
     /// How the test is sent that the last typed command began.
     mode: Option<String>,
     story: Remarks,
@@ -196,7 +196,8 @@ impl Gathered {
         // A responder's console does not tell how the other end sends.
         let sends = matches!(stream, Some(Stream::Ping | Stream::Interval(Observer::Sender)));
         let mode = if sends { self.mode.take() } else { None };
-        self.tests.push((*finding, link, mode, samples));
+        let test = Test { console: String::new(), finding: *finding, ends: None, mode, samples };
+        self.tests.push((test, link));
     }
 
     /// Whether this is a log at all.
@@ -225,10 +226,10 @@ impl Gathered {
         }
         read.problems.extend(problems.of(console));
         read.story.extend(self.story.of(console));
-        for (finding, link, mode, samples) in self.tests {
+        for (test, link) in self.tests {
             let ends = link.and_then(|link| links.get(usize::from(link.0)).copied());
             let console = console.to_owned();
-            read.tests.push(Test { console, finding, ends, mode, samples });
+            read.tests.push(Test { console, ends, ..test });
         }
     }
 }
