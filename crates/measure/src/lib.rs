@@ -17,6 +17,7 @@
 //! | [`published`] | reads cells in the columns of `published.csv` |
 //! | [`note`] | the fixed form of the note of a row in CSV |
 //! | [`compare`] | joins two lists of cells: ratio, interval, verdict |
+//! | [`console`] | what consoles of ESP-NOW devices told, as cells and tables |
 //! | [`search`] | the search for the highest rate without loss |
 //! | [`threshold`] | limits that a plan sets on results, and whether they held |
 //! | [`warning`] | the closed set of advice |
@@ -41,6 +42,7 @@ pub mod binomial;
 pub mod bootstrap;
 pub mod cell;
 pub mod compare;
+pub mod console;
 pub mod digits;
 pub mod figure;
 pub mod interval;

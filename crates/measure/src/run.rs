@@ -2,6 +2,7 @@
 
 use crate::cell::Origin;
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_proto::sample::Sample;
@@ -47,6 +48,19 @@ pub struct RunFacts {
     pub site: Site,
     /// Host name is not among them: operating system, kernel, CPU, clock source, socket limits.
     pub host: BTreeMap<String, String>,
+}
+
+impl RunFacts {
+    /// What the run is, in a sentence without its full stop.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let Self { origin, target, started, seed, plan_name, .. } = self;
+        let origin = origin.name();
+        if plan_name.is_empty() {
+            return format!("{origin}: read from {target}, seed {seed}");
+        }
+        format!("{origin}: plan {plan_name} on {target}, started {started}, seed {seed}")
+    }
 }
 
 /// One cell of the plan as it was carried out.

@@ -11,7 +11,18 @@ use espbench_proto::time::Instant;
 /// Round trips of the probes that came back whole and in time: received - sent in milliseconds, in
 /// the order of the record.
 pub(crate) fn round_trips_ms(recorded: &Recorded) -> Vec<f64> {
-    delivered_ms(recorded, |p| p.sent, |p| p.received)
+    round_trips(&recorded.samples)
+}
+
+/// The same of samples that belong to no plan.
+pub(crate) fn round_trips(samples: &[Sample]) -> Vec<f64> {
+    let time = |p: &Probe| Some(milliseconds(p.sent?, p.received?));
+    delivered_of(samples).filter_map(time).collect()
+}
+
+/// How long an interval took, in seconds.
+pub(crate) fn seconds(interval: &Interval) -> f64 {
+    interval.end.since(interval.start).as_secs_f64()
 }
 
 /// The same counted from when the probe was due: received - due.
@@ -39,7 +50,11 @@ fn delivered_ms(
 
 /// The probes that came back whole and in time.
 pub(crate) fn delivered(recorded: &Recorded) -> impl Iterator<Item = &Probe> {
-    recorded.samples.iter().filter_map(|sample| match sample {
+    delivered_of(&recorded.samples)
+}
+
+fn delivered_of(samples: &[Sample]) -> impl Iterator<Item = &Probe> {
+    samples.iter().filter_map(|sample| match sample {
         Sample::Probe(probe) if probe.fate == Fate::Delivered => Some(probe),
         _ => None,
     })
@@ -83,7 +98,7 @@ fn rates(intervals: &[&Interval], amount: fn(&Interval) -> f64) -> Vec<Point> {
     };
     let mut sums: BTreeMap<u64, (Instant, f64)> = BTreeMap::new();
     for i in intervals {
-        let seconds = i.end.since(i.start).as_secs_f64();
+        let seconds = seconds(i);
         if seconds > 0.0 {
             let sum = sums.entry(i.seq).or_insert((i.end, 0.0));
             sum.0 = sum.0.max(i.end);

@@ -10,15 +10,7 @@ use std::fmt::Write as _;
 pub fn render(report: &Report) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "# espbench report: {}\n", escape(&report.run.name));
-    let _ = writeln!(
-        out,
-        "{}: plan {} on {}, started {}, seed {}.\n",
-        capitalized(report.run.origin.name()),
-        escape(&report.run.plan_name),
-        escape(&report.run.target),
-        escape(&report.run.started),
-        report.run.seed,
-    );
+    let _ = writeln!(out, "{}.\n", escape(&capitalized(&report.run.sentence())));
     for line in report.headlines() {
         let _ = writeln!(out, "> **{}**\n", escape(&line));
     }

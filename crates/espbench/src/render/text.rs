@@ -23,14 +23,7 @@ pub fn render(report: &Report) -> String {
     let mut out = String::new();
     let title = format!("espbench report: {}", tame(&report.run.name));
     let _ = writeln!(out, "{title}\n{}", "=".repeat(title.chars().count()));
-    let summary = format!(
-        "{}: plan {} on {}, started {}, seed {}",
-        report.run.origin.name(),
-        tame(&report.run.plan_name),
-        tame(&report.run.target),
-        tame(&report.run.started),
-        report.run.seed
-    );
+    let summary = tame(&report.run.sentence());
     paragraph(&mut out, "", &summary);
     for line in report.headlines() {
         paragraph(&mut out, "! ", &line);
@@ -49,7 +42,10 @@ pub fn render(report: &Report) -> String {
             }
         }
     }
-    let _ = writeln!(out, "\nDraw it again: espbench report {}", tame(&report.run.name));
+    // What was read from a log is in no store.
+    if !report.run.plan_name.is_empty() {
+        let _ = writeln!(out, "\nDraw it again: espbench report {}", tame(&report.run.name));
+    }
     out
 }
 

@@ -4,6 +4,7 @@
 
 mod echo;
 mod espnow;
+mod espnow_read;
 mod iperf;
 mod layers;
 mod listen;

@@ -20,13 +20,14 @@ pub struct Section<'a> {
 }
 
 /// Name and title of each chapter, in order.
-const ORDER: [(&str, &str); 9] = [
+const ORDER: [(&str, &str); 10] = [
     ("warnings", "Read this first"),
     ("overview", "At a glance"),
     ("udp-echo", "UDP echo"),
     ("iperf", "iperf"),
     ("tcp-rate", "TCP message rate"),
     ("mqtt-rate", "MQTT message rate"),
+    (crate::console::SECTION, "ESP-NOW"),
     ("losses", "Losses and findings"),
     ("comparison", "Comparison"),
     ("run", "The run"),

@@ -1,5 +1,7 @@
 //! `espbench espnow`.
 
+pub mod console;
+pub mod read;
 pub mod talk;
 
 use clap::{Args as Flags, Subcommand};
@@ -16,6 +18,8 @@ pub struct Args {
 enum What {
     /// Run console commands on a simulated fleet and print the conversation
     Talk(Box<talk::Args>),
+    /// Read figures from console logs of boards: pings, throughput, handshakes, updates
+    Read(Box<read::Args>),
 }
 
 /// Runs the subcommand.
@@ -25,5 +29,6 @@ enum What {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.what {
         What::Talk(args) => talk::run(args),
+        What::Read(args) => read::run(args),
     }
 }

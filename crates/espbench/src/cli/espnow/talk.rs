@@ -1,5 +1,6 @@
 //! `espbench espnow talk`.
 
+use super::console::{self, Consoles};
 use crate::capture::Capture;
 use anyhow::{Context as _, anyhow};
 use espbench_measure::plan::DEFAULT_SEED;
@@ -40,6 +41,9 @@ pub struct Args {
     /// Write a capture of all that was on the air, for Wireshark and tshark
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
+    /// Write what a node's console puts out to a file, for `espbench espnow read` (repeatable)
+    #[arg(long, value_name = "NODE=FILE", value_parser = console::parse)]
+    console: Vec<console::Wanted>,
     /// Print frames and channels, too
     #[arg(short, long)]
     frames: bool,
@@ -178,6 +182,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         None => None,
         Some(path) => Some(capture(path).with_context(|| cannot_write(path))?),
     };
+    let consoles = Consoles::create(&args.console, usize::from(args.nodes))?;
     let printer = Printer::new(args, io::stdout().lock());
     let settings = Settings {
         compat: Compat { release: args.build.release, idf: args.build.idf, ..Compat::default() },
@@ -186,14 +191,15 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         policy: if args.build.strict { Policy::STRICT } else { Policy::COMPATIBLE },
         ..Settings::default()
     };
-    let mut fleet = node::fleet(setup(args), (printer, capture), settings);
+    let mut fleet = node::fleet(setup(args), ((printer, capture), consoles), settings);
     fleet.add_many(usize::from(args.nodes));
     let result = script.run(&mut fleet).and_then(|()| Ok(fleet.run_for(args.linger)?));
     if !args.quiet {
         eprintln!("{}", summary(&fleet));
     }
-    let (printer, capture) = fleet.watch;
+    let ((printer, capture), consoles) = fleet.watch;
     printer.finish().context("cannot write to stdout")?;
+    consoles.finish()?;
     if let (Some(capture), Some(path)) = (capture, &args.pcap) {
         let packets = capture.finish().with_context(|| cannot_write(path))?;
         if !args.quiet {

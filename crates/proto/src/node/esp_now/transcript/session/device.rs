@@ -43,6 +43,8 @@ pub(super) struct Ping {
     pub(super) over: Option<Instant>,
     /// A loss that a late answer may yet take back, and the device's number of it.
     pub(super) lost: Option<(u32, Probe)>,
+    /// The last late answer: which ping waited, and which was answered.
+    pub(super) stale: Option<(u32, u32)>,
     pub(super) replies: u32,
     pub(super) unreachable: u32,
     pub(super) late: u32,

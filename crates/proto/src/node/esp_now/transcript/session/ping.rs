@@ -40,12 +40,17 @@ impl Device {
         }
         let Some(test) = &mut self.test else { return };
         test.ping.replies = test.ping.replies.saturating_add(1);
+        test.ping.stale = None;
         told(test, seq, at);
     }
 
     /// A ping was not answered in time. It is held back until the next one has its fate, since
-    /// its answer may come late.
-    pub(super) fn unreachable<const N: usize>(&mut self, cx: &mut Cx<'_, N>, seq: u32) {
+    /// its answer may come late. The component prints the number in its buffer, where a late
+    /// answer has put its own over that of the ping which waits.
+    pub(super) fn unreachable<const N: usize>(&mut self, cx: &mut Cx<'_, N>, printed: u32) {
+        let stale = self.test.as_mut().and_then(|test| test.ping.stale.take());
+        let stale = stale.filter(|&(waiting, answered)| answered == printed && printed < waiting);
+        let seq = stale.map_or(printed, |(waiting, _)| waiting);
         self.enter_ping(cx, seq);
         self.tell_loss(cx);
         let at = stamped(cx);
@@ -68,6 +73,7 @@ impl Device {
         let at = stamped(cx);
         let test = self.enter(cx, Run::Ping);
         test.ping.late = test.ping.late.saturating_add(1);
+        test.ping.stale = Some((waiting, answered));
         let fresh = answered < waiting && test.ping.last.is_none_or(|last| answered > last);
         let late = Probe { bytes, received: at, fate: Fate::Late, ..Probe::default() };
         let late = match test.ping.lost {

@@ -88,6 +88,23 @@ fn every_ping_has_one_fate() {
 }
 
 #[test]
+fn a_loss_printed_with_the_number_of_a_late_answer_is_of_the_ping_that_waited() {
+    let text = [
+        reply(1000, 12, 5),
+        "W (1010) iperf_cmd: data_size: 10, send_seq: 14, recv_seq: 13\n".into(),
+        "W (4010) iperf_cmd: seq=13 Destination Host Unreachable\n".into(),
+        reply(4020, 15, 5),
+    ];
+    let (samples, findings) = read(&mut Session::<4>::new(), &text.concat());
+    let fates: std::vec::Vec<_> = probes(&samples).iter().map(|p| (p.seq, p.fate)).collect();
+    let lost = Fate::Lost(Cause::Unknown);
+    let (late, came) = (Fate::Late, Fate::Delivered);
+    assert_eq!(fates, [(12, came), (13, late), (14, lost), (15, came)]);
+    // The log ends within the one run.
+    assert!(matches!(findings[..], [Finding::Unfinished(Unfinished { lines: 3, .. })]));
+}
+
+#[test]
 fn a_run_whose_start_is_missing_goes_on_counting() {
     let mut session = Session::<4>::new();
     let text = [reply(1000, 0, 5), reply(1010, 1, 5), reply(2000, 0, 5)].concat();

@@ -1,0 +1,107 @@
+//! `espbench espnow read`.
+
+mod command;
+mod log;
+mod words;
+
+use crate::cli::common::{OutputArgs, SiteArgs};
+use crate::cli::output;
+use crate::published;
+use anyhow::Context as _;
+use espbench_measure::cell::Origin;
+use espbench_measure::console::{self, Read};
+use espbench_measure::plan::DEFAULT_SEED;
+use espbench_measure::run::RunFacts;
+use log::Log;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Flags.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// Logs of consoles, one device each (with what it heard of others); `-` is stdin
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// The logs are of simulated devices, such as `espnow talk --console` writes: results say so
+    #[arg(long)]
+    simulated: bool,
+    #[command(flatten)]
+    site: SiteArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// Seed of the statistics
+    #[arg(long, default_value_t = DEFAULT_SEED)]
+    seed: u64,
+}
+
+const AFTER_HELP: &str = "\
+A log is what idf.py monitor, minicom, screen or another terminal shows of a board whose firmware \
+prints with Espressif's esp-now component (espnow_iperf, sec_test, ota, security, provisioning). \
+Counts that the component prints wrongly are put right and shown beside what was printed. Wi-Fi \
+passwords and tokens in a log are not shown.
+
+--mode is unicast, broadcast-3, broadcast-3-ack, … as in reference/published.csv; where the log \
+shows the command that was typed, it is read from there.
+
+Exit status: 0 read, 2 a file is no such log, or it cannot be read.";
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// A file cannot be read, or is no log of a console.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    output::check(&args.output)?;
+    let mut read = Read::default();
+    for path in &args.files {
+        let name = name(path);
+        let console = if args.files.len() > 1 { name.clone() } else { String::new() };
+        let mut log = Log::new(&console);
+        feed(&mut log, path).with_context(|| format!("cannot read {name}"))?;
+        log.finish(&mut read).with_context(|| name.clone())?;
+    }
+    if let Some(mode) = &args.site.mode {
+        // What the user knows goes before what a command says.
+        read.tests.iter_mut().for_each(|test| test.mode = Some(mode.clone()));
+    }
+    let report = console::report(&facts(args), &read, &published::built_in());
+    output::write(&report, &args.output)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn name(path: &Path) -> String {
+    if path == Path::new("-") { "stdin".into() } else { path.display().to_string() }
+}
+
+/// Feeds a file to the end, however long it is.
+fn feed(log: &mut Log, path: &Path) -> io::Result<()> {
+    let mut source: Box<dyn io::Read> = if path == Path::new("-") {
+        Box::new(io::stdin().lock())
+    } else {
+        Box::new(File::open(path)?)
+    };
+    let mut buffer = vec![0; 64 * 1024];
+    loop {
+        match source.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(n) => log.take(&buffer[..n]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn facts(args: &Args) -> RunFacts {
+    let names: Vec<String> = args.files.iter().map(|path| name(path)).collect();
+    RunFacts {
+        name: names.join(", "),
+        tool: format!("espbench {}", env!("CARGO_PKG_VERSION")),
+        target: format!("console log {}", names.join(", ")),
+        origin: if args.simulated { Origin::Simulated } else { Origin::Measured },
+        seed: args.seed,
+        site: args.site.site(),
+        ..RunFacts::default()
+    }
+}

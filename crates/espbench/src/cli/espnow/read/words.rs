@@ -1,0 +1,153 @@
+//! What lines and results mean, in words. Wi-Fi passwords, tokens and secrets are not in them.
+
+use espbench_proto::node::esp_now::transcript::item::iperf::Iperf;
+use espbench_proto::node::esp_now::transcript::item::{
+    Crypto, Device, Ota, Problem, Provisioning, Security, Usage,
+};
+use espbench_proto::node::esp_now::transcript::session::{Run, Why};
+use espbench_proto::node::esp_now::transcript::{Finding, Item, Line};
+
+/// What stands for a secret.
+const MASK: &str = "(not shown)";
+
+/// What happened, where no table of results tells it.
+pub(super) fn story(line: &Line<'_>, item: &Item<'_>) -> Option<String> {
+    let text = match item {
+        Item::Provisioning(item) => provisioning(item)?,
+        Item::Device(item) => device(item)?,
+        Item::Ota(Ota::Version(version)) => format!("Application version: {version}"),
+        Item::Ota(Ota::Downloaded { bytes, seconds }) => {
+            format!("Downloaded an image of {bytes} bytes in {seconds} s")
+        }
+        Item::Security(Security::GotKey) => "Got the application key by a handshake".into(),
+        _ => return None,
+    };
+    Some(match line.remote {
+        Some(remote) => format!("{}, heard over the air: {text}", remote.mac),
+        None => text,
+    })
+}
+
+fn provisioning(item: &Provisioning<'_>) -> Option<String> {
+    Some(match item {
+        Provisioning::Holder(heard, product) => format!(
+            "Provisioning: {} offers credentials (product {:?}, {:?})",
+            heard.mac, product.id, product.name
+        ),
+        Provisioning::Credentials { from, ssid, .. } => format!(
+            "Provisioning: got credentials from {}: SSID {ssid:?}, password {MASK}, token {MASK}",
+            from.mac
+        ),
+        Provisioning::Device { from, product, .. } => format!(
+            "Provisioning: {} asks for credentials (product {:?}, {:?}; secret {MASK})",
+            from.mac, product.id, product.name
+        ),
+        Provisioning::BeaconStart { seconds } => {
+            format!("Provisioning: offers credentials for {seconds} s")
+        }
+        Provisioning::BeaconEnd => "Provisioning: the offer ended".into(),
+        Provisioning::Exit => "Provisioning: done".into(),
+        _ => return None,
+    })
+}
+
+fn device(item: &Device<'_>) -> Option<String> {
+    Some(match item {
+        Device::Component(major, minor, patch) => {
+            format!("esp-now component {major}.{minor}.{patch}")
+        }
+        Device::Own(mac, _) => format!("The device is {mac}"),
+        Device::Idf(version) => format!("ESP-IDF {version}"),
+        Device::Chip { name, cores, revision, .. } => {
+            format!("Chip {name}, {cores} cores, revision {revision}")
+        }
+        _ => return None,
+    })
+}
+
+/// What is wrong, by one line.
+pub(super) fn problem(item: &Item<'_>) -> Option<String> {
+    Some(match item {
+        Item::Iperf(Iperf::QueueFull) => {
+            "The test's queue of ten was full: messages were lost in the device, not on the air"
+                .into()
+        }
+        Item::Iperf(Iperf::Running) => {
+            "A test was refused, since one is running: `espnow_iperf -a` ends it".into()
+        }
+        Item::Iperf(Iperf::NoRole) => "A test was refused: it needs -c or -s".into(),
+        Item::Crypto(Crypto::Failed) => "sec_test failed: no key".into(),
+        Item::Security(Security::NoKey) => "security: there is no key to hand out".into(),
+        Item::Ota(Ota::NotDownloaded) => "ota: no image has been downloaded".into(),
+        Item::Provisioning(Provisioning::NoCredentials) => {
+            "Provisioning: no credentials came in time".into()
+        }
+        Item::Device(Device::Panic(_)) => "The device crashed".into(),
+        Item::Device(Device::Reset { name, .. }) => format!("The device was reset: {name}"),
+        Item::Device(Device::Rollback) => "The firmware was rolled back".into(),
+        Item::Problem(problem) => refused(problem),
+        _ => return None,
+    })
+}
+
+/// Arguments are not repeated: one may be a password.
+fn refused(problem: &Problem<'_>) -> String {
+    match problem {
+        Problem::Unrecognized => "A command that the device does not know".into(),
+        Problem::Failed { code, name } => format!("A command failed: {name} (0x{code:x})"),
+        Problem::Internal(name) => format!("The console failed: {name}"),
+        Problem::Usage { command, usage } => {
+            let why = match usage {
+                Usage::InvalidOption(_) => "an unknown option",
+                Usage::InvalidArgument(_) => "an argument of the wrong kind",
+                Usage::Unexpected(_) => "an argument too many",
+                Usage::NeedsArgument(_) => "an option without its argument",
+                Usage::Missing(_) => "an option is missing",
+                Usage::Excess(_) => "an option given twice",
+            };
+            format!("A command could not be read: {command}: {why}")
+        }
+        Problem::Check { function, error: Some(error), .. } => {
+            format!("A check failed in {function}: {error}")
+        }
+        Problem::Check { function, error: None, .. } => format!("A check failed in {function}"),
+    }
+}
+
+/// What is wrong with a result, and how often.
+pub(super) fn wrong(finding: &Finding) -> Option<(String, u64)> {
+    if let Finding::Ping(result) = finding {
+        let text = "A ping of which the log has no line: it was lost between device and log";
+        return (result.missing > 0).then(|| (text.into(), result.missing.into()));
+    }
+    unreported(finding).map(|text| (text, 1))
+}
+
+fn unreported(finding: &Finding) -> Option<String> {
+    Some(match finding {
+        Finding::Unfinished(test) => {
+            let what = match test.run {
+                Some(Run::Ping) => "A ping",
+                Some(Run::Sending) => "A throughput test at the sender",
+                Some(Run::Receiving) => "A throughput test at the receiver",
+                None => "A test",
+            };
+            let why = match test.why {
+                Why::NoAnswer => "STOP was not answered",
+                Why::Another => "another test began",
+                Why::Restarted => "the device restarted",
+                Why::End => "the log ends",
+            };
+            format!("{what} has no final report: {why}")
+        }
+        Finding::Throughput(result) if result.continued => {
+            "Message 0 of a throughput test was lost, so its counters go on from the run before: \
+             its loss cannot be known"
+                .into()
+        }
+        Finding::Throughput(result) if result.total.is_none() => {
+            "A final report whose counts are impossible".into()
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,198 @@
+//! What consoles of ESP-NOW devices told: tests read from their logs, as result cells and tables.
+//!
+//! The lines are read by [`transcript`](espbench_proto::node::esp_now::transcript); here is what
+//! their samples come to. A log has no plan: which tests there are, and how many, it says itself.
+//! So the report is made without one, from the same cells and tables as any other.
+//!
+//! # What the figures are worth
+//!
+//! Round trips are printed in whole milliseconds, cut: each true one is up to 1 ms longer, and so
+//! are their mean, extremes and quantiles. No interval holds that, so a note on each cell says it.
+//! Bytes of a throughput test are printed in steps of 10,000.
+
+mod cells;
+mod tables;
+
+use crate::cell::{Cell, Origin};
+use crate::compare::compare;
+use crate::report::{Losses, Report, SCHEMA};
+use crate::run::RunFacts;
+use crate::summary::Context;
+use crate::table::{Table, compared};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use espbench_proto::node::esp_now::transcript::Finding;
+use espbench_proto::node::esp_now::transcript::session::{Ends, Run};
+use espbench_proto::sample::Sample;
+
+/// The name of the chapter in a report.
+pub const SECTION: &str = "esp-now";
+
+/// A test that a console told of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Test {
+    /// Which console, in words; empty where there is only one.
+    pub console: String,
+    /// What the console says came of it.
+    pub finding: Finding,
+    /// Between which devices, if the lines tell.
+    pub ends: Option<Ends>,
+    /// How it sent (`unicast`, `broadcast-3-ack`, …), where the command that began it tells.
+    pub mode: Option<String>,
+    /// Its samples, in their order.
+    pub samples: Vec<Sample>,
+}
+
+/// Something to know about a log that is no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// Which console, in words; empty where there is only one.
+    pub console: String,
+    /// How often.
+    pub count: u64,
+    /// What, and what it means.
+    pub text: String,
+}
+
+/// What was read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Read {
+    /// The tests, in their order.
+    pub tests: Vec<Test>,
+    /// What happened, in words.
+    pub story: Vec<Remark>,
+    /// What is wrong with the devices or the log.
+    pub problems: Vec<Remark>,
+}
+
+/// A test with its cells.
+struct Digest<'a> {
+    test: &'a Test,
+    cells: Vec<Cell>,
+}
+
+impl Digest<'_> {
+    fn cell(&self, metric: &str) -> Option<&Cell> {
+        self.cells.iter().find(|cell| cell.id.metric == metric)
+    }
+}
+
+impl Test {
+    /// Which test, in words.
+    fn place(&self) -> String {
+        let what = match &self.finding {
+            Finding::Ping(_) => "ping",
+            Finding::Throughput(_) => "throughput",
+            Finding::Unfinished(unfinished) => match unfinished.run {
+                Some(Run::Ping) => "unfinished ping",
+                Some(Run::Sending | Run::Receiving) => "unfinished throughput",
+                None => "unfinished test",
+            },
+            Finding::Crypto(_) => "sec_test",
+            Finding::Update(_) => "update",
+            Finding::Handshake(_) => "handshake",
+        };
+        let ends = self.ends.map_or_else(String::new, |ends| format!(", {}", words(ends)));
+        let console = if self.console.is_empty() { "" } else { ", " };
+        format!("{what}{ends}{console}{}", self.console)
+    }
+}
+
+/// Two ends in words.
+fn words(ends: Ends) -> String {
+    let name = |mac: Option<_>| mac.map_or_else(|| String::from("?"), |mac| format!("{mac}"));
+    format!("{} to {}", name(ends.from), name(ends.to))
+}
+
+/// The report of what was read: a pure function of that, the facts and the published cells.
+#[must_use]
+pub fn report(facts: &RunFacts, read: &Read, published: &[Cell]) -> Report {
+    let context = Context { site: &facts.site, origin: facts.origin, seed: facts.seed };
+    // A log with one pair of devices needs no name for it.
+    let mut pairs: Vec<Ends> = Vec::new();
+    for ends in read.tests.iter().filter_map(|test| test.ends) {
+        if !pairs.contains(&ends) {
+            pairs.push(ends);
+        }
+    }
+    let digest = |(i, test)| {
+        let mut cells = cells::of(test, i as u64, &context);
+        for cell in &mut cells {
+            cell.source = Some(facts.name.clone());
+            cell.variant = test.ends.filter(|_| pairs.len() > 1).map(words);
+        }
+        Digest { test, cells }
+    };
+    let digests: Vec<Digest<'_>> = read.tests.iter().enumerate().map(digest).collect();
+    let cells: Vec<Cell> = digests.iter().flat_map(|d| d.cells.clone()).collect();
+    let comparisons = compare(&cells, published);
+    Report {
+        schema: SCHEMA.into(),
+        run: facts.clone(),
+        incomplete: false,
+        tables: made(&digests, read, facts.origin)
+            .into_iter()
+            .chain((!comparisons.is_empty()).then(|| {
+                let mut table = compared::pairs(&comparisons, "Comparison", facts.origin);
+                table.section = "comparison".into();
+                table
+            }))
+            .collect(),
+        cells: with_published(cells, &comparisons),
+        comparisons,
+        figures: Vec::new(),
+        losses: read.tests.iter().filter_map(losses).collect(),
+        warnings: Vec::new(),
+        checks: Vec::new(),
+        failures: Vec::new(),
+        overhead: None,
+        stored: None,
+    }
+}
+
+fn made(digests: &[Digest<'_>], read: &Read, origin: Origin) -> Vec<Table> {
+    [
+        tables::problems(&read.problems),
+        tables::pings(digests, origin),
+        tables::throughput(digests, origin),
+        tables::crypto(digests, origin),
+        tables::groups(digests, origin),
+        tables::story(&read.story),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// What became of a ping's probes. Totals of a throughput test stand in its own table: the two
+/// ends count the same messages.
+fn losses(test: &Test) -> Option<Losses> {
+    let tally = cells::Tally::of(&test.samples);
+    (tally.probes > 0).then(|| Losses {
+        place: test.place(),
+        probes: tally.probes,
+        causes: count("unknown", tally.lost),
+        others: count("late", tally.late),
+        counters: BTreeMap::new(),
+    })
+}
+
+fn count(name: &str, n: u64) -> BTreeMap<String, u64> {
+    (n > 0).then(|| (String::from(name), n)).into_iter().collect()
+}
+
+/// Ours, then each published cell that one of ours was held against, once.
+fn with_published(mut cells: Vec<Cell>, comparisons: &[crate::compare::Comparison]) -> Vec<Cell> {
+    let ours = cells.len();
+    for comparison in comparisons {
+        if !cells[ours..].contains(&comparison.other) {
+            cells.push(comparison.other.clone());
+        }
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests;
