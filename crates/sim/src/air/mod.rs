@@ -14,7 +14,7 @@ pub mod ear;
 pub mod links;
 pub mod power;
 
-pub use decoder::{Cutoff, Decoder, Modelled};
+pub use decoder::{Cutoff, Decoder};
 pub use ear::Receiver;
 pub use links::{Link, Links};
 pub use power::{Power, Ratio};

@@ -96,6 +96,12 @@ impl Ratio {
         Self((4_294_967_296.0 * libm::pow(10.0, -db.max(-30.0) / 10.0)) as u64)
     }
 
+    /// From a factor, down to a thousandth.
+    #[must_use]
+    pub fn of(factor: f64) -> Self {
+        Self((4_294_967_296.0 / factor.max(0.001)) as u64)
+    }
+
     /// The power that is this many times smaller.
     #[must_use]
     pub const fn under(self, power: Power) -> Power {
@@ -133,6 +139,7 @@ mod tests {
         let power = Power::from_dbm(-40.0);
         assert!((Ratio::from_db(10.0).under(power).dbm() + 50.0).abs() < 1e-6);
         assert!((Ratio::from_db(-3.0).under(power).dbm() + 37.0).abs() < 1e-6);
+        assert_eq!(Ratio::of(100.0), Ratio::from_db(20.0));
         assert_eq!(Ratio::from_db(200.0).under(power), Power::ZERO);
     }
 }

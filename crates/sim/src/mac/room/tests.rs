@@ -1,11 +1,14 @@
 //! Books that must balance in any room.
 
 use super::*;
-use crate::air::{Modelled, Power, Ratio};
+use crate::air::{Power, Ratio};
 use crate::mac::frame::{GROUP, Kind};
 use crate::mac::host::{Done, Host};
 use crate::radio::Mode;
+use crate::radio::error::ErrorTable;
+use crate::radio::{Reader, receiver};
 use crate::random::{Purpose, Random};
+use alloc::sync::Arc;
 use std::collections::BTreeMap;
 
 /// Sends by chance, to all and to one, hops by chance, and counts.
@@ -91,7 +94,8 @@ fn bustle(seed: u64) -> u64 {
     let links = Links::new(STATIONS, -100.0, |_, _| power());
     let receiver = Receiver { capture: Some(Ratio::from_db(10.0)), ..Receiver::default() };
     let settings = (0..STATIONS).map(|_| Settings { buffers: 4, ..Settings::default() });
-    let decoder = Box::new(Modelled::default());
+    let decoder =
+        Box::new(Reader::new(Arc::new(ErrorTable::new()), receiver::Receiver::ideal(7.0)));
     let adjacent = [10.0, 30.0].map(Ratio::from_db).into();
     let mut room = Room::new(seed, links, &[receiver], decoder, settings)
         .with_medium(Medium { adjacent, ..Medium::default() });
