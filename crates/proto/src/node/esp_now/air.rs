@@ -4,8 +4,8 @@ use crate::wire::component::DataType;
 use crate::wire::mac::Mac;
 use heapless::Vec;
 
-/// Groups that a node can be in at once. The component has no limit; what it never uses is more
-/// than its three well-known ones and those of running commands.
+/// Groups that a node can be in at once. The component has no limit, and never uses more than its
+/// three well-known ones and those of running commands.
 pub const GROUPS_MAX: usize = 8;
 
 /// Channels of a country, `wifi_country_t`.

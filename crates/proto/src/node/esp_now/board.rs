@@ -71,7 +71,7 @@ pub enum Work {
     },
     /// Decrypting a payload.
     Open {
-        /// Bytes of plaintext.
+        /// Bytes decrypted; of a frame, with tag and nonce.
         bytes: u32,
     },
     /// Making a key pair (X25519 with the base point).

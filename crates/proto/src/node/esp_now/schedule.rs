@@ -7,7 +7,8 @@ use super::task::Step;
 use crate::time::Instant;
 use heapless::Deque;
 
-/// The parts of a node, each a [`Task`](super::task::Task).
+/// The parts of a node: those that have turns, each but the consoles a
+/// [`Task`](super::task::Task), and the application, which only sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Part {
@@ -75,7 +76,7 @@ enum State {
     Until(Instant),
     /// In the lock's queue.
     Wants,
-    /// Holds the lock. `woken`: something arrived for it meanwhile.
+    /// Holds the lock. What arrives for it meanwhile waits: it has a turn when it releases the lock.
     Sends,
 }
 

@@ -40,8 +40,9 @@
 //!   context for all tasks, so that two of them can mix their nonces up (trap 3).
 //! * The wait for the lock has no end: a part composes its payload when it has got the lock, and its
 //!   `wait` counts from there.
-//! * The handler of foreign acknowledgements (`CONFIG_ESPNOW_DATA_FAST_ACK`, section 6.3) is not
-//!   called; only the control variant for battery devices would use it.
+//! * Acknowledgements for somebody else are overheard where they are forwarded, as in a build
+//!   without `CONFIG_ESPNOW_DATA_FAST_ACK` (section 6.3), and only with automatic channels: nothing
+//!   else of the component looks at them.
 //! * Reserved bits of the header are zero in what starts here; the device sends what its heap held.
 //!   What is forwarded keeps them.
 
