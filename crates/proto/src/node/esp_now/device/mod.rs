@@ -280,13 +280,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const ARENA: usize, const FRAM
                 self.schedule.release();
             }
             Some(out) if self.engine.start(&mut cx, &out) => {}
-            Some(_) => {
-                self.schedule.release();
-                if let Some(task) = self.parts.task(part) {
-                    task.sent(&mut cx, Outcome::Refused);
-                }
-                self.after(now, board, part);
-            }
+            Some(_) => self.finish(now, board, Outcome::Refused),
         }
     }
 
