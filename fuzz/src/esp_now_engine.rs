@@ -30,7 +30,7 @@ fn group(payload: &[u8]) {
     let members: Vec<Mac> = group.members().collect();
     assert!(members.iter().all(|member| group.means(*member)));
     let mut buf = [0; 8 + 6 * MEMBERS_MAX];
-    match Group::emit(group.join, group.id, &members, &mut buf) {
+    match Group::emit(group.join, group.id, group.members(), &mut buf) {
         Some(len) => assert_eq!(Group::parse(&buf[..len]), Some(group)),
         None => assert!(members.len() > MEMBERS_MAX),
     }

@@ -9,7 +9,7 @@
 //!
 //! The single address `ff:ff:ff:ff:ff:ff` means every receiver. Such a frame goes to everybody, is
 //! never encrypted and never acknowledged. Bytes after the addresses are ignored. For more than
-//! [`MEMBERS_MAX`] addresses several frames are sent; their magics grow by 1, then 2, then 3.
+//! [`MEMBERS_MAX`] addresses several frames are sent, each with its own [`magic`].
 
 use crate::wire::mac::Mac;
 
@@ -22,6 +22,15 @@ pub const OTA: Mac = Mac(*b"OTA\0\0\0");
 pub const PROV: Mac = Mac(*b"PROV\0\0");
 /// The group of those who take part in a handshake.
 pub const SEC: Mac = Mac(*b"SEC\0\0\0");
+
+/// The magic of frame `n`, counted from 0, of several for one list; that of frame 0 is `first`.
+/// They grow by 1, then 2, then 3 (section 2.10 of the protocol reference). Never 0, for which the
+/// engine draws one.
+#[must_use]
+pub fn magic(first: u16, n: u16) -> u16 {
+    let n = u32::from(n);
+    first.wrapping_add((n * (n + 1) / 2) as u16).max(1)
+}
 
 const HEAD: usize = 8;
 const ADDRESS: usize = 6;
@@ -60,19 +69,22 @@ impl<'a> Group<'a> {
     /// Writes a payload and gives its length; `None` if `buf` is too short or there are more than
     /// [`MEMBERS_MAX`] members.
     #[must_use]
-    pub fn emit(join: bool, id: Mac, members: &[Mac], buf: &mut [u8]) -> Option<usize> {
-        if members.len() > MEMBERS_MAX {
-            return None;
+    pub fn emit(
+        join: bool,
+        id: Mac,
+        members: impl IntoIterator<Item = Mac>,
+        buf: &mut [u8],
+    ) -> Option<usize> {
+        let (head, rest) = buf.split_first_chunk_mut::<HEAD>()?;
+        let (mut places, mut count) = (rest.as_chunks_mut::<ADDRESS>().0.iter_mut(), 0);
+        for member in members {
+            *places.next().filter(|_| count < MEMBERS_MAX)? = member.0;
+            count += 1;
         }
-        let len = HEAD + members.len() * ADDRESS;
-        let (head, list) = buf.get_mut(..len)?.split_first_chunk_mut::<HEAD>()?;
         head[0] = u8::from(join);
         head[1..7].copy_from_slice(&id.0);
-        head[7] = members.len() as u8;
-        for (place, member) in list.as_chunks_mut::<ADDRESS>().0.iter_mut().zip(members) {
-            *place = member.0;
-        }
-        Some(len)
+        head[7] = count as u8;
+        Some(HEAD + count * ADDRESS)
     }
 }
 
@@ -97,9 +109,9 @@ mod tests {
         assert!(group.join && group.id == OTA && group.means(D) && group.means(e));
         assert!(!group.means(head.src));
         let mut buf = [0; 20];
-        assert_eq!(Group::emit(true, OTA, &[D, e], &mut buf), Some(20));
+        assert_eq!(Group::emit(true, OTA, [D, e], &mut buf), Some(20));
         assert_eq!(buf, payload);
-        assert_eq!(Group::emit(true, OTA, &[D, e], &mut buf[..19]), None);
+        assert_eq!(Group::emit(true, OTA, [D, e], &mut buf[..19]), None);
     }
 
     #[test]
@@ -126,11 +138,18 @@ mod tests {
         for (members, all) in
             [(&[Mac::BROADCAST][..], true), (&[Mac::BROADCAST; 2], false), (&[], false)]
         {
-            let len = Group::emit(false, PROV, members, &mut buf).unwrap();
+            let len = Group::emit(false, PROV, members.iter().copied(), &mut buf).unwrap();
             assert_eq!(Group::parse(&buf[..len]).unwrap().means(D), all);
             assert_eq!(Group::parse(&buf[..len - 1]), None, "cut off");
         }
-        assert_eq!(Group::emit(true, PROV, &[D; 33], &mut [0; 300]), None);
+        assert_eq!(Group::emit(true, PROV, [D; 33], &mut [0; 300]), None);
+    }
+
+    #[test]
+    fn magics_of_a_long_list() {
+        assert_eq!([0, 1, 2, 3].map(|n| magic(0x1000, n)), [0x1000, 0x1001, 0x1003, 0x1006]);
+        assert_eq!([0, 1, 2].map(|n| magic(0xFFFF, n)), [0xFFFF, 1, 2], "0 would be drawn anew");
+        assert_eq!(magic(0, u16::MAX), 0x8000);
     }
 
     proptest! {
@@ -146,7 +165,7 @@ mod tests {
         fn what_is_written_reads_back(join: bool, id: [u8; 6], list in prop::collection::vec(any::<[u8; 6]>(), 0..=32)) {
             let members: Vec<Mac> = list.into_iter().map(Mac).collect();
             let mut buf = [0; 200];
-            let len = Group::emit(join, Mac(id), &members, &mut buf).unwrap();
+            let len = Group::emit(join, Mac(id), members.iter().copied(), &mut buf).unwrap();
             let group = Group::parse(&buf[..len]).unwrap();
             prop_assert_eq!((group.join, group.id), (join, Mac(id)));
             prop_assert!(group.members().eq(members));

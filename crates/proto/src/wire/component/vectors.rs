@@ -94,7 +94,7 @@ mod whole_frames {
             "22 14 02 01 01 88 02 00 ff ff ff ff ff ff 24 0a c4 00 00 01 \
              01 4f 54 41 00 00 00 02 24 0a c4 00 00 02 24 0a c4 00 00 03",
             header(DataType::Group, 0, 0x0102),
-            |buf| Group::emit(true, group::OTA, &[D, third], buf),
+            |buf| Group::emit(true, group::OTA, [D, third], buf),
         );
         let near = FrameConfig { filter_adjacent: true, ..OTA };
         is(

@@ -18,7 +18,7 @@ use crate::node::esp_now::console::command::{BadMac, Macs, Remote, Scan};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step, Task};
 use crate::time::{Duration, Instant};
-use crate::wire::component::group::MEMBERS_MAX;
+use crate::wire::component::group::{self, MEMBERS_MAX};
 use crate::wire::component::{DataType, FrameConfig, Group, debug};
 use crate::wire::mac::Mac;
 use heapless::Vec;
@@ -243,8 +243,8 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
                 let members = self.addrs.chunks(MEMBERS_MAX).nth(chunk)?;
                 out.data_type = DataType::Group;
                 // Never encrypted; yet a node that encrypts sets the bit here as in the command.
-                out.magic = magic;
-                out.len = Group::emit(join, id, members, payload)?;
+                out.magic = group::magic(magic, chunk as u16);
+                out.len = Group::emit(join, id, members.iter().copied(), payload)?;
                 return Some(out);
             }
             Job::Scan { to, magic, sweep } => {
@@ -308,7 +308,6 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
                 // What becomes of a GROUP frame is not looked at.
                 let chunk = chunk + 1;
                 self.job = Some(if chunk * MEMBERS_MAX < self.addrs.len() {
-                    let magic = magic.wrapping_add(chunk as u16);
                     Job::Members { id, join, chunk, magic, failed }
                 } else if join {
                     Job::ToGroup { id }

@@ -183,7 +183,8 @@ fn groups_are_joined_and_left_and_say_who_is_meant() {
     let mut magic = 100;
     let mut group = |station: &mut Station, join, members: &[Mac]| {
         let mut payload = [0; 64];
-        let len = Group::emit(join, group::OTA, members, &mut payload).expect("room");
+        let len =
+            Group::emit(join, group::OTA, members.iter().copied(), &mut payload).expect("room");
         magic += 1;
         let header = Header { data_type: DataType::Group, magic, ..broadcast() };
         hear(station, header, &payload[..len]);

@@ -283,7 +283,7 @@ fn a_group_frame_returns_to_its_channel_and_needs_copies() {
     let mut medium = Medium::new(2, &settings(1000));
     medium.stations[1].shared.air.channel = 6;
     let mut payload = [0; 14];
-    let len = Group::emit(true, group::OTA, &[mac(1)], &mut payload).expect("room");
+    let len = Group::emit(true, group::OTA, [mac(1)], &mut payload).expect("room");
     for (copies, frames) in [(3, 3), (0, 0)] {
         let config = FrameConfig { channel: 6, copies, ..FrameConfig::default() };
         let out = Outgoing { data_type: DataType::Group, ..outgoing(mac(1), config, len) };

@@ -5,11 +5,10 @@ use crate::node::esp_now::board::{Slot, Work};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing};
 use crate::time::Duration;
-use crate::wire::component::group::{Group, MEMBERS_MAX, OTA as GROUP};
+use crate::wire::component::group::{self, Group, MEMBERS_MAX, OTA as GROUP};
 use crate::wire::component::ota::{Chunk, Kind};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
-use heapless::Vec;
 
 /// A message that waits for the send lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,18 +27,11 @@ pub(super) enum Send {
     Data(u16),
 }
 
-/// Magic of a chunk: the first one's, then 1 more, then 2 more than that … (section 2.10 of the
-/// protocol reference).
-fn chunk_magic(first: u16, chunk: u16) -> u16 {
-    let chunk = u32::from(chunk);
-    first.wrapping_add((chunk * (chunk + 1) / 2) as u16).max(1)
-}
-
 /// Writes the payload of a frame about the group.
 fn group(join: bool, members: impl Iterator<Item = Mac>, payload: &mut [u8]) -> Option<usize> {
-    let members: Vec<Mac, MEMBERS_MAX> = members.take(MEMBERS_MAX).collect();
-    let len = Group::emit(join, GROUP, &members, payload)?;
-    (!members.is_empty()).then_some(len)
+    let mut members = members.take(MEMBERS_MAX).peekable();
+    members.peek()?;
+    Group::emit(join, GROUP, members, payload)
 }
 
 impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
@@ -78,7 +70,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
                     let macs = self.devices.iter().map(|d| d.mac);
                     group(true, macs.skip(skip(chunk)), payload)?
                 };
-                (FrameConfig::default(), chunk_magic(self.magic, chunk), len)
+                (FrameConfig::default(), group::magic(self.magic, chunk), len)
             }
             Send::LeaveOne(at) => {
                 let mac = self.devices.get(at)?.mac;
@@ -86,7 +78,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
             }
             Send::Leave(chunk) => {
                 let len = group(false, self.leftovers().skip(skip(chunk)), payload)?;
-                (FrameConfig::default(), chunk_magic(self.magic, chunk), len)
+                (FrameConfig::default(), group::magic(self.magic, chunk), len)
             }
         };
         let (data_type, dest) = match what {

@@ -12,7 +12,6 @@ use crate::wire::component::group::{self, MEMBERS_MAX};
 use crate::wire::component::handshake::{Message, Session};
 use crate::wire::component::{DataType, Group};
 use crate::wire::mac::Mac;
-use heapless::Vec;
 use subtle::ConstantTimeEq;
 
 /// How long the queue of answers must be empty before the round's time is looked at.
@@ -69,16 +68,13 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     pub(super) fn write_group(&self, from: u8, payload: &mut [u8]) -> Option<usize> {
         let join = matches!(self.phase, Phase::Join(_));
         let slots = self.sessions.get(usize::from(from)..)?;
-        let members: Vec<Mac, MEMBERS_MAX> =
-            slots.iter().take(MEMBERS_MAX).filter_map(|slot| self.mac(slot)).collect();
-        Group::emit(join, group::SEC, &members, payload)
+        let members = slots.iter().take(MEMBERS_MAX).filter_map(|slot| self.mac(slot));
+        Group::emit(join, group::SEC, members, payload)
     }
 
-    /// A GROUP frame went out, or not: the component does not look. The packet id grows by one
-    /// more with each frame (section 2.10).
+    /// A GROUP frame went out, or not: the component does not look.
     pub(super) fn grouped(&mut self, cx: &mut Cx<'_>, from: u8, join: bool) {
         let next = from.saturating_add(MEMBERS_MAX as u8);
-        self.magic = self.magic.wrapping_add(u16::from(next) / MEMBERS_MAX as u16);
         self.phase = match (usize::from(next) < self.sessions.len(), join) {
             (true, true) => Phase::Join(next),
             (true, false) => Phase::Leave(next),

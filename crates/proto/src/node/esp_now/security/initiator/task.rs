@@ -86,7 +86,8 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
             }
             Phase::Join(from) | Phase::Leave(from) => {
                 let len = self.write_group(from, payload)?;
-                (DataType::Group, Mac::BROADCAST, FrameConfig::default(), self.magic, len)
+                let magic = group::magic(self.magic, u16::from(from) / group::MEMBERS_MAX as u16);
+                (DataType::Group, Mac::BROADCAST, FrameConfig::default(), magic, len)
             }
             Phase::Offer => {
                 let config = FrameConfig { broadcast: true, group: true, ..CONFIG };
