@@ -117,7 +117,7 @@ impl World {
                 self.poll(usize::from(number), None);
             }
             2 => self.with(|engine, cx, _| engine.sent(cx, number & 1 == 0)),
-            3 if number & 1 == 0 => self.with(|engine, cx, _| engine.refused(cx)),
+            3 if number & 1 == 0 => self.with(|engine, _, _| engine.refused()),
             3 => self.change(number),
             4 | 5 => self.receive(operation == 4, number, rest),
             6 => self.start(number, rest),

@@ -1,20 +1,50 @@
 //! How much memory a node takes: `cargo test -p espbench-proto --test ram -- --nocapture`.
 
-use espbench_proto::node::esp_now::Node;
-use espbench_proto::node::esp_now::device::{Parts, SmallNode};
+use espbench_proto::node::esp_now::console::{Console, Local};
+use espbench_proto::node::esp_now::debug::{Commander, Inbox, RemoteLog};
+use espbench_proto::node::esp_now::device::{Job, Parts, SmallNode};
 use espbench_proto::node::esp_now::engine::Engine;
+use espbench_proto::node::esp_now::print::Printer;
+use espbench_proto::node::esp_now::security::{Keys, SecTest};
 use espbench_proto::node::esp_now::task::Shared;
+use espbench_proto::node::esp_now::time_sync::TimeSync;
+use espbench_proto::node::esp_now::{Node, control, iperf, ota, prov, security};
 
-/// What a node may take with all services on, beside the image that it hands about.
-const BOUND: usize = 24 * 1024;
+/// What a node may take whose bounds are the component's own. A `SmallNode` has its bound where it
+/// is defined: the build fails beyond it. On a chip, whose pointers are half as long, both take
+/// less; `ci/riscv.sh` tells how much.
+const BOUND: usize = 32 * 1024;
 
 #[test]
-fn a_small_node_with_all_services_fits_its_bound() {
-    println!("{:>6} bytes  SmallNode; at most {BOUND}", size_of::<SmallNode>());
-    println!("{:>6} bytes    its services", size_of::<Parts<100, 48, 250>>());
-    println!("{:>6} bytes    its engine", size_of::<Engine<4096, 250>>());
-    println!("{:>6} bytes    what they share", size_of::<Shared>());
-    println!("{:>6} bytes  Node with the component's own bounds", size_of::<Node>());
-    println!("{:>6} bytes  Node that updates nobody", size_of::<Node<1, 1, 4096, 250>>());
-    assert!(size_of::<SmallNode>() <= BOUND);
+fn a_node_with_the_components_own_bounds_fits_32_kib() {
+    let parts = [
+        ("SmallNode", size_of::<SmallNode>()),
+        ("  shared", size_of::<Shared>()),
+        ("    printer", size_of::<Printer>()),
+        ("    keys", size_of::<Keys>()),
+        ("  engine", size_of::<Engine<4096, 250>>()),
+        ("  services and consoles", size_of::<Parts<100, 48, 250>>()),
+        ("    job: ota or security", size_of::<Job<100, 48>>()),
+        ("      ota", size_of::<ota::Initiator<100>>()),
+        ("      security", size_of::<security::Initiator<100, 48>>()),
+        ("    takes images", size_of::<ota::Responder>()),
+        ("    takes keys", size_of::<security::Responder>()),
+        ("    sec_test", size_of::<SecTest<250>>()),
+        ("    espnow_iperf", size_of::<iperf::Iperf>()),
+        ("    provisioning", size_of::<prov::Prov>()),
+        ("    control, sends", size_of::<control::Initiator>()),
+        ("    control, takes", size_of::<control::Responder>()),
+        ("    time", size_of::<TimeSync>()),
+        ("    remote log", size_of::<RemoteLog>()),
+        ("    remote commands", size_of::<Commander>()),
+        ("    inbox", size_of::<Inbox>()),
+        ("    console", size_of::<Console>()),
+        ("    local commands", size_of::<Local>()),
+        ("Node with the component's own bounds", size_of::<Node>()),
+        ("Node that updates nobody", size_of::<Node<1, 1, 4096, 250>>()),
+    ];
+    for (name, bytes) in parts {
+        println!("{bytes:>6} bytes  {name}");
+    }
+    assert!(size_of::<Node>() <= BOUND);
 }

@@ -12,8 +12,6 @@ use espbench_proto::node::esp_now::{Frame, Input, Output};
 use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
 
-const _: () = assert!(size_of::<SmallNode>() <= 24 * 1024);
-
 /// Where the firmware has its node: its size in the table of symbols is the RAM that a node takes.
 #[unsafe(no_mangle)]
 pub static mut ESPBENCH_NODE: MaybeUninit<SmallNode> = MaybeUninit::uninit();

@@ -151,8 +151,7 @@ impl Station {
 
     fn transmit(&mut self, now: Instant, from: usize, to: Mac, data: &[u8], log: &mut Vec<Aired>) {
         if self.driver.len() >= self.room {
-            let (engine, mut cx) = self.parts(now);
-            engine.refused(&mut cx);
+            self.engine.refused();
             return;
         }
         let channel = self.shared.air.channel;

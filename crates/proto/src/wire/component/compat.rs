@@ -4,6 +4,7 @@
 //! the tail of an encrypted payload, OTA chunks, and raw Wi-Fi structures in provisioning.
 
 use super::header::DataType;
+use crate::wire::esp_now::Version;
 
 /// A release of the component at which something on the wire changed. Ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,14 +72,22 @@ impl Default for Compat {
 }
 
 impl Compat {
-    /// Longest ESP-NOW data (header and payload) that is sent or taken: 250 bytes with ESP-NOW
-    /// v1.0, 1490 or 1470 with v2.0.
+    /// The version of ESP-NOW under it. Releases of the component do not use v2.0.
+    #[must_use]
+    pub const fn esp_now(self) -> Version {
+        match (self.release, self.idf) {
+            (Release::Head, Idf::V5_4 | Idf::V5_4_2) => Version::V2,
+            _ => Version::V1,
+        }
+    }
+
+    /// Longest ESP-NOW data (header and payload) that is sent: 250 bytes with ESP-NOW v1.0, 1490 or
+    /// 1470 with v2.0, which takes 1490 in any case.
     #[must_use]
     pub const fn frame_max(self) -> usize {
-        match (self.release, self.idf) {
-            (Release::Head, Idf::V5_4) => 1490,
-            (Release::Head, Idf::V5_4_2) => 1470,
-            _ => 250,
+        match (self.esp_now(), self.idf) {
+            (Version::V2, Idf::V5_4_2) => 1470,
+            (version, _) => version.data_max(),
         }
     }
 

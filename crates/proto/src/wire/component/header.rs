@@ -241,6 +241,16 @@ impl Header {
         out[14..20].copy_from_slice(&self.src.0);
         out
     }
+
+    /// Counts the hops of a frame down that is forwarded; 0 and 31 stay. Everything else stays as it
+    /// is, reserved bits, too.
+    pub fn count_hop(frame: &mut [u8]) {
+        let Some(word) = frame.get_mut(4..).and_then(<[u8]>::first_chunk_mut) else { return };
+        let flags = u32::from_le_bytes(*word);
+        if !matches!(FrameConfig::from_word(flags).ttl, 0 | 31) {
+            *word = flags.wrapping_sub(1 << 19).to_le_bytes();
+        }
+    }
 }
 
 #[cfg(test)]
@@ -328,6 +338,18 @@ mod tests {
             info,
             &[1, 0, 0, 0, 0, 0, 0, 0],
         );
+    }
+
+    #[test]
+    fn a_hop_changes_nothing_but_the_hops() {
+        for (ttl, left) in [(0, 0), (1, 0), (3, 2), (30, 29), (31, 31)] {
+            let word = |ttl: u32| (!(0x1F << 19) | ttl << 19).to_le_bytes();
+            let mut frame = [0xFF; HEADER_LEN];
+            frame[4..8].copy_from_slice(&word(ttl));
+            Header::count_hop(&mut frame);
+            assert_eq!((&frame[..4], &frame[4..8]), (&[0xFF; 4][..], &word(left)[..]));
+        }
+        Header::count_hop(&mut [0xFF; 7]);
     }
 
     proptest! {

@@ -155,7 +155,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const ARENA: usize, const FRAM
         match input {
             Input::Frame(frame) => self.engine.receive(&mut cx, frame),
             Input::Sent { delivered } => self.engine.sent(&mut cx, delivered),
-            Input::Refused => self.engine.refused(&mut cx),
+            Input::Refused => self.engine.refused(),
             Input::Console(bytes) => {
                 self.parts.console.receive(bytes);
                 self.schedule.wake(Part::Console);

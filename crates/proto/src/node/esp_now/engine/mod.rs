@@ -64,16 +64,16 @@ use super::task::{Cx, Outcome, Outgoing, Received};
 use super::tick::Tick;
 use crate::time::Instant;
 use crate::wire::component::DataType;
+use crate::wire::esp_now;
 use crate::wire::mac::Mac;
-use heapless::Deque;
 use queue::Queue;
 use recent::Recent;
-use send::Sender;
+use send::{Acks, Sender};
 
 /// Acknowledgements that may wait for a sender.
 pub const ACKS_MAX: usize = 4;
 /// The longest ESP-NOW data of any release, with the component's header.
-pub const FRAME_MAX: usize = 1490;
+pub const FRAME_MAX: usize = esp_now::DATA_MAX;
 
 const TAG: &str = "espnow";
 /// `send_max_timeout`, ms.
@@ -141,7 +141,7 @@ pub struct Engine<const ARENA: usize = 8192, const FRAME: usize = FRAME_MAX> {
     recent: Recent,
     queue: Queue<ARENA>,
     /// Magics of the acknowledgements that wait for a sender.
-    acks: Deque<u16, ACKS_MAX>,
+    acks: Acks,
     sender: Sender<FRAME>,
     /// Until when "Send event queue failed" is not printed again.
     quiet_until: Instant,
@@ -165,7 +165,7 @@ impl<const ARENA: usize, const FRAME: usize> Engine<ARENA, FRAME> {
             counters: Counters::default(),
             recent: Recent::new(),
             queue: Queue::new(),
-            acks: Deque::new(),
+            acks: Acks::new(),
             sender: Sender::new(),
             quiet_until: Instant::ZERO,
             lock_until: None,
@@ -243,8 +243,7 @@ impl<const ARENA: usize, const FRAME: usize> Engine<ARENA, FRAME> {
     }
 
     /// The driver refused the frame that it was just handed.
-    pub fn refused(&mut self, cx: &mut Cx<'_>) {
-        let _ = cx;
+    pub fn refused(&mut self) {
         self.sender.refused(&mut self.counters);
     }
 

@@ -2,13 +2,13 @@
 
 use super::counters::{Counters, bump};
 use super::queue::{Heard, Kind};
-use super::{Engine, FRAME_MAX, TAG, patience};
+use super::{Engine, TAG, patience};
 use crate::node::esp_now::Frame;
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::Cx;
 use crate::wire::component::header::VERSION;
-use crate::wire::component::{Compat, DataType, FrameConfig, Group, Header};
+use crate::wire::component::{DataType, FrameConfig, Group, Header};
 use crate::wire::mac::Mac;
 
 /// The counter for what became of a frame.
@@ -186,7 +186,7 @@ fn sift<'a>(cx: &Cx<'_>, frame: &Frame<'a>) -> Result<(Header, &'a [u8]), Fate> 
     };
     let config = &header.config;
     let forwardable = settings.forward && config.broadcast && config.ttl > 0;
-    if frame.data.len() > longest(settings.compat) {
+    if frame.data.len() > settings.compat.esp_now().data_max() {
         Err(|c| &mut c.too_long)
     } else if header.version != VERSION {
         Err(|c| &mut c.version)
@@ -206,14 +206,6 @@ fn sift<'a>(cx: &Cx<'_>, frame: &Frame<'a>) -> Result<(Header, &'a [u8]), Fate> 
         Err(|c| &mut c.policy)
     } else {
         Ok((header, payload))
-    }
-}
-
-/// ESP-NOW v1.0 takes 250 bytes; v2.0 takes what any release sends.
-fn longest(compat: Compat) -> usize {
-    match compat.frame_max() {
-        250 => 250,
-        _ => FRAME_MAX,
     }
 }
 

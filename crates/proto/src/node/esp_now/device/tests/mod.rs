@@ -2,10 +2,9 @@
 
 mod commands;
 mod data;
-mod size;
 mod time;
 
-use super::{Node, Setup, SmallNode};
+use super::{Setup, SmallNode};
 use crate::node::esp_now::board::{BareBoard, Board, Key, Slot, Work};
 use crate::node::esp_now::ota::build::Build;
 use crate::node::esp_now::task::{Event, Outgoing, Settings};

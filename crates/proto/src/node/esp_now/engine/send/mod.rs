@@ -10,7 +10,7 @@ use super::counters::{Counters, bump};
 use super::{ACKS_MAX, Action};
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing};
 use crate::time::{Duration, Instant};
-use crate::wire::component::{Compat, FrameConfig, HEADER_LEN, Header};
+use crate::wire::component::{Compat, HEADER_LEN, Header};
 use heapless::Deque;
 use job::{Job, Kind, Status, Step};
 
@@ -103,11 +103,8 @@ impl<const FRAME: usize> Sender<FRAME> {
             return false;
         }
         let len = read(&mut self.frame);
-        if let Some(word) = self.frame.get_mut(4..).and_then(<[u8]>::first_chunk_mut) {
-            let flags = u32::from_le_bytes(*word);
-            if forwarded && !matches!(FrameConfig::from_word(flags).ttl, 0 | 31) {
-                *word = flags.wrapping_sub(1 << 19).to_le_bytes();
-            }
+        if forwarded {
+            Header::count_hop(&mut self.frame);
         }
         let Some((header, _)) = self.frame.get(..len).and_then(Header::parse) else { return false };
         self.job = Some(Job::new(cx, Kind::Relay, &header, len as u16, Duration::MAX));
