@@ -62,6 +62,28 @@ impl Tick {
     pub fn delay_ms(self, now: Instant, ms: u32) -> Instant {
         self.delay(now, self.ticks(ms))
     }
+
+    /// As [`delay_ms`](Self::delay_ms), but at least one tick: on the device the others run
+    /// meanwhile, here time would stand still.
+    #[must_use]
+    pub fn pause_ms(self, now: Instant, ms: u32) -> Instant {
+        self.delay(now, self.ticks(ms).max(1))
+    }
+
+    /// Ticks of the clock from one instant to another: the difference of two readings of
+    /// `xTaskGetTickCount`.
+    #[must_use]
+    pub const fn between(self, from: Instant, to: Instant) -> u64 {
+        let period = self.0 as u64;
+        (to.as_nanos() / period).saturating_sub(from.as_nanos() / period)
+    }
+
+    /// So many ticks in milliseconds as the component computes it: times `portTICK_PERIOD_MS`,
+    /// which is a whole number.
+    #[must_use]
+    pub const fn ms(self, ticks: u64) -> u64 {
+        ticks.saturating_mul(self.period().as_millis() as u64)
+    }
 }
 
 #[cfg(test)]
@@ -77,5 +99,15 @@ mod tests {
         assert_eq!(fast.delay_ms(at(13), 500), at(513));
         assert_eq!(slow.delay(at(13), 500), at(5010), "ticks that were meant as milliseconds");
         assert_eq!(slow.delay_ms(at(13), 2), at(13), "a yield");
+        assert_eq!(slow.pause_ms(at(13), 2), at(20), "no yield");
+    }
+
+    #[test]
+    fn time_that_has_passed_is_counted_in_ticks() {
+        let at = |ms: u64| Instant::ZERO + Duration::from_millis(ms);
+        let slow = Tick::from_hz(100);
+        assert_eq!((slow.between(at(19), at(20)), slow.between(at(20), at(29))), (1, 0));
+        assert_eq!(slow.between(at(29), at(13)), 0, "backwards");
+        assert_eq!((slow.ms(7), Tick::from_hz(300).ms(7)), (70, 21));
     }
 }

@@ -52,7 +52,6 @@ pub fn rollback(cx: &mut Cx<'_>) -> bool {
 
 /// Whole seconds since `from`, counted in ticks as the component counts them.
 fn seconds(cx: &Cx<'_>, from: Instant) -> u64 {
-    let period = cx.shared.settings.tick.period().as_nanos().max(1) as u64;
-    let ticks = (cx.now.as_nanos() / period).saturating_sub(from.as_nanos() / period);
-    ticks.saturating_mul(period / 1_000_000) / 1000
+    let tick = cx.shared.settings.tick;
+    tick.ms(tick.between(from, cx.now)) / 1000
 }

@@ -1,6 +1,6 @@
 //! The device: finds a holder, asks, and waits; again until it has credentials.
 
-use super::{COMMAND_TAG, STORED_LEN, TAG, error_name, outgoing, pause};
+use super::{COMMAND_TAG, STORED_LEN, TAG, error_name, outgoing};
 use crate::node::esp_now::board::{Key, Work};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Outcome, Outgoing, Received, Step};
@@ -75,7 +75,8 @@ impl Device {
         if index < country.count {
             cx.shared.air.tune(country.first.saturating_add(index));
         }
-        self.phase = Phase::Scanning { index, hop: pause(cx, HOP_MS) };
+        self.phase =
+            Phase::Scanning { index, hop: cx.shared.settings.tick.pause_ms(cx.now, HOP_MS) };
     }
 
     /// A beacon: the scan ends with this hop, and the last one that came in it counts.
@@ -200,7 +201,7 @@ impl Device {
 
     fn look_for_answer(&mut self, cx: &mut Cx<'_>) {
         if !self.provisioned && cx.now < self.deadline {
-            self.phase = Phase::Waiting(pause(cx, POLL_MS));
+            self.phase = Phase::Waiting(cx.shared.settings.tick.pause_ms(cx.now, POLL_MS));
             return;
         }
         cx.shared.air.listen(DataType::Prov, false);

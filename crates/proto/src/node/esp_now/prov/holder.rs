@@ -1,6 +1,6 @@
 //! The holder: beacons, and answers to devices.
 
-use super::{ASKED_MAX, COMMAND_TAG, TAG, error_name, outgoing, pause};
+use super::{ASKED_MAX, COMMAND_TAG, TAG, error_name, outgoing};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Received, Step};
 use crate::time::Instant;
@@ -41,13 +41,13 @@ impl Holder {
         let tick = cx.shared.settings.tick;
         let ticks = tick.ticks(ms);
         if !self.is_on() {
-            self.next = pause(cx, BEACON_MS);
+            self.next = tick.pause_ms(cx.now, BEACON_MS);
         }
         self.until = tick.delay(cx.now, ticks);
         self.wifi = Some(wifi);
         self.found = 0;
         cx.shared.air.listen(DataType::Prov, true);
-        let seconds = u64::from(ticks).saturating_mul(tick.period().as_millis() as u64) / 1000;
+        let seconds = tick.ms(ticks.into()) / 1000;
         let text = format_args!("Responder beacon start, timer: {seconds}s");
         cx.log(Level::Info, TAG, text);
     }
@@ -136,8 +136,8 @@ impl Holder {
         match self.phase {
             Phase::BeaconSent => {
                 let tick = cx.shared.settings.tick;
-                let period = tick.delay(Instant::ZERO, tick.ticks(BEACON_MS).max(1));
-                self.next = (self.next + period.since(Instant::ZERO)).max(cx.now);
+                let period = tick.period().saturating_mul(tick.ticks(BEACON_MS).max(1));
+                self.next = (self.next + period).max(cx.now);
             }
             Phase::AnswerSent => {
                 let _ = self.asked.pop_front();

@@ -34,7 +34,7 @@ mod tests;
 use super::board::Key;
 use super::print::Level;
 use super::task::{Cx, Event, Outcome, Outgoing, Received, Step, Task};
-use crate::time::{Duration, Instant};
+use crate::time::Duration;
 use crate::wire::component::prov::{ALL_CHANNEL_SCAN, Identity, Prov as Message, Text, Wifi};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
@@ -216,13 +216,6 @@ fn outgoing(cx: &Cx<'_>, dest: Mac, config: FrameConfig, len: usize) -> Outgoing
         len,
         wait: Duration::MAX,
     }
-}
-
-/// When `vTaskDelay(pdMS_TO_TICKS(ms))` ends, but at least a tick from now: on the device the others
-/// run meanwhile, here time would stand still.
-fn pause(cx: &Cx<'_>, ms: u32) -> Instant {
-    let tick = cx.shared.settings.tick;
-    tick.delay(cx.now, tick.ticks(ms).max(1))
 }
 
 /// `esp_err_to_name` of a send that failed.

@@ -47,10 +47,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         if cx.now < at && !self.stop {
             return Step::Until(at);
         }
-        let tick = cx.shared.settings.tick;
-        let period = tick.period().as_nanos().max(1) as u64;
-        let ticks = cx.now.as_nanos() / period;
-        let elapsed = ticks.saturating_sub(self.scan_started.as_nanos() / period);
+        let elapsed = cx.shared.settings.tick.between(self.scan_started, cx.now);
         // What is left is unsigned: only exactly nothing ends the scan before its time.
         if request < REQUESTS && elapsed != u64::from(self.scan_ticks) && !self.stop {
             return self.send_now(Send::Request);

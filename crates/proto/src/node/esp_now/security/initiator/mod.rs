@@ -382,18 +382,3 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
 fn count(counter: &mut u32) {
     *counter = counter.saturating_add(1);
 }
-
-/// FreeRTOS ticks from one instant to another.
-fn ticks_between(cx: &Cx<'_>, from: Instant, to: Instant) -> u64 {
-    let period = (cx.shared.settings.tick.period().as_nanos() as u64).max(1);
-    (to.as_nanos() / period).saturating_sub(from.as_nanos() / period)
-}
-
-fn in_ms(cx: &Cx<'_>, ticks: u64) -> u64 {
-    ticks.saturating_mul(cx.shared.settings.tick.period().as_millis() as u64)
-}
-
-/// `(xTaskGetTickCount() - start) * portTICK_PERIOD_MS`.
-fn elapsed_ms(cx: &Cx<'_>, from: Instant) -> u64 {
-    in_ms(cx, ticks_between(cx, from, cx.now))
-}

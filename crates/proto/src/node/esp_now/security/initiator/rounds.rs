@@ -1,8 +1,6 @@
 //! The rounds of the exchange.
 
-use super::{
-    Initiator, KeyPair, Mark, Phase, ROUND_MAX, Secret, Slot, Stage, TAG, count, ticks_between,
-};
+use super::{Initiator, KeyPair, Mark, Phase, ROUND_MAX, Secret, Slot, Stage, TAG, count};
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::security::exchange::Part;
@@ -118,7 +116,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         if cx.now < until {
             return Some(Step::Until(until));
         }
-        let elapsed = ticks_between(cx, self.round_began, cx.now);
+        let elapsed = cx.shared.settings.tick.between(self.round_began, cx.now);
         if elapsed >= u64::from(self.wait_ticks) {
             self.end_round();
             return None;
@@ -262,8 +260,7 @@ fn failed(cx: &mut Cx<'_>) {
     cx.log(Level::Error, TAG, format_args!("espnow-session handler failed"));
 }
 
-/// When the queue of answers has been empty for long enough. A tick at least, so that time goes on.
+/// When the queue of answers has been empty for long enough.
 fn slice(cx: &Cx<'_>) -> Instant {
-    let tick = cx.shared.settings.tick;
-    tick.delay(cx.now, tick.ticks(SLICE_MS).max(1))
+    cx.shared.settings.tick.pause_ms(cx.now, SLICE_MS)
 }

@@ -1,6 +1,6 @@
 //! Asking who waits for a key, and printing who answered.
 
-use super::{Device, Initiator, Mark, Phase, Report, count, ticks_between};
+use super::{Device, Initiator, Mark, Phase, Report, count};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Received, Step};
 use crate::wire::component::DataType;
@@ -29,7 +29,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     /// Whether to ask once more. The component compares unsigned numbers, so that its time is over
     /// only if it is exactly over at this point (section 3.4).
     pub(super) fn check_ask(&mut self, cx: &mut Cx<'_>, round: u8) -> Option<Step> {
-        let elapsed = ticks_between(cx, self.began, cx.now) as u32;
+        let elapsed = cx.shared.settings.tick.between(self.began, cx.now) as u32;
         if round < ASKS && self.wait_ticks != elapsed {
             return Some(Step::Send);
         }

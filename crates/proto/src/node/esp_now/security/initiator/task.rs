@@ -1,6 +1,6 @@
 //! What it does when it is its turn: the machine's steps, what it sends, and its last lines.
 
-use super::{CONFIG, Initiator, Phase, Report, TAG, elapsed_ms, in_ms, ticks_between};
+use super::{CONFIG, Initiator, Phase, Report, TAG};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Outcome, Outgoing, Step, Task};
 use crate::time::Duration;
@@ -105,7 +105,8 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     /// The last lines, and the end.
     fn finish(&mut self, cx: &mut Cx<'_>) {
         let (done, unfinished) = self.result();
-        let spent = elapsed_ms(cx, self.began);
+        let tick = cx.shared.settings.tick;
+        let spent = tick.ms(tick.between(self.began, cx.now));
         match self.report {
             Report::Command => {
                 let line = format_args!(
@@ -114,8 +115,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
                 cx.log(Level::Info, "espnow_cmd", line);
             }
             Report::Application(tag) => {
-                let scan = ticks_between(cx, self.began, self.scanned);
-                let scan = in_ms(cx, scan);
+                let scan = tick.ms(tick.between(self.began, self.scanned));
                 let line = format_args!(
                     "App key is sent to the device to complete, Spend time: {spent}ms, Scan time: {scan}ms"
                 );
