@@ -1,7 +1,7 @@
 //! Control and time synchronization: their formats, and their machines under any sequence of
 //! operations.
 
-use espbench_proto::node::esp_now::board::{BareBoard, Board, Key, Slot};
+use espbench_proto::node::esp_now::board::{BareBoard, Board, Key};
 use espbench_proto::node::esp_now::control::{
     BINDINGS_MAX, Binding, Bindings, Initiator, Responder,
 };
@@ -28,24 +28,6 @@ struct Store {
 impl Board for Store {
     fn random(&mut self, out: &mut [u8]) {
         BareBoard(7).random(out);
-    }
-    fn slot_size(&self, _: Slot) -> u32 {
-        0
-    }
-    fn image_len(&self, _: Slot) -> u32 {
-        0
-    }
-    fn read(&mut self, _: Slot, _: u32, _: &mut [u8]) -> bool {
-        false
-    }
-    fn erase(&mut self, _: u32) -> bool {
-        false
-    }
-    fn write(&mut self, _: u32, _: &[u8]) -> bool {
-        false
-    }
-    fn boot(&mut self, _: Slot) -> bool {
-        false
     }
     fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize> {
         let channel = self.channel.as_slice();

@@ -1,6 +1,6 @@
 //! Provisioning: its messages, and any order of calls on both of its machines.
 
-use espbench_proto::node::esp_now::board::{Board, Key, Slot};
+use espbench_proto::node::esp_now::board::{Board, Key};
 use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::prov::{HoldError, Prov};
 use espbench_proto::node::esp_now::task::{
@@ -23,24 +23,6 @@ struct Flash {
 impl Board for Flash {
     fn random(&mut self, out: &mut [u8]) {
         out.fill(0x5A);
-    }
-    fn slot_size(&self, _: Slot) -> u32 {
-        0
-    }
-    fn image_len(&self, _: Slot) -> u32 {
-        0
-    }
-    fn read(&mut self, _: Slot, _: u32, _: &mut [u8]) -> bool {
-        false
-    }
-    fn erase(&mut self, _: u32) -> bool {
-        false
-    }
-    fn write(&mut self, _: u32, _: &[u8]) -> bool {
-        false
-    }
-    fn boot(&mut self, _: Slot) -> bool {
-        false
     }
     fn load(&mut self, _: Key, _: &mut [u8]) -> Option<usize> {
         None

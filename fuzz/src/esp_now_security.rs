@@ -1,6 +1,6 @@
 //! ESP-NOW: messages of the handshake, and both of its ends under any sequence of operations.
 
-use espbench_proto::node::esp_now::board::{BareBoard, Board, Key, Slot, Work};
+use espbench_proto::node::esp_now::board::{BareBoard, Board, Key, Work};
 use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::security::{
     Initiator, KEY_LEN, Policy, Pop, Responder, SecTest, erase_and_restart,
@@ -84,30 +84,6 @@ impl Board for Flash {
     fn cost(&mut self, work: Work) -> Duration {
         self.slow += u32::from(matches!(work, Work::KeyPair | Work::SharedSecret));
         Duration::ZERO
-    }
-
-    fn slot_size(&self, _: Slot) -> u32 {
-        0
-    }
-
-    fn image_len(&self, _: Slot) -> u32 {
-        0
-    }
-
-    fn read(&mut self, _: Slot, _: u32, _: &mut [u8]) -> bool {
-        false
-    }
-
-    fn erase(&mut self, _: u32) -> bool {
-        false
-    }
-
-    fn write(&mut self, _: u32, _: &[u8]) -> bool {
-        false
-    }
-
-    fn boot(&mut self, _: Slot) -> bool {
-        false
     }
 
     fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize> {

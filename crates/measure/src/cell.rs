@@ -26,6 +26,14 @@ impl Origin {
             Self::Published => "published",
         }
     }
+
+    /// A title that says where the numbers come from, where that is not from measuring.
+    pub(crate) fn titled(self, title: &str) -> String {
+        match self {
+            Self::Simulated => alloc::format!("{title} (simulated)"),
+            Self::Measured | Self::Published => title.into(),
+        }
+    }
 }
 
 /// The identity columns, those of `reference/published.csv`. `None` is "does not say" or "does not

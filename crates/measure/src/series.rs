@@ -6,7 +6,7 @@ use crate::run::Recorded;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use espbench_proto::sample::{Fate, Interval, Observer, Probe, Sample};
-use espbench_proto::time::Instant;
+use espbench_proto::time::{Duration, Instant};
 
 /// Round trips of the probes that came back whole and in time: received - sent in milliseconds, in
 /// the order of the record.
@@ -20,9 +20,9 @@ pub(crate) fn round_trips(samples: &[Sample]) -> Vec<f64> {
     delivered_of(samples).filter_map(time).collect()
 }
 
-/// How long an interval took, in seconds.
-pub(crate) fn seconds(interval: &Interval) -> f64 {
-    interval.end.since(interval.start).as_secs_f64()
+/// How long an interval took.
+pub(crate) fn span(interval: &Interval) -> Duration {
+    interval.end.since(interval.start)
 }
 
 /// The same counted from when the probe was due: received - due.
@@ -60,7 +60,7 @@ fn delivered_of(samples: &[Sample]) -> impl Iterator<Item = &Probe> {
     })
 }
 
-fn milliseconds(from: Instant, to: Instant) -> f64 {
+pub(crate) fn milliseconds(from: Instant, to: Instant) -> f64 {
     to.since(from).as_nanos() as f64 / 1e6
 }
 
@@ -98,7 +98,7 @@ fn rates(intervals: &[&Interval], amount: fn(&Interval) -> f64) -> Vec<Point> {
     };
     let mut sums: BTreeMap<u64, (Instant, f64)> = BTreeMap::new();
     for i in intervals {
-        let seconds = seconds(i);
+        let seconds = span(i).as_secs_f64();
         if seconds > 0.0 {
             let sum = sums.entry(i.seq).or_insert((i.end, 0.0));
             sum.0 = sum.0.max(i.end);
@@ -112,7 +112,6 @@ fn rates(intervals: &[&Interval], amount: fn(&Interval) -> f64) -> Vec<Point> {
 mod tests {
     use super::*;
     use espbench_proto::sample::Link;
-    use espbench_proto::time::Duration;
     use espbench_proto::workload::{Iperf, Transport, Workload};
 
     fn recorded(samples: Vec<Sample>) -> Recorded {

@@ -5,8 +5,9 @@ use crate::bootstrap;
 use crate::cell::{Cell, Estimate};
 use crate::interval::wilson;
 use crate::quantile::Sorted;
-use crate::random;
 use crate::series;
+use crate::summary::iperf::megabits;
+use crate::summary::udp_echo::Tally;
 use crate::summary::{Context, Place};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -16,34 +17,11 @@ use espbench_proto::node::esp_now::transcript::item::iperf::Role;
 use espbench_proto::node::esp_now::transcript::session::{
     CryptoResult, HandshakeResult, Run, ThroughputResult, UpdateResult,
 };
-use espbench_proto::sample::{Fate, Interval, Observer, Sample};
+use espbench_proto::sample::{Interval, Observer, Sample};
+use espbench_proto::time::Duration;
 
 /// The quantiles of round trips.
 const QUANTILES: [(&str, f64); 3] = [("rtt_p50", 0.5), ("rtt_p90", 0.9), ("rtt_p99", 0.99)];
-
-/// What became of a ping's probes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tally {
-    pub(super) probes: u64,
-    pub(super) lost: u64,
-    pub(super) late: u64,
-}
-
-impl Tally {
-    pub(super) fn of(samples: &[Sample]) -> Self {
-        let mut tally = Self::default();
-        for sample in samples {
-            let Sample::Probe(probe) = sample else { continue };
-            tally.probes += 1;
-            match probe.fate {
-                Fate::Lost(_) => tally.lost += 1,
-                Fate::Late => tally.late += 1,
-                Fate::Delivered | Fate::Duplicate | Fate::Corrupt => {}
-            }
-        }
-        tally
-    }
-}
 
 /// The cells of test number `number`.
 pub(super) fn of(test: &Test, number: u64, context: &Context<'_>) -> Vec<Cell> {
@@ -123,10 +101,8 @@ impl Out<'_> {
         let tally = Tally::of(&test.samples);
         let times = series::round_trips(&test.samples);
         let sorted = Sorted::new(times.clone());
-        let mut state = self.context.seed;
-        let seed = random::split_mix(&mut state) ^ number;
         let note = Some("printed in whole milliseconds, cut: the true value is up to 1 ms more");
-        self.push("rtt_avg", "ms", bootstrap::mean(&times, seed), note);
+        self.push("rtt_avg", "ms", bootstrap::mean(&times, self.context.seed_of(number)), note);
         self.push("rtt_max", "ms", sorted.max(), note);
         self.push("rtt_min", "ms", sorted.min(), note);
         for (metric, q) in QUANTILES {
@@ -223,21 +199,22 @@ fn intervals(test: &Test) -> impl Iterator<Item = &Interval> {
     })
 }
 
-/// Bytes and seconds of the test: of its total, or of its periodic lines; and which of the two.
-pub(super) fn amount(test: &Test) -> Option<(u64, f64, bool)> {
+/// Bytes and time of the test: of its total, or of its periodic lines; and which of the two.
+pub(super) fn amount(test: &Test) -> Option<(u64, Duration, bool)> {
     if let Some(total) = intervals(test).find(|i| i.total) {
-        return Some((total.bytes, series::seconds(total), true));
+        return Some((total.bytes, series::span(total), true));
     }
+    // A log may tell any figures: no sum of them overflows.
     intervals(test)
-        .map(|i| (i.bytes, series::seconds(i)))
-        .reduce(|a, b| (a.0 + b.0, a.1 + b.1))
-        .map(|(bytes, seconds)| (bytes, seconds, false))
+        .map(|i| (i.bytes, series::span(i)))
+        .reduce(|a, b| (a.0.saturating_add(b.0), a.1.saturating_add(b.1)))
+        .map(|(bytes, span)| (bytes, span, false))
 }
 
 /// Mbit/s, and whether of the total.
 fn rate(test: &Test) -> Option<(Estimate, bool)> {
-    let (bytes, seconds, total) = amount(test)?;
+    let (bytes, span, total) = amount(test)?;
     let lines = intervals(test).filter(|i| !i.total).count() as u64;
-    let rate = (seconds > 0.0).then(|| bytes as f64 * 8.0 / (1e6 * seconds));
-    Some((Estimate { value: rate, n: lines.max(1), low: None, high: None }, total))
+    let value = megabits(bytes, span);
+    Some((Estimate { value, n: lines.max(1), low: None, high: None }, total))
 }

@@ -15,11 +15,11 @@ mod tables;
 
 use crate::cell::{Cell, Origin};
 use crate::compare::compare;
-use crate::report::{Losses, Report, SCHEMA};
+
+use crate::report::{Losses, Report, SCHEMA, known, with_published};
 use crate::run::RunFacts;
 use crate::summary::Context;
 use crate::table::{Table, compared};
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -121,6 +121,7 @@ pub fn report(facts: &RunFacts, read: &Read, published: &[Cell]) -> Report {
         let mut cells = cells::of(test, i as u64, &context);
         for cell in &mut cells {
             cell.source = Some(facts.name.clone());
+            known(cell);
             cell.variant = test.ends.filter(|_| pairs.len() > 1).map(words);
         }
         Digest { test, cells }
@@ -169,29 +170,8 @@ fn made(digests: &[Digest<'_>], read: &Read, origin: Origin) -> Vec<Table> {
 /// What became of a ping's probes. Totals of a throughput test stand in its own table: the two
 /// ends count the same messages.
 fn losses(test: &Test) -> Option<Losses> {
-    let tally = cells::Tally::of(&test.samples);
-    (tally.probes > 0).then(|| Losses {
-        place: test.place(),
-        probes: tally.probes,
-        causes: count("unknown", tally.lost),
-        others: count("late", tally.late),
-        counters: BTreeMap::new(),
-    })
-}
-
-fn count(name: &str, n: u64) -> BTreeMap<String, u64> {
-    (n > 0).then(|| (String::from(name), n)).into_iter().collect()
-}
-
-/// Ours, then each published cell that one of ours was held against, once.
-fn with_published(mut cells: Vec<Cell>, comparisons: &[crate::compare::Comparison]) -> Vec<Cell> {
-    let ours = cells.len();
-    for comparison in comparisons {
-        if !cells[ours..].contains(&comparison.other) {
-            cells.push(comparison.other.clone());
-        }
-    }
-    cells
+    let losses = Losses::of_probes(test.place(), &test.samples);
+    (losses.probes > 0).then_some(losses)
 }
 
 #[cfg(test)]

@@ -16,10 +16,7 @@ use espbench_proto::sample::Observer;
 type Row = Vec<Option<String>>;
 
 fn table(id: &str, title: &str, origin: Origin, columns: Vec<Column>, rows: Vec<Row>) -> Table {
-    let title = match origin {
-        Origin::Simulated => format!("{title} (simulated)"),
-        Origin::Measured | Origin::Published => title.into(),
-    };
+    let title = origin.titled(title);
     let (id, section) = (id.into(), SECTION.into());
     Table { id, section, title, columns, rows, notes: Vec::new() }
 }
@@ -175,7 +172,7 @@ fn stream(digest: &Digest<'_>) -> Option<Row> {
         Some(role.into()),
         digest.test.mode.clone(),
         bytes(digest),
-        amount.map(|(_, seconds, _)| digits::plain(seconds)),
+        amount.map(|(_, span, _)| digits::plain(span.as_secs_f64())),
         amount.map(|(bytes, ..)| digits::count(bytes)),
         value(digest, rate),
         value(digest, "packets_lost"),

@@ -111,7 +111,7 @@ pub fn report(
 }
 
 /// What is not a number is unknown: JSON has no word for it.
-fn known(cell: &mut Cell) {
+pub(crate) fn known(cell: &mut Cell) {
     for value in [&mut cell.value, &mut cell.ci_low, &mut cell.ci_high] {
         *value = value.filter(|v| v.is_finite());
     }
@@ -153,7 +153,7 @@ fn figures(material: &Material<'_>, losses: &[Losses]) -> Vec<Figure> {
 }
 
 /// Ours, then each published cell that one of ours was held against, once.
-fn with_published(mut cells: Vec<Cell>, comparisons: &[Comparison]) -> Vec<Cell> {
+pub(crate) fn with_published(mut cells: Vec<Cell>, comparisons: &[Comparison]) -> Vec<Cell> {
     let ours = cells.len();
     for comparison in comparisons {
         if !cells[ours..].contains(&comparison.other) {

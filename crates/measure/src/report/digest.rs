@@ -161,11 +161,8 @@ impl Material<'_> {
         self.published.iter().filter(same).collect()
     }
 
-    /// A title that says where the numbers come from, where that is not from measuring.
+    /// A title that says where the numbers come from: see [`Origin::titled`].
     pub(crate) fn titled(&self, title: &str) -> String {
-        match self.origin {
-            Origin::Simulated => alloc::format!("{title} (simulated)"),
-            Origin::Measured | Origin::Published => title.into(),
-        }
+        self.origin.titled(title)
     }
 }

@@ -16,12 +16,7 @@ impl Losses {
             counters: recorded.counters.clone(),
             ..Self::default()
         };
-        let is_mqtt = matches!(recorded.workload, Workload::MqttRate(_));
-        for sample in &recorded.samples {
-            if let Sample::Probe(probe) = sample {
-                losses.probe(probe.fate, is_mqtt);
-            }
-        }
+        losses.probes(&recorded.samples, matches!(recorded.workload, Workload::MqttRate(_)));
         // Where each probe was recorded, the receiver's totals count the same things again.
         if losses.probes == 0 {
             for sample in &recorded.samples {
@@ -30,6 +25,13 @@ impl Losses {
                 }
             }
         }
+        losses
+    }
+
+    /// Of the probes among samples that belong to no plan.
+    pub(crate) fn of_probes(place: String, samples: &[Sample]) -> Self {
+        let mut losses = Self { place, ..Self::default() };
+        losses.probes(samples, false);
         losses
     }
 
@@ -49,6 +51,14 @@ impl Losses {
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.lost() == 0 && self.others.values().all(|&n| n == 0)
+    }
+
+    fn probes(&mut self, samples: &[Sample], is_mqtt: bool) {
+        for sample in samples {
+            if let Sample::Probe(probe) = sample {
+                self.probe(probe.fate, is_mqtt);
+            }
+        }
     }
 
     fn probe(&mut self, fate: Fate, is_mqtt: bool) {

@@ -6,6 +6,7 @@ mod losses;
 mod sections;
 
 pub use build::{Builder, report};
+pub(crate) use build::{known, with_published};
 pub use sections::Section;
 
 use crate::cell::Cell;

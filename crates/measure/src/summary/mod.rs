@@ -6,6 +6,7 @@ pub mod tcp_rate;
 pub mod udp_echo;
 
 use crate::cell::{Cell, Estimate, Identity, Origin};
+use crate::random;
 use crate::run::{Recorded, Site};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -23,6 +24,12 @@ pub struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// A seed of its own for each test by its number, so that no two share their resamples.
+    pub(crate) fn seed_of(&self, number: u64) -> u64 {
+        let mut state = self.seed;
+        random::split_mix(&mut state) ^ number
+    }
+
     /// A cell of `estimate`, with the identity columns that the site knows.
     #[must_use]
     pub fn cell(&self, place: &Place<'_>, metric: &str, unit: &str, estimate: Estimate) -> Cell {

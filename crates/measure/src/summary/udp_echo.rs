@@ -49,7 +49,7 @@ pub fn summarize(workload: &UdpEcho, recorded: &Recorded, context: &Context<'_>)
         variant: variant(workload),
     };
     let mut out = Out { place, context, seed: seed(recorded, context), cells: Vec::new() };
-    let tally = Tally::of(recorded);
+    let tally = Tally::of(&recorded.samples);
     let times = series::round_trips_ms(recorded);
     let mean = out.latency("rtt", &times, tally.left_out(workload).as_deref());
     out.document_rows(workload, &times, &mean);
@@ -83,27 +83,24 @@ pub fn variant(workload: &UdpEcho) -> Option<String> {
     Some(words.join(", "))
 }
 
-/// A seed of its own for each recorded cell, so that no two share their resamples.
 fn seed(recorded: &Recorded, context: &Context<'_>) -> u64 {
-    let mut state = context.seed;
-    let mixed = random::split_mix(&mut state);
-    mixed ^ (u64::from(recorded.ordinal) << 32 | u64::from(recorded.repetition))
+    context.seed_of(u64::from(recorded.ordinal) << 32 | u64::from(recorded.repetition))
 }
 
 /// What became of the probes. A duplicate is a further copy, not a further probe.
 #[derive(Clone, Copy, Debug, Default)]
-struct Tally {
-    probes: u64,
-    lost: u64,
-    late: u64,
+pub(crate) struct Tally {
+    pub(crate) probes: u64,
+    pub(crate) lost: u64,
+    pub(crate) late: u64,
     duplicate: u64,
     corrupt: u64,
 }
 
 impl Tally {
-    fn of(recorded: &Recorded) -> Self {
+    pub(crate) fn of(samples: &[Sample]) -> Self {
         let mut tally = Self::default();
-        for sample in &recorded.samples {
+        for sample in samples {
             let Sample::Probe(probe) = sample else { continue };
             match probe.fate {
                 Fate::Duplicate => {

@@ -15,6 +15,7 @@ use crate::cell::Estimate;
 use crate::interval::{mean_t, wilson};
 use crate::quantile::Sorted;
 use crate::run::Recorded;
+use crate::series::{milliseconds, span};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -30,10 +31,8 @@ impl Out<'_> {
         arrivals.sort_unstable();
         self.heard(recorded, arrivals.len() as u64);
         self.missed(recorded, arrivals.len() as u64);
-        let gaps: Vec<f64> = arrivals
-            .windows(2)
-            .map(|pair| pair[1].since(pair[0]).as_nanos() as f64 / 1e6)
-            .collect();
+        let gaps: Vec<f64> =
+            arrivals.windows(2).map(|pair| milliseconds(pair[0], pair[1])).collect();
         if !gaps.is_empty() {
             let gaps = Sorted::new(gaps);
             self.push("interarrival_p50", "ms", gaps.quantile(0.5), None);
@@ -43,7 +42,7 @@ impl Out<'_> {
     }
 
     fn heard(&mut self, recorded: &Recorded, received: u64) {
-        let time = total(recorded, Observer::Receiver).map(|i| i.end.since(i.start).as_secs_f64());
+        let time = total(recorded, Observer::Receiver).map(|i| span(i).as_secs_f64());
         let seconds = seconds(recorded);
         let enough = seconds.len() >= FEWEST_SECONDS;
         let spread = if enough { mean_t(&seconds) } else { Estimate::default() };

@@ -144,7 +144,7 @@ pub enum Download {
     Failed,
 }
 
-/// The board under a node.
+/// The board under a node. One without application slots leaves out what is about them.
 pub trait Board {
     /// Fills `out` with random bytes, fit for keys.
     fn random(&mut self, out: &mut [u8]);
@@ -157,23 +157,41 @@ pub trait Board {
     }
 
     /// Bytes that a slot can hold; 0 if there is none.
-    fn slot_size(&self, slot: Slot) -> u32;
+    fn slot_size(&self, slot: Slot) -> u32 {
+        let _ = slot;
+        0
+    }
 
     /// Length of the image in a slot, as its header and the length of the download tell; 0 if
     /// there is none.
-    fn image_len(&self, slot: Slot) -> u32;
+    fn image_len(&self, slot: Slot) -> u32 {
+        let _ = slot;
+        0
+    }
 
     /// Reads flash; false if it fails.
-    fn read(&mut self, slot: Slot, offset: u32, out: &mut [u8]) -> bool;
+    fn read(&mut self, slot: Slot, offset: u32, out: &mut [u8]) -> bool {
+        let _ = (slot, offset, out);
+        false
+    }
 
     /// Erases the first `len` bytes of the spare slot; false if it fails.
-    fn erase(&mut self, len: u32) -> bool;
+    fn erase(&mut self, len: u32) -> bool {
+        let _ = len;
+        false
+    }
 
     /// Writes into the spare slot; false if it fails.
-    fn write(&mut self, offset: u32, data: &[u8]) -> bool;
+    fn write(&mut self, offset: u32, data: &[u8]) -> bool {
+        let _ = (offset, data);
+        false
+    }
 
     /// Chooses the slot to start after the next reset; false if it fails.
-    fn boot(&mut self, slot: Slot) -> bool;
+    fn boot(&mut self, slot: Slot) -> bool {
+        let _ = slot;
+        false
+    }
 
     /// Loads a stored value and gives its length, cut to `out`; `None` if nothing is stored.
     fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize>;
@@ -234,30 +252,6 @@ impl Board for BareBoard {
             z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
             *byte = (z ^ (z >> 31)) as u8;
         }
-    }
-
-    fn slot_size(&self, _: Slot) -> u32 {
-        0
-    }
-
-    fn image_len(&self, _: Slot) -> u32 {
-        0
-    }
-
-    fn read(&mut self, _: Slot, _: u32, _: &mut [u8]) -> bool {
-        false
-    }
-
-    fn erase(&mut self, _: u32) -> bool {
-        false
-    }
-
-    fn write(&mut self, _: u32, _: &[u8]) -> bool {
-        false
-    }
-
-    fn boot(&mut self, _: Slot) -> bool {
-        false
     }
 
     fn load(&mut self, _: Key, _: &mut [u8]) -> Option<usize> {

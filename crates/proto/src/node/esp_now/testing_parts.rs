@@ -2,7 +2,7 @@
 //! of a medium, and no more. Frames that are sent reach whoever listens on their channel, or not,
 //! as a rule says.
 
-use super::board::{BareBoard, Board, Key, Slot};
+use super::board::{BareBoard, Board, Key};
 use super::task::{Cx, Event, Outcome, Outgoing, Received, Settings, Shared, Step, Task};
 use super::tick::Tick;
 use crate::sample::Sample;
@@ -37,30 +37,6 @@ pub(crate) struct TestBoard {
 impl Board for TestBoard {
     fn random(&mut self, out: &mut [u8]) {
         self.chance.random(out);
-    }
-
-    fn slot_size(&self, _: Slot) -> u32 {
-        0
-    }
-
-    fn image_len(&self, _: Slot) -> u32 {
-        0
-    }
-
-    fn read(&mut self, _: Slot, _: u32, _: &mut [u8]) -> bool {
-        false
-    }
-
-    fn erase(&mut self, _: u32) -> bool {
-        false
-    }
-
-    fn write(&mut self, _: u32, _: &[u8]) -> bool {
-        false
-    }
-
-    fn boot(&mut self, _: Slot) -> bool {
-        false
     }
 
     fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize> {

@@ -1,7 +1,7 @@
 mod nodes;
 
 use super::*;
-use crate::node::esp_now::board::{BareBoard, Board, Key, Slot};
+use crate::node::esp_now::board::{BareBoard, Board, Key};
 use crate::node::esp_now::task::{
     BindError, Cx, Event, Outcome, Outgoing, Received, Settings, Shared, Step, Task,
 };
@@ -31,24 +31,6 @@ impl Default for Shelf {
 impl Board for Shelf {
     fn random(&mut self, out: &mut [u8]) {
         self.1.random(out);
-    }
-    fn slot_size(&self, _: Slot) -> u32 {
-        0
-    }
-    fn image_len(&self, _: Slot) -> u32 {
-        0
-    }
-    fn read(&mut self, _: Slot, _: u32, _: &mut [u8]) -> bool {
-        false
-    }
-    fn erase(&mut self, _: u32) -> bool {
-        false
-    }
-    fn write(&mut self, _: u32, _: &[u8]) -> bool {
-        false
-    }
-    fn boot(&mut self, _: Slot) -> bool {
-        false
     }
     fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize> {
         let value = self.0.get(&key)?;

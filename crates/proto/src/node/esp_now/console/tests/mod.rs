@@ -7,7 +7,7 @@ use super::args::Args;
 use super::command::*;
 use super::words::Words;
 use super::*;
-use crate::node::esp_now::board::{BareBoard, Board, Heap, Key, Slot};
+use crate::node::esp_now::board::{BareBoard, Board, Heap, Key};
 use crate::node::esp_now::print::UART_RING;
 use crate::node::esp_now::task::{Event, Settings, Shared, Step};
 use crate::time::{Duration, Instant};
@@ -35,24 +35,6 @@ struct Store(BareBoard, Option<Vec<u8>>, Option<(u8, bool)>);
 impl Board for Store {
     fn random(&mut self, out: &mut [u8]) {
         self.0.random(out);
-    }
-    fn slot_size(&self, _: Slot) -> u32 {
-        0
-    }
-    fn image_len(&self, _: Slot) -> u32 {
-        0
-    }
-    fn read(&mut self, _: Slot, _: u32, _: &mut [u8]) -> bool {
-        false
-    }
-    fn erase(&mut self, _: u32) -> bool {
-        false
-    }
-    fn write(&mut self, _: u32, _: &[u8]) -> bool {
-        false
-    }
-    fn boot(&mut self, _: Slot) -> bool {
-        false
     }
     fn load(&mut self, _: Key, _: &mut [u8]) -> Option<usize> {
         None

@@ -4,7 +4,7 @@ mod medium;
 
 pub(super) use medium::{Station, World, address};
 
-use crate::node::esp_now::board::{BareBoard, Board, Key, Slot, Work};
+use crate::node::esp_now::board::{BareBoard, Board, Key, Work};
 use crate::time::Duration;
 use std::vec::Vec;
 
@@ -45,30 +45,6 @@ impl Board for Flash {
 
     fn cost(&mut self, work: Work) -> Duration {
         (self.cost)(work)
-    }
-
-    fn slot_size(&self, _: Slot) -> u32 {
-        0
-    }
-
-    fn image_len(&self, _: Slot) -> u32 {
-        0
-    }
-
-    fn read(&mut self, _: Slot, _: u32, _: &mut [u8]) -> bool {
-        false
-    }
-
-    fn erase(&mut self, _: u32) -> bool {
-        false
-    }
-
-    fn write(&mut self, _: u32, _: &[u8]) -> bool {
-        false
-    }
-
-    fn boot(&mut self, _: Slot) -> bool {
-        false
     }
 
     fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize> {
