@@ -19,6 +19,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod air;
+mod events;
 pub mod mac;
 pub mod radio;
 pub mod random;

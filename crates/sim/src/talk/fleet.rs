@@ -318,7 +318,8 @@ impl<D: Device, W: Watch> Fleet<D, W> {
     /// # Errors
     /// [`Stuck`].
     pub fn step(&mut self, until: Instant) -> Result<bool, Stuck> {
-        let Some((at, due)) = self.queue.pop(until) else {
+        let ready = self.queue.next().is_some_and(|at| at <= until);
+        let Some((at, due)) = ready.then(|| self.queue.pop()).flatten() else {
             self.now = self.now.max(until);
             return Ok(false);
         };

@@ -1,8 +1,9 @@
-//! What is to happen, by time; at one time, in the order in which it was asked for.
+//! What happens in a room.
 
 use crate::radio::Mode;
-use alloc::collections::BinaryHeap;
-use core::cmp::Ordering;
+
+/// What is to happen, by nanoseconds.
+pub(super) type Events = crate::events::Events<u64, What>;
 
 /// An event.
 #[derive(Clone, Copy, Debug)]
@@ -15,54 +16,4 @@ pub(super) enum What {
     Tuned(u32),
     /// The host wanted to be called.
     Wake(u64),
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Entry {
-    at: u64,
-    order: u64,
-    what: What,
-}
-
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Entry {}
-
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Entry {
-    /// The heap gives its greatest entry first: the earliest is the greatest.
-    fn cmp(&self, other: &Self) -> Ordering {
-        (other.at, other.order).cmp(&(self.at, self.order))
-    }
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Events {
-    heap: BinaryHeap<Entry>,
-    order: u64,
-}
-
-impl Events {
-    pub(super) fn push(&mut self, at: u64, what: What) {
-        self.order += 1;
-        self.heap.push(Entry { at, order: self.order, what });
-    }
-
-    /// When the next one is; never, if there is none.
-    pub(super) fn next(&self) -> u64 {
-        self.heap.peek().map_or(u64::MAX, |entry| entry.at)
-    }
-
-    pub(super) fn pop(&mut self) -> Option<What> {
-        self.heap.pop().map(|entry| entry.what)
-    }
 }

@@ -3,6 +3,7 @@
 use super::Room;
 use super::events::What;
 use crate::mac::host::Host;
+use crate::mac::timers::NEVER;
 use espbench_proto::time::Instant;
 
 impl Room {
@@ -10,7 +11,7 @@ impl Room {
     pub fn run<H: Host + ?Sized>(&mut self, host: &mut H, until: Instant) {
         let until = until.as_nanos();
         loop {
-            let (event, timer) = (self.events.next(), self.timers.next());
+            let (event, timer) = (self.events.next().unwrap_or(NEVER), self.timers.next());
             let at = event.min(timer);
             if at > until {
                 self.now = self.now.max(until);
@@ -30,7 +31,7 @@ impl Room {
     }
 
     fn happen<H: Host + ?Sized>(&mut self, host: &mut H) {
-        match self.events.pop() {
+        match self.events.pop().map(|(_, what)| what) {
             Some(What::End(flight)) => self.end(host, flight),
             Some(What::Ack { station, to, mode }) => self.answer(host, station, to, mode),
             Some(What::Tuned(station)) => self.tuned(station),

@@ -1,0 +1,80 @@
+//! What is to happen, by time; at one time, in the order in which it was asked for.
+
+use alloc::collections::BinaryHeap;
+use core::cmp::Ordering;
+
+#[derive(Debug)]
+struct Entry<At, What> {
+    at: At,
+    order: u64,
+    what: What,
+}
+
+impl<At: Ord, What> PartialEq for Entry<At, What> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl<At: Ord, What> Eq for Entry<At, What> {}
+
+impl<At: Ord, What> PartialOrd for Entry<At, What> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<At: Ord, What> Ord for Entry<At, What> {
+    /// The heap gives its greatest entry first: the earliest is the greatest.
+    fn cmp(&self, other: &Self) -> Ordering {
+        (&other.at, other.order).cmp(&(&self.at, self.order))
+    }
+}
+
+/// Events to come, each with its time.
+#[derive(Debug)]
+pub(crate) struct Events<At, What> {
+    heap: BinaryHeap<Entry<At, What>>,
+    order: u64,
+}
+
+impl<At: Ord, What> Default for Events<At, What> {
+    fn default() -> Self {
+        Self { heap: BinaryHeap::new(), order: 0 }
+    }
+}
+
+impl<At: Ord + Copy, What> Events<At, What> {
+    pub(crate) fn push(&mut self, at: At, what: What) {
+        self.order += 1;
+        self.heap.push(Entry { at, order: self.order, what });
+    }
+
+    /// When the next one is.
+    pub(crate) fn next(&self) -> Option<At> {
+        self.heap.peek().map(|entry| entry.at)
+    }
+
+    /// Takes the next one, whenever it is.
+    pub(crate) fn pop(&mut self) -> Option<(At, What)> {
+        self.heap.pop().map(|entry| (entry.at, entry.what))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn by_time_and_then_by_order() {
+        let mut events = Events::default();
+        for (what, at) in [(0, 5), (1, 3), (2, 5), (3, 3), (4, 9)] {
+            events.push(at, what);
+        }
+        assert_eq!(events.next(), Some(3));
+        let order: Vec<(u64, u16)> = core::iter::from_fn(|| events.pop()).collect();
+        assert_eq!(order, [(3, 1), (3, 3), (5, 0), (5, 2), (9, 4)]);
+        assert_eq!(events.next(), None);
+    }
+}
