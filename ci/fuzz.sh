@@ -12,6 +12,7 @@ shift || true
 export RUSTFLAGS="-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
 -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
 -Cllvm-args=-sanitizer-coverage-trace-compares --cfg fuzzing -Ccodegen-units=1"
+folder=${CARGO_TARGET_DIR:-target}
 host=$(rustc -vV | sed -n 's/^host: //p')
 RUSTFLAGS='' cargo test --quiet --locked
 cargo build --quiet --release --locked --target "$host"
@@ -22,7 +23,7 @@ for target in "${targets[@]}"; do
     scratch=$(mktemp -d)
     corpus=("$scratch" "corpus/$target")
     [ "${KEEP:-0}" = 1 ] && corpus=("corpus/$target")
-    if ! "target/$host/release/$target" "${corpus[@]}" -max_total_time="$seconds" -timeout=10 \
+    if ! "$folder/$host/release/$target" "${corpus[@]}" -max_total_time="$seconds" -timeout=10 \
         -rss_limit_mb=2048 -artifact_prefix="artifacts/$target-" >"$scratch.log" 2>&1; then
         tail -n 30 "$scratch.log" >&2
         exit 1

@@ -20,15 +20,17 @@ use espbench_proto::time::Instant;
 use espbench_proto::wire::esp_now::{MPDU_MAX, Mpdu, Version};
 use espbench_proto::wire::ieee80211::Ack;
 use espbench_proto::wire::radiotap::{Channel, Radiotap};
+use espbench_sim::radio::timing::SIFS_NS;
+use espbench_sim::radio::{Airtime, Hr, Mode};
 use espbench_sim::talk::medium::dsss_1m;
 use espbench_sim::talk::note::{Note, OnAir, Watch, Why};
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Long preamble and header, before the first bit of the frame (IEEE 802.11-2020, 16.2.2.2).
-const PREAMBLE: Duration = Duration::from_micros(192);
-/// Between a frame and its acknowledgement (IEEE 802.11-2020, 16.3.4).
-const SIFS: Duration = Duration::from_micros(10);
+/// Long preamble and header, before the first bit of the frame.
+const PREAMBLE: Duration = Duration::from_nanos(Airtime::of(Mode::Hr(Hr::M1), 0).lead_ns());
+/// Between a frame and its acknowledgement.
+const SIFS: Duration = Duration::from_nanos(SIFS_NS);
 /// Longest packet that is kept: far more than radiotap and the longest frame have.
 const SNAP_LEN: u32 = 65_535;
 const LINK_TYPE: u32 = 127;
@@ -69,14 +71,13 @@ impl<W: Write> Capture<W> {
     }
 
     fn frame(&mut self, on_air: &OnAir<'_>) -> io::Result<()> {
-        let version = if on_air.data.len() > 250 { Version::V2 } else { Version::V1 };
         let mpdu = Mpdu {
             receiver: on_air.to,
             transmitter: on_air.from,
             sequence: on_air.sequence,
             retry: on_air.attempt > 1,
             random: random(on_air),
-            version,
+            version: Version::of_data(on_air.data.len()),
         };
         let mut buf = [0; MPDU_MAX];
         let len = mpdu.emit_with_fcs(on_air.data, &mut buf).unwrap_or(0);

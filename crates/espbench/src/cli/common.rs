@@ -6,6 +6,9 @@ use clap::ValueEnum;
 use espbench_measure::run::Site;
 use std::path::{Path, PathBuf};
 
+/// The tool and its version, as a run keeps them.
+pub const TOOL: &str = concat!("espbench ", env!("CARGO_PKG_VERSION"));
+
 /// How a report is drawn on stdout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
@@ -79,7 +82,7 @@ pub struct SiteArgs {
     /// The place: home, office, shield-box, …
     #[arg(long)]
     pub environment: Option<String>,
-    /// Distance between device and access point, in metres
+    /// Distance between device and access point, or from device to device, in metres
     #[arg(long, value_name = "METRES")]
     pub distance: Option<f64>,
 }

@@ -2,6 +2,7 @@
 
 use super::common::MeasureArgs;
 use super::flow::{self, Job, Live};
+use super::output;
 use crate::respond::echo::SKETCH_PORT;
 use crate::target::spec;
 use anyhow::{Context as _, bail};
@@ -74,7 +75,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let job = Job { set, target_text, target, args: &args.measure, live, prints: false };
     let status = flow::measure(job)?;
     if let (Some(path), Some(rows)) = (&args.csv_raw, raw) {
-        rows.append(path).with_context(|| format!("cannot write {}", path.display()))?;
+        rows.append(path).with_context(|| output::cannot_write(path))?;
     }
     Ok(status)
 }

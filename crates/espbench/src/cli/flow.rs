@@ -1,6 +1,6 @@
 //! The one flow: plan and target to samples, to the store, to a report.
 
-use super::common::{MeasureArgs, OutputArgs};
+use super::common::{MeasureArgs, OutputArgs, TOOL};
 use super::output;
 use super::progress::Progress;
 use crate::store::{Observer, Recorder, Run, Store, StoredCell};
@@ -69,7 +69,7 @@ pub fn measure(mut job: Job<'_>) -> anyhow::Result<ExitCode> {
     let overhead = calibrate::calibrate(&cancel)?;
     let facts = RunFacts {
         name: String::new(),
-        tool: format!("espbench {}", env!("CARGO_PKG_VERSION")),
+        tool: TOOL.into(),
         started: store.utc_now()?,
         target: job.target_text.clone(),
         origin: Origin::Measured,

@@ -7,6 +7,7 @@ use crate::store::Store;
 use anyhow::Context as _;
 use espbench_measure::report::{Builder, Report};
 use std::io::Write as _;
+use std::path::Path;
 
 /// The report of a stored run, beside the published figures that the tool carries.
 ///
@@ -43,10 +44,22 @@ pub fn check(args: &OutputArgs) -> anyhow::Result<()> {
 pub fn write(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
     for path in &args.output {
         let text = draw(report, Format::of_file(path)?);
-        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        std::fs::write(path, text).with_context(|| cannot_write(path))?;
         eprintln!("wrote {}", path.display());
     }
     print(&draw(report, args.format))
+}
+
+/// That a file cannot be written, and what to do where its folder is missing.
+#[must_use]
+pub fn cannot_write(path: &Path) -> String {
+    let file = path.display();
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
+            format!("cannot write {file}: make the folder {} first", folder.display())
+        }
+        _ => format!("cannot write {file}"),
+    }
 }
 
 /// Prints to stdout; a reader that has gone (`| head`) is no error.

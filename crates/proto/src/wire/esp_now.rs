@@ -66,6 +66,12 @@ pub enum Version {
 }
 
 impl Version {
+    /// The older of those that can carry so much data.
+    #[must_use]
+    pub const fn of_data(len: usize) -> Self {
+        if len > Self::V1.data_max() { Self::V2 } else { Self::V1 }
+    }
+
     /// Longest data.
     #[must_use]
     pub const fn data_max(self) -> usize {

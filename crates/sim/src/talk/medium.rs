@@ -1,6 +1,9 @@
 //! The medium between the devices: who hears whom, what is lost, how long it takes.
 
 use super::device::NodeId;
+use crate::radio::airtime::ACK_OCTETS;
+use crate::radio::timing::SIFS_NS;
+use crate::radio::{Hr, Mode, airtime};
 use crate::random::Chance;
 use alloc::collections::BTreeMap;
 use core::time::Duration;
@@ -130,14 +133,14 @@ impl Medium {
     }
 }
 
-/// Air time at ESP-NOW's default rate of 1 Mbit/s: long preamble and header of 192 us, then 8 us a
-/// byte (IEEE 802.11-2020, 16.2.2.2). Unicast adds SIFS, 10 us, and an acknowledgement of 14 bytes
-/// at the same rate; a receiver has the frame when the whole exchange is over. Back-off and DIFS are
-/// left to the lab.
+/// Air time at ESP-NOW's default rate of 1 Mbit/s with the long preamble. Unicast adds SIFS and an
+/// acknowledgement at the same rate; a receiver has the frame when the whole exchange is over.
+/// Back-off and DIFS are left to the lab.
 #[must_use]
 pub const fn dsss_1m(data: usize, unicast: bool) -> Duration {
-    let acknowledgement = if unicast { 10 + 192 + 8 * 14 } else { 0 };
-    Duration::from_micros(192 + 8 * mpdu_len(data) as u64 + acknowledgement)
+    const MODE: Mode = Mode::Hr(Hr::M1);
+    let acknowledgement = if unicast { SIFS_NS + airtime(MODE, ACK_OCTETS) } else { 0 };
+    Duration::from_nanos(airtime(MODE, mpdu_len(data) as u32) + acknowledgement)
 }
 
 #[cfg(test)]

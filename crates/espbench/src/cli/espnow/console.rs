@@ -1,10 +1,12 @@
 //! What a node's console puts out, as bytes in a file: what a terminal would log.
 
+use crate::cli::output::cannot_write;
+use anyhow::Context as _;
 use espbench_proto::time::Instant;
 use espbench_sim::talk::note::{Note, Watch};
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// A console and its file.
 #[derive(Clone, Debug)]
@@ -48,7 +50,7 @@ impl Consoles {
         let create = |wanted: &Wanted| {
             let Wanted { node, path } = wanted.clone();
             anyhow::ensure!(node < nodes, "--console node{node}: there are {nodes} nodes");
-            let file = File::create(&path).map_err(|error| cannot(&path, &error))?;
+            let file = File::create(&path).with_context(|| cannot_write(&path))?;
             Ok(Console { node, path, out: BufWriter::new(file), failed: None })
         };
         wanted.iter().map(create).collect::<anyhow::Result<_>>().map(Self)
@@ -61,14 +63,10 @@ impl Consoles {
     pub fn finish(self) -> anyhow::Result<()> {
         for mut console in self.0 {
             let written = console.failed.take().map_or_else(|| console.out.flush(), Err);
-            written.map_err(|error| cannot(&console.path, &error))?;
+            written.with_context(|| cannot_write(&console.path))?;
         }
         Ok(())
     }
-}
-
-fn cannot(path: &Path, error: &io::Error) -> anyhow::Error {
-    anyhow::anyhow!("cannot write {}: {error}", path.display())
 }
 
 impl Watch for Consoles {

@@ -2,6 +2,7 @@
 
 use super::console::{self, Consoles};
 use crate::capture::Capture;
+use crate::cli::output::cannot_write;
 use anyhow::{Context as _, anyhow};
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::units::{self, Dimension};
@@ -243,16 +244,6 @@ fn parse(text: &str, nodes: u16) -> anyhow::Result<Script> {
         let few = script::parse(text, usize::from(NODES_MAX)).is_ok();
         anyhow!("{wrong}{}", if few { "; raise --nodes for more devices" } else { "" })
     })
-}
-
-fn cannot_write(path: &Path) -> String {
-    let file = path.display();
-    match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
-            format!("cannot write {file}: make the folder {} first", folder.display())
-        }
-        _ => format!("cannot write {file}"),
-    }
 }
 
 fn read(script: Option<&Path>) -> anyhow::Result<String> {

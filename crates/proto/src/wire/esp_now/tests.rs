@@ -119,7 +119,7 @@ proptest! {
         data in prop::collection::vec(any::<u8>(), 0..=DATA_MAX),
         sequence in 0..4096u16, retry: bool, random: [u8; 4], to: [u8; 6], from: [u8; 6],
     ) {
-        let version = if data.len() > 250 || retry { Version::V2 } else { Version::V1 };
+        let version = if retry { Version::V2 } else { Version::of_data(data.len()) };
         let mpdu =
             Mpdu { receiver: Mac(to), transmitter: Mac(from), sequence, retry, random, version };
         let mut buf = [0; MPDU_MAX];

@@ -4,7 +4,7 @@ mod command;
 mod log;
 mod words;
 
-use crate::cli::common::{OutputArgs, SiteArgs};
+use crate::cli::common::{OutputArgs, SiteArgs, TOOL};
 use crate::cli::output;
 use crate::published;
 use anyhow::Context as _;
@@ -97,7 +97,7 @@ fn facts(args: &Args) -> RunFacts {
     let names: Vec<String> = args.files.iter().map(|path| name(path)).collect();
     RunFacts {
         name: names.join(", "),
-        tool: format!("espbench {}", env!("CARGO_PKG_VERSION")),
+        tool: TOOL.into(),
         target: format!("console log {}", names.join(", ")),
         origin: if args.simulated { Origin::Simulated } else { Origin::Measured },
         seed: args.seed,
