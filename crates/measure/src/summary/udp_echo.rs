@@ -24,7 +24,6 @@ use crate::bootstrap;
 use crate::cell::{Cell, Estimate};
 use crate::interval::{stddev, wilson};
 use crate::quantile::Sorted;
-use crate::random;
 use crate::run::Recorded;
 use crate::series;
 use crate::units::print_duration;
