@@ -14,6 +14,8 @@ pub enum Workload {
     TcpRate(TcpRate),
     /// Numbered messages through an MQTT broker.
     MqttRate(MqttRate),
+    /// One cell of Espressif's ESP-NOW test report.
+    EspNow(EspNow),
 }
 
 impl Workload {
@@ -25,6 +27,7 @@ impl Workload {
             Self::Iperf(_) => "iperf",
             Self::TcpRate(_) => "tcp-rate",
             Self::MqttRate(_) => "mqtt-rate",
+            Self::EspNow(_) => "esp-now",
         }
     }
 }
@@ -172,4 +175,62 @@ pub struct MqttRate {
     pub count: Option<u32>,
     /// Messages that the client's own queue holds before it drops (and counts) further ones.
     pub queue: u32,
+}
+
+/// Which test of Espressif's ESP-NOW report (`espnow` component, test report) a cell does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum EspNowTest {
+    /// Delay from the sender's pin to the receiver's, ten packets.
+    OneWay,
+    /// Round trips with one device (`espnow_iperf -p`).
+    #[default]
+    Ping,
+    /// How much gets through (`espnow_iperf`).
+    Throughput,
+    /// Time to encrypt and decrypt (`sec_test`).
+    Crypto,
+    /// Round trips that all devices ask for at once.
+    MultiPing,
+    /// Sending a firmware image to all devices (`ota -s`).
+    Ota,
+    /// Handing a key to all devices.
+    Handshake,
+    /// Handing Wi-Fi credentials to all devices (`provisioning -i`).
+    Provisioning,
+}
+
+/// How packets are sent: `-b` and `-A` of `espnow_iperf`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum EspNowCast {
+    /// To one device, with the MAC's acknowledgement.
+    #[default]
+    Unicast,
+    /// To all.
+    Broadcast {
+        /// Copies of each packet; 0 and 1 both mean one.
+        copies: u8,
+        /// Whether the receiver acknowledges in the component's own way (`-A`).
+        ack: bool,
+    },
+}
+
+/// One cell of Espressif's ESP-NOW test report.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EspNow {
+    /// Which test.
+    pub test: EspNowTest,
+    /// How packets are sent; tests that have no choice ignore it.
+    pub cast: EspNowCast,
+    /// Payload in bytes (`-l`); of an OTA, bytes of the image.
+    pub size: u32,
+    /// Probes (`-C`): packets, pings of each device, encryptions.
+    pub count: u32,
+    /// How long a throughput test lasts (`-t`).
+    pub time: Duration,
+    /// Devices beside the initiator.
+    pub devices: u16,
+    /// Nearest and farthest distance of the devices from the initiator, in metres.
+    pub distance_m: (f32, f32),
+    /// Whether application data is encrypted.
+    pub encrypted: bool,
 }

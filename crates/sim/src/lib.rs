@@ -20,6 +20,7 @@ extern crate std;
 
 pub mod air;
 mod events;
+pub mod lab;
 pub mod mac;
 pub mod radio;
 pub mod random;

@@ -1,0 +1,13 @@
+//! The virtual lab: ESP devices, routers and other people's traffic in one room, in virtual time.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`scene`] | what stands where: devices, routers, background stations, the place |
+//! | [`profile`] | what a chip and its firmware cost: time of the processor, buffers, flash |
+//! | [`trace`] | what was on the air, and what became of it: for captures and drawings |
+//! | [`record`] | what a test gives back while it runs |
+
+pub mod profile;
+pub mod record;
+pub mod scene;
+pub mod trace;

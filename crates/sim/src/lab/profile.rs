@@ -1,0 +1,93 @@
+//! What an ESP adds to physics: the time its processor takes, its buffers, its flash.
+//!
+//! A profile is a TOML file in `profiles/`; each constant there names its source.
+
+use crate::radio::Chip;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// A time that grows with a length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Whatever the length.
+    pub fixed_ns: u64,
+    /// For each byte, in picoseconds.
+    pub per_byte_ps: u64,
+}
+
+impl Cost {
+    /// For so many bytes.
+    #[must_use]
+    pub const fn of(self, bytes: u32) -> Duration {
+        Duration::from_nanos(self.fixed_ns + self.per_byte_ps * bytes as u64 / 1000)
+    }
+}
+
+/// Where a constant comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Source {
+    /// Key of the constant in the file.
+    pub key: String,
+    /// Standard and clause, datasheet, or the cells it was fitted on.
+    pub text: String,
+    /// Whether it was fitted to published cells.
+    pub fitted: bool,
+}
+
+/// The constants of a chip with its firmware.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// Name of the file, without its ending.
+    pub name: String,
+    /// Identity column `chip` of results.
+    pub chip_name: String,
+    /// Its radio.
+    pub chip: Chip,
+    /// The receive callback, in the Wi-Fi task.
+    pub receive: Cost,
+    /// Handing a frame to a service.
+    pub dispatch: Cost,
+    /// Handing a frame to the driver.
+    pub transmit: Cost,
+    /// From the driver's taking a frame to its contending for the medium.
+    pub send_latency: Cost,
+    /// From the end of a transmission to the send callback.
+    pub sent_latency: Cost,
+    /// Encrypting (AES-CCM).
+    pub seal: Cost,
+    /// Decrypting.
+    pub open: Cost,
+    /// X25519 with the base point.
+    pub key_pair: Cost,
+    /// X25519.
+    pub shared_secret: Cost,
+    /// SHA-256.
+    pub hash: Cost,
+    /// Erasing flash.
+    pub erase: Cost,
+    /// Writing flash.
+    pub write: Cost,
+    /// Reading flash.
+    pub read: Cost,
+    /// Bits a second of the console's UART; each byte is ten bits, and printing blocks.
+    pub uart_baud: u32,
+    /// `CONFIG_FREERTOS_HZ`.
+    pub tick_hz: u32,
+    /// TX buffers of the driver.
+    pub tx_buffers: u16,
+    /// RX buffers of the driver: frames that wait for the receive callback.
+    pub rx_buffers: u16,
+    /// Transmit power, dBm.
+    pub tx_power_dbm: f64,
+    /// Attempts of the MAC for a unicast frame, in all.
+    pub attempts: u8,
+    /// The smallest and largest contention window.
+    pub window: (u16, u16),
+    /// How long a hop to another channel takes.
+    pub hop: Duration,
+    /// From a reset until the application runs.
+    pub boot: Duration,
+    /// Where each constant comes from.
+    pub sources: Vec<Source>,
+}

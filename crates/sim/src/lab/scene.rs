@@ -1,0 +1,129 @@
+//! What stands where.
+
+use super::profile::{Profile, Source};
+use crate::radio::Mode;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_proto::node::esp_now::device::Setup;
+use espbench_proto::node::esp_now::task::Settings;
+
+/// A place in the room, in metres.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Point {
+    /// To the right.
+    pub x: f64,
+    /// Away.
+    pub y: f64,
+    /// Above the floor.
+    pub z: f64,
+}
+
+impl Point {
+    /// The distance to another place.
+    #[must_use]
+    pub fn to(self, other: Self) -> f64 {
+        let (x, y, z) = (self.x - other.x, self.y - other.y, self.z - other.z);
+        libm::sqrt(x * x + y * y + z * z)
+    }
+}
+
+/// A device that speaks ESP-NOW.
+#[derive(Clone, Debug)]
+pub struct Device {
+    /// The group that it is one of.
+    pub group: String,
+    /// Where it is.
+    pub at: Point,
+    /// Its chip and firmware's constants.
+    pub profile: Arc<Profile>,
+    /// Settings of its firmware.
+    pub settings: Settings,
+    /// Services of its firmware.
+    pub services: Setup,
+    /// How it sends ESP-NOW frames.
+    pub mode: Mode,
+    /// Channel at its start.
+    pub channel: u8,
+}
+
+/// An access point: it sends beacons, and lets stations join that know its password.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Router {
+    /// Its name in the lab.
+    pub name: String,
+    /// Its SSID.
+    pub ssid: String,
+    /// Its password.
+    pub password: String,
+    /// Where it is.
+    pub at: Point,
+    /// Its channel.
+    pub channel: u8,
+    /// Transmit power, dBm.
+    pub power_dbm: f64,
+    /// Time between beacons; 102.4 ms where nothing else is said.
+    pub beacon: Duration,
+    /// Octets of a beacon.
+    pub beacon_octets: u32,
+}
+
+/// A station that is none of ours, with a load of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Background {
+    /// Its name in the lab.
+    pub name: String,
+    /// Where it is.
+    pub at: Point,
+    /// Its channel.
+    pub channel: u8,
+    /// Transmit power, dBm.
+    pub power_dbm: f64,
+    /// Frames a second, in the mean.
+    pub rate: f64,
+    /// Frames that come at once, in the mean (geometric; 1: each by itself).
+    pub burst: f64,
+    /// Octets of an MPDU.
+    pub octets: u32,
+    /// How they are sent.
+    pub mode: Mode,
+    /// The station in `background` that they are for and that acknowledges them; `None`: to all.
+    pub to: Option<u16>,
+}
+
+/// A place: what it does to radio.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Environment {
+    /// Identity column `environment` of results.
+    pub name: String,
+    /// Path loss exponent beyond 1 m.
+    pub exponent: f64,
+    /// Deviation of the shadowing.
+    pub shadow_db: f64,
+    /// Energy from which on a station finds the medium busy, dBm.
+    pub energy_dbm: f64,
+    /// How far a preamble must stand out from everything else, dB.
+    pub detect_db: f64,
+    /// How far a later frame must stand out to take its place; `None`: never.
+    pub capture_db: Option<f64>,
+    /// Where each constant comes from.
+    pub sources: Vec<Source>,
+}
+
+/// A room with all that is in it.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// Its name.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// The place.
+    pub environment: Environment,
+    /// Devices: the first is node 0.
+    pub devices: Vec<Device>,
+    /// Access points.
+    pub routers: Vec<Router>,
+    /// Other people's stations.
+    pub background: Vec<Background>,
+}
