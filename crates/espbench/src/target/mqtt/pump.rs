@@ -270,9 +270,12 @@ impl Pump<'_> {
     }
 
     fn missing(&self) -> String {
-        let gaps = self.exchange.gaps();
-        let all = gaps.ranges().count() <= NAMED && gaps.given_up() == 0;
-        missing(gaps.ranges().take(NAMED), all, gaps.missing())
+        let (gaps, tail) = (self.exchange.gaps(), self.exchange.tail());
+        let count = gaps.missing() + (tail.end.saturating_sub(tail.start));
+        let tail = Some(tail).filter(|tail| !tail.is_empty());
+        let ranges = || gaps.ranges().chain(tail.clone());
+        let all = ranges().count() <= NAMED && gaps.given_up() == 0;
+        missing(ranges().take(NAMED), all, count)
     }
 
     fn outcome(&self) -> Outcome {

@@ -9,6 +9,7 @@ use super::{Fault, Gaps, Input, Pace, Settings, Side};
 use crate::node::Output;
 use crate::sample::{Cause, Interval, Observer, Sample};
 use crate::time::{Duration, Instant};
+use core::ops::Range;
 
 /// The memory that the driver lends. Its sizes are limits.
 #[derive(Debug)]
@@ -93,6 +94,12 @@ impl<'a> Exchange<'a> {
     #[must_use]
     pub const fn gaps(&self) -> &Gaps {
         self.subscriber.gaps()
+    }
+
+    /// The numbers after the highest that came: no gap shows them, as nothing came behind them.
+    #[must_use]
+    pub const fn tail(&self) -> Range<u64> {
+        self.gaps().next()..self.ledger.due()
     }
 
     /// Counts that no sample holds, by name.
