@@ -5,9 +5,13 @@
 //! | [`scene`] | what stands where: devices, routers, background stations, the place |
 //! | [`profile`] | what a chip and its firmware cost: time of the processor, buffers, flash |
 //! | [`trace`] | what was on the air, and what became of it: for captures and drawings |
+//! | [`file`] | all of this as TOML, and the built-in ones |
+//! | [`radio`] | a scene's links, receivers and MAC settings |
 //! | [`record`] | what a test gives back while it runs |
 
+pub mod file;
 pub mod profile;
+pub mod radio;
 pub mod record;
 pub mod scene;
 pub mod trace;

@@ -72,6 +72,8 @@ pub struct Profile {
     pub read: Cost,
     /// Bits a second of the console's UART; each byte is ten bits, and printing blocks.
     pub uart_baud: u32,
+    /// Bytes of the UART's FIFO: printing blocks from there on.
+    pub uart_fifo: u16,
     /// `CONFIG_FREERTOS_HZ`.
     pub tick_hz: u32,
     /// TX buffers of the driver.
@@ -88,6 +90,11 @@ pub struct Profile {
     pub hop: Duration,
     /// From a reset until the application runs.
     pub boot: Duration,
+    /// From a beacon's being heard until the station has an address: authentication, association,
+    /// four-way handshake, DHCP.
+    pub join: Duration,
+    /// How long a scan listens on a channel.
+    pub scan_dwell: Duration,
     /// Where each constant comes from.
     pub sources: Vec<Source>,
 }

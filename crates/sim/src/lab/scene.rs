@@ -7,6 +7,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_proto::node::esp_now::device::Setup;
+use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::task::Settings;
 
 /// A place in the room, in metres.
@@ -46,6 +47,19 @@ pub struct Device {
     pub mode: Mode,
     /// Channel at its start.
     pub channel: u8,
+    /// Transmit power that its firmware asks for, dBm; `None`: that of the profile.
+    pub power_dbm: Option<f64>,
+    /// What its console prints from the start (`esp_log_level_set("*", …)`).
+    pub log: Level,
+}
+
+impl Device {
+    /// The power that it sends with: what the chip can in this mode, if nothing less is asked for.
+    #[must_use]
+    pub fn power_dbm(&self) -> f64 {
+        let asked = self.power_dbm.unwrap_or(self.profile.tx_power_dbm);
+        asked.min(self.profile.chip.power_dbm(self.mode))
+    }
 }
 
 /// An access point: it sends beacons, and lets stations join that know its password.
