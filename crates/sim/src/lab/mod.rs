@@ -6,8 +6,10 @@
 //! | [`profile`] | what a chip and its firmware cost: time of the processor, buffers, flash |
 //! | [`trace`] | what was on the air, and what became of it: for captures and drawings |
 //! | [`record`] | what a test gives back while it runs |
+//! | [`run`] | the lab at work |
 
 pub mod profile;
 pub mod record;
+pub mod run;
 pub mod scene;
 pub mod trace;
