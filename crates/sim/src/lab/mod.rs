@@ -8,10 +8,12 @@
 //! | [`file`] | all of this as TOML, and the built-in ones |
 //! | [`radio`] | a scene's links, receivers and MAC settings |
 //! | [`record`] | what a test gives back while it runs |
+//! | [`run`] | the lab at work |
 
 pub mod file;
 pub mod profile;
 pub mod radio;
 pub mod record;
+pub mod run;
 pub mod scene;
 pub mod trace;

@@ -1,0 +1,83 @@
+//! What a lab tells beside what a fleet tells: every frame on the air, and what was lost where.
+
+use crate::lab::trace::Flight;
+use crate::talk::Transcript;
+use crate::talk::note::Watch;
+use espbench_proto::sample::Cause;
+use espbench_proto::time::Instant;
+use espbench_proto::wire::mac::Mac;
+
+/// What stood in a frame of a device.
+#[derive(Clone, Copy, Debug)]
+pub struct Content<'a> {
+    /// Its address (address 2).
+    pub from: Mac,
+    /// To whom (address 1).
+    pub to: Mac,
+    /// ESP-NOW data, as it stands in the vendor elements.
+    pub data: &'a [u8],
+}
+
+/// Is told of frames. All of it is optional; whoever wants none costs nothing.
+pub trait Tap: Watch {
+    /// Whether [`Tap::flight`] and [`Note::Air`](crate::talk::note::Note::Air) are wanted. Asked for
+    /// every frame.
+    fn wants_frames(&self) -> bool {
+        true
+    }
+
+    /// A frame of any kind has ended: in the order of their ends. `content` is there for frames of
+    /// devices; beacons, acknowledgements and other people's frames have none.
+    fn flight(&mut self, flight: &Flight, content: Option<Content<'_>>) {
+        let _ = (flight, content);
+    }
+
+    /// A frame for that device was lost there, and why. Only what the addressee (everybody, for a
+    /// broadcast) should have had; told whether frames are wanted or not.
+    fn lost(&mut self, at: Instant, node: u32, cause: Cause) {
+        let _ = (at, node, cause);
+    }
+}
+
+/// Nobody watches.
+impl Tap for () {
+    fn wants_frames(&self) -> bool {
+        false
+    }
+}
+
+impl Tap for Transcript {}
+
+impl<T: Tap> Tap for Option<T> {
+    fn wants_frames(&self) -> bool {
+        self.as_ref().is_some_and(T::wants_frames)
+    }
+
+    fn flight(&mut self, flight: &Flight, content: Option<Content<'_>>) {
+        if let Some(tap) = self {
+            tap.flight(flight, content);
+        }
+    }
+
+    fn lost(&mut self, at: Instant, node: u32, cause: Cause) {
+        if let Some(tap) = self {
+            tap.lost(at, node, cause);
+        }
+    }
+}
+
+impl<A: Tap, B: Tap> Tap for (A, B) {
+    fn wants_frames(&self) -> bool {
+        self.0.wants_frames() || self.1.wants_frames()
+    }
+
+    fn flight(&mut self, flight: &Flight, content: Option<Content<'_>>) {
+        self.0.flight(flight, content);
+        self.1.flight(flight, content);
+    }
+
+    fn lost(&mut self, at: Instant, node: u32, cause: Cause) {
+        self.0.lost(at, node, cause);
+        self.1.lost(at, node, cause);
+    }
+}
