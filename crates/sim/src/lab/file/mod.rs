@@ -19,6 +19,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use espbench_proto::workload::EspNow;
 
 /// What a file describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,12 +49,25 @@ impl Kind {
 pub struct Overrides {
     /// Devices beside the initiator.
     pub devices: Option<u16>,
-    /// Metres from the initiator to the other devices.
-    pub distance_m: Option<f64>,
+    /// Metres from the initiator to the nearest and the farthest of the other devices. Where both
+    /// are the same, it is the middle of the group that is moved there.
+    pub distance_m: Option<(f64, f64)>,
     /// Whether the devices' services encrypt.
     pub encrypted: Option<bool>,
     /// The profile of all devices.
     pub profile: Option<String>,
+}
+
+impl From<&EspNow> for Overrides {
+    fn from(cell: &EspNow) -> Self {
+        let (nearest, farthest) = cell.distance_m;
+        Self {
+            devices: Some(cell.devices),
+            distance_m: Some((f64::from(nearest), f64::from(farthest))),
+            encrypted: Some(cell.encrypted),
+            profile: None,
+        }
+    }
 }
 
 /// A place with the stations that are always there.
