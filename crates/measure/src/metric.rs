@@ -153,7 +153,7 @@ pub fn better(metric: &str, unit: &str) -> Better {
         Some(Dimension::Time) => Better::Lower,
         Some(Dimension::BitRate | Dimension::Rate) if statistic.place().is_none() => Better::Lower,
         Some(Dimension::BitRate | Dimension::Rate) => Better::Higher,
-        Some(Dimension::Size | Dimension::Proportion) | None => Better::Neither,
+        Some(Dimension::Size | Dimension::Length | Dimension::Proportion) | None => Better::Neither,
     }
 }
 

@@ -1,12 +1,13 @@
 //! A cell of a plan in words: `udp-echo, 100 B`.
 
+use crate::plan::{print_cast, print_distance};
 use crate::run::Recorded;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_proto::workload::{
-    Direction, EchoFormat, Iperf, MqttMode, MqttRate, MqttVersion, TcpRate, Transport, UdpEcho,
-    Workload,
+    Direction, EchoFormat, EspNow, EspNowTest, Iperf, MqttMode, MqttRate, MqttVersion, TcpRate,
+    Transport, UdpEcho, Workload,
 };
 
 /// The cell in words, with everything that tells it from the plan's other cells.
@@ -27,6 +28,7 @@ pub fn settings(workload: &Workload) -> String {
         Workload::Iperf(w) => iperf(w),
         Workload::TcpRate(w) => tcp_rate(w),
         Workload::MqttRate(w) => mqtt_rate(w),
+        Workload::EspNow(w) => esp_now(w),
     };
     words.join(", ")
 }
@@ -107,6 +109,40 @@ fn mqtt_rate(w: &MqttRate) -> Vec<String> {
     });
     if ours && w.qos > 0 {
         words.push(format!("{} in flight", w.in_flight));
+    }
+    words
+}
+
+/// The test of Espressif's report, and what tells its cells apart.
+pub(crate) fn esp_now(w: &EspNow) -> Vec<String> {
+    let test = match w.test {
+        EspNowTest::OneWay => "one way",
+        EspNowTest::Ping => "round trip",
+        EspNowTest::Throughput => "throughput",
+        EspNowTest::Crypto => "encryption",
+        EspNowTest::MultiPing => "round trips at once",
+        EspNowTest::Ota => "OTA",
+        EspNowTest::Handshake => "handshake",
+        EspNowTest::Provisioning => "provisioning",
+    };
+    let mut words = alloc::vec![test.to_string()];
+    let grouped =
+        matches!(w.test, EspNowTest::Ota | EspNowTest::Handshake | EspNowTest::Provisioning);
+    let alone = w.test == EspNowTest::Crypto;
+    if !grouped && !alone {
+        words.push(print_cast(w.cast));
+    }
+    if !matches!(w.test, EspNowTest::Handshake | EspNowTest::Provisioning) {
+        words.push(format!("{} B", w.size));
+    }
+    if grouped || w.test == EspNowTest::MultiPing {
+        words.push(format!("{} devices", w.devices));
+    }
+    if !alone {
+        words.push(print_distance(w.distance_m));
+    }
+    if w.encrypted && !alone {
+        words.push("encrypted".into());
     }
     words
 }

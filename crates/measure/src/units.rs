@@ -18,6 +18,8 @@ pub enum Dimension {
     Size,
     /// Base unit: event (message, probe) per second.
     Rate,
+    /// Base unit: metre.
+    Length,
     /// Base unit: 1.
     Proportion,
 }
@@ -31,6 +33,7 @@ impl Dimension {
             Self::BitRate => "a bit rate",
             Self::Size => "a size",
             Self::Rate => "a rate",
+            Self::Length => "a length",
             Self::Proportion => "a proportion",
         }
     }
@@ -59,13 +62,14 @@ impl Dimension {
                 ("GiB", 1_073_741_824.0),
             ],
             Self::Rate => &[("/s", 1.0), ("messages/s", 1.0), ("probes/s", 1.0), ("Hz", 1.0)],
+            Self::Length => &[("m", 1.0), ("km", 1e3), ("cm", 0.01), ("mm", 0.001)],
             Self::Proportion => &[("%", 0.01), ("percent", 0.01)],
         }
     }
 
     /// Every dimension.
-    pub const ALL: [Self; 5] =
-        [Self::Time, Self::BitRate, Self::Size, Self::Rate, Self::Proportion];
+    pub const ALL: [Self; 6] =
+        [Self::Time, Self::BitRate, Self::Size, Self::Rate, Self::Length, Self::Proportion];
 
     /// The dimension of a unit, with the factor to its base unit.
     #[must_use]

@@ -73,6 +73,11 @@ impl Target for LoopbackTarget {
                        device's broker, and its --topic"
                     .into(),
             }),
+            Workload::EspNow(_) => Err(TargetError::Unsupported {
+                target: "loopback".into(),
+                kind: workload.kind(),
+                hint: "it needs a radio: use --on sim for the virtual lab".into(),
+            }),
             _ => Ok(()),
         }
     }
@@ -86,6 +91,8 @@ impl Target for LoopbackTarget {
             Workload::Iperf(_) => IperfTarget { peer, bind: None, site }.run(workload, sink),
             Workload::TcpRate(_) => TcpRateTarget::new(peer, site).run(workload, sink),
             Workload::MqttRate(_) => MqttTarget::new(peer, site).run(workload, sink),
+            // Refused above.
+            Workload::EspNow(_) => Ok(()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! How long a cell is likely to take: for progress only.
 
 use core::time::Duration;
-use espbench_proto::workload::{Direction, Iperf, MqttMode, Workload};
+use espbench_proto::workload::{Direction, EspNow, EspNowTest, Iperf, MqttMode, Workload};
 
 /// Round trip assumed where nothing is known: that of the published ESP32 benchmark.
 const ROUND_TRIP: Duration = Duration::from_millis(7);
@@ -25,6 +25,7 @@ pub fn expected(workload: &Workload) -> Duration {
                 MqttMode::Search { .. } => w.time.saturating_mul(SEARCH_STEPS),
                 MqttMode::Saturate | MqttMode::Offered(_) | MqttMode::Listen => w.time,
             },
+            Workload::EspNow(w) => esp_now(w),
         }
 }
 
@@ -35,4 +36,18 @@ fn iperf(w: &Iperf) -> Duration {
         (None, _) => w.time,
     };
     if w.direction == Direction::Tradeoff { one.saturating_mul(2) } else { one }
+}
+
+/// By the figures of Espressif's report; a lab takes less, but in the same proportions.
+fn esp_now(w: &EspNow) -> Duration {
+    let devices = u32::from(w.devices);
+    match w.test {
+        EspNowTest::OneWay | EspNowTest::Ping => Duration::from_millis(10) * w.count,
+        EspNowTest::Throughput => w.time,
+        EspNowTest::Crypto => Duration::from_millis(1) * w.count,
+        EspNowTest::MultiPing => Duration::from_millis(10) * devices * w.count,
+        EspNowTest::Ota => Duration::from_secs(25) + Duration::from_millis(200) * devices,
+        EspNowTest::Handshake => Duration::from_secs(3) + Duration::from_millis(350) * devices,
+        EspNowTest::Provisioning => Duration::from_secs(5) + Duration::from_millis(130) * devices,
+    }
 }

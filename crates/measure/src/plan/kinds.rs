@@ -1,5 +1,9 @@
 //! The keys of each kind of `[[measure]]` block: defaults, ranges and printing in one place each.
 
+mod esp_now;
+
+pub use esp_now::{print_cast, print_distance};
+
 use super::print::quoted;
 use super::read::{Block, PlanError, Scalar};
 use crate::units::{self, Dimension, print_duration};
@@ -83,13 +87,16 @@ pub fn defaults(kind: &str) -> Option<Workload> {
             count: None,
             queue: 1000,
         }),
+        "esp-now" => Workload::EspNow(esp_now::DEFAULT),
         _ => return None,
     })
 }
 
+/// Every kind, for messages.
+pub(super) const KINDS: &str = "udp-echo, iperf, tcp-rate, mqtt-rate, esp-now";
+
 /// One block to the workloads of its matrix.
 pub(super) fn expand(mut block: Block<'_>) -> Result<Vec<Workload>, PlanError> {
-    const KINDS: &str = "udp-echo, iperf, tcp-rate, mqtt-rate";
     let kind = block.one("kind", |v| {
         let kind = v.text()?;
         defaults(kind).ok_or_else(|| format!("`{kind}` is not known: use one of {KINDS}"))
@@ -103,6 +110,7 @@ pub(super) fn expand(mut block: Block<'_>) -> Result<Vec<Workload>, PlanError> {
         Workload::Iperf(w) => wrap(matrix(block, w)?, Workload::Iperf),
         Workload::TcpRate(w) => wrap(matrix(block, w)?, Workload::TcpRate),
         Workload::MqttRate(w) => wrap(matrix(block, w)?, Workload::MqttRate),
+        Workload::EspNow(w) => wrap(matrix(block, w)?, Workload::EspNow),
     })
 }
 

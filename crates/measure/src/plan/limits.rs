@@ -1,6 +1,6 @@
 //! `[[threshold]]` blocks.
 
-use super::kinds::defaults;
+use super::kinds::{KINDS, defaults};
 use super::read::{Block, PlanError, Scalar};
 use crate::threshold::{By, Quantity, Threshold};
 use alloc::borrow::ToOwned;
@@ -15,9 +15,9 @@ pub(super) fn threshold(mut block: Block<'_>) -> Result<Threshold, PlanError> {
     let metric = block.one("metric", text)?;
     let table = block.one("kind", |v| {
         let kind = v.text()?;
-        defaults(kind).map(|_| kind.to_owned()).ok_or_else(|| {
-            format!("`{kind}` is not known: use one of udp-echo, iperf, tcp-rate, mqtt-rate")
-        })
+        defaults(kind)
+            .map(|_| kind.to_owned())
+            .ok_or_else(|| format!("`{kind}` is not known: use one of {KINDS}"))
     })?;
     let payload_bytes = block.one("payload_bytes", |v| v.bytes(0..=u64::from(u32::MAX)))?;
     let variant = block.one("variant", text)?;

@@ -29,7 +29,7 @@ mod print;
 mod read;
 
 pub use expected::expected;
-pub use kinds::{ECHO_SIZES, defaults};
+pub use kinds::{ECHO_SIZES, defaults, print_cast, print_distance};
 pub use print::print;
 pub use read::PlanError;
 

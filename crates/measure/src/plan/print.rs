@@ -1,6 +1,7 @@
 //! Workloads back to a plan's text, so that a command's flags are stored as a plan too.
 
 use super::kinds::{Kind, defaults};
+use crate::place;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -40,7 +41,12 @@ pub fn print(name: &str, seed: u64, workloads: &[Workload]) -> String {
 /// Keys and values in which a workload differs from its kind's defaults.
 fn settings(workload: &Workload) -> Vec<(&'static str, String)> {
     fn differing<K: Kind>(ours: &K, usual: &K) -> Vec<(&'static str, String)> {
-        let changed = |key: &&'static str| ours.get(key) != usual.get(key);
+        let differs = |key: &str| ours.get(key) != usual.get(key);
+        // What a reader of the text would complete otherwise has to be said, too.
+        let told: Vec<&str> = K::KEYS.iter().copied().filter(|key| differs(key)).collect();
+        let mut completed = ours.clone();
+        completed.complete(&told);
+        let changed = |key: &&'static str| differs(key) || completed.get(key) != ours.get(key);
         K::KEYS.iter().copied().filter(changed).filter_map(|k| Some((k, ours.get(k)?))).collect()
     }
     match (workload, defaults(workload.kind())) {
@@ -48,6 +54,7 @@ fn settings(workload: &Workload) -> Vec<(&'static str, String)> {
         (Workload::Iperf(w), Some(Workload::Iperf(d))) => differing(w, &d),
         (Workload::TcpRate(w), Some(Workload::TcpRate(d))) => differing(w, &d),
         (Workload::MqttRate(w), Some(Workload::MqttRate(d))) => differing(w, &d),
+        (Workload::EspNow(w), Some(Workload::EspNow(d))) => differing(w, &d),
         _ => Vec::new(),
     }
 }
@@ -83,6 +90,10 @@ pub(super) fn label(workload: &Workload) -> Option<String> {
                 MqttMode::Listen => "listening".into(),
             });
             &["version", "qos", "size", "offered", "time", "count", "queue"]
+        }
+        Workload::EspNow(w) => {
+            words.push(format!("esp-now {}", place::esp_now(w).join(", ")));
+            &["test", "cast", "size", "count", "time", "devices", "distance", "encrypted"]
         }
     };
     for (key, value) in settings(workload) {

@@ -60,12 +60,13 @@ impl Digest {
             Workload::MqttRate(w) if w.mode == MqttMode::Listen => Vec::new(),
             // A message is a probe too, due at its rate: from then to the subscriber.
             Workload::MqttRate(_) => series::responses_ms(recorded),
+            Workload::EspNow(_) => series::round_trips_ms(recorded),
             Workload::Iperf(_) | Workload::TcpRate(_) => Vec::new(),
         };
         let timelines = match recorded.workload {
             Workload::Iperf(_) => series::megabits(recorded),
             Workload::TcpRate(_) => series::messages(recorded),
-            Workload::UdpEcho(_) | Workload::MqttRate(_) => Vec::new(),
+            Workload::UdpEcho(_) | Workload::MqttRate(_) | Workload::EspNow(_) => Vec::new(),
         };
         Self {
             workload: recorded.workload,
@@ -95,7 +96,7 @@ impl Digest {
 
 /// Separates what tells the cells of a kind apart from what they share, so that names stay short.
 pub(crate) fn shorten(digests: &mut [Digest]) {
-    for kind in ["udp-echo", "iperf", "tcp-rate", "mqtt-rate"] {
+    for kind in ["udp-echo", "iperf", "tcp-rate", "mqtt-rate", "esp-now"] {
         let of_kind = |d: &&Digest| d.workload.kind() == kind;
         let all: Vec<String> = digests.iter().filter(of_kind).map(|d| d.settings.clone()).collect();
         let Some(first) = all.first() else { continue };

@@ -1,5 +1,6 @@
 //! Samples to result cells: one file per workload.
 
+pub mod esp_now;
 pub mod iperf;
 pub mod mqtt_rate;
 pub mod tcp_rate;
@@ -72,5 +73,6 @@ pub fn summarize(recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
         Workload::Iperf(w) => iperf::summarize(w, recorded, context),
         Workload::TcpRate(w) => tcp_rate::summarize(w, recorded, context),
         Workload::MqttRate(w) => mqtt_rate::summarize(w, recorded, context),
+        Workload::EspNow(w) => esp_now::summarize(w, recorded, context),
     }
 }

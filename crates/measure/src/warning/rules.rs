@@ -107,6 +107,7 @@ fn drifting(recorded: &Recorded) -> Option<Advice> {
         Workload::Iperf(w) if w.direction != Direction::Tradeoff => rates(recorded),
         Workload::Iperf(_) => Vec::new(),
         Workload::TcpRate(_) => rates(recorded),
+        Workload::EspNow(_) => Vec::new(),
     };
     trend::drift(&values).map(|ratio| Advice::Drifting { ratio })
 }
@@ -143,7 +144,7 @@ fn sender_behind(recorded: &Recorded) -> Option<Advice> {
             (rate, sent_rate(recorded)?, "messages/s")
         }
         Workload::Iperf(w) => (w.bandwidth? as f64 / 1e6, stream_rate(w, recorded)?, "Mbit/s"),
-        Workload::TcpRate(_) => return None,
+        Workload::TcpRate(_) | Workload::EspNow(_) => return None,
     };
     let behind = asked.is_finite() && kept < KEPT * asked;
     behind.then(|| Advice::SenderBehind { asked, kept, unit: unit.into() })
