@@ -1,12 +1,16 @@
 //! What happens to frames between one driver and the others.
 
+use super::crew::{Cue, Outside};
 use super::device::{Device, NodeId};
 use super::fleet::{Fleet, Stuck};
+use super::medium::Medium;
 use super::note::{Note, OnAir, Watch, Why};
-use super::pool::Handle;
-use super::queue::What;
-use super::station::Sending;
+use super::pool::{Handle, Pool, Stamp};
+use super::queue::{Event as Due, Queue, What};
+use super::station::{Sending, Station};
+use alloc::vec::Vec;
 use espbench_proto::node::esp_now::{Frame, Input};
+use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
 
 /// How a frame reaches everybody: broadcast, and group addresses of IEEE 802.
@@ -14,31 +18,69 @@ const fn is_group(to: Mac) -> bool {
     to.0[0] & 1 == 1
 }
 
-impl<D: Device, W: Watch> Fleet<D, W> {
-    /// A device hands a frame to its driver. It leaves on the channel of this moment.
-    pub(super) fn transmit(&mut self, node: NodeId, to: Mac, data: &[u8]) {
-        let now = self.now;
+/// What lies outside of a fleet's devices.
+pub(super) struct Ether<'a, W> {
+    pub(super) now: Instant,
+    pub(super) watch: &'a mut W,
+    pub(super) medium: &'a Medium,
+    pub(super) stations: &'a mut Vec<Station>,
+    pub(super) queue: &'a mut Queue,
+    pub(super) pool: &'a mut Pool,
+    pub(super) frames: &'a mut u64,
+}
+
+impl<W: Watch> Outside for Ether<'_, W> {
+    type Watch = W;
+
+    fn watch(&mut self) -> &mut W {
+        self.watch
+    }
+
+    fn transmit(&mut self, node: NodeId, life: u32, channel: u8, to: Mac, data: &[u8]) -> bool {
         let station = &mut self.stations[node.index()];
         if station.waiting.len() >= station.tx_buffers {
             station.counters.refused += 1;
-            self.watch.note(now, &Note::Refused { node, len: data.len() });
-            let local = station.local(now);
-            if let Some(device) = &mut station.device {
-                device.handle(local, &mut station.board, Input::Refused);
-            }
-            return;
+            return false;
         }
-        self.frames += 1;
+        *self.frames += 1;
         station.counters.sent += 1;
-        let frame = self.pool.put(self.frames, node, to, station.channel, data);
+        let stamp = Stamp { at: self.now, number: *self.frames, node, life };
+        let frame = self.pool.put(stamp, to, channel, data);
         station.waiting.push_back(frame);
         if station.sending.attempt == 0 {
-            self.begin_attempt(node);
+            self.begin_attempt(node, life);
         }
+        true
     }
 
+    fn tune(&mut self, _: NodeId, _: u8) {}
+
+    fn wait(&mut self, node: NodeId, life: u32, until: Option<Instant>) {
+        let station = &mut self.stations[node.index()];
+        if let Some(at) = until
+            && station.wake != until
+        {
+            self.queue.push(at, Due { node, life, what: What::Wake });
+        }
+        station.wake = until;
+    }
+
+    fn schedule(&mut self, at: Instant, node: NodeId, life: u32, cue: Cue) {
+        self.queue.push(at, Due { node, life, what: What::Cue(cue) });
+    }
+
+    fn silence(&mut self, node: NodeId) {
+        let station = &mut self.stations[node.index()];
+        station.sending = Sending::default();
+        for frame in station.waiting.drain(..) {
+            self.pool.release(frame);
+        }
+    }
+}
+
+impl<W> Ether<'_, W> {
     /// The oldest frame of a driver goes on the air.
-    fn begin_attempt(&mut self, node: NodeId) {
+    fn begin_attempt(&mut self, node: NodeId, life: u32) {
         let station = &mut self.stations[node.index()];
         let Some(&handle) = station.waiting.front() else { return };
         let frame = self.pool.get(handle);
@@ -49,7 +91,19 @@ impl<D: Device, W: Watch> Fleet<D, W> {
         station.sending.started = self.now;
         station.counters.attempts += 1;
         let took = (self.medium.frame_time)(frame.data.len(), !is_group(frame.to));
-        self.schedule(self.now + took, node, What::AirEnd);
+        self.queue.push(self.now + took, Due { node, life, what: What::AirEnd });
+    }
+}
+
+impl<D: Device, W: Watch> Fleet<D, W> {
+    fn begin_attempt(&mut self, node: NodeId) {
+        let life = self.crew.member(node).life;
+        self.split().1.begin_attempt(node, life);
+    }
+
+    pub(super) fn schedule(&mut self, at: Instant, node: NodeId, what: What) {
+        let life = self.crew.member(node).life;
+        self.queue.push(at, Due { node, life, what });
     }
 
     /// An attempt ends: who has it, who has not, and what the sender learns.
@@ -88,11 +142,12 @@ impl<D: Device, W: Watch> Fleet<D, W> {
     fn receive(&mut self, handle: Handle, receiver: NodeId, note_all: bool) -> bool {
         let frame = self.pool.get(handle);
         let station = &mut self.stations[receiver.index()];
+        let member = self.crew.member(receiver);
         let link = self.medium.between(frame.node, receiver);
         let (why, rssi) = match link {
             None => (Some(Why::Range), 0),
-            Some(_) if station.device.is_none() => (Some(Why::Off), 0),
-            Some(_) if station.channel != frame.channel => (Some(Why::Channel), 0),
+            Some(_) if member.device.is_none() => (Some(Why::Off), 0),
+            Some(_) if member.channel != frame.channel => (Some(Why::Channel), 0),
             Some((_, loss)) if loss.hit(&mut station.streams.loss) => {
                 station.counters.lost += 1;
                 (Some(Why::Loss), 0)
@@ -132,9 +187,7 @@ impl<D: Device, W: Watch> Fleet<D, W> {
 
     /// The node with that address.
     pub fn node_of(&self, mac: Mac) -> Option<NodeId> {
-        let [.., high, low] = mac.0;
-        let node = NodeId(u16::from_be_bytes([high, low]).wrapping_sub(1));
-        (node.index() < self.stations.len() && node.mac() == mac).then_some(node)
+        self.crew.node_of(mac)
     }
 
     fn tell(&mut self, handle: Handle, acknowledged: Option<bool>) {
@@ -145,7 +198,7 @@ impl<D: Device, W: Watch> Fleet<D, W> {
             attempt: sender.sending.attempt,
             sequence: sender.sequence,
             started: sender.sending.started,
-            took: self.now.since(sender.sending.started),
+            took: self.now().since(sender.sending.started),
             node: frame.node,
             from: frame.from,
             to: frame.to,
@@ -155,7 +208,7 @@ impl<D: Device, W: Watch> Fleet<D, W> {
             missed: &self.missed,
             acknowledged,
         };
-        self.watch.note(self.now, &Note::Air(on_air));
+        self.watch.note(self.now(), &Note::Air(on_air));
     }
 
     /// Hands the frame to those who heard it, now or later.
@@ -192,7 +245,7 @@ impl<D: Device, W: Watch> Fleet<D, W> {
                 late += streams.delay.time_below(self.medium.hold);
             }
             self.pool.share(frame);
-            self.schedule(self.now + late, node, What::Arrive { frame, rssi });
+            self.schedule(self.now() + late, node, What::Arrive { frame, rssi });
         }
         self.stations[node.index()].counters.doubled += u64::from(doubled);
     }
@@ -200,17 +253,13 @@ impl<D: Device, W: Watch> Fleet<D, W> {
     /// A delayed frame arrives.
     pub(super) fn arrive(&mut self, node: NodeId, frame: Handle, rssi: i8) -> Result<(), Stuck> {
         let number = self.pool.get(frame).number;
-        self.watch.note(self.now, &Note::Arrived { node, number });
+        self.watch.note(self.now(), &Note::Arrived { node, number });
         let result = self.hand_over(node, frame, rssi);
         self.pool.release(frame);
         result
     }
 
     fn hand_over(&mut self, node: NodeId, handle: Handle, rssi: i8) -> Result<(), Stuck> {
-        let now = self.now;
-        let station = &mut self.stations[node.index()];
-        let local = station.local(now);
-        let Some(device) = &mut station.device else { return Ok(()) };
         let frame = self.pool.get(handle);
         let input = Frame {
             data: &frame.data,
@@ -219,10 +268,12 @@ impl<D: Device, W: Watch> Fleet<D, W> {
             rssi,
             channel: frame.channel,
         };
-        station.counters.received += 1;
-        station.board.now = now;
-        device.handle(local, &mut station.board, Input::Frame(input));
-        self.settle(node)
+        if !self.crew.handle(node, Input::Frame(input)) {
+            return Ok(());
+        }
+        self.stations[node.index()].counters.received += 1;
+        let (crew, mut ether) = self.split();
+        crew.settle(&mut ether, node)
     }
 
     /// The driver is done with its oldest frame.

@@ -5,7 +5,9 @@ use super::image::{Flash, Image};
 use crate::random::{Purpose, Random};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 use core::mem;
 use core::time::Duration;
 use espbench_proto::node::esp_now::board::{Board, Boot, Download, Key, Slot, Work};
@@ -31,11 +33,73 @@ pub struct Edge {
     pub high: bool,
 }
 
+/// What work costs.
+#[derive(Clone)]
+pub struct Costs(Arc<dyn Fn(Work) -> Duration + Send + Sync>);
+
+impl Costs {
+    /// As that says.
+    pub fn new(cost: impl Fn(Work) -> Duration + Send + Sync + 'static) -> Self {
+        Self(Arc::new(cost))
+    }
+}
+
+impl Default for Costs {
+    fn default() -> Self {
+        Self::new(free)
+    }
+}
+
+impl From<fn(Work) -> Duration> for Costs {
+    fn from(cost: fn(Work) -> Duration) -> Self {
+        Self::new(cost)
+    }
+}
+
+impl fmt::Debug for Costs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Costs")
+    }
+}
+
+/// The line of a console: bytes go out one after the other, and who prints waits until all of his
+/// are in the FIFO (ESP-IDF's console without a driver: `uart_tx_char` waits for a free place).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Bits a second; a byte is ten (start, eight, stop).
+    pub baud: u32,
+    /// Bytes that the FIFO holds: 128 (`SOC_UART_FIFO_LEN`, `soc_caps.h` of ESP-IDF).
+    pub fifo: u32,
+    /// When the last byte is out.
+    empty: Instant,
+}
+
+impl Line {
+    /// A line with the FIFO of the family.
+    #[must_use]
+    pub const fn new(baud: u32) -> Self {
+        Self { baud, fifo: 128, empty: Instant::ZERO }
+    }
+
+    fn time(&self, bytes: u32) -> Duration {
+        let nanos = u64::from(bytes) * 10_000_000_000 / u64::from(self.baud.max(1));
+        Duration::from_nanos(nanos)
+    }
+
+    /// How long it takes to print so many bytes, from then on.
+    fn print(&mut self, from: Instant, bytes: u32) -> Duration {
+        self.empty = self.empty.max(from) + self.time(bytes);
+        self.empty.since(from).saturating_sub(self.time(self.fifo))
+    }
+}
+
 /// Two slots of flash, stored values, chance and pins. What is stored outlives a reset.
 #[derive(Clone, Debug)]
 pub struct MemoryBoard {
     /// What work costs.
-    pub costs: fn(Work) -> Duration,
+    pub costs: Costs,
+    /// The console's line, where printing takes time.
+    pub line: Option<Line>,
     /// Levels that pins were set to, in order.
     pub edges: Vec<Edge>,
     /// Flash fails from now on: erasing, writing, choosing a slot and storing.
@@ -43,7 +107,9 @@ pub struct MemoryBoard {
     /// Images that can be downloaded, by address. A download takes no time.
     pub offers: BTreeMap<String, Image>,
     download: Download,
-    pub(super) now: Instant,
+    pub(crate) now: Instant,
+    /// Until when the processor is at work.
+    busy: Instant,
     boot: Boot,
     slot_size: u32,
     running: Flash,
@@ -64,12 +130,14 @@ impl MemoryBoard {
     #[must_use]
     pub fn new(seed: u64, node: NodeId) -> Self {
         Self {
-            costs: free,
+            costs: Costs::default(),
+            line: None,
             edges: Vec::new(),
             broken: false,
             offers: BTreeMap::new(),
             download: Download::Failed,
             now: Instant::ZERO,
+            busy: Instant::ZERO,
             boot: Boot { count: 1, reason: POWER_ON, crash: false },
             slot_size: SLOT_SIZE,
             running: Flash::Empty,
@@ -113,7 +181,8 @@ impl MemoryBoard {
     }
 
     /// What a reset does to it: the slot that was chosen runs.
-    pub(super) fn reset(&mut self, reason: u32) {
+    pub(crate) fn reset(&mut self, reason: u32) {
+        self.busy = Instant::ZERO;
         self.boot = Boot { count: self.boot.count.saturating_add(1), reason, crash: false };
         if self.next == Slot::Spare {
             // Two slots, of which one runs: that is an exchange.
@@ -144,7 +213,13 @@ impl Board for MemoryBoard {
     }
 
     fn cost(&mut self, work: Work) -> Duration {
-        (self.costs)(work)
+        let from = self.busy.max(self.now);
+        let cost = match (work, &mut self.line) {
+            (Work::Print { bytes }, Some(line)) => line.print(from, bytes),
+            _ => (self.costs.0)(work),
+        };
+        self.busy = from + cost;
+        cost
     }
 
     fn slot_size(&self, _: Slot) -> u32 {

@@ -1,32 +1,28 @@
 //! The loop: devices, frames and consoles in the order of virtual time.
 
-use super::board::{MemoryBoard, POWER_ON, SOFTWARE};
+use super::air::Ether;
+use super::board::MemoryBoard;
+use super::crew::{Crew, Cue};
+pub use super::crew::{POLLS_MAX, Printed, Stuck};
 use super::device::{Birth, Device, NodeId};
 use super::medium::Medium;
-use super::note::{Note, Watch, Why};
+use super::note::{Watch, Why};
 use super::pool::Pool;
 use super::queue::{Event as Due, Queue, What};
-pub use super::station::{Counters, Printed};
-use super::station::{Sending, Station};
-use super::terminal::PAUSE;
+pub use super::station::Counters;
+use super::station::Station;
 use super::transcript::Transcript;
+use crate::random::{Purpose, Random};
 use alloc::boxed::Box;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
+use espbench_proto::node::esp_now::Input;
 use espbench_proto::node::esp_now::board::Work;
 use espbench_proto::node::esp_now::task::Event;
-use espbench_proto::node::esp_now::{Input, Output};
 use espbench_proto::sample::Sample;
 use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
-
-/// Bytes that a device may send or print with one poll.
-const BUFFER: usize = 2048;
-
-/// Polls of a device at one instant, without an end of it, that make it [`Stuck`].
-pub const POLLS_MAX: u32 = 100_000;
 
 /// How a fleet is set up.
 #[derive(Clone, Debug)]
@@ -63,56 +59,27 @@ impl Default for Setup {
     }
 }
 
-/// A device broke its law: it always wants to be polled again.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Stuck {
-    /// Which.
-    pub node: NodeId,
-    /// When, on the fleet's clock.
-    pub at: Instant,
-    /// What it last wanted.
-    pub last: Box<Output>,
-}
-
-impl fmt::Display for Stuck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { node, at, last } = self;
-        let seconds = at.as_nanos() as f64 / 1e9;
-        write!(
-            f,
-            "{node} does not come to rest: {POLLS_MAX} polls at {seconds:.6} s, the last {last:?}"
-        )
-    }
-}
-
-impl core::error::Error for Stuck {}
-
-type Maker<D> = Box<dyn FnMut(&Birth, &mut MemoryBoard) -> D>;
-
 /// Devices in conversation. `W` is told what happens.
 pub struct Fleet<D, W = Transcript> {
     /// Is told what happens.
     pub watch: W,
     /// The medium; may be changed between runs.
     pub medium: Medium,
-    pub(super) now: Instant,
-    pub(super) stations: Vec<Station<D>>,
+    pub(super) crew: Crew<D>,
+    pub(super) stations: Vec<Station>,
     pub(super) queue: Queue,
     pub(super) pool: Pool,
     pub(super) frames: u64,
     pub(super) heard: Vec<NodeId>,
     pub(super) missed: Vec<(NodeId, Why)>,
     pub(super) signals: Vec<i8>,
-    pub(super) printed: u64,
     setup: Setup,
-    buffer: Vec<u8>,
-    make: Maker<D>,
 }
 
 impl<D, W: fmt::Debug> fmt::Debug for Fleet<D, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Fleet")
-            .field("now", &self.now)
+            .field("now", &self.crew.now)
             .field("nodes", &self.stations.len())
             .field("watch", &self.watch)
             .finish_non_exhaustive()
@@ -130,7 +97,7 @@ impl<D: Device, W: Watch> Fleet<D, W> {
         Self {
             watch,
             medium: setup.medium.clone(),
-            now: Instant::ZERO,
+            crew: Crew::new(Box::new(make), setup.keep_samples),
             stations: Vec::new(),
             queue: Queue::default(),
             pool: Pool::default(),
@@ -138,22 +105,21 @@ impl<D: Device, W: Watch> Fleet<D, W> {
             heard: Vec::new(),
             missed: Vec::new(),
             signals: Vec::new(),
-            printed: 0,
             setup,
-            buffer: vec![0; BUFFER],
-            make: Box::new(make),
         }
     }
 
     /// Adds a node. It is switched on when time next goes on.
     pub fn add(&mut self) -> NodeId {
+        let seed = self.setup.seed;
         let node = NodeId(self.stations.len() as u16);
-        let mut station = Station::new(self.setup.seed, node);
-        station.board.costs = self.setup.costs;
-        station.tx_buffers = self.setup.tx_buffers;
-        let wait = station.streams.start.time_below(self.setup.stagger);
-        self.stations.push(station);
-        self.schedule(self.now + wait, node, What::Start);
+        let mut board = MemoryBoard::new(seed, node);
+        board.costs = self.setup.costs.into();
+        self.crew.add(board, self.setup.restart);
+        self.stations.push(Station::new(seed, node, self.setup.tx_buffers));
+        let mut random = Random::stream(seed, u32::from(node.0), Purpose::Start);
+        let at = self.now() + random.time_below(self.setup.stagger);
+        self.queue.push(at, Due { node, life: 0, what: What::Cue(Cue::Start) });
         node
     }
 
@@ -166,7 +132,7 @@ impl<D: Device, W: Watch> Fleet<D, W> {
 
     /// Now, on the fleet's clock.
     pub const fn now(&self) -> Instant {
-        self.now
+        self.crew.now
     }
 
     /// Its nodes.
@@ -184,37 +150,37 @@ impl<D: Device, W: Watch> Fleet<D, W> {
     /// # Panics
     /// Here and below: there is no such node.
     pub fn device(&self, node: NodeId) -> Option<&D> {
-        self.stations[node.index()].device.as_ref()
+        self.crew.member(node).device.as_ref()
     }
 
     /// A node's board.
     pub fn board(&self, node: NodeId) -> &MemoryBoard {
-        &self.stations[node.index()].board
+        &self.crew.member(node).board
     }
 
     /// A node's board, to put an image or a key into it.
     pub fn board_mut(&mut self, node: NodeId) -> &mut MemoryBoard {
-        &mut self.stations[node.index()].board
+        &mut self.crew.members[node.index()].board
     }
 
     /// The lines that a node has printed, without prompts and echoes.
     pub fn lines(&self, node: NodeId) -> &[Printed] {
-        &self.stations[node.index()].lines
+        &self.crew.member(node).lines
     }
 
     /// What a node has told its application.
     pub fn events(&self, node: NodeId) -> &[(Instant, Event)] {
-        &self.stations[node.index()].events
+        &self.crew.member(node).events
     }
 
     /// Payloads that a node has handed to its application, each with when and from whom.
     pub fn data(&self, node: NodeId) -> &[(Instant, Mac, Vec<u8>)] {
-        &self.stations[node.index()].data
+        &self.crew.member(node).data
     }
 
     /// The samples that a node has recorded; its own clock.
     pub fn samples(&self, node: NodeId) -> &[Sample] {
-        &self.stations[node.index()].samples
+        &self.crew.member(node).samples
     }
 
     /// What a node has done on the air.
@@ -224,18 +190,18 @@ impl<D: Device, W: Watch> Fleet<D, W> {
 
     /// The channel that a node is on.
     pub fn channel(&self, node: NodeId) -> u8 {
-        self.stations[node.index()].channel
+        self.crew.member(node).channel
     }
 
     /// Types a command at a node's console, as soon as its prompt is there.
     pub fn command(&mut self, node: NodeId, text: &str) {
-        self.stations[node.index()].terminal.command(text);
-        self.type_next(node);
+        let (crew, mut ether) = self.split();
+        crew.command(&mut ether, node, text);
     }
 
     /// Commands of a node that are not typed to their end.
     pub fn pending(&self, node: NodeId) -> usize {
-        self.stations[node.index()].terminal.pending()
+        self.crew.member(node).terminal.pending()
     }
 
     /// Hands something to a device now, as its driver would; nothing if it is off.
@@ -243,37 +209,15 @@ impl<D: Device, W: Watch> Fleet<D, W> {
     /// # Errors
     /// [`Stuck`].
     pub fn input(&mut self, node: NodeId, input: Input<'_>) -> Result<(), Stuck> {
-        let now = self.now;
-        let station = &mut self.stations[node.index()];
-        let Some(device) = &mut station.device else { return Ok(()) };
-        let local = Instant::ZERO.after(now.since(station.zero));
-        station.board.now = now;
-        device.handle(local, &mut station.board, input);
-        self.settle(node)
+        let (crew, mut ether) = self.split();
+        crew.input(&mut ether, node, input)
     }
 
     /// Switches a node off and on: what it had in RAM is gone, its board stays. It starts again
     /// after [`Setup::restart`].
     pub fn reset(&mut self, node: NodeId) {
-        self.reset_because(node, POWER_ON);
-    }
-
-    fn reset_because(&mut self, node: NodeId, reason: u32) {
-        let station = &mut self.stations[node.index()];
-        if station.device.take().is_none() {
-            return;
-        }
-        station.life += 1;
-        station.wake = None;
-        station.sending = Sending::default();
-        for frame in station.waiting.drain(..) {
-            self.pool.release(frame);
-        }
-        station.terminal.reset();
-        station.board.reset(reason);
-        station.resets += 1;
-        self.watch.note(self.now, &Note::Reset { node });
-        self.schedule(self.now + self.setup.restart, node, What::Start);
+        let (crew, mut ether) = self.split();
+        crew.reset(&mut ether, node);
     }
 
     /// Lets time go on to that instant.
@@ -290,7 +234,7 @@ impl<D: Device, W: Watch> Fleet<D, W> {
     /// # Errors
     /// [`Stuck`].
     pub fn run_for(&mut self, time: Duration) -> Result<(), Stuck> {
-        self.run_until(self.now + time)
+        self.run_until(self.now() + time)
     }
 
     /// Lets time go on until something is so, at most for that long. Says whether it is so.
@@ -302,7 +246,7 @@ impl<D: Device, W: Watch> Fleet<D, W> {
         most: Duration,
         mut is_so: impl FnMut(&Self) -> bool,
     ) -> Result<bool, Stuck> {
-        let until = self.now + most;
+        let until = self.now() + most;
         loop {
             if is_so(self) {
                 return Ok(true);
@@ -320,19 +264,22 @@ impl<D: Device, W: Watch> Fleet<D, W> {
     pub fn step(&mut self, until: Instant) -> Result<bool, Stuck> {
         let ready = self.queue.next().is_some_and(|at| at <= until);
         let Some((at, due)) = ready.then(|| self.queue.pop()).flatten() else {
-            self.now = self.now.max(until);
+            self.crew.now = self.crew.now.max(until);
             return Ok(false);
         };
-        self.now = at;
-        let station = &mut self.stations[due.node.index()];
-        if station.life != due.life {
+        self.crew.now = at;
+        if self.crew.member(due.node).life != due.life {
             if let What::Arrive { frame, .. } = due.what {
                 self.pool.release(frame);
             }
             return Ok(true);
         }
+        let station = &mut self.stations[due.node.index()];
         match due.what {
-            What::Start => self.start(due.node)?,
+            What::Cue(cue) => {
+                let (crew, mut ether) = self.split();
+                crew.cue(&mut ether, due.node, cue)?;
+            }
             What::Wake if station.wake == Some(at) => {
                 station.wake = None;
                 self.input(due.node, Input::Tick)?;
@@ -340,137 +287,21 @@ impl<D: Device, W: Watch> Fleet<D, W> {
             What::Wake => {}
             What::AirEnd => self.air_end(due.node)?,
             What::Arrive { frame, rssi } => self.arrive(due.node, frame, rssi)?,
-            What::Answer => {
-                if let Some(answer) = station.terminal.take_answers() {
-                    self.input(due.node, Input::Console(&answer))?;
-                }
-            }
-            What::Type => self.begin_typing(due.node)?,
-            What::Enter => {
-                station.terminal.entered();
-                self.input(due.node, Input::Console(b"\r"))?;
-            }
         }
         Ok(true)
     }
 
-    pub(super) fn schedule(&mut self, at: Instant, node: NodeId, what: What) {
-        let life = self.stations[node.index()].life;
-        self.queue.push(at, Due { node, life, what });
-    }
-
-    fn start(&mut self, node: NodeId) -> Result<(), Stuck> {
-        let station = &mut self.stations[node.index()];
-        (station.zero, station.channel) = (self.now, 1);
-        let (mac, resets) = (station.mac, station.resets);
-        station.board.now = self.now;
-        let device = (self.make)(&Birth { node, mac, resets }, &mut station.board);
-        station.device = Some(device);
-        self.watch.note(self.now, &Note::Started { node, resets });
-        self.input(node, Input::Tick)
-    }
-
-    /// Types the next command, if there is one and the prompt is there.
-    fn type_next(&mut self, node: NodeId) {
-        let terminal = &self.stations[node.index()].terminal;
-        if terminal.pending() > 0 && terminal.is_ready() {
-            self.schedule(self.now, node, What::Type);
-        }
-    }
-
-    fn begin_typing(&mut self, node: NodeId) -> Result<(), Stuck> {
-        let terminal = &mut self.stations[node.index()].terminal;
-        let Some(text) = terminal.begin().map(alloc::string::String::from) else { return Ok(()) };
-        self.watch.note(self.now, &Note::Typed { node, text: &text });
-        self.schedule(self.now + PAUSE, node, What::Enter);
-        self.input(node, Input::Console(text.as_bytes()))
-    }
-
-    /// Polls a device until it waits, and does what it wants.
-    pub(super) fn settle(&mut self, node: NodeId) -> Result<(), Stuck> {
-        let now = self.now;
-        let mut buffer = core::mem::take(&mut self.buffer);
-        let result = loop {
-            let station = &mut self.stations[node.index()];
-            let local = station.local(now);
-            let Some(device) = &mut station.device else { break Ok(()) };
-            let output = device.poll(local, &mut station.board, &mut buffer);
-            if station.polled_at < now {
-                (station.polled_at, station.polls) = (now, 0);
-            }
-            station.polls += 1;
-            if station.polls > POLLS_MAX {
-                break Err(Stuck { node, at: now, last: Box::new(output) });
-            }
-            if self.obey(node, output, &buffer) {
-                break Ok(());
-            }
+    /// The devices, and what lies outside of them.
+    pub(super) const fn split(&mut self) -> (&mut Crew<D>, Ether<'_, W>) {
+        let ether = Ether {
+            now: self.crew.now,
+            watch: &mut self.watch,
+            medium: &self.medium,
+            stations: &mut self.stations,
+            queue: &mut self.queue,
+            pool: &mut self.pool,
+            frames: &mut self.frames,
         };
-        self.buffer = buffer;
-        result
-    }
-
-    /// Does what a device wants; whether it has come to rest.
-    fn obey(&mut self, node: NodeId, output: Output, buffer: &[u8]) -> bool {
-        let now = self.now;
-        let station = &mut self.stations[node.index()];
-        match output {
-            Output::Transmit { len, to } => self.transmit(node, to, &buffer[..len.min(BUFFER)]),
-            Output::Tune(channel) => {
-                station.channel = channel;
-                self.watch.note(now, &Note::Tuned { node, channel });
-            }
-            Output::Print { len } => self.print(node, &buffer[..len.min(BUFFER)]),
-            Output::Sample(sample) => {
-                if self.setup.keep_samples {
-                    station.samples.push(sample);
-                }
-                self.watch.note(now, &Note::Sample { node, sample: &sample });
-            }
-            Output::Event(event) => {
-                station.events.push((now, event));
-                self.watch.note(now, &Note::Event { node, event });
-                if event == Event::Restart {
-                    self.reset_because(node, SOFTWARE);
-                }
-            }
-            Output::Data { len, from, rssi, channel } => {
-                let data = &buffer[..len.min(BUFFER)];
-                station.data.push((now, from, data.into()));
-                self.watch.note(now, &Note::Data { node, from, data, rssi, channel });
-            }
-            Output::WaitUntil(local) => {
-                let at = station.zero.after(local.since(Instant::ZERO)).max(now);
-                if station.wake != Some(at) {
-                    station.wake = Some(at);
-                    self.schedule(at, node, What::Wake);
-                }
-                return true;
-            }
-            Output::Idle => {
-                station.wake = None;
-                return true;
-            }
-        }
-        false
-    }
-
-    fn print(&mut self, node: NodeId, bytes: &[u8]) {
-        let now = self.now;
-        self.watch.note(now, &Note::Console { node, bytes });
-        let station = &mut self.stations[node.index()];
-        for &byte in bytes {
-            let Some(line) = station.terminal.feed(byte) else { continue };
-            if line.echo {
-                continue;
-            }
-            self.watch.note(now, &Note::Printed { node, text: &line.text });
-            station.lines.push(Printed { at: now, text: line.text });
-            self.printed += 1;
-        }
-        if station.terminal.has_answers() {
-            self.schedule(now, node, What::Answer);
-        }
-        self.type_next(node);
+        (&mut self.crew, ether)
     }
 }

@@ -31,7 +31,8 @@ pub mod terminal;
 pub mod transcript;
 
 mod air;
-mod pool;
+pub(crate) mod crew;
+pub(crate) mod pool;
 mod queue;
 mod station;
 

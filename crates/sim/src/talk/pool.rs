@@ -3,66 +3,89 @@
 
 use super::device::NodeId;
 use alloc::vec::Vec;
+use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
 
 /// A frame in the pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Handle(u32);
+pub(crate) struct Handle(u32);
+
+impl Handle {
+    /// As a number, for whoever keeps handles as such.
+    pub(crate) const fn number(self) -> u32 {
+        self.0
+    }
+
+    /// What [`Handle::number`] gave.
+    pub(crate) const fn of(number: u32) -> Self {
+        Self(number)
+    }
+}
+
+/// Where a frame comes from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stamp {
+    /// When it was handed to the driver.
+    pub(crate) at: Instant,
+    /// Its number in the conversation.
+    pub(crate) number: u64,
+    /// Who sends it.
+    pub(crate) node: NodeId,
+    /// In which of its lives.
+    pub(crate) life: u32,
+}
 
 /// A frame as it was handed to a driver.
 #[derive(Clone, Debug)]
-pub(super) struct Frame {
-    pub(super) data: Vec<u8>,
-    pub(super) number: u64,
-    pub(super) node: NodeId,
-    pub(super) from: Mac,
-    pub(super) to: Mac,
-    pub(super) channel: u8,
+pub(crate) struct Frame {
+    pub(crate) data: Vec<u8>,
+    pub(crate) at: Instant,
+    pub(crate) number: u64,
+    pub(crate) node: NodeId,
+    pub(crate) life: u32,
+    pub(crate) from: Mac,
+    pub(crate) to: Mac,
+    pub(crate) channel: u8,
     holders: u32,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Pool {
+pub(crate) struct Pool {
     frames: Vec<Frame>,
     free: Vec<Handle>,
 }
 
 impl Pool {
-    /// Takes a frame in, held once. `number` counts them.
-    pub(super) fn put(
-        &mut self,
-        number: u64,
-        node: NodeId,
-        to: Mac,
-        channel: u8,
-        data: &[u8],
-    ) -> Handle {
+    /// Takes a frame in, held once.
+    pub(crate) fn put(&mut self, stamp: Stamp, to: Mac, channel: u8, data: &[u8]) -> Handle {
+        let Stamp { at, number, node, life } = stamp;
         let from = node.mac();
+        let frame = |data| Frame { data, at, number, node, life, from, to, channel, holders: 1 };
         if let Some(handle) = self.free.pop()
-            && let Some(frame) = self.frames.get_mut(handle.0 as usize)
+            && let Some(place) = self.frames.get_mut(handle.0 as usize)
         {
-            let mut kept = core::mem::take(&mut frame.data);
+            let mut kept = core::mem::take(&mut place.data);
             kept.clear();
             kept.extend_from_slice(data);
-            *frame = Frame { data: kept, number, node, from, to, channel, holders: 1 };
+            *place = frame(kept);
             return handle;
         }
         let handle = Handle(self.frames.len() as u32);
-        self.frames.push(Frame { data: data.into(), number, node, from, to, channel, holders: 1 });
+        self.frames.push(frame(data.into()));
         handle
     }
 
-    pub(super) fn get(&self, handle: Handle) -> &Frame {
+    pub(crate) fn get(&self, handle: Handle) -> &Frame {
         &self.frames[handle.0 as usize]
     }
 
     /// One more holds it.
-    pub(super) fn share(&mut self, handle: Handle) {
+    pub(crate) fn share(&mut self, handle: Handle) {
         self.frames[handle.0 as usize].holders += 1;
     }
 
     /// One fewer holds it.
-    pub(super) fn release(&mut self, handle: Handle) {
+    pub(crate) fn release(&mut self, handle: Handle) {
         let frame = &mut self.frames[handle.0 as usize];
         frame.holders -= 1;
         if frame.holders == 0 {
@@ -72,7 +95,7 @@ impl Pool {
 
     /// Frames that somebody holds.
     #[cfg(test)]
-    pub(super) fn held(&self) -> usize {
+    pub(crate) fn held(&self) -> usize {
         self.frames.len() - self.free.len()
     }
 }
@@ -84,7 +107,8 @@ mod tests {
     #[test]
     fn memory_is_used_again_when_nobody_holds_it() {
         let mut pool = Pool::default();
-        let put = |pool: &mut Pool, data: &[u8]| pool.put(1, NodeId(0), Mac::BROADCAST, 1, data);
+        let stamp = Stamp { at: Instant::ZERO, number: 1, node: NodeId(0), life: 0 };
+        let put = |pool: &mut Pool, data: &[u8]| pool.put(stamp, Mac::BROADCAST, 1, data);
         let first = put(&mut pool, b"first");
         pool.share(first);
         pool.release(first);

@@ -1,5 +1,6 @@
 //! What happens in a fleet.
 
+use super::crew::Cue;
 use super::device::NodeId;
 use super::pool::Handle;
 use crate::events::Events;
@@ -19,18 +20,12 @@ pub(super) struct Event {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// It is switched on.
-    Start,
+    /// Its start, or something at its console.
+    Cue(Cue),
     /// The time that it waits for.
     Wake,
     /// An attempt of its transmission ends.
     AirEnd,
     /// A frame reaches it.
     Arrive { frame: Handle, rssi: i8 },
-    /// Its console has answers to cursor queries.
-    Answer,
-    /// The command at the head of its console's queue is typed.
-    Type,
-    /// And the carriage return after it.
-    Enter,
 }

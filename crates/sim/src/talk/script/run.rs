@@ -197,7 +197,7 @@ fn until<D: Device, W: Watch>(
     let mut printed = None;
     fleet.run_till(most, |fleet| {
         // Lines are few beside frames.
-        if printed.replace(fleet.printed) != Some(fleet.printed) {
+        if printed.replace(fleet.crew.printed) != Some(fleet.crew.printed) {
             missing.retain(|node| !find(fleet, seen, *node, text));
         }
         missing.is_empty()

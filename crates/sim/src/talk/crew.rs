@@ -1,0 +1,448 @@
+//! Devices with their boards and consoles, whatever medium they are on: starts and resets, typing
+//! and printing, what a device wants and what it records.
+//!
+//! What lies outside of the devices is behind [`Outside`]: the ideal medium of a
+//! [`Fleet`](super::Fleet), or the room of a [`Lab`](crate::lab::run::Lab).
+
+use super::board::{MemoryBoard, POWER_ON, SOFTWARE};
+use super::device::{Birth, Device, NodeId};
+use super::note::{Note, Watch};
+use super::terminal::{PAUSE, Terminal};
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt;
+use core::time::Duration;
+use espbench_proto::node::esp_now::task::Event;
+use espbench_proto::node::esp_now::{Input, Output};
+use espbench_proto::sample::Sample;
+use espbench_proto::time::Instant;
+use espbench_proto::wire::mac::Mac;
+
+/// Bytes that a device may send or print with one poll.
+const BUFFER: usize = 2048;
+
+/// Polls of a device at one instant, without an end of it, that make it [`Stuck`].
+pub const POLLS_MAX: u32 = 100_000;
+
+/// A line of a console.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Printed {
+    /// When it was complete, on the clock of all.
+    pub at: Instant,
+    /// Without prompt and line end.
+    pub text: String,
+}
+
+/// A device broke its law: it always wants to be polled again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stuck {
+    /// Which.
+    pub node: NodeId,
+    /// When, on the clock of all.
+    pub at: Instant,
+    /// What it last wanted.
+    pub last: Box<Output>,
+}
+
+impl fmt::Display for Stuck {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { node, at, last } = self;
+        let seconds = at.as_nanos() as f64 / 1e9;
+        write!(
+            f,
+            "{node} does not come to rest: {POLLS_MAX} polls at {seconds:.6} s, the last {last:?}"
+        )
+    }
+}
+
+impl core::error::Error for Stuck {}
+
+/// What is to happen at a console, or to a device that is off. See [`Crew::cue`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Cue {
+    /// It is switched on.
+    Start,
+    /// Its console has answers to cursor queries.
+    Answer,
+    /// The command at the head of its console's queue is typed.
+    Type,
+    /// And the carriage return after it.
+    Enter,
+}
+
+/// What lies outside of the devices. `life` counts a device's starts: what was asked for by an
+/// earlier life must not happen.
+pub(crate) trait Outside {
+    /// Who is told what happens.
+    type Watch: Watch;
+
+    /// Who is told what happens.
+    fn watch(&mut self) -> &mut Self::Watch;
+
+    /// A device hands a frame to its driver, tuned to that channel; false if it has no buffer left.
+    fn transmit(&mut self, node: NodeId, life: u32, channel: u8, to: Mac, data: &[u8]) -> bool;
+
+    /// A device tunes its radio.
+    fn tune(&mut self, node: NodeId, channel: u8);
+
+    /// A device waits until then, and no longer for what it waited for before.
+    fn wait(&mut self, node: NodeId, life: u32, until: Option<Instant>);
+
+    /// [`Crew::cue`] shall be called then.
+    fn schedule(&mut self, at: Instant, node: NodeId, life: u32, cue: Cue);
+
+    /// A device is switched off: what its radio had is gone.
+    fn silence(&mut self, node: NodeId);
+
+    /// A device is switched on, on channel 1.
+    fn switched_on(&mut self, node: NodeId) {
+        let _ = node;
+    }
+
+    /// What a device records, before it is kept.
+    fn judge(&mut self, node: NodeId, zero: Instant, sample: &mut Sample) {
+        let _ = (node, zero, sample);
+    }
+
+    /// A device tells its application something.
+    fn told(&mut self, node: NodeId, life: u32, event: Event) {
+        let _ = (node, life, event);
+    }
+}
+
+/// A device with its board and its console.
+#[derive(Debug)]
+pub(crate) struct Member<D> {
+    /// `None` while it is off.
+    pub(crate) device: Option<D>,
+    pub(crate) board: MemoryBoard,
+    pub(crate) mac: Mac,
+    pub(crate) channel: u8,
+    /// Starts that were asked for.
+    pub(crate) life: u32,
+    resets: u32,
+    /// From a reset until its clock starts again.
+    pub(crate) restart: Duration,
+    /// When its clock was zero.
+    zero: Instant,
+    pub(crate) terminal: Terminal,
+    pub(crate) lines: Vec<Printed>,
+    pub(crate) events: Vec<(Instant, Event)>,
+    pub(crate) samples: Vec<Sample>,
+    pub(crate) data: Vec<(Instant, Mac, Vec<u8>)>,
+    /// Polls since time last went on.
+    polls: u32,
+    polled_at: Instant,
+}
+
+impl<D> Member<D> {
+    fn new(node: NodeId, board: MemoryBoard, restart: Duration) -> Self {
+        Self {
+            device: None,
+            board,
+            mac: node.mac(),
+            channel: 1,
+            life: 0,
+            resets: 0,
+            restart,
+            zero: Instant::ZERO,
+            terminal: Terminal::default(),
+            lines: Vec::new(),
+            events: Vec::new(),
+            samples: Vec::new(),
+            data: Vec::new(),
+            polls: 0,
+            polled_at: Instant::ZERO,
+        }
+    }
+
+    /// The device's clock at a time of the clock of all.
+    #[inline]
+    const fn local(&self, now: Instant) -> Instant {
+        Instant::ZERO.after(now.since(self.zero))
+    }
+}
+
+type Maker<D> = Box<dyn FnMut(&Birth, &mut MemoryBoard) -> D>;
+
+/// Devices, and the time.
+pub(crate) struct Crew<D> {
+    pub(crate) now: Instant,
+    pub(crate) members: Vec<Member<D>>,
+    /// Lines printed by all.
+    pub(crate) printed: u64,
+    /// Lines, events, payloads and samples of all: whatever somebody may wait for.
+    pub(crate) news: u64,
+    keep_samples: bool,
+    buffer: Vec<u8>,
+    make: Maker<D>,
+}
+
+impl<D: Device> Crew<D> {
+    /// No devices yet. `make` builds one whenever it is switched on.
+    pub(crate) fn new(make: Maker<D>, keep_samples: bool) -> Self {
+        Self {
+            now: Instant::ZERO,
+            members: Vec::new(),
+            printed: 0,
+            news: 0,
+            keep_samples,
+            buffer: vec![0; BUFFER],
+            make,
+        }
+    }
+
+    /// One more device, to be switched on with [`Cue::Start`].
+    pub(crate) fn add(&mut self, board: MemoryBoard, restart: Duration) -> NodeId {
+        let node = NodeId(self.members.len() as u16);
+        self.members.push(Member::new(node, board, restart));
+        node
+    }
+
+    /// The member with that number.
+    #[inline]
+    pub(crate) fn member(&self, node: NodeId) -> &Member<D> {
+        &self.members[node.index()]
+    }
+
+    /// The device with that address.
+    #[inline]
+    pub(crate) fn node_of(&self, mac: Mac) -> Option<NodeId> {
+        let [.., high, low] = mac.0;
+        let node = NodeId(u16::from_be_bytes([high, low]).wrapping_sub(1));
+        (node.index() < self.members.len() && node.mac() == mac).then_some(node)
+    }
+
+    /// Something happens to a device; false if it is off. [`Crew::settle`] must follow.
+    #[inline]
+    pub(crate) fn handle(&mut self, node: NodeId, input: Input<'_>) -> bool {
+        let now = self.now;
+        let member = &mut self.members[node.index()];
+        let local = member.local(now);
+        let Some(device) = &mut member.device else { return false };
+        member.board.now = now;
+        device.handle(local, &mut member.board, input);
+        true
+    }
+
+    /// Both of it.
+    pub(crate) fn input<O: Outside>(
+        &mut self,
+        out: &mut O,
+        node: NodeId,
+        input: Input<'_>,
+    ) -> Result<(), Stuck> {
+        if self.handle(node, input) { self.settle(out, node) } else { Ok(()) }
+    }
+
+    /// Types a command at a device's console, as soon as its prompt is there.
+    pub(crate) fn command<O: Outside>(&mut self, out: &mut O, node: NodeId, text: &str) {
+        self.members[node.index()].terminal.command(text);
+        self.type_next(out, node);
+    }
+
+    /// Switches a device off and on; it starts again after its [`Member::restart`].
+    pub(crate) fn reset<O: Outside>(&mut self, out: &mut O, node: NodeId) {
+        if self.switch_off(out, node, POWER_ON) {
+            self.switch_on(out, node);
+        }
+    }
+
+    /// Switches a device off; false if it is off. `reason` is what its next start is told.
+    pub(crate) fn switch_off<O: Outside>(
+        &mut self,
+        out: &mut O,
+        node: NodeId,
+        reason: u32,
+    ) -> bool {
+        let member = &mut self.members[node.index()];
+        if member.device.take().is_none() {
+            return false;
+        }
+        out.wait(node, member.life, None);
+        member.life += 1;
+        member.terminal.reset();
+        member.board.reset(reason);
+        member.resets += 1;
+        out.silence(node);
+        out.watch().note(self.now, &Note::Reset { node });
+        true
+    }
+
+    /// Lets a device that is off start after its [`Member::restart`].
+    pub(crate) fn switch_on<O: Outside>(&self, out: &mut O, node: NodeId) {
+        let member = self.member(node);
+        out.schedule(self.now + member.restart, node, member.life, Cue::Start);
+    }
+
+    /// What was scheduled has come.
+    pub(crate) fn cue<O: Outside>(
+        &mut self,
+        out: &mut O,
+        node: NodeId,
+        cue: Cue,
+    ) -> Result<(), Stuck> {
+        let member = &mut self.members[node.index()];
+        match cue {
+            Cue::Start => self.start(out, node),
+            Cue::Answer => match member.terminal.take_answers() {
+                Some(answer) => self.input(out, node, Input::Console(&answer)),
+                None => Ok(()),
+            },
+            Cue::Type => self.begin_typing(out, node),
+            Cue::Enter => {
+                member.terminal.entered();
+                self.input(out, node, Input::Console(b"\r"))
+            }
+        }
+    }
+
+    fn start<O: Outside>(&mut self, out: &mut O, node: NodeId) -> Result<(), Stuck> {
+        let member = &mut self.members[node.index()];
+        (member.zero, member.channel) = (self.now, 1);
+        let (mac, resets) = (member.mac, member.resets);
+        member.board.now = self.now;
+        let device = (self.make)(&Birth { node, mac, resets }, &mut member.board);
+        member.device = Some(device);
+        out.switched_on(node);
+        out.watch().note(self.now, &Note::Started { node, resets });
+        self.input(out, node, Input::Tick)
+    }
+
+    /// Types the next command, if there is one and the prompt is there.
+    fn type_next<O: Outside>(&self, out: &mut O, node: NodeId) {
+        let member = self.member(node);
+        if member.terminal.pending() > 0 && member.terminal.is_ready() {
+            out.schedule(self.now, node, member.life, Cue::Type);
+        }
+    }
+
+    fn begin_typing<O: Outside>(&mut self, out: &mut O, node: NodeId) -> Result<(), Stuck> {
+        let now = self.now;
+        let member = &mut self.members[node.index()];
+        let Some(text) = member.terminal.begin().map(String::from) else { return Ok(()) };
+        out.watch().note(now, &Note::Typed { node, text: &text });
+        out.schedule(now + PAUSE, node, member.life, Cue::Enter);
+        self.input(out, node, Input::Console(text.as_bytes()))
+    }
+
+    /// Polls a device until it waits, and does what it wants.
+    pub(crate) fn settle<O: Outside>(&mut self, out: &mut O, node: NodeId) -> Result<(), Stuck> {
+        let now = self.now;
+        let mut buffer = core::mem::take(&mut self.buffer);
+        let result = loop {
+            let member = &mut self.members[node.index()];
+            let local = member.local(now);
+            let Some(device) = &mut member.device else { break Ok(()) };
+            let output = device.poll(local, &mut member.board, &mut buffer);
+            if member.polled_at < now {
+                (member.polled_at, member.polls) = (now, 0);
+            }
+            member.polls += 1;
+            if member.polls > POLLS_MAX {
+                break Err(Stuck { node, at: now, last: Box::new(output) });
+            }
+            if self.obey(out, node, output, &buffer) {
+                break Ok(());
+            }
+        };
+        self.buffer = buffer;
+        result
+    }
+
+    /// Does what a device wants; whether it has come to rest.
+    fn obey<O: Outside>(
+        &mut self,
+        out: &mut O,
+        node: NodeId,
+        output: Output,
+        buffer: &[u8],
+    ) -> bool {
+        let now = self.now;
+        let member = &mut self.members[node.index()];
+        match output {
+            Output::Transmit { len, to } => {
+                self.transmit(out, node, to, &buffer[..len.min(BUFFER)])
+            }
+            Output::Tune(channel) => {
+                member.channel = channel;
+                out.tune(node, channel);
+                out.watch().note(now, &Note::Tuned { node, channel });
+            }
+            Output::Print { len } => self.print(out, node, &buffer[..len.min(BUFFER)]),
+            Output::Sample(mut sample) => {
+                out.judge(node, member.zero, &mut sample);
+                self.news += 1;
+                if self.keep_samples {
+                    member.samples.push(sample);
+                }
+                out.watch().note(now, &Note::Sample { node, sample: &sample });
+            }
+            Output::Event(event) => self.event(out, node, event),
+            Output::Data { len, from, rssi, channel } => {
+                let data = &buffer[..len.min(BUFFER)];
+                self.news += 1;
+                member.data.push((now, from, data.into()));
+                out.watch().note(now, &Note::Data { node, from, data, rssi, channel });
+            }
+            Output::WaitUntil(local) => {
+                let at = member.zero.after(local.since(Instant::ZERO)).max(now);
+                out.wait(node, member.life, Some(at));
+                return true;
+            }
+            Output::Idle => {
+                out.wait(node, member.life, None);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A device hands a frame to its driver. It leaves on the channel of this moment.
+    fn transmit<O: Outside>(&mut self, out: &mut O, node: NodeId, to: Mac, data: &[u8]) {
+        let now = self.now;
+        let member = &mut self.members[node.index()];
+        if out.transmit(node, member.life, member.channel, to, data) {
+            return;
+        }
+        out.watch().note(now, &Note::Refused { node, len: data.len() });
+        let local = member.local(now);
+        if let Some(device) = &mut member.device {
+            device.handle(local, &mut member.board, Input::Refused);
+        }
+    }
+
+    fn event<O: Outside>(&mut self, out: &mut O, node: NodeId, event: Event) {
+        self.news += 1;
+        let member = &mut self.members[node.index()];
+        member.events.push((self.now, event));
+        out.watch().note(self.now, &Note::Event { node, event });
+        out.told(node, member.life, event);
+        if event == Event::Restart && self.switch_off(out, node, SOFTWARE) {
+            self.switch_on(out, node);
+        }
+    }
+
+    fn print<O: Outside>(&mut self, out: &mut O, node: NodeId, bytes: &[u8]) {
+        let now = self.now;
+        out.watch().note(now, &Note::Console { node, bytes });
+        let member = &mut self.members[node.index()];
+        for &byte in bytes {
+            let Some(line) = member.terminal.feed(byte) else { continue };
+            if line.echo {
+                continue;
+            }
+            out.watch().note(now, &Note::Printed { node, text: &line.text });
+            member.lines.push(Printed { at: now, text: line.text });
+            self.printed += 1;
+            self.news += 1;
+        }
+        if member.terminal.has_answers() {
+            out.schedule(now, node, member.life, Cue::Answer);
+        }
+        self.type_next(out, node);
+    }
+}
