@@ -9,44 +9,86 @@
 //! The medium is busy (CCA of 15.4.6.5, 16.3.8.5, 17.3.10.6) while the receiver reads or sends, or
 //! while there is energy above a threshold, whatever it is.
 
-use super::decoder::Decoder;
+use super::decoder::{Cutoff, Decoder};
 use super::power::{Power, Ratio};
-use crate::radio::Mode;
+use crate::radio::{Capture, Mode};
+use alloc::boxed::Box;
+use alloc::sync::Arc;
 
 /// No frame.
 pub(crate) const NOTHING: u32 = u32::MAX;
 
-/// What a kind of receiver can do. The powers are at its antenna.
-#[derive(Clone, Copy, Debug)]
+/// A kind of receiver: a chip in its place. Powers are at its antenna.
+#[derive(Clone, Debug)]
 pub struct Receiver {
-    /// A preamble weaker than this is not found.
-    pub sensitivity: Power,
     /// Energy from this on makes the medium busy, even where no preamble was found.
     pub energy: Power,
-    /// Noise of the receiver itself, over the width of its channel.
-    pub noise: Power,
-    /// How far a preamble must stand out from noise and other frames.
-    pub detect: Ratio,
-    /// For how long after its start another frame may spoil or replace a preamble.
-    pub window_ns: u64,
-    /// How far a later frame must stand out to be read instead of the one being read; `None` if
-    /// the receiver stays with that.
-    pub capture: Option<Ratio>,
+    /// Which of several frames it reads.
+    pub capture: Capture,
+    /// Noise, and what of a frame survives it.
+    pub decoder: Arc<dyn Decoder>,
+}
+
+impl Receiver {
+    /// With a decoder, a threshold of energy and the other rules.
+    pub fn new(decoder: impl Decoder + 'static, energy_dbm: f64, capture: Capture) -> Self {
+        Self { energy: Power::from_dbm(energy_dbm), capture, decoder: Arc::new(decoder) }
+    }
 }
 
 impl Default for Receiver {
-    /// Thermal noise of 22 MHz with a noise figure of 7 dB: -174 + 73.4 + 7 dBm. Energy: 16.3.8.5
-    /// for a station of 50 to 100 mW. Detection: 4 dB within 4 us, as `ns3::`
-    /// `ThresholdPreambleDetectionModel` has it.
+    /// All or nothing at 4 dB; energy as 16.3.8.5 has it for a station of 50 to 100 mW.
     fn default() -> Self {
+        Self::new(Cutoff::from_db(4.0), -73.0, Capture::default())
+    }
+}
+
+/// What a receiver makes of a mode.
+#[derive(Clone, Copy, Debug)]
+struct Facts {
+    noise: Power,
+    found: Power,
+    sure: Ratio,
+}
+
+/// A [`Receiver`], ready for use.
+#[derive(Clone, Debug)]
+pub(crate) struct Kind {
+    energy: Power,
+    detect: Ratio,
+    window_ns: u64,
+    relock: Option<Ratio>,
+    relock_ns: u64,
+    facts: Box<[Facts; Mode::COUNT]>,
+    decoder: Arc<dyn Decoder>,
+}
+
+impl Kind {
+    pub(crate) fn new(receiver: &Receiver) -> Self {
+        let Receiver { energy, capture, decoder } = receiver;
+        let facts = Mode::ALL.map(|mode| Facts {
+            noise: decoder.noise(mode),
+            found: decoder.found(mode),
+            sure: decoder.sure(mode),
+        });
         Self {
-            sensitivity: Power::from_dbm(-98.0),
-            energy: Power::from_dbm(-73.0),
-            noise: Power::from_dbm(-93.6),
-            detect: Ratio::from_db(4.0),
-            window_ns: 4_000,
-            capture: None,
+            energy: *energy,
+            detect: Ratio::from_db(capture.detect_db),
+            window_ns: capture.window_ns,
+            relock: capture.relock_db.map(Ratio::from_db),
+            relock_ns: capture.relock_ns,
+            facts: Box::new(facts),
+            decoder: decoder.clone(),
         }
+    }
+
+    const fn facts(&self, mode: Mode) -> &Facts {
+        &self.facts[mode.index()]
+    }
+
+    /// Whether a frame is strong enough to be found, where it is alone.
+    pub(crate) fn finds(&self, mode: Mode, power: Power) -> bool {
+        power >= self.facts(mode).found
     }
 }
 
@@ -56,8 +98,6 @@ pub(crate) struct Signal {
     pub(crate) frame: u32,
     pub(crate) mode: Mode,
     pub(crate) octets: u32,
-    /// [`Decoder::sure`] of it.
-    pub(crate) sure: Ratio,
 }
 
 /// The state of one receiver.
@@ -67,8 +107,8 @@ pub(crate) struct Ear {
     pub(crate) sum: Power,
     /// The power of the frame being read.
     strength: Power,
-    /// With noise and interference up to here that frame certainly survives.
-    bearable: Power,
+    /// From this much interference on that frame may be lost; zero where noise alone may do it.
+    critical: Power,
     /// When the reading of that frame began.
     since: u64,
     /// From when on interference is as it is now.
@@ -92,7 +132,7 @@ impl Ear {
         Self {
             sum: Power::ZERO,
             strength: Power::ZERO,
-            bearable: Power::ZERO,
+            critical: Power::ZERO,
             since: 0,
             steady: 0,
             reads: NOTHING,
@@ -107,84 +147,91 @@ impl Ear {
 
     /// Whether the medium is busy.
     #[inline]
-    pub(crate) fn senses(&self, kind: &Receiver) -> bool {
+    pub(crate) fn senses(&self, kind: &Kind) -> bool {
         self.sending || self.deaf || self.reads != NOTHING || self.sum >= kind.energy
     }
 
-    /// A frame begins that is `power` strong here. Nothing is heard while sending or
-    /// being tuned.
+    /// A frame begins that is `power` strong here, and can be read here or (from another channel)
+    /// not. Nothing is heard while sending or being tuned.
     #[inline]
-    pub(crate) fn arrive<D: Decoder + ?Sized>(
+    pub(crate) fn arrive(
         &mut self,
         now: u64,
         power: Power,
-        signal: &Signal,
-        kind: &Receiver,
-        decoder: &D,
+        signal: Option<&Signal>,
+        kind: &Kind,
         reading: impl FnOnce(u32) -> Signal,
     ) {
-        let others = self.sum + kind.noise;
+        let others = self.sum;
         self.sum += power;
         if self.sending || self.deaf {
             return;
         }
-        if self.reads == NOTHING {
-            if power >= kind.sensitivity && others <= kind.detect.under(power) {
-                self.lock(now, power, signal);
-            }
-            return;
+        if self.reads != NOTHING {
+            self.disturbed(now, power, others, signal, kind, reading);
+        } else if let Some(signal) = signal
+            && kind.finds(signal.mode, power)
+            && others <= kind.detect.under(power)
+        {
+            self.lock(now, power, signal, kind);
         }
-        self.disturbed(now, power, others, signal, kind, decoder, reading);
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn disturbed<D: Decoder + ?Sized>(
+    fn disturbed(
         &mut self,
         now: u64,
         power: Power,
         others: Power,
-        signal: &Signal,
-        kind: &Receiver,
-        decoder: &D,
+        signal: Option<&Signal>,
+        kind: &Kind,
         reading: impl FnOnce(u32) -> Signal,
     ) {
-        let early = now - self.since < kind.window_ns;
-        let margin = if early { Some(kind.detect) } else { kind.capture };
-        if margin.is_some_and(|margin| others <= margin.under(power)) && power >= kind.sensitivity {
-            self.lock(now, power, signal);
+        let age = now - self.since;
+        let early = age < kind.window_ns;
+        if let Some(signal) = signal
+            && (early
+                || kind.relock.is_some_and(|it| self.strength <= it.under(power))
+                    && age <= kind.relock_ns)
+            && others <= kind.detect.under(power)
+            && kind.finds(signal.mode, power)
+        {
+            self.lock(now, power, signal, kind);
             return;
         }
         // As before this frame came: up to now there was no more than `others`.
-        self.settle(now, others.without(self.strength), decoder, reading);
-        if early && (others + power).without(self.strength) > kind.detect.under(self.strength) {
+        let against = others.without(self.strength);
+        self.settle(now, against, kind, reading);
+        if early && against + power > kind.detect.under(self.strength) {
             self.reads = NOTHING;
         }
     }
 
-    fn lock(&mut self, now: u64, power: Power, signal: &Signal) {
+    fn lock(&mut self, now: u64, power: Power, signal: &Signal, kind: &Kind) {
+        let facts = kind.facts(signal.mode);
         self.reads = signal.frame;
         self.strength = power;
-        self.bearable = signal.sure.under(power);
+        self.critical = facts.sure.under(power).above(facts.noise);
         self.since = now;
         self.steady = now;
         self.chance = 1.0;
     }
 
-    /// Counts the stretch up to now, in which there was `against` beside the frame being read.
+    /// Counts the stretch up to now, in which there was `against` beside noise and the frame being
+    /// read.
     #[inline]
-    fn settle<D: Decoder + ?Sized>(
+    fn settle(
         &mut self,
         now: u64,
         against: Power,
-        decoder: &D,
+        kind: &Kind,
         reading: impl FnOnce(u32) -> Signal,
     ) {
-        if against > self.bearable && now > self.steady {
+        if against >= self.critical && now > self.steady {
             let signal = reading(self.reads);
-            let sinr = self.strength.over(against);
-            let chance =
-                decoder.chance(signal.mode, signal.octets, sinr, now - self.steady).clamp(0.0, 1.0);
-            self.chance *= chance as f32;
+            let sinr = self.strength.over(against + kind.facts(signal.mode).noise);
+            let span = (self.steady - self.since, now - self.since);
+            let chance = kind.decoder.chance(signal.mode, signal.octets, sinr, span);
+            self.chance *= chance.clamp(0.0, 1.0) as f32;
         }
         self.steady = now;
     }
@@ -192,21 +239,20 @@ impl Ear {
     /// A frame that is `power` strong ends here. Gives the chance that it was read, if it was the
     /// one being read.
     #[inline]
-    pub(crate) fn leave<D: Decoder + ?Sized>(
+    pub(crate) fn leave(
         &mut self,
         now: u64,
         power: Power,
         frame: u32,
-        kind: &Receiver,
-        decoder: &D,
+        kind: &Kind,
         reading: impl FnOnce(u32) -> Signal,
     ) -> Option<f32> {
-        let all = self.sum + kind.noise;
+        let all = self.sum;
         self.sum -= power;
         if self.reads == NOTHING {
             return None;
         }
-        self.settle(now, all.without(self.strength), decoder, reading);
+        self.settle(now, all.without(self.strength), kind, reading);
         if self.reads != frame {
             return None;
         }
@@ -215,8 +261,8 @@ impl Ear {
     }
 
     /// Whether the frame just read would have survived noise alone.
-    pub(crate) fn clean(&self, kind: &Receiver) -> bool {
-        kind.noise <= self.bearable
+    pub(crate) fn clean(&self) -> bool {
+        self.critical > Power::ZERO
     }
 
     /// The station begins to send: what it reads is gone.

@@ -6,14 +6,17 @@
 //! | [`links`] | who hears whom, and how strongly: a sparse list for each sender |
 //! | [`ear`] | one receiver: carrier sense, the frame it reads, interference, capture |
 //! | [`decoder`] | whether a frame survives its interference: where an error model plugs in |
+//! | [`adjacent`] | what of a frame arrives on other channels |
 //!
 //! Waves take no time from station to station: 10 ns for 3 m are nothing beside a slot of 20 us.
 
+pub mod adjacent;
 pub mod decoder;
 pub mod ear;
 pub mod links;
 pub mod power;
 
+pub use adjacent::Adjacent;
 pub use decoder::{Cutoff, Decoder};
 pub use ear::Receiver;
 pub use links::{Link, Links};

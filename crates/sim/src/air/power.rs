@@ -61,6 +61,13 @@ impl Power {
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 - other.0)
     }
+
+    /// The least power that makes more than this together with `other`: zero where `other` alone
+    /// does.
+    #[must_use]
+    pub const fn above(self, other: Self) -> Self {
+        Self((self.0 + 1).saturating_sub(other.0))
+    }
 }
 
 /// A power in 32 bits: 26 bits and a shift. What is lost is less than 0.0000002 dB.
@@ -90,6 +97,11 @@ impl Packed {
 pub struct Ratio(u64);
 
 impl Ratio {
+    /// Alike.
+    pub const ONE: Self = Self(1 << 32);
+    /// Beyond all powers: nothing is left.
+    pub const NOTHING: Self = Self(0);
+
     /// From decibels; negative ones too, down to -30.
     #[must_use]
     pub fn from_db(db: f64) -> Self {

@@ -1,7 +1,8 @@
 //! What a station and a medium can be told.
 
-use crate::air::{Power, Ratio};
-use crate::radio::{BasicRates, Mode, Timing};
+use crate::air::Adjacent;
+use crate::radio::{BasicRates, Mode, Output, Timing};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// A frame to be sent.
@@ -39,6 +40,8 @@ pub struct Settings {
     pub channel: u8,
     /// Which of the room's receivers it has.
     pub receiver: u8,
+    /// With what power it sends each mode; `None`: all of them with that of the links.
+    pub output: Option<Arc<Output>>,
 }
 
 impl Default for Settings {
@@ -53,6 +56,7 @@ impl Default for Settings {
             buffers: 32,
             channel: 1,
             receiver: 0,
+            output: None,
         }
     }
 }
@@ -60,9 +64,8 @@ impl Default for Settings {
 /// What holds for the whole medium.
 #[derive(Clone, Debug)]
 pub struct Medium {
-    /// How much weaker a frame is for a receiver that is tuned 1, 2, … channels away. Beyond the
-    /// list nothing arrives.
-    pub adjacent: Vec<Ratio>,
+    /// What arrives on other channels.
+    pub adjacent: Adjacent,
     /// A station whose back-off ends within this time of the beginning of another's frame sends
     /// nevertheless: it has already turned from receiving to sending (`aRxTxTurnaroundTime`,
     /// 10.3.7; at most 5 us with clauses 15 and 16).
@@ -71,18 +74,6 @@ pub struct Medium {
 
 impl Default for Medium {
     fn default() -> Self {
-        Self { adjacent: Vec::new(), turnaround_ns: 5_000 }
-    }
-}
-
-impl Medium {
-    /// What is left of a power, between two channels.
-    #[inline]
-    pub(crate) fn through(&self, power: Power, from: u8, to: u8) -> Power {
-        if from == to {
-            return power;
-        }
-        let away = usize::from(from.abs_diff(to));
-        self.adjacent.get(away - 1).map_or(Power::ZERO, |ratio| ratio.under(power))
+        Self { adjacent: Adjacent::default(), turnaround_ns: 5_000 }
     }
 }

@@ -13,8 +13,9 @@
 //! | [`error`] | how many frames noise and interference spoil |
 //! | [`chip`] | what datasheets say of the radios of chips |
 //! | [`receiver`] | noise and corrections, so that each chip hears what its datasheet claims |
-//! | [`reception`] | a frame under changing interference; which of two frames is heard |
-//! | [`reader`] | error model and receiver as one question |
+//! | [`reader`] | what of a frame survives changing interference |
+//! | [`capture`] | which of several frames is read |
+//! | [`output`] | with what power each mode is sent |
 //! | [`channel`] | channels, and what another channel hears |
 //! | [`propagation`] | path loss and shadowing |
 //! | [`power`] | dBm, milliwatts and decibels |
@@ -22,28 +23,30 @@
 //! | [`timing`] | slots, spaces between frames, time-outs, contention windows |
 
 pub mod airtime;
+pub mod capture;
 pub mod chance;
 pub mod channel;
 pub mod chip;
 pub mod error;
 pub mod mode;
 pub mod name;
+pub mod output;
 pub mod power;
 pub mod propagation;
 pub mod reader;
 pub mod receiver;
-pub mod reception;
 pub mod response;
 pub mod timing;
 
 pub use airtime::{Airtime, airtime};
+pub use capture::Capture;
 pub use channel::{Channel, Overlap, Spectrum};
 pub use chip::Chip;
 pub use error::{Curve, ErrorTable};
 pub use mode::{Guard, Hr, Ht, Mcs, Mode, Ofdm, Preamble, Width};
+pub use output::Output;
 pub use propagation::Room;
 pub use reader::Reader;
 pub use receiver::Receiver;
-pub use reception::{Capture, Reception};
 pub use response::BasicRates;
 pub use timing::Timing;

@@ -4,9 +4,10 @@ use crate::rig::{packet, room_of, room_with};
 use crate::script::{ACK, DATA, Script, US};
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
-use espbench_sim::air::{Cutoff, Links, Ratio, Receiver};
+use espbench_sim::air::{Adjacent, Cutoff, Links, Ratio, Receiver};
 use espbench_sim::mac::source::Saturated;
 use espbench_sim::mac::{GROUP, Medium, Room, Settings};
+use espbench_sim::radio::Capture;
 
 /// Station 1 is in the middle; 0 and 2 do not hear each other.
 fn row(left: f64, right: f64) -> Links {
@@ -64,7 +65,8 @@ fn the_stronger_of_two_that_begin_together_is_read() {
 
 #[test]
 fn a_later_and_stronger_one_is_read_if_the_receiver_can_do_that() {
-    for (capture, heard) in [(Some(Ratio::from_db(10.0)), vec![(2, 1)]), (None, vec![])] {
+    for (capture, heard) in [(Capture::any_time(10.0), vec![(2, 1)]), (Capture::default(), vec![])]
+    {
         let receiver = Receiver { capture, ..Receiver::default() };
         let mut room = room_with(1, row(-60.0, -45.0), &Settings::default(), receiver);
         let mut script = Script::default();
@@ -92,8 +94,8 @@ fn a_frame_too_weak_is_noise_and_its_hearers_wait_for_eifs() {
     for (dbm, wait) in [(-89.4, 364), (-60.0, 50)] {
         let links = Links::new(3, -95.0, move |from, _| if from == 0 { dbm } else { -60.0 });
         let settings = [(); 3].map(|()| Settings::default());
-        let mut room =
-            Room::new(1, links, &[Receiver::default()], Box::new(Cutoff::from_db(5.0)), settings);
+        let receiver = Receiver::new(Cutoff::from_db(5.0), -73.0, Capture::default());
+        let mut room = Room::new(1, links, &[receiver], settings);
         let mut script = Script::default();
         script.send(&mut room, 1000, 0, GROUP);
         script.send(&mut room, 1500, 1, GROUP);
@@ -121,8 +123,8 @@ fn the_duration_field_keeps_the_medium_for_the_ack() {
 
 #[test]
 fn stations_on_other_channels_hear_less_or_nothing() {
-    let medium =
-        Medium { adjacent: vec![Ratio::from_db(10.0), Ratio::from_db(40.0)], ..Medium::default() };
+    let adjacent = Adjacent::by_distance(&[10.0, 40.0].map(Ratio::from_db));
+    let medium = Medium { adjacent, ..Medium::default() };
     let mut room = room_of(1, Links::uniform(5, -60.0), &Settings::default()).with_medium(medium);
     let mut script = Script::default();
     for (station, channel) in [(1, 2), (2, 3), (3, 6)] {

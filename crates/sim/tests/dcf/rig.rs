@@ -1,7 +1,7 @@
 //! Rooms full of senders, and what is counted in them.
 
 use espbench_proto::time::Instant;
-use espbench_sim::air::{Cutoff, Links, Receiver};
+use espbench_sim::air::{Links, Receiver};
 use espbench_sim::mac::source::{Poisson, Saturated};
 use espbench_sim::mac::{Done, GROUP, Heard, Host, Kind, Missed, OnAir, Packet, Room, Settings};
 use espbench_sim::radio::Mode;
@@ -37,7 +37,7 @@ pub(crate) fn room_of(seed: u64, links: Links, settings: &Settings) -> Room {
 pub(crate) fn room_with(seed: u64, links: Links, settings: &Settings, receiver: Receiver) -> Room {
     let count = links.stations();
     let settings = (0..count).map(|_| settings.clone());
-    Room::new(seed, links, &[receiver], Box::new(Cutoff::from_db(4.0)), settings)
+    Room::new(seed, links, &[receiver], settings)
 }
 
 /// A frame to everybody, or to a station.
@@ -139,9 +139,8 @@ pub(crate) fn crowd(seed: u64, stations: u32, channels: u8, rate: f64, seconds: 
         let channel = 1 + (station % u32::from(channels)) as u8 * 5;
         Settings { channel, ..Settings::default() }
     });
-    let decoder = Box::new(Cutoff::from_db(4.0));
     let links = Links::uniform(stations, DBM);
-    let mut room = Room::new(seed, links, &[Receiver::default()], decoder, settings);
+    let mut room = Room::new(seed, links, &[Receiver::default()], settings);
     let mut host = Poisson::new(seed, packet(GROUP), stations, rate / f64::from(stations));
     host.start(&mut room);
     observe(&mut room, host, stations / u32::from(channels) - 1, seconds)

@@ -2,6 +2,8 @@
 
 use super::events::What;
 use super::{Flight, Hot, Room};
+use crate::air::Ratio;
+use crate::air::adjacent::place;
 use crate::air::ear::Signal;
 use crate::mac::access::{Elapsed, Pause};
 use crate::mac::frame::{Kind, OnAir};
@@ -50,17 +52,24 @@ impl Room {
     // hearers that copy shows.
     #[inline(always)]
     pub(super) fn begin<H: Host + ?Sized>(&mut self, host: &mut H, frame: OnAir) {
-        let sure = self.decoder.sure(frame.mode, frame.octets);
         let new = self.flights.len() as u32;
         let slot = self.free.pop().unwrap_or(new);
         self.events.push(frame.end, What::End(slot));
-        let signal = Signal { frame: slot, mode: frame.mode, octets: frame.octets, sure };
+        let signal = Signal { frame: slot, mode: frame.mode, octets: frame.octets };
+        let (below, below_db) = match &self.stations[frame.from as usize].settings.output {
+            None => (Ratio::ONE, 0),
+            Some(output) => {
+                let db = output.below_db(frame.mode);
+                (if db > 0.0 { Ratio::from_db(db) } else { Ratio::ONE }, libm::round(db) as i8)
+            }
+        };
         if slot == new {
-            self.flights.push(Flight { frame, signal, flies: true });
+            self.flights.push(Flight { frame, signal, below, below_db, flies: true });
         } else {
             let flight = &mut self.flights[slot as usize];
             flight.frame = frame;
             flight.signal = signal;
+            (flight.below, flight.below_db) = (below, below_db);
             flight.flies = true;
         }
         host.began(&self.flights[slot as usize].frame);
@@ -69,18 +78,20 @@ impl Room {
 
     /// The loop over hearers when a frame begins.
     fn reach(&mut self, slot: u32) {
-        let Self { now, links, receivers, medium, decoder, hot, stations, timers, flights, .. } =
-            self;
-        let (now, decoder, turnaround) = (*now, &**decoder, medium.turnaround_ns);
-        let Flight { frame, signal, .. } = &flights[slot as usize];
+        let Self { now, links, kinds, medium, hot, stations, timers, flights, .. } = self;
+        let (now, turnaround) = (*now, medium.turnaround_ns);
+        let flight = &flights[slot as usize];
+        let Flight { frame, signal, .. } = flight;
+        let row = medium.adjacent.from(frame.mode, frame.channel);
         let mut cache = Elapsed::default();
         for link in links.of(frame.from) {
             let station = link.station();
             let it = &mut hot[station as usize];
-            let power = medium.through(link.power(), frame.channel, it.ear.channel);
-            let kind = &receivers[usize::from(it.ear.kind)];
+            let path = row[place(it.ear.channel)];
+            let power = path.through(flight.sent(link.power()));
+            let kind = &kinds[usize::from(it.ear.kind)];
             let reading = |slot: u32| flights[slot as usize].signal;
-            it.ear.arrive(now, power, signal, kind, decoder, reading);
+            it.ear.arrive(now, power, path.readable.then_some(signal), kind, reading);
             let senses = it.ear.senses(kind);
             if senses == it.ear.busy {
                 continue;
@@ -101,43 +112,35 @@ impl Room {
     /// The loop over hearers when a frame ends. Fills the lists of who read it, who did not, and
     /// who takes it for an answer.
     fn leave(&mut self, frame: &OnAir, slot: u32) {
-        let Self {
-            now,
-            links,
-            receivers,
-            medium,
-            decoder,
-            hot,
-            stations,
-            timers,
-            flights,
-            scratch,
-            ..
-        } = self;
-        let (now, decoder) = (*now, &**decoder);
+        let Self { now, links, kinds, medium, hot, stations, timers, flights, scratch, .. } = self;
+        let now = *now;
+        let flight = &flights[slot as usize];
+        let row = medium.adjacent.from(frame.mode, frame.channel);
         for link in links.of(frame.from) {
             let station = link.station();
             let it = &mut hot[station as usize];
-            let power = medium.through(link.power(), frame.channel, it.ear.channel);
-            let kind = &receivers[usize::from(it.ear.kind)];
+            let path = row[place(it.ear.channel)];
+            let power = path.through(flight.sent(link.power()));
+            let kind = &kinds[usize::from(it.ear.kind)];
             let reading = |slot: u32| flights[slot as usize].signal;
             let mine = frame.to == station;
             let wanted = frame.kind == Kind::Data && (mine || frame.is_group());
-            let chance = it.ear.leave(now, power, slot, kind, decoder, reading);
+            let chance = it.ear.leave(now, power, slot, kind, reading);
             let certain = matches!(chance, Some(chance) if chance >= 1.0);
             let read = certain
                 || chance.is_some_and(|it| it > 0.0 && stations[station as usize].lucky(it));
             if read {
                 it.access.correct(now, if mine { 0 } else { frame.duration_ns });
                 if wanted {
-                    scratch.heard.push(Heard { station, rssi: link.rssi() });
+                    let rssi = link.rssi().saturating_sub(flight.below_db);
+                    scratch.heard.push(Heard { station, rssi });
                 }
             } else {
                 let alone = if chance.is_some() {
                     it.access.error();
-                    it.ear.clean(kind)
+                    it.ear.clean()
                 } else {
-                    power >= kind.sensitivity
+                    kind.finds(frame.mode, power)
                 };
                 if wanted {
                     let cause = if alone { Cause::Collision } else { Cause::Noise };

@@ -21,9 +21,9 @@ use super::host::{Heard, Missed};
 use super::settings::{Medium, Packet, Settings};
 use super::station::{Counters, Station};
 use super::timers::{NEVER, Timers};
-use crate::air::ear::{Ear, Signal};
-use crate::air::{Decoder, Links, Receiver};
-use alloc::boxed::Box;
+use crate::air::adjacent::place;
+use crate::air::ear::{Ear, Kind, Signal};
+use crate::air::{Links, Power, Ratio, Receiver};
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_proto::time::Instant;
@@ -41,7 +41,18 @@ struct Hot {
 struct Flight {
     frame: OnAir,
     signal: Signal,
+    /// How much weaker than the links say it is sent.
+    below: Ratio,
+    below_db: i8,
     flies: bool,
+}
+
+impl Flight {
+    /// What of it arrives where a link ends.
+    #[inline]
+    fn sent(&self, power: Power) -> Power {
+        if self.below == Ratio::ONE { power } else { self.below.under(power) }
+    }
 }
 
 /// A driver has no buffer left.
@@ -52,9 +63,8 @@ pub struct Full;
 pub struct Room {
     now: u64,
     links: Links,
-    receivers: Vec<Receiver>,
+    kinds: Vec<Kind>,
     medium: Medium,
-    decoder: Box<dyn Decoder>,
     hot: Vec<Hot>,
     stations: Vec<Station>,
     timers: Timers,
@@ -82,13 +92,13 @@ impl core::fmt::Debug for Room {
 
 impl Room {
     /// A room of as many stations as there are settings. `links` says who hears whom,
-    /// `receivers` what kinds of receivers there are ([`Settings::receiver`] chooses).
+    /// `receivers` what kinds of receivers there are ([`Settings::receiver`] chooses; a default one
+    /// where there is none).
     #[must_use]
     pub fn new(
         seed: u64,
         links: Links,
         receivers: &[Receiver],
-        decoder: Box<dyn Decoder>,
         settings: impl IntoIterator<Item = Settings>,
     ) -> Self {
         let last = receivers.len().saturating_sub(1);
@@ -102,15 +112,16 @@ impl Room {
             stations.push(Station::new(seed, number as u32, settings));
         }
         assert_eq!(hot.len(), links.stations(), "settings for every station of the links");
-        let receivers =
-            if receivers.is_empty() { [Receiver::default()].into() } else { receivers.into() };
+        let mut kinds: Vec<Kind> = receivers.iter().map(Kind::new).collect();
+        if kinds.is_empty() {
+            kinds.push(Kind::new(&Receiver::default()));
+        }
         Self {
             now: 0,
             timers: Timers::new(hot.len()),
             links,
-            receivers,
+            kinds,
             medium: Medium::default(),
-            decoder,
             hot,
             stations,
             events: Events::default(),
@@ -205,7 +216,8 @@ impl Room {
         hot.ear.retune(channel);
         for flight in self.flights.iter().filter(|it| it.flies) {
             if let Some(link) = self.links.between(flight.frame.from, station) {
-                hot.ear.sum += self.medium.through(link.power(), flight.frame.channel, channel);
+                let path = self.medium.adjacent.from(flight.frame.mode, flight.frame.channel);
+                hot.ear.sum += path[place(channel)].through(flight.sent(link.power()));
             }
         }
         if !hop.is_zero() {
@@ -237,7 +249,7 @@ impl Room {
     fn sense(&mut self, station: u32) {
         let at = station as usize;
         let hot = &mut self.hot[at];
-        let senses = hot.ear.senses(&self.receivers[usize::from(hot.ear.kind)]);
+        let senses = hot.ear.senses(&self.kinds[usize::from(hot.ear.kind)]);
         if senses == hot.ear.busy {
             return;
         }

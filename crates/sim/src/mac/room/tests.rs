@@ -1,12 +1,12 @@
 //! Books that must balance in any room.
 
 use super::*;
-use crate::air::{Power, Ratio};
+use crate::air::{Adjacent, Power, Ratio};
 use crate::mac::frame::{GROUP, Kind};
 use crate::mac::host::{Done, Host};
 use crate::radio::Mode;
 use crate::radio::error::ErrorTable;
-use crate::radio::{Reader, receiver};
+use crate::radio::{Capture, Reader, receiver};
 use crate::random::{Purpose, Random};
 use alloc::sync::Arc;
 use std::collections::BTreeMap;
@@ -92,12 +92,11 @@ fn bustle(seed: u64) -> u64 {
     let mut random = Random::stream(seed, 1, Purpose::Board);
     let mut power = || -50.0 - (random.bits() % 60) as f64;
     let links = Links::new(STATIONS, -100.0, |_, _| power());
-    let receiver = Receiver { capture: Some(Ratio::from_db(10.0)), ..Receiver::default() };
     let settings = (0..STATIONS).map(|_| Settings { buffers: 4, ..Settings::default() });
-    let decoder =
-        Box::new(Reader::new(Arc::new(ErrorTable::new()), receiver::Receiver::ideal(7.0)));
-    let adjacent = [10.0, 30.0].map(Ratio::from_db).into();
-    let mut room = Room::new(seed, links, &[receiver], decoder, settings)
+    let reader = Reader::new(Arc::new(ErrorTable::new()), receiver::Receiver::ideal(7.0));
+    let receiver = Receiver::new(reader, -73.0, Capture::any_time(10.0));
+    let adjacent = Adjacent::by_distance(&[10.0, 30.0].map(Ratio::from_db));
+    let mut room = Room::new(seed, links, &[receiver], settings)
         .with_medium(Medium { adjacent, ..Medium::default() });
     let mut host = Bustle::new(seed, 3_000_000_000);
     (0..4).for_each(|token| room.wake_at(Instant::ZERO, token));

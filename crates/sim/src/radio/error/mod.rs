@@ -22,7 +22,6 @@ mod ofdm;
 mod table;
 
 pub use table::ErrorTable;
-pub(crate) use table::loss;
 
 use super::mode::{Hr, Mcs, Mode, Ofdm};
 

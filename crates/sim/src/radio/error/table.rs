@@ -101,7 +101,7 @@ impl ErrorTable {
 
 /// The chance that something with this much hazard is lost. What is nil or certain needs no draw.
 #[must_use]
-pub(crate) fn loss(hazard: f64) -> Chance {
+fn loss(hazard: f64) -> Chance {
     if hazard < NIL_HAZARD {
         Chance::NEVER
     } else if hazard > CERTAIN_HAZARD {
