@@ -1,13 +1,11 @@
 //! What the stations of a scene hear of each other.
 
 use super::scene::{Environment, Point, Scene};
-use crate::air::{Decoder, Links, Power, Ratio, Receiver};
+use crate::air::{Adjacent, Links, Receiver};
 use crate::mac::{Medium, Settings};
-use crate::radio::mode::{Hr, Mode};
 use crate::radio::{
-    BasicRates, Channel, Chip, ErrorTable, Overlap, Reader, Room, Spectrum, Timing, power, receiver,
+    BasicRates, Capture, Channel, Chip, ErrorTable, Output, Overlap, Reader, Room, Timing, receiver,
 };
-use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -20,10 +18,8 @@ const FLOOR_DBM: f64 = -113.0;
 pub struct Radio {
     /// Who hears whom.
     pub links: Links,
-    /// Kinds of receivers.
+    /// Kinds of receivers: one for each chip in this place.
     pub receivers: Vec<Receiver>,
-    /// The error model.
-    pub decoder: Box<dyn Decoder>,
     /// Adjacent channels.
     pub medium: Medium,
     /// The MAC of each station.
@@ -39,7 +35,7 @@ impl core::fmt::Debug for Radio {
 /// A station as radio sees it.
 struct Stand {
     at: Point,
-    power_dbm: f64,
+    output: Arc<Output>,
     channel: u8,
     chip: Chip,
 }
@@ -78,15 +74,14 @@ impl Scene {
                 chips.push(stand.chip);
                 chips.len() - 1
             });
-            settings.push(self.settings(number, stand.channel, kind as u8));
+            settings.push(self.settings(number, stand, kind as u8));
         }
-        let first = chips.first().copied().unwrap_or(Chip::Esp32);
         let errors = Arc::new(ErrorTable::new());
+        let adjacent = Adjacent::new(&Overlap::new());
         Radio {
             links,
-            receivers: chips.iter().map(|&chip| self.environment.receiver(chip)).collect(),
-            decoder: Box::new(Reader::new(errors, receiver::Receiver::of(first))),
-            medium: medium(),
+            receivers: chips.iter().map(|&it| self.environment.receiver(it, &errors)).collect(),
+            medium: Medium { adjacent, ..Medium::default() },
             settings,
         }
     }
@@ -94,7 +89,7 @@ impl Scene {
     fn stands(&self) -> Vec<Stand> {
         let devices = self.devices.iter().map(|it| Stand {
             at: it.at,
-            power_dbm: it.power_dbm(),
+            output: Arc::new(Output::of(it.profile.chip, it.power_dbm())),
             channel: it.channel,
             chip: it.profile.chip,
         });
@@ -103,7 +98,7 @@ impl Scene {
         // Receivers of routers and of other people's stations are taken for those of an ESP32.
         let rest = routers.chain(others).map(|(at, power_dbm, channel)| Stand {
             at,
-            power_dbm,
+            output: Arc::new(Output::flat(power_dbm)),
             channel,
             chip: Chip::Esp32,
         });
@@ -111,8 +106,9 @@ impl Scene {
     }
 
     /// The MAC of a station.
-    fn settings(&self, number: usize, channel: u8, receiver: u8) -> Settings {
-        let usual = Settings { channel, receiver, ..Settings::default() };
+    fn settings(&self, number: usize, stand: &Stand, receiver: u8) -> Settings {
+        let output = Some(stand.output.clone());
+        let usual = Settings { channel: stand.channel, receiver, output, ..Settings::default() };
         let Some(device) = self.devices.get(number) else {
             return Settings {
                 timing: Timing::ERP_LONG_SLOT,
@@ -134,7 +130,7 @@ impl Scene {
 
 fn arriving(room: &Room, (from, sender): (u32, &Stand), (to, hearer): (u32, &Stand)) -> f64 {
     let mhz = Channel::of(sender.channel).map_or(2437, Channel::centre_mhz);
-    sender.power_dbm - room.loss_db(from, to, sender.at.to(hearer.at), mhz)
+    sender.output.most_dbm() - room.loss_db(from, to, sender.at.to(hearer.at), mhz)
 }
 
 impl Environment {
@@ -145,28 +141,12 @@ impl Environment {
     }
 
     /// The receiver of a chip in this place.
-    fn receiver(&self, chip: Chip) -> Receiver {
-        let slowest = Mode::Hr(Hr::M1);
-        let radio = receiver::Receiver::of(chip);
-        let usual = Receiver::default();
-        Receiver {
-            sensitivity: chip
-                .sensitivity_dbm(slowest)
-                .map_or(usual.sensitivity, |dbm| Power::from_dbm(dbm - 3.0)),
-            energy: Power::from_dbm(self.energy_dbm),
-            noise: Power::from_dbm(power::dbm(radio.noise_mw(slowest))),
-            detect: Ratio::from_db(self.detect_db),
-            capture: self.capture_db.map(Ratio::from_db),
-            ..usual
-        }
+    fn receiver(&self, chip: Chip, errors: &Arc<ErrorTable>) -> Receiver {
+        let capture = Capture {
+            detect_db: self.detect_db,
+            ..self.capture_db.map_or_else(Capture::default, Capture::any_time)
+        };
+        let reader = Reader::new(errors.clone(), receiver::Receiver::of(chip));
+        Receiver::new(reader, self.energy_dbm, capture)
     }
-}
-
-/// Neighbouring channels: what passes of DSSS, which nearly all is here.
-fn medium() -> Medium {
-    let overlap = Overlap::new();
-    let adjacent = (1..=13)
-        .map(|away| Ratio::from_db(-overlap.db(Spectrum::Chips, Spectrum::Chips, 5 * away)))
-        .collect();
-    Medium { adjacent, ..Medium::default() }
 }
