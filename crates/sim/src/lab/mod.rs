@@ -9,8 +9,10 @@
 //! | [`radio`] | a scene's links, receivers and MAC settings |
 //! | [`record`] | what a test gives back while it runs |
 //! | [`run`] | the lab at work |
+//! | [`predict`] | what if so many devices send so often |
 
 pub mod file;
+pub mod predict;
 pub mod profile;
 pub mod radio;
 pub mod record;

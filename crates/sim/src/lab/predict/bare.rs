@@ -1,0 +1,132 @@
+//! Radios without processors, and nobody else on the air.
+
+use super::ledger::{Kind, Ledger, OnAir};
+use super::load::{Cast, Load};
+use super::outcome::Outcome;
+use crate::lab::scene::Scene;
+use crate::mac::{self, Done, GROUP, Heard, Host, Missed, Packet, Room};
+use crate::radio::Mode;
+use alloc::vec::Vec;
+use espbench_proto::sample::Cause;
+use espbench_proto::time::Instant;
+
+/// The device that listens.
+const LISTENER: u32 = 0;
+
+pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Outcome {
+    let scene = Scene { routers: Vec::new(), background: Vec::new(), ..scene.clone() };
+    let radio = scene.radio(seed);
+    let senders = scene.devices.len() as u32;
+    let mut room = Room::new(seed, radio.links, &radio.receivers, radio.decoder, radio.settings)
+        .with_medium(radio.medium);
+    let modes = scene.devices.iter().map(|it| it.mode).collect();
+    let channel = scene.devices.first().map_or(1, |it| it.channel);
+    let ledger = Ledger::new(load, seed, senders.saturating_sub(1));
+    let mut host =
+        Bare { load: *load, ledger, modes, channel, sending: alloc::vec![None; senders as usize] };
+    for device in 1..senders {
+        room.wake_at(host.ledger.due(device), u64::from(device));
+    }
+    let until = host.ledger.until();
+    room.run(&mut host, until);
+    let last = until + load.drain;
+    while !host.ledger.is_settled() && room.now() < last {
+        let next = (room.now() + load.drain / 16).min(last);
+        room.run(&mut host, next);
+    }
+    host.ledger.close()
+}
+
+struct Bare {
+    load: Load,
+    ledger: Ledger,
+    modes: Vec<Mode>,
+    /// The listener's.
+    channel: u8,
+    /// The message that each device is sending, and copies of it that are still to be sent.
+    sending: Vec<Option<(u32, u8)>>,
+}
+
+impl Bare {
+    /// The next message of a device, unless it is sending one.
+    fn pump(&mut self, room: &mut Room, device: u32) {
+        if self.sending[device as usize].is_some() {
+            return;
+        }
+        let now = room.now();
+        let Some(number) = self.ledger.take(now, device) else { return };
+        let copies = match self.load.cast {
+            Cast::Unicast => 1,
+            Cast::Broadcast { copies } => copies.max(1),
+        };
+        self.sending[device as usize] = Some((number, copies));
+        self.ledger.driver(now, number);
+        self.send(room, device, number);
+    }
+
+    fn send(&mut self, room: &mut Room, device: u32, number: u32) {
+        let packet = Packet {
+            to: if self.load.cast == Cast::Unicast { LISTENER } else { GROUP },
+            octets: self.load.octets(),
+            mode: self.modes[device as usize],
+            tag: u64::from(number),
+        };
+        // One frame at a time: there is always a buffer.
+        let _ = room.send(device, packet);
+    }
+}
+
+impl Host for Bare {
+    fn wake(&mut self, room: &mut Room, token: u64) {
+        let device = token as u32;
+        if !self.ledger.is_always() {
+            self.ledger.arrive(device);
+            room.wake_at(self.ledger.due(device), token);
+        }
+        self.pump(room, device);
+    }
+
+    fn heard(&mut self, room: &mut Room, frame: &mac::OnAir, heard: &[Heard], missed: &[Missed]) {
+        let (now, number) = (room.now(), frame.tag as u32);
+        let read = heard.iter().any(|it| it.station == LISTENER);
+        let begin = Instant::from_nanos(frame.begin);
+        self.ledger.attempt(begin, now, number, read);
+        if read {
+            self.ledger.received(now, number);
+        }
+        let why = missed.iter().find(|it| it.station == LISTENER);
+        let kind = if frame.attempt == 1 { Kind::First } else { Kind::Retry };
+        if frame.channel == self.channel {
+            self.ledger.on_air(OnAir { kind, begin, end: now }, why.is_some());
+        }
+        if let (Some(why), GROUP) = (why, frame.to)
+            && self.sending[frame.from as usize].is_some_and(|(_, copies)| copies <= 1)
+        {
+            self.ledger.lose(number, why.cause);
+        }
+    }
+
+    fn done(&mut self, room: &mut Room, station: u32, done: Done) {
+        let (now, number) = (room.now(), done.tag as u32);
+        match &mut self.sending[station as usize] {
+            Some((_, copies)) if *copies > 1 => {
+                *copies -= 1;
+                self.send(room, station, number);
+                return;
+            }
+            sending => *sending = None,
+        }
+        if !done.delivered {
+            self.ledger.lose(number, Cause::RetryLimit);
+        }
+        self.ledger.done(now, number);
+        self.pump(room, station);
+    }
+
+    fn ended(&mut self, frame: &mac::OnAir) {
+        if frame.kind == mac::Kind::Ack && frame.channel == self.channel {
+            let (begin, end) = (Instant::from_nanos(frame.begin), Instant::from_nanos(frame.end));
+            self.ledger.on_air(OnAir { kind: Kind::Ack, begin, end }, false);
+        }
+    }
+}

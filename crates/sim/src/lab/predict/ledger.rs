@@ -1,0 +1,296 @@
+//! The messages of a run: when each was due, and how far it came.
+
+use super::load::{Arrival, Clock, Load};
+use super::outcome::{Air, Outcome, Stages};
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_proto::sample::{Cause, Fate, Link, Probe, Sample};
+use espbench_proto::time::Instant;
+
+/// Most messages of a run; further ones never become due.
+const MESSAGES_MAX: usize = 4_000_000;
+
+/// A frame on the listener's channel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OnAir {
+    pub(super) kind: Kind,
+    pub(super) begin: Instant,
+    pub(super) end: Instant,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    First,
+    Retry,
+    Ack,
+}
+
+/// One message.
+#[derive(Clone, Copy, Debug)]
+struct Message {
+    device: u16,
+    due: Instant,
+    taken: Option<Instant>,
+    driver: Option<Instant>,
+    /// Begin of the first attempt, and begin and end of the one that the listener's radio read.
+    first: Option<Instant>,
+    read: Option<(Instant, Instant)>,
+    done: Option<Instant>,
+    received: Option<Instant>,
+    lost: Option<Cause>,
+}
+
+/// The applications of the senders.
+#[derive(Debug)]
+struct Application {
+    clock: Clock,
+    waiting: VecDeque<u32>,
+}
+
+#[derive(Debug)]
+pub(super) struct Ledger {
+    load: Load,
+    from: Instant,
+    until: Instant,
+    messages: Vec<Message>,
+    /// Recorded messages of which more is to be expected.
+    open: usize,
+    applications: Vec<Application>,
+    air: Air,
+    /// What the busy time is made of: stretches apart from each other, by end.
+    stretches: Vec<(u64, u64)>,
+}
+
+impl Ledger {
+    /// For the senders 1 to `devices`.
+    pub(super) fn new(load: &Load, seed: u64, devices: u32) -> Self {
+        let application = |device| Application {
+            clock: Clock::new(load, seed, device),
+            waiting: VecDeque::new(),
+        };
+        let from = Instant::ZERO + load.warm_up;
+        Self {
+            load: *load,
+            from,
+            until: from + load.time,
+            messages: Vec::new(),
+            open: 0,
+            applications: (0..=devices).map(application).collect(),
+            air: Air { window: load.time, ..Air::default() },
+            stretches: Vec::new(),
+        }
+    }
+
+    /// When the recorded time is over.
+    pub(super) const fn until(&self) -> Instant {
+        self.until
+    }
+
+    /// Whether nothing more is to be expected of recorded messages.
+    pub(super) const fn is_settled(&self) -> bool {
+        self.open == 0
+    }
+
+    /// Whether the applications always have something to send.
+    pub(super) fn is_always(&self) -> bool {
+        self.load.arrival == Arrival::Always
+    }
+
+    /// When the next message of a device is due.
+    pub(super) fn due(&self, device: u32) -> Instant {
+        Instant::from_nanos(self.applications[device as usize].clock.due())
+    }
+
+    /// The next message of a device is due: it waits, or is lost where too many do.
+    pub(super) fn arrive(&mut self, device: u32) {
+        let due = self.due(device);
+        self.applications[device as usize].clock.advance();
+        let Some(number) = self.create(device, due) else { return };
+        let full = usize::from(self.load.queue) <= self.applications[device as usize].waiting.len();
+        if full {
+            self.lose(number, Cause::ApplicationQueue);
+        } else {
+            self.applications[device as usize].waiting.push_back(number);
+        }
+    }
+
+    fn create(&mut self, device: u32, due: Instant) -> Option<u32> {
+        if self.messages.len() >= MESSAGES_MAX {
+            return None;
+        }
+        self.messages.push(Message {
+            device: device as u16,
+            due,
+            taken: None,
+            driver: None,
+            first: None,
+            read: None,
+            done: None,
+            received: None,
+            lost: None,
+        });
+        self.open += usize::from(self.is_recorded(due));
+        Some(self.messages.len() as u32 - 1)
+    }
+
+    /// The message that a device's node takes now, if one waits.
+    pub(super) fn take(&mut self, now: Instant, device: u32) -> Option<u32> {
+        let number = match self.is_always() {
+            true => self.create(device, now)?,
+            false => self.applications[device as usize].waiting.pop_front()?,
+        };
+        self.message(number)?.taken = Some(now);
+        Some(number)
+    }
+
+    /// The driver has it.
+    pub(super) fn driver(&mut self, now: Instant, number: u32) {
+        if let Some(message) = self.message(number) {
+            message.driver.get_or_insert(now);
+        }
+    }
+
+    /// An attempt has ended. `read`: the listener's radio has it.
+    pub(super) fn attempt(&mut self, begin: Instant, end: Instant, number: u32, read: bool) {
+        if let Some(message) = self.message(number) {
+            message.first.get_or_insert(begin);
+            if read {
+                message.read.get_or_insert((begin, end));
+            }
+        }
+    }
+
+    /// The sender is told that it is over.
+    pub(super) fn done(&mut self, now: Instant, number: u32) {
+        let Some(message) = self.message(number) else { return };
+        message.done.get_or_insert(now);
+        // What the radio has not read by now will not come.
+        if message.read.is_none() {
+            self.lose(number, Cause::Unknown);
+        }
+    }
+
+    /// The listener's application has it.
+    pub(super) fn received(&mut self, now: Instant, number: u32) {
+        let Some(message) = self.message(number) else { return };
+        if message.received.is_none() {
+            message.received = Some(now);
+            let open = message.lost.is_none() && self.records(number);
+            self.open -= usize::from(open);
+        }
+    }
+
+    /// It is lost. What is known first counts, but for an unknown cause.
+    pub(super) fn lose(&mut self, number: u32, cause: Cause) {
+        let records = self.records(number);
+        let Some(message) = self.message(number) else { return };
+        if message.received.is_some() {
+            return;
+        }
+        let first = message.lost.is_none();
+        if message.lost.is_none_or(|known| known == Cause::Unknown) {
+            message.lost = Some(cause);
+        }
+        self.open -= usize::from(first && records);
+    }
+
+    /// A frame was on the listener's channel. `missed`: it should have read it, and could not.
+    pub(super) fn on_air(&mut self, frame: OnAir, missed: bool) {
+        let (from, until) = (self.from.as_nanos(), self.until.as_nanos());
+        let (begin, end) = (frame.begin.as_nanos().max(from), frame.end.as_nanos().min(until));
+        if begin >= end {
+            return;
+        }
+        let air = &mut self.air;
+        let sum = match frame.kind {
+            Kind::First => &mut air.data,
+            Kind::Retry => &mut air.retries,
+            Kind::Ack => &mut air.acks,
+        };
+        *sum += Duration::from_nanos(end - begin);
+        air.frames += u64::from(matches!(frame.kind, Kind::First | Kind::Retry));
+        air.missed += u64::from(missed);
+        // Frames come in the order of their ends.
+        let mut begin = begin;
+        while let Some(&(earlier, _)) = self.stretches.last().filter(|last| last.1 >= begin) {
+            begin = begin.min(earlier);
+            self.stretches.pop();
+        }
+        self.stretches.push((begin, end));
+    }
+
+    /// The outcome, when time is over.
+    pub(super) fn close(mut self) -> Outcome {
+        let busy = self.stretches.iter().map(|(begin, end)| end - begin).sum();
+        self.air.busy = Duration::from_nanos(busy);
+        let mut stages = Stages::default();
+        let mut samples = Vec::new();
+        let mut order: Vec<u32> = (0..self.messages.len() as u32).collect();
+        order.sort_by_key(|&number| self.messages[number as usize].due);
+        let mut sequences = alloc::vec![0_u64; self.applications.len()];
+        for number in order {
+            let message = self.messages[number as usize];
+            if !self.is_recorded(message.due) {
+                continue;
+            }
+            let sequence = &mut sequences[usize::from(message.device)];
+            samples.push(Sample::Probe(probe(&message, *sequence, self.load.payload)));
+            *sequence += 1;
+            add(&mut stages, &message);
+        }
+        Outcome { samples, stages, air: self.air }
+    }
+
+    fn message(&mut self, number: u32) -> Option<&mut Message> {
+        self.messages.get_mut(number as usize)
+    }
+
+    fn is_recorded(&self, due: Instant) -> bool {
+        due >= self.from && due < self.until
+    }
+
+    fn records(&self, number: u32) -> bool {
+        self.messages.get(number as usize).is_some_and(|it| self.is_recorded(it.due))
+    }
+}
+
+fn probe(message: &Message, seq: u64, bytes: u32) -> Probe {
+    let fate = match (message.received, message.lost) {
+        (Some(_), _) => Fate::Delivered,
+        (None, Some(cause)) => Fate::Lost(cause),
+        // The radio had it and all is over for the sender: it stuck in the listener.
+        (None, None) if message.read.is_some() && message.done.is_some() => {
+            Fate::Lost(Cause::ReceiveQueue)
+        }
+        (None, None) => Fate::Lost(Cause::Stopped),
+    };
+    Probe {
+        link: Link(message.device),
+        seq,
+        bytes,
+        due: message.due,
+        queued: None,
+        sent: message.driver,
+        acked: message.done,
+        received: message.received,
+        stamped: message.read.map(|(_, end)| end),
+        fate,
+    }
+}
+
+/// Adds the way of a delivered message to the stages.
+fn add(stages: &mut Stages, it: &Message) {
+    let (Some(taken), Some(driver), Some(first), Some((begin, end)), Some(received)) =
+        (it.taken, it.driver, it.first, it.read, it.received)
+    else {
+        return;
+    };
+    stages.messages += 1;
+    stages.queue += taken.since(it.due);
+    stages.sender += driver.since(taken);
+    stages.medium += first.since(driver);
+    stages.retries += begin.since(first);
+    stages.air += end.since(begin);
+    stages.receiver += received.since(end);
+}

@@ -1,0 +1,126 @@
+//! How often the applications send, and how.
+
+use crate::random::{Purpose, Random};
+use core::time::Duration;
+use espbench_proto::wire::component::{FrameConfig, HEADER_LEN};
+use espbench_proto::wire::esp_now::mpdu_len;
+
+/// Bytes at the front of a payload that number the message.
+pub const PAYLOAD_MIN: u32 = 4;
+
+/// The longest payload of ESP-NOW v2.0 with the component's header.
+pub const PAYLOAD_MAX: u32 = (espbench_proto::wire::esp_now::DATA_MAX - HEADER_LEN) as u32;
+
+/// A crystal's tolerance, in parts of a million: "Hardware Design Guidelines" of the ESP32 series
+/// ("the accuracy of the crystal is ±10 ppm").
+const CRYSTAL_PPM: f64 = 10.0;
+
+/// To whom messages are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cast {
+    /// To the listener, whose MAC acknowledges.
+    Unicast,
+    /// To all, so many copies one after the other.
+    Broadcast {
+        /// Copies of each message, at least one.
+        copies: u8,
+    },
+}
+
+impl Cast {
+    /// The component's settings for it.
+    #[must_use]
+    pub const fn config(self) -> FrameConfig {
+        match self {
+            Self::Unicast => FrameConfig::UNICAST,
+            Self::Broadcast { copies } => {
+                FrameConfig { broadcast: true, copies, ..FrameConfig::UNICAST }
+            }
+        }
+    }
+}
+
+/// When messages come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// Every so often, by the device's own crystal; each device began at another time.
+    Periodic,
+    /// By chance: a Poisson process.
+    Poisson,
+    /// The next one as soon as the last one has left.
+    Always,
+}
+
+/// What the applications of all devices but the first do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Load {
+    /// To whom.
+    pub cast: Cast,
+    /// When.
+    pub arrival: Arrival,
+    /// The time between two messages of a device, in the mean; [`Arrival::Always`] ignores it.
+    pub every: Duration,
+    /// Bytes of a message, from [`PAYLOAD_MIN`] to [`PAYLOAD_MAX`].
+    pub payload: u32,
+    /// Messages that wait in the application while one is being sent; further ones are lost there.
+    pub queue: u16,
+    /// Not recorded, at the start.
+    pub warm_up: Duration,
+    /// Recorded.
+    pub time: Duration,
+    /// How long messages may still arrive afterwards.
+    pub drain: Duration,
+}
+
+impl Load {
+    /// Octets of the MPDU, with FCS.
+    #[must_use]
+    pub const fn octets(&self) -> u32 {
+        mpdu_len(HEADER_LEN + self.payload as usize) as u32
+    }
+}
+
+/// The times at which the messages of one device are due.
+#[derive(Clone, Debug)]
+pub(super) struct Clock {
+    arrival: Arrival,
+    every_ns: f64,
+    random: Random,
+    /// Exactly, in nanoseconds: adding up rounded times would drift.
+    next: f64,
+}
+
+impl Clock {
+    pub(super) fn new(load: &Load, seed: u64, device: u32) -> Self {
+        let mut random = Random::stream(seed, device, Purpose::Arrival);
+        let mean = load.every.as_nanos() as f64;
+        let (every_ns, next) = match load.arrival {
+            Arrival::Periodic => {
+                let off = (2.0 * uniform(&mut random) - 1.0) * CRYSTAL_PPM * 1e-6;
+                (mean * (1.0 + off), uniform(&mut random) * mean)
+            }
+            Arrival::Poisson => (mean, -libm::log(uniform(&mut random)) * mean),
+            // Not all in the same nanosecond.
+            Arrival::Always => (0.0, uniform(&mut random) * 1e6),
+        };
+        Self { arrival: load.arrival, every_ns, random, next }
+    }
+
+    /// When the next message is due, in nanoseconds.
+    pub(super) const fn due(&self) -> u64 {
+        self.next as u64
+    }
+
+    pub(super) fn advance(&mut self) {
+        self.next += match self.arrival {
+            Arrival::Periodic => self.every_ns,
+            Arrival::Poisson => -libm::log(uniform(&mut self.random)) * self.every_ns,
+            Arrival::Always => 0.0,
+        };
+    }
+}
+
+/// From 2^-53 to 1: its logarithm is finite.
+fn uniform(random: &mut Random) -> f64 {
+    ((random.bits() >> 11) + 1) as f64 / 9_007_199_254_740_992.0
+}

@@ -1,0 +1,32 @@
+//! What if: many devices whose applications send by a plan of their own to one that listens, and
+//! what becomes of each message.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`load`] | how often the applications send, and how |
+//! | [`outcome`] | what became of the messages, where their time went, how busy the channel was |
+//! | [`range`] | how far a mode reaches |
+//! | `ledger` | the messages of a run |
+//! | `bare` | radios without processors, and nobody else on the air: what physics allows |
+//!
+//! Device 0 of a scene listens and never sends; all others send to it, or to everybody. A message
+//! is recorded if it was due after the warm-up and before the end of the run's time; after that the
+//! applications go on, so that the last messages meet what the first ones met.
+
+mod bare;
+mod ledger;
+pub mod load;
+pub mod outcome;
+pub mod range;
+
+pub use load::{Arrival, Cast, Load};
+pub use outcome::{Air, Outcome, Stages};
+
+use super::scene::Scene;
+
+/// Carries a load out with radios alone: processors take no time, nobody else is on the air. The
+/// same seed gives the same outcome.
+#[must_use]
+pub fn run_bare(scene: &Scene, load: &Load, seed: u64) -> Outcome {
+    bare::run(scene, load, seed)
+}

@@ -1,0 +1,60 @@
+//! What became of the messages of a run.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_proto::sample::Sample;
+
+/// Where the time of the delivered messages went: sums over them, from when each was due until the
+/// listener's application had it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stages {
+    /// Messages behind the sums.
+    pub messages: u64,
+    /// In the application's queue, until the node took it.
+    pub queue: Duration,
+    /// In the sender's processor, until it was in the driver.
+    pub sender: Duration,
+    /// In the driver, until its first attempt began: waiting for the medium, and for the frames
+    /// before it.
+    pub medium: Duration,
+    /// From the first attempt's begin to that of the one that arrived.
+    pub retries: Duration,
+    /// That one on the air.
+    pub air: Duration,
+    /// From its end until the listener's application had it.
+    pub receiver: Duration,
+}
+
+/// How the listener's channel was used while messages were recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Air {
+    /// How long that was.
+    pub window: Duration,
+    /// Somebody was sending.
+    pub busy: Duration,
+    /// First attempts of the devices' frames; what overlaps counts twice, here and below.
+    pub data: Duration,
+    /// Later attempts.
+    pub retries: Duration,
+    /// Acknowledgements.
+    pub acks: Duration,
+    /// Beacons and other people's frames.
+    pub others: Duration,
+    /// Frames of the devices, with repetitions.
+    pub frames: u64,
+    /// Of these, those that the listener should have read and could not.
+    pub missed: u64,
+}
+
+/// A run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// A [`Probe`](espbench_proto::sample::Probe) for each recorded message, in the order in which
+    /// they were due. Its link is the sender. `sent`: the driver had it; `stamped`: the listener's
+    /// radio; `received`: the listener's application; `acked`: the sender was told of its end.
+    pub samples: Vec<Sample>,
+    /// Where the time went.
+    pub stages: Stages,
+    /// The channel.
+    pub air: Air,
+}

@@ -1,0 +1,119 @@
+//! A room in which all hear each other well, and what is counted of its messages.
+
+use espbench_proto::node::esp_now::device::Setup;
+use espbench_proto::node::esp_now::print::Level;
+use espbench_proto::node::esp_now::task::Settings;
+use espbench_proto::sample::{Cause, Fate, Probe, Sample};
+use espbench_sim::lab::predict::{Arrival, Cast, Load, Outcome};
+use espbench_sim::lab::profile::{Cost, Profile};
+use espbench_sim::lab::scene::{Device, Environment, Point, Scene};
+use espbench_sim::radio::{Chip, Mode};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A chip whose processor takes no time.
+fn profile() -> Profile {
+    let free = Cost::default();
+    Profile {
+        name: "free".into(),
+        chip_name: "esp32c3".into(),
+        chip: Chip::Esp32C3,
+        receive: free,
+        dispatch: free,
+        transmit: free,
+        send_latency: free,
+        sent_latency: free,
+        seal: free,
+        open: free,
+        key_pair: free,
+        shared_secret: free,
+        hash: free,
+        erase: free,
+        write: free,
+        read: free,
+        uart_baud: 115_200,
+        uart_fifo: 128,
+        tick_hz: 1000,
+        tx_buffers: 32,
+        rx_buffers: 32,
+        tx_power_dbm: 20.0,
+        attempts: 7,
+        window: (31, 1023),
+        hop: Duration::ZERO,
+        boot: Duration::ZERO,
+        join: Duration::ZERO,
+        scan_dwell: Duration::ZERO,
+        sources: Vec::new(),
+    }
+}
+
+/// A listener, and so many senders on a circle around it. Power does not fall with distance beyond
+/// 1 m, so all are heard alike well by all, as in the models.
+pub(crate) fn scene(senders: u16, mode: Mode) -> Scene {
+    let profile = Arc::new(profile());
+    let device = |number: u16| {
+        let angle = f64::from(number) * core::f64::consts::TAU / f64::from(senders.max(1));
+        let at = match number {
+            0 => Point::default(),
+            _ => Point { x: 100.0 * angle.cos(), y: 100.0 * angle.sin(), z: 0.0 },
+        };
+        Device {
+            group: if number == 0 { "listener".into() } else { "sender".into() },
+            at,
+            profile: Arc::clone(&profile),
+            settings: Settings::default(),
+            services: Setup::default(),
+            mode,
+            channel: 1,
+            power_dbm: None,
+            log: Level::None,
+        }
+    };
+    Scene {
+        name: "circle".into(),
+        title: "A circle of senders".into(),
+        environment: Environment {
+            name: "test".into(),
+            exponent: 0.0,
+            shadow_db: 0.0,
+            energy_dbm: -73.0,
+            detect_db: 4.0,
+            capture_db: None,
+            sources: Vec::new(),
+        },
+        devices: (0..=senders).map(device).collect(),
+        routers: Vec::new(),
+        background: Vec::new(),
+    }
+}
+
+/// Payloads whose frames are those of the baselines: 293 octets.
+const PAYLOAD: u32 = 230;
+
+pub(crate) fn load(cast: Cast, arrival: Arrival, every: Duration, time: Duration) -> Load {
+    Load {
+        cast,
+        arrival,
+        every,
+        payload: PAYLOAD,
+        queue: 16,
+        warm_up: Duration::from_secs(1),
+        time,
+        drain: Duration::from_secs(2),
+    }
+}
+
+pub(crate) fn probes(outcome: &Outcome) -> impl Iterator<Item = &Probe> {
+    outcome.samples.iter().map(|sample| match sample {
+        Sample::Probe(probe) => probe,
+        Sample::Interval(_) => panic!("messages only"),
+    })
+}
+
+pub(crate) fn delivered(outcome: &Outcome) -> usize {
+    probes(outcome).filter(|it| it.fate == Fate::Delivered).count()
+}
+
+pub(crate) fn lost(outcome: &Outcome, cause: Cause) -> usize {
+    probes(outcome).filter(|it| it.fate == Fate::Lost(cause)).count()
+}
