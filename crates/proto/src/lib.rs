@@ -7,6 +7,7 @@
 //! | [`time`] | [`Instant`](time::Instant): time is an argument; nothing here reads a clock |
 //! | [`sample`] | [`Sample`](sample::Sample): the fate of one probe or one interval, the raw record |
 //! | [`workload`] | what one measured cell asks of a target |
+//! | [`excerpt`] | a stretch of a medium’s history as text |
 //! | [`wire`] | bytes: views over buffers and small values that parse and emit |
 //! | [`node`] | behaviour: machines without I/O that the host, the simulator and firmware drive |
 //!
@@ -20,6 +21,7 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod excerpt;
 pub mod node;
 pub mod sample;
 pub mod time;

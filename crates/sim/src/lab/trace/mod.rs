@@ -1,12 +1,34 @@
 //! What was on the air, and what became of it.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`Tracer`] | watches a lab, and keeps what a report shows of it |
+//! | [`occupancy`] | what a channel's time goes to |
+//! | `windows` | which stretches of time are kept: the start, and around the worst moment |
+//! | `write` | as text, as counters and as a fact of a cell |
+
+pub mod occupancy;
+#[cfg(test)]
+mod tests;
+mod tracer;
+mod windows;
+mod write;
+
+pub use tracer::Tracer;
+pub use windows::{Limits, Probe, Shown, Window};
 
 use crate::radio::Mode;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::sample::Cause;
+use core::time::Duration;
+use espbench_proto::excerpt::Kind;
 use espbench_proto::time::Instant;
+use occupancy::Usage;
 
 /// What a frame was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum What {
     /// A frame of a device.
     Data,
@@ -16,6 +38,22 @@ pub enum What {
     Beacon,
     /// A frame of a background station.
     Background,
+}
+
+impl What {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 4] = [Self::Data, Self::Ack, Self::Beacon, Self::Background];
+
+    /// Its word in an excerpt.
+    #[must_use]
+    pub const fn kind(self) -> Kind {
+        match self {
+            Self::Data => Kind::Data,
+            Self::Ack => Kind::Ack,
+            Self::Beacon => Kind::Beacon,
+            Self::Background => Kind::Background,
+        }
+    }
 }
 
 /// A frame on the air.
@@ -53,15 +91,15 @@ pub struct Flight {
     pub queue: u16,
 }
 
-/// A stretch of the medium's history, bounded; what does not fit is counted.
+/// What a lab's history leaves: stretches of it, bounded, and what the channels' time went to.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
-    /// Frames, in the order of their ends.
-    pub flights: Vec<Flight>,
-    /// Frames that found no room.
-    pub dropped: u64,
     /// Names of the stations.
-    pub stations: Vec<alloc::string::String>,
-    /// What was lost at which node, and why.
-    pub losses: Vec<(Instant, u32, Cause)>,
+    pub stations: Vec<String>,
+    /// Stretches of time, in their order; they may overlap.
+    pub windows: Vec<Window>,
+    /// The channels that were used, and what for.
+    pub channels: BTreeMap<u8, Usage>,
+    /// How long it was watched.
+    pub time: Duration,
 }

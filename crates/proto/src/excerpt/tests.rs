@@ -1,0 +1,95 @@
+use super::*;
+use proptest::prelude::*;
+use std::string::{String, ToString};
+
+#[test]
+fn lines_as_the_store_has_them() {
+    let frame = Frame {
+        kind: Kind::Data,
+        from: 3,
+        to: None,
+        begin: 1_000_400,
+        took: 848_000,
+        waited: 400,
+        queued: 0,
+        channel: 11,
+        mode: "1M",
+        octets: 82,
+        sequence: 7,
+        attempt: 2,
+        heard: 98,
+        collided: 1,
+        noise: 0,
+        queue: 4,
+    };
+    let fate = Fate::Lost(Cause::Collision);
+    let lines = [
+        (Line::Station { number: 3, name: "node 3" }, "station 3 node 3"),
+        (Line::Window { begin: 0, end: 9, why: "the start" }, "window 0 9 the start"),
+        (Line::Frame(frame), "frame data 3 * 1000400 848000 400 0 11 1M 82 7 2 98 1 0 4"),
+        (
+            Line::Probe { station: 3, sequence: 0, begin: 1, end: 2, fate },
+            "probe 3 0 1 2 collision",
+        ),
+        (Line::Lost { station: 1, at: 5, cause: Cause::ReceiveQueue }, "lost 1 5 receive-queue"),
+        (Line::Missing(12), "missing 12"),
+        (
+            Line::Share { channel: 1, kind: "collided", step: 1_000_000, permille: "0,13,1000" },
+            "share 1 collided 1000000 0,13,1000",
+        ),
+    ];
+    for (line, text) in lines {
+        assert_eq!(line.to_string(), text);
+        assert_eq!(Line::read(text), Some(line));
+    }
+    for wrong in
+        ["", "frame", "frame data 3", "missing -1", "missing 1 2", "window 0", "lost 1 5 x"]
+    {
+        assert_eq!(Line::read(wrong), None, "{wrong}");
+    }
+}
+
+#[test]
+fn fates_have_words_of_their_own() {
+    let plain = [Fate::Delivered, Fate::Late, Fate::Duplicate, Fate::Corrupt];
+    for fate in plain.into_iter().chain(Cause::ALL.map(Fate::Lost)) {
+        assert_eq!(fate_of(fate_name(fate)), Some(fate));
+    }
+    assert_eq!(fate_of("lost"), None, "a cause stands in its place");
+}
+
+proptest! {
+    #[test]
+    fn frames_read_back(
+        (kind, from, to, begin) in (0..4usize, any::<u32>(), any::<Option<u32>>(), any::<u64>()),
+        (took, waited, queued, channel) in any::<(u64, u64, u64, u8)>(),
+        (mode, octets, sequence, attempt) in ("[!-~]{1,12}", any::<u32>(), any::<u16>(), any::<u8>()),
+        (heard, collided, noise, queue) in any::<(u32, u32, u32, u16)>(),
+    ) {
+        let (kind, mode) = (Kind::ALL[kind], mode.as_str());
+        let frame = Frame {
+            kind, from, to, begin, took, waited, queued, channel, mode, octets, sequence, attempt,
+            heard, collided, noise, queue,
+        };
+        let text = Line::Frame(frame).to_string();
+        prop_assert_eq!(Line::read(&text), Some(Line::Frame(frame)));
+    }
+
+    #[test]
+    fn names_stay_on_their_line(name in any::<String>()) {
+        let text = Line::Station { number: 1, name: &name }.to_string();
+        prop_assert!(!text.contains('\n'));
+        let Some(Line::Station { name, .. }) = Line::read(&text) else { panic!("{text:?}") };
+        prop_assert_eq!(Line::Station { number: 1, name }.to_string(), text);
+    }
+
+    #[test]
+    fn any_line_is_read_or_refused(
+        head in "(station|window|frame|probe|lost|missing|share|)", rest in "[ -~]{0,60}",
+    ) {
+        let text = [head.as_str(), rest.as_str()].join(" ");
+        if let Some(line) = Line::read(&text) {
+            prop_assert_eq!(Line::read(&line.to_string()).is_some(), true);
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Watches a lab.
+
+use super::occupancy::Occupancy;
+use super::windows::{Limits, Probe, Shown, Windows};
+use super::{Flight, Trace, What};
+use crate::lab::run::{Content, Tap};
+use crate::lab::scene::Scene;
+use crate::talk::note::{Note, Watch};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use espbench_proto::sample::{Cause, Sample};
+use espbench_proto::time::Instant;
+
+/// Keeps what a report shows of a lab: in bounded memory, whatever happens and for however long.
+#[derive(Debug)]
+pub struct Tracer {
+    names: Vec<String>,
+    devices: usize,
+    begin: Instant,
+    last: Instant,
+    /// Since when each station has nothing on the air that it waits for.
+    free: Vec<Instant>,
+    /// When each device was started: its clock began.
+    started: Vec<Instant>,
+    windows: Windows,
+    occupancy: Occupancy,
+}
+
+impl Tracer {
+    /// Watches the lab of that scene.
+    #[must_use]
+    pub fn new(scene: &Scene, limits: Limits) -> Self {
+        Self::named(names(scene), scene.devices.len(), limits)
+    }
+
+    /// Watches a lab of stations with these names, the first `devices` of which are devices.
+    #[must_use]
+    pub fn named(names: Vec<String>, devices: usize, limits: Limits) -> Self {
+        Self {
+            free: alloc::vec![Instant::ZERO; names.len()],
+            started: alloc::vec![Instant::ZERO; devices],
+            devices,
+            names,
+            begin: Instant::ZERO,
+            last: Instant::ZERO,
+            windows: Windows::new(limits),
+            occupancy: Occupancy::default(),
+        }
+    }
+
+    /// Forgets what was before that instant: the measurement begins.
+    pub fn restart(&mut self, at: Instant, limits: Limits) {
+        (self.begin, self.last) = (at, at);
+        self.windows = Windows::new(limits);
+        self.occupancy = Occupancy::since(at);
+    }
+
+    /// What is to be shown, when the lab's clock says `now`.
+    #[must_use]
+    pub fn finish(self, now: Instant) -> Trace {
+        Trace {
+            stations: self.names,
+            windows: self.windows.finish(),
+            channels: self.occupancy.finish(),
+            time: now.max(self.last).since(self.begin),
+        }
+    }
+
+    /// Since when a flight's sender has tried to send it.
+    fn first(&mut self, flight: &Flight) -> Instant {
+        let Some(free) = self.free.get_mut(flight.from as usize) else { return flight.begin };
+        let first = flight.queued.max(*free).min(flight.begin);
+        *free = flight.end;
+        first
+    }
+}
+
+/// Stations of a scene, as the lab numbers them: devices, then routers, then background.
+fn names(scene: &Scene) -> Vec<String> {
+    let devices = scene.devices.iter().enumerate().map(|(number, device)| {
+        if device.group.is_empty() {
+            format!("node{number}")
+        } else {
+            format!("node{number} ({})", device.group)
+        }
+    });
+    let routers = scene.routers.iter().map(|router| router.name.clone());
+    devices.chain(routers).chain(scene.background.iter().map(|it| it.name.clone())).collect()
+}
+
+impl Watch for Tracer {
+    fn note(&mut self, at: Instant, note: &Note<'_>) {
+        match note {
+            Note::Started { node, .. } => {
+                if let Some(started) = self.started.get_mut(node.index()) {
+                    *started = at;
+                }
+            }
+            Note::Sample { node, sample: Sample::Probe(probe) } => {
+                let Some(&started) = self.started.get(node.index()) else { return };
+                let lab = |time: Instant| started + time.since(Instant::ZERO);
+                let begin = lab(probe.sent.unwrap_or(probe.due));
+                if begin < self.begin {
+                    return;
+                }
+                let end = probe.received.or(probe.acked).map_or(at, lab).max(begin);
+                let (station, sequence, fate) = (node.index() as u32, probe.seq, probe.fate);
+                self.windows.probe(Probe { station, sequence, begin, end, fate });
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Tap for Tracer {
+    fn flight(&mut self, flight: &Flight, _: Option<Content<'_>>) {
+        if flight.begin < self.begin {
+            return;
+        }
+        self.last = flight.end;
+        self.occupancy.flight(flight);
+        let first = if flight.what == What::Ack {
+            // Whoever it is for can go on.
+            if let Some(free) = flight.to.and_then(|to| self.free.get_mut(to as usize)) {
+                *free = flight.end;
+            }
+            flight.begin
+        } else {
+            self.first(flight)
+        };
+        self.windows.flight(Shown { flight: *flight, first });
+    }
+
+    fn lost(&mut self, at: Instant, node: u32, cause: Cause) {
+        if at >= self.begin && (node as usize) < self.devices {
+            self.windows.loss((at, node, cause));
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! Which stretches of a lab's history are kept: its start, and around its worst moment. A ring
+//! remembers what has just been, so that the moments before can be kept too.
+
+use super::{Flight, What};
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_proto::sample::{Cause, Fate};
+use espbench_proto::time::Instant;
+
+/// How much is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Most frames of the start.
+    pub first: usize,
+    /// Most frames around the worst moment.
+    pub around: usize,
+    /// Longest stretch of the start.
+    pub span: Duration,
+    /// What is shown before the worst moment begins, and after it ends.
+    pub margin: Duration,
+}
+
+impl Default for Limits {
+    /// About 40 KB of text a cell.
+    fn default() -> Self {
+        Self {
+            first: 200,
+            around: 240,
+            span: Duration::from_millis(500),
+            margin: Duration::from_millis(3),
+        }
+    }
+}
+
+/// Flights that are remembered, so that the moments before something are known.
+const RING: usize = 1024;
+/// Probes and losses that are remembered.
+const MARKS: usize = 256;
+/// Something is worse only if it is so by that much: a queue that fills would else be copied with
+/// every frame.
+const WORSE_PERCENT: u64 = 110;
+
+/// A flight and since when it was first in its sender's queue.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shown {
+    /// The flight.
+    pub flight: Flight,
+    /// Since when its sender has tried to send it.
+    pub first: Instant,
+}
+
+/// A probe of a device, on the lab's clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// Whose.
+    pub station: u32,
+    /// Its number.
+    pub sequence: u64,
+    /// When it was sent.
+    pub begin: Instant,
+    /// When it was answered, or given up.
+    pub end: Instant,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// A stretch of time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Window {
+    /// What is to be seen in it.
+    pub why: String,
+    /// From.
+    pub begin: Instant,
+    /// Until.
+    pub end: Instant,
+    /// Frames, in the order of their ends.
+    pub flights: Vec<Shown>,
+    /// Probes that were under way.
+    pub probes: Vec<Probe>,
+    /// What was lost at which node, and why.
+    pub losses: Vec<(Instant, u32, Cause)>,
+    /// Frames that found no room.
+    pub missing: u64,
+}
+
+impl Window {
+    fn takes(&self, begin: Instant, end: Instant) -> bool {
+        begin <= self.end && end >= self.begin
+    }
+
+    fn probe(&mut self, probe: &Probe) {
+        if self.takes(probe.begin, probe.end) && self.probes.len() < MARKS {
+            self.probes.push(*probe);
+        }
+    }
+
+    fn loss(&mut self, loss: &(Instant, u32, Cause)) {
+        if self.takes(loss.0, loss.0) && self.losses.len() < MARKS {
+            self.losses.push(*loss);
+        }
+    }
+}
+
+/// The windows of a lab, as time goes by.
+#[derive(Debug, Default)]
+pub(super) struct Windows {
+    limits: Limits,
+    first: Option<Window>,
+    worst: Option<Window>,
+    /// How bad the worst moment was, and whether a probe told it.
+    badness: (bool, u64),
+    flights: VecDeque<Shown>,
+    probes: VecDeque<Probe>,
+    losses: VecDeque<(Instant, u32, Cause)>,
+}
+
+fn push<T>(ring: &mut VecDeque<T>, most: usize, it: T) {
+    if ring.len() == most {
+        ring.pop_front();
+    }
+    ring.push_back(it);
+}
+
+fn before(at: Instant, by: Duration) -> Instant {
+    Instant::from_nanos(at.as_nanos().saturating_sub(by.as_nanos() as u64))
+}
+
+impl Windows {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self { limits, ..Self::default() }
+    }
+
+    pub(super) fn flight(&mut self, shown: Shown) {
+        let Limits { first, span, around, .. } = self.limits;
+        let flight = &shown.flight;
+        if self.first.is_none() && flight.what == What::Data {
+            let (begin, end) = (shown.first, shown.first + span);
+            let why = "The start".into();
+            self.first = Some(Window { why, begin, end, ..Window::default() });
+        }
+        if let Some(window) = &mut self.first
+            && window.takes(flight.begin, flight.end)
+        {
+            if window.flights.len() < first {
+                window.flights.push(shown);
+            } else {
+                // It is full: it ends before this one.
+                window.end = window.end.min(flight.begin);
+            }
+        }
+        if let Some(window) = &mut self.worst
+            && window.takes(flight.begin, flight.end)
+        {
+            if window.flights.len() < around {
+                window.flights.push(shown);
+            } else {
+                window.missing += 1;
+            }
+        }
+        push(&mut self.flights, RING, shown);
+        if flight.what == What::Data {
+            let took = flight.end.since(flight.queued).as_nanos() as u64;
+            self.bad((false, took), flight.queued, flight.end, "The frame that took longest");
+        }
+    }
+
+    pub(super) fn probe(&mut self, probe: Probe) {
+        for window in self.first.iter_mut().chain(&mut self.worst) {
+            window.probe(&probe);
+        }
+        push(&mut self.probes, MARKS, probe);
+        let (took, why) = match probe.fate {
+            Fate::Lost(_) => (u64::MAX, "The first probe that was lost"),
+            _ => (probe.end.since(probe.begin).as_nanos() as u64, "The probe that took longest"),
+        };
+        self.bad((true, took), probe.begin, probe.end, why);
+    }
+
+    pub(super) fn loss(&mut self, loss: (Instant, u32, Cause)) {
+        for window in self.first.iter_mut().chain(&mut self.worst) {
+            window.loss(&loss);
+        }
+        push(&mut self.losses, MARKS, loss);
+    }
+
+    /// Keeps that moment if none was as bad.
+    fn bad(&mut self, badness: (bool, u64), begin: Instant, end: Instant, why: &str) {
+        let (probe, took) = badness;
+        let least = if probe == self.badness.0 {
+            (u128::from(self.badness.1) * u128::from(WORSE_PERCENT) / 100) as u64
+        } else {
+            0
+        };
+        if (!probe && self.badness.0) || took <= least {
+            return;
+        }
+        self.badness = badness;
+        let Limits { span, margin, .. } = self.limits;
+        // The span bounds how much of a long wait is shown: how it began, or how it ended if that
+        // is forgotten.
+        let known = self.flights.front().is_some_and(|it| it.flight.begin <= begin);
+        let (begin, end) = if known {
+            (begin, end.min(begin + span))
+        } else {
+            (begin.max(before(end, span)), end)
+        };
+        let (begin, end) = (before(begin, margin), end + margin);
+        let mut window = Window { why: why.into(), begin, end, ..Window::default() };
+        let within = |it: &&Shown| window.takes(it.flight.begin, it.flight.end);
+        let there = self.flights.iter().filter(within).count();
+        let kept = self.flights.iter().filter(within).take(self.limits.around).copied().collect();
+        window.flights = kept;
+        window.missing = there.saturating_sub(self.limits.around) as u64;
+        self.probes.iter().for_each(|probe| window.probe(probe));
+        self.losses.iter().for_each(|loss| window.loss(loss));
+        self.worst = Some(window);
+    }
+
+    pub(super) fn finish(self) -> Vec<Window> {
+        let mut windows: Vec<Window> = self.first.into_iter().chain(self.worst).collect();
+        for window in &mut windows {
+            // No longer than there is something to see.
+            let ends = window.flights.iter().map(|it| it.flight.end);
+            let ends = ends.chain(window.probes.iter().map(|it| it.end));
+            let last = ends.max().unwrap_or(window.begin) + self.limits.margin;
+            window.end = window.end.min(last);
+            if window.missing > 0
+                && let Some(last) = window.flights.last()
+            {
+                window.end = window.end.min(last.flight.end);
+            }
+            let end = window.end;
+            window.probes.retain(|it| it.begin <= end);
+            window.losses.retain(|it| it.0 <= end);
+        }
+        windows.retain(|it| !it.flights.is_empty());
+        windows
+    }
+}

@@ -1,0 +1,130 @@
+//! A trace as a cell keeps it: its windows and courses as one fact, its totals as counters.
+
+use super::occupancy::{COLLIDED, SHARES};
+use super::windows::{Shown, Window};
+use super::{Trace, What};
+use crate::lab::record::Record;
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt::Write as _;
+use espbench_proto::excerpt::{FACT, Frame, Line};
+use espbench_proto::time::Instant;
+
+const fn share_name(share: usize) -> &'static str {
+    if share < COLLIDED { What::ALL[share].kind().name() } else { "collided" }
+}
+
+impl Trace {
+    /// Hands it over: the counters `air-ns-chCHANNEL-KIND`, of which those of a channel add up to
+    /// the time that was watched, and the fact [`FACT`].
+    pub fn record(&self, record: &mut dyn Record) {
+        let time = self.time.as_nanos() as u64;
+        for (channel, usage) in &self.channels {
+            for share in 0..SHARES {
+                let name = format!("air-ns-ch{channel}-{}", share_name(share));
+                record.count(&name, usage.totals[share]);
+            }
+            let idle = time.saturating_sub(usage.busy());
+            record.count(&format!("air-ns-ch{channel}-idle"), idle);
+        }
+        record.fact(FACT, self.text());
+    }
+
+    /// As text, one line for each thing; see [`espbench_proto::excerpt`].
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        self.stations(&mut out);
+        for (channel, usage) in &self.channels {
+            for share in 0..SHARES {
+                let permille = |step: &[u64; SHARES]| {
+                    let step = step[share] * 1000 + usage.step_ns / 2;
+                    (step / usage.step_ns).to_string()
+                };
+                let list: alloc::vec::Vec<String> = usage.course.iter().map(permille).collect();
+                if usage.totals[share] > 0 {
+                    let (channel, kind, step) = (*channel, share_name(share), usage.step_ns);
+                    let line = Line::Share { channel, kind, step, permille: &list.join(",") };
+                    put(&mut out, line);
+                }
+            }
+        }
+        self.windows.iter().for_each(|window| window.text(&mut out));
+        out
+    }
+
+    /// Those that have to do with what is shown.
+    fn stations(&self, out: &mut String) {
+        for (number, name) in self.stations.iter().enumerate() {
+            let number = number as u32;
+            if self.windows.iter().any(|window| window.has(number)) {
+                put(out, Line::Station { number, name });
+            }
+        }
+    }
+}
+
+impl Window {
+    fn has(&self, station: u32) -> bool {
+        let of = |it: &Shown| it.flight.from == station || it.flight.to == Some(station);
+        self.flights.iter().any(of)
+            || self.probes.iter().any(|it| it.station == station)
+            || self.losses.iter().any(|it| it.1 == station)
+    }
+
+    fn text(&self, out: &mut String) {
+        let ns = Instant::as_nanos;
+        put(out, Line::Window { begin: ns(self.begin), end: ns(self.end), why: &self.why });
+        for shown in &self.flights {
+            put(out, Line::Frame(shown.frame(&shown.flight.mode.to_string())));
+        }
+        for it in &self.probes {
+            put(
+                out,
+                Line::Probe {
+                    station: it.station,
+                    sequence: it.sequence,
+                    begin: ns(it.begin),
+                    end: ns(it.end),
+                    fate: it.fate,
+                },
+            );
+        }
+        for &(at, station, cause) in &self.losses {
+            put(out, Line::Lost { station, at: ns(at), cause });
+        }
+        if self.missing > 0 {
+            put(out, Line::Missing(self.missing));
+        }
+    }
+}
+
+impl Shown {
+    fn frame<'a>(&self, mode: &'a str) -> Frame<'a> {
+        let (it, between) =
+            (&self.flight, |from: Instant, to: Instant| to.since(from).as_nanos() as u64);
+        Frame {
+            kind: it.what.kind(),
+            from: it.from,
+            to: it.to,
+            begin: it.begin.as_nanos(),
+            took: between(it.begin, it.end),
+            waited: between(self.first, it.begin),
+            queued: between(it.queued, self.first),
+            channel: it.channel,
+            mode,
+            octets: it.octets,
+            sequence: it.sequence,
+            attempt: it.attempt,
+            heard: it.heard,
+            collided: it.collided,
+            noise: it.noise,
+            queue: it.queue,
+        }
+    }
+}
+
+fn put(out: &mut String, line: Line<'_>) {
+    // A string takes all.
+    let _ = writeln!(out, "{line}");
+}
