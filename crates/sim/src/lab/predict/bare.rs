@@ -17,8 +17,8 @@ pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Outcome {
     let scene = Scene { routers: Vec::new(), background: Vec::new(), ..scene.clone() };
     let radio = scene.radio(seed);
     let senders = scene.devices.len() as u32;
-    let mut room = Room::new(seed, radio.links, &radio.receivers, radio.settings)
-        .with_medium(radio.medium);
+    let mut room =
+        Room::new(seed, radio.links, &radio.receivers, radio.settings).with_medium(radio.medium);
     let modes = scene.devices.iter().map(|it| it.mode).collect();
     let channel = scene.devices.first().map_or(1, |it| it.channel);
     let ledger = Ledger::new(load, seed, senders.saturating_sub(1));
