@@ -26,16 +26,19 @@ fn wilson_z(k: u64, n: u64, z: f64) -> Estimate {
     if n == 0 || k > n || z.is_nan() {
         return Estimate { n, ..Estimate::default() };
     }
-    let (kf, nf) = (k as f64, n as f64);
-    let p = kf / nf;
+    Estimate { n, ..wilson_share(k as f64 / n as f64, n as f64, z) }
+}
+
+/// The same for a share of a number of observations that need not be whole.
+pub(crate) fn wilson_share(p: f64, nf: f64, z: f64) -> Estimate {
     let z2 = z * z;
     let centre = (p + z2 / (2.0 * nf)) / (1.0 + z2 / nf);
     let half = z * libm::sqrt(p * (1.0 - p) / nf + z2 / (4.0 * nf * nf)) / (1.0 + z2 / nf);
     Estimate {
         value: Some(p),
-        n,
-        low: Some(if k == 0 { 0.0 } else { (centre - half).clamp(0.0, p) }),
-        high: Some(if k == n { 1.0 } else { (centre + half).clamp(p, 1.0) }),
+        n: nf as u64,
+        low: Some(if p <= 0.0 { 0.0 } else { (centre - half).clamp(0.0, p) }),
+        high: Some(if p >= 1.0 { 1.0 } else { (centre + half).clamp(p, 1.0) }),
     }
 }
 

@@ -8,6 +8,7 @@
 //! | [`units`] | "10 s", "40 Mbit/s", "1470 B": parsed and printed in one place |
 //! | [`run`] | the immutable facts of a run and of each of its cells, with the recorded samples |
 //! | [`quantile`], [`interval`], [`bootstrap`] | each owns one kind of statistic, with its source |
+//! | [`cluster`] | the same for observations that come in groups |
 //! | [`overhead`] | what the tool itself costs, from its calibration |
 //! | [`modes`], [`trend`] | whether a sample has two modes, or drifts |
 //! | [`special`], [`binomial`], [`random`] | the functions and the random numbers under them |
@@ -18,7 +19,7 @@
 //! | [`note`] | the fixed form of the note of a row in CSV |
 //! | [`compare`] | joins two lists of cells: ratio, interval, verdict |
 //! | [`console`] | what consoles of ESP-NOW devices told, as cells and tables |
-//! | [`search`] | the search for the highest rate without loss |
+//! | [`search`] | searches: the highest rate without loss, the largest fleet within limits |
 //! | [`threshold`] | limits that a plan sets on results, and whether they held |
 //! | [`warning`] | the closed set of advice |
 //! | [`place`] | a cell of a plan in words |
@@ -41,6 +42,7 @@ pub mod binning;
 pub mod binomial;
 pub mod bootstrap;
 pub mod cell;
+pub mod cluster;
 pub mod compare;
 pub mod console;
 pub mod digits;

@@ -5,6 +5,8 @@
 //! lowest that failed. How sure it is: without a loss in n messages the loss at the accepted rate is
 //! below the upper end of the Wilson interval of 0 in n.
 
+pub mod fleet;
+
 /// Repetitions that a rate must pass.
 pub const REPETITIONS: u16 = 3;
 

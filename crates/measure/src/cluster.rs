@@ -1,0 +1,190 @@
+//! Statistics of observations that come in groups: the messages of one simulated room.
+//!
+//! Messages of one room are alike: two devices that are near, or whose clocks are in phase, meet
+//! again and again. So what was seen in one room is worth less than as many independent messages,
+//! and an interval must come from how much the rooms differ. Each estimate here is made of all
+//! observations, each with the same weight, and its variance of the groups, by linearization
+//! (Cochran 1977, "Sampling Techniques", 3rd ed., sections 6.3 and 9A).
+//!
+//! A proportion has the interval of Wilson for the number of independent observations that would
+//! vary as much (Korn and Graubard 1998, "Confidence intervals for proportions with small expected
+//! number of positive counts estimated from survey data", Survey Methodology 24(2)); a quantile the
+//! one that follows from the proportion below it (Woodruff 1952, "Confidence intervals for medians
+//! and other position measures", Journal of the American Statistical Association 47).
+
+use crate::cell::Estimate;
+use crate::interval::{Z95, wilson_share};
+use crate::quantile::{Sorted, ranks};
+use crate::special::student_quantile;
+use alloc::vec::Vec;
+
+/// Hits and observations of each group: the share of hits in all of them.
+#[must_use]
+pub fn proportion(groups: &[(u64, u64)]) -> Estimate {
+    let hits: u64 = groups.iter().map(|it| it.0).sum();
+    let all: u64 = groups.iter().map(|it| it.1).sum();
+    if all == 0 || hits > all {
+        return Estimate { n: all, ..Estimate::default() };
+    }
+    let share = hits as f64 / all as f64;
+    let estimate = wilson_share(share, independent(groups), Z95);
+    Estimate { n: all, ..estimate }
+}
+
+/// How many independent observations would vary as much as these; never more than there are.
+fn independent(groups: &[(u64, u64)]) -> f64 {
+    let hits: u64 = groups.iter().map(|it| it.0).sum();
+    let all: u64 = groups.iter().map(|it| it.1).sum();
+    let (n, share) = (all as f64, hits as f64 / all.max(1) as f64);
+    let chance = share * (1.0 - share) / n;
+    let groups: Vec<(f64, u64)> = groups.iter().map(|it| (it.0 as f64, it.1)).collect();
+    let Some(variance) = variance(&groups, share) else { return n };
+    if chance <= 0.0 || variance <= chance {
+        return n;
+    }
+    // Few groups tell little of their variance: Student's quantile instead of the normal one.
+    let t = student_quantile(0.975, (groups.len() - 1) as f64);
+    (n * chance / variance * (Z95 / t) * (Z95 / t)).max(1.0)
+}
+
+/// The variance of the mean (sums over counts) of groups; `None` for fewer than two.
+fn variance(groups: &[(f64, u64)], mean: f64) -> Option<f64> {
+    let filled = groups.iter().filter(|it| it.1 > 0).count();
+    if filled < 2 {
+        return None;
+    }
+    let n: f64 = groups.iter().map(|it| it.1 as f64).sum();
+    let squares: f64 = groups
+        .iter()
+        .map(|&(sum, count)| {
+            let off = sum - mean * count as f64;
+            off * off
+        })
+        .sum();
+    let g = filled as f64;
+    Some(g / (g - 1.0) * squares / (n * n))
+}
+
+/// Sum and number of the observations of each group: their mean.
+#[must_use]
+pub fn mean(groups: &[(f64, u64)]) -> Estimate {
+    let n: u64 = groups.iter().map(|it| it.1).sum();
+    if n == 0 {
+        return Estimate::default();
+    }
+    let value = groups.iter().map(|it| it.0).sum::<f64>() / n as f64;
+    let filled = groups.iter().filter(|it| it.1 > 0).count();
+    let half = variance(groups, value).map(|v| {
+        if v > 0.0 { student_quantile(0.975, (filled - 1) as f64) * libm::sqrt(v) } else { 0.0 }
+    });
+    let end = |sign: f64| half.map(|half| value + sign * half).filter(|end| end.is_finite());
+    Estimate { value: Some(value), n, low: end(-1.0), high: end(1.0) }
+}
+
+/// The quantile `q` of all observations; each group in any order.
+#[must_use]
+pub fn quantile(groups: &[Vec<f64>], q: f64) -> Estimate {
+    let all = Sorted::new(groups.iter().flatten().copied().collect());
+    let estimate = all.quantile(q);
+    let Some(value) = estimate.value else { return estimate };
+    let below = |group: &Vec<f64>| {
+        (group.iter().filter(|v| **v <= value).count() as u64, group.len() as u64)
+    };
+    let counts: Vec<(u64, u64)> = groups.iter().map(below).collect();
+    let n = all.values().len() as f64;
+    let independent = libm::floor(independent(&counts)).max(1.0);
+    // The ranks in a sample of that size, carried over to all observations.
+    let (low, high) = ranks(independent as u64, q, 0.95);
+    let at = |rank: u64, outwards: fn(f64) -> f64| {
+        let rank = outwards(rank as f64 / independent * n).clamp(1.0, n);
+        all.values()[rank as usize - 1]
+    };
+    Estimate {
+        low: low.map(|rank| at(rank, libm::floor).min(value)),
+        high: high.map(|rank| at(rank, libm::ceil).max(value)),
+        ..estimate
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interval::{mean_t, wilson};
+    use crate::random::Random;
+    use proptest::prelude::*;
+
+    fn unit(random: &mut Random) -> f64 {
+        (random.bits() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    #[test]
+    fn groups_that_differ_no_more_than_chance_are_one_sample() {
+        let groups = [(5, 100), (5, 100), (5, 100), (5, 100)];
+        assert_eq!(proportion(&groups), wilson(20, 400));
+        assert_eq!(proportion(&[(0, 50), (0, 50)]), wilson(0, 100));
+        let values: Vec<Vec<f64>> =
+            (0..4).map(|g| (0..250).map(|i| f64::from(4 * i + g)).collect()).collect();
+        let whole = Sorted::new(values.concat()).quantile(0.9);
+        assert_eq!(quantile(&values, 0.9), whole);
+    }
+
+    #[test]
+    fn groups_that_differ_are_worth_their_number() {
+        // All or nothing: as good as eight observations.
+        let groups: Vec<(u64, u64)> =
+            (0..8).map(|i| (if i < 4 { 1000 } else { 0 }, 1000)).collect();
+        let estimate = proportion(&groups);
+        let alone = wilson(4, 8);
+        assert!(estimate.low.unwrap() < alone.low.unwrap() + 0.02, "{estimate:?} {alone:?}");
+        assert!(estimate.low.unwrap() > 0.05 && estimate.n == 8000);
+        // Groups of one size: Student's interval of their means.
+        let means = [3.0, 5.0, 4.0, 9.0];
+        let groups = means.map(|m| (m * 10.0, 10));
+        let (ours, his) = (mean(&groups), mean_t(&means));
+        assert!((ours.low.unwrap() - his.low.unwrap()).abs() < 1e-9, "{ours:?} {his:?}");
+    }
+
+    /// How often intervals hold the truth when groups have levels of their own.
+    #[test]
+    fn intervals_hold_the_truth_as_often_as_they_say() {
+        let mut random = Random::new(7);
+        let (mut shares, mut medians, tries) = (0, 0, 400);
+        for _ in 0..tries {
+            let mut counts = Vec::new();
+            let mut values = Vec::new();
+            for _ in 0..8 {
+                let level = 0.1 + 0.2 * unit(&mut random);
+                let hits = (0..200).filter(|_| unit(&mut random) < level).count();
+                counts.push((hits as u64, 200));
+                let shift = unit(&mut random);
+                values.push((0..100).map(|_| shift + unit(&mut random)).collect::<Vec<f64>>());
+            }
+            let holds = |e: Estimate, truth: f64| {
+                e.low.is_some_and(|low| low <= truth) && e.high.is_some_and(|high| truth <= high)
+            };
+            shares += u32::from(holds(proportion(&counts), 0.2));
+            // The median of the sum of two uniform variables.
+            medians += u32::from(holds(quantile(&values, 0.5), 1.0));
+        }
+        for held in [shares, medians] {
+            assert!(held >= tries * 91 / 100, "{held} of {tries}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn an_interval_holds_its_estimate(
+            groups in proptest::collection::vec((0_u64..50, 50_u64..60), 0..10),
+            values in proptest::collection::vec(proptest::collection::vec(-10.0..10.0_f64, 0..30), 0..6),
+            q in 0.01..0.99_f64,
+        ) {
+            let sums: Vec<(f64, u64)> = groups.iter().map(|&(k, n)| (k as f64, n)).collect();
+            for e in [proportion(&groups), mean(&sums), quantile(&values, q)] {
+                if let Some(value) = e.value {
+                    prop_assert!(e.low.is_none_or(|low| low <= value));
+                    prop_assert!(e.high.is_none_or(|high| high >= value));
+                }
+            }
+        }
+    }
+}
