@@ -35,6 +35,8 @@ pub enum Purpose {
     BackOff = 7,
     /// When this node has something to send.
     Arrival = 8,
+    /// Where this node stands.
+    Place = 17,
 }
 
 /// xoshiro256++ 1.0 (Blackman and Vigna 2021, "Scrambled linear pseudorandom number generators",

@@ -14,13 +14,19 @@ pub struct Cost {
     pub fixed_ns: u64,
     /// For each byte, in picoseconds.
     pub per_byte_ps: u64,
+    /// Lengths count in whole blocks of so many bytes: AES's, or a sector of flash. 0: as they are.
+    pub block: u32,
 }
 
 impl Cost {
     /// For so many bytes.
     #[must_use]
     pub const fn of(self, bytes: u32) -> Duration {
-        Duration::from_nanos(self.fixed_ns + self.per_byte_ps * bytes as u64 / 1000)
+        let bytes = match self.block {
+            0 | 1 => bytes as u64,
+            block => bytes.div_ceil(block) as u64 * block as u64,
+        };
+        Duration::from_nanos(self.fixed_ns + self.per_byte_ps * bytes / 1000)
     }
 }
 

@@ -49,8 +49,10 @@ pub struct Device {
     pub channel: u8,
     /// Transmit power that its firmware asks for, dBm; `None`: that of the profile.
     pub power_dbm: Option<f64>,
-    /// What its console prints from the start (`esp_log_level_set("*", …)`).
+    /// Down to which severity its lines go to the UART.
     pub log: Level,
+    /// Down to which severity they go to the remote log, on the air.
+    pub remote_log: Level,
 }
 
 impl Device {

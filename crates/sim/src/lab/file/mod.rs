@@ -7,18 +7,45 @@
 //! | `labs/NAME.toml` | what stands where: groups of devices, routers, and which environment |
 //!
 //! A lab names its environment and its profiles; a name that ends in `.toml` is a file beside it.
-//! [`Library`] holds the texts; it does no I/O: the host adds what it has read.
+//! [`Library`] holds what was read; it does no I/O: the host adds the user's files.
+//! `docs/lab.md` describes all keys.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`key`] | what a key may be: for reading, for errors, for the documentation |
+//! | `block` | tables of a TOML text, with the place of everything in it |
+//! | `constant` | numbers with their sources |
+//! | `profile`, `environment`, `lab` | the three kinds of file |
+//! | `pattern`, `firmware` | how a group stands, and what its firmware was built with |
+//! | `build` | a lab and what a test changes of it, to a scene |
+//! | `document` | the keys as tables for the documentation |
 
+mod block;
+mod build;
+mod built_in;
+mod constant;
+mod document;
+mod environment;
+mod firmware;
+pub mod key;
+mod lab;
+mod pattern;
+mod profile;
+#[cfg(test)]
+mod tests;
 mod wrong;
 
+pub use document::{Constant, Constants, constants, document};
 pub use wrong::Wrong;
 
 use super::profile::Profile;
 use super::scene::{Background, Environment, Scene};
 use alloc::collections::BTreeMap;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use block::Source;
 use espbench_proto::workload::EspNow;
 
 /// What a file describes.
@@ -33,6 +60,9 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Profile, Self::Environment, Self::Lab];
+
     /// The folder of its files.
     #[must_use]
     pub const fn folder(self) -> &'static str {
@@ -42,6 +72,27 @@ impl Kind {
             Self::Lab => "labs",
         }
     }
+
+    /// As sentences call it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Profile => "profile",
+            Self::Environment => "environment",
+            Self::Lab => "lab",
+        }
+    }
+
+    /// As errors call a file of this kind.
+    fn file(self, name: &str) -> String {
+        if is_path(name) { name.to_string() } else { format!("{}/{name}.toml", self.folder()) }
+    }
+}
+
+/// Whether a name is that of a user's file, not of one of the library.
+#[must_use]
+pub fn is_path(name: &str) -> bool {
+    name.ends_with(".toml")
 }
 
 /// What a suite changes of a lab.
@@ -84,8 +135,13 @@ pub struct Surroundings {
 /// Labs, profiles and environments by name.
 #[derive(Clone, Debug, Default)]
 pub struct Library {
-    texts: BTreeMap<(Kind, String), Arc<str>>,
+    profiles: BTreeMap<String, profile::File>,
+    environments: BTreeMap<String, Surroundings>,
+    labs: BTreeMap<String, (lab::File, Arc<str>)>,
 }
+
+/// Profiles that may lean on each other.
+const MOST_LIKE: usize = 8;
 
 impl Library {
     /// An empty one.
@@ -97,37 +153,91 @@ impl Library {
     /// The files of the repository.
     #[must_use]
     pub fn built_in() -> Self {
-        Self::default()
+        let mut library = Self::new();
+        for (kind, name, text) in built_in::FILES {
+            // A test reads them all.
+            let _ = library.add(kind, name, text);
+        }
+        library
     }
 
-    /// Adds a file, or puts it in the place of one with the same name, and checks it. `name` has no
-    /// ending for a file of the library; a file of the user's has the name that a lab gives it.
+    /// Adds a file, or puts it in the place of one with the same name. `name` has no ending for a
+    /// file of the library; a file of the user's has the name that a lab gives it.
     ///
     /// # Errors
-    /// What is wrong in the text, with line and column. What a lab refers to is looked up in
+    /// What is wrong in the text, with line and column. What a file refers to is looked up in
     /// [`Library::scene`].
     pub fn add(&mut self, kind: Kind, name: &str, text: &str) -> Result<(), Wrong> {
-        self.texts.insert((kind, name.to_string()), text.into());
+        let file = kind.file(name);
+        let source = Source { file: &file, text };
+        match kind {
+            Kind::Profile => {
+                self.profiles.insert(name.to_string(), profile::read(source)?);
+            }
+            Kind::Environment => {
+                let short = name.rsplit('/').next().unwrap_or(name).trim_end_matches(".toml");
+                self.environments.insert(name.to_string(), environment::read(source, short)?);
+            }
+            Kind::Lab => {
+                self.labs.insert(name.to_string(), (lab::read(source)?, text.into()));
+            }
+        }
         Ok(())
     }
 
     /// The names of what there is of a kind, in order.
     pub fn names(&self, kind: Kind) -> impl Iterator<Item = &str> {
-        self.texts.keys().filter(move |(it, _)| *it == kind).map(|(_, name)| name.as_str())
+        let (profiles, environments, labs) = match kind {
+            Kind::Profile => (Some(self.profiles.keys()), None, None),
+            Kind::Environment => (None, Some(self.environments.keys()), None),
+            Kind::Lab => (None, None, Some(self.labs.keys())),
+        };
+        let names = profiles.into_iter().flatten();
+        let names = names.chain(environments.into_iter().flatten());
+        names.chain(labs.into_iter().flatten()).map(String::as_str)
     }
 
-    /// The text of a file.
+    /// One line for people about what there is.
     #[must_use]
-    pub fn text(&self, kind: Kind, name: &str) -> Option<&str> {
-        self.texts.get(&(kind, name.to_string())).map(|text| &**text)
+    pub fn title(&self, kind: Kind, name: &str) -> Option<&str> {
+        Some(match kind {
+            Kind::Profile => &self.profiles.get(name)?.title,
+            Kind::Environment => &self.environments.get(name)?.title,
+            Kind::Lab => &self.labs.get(name)?.0.title,
+        })
+    }
+
+    /// The files that a lab or a profile names.
+    #[must_use]
+    pub fn needs(&self, kind: Kind, name: &str) -> Vec<(Kind, String)> {
+        match kind {
+            Kind::Lab => self.labs.get(name).map(|(lab, _)| lab.needs()).unwrap_or_default(),
+            Kind::Profile => {
+                let like = self.profiles.get(name).and_then(|it| it.like.clone());
+                like.into_iter().map(|like| (Kind::Profile, like)).collect()
+            }
+            Kind::Environment => Vec::new(),
+        }
     }
 
     /// A profile.
     ///
     /// # Errors
-    /// There is none of that name.
+    /// There is none of that name, or what it leans on is not here.
     pub fn profile(&self, name: &str) -> Result<Arc<Profile>, Wrong> {
-        Err(Wrong::unknown(Kind::Profile, name, self.names(Kind::Profile)))
+        Ok(Arc::new(self.whole_profile(name)?.profile(name)))
+    }
+
+    fn whole_profile(&self, name: &str) -> Result<profile::File, Wrong> {
+        let unknown = |name: &str| Wrong::unknown(Kind::Profile, name, self.names(Kind::Profile));
+        let mut whole = self.profiles.get(name).ok_or_else(|| unknown(name))?.clone();
+        for _ in 0..MOST_LIKE {
+            let Some(like) = &whole.like else { return Ok(whole) };
+            let base = self.profiles.get(like).ok_or_else(|| unknown(like))?;
+            whole = whole.over(base);
+        }
+        let message = format!("`like` goes on for more than {MOST_LIKE} profiles: is it a circle?");
+        Err(Wrong::whole(Kind::Profile.file(name), message))
     }
 
     /// An environment.
@@ -135,7 +245,10 @@ impl Library {
     /// # Errors
     /// There is none of that name.
     pub fn environment(&self, name: &str) -> Result<Surroundings, Wrong> {
-        Err(Wrong::unknown(Kind::Environment, name, self.names(Kind::Environment)))
+        self.environments
+            .get(name)
+            .cloned()
+            .ok_or_else(|| Wrong::unknown(Kind::Environment, name, self.names(Kind::Environment)))
     }
 
     /// Sets one constant of a profile or an environment by its key (`receive.fixed_us`,
@@ -144,8 +257,18 @@ impl Library {
     /// # Errors
     /// No such file or key, or the value is out of range.
     pub fn tune(&mut self, kind: Kind, name: &str, key: &str, value: f64) -> Result<(), Wrong> {
-        let _ = (key, value);
-        Err(Wrong::unknown(kind, name, self.names(kind)))
+        let tuned = match kind {
+            Kind::Profile => self.profiles.get_mut(name).map(|it| document::tune(it, key, value)),
+            Kind::Environment => {
+                self.environments.get_mut(name).map(|it| document::tune_place(it, key, value))
+            }
+            Kind::Lab => {
+                let message = "a lab has no constants: tune its profiles or its environment";
+                return Err(Wrong::whole(kind.file(name), message));
+            }
+        };
+        let unknown = || Wrong::unknown(kind, name, self.names(kind));
+        tuned.ok_or_else(unknown)?.map_err(|message| Wrong::whole(kind.file(name), message))
     }
 
     /// The room of a lab. The same seed gives the same places.
@@ -154,7 +277,26 @@ impl Library {
     /// There is no such lab, it names an environment or a profile that is not here, or what is to
     /// be changed cannot be: with what to do.
     pub fn scene(&self, lab: &str, change: &Overrides, seed: u64) -> Result<Scene, Wrong> {
-        let _ = (change, seed);
-        Err(Wrong::unknown(Kind::Lab, lab, self.names(Kind::Lab)))
+        let unknown = || Wrong::unknown(Kind::Lab, lab, self.names(Kind::Lab));
+        let (file, text) = self.labs.get(lab).ok_or_else(unknown)?;
+        let name = Kind::Lab.file(lab);
+        let source = Source { file: &name, text };
+        // What is missing is shown where the lab names it.
+        let missing = |at: usize, error: &Wrong| {
+            source.wrong(at, format!("{}: {}", error.file, error.message))
+        };
+        let (environment, at) = &file.environment;
+        let surroundings = self.environment(environment).map_err(|it| missing(*at, &it))?;
+        let mut profiles = Vec::new();
+        for group in &file.groups {
+            profiles.push(match &change.profile {
+                Some(profile) => self.profile(profile)?,
+                None => {
+                    self.profile(&group.profile.0).map_err(|it| missing(group.profile.1, &it))?
+                }
+            });
+        }
+        let build = build::Build { name: lab, file: &name, lab: file, surroundings, profiles };
+        build.scene(change, seed)
     }
 }

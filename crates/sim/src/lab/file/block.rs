@@ -1,0 +1,273 @@
+//! Tables of a TOML text, read by the list of their keys.
+
+use super::key::{Is, Key, ROOM_M};
+use super::wrong::{Wrong, hint};
+use crate::lab::scene::Point;
+use crate::radio::Mode;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// A file that is being read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Source<'t> {
+    pub(super) file: &'t str,
+    pub(super) text: &'t str,
+}
+
+impl<'t> Source<'t> {
+    pub(super) fn wrong(self, offset: usize, message: impl Into<String>) -> Wrong {
+        Wrong::at(self.file, self.text, offset, message)
+    }
+
+    /// The whole file.
+    pub(super) fn block(self, keys: Keys) -> Result<Block<'t>, Wrong> {
+        let table = DeTable::parse(self.text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            self.wrong(at, format!("not TOML: {}", error.message().replace('\n', ", ")))
+        })?;
+        Block::new(self, table.into_inner(), 0, keys)
+    }
+}
+
+/// The keys of a table.
+pub(super) type Keys = &'static [Key];
+
+/// A table, whose values are taken by their keys. Its keys are all known.
+#[derive(Clone, Debug)]
+pub(super) struct Block<'t> {
+    pub(super) source: Source<'t>,
+    pub(super) start: usize,
+    keys: Keys,
+    values: Vec<(String, Range<usize>, Spanned<DeValue<'t>>)>,
+}
+
+/// A value of a list, and where it is.
+pub(super) type Item<T> = (T, usize);
+
+impl<'t> Block<'t> {
+    fn new(
+        source: Source<'t>,
+        table: DeTable<'t>,
+        start: usize,
+        keys: Keys,
+    ) -> Result<Self, Wrong> {
+        let mut values = Vec::new();
+        for (name, value) in table {
+            values.push((name.get_ref().to_string(), name.span(), value));
+        }
+        values.sort_by_key(|(_, span, _)| span.start);
+        let block = Self { source, start, keys, values };
+        for (name, span, _) in &block.values {
+            if block.key(name).is_none() {
+                let known: Vec<&str> = keys.iter().map(|key| key.name).collect();
+                let hint = hint(name, &known);
+                return Err(source.wrong(span.start, format!("unknown key `{name}`{hint}")));
+            }
+        }
+        Ok(block)
+    }
+
+    fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+
+    /// An error about the block.
+    pub(super) fn wrong(&self, message: impl Into<String>) -> Wrong {
+        self.source.wrong(self.start, message)
+    }
+
+    /// An error about the value of a key.
+    pub(super) fn wrong_value(&self, name: &str, message: impl core::fmt::Display) -> Wrong {
+        let at = self.find(name).map_or(self.start, |value| value.span().start);
+        self.source.wrong(at, format!("`{name}`: {message}"))
+    }
+
+    fn find(&self, name: &str) -> Option<&Spanned<DeValue<'t>>> {
+        self.values.iter().find(|(key, ..)| key == name).map(|(_, _, value)| value)
+    }
+
+    /// Whether it has a key.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
+    /// Where the value of a key is; the block's place if it has none.
+    pub(super) fn place_of(&self, name: &str) -> usize {
+        self.find(name).map_or(self.start, |value| value.span().start)
+    }
+
+    /// What must not be left out.
+    pub(super) fn must<T>(&self, name: &str, value: Option<T>) -> Result<T, Wrong> {
+        value.ok_or_else(|| {
+            let is = self.key(name).map(|key| format!(": {}", key.is)).unwrap_or_default();
+            self.wrong(format!("`{name}` is missing here{is}"))
+        })
+    }
+
+    /// What the key's value has to be is said where it is something else.
+    fn take<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(Is, &DeValue<'t>) -> Option<T>,
+    ) -> Result<Option<T>, Wrong> {
+        let Some((key, value)) = self.key(name).zip(self.find(name)) else { return Ok(None) };
+        match read(key.is, value.get_ref()) {
+            Some(it) => Ok(Some(it)),
+            None => {
+                let found = found(value.get_ref());
+                Err(self.wrong_value(name, format_args!("found {found}, use {}", key.is)))
+            }
+        }
+    }
+
+    pub(super) fn number(&self, name: &str) -> Result<Option<f64>, Wrong> {
+        self.take(name, |is, value| {
+            let number = number(value)?;
+            match is {
+                Is::Number(least, most) => (least..=most).contains(&number).then_some(number),
+                Is::Whole(least, most) => {
+                    let whole = matches!(value, DeValue::Integer(_));
+                    (whole && (least as f64..=most as f64).contains(&number)).then_some(number)
+                }
+                _ => None,
+            }
+        })
+    }
+
+    /// A whole number; its key's range fits the type.
+    pub(super) fn whole<T: TryFrom<i64>>(&self, name: &str) -> Result<Option<T>, Wrong> {
+        self.take(name, |is, value| {
+            let Is::Whole(least, most) = is else { return None };
+            let number = integer(value).filter(|it| (least..=most).contains(it))?;
+            T::try_from(number).ok()
+        })
+    }
+
+    pub(super) fn switch(&self, name: &str) -> Result<Option<bool>, Wrong> {
+        self.take(name, |_, value| match value {
+            DeValue::Boolean(switch) => Some(*switch),
+            _ => None,
+        })
+    }
+
+    pub(super) fn text(&self, name: &str) -> Result<Option<String>, Wrong> {
+        self.take(name, |is, value| {
+            let text = text(value)?;
+            match is {
+                Is::Word(words) if !words.contains(&text) => None,
+                _ if text.trim().is_empty() => None,
+                _ => Some(text.to_string()),
+            }
+        })
+    }
+
+    /// One of the key's words, by its place among them.
+    pub(super) fn word(&self, name: &str) -> Result<Option<usize>, Wrong> {
+        self.take(name, |is, value| {
+            let Is::Word(words) = is else { return None };
+            let text = text(value)?;
+            words.iter().position(|&word| word == text)
+        })
+    }
+
+    /// A list of texts or words.
+    pub(super) fn texts(&self, name: &str) -> Result<Option<Vec<Item<String>>>, Wrong> {
+        self.take(name, |is, value| {
+            let DeValue::Array(items) = value else { return None };
+            let mut list = Vec::new();
+            for item in items {
+                let text = text(item.get_ref())?;
+                match is {
+                    Is::Words(words) if !words.contains(&text) => return None,
+                    _ => list.push((text.to_string(), item.span().start)),
+                }
+            }
+            Some(list)
+        })
+    }
+
+    pub(super) fn place(&self, name: &str) -> Result<Option<Point>, Wrong> {
+        self.take(name, |_, value| {
+            let DeValue::Array(items) = value else { return None };
+            let mut numbers = items.iter().map(|item| {
+                number(item.get_ref()).filter(|metres| (-ROOM_M..=ROOM_M).contains(metres))
+            });
+            let point = Point { x: numbers.next()??, y: numbers.next()??, z: numbers.next()?? };
+            numbers.next().is_none().then_some(point)
+        })
+    }
+
+    pub(super) fn mode(&self, name: &str) -> Result<Option<Mode>, Wrong> {
+        self.take(name, |_, value| text(value)?.parse().ok())
+    }
+
+    /// A table of its own.
+    pub(super) fn table(&self, name: &str, keys: Keys) -> Result<Option<Self>, Wrong> {
+        let table = self.take(name, |_, value| match value {
+            DeValue::Table(table) => Some(table.clone()),
+            _ => None,
+        })?;
+        let start = self.heading(name);
+        table.map(|table| Self::new(self.source, table, start, keys)).transpose()
+    }
+
+    /// Blocks `[[name]]`.
+    pub(super) fn blocks(&self, name: &str, keys: Keys) -> Result<Vec<Self>, Wrong> {
+        let tables = self.take(name, |_, value| {
+            let DeValue::Array(items) = value else { return None };
+            let tables = items.iter().map(|item| match item.get_ref() {
+                DeValue::Table(table) => Some((table.clone(), item.span().start)),
+                _ => None,
+            });
+            tables.collect::<Option<Vec<_>>>()
+        })?;
+        let tables = tables.unwrap_or_default().into_iter();
+        tables.map(|(table, start)| Self::new(self.source, table, start, keys)).collect()
+    }
+
+    /// Where the name of a key is.
+    fn heading(&self, name: &str) -> usize {
+        let key = self.values.iter().find(|(key, ..)| key == name);
+        key.map_or(self.start, |(_, span, _)| span.start)
+    }
+}
+
+fn integer(value: &DeValue<'_>) -> Option<i64> {
+    match value {
+        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).ok(),
+        _ => None,
+    }
+}
+
+fn number(value: &DeValue<'_>) -> Option<f64> {
+    match value {
+        DeValue::Float(number) => number.as_str().parse().ok().filter(|it: &f64| it.is_finite()),
+        value => integer(value).map(|number| number as f64),
+    }
+}
+
+fn text<'v>(value: &'v DeValue<'_>) -> Option<&'v str> {
+    match value {
+        DeValue::String(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// What a value is, in an error.
+fn found(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(text) if text.trim().is_empty() => "an empty text".into(),
+        DeValue::String(text) if text.chars().count() <= 40 => format!("the text \"{text}\""),
+        DeValue::String(_) => "a long text".into(),
+        DeValue::Integer(number) => number.as_str().to_string(),
+        DeValue::Float(number) => number.as_str().to_string(),
+        DeValue::Boolean(switch) => switch.to_string(),
+        DeValue::Array(_) => "a list of another kind".into(),
+        DeValue::Table(_) => "a table".into(),
+        DeValue::Datetime(_) => "a date".into(),
+    }
+}

@@ -1,0 +1,142 @@
+//! Constants with their sources: tables of numbers, each table with `source` and, where its
+//! numbers were fitted, `fitted`.
+
+use super::block::{Block, Keys};
+use super::key::{Is, Key, key};
+use super::wrong::Wrong;
+use crate::lab::profile::Source;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// One number of a file.
+pub(super) struct Constant<T: 'static> {
+    /// The key in its table.
+    pub(super) key: Key,
+    /// Reads it from what the file describes; nothing where that has none.
+    pub(super) get: fn(&T) -> Option<f64>,
+    /// Sets it, in range.
+    pub(super) set: fn(&mut T, f64),
+}
+
+/// Constants with one source.
+pub(super) struct Group<T: 'static> {
+    /// The table's name.
+    pub(super) table: &'static str,
+    /// What it is about.
+    pub(super) about: &'static str,
+    /// The constants.
+    pub(super) constants: &'static [Constant<T>],
+    /// Their keys, and those of the source.
+    pub(super) keys: Keys,
+}
+
+/// Where a table's numbers come from.
+pub(super) const SOURCE: Key = key(
+    "source",
+    Is::Text,
+    "",
+    "where the numbers come from: standard and clause, datasheet, measurement, or the cells they were fitted on",
+);
+/// Which of them were fitted.
+pub(super) const FITTED: Key =
+    key("fitted", Is::Texts, "[]", "keys of this table that were fitted to published cells");
+
+/// What a file says of constants.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Values {
+    /// Table, key, number.
+    pub(super) numbers: Vec<(&'static str, &'static str, f64)>,
+    pub(super) sources: Vec<Source>,
+}
+
+impl Values {
+    /// One number.
+    pub(super) fn set(&mut self, table: &'static str, key: &'static str, number: f64) {
+        match self.numbers.iter_mut().find(|it| (it.0, it.1) == (table, key)) {
+            Some(it) => it.2 = number,
+            None => self.numbers.push((table, key, number)),
+        }
+    }
+
+    /// Everything that `other` says, which goes before what was here.
+    pub(super) fn overlay(&mut self, other: &Self) {
+        for &(table, key, number) in &other.numbers {
+            self.set(table, key, number);
+        }
+        for source in &other.sources {
+            self.sources.retain(|it| it.key != source.key);
+            self.sources.push(source.clone());
+        }
+    }
+
+    /// The constants of a file.
+    pub(super) fn read<T>(block: &Block<'_>, groups: &'static [Group<T>]) -> Result<Self, Wrong> {
+        let mut values = Self::default();
+        for group in groups {
+            let Some(table) = block.table(group.table, group.keys)? else { continue };
+            let source = table.text(SOURCE.name)?;
+            let source = table.must(SOURCE.name, source)?;
+            let fitted = fitted(&table, group.constants.iter().map(|it| it.key.name))?;
+            for constant in group.constants {
+                let name = constant.key.name;
+                let Some(number) = table.number(name)? else { continue };
+                values.numbers.push((group.table, name, number));
+                values.sources.push(Source {
+                    key: format!("{}.{name}", group.table),
+                    text: source.clone(),
+                    fitted: fitted.iter().any(|it| it == name),
+                });
+            }
+        }
+        Ok(values)
+    }
+
+    /// What is not said and has to be: its key.
+    pub(super) fn missing<T>(&self, groups: &'static [Group<T>]) -> Option<String> {
+        for group in groups {
+            for constant in group.constants.iter().filter(|it| it.key.usual.is_empty()) {
+                let name = constant.key.name;
+                if !self.numbers.iter().any(|it| (it.0, it.1) == (group.table, name)) {
+                    return Some(format!("{}.{name}", group.table));
+                }
+            }
+        }
+        None
+    }
+
+    /// Sets them all.
+    pub(super) fn apply<T>(&self, to: &mut T, groups: &'static [Group<T>]) {
+        for &(table, key, number) in &self.numbers {
+            if let Some(constant) = find(groups, table, key) {
+                (constant.set)(to, number);
+            }
+        }
+    }
+}
+
+/// The keys that a table says were fitted.
+pub(super) fn fitted(
+    table: &Block<'_>,
+    known: impl Iterator<Item = &'static str> + Clone,
+) -> Result<Vec<String>, Wrong> {
+    let mut list = Vec::new();
+    for (name, at) in table.texts(FITTED.name)?.unwrap_or_default() {
+        if !known.clone().any(|it| it == name) || !table.has(&name) {
+            let message = format!("`fitted`: this table has no number `{name}`");
+            return Err(table.source.wrong(at, message));
+        }
+        list.push(name);
+    }
+    Ok(list)
+}
+
+/// A constant by table and key.
+pub(super) fn find<T>(
+    groups: &'static [Group<T>],
+    table: &str,
+    key: &str,
+) -> Option<&'static Constant<T>> {
+    let group = groups.iter().find(|it| it.table == table)?;
+    group.constants.iter().find(|it| it.key.name == key)
+}

@@ -1,0 +1,227 @@
+//! Environments: the constants of a place, and other people's stations there.
+
+use super::Surroundings;
+use super::block::{Block, Item, Keys, Source as Text};
+use super::constant::{self, Constant, FITTED, Group, SOURCE, Values};
+use super::key::{Is, Key, key};
+use super::wrong::{Wrong, hint};
+use crate::lab::profile::Source;
+use crate::lab::scene::{Background, Environment};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// All constants of an environment, in the order of the documentation.
+pub(super) static GROUPS: &[Group<Environment>] = &[
+    Group {
+        table: "path_loss",
+        about: "log-distance path loss, with free space up to 1 m",
+        keys: &[EXPONENT, SHADOW, SOURCE, FITTED],
+        constants: &[
+            Constant {
+                key: EXPONENT,
+                get: |it| Some(it.exponent),
+                set: |it, number| it.exponent = number,
+            },
+            Constant {
+                key: SHADOW,
+                get: |it| Some(it.shadow_db),
+                set: |it, number| it.shadow_db = number,
+            },
+        ],
+    },
+    Group {
+        table: "carrier_sense",
+        about: "when a station finds the medium busy",
+        keys: &[ENERGY, SOURCE, FITTED],
+        constants: &[Constant {
+            key: ENERGY,
+            get: |it| Some(it.energy_dbm),
+            set: |it, number| it.energy_dbm = number,
+        }],
+    },
+    Group {
+        table: "receiver",
+        about: "which of several frames a receiver reads",
+        keys: &[DETECT, CAPTURE, SOURCE, FITTED],
+        constants: &[
+            Constant {
+                key: DETECT,
+                get: |it| Some(it.detect_db),
+                set: |it, number| it.detect_db = number,
+            },
+            Constant {
+                key: CAPTURE,
+                get: |it| it.capture_db,
+                set: |it, number| it.capture_db = Some(number),
+            },
+        ],
+    },
+];
+
+const EXPONENT: Key =
+    key("exponent", Is::Number(1.0, 8.0), "", "path loss exponent beyond 1 m: 2 in free space");
+const SHADOW: Key = key(
+    "shadow_db",
+    Is::Number(0.0, 20.0),
+    "0",
+    "standard deviation of what walls, furniture and bodies add, drawn once for each pair",
+);
+const ENERGY: Key = key(
+    "energy_dbm",
+    Is::Number(-110.0, 0.0),
+    "",
+    "energy that makes the medium busy even where no preamble was found",
+);
+const DETECT: Key = key(
+    "detect_db",
+    Is::Number(-20.0, 40.0),
+    "",
+    "how far a preamble must stand out from noise and other frames",
+);
+const CAPTURE: Key = key(
+    "capture_db",
+    Is::Number(0.0, 60.0),
+    "never",
+    "how far a later frame must stand out to be read instead of the one being read",
+);
+
+/// Constants of a background station.
+pub(super) static LOAD: [Constant<Background>; 4] = [
+    Constant {
+        key: key("power_dbm", Is::Number(-20.0, 36.0), "", "transmit power"),
+        get: |it| Some(it.power_dbm),
+        set: |it, number| it.power_dbm = number,
+    },
+    Constant {
+        key: key("rate_hz", Is::Number(0.0, 10_000.0), "", "frames a second, in the mean"),
+        get: |it| Some(it.rate),
+        set: |it, number| it.rate = number,
+    },
+    Constant {
+        key: key("burst", Is::Number(1.0, 1000.0), "1", "frames that come at once, in the mean"),
+        get: |it| Some(it.burst),
+        set: |it, number| it.burst = number,
+    },
+    Constant {
+        key: key("octets", Is::Whole(14, 2346), "", "length of an MPDU with its FCS"),
+        get: |it| Some(f64::from(it.octets)),
+        set: |it, number| it.octets = number as u32,
+    },
+];
+
+/// Keys of a background station.
+pub(super) static BACKGROUND: [Key; 11] = [
+    key("name", Is::Text, "", "its name"),
+    key("at", Is::Place, "", "where it is"),
+    key("channel", Is::Whole(1, 14), "", "its channel"),
+    LOAD[0].key,
+    LOAD[1].key,
+    LOAD[2].key,
+    LOAD[3].key,
+    key("mode", Is::Mode, "", "how it sends"),
+    key(
+        "to",
+        Is::Text,
+        "to all",
+        "the background station that its frames are for and that acknowledges them",
+    ),
+    SOURCE,
+    FITTED,
+];
+
+/// Keys of an environment.
+pub(super) static KEYS: [Key; 5] = [
+    key("title", Is::Text, "", "one line for people"),
+    key("path_loss", Is::Table, "", GROUPS[0].about),
+    key("carrier_sense", Is::Table, "", GROUPS[1].about),
+    key("receiver", Is::Table, "", GROUPS[2].about),
+    key("background", Is::Blocks, "none", "other people's stations"),
+];
+
+/// Reads an environment.
+pub(super) fn read(text: Text<'_>, name: &str) -> Result<Surroundings, Wrong> {
+    let keys: Keys = &KEYS;
+    let block = text.block(keys)?;
+    let title = block.text("title")?;
+    let title = block.must("title", title)?;
+    let values = Values::read(&block, GROUPS)?;
+    if let Some(key) = values.missing(GROUPS) {
+        return Err(block.wrong(format!("`{key}` is missing")));
+    }
+    let mut environment = Environment {
+        name: name.to_string(),
+        exponent: 2.0,
+        shadow_db: 0.0,
+        energy_dbm: 0.0,
+        detect_db: 0.0,
+        capture_db: None,
+        sources: values.sources.clone(),
+    };
+    values.apply(&mut environment, GROUPS);
+    let (background, sources) = background(&block)?;
+    environment.sources.extend(sources);
+    Ok(Surroundings { title, environment, background })
+}
+
+/// The background stations of a file.
+pub(super) fn background(block: &Block<'_>) -> Result<(Vec<Background>, Vec<Source>), Wrong> {
+    let (mut stations, mut sources) = (Vec::new(), Vec::new());
+    let mut partners: Vec<Option<Item<String>>> = Vec::new();
+    for it in block.blocks("background", &BACKGROUND)? {
+        let station = station(&it, &mut sources)?;
+        if stations.iter().any(|other: &Background| other.name == station.name) {
+            return Err(it.wrong_value("name", "two stations have this name"));
+        }
+        stations.push(station);
+        partners.push(it.text("to")?.map(|to| (to, it.place_of("to"))));
+    }
+    for (from, partner) in partners.into_iter().enumerate() {
+        let Some((name, at)) = partner else { continue };
+        let to = stations.iter().position(|it| it.name == name).filter(|&to| to != from);
+        let Some(to) = to else {
+            let others = stations.iter().enumerate().filter(|(other, _)| *other != from);
+            let others: Vec<&str> = others.map(|(_, it)| it.name.as_str()).collect();
+            let message =
+                format!("`to`: no other station is called `{name}`{}", hint(&name, &others));
+            return Err(block.source.wrong(at, message));
+        };
+        if stations[to].channel != stations[from].channel {
+            return Err(block.source.wrong(at, format!("`to`: `{name}` is on another channel")));
+        }
+        stations[from].to = Some(to as u16);
+    }
+    Ok((stations, sources))
+}
+
+fn station(it: &Block<'_>, sources: &mut Vec<Source>) -> Result<Background, Wrong> {
+    let name = it.must("name", it.text("name")?)?;
+    let source = it.must(SOURCE.name, it.text(SOURCE.name)?)?;
+    let fitted = constant::fitted(it, LOAD.iter().map(|constant| constant.key.name))?;
+    let mut station = Background {
+        at: it.must("at", it.place("at")?)?,
+        channel: it.must("channel", it.whole("channel")?)?,
+        power_dbm: 0.0,
+        rate: 0.0,
+        burst: 1.0,
+        octets: 0,
+        mode: it.must("mode", it.mode("mode")?)?,
+        to: None,
+        name,
+    };
+    for constant in &LOAD {
+        let key = constant.key.name;
+        let number = it.number(key)?;
+        if constant.key.usual.is_empty() {
+            it.must(key, number)?;
+        }
+        let Some(number) = number else { continue };
+        (constant.set)(&mut station, number);
+        sources.push(Source {
+            key: format!("background.{}.{key}", station.name),
+            text: source.clone(),
+            fitted: fitted.iter().any(|it| it == key),
+        });
+    }
+    Ok(station)
+}

@@ -1,0 +1,84 @@
+//! What a key of a file may be: one table for reading, for errors and for the documentation.
+
+/// What a value must be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Is {
+    /// A number from the first to the second.
+    Number(f64, f64),
+    /// A whole number from the first to the second.
+    Whole(i64, i64),
+    /// A text that is not empty.
+    Text,
+    /// True or false.
+    Switch,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// A list of these words.
+    Words(&'static [&'static str]),
+    /// A list of texts.
+    Texts,
+    /// Three numbers in metres: to the right, away, above the floor.
+    Place,
+    /// A Wi-Fi mode, as `1M` or `HT20-MCS7`.
+    Mode,
+    /// A table of its own, with keys of its own.
+    Table,
+    /// Blocks `[[name]]`, each with keys of its own.
+    Blocks,
+}
+
+/// A key.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Key {
+    /// Its name, with the unit.
+    pub name: &'static str,
+    /// What its value must be.
+    pub is: Is,
+    /// What holds where it is left out; empty where it must not be.
+    pub usual: &'static str,
+    /// What it means.
+    pub about: &'static str,
+}
+
+/// A key in one line of a list.
+pub(super) const fn key(
+    name: &'static str,
+    is: Is,
+    usual: &'static str,
+    about: &'static str,
+) -> Key {
+    Key { name, is, usual, about }
+}
+
+/// Metres that a room may measure in each direction.
+pub(super) const ROOM_M: f64 = 10_000.0;
+
+impl core::fmt::Display for Is {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Number(least, most) => write!(f, "a number from {least} to {most}"),
+            Self::Whole(least, most) => write!(f, "a whole number from {least} to {most}"),
+            Self::Text => f.write_str("a text in quotes"),
+            Self::Switch => f.write_str("true or false"),
+            Self::Word(words) => write!(f, "one of {}", Quoted(words)),
+            Self::Words(words) => write!(f, "a list of {}", Quoted(words)),
+            Self::Texts => f.write_str("a list of texts in quotes"),
+            Self::Place => f.write_str("three numbers in metres, such as [0, 0, 1.2], up to 10000 each way"),
+            Self::Mode => f.write_str("a Wi-Fi mode, such as \"1M\" or \"HT20-MCS7\""),
+            Self::Table => f.write_str("a table"),
+            Self::Blocks => f.write_str("blocks [[…]]"),
+        }
+    }
+}
+
+struct Quoted<'w>(&'w [&'w str]);
+
+impl core::fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        for (number, word) in self.0.iter().enumerate() {
+            let comma = if number == 0 { "" } else { ", " };
+            write!(f, "{comma}\"{word}\"")?;
+        }
+        Ok(())
+    }
+}

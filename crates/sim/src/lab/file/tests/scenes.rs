@@ -1,0 +1,111 @@
+//! Rooms that labs describe.
+
+use super::*;
+use crate::lab::scene::Point;
+use espbench_proto::node::esp_now::print::Level;
+
+fn places(group: &str) -> Vec<Point> {
+    let text = format!(
+        "title = \"t\"\nenvironment = \"free-space\"\n\
+         [[group]]\nname = \"i\"\nprofile = \"esp32\"\nat = [1, 2, 3]\n\
+         [[group]]\nname = \"g\"\nprofile = \"esp32c3\"\n{group}"
+    );
+    let library = with(Kind::Lab, "mine", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let scene = library.scene("mine", &Overrides::default(), 7).unwrap();
+    assert_eq!((scene.devices[0].group.as_str(), scene.devices[1].group.as_str()), ("i", "g"));
+    scene.devices[1..].iter().map(|it| it.at).collect()
+}
+
+fn near(point: Point, x: f64, y: f64, z: f64) -> bool {
+    point.to(Point { x, y, z }) < 1e-9
+}
+
+#[test]
+fn groups_stand_as_their_pattern_says() {
+    assert!(near(places("distance_m = 5")[0], 6.0, 2.0, 3.0));
+    assert!(near(places("at = [9, 9, 9]")[0], 9.0, 9.0, 9.0));
+    let line = places("count = 3\ndistance_m = 5\n[group.line]\nstep_m = 2");
+    assert!(near(line[0], 6.0, 0.0, 3.0) && near(line[1], 6.0, 2.0, 3.0));
+    let ring = places("count = 4\n[group.ring]\nradius_m = 2");
+    assert!(near(ring[0], 3.0, 2.0, 3.0) && near(ring[1], 1.0, 4.0, 3.0));
+    let grid = places("count = 6\ndistance_m = 4\n[group.grid]\nstep_m = 1\ncolumns = 3");
+    assert!(near(grid[0], 4.5, 1.0, 3.0) && near(grid[5], 5.5, 3.0, 3.0), "{grid:?}");
+    let middle: f64 = grid.iter().map(|it| it.x).sum::<f64>() / 6.0;
+    assert!((middle - 5.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_cluster_is_strewn_evenly_between_its_distances() {
+    let origin = Point { x: 1.0, y: 2.0, z: 3.0 };
+    let text = "count = 2000\n[group.cluster]\nleast_m = 1\nmost_m = 2\narc_deg = 180";
+    let all = places(text);
+    let away = |it: &Point| it.to(origin);
+    assert!(all.iter().all(|it| (1.0..=2.0).contains(&away(it)) && it.x >= origin.x));
+    // Half of the area lies within the radius whose square is 2.5; 2000 draws are off by 3.3 %
+    // once in a thousand cases.
+    let inner = all.iter().filter(|it| away(it) < 2.5_f64.sqrt()).count();
+    assert!((900..1100).contains(&inner), "{inner}");
+}
+
+#[test]
+fn another_group_does_not_move_the_others() {
+    let cluster = "count = 3\n[group.cluster]\nmost_m = 2\n";
+    let more = format!("{cluster}[[group]]\nname = \"h\"\nprofile = \"esp32\"\n");
+    assert_eq!(places(cluster), places(&more)[..3]);
+}
+
+#[test]
+fn firmware_is_set_up_as_the_file_says() {
+    let text = "title = \"t\"\nenvironment = \"office\"\n\
+        [[group]]\nname = \"i\"\nprofile = \"esp32c6\"\nmode = \"HT20-MCS0\"\npower_dbm = 5\n\
+        [group.firmware]\ntick_hz = 100\nencrypted = true\nlog = \"error\"\n\
+        services = [\"ota\"]\nforward = false\nrelease = \"2.3\"";
+    let library = with(Kind::Lab, "mine", text).unwrap();
+    let device = library.scene("mine", &Overrides::default(), 1).unwrap().devices.remove(0);
+    assert_eq!(device.settings.tick.period().as_millis(), 10);
+    assert_eq!((device.settings.target, device.log), ("esp32c6", Level::Error));
+    let settings = &device.settings;
+    assert!(settings.encrypt.debug && settings.compat.app_security && !settings.forward);
+    assert!(device.services.ota.is_some() && !device.services.commands);
+    assert_eq!(device.mode.to_string(), "HT20-MCS0");
+    assert_eq!(device.power_dbm(), 5.0);
+    let plain = Overrides { encrypted: Some(false), ..Overrides::default() };
+    let device = library.scene("mine", &plain, 1).unwrap().devices.remove(0);
+    assert!(!device.settings.encrypt.enabled && !device.settings.compat.app_security);
+}
+
+#[test]
+fn a_profile_takes_what_it_does_not_say_from_another() {
+    let text = "title = \"t\"\nlike = \"esp32c3\"\n[boot]\nms = 1.5\nsource = \"measured here\"";
+    let library = with(Kind::Profile, "mine", text).unwrap();
+    let (mine, base) = (library.profile("mine").unwrap(), library.profile("esp32c3").unwrap());
+    assert_eq!((mine.chip, mine.chip_name.as_str()), (base.chip, "esp32-c3"));
+    assert_eq!(mine.seal, library.profile("esp32").unwrap().seal);
+    assert_eq!(mine.boot.as_micros(), 1500);
+    let boot: Vec<_> = mine.sources.iter().filter(|it| it.key == "boot.ms").collect();
+    assert_eq!(boot.len(), 1);
+    assert_eq!(boot[0].text, "measured here");
+    assert_eq!(library.needs(Kind::Profile, "mine"), [(Kind::Profile, "esp32c3".into())]);
+}
+
+#[test]
+fn stations_of_place_and_lab_keep_their_partners() {
+    let text = "title = \"t\"\nenvironment = \"office\"\n\
+        [[group]]\nname = \"i\"\nprofile = \"esp32\"\n";
+    let pair = ["x", "y"].map(|name| {
+        let other = if name == "x" { "y" } else { "x" };
+        format!(
+            "[[background]]\nname = \"{name}\"\nat = [1, 2, 3]\nchannel = 1\npower_dbm = 10\n\
+             rate_hz = 5\noctets = 100\nmode = \"1M\"\nsource = \"s\"\nto = \"{other}\"\n"
+        )
+    });
+    let library = with(Kind::Lab, "mine", &format!("{text}{}{}", pair[0], pair[1])).unwrap();
+    let scene = library.scene("mine", &Overrides::default(), 1).unwrap();
+    let partner = |name: &str| {
+        let it = scene.background.iter().find(|it| it.name == name)?;
+        Some(scene.background[usize::from(it.to?)].name.as_str())
+    };
+    assert_eq!([partner("x"), partner("y")], [Some("y"), Some("x")]);
+    assert_eq!(partner("laptop"), Some("access-point"));
+    assert_eq!(scene.stations(), 1 + scene.background.len());
+}
