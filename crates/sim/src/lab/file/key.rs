@@ -63,7 +63,9 @@ impl core::fmt::Display for Is {
             Self::Word(words) => write!(f, "one of {}", Quoted(words)),
             Self::Words(words) => write!(f, "a list of {}", Quoted(words)),
             Self::Texts => f.write_str("a list of texts in quotes"),
-            Self::Place => f.write_str("three numbers in metres, such as [0, 0, 1.2], up to 10000 each way"),
+            Self::Place => {
+                f.write_str("three numbers in metres, such as [0, 0, 1.2], up to 10000 each way")
+            }
             Self::Mode => f.write_str("a Wi-Fi mode, such as \"1M\" or \"HT20-MCS7\""),
             Self::Table => f.write_str("a table"),
             Self::Blocks => f.write_str("blocks [[…]]"),
