@@ -102,8 +102,8 @@ fn same_work(a: &Identity, b: &Identity) -> bool {
 
 /// The same transport, quantity and payload; of these, the same table and the same mode where there
 /// are such; of these, the same statistic, or the nearest one where the document gives no such.
-/// Our ESP-NOW tables have the published names, so only their own cells stand beside them, with the
-/// same number of devices and distance where there are such.
+/// Our ESP-NOW tables and metrics have the published names, so only the very same stand beside
+/// them, with the same number of devices and distance where there are such.
 fn with_published<'a>(cell: &Cell, published: &[&'a Cell]) -> Vec<&'a Cell> {
     let (quantity, statistic) = metric::of(cell);
     let mut found: Vec<&Cell> = published
@@ -114,7 +114,7 @@ fn with_published<'a>(cell: &Cell, published: &[&'a Cell]) -> Vec<&'a Cell> {
         .copied()
         .collect();
     if cell.id.transport == "esp-now" {
-        found.retain(|c| c.id.table == cell.id.table);
+        found.retain(|c| c.id.table == cell.id.table && c.id.metric == cell.id.metric);
     }
     prefer(&mut found, |c| same_table(&cell.id.table, &c.id.table));
     prefer(&mut found, |c| c.id.mode == cell.id.mode);
