@@ -14,8 +14,17 @@ use alloc::string::{String, ToString};
 const MOST_DECIMALS: i32 = 6;
 
 /// Units of things that are counted one by one: their numbers are exact.
-const COUNTED: [&str; 8] =
-    ["probes", "packets", "datagrams", "messages", "segments", "frames", "buffers", "bytes"];
+const COUNTED: [&str; 9] = [
+    "probes",
+    "packets",
+    "datagrams",
+    "messages",
+    "segments",
+    "frames",
+    "buffers",
+    "bytes",
+    "devices",
+];
 
 /// A value without an interval.
 #[must_use]

@@ -13,14 +13,39 @@ pub const PLANS: [(&str, &str); 5] = [
     ("mqtt-rate", include_str!("../../../../plans/mqtt-rate.toml")),
 ];
 
+/// Name and text of the plans of Espressif's ESP-NOW test report, in its order. A plan's name is also
+/// that of the published table that it is held against; the lab follows from the test.
+pub const SUITES: [(&str, &str); 10] = [
+    ("one-way-latency", include_str!("../../../../plans/esp-now-one-way-latency.toml")),
+    ("round-trip", include_str!("../../../../plans/esp-now-round-trip.toml")),
+    ("throughput", include_str!("../../../../plans/esp-now-throughput.toml")),
+    ("crypto-time", include_str!("../../../../plans/esp-now-crypto-time.toml")),
+    (
+        "one-way-latency-secure",
+        include_str!("../../../../plans/esp-now-one-way-latency-secure.toml"),
+    ),
+    ("round-trip-secure", include_str!("../../../../plans/esp-now-round-trip-secure.toml")),
+    (
+        "multi-device-round-trip",
+        include_str!("../../../../plans/esp-now-multi-device-round-trip.toml"),
+    ),
+    ("ota", include_str!("../../../../plans/esp-now-ota.toml")),
+    ("handshake", include_str!("../../../../plans/esp-now-handshake.toml")),
+    ("provisioning", include_str!("../../../../plans/esp-now-provisioning.toml")),
+];
+
+/// Every plan that the tool carries: the suites first.
+pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SUITES.into_iter().chain(PLANS)
+}
+
 /// A plan by its name, or from a file.
 ///
 /// # Errors
 /// There is no such plan, or its text has a mistake: file, line and column are named.
 pub fn plan(name: &str) -> anyhow::Result<Plan> {
-    let known = PLANS.iter().find(|(known, _)| *known == name);
-    let text = match known {
-        Some((_, text)) => (*text).to_owned(),
+    let text = match all().find(|(known, _)| *known == name) {
+        Some((_, text)) => text.to_owned(),
         None => read(name)?,
     };
     Plan::parse(&text).map_err(|e| anyhow::anyhow!("{name}: {e}"))
@@ -29,7 +54,7 @@ pub fn plan(name: &str) -> anyhow::Result<Plan> {
 fn read(name: &str) -> anyhow::Result<String> {
     let path = Path::new(name);
     if path.extension().is_none() && !path.exists() {
-        let names: Vec<&str> = PLANS.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = all().map(|(name, _)| name).collect();
         bail!(
             "no plan `{name}`: built in are {}; a plan of your own is a .toml file",
             names.join(", ")
@@ -45,11 +70,33 @@ mod tests {
 
     #[test]
     fn every_built_in_plan_reads_and_bears_its_name() {
-        for (name, text) in PLANS {
+        for (name, text) in all() {
             let plan = Plan::parse(text).unwrap_or_else(|e| panic!("{name}: {e}"));
             assert_eq!(plan.name, name);
             assert!(plan.title.is_some(), "{name} has a title");
         }
+    }
+
+    /// Each published cell of the report is of a cell of the suite of its table.
+    #[test]
+    fn the_suites_have_the_reports_matrix() {
+        let cells = |name: &str| plan(name).unwrap().workloads.len();
+        let sizes = SUITES.map(|(name, _)| (name, cells(name)));
+        assert_eq!(
+            sizes,
+            [
+                ("one-way-latency", 6),
+                ("round-trip", 18),
+                ("throughput", 24),
+                ("crypto-time", 6),
+                ("one-way-latency-secure", 6),
+                ("round-trip-secure", 6),
+                ("multi-device-round-trip", 12),
+                ("ota", 13),
+                ("handshake", 10),
+                ("provisioning", 10),
+            ]
+        );
     }
 
     #[test]

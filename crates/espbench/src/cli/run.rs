@@ -67,10 +67,10 @@ fn resume(args: &Args, name: &str) -> anyhow::Result<ExitCode> {
 
 fn list() -> anyhow::Result<ExitCode> {
     let mut text = String::new();
-    for (name, _) in PLANS {
+    for (name, _) in builtin::all() {
         let plan = builtin::plan(name)?;
         let title = plan.title.unwrap_or_default();
-        text.push_str(&format!("{name:12} {:>3} cells  {title}\n", plan.workloads.len()));
+        text.push_str(&format!("{name:24} {:>3} cells  {title}\n", plan.workloads.len()));
     }
     super::output::print(&text)?;
     Ok(ExitCode::SUCCESS)

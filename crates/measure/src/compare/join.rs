@@ -50,7 +50,7 @@ fn pooled(cell: &Cell, ours: &[Cell], theirs: &[&Cell]) -> Option<Pair> {
 /// The mean of repetitions, with Student's t interval of their values: the scatter from one
 /// repetition to the next, which the interval of a single one does not hold (Kalibera and Jones
 /// 2013, "Rigorous benchmarking in reasonable time"). `None` for fewer than two values.
-fn pool(repetitions: &[&Cell]) -> Option<Cell> {
+pub(crate) fn pool(repetitions: &[&Cell]) -> Option<Cell> {
     let values: Vec<f64> = repetitions.iter().filter_map(|c| c.value).collect();
     let first = repetitions.first()?;
     if values.len() < 2 || repetitions.iter().any(|c| c.unit != first.unit) {
@@ -102,6 +102,8 @@ fn same_work(a: &Identity, b: &Identity) -> bool {
 
 /// The same transport, quantity and payload; of these, the same table and the same mode where there
 /// are such; of these, the same statistic, or the nearest one where the document gives no such.
+/// Our ESP-NOW tables and metrics have the published names, so only the very same stand beside
+/// them, with the same number of devices and distance where there are such.
 fn with_published<'a>(cell: &Cell, published: &[&'a Cell]) -> Vec<&'a Cell> {
     let (quantity, statistic) = metric::of(cell);
     let mut found: Vec<&Cell> = published
@@ -111,8 +113,15 @@ fn with_published<'a>(cell: &Cell, published: &[&'a Cell]) -> Vec<&'a Cell> {
         .filter(|c| metric::of(c).0 == quantity)
         .copied()
         .collect();
+    if cell.id.transport == "esp-now" {
+        found.retain(|c| c.id.table == cell.id.table && c.id.metric == cell.id.metric);
+    }
     prefer(&mut found, |c| same_table(&cell.id.table, &c.id.table));
     prefer(&mut found, |c| c.id.mode == cell.id.mode);
+    if cell.id.transport == "esp-now" {
+        prefer(&mut found, |c| c.id.devices == cell.id.devices);
+        prefer(&mut found, |c| c.id.distance_m == cell.id.distance_m);
+    }
     // A run of one second, `message_rate`, is not the mean of runs, `message_rate_avg`, though both
     // names stand for a mean.
     prefer(&mut found, |c| c.id.metric == cell.id.metric);

@@ -33,6 +33,7 @@ mod join;
 mod judge;
 
 pub use gate::{Gated, gate};
+pub(crate) use join::pool;
 
 use crate::cell::Cell;
 use alloc::string::String;

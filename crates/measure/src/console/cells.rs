@@ -1,16 +1,14 @@
 //! Result cells of a test.
 
 use super::Test;
-use crate::bootstrap;
-use crate::cell::{Cell, Estimate};
-use crate::interval::wilson;
-use crate::quantile::Sorted;
+use crate::cell::{Cell, Estimate, Identity};
 use crate::series;
+use crate::summary::Context;
+use crate::summary::esp_now::out::{CUT, Out};
 use crate::summary::iperf::megabits;
 use crate::summary::udp_echo::Tally;
-use crate::summary::{Context, Place};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_proto::node::esp_now::transcript::Finding;
 use espbench_proto::node::esp_now::transcript::item::iperf::Role;
@@ -20,27 +18,29 @@ use espbench_proto::node::esp_now::transcript::session::{
 use espbench_proto::sample::{Interval, Observer, Sample};
 use espbench_proto::time::Duration;
 
-/// The quantiles of round trips.
-const QUANTILES: [(&str, f64); 3] = [("rtt_p50", 0.5), ("rtt_p90", 0.9), ("rtt_p99", 0.99)];
-
 /// The cells of test number `number`.
 pub(super) fn of(test: &Test, number: u64, context: &Context<'_>) -> Vec<Cell> {
-    let mut out = Out {
-        context,
-        table: "",
-        mode: test.mode.as_deref(),
-        bytes: None,
-        devices: 1,
-        cells: Vec::new(),
+    let site = context.site;
+    let id = Identity {
+        chip: site.chip.clone(),
+        transport: "esp-now".into(),
+        mode: test.mode.clone().unwrap_or_else(|| site.mode.clone()),
+        devices: Some(1),
+        distance_m: site.distance_m,
+        security: site.security.clone(),
+        environment: site.environment.clone(),
+        ..Identity::default()
     };
+    let mut out = Out::new(context, id);
+    let seed = context.seed_of(number);
     match &test.finding {
-        Finding::Ping(_) => out.ping(test, number),
+        Finding::Ping(_) => out.ping(test, seed),
         Finding::Throughput(result) => {
             out.throughput(test);
             out.counts(result);
         }
         Finding::Unfinished(unfinished) => match unfinished.run {
-            Some(Run::Ping) => out.ping(test, number),
+            Some(Run::Ping) => out.ping(test, seed),
             Some(Run::Sending | Run::Receiving) => out.throughput(test),
             None => {}
         },
@@ -67,56 +67,19 @@ pub(super) fn payload(test: &Test) -> Option<u32> {
     told.or_else(|| test.samples.iter().find_map(sample))
 }
 
-/// The cells as they are made.
-struct Out<'a> {
-    context: &'a Context<'a>,
-    table: &'static str,
-    /// Where the test tells it.
-    mode: Option<&'a str>,
-    bytes: Option<u32>,
-    devices: u32,
-    cells: Vec<Cell>,
-}
-
 impl Out<'_> {
-    fn push(&mut self, metric: &str, unit: &str, estimate: Estimate, note: Option<&str>) {
-        let place = Place {
-            table: self.table,
-            transport: "esp-now",
-            payload_bytes: self.bytes,
-            devices: self.devices,
-            variant: None,
-        };
-        let mut cell = self.context.cell(&place, metric, unit, estimate);
-        cell.note = note.map(ToString::to_string);
-        if let Some(mode) = self.mode {
-            cell.id.mode = mode.into();
-        }
-        self.cells.push(cell);
-    }
-
-    fn ping(&mut self, test: &Test, number: u64) {
-        self.table = "round-trip";
-        self.bytes = payload(test);
+    fn ping(&mut self, test: &Test, seed: u64) {
+        (self.id.table, self.id.payload_bytes) = ("round-trip".into(), payload(test));
         let tally = Tally::of(&test.samples);
         let times = series::round_trips(&test.samples);
-        let sorted = Sorted::new(times.clone());
-        let note = Some("printed in whole milliseconds, cut: the true value is up to 1 ms more");
-        self.push("rtt_avg", "ms", bootstrap::mean(&times, self.context.seed_of(number)), note);
-        self.push("rtt_max", "ms", sorted.max(), note);
-        self.push("rtt_min", "ms", sorted.min(), note);
-        for (metric, q) in QUANTILES {
-            self.push(metric, "ms", sorted.quantile(q), note);
-        }
-        let lost = wilson(tally.lost, tally.probes).scaled(100.0);
-        self.push("loss", "percent", lost, Some("late answers are not lost"));
-        let late = Estimate::exact(tally.late as f64, tally.probes);
-        self.push("probes_late", "probes", late, None);
+        self.extremes("rtt", &times, seed, Some(CUT));
+        self.quantiles("rtt", &times, Some(CUT));
+        self.loss(tally.lost, tally.probes, Some("late answers are not lost"));
+        self.exact("probes_late", "probes", tally.late as f64, tally.probes);
     }
 
     fn throughput(&mut self, test: &Test) {
-        self.table = "throughput";
-        self.bytes = payload(test);
+        (self.id.table, self.id.payload_bytes) = ("throughput".into(), payload(test));
         let (metric, what) = match observer(test) {
             Observer::Receiver => ("throughput", "payload received"),
             Observer::Sender | Observer::Peer => {
@@ -144,13 +107,13 @@ impl Out<'_> {
             printed.total,
             if printed.total.unsigned_abs() == total { "" } else { ", the responder STOP, too" }
         );
-        self.push("packets_lost", "packets", Estimate::exact(lost as f64, total), Some(&note));
-        self.push("packets_total", "packets", Estimate::exact(total as f64, total), Some(&note));
-        self.push("loss", "percent", wilson(lost, total).scaled(100.0), Some(&note));
+        self.packets(lost, total, &note);
+        self.loss(lost, total, Some(&note));
     }
 
     fn crypto(&mut self, result: &CryptoResult) {
-        (self.table, self.mode, self.bytes) = ("crypto-time", Some("cpu"), Some(result.bytes));
+        self.named("crypto-time", "cpu");
+        self.id.payload_bytes = Some(result.bytes);
         let metric = if result.encrypting { "encrypt_time" } else { "decrypt_time" };
         self.told(metric, "us", result.us as f64, "the device's own mean, cut to whole µs");
         // Of how many messages, the line does not say.
@@ -158,8 +121,8 @@ impl Out<'_> {
     }
 
     fn update(&mut self, result: &UpdateResult) {
-        (self.table, self.mode) = ("ota", Some("ota"));
-        self.devices = result.successed;
+        self.named("ota", "ota");
+        self.id.devices = Some(result.successed);
         let Some(seconds) = result.seconds else { return };
         let bytes = result.bytes.map_or_else(String::new, |n| format!("image {n} bytes; "));
         let note =
@@ -168,12 +131,16 @@ impl Out<'_> {
     }
 
     fn handshake(&mut self, result: &HandshakeResult) {
-        (self.table, self.mode) = ("handshake", Some("security-handshake"));
-        self.devices = result.successed;
+        self.named("handshake", "security-handshake");
+        self.id.devices = Some(result.successed);
         let Some(ms) = result.ms else { return };
         let scan = result.scan_ms.map_or_else(String::new, |ms| format!("; {ms} ms of scanning"));
         let note = format!("{} unfinished{scan}", result.unfinished);
         self.told("handshake_time", "s", f64::from(ms) / 1000.0, &note);
+    }
+
+    fn named(&mut self, table: &str, mode: &str) {
+        (self.id.table, self.id.mode) = (table.into(), mode.into());
     }
 
     /// A figure as the device told it.

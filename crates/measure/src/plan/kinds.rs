@@ -2,7 +2,7 @@
 
 mod esp_now;
 
-pub use esp_now::{print_cast, print_distance};
+pub use esp_now::{print_cast, print_distance, usual_count, usual_image};
 
 use super::print::quoted;
 use super::read::{Block, PlanError, Scalar};

@@ -29,7 +29,7 @@ mod print;
 mod read;
 
 pub use expected::expected;
-pub use kinds::{ECHO_SIZES, defaults, print_cast, print_distance};
+pub use kinds::{ECHO_SIZES, defaults, print_cast, print_distance, usual_count, usual_image};
 pub use print::print;
 pub use read::PlanError;
 

@@ -1,7 +1,7 @@
 //! Makes the report of a run, one recorded cell at a time.
 
 use super::digest::{Digest, Material, shorten};
-use super::{Check, Failure, Losses, Overhead, Report, SCHEMA};
+use super::{Check, Failure, Losses, Overhead, Report, SCHEMA, pool};
 use crate::cell::Cell;
 use crate::compare::{Comparison, compare};
 use crate::figure::{self, Figure};
@@ -14,6 +14,7 @@ use crate::threshold::Threshold;
 use crate::warning::{self, Warning};
 use alloc::vec::Vec;
 use core::ops::Range;
+use espbench_proto::workload::Workload;
 
 /// Takes the recorded cells of a run one after the other, so that only one cell's samples need to
 /// be in memory, and makes the report of them.
@@ -21,7 +22,7 @@ use core::ops::Range;
 pub struct Builder {
     facts: RunFacts,
     digests: Vec<Digest>,
-    losses: Vec<Losses>,
+    losses: Vec<(Workload, u32, Losses)>,
     warnings: Vec<Warning>,
     failures: Vec<Failure>,
 }
@@ -49,7 +50,7 @@ impl Builder {
             known(cell);
         }
         self.warnings.extend(warning::advise(recorded, &cells));
-        self.losses.push(Losses::of(recorded));
+        self.losses.push((recorded.workload, recorded.ordinal, Losses::of(recorded)));
         if let Some(error) = &recorded.error {
             self.failures.push(Failure { place: place::of(recorded), error: error.clone() });
         }
@@ -66,6 +67,9 @@ impl Builder {
         published: &[Cell],
     ) -> Report {
         self.digests.sort_by_key(|d| (d.ordinal, d.repetition));
+        let done = self.digests.len();
+        self.digests = pool::digests(self.digests);
+        let losses = pool::losses(self.losses);
         shorten(&mut self.digests);
         let ours: Vec<Cell> = self.digests.iter().flat_map(|d| d.cells.clone()).collect();
         let comparisons = compare(&ours, published);
@@ -76,8 +80,8 @@ impl Builder {
         let checks = checks(&self.facts.plan_text, &self.digests);
         let material = Material { origin: self.facts.origin, digests: &self.digests, published };
         let tables = tables(&material, &comparisons);
-        let figures = figures(&material, &self.losses);
-        let incomplete = self.digests.len() < planned;
+        let figures = figures(&material, &losses);
+        let incomplete = done < planned;
         Report {
             schema: SCHEMA.into(),
             run: self.facts,
@@ -86,7 +90,7 @@ impl Builder {
             comparisons,
             tables,
             figures,
-            losses: self.losses,
+            losses,
             warnings: self.warnings,
             checks,
             failures: self.failures,

@@ -11,7 +11,7 @@ use crate::series;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::workload::{MqttMode, Workload};
+use espbench_proto::workload::{EspNow, EspNowTest, MqttMode, Workload};
 
 /// A recorded cell without its samples.
 #[derive(Clone, Debug)]
@@ -29,6 +29,8 @@ pub(crate) struct Digest {
     pub(crate) common: String,
     pub(crate) cells: Vec<Cell>,
     pub(crate) facts: BTreeMap<String, String>,
+    /// The values of the distribution where they are few, so that repetitions can be put together.
+    pub(crate) few: Vec<f64>,
     /// The distribution of round trips (udp-echo) or of message latency (mqtt-rate).
     pub(crate) distribution: Option<Distribution>,
     /// The rate over time, one curve for each observer.
@@ -60,9 +62,12 @@ impl Digest {
             Workload::MqttRate(w) if w.mode == MqttMode::Listen => Vec::new(),
             // A message is a probe too, due at its rate: from then to the subscriber.
             Workload::MqttRate(_) => series::responses_ms(recorded),
-            Workload::EspNow(_) => series::round_trips_ms(recorded),
+            // From when a ping or a packet was due; what serves many devices has no distribution.
+            Workload::EspNow(w) if is_timed(&w) => series::responses_ms(recorded),
+            Workload::EspNow(_) => Vec::new(),
             Workload::Iperf(_) | Workload::TcpRate(_) => Vec::new(),
         };
+        let few = matches!(recorded.workload, Workload::EspNow(_)) && values.len() <= FEW;
         let timelines = match recorded.workload {
             Workload::Iperf(_) => series::megabits(recorded),
             Workload::TcpRate(_) => series::messages(recorded),
@@ -78,6 +83,7 @@ impl Digest {
             common: String::new(),
             cells,
             facts: recorded.facts.clone(),
+            few: if few { values.clone() } else { Vec::new() },
             distribution: Distribution::new(values),
             timelines,
         }
@@ -117,8 +123,16 @@ pub(crate) fn shorten(digests: &mut [Digest]) {
     }
 }
 
+/// Values that a digest may keep.
+const FEW: usize = 1000;
+
+/// Whether each of its probes is a time.
+const fn is_timed(w: &EspNow) -> bool {
+    matches!(w.test, EspNowTest::OneWay | EspNowTest::Ping | EspNowTest::MultiPing)
+}
+
 impl Distribution {
-    fn new(values: Vec<f64>) -> Option<Self> {
+    pub(crate) fn new(values: Vec<f64>) -> Option<Self> {
         let sorted = Sorted::new(values);
         if sorted.values().is_empty() {
             return None;

@@ -35,6 +35,21 @@ impl Losses {
         losses
     }
 
+    /// Adds what another repetition of the same cell lost.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.probes += other.probes;
+        let counts = [
+            (&mut self.causes, &other.causes),
+            (&mut self.others, &other.others),
+            (&mut self.counters, &other.counters),
+        ];
+        for (sum, more) in counts {
+            for (name, n) in more {
+                *sum.entry(name.clone()).or_default() += n;
+            }
+        }
+    }
+
     /// All that were lost.
     #[must_use]
     pub fn lost(&self) -> u64 {

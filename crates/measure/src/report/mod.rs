@@ -3,6 +3,7 @@
 mod build;
 pub(crate) mod digest;
 mod losses;
+mod pool;
 mod sections;
 
 pub use build::{Builder, report};

@@ -32,6 +32,22 @@ pub(super) const DEFAULT: EspNow = EspNow {
     encrypted: false,
 };
 
+/// How often the report does a test's packet, ping or encryption.
+#[must_use]
+pub const fn usual_count(test: EspNowTest) -> u32 {
+    match test {
+        EspNowTest::OneWay => 10,
+        EspNowTest::MultiPing => 100,
+        _ => DEFAULT.count,
+    }
+}
+
+/// Bytes of the report's image.
+#[must_use]
+pub const fn usual_image() -> u32 {
+    IMAGE
+}
+
 /// The names of the tests.
 pub(super) const TESTS: [(&str, EspNowTest); 8] = [
     ("one-way", EspNowTest::OneWay),
@@ -78,11 +94,7 @@ impl Kind for EspNow {
     /// The report's counts and sizes, where a plan leaves them to the test.
     fn complete(&mut self, named: &[&str]) {
         if !named.contains(&"count") {
-            self.count = match self.test {
-                EspNowTest::OneWay => 10,
-                EspNowTest::MultiPing => 100,
-                _ => DEFAULT.count,
-            };
+            self.count = usual_count(self.test);
         }
         if !named.contains(&"size") {
             self.size = match self.test {

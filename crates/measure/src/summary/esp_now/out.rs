@@ -1,0 +1,80 @@
+//! Cells as they are made: for tests of a plan, and for those that a console's log tells of.
+
+use crate::bootstrap;
+use crate::cell::{Cell, Estimate, Identity};
+use crate::interval::wilson;
+use crate::quantile::Sorted;
+use crate::summary::Context;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// What a console's round trips are worth.
+pub(crate) const CUT: &str =
+    "printed in whole milliseconds, cut: the true value is up to 1 ms more";
+
+/// The cells of one test.
+pub(crate) struct Out<'a> {
+    context: &'a Context<'a>,
+    /// All but the metric.
+    pub(crate) id: Identity,
+    pub(crate) variant: Option<String>,
+    /// What every cell's note begins with.
+    pub(crate) place_note: Option<String>,
+    pub(crate) cells: Vec<Cell>,
+}
+
+impl<'a> Out<'a> {
+    pub(crate) fn new(context: &'a Context<'a>, id: Identity) -> Self {
+        Self { context, id, variant: None, place_note: None, cells: Vec::new() }
+    }
+
+    pub(crate) fn push(
+        &mut self,
+        metric: &str,
+        unit: &str,
+        estimate: Estimate,
+        note: Option<&str>,
+    ) {
+        let id = Identity { metric: metric.into(), ..self.id.clone() };
+        let note = match (&self.place_note, note) {
+            (Some(place), Some(note)) => Some(format!("{place}; {note}")),
+            (Some(place), None) => Some(place.clone()),
+            (None, note) => note.map(ToString::to_string),
+        };
+        let cell = estimate.into_cell(id, unit, self.context.origin);
+        self.cells.push(Cell { variant: self.variant.clone(), note, ..cell });
+    }
+
+    /// A figure without an interval.
+    pub(crate) fn exact(&mut self, metric: &str, unit: &str, value: f64, n: u64) {
+        self.push(metric, unit, Estimate::exact(value, n), None);
+    }
+
+    /// Mean, largest and smallest of times in milliseconds.
+    pub(crate) fn extremes(&mut self, base: &str, times: &[f64], seed: u64, note: Option<&str>) {
+        let sorted = Sorted::new(times.to_vec());
+        self.push(&format!("{base}_avg"), "ms", bootstrap::mean(times, seed), note);
+        self.push(&format!("{base}_max"), "ms", sorted.max(), note);
+        self.push(&format!("{base}_min"), "ms", sorted.min(), note);
+    }
+
+    /// Median, 90th and 99th percentile of times in milliseconds.
+    pub(crate) fn quantiles(&mut self, base: &str, times: &[f64], note: Option<&str>) {
+        let sorted = Sorted::new(times.to_vec());
+        for (name, q) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99)] {
+            self.push(&format!("{base}_{name}"), "ms", sorted.quantile(q), note);
+        }
+    }
+
+    pub(crate) fn loss(&mut self, lost: u64, of: u64, note: Option<&str>) {
+        self.push("loss", "percent", wilson(lost, of).scaled(100.0), note);
+    }
+
+    /// What a final report of a throughput test says was lost, of how many.
+    pub(crate) fn packets(&mut self, lost: u64, total: u64, note: &str) {
+        for (metric, count) in [("packets_lost", lost), ("packets_total", total)] {
+            self.push(metric, "packets", Estimate::exact(count as f64, total), Some(note));
+        }
+    }
+}
