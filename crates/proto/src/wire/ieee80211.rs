@@ -43,7 +43,14 @@ impl FrameControl {
     pub const ACTION: Self = Self(0x00D0);
     /// Control, acknowledgement.
     pub const ACK: Self = Self(0x00D4);
+    /// Management, beacon.
+    pub const BEACON: Self = Self(0x0080);
+    /// Data, from station to station within a cell of its own ("to DS" and "from DS" clear).
+    pub const DATA: Self = Self(0x0008);
+    /// Data without a body ("null").
+    pub const NULL: Self = Self(0x0048);
     const RETRY: u16 = 1 << 11;
+    const PROTECTED: u16 = 1 << 14;
 
     /// Whether version, type and subtype are those of `other`.
     #[must_use]
@@ -66,11 +73,17 @@ impl FrameControl {
     /// Whether the body is encrypted (CCMP).
     #[must_use]
     pub const fn protected(self) -> bool {
-        self.0 & 1 << 14 != 0
+        self.0 & Self::PROTECTED != 0
+    }
+
+    /// The same for an encrypted body.
+    #[must_use]
+    pub const fn with_protection(self) -> Self {
+        Self(self.0 | Self::PROTECTED)
     }
 }
 
-/// The header of a management frame.
+/// The header of a management frame. Data frames from station to station have the same one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Frame control.

@@ -3,6 +3,7 @@
 //! Each format has a view that can show anything, however odd, and a small value that parses and
 //! emits. After a view's length check no accessor panics, on any input.
 
+pub mod beacon;
 pub mod component;
 pub mod echo;
 pub mod esp_now;

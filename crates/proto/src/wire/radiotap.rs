@@ -20,6 +20,8 @@
 //! | 6 | 1 | 1 | noise at the antenna, dBm |
 //! | 7-10 | 2, 2, 2, 1 | same | lock quality; attenuation twice; transmit power, dBm |
 //! | 11 | 1 | 1 | antenna |
+//! | 12-18 | 1, 1, 2, 2, 1, 1, 8 | same; 4 for the last | signal and noise in dB; flags; retries; channel |
+//! | 19 | 3 | 1 | HT: what of the next octet is known; bandwidth and guard interval; MCS |
 //!
 //! Fields after these do not matter here: the header's length tells where the frame begins.
 //! Further presence words hold the same fields for single antennas, and those of vendors.
@@ -41,6 +43,29 @@ pub struct Radiotap {
     pub noise: Option<i8>,
     /// Antenna, from 0.
     pub antenna: Option<u8>,
+    /// HT modulation, in place of a rate.
+    pub mcs: Option<McsField>,
+}
+
+/// The MCS field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct McsField {
+    /// Which bits of `flags` mean something: 0x01 bandwidth, 0x02 the MCS, 0x04 guard interval,
+    /// 0x08 format, 0x10 code.
+    pub known: u8,
+    /// Bits 0 and 1: 0 is 20 MHz, 1 is 40 MHz; 0x04 short guard interval; 0x08 greenfield; 0x10
+    /// LDPC.
+    pub flags: u8,
+    /// The MCS.
+    pub index: u8,
+}
+
+impl McsField {
+    /// HT in mixed format with the convolutional code.
+    #[must_use]
+    pub const fn mixed(index: u8, wide: bool, short_guard: bool) -> Self {
+        Self { known: 0x1F, flags: wide as u8 | (short_guard as u8) << 2, index }
+    }
 }
 
 /// The channel field.
@@ -63,8 +88,13 @@ impl Channel {
     /// Channel 1 to 14 with CCK rates (IEEE 802.11-2020, clause 15).
     #[must_use]
     pub const fn cck(number: u8) -> Self {
-        let mhz = if number == 14 { 2484 } else { 2407 + 5 * number as u16 };
-        Self { mhz, flags: Self::CCK | Self::GHZ2 }
+        Self { mhz: mhz(number), flags: Self::CCK | Self::GHZ2 }
+    }
+
+    /// Channel 1 to 14 with OFDM rates, HT's among them (clauses 17 to 19).
+    #[must_use]
+    pub const fn ofdm(number: u8) -> Self {
+        Self { mhz: mhz(number), flags: Self::OFDM | Self::GHZ2 }
     }
 
     /// Its number, if it is one of the channels 1 to 14.
@@ -80,8 +110,13 @@ impl Channel {
     }
 }
 
-/// Size and alignment of the fields of bits 0 to 11.
-const FIELDS: [(usize, usize); 12] = [
+/// The centre frequency of a channel from 1 to 14.
+const fn mhz(number: u8) -> u16 {
+    if number == 14 { 2484 } else { 2407 + 5 * number as u16 }
+}
+
+/// Size and alignment of the fields of bits 0 to 19.
+const FIELDS: [(usize, usize); 20] = [
     (8, 8),
     (1, 1),
     (1, 1),
@@ -94,9 +129,19 @@ const FIELDS: [(usize, usize); 12] = [
     (2, 2),
     (1, 1),
     (1, 1),
+    (1, 1),
+    (1, 1),
+    (2, 2),
+    (2, 2),
+    (1, 1),
+    (1, 1),
+    (8, 4),
+    (3, 1),
 ];
 
 impl Radiotap {
+    /// Flag: the frame had a short preamble.
+    pub const SHORT_PREAMBLE: u8 = 0x02;
     /// Flag: the frame ends with its FCS.
     pub const FCS_AT_END: u8 = 0x10;
     /// Flag: the FCS is wrong.
@@ -104,7 +149,7 @@ impl Radiotap {
     /// [`rate`](Self::rate): 1 Mbit/s.
     pub const RATE_1M: u8 = 2;
     /// Bytes of the longest header that [`emit`](Self::emit) writes.
-    pub const EMIT_MAX: usize = 26;
+    pub const EMIT_MAX: usize = 28;
 
     /// A frame with its FCS, at 1 Mbit/s.
     #[must_use]
@@ -117,6 +162,7 @@ impl Radiotap {
             signal: Some(signal),
             noise: None,
             antenna: None,
+            mcs: None,
         }
     }
 
@@ -170,6 +216,7 @@ impl Radiotap {
             (5, [dbm]) => self.signal = Some(*dbm as i8),
             (6, [dbm]) => self.noise = Some(*dbm as i8),
             (11, [antenna]) => self.antenna = Some(*antenna),
+            (19, &[known, flags, index]) => self.mcs = Some(McsField { known, flags, index }),
             _ => {}
         }
     }
@@ -184,7 +231,8 @@ impl Radiotap {
         let (flags, rate) = (self.flags.map(|v| [v]), self.rate.map(|v| [v]));
         let (signal, noise) = (self.signal.map(|v| [v as u8]), self.noise.map(|v| [v as u8]));
         let antenna = self.antenna.map(|v| [v]);
-        let fields: [(usize, Option<&[u8]>); 7] = [
+        let mcs = self.mcs.map(|it| [it.known, it.flags, it.index]);
+        let fields: [(usize, Option<&[u8]>); 8] = [
             (0, tsft.as_ref().map(|v| &v[..])),
             (1, flags.as_ref().map(|v| &v[..])),
             (2, rate.as_ref().map(|v| &v[..])),
@@ -192,6 +240,7 @@ impl Radiotap {
             (5, signal.as_ref().map(|v| &v[..])),
             (6, noise.as_ref().map(|v| &v[..])),
             (11, antenna.as_ref().map(|v| &v[..])),
+            (19, mcs.as_ref().map(|v| &v[..])),
         ];
         let (mut at, mut present) = (8usize, 0u32);
         for (bit, value) in fields {
@@ -251,7 +300,7 @@ mod tests {
     }
 
     /// Shape of a header that Linux's mac80211 writes: two more presence words for an antenna, and
-    /// fields that are not read here (receive flags, MCS).
+    /// a field that is not read here (receive flags) before one that is (MCS).
     #[test]
     fn extended_presence_words_and_further_fields() {
         let wire = [
@@ -263,6 +312,7 @@ mod tests {
         assert_eq!((tap.tsft, tap.signal, tap.rate), (Some(1), Some(-60), Some(11)));
         assert_eq!(tap.channel.and_then(Channel::number), Some(1));
         assert!(tap.fcs_at_end() && tap.bad_fcs());
+        assert_eq!(tap.mcs, Some(McsField { known: 1, flags: 2, index: 3 }));
         assert_eq!(frame, [0x99]);
         let mut endless = wire;
         endless[15] = 0x80;
@@ -285,10 +335,11 @@ mod tests {
         #[test]
         fn what_is_emitted_reads_back(
             tsft: Option<u64>, flags: Option<u8>, rate: Option<u8>, channel: Option<(u16, u16)>,
-            signal: Option<i8>, noise: Option<i8>, antenna: Option<u8>,
+            signal: Option<i8>, noise: Option<i8>, antenna: Option<u8>, mcs: Option<(u8, u8, u8)>,
         ) {
+            let mcs = mcs.map(|(known, flags, index)| McsField { known, flags, index });
             let channel = channel.map(|(mhz, flags)| Channel { mhz, flags });
-            let tap = Radiotap { tsft, flags, rate, channel, signal, noise, antenna };
+            let tap = Radiotap { tsft, flags, rate, channel, signal, noise, antenna, mcs };
             let mut buf = [0; Radiotap::EMIT_MAX];
             let len = tap.emit(&mut buf).expect("it fits");
             prop_assert_eq!(Radiotap::parse(&buf[..len]), Some((tap, &[][..])));

@@ -1,0 +1,198 @@
+//! The beacon of an access point, as captures show it (IEEE Std 802.11-2020, 9.3.3.2).
+//!
+//! | offset | bytes | field |
+//! |---|---|---|
+//! | 0 | 24 | header; addresses 2 and 3 are the BSSID |
+//! | 24 | 8 | timestamp, microseconds |
+//! | 32 | 2 | beacon interval, in units of 1024 us |
+//! | 34 | 2 | capabilities: 0x0001 ESS, 0x0010 privacy, 0x0020 short preamble, 0x0400 short slot |
+//! | 36 | … | elements, each with id, length and body (9.4.2) |
+//!
+//! | id | element |
+//! |---|---|
+//! | 0 | SSID (9.4.2.2) |
+//! | 1 | supported rates, in 500 kbit/s; the high bit marks basic rates (9.4.2.3) |
+//! | 3 | DSSS parameter set: the channel (9.4.2.4) |
+//! | 5 | TIM: nothing is buffered (9.4.2.5) |
+//! | 48 | RSN: CCMP with a passphrase (9.4.2.24), where there is a password |
+//! | 50 | extended supported rates (9.4.2.12) |
+//! | 221 | vendor-specific, of no vendor: fills the beacon up to its length (9.4.2.25) |
+
+use super::ieee80211::{FCS_LEN, FrameControl, HEADER_LEN, Header, append_fcs};
+use super::mac::Mac;
+
+/// Longest body of an element.
+const BODY_MAX: usize = 255;
+/// A locally administered company id: nobody's.
+const NOBODY: [u8; 3] = [0x02, 0x00, 0x00];
+/// A vendor-specific element with nothing but the company id.
+const FILL_MIN: usize = 2 + NOBODY.len();
+/// 1, 2, 5.5 and 11 Mbit/s (basic), 6, 9, 12 and 18.
+const RATES: [u8; 8] = [0x82, 0x84, 0x8B, 0x96, 12, 18, 24, 36];
+/// 24, 36, 48 and 54 Mbit/s.
+const MORE_RATES: [u8; 4] = [48, 72, 96, 108];
+/// Version 1; group cipher CCMP; one pairwise cipher, CCMP; one AKM, PSK; no capabilities.
+const RSN: [u8; 20] =
+    [1, 0, 0, 0x0F, 0xAC, 4, 1, 0, 0, 0x0F, 0xAC, 4, 1, 0, 0, 0x0F, 0xAC, 2, 0, 0];
+
+/// What a beacon says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beacon<'a> {
+    /// Who sends it.
+    pub bssid: Mac,
+    /// Sequence number, 12 bits.
+    pub sequence: u16,
+    /// The access point's clock, microseconds.
+    pub timestamp: u64,
+    /// Time between beacons, in units of 1024 us.
+    pub interval: u16,
+    /// Name of the network: the first 32 octets of it.
+    pub ssid: &'a str,
+    /// Its channel.
+    pub channel: u8,
+    /// Whether it has a password.
+    pub protected: bool,
+}
+
+impl Beacon<'_> {
+    /// Writes a beacon of `octets` octets with its FCS and gives its length; `None` if `buf` is too
+    /// short. A beacon that is to be shorter than its elements lacks the last ones.
+    pub fn emit_with_fcs(&self, octets: usize, buf: &mut [u8]) -> Option<usize> {
+        let limit = octets.checked_sub(FCS_LEN)?.max(HEADER_LEN + 12);
+        let out = buf.get_mut(..limit)?;
+        let (head, body) = out.split_first_chunk_mut::<HEADER_LEN>()?;
+        *head = self.header().emit();
+        let (fixed, elements) = body.split_first_chunk_mut::<12>()?;
+        fixed[..8].copy_from_slice(&self.timestamp.to_le_bytes());
+        fixed[8..10].copy_from_slice(&self.interval.to_le_bytes());
+        let privacy = if self.protected { 0x0010 } else { 0 };
+        fixed[10..].copy_from_slice(&(0x0421_u16 | privacy).to_le_bytes());
+        let used = self.elements(elements);
+        let filled = fill(elements.get_mut(used..)?);
+        append_fcs(buf, HEADER_LEN + 12 + used + filled)
+    }
+
+    const fn header(&self) -> Header {
+        Header {
+            control: FrameControl::BEACON,
+            duration: 0,
+            receiver: Mac::BROADCAST,
+            transmitter: self.bssid,
+            bssid: self.bssid,
+            sequence: self.sequence & 0x0FFF,
+            fragment: 0,
+        }
+    }
+
+    /// Writes the elements for which there is room and gives their length.
+    fn elements(&self, out: &mut [u8]) -> usize {
+        let name = self.ssid.as_bytes();
+        let rsn = if self.protected { &RSN[..] } else { &[] };
+        let elements: [(u8, &[u8]); 6] = [
+            (0, &name[..name.len().min(32)]),
+            (1, &RATES),
+            (3, &[self.channel]),
+            (5, &[0, 1, 0, 0]),
+            (48, rsn),
+            (50, &MORE_RATES),
+        ];
+        let mut at = 0;
+        for (id, body) in elements {
+            // An empty name is a name; an empty RSN is none.
+            if body.is_empty() && id != 0 {
+                continue;
+            }
+            let Some(element) = out.get_mut(at..at + 2 + body.len()) else { break };
+            element[..2].copy_from_slice(&[id, body.len() as u8]);
+            element[2..].copy_from_slice(body);
+            at += element.len();
+        }
+        at
+    }
+}
+
+/// Fills the rest with vendor-specific elements and gives how much of it they take: all, but where
+/// less than a whole element is left.
+fn fill(out: &mut [u8]) -> usize {
+    let mut at = 0;
+    while out.len() - at >= FILL_MIN {
+        let left = out.len() - at;
+        let mut len = left.min(2 + BODY_MAX);
+        // No rest that would be too short for an element.
+        if left > len && left - len < FILL_MIN {
+            len -= FILL_MIN;
+        }
+        let element = &mut out[at..at + len];
+        element.fill(0);
+        element[..2].copy_from_slice(&[221, (len - 2) as u8]);
+        element[2..FILL_MIN].copy_from_slice(&NOBODY);
+        at += len;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::ieee80211::check_fcs;
+    use proptest::prelude::*;
+    use std::vec::Vec;
+
+    fn beacon(protected: bool) -> Beacon<'static> {
+        Beacon {
+            bssid: Mac([2, 0, 0, 0, 1, 0]),
+            sequence: 3,
+            timestamp: 102_400,
+            interval: 100,
+            ssid: "factory",
+            channel: 11,
+            protected,
+        }
+    }
+
+    /// Id and body of each element.
+    fn elements(mut rest: &[u8]) -> Vec<(u8, &[u8])> {
+        let mut all = Vec::new();
+        while let [id, len, more @ ..] = rest {
+            let (body, after) = more.split_at(usize::from(*len));
+            all.push((*id, body));
+            rest = after;
+        }
+        assert!(rest.is_empty());
+        all
+    }
+
+    #[test]
+    fn elements_of_a_beacon() {
+        let mut buf = [0; 400];
+        for (protected, capabilities) in [(true, 0x0431_u16), (false, 0x0421)] {
+            let len = beacon(protected).emit_with_fcs(300, &mut buf).unwrap();
+            assert_eq!(len, 300);
+            let frame = check_fcs(&buf[..len]).unwrap();
+            assert_eq!(Header::parse(frame).unwrap().0, beacon(protected).header());
+            assert_eq!(frame[32..36], [100, 0, capabilities as u8, (capabilities >> 8) as u8]);
+            let all = elements(&frame[36..]);
+            assert_eq!(all[0], (0, &b"factory"[..]));
+            assert_eq!(all[2], (3, &[11][..]));
+            assert_eq!(all.iter().any(|it| it.0 == 48), protected);
+            assert_eq!(all.last().unwrap().0, 221);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn as_long_as_wanted(octets in 0..2000_usize, ssid in ".{0,40}", protected: bool) {
+            let beacon = Beacon { ssid: &ssid, ..beacon(protected) };
+            let mut buf = [0xEE; 2048];
+            let len = beacon.emit_with_fcs(octets, &mut buf);
+            prop_assert_eq!(len.is_some(), octets >= FCS_LEN);
+            let Some(len) = len else { return Ok(()) };
+            let frame = check_fcs(&buf[..len]).expect("our own FCS");
+            elements(&frame[36..]);
+            if octets >= 130 {
+                prop_assert_eq!(len, octets);
+            }
+            prop_assert!(len <= octets.max(40));
+        }
+    }
+}
