@@ -67,6 +67,7 @@ pub(crate) fn scene(senders: u16, mode: Mode) -> Scene {
             channel: 1,
             power_dbm: None,
             log: Level::None,
+            remote_log: Level::None,
         }
     };
     Scene {
