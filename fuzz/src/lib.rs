@@ -10,6 +10,7 @@ mod esp_now_ota;
 mod esp_now_prov;
 mod esp_now_security;
 mod ieee80211;
+mod lab_file;
 mod mqtt;
 mod talk;
 mod transcript;
@@ -23,6 +24,7 @@ pub use esp_now_ota::{esp_now_ota, esp_now_ota_initiator, esp_now_ota_responder}
 pub use esp_now_prov::esp_now_prov;
 pub use esp_now_security::{esp_now_handshake, esp_now_security};
 pub use ieee80211::ieee80211;
+pub use lab_file::lab_file;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
 pub use talk::{talk_script, talk_terminal};
 pub use transcript::esp_now_transcript;
@@ -57,6 +59,7 @@ pub const TARGETS: &[Target] = &[
     ("esp_now_transcript", esp_now_transcript),
     ("talk_script", talk_script),
     ("talk_terminal", talk_terminal),
+    ("lab_file", lab_file),
 ];
 
 /// A plan's text: reading it ends, and what it gives can be printed and read again.

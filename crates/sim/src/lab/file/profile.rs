@@ -10,12 +10,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// Names of chips, as `CONFIG_IDF_TARGET` has them.
+/// Names of chips, as `CONFIG_IDF_TARGET` and the published cells have them.
 const CHIPS: [&str; Chip::ALL.len()] = ["esp32", "esp32s3", "esp32c3", "esp32c6", "esp8266"];
-/// The same, as results name them.
-const CHIP_NAMES: [&str; Chip::ALL.len()] =
-    ["ESP32", "ESP32-S3", "ESP32-C3", "ESP32-C6", "ESP8266"];
-
 /// The target's name of a chip.
 pub(super) fn target(chip: Chip) -> &'static str {
     Chip::ALL.iter().position(|&it| it == chip).map_or("esp32", |at| CHIPS[at])
@@ -330,9 +326,8 @@ impl File {
     /// The profile; complete, or on a base that is.
     pub(super) fn profile(&self, name: &str) -> Profile {
         let chip = self.chip.unwrap_or(Chip::Esp32);
-        let usual = Chip::ALL.iter().position(|&it| it == chip).unwrap_or(0);
         let mut profile = blank(name, chip);
-        profile.chip_name = self.chip_name.clone().unwrap_or_else(|| CHIP_NAMES[usual].to_string());
+        profile.chip_name = self.chip_name.clone().unwrap_or_else(|| target(chip).to_string());
         self.values.apply(&mut profile, GROUPS);
         profile.sources.clone_from(&self.values.sources);
         profile

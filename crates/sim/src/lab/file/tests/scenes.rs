@@ -79,7 +79,7 @@ fn a_profile_takes_what_it_does_not_say_from_another() {
     let text = "title = \"t\"\nlike = \"esp32c3\"\n[boot]\nms = 1.5\nsource = \"measured here\"";
     let library = with(Kind::Profile, "mine", text).unwrap();
     let (mine, base) = (library.profile("mine").unwrap(), library.profile("esp32c3").unwrap());
-    assert_eq!((mine.chip, mine.chip_name.as_str()), (base.chip, "esp32-c3"));
+    assert_eq!((mine.chip, mine.chip_name.as_str()), (base.chip, "esp32c3"));
     assert_eq!(mine.seal, library.profile("esp32").unwrap().seal);
     assert_eq!(mine.boot.as_micros(), 1500);
     let boot: Vec<_> = mine.sources.iter().filter(|it| it.key == "boot.ms").collect();

@@ -1,0 +1,54 @@
+//! Labs, profiles and environments.
+
+use espbench_sim::lab::file::{Constants, Kind, Library, Overrides, Wrong, constants};
+
+/// A file: the first byte says of which kind. Reading it ends. What is wrong is shown at a place in
+/// the text; what is read describes a room whose numbers are finite.
+pub fn lab_file(data: &[u8]) {
+    let [kind, text @ ..] = data else { return };
+    let Ok(text) = std::str::from_utf8(text) else { return };
+    let kind = Kind::ALL[usize::from(*kind) % Kind::ALL.len()];
+    let mut library = Library::built_in();
+    if let Err(wrong) = library.add(kind, "any", text) {
+        assert!(has_place(&wrong, text), "{wrong}");
+        return;
+    }
+    let all = match kind {
+        Kind::Profile => library.profile("any").map(|it| constants(Constants::Profile(&it))),
+        Kind::Environment => {
+            library.environment("any").map(|it| constants(Constants::Environment(&it)))
+        }
+        Kind::Lab => return room(&library),
+    };
+    for constant in all.unwrap_or_default() {
+        assert!(constant.value.is_none_or(f64::is_finite), "{constant:?}");
+    }
+}
+
+fn room(library: &Library) {
+    let changes = [
+        Overrides::default(),
+        Overrides {
+            devices: Some(7),
+            distance_m: Some((1.0, 2.0)),
+            encrypted: Some(true),
+            profile: Some("esp32c3".into()),
+        },
+    ];
+    for change in changes {
+        let Ok(scene) = library.scene("any", &change, 1) else { continue };
+        assert!(!scene.devices.is_empty());
+        let first = scene.devices[0].at;
+        assert!(scene.devices.iter().all(|it| it.at.to(first).is_finite()));
+        for (from, it) in scene.background.iter().enumerate() {
+            let to = it.to.map(usize::from);
+            assert!(to.is_none_or(|to| to < scene.background.len() && to != from));
+        }
+    }
+}
+
+fn has_place(wrong: &Wrong, text: &str) -> bool {
+    let line = text.split('\n').nth(wrong.line.wrapping_sub(1));
+    let within = line.is_some_and(|line| (1..=line.chars().count() + 1).contains(&wrong.column));
+    within && !wrong.message.is_empty()
+}
