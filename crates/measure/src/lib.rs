@@ -18,6 +18,7 @@
 //! | [`published`] | reads cells in the columns of `published.csv` |
 //! | [`note`] | the fixed form of the note of a row in CSV |
 //! | [`compare`] | joins two lists of cells: ratio, interval, verdict |
+//! | [`truth`] | how far simulated figures are from the published ones |
 //! | [`console`] | what consoles of ESP-NOW devices told, as cells and tables |
 //! | [`search`] | searches: the highest rate without loss, the largest fleet within limits |
 //! | [`threshold`] | limits that a plan sets on results, and whether they held |
@@ -66,5 +67,6 @@ pub mod summary;
 pub mod table;
 pub mod threshold;
 pub mod trend;
+pub mod truth;
 pub mod units;
 pub mod warning;

@@ -149,6 +149,7 @@ pub fn report(facts: &RunFacts, read: &Read, published: &[Cell]) -> Report {
         checks: Vec::new(),
         failures: Vec::new(),
         overhead: None,
+        truth: None,
         stored: None,
     }
 }

@@ -11,6 +11,7 @@ use crate::run::{Recorded, RunFacts};
 use crate::summary::{Context, summarize};
 use crate::table::{self, Table};
 use crate::threshold::Threshold;
+use crate::truth;
 use crate::warning::{self, Warning};
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -73,6 +74,7 @@ impl Builder {
         shorten(&mut self.digests);
         let ours: Vec<Cell> = self.digests.iter().flat_map(|d| d.cells.clone()).collect();
         let comparisons = compare(&ours, published);
+        let truth = truth::truth(&ours, published);
         if let Some(overhead) = overhead {
             let coarse = |d: &Digest| warning::clock(&d.place, &d.cells, overhead.clock_step_ns);
             self.warnings.extend(self.digests.iter().filter_map(coarse));
@@ -95,6 +97,7 @@ impl Builder {
             checks,
             failures: self.failures,
             overhead,
+            truth,
             stored: None,
         }
     }

@@ -15,6 +15,7 @@ use crate::compare::Comparison;
 use crate::figure::Figure;
 use crate::run::RunFacts;
 use crate::table::Table;
+use crate::truth::Truth;
 use crate::warning::Warning;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -108,6 +109,9 @@ pub struct Report {
     pub failures: Vec<Failure>,
     /// The tool's own cost on this host.
     pub overhead: Option<Overhead>,
+    /// How far simulated figures are from the published ones, where there are both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truth: Option<Truth>,
     /// Where the raw samples are kept (a file name); the host fills it in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stored: Option<String>,

@@ -2,7 +2,7 @@
 
 use super::Report;
 use crate::figure::Figure;
-use crate::table::{Table, status};
+use crate::table::{Table, status, truth};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
@@ -20,7 +20,7 @@ pub struct Section<'a> {
 }
 
 /// Name and title of each chapter, in order.
-const ORDER: [(&str, &str); 10] = [
+const ORDER: [(&str, &str); 11] = [
     ("warnings", "Read this first"),
     ("overview", "At a glance"),
     ("udp-echo", "UDP echo"),
@@ -29,6 +29,7 @@ const ORDER: [(&str, &str); 10] = [
     ("mqtt-rate", "MQTT message rate"),
     (crate::console::SECTION, "ESP-NOW"),
     ("losses", "Losses and findings"),
+    (truth::SECTION, "How true the simulation is"),
     ("comparison", "Comparison"),
     ("run", "The run"),
 ];
@@ -43,6 +44,8 @@ impl Report {
             status::warnings(self),
             status::losses(self),
             status::counters(self),
+            self.truth.as_ref().map(truth::groups),
+            self.truth.as_ref().map(|t| truth::cells(t, truth::FEW)),
             Some(status::facts(self)),
             status::overhead(self.overhead.as_ref()),
         ]

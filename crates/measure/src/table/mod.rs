@@ -8,6 +8,7 @@ pub(crate) mod mqtt_rate;
 pub(crate) mod overview;
 pub mod status;
 pub(crate) mod tcp_rate;
+pub mod truth;
 pub(crate) mod udp_echo;
 
 use crate::cell::{Cell, Origin};

@@ -1,0 +1,136 @@
+//! How far simulated figures are from the published ones.
+
+use super::{Column, Table, unit_sign};
+use crate::cell::{Identity, Origin};
+use crate::digits;
+use crate::truth::{Group, Row, Truth};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// The chapter of a report.
+pub const SECTION: &str = "truth";
+
+/// Cells that a report shows; `--truth` shows all.
+pub const FEW: usize = 25;
+
+/// The groups: what is asked, and what is.
+#[must_use]
+pub fn groups(truth: &Truth) -> Table {
+    let mut rows: Vec<Vec<Option<String>>> =
+        truth.groups.iter().map(|g| row(g.kind.name(), g)).collect();
+    if truth.fitted.cells > 0 {
+        let fitted = Group { target: None, held: None, ..truth.fitted.clone() };
+        rows.push(row("cells that constants were fitted on", &fitted));
+    }
+    Table {
+        id: "truth".into(),
+        section: SECTION.into(),
+        title: Origin::Simulated.titled("Against the published cells that were not fitted"),
+        columns: alloc::vec![
+            Column::words("cells of"),
+            Column::setting("cells", ""),
+            Column::result("median error", "percent", Origin::Simulated),
+            Column::setting("asked", ""),
+            Column::words("within"),
+            Column::result("share", "percent", Origin::Simulated),
+            Column::setting("asked", ""),
+            Column::words("outcome"),
+        ],
+        rows,
+        notes: notes(truth),
+    }
+}
+
+fn row(name: &str, group: &Group) -> Vec<Option<String>> {
+    let outcome = group.held.map(|held| if held { "held" } else { "NOT HELD" }.to_string());
+    let at = |sign: &str, part: f64| format!("{sign} {:.0} %", part * 100.0);
+    alloc::vec![
+        Some(name.into()),
+        Some(digits::count(group.cells.into())),
+        group.median.map(|m| format!("{:.1}", m * 100.0)),
+        group.target.and_then(|t| t.median).map(|m| at("≤", m)),
+        Some(group.kind.limit().into()),
+        group.share.map(|s| format!("{:.1}", s * 100.0)),
+        group.target.map(|t| at("≥", t.share)),
+        outcome,
+    ]
+}
+
+fn notes(truth: &Truth) -> Vec<String> {
+    let mut notes = alloc::vec![
+        "A printed value stands for all that print so (2 ms that the console cut for 2 to 3 ms, 0.01 \
+         Mbit/s for 0.005 to 0.015): the error counts from the nearest of them, and is 0 within. \
+         Ours is taken without rounding where there is such a figure."
+            .to_string()
+    ];
+    if truth.missing > 0 {
+        notes.push(format!(
+            "{} published cells of the document are not in this run.",
+            truth.missing
+        ));
+    }
+    if truth.other_procedure > 0 {
+        notes.push(format!(
+            "{} cells were not taken by the document's own procedure (other counts or times): their \
+             extremes are no fair match.",
+            truth.other_procedure
+        ));
+    }
+    notes
+}
+
+/// Each cell with its error, the farthest off first; at most so many.
+#[must_use]
+pub fn cells(truth: &Truth, most: usize) -> Table {
+    let mut table = Table {
+        id: "truth-cells".into(),
+        section: SECTION.into(),
+        title: Origin::Simulated.titled("Errors, cell by cell"),
+        columns: alloc::vec![
+            Column::words("cell"),
+            Column::words("unit"),
+            Column::result("value", "", Origin::Published),
+            Column::result("value", "", Origin::Simulated),
+            Column::result("error", "percent", Origin::Simulated),
+            Column::words("within"),
+            Column::words("fitted"),
+        ],
+        rows: truth.rows.iter().take(most).map(cell).collect(),
+        notes: Vec::new(),
+    };
+    if truth.rows.len() > most {
+        table.notes.push(format!(
+            "The {most} cells that are farthest off; `espbench report --truth` shows all {}.",
+            truth.rows.len()
+        ));
+    }
+    table
+}
+
+fn cell(row: &Row) -> Vec<Option<String>> {
+    let within = if row.within { "yes" } else { "no" };
+    alloc::vec![
+        Some(named(&row.id)),
+        Some(unit_sign(&row.unit).into()),
+        Some(row.published.to_string()),
+        Some(digits::plain(row.simulated)),
+        row.error.map(|e| format!("{:+.1}", e * 100.0)),
+        row.fitted.is_none().then(|| within.into()),
+        row.fitted.clone(),
+    ]
+}
+
+/// A cell in words: `round-trip rtt_avg, unicast, 100 B, 3 m`.
+fn named(id: &Identity) -> String {
+    let mut words = alloc::vec![format!("{} {}", id.table, id.metric)];
+    // What a table has only one of needs no word.
+    let modes = ["round-trip", "throughput", "multi-device-round-trip"];
+    if modes.contains(&id.table.as_str()) {
+        words.push(id.mode.clone());
+    }
+    words.extend(id.payload_bytes.map(|bytes| format!("{bytes} B")));
+    words.extend(id.devices.filter(|&n| n > 1).map(|n| format!("{n} devices")));
+    words.extend(id.distance_m.map(|d| format!("{d} m")));
+    words.join(", ")
+}

@@ -1,0 +1,126 @@
+//! What is asked of the cells of a group, and what they have.
+
+use super::Row;
+use crate::cell::Identity;
+use crate::metric::{self, Statistic};
+use crate::quantile::Sorted;
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// What is asked of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Means, throughput, durations, loss of many devices.
+    Middle,
+    /// Smallest values.
+    Minima,
+    /// Largest values.
+    Maxima,
+    /// The rest, of which nothing is asked.
+    Others,
+}
+
+/// Errors that are asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Target {
+    /// Largest median of the errors' sizes.
+    pub median: Option<f64>,
+    /// Smallest share of cells within the limit.
+    pub share: f64,
+}
+
+/// The cells of a group.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Group {
+    /// Which.
+    pub kind: Kind,
+    /// How many.
+    pub cells: u32,
+    /// Median of the errors' sizes.
+    pub median: Option<f64>,
+    /// Share of the cells that are within the group's limit.
+    pub share: Option<f64>,
+    /// What is asked.
+    pub target: Option<Target>,
+    /// Whether they have it.
+    pub held: Option<bool>,
+}
+
+impl Kind {
+    /// All of them, in the order in which they are read.
+    pub const ALL: [Self; 4] = [Self::Middle, Self::Minima, Self::Maxima, Self::Others];
+
+    /// The group of a cell.
+    #[must_use]
+    pub fn of(id: &Identity) -> Self {
+        match metric::parse(&id.metric) {
+            (_, Statistic::Min) => Self::Minima,
+            (_, Statistic::Max) => Self::Maxima,
+            ("packets_lost" | "packets_total", _) => Self::Others,
+            ("loss", _) if id.table != "multi-device-round-trip" => Self::Others,
+            _ => Self::Middle,
+        }
+    }
+
+    /// What a person calls it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Middle => "means, throughput, durations, loss of many devices",
+            Self::Minima => "minima",
+            Self::Maxima => "maxima",
+            Self::Others => "packet counts, loss with one device",
+        }
+    }
+
+    /// The limit for one cell, in words.
+    #[must_use]
+    pub const fn limit(self) -> &'static str {
+        match self {
+            Self::Middle | Self::Others => "30 %",
+            Self::Minima => "25 %",
+            Self::Maxima => "a factor of 2",
+        }
+    }
+
+    /// Whether an error is within the limit.
+    #[must_use]
+    pub fn within(self, error: f64) -> bool {
+        match self {
+            Self::Middle | Self::Others => error.abs() <= 0.3,
+            Self::Minima => error.abs() <= 0.25,
+            Self::Maxima => (-0.5..=1.0).contains(&error),
+        }
+    }
+
+    /// What is asked of all its cells together.
+    #[must_use]
+    pub const fn target(self) -> Option<Target> {
+        match self {
+            Self::Middle => Some(Target { median: Some(0.1), share: 0.9 }),
+            Self::Minima => Some(Target { median: None, share: 1.0 }),
+            Self::Maxima => Some(Target { median: None, share: 0.8 }),
+            Self::Others => None,
+        }
+    }
+}
+
+impl Group {
+    pub(super) fn of<'a>(kind: Kind, rows: impl Iterator<Item = &'a Row>) -> Self {
+        let rows: Vec<&Row> = rows.collect();
+        let size = |r: &&Row| r.error.map_or(f64::INFINITY, f64::abs);
+        let errors = Sorted::new(rows.iter().map(size).collect());
+        let cells = super::count(rows.iter());
+        let within = super::count(rows.iter().filter(|r| r.within));
+        let share = (cells > 0).then(|| f64::from(within) / f64::from(cells));
+        // An error without a number is no number in JSON either.
+        let median = errors.quantile(0.5).value.filter(|m| m.is_finite());
+        let target = kind.target();
+        let held = target.filter(|_| cells > 0).map(|target| {
+            let small = target.median.is_none_or(|most| median.is_some_and(|m| m <= most));
+            small && share.is_some_and(|s| s >= target.share)
+        });
+        Self { kind, cells, median, share, target, held }
+    }
+}
