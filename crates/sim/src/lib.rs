@@ -6,6 +6,7 @@
 //! | [`talk`] | ESP-NOW devices in conversation over an ideal medium with faults by seed |
 //! | [`air`] | what a station's antenna gets, and what its receiver makes of it |
 //! | [`mac`] | who sends when: DCF, and the loop of events |
+//! | [`check`] | rooms that equations and ns-3 have computed, too |
 //! | [`radio`] | modes, air times, error rates, path loss: the radio as pure functions |
 //! | [`random`] | random streams, one for each node and purpose |
 //!
@@ -19,6 +20,7 @@ extern crate alloc;
 extern crate std;
 
 pub mod air;
+pub mod check;
 mod events;
 pub mod lab;
 pub mod mac;

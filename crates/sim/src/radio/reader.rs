@@ -35,6 +35,7 @@ pub struct Reader {
     receiver: Receiver,
     /// By mode: a signal this many times noise and interference is never lost.
     sure: [f64; Mode::COUNT],
+    floor_dbm: f64,
 }
 
 impl Reader {
@@ -43,7 +44,14 @@ impl Reader {
     pub fn new(errors: Arc<ErrorTable>, receiver: Receiver) -> Self {
         let clean = |mode| errors.clean_db(Curve::of(mode)) + receiver.correction_db(mode);
         let sure = Mode::ALL.map(|mode| factor(clean(mode).max(clean(header(mode).0))));
-        Self { errors, receiver, sure }
+        Self { errors, receiver, sure, floor_dbm: f64::NEG_INFINITY }
+    }
+
+    /// The same, for a receiver that does not look for weaker frames than that. The standard asks
+    /// for no more than -82 dBm with OFDM (17.3.10.6), which is ns-3's floor for all modes.
+    #[must_use]
+    pub fn with_floor(self, floor_dbm: f64) -> Self {
+        Self { floor_dbm, ..self }
     }
 
     /// The receiver.
@@ -65,7 +73,7 @@ impl Reader {
         let (like, bits) = header(mode);
         let needed_db = Curve::of(like).required_db(bits / 8, 0.5);
         let noise_dbm = decibels(self.receiver.noise_mw(like));
-        noise_dbm + needed_db + self.receiver.correction_db(like)
+        (noise_dbm + needed_db + self.receiver.correction_db(like)).max(self.floor_dbm)
     }
 
     /// The chance that what lies between two times after the start of a frame of `octets` octets

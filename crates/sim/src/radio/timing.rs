@@ -28,6 +28,9 @@ pub struct Timing {
     pub slot_ns: u64,
     /// `aSIFSTime`.
     pub sifs_ns: u64,
+    /// Slots between SIFS and the first slot of a back-off: 2 make DIFS; with EDCA, the AIFSN of
+    /// the access category (10.23.2.4).
+    pub aifsn: u8,
     /// The first contention window, in slots.
     pub cw_min: u16,
     /// The largest contention window, in slots.
@@ -36,22 +39,17 @@ pub struct Timing {
 
 impl Timing {
     /// Clause 16 alone: 11b, and what an ESP-NOW node at 1 Mbit/s uses.
-    pub const HR: Self = Self { slot_ns: LONG_SLOT_NS, sifs_ns: SIFS_NS, cw_min: 31, cw_max: 1023 };
+    pub const HR: Self =
+        Self { slot_ns: LONG_SLOT_NS, sifs_ns: SIFS_NS, aifsn: 2, cw_min: 31, cw_max: 1023 };
     /// ERP or HT where some station knows the long slot only, and outside a BSS (18.4.5).
     pub const ERP_LONG_SLOT: Self = Self { cw_min: 15, ..Self::HR };
     /// ERP or HT in a BSS in which all know the short slot.
     pub const ERP_SHORT_SLOT: Self = Self { slot_ns: SHORT_SLOT_NS, ..Self::ERP_LONG_SLOT };
 
-    /// DIFS (10.3.2.3.5).
+    /// DIFS (10.3.2.3.5), or the AIFS of an access category.
     #[must_use]
     pub const fn difs_ns(self) -> u64 {
-        self.sifs_ns + 2 * self.slot_ns
-    }
-
-    /// The space of an access category: SIFS + AIFSN slots (10.23.2.4).
-    #[must_use]
-    pub const fn aifs_ns(self, aifsn: u8) -> u64 {
-        self.sifs_ns + aifsn as u64 * self.slot_ns
+        self.sifs_ns + self.aifsn as u64 * self.slot_ns
     }
 
     /// EIFS (10.3.2.3.7): the lowest mandatory rate of this band is 1 Mbit/s.
@@ -99,7 +97,7 @@ mod tests {
         assert_eq!(Timing::HR.eifs_ns(), 364_000);
         assert_eq!(Timing::ERP_SHORT_SLOT.eifs_ns(), 342_000);
         // Best effort in EDCA: SIFS + 3 slots.
-        assert_eq!(Timing::ERP_SHORT_SLOT.aifs_ns(3), 37_000);
+        assert_eq!(Timing { aifsn: 3, ..Timing::ERP_SHORT_SLOT }.difs_ns(), 37_000);
     }
 
     #[test]

@@ -1,9 +1,7 @@
 //! The MAC: saturated rooms against the equations, and the rules one by one.
 
-mod bianchi;
 mod reach;
 mod rig;
 mod rules;
 mod saturated;
 mod script;
-mod walk;

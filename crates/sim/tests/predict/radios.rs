@@ -1,8 +1,8 @@
 //! Radios alone.
 
-use crate::bianchi::refined;
 use crate::rig::{delivered, load, lost, probes, scene};
 use espbench_proto::sample::Cause;
+use espbench_sim::check::bianchi::refined;
 use espbench_sim::lab::predict::{Arrival, Cast, run_bare};
 use espbench_sim::radio::Mode;
 use std::time::Duration;

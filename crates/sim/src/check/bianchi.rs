@@ -9,6 +9,10 @@
 //! Technology 59(3), 2010: a counter that is frozen above zero cannot reach zero in the first slot
 //! after a busy medium, so in that slot only stations send that have just sent and draw zero.
 
+use super::Answer;
+use alloc::vec;
+use alloc::vec::Vec;
+
 /// Times in microseconds and windows, of 802.11b with the long preamble at 1 Mbit/s.
 pub(crate) const SLOT: f64 = 20.0;
 pub(crate) const SIFS: f64 = 10.0;
@@ -19,20 +23,10 @@ pub(crate) const CW_MIN: u32 = 31;
 pub(crate) const CW_MAX: u32 = 1023;
 pub(crate) const ATTEMPTS: usize = 7;
 
-/// What the model says.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Answer {
-    /// Frames that get through, a second.
-    pub(crate) good: f64,
-    /// Frames sent, a second.
-    pub(crate) sent: f64,
-    /// Of these, the share that collides.
-    pub(crate) collide: f64,
-}
-
 /// `stations` that always send, to all (`unicast` false: no answer, no repetition) or to one more
 /// station; MPDUs of `octets`.
-pub(crate) fn refined(stations: usize, octets: u32, unicast: bool) -> Answer {
+#[must_use]
+pub fn refined(stations: usize, octets: u32, unicast: bool) -> Answer {
     let windows: Vec<f64> = (0..if unicast { ATTEMPTS } else { 1 })
         .map(|stage| f64::from(((CW_MIN + 1) << stage).min(CW_MAX + 1)))
         .collect();
@@ -59,11 +53,11 @@ fn solve(stations: usize, windows: &[f64]) -> f64 {
     let (mut low, mut high) = (0.0_f64, 1.0_f64);
     for _ in 0..200 {
         let tau = (low + high) / 2.0;
-        let p = 1.0 - (1.0 - tau).powi(stations as i32 - 1);
+        let p = 1.0 - power(1.0 - tau, stations - 1);
         let (mut attempts, mut slots) = (0.0, 0.0);
         for (stage, window) in windows.iter().enumerate() {
-            attempts += p.powi(stage as i32);
-            slots += p.powi(stage as i32) * window / 2.0;
+            attempts += power(p, stage);
+            slots += power(p, stage) * window / 2.0;
         }
         *if attempts / slots > tau { &mut low } else { &mut high } = tau;
     }
@@ -103,4 +97,9 @@ fn binomial(n: usize, p: f64) -> Vec<f64> {
         chances[0] *= 1.0 - p;
     }
     chances
+}
+
+/// A whole power. `powi` is not in core.
+fn power(base: f64, exponent: usize) -> f64 {
+    libm::pow(base, exponent as f64)
 }

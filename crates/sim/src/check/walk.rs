@@ -6,11 +6,13 @@
 //! - all go on counting at the same time. A station without its ACK notices only when the ACK
 //!   timeout is over (10.3.2.11), 172 us after DIFS; the others are eight slots ahead by then.
 
-use super::bianchi::{ACK, ATTEMPTS, Answer, CW_MAX, CW_MIN, DIFS, PLCP, SIFS, SLOT};
-use espbench_sim::random::{Purpose, Random};
+use super::Answer;
+use super::bianchi::{ACK, ATTEMPTS, CW_MAX, CW_MIN, DIFS, PLCP, SIFS, SLOT};
+use crate::random::{Purpose, Random};
+use alloc::vec::Vec;
 
 /// The ACK timeout, from the end of a frame.
-const TIMEOUT: f64 = SIFS + SLOT + PLCP;
+pub(crate) const TIMEOUT: f64 = SIFS + SLOT + PLCP;
 
 struct Sender {
     counter: u32,
@@ -26,7 +28,19 @@ impl Sender {
 }
 
 /// Goes on until that many frames were sent. All times are whole numbers, so sums are exact.
-pub(crate) fn walk(stations: usize, octets: u32, unicast: bool, frames: u64) -> Answer {
+#[must_use]
+pub fn walk(stations: usize, octets: u32, unicast: bool, frames: u64) -> Answer {
+    with_timeout(stations, octets, unicast, frames, TIMEOUT)
+}
+
+/// The same for unicast, where a station without its ACK goes on counting together with the
+/// others, as if it noticed at once.
+#[must_use]
+pub fn together(stations: usize, octets: u32, frames: u64) -> Answer {
+    with_timeout(stations, octets, true, frames, DIFS)
+}
+
+fn with_timeout(stations: usize, octets: u32, unicast: bool, frames: u64, timeout: f64) -> Answer {
     let mut random = Random::stream(1, 0, Purpose::Board);
     let mut draw = |attempt: usize| {
         let window = ((CW_MIN + 1) << attempt).min(CW_MAX + 1);
@@ -54,7 +68,7 @@ pub(crate) fn walk(stations: usize, octets: u32, unicast: bool, frames: u64) -> 
             let again = unicast && !alone && it.attempt + 1 < ATTEMPTS;
             it.attempt = if again { it.attempt + 1 } else { 0 };
             it.counter = draw(it.attempt);
-            it.wait = if unicast && !alone { TIMEOUT } else { DIFS };
+            it.wait = if unicast && !alone { timeout } else { DIFS };
         }
     }
     let rate = |count: u64| count as f64 / time * 1e6;

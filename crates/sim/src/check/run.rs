@@ -1,0 +1,162 @@
+//! A room for some seconds.
+
+use super::scenario::Scenario;
+use crate::air::Receiver;
+use crate::mac::source::{Poisson, Saturated};
+use crate::mac::{Done, GROUP, Heard, Host, Kind, Missed, OnAir, Packet, Room, Settings};
+use crate::radio::{Capture, ErrorTable, Reader, receiver};
+use alloc::sync::Arc;
+use espbench_proto::time::Instant;
+
+/// What happened in a room.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// How long it was watched.
+    pub seconds: u32,
+    /// Stations that each frame should have reached.
+    pub hearers: u32,
+    /// Data frames sent, repetitions included.
+    pub sent: u64,
+    /// Of these, frames that another one overlapped, anywhere on the same channel.
+    pub overlapped: u64,
+    /// Frames handed up, each hearer counted.
+    pub received: u64,
+    /// Frames that left their queue.
+    pub finished: u64,
+    /// Of these, without an acknowledgement after the last attempt.
+    pub given_up: u64,
+}
+
+impl Counts {
+    fn rate(&self, count: u64) -> f64 {
+        count as f64 / f64::from(self.seconds)
+    }
+
+    /// Frames that a receiver got, a second; for unicast, all of them.
+    #[must_use]
+    pub fn good(&self) -> f64 {
+        if self.hearers == 0 {
+            return self.sent();
+        }
+        self.rate(self.received) / f64::from(self.hearers)
+    }
+
+    /// Frames sent, a second.
+    #[must_use]
+    pub fn sent(&self) -> f64 {
+        self.rate(self.sent)
+    }
+
+    /// The share that overlapped.
+    #[must_use]
+    pub fn collide(&self) -> f64 {
+        self.overlapped as f64 / self.sent as f64
+    }
+
+    /// The share that was given up.
+    #[must_use]
+    pub fn dropped(&self) -> f64 {
+        self.given_up as f64 / self.finished as f64
+    }
+}
+
+/// A receiver as ns-3 has it: noise of 7 dB, preambles from -82 dBm, energy from -62 dBm.
+fn receiver_of_ns3(capture: bool) -> Receiver {
+    let errors = Arc::new(ErrorTable::new());
+    let reader = Reader::new(errors, receiver::Receiver::ideal(7.0)).with_floor(-82.0);
+    let capture = if capture { Capture::EARLY } else { Capture::default() };
+    Receiver::new(reader, -62.0, capture)
+}
+
+/// Lets a scenario go on for some seconds, with ns-3's receivers.
+#[must_use]
+pub fn run(scenario: &Scenario, seed: u64, seconds: u32) -> Counts {
+    let stations = scenario.stations;
+    let settings = (0..stations).map(|station| Settings {
+        channel: scenario.channel(station),
+        timing: scenario.standard.timing(),
+        buffers: 1000,
+        ..Settings::default()
+    });
+    let receiver = receiver_of_ns3(scenario.capture);
+    let mut room = Room::new(seed, scenario.links(), &[receiver], settings);
+    let packet = Packet { to: scenario.to, octets: scenario.octets, mode: scenario.mode, tag: 0 };
+    let count = Counts { seconds, hearers: scenario.hearers(), ..Counts::default() };
+    let Some(rate) = scenario.rate else {
+        let inner = Saturated { packet };
+        inner.start(&mut room, scenario.first..stations);
+        return observe(&mut room, inner, count);
+    };
+    let mut inner = Poisson::new(seed, packet, stations, rate);
+    inner.start(&mut room);
+    observe(&mut room, inner, count)
+}
+
+/// Lets a room go on with a host of its own, and counts. `counts` says for how long.
+pub fn observe<H: Host>(room: &mut Room, inner: H, counts: Counts) -> Counts {
+    let until = room.now().as_nanos() + u64::from(counts.seconds) * 1_000_000_000;
+    let mut host = Observer { inner, counts, busy: [(0, 0); 15] };
+    room.run(&mut host, Instant::from_nanos(until));
+    host.counts
+}
+
+/// Counts what a host's frames do to each other.
+struct Observer<H> {
+    inner: H,
+    counts: Counts,
+    /// Of the busy period that goes on, on each channel: its end and its frames.
+    busy: [(u64, u64); 15],
+}
+
+impl<H: Host> Host for Observer<H> {
+    fn wake(&mut self, room: &mut Room, token: u64) {
+        self.inner.wake(room, token);
+    }
+
+    fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+        self.counts.received += heard.len() as u64;
+        self.inner.heard(room, frame, heard, missed);
+    }
+
+    fn done(&mut self, room: &mut Room, station: u32, done: Done) {
+        self.counts.finished += 1;
+        self.counts.given_up += u64::from(!done.delivered);
+        self.inner.done(room, station, done);
+    }
+
+    fn began(&mut self, frame: &OnAir) {
+        if frame.kind != Kind::Data {
+            return;
+        }
+        self.counts.sent += 1;
+        let (end, together) = &mut self.busy[usize::from(frame.channel).min(14)];
+        if frame.begin >= *end {
+            *together = 0;
+        }
+        *together += 1;
+        self.counts.overlapped += match together {
+            1 => 0,
+            2 => 2,
+            _ => 1,
+        };
+        *end = frame.end.max(*end);
+    }
+}
+
+/// Stations that broadcast now and then, `rate` frames a second in all, spread over channels that
+/// do not hear each other: 1, 6, 11. All hear all alike.
+#[must_use]
+pub fn crowd(seed: u64, stations: u32, channels: u8, rate: f64, seconds: u32) -> Counts {
+    let settings = (0..stations).map(|station| {
+        let channel = 1 + (station % u32::from(channels)) as u8 * 5;
+        Settings { channel, ..Settings::default() }
+    });
+    let links = crate::air::Links::uniform(stations, -40.0);
+    let mut room = Room::new(seed, links, &[Receiver::default()], settings);
+    let packet =
+        Packet { to: GROUP, octets: super::OCTETS, mode: crate::radio::Mode::ESP_NOW, tag: 0 };
+    let mut host = Poisson::new(seed, packet, stations, rate / f64::from(stations));
+    host.start(&mut room);
+    let hearers = stations / u32::from(channels) - 1;
+    observe(&mut room, host, Counts { seconds, hearers, ..Counts::default() })
+}

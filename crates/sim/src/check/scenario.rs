@@ -1,0 +1,277 @@
+//! Rooms with a name.
+
+use super::OCTETS;
+use crate::air::Links;
+use crate::mac::GROUP;
+use crate::radio::{Guard, Hr, Mcs, Mode, Ofdm, Timing, Width};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Write as _;
+
+/// What arrives at whom.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Layout {
+    /// All hear all alike, in dBm.
+    Uniform(f64),
+    /// On a circle of so many metres, by ns-3's `LogDistancePropagationLossModel` as it comes: sent
+    /// with 16.0206 dBm, 46.6777 dB at 1 m, exponent 3.
+    Ring(f64),
+    /// Station 0 hears stations 1 and 2, with these powers, which do not hear each other.
+    Hidden(f64, f64),
+    /// All hear all with -40 dBm, but station 0 hears number `n` of the others `step * n` dB weaker.
+    Slope(f64),
+}
+
+impl Layout {
+    /// What arrives from one at another of so many stations, in dBm.
+    #[must_use]
+    pub fn dbm(self, stations: u32, from: u32, to: u32) -> f64 {
+        let nothing = f64::NEG_INFINITY;
+        match self {
+            Self::Uniform(dbm) => dbm,
+            Self::Ring(radius) => {
+                let turn = f64::from(from.abs_diff(to)) / f64::from(stations);
+                let metres = 2.0 * radius * libm::sin(core::f64::consts::PI * turn);
+                16.0206 - 46.6777 - 30.0 * libm::log10(metres.max(1.0))
+            }
+            Self::Hidden(one, two) => match (from.min(to), from.max(to)) {
+                (0, 1) => one,
+                (0, 2) => two,
+                _ => nothing,
+            },
+            Self::Slope(step) if to == 0 => -40.0 - step * f64::from(from - 1),
+            Self::Slope(_) => -40.0,
+        }
+    }
+}
+
+/// What stations agree on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standard {
+    /// 802.11b: windows from 31, slots of 20 us.
+    B,
+    /// 802.11g outside a network: windows from 15, slots of 20 us.
+    G,
+    /// 802.11n, best effort, in a network whose stations all know the slot of 9 us.
+    N,
+}
+
+impl Standard {
+    /// Slots, spaces and windows.
+    #[must_use]
+    pub const fn timing(self) -> Timing {
+        match self {
+            Self::B => Timing::HR,
+            Self::G => Timing::ERP_LONG_SLOT,
+            Self::N => Timing { aifsn: 3, ..Timing::ERP_SHORT_SLOT },
+        }
+    }
+}
+
+/// A room in which senders send to all, or to station 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// Stations in all.
+    pub stations: u32,
+    /// The first that sends: 0 or 1.
+    pub first: u32,
+    /// To whom all send: [`GROUP`], or station 0 (on channel 6: the first station there).
+    pub to: u32,
+    /// Who hears whom.
+    pub layout: Layout,
+    /// 1: all on channel 1. 2: every other one on channel 6.
+    pub channels: u32,
+    /// How they send.
+    pub mode: Mode,
+    /// Octets of the MPDU.
+    pub octets: u32,
+    /// Frames a second of each sender, by chance; `None`: without rest.
+    pub rate: Option<f64>,
+    /// What they agree on.
+    pub standard: Standard,
+    /// Whether receivers turn to a stronger frame within 16 us.
+    pub capture: bool,
+}
+
+impl Scenario {
+    fn new(name: String, senders: u32, to: u32) -> Self {
+        let first = u32::from(to != GROUP);
+        Self {
+            name,
+            stations: senders + first,
+            first,
+            to,
+            layout: Layout::Uniform(-40.0),
+            channels: 1,
+            mode: Mode::ESP_NOW,
+            octets: OCTETS,
+            rate: None,
+            standard: Standard::B,
+            capture: false,
+        }
+    }
+
+    /// Stations that broadcast without rest.
+    #[must_use]
+    pub fn broadcast(senders: u32) -> Self {
+        Self::new(format!("broadcast-{senders}"), senders, GROUP)
+    }
+
+    /// Stations that send to one more without rest.
+    #[must_use]
+    pub fn unicast(senders: u32) -> Self {
+        Self::new(format!("unicast-{senders}"), senders, 0)
+    }
+
+    /// A hundred stations that broadcast a hundred frames a second in all.
+    #[must_use]
+    pub fn crowd() -> Self {
+        Self { rate: Some(1.0), ..Self::new("crowd-100".into(), 100, GROUP) }
+    }
+
+    /// Five senders to one, in a mode.
+    #[must_use]
+    pub fn in_mode(mode: Mode) -> Self {
+        let standard = if matches!(mode, Mode::Hr(_)) { Standard::B } else { Standard::G };
+        Self { mode, standard, ..Self::new(format!("rate-{mode}"), 5, 0) }
+    }
+
+    /// One sender of UDP datagrams of 1472 bytes at 65 Mbit/s, each acknowledged by itself.
+    #[must_use]
+    pub fn ht() -> Self {
+        Self {
+            mode: Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Long),
+            // UDP and IP 28, LLC 8, MAC header with QoS 26, FCS 4.
+            octets: 1472 + 28 + 8 + 26 + 4,
+            standard: Standard::N,
+            ..Self::new("ht20-mcs7".into(), 1, 0)
+        }
+    }
+
+    fn placed(name: &str, senders: u32, to: u32, layout: Layout, capture: bool) -> Self {
+        Self { layout, capture, ..Self::new(name.into(), senders, to) }
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        all.extend([1, 2, 5, 10, 20, 50, 100].map(Self::broadcast));
+        all.extend([1, 2, 5, 10, 20, 50, 100].map(Self::unicast));
+        all.push(Self::crowd());
+        let modes = [Hr::M1, Hr::M2, Hr::M5, Hr::M11].map(Mode::Hr);
+        all.extend(
+            modes.into_iter().chain([Ofdm::M6, Ofdm::M54].map(Mode::Ofdm)).map(Self::in_mode),
+        );
+        all.push(Self::ht());
+        all.push(Self::placed("hidden", 2, 0, Layout::Hidden(-60.0, -60.0), false));
+        all.push(Self::placed("hidden-near-far", 2, 0, Layout::Hidden(-50.0, -62.0), false));
+        all.push(Self::placed("slope-10", 10, 0, Layout::Slope(3.0), false));
+        all.push(Self::placed("slope-10-capture", 10, 0, Layout::Slope(3.0), true));
+        all.push(Self::placed("ring-20", 20, GROUP, Layout::Ring(1.5), false));
+        all.push(Self {
+            channels: 2,
+            ..Self::placed("channels", 20, GROUP, Layout::Uniform(-40.0), false)
+        });
+        all
+    }
+
+    /// The one with a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().into_iter().find(|it| it.name == name)
+    }
+
+    /// The channel of a station.
+    #[must_use]
+    pub const fn channel(&self, station: u32) -> u8 {
+        if self.channels == 2 && station % 2 == 1 { 6 } else { 1 }
+    }
+
+    /// Who hears whom. What is below -110 dBm is nothing.
+    #[must_use]
+    pub fn links(&self) -> Links {
+        let dbm = |from, to| self.layout.dbm(self.stations, from, to);
+        Links::new(self.stations, -110.0, dbm)
+    }
+
+    /// Stations that a frame from a sender should reach.
+    #[must_use]
+    pub const fn hearers(&self) -> u32 {
+        if self.to == GROUP { self.stations / self.channels - 1 } else { 1 }
+    }
+
+    /// The same room as `bench/ns3/room.cc` reads it, for so many seconds: a word and its values in
+    /// each line.
+    #[must_use]
+    pub fn for_ns3(&self, seconds: f64) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let mut line = |word: &str, value: core::fmt::Arguments<'_>| {
+            let _ = writeln!(text, "{word} {value}");
+        };
+        line("name", format_args!("{}", self.name));
+        line("seconds", format_args!("{seconds}"));
+        line("standard", format_args!("{:?}", self.standard));
+        line("stations", format_args!("{}", self.stations));
+        line("first", format_args!("{}", self.first));
+        line("group", format_args!("{}", u8::from(self.to == GROUP)));
+        line("octets", format_args!("{}", self.octets));
+        line("rate", format_args!("{}", self.rate.unwrap_or(0.0)));
+        line("mode", format_args!("{}", ns3_mode(self.mode)));
+        line("airtime_ns", format_args!("{}", crate::radio::airtime(self.mode, self.octets)));
+        line("capture", format_args!("{}", u8::from(self.capture)));
+        for station in 0..self.stations {
+            line("channel", format_args!("{station} {}", self.channel(station)));
+        }
+        if let Layout::Uniform(dbm) = self.layout {
+            line("everywhere", format_args!("{dbm}"));
+            return text;
+        }
+        for from in 0..self.stations {
+            for to in (0..self.stations).filter(|&to| to != from) {
+                let dbm = self.layout.dbm(self.stations, from, to);
+                if dbm.is_finite() {
+                    line("link", format_args!("{from} {to} {dbm}"));
+                }
+            }
+        }
+        text
+    }
+}
+
+/// ns-3's name of a mode that appears here.
+const fn ns3_mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Hr(Hr::M1) => "DsssRate1Mbps",
+        Mode::Hr(Hr::M2 | Hr::M2Short) => "DsssRate2Mbps",
+        Mode::Hr(Hr::M5 | Hr::M5Short) => "DsssRate5_5Mbps",
+        Mode::Hr(Hr::M11 | Hr::M11Short) => "DsssRate11Mbps",
+        Mode::Ofdm(Ofdm::M54) => "ErpOfdmRate54Mbps",
+        Mode::Ofdm(_) => "ErpOfdmRate6Mbps",
+        Mode::Ht(_) => "HtMcs7",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_different_and_found() {
+        let all = Scenario::all();
+        for it in &all {
+            assert_eq!(Scenario::named(&it.name).as_ref(), Some(it));
+        }
+        assert_eq!(Scenario::named("nowhere"), None);
+    }
+
+    #[test]
+    fn a_room_for_ns3() {
+        let room = Scenario::named("hidden-near-far").map(|it| it.for_ns3(60.0));
+        insta::assert_snapshot!(room.unwrap());
+    }
+}
