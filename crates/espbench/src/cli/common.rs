@@ -6,8 +6,7 @@ use clap::ValueEnum;
 use espbench_measure::run::Site;
 use std::path::{Path, PathBuf};
 
-/// The tool and its version, as a run keeps them.
-pub const TOOL: &str = concat!("espbench ", env!("CARGO_PKG_VERSION"));
+pub use crate::TOOL;
 
 /// How a report is drawn on stdout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

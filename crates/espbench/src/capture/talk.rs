@@ -1,21 +1,7 @@
-//! Capture files: what was on a fleet's air, for Wireshark and tshark.
-//!
-//! The classic format of libpcap (draft-ietf-opsawg-pcap), little-endian. The crate `pcap-file`
-//! would do it too; its 2.0 is of 2023 and its 3.0 not released, and these are two fixed headers.
-//!
-//! | offset | bytes | field of the file header |
-//! |---|---|---|
-//! | 0 | 4 | 0xA1B2C3D4: timestamps in microseconds |
-//! | 4 | 2, 2 | version 2.4 |
-//! | 8 | 4, 4 | reserved |
-//! | 16 | 4 | longest packet that is kept |
-//! | 20 | 4 | link type 127: radiotap, then IEEE 802.11 (`LINKTYPE_IEEE802_11_RADIOTAP`) |
-//!
-//! | offset | bytes | field before each packet |
-//! |---|---|---|
-//! | 0 | 4, 4 | seconds and microseconds |
-//! | 8 | 4, 4 | bytes that follow; bytes that the packet had |
+//! What was on the air of `espnow talk`.
 
+use super::pcapng::{Packet, Section, Writer};
+use crate::TOOL;
 use espbench_proto::time::Instant;
 use espbench_proto::wire::esp_now::{MPDU_MAX, Mpdu, Version};
 use espbench_proto::wire::ieee80211::Ack;
@@ -31,17 +17,12 @@ use std::time::Duration;
 const PREAMBLE: Duration = Duration::from_nanos(Airtime::of(Mode::Hr(Hr::M1), 0).lead_ns());
 /// Between a frame and its acknowledgement.
 const SIFS: Duration = Duration::from_nanos(SIFS_NS);
-/// Longest packet that is kept: far more than radiotap and the longest frame have.
-const SNAP_LEN: u32 = 65_535;
-const LINK_TYPE: u32 = 127;
 
 /// Writes a capture, as a monitor would make it that hears everything: frames that nobody gets,
 /// each attempt of the MAC, and the MAC's acknowledgements.
 #[derive(Debug)]
 pub struct Capture<W> {
-    out: W,
-    /// Packets written.
-    pub packets: u64,
+    out: Writer<W>,
     failed: Option<io::Error>,
 }
 
@@ -50,24 +31,23 @@ impl<W: Write> Capture<W> {
     ///
     /// # Errors
     /// The writer's.
-    pub fn new(mut out: W) -> io::Result<Self> {
-        out.write_all(&0xA1B2_C3D4_u32.to_le_bytes())?;
-        out.write_all(&[2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0])?;
-        out.write_all(&SNAP_LEN.to_le_bytes())?;
-        out.write_all(&LINK_TYPE.to_le_bytes())?;
-        Ok(Self { out, packets: 0, failed: None })
+    pub fn new(out: W) -> io::Result<Self> {
+        let section = Section {
+            hardware: "simulated: nothing of this was on a real air",
+            application: TOOL,
+            ..Section::default()
+        };
+        let mut out = Writer::new(out, &section)?;
+        out.interface("talk", "an ideal medium, heard as a monitor would that hears everything")?;
+        Ok(Self { out, failed: None })
     }
 
     /// Ends it and gives the number of packets.
     ///
     /// # Errors
     /// The first that the writer had.
-    pub fn finish(mut self) -> io::Result<u64> {
-        if let Some(error) = self.failed {
-            return Err(error);
-        }
-        self.out.flush()?;
-        Ok(self.packets)
+    pub fn finish(self) -> io::Result<u64> {
+        self.failed.map_or_else(|| self.out.finish(), Err)
     }
 
     fn frame(&mut self, on_air: &OnAir<'_>) -> io::Result<()> {
@@ -93,9 +73,8 @@ impl<W: Write> Capture<W> {
     }
 
     fn packet(&mut self, tsft: Instant, at: Instant, channel: u8, frame: &[u8]) -> io::Result<()> {
-        let micros = |at: Instant| at.as_nanos() / 1000;
         let radiotap = Radiotap {
-            tsft: Some(micros(tsft)),
+            tsft: Some(tsft.as_nanos() / 1000),
             flags: Some(Radiotap::FCS_AT_END),
             rate: Some(Radiotap::RATE_1M),
             channel: Some(Channel::cck(channel)),
@@ -103,15 +82,8 @@ impl<W: Write> Capture<W> {
         };
         let mut head = [0; Radiotap::EMIT_MAX];
         let head_len = radiotap.emit(&mut head).unwrap_or(0);
-        let len = (head_len + frame.len()) as u32;
-        let (seconds, micros) = (micros(at) / 1_000_000, micros(at) % 1_000_000);
-        for field in [seconds as u32, micros as u32, len, len] {
-            self.out.write_all(&field.to_le_bytes())?;
-        }
-        self.out.write_all(&head[..head_len])?;
-        self.out.write_all(frame)?;
-        self.packets += 1;
-        Ok(())
+        let parts = [&head[..head_len], frame];
+        self.out.packet(&Packet { at, parts, bad: false, comment: "" })
     }
 }
 
@@ -131,6 +103,7 @@ impl<W: Write> Watch for Capture<W> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pcapng::tests::read;
     use super::*;
     use espbench_proto::wire::mac::Mac;
     use espbench_sim::talk::NodeId;
@@ -157,14 +130,20 @@ mod tests {
         });
         capture.note(started, &note);
         assert_eq!(capture.finish().unwrap(), 2);
-        let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
-        assert_eq!([0, 16, 20].map(word), [0xA1B2_C3D4, SNAP_LEN, 127]);
-        let (time, len) = ([24, 28].map(word), word(32) as usize);
-        assert_eq!((time, word(36) as usize), ([1, 500_000 + 192 + 8 * (43 + 25)], len));
-        let (radiotap, frame) = Radiotap::parse(&bytes[40..40 + len]).unwrap();
+        let blocks = read(&bytes);
+        let packet = |at: usize| {
+            let body = &blocks[2 + at].body;
+            let word = |at: usize| u32::from_le_bytes(body[at..at + 4].try_into().unwrap());
+            let time = u64::from(word(4)) << 32 | u64::from(word(8));
+            (time, body[20..20 + word(12) as usize].to_vec())
+        };
+        let (time, bytes) = packet(0);
+        let took = Duration::from_micros(192 + 8 * (43 + 25));
+        assert_eq!(time, (started + took).as_nanos());
+        let (radiotap, frame) = Radiotap::parse(&bytes).unwrap();
         assert_eq!(radiotap.channel.and_then(Channel::number), Some(6));
         assert_eq!((frame.len(), frame[1] & 8), (43 + 25, 8), "a retry");
-        let rest = &bytes[40 + len..];
-        assert_eq!(rest.len(), 16 + (len - frame.len()) + 14);
+        let (_, bytes) = packet(1);
+        assert_eq!(Radiotap::parse(&bytes).unwrap().1.len(), 14);
     }
 }

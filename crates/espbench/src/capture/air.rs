@@ -1,0 +1,313 @@
+//! The air of the virtual lab: all that is on it, as a monitor would write it that misses nothing
+//! and stands where one of the stations does.
+//!
+//! - Every frame is there with its own bytes, once for each attempt, acknowledgements, beacons and
+//!   other people's frames too. It stands at the time of its end; radiotap's TSFT is when its first
+//!   bit came.
+//! - The signal is what reaches the observer's place; the observer's own frames have none.
+//! - A frame that none of those could read whom it was for has the bad-FCS flag, a wrong FCS and a
+//!   comment that says why. One that only some could not read is whole, with a comment.
+//! - Beacons have the bytes of a real one. Frames of other people's stations have an encrypted body
+//!   of zeros, since nobody here knows what they say.
+//! - Time is virtual, from 1970 on: the same seed gives the same file.
+
+use super::pcapng::{Packet, Section, Writer};
+use crate::TOOL;
+use espbench_proto::time::Instant;
+use espbench_proto::wire::beacon::Beacon;
+use espbench_proto::wire::esp_now::{MPDU_MAX, Mpdu, Version};
+use espbench_proto::wire::ieee80211::{Ack, FCS_LEN, FrameControl, HEADER_LEN, Header, append_fcs};
+use espbench_proto::wire::mac::Mac;
+use espbench_proto::wire::radiotap::{Channel, McsField, Radiotap};
+use espbench_sim::lab::run::{Content, Tap};
+use espbench_sim::lab::scene::Scene;
+use espbench_sim::lab::trace::{Flight, What};
+use espbench_sim::radio::mode::{Guard, Preamble, Width};
+use espbench_sim::radio::{Airtime, Mode};
+use espbench_sim::talk::NodeId;
+use espbench_sim::talk::note::{Note, Watch};
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::time::Duration;
+
+/// Octets of the CCMP header and of the MIC behind the body (12.5.3.2).
+const CCMP_LEN: usize = 8 + 8;
+/// Extended IV, key 0 (12.5.3.2).
+const CCMP_HEADER: [u8; 8] = [0, 0, 0, 0x20, 0, 0, 0, 0];
+/// A time unit (3.1).
+const TU: Duration = Duration::from_micros(1024);
+
+/// What a capture is of.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// The room.
+    pub scene: &'a Scene,
+    /// The seed that its shadowing is drawn from.
+    pub seed: u64,
+    /// The station at whose place the monitor stands.
+    pub observer: u32,
+    /// What is done there, in words.
+    pub what: &'a str,
+}
+
+/// Writes a capture of a lab.
+#[derive(Debug)]
+pub struct Air<W> {
+    out: Writer<W>,
+    stations: Vec<Station>,
+    devices: usize,
+    observer: u32,
+    buf: Vec<u8>,
+    failed: Option<io::Error>,
+}
+
+/// What is known of a station.
+#[derive(Debug)]
+struct Station {
+    mac: Mac,
+    signal: Option<i8>,
+    /// Of an access point.
+    beacon: Option<Network>,
+}
+
+#[derive(Debug)]
+struct Network {
+    ssid: String,
+    protected: bool,
+    interval: u16,
+}
+
+impl<W: Write> Air<W> {
+    /// Begins a capture.
+    ///
+    /// # Errors
+    /// The writer's.
+    pub fn new(out: W, origin: &Origin<'_>) -> io::Result<Self> {
+        let Origin { scene, seed, observer, what } = *origin;
+        let stations = stations(origin);
+        let comment = format!("{what}. Lab {}: {}. Seed {seed}.", scene.name, scene.title);
+        let section = Section {
+            hardware: "simulated: nothing of this was on a real air",
+            os: "virtual time",
+            application: TOOL,
+            comment: &comment,
+        };
+        let mut out = Writer::new(out, &section)?;
+        let names: Vec<String> = names(scene);
+        let place = names.get(observer as usize).map_or("nobody", String::as_str);
+        out.interface(place, &format!("a monitor that hears everything, at the place of {place}"))?;
+        out.names(stations.iter().map(|it| it.mac).zip(names.iter().map(String::as_str)))?;
+        let devices = scene.devices.len();
+        Ok(Self { out, stations, devices, observer, buf: vec![0; MPDU_MAX], failed: None })
+    }
+
+    /// Ends it and gives the number of packets.
+    ///
+    /// # Errors
+    /// The first that the writer had.
+    pub fn finish(self) -> io::Result<u64> {
+        self.failed.map_or_else(|| self.out.finish(), Err)
+    }
+
+    fn mac(&self, station: u32) -> Mac {
+        self.stations.get(station as usize).map_or(Mac::BROADCAST, |it| it.mac)
+    }
+
+    fn frame(&mut self, flight: &Flight, content: Option<Content<'_>>) -> io::Result<()> {
+        let len = self.bytes(flight, content).unwrap_or(0);
+        let unread = flight.heard == 0 && flight.collided + flight.noise > 0;
+        if unread && let Some(last) = self.buf[..len].last_mut() {
+            *last = !*last;
+        }
+        let station = self.stations.get(flight.from as usize);
+        let signal = station.filter(|_| flight.from != self.observer).and_then(|it| it.signal);
+        let mut head = [0; Radiotap::EMIT_MAX];
+        let head_len = radiotap(flight, signal, unread).emit(&mut head).unwrap_or(0);
+        let comment = comment(flight);
+        let parts = [&head[..head_len], &self.buf[..len]];
+        self.out.packet(&Packet { at: flight.end, parts, bad: unread, comment: &comment })
+    }
+
+    /// Writes the frame into the buffer and gives its length.
+    fn bytes(&mut self, flight: &Flight, content: Option<Content<'_>>) -> Option<usize> {
+        let octets = flight.octets as usize;
+        self.buf.resize(octets.max(MPDU_MAX), 0);
+        let to = flight.to.map_or(Mac::BROADCAST, |to| self.mac(to));
+        match (flight.what, content) {
+            (What::Ack, _) => {
+                let ack = Ack { duration: 0, receiver: to }.emit();
+                self.buf[..ack.len()].copy_from_slice(&ack);
+                Some(ack.len())
+            }
+            (What::Data, Some(content)) => {
+                let mpdu = Mpdu {
+                    receiver: content.to,
+                    transmitter: content.from,
+                    sequence: flight.sequence,
+                    retry: flight.attempt > 1,
+                    random: random(flight),
+                    version: Version::of_data(content.data.len()),
+                };
+                mpdu.emit_with_fcs(content.data, &mut self.buf)
+            }
+            (What::Beacon, _) => self.beacon(flight),
+            (What::Background | What::Data, _) => {
+                let from = self.mac(flight.from);
+                data(flight, from, to, &mut self.buf[..octets])
+            }
+        }
+    }
+
+    fn beacon(&mut self, flight: &Flight) -> Option<usize> {
+        let station = self.stations.get(flight.from as usize)?;
+        let network = station.beacon.as_ref()?;
+        let beacon = Beacon {
+            bssid: station.mac,
+            sequence: flight.sequence,
+            timestamp: micros(flight.begin),
+            interval: network.interval,
+            ssid: &network.ssid,
+            channel: flight.channel,
+            protected: network.protected,
+        };
+        beacon.emit_with_fcs(flight.octets as usize, &mut self.buf)
+    }
+}
+
+/// Who stands in the room. Access points and background stations have locally administered
+/// addresses; devices have those of their consoles.
+fn stations(origin: &Origin<'_>) -> Vec<Station> {
+    let Origin { scene, seed, observer, .. } = *origin;
+    let macs = (0..scene.devices.len()).map(|at| (NodeId(at as u16).mac(), None));
+    let local = |kind: u8, at: usize| Mac([2, 0, 0, kind, (at >> 8) as u8, at as u8]);
+    let routers = scene.routers.iter().enumerate().map(|(at, router)| {
+        let network = Network {
+            ssid: router.ssid.clone(),
+            protected: !router.password.is_empty(),
+            interval: (router.beacon.as_micros() / TU.as_micros()).min(0xFFFF) as u16,
+        };
+        (local(1, at), Some(network))
+    });
+    let others = (0..scene.background.len()).map(|at| (local(2, at), None));
+    let all = macs.chain(routers).chain(others).enumerate();
+    all.map(|(number, (mac, beacon))| {
+        let dbm = scene.arriving_dbm(seed, number as u32, observer);
+        let signal = dbm.is_finite().then_some(dbm.round().clamp(-128.0, 127.0) as i8);
+        Station { mac, signal, beacon }
+    })
+    .collect()
+}
+
+fn names(scene: &Scene) -> Vec<String> {
+    let devices = (0..scene.devices.len()).map(|at| format!("node{at}"));
+    let routers = scene.routers.iter().map(|it| it.name.clone());
+    devices.chain(routers).chain(scene.background.iter().map(|it| it.name.clone())).collect()
+}
+
+const fn micros(at: Instant) -> u64 {
+    at.as_nanos() / 1000
+}
+
+/// The random value of a frame: new for each, the same for its retries and in each run.
+fn random(flight: &Flight) -> [u8; 4] {
+    let frame = u64::from(flight.from) << 12 | u64::from(flight.sequence);
+    let mixed = (frame ^ flight.queued.as_nanos()).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    ((mixed >> 32) as u32).to_le_bytes()
+}
+
+/// A frame of other people: as long as it was, encrypted, with a body of zeros. One that is too
+/// short for that has no body.
+fn data(flight: &Flight, from: Mac, to: Mac, buf: &mut [u8]) -> Option<usize> {
+    let long = buf.len() >= HEADER_LEN + CCMP_LEN + FCS_LEN;
+    let control = if long { FrameControl::DATA.with_protection() } else { FrameControl::NULL };
+    let header = Header {
+        control: control.with_retry(flight.attempt > 1),
+        duration: 0,
+        receiver: to,
+        transmitter: from,
+        bssid: Mac([2, 0, 0, 2, 0xFF, 0xFF]),
+        sequence: flight.sequence & 0x0FFF,
+        fragment: 0,
+    };
+    buf.fill(0);
+    buf.get_mut(..HEADER_LEN)?.copy_from_slice(&header.emit());
+    if !long {
+        return append_fcs(buf, HEADER_LEN);
+    }
+    buf[HEADER_LEN..HEADER_LEN + CCMP_HEADER.len()].copy_from_slice(&CCMP_HEADER);
+    let len = buf.len() - FCS_LEN;
+    append_fcs(buf, len)
+}
+
+fn radiotap(flight: &Flight, signal: Option<i8>, unread: bool) -> Radiotap {
+    let lead = Airtime::of(flight.mode, flight.octets).lead_ns();
+    let mut flags = Radiotap::FCS_AT_END | if unread { Radiotap::BAD_FCS } else { 0 };
+    let (mut rate, mut mcs) = (None, None);
+    let channel = match flight.mode {
+        Mode::Hr(hr) => {
+            rate = Some(hr.half_mbit() as u8);
+            if hr.preamble() == Preamble::Short {
+                flags |= Radiotap::SHORT_PREAMBLE;
+            }
+            Channel::cck(flight.channel)
+        }
+        Mode::Ofdm(_) => {
+            rate = Some((flight.mode.kbit_s() / 500) as u8);
+            Channel::ofdm(flight.channel)
+        }
+        Mode::Ht(ht) => {
+            let (wide, short) = (ht.width == Width::Mhz40, ht.guard == Guard::Short);
+            mcs = Some(McsField::mixed(ht.mcs as u8, wide, short));
+            Channel::ofdm(flight.channel)
+        }
+    };
+    Radiotap {
+        tsft: Some(micros(flight.begin + Duration::from_nanos(lead))),
+        flags: Some(flags),
+        rate,
+        channel: Some(channel),
+        signal,
+        mcs,
+        ..Radiotap::default()
+    }
+}
+
+/// What a reader would not see in the bytes.
+fn comment(flight: &Flight) -> Cow<'static, str> {
+    let Flight { heard, collided, noise, attempt, .. } = *flight;
+    if collided + noise == 0 {
+        return "".into();
+    }
+    let all = heard + collided + noise;
+    let mut text = match (collided, noise) {
+        (_, 0) => format!("collision: {collided} of {all} that it was for could not read it"),
+        (0, _) => format!("too weak: {noise} of {all} that it was for could not read it"),
+        _ => format!(
+            "collision: {collided} of {all} that it was for could not read it, and {noise} found it too weak"
+        ),
+    };
+    if attempt > 1 {
+        text.push_str(&format!("; attempt {attempt}"));
+    }
+    text.into()
+}
+
+impl<W: Write> Watch for Air<W> {
+    fn note(&mut self, _: Instant, _: &Note<'_>) {}
+}
+
+impl<W: Write> Tap for Air<W> {
+    fn flight(&mut self, flight: &Flight, content: Option<Content<'_>>) {
+        if let Some(content) = &content
+            && let Some(station) = self.stations[..self.devices].get_mut(flight.from as usize)
+        {
+            station.mac = content.from;
+        }
+        if self.failed.is_none() {
+            self.failed = self.frame(flight, content).err();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
