@@ -285,6 +285,12 @@ impl Ear {
         self.reads = NOTHING;
     }
 
+    /// It is switched off, or being tuned: what it reads is gone.
+    pub(crate) fn go_deaf(&mut self) {
+        self.deaf = true;
+        self.reads = NOTHING;
+    }
+
     /// Since when it reads the frame it reads.
     pub(crate) const fn reads_since(&self) -> u64 {
         self.since

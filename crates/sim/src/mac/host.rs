@@ -43,6 +43,11 @@ pub trait Host {
         let _ = (room, token);
     }
 
+    /// The time that was set with [`Room::alarm`] for that station.
+    fn alarm(&mut self, room: &mut Room, station: u32) {
+        let _ = (room, station);
+    }
+
     /// A data frame has ended. `heard` are the stations above whose MAC it goes: for unicast its
     /// addressee, if it read it and it is no duplicate. `missed` are those for whom it was and who
     /// could not read it. Called once a frame.

@@ -40,6 +40,8 @@ pub(crate) struct Station {
     pub(crate) engaged: bool,
     /// Attempts of the head of the queue.
     pub(crate) attempt: u8,
+    /// It is switched off.
+    pub(crate) off: bool,
     /// When its last hop is over.
     pub(crate) tuned: u64,
     sequence: u16,
@@ -59,6 +61,7 @@ impl Station {
             settings,
             engaged: false,
             attempt: 0,
+            off: false,
             tuned: 0,
             sequence: 0,
             random: Random::stream(seed, number, Purpose::BackOff),
@@ -107,7 +110,7 @@ impl Station {
         let settings = &self.settings;
         let long = octets > settings.rts_threshold;
         let limit = if long { settings.long_retry_limit } else { settings.short_retry_limit };
-        let again = self.attempt < limit;
+        let again = self.attempt < limit && !self.off;
         self.window =
             if again { settings.timing.wider(self.window) } else { settings.timing.cw_min };
         again

@@ -69,7 +69,7 @@ impl<W: Watch> Outside for Ether<'_, W> {
         self.queue.push(at, Due { node, life, what: What::Cue(cue) });
     }
 
-    fn silence(&mut self, node: NodeId) {
+    fn silence(&mut self, node: NodeId, _: u32) {
         let station = &mut self.stations[node.index()];
         station.sending = Sending::default();
         for frame in station.waiting.drain(..) {

@@ -18,9 +18,9 @@ use espbench_proto::time::Instant;
 pub const SLOT_SIZE: u32 = 0x10_0000;
 
 /// Reason of a reset: power was switched on (`ESP_RST_POWERON`, `esp_system.h` of ESP-IDF).
-pub(super) const POWER_ON: u32 = 1;
+pub(crate) const POWER_ON: u32 = 1;
 /// The firmware asked for it (`ESP_RST_SW`).
-pub(super) const SOFTWARE: u32 = 3;
+pub(crate) const SOFTWARE: u32 = 3;
 
 /// A level that a pin was set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,17 +68,17 @@ impl fmt::Debug for Costs {
 pub struct Line {
     /// Bits a second; a byte is ten (start, eight, stop).
     pub baud: u32,
-    /// Bytes that the FIFO holds: 128 (`SOC_UART_FIFO_LEN`, `soc_caps.h` of ESP-IDF).
+    /// Bytes that the FIFO holds: 128 on this family (`SOC_UART_FIFO_LEN`, `soc_caps.h` of ESP-IDF).
     pub fifo: u32,
     /// When the last byte is out.
     empty: Instant,
 }
 
 impl Line {
-    /// A line with the FIFO of the family.
+    /// A line at rest.
     #[must_use]
-    pub const fn new(baud: u32) -> Self {
-        Self { baud, fifo: 128, empty: Instant::ZERO }
+    pub const fn new(baud: u32, fifo: u32) -> Self {
+        Self { baud, fifo, empty: Instant::ZERO }
     }
 
     fn time(&self, bytes: u32) -> Duration {

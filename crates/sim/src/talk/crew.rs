@@ -94,8 +94,8 @@ pub(crate) trait Outside {
     /// [`Crew::cue`] shall be called then.
     fn schedule(&mut self, at: Instant, node: NodeId, life: u32, cue: Cue);
 
-    /// A device is switched off: what its radio had is gone.
-    fn silence(&mut self, node: NodeId);
+    /// A device is switched off: what its radio had is gone. `life` is that of its next start.
+    fn silence(&mut self, node: NodeId, life: u32);
 
     /// A device is switched on, on channel 1.
     fn switched_on(&mut self, node: NodeId) {
@@ -108,8 +108,8 @@ pub(crate) trait Outside {
     }
 
     /// A device tells its application something.
-    fn told(&mut self, node: NodeId, life: u32, event: Event) {
-        let _ = (node, life, event);
+    fn told(&mut self, node: NodeId, life: u32, event: Event, board: &mut MemoryBoard) {
+        let _ = (node, life, event, board);
     }
 }
 
@@ -267,7 +267,7 @@ impl<D: Device> Crew<D> {
         member.terminal.reset();
         member.board.reset(reason);
         member.resets += 1;
-        out.silence(node);
+        out.silence(node, self.members[node.index()].life);
         out.watch().note(self.now, &Note::Reset { node });
         true
     }
@@ -420,7 +420,7 @@ impl<D: Device> Crew<D> {
         let member = &mut self.members[node.index()];
         member.events.push((self.now, event));
         out.watch().note(self.now, &Note::Event { node, event });
-        out.told(node, member.life, event);
+        out.told(node, member.life, event, &mut member.board);
         if event == Event::Restart && self.switch_off(out, node, SOFTWARE) {
             self.switch_on(out, node);
         }

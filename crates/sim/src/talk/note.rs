@@ -3,7 +3,7 @@
 use super::device::NodeId;
 use core::time::Duration;
 use espbench_proto::node::esp_now::task::Event;
-use espbench_proto::sample::Sample;
+use espbench_proto::sample::{Cause, Sample};
 use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
 
@@ -34,7 +34,8 @@ pub struct OnAir<'a> {
     pub heard: &'a [NodeId],
     /// Who could have, and why not.
     pub missed: &'a [(NodeId, Why)],
-    /// Unicast: whether the acknowledgement came back.
+    /// Unicast: whether the acknowledgement came back; in a lab, whether the receiver read the frame
+    /// and so answers.
     pub acknowledged: Option<bool>,
 }
 
@@ -51,9 +52,22 @@ pub enum Why {
     Off,
     /// Its MAC has it already.
     Duplicate,
+    /// Another frame was there, or the receiver was sending.
+    Collision,
+    /// Too weak.
+    Noise,
 }
 
 impl Why {
+    /// What a radio's cause is here.
+    pub(crate) const fn of(cause: Cause) -> Self {
+        match cause {
+            Cause::Collision => Self::Collision,
+            Cause::Noise => Self::Noise,
+            _ => Self::Loss,
+        }
+    }
+
     /// In a transcript.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -63,6 +77,8 @@ impl Why {
             Self::Channel => "on another channel",
             Self::Off => "off",
             Self::Duplicate => "a duplicate to the MAC",
+            Self::Collision => "collided",
+            Self::Noise => "too weak",
         }
     }
 }

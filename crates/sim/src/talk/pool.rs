@@ -79,6 +79,18 @@ impl Pool {
         &self.frames[handle.0 as usize]
     }
 
+    /// The bytes of a frame that is held, to be given back with [`Pool::take_back`]; with them its
+    /// sender's address and its receiver's.
+    pub(crate) fn lend(&mut self, handle: Handle) -> (Vec<u8>, Mac, Mac) {
+        let frame = &mut self.frames[handle.0 as usize];
+        (core::mem::take(&mut frame.data), frame.from, frame.to)
+    }
+
+    /// Bytes that were lent come back.
+    pub(crate) fn take_back(&mut self, handle: Handle, data: Vec<u8>) {
+        self.frames[handle.0 as usize].data = data;
+    }
+
     /// One more holds it.
     pub(crate) fn share(&mut self, handle: Handle) {
         self.frames[handle.0 as usize].holders += 1;

@@ -2,28 +2,57 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`tap`] | who is told of frames |
+//! | `tap` | who is told of frames |
+//! | `stage` | crew and room: each is the other's outside |
+//! | `driver` | buffers between a node and its station's MAC |
+//! | `costs` | a profile as what a board asks |
+//! | `others` | routers and background stations |
+//! | `blame` | why a probe was lost |
+//! | `join` | a device joins a router |
+//! | `count` | what was counted, by name |
 
+mod blame;
+mod costs;
+mod count;
+mod driver;
+mod join;
+mod others;
+mod stage;
 mod tap;
+#[cfg(test)]
+mod tests;
 
 pub use crate::talk::fleet::{Printed, Stuck};
+pub use driver::Drops;
 pub use tap::{Content, Tap};
 
-use super::record::Record;
-use super::scene::Scene;
-use crate::mac;
-use crate::talk::node::{Node, fleet_of};
-use crate::talk::{Fleet, MemoryBoard, NodeId, Setup};
+use super::scene::{Device, Scene};
+use crate::mac::{self, Room};
+use crate::random::{Purpose, Random};
+use crate::talk::board::POWER_ON;
+use crate::talk::crew::{Crew, Cue};
+use crate::talk::node::Node;
+use crate::talk::{Birth, Image, MemoryBoard, NodeId};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::node::esp_now::board::{Board as _, Key};
+use driver::Driver;
+use espbench_proto::node::esp_now::board::{Board as _, Key, Slot};
 use espbench_proto::node::esp_now::device::Dropped;
 use espbench_proto::node::esp_now::engine::Counters;
 use espbench_proto::node::esp_now::task::Event;
 use espbench_proto::sample::Sample;
 use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
+use others::Others;
+use stage::{Ether, Link, Stage, Wake};
+
+/// Devices are switched on within this time, at random, so that their ticks and their first frames
+/// do not coincide.
+const STAGGER: Duration = Duration::from_millis(100);
+
+/// What a device runs if its board has no image yet.
+const IMAGE: (u32, &str) = (0x1_0000, "1.0.0");
 
 /// The devices, routers and other people's stations of a scene, in virtual time. `W` is told what
 /// happens.
@@ -32,46 +61,116 @@ use espbench_proto::wire::mac::Mac;
 pub struct Lab<W = ()> {
     /// Is told what happens.
     pub watch: W,
-    fleet: Fleet<Box<Node>, ()>,
-    devices: usize,
+    room: Room,
+    crew: Crew<Box<Node>>,
+    ether: Ether,
+    stuck: Option<Stuck>,
 }
 
 impl<W> core::fmt::Debug for Lab<W> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Lab").field("devices", &self.devices).finish_non_exhaustive()
+        let devices = self.crew.members.len();
+        f.debug_struct("Lab").field("room", &self.room).field("devices", &devices).finish()
+    }
+}
+
+/// Makes the node of a device whenever it is switched on.
+fn maker(devices: Vec<Device>) -> impl FnMut(&Birth, &mut MemoryBoard) -> Box<Node> {
+    let image = Image::synthetic(IMAGE.0, IMAGE.1, 0);
+    move |birth, board| {
+        if board.image_len(Slot::Running) == 0 {
+            board.install(Slot::Running, image.clone());
+        }
+        let device = &devices[birth.node.index()];
+        let settings = device.settings.clone();
+        let mut node =
+            Box::new(Node::new(Instant::ZERO, board, birth.mac, settings, &device.services));
+        let shared = node.shared_mut();
+        // The application's `esp_wifi_set_channel` and `esp_log_level_set`.
+        shared.air.channel = device.channel;
+        shared.print.uart = device.log;
+        node
     }
 }
 
 impl<W: Tap> Lab<W> {
     /// The room of a scene. All chance comes from `seed`. Devices are switched on when time goes
-    /// on, at a chance within the first tick of their clocks.
+    /// on, within the first 100 ms.
     #[must_use]
     pub fn new(scene: &Scene, seed: u64, watch: W) -> Self {
-        let devices = scene.devices.clone();
-        let setup = Setup { seed, ..Setup::default() };
-        let count = devices.len();
-        let mut fleet = fleet_of(setup, (), move |node| {
-            devices[node.index()..].first().map_or_else(Default::default, |device| {
-                (device.settings.clone(), device.services.clone())
-            })
-        });
-        fleet.add_many(count);
-        Self { watch, fleet, devices: count }
+        let mut radio = scene.radio(seed);
+        for settings in radio.settings.iter_mut().take(scene.devices.len()) {
+            // The driver counts them; one more for the last frame of a device that was reset.
+            settings.buffers += 1;
+        }
+        let room = Room::new(seed, radio.links, &radio.receivers, radio.settings)
+            .with_medium(radio.medium);
+        let mut crew = Crew::new(Box::new(maker(scene.devices.clone())), true);
+        for (i, device) in scene.devices.iter().enumerate() {
+            let mut board = MemoryBoard::new(seed, NodeId(i as u16));
+            costs::install(&mut board, &device.profile);
+            crew.add(board, device.profile.boot);
+        }
+        let drivers = scene.devices.iter();
+        let ether = Ether {
+            pool: Default::default(),
+            frames: 0,
+            drivers: drivers.map(|it| Driver::new(it.profile.clone(), it.mode)).collect(),
+            others: Others::new(scene, seed),
+            joining: Default::default(),
+            heard: Vec::new(),
+            missed: Vec::new(),
+        };
+        let mut lab = Self { watch, room, crew, ether, stuck: None };
+        lab.begin(seed);
+        lab
+    }
+
+    /// Asks for all first events.
+    fn begin(&mut self, seed: u64) {
+        for node in 0..self.crew.members.len() as u16 {
+            let wait = Random::stream(seed, u32::from(node), Purpose::Start).time_below(STAGGER);
+            self.room.switch_off(u32::from(node));
+            self.room.wake_in(wait, Wake::Cue(Cue::Start, NodeId(node), 0).token());
+        }
+        let (beacons, loads) = self.ether.others.starts(seed);
+        for (router, at) in beacons.into_iter().enumerate() {
+            self.room.wake_at(at, Wake::Beacon(router as u32).token());
+        }
+        for (station, at) in loads.into_iter().enumerate() {
+            if let Some(at) = at {
+                self.room.wake_at(at, Wake::Load(station as u32).token());
+            }
+        }
+    }
+
+    /// Lets something be done with the devices, with the room outside of them.
+    fn with_crew<T>(&mut self, act: impl FnOnce(&mut Crew<Box<Node>>, &mut Link<'_, W>) -> T) -> T {
+        self.crew.now = self.room.now();
+        let (room, ether, watch) = (&mut self.room, &mut self.ether, &mut self.watch);
+        act(&mut self.crew, &mut Link { room, ether, watch })
+    }
+
+    /// Does what is next if it is not after `until`; else it is `until`, and the answer is false.
+    fn step(&mut self, until: Instant) -> Result<bool, Stuck> {
+        let Self { watch, room, crew, ether, stuck } = self;
+        let goes_on = room.step(&mut Stage { watch, crew, ether, stuck }, until);
+        stuck.take().map_or(Ok(goes_on), Err)
     }
 
     /// Now, on the lab's clock.
     pub fn now(&self) -> Instant {
-        self.fleet.now()
+        self.room.now()
     }
 
     /// How many devices there are.
     pub fn count(&self) -> usize {
-        self.devices
+        self.crew.members.len()
     }
 
     /// Its devices.
     pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<W> {
-        (0..self.devices as u16).map(NodeId)
+        (0..self.count() as u16).map(NodeId)
     }
 
     /// Lets time go on to that instant.
@@ -79,7 +178,8 @@ impl<W: Tap> Lab<W> {
     /// # Errors
     /// [`Stuck`].
     pub fn run_until(&mut self, until: Instant) -> Result<(), Stuck> {
-        self.fleet.run_until(until)
+        while self.step(until)? {}
+        Ok(())
     }
 
     /// Lets so much time pass.
@@ -102,11 +202,12 @@ impl<W: Tap> Lab<W> {
         mut is_so: impl FnMut(&Self) -> bool,
     ) -> Result<bool, Stuck> {
         let until = self.now() + most;
+        let mut asked = None;
         loop {
-            if is_so(self) {
+            if asked.replace(self.crew.news) != Some(self.crew.news) && is_so(self) {
                 return Ok(true);
             }
-            if !self.fleet.step(until)? {
+            if !self.step(until)? {
                 return Ok(is_so(self));
             }
         }
@@ -117,48 +218,48 @@ impl<W: Tap> Lab<W> {
     /// # Panics
     /// Here and below: there is no such node.
     pub fn command(&mut self, node: NodeId, text: &str) {
-        self.fleet.command(node, text);
+        self.with_crew(|crew, link| crew.command(link, node, text));
     }
 
     /// Commands of a node that are not typed to their end.
     pub fn pending(&self, node: NodeId) -> usize {
-        self.fleet.pending(node)
+        self.crew.member(node).terminal.pending()
     }
 
     /// The lines that a node has printed, without prompts and echoes.
     pub fn lines(&self, node: NodeId) -> &[Printed] {
-        self.fleet.lines(node)
+        &self.crew.member(node).lines
     }
 
     /// What a node has told its application.
     pub fn events(&self, node: NodeId) -> &[(Instant, Event)] {
-        self.fleet.events(node)
+        &self.crew.member(node).events
     }
 
     /// Payloads that a node has handed to its application, each with when and from whom.
     pub fn data(&self, node: NodeId) -> &[(Instant, Mac, Vec<u8>)] {
-        self.fleet.data(node)
+        &self.crew.member(node).data
     }
 
     /// The samples that a node has recorded since they were last taken; its own clock. A lost probe
     /// has the cause that the lab knows.
     pub fn samples(&self, node: NodeId) -> &[Sample] {
-        self.fleet.samples(node)
+        &self.crew.member(node).samples
     }
 
     /// Takes the samples of a node.
     pub fn take_samples(&mut self, node: NodeId) -> Vec<Sample> {
-        self.fleet.samples(node).to_vec()
+        core::mem::take(&mut self.crew.members[node.index()].samples)
     }
 
     /// A node's board: its pins' edges, its flash, what it stores.
     pub fn board(&self, node: NodeId) -> &MemoryBoard {
-        self.fleet.board(node)
+        &self.crew.member(node).board
     }
 
     /// A node's board, to put an image or a key into it.
     pub fn board_mut(&mut self, node: NodeId) -> &mut MemoryBoard {
-        self.fleet.board_mut(node)
+        &mut self.crew.members[node.index()].board
     }
 
     /// Stores a key of the application layer on these nodes; they have it from their next start on,
@@ -175,33 +276,34 @@ impl<W: Tap> Lab<W> {
     /// Switches a node off and on: what it had in RAM is gone, its board stays. It starts again
     /// after its profile's `boot`.
     pub fn reset(&mut self, node: NodeId) {
-        self.fleet.reset(node);
+        self.with_crew(|crew, link| crew.reset(link, node));
     }
 
     /// Switches a node off, until [`Lab::switch_on`].
     pub fn switch_off(&mut self, node: NodeId) {
-        let _ = node;
+        self.with_crew(|crew, link| crew.switch_off(link, node, POWER_ON));
     }
 
     /// Switches a node on that is off; it runs after its profile's `boot`.
     pub fn switch_on(&mut self, node: NodeId) {
-        let _ = node;
+        if self.device(node).is_none() {
+            self.with_crew(|crew, link| crew.switch_on(link, node));
+        }
     }
 
     /// A device, unless it is off.
     pub fn device(&self, node: NodeId) -> Option<&Node> {
-        self.fleet.device(node).map(|it| &**it)
+        self.crew.member(node).device.as_deref()
     }
 
     /// The channel that a node is on.
     pub fn channel(&self, node: NodeId) -> u8 {
-        self.fleet.channel(node)
+        self.room.channel(u32::from(node.0))
     }
 
     /// What the MAC of a station has counted: devices, then routers, then background.
     pub fn mac_counters(&self, station: u32) -> mac::Counters {
-        let _ = station;
-        mac::Counters::default()
+        self.room.counters(station)
     }
 
     /// What a node's engine has counted since its start; zeros while it is off.
@@ -214,9 +316,13 @@ impl<W: Tap> Lab<W> {
         self.device(node).map_or_else(Dropped::default, Node::dropped)
     }
 
-    /// Adds what all devices have counted to a record, by name: `frames-sent`, `retries`,
-    /// `collided`, `noise`, `given-up`, `refused`, `queue-drops`, `receive-drops`, `duplicates`.
-    pub fn count_all(&self, record: &mut dyn Record) {
-        let _ = record;
+    /// What the driver of a node has dropped.
+    pub fn drops(&self, node: NodeId) -> Drops {
+        self.ether.drivers[node.index()].drops
+    }
+
+    /// When a node joined a router, and which one, if it is with one.
+    pub fn joined(&self, node: NodeId) -> Option<(Instant, u32)> {
+        self.ether.joining.joined.get(&node).copied()
     }
 }

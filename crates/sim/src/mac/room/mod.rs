@@ -11,6 +11,7 @@
 mod air;
 mod events;
 mod exchange;
+mod power;
 mod run;
 #[cfg(test)]
 mod tests;
@@ -68,6 +69,7 @@ pub struct Room {
     hot: Vec<Hot>,
     stations: Vec<Station>,
     timers: Timers,
+    alarms: Timers,
     events: Events,
     flights: Vec<Flight>,
     free: Vec<u32>,
@@ -78,6 +80,7 @@ pub struct Room {
 #[derive(Debug, Default)]
 struct Scratch {
     due: Vec<u32>,
+    rings: Vec<u32>,
     heard: Vec<Heard>,
     missed: Vec<Missed>,
     /// Stations that waited for an ACK and have read something, or failed to.
@@ -119,6 +122,7 @@ impl Room {
         Self {
             now: 0,
             timers: Timers::new(hot.len()),
+            alarms: Timers::new(hot.len()),
             links,
             kinds,
             medium: Medium::default(),
@@ -220,7 +224,7 @@ impl Room {
                 hot.ear.sum += path[place(channel)].through(flight.sent(link.power()));
             }
         }
-        if !hop.is_zero() {
+        if !hop.is_zero() && !self.stations[at].off {
             hot.ear.deaf = true;
             let tuned = self.now().after(hop).as_nanos();
             self.stations[at].tuned = tuned;

@@ -9,25 +9,41 @@ use espbench_proto::time::Instant;
 impl Room {
     /// Lets time go by until `until`; all that happens up to then, and then, has happened.
     pub fn run<H: Host + ?Sized>(&mut self, host: &mut H, until: Instant) {
+        while self.step(host, until) {}
+    }
+
+    /// Does what is next if it is not after `until`; else it is `until`, and the answer is false.
+    #[inline]
+    pub fn step<H: Host + ?Sized>(&mut self, host: &mut H, until: Instant) -> bool {
         let until = until.as_nanos();
-        loop {
-            let (event, timer) = (self.events.next().unwrap_or(NEVER), self.timers.next());
-            let at = event.min(timer);
-            if at > until {
-                self.now = self.now.max(until);
-                return;
-            }
-            self.now = at;
-            if event == at {
-                self.happen(host);
-            } else {
-                self.timers_end(host);
-            }
-            // With `until` at the end of time there is no instant left to go on to.
-            if at == u64::MAX {
-                return;
-            }
+        let event = self.events.next().unwrap_or(NEVER);
+        let (timer, alarm) = (self.timers.next(), self.alarms.next());
+        let at = event.min(timer).min(alarm);
+        // At the end of time there is nothing left to do.
+        if at > until || at == NEVER {
+            self.now = self.now.max(until);
+            return false;
         }
+        self.now = at;
+        if event == at {
+            self.happen(host);
+        } else if timer == at {
+            self.timers_end(host);
+        } else {
+            self.ring(host);
+        }
+        true
+    }
+
+    /// Alarms that are due now, in the order of their stations.
+    fn ring<H: Host + ?Sized>(&mut self, host: &mut H) {
+        let mut due = core::mem::take(&mut self.scratch.rings);
+        self.alarms.take(self.now, &mut due);
+        for &station in &due {
+            host.alarm(self, station);
+        }
+        due.clear();
+        self.scratch.rings = due;
     }
 
     fn happen<H: Host + ?Sized>(&mut self, host: &mut H) {

@@ -238,6 +238,9 @@ impl<const DEVICES: usize, const SESSIONS: usize, const ARENA: usize, const FRAM
                 }
             });
         }
+        if self.shared.busy > Duration::ZERO {
+            return Turn::Took;
+        }
         if let Some(outcome) = self.engine.outcome() {
             self.finish(now, board, outcome);
             return Turn::Took;
@@ -306,6 +309,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const ARENA: usize, const FRAM
         self.handler = None;
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         match self.engine.next(&mut cx, buf) {
+            None if cx.shared.busy > Duration::ZERO => Turn::Took,
             None => Turn::Nothing,
             Some(Next::Relay) => {
                 let own_first = self.relayed && self.engine.is_free() && self.schedule.is_wanted();

@@ -7,7 +7,8 @@ use super::{Delivery, Engine, Next, TAG, patience};
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::Cx;
-use crate::wire::component::sealed::NONCE_LEN;
+use crate::time::Duration;
+use crate::wire::component::sealed::{NONCE_LEN, TAG_LEN};
 use crate::wire::component::{DataType, HEADER_LEN, Header};
 
 impl<const ARENA: usize, const FRAME: usize> Engine<ARENA, FRAME> {
@@ -17,6 +18,12 @@ impl<const ARENA: usize, const FRAME: usize> Engine<ARENA, FRAME> {
         }
         while let Some(entry) = self.queue.front() {
             if entry.kind == Kind::Deliver {
+                if self.queue.take() {
+                    self.work(cx, entry);
+                    if cx.shared.busy > Duration::ZERO {
+                        return None;
+                    }
+                }
                 let delivery = self.open(cx, entry, buf);
                 self.queue.pop();
                 if let Some(delivery) = delivery {
@@ -83,6 +90,27 @@ impl<const ARENA: usize, const FRAME: usize> Engine<ARENA, FRAME> {
         begun
     }
 
+    /// The work of handing a frame on, before its service sees it.
+    fn work(&self, cx: &mut Cx<'_>, entry: Entry) {
+        let mut head = [0; HEADER_LEN];
+        self.queue.copy_front(0, &mut head);
+        let Some((header, _)) = Header::parse(&head) else { return };
+        let len = usize::from(entry.len).saturating_sub(HEADER_LEN);
+        if len == 0 || !cx.shared.air.listens(header.data_type) {
+            return;
+        }
+        let mut clear = len;
+        if header.config.security {
+            let nonce = if cx.shared.settings.compat.nonce_trails() { NONCE_LEN } else { 0 };
+            if cx.shared.keys.decrypt.is_none() || len <= nonce {
+                return;
+            }
+            cx.spend(Work::Open { bytes: len as u32 });
+            clear = len.saturating_sub(nonce.saturating_add(TAG_LEN));
+        }
+        cx.spend(Work::Dispatch { bytes: clear as u32 });
+    }
+
     /// Writes the payload of the oldest entry to `buf`, in clear. `None` if it reaches no service.
     fn open(&mut self, cx: &mut Cx<'_>, entry: Entry, buf: &mut [u8]) -> Option<Delivery> {
         let mut head = [0; HEADER_LEN];
@@ -101,7 +129,6 @@ impl<const ARENA: usize, const FRAME: usize> Engine<ARENA, FRAME> {
         if header.config.security {
             len = self.unseal(cx, buf.get_mut(..len)?)?;
         }
-        cx.spend(Work::Dispatch { bytes: len as u32 });
         Some(Delivery::of(&header, entry, len))
     }
 
@@ -120,7 +147,6 @@ impl<const ARENA: usize, const FRAME: usize> Engine<ARENA, FRAME> {
         };
         let constant = (!trails).then(|| secret.constant_nonce());
         let len = secret.sealer().open(constant.as_ref(), payload);
-        cx.spend(Work::Open { bytes: payload.len() as u32 });
         if len.is_none() {
             bump(&mut self.counters.decrypt_failed);
             let text = format_args!("Failed at mbedtls_ccm_auth_decrypt with error code : -15");

@@ -192,7 +192,8 @@ impl<const ARENA: usize, const FRAME: usize> Engine<ARENA, FRAME> {
 
     /// The main task goes on: what it has come to. A payload is written to the front of `buf`,
     /// decrypted; what does not fit there is dropped, so it should have the 1470 bytes of the
-    /// longest payload, or the 230 of ESP-NOW v1.0. `None` if nothing waits, or while it is sending.
+    /// longest payload, or the 230 of ESP-NOW v1.0. `None` if nothing waits, while it is sending, and
+    /// where the work for the next one takes time: then call it again when that is over.
     pub fn next(&mut self, cx: &mut Cx<'_>, buf: &mut [u8]) -> Option<Next> {
         self.dispatch(cx, buf)
     }
@@ -231,7 +232,8 @@ impl<const ARENA: usize, const FRAME: usize> Engine<ARENA, FRAME> {
     }
 
     /// What the radio shall do now. A frame to send is written to the front of `buf`, which should
-    /// have [`FRAME_MAX`] bytes.
+    /// have [`FRAME_MAX`] bytes. `None` also where handing it over takes time: then call it again
+    /// when that is over.
     pub fn poll(&mut self, cx: &mut Cx<'_>, buf: &mut [u8]) -> Option<Action> {
         self.sender.poll(cx, &mut self.counters, &mut self.acks, buf)
     }

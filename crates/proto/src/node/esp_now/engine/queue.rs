@@ -42,7 +42,10 @@ pub(super) struct Heard {
 /// A queue of frames, bounded in entries and in bytes.
 #[derive(Debug)]
 pub(super) struct Queue<const BYTES: usize> {
-    entries: Deque<Entry, EVENTS_MAX>,
+    /// One more than may wait: that which the main task has taken.
+    entries: Deque<Entry, { EVENTS_MAX + 1 }>,
+    /// The main task is at work on the oldest entry, which waits no more.
+    taken: bool,
     bytes: [u8; BYTES],
     start: usize,
     used: usize,
@@ -50,13 +53,13 @@ pub(super) struct Queue<const BYTES: usize> {
 
 impl<const BYTES: usize> Queue<BYTES> {
     pub(super) const fn new() -> Self {
-        Self { entries: Deque::new(), bytes: [0; BYTES], start: 0, used: 0 }
+        Self { entries: Deque::new(), taken: false, bytes: [0; BYTES], start: 0, used: 0 }
     }
 
     /// Appends a frame; false if it does not fit.
     pub(super) fn push(&mut self, kind: Kind, frame: &[u8], heard: Heard) -> bool {
         let Ok(len) = u16::try_from(frame.len()) else { return false };
-        if self.entries.is_full() || frame.len() > BYTES.saturating_sub(self.used) {
+        if self.is_full() || frame.len() > BYTES.saturating_sub(self.used) {
             return false;
         }
         let end = self.wrap(self.start.saturating_add(self.used));
@@ -67,10 +70,19 @@ impl<const BYTES: usize> Queue<BYTES> {
         self.append(kind, len, heard)
     }
 
+    fn is_full(&self) -> bool {
+        self.entries.len() >= EVENTS_MAX.saturating_add(usize::from(self.taken))
+    }
+
+    /// The main task takes the oldest entry; false if it has done so before.
+    pub(super) fn take(&mut self) -> bool {
+        !core::mem::replace(&mut self.taken, true)
+    }
+
     /// Appends an entry for the frame of the last one, which is not copied; false if there is no
     /// place.
     pub(super) fn push_again(&mut self, kind: Kind, heard: Heard) -> bool {
-        if self.entries.is_full() {
+        if self.is_full() {
             return false;
         }
         let Some(last) = self.entries.back_mut() else { return false };
@@ -109,6 +121,7 @@ impl<const BYTES: usize> Queue<BYTES> {
     /// Drops the oldest entry.
     pub(super) fn pop(&mut self) {
         let Some(entry) = self.entries.pop_front() else { return };
+        self.taken = false;
         let frees = usize::from(entry.frees);
         self.start = self.wrap(self.start.saturating_add(frees));
         self.used = self.used.saturating_sub(frees);

@@ -41,6 +41,8 @@ pub(super) enum Step {
     Round,
     /// Hand the frame to the driver.
     Attempt,
+    /// The work of handing it over is done.
+    Ready,
     /// The driver has it, unless it refuses at once.
     Handed,
     /// Wait for the driver's answer.

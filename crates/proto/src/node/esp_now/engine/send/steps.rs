@@ -5,7 +5,7 @@ use super::{Acks, Action, Counters, Driver, Sender, Tail, bump};
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::engine::SEND_MAX_MS;
 use crate::node::esp_now::task::{Cx, Outcome};
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// Slices of the back-off before attempt 0, 1, … is given up: 2 ms each, at most 100 ms.
 const fn slices(count: u8) -> u8 {
@@ -75,6 +75,7 @@ impl<const FRAME: usize> Sender<FRAME> {
             Step::Open => open(cx, job),
             Step::Round => self.round(cx, job),
             Step::Attempt => self.attempt(cx, buf, job),
+            Step::Ready => self.hand_over(buf, job),
             Step::Handed => Turn::Go(self.driver.took(cx, counters, job)),
             Step::Callback(until) => self.callback(cx, job, until),
             Step::Slice { until, left } if cx.now >= until => {
@@ -114,7 +115,18 @@ impl<const FRAME: usize> Sender<FRAME> {
         }
     }
 
+    /// The driver has a frame only after the work that handing it over is.
     fn attempt(&mut self, cx: &mut Cx<'_>, buf: &mut [u8], job: &mut Job) -> Turn {
+        job.attempts = job.attempts.saturating_add(1);
+        cx.spend(Work::Transmit { bytes: u32::from(job.len) });
+        if cx.shared.busy > Duration::ZERO {
+            job.step = Step::Ready;
+            return Turn::Wait;
+        }
+        self.hand_over(buf, job)
+    }
+
+    fn hand_over(&self, buf: &mut [u8], job: &mut Job) -> Turn {
         let len = usize::from(job.len);
         let frame = self.frame.get(..len).unwrap_or_default();
         let Some(place) = buf.get_mut(..frame.len()) else {
@@ -123,8 +135,6 @@ impl<const FRAME: usize> Sender<FRAME> {
             return Turn::Go(Step::Judge);
         };
         place.copy_from_slice(frame);
-        job.attempts = job.attempts.saturating_add(1);
-        cx.spend(Work::Transmit { bytes: len as u32 });
         Turn::Act(Action::Transmit { len, to: job.to }, Step::Handed)
     }
 

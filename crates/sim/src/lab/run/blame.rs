@@ -1,0 +1,83 @@
+//! Why a probe was lost: what the lab saw of the frames that it went by.
+
+use core::time::Duration;
+use espbench_proto::sample::{Cause, Fate, Sample};
+use espbench_proto::time::Instant;
+
+/// Losses that are remembered of a device.
+const LOSSES: usize = 32;
+
+/// A probe whose frame, or whose answer, was lost within this time of its being sent has that
+/// cause: the time for which `espnow_iperf` waits for an answer.
+const WITHIN: Duration = Duration::from_secs(3);
+
+/// The last losses of frames from or to a device.
+#[derive(Debug)]
+pub(super) struct Blame {
+    losses: [(Instant, Cause); LOSSES],
+    next: u8,
+}
+
+impl Default for Blame {
+    fn default() -> Self {
+        // Nothing is sent before the end of time.
+        Self { losses: [(Instant::NEVER, Cause::Unknown); LOSSES], next: 0 }
+    }
+}
+
+impl Blame {
+    /// A frame from or to the device was lost.
+    #[inline]
+    pub(super) fn note(&mut self, at: Instant, cause: Cause) {
+        self.losses[usize::from(self.next)] = (at, cause);
+        self.next = (self.next + 1) % LOSSES as u8;
+    }
+
+    /// The first loss from then on, if it is remembered.
+    fn since(&self, sent: Instant) -> Option<Cause> {
+        let until = sent + WITHIN;
+        let (newer, older) = self.losses.split_at(usize::from(self.next));
+        let found = older.iter().chain(newer).find(|(at, _)| *at >= sent && *at < until);
+        found.map(|(_, cause)| *cause)
+    }
+
+    /// Gives a lost probe its cause. `zero` is when the device's clock was zero.
+    pub(super) fn judge(&self, zero: Instant, sample: &mut Sample) {
+        let Sample::Probe(probe) = sample else { return };
+        let Fate::Lost(cause @ (Cause::Unknown | Cause::RetryLimit)) = &mut probe.fate else {
+            return;
+        };
+        let sent = probe.sent.unwrap_or(probe.due);
+        if let Some(found) = self.since(zero + sent.since(Instant::ZERO)) {
+            *cause = found;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use espbench_proto::sample::Probe;
+
+    fn judged(blame: &Blame, sent_ms: u64, cause: Cause) -> Fate {
+        let sent = Some(Instant::from_nanos(sent_ms * 1_000_000));
+        let mut sample = Sample::Probe(Probe { sent, fate: Fate::Lost(cause), ..Probe::default() });
+        // The device's clock began at 1 s.
+        blame.judge(Instant::from_nanos(1_000_000_000), &mut sample);
+        let Sample::Probe(probe) = sample else { unreachable!() };
+        probe.fate
+    }
+
+    #[test]
+    fn a_lost_probe_has_the_cause_of_the_first_loss_after_it() {
+        let mut blame = Blame::default();
+        let at = |ms: u64| Instant::from_nanos((1000 + ms) * 1_000_000);
+        for i in 0..40 {
+            blame.note(at(10 * i), if i % 2 == 0 { Cause::Noise } else { Cause::Collision });
+        }
+        assert_eq!(judged(&blame, 100, Cause::Unknown), Fate::Lost(Cause::Noise));
+        assert_eq!(judged(&blame, 101, Cause::RetryLimit), Fate::Lost(Cause::Collision));
+        assert_eq!(judged(&blame, 391, Cause::RetryLimit), Fate::Lost(Cause::RetryLimit));
+        assert_eq!(judged(&blame, 100, Cause::NoBuffers), Fate::Lost(Cause::NoBuffers));
+    }
+}

@@ -1,0 +1,173 @@
+//! A device joins a router: what its Wi-Fi does when the application calls `esp_wifi_connect`.
+//!
+//! It tunes to one channel after the other for the profile's `scan_dwell`, hears the beacons that
+//! are really on the air there, and takes the router of its SSID that it heard best. Then the
+//! profile's `join` goes by: authentication, association, the four-way handshake and DHCP are time
+//! here, not frames. From then on its channel is the router's, and locked. Without such a router,
+//! or with a password that is not the router's, it scans again, as applications do.
+
+use super::stage::Stage;
+use super::tap::Tap;
+use crate::mac::{Heard, Room};
+use crate::talk::{MemoryBoard, NodeId};
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use espbench_proto::node::esp_now::Input;
+use espbench_proto::node::esp_now::board::{Board as _, Key};
+use espbench_proto::node::esp_now::prov::STORED_LEN;
+use espbench_proto::node::esp_now::task::Event;
+use espbench_proto::time::Instant;
+
+/// Bytes of an SSID in [`Key::Wifi`].
+const SSID_LEN: usize = 32;
+
+/// The last channel that is scanned (country code 01: 1 to 11 actively, 12 to 14 not at all).
+const LAST_CHANNEL: u8 = 11;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// To scan this channel next.
+    Scan(u8),
+    /// To have joined this router.
+    Join(u32),
+    Joined,
+    /// To leave.
+    Leave,
+}
+
+#[derive(Clone, Debug)]
+struct Joiner {
+    phase: Phase,
+    ssid: Vec<u8>,
+    password: Vec<u8>,
+    /// The router that was heard best, and how well.
+    best: Option<(u32, i8)>,
+}
+
+/// Devices that are joining, or have joined.
+#[derive(Debug, Default)]
+pub(super) struct Joining {
+    devices: BTreeMap<NodeId, Joiner>,
+    /// How many listen to beacons.
+    scanning: u32,
+    /// When each device joined, and which router.
+    pub(super) joined: BTreeMap<NodeId, (Instant, u32)>,
+}
+
+/// Up to the first zero.
+fn text(bytes: &[u8]) -> Vec<u8> {
+    bytes.split(|byte| *byte == 0).next().unwrap_or_default().into()
+}
+
+impl Joining {
+    /// A device told its application something. Whether it now has something to do at once.
+    pub(super) fn told(&mut self, node: NodeId, event: Event, board: &mut MemoryBoard) -> bool {
+        match event {
+            Event::Provisioned(_) | Event::Connect => {
+                let mut stored = [0; STORED_LEN];
+                let Some(len) = board.load(Key::Wifi, &mut stored) else { return false };
+                let (ssid, password) = stored[..len].split_at(SSID_LEN.min(len));
+                self.stop(node);
+                self.scanning += 1;
+                let (ssid, password) = (text(ssid), text(password));
+                let joiner = Joiner { phase: Phase::Scan(1), ssid, password, best: None };
+                self.devices.insert(node, joiner);
+                true
+            }
+            Event::Disconnect => {
+                let was = self.devices.contains_key(&node);
+                self.stop(node);
+                if was {
+                    let (ssid, password) = (Vec::new(), Vec::new());
+                    let joiner = Joiner { phase: Phase::Leave, ssid, password, best: None };
+                    self.devices.insert(node, joiner);
+                }
+                was
+            }
+            _ => false,
+        }
+    }
+
+    /// A device is off, or begins anew.
+    pub(super) fn stop(&mut self, node: NodeId) {
+        let before = self.devices.remove(&node);
+        self.scanning -= u32::from(before.is_some_and(|it| matches!(it.phase, Phase::Scan(_))));
+        self.joined.remove(&node);
+    }
+
+    /// Whether anybody wants beacons.
+    #[inline]
+    pub(super) const fn listens(&self) -> bool {
+        self.scanning > 0
+    }
+
+    /// A router's beacon was heard.
+    pub(super) fn beacon(&mut self, router: u32, heard: &[Heard]) {
+        for (node, joiner) in &mut self.devices {
+            if !matches!(joiner.phase, Phase::Scan(_)) {
+                continue;
+            }
+            let station = u32::from(node.0);
+            let Ok(at) = heard.binary_search_by_key(&station, |it| it.station) else { continue };
+            let rssi = heard[at].rssi;
+            if joiner.best.is_none_or(|(_, best)| rssi > best) {
+                joiner.best = Some((router, rssi));
+            }
+        }
+    }
+}
+
+impl<W: Tap> Stage<'_, W> {
+    /// A device goes on with joining.
+    pub(super) fn join(&mut self, room: &mut Room, node: NodeId, token: u64) {
+        let ether = &mut *self.ether;
+        let Some(joiner) = ether.joining.devices.get_mut(&node) else { return };
+        let profile = ether.drivers[node.index()].profile.clone();
+        match joiner.phase {
+            Phase::Scan(channel @ 1..=LAST_CHANNEL) => {
+                joiner.phase = Phase::Scan(channel + 1);
+                room.tune(u32::from(node.0), channel, profile.hop);
+                room.wake_in(profile.hop + profile.scan_dwell, token);
+            }
+            Phase::Scan(_) => {
+                let found = joiner.best.take().filter(|(router, _)| {
+                    let mut same = ether.others.with_ssid(&joiner.ssid);
+                    same.any(|(i, it)| i == *router && it.password.as_bytes() == joiner.password)
+                });
+                match found {
+                    Some((router, _)) => {
+                        joiner.phase = Phase::Join(router);
+                        ether.joining.scanning -= 1;
+                        room.wake_in(profile.join, token);
+                    }
+                    None => {
+                        joiner.phase = Phase::Scan(1);
+                        room.wake_in(profile.scan_dwell, token);
+                    }
+                }
+            }
+            Phase::Join(router) => {
+                joiner.phase = Phase::Joined;
+                ether.joining.joined.insert(node, (room.now(), router));
+                let channel = room.channel(ether.others.first[0] + router);
+                self.on_channel(room, node, channel, true);
+            }
+            Phase::Leave => {
+                ether.joining.devices.remove(&node);
+                let channel = room.channel(u32::from(node.0));
+                self.on_channel(room, node, channel, false);
+            }
+            Phase::Joined => {}
+        }
+    }
+
+    /// A device is on a channel, and may leave it or not.
+    fn on_channel(&mut self, room: &mut Room, node: NodeId, channel: u8, locked: bool) {
+        let hop = self.ether.drivers[node.index()].profile.hop;
+        room.tune(u32::from(node.0), channel, hop);
+        if let Some(device) = &mut self.crew.members[node.index()].device {
+            device.shared_mut().air.channel = channel;
+        }
+        self.act(room, |crew, link| crew.input(link, node, Input::ChannelLocked(locked)));
+    }
+}

@@ -1,0 +1,437 @@
+//! Between the crew and the room: each is the other's outside.
+
+use super::driver::Driver;
+use super::join::Joining;
+use super::others::{BEACON, Others};
+use super::tap::{Content, Tap};
+use crate::lab::trace::{Flight, What};
+use crate::mac::{Done, GROUP, Heard, Host, Kind, Missed, OnAir, Packet, Room};
+use crate::talk::crew::{Crew, Cue, Outside, Stuck};
+use crate::talk::note::{self, Note, Why};
+use crate::talk::pool::{Handle, Pool, Stamp};
+use crate::talk::{MemoryBoard, NodeId};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use espbench_proto::node::esp_now::device::Node;
+use espbench_proto::node::esp_now::task::Event;
+use espbench_proto::node::esp_now::{Frame, Input};
+use espbench_proto::sample::{Cause, Sample};
+use espbench_proto::time::Instant;
+use espbench_proto::wire::esp_now::mpdu_len;
+use espbench_proto::wire::mac::Mac;
+
+/// A station that is not there: what is sent to it is never acknowledged.
+const NOBODY: u32 = GROUP - 1;
+
+/// What the lab knows beside devices and room.
+#[derive(Debug)]
+pub(super) struct Ether {
+    pub(super) pool: Pool,
+    /// Frames that drivers took.
+    pub(super) frames: u64,
+    pub(super) drivers: Vec<Driver>,
+    pub(super) others: Others,
+    pub(super) joining: Joining,
+    pub(super) heard: Vec<NodeId>,
+    pub(super) missed: Vec<(NodeId, Why)>,
+}
+
+/// What the lab asked the room to be woken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wake {
+    /// Something of a device: its start, or at its console.
+    Cue(Cue, NodeId, u32),
+    /// A frame reaches the MAC.
+    Send(Handle),
+    /// A device learns what became of its frame.
+    Sent(NodeId, u32, bool),
+    /// A router's beacon is due.
+    Beacon(u32),
+    /// A background station has frames.
+    Load(u32),
+    /// A device goes on with joining a router.
+    Join(NodeId, u32),
+}
+
+impl Wake {
+    /// As a token: what, 24 bits of life, 32 of who.
+    pub(super) fn token(self) -> u64 {
+        let of = |kind: u64, life: u32, who: u32| {
+            kind << 56 | u64::from(life & 0xFF_FFFF) << 32 | u64::from(who)
+        };
+        match self {
+            Self::Cue(cue, node, life) => of(cue as u64, life, u32::from(node.0)),
+            Self::Send(handle) => of(8, 0, handle.number()),
+            Self::Sent(node, life, false) => of(9, life, u32::from(node.0)),
+            Self::Sent(node, life, true) => of(10, life, u32::from(node.0)),
+            Self::Beacon(router) => of(11, 0, router),
+            Self::Load(station) => of(12, 0, station),
+            Self::Join(node, life) => of(13, life, u32::from(node.0)),
+        }
+    }
+
+    fn of(token: u64) -> Self {
+        let (life, who) = ((token >> 32) as u32 & 0xFF_FFFF, token as u32);
+        let node = NodeId(who as u16);
+        match token >> 56 {
+            0 => Self::Cue(Cue::Start, node, life),
+            1 => Self::Cue(Cue::Answer, node, life),
+            2 => Self::Cue(Cue::Type, node, life),
+            3 => Self::Cue(Cue::Enter, node, life),
+            8 => Self::Send(Handle::of(who)),
+            9 => Self::Sent(node, life, false),
+            10 => Self::Sent(node, life, true),
+            11 => Self::Beacon(who),
+            12 => Self::Load(who),
+            _ => Self::Join(node, life),
+        }
+    }
+}
+
+/// What lies outside of the devices.
+pub(super) struct Link<'a, W> {
+    pub(super) room: &'a mut Room,
+    pub(super) ether: &'a mut Ether,
+    pub(super) watch: &'a mut W,
+}
+
+impl<W: Tap> Outside for Link<'_, W> {
+    type Watch = W;
+
+    fn watch(&mut self) -> &mut W {
+        self.watch
+    }
+
+    fn transmit(&mut self, node: NodeId, life: u32, channel: u8, to: Mac, data: &[u8]) -> bool {
+        let ether = &mut *self.ether;
+        let driver = &mut ether.drivers[node.index()];
+        let now = self.room.now();
+        if driver.held >= driver.profile.tx_buffers {
+            driver.drops.refused += 1;
+            driver.blame.note(now, Cause::NoBuffers);
+            return false;
+        }
+        driver.held += 1;
+        ether.frames += 1;
+        let stamp = Stamp { at: now, number: ether.frames, node, life };
+        let handle = ether.pool.put(stamp, to, channel, data);
+        let latency = driver.profile.send_latency.of(data.len() as u32);
+        let at = driver.sends.max(now + latency);
+        driver.sends = at;
+        if at == now {
+            ether.push(self.room, handle);
+        } else {
+            self.room.wake_at(at, Wake::Send(handle).token());
+        }
+        true
+    }
+
+    fn tune(&mut self, node: NodeId, channel: u8) {
+        let hop = self.ether.drivers[node.index()].profile.hop;
+        self.room.tune(u32::from(node.0), channel, hop);
+    }
+
+    #[inline]
+    fn wait(&mut self, node: NodeId, _: u32, until: Option<Instant>) {
+        self.room.alarm(u32::from(node.0), until);
+    }
+
+    fn schedule(&mut self, at: Instant, node: NodeId, life: u32, cue: Cue) {
+        self.room.wake_at(at, Wake::Cue(cue, node, life).token());
+    }
+
+    fn silence(&mut self, node: NodeId, life: u32) {
+        for tag in self.room.switch_off(u32::from(node.0)) {
+            self.ether.pool.release(Handle::of(tag as u32));
+        }
+        self.ether.drivers[node.index()].reset(life);
+        self.ether.joining.stop(node);
+    }
+
+    fn switched_on(&mut self, node: NodeId) {
+        let station = u32::from(node.0);
+        self.room.switch_on(station);
+        self.room.tune(station, 1, core::time::Duration::ZERO);
+    }
+
+    fn judge(&mut self, node: NodeId, zero: Instant, sample: &mut Sample) {
+        self.ether.drivers[node.index()].blame.judge(zero, sample);
+    }
+
+    fn told(&mut self, node: NodeId, life: u32, event: Event, board: &mut MemoryBoard) {
+        if self.ether.joining.told(node, event, board) {
+            self.room.wake_in(core::time::Duration::ZERO, Wake::Join(node, life).token());
+        }
+    }
+}
+
+impl Ether {
+    /// A frame reaches the MAC.
+    fn push(&mut self, room: &mut Room, handle: Handle) {
+        let frame = self.pool.get(handle);
+        let driver = &self.drivers[frame.node.index()];
+        let to = match frame.to {
+            Mac([first, ..]) if first & 1 == 1 => GROUP,
+            to => node_of(to, self.drivers.len()).unwrap_or(NOBODY),
+        };
+        let octets = mpdu_len(frame.data.len()) as u32;
+        let packet = Packet { to, octets, mode: driver.mode, tag: u64::from(handle.number()) };
+        // After a reset the last frame of the former life may still be on the air, in a buffer of
+        // its own.
+        let taken = frame.life == driver.life && room.send(u32::from(frame.node.0), packet).is_ok();
+        if !taken {
+            self.pool.release(handle);
+        }
+    }
+
+    fn flight(&self, frame: &OnAir, heard: &[Heard], missed: &[Missed]) -> Flight {
+        let collided = missed.iter().filter(|it| it.cause == Cause::Collision).count() as u32;
+        let (what, queued, queue) = match (frame.kind, frame.tag >> 32) {
+            (Kind::Ack, _) => (What::Ack, frame.begin, 0),
+            (_, 0) => {
+                let sent = self.pool.get(Handle::of(frame.tag as u32));
+                let queue = self.drivers[frame.from as usize].held_at_begin;
+                (What::Data, sent.at.as_nanos(), queue)
+            }
+            (_, 1) => (What::Beacon, frame.begin, 1),
+            _ => (What::Background, frame.begin, 1),
+        };
+        Flight {
+            what,
+            from: frame.from,
+            to: (!frame.is_group()).then_some(frame.to),
+            queued: Instant::from_nanos(queued),
+            begin: Instant::from_nanos(frame.begin),
+            end: Instant::from_nanos(frame.end),
+            channel: frame.channel,
+            mode: frame.mode,
+            octets: frame.octets,
+            sequence: frame.sequence,
+            attempt: frame.attempt,
+            heard: heard.len() as u32,
+            collided,
+            noise: missed.len() as u32 - collided,
+            queue,
+        }
+    }
+}
+
+/// The device with that address, if there are so many.
+fn node_of(mac: Mac, count: usize) -> Option<u32> {
+    let [.., high, low] = mac.0;
+    let node = NodeId(u16::from_be_bytes([high, low]).wrapping_sub(1));
+    (node.index() < count && node.mac() == mac).then(|| u32::from(node.0))
+}
+
+/// What stands above the room.
+pub(super) struct Stage<'a, W> {
+    pub(super) watch: &'a mut W,
+    pub(super) crew: &'a mut Crew<Box<Node>>,
+    pub(super) ether: &'a mut Ether,
+    pub(super) stuck: &'a mut Option<Stuck>,
+}
+
+impl<W: Tap> Stage<'_, W> {
+    /// Lets the crew do something, with the room outside of it.
+    #[inline]
+    pub(super) fn act(
+        &mut self,
+        room: &mut Room,
+        what: impl FnOnce(&mut Crew<Box<Node>>, &mut Link<'_, W>) -> Result<(), Stuck>,
+    ) {
+        self.crew.now = room.now();
+        let mut link = Link { room, ether: self.ether, watch: self.watch };
+        if let Err(stuck) = what(self.crew, &mut link) {
+            self.stuck.get_or_insert(stuck);
+        }
+    }
+
+    /// A frame of a device is over for all who hear it.
+    fn deliver(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard]) {
+        let handle = Handle::of(frame.tag as u32);
+        let now = room.now();
+        // What a frame causes may put more into the pool, so its bytes are lent.
+        let (data, from, to) = self.ether.pool.lend(handle);
+        for &Heard { station, rssi } in heard {
+            let node = NodeId(station as u16);
+            let Some(driver) = self.ether.drivers.get_mut(station as usize) else { continue };
+            if !driver.takes(now, data.len()) {
+                driver.blame.note(now, Cause::ReceiveQueue);
+                self.ether.drivers[frame.from as usize].blame.note(now, Cause::ReceiveQueue);
+                self.watch.lost(now, station, Cause::ReceiveQueue);
+                continue;
+            }
+            let channel = room.channel(station);
+            let input = Frame { data: &data, transmitter: from, receiver: to, rssi, channel };
+            self.act(room, |crew, link| crew.input(link, node, Input::Frame(input)));
+        }
+        self.ether.pool.take_back(handle, data);
+    }
+
+    /// Who missed a frame remembers why; so does its sender.
+    fn blame(&mut self, now: Instant, frame: &OnAir, missed: &[Missed]) {
+        let mut first = None;
+        for &Missed { station, cause } in missed {
+            let Some(driver) = self.ether.drivers.get_mut(station as usize) else { continue };
+            driver.blame.note(now, cause);
+            self.watch.lost(now, station, cause);
+            first = first.or(Some(cause));
+        }
+        if let (Some(cause), Some(driver)) =
+            (first, self.ether.drivers.get_mut(frame.from as usize))
+        {
+            driver.blame.note(now, cause);
+        }
+    }
+
+    /// A frame, for who watches.
+    fn show(&mut self, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+        let flight = self.ether.flight(frame, heard, missed);
+        if flight.what != What::Data {
+            self.watch.flight(&flight, None);
+            return;
+        }
+        let ether = &mut *self.ether;
+        let devices = ether.drivers.len() as u32;
+        ether.heard.clear();
+        ether.missed.clear();
+        let who = heard.iter().map(|it| it.station).filter(|it| *it < devices);
+        ether.heard.extend(who.map(|it| NodeId(it as u16)));
+        let who = missed.iter().filter(|it| it.station < devices);
+        ether.missed.extend(who.map(|it| (NodeId(it.station as u16), Why::of(it.cause))));
+        let sent = ether.pool.get(Handle::of(frame.tag as u32));
+        let content = Content { from: sent.from, to: sent.to, data: &sent.data };
+        self.watch.flight(&flight, Some(content));
+        let on_air = note::OnAir {
+            number: sent.number,
+            attempt: frame.attempt,
+            sequence: frame.sequence,
+            started: flight.begin,
+            took: flight.end.since(flight.begin),
+            node: sent.node,
+            from: sent.from,
+            to: sent.to,
+            channel: frame.channel,
+            data: &sent.data,
+            heard: &ether.heard,
+            missed: &ether.missed,
+            acknowledged: (!frame.is_group()).then_some(!heard.is_empty()),
+        };
+        self.watch.note(flight.end, &Note::Air(on_air));
+    }
+}
+
+impl<W: Tap> Host for Stage<'_, W> {
+    fn wake(&mut self, room: &mut Room, token: u64) {
+        match Wake::of(token) {
+            Wake::Cue(cue, node, life) => {
+                if self.crew.member(node).life == life {
+                    self.act(room, |crew, link| crew.cue(link, node, cue));
+                }
+            }
+            Wake::Send(handle) => self.ether.push(room, handle),
+            Wake::Sent(node, life, delivered) => {
+                if self.ether.drivers[node.index()].life == life {
+                    self.act(room, |crew, link| crew.input(link, node, Input::Sent { delivered }));
+                }
+            }
+            Wake::Beacon(router) => {
+                if let Some(at) = self.ether.others.beacon(room, router) {
+                    room.wake_at(at, token);
+                }
+            }
+            Wake::Load(station) => {
+                if let Some(at) = self.ether.others.load(room, station) {
+                    room.wake_at(at, token);
+                }
+            }
+            Wake::Join(node, life) => {
+                if self.ether.drivers[node.index()].life == life {
+                    self.join(room, node, token);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn alarm(&mut self, room: &mut Room, station: u32) {
+        self.act(room, |crew, link| crew.input(link, NodeId(station as u16), Input::Tick));
+    }
+
+    fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+        if self.watch.wants_frames() {
+            self.show(frame, heard, missed);
+        }
+        if frame.tag < BEACON {
+            self.blame(room.now(), frame, missed);
+            self.deliver(room, frame, heard);
+        } else if frame.tag >> 32 == 1 && self.ether.joining.listens() {
+            self.ether.joining.beacon(frame.tag as u32, heard);
+        }
+    }
+
+    fn done(&mut self, room: &mut Room, station: u32, done: Done) {
+        if done.tag >= BEACON {
+            return;
+        }
+        let handle = Handle::of(done.tag as u32);
+        let (life, bytes) = {
+            let frame = self.ether.pool.get(handle);
+            (frame.life, frame.data.len() as u32)
+        };
+        self.ether.pool.release(handle);
+        let driver = &mut self.ether.drivers[station as usize];
+        if driver.life != life {
+            return;
+        }
+        driver.held -= 1;
+        let now = room.now();
+        let at = driver.tells.max(now + driver.profile.sent_latency.of(bytes));
+        driver.tells = at;
+        let (node, delivered) = (NodeId(station as u16), done.delivered);
+        if at == now {
+            self.act(room, |crew, link| crew.input(link, node, Input::Sent { delivered }));
+        } else {
+            room.wake_at(at, Wake::Sent(node, life, delivered).token());
+        }
+    }
+
+    #[inline]
+    fn began(&mut self, frame: &OnAir) {
+        if frame.kind == Kind::Data
+            && let Some(driver) = self.ether.drivers.get_mut(frame.from as usize)
+        {
+            driver.held_at_begin = driver.held;
+        }
+    }
+
+    #[inline]
+    fn ended(&mut self, frame: &OnAir) {
+        if frame.kind == Kind::Ack && self.watch.wants_frames() {
+            self.show(frame, &[], &[]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_read_back() {
+        let node = NodeId(40_000);
+        let cues = [Cue::Start, Cue::Answer, Cue::Type, Cue::Enter];
+        let cues = cues.map(|cue| Wake::Cue(cue, node, 7));
+        let others = [
+            Wake::Send(Handle::of(123_456)),
+            Wake::Sent(node, 7, true),
+            Wake::Sent(node, 7, false),
+            Wake::Beacon(9),
+            Wake::Load(70_000),
+            Wake::Join(node, 1),
+        ];
+        for wake in cues.into_iter().chain(others) {
+            assert_eq!(Wake::of(wake.token()), wake);
+        }
+    }
+}

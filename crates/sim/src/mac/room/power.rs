@@ -1,0 +1,56 @@
+//! Stations that are switched off and on, and alarms for what stands above them.
+
+use super::Room;
+use crate::mac::timers::NEVER;
+use alloc::vec::Vec;
+use espbench_proto::time::Instant;
+
+impl Room {
+    /// Calls [`Host::alarm`](crate::mac::Host::alarm) for that station then, or next if it is past;
+    /// `None`: not any more. A station has one alarm, which costs no event.
+    #[inline]
+    pub fn alarm(&mut self, station: u32, at: Option<Instant>) {
+        let at = at.map_or(NEVER, |at| at.as_nanos().max(self.now));
+        self.alarms.set(station, at);
+    }
+
+    /// Switches a station off: it hears nothing and answers nobody, and what waits in its queue is
+    /// gone. Gives the tags of what is gone. A frame on the air goes on to its end; it is not
+    /// repeated, and [`Host::done`](crate::mac::Host::done) is still called for it.
+    pub fn switch_off(&mut self, station: u32) -> Vec<u64> {
+        let at = station as usize;
+        let (Some(it), Some(hot)) = (self.stations.get_mut(at), self.hot.get_mut(at)) else {
+            return Vec::new();
+        };
+        let kept = usize::from(it.engaged);
+        let gone = it.queue.drain(kept.min(it.queue.len())..).map(|packet| packet.tag).collect();
+        it.tuned = NEVER;
+        it.off = true;
+        hot.ear.go_deaf();
+        self.sense(station);
+        let hot = &mut self.hot[at];
+        if hot.access.contending {
+            hot.access.contending = false;
+            self.timers.set(station, NEVER);
+        }
+        // With its time-out past it was waiting for the end of what it read.
+        if hot.access.waiting && !hot.ear.sending && !self.timers.runs(station) {
+            self.timers.set(station, self.now);
+        }
+        gone
+    }
+
+    /// Switches a station on, on the channel it was tuned to.
+    pub fn switch_on(&mut self, station: u32) {
+        let at = station as usize;
+        let (Some(it), Some(hot)) = (self.stations.get_mut(at), self.hot.get_mut(at)) else {
+            return;
+        };
+        if it.off {
+            it.off = false;
+            it.tuned = self.now;
+            hot.ear.deaf = false;
+            self.sense(station);
+        }
+    }
+}

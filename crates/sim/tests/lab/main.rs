@@ -1,0 +1,6 @@
+//! Devices in rooms: nodes over the medium of 802.11.
+
+#![expect(unreachable_pub, reason = "a test binary has no outside")]
+
+mod ping;
+mod rig;

@@ -1,0 +1,121 @@
+//! Rooms made by hand.
+
+use espbench_proto::node::esp_now::device::Setup;
+use espbench_proto::node::esp_now::print::Level;
+use espbench_proto::node::esp_now::task::Settings;
+use espbench_proto::node::esp_now::tick::Tick;
+use espbench_proto::time::{Duration, Instant};
+use espbench_sim::lab::profile::{Cost, Profile};
+use espbench_sim::lab::run::{Content, Lab, Tap};
+use espbench_sim::lab::scene::{Device, Environment, Point, Scene};
+use espbench_sim::lab::trace::Flight;
+use espbench_sim::radio::{Chip, Mode};
+use espbench_sim::talk::NodeId;
+use espbench_sim::talk::note::{Note, Watch};
+use std::sync::Arc;
+
+/// A chip that works in no time.
+pub fn instant() -> Profile {
+    let free = Cost::default();
+    Profile {
+        name: "instant".into(),
+        chip_name: "ESP32-C3".into(),
+        chip: Chip::Esp32C3,
+        receive: free,
+        dispatch: free,
+        transmit: free,
+        send_latency: free,
+        sent_latency: free,
+        seal: free,
+        open: free,
+        key_pair: free,
+        shared_secret: free,
+        hash: free,
+        erase: free,
+        write: free,
+        read: free,
+        uart_baud: 0,
+        uart_fifo: 128,
+        tick_hz: 1000,
+        tx_buffers: 32,
+        rx_buffers: 32,
+        tx_power_dbm: 20.0,
+        attempts: 7,
+        window: (31, 1023),
+        hop: Duration::ZERO,
+        boot: Duration::from_millis(500),
+        join: Duration::from_secs(1),
+        scan_dwell: Duration::from_millis(120),
+        sources: Vec::new(),
+    }
+}
+
+/// A cost whatever the length.
+pub fn micros(us: u64) -> Cost {
+    Cost { fixed_ns: us * 1000, per_byte_ps: 0 }
+}
+
+pub fn device(profile: &Arc<Profile>, x: f64) -> Device {
+    Device {
+        group: "devices".into(),
+        at: Point { x, ..Point::default() },
+        profile: profile.clone(),
+        settings: Settings { tick: Tick::from_hz(profile.tick_hz), ..Settings::default() },
+        services: Setup::default(),
+        mode: Mode::ESP_NOW,
+        channel: 1,
+        power_dbm: None,
+        log: Level::Info,
+    }
+}
+
+/// Devices with that profile, in a row, that many metres apart.
+pub fn row(count: usize, metres: f64, profile: Profile) -> Scene {
+    let profile = Arc::new(profile);
+    Scene {
+        name: "row".into(),
+        title: String::new(),
+        environment: Environment {
+            name: "quiet".into(),
+            exponent: 3.0,
+            shadow_db: 0.0,
+            energy_dbm: -73.0,
+            detect_db: 4.0,
+            capture_db: None,
+            sources: Vec::new(),
+        },
+        devices: (0..count).map(|i| device(&profile, metres * i as f64)).collect(),
+        routers: Vec::new(),
+        background: Vec::new(),
+    }
+}
+
+/// Types a command and waits until the node has printed a line with that text; gives the line.
+#[track_caller]
+pub fn says<W: Tap>(lab: &mut Lab<W>, node: u16, command: &str, text: &str) -> String {
+    let node = NodeId(node);
+    let from = lab.lines(node).len();
+    lab.command(node, command);
+    let line = |lab: &Lab<W>| {
+        let lines = lab.lines(node).get(from..).unwrap_or_default();
+        lines.iter().find(|line| line.text.contains(text)).map(|line| line.text.clone())
+    };
+    let most = Duration::from_secs(120);
+    let found = lab.run_till(most, |lab| line(lab).is_some()).unwrap();
+    assert!(found, "{command}: {:#?}", &lab.lines(node)[from..]);
+    line(lab).unwrap()
+}
+
+/// Keeps all flights.
+#[derive(Debug, Default)]
+pub struct Flights(pub Vec<Flight>);
+
+impl Watch for Flights {
+    fn note(&mut self, _: Instant, _: &Note<'_>) {}
+}
+
+impl Tap for Flights {
+    fn flight(&mut self, flight: &Flight, _: Option<Content<'_>>) {
+        self.0.push(*flight);
+    }
+}
