@@ -19,6 +19,7 @@
 //! | [`note`] | the fixed form of the note of a row in CSV |
 //! | [`compare`] | joins two lists of cells: ratio, interval, verdict |
 //! | [`console`] | what consoles of ESP-NOW devices told, as cells and tables |
+//! | [`predict`] | what if: predictions of the virtual lab as estimates, and what limits them |
 //! | [`search`] | searches: the highest rate without loss, the largest fleet within limits |
 //! | [`threshold`] | limits that a plan sets on results, and whether they held |
 //! | [`warning`] | the closed set of advice |
@@ -54,6 +55,7 @@ pub mod note;
 pub mod overhead;
 pub mod place;
 pub mod plan;
+pub mod predict;
 pub mod published;
 pub mod quantile;
 pub mod random;

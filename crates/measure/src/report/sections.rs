@@ -20,7 +20,7 @@ pub struct Section<'a> {
 }
 
 /// Name and title of each chapter, in order.
-const ORDER: [(&str, &str); 10] = [
+const ORDER: [(&str, &str); 11] = [
     ("warnings", "Read this first"),
     ("overview", "At a glance"),
     ("udp-echo", "UDP echo"),
@@ -28,6 +28,7 @@ const ORDER: [(&str, &str); 10] = [
     ("tcp-rate", "TCP message rate"),
     ("mqtt-rate", "MQTT message rate"),
     (crate::console::SECTION, "ESP-NOW"),
+    (crate::predict::SECTION, "Prediction"),
     ("losses", "Losses and findings"),
     ("comparison", "Comparison"),
     ("run", "The run"),
