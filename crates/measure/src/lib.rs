@@ -20,6 +20,7 @@
 //! | [`compare`] | joins two lists of cells: ratio, interval, verdict |
 //! | [`truth`] | how far simulated figures are from the published ones |
 //! | [`console`] | what consoles of ESP-NOW devices told, as cells and tables |
+//! | [`predict`] | what if: predictions of the virtual lab as estimates, and what limits them |
 //! | [`search`] | searches: the highest rate without loss, the largest fleet within limits |
 //! | [`threshold`] | limits that a plan sets on results, and whether they held |
 //! | [`warning`] | the closed set of advice |
@@ -55,6 +56,7 @@ pub mod note;
 pub mod overhead;
 pub mod place;
 pub mod plan;
+pub mod predict;
 pub mod published;
 pub mod quantile;
 pub mod random;

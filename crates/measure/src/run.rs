@@ -56,6 +56,10 @@ impl RunFacts {
     pub fn sentence(&self) -> String {
         let Self { origin, target, started, seed, plan_name, .. } = self;
         let origin = origin.name();
+        // A prediction has no plan, and nothing is stored of it.
+        if plan_name.is_empty() && target.starts_with("sim:") {
+            return format!("{origin}: in {target}, seed {seed}");
+        }
         if plan_name.is_empty() {
             return format!("{origin}: read from {target}, seed {seed}");
         }

@@ -8,6 +8,7 @@ pub mod espnow;
 pub mod flow;
 pub mod iperf;
 pub mod output;
+pub mod predict;
 pub mod progress;
 pub mod rate;
 pub mod report;
@@ -43,6 +44,8 @@ enum Command {
     Rate(rate::Args),
     /// ESP-NOW, as Espressif's esp-now component speaks it
     Espnow(espnow::Args),
+    /// What if: loss and latency of a fleet, its largest size, the effect of the PHY rate (simulated)
+    Predict(predict::Args),
     /// Be the other side: UDP echo, TCP sink and source, iperf 2 server, MQTT broker
     Respond(respond::Args),
     /// List the runs in the store
@@ -63,6 +66,7 @@ pub fn main() -> ExitCode {
         Command::Iperf(args) => iperf::run(args),
         Command::Rate(args) => rate::run(args),
         Command::Espnow(args) => espnow::run(args),
+        Command::Predict(args) => predict::run(args),
         Command::Respond(args) => respond::run(args),
         Command::Runs(args) => runs::run(args),
         Command::Report(args) => report::run(args),

@@ -28,6 +28,7 @@ const ORDER: [(&str, &str); 11] = [
     ("tcp-rate", "TCP message rate"),
     ("mqtt-rate", "MQTT message rate"),
     (crate::console::SECTION, "ESP-NOW"),
+    (crate::predict::SECTION, "Prediction"),
     ("losses", "Losses and findings"),
     (truth::SECTION, "How true the simulation is"),
     ("comparison", "Comparison"),

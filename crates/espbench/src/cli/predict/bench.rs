@@ -1,0 +1,207 @@
+//! Rooms of a lab, made and run for one setting after the other.
+
+use super::options::Common;
+use super::pool;
+use crate::cli::flow;
+use crate::cli::progress::Progress;
+use anyhow::Context as _;
+use espbench_measure::predict::point::Setting;
+use espbench_measure::predict::{Air, Point, Trial};
+use espbench_sim::lab::file::{Library, Overrides};
+use espbench_sim::lab::predict::{self, Load, Outcome};
+use espbench_sim::lab::scene::Scene;
+use espbench_sim::radio::{Airtime, Mode};
+use espbench_sim::random::{Purpose, Random};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Where rooms come from, and what they share.
+pub(super) struct Bench {
+    common: Common,
+    library: Library,
+    cancel: Arc<AtomicBool>,
+    /// What all rooms of the lab have in common.
+    pub(super) sample: Sample,
+}
+
+/// What is known of a lab from one of its rooms.
+pub(super) struct Sample {
+    pub(super) chip: String,
+    pub(super) profile: String,
+    pub(super) environment: String,
+    pub(super) scene: Scene,
+}
+
+/// One setting: so many devices, sending so.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Case {
+    pub(super) devices: u32,
+    pub(super) mode: Mode,
+    pub(super) load: Load,
+}
+
+impl Bench {
+    /// Loads the lab.
+    pub(super) fn new(common: &Common) -> anyhow::Result<Self> {
+        let library = Library::built_in();
+        let scene = library.scene(&common.lab, &change(common, 1), common.seed)?;
+        let first = scene.devices.first().context("the lab has no devices")?;
+        let sample = Sample {
+            chip: first.profile.chip_name.clone(),
+            profile: first.profile.name.clone(),
+            environment: scene.environment.name.clone(),
+            scene,
+        };
+        let cancel = flow::on_interrupt()?;
+        Ok(Self { common: common.clone(), library, cancel, sample })
+    }
+
+    /// A case with the common load.
+    pub(super) fn case(&self, devices: u32, mode: Mode) -> Case {
+        Case { devices, mode, load: self.common.load(devices) }
+    }
+
+    /// Whether the user wants to stop.
+    pub(super) fn cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+
+    /// What was set, for the report.
+    pub(super) fn facts(&self, common: &Common) -> BTreeMap<String, String> {
+        let (rooms, messages) = (common.rooms, common.messages);
+        [
+            ("lab", common.lab.clone()),
+            ("profile", self.sample.profile.clone()),
+            ("message", common.shared()),
+            ("application's queue", format!("{} messages", common.queue)),
+            ("effort", format!("{rooms} rooms and {messages} messages a figure")),
+        ]
+        .map(|(name, value)| (name.to_string(), value))
+        .into()
+    }
+
+    /// What is known of the lab that matters for reading the figures.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let scene = &self.sample.scene;
+        let place = &scene.environment;
+        let mut text = format!(
+            "Lab {} ({}): profile {}, environment {} (path loss exponent {}, shadowing {} dB",
+            scene.name,
+            scene.title,
+            self.sample.profile,
+            place.name,
+            place.exponent,
+            place.shadow_db,
+        );
+        let others = scene.background.len() + scene.routers.len();
+        text.push_str(&if self.common.bare {
+            "); radios alone: processors take no time, nobody else is on the air.".to_string()
+        } else {
+            format!(", {others} stations of other people).")
+        });
+        vec![text]
+    }
+
+    /// Progress over so many cases.
+    pub(super) fn progress(&self, cases: &[Case]) -> Progress {
+        let times: Vec<Duration> = cases.iter().map(weight).collect();
+        Progress::new(&times, self.common.quiet)
+    }
+
+    /// The trials of some cases, a list for each: shorter, or empty, where the user stopped it.
+    pub(super) fn trials(
+        &self,
+        cases: &[Case],
+        rooms: std::ops::Range<u32>,
+        progress: &mut Progress,
+        label: impl Fn(&Case) -> String,
+    ) -> anyhow::Result<Vec<Vec<Trial>>> {
+        let each = rooms.len();
+        let mut left: Vec<usize> = vec![each; cases.len()];
+        let job = |at: usize| self.trial(&cases[at / each], rooms.start + (at % each) as u32);
+        let done = |at: usize| {
+            let case = at / each;
+            left[case] -= 1;
+            if left[case] == 0 {
+                progress.begin(&label(&cases[case]));
+                progress.end(weight(&cases[case]), None);
+            }
+        };
+        let results =
+            pool::each(cases.len() * each, self.common.threads(), &self.cancel, job, done);
+        let mut trials: Vec<Vec<Trial>> = vec![Vec::new(); cases.len()];
+        for (at, result) in results.into_iter().enumerate() {
+            trials[at / each].extend(result.transpose()?);
+        }
+        Ok(trials)
+    }
+
+    fn trial(&self, case: &Case, room: u32) -> anyhow::Result<Trial> {
+        let seed = Random::stream(self.common.seed, room, Purpose::Start).bits();
+        let scene = self.scene(case, seed)?;
+        Ok(trial(&predict::run_bare(&scene, &case.load, seed)))
+    }
+
+    /// The room of a case.
+    fn scene(&self, case: &Case, seed: u64) -> anyhow::Result<Scene> {
+        let change = change(&self.common, case.devices);
+        let mut scene = self.library.scene(&self.common.lab, &change, seed)?;
+        for device in &mut scene.devices {
+            device.mode = case.mode;
+        }
+        Ok(scene)
+    }
+}
+
+fn change(common: &Common, devices: u32) -> Overrides {
+    Overrides {
+        devices: Some(u16::try_from(devices).unwrap_or(u16::MAX)),
+        distance_m: common.distance.map(|metres| (metres, metres)),
+        encrypted: Some(false),
+        profile: common.profile.clone(),
+    }
+}
+
+/// How long a case takes, compared with others: frames times hearers.
+fn weight(case: &Case) -> Duration {
+    let load = &case.load;
+    let watched = load.warm_up + load.time;
+    let each = watched.as_secs_f64() / load.every.as_secs_f64().max(1e-4);
+    let hearers = 4.0 + f64::from(case.devices);
+    Duration::from_secs_f64(1e-6 * each * f64::from(case.devices) * hearers)
+}
+
+/// What measure needs to know of an outcome.
+fn trial(outcome: &Outcome) -> Trial {
+    let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let (it, air) = (&outcome.stages, &outcome.air);
+    let stages = [it.queue, it.sender, it.medium, it.retries, it.air, it.receiver].map(nanos);
+    let air = Air {
+        window_ns: nanos(air.window),
+        busy_ns: nanos(air.busy),
+        data_ns: nanos(air.data),
+        retries_ns: nanos(air.retries),
+        acks_ns: nanos(air.acks),
+        others_ns: nanos(air.others),
+    };
+    Trial::of(&outcome.samples, stages, air)
+}
+
+/// The point of a case.
+pub(super) fn point(case: &Case, trials: &[Trial]) -> Point {
+    Point::of(setting(case), trials)
+}
+
+/// What a case is, for the report.
+pub(super) fn setting(case: &Case) -> Setting {
+    let octets = case.load.octets();
+    Setting {
+        devices: case.devices,
+        rate: case.mode.to_string(),
+        kbit_s: case.mode.kbit_s(),
+        air_us: Airtime::of(case.mode, octets).total_ns() as f64 / 1000.0,
+        ..Setting::default()
+    }
+}

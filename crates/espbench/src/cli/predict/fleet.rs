@@ -1,0 +1,129 @@
+//! `espbench predict fleet`.
+
+use super::bench::{Bench, Case, point, setting};
+use super::nodes::DEVICES_MAX;
+use super::options::{Common, rate, share};
+use super::write;
+use crate::cli::output;
+use crate::cli::progress::Progress;
+use anyhow::bail;
+use espbench_measure::predict::{Answer, Limits, Point, Question, Trial};
+use espbench_measure::search::fleet::{FleetSearch, Standing};
+use espbench_measure::units;
+use espbench_sim::radio::Mode;
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  espbench predict fleet --max-loss 1% --max-p99 50ms --payload 100 --every 100ms
+  espbench predict fleet --max-p99 20ms --rate 11M --most 500 -o fleet.html
+  espbench predict fleet --max-loss 0.1% --mode broadcast --copies 3 --format json
+
+The largest number of devices is looked for by bisection. Numbers that the intervals leave in doubt
+are simulated up to four times as long; the answer tells what stays in doubt.";
+
+/// How often a number in doubt is simulated again, with as many new rooms as it has.
+const DOUBLINGS: u32 = 2;
+
+/// Tries that a search usually takes, for the estimate of the time left.
+const TRIES: usize = 16;
+
+/// Flags.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Most of the messages that may be lost: 1%
+    #[arg(long, value_name = "PERCENT", value_parser = share)]
+    max_loss: Option<f64>,
+    /// Longest 99th percentile of the latency: 50ms
+    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    max_p99: Option<Duration>,
+    /// Largest fleet to try
+    #[arg(long, value_name = "DEVICES", default_value_t = 1000,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(DEVICES_MAX)))]
+    most: u32,
+    /// PHY rate: 1M, 5.5M-short, 54M, HT20-MCS7, HT40-MCS7-SGI, …
+    #[arg(long, default_value = "1M", value_parser = rate)]
+    rate: Mode,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// No limit, a flag or a file of the lab is wrong, or the output cannot be written.
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let limits =
+        Limits { loss: args.max_loss, p99_ms: args.max_p99.map(|time| time.as_secs_f64() * 1e3) };
+    if limits == Limits::default() {
+        bail!("no limit: say --max-loss 1%, --max-p99 50ms, or both");
+    }
+    output::check(&args.common.output)?;
+    let bench = Bench::new(&args.common)?;
+    let mut tries = Tries { args, bench: &bench, limits, trials: BTreeMap::new() };
+    let mut search = FleetSearch::new(1, args.most);
+    let middle = bench.case(32.min(args.most), args.rate);
+    let mut progress = bench.progress(&[middle; TRIES]);
+    while let Some(devices) = search.next() {
+        let Some(standing) = tries.settle(devices, &mut progress)? else { break };
+        search.record(devices, standing);
+    }
+    drop(progress);
+    let largest = search.largest();
+    let answer = Answer {
+        question: Question::Fleet(limits, largest),
+        shared: format!("{}, at {}", args.common.shared(), args.rate),
+        payload_bytes: args.common.payload,
+        points: tries.points(),
+        notes: bench.notes(),
+        stopped: bench.cancelled(),
+    };
+    write("fleet", &args.common, &bench, &answer)
+}
+
+/// The rooms of each number that was tried.
+struct Tries<'a> {
+    args: &'a Args,
+    bench: &'a Bench,
+    limits: Limits,
+    trials: BTreeMap<u32, Vec<Trial>>,
+}
+
+impl Tries<'_> {
+    /// Simulates a number until it stands clearly, or long enough; `None` where the user stopped.
+    fn settle(
+        &mut self,
+        devices: u32,
+        progress: &mut Progress,
+    ) -> anyhow::Result<Option<Standing>> {
+        let case = self.bench.case(devices, self.args.rate);
+        let label = |case: &Case| format!("{} devices", case.devices);
+        for _ in 0..=DOUBLINGS {
+            let had = self.trials.get(&devices).map_or(0, Vec::len) as u32;
+            let rooms = had..(2 * had).max(self.args.common.rooms);
+            let new = self.bench.trials(&[case], rooms.clone(), progress, label)?;
+            let new = new.into_iter().flatten().collect::<Vec<_>>();
+            if new.len() < rooms.len() {
+                return Ok(None);
+            }
+            let trials = self.trials.entry(devices).or_default();
+            trials.extend(new);
+            let standing = self.limits.standing(&point(&case, trials));
+            if matches!(standing, Standing::Holds | Standing::Fails) {
+                return Ok(Some(standing));
+            }
+        }
+        let trials = self.trials.get(&devices).map_or(&[][..], Vec::as_slice);
+        Ok(Some(self.limits.standing(&point(&case, trials))))
+    }
+
+    fn points(&self) -> Vec<Point> {
+        let of = |(devices, trials): (&u32, &Vec<Trial>)| {
+            Point::of(setting(&self.bench.case(*devices, self.args.rate)), trials)
+        };
+        self.trials.iter().map(of).collect()
+    }
+}

@@ -1,0 +1,69 @@
+//! `espbench predict`: what if, in the virtual lab.
+
+mod bench;
+mod fleet;
+mod nodes;
+mod options;
+mod phy;
+mod pool;
+
+use super::common::TOOL;
+use super::output;
+use bench::Bench;
+use clap::{Args as Flags, Subcommand};
+use espbench_measure::cell::Origin;
+use espbench_measure::predict::{Answer, report};
+use espbench_measure::run::{RunFacts, Site};
+use options::Common;
+use std::process::ExitCode;
+
+/// Flags.
+#[derive(Debug, Flags)]
+pub struct Args {
+    #[command(subcommand)]
+    question: Question,
+}
+
+#[derive(Debug, Subcommand)]
+enum Question {
+    /// Loss, latency and channel occupancy by the number of devices
+    Nodes(Box<nodes::Args>),
+    /// The largest fleet that keeps loss and latency under limits
+    Fleet(Box<fleet::Args>),
+    /// The effect of the PHY rate: latency, loss, throughput, range
+    Phy(Box<phy::Args>),
+}
+
+/// Runs the subcommand. Exit status: 0 answered, 2 not.
+///
+/// # Errors
+/// A flag or a file of the lab is wrong, or the output cannot be written.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    match &args.question {
+        Question::Nodes(args) => nodes::run(args),
+        Question::Fleet(args) => fleet::run(args),
+        Question::Phy(args) => phy::run(args),
+    }
+}
+
+/// Draws an answer.
+fn write(name: &str, common: &Common, bench: &Bench, answer: &Answer) -> anyhow::Result<ExitCode> {
+    let facts = RunFacts {
+        name: format!("predict {name}"),
+        tool: TOOL.into(),
+        target: format!("sim:{}", common.lab),
+        origin: Origin::Simulated,
+        seed: common.seed,
+        site: Site {
+            chip: bench.sample.chip.clone(),
+            mode: common.cast_name(),
+            distance_m: None,
+            security: Some("off".into()),
+            environment: Some(bench.sample.environment.clone()),
+        },
+        host: bench.facts(common),
+        ..RunFacts::default()
+    };
+    output::write(&report(&facts, answer), &common.output)?;
+    Ok(if answer.points.is_empty() { ExitCode::from(2) } else { ExitCode::SUCCESS })
+}

@@ -1,0 +1,137 @@
+//! `espbench predict phy`.
+
+use super::bench::{Bench, Case, setting};
+use super::nodes::DEVICES_MAX;
+use super::options::{Common, rate};
+use super::write;
+use crate::cli::output;
+use espbench_measure::cell::Estimate;
+use espbench_measure::interval::mean_t;
+use espbench_measure::predict::point::Setting;
+use espbench_measure::predict::{Answer, Point, Question, Trial};
+use espbench_sim::lab::predict::range::range_m;
+use espbench_sim::lab::predict::{Arrival, Load};
+use espbench_sim::radio::Mode;
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  espbench predict phy --payload 250 --every 100ms --devices 20
+  espbench predict phy --rates 1M,2M,5.5M,11M,6M,54M,HT20-MCS7 -o rates.html
+
+Rates of which the chip's datasheet has no sensitivity, nor one to infer it from, are left out.";
+
+/// A chance with which a frame at the edge of a mode's range still arrives.
+const EDGE: f64 = 0.9;
+
+/// How long one device sends without rest, for its throughput.
+const FLOOD: Duration = Duration::from_secs(2);
+
+/// Flags.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Args {
+    /// Devices that send
+    #[arg(long, default_value_t = 20,
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(DEVICES_MAX)))]
+    devices: u32,
+    /// PHY rates: all, or a list
+    #[arg(long, default_value = "all")]
+    rates: Rates,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Clone, Debug)]
+struct Rates(Vec<Mode>);
+
+impl FromStr for Rates {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "all" {
+            return Ok(Self(Mode::ALL.to_vec()));
+        }
+        text.split(',').map(|name| rate(name.trim())).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// A flag or a file of the lab is wrong, or the output cannot be written.
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    let common = &args.common;
+    output::check(&common.output)?;
+    let bench = Bench::new(common)?;
+    let cases: Vec<Case> = args
+        .rates
+        .0
+        .iter()
+        .filter(|mode| has(&bench, **mode))
+        .map(|mode| bench.case(args.devices, *mode))
+        .collect();
+    let floods: Vec<Case> = cases.iter().map(flood).collect();
+    let all: Vec<Case> = cases.iter().chain(&floods).copied().collect();
+    let mut progress = bench.progress(&all);
+    let label = |case: &Case| match case.load.arrival {
+        Arrival::Always => format!("{}, one that always sends", case.mode),
+        _ => format!("{}, {} devices", case.mode, case.devices),
+    };
+    let trials = bench.trials(&cases, 0..common.rooms, &mut progress, label)?;
+    let alone = bench.trials(&floods, 0..2, &mut progress, label)?;
+    drop(progress);
+    let points = cases.iter().zip(trials.iter().zip(&alone)).filter(|it| !it.1.0.is_empty());
+    let answer = Answer {
+        question: Question::Phy,
+        shared: format!("{} devices, {}", args.devices, common.shared()),
+        payload_bytes: common.payload,
+        points: points.map(|(case, (trials, alone))| point(&bench, case, trials, alone)).collect(),
+        notes: bench.notes(),
+        stopped: bench.cancelled(),
+    };
+    write("phy", common, &bench, &answer)
+}
+
+/// Whether the chip has that mode.
+fn has(bench: &Bench, mode: Mode) -> bool {
+    let range = range(bench, mode, 50);
+    range.is_some_and(|metres| metres > 0.0)
+}
+
+fn range(bench: &Bench, mode: Mode, octets: u32) -> Option<f64> {
+    let scene = &bench.sample.scene;
+    let profile = &scene.devices.first()?.profile;
+    let metres = range_m(profile, &scene.environment, mode, octets, EDGE);
+    metres.is_finite().then_some(metres)
+}
+
+/// One device that always sends.
+fn flood(case: &Case) -> Case {
+    let load = Load {
+        arrival: Arrival::Always,
+        warm_up: Duration::from_millis(500),
+        time: FLOOD,
+        ..case.load
+    };
+    Case { devices: 1, load, ..*case }
+}
+
+fn point(bench: &Bench, case: &Case, trials: &[Trial], alone: &[Trial]) -> Point {
+    let rates: Vec<f64> = alone
+        .iter()
+        .map(|it| {
+            let bits = 8.0 * f64::from(case.load.payload) * it.latency_ms.len() as f64;
+            bits / (it.air.window_ns as f64 / 1e9) / 1e6
+        })
+        .collect();
+    let throughput: Estimate = mean_t(&rates);
+    let setting = Setting {
+        range_m: range(bench, case.mode, case.load.octets()),
+        throughput: (!rates.is_empty()).then_some(throughput),
+        ..setting(case)
+    };
+    Point::of(setting, trials)
+}

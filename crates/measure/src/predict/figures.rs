@@ -1,0 +1,340 @@
+//! Figures of predictions.
+
+use super::point::Point;
+use super::report::{Answer, Question};
+use super::trial::Stage;
+use super::{SECTION, limit};
+use crate::cell::{Estimate, Origin};
+use crate::digits;
+use crate::figure::{Axis, Figure, Mark, Point as Dot, Scale, Series, spread};
+use alloc::collections::BTreeSet;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+const ORIGIN: Origin = Origin::Simulated;
+
+/// Most rows of bars.
+const BARS: usize = 16;
+
+pub(super) fn of(answer: &Answer) -> Vec<Figure> {
+    if answer.points.is_empty() {
+        return Vec::new();
+    }
+    let mut figures = match answer.question {
+        Question::Phy => alloc::vec![latency_by_rate(answer), reach(answer)],
+        Question::Nodes | Question::Fleet(..) => {
+            alloc::vec![loss(answer), latency(answer), busy(answer), rates(answer)]
+        }
+    };
+    figures.push(stages(answer));
+    figures.extend(causes(answer));
+    for point in figures.iter_mut().flat_map(|f| &mut f.series).flat_map(|s| &mut s.points) {
+        *point = point.rounded();
+    }
+    figures
+}
+
+fn axis(label: &str, unit: &str) -> Axis {
+    Axis { label: label.into(), unit: unit.into(), ..Axis::default() }
+}
+
+fn figure(id: &str, title: &str, alt: String, axes: [Axis; 2], series: Vec<Series>) -> Figure {
+    let [x, y] = axes;
+    let title = ORIGIN.titled(title);
+    Figure { id: id.into(), section: SECTION.into(), title, alt, x, y, series }
+}
+
+fn series(name: &str, mark: Mark, points: Vec<Dot>) -> Series {
+    Series { name: name.into(), origin: ORIGIN, mark, points }
+}
+
+fn dot(x: f64, estimate: &Estimate, factor: f64) -> Option<Dot> {
+    let it = estimate.scaled(factor);
+    Some(Dot { x, y: it.value?, low: it.low, high: it.high })
+}
+
+/// A curve over the number of devices.
+fn curve(answer: &Answer, name: &str, of: fn(&Point) -> &Estimate, factor: f64) -> Series {
+    let dots = answer
+        .points
+        .iter()
+        .filter_map(|it| dot(f64::from(it.setting.devices), of(it), factor))
+        .collect();
+    series(name, Mark::Line, dots)
+}
+
+/// A limit as a horizontal line.
+fn border(answer: &Answer, name: &str, at: Option<f64>) -> Option<Series> {
+    let first = f64::from(answer.points.first()?.setting.devices);
+    let last = f64::from(answer.points.last()?.setting.devices);
+    let at = at?;
+    Some(series(name, Mark::Line, alloc::vec![Dot::new(first, at), Dot::new(last, at)]))
+}
+
+fn devices(answer: &Answer) -> Axis {
+    let numbers = answer.points.iter().map(|it| f64::from(it.setting.devices));
+    Axis { scale: spread(numbers), ..axis("devices that send", "") }
+}
+
+fn ends(answer: &Answer, of: impl Fn(&Point) -> Option<String>) -> String {
+    let [first, .., last] = answer.points.as_slice() else {
+        return answer.points.first().and_then(of).unwrap_or_default();
+    };
+    let word = |it: &Point| Some(format!("{} with {} devices", of(it)?, it.setting.devices));
+    let words: Vec<String> = [first, last].into_iter().filter_map(word).collect();
+    words.join(", ")
+}
+
+fn limits(answer: &Answer) -> (Option<f64>, Option<f64>) {
+    match answer.question {
+        Question::Fleet(limits, _) => (limits.loss.map(|it| 100.0 * it), limits.p99_ms),
+        Question::Nodes | Question::Phy => (None, None),
+    }
+}
+
+fn loss(answer: &Answer) -> Figure {
+    let mut all = alloc::vec![curve(answer, "lost", |it| &it.loss, 100.0)];
+    all.extend(border(answer, "limit", limits(answer).0));
+    let words = ends(answer, |it| {
+        digits::estimate(&it.loss.scaled(100.0)).map(|loss| format!("{loss} % lost"))
+    });
+    let alt =
+        format!("Share of the messages that were lost against the number of devices: {words}.");
+    figure(
+        "predict-loss",
+        "Loss by the number of devices",
+        alt,
+        [devices(answer), axis("messages lost", "%")],
+        all,
+    )
+}
+
+fn latency(answer: &Answer) -> Figure {
+    let mut all = alloc::vec![
+        curve(answer, "p99", |it| &it.p99, 1.0),
+        curve(answer, "mean", |it| &it.mean, 1.0),
+        curve(answer, "p50", |it| &it.p50, 1.0),
+    ];
+    all.extend(border(answer, "limit of p99", limits(answer).1));
+    let values: Vec<f64> = all.iter().flat_map(|s| &s.points).map(|p| p.y).collect();
+    let words = ends(answer, |it| digits::estimate(&it.p99).map(|p99| format!("p99 {p99} ms")));
+    let alt =
+        format!("Time from due to the other application against the number of devices: {words}.");
+    figure(
+        "predict-latency",
+        "Latency by the number of devices",
+        alt,
+        [devices(answer), Axis { scale: spread(values.into_iter()), ..axis("latency", "ms") }],
+        all,
+    )
+}
+
+fn busy(answer: &Answer) -> Figure {
+    let parts = ["frames", "repetitions", "acknowledgements", "other people, beacons"];
+    let mut all = alloc::vec![curve(answer, "somebody sends", |it| &it.busy, 100.0)];
+    for (at, name) in parts.into_iter().enumerate() {
+        let dots: Vec<Dot> = answer
+            .points
+            .iter()
+            .map(|it| Dot::new(f64::from(it.setting.devices), 100.0 * it.airtime[at]))
+            .collect();
+        if dots.iter().any(|it| it.y > 0.0) {
+            all.push(series(name, Mark::Line, dots));
+        }
+    }
+    let words =
+        ends(answer, |it| digits::estimate(&it.busy.scaled(100.0)).map(|busy| format!("{busy} %")));
+    let alt = format!(
+        "Share of the time in which the channel is busy, and what with (frames that overlap count \
+         twice): {words}."
+    );
+    figure(
+        "predict-busy",
+        "Occupancy of the channel",
+        alt,
+        [devices(answer), axis("of the time", "%")],
+        all,
+    )
+}
+
+fn rates(answer: &Answer) -> Figure {
+    let due = answer
+        .points
+        .iter()
+        .map(|it| Dot::new(f64::from(it.setting.devices), it.offered))
+        .collect();
+    let all = alloc::vec![
+        curve(answer, "delivered", |it| &it.delivered, 1.0),
+        series("due", Mark::Line, due),
+    ];
+    let words = ends(answer, |it| {
+        digits::estimate(&it.delivered).map(|rate| format!("{rate} messages a second"))
+    });
+    let alt =
+        format!("Messages delivered a second, by all devices together, beside those due: {words}.");
+    figure(
+        "predict-delivered",
+        "Delivered against due",
+        alt,
+        [devices(answer), axis("messages", "1/s")],
+        all,
+    )
+}
+
+/// Families of modes, in the order of the table.
+fn families(answer: &Answer) -> Vec<(String, Vec<&Point>)> {
+    let mut families: Vec<(String, Vec<&Point>)> = Vec::new();
+    for point in &answer.points {
+        let name = family(&point.setting.rate);
+        match families.iter_mut().find(|it| it.0 == name) {
+            Some((_, points)) => points.push(point),
+            None => families.push((name, alloc::vec![point])),
+        }
+    }
+    families
+}
+
+fn family(rate: &str) -> String {
+    if let Some((width, rest)) = rate.split_once("-MCS") {
+        let guard = if rest.ends_with("-SGI") { ", short guard" } else { "" };
+        return format!("{width}{guard}");
+    }
+    match rate.trim_end_matches("-short") {
+        "1M" | "2M" | "5.5M" | "11M" if rate.ends_with("-short") => "11b, short preamble".into(),
+        "1M" | "2M" | "5.5M" | "11M" => "11b".into(),
+        _ => "11g".into(),
+    }
+}
+
+fn latency_by_rate(answer: &Answer) -> Figure {
+    let mut all = Vec::new();
+    for (name, points) in families(answer) {
+        let dots: Vec<Dot> = points
+            .iter()
+            .filter_map(|it| dot(f64::from(it.setting.kbit_s) / 1000.0, &it.p99, 1.0))
+            .collect();
+        all.push(series(&name, Mark::Line, dots));
+    }
+    let value = |it: &Point| it.p99.value;
+    let best = answer
+        .points
+        .iter()
+        .filter(|it| value(it).is_some())
+        .min_by(|a, b| value(a).unwrap_or(f64::MAX).total_cmp(&value(b).unwrap_or(f64::MAX)));
+    let best = best.map_or_else(String::new, |it| format!(" Lowest: {}.", it.setting.rate));
+    let values: Vec<f64> = all.iter().flat_map(|s| &s.points).map(|p| p.y).collect();
+    figure(
+        "predict-rate-latency",
+        "99th percentile of the latency by PHY rate",
+        format!(
+            "99th percentile of the latency against the data rate, a curve for each family.{best}"
+        ),
+        [
+            Axis { scale: Scale::Log, ..axis("PHY rate", "Mbit/s") },
+            Axis { scale: spread(values.into_iter()), ..axis("p99", "ms") },
+        ],
+        all,
+    )
+}
+
+fn reach(answer: &Answer) -> Figure {
+    let all = families(answer)
+        .into_iter()
+        .map(|(name, points)| {
+            let dots = points
+                .iter()
+                .filter_map(|it| {
+                    let setting = &it.setting;
+                    dot(setting.range_m?, setting.throughput.as_ref()?, 1.0)
+                })
+                .collect();
+            series(&name, Mark::Line, dots)
+        })
+        .collect();
+    figure(
+        "predict-reach",
+        "Throughput of one device against range",
+        "What a mode gets through against how far it reaches: up and to the right is better."
+            .into(),
+        [
+            Axis { scale: Scale::Log, ..axis("range", "m") },
+            Axis { scale: Scale::Log, ..axis("throughput", "Mbit/s") },
+        ],
+        all,
+    )
+}
+
+/// Points for bars: the first ones, evenly thinned.
+fn thinned(answer: &Answer) -> Vec<&Point> {
+    let every = answer.points.len().div_ceil(BARS).max(1);
+    let last = answer.points.len() - 1;
+    let kept = answer.points.iter().enumerate().filter(|(i, _)| i % every == 0 || *i == last);
+    kept.map(|it| it.1).collect()
+}
+
+fn named(answer: &Answer, points: &[&Point]) -> Axis {
+    let name = |it: &&Point| match answer.question {
+        Question::Phy => it.setting.rate.clone(),
+        _ => format!("{} devices", it.setting.devices),
+    };
+    let label = if answer.question == Question::Phy { "PHY rate" } else { "devices" };
+    Axis {
+        scale: Scale::Category,
+        categories: points.iter().map(name).collect(),
+        ..axis(label, "")
+    }
+}
+
+fn stages(answer: &Answer) -> Figure {
+    let points = thinned(answer);
+    let all = Stage::ALL
+        .into_iter()
+        .map(|stage| {
+            let dots = points.iter().enumerate();
+            let dots = dots.map(|(i, it)| Dot::new(i as f64, 100.0 * it.part(stage))).collect();
+            series(stage.name(), Mark::Stacked, dots)
+        })
+        .collect();
+    let most: Vec<String> = points
+        .iter()
+        .filter_map(|it| Some(format!("{}: {}", it.setting.devices, limit::of_time(it)?)))
+        .collect();
+    let most = match answer.question {
+        Question::Phy => String::new(),
+        _ => crate::figure::listed("Most of it, by number of devices", &most),
+    };
+    figure(
+        "predict-stages",
+        "Where the time goes",
+        format!("Parts of the mean latency of delivered messages, stacked to 100 %.{most}"),
+        [named(answer, &points), axis("of the mean latency", "%")],
+        all,
+    )
+}
+
+fn causes(answer: &Answer) -> Option<Figure> {
+    let points = thinned(answer);
+    let causes: BTreeSet<_> = points.iter().flat_map(|it| it.causes.keys().copied()).collect();
+    let all: Vec<Series> = causes
+        .into_iter()
+        .map(|cause| {
+            let share = |it: &Point| {
+                let count = it.causes.get(&cause).copied().unwrap_or_default();
+                100.0 * count as f64 / it.messages.max(1) as f64
+            };
+            let dots = points.iter().enumerate();
+            let dots = dots.map(|(i, it)| Dot::new(i as f64, share(it))).collect();
+            series(&limit::name(cause).to_string(), Mark::Stacked, dots)
+        })
+        .collect();
+    (!all.is_empty()).then(|| {
+        figure(
+            "predict-causes",
+            "What messages are lost by",
+            "Share of the messages that were lost, stacked by cause.".into(),
+            [named(answer, &points), axis("lost", "%")],
+            all,
+        )
+    })
+}

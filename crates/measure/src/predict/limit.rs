@@ -1,0 +1,154 @@
+//! What holds a setting back, in words: the largest share of the time, and of the loss.
+
+use super::point::Point;
+use super::trial::Stage;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use espbench_proto::sample::Cause;
+
+/// What most of a message's time goes to, with its share. A queue in the application is an effect:
+/// what follows the dash is what the node is slow by.
+#[must_use]
+pub fn of_time(point: &Point) -> Option<String> {
+    let (first, share) = largest(point, &Stage::ALL)?;
+    let named = format!("{} {:.0} %", first.name(), 100.0 * share);
+    if first != Stage::Queue {
+        return Some(named);
+    }
+    let rest: Vec<Stage> = Stage::ALL.into_iter().filter(|it| *it != Stage::Queue).collect();
+    Some(match largest(point, &rest) {
+        Some((behind, _)) => format!("{named} – behind it: {}", behind.name()),
+        None => named,
+    })
+}
+
+fn largest(point: &Point, stages: &[Stage]) -> Option<(Stage, f64)> {
+    let parts = stages.iter().map(|stage| (*stage, point.part(*stage)));
+    parts.filter(|it| it.1 > 0.0).max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// What messages were lost by, the most frequent first.
+#[must_use]
+pub fn of_loss(point: &Point) -> Option<String> {
+    let all: u64 = point.causes.values().sum();
+    let mut causes: Vec<(Cause, u64)> = point.causes.iter().map(|it| (*it.0, *it.1)).collect();
+    causes.sort_by_key(|it| core::cmp::Reverse(it.1));
+    let worth = |count: u64| count * 100 >= all;
+    let named: Vec<String> = causes
+        .iter()
+        .filter(|it| worth(it.1))
+        .map(|(cause, count)| {
+            format!("{} {:.0} %", name(*cause), 100.0 * *count as f64 / all as f64)
+        })
+        .collect();
+    (!named.is_empty()).then(|| named.join(", "))
+}
+
+/// A cause as a reader of a prediction calls it.
+#[must_use]
+pub fn name(cause: Cause) -> String {
+    match cause {
+        Cause::ApplicationQueue => "application's queue full".into(),
+        Cause::NoBuffers => "driver out of buffers".into(),
+        Cause::Noise => "too weak".into(),
+        Cause::RetryLimit => "retry limit".into(),
+        Cause::ReceiveQueue => "listener's queue full".into(),
+        Cause::Stopped => "still on the way at the end".into(),
+        other => other.name().to_string(),
+    }
+}
+
+/// A sentence on what a setting is limited by and what would help.
+#[must_use]
+pub fn advice(point: &Point) -> Option<String> {
+    let lost = point.loss.value.unwrap_or(0.0);
+    let busy = point.busy.value.unwrap_or(0.0);
+    let queued = cause_share(point, Cause::ApplicationQueue) + cause_share(point, Cause::NoBuffers);
+    if point.grows || (lost > 0.001 && queued > 0.5) {
+        let why = if busy > 0.7 {
+            "the channel is full: a faster PHY rate, fewer or shorter messages help"
+        } else {
+            "the node is slower than its messages come: processor time, not air, is the limit"
+        };
+        return Some(format!("Queues overflow or still grow; {why}."));
+    }
+    if lost > 0.001 {
+        let (cause, _) = point.causes.iter().max_by_key(|it| *it.1)?;
+        return Some(match cause {
+            Cause::Collision => {
+                "Loss is by collisions: nobody acknowledges a broadcast, so nothing \
+                                 repeats it. Copies, unicast, or a faster PHY rate help."
+                    .into()
+            }
+            Cause::RetryLimit => "Loss is by the retry limit: every attempt collided or was too \
+                                  weak. Less airtime a message (a faster PHY rate) helps."
+                .into(),
+            Cause::Noise => "Loss is by distance: the signal is too weak for this PHY rate. A \
+                             slower rate reaches farther."
+                .into(),
+            other => format!("Loss is mostly by: {}.", name(*other)),
+        });
+    }
+    let (stage, share) = largest(point, &Stage::ALL)?;
+    let share = format!("{:.0} % of the time is", 100.0 * share);
+    Some(match stage {
+        Stage::Air => format!(
+            "{share} the frame's own airtime: only a faster PHY rate or a shorter message is faster."
+        ),
+        Stage::Medium => format!("{share} waiting for others on the channel."),
+        Stage::Retries => format!("{share} repetitions after collisions or noise."),
+        Stage::Sender | Stage::Receiver => {
+            format!("{share} {}: the radio is not the limit.", stage.name())
+        }
+        Stage::Queue => format!("{share} the application's queue: bursts wait for each other."),
+    })
+}
+
+fn cause_share(point: &Point, cause: Cause) -> f64 {
+    let all: u64 = point.causes.values().sum();
+    point.causes.get(&cause).map_or(0.0, |count| *count as f64 / all.max(1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Estimate;
+
+    fn point(stages_ms: [f64; 6], causes: &[(Cause, u64)], loss: f64, busy: f64) -> Point {
+        Point {
+            stages_ms,
+            causes: causes.iter().copied().collect(),
+            loss: Estimate::exact(loss, 1000),
+            busy: Estimate::exact(busy, 8),
+            ..Point::default()
+        }
+    }
+
+    #[test]
+    fn the_largest_share_is_named() {
+        let idle = point([0.0, 0.1, 0.1, 0.0, 1.3, 0.1], &[], 0.0, 0.1);
+        assert_eq!(of_time(&idle).as_deref(), Some("on the air 81 %"));
+        assert!(advice(&idle).unwrap().starts_with("81 % of the time is the frame's own airtime"));
+        assert_eq!(of_loss(&idle), None);
+        let full = point(
+            [80.0, 0.1, 9.0, 2.0, 1.3, 0.1],
+            &[(Cause::ApplicationQueue, 90), (Cause::RetryLimit, 10)],
+            0.2,
+            0.95,
+        );
+        assert_eq!(
+            of_time(&full).as_deref(),
+            Some("application's queue 86 % – behind it: waiting for the medium")
+        );
+        assert_eq!(
+            of_loss(&full).as_deref(),
+            Some("application's queue full 90 %, retry limit 10 %")
+        );
+        assert!(advice(&full).unwrap().contains("the channel is full"));
+        let slow = point([80.0, 9.0, 0.1, 0.0, 1.3, 0.1], &[(Cause::NoBuffers, 9)], 0.2, 0.2);
+        assert!(advice(&slow).unwrap().contains("processor time"));
+        let far = point([0.0, 0.1, 0.1, 0.0, 1.3, 0.1], &[(Cause::Noise, 9)], 0.2, 0.2);
+        assert!(advice(&far).unwrap().contains("distance"));
+    }
+}

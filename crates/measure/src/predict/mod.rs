@@ -1,0 +1,30 @@
+//! What if: predictions of the virtual lab, with their uncertainty and what limits them.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`effort`] | how long to simulate |
+//! | [`trial`] | one simulated room: its messages, where their time went, the channel |
+//! | [`point`] | the trials of one setting as estimates |
+//! | [`limit`] | what holds a setting back, in words |
+//! | [`limits`] | whether a setting keeps limits |
+//! | `report`, `tables`, `figures` | all of it as a report |
+//!
+//! The rooms of a setting differ by their seeds: places, shadowing, phases. Intervals come from
+//! how much they differ ([`crate::cluster`]).
+
+pub mod effort;
+mod figures;
+pub mod limit;
+pub mod limits;
+pub mod point;
+mod report;
+mod tables;
+pub mod trial;
+
+pub use limits::Limits;
+pub use point::Point;
+pub use report::{Answer, Question, report};
+pub use trial::{Air, Stage, Trial};
+
+/// The name of the chapter in a report.
+pub const SECTION: &str = "predict";

@@ -1,0 +1,154 @@
+//! The trials of one setting as estimates.
+
+use super::trial::{Stage, Trial};
+use crate::cell::{Cell, Estimate, Identity, Origin};
+use crate::cluster;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec::Vec;
+use espbench_proto::sample::Cause;
+
+/// What was varied, and what of it this is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Setting {
+    /// Devices that send.
+    pub devices: u32,
+    /// The mode's name (`1M`, `HT20-MCS7`).
+    pub rate: String,
+    /// Its data rate in kbit/s.
+    pub kbit_s: u32,
+    /// How long one frame is on the air, in microseconds.
+    pub air_us: f64,
+    /// Up to which distance nine in ten frames still arrive, in metres, where that was asked.
+    pub range_m: Option<f64>,
+    /// Payload bits a second of one device that always sends, in Mbit/s, where that was asked.
+    pub throughput: Option<Estimate>,
+}
+
+/// The trials of one setting as estimates.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Point {
+    /// What it is.
+    pub setting: Setting,
+    /// Rooms behind it.
+    pub rooms: u32,
+    /// Messages behind it.
+    pub messages: u64,
+    /// Share of messages lost, 0 to 1.
+    pub loss: Estimate,
+    /// Mean time from due to the other application, in milliseconds.
+    pub mean: Estimate,
+    /// Median.
+    pub p50: Estimate,
+    /// 99th percentile.
+    pub p99: Estimate,
+    /// Share of the time in which somebody sent, 0 to 1.
+    pub busy: Estimate,
+    /// Messages delivered a second, by all devices together.
+    pub delivered: Estimate,
+    /// Messages due a second.
+    pub offered: f64,
+    /// Lost messages by cause.
+    pub causes: BTreeMap<Cause, u64>,
+    /// Mean time in each stage, in milliseconds, in the order of [`Stage::ALL`].
+    pub stages_ms: [f64; 6],
+    /// Airtime over watched time: frames, repetitions, acknowledgements, others.
+    pub airtime: [f64; 4],
+    /// In most rooms messages took longer and longer.
+    pub grows: bool,
+}
+
+impl Point {
+    /// Of the trials of a setting.
+    #[must_use]
+    pub fn of(setting: Setting, trials: &[Trial]) -> Self {
+        let pairs = |of: fn(&Trial) -> (u64, u64)| trials.iter().map(of).collect::<Vec<_>>();
+        let latencies: Vec<Vec<f64>> = trials.iter().map(|t| t.latency_ms.clone()).collect();
+        let sums: Vec<(f64, u64)> =
+            latencies.iter().map(|l| (l.iter().sum(), l.len() as u64)).collect();
+        let delivered: u64 = sums.iter().map(|it| it.1).sum();
+        let window_ns: u64 = trials.iter().map(|t| t.air.window_ns).sum();
+        let seconds = (window_ns as f64 / 1e9).max(f64::MIN_POSITIVE);
+        let share =
+            |of: fn(&Trial) -> u64| trials.iter().map(of).sum::<u64>() as f64 / 1e9 / seconds;
+        let messages = trials.iter().map(|t| t.messages).sum();
+        let per_second: Vec<(f64, u64)> =
+            trials.iter().map(|t| (t.latency_ms.len() as f64 * 1e9, t.air.window_ns)).collect();
+        let busy: Vec<(f64, u64)> =
+            trials.iter().map(|t| (t.air.busy_ns as f64, t.air.window_ns)).collect();
+        let rooms = trials.len();
+        Self {
+            setting,
+            rooms: rooms as u32,
+            messages,
+            loss: cluster::proportion(&pairs(|t| (t.lost(), t.messages))),
+            mean: cluster::mean(&sums),
+            p50: cluster::quantile(&latencies, 0.5),
+            p99: cluster::quantile(&latencies, 0.99),
+            busy: Estimate { n: rooms as u64, ..cluster::mean(&busy) },
+            delivered: Estimate { n: delivered, ..cluster::mean(&per_second) },
+            offered: messages as f64 / seconds,
+            causes: causes(trials),
+            stages_ms: stages(trials, delivered),
+            airtime: [
+                share(|t| t.air.data_ns),
+                share(|t| t.air.retries_ns),
+                share(|t| t.air.acks_ns),
+                share(|t| t.air.others_ns),
+            ],
+            grows: trials.iter().filter(|t| t.grows()).count() * 2 > rooms,
+        }
+    }
+
+    /// The stage's part of the mean, 0 to 1.
+    #[must_use]
+    pub fn part(&self, stage: Stage) -> f64 {
+        let all: f64 = self.stages_ms.iter().sum();
+        if all > 0.0 { self.stages_ms[stage as usize] / all } else { 0.0 }
+    }
+
+    /// Its result cells.
+    #[must_use]
+    pub fn cells(&self, id: &Identity, variant: &str) -> Vec<Cell> {
+        let cell = |metric: &str, unit: &str, estimate: Estimate| {
+            let id = Identity {
+                metric: metric.into(),
+                devices: Some(self.setting.devices),
+                ..id.clone()
+            };
+            let rate = &self.setting.rate;
+            let variant = Some(alloc::format!("{rate}, {variant}"));
+            Cell { variant, ..estimate.into_cell(id, unit, Origin::Simulated) }
+        };
+        let mut cells = alloc::vec![
+            cell("loss", "percent", self.loss.scaled(100.0)),
+            cell("latency_avg", "ms", self.mean),
+            cell("latency_p50", "ms", self.p50),
+            cell("latency_p99", "ms", self.p99),
+            cell("channel_busy", "percent", self.busy.scaled(100.0)),
+            cell("message_rate", "messages/s", self.delivered),
+        ];
+        cells.extend(self.setting.throughput.map(|it| cell("throughput", "Mbit/s", it)));
+        cells.extend(
+            self.setting
+                .range_m
+                .map(|it| cell("range", "m", Estimate { value: Some(it), ..Estimate::default() })),
+        );
+        cells
+    }
+}
+
+fn causes(trials: &[Trial]) -> BTreeMap<Cause, u64> {
+    let mut causes = BTreeMap::new();
+    for (cause, count) in trials.iter().flat_map(|t| &t.lost) {
+        *causes.entry(*cause).or_default() += count;
+    }
+    causes
+}
+
+fn stages(trials: &[Trial], delivered: u64) -> [f64; 6] {
+    Stage::ALL.map(|stage| {
+        let sum: u64 = trials.iter().map(|t| t.stages_ns[stage as usize]).sum();
+        if delivered == 0 { 0.0 } else { sum as f64 / delivered as f64 / 1e6 }
+    })
+}

@@ -1,0 +1,197 @@
+//! Tables of predictions.
+
+use super::point::Point;
+use super::report::{Answer, Question};
+use super::trial::Stage;
+use super::{SECTION, limit};
+use crate::cell::{Estimate, Origin};
+use crate::digits;
+use crate::table::{Column, Table};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+type Row = Vec<Option<String>>;
+
+pub(super) fn of(answer: &Answer) -> Vec<Table> {
+    let mut tables: Vec<Table> = in_short(answer).into_iter().collect();
+    tables.push(match answer.question {
+        Question::Phy => rates(answer),
+        Question::Nodes | Question::Fleet(..) => curve(answer),
+    });
+    tables.push(limits(answer));
+    tables
+}
+
+fn table(id: &str, section: &str, title: &str, columns: Vec<Column>, rows: Vec<Row>) -> Table {
+    let title = Origin::Simulated.titled(title);
+    Table { id: id.into(), section: section.into(), title, columns, rows, notes: Vec::new() }
+}
+
+fn result(name: &str, unit: &str) -> Column {
+    Column::result(name, unit, Origin::Simulated)
+}
+
+/// The answer in sentences.
+fn in_short(answer: &Answer) -> Option<Table> {
+    let rows: Vec<Row> = answer.sentences().into_iter().map(|it| alloc::vec![Some(it)]).collect();
+    let columns = alloc::vec![Column::words("answer")];
+    (!rows.is_empty()).then(|| table("predict-answer", "overview", "The answer", columns, rows))
+}
+
+/// A setting, or a number that was rounded already.
+fn exactly(value: f64) -> String {
+    digits::six(value).to_string()
+}
+
+fn percent(estimate: &Estimate) -> Estimate {
+    estimate.scaled(100.0)
+}
+
+fn interval(estimate: &Estimate) -> Option<String> {
+    estimate.value.and_then(|_| digits::interval(estimate.low, estimate.high))
+}
+
+/// What results of a point have in every table: loss, mean, p50, p99.
+fn results(point: &Point) -> Row {
+    let loss = percent(&point.loss);
+    alloc::vec![
+        digits::estimate(&loss),
+        interval(&loss),
+        digits::estimate(&point.mean),
+        digits::estimate(&point.p50),
+        digits::estimate(&point.p99),
+        interval(&point.p99),
+    ]
+}
+
+fn result_columns() -> Vec<Column> {
+    alloc::vec![
+        result("loss", "percent"),
+        result("loss 95 %", "percent"),
+        result("mean", "ms"),
+        result("p50", "ms"),
+        result("p99", "ms"),
+        result("p99 95 %", "ms"),
+    ]
+}
+
+fn notes(answer: &Answer, table: &mut Table) {
+    let rooms = answer.points.iter().map(|it| it.rooms).max().unwrap_or(0);
+    let least = answer.points.iter().map(|it| it.messages).min().unwrap_or(0);
+    table.notes.push(format!("{}.", capitalized(&answer.shared)));
+    table.notes.push(format!(
+        "Latency: from when the sending application's message was due until the listening \
+         application had it; delivered messages only. Intervals at 95 % from up to {rooms} rooms \
+         with seeds of their own (places, shadowing, phases), at least {least} messages a row."
+    ));
+    table.notes.extend(answer.notes.iter().cloned());
+}
+
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
+}
+
+fn curve(answer: &Answer) -> Table {
+    let row = |point: &Point| {
+        let mut row = alloc::vec![
+            Some(point.setting.devices.to_string()),
+            Some(exactly(libm::round(point.offered * 10.0) / 10.0)),
+        ];
+        row.extend(results(point));
+        row.push(digits::estimate(&percent(&point.busy)));
+        row.push(digits::estimate(&point.delivered));
+        row
+    };
+    let mut columns =
+        alloc::vec![Column::setting("devices", ""), Column::setting("due", "messages/s")];
+    columns.extend(result_columns());
+    columns.push(result("channel busy", "percent"));
+    columns.push(result("delivered", "messages/s"));
+    let rows = answer.points.iter().map(row).collect();
+    let mut table =
+        table("predict-curve", SECTION, "Loss and latency by the number of devices", columns, rows);
+    notes(answer, &mut table);
+    table
+}
+
+fn rates(answer: &Answer) -> Table {
+    let row = |point: &Point| {
+        let it = &point.setting;
+        let mut row = alloc::vec![
+            Some(it.rate.clone()),
+            Some(exactly(f64::from(it.kbit_s) / 1000.0)),
+            Some(exactly(it.air_us)),
+        ];
+        row.extend(results(point));
+        row.push(digits::estimate(&percent(&point.busy)));
+        row.push(it.throughput.as_ref().and_then(digits::estimate));
+        row.push(it.range_m.map(|metres| format!("{metres:.0}")));
+        row
+    };
+    let mut columns = alloc::vec![
+        Column::words("PHY rate"),
+        Column::setting("rate", "Mbit/s"),
+        Column::setting("frame on the air", "us"),
+    ];
+    columns.extend(result_columns());
+    columns.push(result("channel busy", "percent"));
+    columns.push(result("throughput of one", "Mbit/s"));
+    columns.push(result("range", "m"));
+    let rows = answer.points.iter().map(row).collect();
+    let mut table = table("predict-rates", SECTION, "The effect of the PHY rate", columns, rows);
+    notes(answer, &mut table);
+    table.notes.push(
+        "Throughput of one: payload that one device alone gets through when it always sends. Range: \
+         the distance at which nine in ten such frames still arrive, by the chip's sensitivity and \
+         the environment's path loss, without shadowing and without anybody else."
+            .into(),
+    );
+    table
+}
+
+/// What holds each setting back.
+fn limits(answer: &Answer) -> Table {
+    let phy = answer.question == Question::Phy;
+    let row = |point: &Point| {
+        let it = &point.setting;
+        let mut row: Row =
+            alloc::vec![Some(if phy { it.rate.clone() } else { it.devices.to_string() })];
+        row.extend(Stage::ALL.map(|stage| {
+            let mean = point.stages_ms[stage as usize];
+            (point.delivered.n > 0).then(|| exactly(libm::round(mean * 1000.0) / 1000.0))
+        }));
+        row.push(limit::of_time(point));
+        row.push(limit::of_loss(point));
+        row
+    };
+    let mut columns = alloc::vec![match phy {
+        true => Column::words("PHY rate"),
+        false => Column::setting("devices", ""),
+    }];
+    columns.extend(Stage::ALL.map(|stage| result(stage.name(), "ms")));
+    columns.push(Column::words("most of the time"));
+    columns.push(Column::words("lost by"));
+    let rows = answer.points.iter().map(row).collect();
+    let mut table = table("predict-limits", SECTION, "What limits it", columns, rows);
+    table.notes.push(
+        "Mean time of a delivered message in each part of its way; together they are the mean \
+         latency."
+            .into(),
+    );
+    let growing: Vec<String> = answer
+        .points
+        .iter()
+        .filter(|it| it.grows)
+        .map(|it| if phy { it.setting.rate.clone() } else { it.setting.devices.to_string() })
+        .collect();
+    if !growing.is_empty() {
+        table.notes.push(format!(
+            "With {} messages took longer and longer while the rooms were watched: a queue grows, \
+             and no latency figure of these rows is a steady one.",
+            growing.join(", ")
+        ));
+    }
+    table
+}

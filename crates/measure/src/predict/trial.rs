@@ -1,0 +1,109 @@
+//! One simulated room.
+
+use crate::trend;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use espbench_proto::sample::{Cause, Fate, Sample};
+
+/// A part of a message's way from when it was due until the other application had it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Stage {
+    /// In the application's queue.
+    Queue,
+    /// In the sender's processor.
+    Sender,
+    /// In the driver, waiting for the medium.
+    Medium,
+    /// Attempts and copies before the one that arrived.
+    Retries,
+    /// That one on the air.
+    Air,
+    /// In the listener's processor.
+    Receiver,
+}
+
+impl Stage {
+    /// All of them, in the order of the way.
+    pub const ALL: [Self; 6] =
+        [Self::Queue, Self::Sender, Self::Medium, Self::Retries, Self::Air, Self::Receiver];
+
+    /// In tables and legends.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Queue => "application's queue",
+            Self::Sender => "sender's processor",
+            Self::Medium => "waiting for the medium",
+            Self::Retries => "repetitions",
+            Self::Air => "on the air",
+            Self::Receiver => "listener's processor",
+        }
+    }
+}
+
+/// How a channel was used, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Air {
+    /// How long it was watched.
+    pub window_ns: u64,
+    /// Somebody was sending.
+    pub busy_ns: u64,
+    /// Frames of the devices; what overlaps counts twice, here and below.
+    pub data_ns: u64,
+    /// Repetitions of them.
+    pub retries_ns: u64,
+    /// Acknowledgements.
+    pub acks_ns: u64,
+    /// Other people's frames, and beacons.
+    pub others_ns: u64,
+}
+
+/// One simulated room, without its samples.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trial {
+    /// Messages that were due.
+    pub messages: u64,
+    /// Those that did not come, by cause. What was still on its way when the run ended is lost,
+    /// too ([`Cause::Stopped`]).
+    pub lost: BTreeMap<Cause, u64>,
+    /// How long each delivered one took, in milliseconds, in the order in which they were due.
+    pub latency_ms: Vec<f64>,
+    /// Sums over the delivered ones in nanoseconds, in the order of [`Stage::ALL`].
+    pub stages_ns: [u64; 6],
+    /// The channel.
+    pub air: Air,
+}
+
+impl Trial {
+    /// Of a room's messages.
+    #[must_use]
+    pub fn of(samples: &[Sample], stages_ns: [u64; 6], air: Air) -> Self {
+        let mut trial = Self { stages_ns, air, ..Self::default() };
+        for sample in samples {
+            let Sample::Probe(probe) = sample else { continue };
+            match (probe.fate, probe.received) {
+                (Fate::Lost(cause), _) => *trial.lost.entry(cause).or_default() += 1,
+                (Fate::Delivered | Fate::Late, Some(received)) => {
+                    trial.latency_ms.push(received.since(probe.due).as_nanos() as f64 / 1e6);
+                }
+                // A second copy is no message of its own.
+                _ => continue,
+            }
+            trial.messages += 1;
+        }
+        trial
+    }
+
+    /// How many were lost.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.lost.values().sum()
+    }
+
+    /// Whether messages take longer and longer in the course of the room: a queue fills.
+    #[must_use]
+    pub fn grows(&self) -> bool {
+        trend::drift(&self.latency_ms).is_some_and(|ratio| ratio > 1.5)
+    }
+}
