@@ -17,7 +17,7 @@ use crate::talk::{Fleet, MemoryBoard, NodeId, Setup};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::node::esp_now::board::{Board as _, Key};
+use espbench_proto::node::esp_now::board::{Board, Key};
 use espbench_proto::node::esp_now::device::Dropped;
 use espbench_proto::node::esp_now::engine::Counters;
 use espbench_proto::node::esp_now::task::Event;
@@ -34,6 +34,20 @@ pub struct Lab<W = ()> {
     pub watch: W,
     fleet: Fleet<Box<Node>, ()>,
     devices: usize,
+}
+
+/// How far a device has got with joining a network: what the light of the `solution` example shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Joining {
+    /// It has no credentials, or was told to leave.
+    #[default]
+    Idle,
+    /// It looks for an access point, or has found one.
+    Trying,
+    /// Green: it has had an address since then.
+    Joined(Instant),
+    /// Red: it gave up then.
+    GivenUp(Instant),
 }
 
 impl<W> core::fmt::Debug for Lab<W> {
@@ -191,6 +205,28 @@ impl<W: Tap> Lab<W> {
     /// A device, unless it is off.
     pub fn device(&self, node: NodeId) -> Option<&Node> {
         self.fleet.device(node).map(|it| &**it)
+    }
+
+    /// Does something with a device as its application would (hand out the key at a start, say), with
+    /// the device's own clock; `None` if it is off.
+    ///
+    /// # Errors
+    /// [`Stuck`].
+    pub fn apply<R>(
+        &mut self,
+        node: NodeId,
+        act: impl FnOnce(&mut Node, Instant, &mut dyn Board) -> R,
+    ) -> Result<Option<R>, Stuck> {
+        self.fleet.apply(node, |device, now, board| act(device, now, board))
+    }
+
+    /// How far a device has got with joining the network whose credentials it was given last.
+    pub fn joining(&self, node: NodeId) -> Joining {
+        let given = |(at, event): &(Instant, Event)| match event {
+            Event::Provisioned(_) | Event::Connect => Some(*at),
+            _ => None,
+        };
+        self.events(node).iter().rev().find_map(given).map_or(Joining::Idle, Joining::Joined)
     }
 
     /// The channel that a node is on.
