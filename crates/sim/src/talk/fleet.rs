@@ -183,6 +183,11 @@ impl<D: Device, W: Watch> Fleet<D, W> {
         &self.crew.member(node).samples
     }
 
+    /// Takes the samples of a node.
+    pub fn take_samples(&mut self, node: NodeId) -> Vec<Sample> {
+        core::mem::take(&mut self.crew.members[node.index()].samples)
+    }
+
     /// What a node has done on the air.
     pub fn counters(&self, node: NodeId) -> Counters {
         self.stations[node.index()].counters

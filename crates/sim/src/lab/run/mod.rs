@@ -162,7 +162,7 @@ impl<W: Tap> Lab<W> {
 
     /// Takes the samples of a node.
     pub fn take_samples(&mut self, node: NodeId) -> Vec<Sample> {
-        self.fleet.samples(node).to_vec()
+        self.fleet.take_samples(node)
     }
 
     /// A node's board: its pins' edges, its flash, what it stores.
