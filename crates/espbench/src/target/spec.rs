@@ -1,9 +1,10 @@
-//! Targets as they are typed: `loopback`, `udp:HOST[:PORT]`, `tcp:…`, `iperf:…`, `mqtt:…`.
+//! Targets as they are typed: `loopback`, `sim[:LAB]`, `udp:HOST[:PORT]`, `tcp:…`, `iperf:…`, `mqtt:…`.
 
 use super::Target;
 use super::iperf::IperfTarget;
 use super::loopback::LoopbackTarget;
 use super::mqtt::MqttTarget;
+use super::sim::SimTarget;
 use super::tcp_rate::TcpRateTarget;
 use super::udp_echo::EchoTarget;
 use crate::respond::echo::{SKETCH_PORT, SKETCH_REPLY_PORT};
@@ -13,8 +14,8 @@ use espbench_proto::wire::iperf2;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 
 /// What can be typed, for errors and for `--help`.
-pub const FORMS: &str = "loopback, udp:HOST[:PORT], tcp:HOST[:PORT], iperf:HOST[:PORT], \
-                         mqtt:HOST[:PORT], replay:RUN";
+pub const FORMS: &str = "loopback, sim[:LAB], udp:HOST[:PORT], tcp:HOST[:PORT], \
+                         iperf:HOST[:PORT], mqtt:HOST[:PORT], replay:RUN";
 
 /// How to reach what was typed.
 #[derive(Debug, Default)]
@@ -39,6 +40,9 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
     if text == "loopback" {
         return Ok(Box::<LoopbackTarget>::default());
     }
+    if text == "sim" {
+        return Ok(Box::new(SimTarget::new(None)?));
+    }
     let (kind, rest) =
         text.split_once(':').ok_or_else(|| format!("`{text}` is no target: use one of {FORMS}"))?;
     let site = access.site.clone();
@@ -56,10 +60,9 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
             topic: access.topic.clone(),
             ..MqttTarget::new(address(rest, mqtt::PORT)?, site)
         }),
-        "sim" | "serial" | "pcap" => {
-            return Err(format!(
-                "`{kind}:` targets are not part of this version: use one of {FORMS}"
-            ));
+        "sim" => Box::new(SimTarget::new(Some(rest).filter(|lab| !lab.is_empty()))?),
+        "serial" | "pcap" => {
+            return Err(format!("`{kind}:` targets are not there yet: use one of {FORMS}"));
         }
         _ => return Err(format!("`{kind}:` is no kind of target: use one of {FORMS}")),
     })
@@ -123,6 +126,8 @@ mod tests {
         let error = |text| parse(text, &Access::default()).err().unwrap();
         assert!(error("esp").contains("use one of loopback, udp:HOST"));
         assert!(error("ble:1").contains("no kind of target"));
-        assert!(error("sim:office").contains("not part of this version"));
+        assert!(error("serial:/dev/ttyUSB0").contains("not there yet"));
+        assert!(error("sim:nowhere").contains("there is no lab `nowhere`: built in are"));
+        assert!(error("sim:no/such.toml").contains("cannot read the lab no/such.toml"));
     }
 }

@@ -33,7 +33,7 @@ mod single;
 #[cfg(test)]
 mod tests;
 
-pub use prepare::{default_lab, scene};
+pub use prepare::{check, default_lab, scene};
 
 use super::file::{Library, Wrong};
 use super::record::Record;
@@ -73,7 +73,7 @@ pub fn run_in<W: Tap>(
     watch: W,
     record: &mut dyn Record,
 ) -> Result<Lab<W>, Failed> {
-    prepare::check(work, scene)?;
+    prepare::able(work, scene)?;
     let mut lab = Lab::new(scene, seed, watch);
     record.fact("lab", scene.name.clone());
     record.fact("seed", alloc::format!("{seed}"));

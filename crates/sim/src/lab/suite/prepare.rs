@@ -46,6 +46,15 @@ pub fn scene(
     Ok(scene)
 }
 
+/// Whether a cell can be carried out in that lab, before any of it is.
+///
+/// # Errors
+/// [`Failed::File`], or [`Failed::Unable`] with what is missing.
+pub fn check(work: &EspNow, library: &Library, lab: Option<&str>) -> Result<(), Failed> {
+    // Any seed will do: only places depend on it.
+    able(work, &scene(work, library, lab, 1)?)
+}
+
 /// Builds a device's firmware as the report has it.
 pub(super) fn build(device: &mut Device, work: &EspNow, initiator: bool) {
     let settings = &mut device.settings;
@@ -61,7 +70,7 @@ pub(super) fn build(device: &mut Device, work: &EspNow, initiator: bool) {
 }
 
 /// Whether the room has what the test needs.
-pub(super) fn check(work: &EspNow, scene: &Scene) -> Result<(), Failed> {
+pub(super) fn able(work: &EspNow, scene: &Scene) -> Result<(), Failed> {
     let unable = |why| Err(Failed::Unable(scene.name.clone(), why));
     let beside = scene.devices.len().saturating_sub(1);
     let one = work.test == EspNowTest::Crypto;
