@@ -40,8 +40,9 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
     if text == "loopback" {
         return Ok(Box::<LoopbackTarget>::default());
     }
-    if text == "sim" {
-        return Ok(Box::new(SimTarget::new(None)?));
+    if text == "sim" || text.starts_with("sim:") {
+        let lab = text.strip_prefix("sim:").filter(|lab| !lab.is_empty());
+        return sim(lab, &access.site);
     }
     let (kind, rest) =
         text.split_once(':').ok_or_else(|| format!("`{text}` is no target: use one of {FORMS}"))?;
@@ -60,12 +61,27 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
             topic: access.topic.clone(),
             ..MqttTarget::new(address(rest, mqtt::PORT)?, site)
         }),
-        "sim" => Box::new(SimTarget::new(Some(rest).filter(|lab| !lab.is_empty()))?),
         "serial" | "pcap" => {
             return Err(format!("`{kind}:` targets are not there yet: use one of {FORMS}"));
         }
         _ => return Err(format!("`{kind}:` is no kind of target: use one of {FORMS}")),
     })
+}
+
+/// The virtual lab, which knows its devices and its place itself.
+fn sim(lab: Option<&str>, site: &Site) -> Result<Box<dyn Target>, String> {
+    let unsaid = |word: &str| word.is_empty() || word == "unstated";
+    if !unsaid(&site.chip)
+        || !unsaid(&site.mode)
+        || site.distance_m.is_some()
+        || site.security.is_some()
+        || site.environment.is_some()
+    {
+        return Err("in the virtual lab, the lab and the plan say what the device and the place \
+                    are: leave out --chip, --mode, --security, --environment and --distance"
+            .into());
+    }
+    Ok(Box::new(SimTarget::new(lab)?))
 }
 
 /// `HOST`, `HOST:PORT`, `[V6]:PORT` to an address; names are looked up, IPv4 first.

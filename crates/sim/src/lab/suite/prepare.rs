@@ -63,6 +63,10 @@ pub(super) fn build(device: &mut Device, work: &EspNow, initiator: bool) {
     settings.encrypt.enabled = secure;
     // `espnow_iperf` follows the setting of log and command.
     settings.encrypt.debug = work.encrypted;
+    // A responder of the `solution` example sends its log, an initiator does not. For throughput
+    // the report has both ends built as initiators for that reason.
+    let sends_log = !initiator && work.test != EspNowTest::Throughput;
+    device.remote_log = if sends_log { Level::Info } else { Level::None };
     // "change the printing of `ping report` from ESP_LOGI to ESP_LOGE": the initiator's console
     // shows the results of all devices then, and nothing else.
     let reports = !initiator && work.test == EspNowTest::MultiPing;

@@ -94,6 +94,7 @@ fn room(work: &EspNow) -> Scene {
         channel: 1,
         power_dbm: None,
         log: Level::Info,
+        remote_log: Level::None,
     };
     let router = Router {
         name: "router".into(),
@@ -238,6 +239,32 @@ fn a_room_that_cannot_do_it_says_why() {
         error(&cell(EspNowTest::MultiPing), |scene| scene.devices[1].services.commands = false),
     ];
     insta::assert_snapshot!(text.join("\n"));
+}
+
+#[test]
+fn the_reports_labs_can_do_the_reports_tests() {
+    let library = Library::built_in();
+    let tests = [
+        (EspNowTest::OneWay, 1),
+        (EspNowTest::Ping, 1),
+        (EspNowTest::Throughput, 1),
+        (EspNowTest::Crypto, 1),
+        (EspNowTest::MultiPing, 100),
+        (EspNowTest::Ota, 100),
+        (EspNowTest::Handshake, 100),
+        (EspNowTest::Provisioning, 100),
+    ];
+    for (test, devices) in tests {
+        let size = if test == EspNowTest::Ota { 1_029_248 } else { 100 };
+        let work = EspNow { size, devices, ..cell(test) };
+        check(&work, &library, None).unwrap_or_else(|e| panic!("{test:?}: {e}"));
+        let scene = scene(&work, &library, None, 1).unwrap();
+        assert_eq!(scene.name, default_lab(test));
+        assert_eq!(scene.devices.len(), usize::from(devices) + 1);
+    }
+    let ping = cell(EspNowTest::Ping);
+    let error = check(&ping, &library, Some("nowhere")).unwrap_err().to_string();
+    assert!(error.contains("nowhere") && error.contains("two-boards"), "{error}");
 }
 
 #[test]
