@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn what_is_no_target_is_told_what_would_be() {
         let error = |text| parse(text, &Access::default()).err().unwrap();
-        assert!(error("esp").contains("use one of loopback, udp:HOST"));
+        assert!(error("esp").contains("use one of loopback, sim[:LAB], udp:HOST"));
         assert!(error("ble:1").contains("no kind of target"));
         assert!(error("serial:/dev/ttyUSB0").contains("not there yet"));
         assert!(error("sim:nowhere").contains("there is no lab `nowhere`: built in are"));
