@@ -37,6 +37,8 @@ pub enum Purpose {
     Arrival = 8,
     /// Where this node stands.
     Place = 17,
+    /// When the person at a console types.
+    Person = 10,
 }
 
 /// xoshiro256++ 1.0 (Blackman and Vigna 2021, "Scrambled linear pseudorandom number generators",

@@ -8,9 +8,10 @@ use crate::sys;
 use crate::target::{Target, calibrate};
 use anyhow::{Context as _, bail};
 use espbench_measure::cell::Origin;
-use espbench_measure::plan::{Set, expected, label};
+use espbench_measure::plan::{Set, Step, expected, label};
 use espbench_measure::run::RunFacts;
 use espbench_proto::sample::Sample;
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -66,20 +67,23 @@ pub fn measure(mut job: Job<'_>) -> anyhow::Result<ExitCode> {
     output::check(&job.args.output)?;
     let mut store = job.args.store.open()?;
     let cancel = on_interrupt()?;
-    let overhead = calibrate::calibrate(&cancel)?;
+    let origin = job.target.origin();
+    // What a simulation tells does not depend on this host.
+    let real = origin == Origin::Measured;
+    let overhead = if real { Some(calibrate::calibrate(&cancel)?) } else { None };
     let facts = RunFacts {
         name: String::new(),
         tool: TOOL.into(),
         started: store.utc_now()?,
         target: job.target_text.clone(),
-        origin: Origin::Measured,
+        origin,
         seed: job.args.seed.unwrap_or_else(|| job.set.seed()),
         plan_name: job.set.name(),
         plan_text: job.set.text(),
         site: job.target.site(),
-        host: sys::host::facts(),
+        host: if real { sys::host::facts() } else { BTreeMap::new() },
     };
-    let run = store.begin(facts, Some(&overhead), &job.set)?;
+    let run = store.begin(facts, overhead.as_ref(), &job.set)?;
     carry_out(&store, &run, &mut job, &cancel)
 }
 
@@ -126,6 +130,10 @@ fn carry_out(
     cancel: &Arc<AtomicBool>,
 ) -> anyhow::Result<ExitCode> {
     let open: Vec<&StoredCell> = run.open_cells().collect();
+    let seed = run.facts.seed;
+    let cells: Vec<_> =
+        open.iter().map(|cell| (cell.step.workload, cell_seed(seed, &cell.step))).collect();
+    job.target.prepare(&cells);
     let times: Vec<_> = open.iter().map(|cell| expected(&cell.step.workload)).collect();
     let quiet = job.args.quiet || job.prints;
     let mut watch = Watch { progress: Progress::new(&times, quiet), live: &mut job.live };
@@ -150,6 +158,17 @@ fn carry_out(
     drop(watch);
     drop(recorder);
     finish(store, &run.facts.name, &job.args.output)
+}
+
+/// The seed of a cell: by its place, so that it is the same whatever is done before it.
+fn cell_seed(seed: u64, step: &Step) -> u64 {
+    // Steps of SplitMix64 (Steele, Lea and Flood 2014), one for each part.
+    [u64::from(step.ordinal), u64::from(step.repetition)].iter().fold(seed, |state, part| {
+        let z = (state ^ part).wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    })
 }
 
 /// Draws the report of a run, and says where it is and how to complete it.

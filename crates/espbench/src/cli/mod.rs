@@ -34,7 +34,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Carry out plans: on real devices, or on the built-in responders over loopback
+    /// Carry out plans: in the virtual lab, on real devices, or over loopback
     Run(run::Args),
     /// UDP round trips over a sweep of sizes
     Echo(echo::Args),

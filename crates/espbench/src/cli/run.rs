@@ -1,6 +1,6 @@
 //! `espbench run`.
 
-use super::builtin::{self, PLANS};
+use super::builtin::{self, SUITES};
 use super::common::MeasureArgs;
 use super::flow::{self, Job};
 use crate::store::{Run, Store};
@@ -9,16 +9,19 @@ use crate::target::several::Several;
 use crate::target::{Target, spec};
 use anyhow::bail;
 use espbench_measure::plan::Set;
+use espbench_measure::run::RunFacts;
+use espbench_proto::workload::Workload;
 use std::process::ExitCode;
 
 /// Flags.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Built-in plans or TOML files [default: every built-in plan]
+    /// Built-in plans or TOML files [default: the ten suites of Espressif's ESP-NOW test report]
     plans: Vec<String>,
-    /// Where: loopback, udp:HOST[:PORT], tcp:…, iperf:…, mqtt:…, replay:RUN. Repeatable: each
-    /// piece of work goes to the first target that can do it
-    #[arg(long, value_name = "TARGET", default_value = "loopback")]
+    /// Where: sim[:LAB], loopback, udp:HOST[:PORT], tcp:…, iperf:…, mqtt:…, replay:RUN. Repeatable:
+    /// each piece of work goes to the first target that can do it [default: sim for ESP-NOW, which
+    /// is the virtual lab; loopback for all else]
+    #[arg(long, value_name = "TARGET")]
     on: Vec<String>,
     /// Go on with a run that was cut short [default: the newest such run]
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "", conflicts_with_all = ["plans", "on", "seed"])]
@@ -45,13 +48,29 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return resume(args, name);
     }
     let set = if args.plans.is_empty() {
-        flow::set_of(PLANS.iter().map(|(name, _)| builtin::plan(name)).collect::<Result<_, _>>()?)?
+        flow::set_of(SUITES.iter().map(|(name, _)| builtin::plan(name)).collect::<Result<_, _>>()?)?
     } else {
         flow::set_of(args.plans.iter().map(|name| builtin::plan(name)).collect::<Result<_, _>>()?)?
     };
-    let target_text = args.on.join(" ");
-    let target = target(args, &args.on)?;
+    let on =
+        if args.on.is_empty() { vec![usual_target(&set)?.to_owned()] } else { args.on.clone() };
+    let target_text = on.join(" ");
+    let target = target(args, &on)?;
     flow::measure(Job { set, target_text, target, args: &args.measure, live: None, prints: false })
+}
+
+/// The target that plans have where none is named.
+fn usual_target(set: &Set) -> anyhow::Result<&'static str> {
+    let is_radio = |workload: &Workload| matches!(workload, Workload::EspNow(_));
+    let mut plans = set.plans.iter().map(|plan| plan.workloads.iter().all(is_radio));
+    let first = plans.next().unwrap_or(true);
+    if plans.any(|other| other != first) {
+        bail!(
+            "these plans are for different targets: ESP-NOW for sim, the others for loopback; run \
+             them one after the other, or name a target with --on"
+        );
+    }
+    Ok(if first { "sim" } else { "loopback" })
 }
 
 fn resume(args: &Args, name: &str) -> anyhow::Result<ExitCode> {
@@ -86,6 +105,15 @@ fn target(args: &Args, names: &[String]) -> anyhow::Result<Box<dyn Target>> {
             None => spec::parse(name, &access).map_err(anyhow::Error::msg)?,
         });
     }
+    let origin = |target: &dyn Target| target.origin();
+    if let Some(first) = targets.first()
+        && targets.iter().any(|target| origin(&**target) != origin(&**first))
+    {
+        bail!(
+            "{} are not all real: a run is either measured or simulated; make two runs",
+            names.join(" and ")
+        );
+    }
     Ok(match targets.len() {
         1 => targets.remove(0),
         _ => Box::new(Several(targets)),
@@ -102,5 +130,6 @@ fn replay(store: &Store, name: &str) -> anyhow::Result<Box<dyn Target>> {
     if cells.is_empty() {
         bail!("{} has nothing recorded to replay", run.facts.name);
     }
-    Ok(Box::new(ReplayTarget { name: run.facts.name, site: run.facts.site, cells }))
+    let RunFacts { name, site, origin, .. } = run.facts;
+    Ok(Box::new(ReplayTarget { name, site, origin, cells }))
 }

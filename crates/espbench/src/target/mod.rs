@@ -9,10 +9,12 @@ pub mod loopback;
 pub mod mqtt;
 pub mod replay;
 pub mod several;
+pub mod sim;
 pub mod spec;
 pub mod tcp_rate;
 pub mod udp_echo;
 
+use espbench_measure::cell::Origin;
 use espbench_measure::run::Site;
 use espbench_proto::sample::Sample;
 use espbench_proto::workload::Workload;
@@ -62,6 +64,14 @@ pub enum TargetError {
         /// What to do.
         hint: String,
     },
+    /// A simulation did not come to its end.
+    #[error("{target}: {why}")]
+    Simulated {
+        /// The target.
+        target: String,
+        /// Why.
+        why: String,
+    },
     /// Ctrl-C.
     #[error("stopped")]
     Cancelled,
@@ -83,6 +93,15 @@ pub trait Sink {
 pub trait Target {
     /// The device and the place, as far as the target itself knows them.
     fn site(&self) -> Site;
+    /// Whether it measures something real.
+    fn origin(&self) -> Origin {
+        Origin::Measured
+    }
+    /// Tells which cells it will be asked to [`run`](Self::run), in order, and the seed of each. A
+    /// target that has its own time may begin before it is asked.
+    fn prepare(&mut self, cells: &[(Workload, u64)]) {
+        let _ = cells;
+    }
     /// Whether it can do this work, before anything is measured.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! A stored run as a target: the same cells again, sample for sample, without any device.
 
 use super::{Sink, Target, TargetError};
+use espbench_measure::cell::Origin;
 use espbench_measure::run::{Recorded, Site};
 use espbench_proto::workload::Workload;
 
@@ -11,6 +12,8 @@ pub struct ReplayTarget {
     pub name: String,
     /// The site of the run.
     pub site: Site,
+    /// Whether it was measured: given back, it still is what it was.
+    pub origin: Origin,
     /// Its cells, in order; each is given back once.
     pub cells: Vec<Recorded>,
 }
@@ -18,6 +21,10 @@ pub struct ReplayTarget {
 impl Target for ReplayTarget {
     fn site(&self) -> Site {
         self.site.clone()
+    }
+
+    fn origin(&self) -> Origin {
+        self.origin
     }
 
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {

@@ -1,6 +1,7 @@
 //! Several targets as one: each workload goes to the first that can do it.
 
 use super::{Sink, Target, TargetError};
+use espbench_measure::cell::Origin;
 use espbench_measure::run::Site;
 use espbench_proto::workload::Workload;
 
@@ -10,6 +11,21 @@ pub struct Several(pub Vec<Box<dyn Target>>);
 impl Target for Several {
     fn site(&self) -> Site {
         self.0.first().map(|target| target.site()).unwrap_or_default()
+    }
+
+    fn origin(&self) -> Origin {
+        self.0.first().map(|target| target.origin()).unwrap_or_default()
+    }
+
+    fn prepare(&mut self, cells: &[(Workload, u64)]) {
+        let able = |targets: &[Box<dyn Target>], workload| {
+            targets.iter().position(|target| target.check(workload).is_ok())
+        };
+        let whose: Vec<_> = cells.iter().map(|(workload, _)| able(&self.0, workload)).collect();
+        for (number, target) in self.0.iter_mut().enumerate() {
+            let its = cells.iter().zip(&whose).filter(|(_, whose)| **whose == Some(number));
+            target.prepare(&its.map(|(cell, _)| *cell).collect::<Vec<_>>());
+        }
     }
 
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {

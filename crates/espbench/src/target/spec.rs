@@ -1,9 +1,10 @@
-//! Targets as they are typed: `loopback`, `udp:HOST[:PORT]`, `tcp:…`, `iperf:…`, `mqtt:…`.
+//! Targets as they are typed: `loopback`, `sim[:LAB]`, `udp:HOST[:PORT]`, `tcp:…`, `iperf:…`, `mqtt:…`.
 
 use super::Target;
 use super::iperf::IperfTarget;
 use super::loopback::LoopbackTarget;
 use super::mqtt::MqttTarget;
+use super::sim::SimTarget;
 use super::tcp_rate::TcpRateTarget;
 use super::udp_echo::EchoTarget;
 use crate::respond::echo::{SKETCH_PORT, SKETCH_REPLY_PORT};
@@ -13,8 +14,8 @@ use espbench_proto::wire::iperf2;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 
 /// What can be typed, for errors and for `--help`.
-pub const FORMS: &str = "loopback, udp:HOST[:PORT], tcp:HOST[:PORT], iperf:HOST[:PORT], \
-                         mqtt:HOST[:PORT], replay:RUN";
+pub const FORMS: &str = "loopback, sim[:LAB], udp:HOST[:PORT], tcp:HOST[:PORT], \
+                         iperf:HOST[:PORT], mqtt:HOST[:PORT], replay:RUN";
 
 /// How to reach what was typed.
 #[derive(Debug, Default)]
@@ -39,6 +40,10 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
     if text == "loopback" {
         return Ok(Box::<LoopbackTarget>::default());
     }
+    if text == "sim" || text.starts_with("sim:") {
+        let lab = text.strip_prefix("sim:").filter(|lab| !lab.is_empty());
+        return sim(lab, &access.site);
+    }
     let (kind, rest) =
         text.split_once(':').ok_or_else(|| format!("`{text}` is no target: use one of {FORMS}"))?;
     let site = access.site.clone();
@@ -56,13 +61,27 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
             topic: access.topic.clone(),
             ..MqttTarget::new(address(rest, mqtt::PORT)?, site)
         }),
-        "sim" | "serial" | "pcap" => {
-            return Err(format!(
-                "`{kind}:` targets are not part of this version: use one of {FORMS}"
-            ));
+        "serial" | "pcap" => {
+            return Err(format!("`{kind}:` targets are not there yet: use one of {FORMS}"));
         }
         _ => return Err(format!("`{kind}:` is no kind of target: use one of {FORMS}")),
     })
+}
+
+/// The virtual lab, which knows its devices and its place itself.
+fn sim(lab: Option<&str>, site: &Site) -> Result<Box<dyn Target>, String> {
+    let unsaid = |word: &str| word.is_empty() || word == "unstated";
+    if !unsaid(&site.chip)
+        || !unsaid(&site.mode)
+        || site.distance_m.is_some()
+        || site.security.is_some()
+        || site.environment.is_some()
+    {
+        return Err("in the virtual lab, the lab and the plan say what the device and the place \
+                    are: leave out --chip, --mode, --security, --environment and --distance"
+            .into());
+    }
+    Ok(Box::new(SimTarget::new(lab)?))
 }
 
 /// `HOST`, `HOST:PORT`, `[V6]:PORT` to an address; names are looked up, IPv4 first.
@@ -121,8 +140,10 @@ mod tests {
     #[test]
     fn what_is_no_target_is_told_what_would_be() {
         let error = |text| parse(text, &Access::default()).err().unwrap();
-        assert!(error("esp").contains("use one of loopback, udp:HOST"));
+        assert!(error("esp").contains("use one of loopback, sim[:LAB], udp:HOST"));
         assert!(error("ble:1").contains("no kind of target"));
-        assert!(error("sim:office").contains("not part of this version"));
+        assert!(error("serial:/dev/ttyUSB0").contains("not there yet"));
+        assert!(error("sim:nowhere").contains("there is no lab `nowhere`: built in are"));
+        assert!(error("sim:no/such.toml").contains("cannot read the lab no/such.toml"));
     }
 }

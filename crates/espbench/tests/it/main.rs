@@ -12,6 +12,7 @@ mod mqtt;
 mod page;
 mod record;
 mod report;
+mod sim;
 mod sink;
 mod synthetic;
 mod tcp;

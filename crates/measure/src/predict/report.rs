@@ -139,6 +139,7 @@ pub fn report(facts: &RunFacts, answer: &Answer) -> Report {
         warnings: Vec::new(),
         checks: Vec::new(),
         failures: Vec::new(),
+        truth: None,
         overhead: None,
         stored: None,
     }

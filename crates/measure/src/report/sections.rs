@@ -20,7 +20,7 @@ pub struct Section<'a> {
 }
 
 /// Name and title of each chapter, in order.
-const ORDER: [(&str, &str); 11] = [
+const ORDER: [(&str, &str); 12] = [
     ("warnings", "Read this first"),
     ("overview", "At a glance"),
     ("udp-echo", "UDP echo"),

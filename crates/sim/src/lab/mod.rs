@@ -7,6 +7,7 @@
 //! | [`trace`] | what was on the air, and what became of it: for captures and drawings |
 //! | [`file`] | all of this as TOML, and the built-in ones |
 //! | [`radio`] | a scene's links, receivers and MAC settings |
+//! | [`suite`] | Espressif's ESP-NOW test report, carried out at the consoles of a lab |
 //! | [`record`] | what a test gives back while it runs |
 //! | [`run`] | the lab at work |
 //! | [`predict`] | what if so many devices send so often |
@@ -18,4 +19,5 @@ pub mod radio;
 pub mod record;
 pub mod run;
 pub mod scene;
+pub mod suite;
 pub mod trace;

@@ -14,6 +14,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
+use espbench_proto::node::esp_now::board::Board;
 use espbench_proto::node::esp_now::task::Event;
 use espbench_proto::node::esp_now::{Input, Output};
 use espbench_proto::sample::Sample;
@@ -236,6 +237,23 @@ impl<D: Device> Crew<D> {
         input: Input<'_>,
     ) -> Result<(), Stuck> {
         if self.handle(node, input) { self.settle(out, node) } else { Ok(()) }
+    }
+
+    /// Does something with a device as its application would; `None` if it is off.
+    pub(crate) fn apply<O: Outside, R>(
+        &mut self,
+        out: &mut O,
+        node: NodeId,
+        act: impl FnOnce(&mut D, Instant, &mut dyn Board) -> R,
+    ) -> Result<Option<R>, Stuck> {
+        let now = self.now;
+        let member = &mut self.members[node.index()];
+        let local = member.local(now);
+        let Some(device) = &mut member.device else { return Ok(None) };
+        member.board.now = now;
+        let result = act(device, local, &mut member.board);
+        self.settle(out, node)?;
+        Ok(Some(result))
     }
 
     /// Types a command at a device's console, as soon as its prompt is there.

@@ -2,6 +2,7 @@
 
 pub mod console;
 pub mod read;
+pub mod single;
 pub mod talk;
 
 use clap::{Args as Flags, Subcommand};
@@ -18,6 +19,20 @@ pub struct Args {
 enum What {
     /// Run console commands on a simulated fleet and print the conversation
     Talk(Box<talk::Args>),
+    /// Round trips: `espnow_iperf -p`, with one device or with many at once
+    Ping(Box<single::PingArgs>),
+    /// How much gets through: `espnow_iperf`
+    Throughput(Box<single::ThroughputArgs>),
+    /// Delay from the sender's pin to the receiver's, as an oscilloscope shows it
+    Latency(Box<single::LatencyArgs>),
+    /// A firmware image for many devices: `ota -s`
+    Ota(Box<single::OtaArgs>),
+    /// The key for many devices
+    Handshake(Box<single::HandshakeArgs>),
+    /// Wi-Fi credentials for many devices: `provisioning -i`
+    Provision(Box<single::ProvisionArgs>),
+    /// Time to encrypt and decrypt: `sec_test`
+    Crypto(Box<single::CryptoArgs>),
     /// Read figures from console logs of boards: pings, throughput, handshakes, updates
     Read(Box<read::Args>),
 }
@@ -28,6 +43,13 @@ enum What {
 /// Whatever kept it from its end; exit status 2.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.what {
+        What::Ping(args) => args.run(),
+        What::Throughput(args) => args.run(),
+        What::Latency(args) => args.run(),
+        What::Ota(args) => args.run(),
+        What::Handshake(args) => args.run(),
+        What::Provision(args) => args.run(),
+        What::Crypto(args) => args.run(),
         What::Talk(args) => talk::run(args),
         What::Read(args) => read::run(args),
     }

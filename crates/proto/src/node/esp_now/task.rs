@@ -209,6 +209,9 @@ pub struct Settings {
     pub tx_buffers: u8,
     /// Return to the former channel after a send (`CONFIG_ESPNOW_AUTO_RESTORE_CHANNEL`).
     pub restore_channel: bool,
+    /// Level of the lines of a ping's report. Espressif's test report has a firmware built for its
+    /// test with many devices, in which this is [`Level::Error`].
+    pub ping_report: Level,
     /// What was built, as `beacon` and `version` tell it.
     pub build: Build,
 }
@@ -252,6 +255,7 @@ impl Default for Settings {
             forward_all_channels: false,
             tx_buffers: 32,
             restore_channel: false,
+            ping_report: Level::Info,
             build: Build::default(),
         }
     }

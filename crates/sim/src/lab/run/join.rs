@@ -95,6 +95,16 @@ impl Joining {
         self.joined.remove(&node);
     }
 
+    /// How far a device has got.
+    pub(super) fn progress(&self, node: NodeId) -> super::Joining {
+        let phase = self.devices.get(&node).map(|it| it.phase);
+        match (self.joined.get(&node), phase) {
+            (Some((at, _)), _) => super::Joining::Joined(*at),
+            (None, Some(Phase::Scan(_) | Phase::Join(_))) => super::Joining::Trying,
+            _ => super::Joining::Idle,
+        }
+    }
+
     /// Whether anybody wants beacons.
     #[inline]
     pub(super) const fn listens(&self) -> bool {

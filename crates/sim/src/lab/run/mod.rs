@@ -37,7 +37,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
 use driver::Driver;
-use espbench_proto::node::esp_now::board::{Board as _, Key, Slot};
+use espbench_proto::node::esp_now::board::{Board, Key, Slot};
 use espbench_proto::node::esp_now::device::Dropped;
 use espbench_proto::node::esp_now::engine::Counters;
 use espbench_proto::node::esp_now::task::Event;
@@ -65,6 +65,20 @@ pub struct Lab<W = ()> {
     crew: Crew<Box<Node>>,
     ether: Ether,
     stuck: Option<Stuck>,
+}
+
+/// How far a device has got with joining a network: what the light of the `solution` example shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Joining {
+    /// It has no credentials, or was told to leave.
+    #[default]
+    Idle,
+    /// It looks for an access point, or has found one.
+    Trying,
+    /// Green: it has had an address since then.
+    Joined(Instant),
+    /// Red: it gave up then.
+    GivenUp(Instant),
 }
 
 impl<W> core::fmt::Debug for Lab<W> {
@@ -295,6 +309,24 @@ impl<W: Tap> Lab<W> {
     /// A device, unless it is off.
     pub fn device(&self, node: NodeId) -> Option<&Node> {
         self.crew.member(node).device.as_deref()
+    }
+
+    /// Does something with a device as its application would (hand out the key at a start, say), with
+    /// the device's own clock; `None` if it is off.
+    ///
+    /// # Errors
+    /// [`Stuck`].
+    pub fn apply<R>(
+        &mut self,
+        node: NodeId,
+        act: impl FnOnce(&mut Node, Instant, &mut dyn Board) -> R,
+    ) -> Result<Option<R>, Stuck> {
+        self.with_crew(|crew, link| crew.apply(link, node, |it, now, board| act(it, now, board)))
+    }
+
+    /// How far a device has got with joining the network whose credentials it was given last.
+    pub fn joining(&self, node: NodeId) -> Joining {
+        self.ether.joining.progress(node)
     }
 
     /// The channel that a node is on.

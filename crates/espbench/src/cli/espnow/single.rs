@@ -1,0 +1,282 @@
+//! `espbench espnow ping` and the other tests of Espressif's report, one at a time. Flags have the
+//! letters of the report's commands.
+
+use crate::cli::common::MeasureArgs;
+use crate::cli::flow::{self, Job};
+use crate::target::spec::{self, Access};
+use anyhow::bail;
+use espbench_measure::plan::{DEFAULT_SEED, Plan, defaults, print};
+use espbench_measure::units;
+use espbench_proto::workload::{EspNow, EspNowCast, EspNowTest, Workload};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Image of the report, in bytes.
+const IMAGE: u32 = 1_029_248;
+
+/// Where, and what is kept of it.
+#[derive(Debug, clap::Args)]
+struct Common {
+    /// Where: sim, or sim:LAB with a built-in lab or a .toml file
+    #[arg(long, default_value = "sim", value_name = "TARGET")]
+    on: String,
+    #[command(flatten)]
+    measure: MeasureArgs,
+}
+
+/// How packets are sent.
+#[derive(Debug, clap::Args)]
+struct Sending {
+    /// Broadcast in so many copies [default: unicast]
+    #[arg(short, long, value_name = "COPIES", value_parser = clap::value_parser!(u8).range(0..=31))]
+    broadcast: Option<u8>,
+    /// The receiver acknowledges in the component's own way; with -b
+    #[arg(short = 'A', long, requires = "broadcast")]
+    ack: bool,
+    /// Bytes of payload, one or several [default: the longest]
+    #[arg(short, long = "len", value_delimiter = ',', value_name = "BYTES")]
+    len: Vec<u32>,
+    /// Application data is encrypted, with a key that is handed over first
+    #[arg(long)]
+    encrypted: bool,
+}
+
+impl Sending {
+    fn cast(&self) -> EspNowCast {
+        match self.broadcast {
+            None => EspNowCast::Unicast,
+            Some(copies) => EspNowCast::Broadcast { copies, ack: self.ack },
+        }
+    }
+
+    /// A cell for each length.
+    fn cells(&self, work: EspNow) -> Vec<EspNow> {
+        let work = EspNow { cast: self.cast(), encrypted: self.encrypted, ..work };
+        sizes(&self.len, work)
+    }
+}
+
+fn sizes(lens: &[u32], work: EspNow) -> Vec<EspNow> {
+    let longest = if work.encrypted { 226 } else { 230 };
+    let lens = if lens.is_empty() { &[longest] } else { lens };
+    lens.iter().map(|&size| EspNow { size, ..work }).collect()
+}
+
+/// Devices of a job.
+#[derive(Debug, clap::Args)]
+struct Fleet {
+    /// Devices beside the initiator, one or several numbers
+    #[arg(long, value_delimiter = ',', default_value = "10",
+        value_parser = clap::value_parser!(u16).range(1..))]
+    devices: Vec<u16>,
+}
+
+impl Fleet {
+    fn cells(&self, work: EspNow) -> Vec<EspNow> {
+        self.devices.iter().map(|&devices| EspNow { devices, ..work }).collect()
+    }
+}
+
+/// Flags of `ping`.
+#[derive(Debug, clap::Args)]
+pub struct PingArgs {
+    /// Pings (of each device) [default: 10000; 100 with several devices]
+    #[arg(short = 'C', long, value_name = "PINGS")]
+    count: Option<u32>,
+    /// Devices that ping at once, one or several numbers
+    #[arg(long, value_delimiter = ',', default_value = "1",
+        value_parser = clap::value_parser!(u16).range(1..))]
+    devices: Vec<u16>,
+    #[command(flatten)]
+    sending: Sending,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Flags of `throughput`.
+#[derive(Debug, clap::Args)]
+pub struct ThroughputArgs {
+    /// How long, such as "60 s"
+    #[arg(short, long, default_value = "60 s", value_parser = units::duration)]
+    time: Duration,
+    #[command(flatten)]
+    sending: Sending,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Flags of `latency`.
+#[derive(Debug, clap::Args)]
+pub struct LatencyArgs {
+    /// Packets
+    #[arg(short = 'C', long, default_value_t = 10, value_name = "PACKETS")]
+    count: u32,
+    #[command(flatten)]
+    sending: Sending,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Flags of `ota`.
+#[derive(Debug, clap::Args)]
+pub struct OtaArgs {
+    /// Bytes of the image
+    #[arg(long, default_value_t = IMAGE, value_name = "BYTES")]
+    size: u32,
+    #[command(flatten)]
+    fleet: Fleet,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Flags of `handshake`.
+#[derive(Debug, clap::Args)]
+pub struct HandshakeArgs {
+    #[command(flatten)]
+    fleet: Fleet,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Flags of `provision`.
+#[derive(Debug, clap::Args)]
+pub struct ProvisionArgs {
+    #[command(flatten)]
+    fleet: Fleet,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// Flags of `crypto`.
+#[derive(Debug, clap::Args)]
+pub struct CryptoArgs {
+    /// Encryptions, and decryptions
+    #[arg(short, short_alias = 'C', long, default_value_t = 10_000)]
+    count: u32,
+    /// Bytes of payload, one or several [default: the longest]
+    #[arg(short, long = "len", value_delimiter = ',', value_name = "BYTES")]
+    len: Vec<u32>,
+    #[command(flatten)]
+    common: Common,
+}
+
+impl PingArgs {
+    /// Runs the subcommand.
+    ///
+    /// # Errors
+    /// Here and below: whatever kept it from measuring; exit status 2.
+    pub fn run(&self) -> anyhow::Result<ExitCode> {
+        let mut cells = Vec::new();
+        for &devices in &self.devices {
+            let (test, count) = match devices {
+                1 => (EspNowTest::Ping, 10_000),
+                _ => (EspNowTest::MultiPing, 100),
+            };
+            let count = self.count.unwrap_or(count);
+            let work = usual(test, (3.0, 3.0), &self.common)?;
+            cells.extend(self.sending.cells(EspNow { count, devices, ..work }));
+        }
+        measure("ping", &self.common, &cells)
+    }
+}
+
+impl ThroughputArgs {
+    /// Runs the subcommand.
+    ///
+    /// # Errors
+    /// As [`PingArgs::run`].
+    pub fn run(&self) -> anyhow::Result<ExitCode> {
+        let work = usual(EspNowTest::Throughput, (3.0, 3.0), &self.common)?;
+        let cells = self.sending.cells(EspNow { time: self.time, ..work });
+        measure("throughput", &self.common, &cells)
+    }
+}
+
+impl LatencyArgs {
+    /// Runs the subcommand.
+    ///
+    /// # Errors
+    /// As [`PingArgs::run`].
+    pub fn run(&self) -> anyhow::Result<ExitCode> {
+        let work = usual(EspNowTest::OneWay, (0.5, 0.5), &self.common)?;
+        let cells = self.sending.cells(EspNow { count: self.count, ..work });
+        measure("latency", &self.common, &cells)
+    }
+}
+
+impl OtaArgs {
+    /// Runs the subcommand.
+    ///
+    /// # Errors
+    /// As [`PingArgs::run`].
+    pub fn run(&self) -> anyhow::Result<ExitCode> {
+        let work = usual(EspNowTest::Ota, (0.5, 1.0), &self.common)?;
+        let cells = self.fleet.cells(EspNow { size: self.size, ..work });
+        measure("ota", &self.common, &cells)
+    }
+}
+
+impl HandshakeArgs {
+    /// Runs the subcommand.
+    ///
+    /// # Errors
+    /// As [`PingArgs::run`].
+    pub fn run(&self) -> anyhow::Result<ExitCode> {
+        let work = usual(EspNowTest::Handshake, (1.0, 1.0), &self.common)?;
+        measure("handshake", &self.common, &self.fleet.cells(work))
+    }
+}
+
+impl ProvisionArgs {
+    /// Runs the subcommand.
+    ///
+    /// # Errors
+    /// As [`PingArgs::run`].
+    pub fn run(&self) -> anyhow::Result<ExitCode> {
+        let work = usual(EspNowTest::Provisioning, (1.0, 1.0), &self.common)?;
+        measure("provision", &self.common, &self.fleet.cells(work))
+    }
+}
+
+impl CryptoArgs {
+    /// Runs the subcommand.
+    ///
+    /// # Errors
+    /// As [`PingArgs::run`].
+    pub fn run(&self) -> anyhow::Result<ExitCode> {
+        let work = usual(EspNowTest::Crypto, (3.0, 3.0), &self.common)?;
+        let work = EspNow { count: self.count, encrypted: true, ..work };
+        measure("crypto", &self.common, &sizes(&self.len, work))
+    }
+}
+
+/// A cell of a test, at its distance in the report if none is given.
+fn usual(test: EspNowTest, report: (f32, f32), common: &Common) -> anyhow::Result<EspNow> {
+    let Some(Workload::EspNow(work)) = defaults("esp-now") else {
+        bail!("the ESP-NOW workload has no defaults");
+    };
+    let given = common.measure.site.distance.map(|metres| (metres as f32, metres as f32));
+    Ok(EspNow { test, distance_m: given.unwrap_or(report), ..work })
+}
+
+fn measure(name: &str, common: &Common, cells: &[EspNow]) -> anyhow::Result<ExitCode> {
+    // The distance is the cells'; what else is known of the place, a lab knows itself.
+    let mut site = common.measure.site.clone();
+    site.distance = None;
+    let access = Access { site: site.site(), ..Access::default() };
+    let target = spec::parse(&common.on, &access).map_err(anyhow::Error::msg)?;
+    let seed = common.measure.seed.unwrap_or(DEFAULT_SEED);
+    let workloads: Vec<Workload> = cells.iter().copied().map(Workload::EspNow).collect();
+    let text = print(name, seed, &workloads);
+    // The text is what is stored; reading it checks the flags' values as a plan's.
+    let plan = Plan::parse(&text).map_err(|e| anyhow::anyhow!("{}", e.message))?;
+    let job = Job {
+        set: flow::set_of(vec![plan])?,
+        target_text: common.on.clone(),
+        target,
+        args: &common.measure,
+        live: None,
+        prints: false,
+    };
+    flow::measure(job)
+}

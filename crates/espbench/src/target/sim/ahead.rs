@@ -1,0 +1,261 @@
+//! Threads that simulate cells before they are asked for, in bounded memory.
+//!
+//! Cells are begun in the order in which they will be asked for. What they give waits, in that
+//! order; whoever asks for the first gets its samples as they come.
+
+use super::Rooms;
+use crate::target::Sink;
+use espbench_proto::sample::Sample;
+use espbench_proto::workload::EspNow;
+use espbench_sim::lab::record::Record;
+use espbench_sim::lab::suite::{self, Failed};
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// Cells that were begun and not yet asked for: so that a long one holds nobody up.
+const CELLS: usize = 64;
+/// Samples that wait, 144 bytes each: no further cell is begun with more.
+const SAMPLES: usize = 400_000;
+/// Samples that a thread hands over at once.
+const BATCH: usize = 512;
+/// How often whoever waits looks whether to stop.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Cells in the making.
+#[derive(Debug)]
+pub(super) struct Ahead {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    rooms: Arc<Rooms>,
+    state: Mutex<State>,
+    /// Something has come, or there is room for more.
+    changed: Condvar,
+    stop: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Cells that nobody has begun.
+    to_do: VecDeque<(EspNow, u64)>,
+    /// Cells that were begun and are not fully given; the first of them has this number.
+    first: usize,
+    cells: VecDeque<Cell>,
+    /// Samples in all of them.
+    waiting: usize,
+}
+
+/// What a cell has given and nobody has taken yet.
+#[derive(Debug)]
+struct Cell {
+    work: EspNow,
+    samples: Vec<Sample>,
+    counts: Vec<(String, u64)>,
+    facts: Vec<(String, String)>,
+    end: Option<Result<(), Failed>>,
+}
+
+impl Shared {
+    /// A thread that panicked leaves the state whole: it is changed in single steps.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Begins the next cell, once there is room; `None` when there are no more.
+    fn begin(&self) -> Option<(usize, EspNow, u64)> {
+        let mut state = self.lock();
+        loop {
+            if self.stop.load(Ordering::Relaxed) || state.to_do.is_empty() {
+                return None;
+            }
+            // The one that is asked for next goes on whatever the others hold.
+            let room = state.cells.len() < CELLS && state.waiting < SAMPLES;
+            if room || state.cells.is_empty() {
+                break;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let (work, seed) = state.to_do.pop_front()?;
+        let number = state.first + state.cells.len();
+        let (samples, counts, facts) = (Vec::new(), Vec::new(), Vec::new());
+        state.cells.push_back(Cell { work, samples, counts, facts, end: None });
+        Some((number, work, seed))
+    }
+
+    /// Changes a cell that was begun.
+    fn with(&self, number: usize, change: impl FnOnce(&mut State, usize)) {
+        let mut state = self.lock();
+        let index = number - state.first;
+        change(&mut state, index);
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Simulates the next cell; false when there are no more.
+    fn simulate(&self) -> bool {
+        let Some((number, work, seed)) = self.begin() else { return false };
+        let mut hand = Hand { shared: self, number, batch: Vec::new(), ended: false };
+        let Rooms { library, lab } = &*self.rooms;
+        let result = suite::run(&work, library, lab.as_deref(), seed, &mut hand);
+        hand.end(result);
+        true
+    }
+
+    /// Ends all threads. With the lock: a thread that has looked and is about to wait hears it.
+    fn halt(&self) {
+        let state = self.lock();
+        self.stop.store(true, Ordering::Relaxed);
+        drop(state);
+        self.changed.notify_all();
+    }
+}
+
+/// The record of a cell in the making.
+struct Hand<'a> {
+    shared: &'a Shared,
+    number: usize,
+    batch: Vec<Sample>,
+    ended: bool,
+}
+
+impl Hand<'_> {
+    fn hand_over(&mut self) {
+        let batch = std::mem::take(&mut self.batch);
+        self.shared.with(self.number, |state, index| {
+            state.waiting += batch.len();
+            state.cells[index].samples.extend(batch);
+        });
+    }
+
+    fn end(&mut self, result: Result<(), Failed>) {
+        self.hand_over();
+        self.ended = true;
+        self.shared.with(self.number, |state, index| state.cells[index].end = Some(result));
+    }
+}
+
+impl Drop for Hand<'_> {
+    /// A panic is reported by its thread; whoever waits for the cell must not wait for ever.
+    fn drop(&mut self) {
+        if !self.ended {
+            let lab = self.shared.rooms.name();
+            self.end(Err(Failed::Unable(
+                lab,
+                "its simulation broke down; please report it".into(),
+            )));
+        }
+    }
+}
+
+impl Record for Hand<'_> {
+    fn sample(&mut self, sample: Sample) {
+        self.batch.push(sample);
+        if self.batch.len() >= BATCH {
+            self.hand_over();
+        }
+    }
+
+    fn count(&mut self, name: &str, by: u64) {
+        let count = (name.to_owned(), by);
+        self.shared.with(self.number, |state, index| state.cells[index].counts.push(count));
+    }
+
+    fn fact(&mut self, name: &str, value: String) {
+        let fact = (name.to_owned(), value);
+        self.shared.with(self.number, |state, index| state.cells[index].facts.push(fact));
+    }
+
+    fn cancelled(&self) -> bool {
+        self.shared.stop.load(Ordering::Relaxed)
+    }
+}
+
+impl Ahead {
+    /// Begins with the first of these cells, each with its seed.
+    pub(super) fn start(
+        rooms: &Arc<Rooms>,
+        cells: Vec<(EspNow, u64)>,
+        threads: NonZeroUsize,
+    ) -> Self {
+        let count = threads.get().min(cells.len());
+        let shared = Arc::new(Shared {
+            rooms: Arc::clone(rooms),
+            state: Mutex::new(State { to_do: cells.into(), ..State::default() }),
+            changed: Condvar::new(),
+            stop: AtomicBool::new(false),
+        });
+        let thread = |number: usize| {
+            let shared = Arc::clone(&shared);
+            let named = std::thread::Builder::new().name(format!("sim-{number}"));
+            named.spawn(move || while shared.simulate() {}).ok()
+        };
+        let threads = (0..count).filter_map(thread).collect();
+        Self { shared, threads }
+    }
+
+    /// The cell that [`Ahead::give`] gives next.
+    pub(super) fn next(&self) -> Option<EspNow> {
+        let state = self.shared.lock();
+        let begun = state.cells.front().map(|cell| cell.work);
+        begun.or_else(|| state.to_do.front().map(|(work, _)| *work))
+    }
+
+    /// Gives the next cell, as it comes.
+    pub(super) fn give(&self, sink: &mut dyn Sink) -> Result<(), Failed> {
+        if self.threads.is_empty() {
+            // There was no thread to be had: it is done here.
+            self.shared.simulate();
+        }
+        loop {
+            if sink.cancelled() {
+                self.shared.halt();
+                return Err(Failed::Cancelled);
+            }
+            let (samples, whole) = self.take();
+            samples.into_iter().for_each(|sample| sink.sample(sample));
+            if let Some(cell) = whole {
+                cell.counts.iter().for_each(|(name, by)| sink.count(name, *by));
+                for (name, value) in cell.facts {
+                    sink.fact(&name, value);
+                }
+                return cell.end.unwrap_or(Err(Failed::Cancelled));
+            }
+        }
+    }
+
+    /// What has come of the first cell; and the cell, once that is all. Waits a little for it.
+    fn take(&self) -> (Vec<Sample>, Option<Cell>) {
+        let mut state = self.shared.lock();
+        let nothing = |state: &mut State| {
+            state.cells.front().is_none_or(|cell| cell.samples.is_empty() && cell.end.is_none())
+        };
+        if nothing(&mut state) {
+            let waited = self.shared.changed.wait_timeout(state, LOOK);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let Some(cell) = state.cells.front_mut() else { return (Vec::new(), None) };
+        let samples = std::mem::take(&mut cell.samples);
+        state.waiting -= samples.len();
+        let whole = state.cells.pop_front_if(|cell| cell.end.is_some());
+        state.first += usize::from(whole.is_some());
+        drop(state);
+        self.shared.changed.notify_all();
+        (samples, whole)
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        self.shared.halt();
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The virtual lab as a target: ESP-NOW devices in a room, in virtual time.
+//!
+//! Cells that were announced ([`Target::prepare`]) are simulated ahead of being asked for, on all
+//! cores; see [`ahead`]. Each has a seed of its own, so what comes of it depends neither on the
+//! others nor on the number of threads.
+
+mod ahead;
+#[cfg(test)]
+mod tests;
+
+use super::{Sink, Target, TargetError};
+use ahead::Ahead;
+use espbench_measure::cell::Origin;
+use espbench_measure::run::Site;
+use espbench_proto::workload::{EspNow, Workload};
+use espbench_sim::lab::file::{Kind, Library};
+use espbench_sim::lab::suite::{self, Failed};
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Seed of a cell that nobody announced.
+const DEFAULT_SEED: u64 = espbench_measure::plan::DEFAULT_SEED;
+
+/// Carries out ESP-NOW cells in a lab.
+#[derive(Debug)]
+pub struct SimTarget {
+    rooms: Arc<Rooms>,
+    threads: NonZeroUsize,
+    ahead: Option<Ahead>,
+}
+
+/// What simulating takes: shared by all threads.
+#[derive(Debug)]
+struct Rooms {
+    library: Library,
+    /// The lab for all cells; that of the report for each, if none is named.
+    lab: Option<String>,
+}
+
+impl Rooms {
+    fn name(&self) -> String {
+        self.lab.as_ref().map_or_else(|| "sim".into(), |lab| format!("sim:{lab}"))
+    }
+
+    fn error(&self, failed: Failed) -> TargetError {
+        match failed {
+            Failed::Cancelled => TargetError::Cancelled,
+            other => TargetError::Simulated { target: self.name(), why: other.to_string() },
+        }
+    }
+}
+
+impl SimTarget {
+    /// The lab of that name or file; for each cell that of the report, without a name.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what to do.
+    pub fn new(lab: Option<&str>) -> Result<Self, String> {
+        let mut library = Library::built_in();
+        if let Some(path) = lab.filter(|lab| is_file(lab)) {
+            let text = std::fs::read_to_string(path)
+                .map_err(|e| format!("cannot read the lab {path}: {e}"))?;
+            library.add(Kind::Lab, path, &text).map_err(|wrong| wrong.to_string())?;
+        } else if let Some(name) = lab
+            && !library.names(Kind::Lab).any(|known| known == name)
+        {
+            let known: Vec<&str> = library.names(Kind::Lab).collect();
+            return Err(format!(
+                "there is no lab `{name}`: built in are {}; a lab of your own is a .toml file",
+                known.join(", ")
+            ));
+        }
+        let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        Ok(Self::with(library, lab, threads))
+    }
+
+    /// A lab of that library, with so many threads.
+    fn with(library: Library, lab: Option<&str>, threads: NonZeroUsize) -> Self {
+        let rooms = Arc::new(Rooms { library, lab: lab.map(ToOwned::to_owned) });
+        Self { rooms, threads, ahead: None }
+    }
+
+    fn unsupported(&self, workload: &Workload, hint: String) -> TargetError {
+        TargetError::Unsupported { target: self.rooms.name(), kind: workload.kind(), hint }
+    }
+}
+
+/// A name with an ending, or with a folder, is a file's.
+fn is_file(lab: &str) -> bool {
+    lab.contains(std::path::MAIN_SEPARATOR) || Path::new(lab).extension().is_some()
+}
+
+impl Target for SimTarget {
+    fn site(&self) -> Site {
+        // Any test will do: what a lab's devices are does not depend on it.
+        let lab = self.rooms.lab.as_deref().unwrap_or("two-boards");
+        let scene = self.rooms.library.scene(lab, &Default::default(), DEFAULT_SEED);
+        let chip = scene.as_ref().ok().and_then(|it| it.devices.first());
+        Site {
+            chip: chip.map_or_else(|| "unstated".into(), |it| it.profile.chip_name.clone()),
+            environment: scene.as_ref().ok().map(|it| it.environment.name.clone()),
+            ..Site::default()
+        }
+    }
+
+    fn origin(&self) -> Origin {
+        Origin::Simulated
+    }
+
+    fn check(&self, workload: &Workload) -> Result<(), TargetError> {
+        let Workload::EspNow(work) = workload else {
+            let hint = "the lab has ESP-NOW devices; use --on loopback, or a device".into();
+            return Err(self.unsupported(workload, hint));
+        };
+        let Rooms { library, lab } = &*self.rooms;
+        suite::check(work, library, lab.as_deref())
+            .map_err(|failed| self.unsupported(workload, failed.to_string()))
+    }
+
+    fn prepare(&mut self, cells: &[(Workload, u64)]) {
+        let cells: Vec<(EspNow, u64)> = cells
+            .iter()
+            .filter_map(|(workload, seed)| match workload {
+                Workload::EspNow(work) => Some((*work, *seed)),
+                _ => None,
+            })
+            .collect();
+        self.ahead = Some(Ahead::start(&self.rooms, cells, self.threads));
+    }
+
+    fn run(&mut self, workload: &Workload, sink: &mut dyn Sink) -> Result<(), TargetError> {
+        self.check(workload)?;
+        let Workload::EspNow(work) = workload else { return Ok(()) };
+        if !self.ahead.as_ref().is_some_and(|ahead| ahead.next().is_some_and(|it| it == *work)) {
+            // Nobody announced it, or not in this order.
+            self.prepare(&[(*workload, DEFAULT_SEED)]);
+        }
+        match &mut self.ahead {
+            Some(ahead) => ahead.give(sink).map_err(|failed| self.rooms.error(failed)),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Simulated cells come in order, and are the same however they were made.
+
+use super::*;
+use espbench_proto::sample::Sample;
+use espbench_proto::workload::{EspNowCast, EspNowTest};
+use std::collections::BTreeMap;
+
+#[derive(Debug, Default, PartialEq)]
+struct Kept {
+    samples: Vec<Sample>,
+    counters: BTreeMap<String, u64>,
+    facts: BTreeMap<String, String>,
+    /// Stops after so many samples.
+    most: Option<usize>,
+}
+
+impl Sink for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    fn count(&mut self, name: &str, by: u64) {
+        *self.counters.entry(name.into()).or_default() += by;
+    }
+
+    fn fact(&mut self, name: &str, value: String) {
+        self.facts.insert(name.into(), value);
+    }
+
+    fn cancelled(&self) -> bool {
+        self.most.is_some_and(|most| self.samples.len() >= most)
+    }
+}
+
+fn target(threads: usize, lab: Option<&str>) -> SimTarget {
+    SimTarget::with(Library::built_in(), lab, NonZeroUsize::new(threads).unwrap())
+}
+
+fn work(test: EspNowTest, size: u32, count: u32, devices: u16) -> EspNow {
+    EspNow {
+        test,
+        cast: EspNowCast::Unicast,
+        size,
+        count,
+        time: std::time::Duration::from_secs(5),
+        devices,
+        distance_m: (1.0, 1.0),
+        encrypted: false,
+    }
+}
+
+fn cells() -> Vec<(Workload, u64)> {
+    let of = |work, seed| (Workload::EspNow(work), seed);
+    vec![
+        of(work(EspNowTest::MultiPing, 230, 5, 5), 1),
+        of(work(EspNowTest::Ping, 10, 3, 1), 2),
+        of(work(EspNowTest::Ping, 10, 700, 1), 3),
+        of(work(EspNowTest::Throughput, 100, 1, 1), 4),
+        of(work(EspNowTest::Ping, 10, 700, 1), 5),
+        of(work(EspNowTest::Handshake, 230, 1, 2), 6),
+    ]
+}
+
+fn run_all(threads: usize) -> Vec<Kept> {
+    let (mut target, cells) = (target(threads, None), cells());
+    target.prepare(&cells);
+    let one = |(workload, _): &(Workload, u64)| {
+        let mut kept = Kept::default();
+        target.run(workload, &mut kept).unwrap();
+        kept
+    };
+    cells.iter().map(one).collect()
+}
+
+#[test]
+fn results_come_in_order_and_are_the_same_with_any_number_of_threads() {
+    let alone = run_all(1);
+    assert_eq!(alone[2].samples.len(), 700);
+    assert_ne!(alone[2], alone[4], "another seed");
+    assert!(
+        alone.iter().zip(cells()).all(|(kept, (_, seed))| kept.facts["seed"] == format!("{seed}"))
+    );
+    assert_eq!(alone, run_all(4));
+}
+
+#[test]
+fn what_nobody_announced_is_simulated_when_it_is_asked_for() {
+    let (mut target, cells) = (target(2, None), cells());
+    target.prepare(&cells);
+    let mut kept = Kept::default();
+    target.run(&cells[3].0, &mut kept).unwrap();
+    assert!(kept.samples.iter().all(|sample| matches!(sample, Sample::Interval(_))));
+    assert!(!kept.samples.is_empty());
+}
+
+#[test]
+fn whoever_stops_is_not_kept_waiting() {
+    // Ten million pings would take minutes.
+    let long = Workload::EspNow(work(EspNowTest::Ping, 10, 10_000_000, 1));
+    let mut target = target(2, None);
+    target.prepare(&[(long, 1), (long, 2), (long, 3)]);
+    let mut kept = Kept { most: Some(2000), ..Kept::default() };
+    let error = target.run(&long, &mut kept).unwrap_err();
+    assert!(matches!(error, TargetError::Cancelled) && kept.samples.len() >= 2000);
+}
+
+#[test]
+fn a_lab_that_cannot_do_it_says_so_before_anything_is_simulated() {
+    let error = |lab: Option<&str>, workload: &Workload| {
+        target(1, lab).check(workload).unwrap_err().to_string()
+    };
+    let many = Workload::EspNow(work(EspNowTest::Provisioning, 230, 1, 1));
+    let text = error(Some("two-boards"), &many);
+    assert!(
+        text.starts_with("sim:two-boards cannot run esp-now") && text.contains("router"),
+        "{text}"
+    );
+    let udp = espbench_measure::plan::defaults("udp-echo").unwrap();
+    assert!(error(None, &udp).contains("use --on loopback"));
+}

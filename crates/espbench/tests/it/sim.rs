@@ -1,0 +1,60 @@
+//! The virtual lab as a target of commands.
+
+use crate::util::Bench;
+
+const PING: [&str; 8] = ["espnow", "ping", "-C", "20", "-l", "10,230", "--format", "csv"];
+
+#[test]
+fn a_test_in_the_lab_is_simulated_and_repeats_to_the_byte() {
+    let bench = Bench::new();
+    let first = bench.run(&PING).ok();
+    let second = bench.run(&PING).ok();
+    assert_eq!(first, second);
+    assert!(first.contains("simulated") && !first.contains("measured"), "{}", first);
+    assert!(!second.contains("loopback"), "{}", second);
+    let other = bench.run(&[&PING[..], &["--seed", "2"]].concat()).ok();
+    assert_ne!(first, other);
+}
+
+#[test]
+fn nothing_of_this_host_is_in_a_simulated_run() {
+    let bench = Bench::new();
+    let ran = bench.run(&["espnow", "crypto", "-C", "10", "-l", "10", "--format", "json"]).ok();
+    let report: serde_json::Value = serde_json::from_str(&ran).expect("a report");
+    assert_eq!(report["run"]["origin"], "simulated");
+    assert!(report["overhead"].is_null(), "{}", report["overhead"]);
+    assert!(report["run"]["host"].as_object().is_none_or(serde_json::Map::is_empty));
+}
+
+#[test]
+fn a_run_of_the_lab_given_back_is_still_simulated() {
+    let bench = Bench::new();
+    bench.write(
+        "one.toml",
+        "name = \"one\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"ping\"\nsize = 10\ncount = 5\n",
+    );
+    let first = bench.run(&["run", "one.toml", "--format", "csv"]).ok();
+    let again = bench.run(&["run", "one.toml", "--on", "replay:1", "--format", "csv"]).ok();
+    assert_eq!(first, again);
+    assert!(again.contains("simulated"), "{}", again);
+}
+
+#[test]
+fn what_cannot_be_done_is_told_with_what_to_do() {
+    let bench = Bench::new();
+    for (args, wanted) in [
+        (&["espnow", "ping", "--on", "serial:/dev/ttyUSB0"][..], "not there yet"),
+        (&["espnow", "ping", "--on", "sim:nowhere"], "there is no lab `nowhere`: built in are"),
+        (&["espnow", "ping", "--chip", "esp32"], "leave out --chip"),
+        (&["espnow", "ping", "-l", "231"], "8 to 230 bytes"),
+        (&["espnow", "provision", "--on", "sim:two-boards"], "two-boards"),
+        (&["run", "round-trip", "udp-echo"], "these plans are for different targets"),
+        (&["run", "round-trip", "--on", "loopback"], "use --on sim"),
+        (&["run", "udp-echo", "--on", "sim"], "use --on loopback"),
+        (&["run", "one-way-latency", "--on", "sim", "--on", "loopback"], "make two runs"),
+    ] {
+        let ran = bench.run(args);
+        assert_eq!(ran.status, Some(2), "{args:?}");
+        assert!(ran.err.contains(wanted), "{args:?}: {}", ran.err);
+    }
+}

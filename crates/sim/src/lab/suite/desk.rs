@@ -1,0 +1,237 @@
+//! The person at the desk: types at consoles, reads what they print, keeps the record.
+
+use super::Failed;
+use crate::lab::record::Record;
+use crate::lab::run::{Lab, Printed, Tap};
+use crate::lab::scene::Scene;
+use crate::random::{Purpose, Random};
+use crate::talk::NodeId;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_proto::sample::{Link, Sample};
+use espbench_proto::time::Instant;
+
+/// The device that the document calls the initiator.
+pub(super) const INITIATOR: NodeId = NodeId(0);
+/// The device of tests with one device.
+pub(super) const DEVICE: NodeId = NodeId(1);
+/// In a command: everybody.
+pub(super) const EVERYBODY: &str = "FF:FF:FF:FF:FF:FF";
+
+/// How long a prompt is waited for: a start takes under a second, a command a few.
+const PATIENCE: Duration = Duration::from_mins(1);
+/// So often samples are handed on, and whoever waits may stop it.
+const SLICE: Duration = Duration::from_secs(1);
+/// Bytes of commands that are kept as a fact.
+const KEPT: usize = 3000;
+
+/// Which of a node's samples go into the record, and as what.
+pub(super) type Take = fn(NodeId, Sample) -> Option<Sample>;
+
+/// The consoles of a lab, and somebody who types at them.
+pub(super) struct Desk<'a, W> {
+    pub(super) lab: &'a mut Lab<W>,
+    pub(super) scene: &'a Scene,
+    record: &'a mut dyn Record,
+    random: Random,
+    /// Lines of each console that were read.
+    seen: Vec<usize>,
+    /// What goes into the record; `None` leaves samples where they are.
+    take: Option<Take>,
+    typed: String,
+    not_kept: u64,
+    last: String,
+}
+
+/// The probes of a node, on the link of its number; those of the initiator are about device 1.
+pub(super) fn probes(node: NodeId, sample: Sample) -> Option<Sample> {
+    let Sample::Probe(mut probe) = sample else { return None };
+    probe.link = Link(node.0.max(1));
+    Some(Sample::Probe(probe))
+}
+
+/// The intervals of a node. Its probes would be one more sample a message.
+pub(super) fn intervals(_: NodeId, sample: Sample) -> Option<Sample> {
+    matches!(sample, Sample::Interval(_)).then_some(sample)
+}
+
+impl<'a, W: Tap> Desk<'a, W> {
+    pub(super) fn new(
+        lab: &'a mut Lab<W>,
+        scene: &'a Scene,
+        seed: u64,
+        record: &'a mut dyn Record,
+    ) -> Self {
+        let seen = lab.nodes().map(|_| 0).collect();
+        let random = Random::stream(seed, 0, Purpose::Person);
+        let (typed, last) = (String::new(), String::new());
+        Self { lab, scene, record, random, seen, take: None, typed, not_kept: 0, last }
+    }
+
+    /// The devices beside the initiator.
+    pub(super) fn devices(&self) -> Vec<NodeId> {
+        self.lab.nodes().skip(1).collect()
+    }
+
+    pub(super) fn now(&self) -> Instant {
+        self.lab.now()
+    }
+
+    /// Lets samples go into the record from now on.
+    pub(super) fn keep(&mut self, take: Take) {
+        for node in self.lab.nodes() {
+            self.lab.take_samples(node);
+        }
+        self.take = Some(take);
+    }
+
+    /// Puts a sample into the record.
+    pub(super) fn sample(&mut self, sample: Sample) {
+        self.record.sample(sample);
+    }
+
+    /// Adds to a counter; one that stays zero is not there.
+    pub(super) fn count(&mut self, name: &str, by: usize) {
+        if by > 0 {
+            self.record.count(name, by as u64);
+        }
+    }
+
+    pub(super) fn fact(&mut self, name: &str, value: String) {
+        self.record.fact(name, value);
+    }
+
+    /// Types a command as soon as the prompt is there, and presses return.
+    pub(super) fn command(&mut self, node: NodeId, text: &str) -> Result<(), Failed> {
+        self.note(node, text);
+        for node in self.lab.nodes() {
+            self.seen[node.index()] = self.lab.lines(node).len();
+        }
+        self.lab.command(node, text);
+        if self.until(PATIENCE, |lab| lab.pending(node) == 0)? {
+            Ok(())
+        } else {
+            Err(Failed::NoPrompt(node, text.into()))
+        }
+    }
+
+    fn note(&mut self, node: NodeId, text: &str) {
+        self.last = format!("{node}> {text}");
+        if self.typed.len() + self.last.len() < KEPT {
+            self.typed.push_str(&self.last);
+            self.typed.push('\n');
+        } else {
+            self.not_kept += 1;
+        }
+    }
+
+    /// Waits for a line with one of these texts on each of the consoles, behind what was read
+    /// before; gives those without.
+    pub(super) fn wait(
+        &mut self,
+        nodes: &[NodeId],
+        texts: &[&str],
+        most: Duration,
+    ) -> Result<Vec<NodeId>, Failed> {
+        let mut missing = nodes.to_vec();
+        let mut seen = core::mem::take(&mut self.seen);
+        let result = self.until(most, |lab| {
+            missing.retain(|node| !find(lab.lines(*node), &mut seen[node.index()], texts));
+            missing.is_empty()
+        });
+        self.seen = seen;
+        result.map(|_| missing)
+    }
+
+    /// Waits for a line on one console, and gives it.
+    pub(super) fn line(
+        &mut self,
+        node: NodeId,
+        text: &'static [&'static str],
+        most: Duration,
+    ) -> Result<Printed, Failed> {
+        let missing = self.wait(&[node], text, most)?;
+        let lines = self.lab.lines(node);
+        match lines.get(self.seen[node.index()].wrapping_sub(1)) {
+            Some(line) if missing.is_empty() => Ok(line.clone()),
+            _ => Err(self.not_printed(missing, text, most)),
+        }
+    }
+
+    pub(super) fn not_printed(
+        &self,
+        nodes: Vec<NodeId>,
+        text: &'static [&'static str],
+        most: Duration,
+    ) -> Failed {
+        let last = nodes.first().and_then(|node| self.lab.lines(*node).last());
+        let last = last.map_or_else(String::new, |line| line.text.clone());
+        Failed::NotPrinted { nodes, text, most, after: self.last.clone(), last }
+    }
+
+    /// Waits until something is so; whether it is, after that time at most. It is asked when
+    /// something was printed or told, not at each frame.
+    pub(super) fn until(
+        &mut self,
+        most: Duration,
+        mut is_so: impl FnMut(&Lab<W>) -> bool,
+    ) -> Result<bool, Failed> {
+        let end = self.now() + most;
+        loop {
+            if self.record.cancelled() {
+                return Err(Failed::Cancelled);
+            }
+            let slice = SLICE.min(end.since(self.now()));
+            let so = self.lab.run_till(slice, &mut is_so)?;
+            self.hand_on();
+            if so || self.now() >= end {
+                return Ok(so);
+            }
+        }
+    }
+
+    /// Lets time pass.
+    pub(super) fn pause(&mut self, time: Duration) -> Result<(), Failed> {
+        self.until(time, |_| false).map(|_| ())
+    }
+
+    /// Lets a time below this pass: nobody types in step with a tick.
+    pub(super) fn linger(&mut self, most: Duration) -> Result<(), Failed> {
+        let time = self.random.time_below(most);
+        self.pause(time)
+    }
+
+    fn hand_on(&mut self) {
+        let Some(take) = self.take else { return };
+        for node in self.lab.nodes() {
+            if self.lab.samples(node).is_empty() {
+                continue;
+            }
+            for sample in self.lab.take_samples(node) {
+                if let Some(sample) = take(node, sample) {
+                    self.record.sample(sample);
+                }
+            }
+        }
+    }
+
+    /// The last samples, and what was typed as a fact.
+    pub(super) fn close(mut self) {
+        self.hand_on();
+        if self.not_kept > 0 {
+            let more = format!("and {} commands more\n", self.not_kept);
+            self.typed.push_str(&more);
+        }
+        self.record.fact("commands", self.typed);
+    }
+}
+
+/// Whether a text stands in lines that were not read yet; then they are read up to it, else all.
+fn find(lines: &[Printed], seen: &mut usize, texts: &[&str]) -> bool {
+    let new = lines.get(*seen..).unwrap_or_default();
+    let found = new.iter().position(|line| texts.iter().any(|text| line.text.contains(text)));
+    *seen = found.map_or(lines.len(), |at| *seen + at + 1);
+    found.is_some()
+}

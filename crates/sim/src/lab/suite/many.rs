@@ -1,0 +1,149 @@
+//! Tests with many devices, and how a job for all of them is recorded.
+
+use super::Failed;
+use super::desk::{Desk, EVERYBODY, INITIATOR, probes};
+use super::single::{PING_END, flags, pings_most};
+use crate::lab::run::{Joining, Tap};
+use crate::talk::NodeId;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_proto::time::Instant;
+use espbench_proto::workload::EspNow;
+
+/// Devices, each with the time at which it was served.
+pub(super) type Served = Vec<(NodeId, Option<Instant>)>;
+
+/// `provisioning -i 30000`.
+const HOLD: Duration = Duration::from_secs(30);
+/// From the last credentials until even the slowest device has joined or given up.
+const JOIN_MOST: Duration = Duration::from_mins(1);
+/// What a device prints that looks for credentials.
+const SEEKS: &[&str] = &["Start provisioning", "Already start provisioning"];
+/// How often a command to everybody is repeated until all carry it out.
+const TRIES: u32 = 5;
+
+/// A job that the report times from one instant to another: the total, and a probe for each device.
+pub(super) fn record_job<W: Tap>(
+    desk: &mut Desk<'_, W>,
+    (start, end): (Instant, Instant),
+    bytes: u32,
+    served: &Served,
+) {
+    for (node, done) in served {
+        desk.sample(Sample::Probe(Probe {
+            link: Link(node.0),
+            bytes,
+            due: start,
+            received: *done,
+            fate: if done.is_some() { Fate::Delivered } else { Fate::Lost(Cause::Unknown) },
+            ..Probe::default()
+        }));
+    }
+    let count = served.iter().filter(|(_, done)| done.is_some()).count() as u64;
+    desk.sample(Sample::Interval(Interval {
+        total: true,
+        observer: Observer::Sender,
+        start,
+        end,
+        bytes: u64::from(bytes) * count,
+        datagrams: Some(count),
+        lost: Some(served.len() as u64 - count),
+        ..Interval::default()
+    }));
+}
+
+/// Round trips that all devices ask for at once.
+pub(super) fn ping<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), Failed> {
+    const BEGUN: &[&str] = &["send to"];
+    let devices = desk.devices();
+    desk.command(INITIATOR, "espnow_iperf -s")?;
+    desk.command(INITIATOR, &format!("command {EVERYBODY} \"log -m espnow -l ERR\""))?;
+    desk.linger(Duration::from_secs(1))?;
+    desk.keep(probes);
+    // The document leaves the length at its default.
+    let most = desk.scene.devices[0].settings.compat.data_max();
+    let len = if work.size as usize == most { String::new() } else { format!(" -l {}", work.size) };
+    let ping = format!(
+        "espnow_iperf -c {}{} -C {} -p{len}",
+        INITIATOR.mac(),
+        flags(work.cast),
+        work.count
+    );
+    desk.command(INITIATOR, &format!("command {EVERYBODY} \"{ping}\""))?;
+    let time = Duration::from_secs(10);
+    let idle = desk.wait(&devices, BEGUN, time)?;
+    if idle.len() == devices.len() {
+        return Err(desk.not_printed(idle, BEGUN, time));
+    }
+    desk.count("devices-not-started", idle.len());
+    let begun: Vec<NodeId> = devices.iter().copied().filter(|it| !idle.contains(it)).collect();
+    let unfinished = desk.wait(&begun, PING_END, pings_most(work.count))?;
+    desk.count("devices-not-finished", unfinished.len());
+    // What the initiator shows of the devices' reports.
+    desk.pause(Duration::from_secs(2))?;
+    let shown = desk.lab.lines(INITIATOR).iter().filter(|it| it.text.contains(PING_END[0]));
+    let shown = shown.count();
+    desk.count("reports-shown", shown);
+    Ok(())
+}
+
+/// Wi-Fi credentials for all devices, until each light is green or red.
+pub(super) fn provisioning<W: Tap>(desk: &mut Desk<'_, W>, _: &EspNow) -> Result<(), Failed> {
+    let devices = desk.devices();
+    desk.command(INITIATOR, &format!("command {EVERYBODY} \"log -m espnow -l WARN\""))?;
+    seek(desk, &devices)?;
+    desk.linger(Duration::from_secs(1))?;
+    let Some(router) = desk.scene.routers.first() else {
+        return Err(Failed::Unable(desk.scene.name.clone(), "there is no router".into()));
+    };
+    let hold = HOLD.as_millis();
+    let text = format!("provisioning -i {hold} {} {}", router.ssid, router.password);
+    desk.command(INITIATOR, &text)?;
+    let start = desk.now();
+    let light = |joining| match joining {
+        Joining::Joined(at) | Joining::GivenUp(at) => Some(at),
+        Joining::Idle | Joining::Trying => None,
+    };
+    desk.until(HOLD + JOIN_MOST, |lab| {
+        devices.iter().all(|node| light(lab.joining(*node)).is_some())
+    })?;
+    let lights: Vec<(NodeId, Joining)> =
+        devices.iter().map(|node| (*node, desk.lab.joining(*node))).collect();
+    let is_red = |(_, it): &&(NodeId, Joining)| matches!(it, Joining::GivenUp(_));
+    desk.count("red", lights.iter().filter(is_red).count());
+    let neither = lights.iter().filter(|(_, it)| light(*it).is_none()).count();
+    desk.count("neither-green-nor-red", neither);
+    // The clock is stopped when the last light has changed.
+    let last = lights.iter().filter_map(|(_, it)| light(*it)).max();
+    let end = last.filter(|_| neither == 0).unwrap_or_else(|| desk.now());
+    let served: Served = lights
+        .iter()
+        .map(|(node, it)| match it {
+            Joining::Joined(at) => (*node, Some(*at)),
+            _ => (*node, None),
+        })
+        .collect();
+    record_job(desk, (start, end), 0, &served);
+    Ok(())
+}
+
+/// All lights are white: the devices look for credentials.
+fn seek<W: Tap>(desk: &mut Desk<'_, W>, devices: &[NodeId]) -> Result<(), Failed> {
+    let mut missing = devices.to_vec();
+    for _ in 0..TRIES {
+        desk.linger(Duration::from_secs(1))?;
+        desk.command(INITIATOR, &format!("command {EVERYBODY} \"provisioning -r\""))?;
+        missing = desk.wait(&missing, SEEKS, Duration::from_secs(3))?;
+        if missing.is_empty() {
+            return Ok(());
+        }
+    }
+    if missing.len() == devices.len() {
+        return Err(desk.not_printed(missing, SEEKS, Duration::from_secs(3) * TRIES));
+    }
+    desk.count("devices-not-started", missing.len());
+    Ok(())
+}

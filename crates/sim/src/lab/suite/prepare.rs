@@ -1,0 +1,124 @@
+//! The room of a cell, and whether it can do it.
+
+use super::Failed;
+use crate::lab::file::{Library, Overrides};
+use crate::lab::scene::{Device, Scene};
+use crate::talk::image;
+use alloc::format;
+use espbench_proto::node::esp_now::print::Level;
+use espbench_proto::workload::{EspNow, EspNowTest};
+
+/// Devices that one job of a node can serve: the bound of its tables.
+const JOB_MAX: u16 = 128;
+/// The shortest message of `espnow_iperf`: its header.
+const MESSAGE_MIN: u32 = 8;
+
+/// The lab of the report's scene for a test.
+#[must_use]
+pub const fn default_lab(test: EspNowTest) -> &'static str {
+    match test {
+        EspNowTest::OneWay | EspNowTest::Ping | EspNowTest::Throughput | EspNowTest::Crypto => {
+            "two-boards"
+        }
+        EspNowTest::MultiPing => "many-boards",
+        EspNowTest::Ota => "ota",
+        EspNowTest::Handshake => "handshake",
+        EspNowTest::Provisioning => "provisioning",
+    }
+}
+
+/// The room of a cell: the lab (that of the report, if none is named) with the cell's devices at its
+/// distance, and with the firmware that the report's test has.
+///
+/// # Errors
+/// [`Failed::File`].
+pub fn scene(
+    work: &EspNow,
+    library: &Library,
+    lab: Option<&str>,
+    seed: u64,
+) -> Result<Scene, Failed> {
+    let lab = lab.unwrap_or(default_lab(work.test));
+    let mut scene = library.scene(lab, &Overrides::from(work), seed)?;
+    for (number, device) in scene.devices.iter_mut().enumerate() {
+        build(device, work, number == 0);
+    }
+    Ok(scene)
+}
+
+/// Whether a cell can be carried out in that lab, before any of it is.
+///
+/// # Errors
+/// [`Failed::File`], or [`Failed::Unable`] with what is missing.
+pub fn check(work: &EspNow, library: &Library, lab: Option<&str>) -> Result<(), Failed> {
+    // Any seed will do: only places depend on it.
+    able(work, &scene(work, library, lab, 1)?)
+}
+
+/// Builds a device's firmware as the report has it.
+pub(super) fn build(device: &mut Device, work: &EspNow, initiator: bool) {
+    let settings = &mut device.settings;
+    let secure = work.encrypted || matches!(work.test, EspNowTest::Crypto | EspNowTest::Handshake);
+    settings.compat.app_security = secure;
+    settings.encrypt.enabled = secure;
+    // `espnow_iperf` follows the setting of log and command.
+    settings.encrypt.debug = work.encrypted;
+    // A responder of the `solution` example sends its log, an initiator does not. For throughput
+    // the report has both ends built as initiators for that reason.
+    let sends_log = !initiator && work.test != EspNowTest::Throughput;
+    device.remote_log = if sends_log { Level::Info } else { Level::None };
+    // "change the printing of `ping report` from ESP_LOGI to ESP_LOGE": the initiator's console
+    // shows the results of all devices then, and nothing else.
+    let reports = !initiator && work.test == EspNowTest::MultiPing;
+    settings.ping_report = if reports { Level::Error } else { Level::Info };
+}
+
+/// Whether the room has what the test needs.
+pub(super) fn able(work: &EspNow, scene: &Scene) -> Result<(), Failed> {
+    let unable = |why| Err(Failed::Unable(scene.name.clone(), why));
+    let beside = scene.devices.len().saturating_sub(1);
+    let one = work.test == EspNowTest::Crypto;
+    let Some(first) = scene.devices.first() else {
+        return unable("it has no device; add a group of devices".into());
+    };
+    if !one && beside != usize::from(work.devices) {
+        return unable(format!(
+            "it has {beside} devices beside the initiator, and the test is with {}; a group of \
+             them must be there whose count can change",
+            work.devices
+        ));
+    }
+    if !one && work.devices == 0 {
+        return unable("the test is with no device beside the initiator".into());
+    }
+    if matches!(work.test, EspNowTest::Ota | EspNowTest::Handshake) && work.devices > JOB_MAX {
+        return unable(format!("one job serves {JOB_MAX} devices at most, not {}", work.devices));
+    }
+    if work.test == EspNowTest::Provisioning && scene.routers.is_empty() {
+        return unable("there is no router to join; add a [[router]]".into());
+    }
+    match work.test {
+        EspNowTest::Ota => {
+            let (least, most) = (image::LEN_MIN, image::LEN_MAX);
+            if !(least..=most).contains(&work.size) || !work.size.is_multiple_of(16) {
+                return unable(format!(
+                    "an image has {least} to {most} bytes, a multiple of 16, not {}",
+                    work.size
+                ));
+            }
+        }
+        EspNowTest::Handshake | EspNowTest::Provisioning => {}
+        _ => {
+            let most = first.settings.compat.data_max() as u32;
+            let least = if one { 1 } else { MESSAGE_MIN };
+            if !(least..=most).contains(&work.size) {
+                let secure = if work.encrypted { ", encrypted" } else { "" };
+                return unable(format!(
+                    "a payload has {least} to {most} bytes in this release{secure}, not {}",
+                    work.size
+                ));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! The handshake: the key for all devices, or for the two of a test.
+
+use super::Failed;
+use super::desk::{DEVICE, Desk, EVERYBODY, INITIATOR};
+use super::many::{Served, record_job};
+use crate::lab::run::{Lab, Tap};
+use alloc::format;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_proto::node::esp_now::task::Event;
+use espbench_proto::time::Instant;
+use espbench_proto::workload::EspNow;
+
+/// What the initiator prints when it has handed the key out.
+const HANDED_OUT: &[&str] = &["App key is sent", "espnow wait security num: 0"];
+/// What a device prints that has got it.
+const GOT: &[&str] = &["Get APP key"];
+/// Tries of two devices, each of which loses some frames.
+const TRIES: u32 = 5;
+/// From the command to erase the key until the devices run again.
+const RESTART: Duration = Duration::from_secs(3);
+
+/// How long a job takes at most: the search, and two rounds of 1.2 s and 0.3 s a device (protocol
+/// reference, sections 3.4 and 3.5), in which each answer prolongs the wait by 100 ms.
+fn job_most(devices: usize) -> Duration {
+    let devices = devices as u32;
+    Duration::from_secs(30) + Duration::from_millis(1000).saturating_mul(devices)
+}
+
+/// What the application does at the initiator's start: finds devices and hands them the key. When
+/// it began.
+fn hand_out<W: Tap>(desk: &mut Desk<'_, W>) -> Result<Instant, Failed> {
+    let start = desk.now();
+    desk.lab.apply(INITIATOR, |node, now, board| node.hand_out_keys(now, board))?;
+    Ok(start)
+}
+
+/// When the device got the key, since then.
+fn secured<W: Tap>(lab: &Lab<W>, node: crate::talk::NodeId, start: Instant) -> Option<Instant> {
+    let got = |(at, event): &(Instant, Event)| {
+        (matches!(event, Event::Secured(_)) && *at >= start).then_some(*at)
+    };
+    lab.events(node).iter().find_map(got)
+}
+
+/// Both have the key: the device was started first, then the initiator.
+pub(super) fn agree<W: Tap>(desk: &mut Desk<'_, W>) -> Result<(), Failed> {
+    let mut missing = Vec::new();
+    for _ in 0..TRIES {
+        restart(desk)?;
+        let start = hand_out(desk)?;
+        desk.line(INITIATOR, HANDED_OUT, job_most(1))?;
+        if secured(desk.lab, DEVICE, start).is_some() {
+            // `Get APP key` stands on its console, perhaps a moment later.
+            missing = desk.wait(&[DEVICE], GOT, Duration::from_secs(1))?;
+            if missing.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+    missing.push(DEVICE);
+    Err(desk.not_printed(missing, GOT, job_most(1) * TRIES))
+}
+
+/// Restarts the initiator, and waits until it runs.
+fn restart<W: Tap>(desk: &mut Desk<'_, W>) -> Result<(), Failed> {
+    desk.command(INITIATOR, "restart")?;
+    let boot = desk.scene.devices.first().map_or(Duration::ZERO, |it| it.profile.boot);
+    desk.pause(boot + Duration::from_secs(1))?;
+    desk.linger(Duration::from_secs(1))
+}
+
+/// The key for all devices.
+pub(super) fn handshake<W: Tap>(desk: &mut Desk<'_, W>, _: &EspNow) -> Result<(), Failed> {
+    let devices = desk.devices();
+    desk.command(INITIATOR, &format!("command {EVERYBODY} \"security -e\""))?;
+    desk.pause(RESTART)?;
+    restart(desk)?;
+    let start = hand_out(desk)?;
+    let end = desk.line(INITIATOR, HANDED_OUT, job_most(devices.len()))?;
+    desk.fact("printed", end.text);
+    desk.pause(Duration::from_secs(1))?;
+    let served: Served =
+        devices.iter().map(|node| (*node, secured(desk.lab, *node, start))).collect();
+    record_job(desk, (start, end.at), 32, &served);
+    Ok(())
+}
