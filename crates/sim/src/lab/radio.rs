@@ -110,10 +110,12 @@ impl Scene {
         let output = Some(stand.output.clone());
         let usual = Settings { channel: stand.channel, receiver, output, ..Settings::default() };
         let Some(device) = self.devices.get(number) else {
+            // A network without 802.11b stations uses short slots (18.4.5), which a station of no
+            // network is not told of: it gets its turn late (docs/fit.md).
             return Settings {
-                timing: Timing::ERP_LONG_SLOT,
+                timing: Timing::ERP_SHORT_SLOT,
                 basic: BasicRates::BG,
-                buffers: 64,
+                buffers: 256,
                 ..usual
             };
         };

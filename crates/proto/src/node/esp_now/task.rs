@@ -207,6 +207,9 @@ pub struct Settings {
     /// Driver TX buffers; half of them is the watermark for broadcasts
     /// (`CONFIG_ESP_WIFI_DYNAMIC_TX_BUFFER_NUM`, 32).
     pub tx_buffers: u8,
+    /// Frames that may wait for the main task (`qsize`; `CONFIG_ESPNOW_QUEUE_SIZE` of the solution
+    /// example, which says to have as many as there are responders).
+    pub queue: u8,
     /// Return to the former channel after a send (`CONFIG_ESPNOW_AUTO_RESTORE_CHANNEL`).
     pub restore_channel: bool,
     /// Level of the lines of a ping's report. Espressif's test report has a firmware built for its
@@ -254,6 +257,7 @@ impl Default for Settings {
             forward: true,
             forward_all_channels: false,
             tx_buffers: 32,
+            queue: super::engine::QUEUE,
             restore_channel: false,
             ping_report: Level::Info,
             build: Build::default(),

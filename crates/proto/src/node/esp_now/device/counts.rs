@@ -74,8 +74,13 @@ impl Dropped {
     }
 }
 
-impl<const DEVICES: usize, const SESSIONS: usize, const ARENA: usize, const FRAME: usize>
-    Node<DEVICES, SESSIONS, ARENA, FRAME>
+impl<
+    const DEVICES: usize,
+    const SESSIONS: usize,
+    const ARENA: usize,
+    const FRAME: usize,
+    const EVENTS: usize,
+> Node<DEVICES, SESSIONS, ARENA, FRAME, EVENTS>
 {
     /// What the node's queues have dropped.
     #[must_use]

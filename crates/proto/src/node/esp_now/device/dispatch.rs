@@ -8,8 +8,13 @@ use crate::node::esp_now::task::{Cx, Received};
 use crate::time::Instant;
 use crate::wire::component::DataType;
 
-impl<const DEVICES: usize, const SESSIONS: usize, const ARENA: usize, const FRAME: usize>
-    Node<DEVICES, SESSIONS, ARENA, FRAME>
+impl<
+    const DEVICES: usize,
+    const SESSIONS: usize,
+    const ARENA: usize,
+    const FRAME: usize,
+    const EVENTS: usize,
+> Node<DEVICES, SESSIONS, ARENA, FRAME, EVENTS>
 {
     /// A payload for a service; or, as the output, for the application.
     pub(super) fn deliver(

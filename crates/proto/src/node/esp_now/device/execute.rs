@@ -47,8 +47,13 @@ const fn own(origin: Origin) -> Part {
     }
 }
 
-impl<const DEVICES: usize, const SESSIONS: usize, const ARENA: usize, const FRAME: usize>
-    Node<DEVICES, SESSIONS, ARENA, FRAME>
+impl<
+    const DEVICES: usize,
+    const SESSIONS: usize,
+    const ARENA: usize,
+    const FRAME: usize,
+    const EVENTS: usize,
+> Node<DEVICES, SESSIONS, ARENA, FRAME, EVENTS>
 {
     /// The console's turn: the next line, if the last command has returned.
     pub(super) fn console_turn(&mut self, now: Instant, board: &mut dyn Board) -> Step {

@@ -32,7 +32,7 @@ pub use job::Job;
 pub use parts::{Parts, Services, Setup, TimeRole};
 
 use super::board::Board;
-use super::engine::{Action, Counters, Engine, FRAME_MAX, Next};
+use super::engine::{Action, Counters, Engine, FRAME_MAX, Next, QUEUE};
 use super::schedule::{Part, Schedule};
 use super::security;
 use super::task::{Cx, Event, Outcome, Outgoing, Settings, Shared, Step};
@@ -52,6 +52,7 @@ const TURNS: usize = 64;
 /// | `SESSIONS` | with how many of them it agrees on a key in one round, at most 100 |
 /// | `ARENA` | bytes of frames that wait for the main task |
 /// | `FRAME` | the longest frame that it sends: 250 bytes with ESP-NOW v1.0 |
+/// | `EVENTS` | frames that wait for the main task, whatever the settings say, and the one it is at |
 ///
 /// The defaults are the component's own bounds; [`SmallNode`] is for a chip.
 #[derive(Debug)]
@@ -60,9 +61,10 @@ pub struct Node<
     const SESSIONS: usize = { security::initiator::ROUND_MAX },
     const ARENA: usize = 8192,
     const FRAME: usize = { FRAME_MAX },
+    const EVENTS: usize = { QUEUE as usize + 1 },
 > {
     shared: Shared,
-    engine: Engine<ARENA, FRAME>,
+    engine: Engine<ARENA, FRAME, EVENTS>,
     parts: Parts<DEVICES, SESSIONS, FRAME>,
     schedule: Schedule,
     /// The service that the main task is in.
@@ -77,9 +79,13 @@ pub struct Node<
     tuned: u8,
 }
 
+/// A device whose main task may have as many frames waiting as a hundred others can send at once
+/// (`Settings::queue`).
+pub type RoomyNode = Node<128, { security::initiator::ROUND_MAX }, 32_768, { FRAME_MAX }, 129>;
+
 /// A node for a chip with little memory, all services on: up to 100 devices, 48 of them in one
 /// round of the handshake, ESP-NOW v1.0. At most 24 KiB.
-pub type SmallNode = Node<100, 48, 4096, 250>;
+pub type SmallNode = Node<100, 48, 4096, 250, 33>;
 
 const _: () = assert!(size_of::<SmallNode>() <= 24 * 1024);
 
@@ -87,8 +93,13 @@ const _: () = assert!(size_of::<SmallNode>() <= 24 * 1024);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Busy;
 
-impl<const DEVICES: usize, const SESSIONS: usize, const ARENA: usize, const FRAME: usize>
-    Node<DEVICES, SESSIONS, ARENA, FRAME>
+impl<
+    const DEVICES: usize,
+    const SESSIONS: usize,
+    const ARENA: usize,
+    const FRAME: usize,
+    const EVENTS: usize,
+> Node<DEVICES, SESSIONS, ARENA, FRAME, EVENTS>
 {
     /// The device after a start at `now`. Keys, bindings and an unfinished upgrade are loaded from
     /// the board.

@@ -11,7 +11,7 @@ use crate::time::Duration;
 use crate::wire::component::sealed::{NONCE_LEN, TAG_LEN};
 use crate::wire::component::{DataType, HEADER_LEN, Header};
 
-impl<const ARENA: usize, const FRAME: usize> Engine<ARENA, FRAME> {
+impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, FRAME, EVENTS> {
     pub(super) fn dispatch(&mut self, cx: &mut Cx<'_>, buf: &mut [u8]) -> Option<Next> {
         if self.sender.is_relaying() {
             return None;

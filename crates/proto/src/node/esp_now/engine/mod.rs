@@ -56,7 +56,7 @@ mod send;
 mod tests;
 
 pub use counters::Counters;
-pub use queue::EVENTS_MAX;
+pub use queue::QUEUE;
 pub use recent::RECENT;
 
 use super::Frame;
@@ -133,13 +133,18 @@ pub enum Action {
 }
 
 /// The engine of a node. `ARENA`: bytes of frames that may wait for the main task; 8192 hold the
-/// 32 frames of 250 bytes that the device's queue can hold. `FRAME`: the longest frame it sends;
+/// 32 frames of 250 bytes that the device's queue can hold, where nothing else is said. `EVENTS`:
+/// one more than may wait there, whatever the settings say. `FRAME`: the longest frame it sends;
 /// 250 do for ESP-NOW v1.0.
 #[derive(Debug)]
-pub struct Engine<const ARENA: usize = 8192, const FRAME: usize = FRAME_MAX> {
+pub struct Engine<
+    const ARENA: usize = 8192,
+    const FRAME: usize = FRAME_MAX,
+    const EVENTS: usize = { QUEUE as usize + 1 },
+> {
     counters: Counters,
     recent: Recent,
-    queue: Queue<ARENA>,
+    queue: Queue<ARENA, EVENTS>,
     /// Magics of the acknowledgements that wait for a sender.
     acks: Acks,
     sender: Sender<FRAME>,
@@ -151,13 +156,15 @@ pub struct Engine<const ARENA: usize = 8192, const FRAME: usize = FRAME_MAX> {
     overheard: bool,
 }
 
-impl<const ARENA: usize, const FRAME: usize> Default for Engine<ARENA, FRAME> {
+impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Default
+    for Engine<ARENA, FRAME, EVENTS>
+{
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<const ARENA: usize, const FRAME: usize> Engine<ARENA, FRAME> {
+impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, FRAME, EVENTS> {
     /// An engine at rest.
     #[must_use]
     pub fn new() -> Self {

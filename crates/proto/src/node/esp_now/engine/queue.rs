@@ -1,10 +1,11 @@
-//! The event queue of the main task: 32 entries, and their frames in a ring of bytes.
+//! The event queue of the main task: its entries, and their frames in a ring of bytes.
 
 use crate::time::Instant;
 use heapless::Deque;
 
-/// Entries of the event queue (`qsize`).
-pub const EVENTS_MAX: usize = 32;
+/// Entries of the event queue where nothing else is said (`qsize` of
+/// `ESPNOW_INIT_CONFIG_DEFAULT`).
+pub const QUEUE: u8 = 32;
 
 /// What the main task shall do with a frame (`espnow_msg_id_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,9 +42,11 @@ pub(super) struct Heard {
 
 /// A queue of frames, bounded in entries and in bytes.
 #[derive(Debug)]
-pub(super) struct Queue<const BYTES: usize> {
+pub(super) struct Queue<const BYTES: usize, const EVENTS: usize> {
     /// One more than may wait: that which the main task has taken.
-    entries: Deque<Entry, { EVENTS_MAX + 1 }>,
+    entries: Deque<Entry, EVENTS>,
+    /// How many may wait.
+    most: usize,
     /// The main task is at work on the oldest entry, which waits no more.
     taken: bool,
     bytes: [u8; BYTES],
@@ -51,9 +54,16 @@ pub(super) struct Queue<const BYTES: usize> {
     used: usize,
 }
 
-impl<const BYTES: usize> Queue<BYTES> {
+impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
     pub(super) const fn new() -> Self {
-        Self { entries: Deque::new(), taken: false, bytes: [0; BYTES], start: 0, used: 0 }
+        Self {
+            entries: Deque::new(),
+            most: EVENTS.saturating_sub(1),
+            taken: false,
+            bytes: [0; BYTES],
+            start: 0,
+            used: 0,
+        }
     }
 
     /// Appends a frame; false if it does not fit.
@@ -71,7 +81,7 @@ impl<const BYTES: usize> Queue<BYTES> {
     }
 
     fn is_full(&self) -> bool {
-        self.entries.len() >= EVENTS_MAX.saturating_add(usize::from(self.taken))
+        self.entries.len() >= self.most.saturating_add(usize::from(self.taken))
     }
 
     /// The main task takes the oldest entry; false if it has done so before.
@@ -127,6 +137,11 @@ impl<const BYTES: usize> Queue<BYTES> {
         self.used = self.used.saturating_sub(frees);
     }
 
+    /// Lets so many entries wait, at most what there is room for.
+    pub(super) fn limit(&mut self, most: u8) {
+        self.most = usize::from(most).min(EVENTS.saturating_sub(1));
+    }
+
     pub(super) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -152,7 +167,7 @@ mod tests {
 
     const HEARD: Heard = Heard { at: Instant::ZERO, rssi: -40, channel: 1 };
 
-    fn front(queue: &Queue<100>) -> Option<Vec<u8>> {
+    fn front(queue: &Queue<100, 33>) -> Option<Vec<u8>> {
         let mut out = vec![0; usize::from(queue.front()?.len)];
         assert_eq!(queue.copy_front(0, &mut out), out.len());
         Some(out)
@@ -160,14 +175,14 @@ mod tests {
 
     #[test]
     fn frames_come_out_as_they_went_in_wherever_the_ring_wraps() {
-        let mut queue = Queue::<100>::new();
+        let mut queue = Queue::<100, 33>::new();
         let mut model: VecDeque<Vec<u8>> = VecDeque::new();
         let mut seed = 7u32;
         for round in 0..2000 {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             let frame: Vec<u8> = (0..(seed >> 16) % 33).map(|i| (round + i) as u8).collect();
             let used: usize = model.iter().map(Vec::len).sum();
-            let fits = used + frame.len() <= 100 && model.len() < EVENTS_MAX;
+            let fits = used + frame.len() <= 100 && model.len() < 32;
             assert_eq!(queue.push(Kind::Deliver, &frame, HEARD), fits);
             if fits {
                 model.push_back(frame);
@@ -182,7 +197,7 @@ mod tests {
 
     #[test]
     fn two_entries_share_one_frame() {
-        let mut queue = Queue::<100>::new();
+        let mut queue = Queue::<100, 33>::new();
         for _ in 0..50 {
             assert!(queue.push(Kind::Deliver, &[7; 60], HEARD));
             assert!(queue.push_again(Kind::Forward, HEARD));

@@ -14,10 +14,11 @@ use crate::wire::mac::Mac;
 /// The counter for what became of a frame.
 type Fate = fn(&mut Counters) -> &mut u32;
 
-impl<const ARENA: usize, const FRAME: usize> Engine<ARENA, FRAME> {
+impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, FRAME, EVENTS> {
     pub(super) fn take_frame(&mut self, cx: &mut Cx<'_>, frame: Frame<'_>) {
         cx.spend(Work::Receive { bytes: frame.data.len() as u32 });
         bump(&mut self.counters.received);
+        self.queue.limit(cx.shared.settings.queue);
         let fate = match sift(cx, &frame) {
             Ok((header, payload)) => self.accept(cx, &frame, &header, payload),
             Err(fate) => fate,

@@ -3,6 +3,7 @@
 use crate::node::esp_now::Frame;
 use crate::node::esp_now::engine::Counters;
 use crate::node::esp_now::security::Policy;
+use crate::node::esp_now::task::Settings;
 use crate::node::esp_now::testing::{Station, mac, ms, settings};
 use crate::wire::component::header::VERSION;
 use crate::wire::component::{Compat, DataType, FrameConfig, Group, Header, Idf, Release, group};
@@ -224,6 +225,15 @@ fn a_full_queue_drops_counts_and_forgets() {
     assert_eq!(all, (1..=32).map(|n| vec![n; 230]).collect::<Vec<_>>());
     hear(&mut station, Header { magic: 40, ..broadcast() }, b"again");
     assert_eq!(inbox(&mut station), [b"again"], "what was dropped is no duplicate");
+}
+
+#[test]
+fn as_many_frames_wait_as_the_settings_say() {
+    let mut station = Station::new(0, Settings { queue: 5, ..settings(100) });
+    for magic in 1..=40 {
+        hear(&mut station, Header { magic, ..broadcast() }, b"x");
+    }
+    assert_eq!(station.engine.counters().queued, 5);
 }
 
 #[test]
