@@ -178,6 +178,7 @@ pub(crate) struct Crew<D> {
     /// Lines, events, payloads and samples of all: whatever somebody may wait for.
     pub(crate) news: u64,
     keep_samples: bool,
+    pub(crate) keep_data: bool,
     buffer: Vec<u8>,
     make: Maker<D>,
 }
@@ -191,6 +192,7 @@ impl<D: Device> Crew<D> {
             printed: 0,
             news: 0,
             keep_samples,
+            keep_data: true,
             buffer: vec![0; BUFFER],
             make,
         }
@@ -220,13 +222,22 @@ impl<D: Device> Crew<D> {
     /// Something happens to a device; false if it is off. [`Crew::settle`] must follow.
     #[inline]
     pub(crate) fn handle(&mut self, node: NodeId, input: Input<'_>) -> bool {
+        self.with(node, |now, device, board| device.handle(now, board, input)).is_some()
+    }
+
+    /// Something is done with a device by its application; `None` if it is off. [`Crew::settle`]
+    /// must follow.
+    pub(crate) fn with<T>(
+        &mut self,
+        node: NodeId,
+        act: impl FnOnce(Instant, &mut D, &mut MemoryBoard) -> T,
+    ) -> Option<T> {
         let now = self.now;
         let member = &mut self.members[node.index()];
         let local = member.local(now);
-        let Some(device) = &mut member.device else { return false };
+        let device = member.device.as_mut()?;
         member.board.now = now;
-        device.handle(local, &mut member.board, input);
-        true
+        Some(act(local, device, &mut member.board))
     }
 
     /// Both of it.
@@ -403,7 +414,9 @@ impl<D: Device> Crew<D> {
             Output::Data { len, from, rssi, channel } => {
                 let data = &buffer[..len.min(BUFFER)];
                 self.news += 1;
-                member.data.push((now, from, data.into()));
+                if self.keep_data {
+                    member.data.push((now, from, data.into()));
+                }
                 out.watch().note(now, &Note::Data { node, from, data, rssi, channel });
             }
             Output::WaitUntil(local) => {

@@ -38,9 +38,9 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use driver::Driver;
 use espbench_proto::node::esp_now::board::{Board, Key, Slot};
-use espbench_proto::node::esp_now::device::Dropped;
+use espbench_proto::node::esp_now::device::{Busy, Dropped};
 use espbench_proto::node::esp_now::engine::Counters;
-use espbench_proto::node::esp_now::task::Event;
+use espbench_proto::node::esp_now::task::{Event, Outgoing};
 use espbench_proto::sample::Sample;
 use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
@@ -169,6 +169,9 @@ impl<W: Tap> Lab<W> {
     /// Does what is next if it is not after `until`; else it is `until`, and the answer is false.
     fn step(&mut self, until: Instant) -> Result<bool, Stuck> {
         let Self { watch, room, crew, ether, stuck } = self;
+        if let Some(stuck) = stuck.take() {
+            return Err(stuck);
+        }
         let goes_on = room.step(&mut Stage { watch, crew, ether, stuck }, until);
         stuck.take().map_or(Ok(goes_on), Err)
     }
@@ -226,6 +229,31 @@ impl<W: Tap> Lab<W> {
                 return Ok(is_so(self));
             }
         }
+    }
+
+    /// Lets a node's application send a payload now, if the node is on and its send lock is free.
+    /// How it ended is told as [`Event::Sent`].
+    ///
+    /// # Errors
+    /// [`Busy`] if something else is being sent, or the node is off; [`Stuck`] ends the run and comes
+    /// from the next verb that lets time go on.
+    pub fn send(&mut self, node: NodeId, out: &Outgoing, payload: &[u8]) -> Result<(), Busy> {
+        let mut result = Err(Busy);
+        let stuck = self.with_crew(|crew, link| {
+            let sent = crew.with(node, |now, it, board| it.send(now, board, out, payload));
+            result = sent.unwrap_or(Err(Busy));
+            crew.settle(link, node)
+        });
+        if let Err(stuck) = stuck {
+            self.stuck.get_or_insert(stuck);
+        }
+        result
+    }
+
+    /// Whether payloads that reach an application are kept for [`Lab::data`]; they are, if nothing
+    /// else is said.
+    pub fn keep_data(&mut self, keep: bool) {
+        self.crew.keep_data = keep;
     }
 
     /// Types a command at a node's console, as soon as its prompt is there.

@@ -1,0 +1,150 @@
+//! How fast whole nodes go in the lab, in the two scenarios of ns-3:
+//! `cargo run --release -p espbench-sim --example lab_speed [NAME]`.
+//!
+//! Every device is a complete node that listens to data: each frame goes through the driver, the
+//! engine, its queue and the main task to the application.
+
+#[path = "../tests/lab/rig.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod rig;
+
+use espbench_proto::node::esp_now::task::{Event, Outgoing};
+use espbench_proto::time::{Duration, Instant};
+use espbench_proto::wire::component::{DataType, FrameConfig};
+use espbench_proto::wire::mac::Mac;
+use espbench_sim::lab::profile::Profile;
+use espbench_sim::lab::run::{Lab, Tap};
+use espbench_sim::lab::scene::Scene;
+use espbench_sim::random::{Purpose, Random};
+use espbench_sim::talk::NodeId;
+use espbench_sim::talk::note::{Note, Watch};
+
+/// Applications that wait to send again.
+#[derive(Default)]
+struct Applications {
+    free: Vec<NodeId>,
+    data: u64,
+}
+
+impl Watch for Applications {
+    fn note(&mut self, _: Instant, note: &Note<'_>) {
+        match note {
+            Note::Event { node, event: Event::Sent(_) } => self.free.push(*node),
+            Note::Data { .. } => self.data += 1,
+            _ => {}
+        }
+    }
+}
+
+impl Tap for Applications {
+    fn wants_frames(&self) -> bool {
+        false
+    }
+}
+
+/// 250 bytes of ESP-NOW data: 293 octets on the air.
+const PAYLOAD: [u8; 230] = [7; 230];
+
+fn frame() -> Outgoing {
+    Outgoing {
+        data_type: DataType::Data,
+        dest: Mac::BROADCAST,
+        config: FrameConfig { copies: 1, ..FrameConfig::default() },
+        magic: 0,
+        len: 0,
+        wait: Duration::MAX,
+    }
+}
+
+fn scene(nodes: usize, profile: Profile) -> Scene {
+    let mut scene = rig::row(nodes, 0.01, profile);
+    for device in &mut scene.devices {
+        device.services.data = true;
+        device.settings.compat.app_security = false;
+    }
+    scene
+}
+
+fn lab(nodes: usize, profile: Profile) -> Lab<Applications> {
+    let mut lab = Lab::new(&scene(nodes, profile), 1, Applications::default());
+    lab.keep_data(false);
+    lab.run_for(Duration::from_secs(1)).unwrap();
+    lab
+}
+
+/// All applications always have a frame.
+fn saturated(lab: &mut Lab<Applications>, seconds: u64) {
+    let until = lab.now() + Duration::from_secs(seconds);
+    let nodes: Vec<NodeId> = lab.nodes().collect();
+    for node in nodes {
+        lab.send(node, &frame(), &PAYLOAD).unwrap();
+    }
+    while lab.now() < until {
+        while let Some(node) = lab.watch.free.pop() {
+            lab.send(node, &frame(), &PAYLOAD).unwrap();
+        }
+        let left = until.since(lab.now());
+        lab.run_till(left, |lab| !lab.watch.free.is_empty()).unwrap();
+    }
+}
+
+/// So many frames a second in all.
+fn poisson(lab: &mut Lab<Applications>, rate: f64, seconds: u64) {
+    let until = lab.now() + Duration::from_secs(seconds);
+    let mut random = Random::stream(1, 0, Purpose::Arrival);
+    let nodes = lab.count() as u64;
+    loop {
+        let uniform = ((random.bits() >> 11) + 1) as f64 / 9_007_199_254_740_992.0;
+        lab.run_for(Duration::from_nanos((-uniform.ln() / rate * 1e9) as u64)).unwrap();
+        if lab.now() >= until {
+            break;
+        }
+        let node = NodeId((random.bits() % nodes) as u16);
+        // Who is still sending loses one.
+        let _ = lab.send(node, &frame(), &PAYLOAD);
+    }
+}
+
+/// Seconds of a processor that this thread has had (Linux), else of the clock.
+fn spent(start: std::time::Instant) -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = text.split(' ').next().and_then(|it| it.parse::<u64>().ok());
+    nanos.map_or_else(|| start.elapsed().as_secs_f64(), |nanos| nanos as f64 * 1e-9)
+}
+
+fn line(name: &str, nodes: usize, profile: Profile, seconds: u64, goal: f64, rate: Option<f64>) {
+    if !name.contains(&std::env::args().nth(1).unwrap_or_default()) {
+        return;
+    }
+    let mut lab = lab(nodes, profile);
+    let before = lab.nodes().map(|it| lab.mac_counters(u32::from(it.0)).sent).sum::<u64>();
+    let start = std::time::Instant::now();
+    let from = spent(start);
+    match rate {
+        None => saturated(&mut lab, seconds),
+        Some(rate) => poisson(&mut lab, rate, seconds),
+    }
+    let took = spent(start) - from;
+    let sent = lab.nodes().map(|it| lab.mac_counters(u32::from(it.0)).sent).sum::<u64>() - before;
+    let hearers = sent * (nodes as u64 - 1);
+    println!(
+        "{name:32} {:8.1} x real time (wanted {goal}), {sent} frames, {} payloads, {:.0} ns a hearer",
+        seconds as f64 / took,
+        lab.watch.data,
+        took * 1e9 / hearers as f64,
+    );
+}
+
+fn main() {
+    let chip = || Profile {
+        receive: rig::micros(40),
+        dispatch: rig::micros(60),
+        transmit: rig::micros(50),
+        ..rig::instant()
+    };
+    line("a: saturated, instant", 100, rig::instant(), 60, 86.0, None);
+    line("a: saturated, a chip", 100, chip(), 60, 86.0, None);
+    line("e: 100 a second, instant", 100, rig::instant(), 300, 580.0, Some(100.0));
+    line("e: 100 a second, a chip", 100, chip(), 300, 580.0, Some(100.0));
+    line("e: 1000 nodes, a chip", 1000, chip(), 30, 1.0, Some(100.0));
+}
