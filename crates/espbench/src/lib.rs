@@ -10,6 +10,7 @@
 //! | [`pump`] | moves bytes between sockets and the iperf machines, for both of these |
 //! | [`store`] | the record, in SQLite |
 //! | [`published`] | the published figures, read from CSV |
+//! | [`labs`] | rooms for the simulator by name: built-in ones, and files of the user's |
 //! | [`render`] | drawings of a report: text, JSON, CSV, Markdown, HTML |
 //! | [`sys`] | system calls that differ by platform, each with a fallback |
 //! | [`capture`] | capture files of what was on a simulated air |
@@ -21,6 +22,7 @@
 pub mod capture;
 pub mod cli;
 pub mod clock;
+pub mod labs;
 pub mod published;
 pub mod pump;
 pub mod render;

@@ -7,6 +7,7 @@ pub mod echo;
 pub mod espnow;
 pub mod flow;
 pub mod iperf;
+pub mod lab;
 pub mod output;
 pub mod predict;
 pub mod progress;
@@ -46,6 +47,8 @@ enum Command {
     Espnow(espnow::Args),
     /// What if: loss and latency of a fleet, its largest size, the effect of the PHY rate (simulated)
     Predict(predict::Args),
+    /// Rooms of the simulator: what is built in, drawings, constants with their sources
+    Lab(lab::Args),
     /// Be the other side: UDP echo, TCP sink and source, iperf 2 server, MQTT broker
     Respond(respond::Args),
     /// List the runs in the store
@@ -67,6 +70,7 @@ pub fn main() -> ExitCode {
         Command::Rate(args) => rate::run(args),
         Command::Espnow(args) => espnow::run(args),
         Command::Predict(args) => predict::run(args),
+        Command::Lab(args) => lab::run(args),
         Command::Respond(args) => respond::run(args),
         Command::Runs(args) => runs::run(args),
         Command::Report(args) => report::run(args),

@@ -3,6 +3,7 @@
 pub mod csv;
 pub mod html;
 pub mod json;
+pub mod lab;
 pub mod markdown;
 pub mod svg;
 pub mod text;

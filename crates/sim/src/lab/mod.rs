@@ -8,6 +8,7 @@
 //! | [`file`] | all of this as TOML, and the built-in ones |
 //! | [`radio`] | a scene's links, receivers and MAC settings |
 //! | [`suite`] | Espressif's ESP-NOW test report, carried out at the consoles of a lab |
+//! | [`survey`] | who hears whom, before anything is sent |
 //! | [`record`] | what a test gives back while it runs |
 //! | [`run`] | the lab at work |
 //! | [`predict`] | what if so many devices send so often |
@@ -20,4 +21,5 @@ pub mod record;
 pub mod run;
 pub mod scene;
 pub mod suite;
+pub mod survey;
 pub mod trace;

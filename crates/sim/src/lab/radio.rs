@@ -33,11 +33,11 @@ impl core::fmt::Debug for Radio {
 }
 
 /// A station as radio sees it.
-struct Stand {
-    at: Point,
-    output: Arc<Output>,
-    channel: u8,
-    chip: Chip,
+pub(super) struct Stand {
+    pub(super) at: Point,
+    pub(super) output: Arc<Output>,
+    pub(super) channel: u8,
+    pub(super) chip: Chip,
 }
 
 impl Scene {
@@ -86,7 +86,7 @@ impl Scene {
         }
     }
 
-    fn stands(&self) -> Vec<Stand> {
+    pub(super) fn stands(&self) -> Vec<Stand> {
         let devices = self.devices.iter().map(|it| Stand {
             at: it.at,
             output: Arc::new(Output::of(it.profile.chip, it.power_dbm())),
@@ -130,7 +130,11 @@ impl Scene {
     }
 }
 
-fn arriving(room: &Room, (from, sender): (u32, &Stand), (to, hearer): (u32, &Stand)) -> f64 {
+pub(super) fn arriving(
+    room: &Room,
+    (from, sender): (u32, &Stand),
+    (to, hearer): (u32, &Stand),
+) -> f64 {
     let mhz = Channel::of(sender.channel).map_or(2437, Channel::centre_mhz);
     sender.output.most_dbm() - room.loss_db(from, to, sender.at.to(hearer.at), mhz)
 }

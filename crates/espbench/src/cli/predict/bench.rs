@@ -7,7 +7,7 @@ use crate::cli::progress::Progress;
 use anyhow::Context as _;
 use espbench_measure::predict::point::Setting;
 use espbench_measure::predict::{Air, Point, Trial};
-use espbench_sim::lab::file::{Library, Overrides};
+use espbench_sim::lab::file::{Kind, Library, Overrides};
 use espbench_sim::lab::predict::{self, Load, Outcome};
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::radio::{Airtime, Mode};
@@ -45,7 +45,7 @@ pub(super) struct Case {
 impl Bench {
     /// Loads the lab.
     pub(super) fn new(common: &Common) -> anyhow::Result<Self> {
-        let library = Library::built_in();
+        let library = crate::labs::library(Kind::Lab, &common.lab)?;
         let scene = library.scene(&common.lab, &change(common, 1), common.seed)?;
         let first = scene.devices.first().context("the lab has no devices")?;
         let sample = Sample {

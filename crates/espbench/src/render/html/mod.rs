@@ -9,7 +9,7 @@ use espbench_measure::cell::Origin;
 use espbench_measure::report::Report;
 use std::fmt::Write as _;
 
-const STYLE: &str = include_str!("style.css");
+pub(super) const STYLE: &str = include_str!("style.css");
 
 /// Content Security Policy Level 3: nothing but the style in the page and the empty icon.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
@@ -50,17 +50,31 @@ pub fn render(report: &Report) -> String {
     out
 }
 
-fn head(out: &mut String, report: &Report) {
-    let run = &report.run;
-    let name = escape(&run.name);
-    let _ = write!(
-        out,
+/// A page up to its body.
+pub(super) fn begin(title: &str) -> String {
+    let title = escape(title);
+    format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{name} – espbench report</title>\n<link rel=\"icon\" href=\"data:,\">\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n<header>\n<p class=\"kicker\">espbench report</p>\n<h1>{name}</h1>\n<ul class=\"facts\">"
+         <title>{title}</title>\n<link rel=\"icon\" href=\"data:,\">\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n"
+    )
+}
+
+/// A table with its title.
+pub(super) fn table(out: &mut String, table: &espbench_measure::table::Table) {
+    tables::draw(out, table, true);
+}
+
+fn head(out: &mut String, report: &Report) {
+    let run = &report.run;
+    let name = escape(&run.name);
+    out.push_str(&begin(&format!("{} – espbench report", run.name)));
+    let _ = write!(
+        out,
+        "<header>\n<p class=\"kicker\">espbench report</p>\n<h1>{name}</h1>\n<ul class=\"facts\">"
     );
     let origin = run.origin.name();
     let _ = write!(out, "<li class=\"origin {origin}\">{origin}</li>");

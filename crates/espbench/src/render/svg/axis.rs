@@ -101,7 +101,7 @@ fn round_numbers(value: f64) -> impl Iterator<Item = f64> {
 }
 
 /// The round step that makes about five ticks.
-fn step(low: f64, high: f64) -> f64 {
+pub(in crate::render) fn step(low: f64, high: f64) -> f64 {
     let rough = (high - low) / 5.0;
     round_numbers(rough).find(|s| *s >= rough * 0.999_999).unwrap_or(rough)
 }

@@ -19,14 +19,15 @@ use espbench_measure::cell::Origin;
 use espbench_measure::figure::{Figure, Mark, Scale, Series};
 use std::fmt::Write as _;
 
-pub(super) use axis::title as axis_title;
+pub(super) use axis::{step as round_step, title as axis_title};
+pub(super) use shape::marker;
 use shape::swatch;
 
 /// Width of every figure in its own units; the page scales it.
-const WIDTH: f64 = 480.0;
+pub(super) const WIDTH: f64 = 480.0;
 
 /// Styles that are told apart without colour; the seventh curve looks like the first again.
-const STYLES: usize = 6;
+pub(super) const STYLES: usize = 6;
 
 /// The place of the plot within the figure.
 #[derive(Clone, Copy, Debug)]

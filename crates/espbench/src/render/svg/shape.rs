@@ -3,7 +3,7 @@
 use espbench_measure::figure::Mark;
 
 /// A marker of the `place`-th series of its origin, centred at a point.
-pub(super) fn marker(place: usize, class: &str, x: f64, y: f64, title: &str) -> String {
+pub(in crate::render) fn marker(place: usize, class: &str, x: f64, y: f64, title: &str) -> String {
     let d = match place % super::STYLES {
         0 => format!("M{:.1} {y:.1}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", x - 4.0),
         1 => format!("M{:.1} {:.1}h7v7h-7z", x - 3.5, y - 3.5),

@@ -197,6 +197,17 @@ impl Library {
         names.chain(labs.into_iter().flatten()).map(String::as_str)
     }
 
+    /// Whether there is something of that name.
+    ///
+    /// # Errors
+    /// There is not: with the names that there are.
+    pub fn knows(&self, kind: Kind, name: &str) -> Result<(), Wrong> {
+        if self.names(kind).any(|known| known == name) {
+            return Ok(());
+        }
+        Err(Wrong::unknown(kind, name, self.names(kind)))
+    }
+
     /// One line for people about what there is.
     #[must_use]
     pub fn title(&self, kind: Kind, name: &str) -> Option<&str> {

@@ -4,6 +4,7 @@ use super::Kind;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::fmt::Write as _;
 
 /// What is wrong with a file, and what would do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,13 +21,16 @@ pub struct Wrong {
 
 impl core::fmt::Display for Wrong {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self.line {
-            0 => write!(f, "{}: {}", self.file, self.message),
-            line => {
-                let Self { file, column, message, .. } = self;
-                write!(f, "{file}: line {line}, column {column}: {message}")
-            }
+        let Self { file, line, column, message } = self;
+        let place = match line {
+            0 => String::new(),
+            line => format!("line {line}, column {column}: "),
+        };
+        // What a file says must not move the cursor of the reader's terminal.
+        for c in format!("{file}: {place}{message}").chars() {
+            f.write_char(if c.is_control() { '\u{fffd}' } else { c })?;
         }
+        Ok(())
     }
 }
 

@@ -1,0 +1,21 @@
+//! What is built in.
+
+use super::super::output;
+use crate::render::text;
+use espbench_measure::table::Column;
+use espbench_sim::lab::file::{Kind, Library};
+
+pub(super) fn run() -> anyhow::Result<()> {
+    let library = Library::built_in();
+    let mut out = String::new();
+    for kind in [Kind::Lab, Kind::Environment, Kind::Profile] {
+        let rows = library.names(kind).map(|name| {
+            vec![name.to_owned(), library.title(kind, name).unwrap_or_default().to_owned()]
+        });
+        let columns = vec![Column::words(kind.word()), Column::words("what")];
+        out += &text::table(&super::table("list", "", columns, rows.collect()));
+        out.push('\n');
+    }
+    out += "A path of a TOML file is as good as a name: docs/lab.md says what it may hold.\n";
+    output::print(&out)
+}

@@ -1,0 +1,58 @@
+//! `espbench lab`: the rooms of the simulator.
+
+mod list;
+mod profile;
+mod show;
+
+use clap::{Args as Flags, Subcommand};
+use std::process::ExitCode;
+
+/// Flags.
+#[derive(Debug, Flags)]
+pub struct Args {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// The built-in labs, profiles and environments
+    List,
+    /// Draw a lab: plan, groups, links, who cannot hear whom
+    Show(show::Args),
+    /// Each constant of a profile or an environment, with its source
+    Profile(profile::Args),
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// A file is wrong or cannot be read, or the output cannot be written.
+pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    match &args.what {
+        What::List => list::run()?,
+        What::Show(args) => show::run(args)?,
+        What::Profile(args) => profile::run(args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A table of words.
+fn table(
+    id: &str,
+    title: &str,
+    columns: Vec<espbench_measure::table::Column>,
+    rows: Vec<Vec<String>>,
+) -> espbench_measure::table::Table {
+    let rows = rows
+        .into_iter()
+        .map(|row| row.into_iter().map(|text| (!text.is_empty()).then_some(text)).collect());
+    espbench_measure::table::Table {
+        id: id.into(),
+        section: "lab".into(),
+        title: title.into(),
+        columns,
+        rows: rows.collect(),
+        notes: Vec::new(),
+    }
+}

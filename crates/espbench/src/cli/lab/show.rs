@@ -1,0 +1,85 @@
+//! A lab drawn.
+
+use super::super::output;
+use crate::labs;
+use crate::render::lab::{self, Room};
+use anyhow::{Context as _, bail};
+use espbench_measure::plan::DEFAULT_SEED;
+use espbench_sim::lab::file::{Kind, Overrides};
+use std::path::{Path, PathBuf};
+
+/// Flags.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// A built-in lab, or a TOML file
+    lab: String,
+    /// Devices beside the initiator
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
+    devices: Option<u16>,
+    /// Metres from the initiator to the others: `3`, or from the nearest to the farthest, `0.5-1`
+    #[arg(long, value_name = "METRES", value_parser = distance)]
+    distance: Option<(f64, f64)>,
+    /// Another profile for all devices
+    #[arg(long)]
+    profile: Option<String>,
+    /// Seed of places and shadowing
+    #[arg(long, default_value_t = DEFAULT_SEED)]
+    seed: u64,
+    /// Also draw it into this file: .svg, .html or .txt; may be given several times
+    #[arg(short, long, value_name = "FILE")]
+    output: Vec<PathBuf>,
+}
+
+pub(super) fn run(args: &Args) -> anyhow::Result<()> {
+    let draws: Vec<_> = args.output.iter().map(|path| drawing(path)).collect::<Result<_, _>>()?;
+    let library = labs::library(Kind::Lab, &args.lab)?;
+    let change = Overrides {
+        devices: args.devices,
+        distance_m: args.distance,
+        encrypted: None,
+        profile: args.profile.clone(),
+    };
+    let scene = library.scene(&args.lab, &change, args.seed)?;
+    let survey = scene.survey(args.seed);
+    let room = Room { scene: &scene, survey: &survey, seed: args.seed };
+    for (path, draw) in args.output.iter().zip(draws) {
+        std::fs::write(path, draw(&room)).with_context(|| output::cannot_write(path))?;
+        eprintln!("wrote {}", path.display());
+    }
+    output::print(&lab::text(&room))
+}
+
+/// The drawing that a file's ending asks for.
+fn drawing(path: &Path) -> anyhow::Result<fn(&Room<'_>) -> String> {
+    let ending = path.extension().and_then(|it| it.to_str()).unwrap_or_default();
+    Ok(match ending.to_ascii_lowercase().as_str() {
+        "svg" => lab::svg,
+        "html" | "htm" => lab::html,
+        "txt" => lab::text,
+        _ => bail!("{}: a room is drawn as .svg, .html or .txt", path.display()),
+    })
+}
+
+/// `3`, or `0.5-1`.
+fn distance(text: &str) -> Result<(f64, f64), String> {
+    let number = |text: &str| text.trim().trim_end_matches('m').trim_end().parse::<f64>().ok();
+    let (from, to) = text.split_once('-').unwrap_or((text, text));
+    match number(from).zip(number(to)) {
+        Some((from, to)) if 0.0 <= from && from <= to && to.is_finite() => Ok((from, to)),
+        _ => Err("metres, such as 3, or from the nearest to the farthest, such as 0.5-1".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_one_or_two_numbers() {
+        assert_eq!(distance("3"), Ok((3.0, 3.0)));
+        assert_eq!(distance("0.5-1 m"), Ok((0.5, 1.0)));
+        for text in ["", "-1", "2-1", "x", "1-inf", "nan"] {
+            assert!(distance(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! The room seen from above, as SVG in the style of the reports' figures.
+
+use super::super::html::{STYLE, escape};
+use super::super::svg::{STYLES, WIDTH, marker, round_step};
+use super::{Room, Spot, View};
+use espbench_sim::lab::survey::{Kind, Party};
+use std::fmt::Write as _;
+
+/// What is left around the plan.
+const LEFT: f64 = 44.0;
+const TOP: f64 = 12.0;
+const BELOW: f64 = 30.0;
+/// The highest plan.
+const HIGHEST: f64 = 420.0;
+/// The lowest: devices in a row need some room for their names.
+const LOWEST: f64 = 60.0;
+
+/// A drawing without its element.
+pub(super) struct Drawn {
+    height: f64,
+    title: String,
+    body: String,
+}
+
+impl Drawn {
+    /// As an element.
+    pub(super) fn element(&self) -> String {
+        let Self { height, title, body } = self;
+        format!(
+            "<svg viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\"><title>{}</title>{body}</svg>",
+            escape(title)
+        )
+    }
+}
+
+/// From metres to places.
+struct Map {
+    view: View,
+    scale: f64,
+    bottom: f64,
+}
+
+impl Map {
+    fn new(spots: &[Spot]) -> Self {
+        let mut view = View::of(spots);
+        let margin = (view.size() * 0.06).max(0.02);
+        view.left -= margin;
+        view.right += margin;
+        view.near -= margin;
+        view.far += margin;
+        let scale = ((WIDTH - LEFT - 10.0) / view.width()).min(HIGHEST / view.depth());
+        let missing = (LOWEST / scale - view.depth()).max(0.0) / 2.0;
+        view.near -= missing;
+        view.far += missing;
+        Self { view, scale, bottom: TOP + view.depth() * scale }
+    }
+
+    fn x(&self, metres: f64) -> f64 {
+        LEFT + (metres - self.view.left) * self.scale
+    }
+
+    fn y(&self, metres: f64) -> f64 {
+        self.bottom - (metres - self.view.near) * self.scale
+    }
+
+    fn right(&self) -> f64 {
+        self.x(self.view.right)
+    }
+}
+
+/// Draws some spots.
+pub(super) fn draw(room: &Room<'_>, spots: &[Spot], title: &str) -> Drawn {
+    let map = Map::new(spots);
+    let mut body = grid(&map);
+    deaf(&mut body, room, spots, &map);
+    // The initiator lies on top.
+    for spot in spots.iter().rev() {
+        one(&mut body, room, spot, &map);
+    }
+    names(&mut body, room, spots, &map);
+    Drawn { height: map.bottom + BELOW, title: format!("{}: {title}", room.scene.name), body }
+}
+
+/// Lines at round metres.
+fn grid(map: &Map) -> String {
+    let mut out = String::new();
+    let (view, right) = (map.view, map.right());
+    let step = round_step(0.0, view.size().max(0.05));
+    let count = |low: f64, high: f64| {
+        let first = (low / step).ceil() as i64;
+        (first..=(high / step).floor() as i64).take(60).map(|n| n as f64 * step)
+    };
+    let digits = (-step.log10().floor()).max(0.0) as usize;
+    for x in count(view.left, view.right) {
+        let at = map.x(x);
+        let _ = write!(
+            out,
+            "<path class=\"g\" d=\"M{at:.1} {TOP}V{:.1}\"/><text x=\"{at:.1}\" y=\"{:.1}\" \
+             text-anchor=\"middle\">{x:.digits$}</text>",
+            map.bottom,
+            map.bottom + 16.0
+        );
+    }
+    for y in count(view.near, view.far) {
+        let at = map.y(y);
+        let _ = write!(
+            out,
+            "<path class=\"g\" d=\"M{LEFT} {at:.1}H{right:.1}\"/><text x=\"{:.1}\" y=\"{:.1}\" \
+             text-anchor=\"end\">{y:.digits$}</text>",
+            LEFT - 6.0,
+            at + 4.0
+        );
+    }
+    let _ = write!(
+        out,
+        "<text class=\"l\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">m</text>",
+        LEFT - 6.0,
+        map.bottom + 16.0
+    );
+    out
+}
+
+/// Lines between devices that cannot read each other.
+fn deaf(out: &mut String, room: &Room<'_>, spots: &[Spot], map: &Map) {
+    let find = |number: u32| spots.iter().find(|it| it.number == number);
+    for (one, other) in &room.survey.named {
+        let Some((one, other)) = find(*one).zip(find(*other)) else { continue };
+        let _ = write!(
+            out,
+            "<path class=\"c s1\" stroke-opacity=\".5\" d=\"M{:.1} {:.1}L{:.1} {:.1}\">\
+             <title>{} and {} cannot read each other</title></path>",
+            map.x(one.at.x),
+            map.y(one.at.y),
+            map.x(other.at.x),
+            map.y(other.at.y),
+            one.number,
+            other.number
+        );
+    }
+}
+
+/// How a party is drawn: its class and its place among the markers.
+fn look(room: &Room<'_>, party: usize) -> (String, usize) {
+    let parties = &room.survey.parties;
+    match parties.get(party).map(|it| it.kind) {
+        Some(Kind::Router) => ("s4".into(), 1),
+        Some(Kind::Background) => ("p".into(), 3),
+        _ => {
+            let groups = parties.iter().take(party).filter(|it| it.kind == Kind::Device).count();
+            // Markers of routers and of other people's stations are not for devices.
+            let place = [0, 2, 4, 5][groups % 4];
+            (format!("s{}", groups % (STYLES - 2)), place)
+        }
+    }
+}
+
+fn one(out: &mut String, room: &Room<'_>, spot: &Spot, map: &Map) {
+    let name = room.survey.parties.get(spot.party).map_or("", |it| it.name.as_str());
+    let at = spot.at;
+    let (class, place) = look(room, spot.party);
+    let title = escape(&format!(
+        "{name}, station {}: {:.2}, {:.2}, {:.2} m",
+        spot.number, at.x, at.y, at.z
+    ));
+    out.push_str(&marker(place, &class, map.x(at.x), map.y(at.y), &title));
+}
+
+/// A part of the drawing that something covers.
+#[derive(Clone, Copy)]
+struct Covered {
+    left: f64,
+    right: f64,
+    line: f64,
+}
+
+impl Covered {
+    fn meets(&self, other: &Self) -> bool {
+        (self.line - other.line).abs() < 12.0 && self.left < other.right && other.left < self.right
+    }
+}
+
+/// A name for each router and other station, and for one of each group, where there is room: beside
+/// its marker, else above or below.
+fn names(out: &mut String, room: &Room<'_>, spots: &[Spot], map: &Map) {
+    let marker = |spot: &Spot| {
+        let x = map.x(spot.at.x);
+        Covered { left: x - 5.0, right: x + 5.0, line: map.y(spot.at.y) + 4.0 }
+    };
+    let mut taken: Vec<Covered> = spots.iter().map(marker).collect();
+    let mut last = None;
+    for spot in spots {
+        if last == Some(spot.party) {
+            continue;
+        }
+        last = Some(spot.party);
+        let Some(party) = room.survey.parties.get(spot.party) else { continue };
+        let text = name(party);
+        let long = 6.8 * text.chars().count() as f64;
+        let Covered { left, right, line } = marker(spot);
+        let below = [0.0, -12.0, 12.0, -24.0, 24.0];
+        let places = below.into_iter().flat_map(|down| {
+            let line = line + down;
+            let (left, right) = (left - 3.0, right + 3.0);
+            [
+                Covered { left: right, right: right + long, line },
+                Covered { left: left - long, right: left, line },
+            ]
+        });
+        let within = |it: &Covered| it.left > 0.0 && it.right < WIDTH && it.line > TOP;
+        let mut places = places.filter(within);
+        let first = places.clone().next();
+        let Some(place) = places.find(|it| !taken.iter().any(|other| it.meets(other))).or(first)
+        else {
+            continue;
+        };
+        taken.push(place);
+        let _ = write!(
+            out,
+            "<text class=\"n\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+            place.left,
+            place.line,
+            escape(&text)
+        );
+    }
+}
+
+fn name(party: &Party) -> String {
+    match (party.kind, party.stations.len()) {
+        (Kind::Device, 1) => party.name.clone(),
+        (Kind::Device, count) => format!("{count} {}", party.name),
+        (Kind::Router | Kind::Background, _) => format!("{} ({})", party.name, party.channel),
+    }
+}
+
+/// What the markers mean.
+pub(super) fn legend(room: &Room<'_>) -> String {
+    let mut out = String::from("<ul class=\"legend\">");
+    let mut seen = Vec::new();
+    for (at, party) in room.survey.parties.iter().enumerate() {
+        let (class, place) = look(room, at);
+        let name = match party.kind {
+            Kind::Device => party.name.clone(),
+            Kind::Router => "router (its channel)".into(),
+            Kind::Background => "other people’s station (its channel)".into(),
+        };
+        if seen.contains(&name) {
+            continue;
+        }
+        let _ = write!(
+            out,
+            "<li><svg class=\"swatch\" viewBox=\"0 0 30 18\" aria-hidden=\"true\">{}</svg>{}</li>",
+            marker(place, &class, 15.0, 9.0, ""),
+            escape(&name)
+        );
+        seen.push(name);
+    }
+    out.push_str("</ul>");
+    out
+}
+
+/// Drawings below each other, as a file of its own.
+pub(super) fn file(room: &Room<'_>, views: &[Drawn]) -> String {
+    const HEAD: f64 = 44.0;
+    let height = HEAD + views.iter().map(|it| it.height + 24.0).sum::<f64>();
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" \
+         width=\"960\" height=\"{:.0}\" font-family=\"system-ui, sans-serif\">\n<style>\n{STYLE}</style>\n\
+         <rect width=\"{WIDTH}\" height=\"{height:.0}\" fill=\"var(--bg)\"/>\n\
+         <text class=\"l\" x=\"8\" y=\"18\" font-weight=\"600\">{}</text>\n",
+        2.0 * height,
+        escape(&room.scene.name)
+    );
+    let _ = writeln!(out, "<text x=\"8\" y=\"34\">{}</text>", escape(&room.scene.title));
+    let mut top = HEAD;
+    for view in views {
+        let _ = writeln!(out, "<g transform=\"translate(0 {top:.0})\">{}</g>", view.body);
+        top += view.height + 24.0;
+    }
+    out.push_str("</svg>\n");
+    out
+}

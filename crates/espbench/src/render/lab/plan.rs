@@ -1,0 +1,46 @@
+//! The room seen from above, in characters. A character is twice as high as it is wide.
+
+use super::{Room, Spot, View};
+use std::fmt::Write as _;
+
+/// The most characters of a line, without the frame.
+const COLUMNS: f64 = 72.0;
+/// The most lines.
+const ROWS: f64 = 22.0;
+
+/// Spots in a frame; what stands in one place shows the mark of most of them.
+pub(super) fn draw(room: &Room<'_>, spots: &[Spot]) -> String {
+    let view = View::of(spots);
+    let wide = (view.width() / (COLUMNS - 1.0)).max(view.depth() / (2.0 * (ROWS - 1.0))).max(1e-3);
+    let columns = (view.width() / wide).round() as usize + 1;
+    let rows = (view.depth() / (2.0 * wide)).round() as usize + 1;
+    // Ends of the scale need some room below a narrow plan.
+    let columns = columns.max(24);
+    let mut cells: Vec<Option<(usize, u32)>> = vec![None; columns * rows];
+    for spot in spots {
+        let column = ((spot.at.x - view.left) / wide).round() as usize;
+        let row = rows - 1 - (((spot.at.y - view.near) / (2.0 * wide)).round() as usize);
+        let cell = &mut cells[row * columns + column];
+        // The initiator is seen whatever stands beside it.
+        match cell {
+            Some((party, _)) if *party == 0 => {}
+            _ => *cell = Some((spot.party, spot.number)),
+        }
+    }
+    let mut out = format!("  +{}+\n", "-".repeat(columns));
+    for row in cells.chunks(columns) {
+        let line: String =
+            row.iter().map(|cell| cell.map_or(' ', |(party, _)| room.mark(party))).collect();
+        let _ = writeln!(out, "  |{line}|");
+    }
+    let left = format!("{:.2} m", view.left);
+    let right = format!("{:.2} m", view.left + wide * (columns - 1) as f64);
+    let gap = (columns + 2).saturating_sub(left.len() + right.len()).max(1);
+    let _ = writeln!(out, "  +{}+\n  {left}{}{right}", "-".repeat(columns), " ".repeat(gap));
+    let _ = writeln!(
+        out,
+        "  from front to back {:.2} to {:.2} m; a character is {:.2} m wide",
+        view.near, view.far, wide
+    );
+    out
+}

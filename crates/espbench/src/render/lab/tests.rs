@@ -1,0 +1,72 @@
+use super::*;
+use espbench_sim::lab::file::{Kind as File, Library, Overrides};
+
+fn with<T>(lab: &str, change: &Overrides, use_it: impl FnOnce(&Room<'_>) -> T) -> T {
+    let scene = Library::built_in().scene(lab, change, 1).unwrap();
+    let survey = scene.survey(1);
+    use_it(&Room { scene: &scene, survey: &survey, seed: 1 })
+}
+
+#[test]
+fn rooms_as_text() {
+    let change = Overrides { devices: Some(12), ..Overrides::default() };
+    let all: String = ["provisioning", "ota"].map(|lab| with(lab, &change, text)).concat();
+    insta::assert_snapshot!(all);
+}
+
+#[test]
+fn hidden_nodes_are_named() {
+    let mut library = Library::built_in();
+    let far = |name: &str, x: i32| {
+        format!(
+            "[[group]]\nname = \"{name}\"\nprofile = \"esp32\"\npower_dbm = 0\nat = [{x}, 0, 0]\n"
+        )
+    };
+    let text = format!(
+        "title = \"Three in a row\"\nenvironment = \"free-space\"\n{}{}{}",
+        far("middle", 0),
+        far("left", -900),
+        far("right", 900)
+    );
+    library.add(File::Lab, "row", &text).unwrap();
+    let scene = library.scene("row", &Overrides::default(), 1).unwrap();
+    let survey = scene.survey(1);
+    let room = Room { scene: &scene, survey: &survey, seed: 1 };
+    let said = super::text(&room);
+    assert!(said.contains("1 pairs of devices cannot read each other: 1-2."), "{said}");
+    assert!(svg(&room).contains("1 and 2 cannot read each other"));
+}
+
+#[test]
+fn every_built_in_lab_is_drawn_within_its_frame() {
+    let library = Library::built_in();
+    for lab in library.names(File::Lab) {
+        with(lab, &Overrides::default(), |room| {
+            let drawn = [svg(room), html(room)];
+            for text in &drawn {
+                assert!(
+                    text.contains("responder") && !text.contains("NaN") && !text.contains("inf")
+                );
+                for x in text.split("<text x=\"").skip(1) {
+                    let x: f64 = x.split('"').next().unwrap().parse().unwrap();
+                    assert!((0.0..=480.0).contains(&x), "{lab} {x}");
+                }
+            }
+            let lines: Vec<_> = super::text(room).lines().map(|it| it.chars().count()).collect();
+            assert!(lines.iter().all(|long| *long <= 130), "{lab}");
+        });
+    }
+}
+
+#[test]
+fn names_cannot_break_the_drawing() {
+    let mut library = Library::built_in();
+    let text = "title = \"<b>\\u001b\"\nenvironment = \"free-space\"\n\
+        [[group]]\nname = \"</svg>\"\nprofile = \"esp32\"\n";
+    library.add(File::Lab, "evil", text).unwrap();
+    let scene = library.scene("evil", &Overrides::default(), 1).unwrap();
+    let survey = scene.survey(1);
+    let room = Room { scene: &scene, survey: &survey, seed: 1 };
+    assert!(!svg(&room).contains("<b>") && svg(&room).matches("</svg>").count() == 1);
+    assert!(!super::text(&room).contains('\u{1b}'));
+}

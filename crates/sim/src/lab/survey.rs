@@ -1,0 +1,302 @@
+//! Who hears whom in a scene, before anything is sent: for whoever draws the room.
+
+use super::radio::{Stand, arriving};
+use super::scene::Scene;
+use crate::radio::{Channel, Chip, ErrorTable, Mode, Overlap, Reader, receiver};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+/// Stations that are surveyed: each is held against each.
+pub const MOST_STATIONS: usize = 1000;
+
+/// Pairs that are named.
+const MOST_NAMED: usize = 12;
+
+/// What a station is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A device.
+    Device,
+    /// An access point.
+    Router,
+    /// Other people's.
+    Background,
+}
+
+/// Stations alike: a group of devices, or one other station.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Party {
+    /// Its name in the lab.
+    pub name: String,
+    /// What they are.
+    pub kind: Kind,
+    /// Their numbers.
+    pub stations: Range<u32>,
+    /// Their channel.
+    pub channel: u8,
+    /// How they send.
+    pub mode: Mode,
+    /// The nearest and the farthest from the initiator, in metres.
+    pub away_m: (f64, f64),
+}
+
+/// What of one party reaches another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Between {
+    /// The senders: an index of [`Survey::parties`].
+    pub from: usize,
+    /// The hearers.
+    pub to: usize,
+    /// Pairs of them.
+    pub pairs: u32,
+    /// The least power that arrives, in dBm.
+    pub weakest_dbm: f64,
+    /// The most.
+    pub strongest_dbm: f64,
+    /// Pairs where the hearer cannot read what the sender sends.
+    pub unread: u32,
+}
+
+/// Who hears whom.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Survey {
+    /// Everybody.
+    pub parties: Vec<Party>,
+    /// What reaches devices, and what of devices reaches routers.
+    pub between: Vec<Between>,
+    /// Pairs of devices that cannot read each other, in one direction at least.
+    pub deaf: u32,
+    /// Pairs of devices that both reach the initiator and do not find the medium busy while the
+    /// other sends: hidden nodes.
+    pub hidden: u32,
+    /// The first of the deaf and the hidden pairs.
+    pub named: Vec<(u32, u32)>,
+    /// Stations that were left out because there are too many.
+    pub left_out: u32,
+}
+
+/// The way of a frame.
+struct Ways<'s> {
+    scene: &'s Scene,
+    stands: Vec<Stand>,
+    room: crate::radio::Room,
+    overlap: Overlap,
+    /// The weakest frame of each mode that each kind of chip reads, in dBm.
+    found: Vec<(Chip, [f64; Mode::COUNT])>,
+}
+
+impl<'s> Ways<'s> {
+    fn new(scene: &'s Scene, seed: u64) -> Self {
+        let mut stands = scene.stands();
+        stands.truncate(MOST_STATIONS);
+        let errors = Arc::new(ErrorTable::new());
+        let mut chips: Vec<Chip> = Vec::new();
+        for stand in &stands {
+            if !chips.contains(&stand.chip) {
+                chips.push(stand.chip);
+            }
+        }
+        let found = chips.into_iter().map(|chip| {
+            let reader = Reader::new(errors.clone(), receiver::Receiver::of(chip));
+            (chip, Mode::ALL.map(|mode| reader.found_dbm(mode)))
+        });
+        let found = found.collect();
+        Self { scene, stands, room: scene.environment.room(seed), overlap: Overlap::new(), found }
+    }
+
+    fn dbm(&self, from: u32, to: u32, mode: Mode) -> f64 {
+        let (sender, hearer) = (&self.stands[from as usize], &self.stands[to as usize]);
+        arriving(&self.room, (from, sender), (to, hearer)) - sender.output.below_db(mode)
+    }
+
+    /// Whether the hearer can read frames of that power.
+    fn reads(&self, from: u32, to: u32, mode: Mode, dbm: f64) -> bool {
+        let (sender, hearer) = (&self.stands[from as usize], &self.stands[to as usize]);
+        let channels = Channel::of(sender.channel).zip(Channel::of(hearer.channel));
+        let Some((one, other)) = channels else { return false };
+        let passed = self.overlap.readable_db(mode, one.apart_mhz(other));
+        let found = self.found.iter().find(|(chip, _)| *chip == hearer.chip);
+        passed.zip(found).is_some_and(|(db, (_, found))| dbm + db >= found[mode.index()])
+    }
+
+    fn device_mode(&self, device: u32) -> Mode {
+        self.scene.devices[device as usize].mode
+    }
+}
+
+impl Scene {
+    /// Who hears whom, with the shadowing of this seed.
+    #[must_use]
+    pub fn survey(&self, seed: u64) -> Survey {
+        let ways = Ways::new(self, seed);
+        let parties = self.parties(ways.stands.len() as u32);
+        let mut between = Vec::new();
+        for (from, sender) in parties.iter().enumerate() {
+            for (to, hearer) in parties.iter().enumerate() {
+                let told = match (sender.kind, hearer.kind) {
+                    (_, Kind::Device) => true,
+                    (Kind::Device, Kind::Router) => sender.channel == hearer.channel,
+                    _ => false,
+                };
+                if told {
+                    between.extend(link(&ways, (from, sender), (to, hearer)));
+                }
+            }
+        }
+        let left_out = (self.stations() - ways.stands.len()) as u32;
+        let mut survey =
+            Survey { parties, between, deaf: 0, hidden: 0, named: Vec::new(), left_out };
+        survey.pairs(&ways);
+        survey
+    }
+
+    /// Devices by group, then the others, one by one, up to a number of stations.
+    fn parties(&self, stations: u32) -> Vec<Party> {
+        let origin = self.devices.first().map(|it| it.at).unwrap_or_default();
+        let mut parties: Vec<Party> = Vec::new();
+        let mut add = |name: &str, kind, at: super::scene::Point, channel, mode, number: u32| {
+            let away = at.to(origin);
+            match parties.last_mut() {
+                Some(last) if kind == Kind::Device && last.name == name => {
+                    last.stations.end = number + 1;
+                    last.away_m = (last.away_m.0.min(away), last.away_m.1.max(away));
+                }
+                _ => parties.push(Party {
+                    name: name.into(),
+                    kind,
+                    stations: number..number + 1,
+                    channel,
+                    mode,
+                    away_m: (away, away),
+                }),
+            }
+        };
+        let mut numbers = 0..stations;
+        for (it, number) in self.devices.iter().zip(numbers.by_ref()) {
+            add(&it.group, Kind::Device, it.at, it.channel, it.mode, number);
+        }
+        // Beacons are sent as ESP-NOW is, at 1 Mbit/s.
+        for (it, number) in self.routers.iter().zip(numbers.by_ref()) {
+            add(&it.name, Kind::Router, it.at, it.channel, Mode::ESP_NOW, number);
+        }
+        for (it, number) in self.background.iter().zip(numbers) {
+            add(&it.name, Kind::Background, it.at, it.channel, it.mode, number);
+        }
+        parties
+    }
+}
+
+/// All links from one party to another.
+fn link(ways: &Ways<'_>, from: (usize, &Party), to: (usize, &Party)) -> Option<Between> {
+    let mut it = Between {
+        from: from.0,
+        to: to.0,
+        pairs: 0,
+        weakest_dbm: f64::INFINITY,
+        strongest_dbm: f64::NEG_INFINITY,
+        unread: 0,
+    };
+    let mode = from.1.mode;
+    for sender in from.1.stations.clone() {
+        for hearer in to.1.stations.clone().filter(|&hearer| hearer != sender) {
+            let dbm = ways.dbm(sender, hearer, mode);
+            it.pairs += 1;
+            it.weakest_dbm = it.weakest_dbm.min(dbm);
+            it.strongest_dbm = it.strongest_dbm.max(dbm);
+            it.unread += u32::from(!ways.reads(sender, hearer, mode, dbm));
+        }
+    }
+    (it.pairs > 0).then_some(it)
+}
+
+impl Survey {
+    /// Devices two by two.
+    fn pairs(&mut self, ways: &Ways<'_>) {
+        let devices = ways.scene.devices.len().min(ways.stands.len()) as u32;
+        let energy = ways.scene.environment.energy_dbm;
+        let way = |from, to| {
+            let mode = ways.device_mode(from);
+            let dbm = ways.dbm(from, to, mode);
+            (ways.reads(from, to, mode, dbm), dbm)
+        };
+        let reaches: Vec<bool> = (0..devices).map(|it| it > 0 && way(it, 0).0).collect();
+        for one in 0..devices {
+            for other in one + 1..devices {
+                let ((there, dbm), (back, _)) = (way(one, other), way(other, one));
+                let same = ways.stands[one as usize].channel == ways.stands[other as usize].channel;
+                let deaf = same && !(there && back);
+                let hidden = deaf
+                    && reaches[one as usize]
+                    && reaches[other as usize]
+                    && !(there || back)
+                    && dbm < energy;
+                self.deaf += u32::from(deaf);
+                self.hidden += u32::from(hidden);
+                if deaf && self.named.len() < MOST_NAMED {
+                    self.named.push((one, other));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::file::{Kind as File, Library, Overrides};
+
+    fn survey(groups: &str) -> Survey {
+        let text = alloc::format!(
+            "title = \"t\"\nenvironment = \"free-space\"\n\
+             [[group]]\nname = \"i\"\nprofile = \"esp32\"\npower_dbm = 0\n{groups}"
+        );
+        let mut library = Library::built_in();
+        library.add(File::Lab, "mine", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
+        library.scene("mine", &Overrides::default(), 1).unwrap().survey(1)
+    }
+
+    /// A group at a distance to the right.
+    fn group(name: &str, metres: f64, more: &str) -> String {
+        alloc::format!(
+            "[[group]]\nname = \"{name}\"\nprofile = \"esp32\"\npower_dbm = 0\n\
+             at = [{metres}, 0, 0]\n{more}\n"
+        )
+    }
+
+    #[test]
+    fn far_ones_are_deaf_and_hidden_where_the_middle_hears_both() {
+        // 0 dBm is read down to some -101 dBm: 1.1 km in free space.
+        let three = survey(&(group("a", -900.0, "") + &group("b", 900.0, "")));
+        assert_eq!((three.deaf, three.hidden, &three.named[..]), (1, 1, &[(1, 2)][..]));
+        let near = survey(&(group("a", -300.0, "") + &group("b", 300.0, "")));
+        assert_eq!((near.deaf, near.hidden), (0, 0));
+        // Out of reach of the initiator, too: deaf, not hidden.
+        let gone = survey(&(group("a", -900.0, "") + &group("b", 9000.0, "")));
+        assert_eq!((gone.deaf, gone.hidden), (2, 0));
+    }
+
+    #[test]
+    fn links_are_those_of_friis() {
+        let it = survey(&group("a", 10.0, "channel = 6"));
+        assert_eq!(it.parties.len(), 2);
+        assert_eq!(it.parties[1].away_m, (10.0, 10.0));
+        let there = it.between.iter().find(|it| (it.from, it.to) == (0, 1)).unwrap();
+        // 20 log10(4 pi 10 m 2412 MHz / c) = 60.1 dB.
+        assert!((there.strongest_dbm + 60.1).abs() < 0.05, "{there:?}");
+        // Five channels away nothing can be read.
+        assert_eq!((there.pairs, there.unread), (1, 1));
+        assert_eq!(it.deaf, 0);
+    }
+
+    #[test]
+    fn a_large_room_is_surveyed_in_part() {
+        let many = "count = 1100\n[group.ring]\nradius_m = 5";
+        let it = survey(&alloc::format!(
+            "[[group]]\nname = \"m\"\nprofile = \"esp32\"\npower_dbm = 0\n{many}"
+        ));
+        assert_eq!(it.left_out, 101);
+        assert_eq!(it.parties[1].stations, 1..1000);
+    }
+}
