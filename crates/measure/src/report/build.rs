@@ -154,10 +154,12 @@ fn checks(plan_text: &str, digests: &[Digest]) -> Vec<Check> {
 fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {
     let mut tables = Vec::new();
     tables.extend(table::overview::table(material));
+    tables.extend(table::esp_now::floors(material));
     tables.extend(table::udp_echo::tables(material));
     tables.extend(table::iperf::tables(material));
     tables.extend(table::tcp_rate::tables(material));
     tables.extend(table::mqtt_rate::tables(material));
+    tables.extend(table::esp_now::tables(material));
     tables.extend(table::findings::table(material));
     tables.extend(table::compared::table(material, comparisons));
     tables
