@@ -104,11 +104,14 @@ impl Pair<'_> {
     }
 }
 
+/// The label of a line, and its texts.
+type Line = (String, fn(&Pair<'_>) -> Option<String>);
+
 /// The lines of one statistic; one without any text is left out.
 fn figure(origin: Origin, name: &str, pairs: &[Option<Pair<'_>>]) -> Vec<Vec<Option<String>>> {
     let unit = pairs.iter().flatten().next().map_or("", |p| unit_sign(&p.ours.unit));
     let (origin, published) = (origin.name(), Origin::Published.name());
-    let lines: [(String, fn(&Pair<'_>) -> Option<String>); 7] = [
+    let lines: [Line; 7] = [
         (format!("{name}, {origin} ({unit})"), |p| digits::value(p.ours)),
         (format!("{name}, 95 % interval ({unit})"), |p| p.interval()),
         (format!("{name}, {published} ({unit})"), |p| p.published()),
@@ -117,7 +120,7 @@ fn figure(origin: Origin, name: &str, pairs: &[Option<Pair<'_>>]) -> Vec<Vec<Opt
         (format!("{name}, {origin}: times the floor"), |p| p.ours_of_floor()),
         (format!("{name}, {published}: times the floor"), |p| p.theirs_of_floor()),
     ];
-    let line = |(label, text): (String, fn(&Pair<'_>) -> Option<String>)| {
+    let line = |(label, text): Line| {
         let texts: Vec<Option<String>> =
             pairs.iter().map(|pair| pair.as_ref().and_then(text)).collect();
         let known = texts.iter().any(Option::is_some);
