@@ -9,7 +9,7 @@ use crate::metric::{self, Better};
 use crate::report::digest::Material;
 use crate::table::{Column, Show, Spec, Table, unit_sign};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// The document's figures, in its order.
@@ -51,21 +51,28 @@ pub(super) fn table(material: &Material<'_>, group: &Group<'_>) -> Table {
             rows.extend(figure(material.origin, name, &pairs));
         }
     }
-    let marked = rows.iter().flatten().flatten().any(|text| text.ends_with(FITTED));
     Table {
         id: group.id(),
         section: super::KIND.into(),
         title: material.titled(&group.title()),
         columns,
         rows,
-        notes: notes(group, marked),
+        notes: notes(material, group),
     }
 }
 
-fn notes(group: &Group<'_>, marked: bool) -> Vec<String> {
+fn notes(material: &Material<'_>, group: &Group<'_>) -> Vec<String> {
     let mut notes = Vec::new();
-    if marked {
-        notes.push("† A constant of the simulator was fitted to this published value.".to_string());
+    let mut constants: Vec<&str> = Vec::new();
+    let cells = group.digests.iter().flat_map(|d| &d.cells);
+    for fitted in cells.filter_map(|c| published(material, c)).filter(|p| p.fitted) {
+        let name = fitted.note.as_deref().unwrap_or("a constant");
+        if !constants.contains(&name) {
+            constants.push(name);
+        }
+    }
+    if !constants.is_empty() {
+        notes.push(format!("† The simulator was fitted to this value: {}.", constants.join(", ")));
     }
     let counts = group.digests.iter().filter_map(|d| d.cells.first()?.variant.clone());
     if let Some(variant) = counts.reduce(|a, b| if a == b { a } else { format!("{a}; {b}") }) {
@@ -81,6 +88,15 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
+    /// What was printed has no more digits than that; the rest has those that its interval is worth.
+    fn found(&self) -> Option<String> {
+        let value = self.ours.value?;
+        let short = format!("{value}");
+        let decimals = short.split_once('.').map_or(0, |(_, after)| after.len());
+        let printed = self.ours.ci_low.is_none() && self.ours.ci_high.is_none() && decimals <= 3;
+        if printed { Some(short) } else { digits::value(self.ours) }
+    }
+
     fn published(&self) -> Option<String> {
         let theirs = self.theirs?;
         let mark = if theirs.fitted { FITTED } else { "" };
@@ -112,7 +128,7 @@ fn figure(origin: Origin, name: &str, pairs: &[Option<Pair<'_>>]) -> Vec<Vec<Opt
     let unit = pairs.iter().flatten().next().map_or("", |p| unit_sign(&p.ours.unit));
     let (origin, published) = (origin.name(), Origin::Published.name());
     let lines: [Line; 7] = [
-        (format!("{name}, {origin} ({unit})"), |p| digits::value(p.ours)),
+        (format!("{name}, {origin} ({unit})"), |p| p.found()),
         (format!("{name}, 95 % interval ({unit})"), |p| p.interval()),
         (format!("{name}, {published} ({unit})"), |p| p.published()),
         (format!("{name}, {origin} / {published}"), |p| p.ratio()),
@@ -144,5 +160,6 @@ pub(super) fn factor(cell: &Cell, floor: f64) -> Option<f64> {
 }
 
 fn times(cell: &Cell, floor: f64) -> Option<String> {
-    factor(cell, floor).map(|factor| format!("{factor:.2}"))
+    let decimals = |factor: f64| if factor < 100.0 { 2 } else { 0 };
+    factor(cell, floor).map(|factor| format!("{factor:.*}", decimals(factor)))
 }
