@@ -8,6 +8,10 @@ use std::path::Path;
 /// The product's own copy of `reference/published.csv`.
 const BUILT_IN: &str = include_str!("../../../reference/published.csv");
 
+/// Cells of that table that constants of the simulator were fitted on: the same rows, with the name
+/// of the constant as their note.
+const FITTED: &str = include_str!("../../../reference/fitted.csv");
+
 /// Why a file of cells could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishedError {
@@ -45,13 +49,29 @@ pub enum PublishedError {
     },
 }
 
-/// The cells that come with the product.
+/// The cells that come with the product; those that a constant of the simulator was fitted on say
+/// so, with the constant's name as their note.
 ///
 /// # Panics
 /// Never: a test reads the same bytes.
 #[must_use]
 pub fn built_in() -> Vec<Cell> {
-    parse("published.csv", BUILT_IN).expect("the built-in table is tested")
+    let mut cells = parse("published.csv", BUILT_IN).expect("the built-in table is tested");
+    for fitted in fitted() {
+        if let Some(cell) = cells.iter_mut().find(|c| is_of(c, &fitted)) {
+            (cell.fitted, cell.note) = (true, fitted.note);
+        }
+    }
+    cells
+}
+
+fn fitted() -> Vec<Cell> {
+    parse("fitted.csv", FITTED).expect("the built-in table is tested")
+}
+
+/// Whether a fitted cell is that published one.
+fn is_of(published: &Cell, fitted: &Cell) -> bool {
+    published.id == fitted.id && published.source == fitted.source
 }
 
 /// Cells from a file of the user's: published ones, or those of a report in CSV.
@@ -124,6 +144,24 @@ mod tests {
         assert_eq!(room.count(), 6);
         let mut ota = cells.iter().filter(|c| c.id.table == "ota" && c.id.distance_m.is_none());
         assert!(ota.all(|c| c.note.as_deref().is_some_and(|n| n.contains("distance 0.5-1 m"))));
+    }
+
+    /// The bounds: 15 constants on 40 cells.
+    #[test]
+    fn fitted_cells_are_published_ones_and_few() {
+        let (fitted, cells) = (fitted(), built_in());
+        assert!(fitted.len() <= 40, "{} fitted cells", fitted.len());
+        let mut constants: Vec<&str> = Vec::new();
+        for one in &fitted {
+            let there: Vec<&Cell> = cells.iter().filter(|c| is_of(c, one)).collect();
+            assert_eq!(there.len(), 1, "{:?}", one.id);
+            assert!(there[0].fitted && there[0].value == one.value, "{:?}", one.id);
+            constants.push(one.note.as_deref().expect("the constant's name"));
+        }
+        constants.sort_unstable();
+        constants.dedup();
+        assert!(constants.len() <= 15, "{constants:?}");
+        assert_eq!(cells.iter().filter(|c| c.fitted).count(), fitted.len());
     }
 
     fn error(text: &str) -> String {

@@ -78,6 +78,10 @@ pub struct Cell {
     pub ci_low: Option<f64>,
     /// Upper end of the 95 % confidence interval.
     pub ci_high: Option<f64>,
+    /// The same work with no waste, in the unit of the value, where that is known: the air time of
+    /// the frames that must be sent. Of a rate it is what cannot be exceeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub floor: Option<f64>,
     /// Measured, simulated or published.
     pub origin: Origin,
     /// True where a constant of the simulator was fitted to that published cell.
@@ -136,6 +140,7 @@ impl Estimate {
             n: Some(self.n),
             ci_low: self.low,
             ci_high: self.high,
+            floor: None,
             origin,
             fitted: false,
             variant: None,

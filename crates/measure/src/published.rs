@@ -120,6 +120,7 @@ impl Columns {
             n: row.number("n")?,
             ci_low: row.finite("ci_low")?,
             ci_high: row.finite("ci_high")?,
+            floor: None,
             origin: row.origin()?,
             fitted: row.number("fitted")?.unwrap_or(false),
             variant: row.text("variant"),

@@ -6,6 +6,9 @@ use crate::render;
 use crate::store::Store;
 use anyhow::Context as _;
 use espbench_measure::report::{Builder, Report};
+use espbench_proto::workload::Workload;
+use espbench_sim::floor;
+use espbench_sim::radio::{Hr, Mode};
 use std::io::Write as _;
 use std::path::Path;
 
@@ -15,7 +18,7 @@ use std::path::Path;
 /// The store's.
 pub fn report(store: &Store, name: &str) -> anyhow::Result<Report> {
     let run = store.run(name)?;
-    let mut builder = Builder::new(&run.facts);
+    let mut builder = Builder::new(&run.facts).floors(floors);
     for cell in &run.cells {
         if let Some(recorded) = store.recorded(cell)? {
             builder.add(&recorded);
@@ -24,6 +27,14 @@ pub fn report(store: &Store, name: &str) -> anyhow::Result<Report> {
     let mut report = builder.finish(run.overhead, run.cells.len(), &published::built_in());
     report.stored = store.path().file_name().map(|name| name.to_string_lossy().into_owned());
     Ok(report)
+}
+
+/// What the tests of the ESP-NOW report would take with no waste, at ESP-NOW's usual 1 Mbit/s.
+fn floors(workload: &Workload) -> Vec<(&'static str, f64)> {
+    match workload {
+        Workload::EspNow(work) => floor::of(work, Mode::Hr(Hr::M1), floor::of_report(work)),
+        _ => Vec::new(),
+    }
 }
 
 /// Checks the files' names before anything is measured.

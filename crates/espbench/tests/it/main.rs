@@ -14,6 +14,7 @@ mod record;
 mod report;
 mod sim;
 mod sink;
+mod suites;
 mod synthetic;
 mod tcp;
 mod util;

@@ -38,7 +38,7 @@ fn parsed(report: &Report) -> serde_json::Value {
 }
 
 #[track_caller]
-fn assert_valid(report: &Report) {
+pub(crate) fn assert_valid(report: &Report) {
     let value = parsed(report);
     let faults: Vec<String> =
         schema().iter_errors(&value).map(|e| format!("{}: {e}", e.instance_path())).collect();

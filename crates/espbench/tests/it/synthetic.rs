@@ -12,7 +12,7 @@ use espbench_proto::workload::{
 use std::collections::BTreeMap;
 
 /// SplitMix64 (Steele, Lea and Flood 2014), so that the run is the same everywhere.
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -24,21 +24,21 @@ impl Random {
     }
 
     /// From 0 up to, not including, 1.
-    fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
     /// Nearly normal: the sum of twelve.
-    fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }
 }
 
-fn at(ms: f64) -> Instant {
+pub(crate) fn at(ms: f64) -> Instant {
     Instant::from_nanos((ms * 1e6) as u64)
 }
 
-fn recorded(ordinal: u32, workload: Workload, samples: Vec<Sample>) -> Recorded {
+pub(crate) fn recorded(ordinal: u32, workload: Workload, samples: Vec<Sample>) -> Recorded {
     Recorded {
         ordinal,
         repetition: 0,

@@ -26,7 +26,11 @@ pub struct Builder {
     losses: Vec<(Workload, u32, Losses)>,
     warnings: Vec<Warning>,
     failures: Vec<Failure>,
+    floors: Option<Floors>,
 }
+
+/// Metrics of a workload's cells with their floors, in the metrics' units: see [`Cell::floor`].
+pub type Floors = fn(&Workload) -> Vec<(&'static str, f64)>;
 
 impl Builder {
     /// For the run of these facts.
@@ -38,7 +42,14 @@ impl Builder {
             losses: Vec::new(),
             warnings: Vec::new(),
             failures: Vec::new(),
+            floors: None,
         }
+    }
+
+    /// Has the cells that are added from now on show their floors.
+    #[must_use]
+    pub fn floors(self, floors: Floors) -> Self {
+        Self { floors: Some(floors), ..self }
     }
 
     /// Adds a recorded cell. Its samples are not needed afterwards.
@@ -46,7 +57,10 @@ impl Builder {
         let context =
             Context { site: &self.facts.site, origin: self.facts.origin, seed: self.facts.seed };
         let mut cells = summarize(recorded, &context);
+        let floors = self.floors.map_or_else(Vec::new, |of| of(&recorded.workload));
         for cell in &mut cells {
+            let own = floors.iter().find(|(metric, _)| *metric == cell.id.metric);
+            cell.floor = own.map(|(_, floor)| *floor);
             cell.source = Some(self.facts.name.clone());
             known(cell);
         }
@@ -73,7 +87,10 @@ impl Builder {
         let losses = pool::losses(self.losses);
         shorten(&mut self.digests);
         let ours: Vec<Cell> = self.digests.iter().flat_map(|d| d.cells.clone()).collect();
-        let comparisons = compare(&ours, published);
+        let mut comparisons = compare(&ours, published);
+        for pair in comparisons.iter_mut().filter(|pair| pair.ours.id == pair.other.id) {
+            pair.other.floor = pair.ours.floor;
+        }
         let truth = truth::truth(&ours, published);
         if let Some(overhead) = overhead {
             let coarse = |d: &Digest| warning::clock(&d.place, &d.cells, overhead.clock_step_ns);
@@ -137,10 +154,12 @@ fn checks(plan_text: &str, digests: &[Digest]) -> Vec<Check> {
 fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {
     let mut tables = Vec::new();
     tables.extend(table::overview::table(material));
+    tables.extend(table::esp_now::floors(material));
     tables.extend(table::udp_echo::tables(material));
     tables.extend(table::iperf::tables(material));
     tables.extend(table::tcp_rate::tables(material));
     tables.extend(table::mqtt_rate::tables(material));
+    tables.extend(table::esp_now::tables(material));
     tables.extend(table::findings::table(material));
     tables.extend(table::compared::table(material, comparisons));
     tables

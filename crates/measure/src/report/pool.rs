@@ -34,6 +34,8 @@ fn one(repetitions: &[Digest]) -> Digest {
         let metric = cell.id.metric.as_str();
         let same: Vec<&Cell> = repetitions.iter().filter_map(|d| d.cell(metric)).collect();
         let Some(mut mean) = compare::pool(&same) else { return cell.clone() };
+        // None of these quantities can be negative.
+        mean.ci_low = mean.ci_low.map(|low| low.max(0.0));
         mean.note = join(cell.note.clone(), mean.note);
         mean
     };

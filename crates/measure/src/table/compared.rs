@@ -184,11 +184,18 @@ fn row(group: &Group<'_>) -> [Option<String>; 5] {
     [
         Some(format!("{}: {}", first.ours.id.table, metrics.join(", "))),
         first.other.source.clone(),
-        Some(digits::count(group.members.len() as u64)),
+        Some(counted(&group.members)),
         // Ratios of different things have no common range.
         if metrics.len() == 1 { ratio(&group.members) } else { None },
         Some(verdict),
     ]
+}
+
+/// How many pairs, and how many of them are no test of the simulator.
+fn counted(members: &[&Comparison]) -> String {
+    let fitted = members.iter().filter(|c| c.other.fitted || c.ours.fitted).count();
+    let count = digits::count(members.len() as u64);
+    if fitted == 0 { count } else { format!("{count}, {fitted} of them fitted") }
 }
 
 /// The ratio with its interval, or the range of several ratios.

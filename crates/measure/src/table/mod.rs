@@ -2,6 +2,7 @@
 //! cells once, so that every drawing shows the same digits.
 
 pub mod compared;
+pub(crate) mod esp_now;
 pub(crate) mod findings;
 pub(crate) mod iperf;
 pub(crate) mod mqtt_rate;

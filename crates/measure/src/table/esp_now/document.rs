@@ -1,0 +1,165 @@
+//! A table of the document: statistics down, payloads or devices across; of each statistic what was
+//! found, what was published, how they compare, and how many times the floor both are.
+
+use super::group::Group;
+use super::{published, work};
+use crate::cell::{Cell, Origin};
+use crate::digits;
+use crate::metric::{self, Better};
+use crate::report::digest::Material;
+use crate::table::{Column, Show, Spec, Table, unit_sign};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The document's figures, in its order.
+pub(super) const FIGURES: &[Spec] = &[
+    ("latency_min", "MIN", Show::Value),
+    ("latency_max", "MAX", Show::Value),
+    ("latency_avg", "AVG", Show::Value),
+    ("rtt_min", "MIN", Show::Value),
+    ("rtt_max", "MAX", Show::Value),
+    ("rtt_avg", "AVG", Show::Value),
+    ("throughput", "throughput", Show::Value),
+    ("packets_lost", "lost", Show::Value),
+    ("packets_total", "total", Show::Value),
+    ("encrypt_time", "encrypt", Show::Value),
+    ("decrypt_time", "decrypt", Show::Value),
+    ("ota_time", "time", Show::Value),
+    ("handshake_time", "time", Show::Value),
+    ("provisioning_time", "time", Show::Value),
+    ("loss", "loss", Show::Value),
+];
+
+/// Marks a published value that a constant was fitted to.
+const FITTED: &str = " †";
+
+pub(super) fn table(material: &Material<'_>, group: &Group<'_>) -> Table {
+    let mut columns = alloc::vec![Column::words("figure")];
+    columns.extend(group.digests.iter().filter_map(|d| {
+        let (name, unit) = group.column(&work(d)?);
+        Some(Column::setting(&name, unit))
+    }));
+    let mut rows = Vec::new();
+    for &(metric, name, _) in FIGURES {
+        let pair = |cell| Pair { ours: cell, theirs: published(material, cell) };
+        let pairs: Vec<Option<Pair<'_>>> =
+            group.digests.iter().map(|d| d.cell(metric).map(pair)).collect();
+        // The document has no loss of a throughput test but its counts.
+        let theirs = pairs.iter().flatten().any(|p| p.theirs.is_some());
+        if pairs.iter().any(Option::is_some) && (theirs || metric != "loss") {
+            rows.extend(figure(material.origin, name, &pairs));
+        }
+    }
+    Table {
+        id: group.id(),
+        section: super::KIND.into(),
+        title: material.titled(&group.title()),
+        columns,
+        rows,
+        notes: notes(material, group),
+    }
+}
+
+fn notes(material: &Material<'_>, group: &Group<'_>) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut constants: Vec<&str> = Vec::new();
+    let cells = group.digests.iter().flat_map(|d| &d.cells);
+    for fitted in cells.filter_map(|c| published(material, c)).filter(|p| p.fitted) {
+        let name = fitted.note.as_deref().unwrap_or("a constant");
+        if !constants.contains(&name) {
+            constants.push(name);
+        }
+    }
+    if !constants.is_empty() {
+        notes.push(format!("† The simulator was fitted to this value: {}.", constants.join(", ")));
+    }
+    let counts = group.digests.iter().filter_map(|d| d.cells.first()?.variant.clone());
+    if let Some(variant) = counts.reduce(|a, b| if a == b { a } else { format!("{a}; {b}") }) {
+        notes.push(format!("Not as the document has it: {variant}."));
+    }
+    notes
+}
+
+/// A figure of ours, and the published one.
+struct Pair<'a> {
+    ours: &'a Cell,
+    theirs: Option<&'a Cell>,
+}
+
+impl Pair<'_> {
+    /// What was printed has no more digits than that; the rest has those that its interval is worth.
+    fn found(&self) -> Option<String> {
+        let value = self.ours.value?;
+        let short = format!("{value}");
+        let decimals = short.split_once('.').map_or(0, |(_, after)| after.len());
+        let printed = self.ours.ci_low.is_none() && self.ours.ci_high.is_none() && decimals <= 3;
+        if printed { Some(short) } else { digits::value(self.ours) }
+    }
+
+    fn published(&self) -> Option<String> {
+        let theirs = self.theirs?;
+        let mark = if theirs.fitted { FITTED } else { "" };
+        digits::value(theirs).map(|value| format!("{value}{mark}"))
+    }
+
+    fn ratio(&self) -> Option<String> {
+        quotient(self.ours.value?, self.theirs?.value?)
+    }
+
+    fn interval(&self) -> Option<String> {
+        digits::interval(self.ours.ci_low, self.ours.ci_high)
+    }
+
+    fn ours_of_floor(&self) -> Option<String> {
+        times(self.ours, self.ours.floor?)
+    }
+
+    fn theirs_of_floor(&self) -> Option<String> {
+        times(self.theirs?, self.ours.floor?)
+    }
+}
+
+/// The label of a line, and its texts.
+type Line = (String, fn(&Pair<'_>) -> Option<String>);
+
+/// The lines of one statistic; one without any text is left out.
+fn figure(origin: Origin, name: &str, pairs: &[Option<Pair<'_>>]) -> Vec<Vec<Option<String>>> {
+    let unit = pairs.iter().flatten().next().map_or("", |p| unit_sign(&p.ours.unit));
+    let (origin, published) = (origin.name(), Origin::Published.name());
+    let lines: [Line; 7] = [
+        (format!("{name}, {origin} ({unit})"), |p| p.found()),
+        (format!("{name}, 95 % interval ({unit})"), |p| p.interval()),
+        (format!("{name}, {published} ({unit})"), |p| p.published()),
+        (format!("{name}, {origin} / {published}"), |p| p.ratio()),
+        (format!("{name}, floor ({unit})"), |p| p.ours.floor.map(digits::plain)),
+        (format!("{name}, {origin}: times the floor"), |p| p.ours_of_floor()),
+        (format!("{name}, {published}: times the floor"), |p| p.theirs_of_floor()),
+    ];
+    let line = |(label, text): Line| {
+        let texts: Vec<Option<String>> =
+            pairs.iter().map(|pair| pair.as_ref().and_then(text)).collect();
+        let known = texts.iter().any(Option::is_some);
+        known.then(|| core::iter::once(Some(label)).chain(texts).collect())
+    };
+    lines.into_iter().filter_map(line).collect()
+}
+
+fn quotient(a: f64, b: f64) -> Option<String> {
+    (b != 0.0).then(|| format!("{:.2}", a / b))
+}
+
+/// How many times worse than the floor: of a rate, the floor over it.
+pub(super) fn factor(cell: &Cell, floor: f64) -> Option<f64> {
+    let value = cell.value?;
+    let (a, b) = match metric::better(&cell.id.metric, &cell.unit) {
+        Better::Higher => (floor, value),
+        Better::Lower | Better::Neither => (value, floor),
+    };
+    (b > 0.0).then(|| a / b)
+}
+
+fn times(cell: &Cell, floor: f64) -> Option<String> {
+    let decimals = |factor: f64| if factor < 100.0 { 2 } else { 0 };
+    factor(cell, floor).map(|factor| format!("{factor:.*}", decimals(factor)))
+}

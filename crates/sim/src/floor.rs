@@ -1,0 +1,271 @@
+//! The floor of a cell of Espressif's ESP-NOW test report: the same work at the same PHY rate with
+//! no waste. What a figure has above it is implementation: processors, copies, waits, collisions.
+//!
+//! # What counts
+//!
+//! - The air time of each frame that the work cannot do without, once: no further copies of a
+//!   broadcast, no retries.
+//! - SIFS and the ACK after a unicast frame: they belong to its exchange (IEEE 802.11-2020,
+//!   10.3.2.11).
+//! - No DIFS and no back-off. A medium that has been idle for DIFS may be used at once (10.3.4.2),
+//!   and whatever is waited beyond that is for the sake of others.
+//! - No time of a processor, of flash, of a console.
+//!
+//! | test | frames |
+//! |---|---|
+//! | one way | the packet |
+//! | round trip | ping (with its ACK if unicast; with the component's own if asked for) and answer |
+//! | at once | the same; by unicast n times: see [below](self#many-devices-at-once) |
+//! | throughput | a message (with its ACK) after the other |
+//! | encryption | none: all of it is the processor |
+//! | OTA | GROUP, STATUS, the image once, a STATUS of each device |
+//! | handshake | REQUEST, INFO of each device, GROUP, Cmd0; for each device Resp0, Cmd1, Resp1, KEY and its answer |
+//! | provisioning | BEACON; for each device DEVICE and WIFI. Joining the network afterwards is not counted |
+//!
+//! # Many devices at once
+//!
+//! Each of n devices always has one ping outstanding. By Little's law (1961, "A proof for the queuing
+//! formula L = λW") the mean round trip is then n over the rate of round trips, which is at most one
+//! in the time of an exchange: so the floor of mean and maximum is n exchanges. That needs every
+//! device to be in it all the time, as it is by unicast, where the MAC repeats what collides. By
+//! broadcast a lost ping is waited for 3 s, in which its device asks for nothing: there one exchange
+//! is all that can be said.
+
+use crate::radio::airtime::{ACK_OCTETS, airtime};
+use crate::radio::timing::SIFS_NS;
+use crate::radio::{BasicRates, Mode};
+use alloc::vec::Vec;
+use espbench_proto::wire::component::group::MEMBERS_MAX;
+use espbench_proto::wire::component::ota::{CHUNK_HEAD, STATUS_LEN};
+use espbench_proto::wire::component::{Compat, HEADER_LEN, Idf, Release, prov};
+use espbench_proto::wire::esp_now::mpdu_len;
+use espbench_proto::workload::{EspNow, EspNowCast, EspNowTest};
+
+/// Bytes of the handshake's messages with type and length (protocomm's security 1 in protobuf):
+/// REQUEST, INFO, Cmd0, Resp0, Cmd1, Resp1, and KEY and its answer.
+const REQUEST: usize = 1;
+const INFO: usize = 8;
+const CMD0: usize = 2 + 41;
+const RESP0: usize = 2 + 61;
+const CMD1: usize = 2 + 43;
+const RESP1: usize = 2 + 43;
+const KEY: usize = 2 + 32;
+/// Bytes of GROUP without its members, and of a member.
+const GROUP: usize = 8;
+const MEMBER: usize = 6;
+
+/// A metric of `reference/published.csv`, or one that stands beside it, and its floor in the
+/// metric's unit.
+pub type Floor = (&'static str, f64);
+
+/// What the report was made with: a release of the component before 2.3 on ESP-IDF 4.4.1.
+#[must_use]
+pub const fn of_report(work: &EspNow) -> Compat {
+    Compat {
+        release: Release::V2_0,
+        idf: Idf::V4_4,
+        app_security: work.encrypted,
+        auto_channel: false,
+    }
+}
+
+/// The floors of a cell's figures. For a throughput it is what cannot be exceeded.
+#[must_use]
+pub fn of(work: &EspNow, mode: Mode, compat: Compat) -> Vec<Floor> {
+    let air = Air { mode };
+    let sealed = if work.encrypted { compat.seal_overhead() } else { 0 };
+    let message = work.size as usize + sealed;
+    let (ms, seconds) = (|ns: u64| ns as f64 / 1e6, |ns: u64| ns as f64 / 1e9);
+    match work.test {
+        EspNowTest::OneWay => {
+            let floor = ms(air.broadcast(message));
+            ["latency_min", "latency_avg", "latency_max"].map(|metric| (metric, floor)).into()
+        }
+        EspNowTest::Ping => times(ms(air.round_trip(work.cast, message)), 1.0),
+        EspNowTest::MultiPing => {
+            let once = ms(air.round_trip(work.cast, message));
+            // Before it can go on, the answer is acknowledged, too.
+            let exchange = 2.0 * ms(air.unicast(message));
+            match work.cast {
+                EspNowCast::Unicast => times(once, f64::from(work.devices) * exchange / once),
+                EspNowCast::Broadcast { .. } => times(once, 1.0),
+            }
+        }
+        EspNowTest::Throughput => {
+            let bits = f64::from(work.size) * 8.0;
+            let rate = bits * 1e3 / air.sent(work.cast, message) as f64;
+            ["throughput", "throughput_sent", "throughput_received"]
+                .map(|metric| (metric, rate))
+                .into()
+        }
+        EspNowTest::Crypto => {
+            ["encrypt_time", "decrypt_time", "encrypt_time_exact", "decrypt_time_exact"]
+                .map(|metric| (metric, 0.0))
+                .into()
+        }
+        EspNowTest::Ota => {
+            let floor = seconds(ota(&air, work, compat));
+            ["ota_time", "ota_time_exact"].map(|metric| (metric, floor)).into()
+        }
+        EspNowTest::Handshake => [("handshake_time", seconds(handshake(&air, work)))].into(),
+        EspNowTest::Provisioning => {
+            [("provisioning_time", seconds(provisioning(&air, work, compat)))].into()
+        }
+    }
+}
+
+/// Round trips: the smallest is one; mean and largest are so many times that.
+fn times(once: f64, many: f64) -> Vec<Floor> {
+    let loaded = once * many.max(1.0);
+    [
+        ("rtt_min", once),
+        ("rtt_avg", loaded),
+        ("rtt_max", loaded),
+        ("rtt_exact_min", once),
+        ("rtt_exact_avg", loaded),
+        ("rtt_exact_max", loaded),
+    ]
+    .into()
+}
+
+fn ota(air: &Air, work: &EspNow, compat: Compat) -> u64 {
+    let packets = u64::from(work.size).div_ceil(compat.ota_chunk() as u64);
+    air.broadcast(GROUP + MEMBER)
+        + air.broadcast(STATUS_LEN)
+        + packets * air.broadcast(CHUNK_HEAD + compat.ota_chunk())
+        + u64::from(work.devices) * air.unicast(STATUS_LEN)
+}
+
+fn handshake(air: &Air, work: &EspNow) -> u64 {
+    let devices = usize::from(work.devices);
+    let full = devices / MEMBERS_MAX;
+    let rest = devices % MEMBERS_MAX;
+    let group = |members: usize| air.broadcast(GROUP + MEMBER * members);
+    let groups = full as u64 * group(MEMBERS_MAX) + if rest > 0 { group(rest) } else { 0 };
+    let each: u64 = [INFO, RESP0, CMD1, RESP1, KEY, KEY].iter().map(|&len| air.unicast(len)).sum();
+    air.broadcast(REQUEST) + groups + air.broadcast(CMD0) + devices as u64 * each
+}
+
+fn provisioning(air: &Air, work: &EspNow, compat: Compat) -> u64 {
+    let len = prov::wifi_len(compat);
+    let each = air.unicast(len) + air.broadcast(len);
+    air.broadcast(prov::BEACON_LEN) + u64::from(work.devices) * each
+}
+
+/// Frames on the air, in nanoseconds.
+struct Air {
+    mode: Mode,
+}
+
+impl Air {
+    /// A frame with so long a payload, to all.
+    fn broadcast(&self, payload: usize) -> u64 {
+        airtime(self.mode, mpdu_len(HEADER_LEN + payload) as u32)
+    }
+
+    /// The same to one, with its ACK.
+    fn unicast(&self, payload: usize) -> u64 {
+        self.broadcast(payload)
+            + SIFS_NS
+            + airtime(BasicRates::NONE.response_to(self.mode), ACK_OCTETS)
+    }
+
+    /// A message until the next may begin.
+    fn sent(&self, cast: EspNowCast, payload: usize) -> u64 {
+        match cast {
+            EspNowCast::Unicast => self.unicast(payload),
+            EspNowCast::Broadcast { ack: false, .. } => self.broadcast(payload),
+            EspNowCast::Broadcast { ack: true, .. } => self.broadcast(payload) + self.broadcast(0),
+        }
+    }
+
+    /// A ping until its answer is there; the answer's own acknowledgement comes after that.
+    fn round_trip(&self, cast: EspNowCast, payload: usize) -> u64 {
+        self.sent(cast, payload) + self.broadcast(payload)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::radio::Hr;
+    use core::time::Duration;
+
+    const M1: Mode = Mode::Hr(Hr::M1);
+    const TWO: EspNow = EspNow {
+        test: EspNowTest::OneWay,
+        cast: EspNowCast::Broadcast { copies: 0, ack: false },
+        size: 230,
+        count: 10,
+        time: Duration::from_secs(60),
+        devices: 1,
+        distance_m: (3.0, 3.0),
+        encrypted: false,
+    };
+
+    fn floor(work: &EspNow, metric: &str) -> f64 {
+        let floors = of(work, M1, of_report(work));
+        let found = floors.iter().find(|(name, _)| *name == metric);
+        found.unwrap_or_else(|| panic!("no {metric}")).1
+    }
+
+    #[track_caller]
+    fn near(got: f64, wanted: f64) {
+        assert!((got - wanted).abs() < 1e-9 * wanted, "{got}, wanted {wanted}");
+    }
+
+    /// 192 us and 8 us for each of 43 + 20 + payload octets; 10 + 304 us for the ACK.
+    #[test]
+    fn one_device_at_1_mbit() {
+        near(floor(&TWO, "latency_min"), 2.536);
+        near(floor(&EspNow { size: 10, ..TWO }, "latency_avg"), 0.776);
+        // The tag makes 226 bytes as long as 230.
+        near(floor(&EspNow { size: 226, encrypted: true, ..TWO }, "latency_max"), 2.536);
+        let ping = EspNow { test: EspNowTest::Ping, ..TWO };
+        near(floor(&ping, "rtt_avg"), 5.072);
+        near(floor(&EspNow { cast: EspNowCast::Unicast, ..ping }, "rtt_exact_min"), 5.386);
+        let acked = EspNowCast::Broadcast { copies: 3, ack: true };
+        near(floor(&EspNow { cast: acked, ..ping }, "rtt_max"), 5.072 + 0.696);
+        let stream = EspNow { test: EspNowTest::Throughput, ..TWO };
+        near(floor(&stream, "throughput"), 1840.0 / 2536.0);
+        near(floor(&EspNow { cast: EspNowCast::Unicast, ..stream }, "throughput"), 1840.0 / 2850.0);
+        near(floor(&EspNow { cast: acked, ..stream }, "throughput"), 1840.0 / 3232.0);
+        let crypto = EspNow { test: EspNowTest::Crypto, encrypted: true, ..TWO };
+        assert_eq!(floor(&crypto, "encrypt_time"), 0.0);
+    }
+
+    #[test]
+    fn many_devices() {
+        let pings = EspNow { test: EspNowTest::MultiPing, devices: 100, ..TWO };
+        near(floor(&pings, "rtt_avg"), 5.072);
+        let unicast = EspNow { cast: EspNowCast::Unicast, ..pings };
+        near(floor(&unicast, "rtt_min"), 5.386);
+        near(floor(&unicast, "rtt_avg"), 570.0);
+        // 1,029,248 bytes in 4555 chunks of 226: 192 + 8 x (63 + 230) us each.
+        let ota = EspNow { test: EspNowTest::Ota, size: 1_029_248, devices: 100, ..unicast };
+        let status = 0.192 + 0.008 * 93.0;
+        let group = 0.192 + 0.008 * 77.0;
+        let whole = group + status + 4555.0 * 2.536 + 100.0 * (status + 0.314);
+        near(floor(&ota, "ota_time"), whole / 1e3);
+        // 100 devices are 32 + 32 + 32 + 4 members.
+        let frame = |payload: f64| 0.192 + 0.008 * (63.0 + payload);
+        let lens = [8.0, 63.0, 45.0, 45.0, 34.0, 34.0];
+        let each: f64 = lens.iter().map(|len| frame(*len) + 0.314).sum();
+        let groups = 3.0 * frame(200.0) + frame(32.0);
+        let handshake = EspNow { test: EspNowTest::Handshake, ..ota };
+        near(
+            floor(&handshake, "handshake_time"),
+            (frame(1.0) + groups + frame(43.0) + 100.0 * each) / 1e3,
+        );
+        let provisioning = EspNow { test: EspNowTest::Provisioning, devices: 2, ..ota };
+        let pair = 2.0 * frame(170.0) + 0.314;
+        near(floor(&provisioning, "provisioning_time"), (frame(33.0) + 2.0 * pair) / 1e3);
+    }
+
+    #[test]
+    fn a_faster_rate_has_a_lower_floor() {
+        let slow = of(&TWO, M1, of_report(&TWO))[0].1;
+        let fast = of(&TWO, Mode::Hr(Hr::M11), of_report(&TWO))[0].1;
+        assert!(fast < slow / 5.0);
+    }
+}
