@@ -12,6 +12,7 @@ mod esp_now_security;
 mod ieee80211;
 mod lab_file;
 mod mqtt;
+mod room;
 mod talk;
 mod transcript;
 
@@ -26,6 +27,7 @@ pub use esp_now_security::{esp_now_handshake, esp_now_security};
 pub use ieee80211::ieee80211;
 pub use lab_file::lab_file;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
+pub use room::room;
 pub use talk::{talk_script, talk_terminal};
 pub use transcript::esp_now_transcript;
 
@@ -35,6 +37,7 @@ pub type Target = (&'static str, fn(&[u8]));
 /// Every target.
 pub const TARGETS: &[Target] = &[
     ("plan", plan),
+    ("room", room),
     ("echo", echo),
     ("iperf_header", iperf_header),
     ("iperf_report", iperf_report),

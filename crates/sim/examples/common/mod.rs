@@ -9,3 +9,12 @@ pub(crate) fn spent(start: Instant) -> f64 {
     let nanos = text.split(' ').next().and_then(|it| it.parse::<u64>().ok());
     nanos.map_or_else(|| start.elapsed().as_secs_f64(), |nanos| nanos as f64 * 1e-9)
 }
+
+/// The most memory this process has had, in megabytes, where the system says so.
+#[allow(dead_code, reason = "not every example asks")]
+pub(crate) fn peak_mb() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kb = line.and_then(|it| it.trim().strip_suffix("kB")).and_then(|it| it.trim().parse().ok());
+    kb.map_or(f64::NAN, |kb: f64| kb / 1024.0)
+}

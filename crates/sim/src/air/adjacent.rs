@@ -4,7 +4,8 @@ use super::power::{Power, Ratio};
 use crate::radio::{Channel, Guard, Hr, Ht, Mcs, Mode, Ofdm, Overlap, Spectrum, Width};
 use alloc::boxed::Box;
 
-const CHANNELS: usize = 15;
+/// The numbers of channels, and 0.
+pub(crate) const CHANNELS: usize = 15;
 
 /// One mode of each class that other channels hear differently.
 const CLASSES: [Mode; 5] = [
@@ -38,6 +39,12 @@ impl Path {
     /// To a receiver on the same channel.
     const SAME: Self = Self { ratio: Ratio::ONE, readable: true };
     const NONE: Self = Self { ratio: Ratio::NOTHING, readable: false };
+
+    /// Whether nothing arrives.
+    #[inline]
+    pub(crate) fn is_none(self) -> bool {
+        self.ratio == Ratio::NOTHING
+    }
 
     /// What is left of a power.
     #[inline]

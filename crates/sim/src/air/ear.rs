@@ -82,13 +82,15 @@ impl Kind {
         }
     }
 
-    const fn facts(&self, mode: Mode) -> &Facts {
-        &self.facts[mode.index()]
+    #[inline]
+    fn facts(&self, signal: &Signal) -> &Facts {
+        &self.facts[usize::from(signal.index)]
     }
 
     /// Whether a frame is strong enough to be found, where it is alone.
-    pub(crate) fn finds(&self, mode: Mode, power: Power) -> bool {
-        power >= self.facts(mode).found
+    #[inline]
+    pub(crate) fn finds(&self, signal: &Signal, power: Power) -> bool {
+        power >= self.facts(signal).found
     }
 }
 
@@ -98,6 +100,8 @@ pub(crate) struct Signal {
     pub(crate) frame: u32,
     pub(crate) mode: Mode,
     pub(crate) octets: u32,
+    /// [`Mode::index`].
+    pub(crate) index: u8,
 }
 
 /// The state of one receiver.
@@ -170,8 +174,8 @@ impl Ear {
         if self.reads != NOTHING {
             self.disturbed(now, power, others, signal, kind, reading);
         } else if let Some(signal) = signal
-            && kind.finds(signal.mode, power)
-            && others <= kind.detect.under(power)
+            && (others == Power::ZERO || others <= kind.detect.under(power))
+            && kind.finds(signal, power)
         {
             self.lock(now, power, signal, kind);
         }
@@ -193,7 +197,7 @@ impl Ear {
                 || kind.relock.is_some_and(|it| self.strength <= it.under(power))
                     && age <= kind.relock_ns)
             && others <= kind.detect.under(power)
-            && kind.finds(signal.mode, power)
+            && kind.finds(signal, power)
         {
             self.lock(now, power, signal, kind);
             return;
@@ -207,7 +211,7 @@ impl Ear {
     }
 
     fn lock(&mut self, now: u64, power: Power, signal: &Signal, kind: &Kind) {
-        let facts = kind.facts(signal.mode);
+        let facts = kind.facts(signal);
         self.reads = signal.frame;
         self.strength = power;
         self.critical = facts.sure.under(power).above(facts.noise);
@@ -228,7 +232,7 @@ impl Ear {
     ) {
         if against >= self.critical && now > self.steady {
             let signal = reading(self.reads);
-            let sinr = self.strength.over(against + kind.facts(signal.mode).noise);
+            let sinr = self.strength.over(against + kind.facts(&signal).noise);
             let span = (self.steady - self.since, now - self.since);
             let chance = kind.decoder.chance(signal.mode, signal.octets, sinr, span);
             self.chance *= chance.clamp(0.0, 1.0) as f32;

@@ -2,7 +2,9 @@
 
 use super::power::{Packed, Power};
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::fmt;
 
 /// One hearer of a sender: eight bytes, because a room of ten thousand has many.
 #[derive(Clone, Copy, Debug)]
@@ -43,81 +45,176 @@ impl Link {
 }
 
 /// The hearers of every station, each list in the order of their numbers.
-#[derive(Clone, Debug, Default)]
-pub struct Links(Vec<Box<[Link]>>);
+#[derive(Clone, Debug)]
+pub struct Links {
+    stations: u32,
+    lists: Lists,
+}
+
+/// Ten thousand stations that all hear each other are 800 MB of links and some seconds of
+/// logarithms. So a list is made when its station sends for the first time, and where all hear all
+/// alike there is one for all of them.
+#[derive(Clone, Debug)]
+enum Lists {
+    /// One list, in which every station leaves itself out.
+    Alike(Box<[Link]>),
+    /// One for each station.
+    Made(Vec<Box<[Link]>>),
+    /// The same, where it has sent.
+    Lazy { made: Vec<Option<Box<[Link]>>>, floor_dbm: f64, dbm: Law },
+}
+
+/// What arrives from one at another, in dBm.
+#[derive(Clone)]
+struct Law(Arc<dyn Fn(u32, u32) -> f64 + Send + Sync>);
+
+impl fmt::Debug for Law {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Law")
+    }
+}
+
+impl Default for Links {
+    fn default() -> Self {
+        Self { stations: 0, lists: Lists::Made(Vec::new()) }
+    }
+}
+
+fn list(stations: u32, from: u32, floor_dbm: f64, dbm: impl FnMut(u32, u32) -> f64) -> Box<[Link]> {
+    let mut dbm = dbm;
+    let others = (0..stations).filter(|&to| to != from);
+    others
+        .filter_map(|to| {
+            let power = dbm(from, to);
+            (power >= floor_dbm).then(|| Link::new(to, power))
+        })
+        .collect()
+}
 
 impl Links {
     /// Of `stations` stations, with what `dbm(from, to)` says arrives. Whoever gets less than
     /// `floor_dbm` hears nothing, and costs nothing.
     pub fn new(stations: u32, floor_dbm: f64, mut dbm: impl FnMut(u32, u32) -> f64) -> Self {
-        let mut list = Vec::new();
-        let lists = (0..stations).map(|from| {
-            list.clear();
-            for to in (0..stations).filter(|&to| to != from) {
-                let power = dbm(from, to);
-                if power >= floor_dbm {
-                    list.push(Link::new(to, power));
-                }
-            }
-            Box::from(&list[..])
-        });
-        Self(lists.collect())
+        let lists = (0..stations).map(|from| list(stations, from, floor_dbm, &mut dbm)).collect();
+        Self { stations, lists: Lists::Made(lists) }
+    }
+
+    /// The same, for many stations: what arrives is asked for when a station sends.
+    pub fn lazy(
+        stations: u32,
+        floor_dbm: f64,
+        dbm: impl Fn(u32, u32) -> f64 + Send + Sync + 'static,
+    ) -> Self {
+        let made = (0..stations).map(|_| None).collect();
+        Self { stations, lists: Lists::Lazy { made, floor_dbm, dbm: Law(Arc::new(dbm)) } }
     }
 
     /// All hear all, equally.
     #[must_use]
     pub fn uniform(stations: u32, dbm: f64) -> Self {
-        Self::new(stations, dbm, |_, _| dbm)
+        let list = (0..stations).map(|station| Link::new(station, dbm)).collect();
+        Self { stations, lists: Lists::Alike(list) }
     }
 
     /// How many stations there are.
     #[must_use]
-    pub fn stations(&self) -> usize {
-        self.0.len()
+    pub const fn stations(&self) -> usize {
+        self.stations as usize
     }
 
-    /// How many pairs hear each other, each direction counted.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.0.iter().map(|list| list.len()).sum()
+    /// Makes the list of a station, if it is not made yet.
+    pub(crate) fn make(&mut self, from: u32) {
+        if let Lists::Lazy { made, floor_dbm, dbm } = &mut self.lists
+            && let Some(place) = made.get_mut(from as usize)
+            && place.is_none()
+        {
+            *place = Some(list(self.stations, from, *floor_dbm, &*dbm.0));
+        }
     }
 
-    /// Whether nobody hears anybody.
+    /// Who hears that one, in two parts. Of a lazy list, only what is made.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
+    pub fn parts(&self, from: u32) -> [&[Link]; 2] {
+        let at = from as usize;
+        match &self.lists {
+            Lists::Alike(all) if at < all.len() => [&all[..at], &all[at + 1..]],
+            Lists::Alike(_) => [&[], &[]],
+            Lists::Made(lists) => [lists.get(at).map_or(&[], |list| &list[..]), &[]],
+            Lists::Lazy { made, .. } => {
+                [made.get(at).and_then(Option::as_deref).unwrap_or_default(), &[]]
+            }
+        }
     }
 
     /// Who hears that one.
-    #[must_use]
-    pub fn of(&self, from: u32) -> &[Link] {
-        self.0.get(from as usize).map_or(&[], |list| &list[..])
+    pub fn of(&self, from: u32) -> impl Iterator<Item = &Link> {
+        self.parts(from).into_iter().flatten()
     }
 
     /// What of one reaches another.
     #[must_use]
     pub fn between(&self, from: u32, to: u32) -> Option<Link> {
-        let list = self.of(from);
-        let at = list.binary_search_by_key(&to, |link| link.station()).ok()?;
-        list.get(at).copied()
+        if let Lists::Lazy { made, floor_dbm, dbm } = &self.lists
+            && made.get(from as usize).is_some_and(Option::is_none)
+        {
+            let power = (from != to).then(|| (dbm.0)(from, to))?;
+            return (power >= *floor_dbm).then(|| Link::new(to, power));
+        }
+        self.parts(from).into_iter().find_map(|list| {
+            let at = list.binary_search_by_key(&to, |link| link.station()).ok()?;
+            list.get(at).copied()
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec;
+
+    type Row = std::vec::Vec<(u32, i8)>;
+
+    fn row(links: &Links, from: u32) -> Row {
+        links.of(from).map(|link| (link.station(), link.rssi())).collect()
+    }
+
+    /// Three in a row: the outer two do not hear each other.
+    fn near(a: u32, b: u32) -> f64 {
+        if a.abs_diff(b) == 1 { -60.4 } else { -96.0 }
+    }
 
     #[test]
     fn only_who_is_near_is_listed() {
-        // Three in a row: the outer two do not hear each other.
-        let links = Links::new(3, -95.0, |a, b| if a.abs_diff(b) == 1 { -60.4 } else { -96.0 });
-        assert_eq!((links.stations(), links.len()), (3, 4));
-        let middle: std::vec::Vec<_> =
-            links.of(1).iter().map(|l| (l.station(), l.rssi())).collect();
-        assert_eq!(middle, [(0, -60), (2, -60)]);
+        let links = Links::new(3, -95.0, near);
+        assert_eq!((links.stations(), row(&links, 1)), (3, vec![(0, -60), (2, -60)]));
         assert!(links.between(0, 2).is_none() && links.between(0, 0).is_none());
         let power = links.between(2, 1).map(Link::power);
         assert!(power.is_some_and(|power| (power.dbm() + 60.4).abs() < 1e-6));
-        assert!(links.of(3).is_empty());
+        assert!(row(&links, 3).is_empty());
+    }
+
+    #[test]
+    fn lists_made_late_are_the_same() {
+        let (early, mut late) = (Links::new(3, -95.0, near), Links::lazy(3, -95.0, near));
+        for made in [false, true] {
+            for from in 0..4 {
+                for to in 0..4 {
+                    let [a, b] = [&early, &late].map(|it| it.between(from, to).map(Link::power));
+                    assert_eq!(a, b, "{from} {to}");
+                }
+                if made {
+                    late.make(from);
+                    assert_eq!(row(&early, from), row(&late, from));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn where_all_hear_all_nobody_hears_himself() {
+        let links = Links::uniform(3, -40.0);
+        assert_eq!(row(&links, 1), [(0, -40), (2, -40)]);
+        assert!(links.between(1, 1).is_none() && links.between(1, 2).is_some());
+        assert!(row(&links, 3).is_empty());
     }
 }

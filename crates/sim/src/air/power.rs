@@ -3,6 +3,7 @@
 //! What arrives at an antenna is a sum that grows and shrinks with every frame. In whole numbers
 //! it comes back to exactly zero, in any order, on any machine.
 
+use crate::radio::power::factor;
 use core::ops::{Add, AddAssign, SubAssign};
 
 /// A power in attowatts.
@@ -18,8 +19,9 @@ impl Power {
     /// From dBm; below -150 dBm it is zero, and above 0 dBm it is 0 dBm.
     #[must_use]
     pub fn from_dbm(dbm: f64) -> Self {
-        // Casts from floats saturate.
-        Self((libm::pow(10.0, dbm / 10.0 + 15.0) as u64).min(Self::MOST.0))
+        // Casts from floats saturate; what is no number is nothing.
+        let attowatts = if dbm.is_nan() { 0.0 } else { factor(dbm + 150.0) };
+        Self((attowatts as u64).min(Self::MOST.0))
     }
 
     /// In dBm; minus infinity for zero.

@@ -7,6 +7,7 @@
 //! | [`bianchi`] | saturated rooms by equations: Bianchi's model, refined |
 //! | [`walk`] | the same busy period by busy period, without what the equations take for granted |
 //! | [`pair`] | two senders exactly: a Markov chain |
+//! | [`table`] | all of it beside each other |
 //!
 //! `espbench lab check` prints the tables, `bench/ns3/run.sh` puts ns-3 beside them.
 
@@ -14,6 +15,7 @@ pub mod bianchi;
 pub mod pair;
 pub mod run;
 pub mod scenario;
+pub mod table;
 pub mod walk;
 
 pub use run::{Counts, run};

@@ -14,6 +14,30 @@ use alloc::vec::Vec;
 /// The ACK timeout, from the end of a frame.
 pub(crate) const TIMEOUT: f64 = SIFS + SLOT + PLCP;
 
+/// What can be told differently.
+#[derive(Clone, Copy, Debug)]
+pub struct Rules {
+    /// The first window.
+    pub cw_min: u32,
+    /// When a station whose ACK has not come begins to count slots, in microseconds from the end of
+    /// its frame. The others begin after DIFS.
+    pub resume: f64,
+}
+
+impl Rules {
+    /// As clause 10.3 has it, for 802.11b: slots go by as soon as the time-out is over, because the
+    /// medium has been idle for DIFS by then (10.3.4.3).
+    pub const DSSS: Self = Self { cw_min: CW_MIN, resume: TIMEOUT };
+    /// Everyone goes on together, as if nobody had to wait for a time-out.
+    pub const TOGETHER: Self = Self { cw_min: CW_MIN, resume: DIFS };
+    /// As ns-3 has it: DIFS once more after the time-out.
+    pub const NS3_DSSS: Self = Self { cw_min: CW_MIN, resume: TIMEOUT + DIFS };
+    /// OFDM outside a network: the time-out (10 + 20 + 20 us) is over just when DIFS is.
+    pub const OFDM: Self = Self { cw_min: 15, resume: DIFS };
+    /// The same in ns-3.
+    pub const NS3_OFDM: Self = Self { cw_min: 15, resume: 2.0 * DIFS };
+}
+
 struct Sender {
     counter: u32,
     attempt: usize,
@@ -30,20 +54,16 @@ impl Sender {
 /// Goes on until that many frames were sent. All times are whole numbers, so sums are exact.
 #[must_use]
 pub fn walk(stations: usize, octets: u32, unicast: bool, frames: u64) -> Answer {
-    with_timeout(stations, octets, unicast, frames, TIMEOUT)
+    with(Rules::DSSS, stations, octets, unicast, frames)
 }
 
-/// The same for unicast, where a station without its ACK goes on counting together with the
-/// others, as if it noticed at once.
+/// The same by other rules. Frames stay as long as they are: shares are true, rates are not where
+/// the mode is another one.
 #[must_use]
-pub fn together(stations: usize, octets: u32, frames: u64) -> Answer {
-    with_timeout(stations, octets, true, frames, DIFS)
-}
-
-fn with_timeout(stations: usize, octets: u32, unicast: bool, frames: u64, timeout: f64) -> Answer {
+pub fn with(rules: Rules, stations: usize, octets: u32, unicast: bool, frames: u64) -> Answer {
     let mut random = Random::stream(1, 0, Purpose::Board);
     let mut draw = |attempt: usize| {
-        let window = ((CW_MIN + 1) << attempt).min(CW_MAX + 1);
+        let window = ((rules.cw_min + 1) << attempt).min(CW_MAX + 1);
         (random.bits() >> 32) as u32 % window
     };
     let sender = |_| Sender { counter: draw(0), attempt: 0, wait: DIFS };
@@ -68,7 +88,7 @@ fn with_timeout(stations: usize, octets: u32, unicast: bool, frames: u64, timeou
             let again = unicast && !alone && it.attempt + 1 < ATTEMPTS;
             it.attempt = if again { it.attempt + 1 } else { 0 };
             it.counter = draw(it.attempt);
-            it.wait = if unicast && !alone { timeout } else { DIFS };
+            it.wait = if unicast && !alone { rules.resume } else { DIFS };
         }
     }
     let rate = |count: u64| count as f64 / time * 1e6;

@@ -62,10 +62,13 @@ impl Scene {
     /// The medium of this scene; the seed draws the shadowing.
     #[must_use]
     pub fn radio(&self, seed: u64) -> Radio {
-        let stands = self.stands();
+        let stands: Arc<[Stand]> = self.stands().into();
         let room = self.environment.room(seed);
-        let links = Links::new(stands.len() as u32, FLOOR_DBM, |from, to| {
-            arriving(&room, (from, &stands[from as usize]), (to, &stands[to as usize]))
+        let links = Links::lazy(stands.len() as u32, FLOOR_DBM, {
+            let stands = stands.clone();
+            move |from, to| {
+                arriving(&room, (from, &stands[from as usize]), (to, &stands[to as usize]))
+            }
         });
         let mut chips: Vec<Chip> = Vec::new();
         let mut settings = Vec::new();

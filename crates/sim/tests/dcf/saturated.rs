@@ -6,7 +6,7 @@ use core::fmt::Write as _;
 use espbench_sim::check::bianchi::refined;
 use espbench_sim::check::pair::pair;
 use espbench_sim::check::run::crowd;
-use espbench_sim::check::walk::walk;
+use espbench_sim::check::walk::{Rules, walk, with};
 use espbench_sim::check::{Answer, Counts, OCTETS, Scenario, run};
 
 #[track_caller]
@@ -63,21 +63,21 @@ fn two_senders_are_as_their_chain() {
     }
 }
 
-/// What becomes of the equations' error: the same senders with nothing but counters, all in step,
-/// then with the ACK timeout.
+/// What becomes of the equations' error: the same senders with nothing but counters, all in step;
+/// with the ACK timeout; and with ns-3's rule after that.
 #[test]
 fn why_collisions_are_not_those_of_the_equations() {
-    let mut table = String::from("collided, unicast, by how many senders\n");
+    let mut table = String::from("senders  equations  + memory  + time-out  as ns-3\n");
     for senders in [2, 5, 10, 20, 50] {
         let model = refined(senders, OCTETS, true).collide;
-        let together = espbench_sim::check::walk::together(senders, OCTETS, 4_000_000).collide;
-        let walk = walk(senders, OCTETS, true, 4_000_000).collide;
-        writeln!(
-            table,
-            "{senders:>3}: equations {model:.4}, with memory {together:.4}, and timeout {walk:.4}"
-        )
-        .unwrap();
+        let [together, exact, ns3] = [Rules::TOGETHER, Rules::DSSS, Rules::NS3_DSSS]
+            .map(|rules| with(rules, senders, OCTETS, true, 2_000_000).collide);
+        writeln!(table, "{senders:>7}{model:>11.4}{together:>10.4}{exact:>12.4}{ns3:>9.4}")
+            .unwrap();
     }
+    let [exact, ns3] =
+        [Rules::OFDM, Rules::NS3_OFDM].map(|rules| with(rules, 5, OCTETS, true, 2_000_000).collide);
+    writeln!(table, "5, OFDM {exact:>32.4}{ns3:>9.4}").unwrap();
     insta::assert_snapshot!(table);
 }
 

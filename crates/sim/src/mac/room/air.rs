@@ -3,7 +3,7 @@
 use super::events::What;
 use super::{Flight, Hot, Room};
 use crate::air::Ratio;
-use crate::air::adjacent::place;
+use crate::air::adjacent::CHANNELS;
 use crate::air::ear::Signal;
 use crate::mac::access::{Elapsed, Pause};
 use crate::mac::frame::{Kind, OnAir};
@@ -55,7 +55,8 @@ impl Room {
         let new = self.flights.len() as u32;
         let slot = self.free.pop().unwrap_or(new);
         self.events.push(frame.end, What::End(slot));
-        let signal = Signal { frame: slot, mode: frame.mode, octets: frame.octets };
+        let index = frame.mode.index() as u8;
+        let signal = Signal { frame: slot, mode: frame.mode, octets: frame.octets, index };
         let (below, below_db) = match &self.stations[frame.from as usize].settings.output {
             None => (Ratio::ONE, 0),
             Some(output) => {
@@ -73,21 +74,26 @@ impl Room {
             flight.flies = true;
         }
         host.began(&self.flights[slot as usize].frame);
+        self.links.make(self.flights[slot as usize].frame.from);
         self.reach(slot);
     }
 
     /// The loop over hearers when a frame begins.
     fn reach(&mut self, slot: u32) {
-        let Self { now, links, kinds, medium, hot, stations, timers, flights, .. } = self;
+        let Self { now, links, kinds, medium, hot, places, stations, timers, flights, .. } = self;
         let (now, turnaround) = (*now, medium.turnaround_ns);
         let flight = &flights[slot as usize];
         let Flight { frame, signal, .. } = flight;
         let row = medium.adjacent.from(frame.mode, frame.channel);
         let mut cache = Elapsed::default();
-        for link in links.of(frame.from) {
+        let [before, after] = links.parts(frame.from);
+        for link in before.iter().chain(after) {
             let station = link.station();
+            let path = row[usize::from(places[station as usize]) % CHANNELS];
+            if path.is_none() {
+                continue;
+            }
             let it = &mut hot[station as usize];
-            let path = row[place(it.ear.channel)];
             let power = path.through(flight.sent(link.power()));
             let kind = &kinds[usize::from(it.ear.kind)];
             let reading = |slot: u32| flights[slot as usize].signal;
@@ -112,19 +118,25 @@ impl Room {
     /// The loop over hearers when a frame ends. Fills the lists of who read it, who did not, and
     /// who takes it for an answer.
     fn leave(&mut self, frame: &OnAir, slot: u32) {
-        let Self { now, links, kinds, medium, hot, stations, timers, flights, scratch, .. } = self;
+        let Self {
+            now, links, kinds, medium, hot, places, stations, timers, flights, scratch, ..
+        } = self;
         let now = *now;
         let flight = &flights[slot as usize];
         let row = medium.adjacent.from(frame.mode, frame.channel);
-        for link in links.of(frame.from) {
+        let [before, after] = links.parts(frame.from);
+        for link in before.iter().chain(after) {
             let station = link.station();
+            let path = row[usize::from(places[station as usize]) % CHANNELS];
+            if path.is_none() {
+                continue;
+            }
             let it = &mut hot[station as usize];
-            let path = row[place(it.ear.channel)];
             let power = path.through(flight.sent(link.power()));
             let kind = &kinds[usize::from(it.ear.kind)];
             let reading = |slot: u32| flights[slot as usize].signal;
             let mine = frame.to == station;
-            let wanted = frame.kind == Kind::Data && (mine || frame.is_group());
+            let wanted = path.readable && frame.kind == Kind::Data && (mine || frame.is_group());
             let chance = it.ear.leave(now, power, slot, kind, reading);
             let certain = matches!(chance, Some(chance) if chance >= 1.0);
             let read = certain
@@ -140,7 +152,7 @@ impl Room {
                     it.access.error();
                     it.ear.clean()
                 } else {
-                    kind.finds(frame.mode, power)
+                    kind.finds(&flight.signal, power)
                 };
                 if wanted {
                     let cause = if alone { Cause::Collision } else { Cause::Noise };

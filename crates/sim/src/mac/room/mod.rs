@@ -67,6 +67,8 @@ pub struct Room {
     kinds: Vec<Kind>,
     medium: Medium,
     hot: Vec<Hot>,
+    /// [`place`] of the channel of each: of a frame on another one most need no more.
+    places: Vec<u8>,
     stations: Vec<Station>,
     timers: Timers,
     alarms: Timers,
@@ -121,6 +123,7 @@ impl Room {
         }
         Self {
             now: 0,
+            places: hot.iter().map(|it: &Hot| place(it.ear.channel) as u8).collect(),
             timers: Timers::new(hot.len()),
             alarms: Timers::new(hot.len()),
             links,
@@ -218,6 +221,7 @@ impl Room {
             return;
         }
         hot.ear.retune(channel);
+        self.places[at] = place(channel) as u8;
         for flight in self.flights.iter().filter(|it| it.flies) {
             if let Some(link) = self.links.between(flight.frame.from, station) {
                 let path = self.medium.adjacent.from(flight.frame.mode, flight.frame.channel);

@@ -66,7 +66,7 @@ impl Host for Bustle {
     }
 
     fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
-        let reach = room.links.of(frame.from).len();
+        let reach = room.links.of(frame.from).count();
         assert!(heard.len() + missed.len() <= if frame.is_group() { reach } else { 1 });
         self.got += if frame.is_group() { 0 } else { heard.len() as u64 };
         heard.iter().for_each(|it| self.note(u64::from(it.station)));
