@@ -30,6 +30,7 @@
 //! | [`table`] | tables in the shape of the documents, as data |
 //! | [`binning`] | histograms and cumulative curves of few points |
 //! | [`figure`] | curves and bars as data: nothing downstream computes |
+//! | [`air`] | the medium of the virtual lab: who sent when, and what channels' time went to |
 //! | [`report`] | all of it as one value |
 //!
 //! No clock, no I/O, no drawing; floats through `libm`, so that results are the same everywhere.
@@ -40,6 +41,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+pub mod air;
 pub mod binning;
 pub mod binomial;
 pub mod bootstrap;

@@ -144,6 +144,8 @@ pub fn report(facts: &RunFacts, read: &Read, published: &[Cell]) -> Report {
         cells: with_published(cells, &comparisons),
         comparisons,
         figures: Vec::new(),
+        occupancy: Vec::new(),
+        timelines: Vec::new(),
         losses: read.tests.iter().filter_map(losses).collect(),
         warnings: Vec::new(),
         checks: Vec::new(),

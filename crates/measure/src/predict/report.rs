@@ -135,6 +135,8 @@ pub fn report(facts: &RunFacts, answer: &Answer) -> Report {
         comparisons: Vec::new(),
         tables: tables::of(answer),
         figures: figures::of(answer),
+        occupancy: Vec::new(),
+        timelines: Vec::new(),
         losses: Vec::new(),
         warnings: Vec::new(),
         checks: Vec::new(),

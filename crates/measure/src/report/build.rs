@@ -2,6 +2,7 @@
 
 use super::digest::{Digest, Material, shorten};
 use super::{Check, Failure, Losses, Overhead, Report, SCHEMA, pool};
+use crate::air::{self, Air};
 use crate::cell::Cell;
 use crate::compare::{Comparison, compare};
 use crate::figure::{self, Figure};
@@ -24,6 +25,7 @@ pub struct Builder {
     facts: RunFacts,
     digests: Vec<Digest>,
     losses: Vec<(Workload, u32, Losses)>,
+    air: Air,
     warnings: Vec<Warning>,
     failures: Vec<Failure>,
     floors: Option<Floors>,
@@ -40,6 +42,7 @@ impl Builder {
             facts: facts.clone(),
             digests: Vec::new(),
             losses: Vec::new(),
+            air: Air::default(),
             warnings: Vec::new(),
             failures: Vec::new(),
             floors: None,
@@ -65,7 +68,9 @@ impl Builder {
             known(cell);
         }
         self.warnings.extend(warning::advise(recorded, &cells));
-        self.losses.push((recorded.workload, recorded.ordinal, Losses::of(recorded)));
+        let losses = Losses::of(recorded);
+        self.air.add(recorded, &losses);
+        self.losses.push((recorded.workload, recorded.ordinal, losses));
         if let Some(error) = &recorded.error {
             self.failures.push(Failure { place: place::of(recorded), error: error.clone() });
         }
@@ -98,8 +103,11 @@ impl Builder {
         }
         let checks = checks(&self.facts.plan_text, &self.digests);
         let material = Material { origin: self.facts.origin, digests: &self.digests, published };
-        let tables = tables(&material, &comparisons);
-        let figures = figures(&material, &losses);
+        let (occupancy, timelines) = self.air.finish();
+        let mut tables = tables(&material, &comparisons);
+        let mut figures = figures(&material, &losses);
+        tables.extend(air::occupancy::table(&occupancy, material.origin));
+        figures.extend(air::occupancy::figures(&occupancy, &timelines, material.origin));
         let incomplete = done < planned;
         Report {
             schema: SCHEMA.into(),
@@ -110,6 +118,8 @@ impl Builder {
             tables,
             figures,
             losses,
+            occupancy,
+            timelines,
             warnings: self.warnings,
             checks,
             failures: self.failures,

@@ -82,7 +82,7 @@ impl Digest {
             brief: place::settings(&recorded.workload),
             common: String::new(),
             cells,
-            facts: recorded.facts.clone(),
+            facts: crate::air::other_facts(&recorded.facts),
             few: if few { values.clone() } else { Vec::new() },
             distribution: Distribution::new(values),
             timelines,

@@ -13,7 +13,7 @@ impl Losses {
     pub fn of(recorded: &Recorded) -> Self {
         let mut losses = Self {
             place: place::of(recorded),
-            counters: recorded.counters.clone(),
+            counters: crate::air::other_counters(&recorded.counters),
             ..Self::default()
         };
         losses.probes(&recorded.samples, matches!(recorded.workload, Workload::MqttRate(_)));

@@ -10,6 +10,7 @@ pub use build::{Builder, Floors, report};
 pub(crate) use build::{known, with_published};
 pub use sections::Section;
 
+use crate::air::{Occupancy, Timeline};
 use crate::cell::Cell;
 use crate::compare::Comparison;
 use crate::figure::Figure;
@@ -101,6 +102,12 @@ pub struct Report {
     pub figures: Vec<Figure>,
     /// Losses by cause.
     pub losses: Vec<Losses>,
+    /// What the channels' time went to, in the virtual lab.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub occupancy: Vec<Occupancy>,
+    /// Who sent what in stretches of time, in the virtual lab.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timelines: Vec<Timeline>,
     /// Advice.
     pub warnings: Vec<Warning>,
     /// Thresholds of the plan.

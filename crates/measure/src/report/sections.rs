@@ -1,6 +1,7 @@
 //! The order in which a report is read, the same in every drawing.
 
 use super::Report;
+use crate::air::Timeline;
 use crate::figure::Figure;
 use crate::table::{Table, status, truth};
 use alloc::borrow::Cow;
@@ -17,10 +18,12 @@ pub struct Section<'a> {
     pub tables: Vec<Cow<'a, Table>>,
     /// Its figures.
     pub figures: Vec<&'a Figure>,
+    /// Its timelines of the medium.
+    pub timelines: &'a [Timeline],
 }
 
 /// Name and title of each chapter, in order.
-const ORDER: [(&str, &str); 12] = [
+const ORDER: [(&str, &str); 13] = [
     ("warnings", "Read this first"),
     ("overview", "At a glance"),
     ("udp-echo", "UDP echo"),
@@ -29,6 +32,7 @@ const ORDER: [(&str, &str); 12] = [
     ("mqtt-rate", "MQTT message rate"),
     (crate::console::SECTION, "ESP-NOW"),
     (crate::predict::SECTION, "Prediction"),
+    (crate::air::SECTION, "On the air"),
     ("losses", "Losses and findings"),
     (truth::SECTION, "How true the simulation is"),
     ("comparison", "Comparison"),
@@ -61,12 +65,15 @@ impl Report {
                 title,
                 tables: made.chain(stored).collect(),
                 figures: self.figures.iter().filter(|f| f.section == id).collect(),
+                timelines: if id == crate::air::SECTION { &self.timelines } else { &[] },
             }
         };
         ORDER
             .iter()
             .map(section)
-            .filter(|s: &Section<'_>| !s.tables.is_empty() || !s.figures.is_empty())
+            .filter(|s: &Section<'_>| {
+                !s.tables.is_empty() || !s.figures.is_empty() || !s.timelines.is_empty()
+            })
             .collect()
     }
 

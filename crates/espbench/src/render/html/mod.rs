@@ -1,8 +1,10 @@
-//! One HTML file that needs nothing else: no script, no font, no picture from anywhere. A policy in
-//! the page forbids the browser to fetch anything.
+//! One HTML file that needs nothing else: no font and no picture from anywhere, and no script but
+//! ours, which zooms timelines and is in the page only where there is one. A policy in the page
+//! forbids the browser to fetch anything, and to run anything else.
 
 mod figures;
 mod tables;
+mod timelines;
 
 use super::tame;
 use espbench_measure::cell::Origin;
@@ -13,6 +15,11 @@ pub(super) const STYLE: &str = include_str!("style.css");
 
 /// Content Security Policy Level 3: nothing but the style in the page and the empty icon.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+
+/// Whether the page has the script.
+const fn is_live(report: &Report) -> bool {
+    !report.timelines.is_empty()
+}
 
 /// The report as one HTML file.
 #[must_use]
@@ -33,6 +40,7 @@ pub fn render(report: &Report) -> String {
             escape(section.title)
         );
         figures::draw(&mut out, &section.figures);
+        timelines::draw(&mut out, section.timelines);
         for table in &section.tables {
             tables::draw(&mut out, table, table.title != section.title);
         }
@@ -43,19 +51,23 @@ pub fn render(report: &Report) -> String {
     }
     let _ = write!(
         out,
-        "</main>\n<footer>{} · {} · drawn from the run’s raw samples · intervals are at 95 %</footer>\n</body>\n</html>\n",
+        "</main>\n<footer>{} · {} · drawn from the run’s raw samples · intervals are at 95 %</footer>\n",
         escape(&report.run.tool),
         escape(&report.schema)
     );
+    if is_live(report) {
+        let _ = writeln!(out, "<script>{}</script>", timelines::SCRIPT);
+    }
+    out.push_str("</body>\n</html>\n");
     out
 }
 
-/// A page up to its body.
-pub(super) fn begin(title: &str) -> String {
+/// A page up to its body. `script` is what its content security policy has beside the usual.
+pub(super) fn begin(title: &str, script: &str) -> String {
     let title = escape(title);
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}{script}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{title}</title>\n<link rel=\"icon\" href=\"data:,\">\n\
@@ -71,7 +83,9 @@ pub(super) fn table(out: &mut String, table: &espbench_measure::table::Table) {
 fn head(out: &mut String, report: &Report) {
     let run = &report.run;
     let name = escape(&run.name);
-    out.push_str(&begin(&format!("{} – espbench report", run.name)));
+    let script =
+        if is_live(report) { format!("; script-src '{}'", timelines::HASH) } else { String::new() };
+    out.push_str(&begin(&format!("{} – espbench report", run.name), &script));
     let _ = write!(
         out,
         "<header>\n<p class=\"kicker\">espbench report</p>\n<h1>{name}</h1>\n<ul class=\"facts\">"

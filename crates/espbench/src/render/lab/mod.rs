@@ -192,7 +192,7 @@ pub fn svg(room: &Room<'_>) -> String {
 #[must_use]
 pub fn html(room: &Room<'_>) -> String {
     let scene = room.scene;
-    let mut out = html::begin(&format!("{} – espbench lab", scene.name));
+    let mut out = html::begin(&format!("{} – espbench lab", scene.name), "");
     let _ = write!(
         out,
         "<header>\n<p class=\"kicker\">espbench lab</p>\n<h1>{}</h1>\n<p>{}</p>\n\

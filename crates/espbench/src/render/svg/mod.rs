@@ -13,6 +13,7 @@ mod bars;
 mod curves;
 mod rows;
 mod shape;
+pub(super) mod timeline;
 
 use super::html::escape;
 use espbench_measure::cell::Origin;

@@ -1,0 +1,201 @@
+//! What a channel's time went to.
+
+use super::{SECTION, Timeline};
+use crate::cell::Origin;
+use crate::digits::six;
+use crate::figure::{Axis, Figure, Mark, Point, Scale, Series};
+use crate::place;
+use crate::run::Recorded;
+use crate::table::{Column, Table};
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+/// How the names of its counters begin; a channel, a hyphen and a word of [`KINDS`] follow.
+const COUNTER: &str = "air-ns-ch";
+/// What time goes to, in the order of the stacks.
+const KINDS: [&str; 6] = ["data", "ack", "beacon", "background", "collided", "idle"];
+const IDLE: &str = "idle";
+/// Bars shown, the busiest first; the table has all.
+const MOST: usize = 12;
+
+/// What the time of one channel went to in one cell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Occupancy {
+    /// Which cell, in words.
+    pub place: String,
+    /// The channel.
+    pub channel: u8,
+    /// For how long it was watched.
+    pub time_ns: u64,
+    /// Nanoseconds by `data`, `ack`, `beacon`, `background`, `collided` (two frames or more at
+    /// once) and `idle`.
+    pub spent_ns: BTreeMap<String, u64>,
+}
+
+impl Occupancy {
+    /// The share of one kind, in percent.
+    #[must_use]
+    pub fn share(&self, kind: &str) -> f64 {
+        let spent = self.spent_ns.get(kind).copied().unwrap_or_default();
+        if self.time_ns == 0 { 0.0 } else { 100.0 * spent as f64 / self.time_ns as f64 }
+    }
+
+    /// Adds that of a repetition.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.time_ns += other.time_ns;
+        for (kind, ns) in &other.spent_ns {
+            *self.spent_ns.entry(kind.clone()).or_default() += ns;
+        }
+    }
+
+    /// The share in which anything was on the air, in percent.
+    #[must_use]
+    pub fn busy(&self) -> f64 {
+        KINDS.iter().filter(|kind| **kind != IDLE).map(|kind| self.share(kind)).sum()
+    }
+}
+
+/// Channel and kind of a counter, if it is one of these.
+fn counter(name: &str) -> Option<(u8, &'static str)> {
+    let (channel, kind) = name.strip_prefix(COUNTER)?.split_once('-')?;
+    let kind = KINDS.into_iter().find(|it| *it == kind)?;
+    Some((channel.parse().ok()?, kind))
+}
+
+/// Whether a counter is shown here and not among the target's counters.
+#[must_use]
+pub fn is_counter(name: &str) -> bool {
+    counter(name).is_some()
+}
+
+/// Of a recorded cell: one for each channel that was used.
+#[must_use]
+pub fn of(recorded: &Recorded) -> Vec<Occupancy> {
+    let mut channels: BTreeMap<u8, BTreeMap<String, u64>> = BTreeMap::new();
+    for (name, ns) in &recorded.counters {
+        if let Some((channel, kind)) = counter(name) {
+            channels.entry(channel).or_default().insert(kind.into(), *ns);
+        }
+    }
+    // Repetitions are put together, so their number is not named.
+    let workload = &recorded.workload;
+    let place = format!("{}, {}", workload.kind(), place::settings(workload));
+    let one = |(channel, spent_ns): (u8, BTreeMap<String, u64>)| Occupancy {
+        place: place.clone(),
+        channel,
+        time_ns: spent_ns.values().sum(),
+        spent_ns,
+    };
+    channels.into_iter().map(one).collect()
+}
+
+/// The table: all cells and channels.
+#[must_use]
+pub fn table(all: &[Occupancy], origin: Origin) -> Option<Table> {
+    let row = |it: &Occupancy| {
+        let shares = KINDS.iter().map(|kind| Some(format!("{:.1}", it.share(kind))));
+        let lead = [Some(it.place.clone()), Some(it.channel.to_string())];
+        lead.into_iter().chain(shares).collect()
+    };
+    let columns = [Column::words("cell"), Column::setting("channel", "")]
+        .into_iter()
+        .chain(KINDS.map(|kind| Column::result(kind, "%", origin)));
+    (!all.is_empty()).then(|| Table {
+        id: "occupancy".into(),
+        section: SECTION.into(),
+        title: "What the channels' time went to".into(),
+        columns: columns.collect(),
+        rows: all.iter().map(row).collect(),
+        notes: alloc::vec![
+            "data: frames of devices; background: of other people's stations; collided: two frames \
+             or more at once, anywhere in the room."
+                .into()
+        ],
+    })
+}
+
+/// The busiest channels, and how it went on in each timeline's cell.
+#[must_use]
+pub fn figures(all: &[Occupancy], timelines: &[Timeline], origin: Origin) -> Vec<Figure> {
+    let courses = timelines.iter().filter_map(|it| course(it, origin));
+    figure(all, origin).into_iter().chain(courses).collect()
+}
+
+/// The figure: the busiest channels.
+#[must_use]
+pub fn figure(all: &[Occupancy], origin: Origin) -> Option<Figure> {
+    let mut busy: Vec<&Occupancy> = all.iter().filter(|it| it.time_ns > 0).collect();
+    let count = busy.len();
+    busy.sort_by(|a, b| b.busy().total_cmp(&a.busy()));
+    busy.truncate(MOST);
+    let first = busy.first()?;
+    let series = |kind: &str| Series {
+        name: kind.into(),
+        origin,
+        mark: Mark::Stacked,
+        points: busy
+            .iter()
+            .enumerate()
+            .map(|(at, it)| Point::new(at as f64, six(it.share(kind))))
+            .collect(),
+    };
+    let used = KINDS.into_iter().filter(|kind| *kind != IDLE);
+    let used = used.filter(|kind| busy.iter().any(|it| it.share(kind) > 0.0));
+    let name = |it: &&Occupancy| format!("{}, channel {}", it.place, it.channel);
+    Some(Figure {
+        id: "occupancy-figure".into(),
+        section: SECTION.into(),
+        title: origin.titled("What the channels' time went to"),
+        alt: format!(
+            "Share of the time in which something was on the air, stacked by what it was: the busiest {} of {count}. Most in {}: {:.1} %.",
+            busy.len(),
+            name(first),
+            first.busy()
+        ),
+        x: Axis {
+            label: "cell".into(),
+            scale: Scale::Category,
+            categories: busy.iter().map(name).collect(),
+            ..Axis::default()
+        },
+        y: Axis { label: "time taken".into(), unit: "%".into(), ..Axis::default() },
+        series: used.map(series).collect(),
+    })
+}
+
+/// A figure of the time over the whole of a timeline's cell, for its busiest channel.
+#[must_use]
+pub fn course(timeline: &Timeline, origin: Origin) -> Option<Figure> {
+    let sum = |channel: u8| -> u64 {
+        let its = timeline.course.iter().filter(|it| it.channel == channel);
+        its.flat_map(|it| &it.permille).map(|it| u64::from(*it)).sum()
+    };
+    let channel = timeline.course.iter().map(|it| it.channel).max_by_key(|it| sum(*it))?;
+    let its = timeline.course.iter().filter(|it| it.channel == channel);
+    let series = its.map(|course| {
+        let point = |(at, permille): (usize, &u16)| {
+            Point::new(six(at as f64 * course.step_ns as f64 / 1e9), f64::from(*permille) / 10.0)
+        };
+        Series {
+            name: course.kind.clone(),
+            origin,
+            mark: Mark::Step,
+            points: course.permille.iter().enumerate().map(point).collect(),
+        }
+    });
+    let series: Vec<Series> = series.collect();
+    Some(Figure {
+        id: format!("{}-course", timeline.id),
+        section: SECTION.into(),
+        title: origin.titled(&format!("Channel {channel} over time: {}", timeline.place)),
+        alt: format!(
+            "For how much of each step of time channel {channel} was taken, by what was on the air."
+        ),
+        x: Axis { label: "time".into(), unit: "s".into(), ..Axis::default() },
+        y: Axis { label: "time taken".into(), unit: "%".into(), ..Axis::default() },
+        series,
+    })
+}

@@ -1,0 +1,123 @@
+//! A stored excerpt to a timeline. Lines of later versions are passed over.
+
+use super::timeline::{Course, Fate, Frame, Loss, Probe, Timeline, Window};
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use espbench_proto::excerpt::{self, Line};
+use espbench_proto::sample::Fate as Sampled;
+
+/// What a text from outside may make at most; the lab writes far less.
+const MOST: usize = 10_000;
+
+#[derive(Default)]
+struct Reading {
+    timeline: Timeline,
+    /// The place of each station's number in the list.
+    places: BTreeMap<u32, usize>,
+    kept: usize,
+}
+
+impl Timeline {
+    /// Reads an excerpt. What refers to a station that has no name, or stands outside of a window,
+    /// is passed over.
+    #[must_use]
+    pub fn read(place: &str, text: &str) -> Self {
+        let mut reading = Reading::default();
+        reading.timeline.place = place.into();
+        for line in text.lines().filter_map(Line::read) {
+            if reading.kept == MOST {
+                break;
+            }
+            if reading.line(line).is_some() {
+                reading.kept += 1;
+            }
+        }
+        reading.timeline
+    }
+}
+
+impl Reading {
+    fn line(&mut self, line: Line<'_>) -> Option<()> {
+        match line {
+            Line::Station { number, name } => {
+                self.places.insert(number, self.timeline.stations.len());
+                self.timeline.stations.push(name.into());
+            }
+            Line::Window { begin, end, why } => {
+                let (begin_ns, end_ns) = (begin, end.max(begin));
+                let window = Window { why: why.into(), begin_ns, end_ns, ..Window::default() };
+                self.timeline.windows.push(window);
+            }
+            Line::Share { channel, kind, step, permille } => {
+                let permille: Option<Vec<u16>> =
+                    permille.split(',').map(|it| it.parse().ok()).collect();
+                let (kind, step_ns, permille) = (kind.into(), step, permille?);
+                self.timeline.course.push(Course { channel, kind, step_ns, permille });
+            }
+            Line::Frame(it) => {
+                let frame = self.frame(it)?;
+                self.timeline.windows.last_mut()?.frames.push(frame);
+            }
+            Line::Probe { station, sequence, begin, end, fate } => {
+                let station = *self.places.get(&station)?;
+                let probe = Probe {
+                    station,
+                    sequence,
+                    begin_ns: begin,
+                    end_ns: end.max(begin),
+                    fate: fate_name(fate),
+                    lost: matches!(fate, Sampled::Lost(_)),
+                };
+                self.timeline.windows.last_mut()?.probes.push(probe);
+            }
+            Line::Lost { station, at, cause } => {
+                let station = *self.places.get(&station)?;
+                let loss = Loss { station, at_ns: at, cause: cause.name().into() };
+                self.timeline.windows.last_mut()?.losses.push(loss);
+            }
+            Line::Missing(count) => self.timeline.windows.last_mut()?.missing = count,
+        }
+        Some(())
+    }
+
+    fn frame(&self, it: excerpt::Frame<'_>) -> Option<Frame> {
+        let to = match it.to {
+            None => None,
+            Some(to) => Some(*self.places.get(&to)?),
+        };
+        let fate = match (it.heard, it.collided, it.noise) {
+            (0, 0, 0) => Fate::Unheard,
+            (_, 0, 0) => Fate::Read,
+            (0, 0, _) => Fate::Weak,
+            (0, _, _) => Fate::Collided,
+            _ => Fate::Partly,
+        };
+        Some(Frame {
+            kind: it.kind.name().into(),
+            from: *self.places.get(&it.from)?,
+            to,
+            begin_ns: it.begin,
+            took_ns: it.took,
+            waited_ns: it.waited,
+            queued_ns: it.queued,
+            channel: it.channel,
+            mode: it.mode.to_string(),
+            octets: it.octets,
+            sequence: it.sequence,
+            attempt: it.attempt,
+            fate,
+            heard: it.heard,
+            collided: it.collided,
+            noise: it.noise,
+            queue: it.queue,
+        })
+    }
+}
+
+fn fate_name(fate: Sampled) -> String {
+    match fate {
+        Sampled::Lost(cause) => cause.name().into(),
+        fate => fate.name().into(),
+    }
+}

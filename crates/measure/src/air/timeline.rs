@@ -1,0 +1,243 @@
+//! Who sent what in a stretch of time.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use serde::{Deserialize, Serialize};
+
+pub use espbench_proto::excerpt::Kind;
+
+/// What became of a frame with those that it was for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fate {
+    /// All read it.
+    #[default]
+    Read,
+    /// Some read it.
+    Partly,
+    /// Nobody read it: another frame was there.
+    Collided,
+    /// Nobody read it: it was too weak.
+    Weak,
+    /// Nobody was there to read it: out of reach, off, or on another channel.
+    Unheard,
+}
+
+impl Fate {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::Read, Self::Partly, Self::Collided, Self::Weak, Self::Unheard];
+
+    /// For a legend.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Read => "read by all that it was for",
+            Self::Partly => "read by some",
+            Self::Collided => "collided",
+            Self::Weak => "too weak",
+            Self::Unheard => "nobody there",
+        }
+    }
+}
+
+/// A frame on the air. Times are nanoseconds on the lab's clock.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Frame {
+    /// `data`, `ack`, `beacon` or `background`.
+    pub kind: String,
+    /// Its sender: a place in the list of stations.
+    pub from: usize,
+    /// Whom it was for; `None` is everybody.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<usize>,
+    /// When it began.
+    pub begin_ns: u64,
+    /// How long it was on the air.
+    pub took_ns: u64,
+    /// How long it had been first in its sender's queue: the back-off, and what held it up.
+    pub waited_ns: u64,
+    /// How long it had been in the queue before that.
+    pub queued_ns: u64,
+    /// On which channel.
+    pub channel: u8,
+    /// How it was sent.
+    pub mode: String,
+    /// Octets of the MPDU with FCS.
+    pub octets: u32,
+    /// Sequence number of the station.
+    pub sequence: u16,
+    /// Attempt, from 1: later ones are retries.
+    pub attempt: u8,
+    /// What became of it.
+    pub fate: Fate,
+    /// Stations for which it was and that read it.
+    pub heard: u32,
+    /// Stations for which it was and for which another frame spoiled it.
+    pub collided: u32,
+    /// Stations for which it was and that it reached too weakly.
+    pub noise: u32,
+    /// Frames in the sender's queue when it began, with it.
+    pub queue: u16,
+}
+
+/// A probe of a device.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Probe {
+    /// Whose: a place in the list of stations.
+    pub station: usize,
+    /// Its number.
+    pub sequence: u64,
+    /// When it was sent.
+    pub begin_ns: u64,
+    /// When it was answered or given up.
+    pub end_ns: u64,
+    /// `delivered`, `late`, `duplicate`, `corrupt`, or the cause of its loss.
+    pub fate: String,
+    /// Whether it was lost.
+    pub lost: bool,
+}
+
+/// A frame that was lost at a station.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Loss {
+    /// Where: a place in the list of stations.
+    pub station: usize,
+    /// When.
+    pub at_ns: u64,
+    /// Why.
+    pub cause: String,
+}
+
+/// A stretch of time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Window {
+    /// What is to be seen in it.
+    pub why: String,
+    /// From.
+    pub begin_ns: u64,
+    /// Until.
+    pub end_ns: u64,
+    /// Frames, in the order of their ends.
+    pub frames: Vec<Frame>,
+    /// Probes that were under way.
+    pub probes: Vec<Probe>,
+    /// What was lost where.
+    pub losses: Vec<Loss>,
+    /// Frames that are not in this list for lack of room.
+    pub missing: u64,
+}
+
+/// For how much of each step of time a channel was taken.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Course {
+    /// The channel.
+    pub channel: u8,
+    /// By what: `data`, `ack`, `beacon`, `background` or `collided`.
+    pub kind: String,
+    /// How long a step is.
+    pub step_ns: u64,
+    /// Thousandths of each step.
+    pub permille: Vec<u16>,
+}
+
+/// Stretches of the medium's history in one cell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Timeline {
+    /// Stable name, usable as an anchor.
+    pub id: String,
+    /// Which cell, in words.
+    pub place: String,
+    /// Names of the stations that have a part in it.
+    pub stations: Vec<String>,
+    /// What is shown.
+    pub windows: Vec<Window>,
+    /// The channels' time over all of the cell.
+    pub course: Vec<Course>,
+}
+
+impl Window {
+    /// The window in words, for those who cannot see it.
+    #[must_use]
+    pub fn alt(&self) -> String {
+        let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+        for frame in &self.frames {
+            *kinds.entry(&frame.kind).or_default() += 1;
+        }
+        let kinds: Vec<String> = Kind::ALL
+            .into_iter()
+            .filter_map(|kind| Some(format!("{} {}", kinds.get(kind.name())?, plural(kind))))
+            .collect();
+        let count = |of: fn(&Frame) -> bool| self.frames.iter().filter(|it| of(it)).count();
+        let (retries, collided) = (count(|it| it.attempt > 1), count(|it| it.collided > 0));
+        let lost = self.probes.iter().filter(|it| it.lost).count();
+        let ms = (self.end_ns - self.begin_ns.min(self.end_ns)) as f64 / 1e6;
+        let mut text = format!(
+            "{} ms: {}; {retries} of them retries, {collided} spoiled by another frame for somebody.",
+            crate::digits::six(ms),
+            kinds.join(", ")
+        );
+        if !self.probes.is_empty() {
+            text.push_str(&format!(" {} probes, {lost} of them lost.", self.probes.len()));
+        }
+        if self.missing > 0 {
+            text.push_str(&format!(" {} frames more than are kept.", self.missing));
+        }
+        text
+    }
+}
+
+fn plural(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Data => "frames of devices",
+        Kind::Ack => "acknowledgements",
+        Kind::Beacon => "beacons",
+        Kind::Background => "frames of others",
+    }
+}
+
+impl Frame {
+    /// The frame in words.
+    #[must_use]
+    pub fn words(&self, stations: &[String]) -> String {
+        let name = |at: usize| stations.get(at).map_or("?", String::as_str);
+        let to = self.to.map_or("all", name);
+        let mut text = format!("{} {} to {to}", self.kind, name(self.from));
+        if self.kind != Kind::Ack.name() {
+            text.push_str(&format!(", number {}", self.sequence));
+        }
+        if self.attempt > 1 {
+            text.push_str(&format!(", attempt {}", self.attempt));
+        }
+        let us = |ns: u64| (ns as f64 / 1000.0).to_string();
+        text.push_str(&format!(
+            ": {} B at {}, channel {}, {} us on the air",
+            self.octets,
+            self.mode,
+            self.channel,
+            us(self.took_ns)
+        ));
+        if self.waited_ns > 0 {
+            text.push_str(&format!(", {} us of waiting for the medium", us(self.waited_ns)));
+        }
+        if self.queued_ns > 0 && self.attempt <= 1 {
+            text.push_str(&format!(", {} us in the queue", us(self.queued_ns)));
+        }
+        if self.queue > 1 {
+            text.push_str(&format!(", {} in the queue", self.queue));
+        }
+        let of = self.heard + self.collided + self.noise;
+        text.push_str(&match self.fate {
+            Fate::Read if of > 1 => format!("; read by all {of}"),
+            Fate::Read => "; read".into(),
+            Fate::Partly => format!(
+                "; read by {} of {of} ({} collisions, {} too weak)",
+                self.heard, self.collided, self.noise
+            ),
+            fate => format!("; {}", fate.words()),
+        });
+        text
+    }
+}
