@@ -142,6 +142,7 @@ pub fn report(facts: &RunFacts, answer: &Answer) -> Report {
         truth: None,
         overhead: None,
         stored: None,
+        truth: Vec::new(),
     }
 }
 
