@@ -142,7 +142,7 @@ pub fn report(facts: &RunFacts, answer: &Answer) -> Report {
         truth: None,
         overhead: None,
         stored: None,
-        truth: Vec::new(),
+        truth: None,
     }
 }
 
