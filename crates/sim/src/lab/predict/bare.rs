@@ -21,7 +21,7 @@ pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Outcome {
         Room::new(seed, radio.links, &radio.receivers, radio.settings).with_medium(radio.medium);
     let modes = scene.devices.iter().map(|it| it.mode).collect();
     let channel = scene.devices.first().map_or(1, |it| it.channel);
-    let ledger = Ledger::new(load, seed, senders.saturating_sub(1), Instant::ZERO);
+    let ledger = Ledger::new(load, seed, senders.saturating_sub(1));
     let mut host =
         Bare { load: *load, ledger, modes, channel, sending: alloc::vec![None; senders as usize] };
     for device in 1..senders {

@@ -69,28 +69,38 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// For the senders 1 to `devices`, whose applications begin at `start`.
-    pub(super) fn new(load: &Load, seed: u64, devices: u32, start: Instant) -> Self {
+    /// For the senders 1 to `devices`, whose applications begin with the run, or at
+    /// [`Ledger::begin`].
+    pub(super) fn new(load: &Load, seed: u64, devices: u32) -> Self {
         let application = |device| Application {
             clock: Clock::new(load, seed, device),
             waiting: VecDeque::new(),
         };
-        let from = start + load.warm_up;
         Self {
             load: *load,
             copies: match load.cast {
                 Cast::Unicast => None,
                 Cast::Broadcast { copies } => Some(u16::from(copies.max(1))),
             },
-            start,
-            from,
-            until: from + load.time,
+            start: Instant::ZERO,
+            from: Instant::ZERO + load.warm_up,
+            until: Instant::ZERO + load.warm_up + load.time,
             messages: Vec::new(),
             open: 0,
             applications: (0..=devices).map(application).collect(),
             air: Air { window: load.time, ..Air::default() },
             stretches: Vec::new(),
         }
+    }
+
+    /// The applications begin now.
+    pub(super) fn begin(&mut self, now: Instant) {
+        self.start = now;
+        self.from = now + self.load.warm_up;
+        self.until = self.from + self.load.time;
+        // What was on the air before is not asked.
+        self.stretches.clear();
+        self.air = Air { window: self.load.time, ..Air::default() };
     }
 
     /// When the recorded time is over.

@@ -23,6 +23,16 @@ const LISTENER: NodeId = NodeId(0);
 /// Devices are switched on within this time of the start.
 const STAGGER: Duration = Duration::from_millis(200);
 
+/// Five seconds after its start the component takes note that it runs, and with a remote log it
+/// broadcasts the line: all devices that were switched on together do so at once.
+const START_UP: Duration = Duration::from_secs(6);
+
+/// Devices are at rest when none has sent for so long.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// The applications begin after this time even if devices still send of their own.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 /// Between two tries of an application whose node is busy with something else.
 const AGAIN: Duration = Duration::from_millis(1);
 
@@ -34,9 +44,8 @@ pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuc
     }
     let senders = scene.devices.len() as u32;
     let boot = scene.devices.iter().map(|it| it.profile.boot).max().unwrap_or_default();
-    let start = Instant::ZERO + boot + STAGGER;
     let watch = Book {
-        ledger: Ledger::new(load, seed, senders.saturating_sub(1), start),
+        ledger: Ledger::new(load, seed, senders.saturating_sub(1)),
         channel: scene.devices.first().map_or(1, |it| it.channel),
         latencies: scene
             .devices
@@ -47,9 +56,12 @@ pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuc
         free: Vec::new(),
         queued: Instant::ZERO,
         last: None,
+        frames: 0,
     };
     let mut lab = Lab::new(&scene, seed, watch);
-    lab.run_until(start)?;
+    settle(&mut lab, boot)?;
+    let start = lab.now();
+    lab.watch.ledger.begin(start);
     let mut applications = Applications { load: *load, due: BinaryHeap::new() };
     for device in 1..senders {
         applications.due.push(Reverse((lab.watch.ledger.due(device), device, Why::Due)));
@@ -65,6 +77,18 @@ pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuc
     // 16 bits, among the last ones that it remembers.
     let full = lab.counters(LISTENER).queue_full > 0;
     Ok(lab.watch.ledger.close(if full { Cause::ReceiveQueue } else { Cause::Unknown }))
+}
+
+/// Devices start, and tell what they have to tell of that.
+fn settle(lab: &mut Lab<Book>, boot: Duration) -> Result<(), Stuck> {
+    lab.run_for(boot + STAGGER + START_UP)?;
+    let until = lab.now() + PATIENCE;
+    let mut before = None;
+    while lab.now() < until && before != Some(lab.watch.frames) {
+        before = Some(lab.watch.frames);
+        lab.run_for(QUIET)?;
+    }
+    Ok(())
 }
 
 /// Why an application is woken.
@@ -174,6 +198,8 @@ struct Book {
     queued: Instant,
     /// The message whose frame ended last.
     last: Option<u32>,
+    /// Frames of devices.
+    frames: u64,
 }
 
 /// The number of the message in a frame, if it is one of ours.
@@ -198,6 +224,7 @@ impl Book {
         let read = frame.heard.contains(&LISTENER);
         let missed = frame.missed.iter().find(|it| it.0 == LISTENER).map(|it| cause(it.1));
         let number = number_of(frame.data);
+        self.frames += 1;
         self.last = number;
         let mut kind = if frame.attempt > 1 { Kind::Retry } else { Kind::First };
         if let Some(number) = number {
