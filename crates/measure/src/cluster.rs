@@ -75,7 +75,12 @@ pub fn mean(groups: &[(f64, u64)]) -> Estimate {
     let value = groups.iter().map(|it| it.0).sum::<f64>() / n as f64;
     let filled = groups.iter().filter(|it| it.1 > 0).count();
     let half = variance(groups, value).map(|v| {
-        if v > 0.0 { student_quantile(0.975, (filled - 1) as f64) * libm::sqrt(v) } else { 0.0 }
+        // Below that it is rounding, not spread.
+        if v > 1e-18 * value * value {
+            student_quantile(0.975, (filled - 1) as f64) * libm::sqrt(v)
+        } else {
+            0.0
+        }
     });
     let end = |sign: f64| half.map(|half| value + sign * half).filter(|end| end.is_finite());
     Estimate { value: Some(value), n, low: end(-1.0), high: end(1.0) }

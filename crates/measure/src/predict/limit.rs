@@ -54,6 +54,7 @@ pub fn name(cause: Cause) -> String {
         Cause::Noise => "too weak".into(),
         Cause::RetryLimit => "retry limit".into(),
         Cause::ReceiveQueue => "listener's queue full".into(),
+        Cause::Unknown => "taken for a repetition (same 16-bit id)".into(),
         Cause::Stopped => "still on the way at the end".into(),
         other => other.name().to_string(),
     }

@@ -144,6 +144,7 @@ pub fn report(facts: &RunFacts, answer: &Answer) -> Report {
         truth: None,
         overhead: None,
         stored: None,
+        truth: None,
     }
 }
 

@@ -1,4 +1,5 @@
 //! What a sweep's single runs must obey.
 
+mod nodes;
 mod radios;
 mod rig;

@@ -88,8 +88,11 @@ pub(crate) fn scene(senders: u16, mode: Mode) -> Scene {
     }
 }
 
-/// Payloads whose frames are those of the baselines: 293 octets.
-const PAYLOAD: u32 = 230;
+/// All releases can send it; its frames have 263 octets.
+const PAYLOAD: u32 = 200;
+
+/// How long such a frame is on the air at 1 Mbit/s: preamble and header, octets.
+pub(crate) const AIR: Duration = Duration::from_micros(192 + 8 * 263);
 
 pub(crate) fn load(cast: Cast, arrival: Arrival, every: Duration, time: Duration) -> Load {
     Load {
@@ -117,4 +120,10 @@ pub(crate) fn delivered(outcome: &Outcome) -> usize {
 
 pub(crate) fn lost(outcome: &Outcome, cause: Cause) -> usize {
     probes(outcome).filter(|it| it.fate == Fate::Lost(cause)).count()
+}
+
+#[track_caller]
+pub(crate) fn close(what: &str, is: f64, should: f64, within: f64) {
+    println!("{what}: {is:.4}, should be {should:.4}");
+    assert!((is / should - 1.0).abs() <= within, "{what}: {is} for {should}");
 }

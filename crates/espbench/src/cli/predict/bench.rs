@@ -4,7 +4,7 @@ use super::options::Common;
 use super::pool;
 use crate::cli::flow;
 use crate::cli::progress::Progress;
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use espbench_measure::predict::point::Setting;
 use espbench_measure::predict::{Air, Point, Trial};
 use espbench_sim::lab::file::{Kind, Library, Overrides};
@@ -48,6 +48,14 @@ impl Bench {
         let library = crate::labs::library(Kind::Lab, &common.lab)?;
         let scene = library.scene(&common.lab, &change(common, 1), common.seed)?;
         let first = scene.devices.first().context("the lab has no devices")?;
+        let most = predict::payload_max(&scene);
+        if common.payload > most {
+            bail!(
+                "--payload {}: the firmware of lab {} sends at most {most} bytes",
+                common.payload,
+                common.lab
+            );
+        }
         let sample = Sample {
             chip: first.profile.chip_name.clone(),
             profile: first.profile.name.clone(),
@@ -141,7 +149,11 @@ impl Bench {
     fn trial(&self, case: &Case, room: u32) -> anyhow::Result<Trial> {
         let seed = Random::stream(self.common.seed, room, Purpose::Start).bits();
         let scene = self.scene(case, seed)?;
-        Ok(trial(&predict::run_bare(&scene, &case.load, seed)))
+        let outcome = match self.common.bare {
+            true => predict::run_bare(&scene, &case.load, seed),
+            false => predict::run(&scene, &case.load, seed)?,
+        };
+        Ok(trial(&outcome))
     }
 
     /// The room of a case.

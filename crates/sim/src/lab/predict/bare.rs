@@ -34,7 +34,7 @@ pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Outcome {
         let next = (room.now() + load.drain / 16).min(last);
         room.run(&mut host, next);
     }
-    host.ledger.close()
+    host.ledger.close(Cause::Unknown)
 }
 
 struct Bare {
@@ -89,20 +89,15 @@ impl Host for Bare {
     fn heard(&mut self, room: &mut Room, frame: &mac::OnAir, heard: &[Heard], missed: &[Missed]) {
         let (now, number) = (room.now(), frame.tag as u32);
         let read = heard.iter().any(|it| it.station == LISTENER);
+        let missed = missed.iter().find(|it| it.station == LISTENER).map(|it| it.cause);
         let begin = Instant::from_nanos(frame.begin);
-        self.ledger.attempt(begin, now, number, read);
+        let attempts = self.ledger.attempt(begin, now, number, read, missed);
         if read {
             self.ledger.received(now, number);
         }
-        let why = missed.iter().find(|it| it.station == LISTENER);
-        let kind = if frame.attempt == 1 { Kind::First } else { Kind::Retry };
+        let kind = if attempts == 1 { Kind::First } else { Kind::Retry };
         if frame.channel == self.channel {
-            self.ledger.on_air(OnAir { kind, begin, end: now }, why.is_some());
-        }
-        if let (Some(why), GROUP) = (why, frame.to)
-            && self.sending[frame.from as usize].is_some_and(|(_, copies)| copies <= 1)
-        {
-            self.ledger.lose(number, why.cause);
+            self.ledger.on_air(OnAir { kind, begin, end: now }, missed.is_some());
         }
     }
 
@@ -116,10 +111,7 @@ impl Host for Bare {
             }
             sending => *sending = None,
         }
-        if !done.delivered {
-            self.ledger.lose(number, Cause::RetryLimit);
-        }
-        self.ledger.done(now, number);
+        self.ledger.done(now, number, done.delivered);
         self.pump(room, station);
     }
 

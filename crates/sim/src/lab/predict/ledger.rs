@@ -1,6 +1,6 @@
 //! The messages of a run: when each was due, and how far it came.
 
-use super::load::{Arrival, Clock, Load};
+use super::load::{Arrival, Cast, Clock, Load};
 use super::outcome::{Air, Outcome, Stages};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -24,6 +24,7 @@ pub(super) enum Kind {
     First,
     Retry,
     Ack,
+    Other,
 }
 
 /// One message.
@@ -36,6 +37,8 @@ struct Message {
     /// Begin of the first attempt, and begin and end of the one that the listener's radio read.
     first: Option<Instant>,
     read: Option<(Instant, Instant)>,
+    /// Frames of it that were on the air.
+    attempts: u16,
     done: Option<Instant>,
     received: Option<Instant>,
     lost: Option<Cause>,
@@ -51,6 +54,9 @@ struct Application {
 #[derive(Debug)]
 pub(super) struct Ledger {
     load: Load,
+    /// Copies of a broadcast.
+    copies: Option<u16>,
+    start: Instant,
     from: Instant,
     until: Instant,
     messages: Vec<Message>,
@@ -63,23 +69,38 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// For the senders 1 to `devices`.
+    /// For the senders 1 to `devices`, whose applications begin with the run, or at
+    /// [`Ledger::begin`].
     pub(super) fn new(load: &Load, seed: u64, devices: u32) -> Self {
         let application = |device| Application {
             clock: Clock::new(load, seed, device),
             waiting: VecDeque::new(),
         };
-        let from = Instant::ZERO + load.warm_up;
         Self {
             load: *load,
-            from,
-            until: from + load.time,
+            copies: match load.cast {
+                Cast::Unicast => None,
+                Cast::Broadcast { copies } => Some(u16::from(copies.max(1))),
+            },
+            start: Instant::ZERO,
+            from: Instant::ZERO + load.warm_up,
+            until: Instant::ZERO + load.warm_up + load.time,
             messages: Vec::new(),
             open: 0,
             applications: (0..=devices).map(application).collect(),
             air: Air { window: load.time, ..Air::default() },
             stretches: Vec::new(),
         }
+    }
+
+    /// The applications begin now.
+    pub(super) fn begin(&mut self, now: Instant) {
+        self.start = now;
+        self.from = now + self.load.warm_up;
+        self.until = self.from + self.load.time;
+        // What was on the air before is not asked.
+        self.stretches.clear();
+        self.air = Air { window: self.load.time, ..Air::default() };
     }
 
     /// When the recorded time is over.
@@ -99,7 +120,7 @@ impl Ledger {
 
     /// When the next message of a device is due.
     pub(super) fn due(&self, device: u32) -> Instant {
-        Instant::from_nanos(self.applications[device as usize].clock.due())
+        self.start + Duration::from_nanos(self.applications[device as usize].clock.due())
     }
 
     /// The next message of a device is due: it waits, or is lost where too many do.
@@ -126,6 +147,7 @@ impl Ledger {
             driver: None,
             first: None,
             read: None,
+            attempts: 0,
             done: None,
             received: None,
             lost: None,
@@ -144,6 +166,20 @@ impl Ledger {
         Some(number)
     }
 
+    /// The node would not take it after all.
+    pub(super) fn put_back(&mut self, device: u32, number: u32) {
+        if self.is_always() {
+            // As if it had never been; it is the last one.
+            let was = self.messages.pop().is_some_and(|it| self.is_recorded(it.due));
+            self.open -= usize::from(was);
+            return;
+        }
+        if let Some(message) = self.message(number) {
+            message.taken = None;
+        }
+        self.applications[device as usize].waiting.push_front(number);
+    }
+
     /// The driver has it.
     pub(super) fn driver(&mut self, now: Instant, number: u32) {
         if let Some(message) = self.message(number) {
@@ -151,24 +187,40 @@ impl Ledger {
         }
     }
 
-    /// An attempt has ended. `read`: the listener's radio has it.
-    pub(super) fn attempt(&mut self, begin: Instant, end: Instant, number: u32, read: bool) {
-        if let Some(message) = self.message(number) {
-            message.first.get_or_insert(begin);
-            if read {
-                message.read.get_or_insert((begin, end));
-            }
+    /// An attempt has ended. `read`: the listener's radio has it; `missed`: why it has not. Gives how
+    /// many there were.
+    pub(super) fn attempt(
+        &mut self,
+        begin: Instant,
+        end: Instant,
+        number: u32,
+        read: bool,
+        missed: Option<Cause>,
+    ) -> u16 {
+        let Some(message) = self.message(number) else { return 0 };
+        message.first.get_or_insert(begin);
+        if read {
+            message.read.get_or_insert((begin, end));
         }
+        message.attempts = message.attempts.saturating_add(1);
+        let (attempts, read) = (message.attempts, message.read.is_some());
+        if self.copies.is_some_and(|copies| attempts >= copies) && !read {
+            self.lose(number, missed.unwrap_or_default());
+        }
+        attempts
     }
 
-    /// The sender is told that it is over.
-    pub(super) fn done(&mut self, now: Instant, number: u32) {
+    /// The sender is told that it is over; `delivered`: well, as far as it can know.
+    pub(super) fn done(&mut self, now: Instant, number: u32, delivered: bool) {
         let Some(message) = self.message(number) else { return };
         message.done.get_or_insert(now);
-        // What the radio has not read by now will not come.
-        if message.read.is_none() {
-            self.lose(number, Cause::Unknown);
+        let (attempts, read) = (message.attempts, message.read.is_some());
+        // A broadcast is over for its sender when the driver has it. Unicast that the radio has not
+        // read by now will not come.
+        if read || delivered && self.copies.is_some() {
+            return;
         }
+        self.lose(number, if attempts == 0 { Cause::NoBuffers } else { Cause::RetryLimit });
     }
 
     /// The listener's application has it.
@@ -207,6 +259,7 @@ impl Ledger {
             Kind::First => &mut air.data,
             Kind::Retry => &mut air.retries,
             Kind::Ack => &mut air.acks,
+            Kind::Other => &mut air.others,
         };
         *sum += Duration::from_nanos(end - begin);
         air.frames += u64::from(matches!(frame.kind, Kind::First | Kind::Retry));
@@ -220,8 +273,9 @@ impl Ledger {
         self.stretches.push((begin, end));
     }
 
-    /// The outcome, when time is over.
-    pub(super) fn close(mut self) -> Outcome {
+    /// The outcome, when time is over. `withheld`: why the listener may have read a message and not
+    /// handed it to its application.
+    pub(super) fn close(mut self, withheld: Cause) -> Outcome {
         let busy = self.stretches.iter().map(|(begin, end)| end - begin).sum();
         self.air.busy = Duration::from_nanos(busy);
         let mut stages = Stages::default();
@@ -235,7 +289,7 @@ impl Ledger {
                 continue;
             }
             let sequence = &mut sequences[usize::from(message.device)];
-            samples.push(Sample::Probe(probe(&message, *sequence, self.load.payload)));
+            samples.push(Sample::Probe(probe(&message, *sequence, self.load.payload, withheld)));
             *sequence += 1;
             add(&mut stages, &message);
         }
@@ -255,13 +309,14 @@ impl Ledger {
     }
 }
 
-fn probe(message: &Message, seq: u64, bytes: u32) -> Probe {
+fn probe(message: &Message, seq: u64, bytes: u32, withheld: Cause) -> Probe {
     let fate = match (message.received, message.lost) {
         (Some(_), _) => Fate::Delivered,
         (None, Some(cause)) => Fate::Lost(cause),
         // The radio had it and all is over for the sender: it stuck in the listener.
-        (None, None) if message.read.is_some() && message.done.is_some() => {
-            Fate::Lost(Cause::ReceiveQueue)
+        (None, None) if message.read.is_some() && message.done.is_some() => Fate::Lost(withheld),
+        (None, None) if message.done.is_some() && message.attempts == 0 => {
+            Fate::Lost(Cause::NoBuffers)
         }
         (None, None) => Fate::Lost(Cause::Stopped),
     };

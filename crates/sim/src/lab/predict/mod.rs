@@ -7,6 +7,7 @@
 //! | [`outcome`] | what became of the messages, where their time went, how busy the channel was |
 //! | [`range`] | how far a mode reaches |
 //! | `ledger` | the messages of a run |
+//! | `whole` | the devices of a lab, each a whole node |
 //! | `bare` | radios without processors, and nobody else on the air: what physics allows |
 //!
 //! Device 0 of a scene listens and never sends; all others send to it, or to everybody. A message
@@ -18,14 +19,30 @@ mod ledger;
 pub mod load;
 pub mod outcome;
 pub mod range;
+mod whole;
 
 pub use load::{Arrival, Cast, Load};
 pub use outcome::{Air, Outcome, Stages};
 
+use super::run::Stuck;
 use super::scene::Scene;
 
-/// Carries a load out with radios alone: processors take no time, nobody else is on the air. The
-/// same seed gives the same outcome.
+/// The longest payload that the firmware of all devices can send.
+#[must_use]
+pub fn payload_max(scene: &Scene) -> u32 {
+    let most = scene.devices.iter().map(|it| it.settings.compat.data_max() as u32).min();
+    most.unwrap_or(load::PAYLOAD_MAX).min(load::PAYLOAD_MAX)
+}
+
+/// Carries a load out on the devices of a scene. The same seed gives the same outcome.
+///
+/// # Errors
+/// [`Stuck`].
+pub fn run(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuck> {
+    whole::run(scene, load, seed)
+}
+
+/// The same with radios alone: processors take no time, nobody else is on the air.
 #[must_use]
 pub fn run_bare(scene: &Scene, load: &Load, seed: u64) -> Outcome {
     bare::run(scene, load, seed)

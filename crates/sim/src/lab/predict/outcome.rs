@@ -51,7 +51,8 @@ pub struct Air {
 pub struct Outcome {
     /// A [`Probe`](espbench_proto::sample::Probe) for each recorded message, in the order in which
     /// they were due. Its link is the sender. `sent`: the driver had it; `stamped`: the listener's
-    /// radio; `received`: the listener's application; `acked`: the sender was told of its end.
+    /// radio; `received`: the listener's application; `acked`: the sender was told of its end. What
+    /// the listener's filter of repetitions took for one is lost for an unknown cause.
     pub samples: Vec<Sample>,
     /// Where the time went.
     pub stages: Stages,

@@ -1,0 +1,286 @@
+//! The devices of a lab, each a whole node, under applications of ours.
+
+use super::ledger::{Kind, Ledger, OnAir};
+use super::load::{Arrival, Load};
+use super::outcome::Outcome;
+use crate::lab::run::{Content, Lab, Stuck, Tap};
+use crate::lab::scene::Scene;
+use crate::lab::trace::{Flight, What};
+use crate::talk::NodeId;
+use crate::talk::note::{self, Note, OnAir as Frame, Watch};
+use alloc::collections::BinaryHeap;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use core::time::Duration;
+use espbench_proto::node::esp_now::task::{Event, Outcome as Sent, Outgoing};
+use espbench_proto::sample::Cause;
+use espbench_proto::time::Instant;
+use espbench_proto::wire::component::{DataType, Header};
+
+/// The device that listens.
+const LISTENER: NodeId = NodeId(0);
+
+/// Devices are switched on within this time of the start.
+const STAGGER: Duration = Duration::from_millis(200);
+
+/// Five seconds after its start the component takes note that it runs, and with a remote log it
+/// broadcasts the line: all devices that were switched on together do so at once.
+const START_UP: Duration = Duration::from_secs(6);
+
+/// Devices are at rest when none has sent for so long.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// The applications begin after this time even if devices still send of their own.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Between two tries of an application whose node is busy with something else.
+const AGAIN: Duration = Duration::from_millis(1);
+
+pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuck> {
+    let mut scene = scene.clone();
+    for device in scene.devices.iter_mut().skip(1) {
+        // Their applications only send: what they would do with others' messages is not asked.
+        device.services.data = false;
+    }
+    let senders = scene.devices.len() as u32;
+    let boot = scene.devices.iter().map(|it| it.profile.boot).max().unwrap_or_default();
+    let watch = Book {
+        ledger: Ledger::new(load, seed, senders.saturating_sub(1)),
+        channel: scene.devices.first().map_or(1, |it| it.channel),
+        latencies: scene
+            .devices
+            .iter()
+            .map(|it| it.profile.send_latency.of(load.data_len() as u32))
+            .collect(),
+        sending: alloc::vec![None; senders as usize],
+        free: Vec::new(),
+        queued: Instant::ZERO,
+        last: None,
+        frames: 0,
+    };
+    let mut lab = Lab::new(&scene, seed, watch);
+    settle(&mut lab, boot)?;
+    let start = lab.now();
+    lab.watch.ledger.begin(start);
+    let mut applications = Applications { load: *load, due: BinaryHeap::new() };
+    for device in 1..senders {
+        applications.due.push(Reverse((lab.watch.ledger.due(device), device, Why::Due)));
+    }
+    let until = lab.watch.ledger.until();
+    applications.go_on(&mut lab, until)?;
+    let last = until + load.drain;
+    while !lab.watch.ledger.is_settled() && lab.now() < last {
+        let next = (lab.now() + load.drain / 16).min(last);
+        applications.go_on(&mut lab, next)?;
+    }
+    // What its queue did not drop its filter of repetitions did: two messages had the same id, of
+    // 16 bits, among the last ones that it remembers.
+    let full = lab.counters(LISTENER).queue_full > 0;
+    Ok(lab.watch.ledger.close(if full { Cause::ReceiveQueue } else { Cause::Unknown }))
+}
+
+/// Devices start, and tell what they have to tell of that.
+fn settle(lab: &mut Lab<Book>, boot: Duration) -> Result<(), Stuck> {
+    lab.run_for(boot + STAGGER + START_UP)?;
+    let until = lab.now() + PATIENCE;
+    let mut before = None;
+    while lab.now() < until && before != Some(lab.watch.frames) {
+        before = Some(lab.watch.frames);
+        lab.run_for(QUIET)?;
+    }
+    Ok(())
+}
+
+/// Why an application is woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Why {
+    /// A message is due.
+    Due,
+    /// Its node was busy.
+    Again,
+}
+
+struct Applications {
+    load: Load,
+    due: BinaryHeap<Reverse<(Instant, u32, Why)>>,
+}
+
+impl Applications {
+    /// Lets time go on to `until`, with all that is due.
+    fn go_on(&mut self, lab: &mut Lab<Book>, until: Instant) -> Result<(), Stuck> {
+        loop {
+            let next = self.due.peek().map_or(until, |it| it.0.0).min(until);
+            let wait = next.since(lab.now());
+            lab.run_till(wait, |lab| !lab.watch.free.is_empty())?;
+            while let Some((device, refused)) = lab.watch.free.pop() {
+                if refused {
+                    // Not in the same instant again and again.
+                    self.due.push(Reverse((lab.now() + AGAIN, device, Why::Again)));
+                } else {
+                    self.pump(lab, device)?;
+                }
+            }
+            if lab.now() < next {
+                continue;
+            }
+            let Some(Reverse((at, device, why))) = self.due.peek().copied() else { return Ok(()) };
+            if at > until {
+                return Ok(());
+            }
+            self.due.pop();
+            if why == Why::Due && self.load.arrival != Arrival::Always {
+                lab.watch.ledger.arrive(device);
+                self.due.push(Reverse((lab.watch.ledger.due(device), device, Why::Due)));
+            }
+            self.pump(lab, device)?;
+        }
+    }
+
+    /// The next message of a device, unless it is sending one.
+    fn pump(&mut self, lab: &mut Lab<Book>, device: u32) -> Result<(), Stuck> {
+        if lab.watch.sending[device as usize].is_some() {
+            return Ok(());
+        }
+        let now = lab.now();
+        let Some(number) = lab.watch.ledger.take(now, device) else { return Ok(()) };
+        // Events may come before the call returns.
+        lab.watch.sending[device as usize] = Some(number);
+        let mut payload = alloc::vec![0; self.load.payload as usize];
+        payload[..4].copy_from_slice(&number.to_le_bytes());
+        let out = self.load.outgoing(LISTENER.mac());
+        let node = NodeId(device as u16);
+        let taken =
+            lab.apply(node, |device, now, board| device.send(now, board, &out, &payload))?;
+        if taken != Some(Ok(())) {
+            lab.watch.sending[device as usize] = None;
+            lab.watch.ledger.put_back(device, number);
+            self.due.push(Reverse((now + AGAIN, device, Why::Again)));
+        }
+        Ok(())
+    }
+}
+
+impl Load {
+    /// Bytes of ESP-NOW data.
+    const fn data_len(&self) -> usize {
+        espbench_proto::wire::component::HEADER_LEN + self.payload as usize
+    }
+
+    fn outgoing(&self, listener: espbench_proto::wire::mac::Mac) -> Outgoing {
+        let config = self.cast.config();
+        Outgoing {
+            data_type: DataType::Data,
+            dest: if config.broadcast {
+                espbench_proto::wire::mac::Mac::BROADCAST
+            } else {
+                listener
+            },
+            config,
+            magic: 0,
+            len: 0,
+            wait: Duration::MAX,
+        }
+    }
+}
+
+/// Follows the messages through the lab.
+struct Book {
+    ledger: Ledger,
+    /// The listener's.
+    channel: u8,
+    /// From the driver's having a frame until it contends for the medium, by device.
+    latencies: Vec<Duration>,
+    /// What each device is sending.
+    sending: Vec<Option<u32>>,
+    /// Devices that are done with a message, and whether it was refused before it was sent.
+    free: Vec<(u32, bool)>,
+    /// When the driver had the frame whose end is being told.
+    queued: Instant,
+    /// The message whose frame ended last.
+    last: Option<u32>,
+    /// Frames of devices.
+    frames: u64,
+}
+
+/// The number of the message in a frame, if it is one of ours.
+fn number_of(data: &[u8]) -> Option<u32> {
+    let (header, payload) = Header::parse(data)?;
+    let number = payload.first_chunk::<4>()?;
+    (header.data_type == DataType::Data).then(|| u32::from_le_bytes(*number))
+}
+
+/// Why a radio could not read a frame.
+const fn cause(why: note::Why) -> Cause {
+    match why {
+        note::Why::Collision => Cause::Collision,
+        note::Why::Noise => Cause::Noise,
+        _ => Cause::Unknown,
+    }
+}
+
+impl Book {
+    fn air(&mut self, frame: &Frame<'_>) {
+        let end = frame.started + frame.took;
+        let read = frame.heard.contains(&LISTENER);
+        let missed = frame.missed.iter().find(|it| it.0 == LISTENER).map(|it| cause(it.1));
+        let number = number_of(frame.data);
+        self.frames += 1;
+        self.last = number;
+        let mut kind = if frame.attempt > 1 { Kind::Retry } else { Kind::First };
+        if let Some(number) = number {
+            let latency = self.latencies.get(frame.node.index()).copied().unwrap_or_default();
+            self.ledger.driver(self.queued + latency, number);
+            if self.ledger.attempt(frame.started, end, number, read, missed) > 1 {
+                kind = Kind::Retry;
+            }
+        }
+        if frame.channel == self.channel {
+            let on_air = OnAir { kind, begin: frame.started, end };
+            self.ledger.on_air(on_air, missed.is_some());
+        }
+    }
+
+    fn sent(&mut self, at: Instant, node: NodeId, outcome: Sent) {
+        let Some(number) = self.sending.get_mut(node.index()).and_then(Option::take) else {
+            return;
+        };
+        self.ledger.done(at, number, outcome.is_done());
+        self.free.push((u32::from(node.0), outcome == Sent::Refused));
+    }
+}
+
+impl Watch for Book {
+    fn note(&mut self, at: Instant, note: &Note<'_>) {
+        match note {
+            Note::Air(frame) => self.air(frame),
+            Note::Event { node, event: Event::Sent(outcome) } => self.sent(at, *node, *outcome),
+            Note::Data { node: LISTENER, data, .. } => {
+                if let Some(number) = data.first_chunk::<4>() {
+                    self.ledger.received(at, u32::from_le_bytes(*number));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Tap for Book {
+    fn flight(&mut self, flight: &Flight, _: Option<Content<'_>>) {
+        self.queued = flight.queued;
+        let kind = match flight.what {
+            What::Data => return,
+            What::Ack => Kind::Ack,
+            What::Beacon | What::Background => Kind::Other,
+        };
+        if flight.channel == self.channel {
+            self.ledger.on_air(OnAir { kind, begin: flight.begin, end: flight.end }, false);
+        }
+    }
+
+    fn lost(&mut self, _: Instant, node: u32, cause: Cause) {
+        // Told right after the frame's end, where its radio had read it.
+        if let (0, Cause::ReceiveQueue, Some(number)) = (node, cause, self.last) {
+            self.ledger.lose(number, cause);
+        }
+    }
+}

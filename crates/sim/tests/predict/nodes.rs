@@ -1,0 +1,77 @@
+//! Whole nodes.
+
+use crate::rig::{AIR, close, delivered, load, lost, probes, scene};
+use espbench_proto::sample::Cause;
+use espbench_sim::check::bianchi::refined;
+use espbench_sim::lab::predict::{Arrival, Cast, run, run_bare};
+use espbench_sim::radio::Mode;
+use std::time::Duration;
+
+const ONE: Cast = Cast::Broadcast { copies: 1 };
+
+/// Nodes whose processors take no time keep a channel as busy as radios alone, and as the model
+/// says: what a node adds is its processor, nothing else.
+#[test]
+fn saturated_nodes_are_those_of_the_model() {
+    for (senders, cast, seconds) in [(10, ONE, 60), (10, Cast::Unicast, 60)] {
+        let load = load(cast, Arrival::Always, Duration::ZERO, Duration::from_secs(seconds));
+        let outcome = run(&scene(senders, Mode::ESP_NOW), &load, 1).unwrap();
+        let model = refined(usize::from(senders), load.octets(), cast == Cast::Unicast);
+        let rate = |count: usize| count as f64 / seconds as f64;
+        let name = format!("{senders} {cast:?}");
+        close(&format!("{name}, good"), rate(delivered(&outcome)), model.good, 0.03);
+        close(&format!("{name}, sent"), rate(outcome.air.frames as usize), model.sent, 0.03);
+    }
+}
+
+/// A node without a processor's costs adds nothing to a lone frame's time.
+#[test]
+fn a_lone_node_has_the_latency_of_its_frames() {
+    for cast in [ONE, Cast::Unicast] {
+        let every = Duration::from_millis(50);
+        let load = load(cast, Arrival::Poisson, every, Duration::from_secs(20));
+        let outcome = run(&scene(1, Mode::ESP_NOW), &load, 1).unwrap();
+        let latency = |it: &espbench_proto::sample::Probe| Some(it.received?.since(it.due));
+        // The component's filter takes one in some thousands for a repetition: ids have 16 bits.
+        let filtered = lost(&outcome, Cause::Unknown);
+        assert_eq!(delivered(&outcome) + filtered, outcome.samples.len());
+        assert!(filtered <= 3, "{filtered}");
+        let least = probes(&outcome).filter_map(latency).min().unwrap();
+        assert_eq!(least, AIR, "{cast:?}");
+        let (it, all) = (&outcome.stages, probes(&outcome).filter_map(latency).sum());
+        let sum = it.queue + it.sender + it.medium + it.retries + it.air + it.receiver;
+        assert_eq!((sum, it.messages as usize), (all, delivered(&outcome)));
+    }
+}
+
+/// At a moderate load, nodes and radios alone lose and wait alike.
+#[test]
+fn nodes_without_costs_are_as_good_as_radios_alone() {
+    for cast in [ONE, Cast::Unicast] {
+        let every = Duration::from_millis(200);
+        let load = load(cast, Arrival::Poisson, every, Duration::from_secs(20));
+        let scene = scene(50, Mode::ESP_NOW);
+        let (nodes, radios) = (run(&scene, &load, 1).unwrap(), run_bare(&scene, &load, 1));
+        assert_eq!(nodes.samples.len(), radios.samples.len(), "the same messages");
+        let share = |it: &espbench_sim::lab::predict::Outcome| {
+            1.0 - delivered(it) as f64 / it.samples.len() as f64
+        };
+        let (loss, bare) = (share(&nodes), share(&radios));
+        println!("{cast:?}: loss {loss:.4} and {bare:.4}");
+        assert!((loss - bare).abs() < 0.01, "{cast:?}: {loss} and {bare}");
+        let busy = nodes.air.busy.as_secs_f64() / radios.air.busy.as_secs_f64();
+        assert!((busy - 1.0).abs() < 0.03, "{cast:?}: {busy}");
+        if cast == ONE {
+            let collided = lost(&nodes, Cause::Collision) as f64 / nodes.samples.len() as f64;
+            assert!((loss - collided).abs() < 0.003, "{loss} {collided}");
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_outcome() {
+    let load = load(ONE, Arrival::Periodic, Duration::from_millis(100), Duration::from_secs(2));
+    let run = |seed| run(&scene(10, Mode::ESP_NOW), &load, seed).unwrap();
+    assert_eq!(run(3), run(3));
+    assert_ne!(run(3), run(4));
+}
