@@ -16,7 +16,7 @@ use core::fmt;
 use core::time::Duration;
 use espbench_proto::node::esp_now::board::Board;
 use espbench_proto::node::esp_now::task::Event;
-use espbench_proto::node::esp_now::{Input, Output};
+use espbench_proto::node::esp_now::{Frame, Input, Output};
 use espbench_proto::sample::Sample;
 use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
@@ -240,6 +240,27 @@ impl<D: Device> Crew<D> {
         Some(act(local, device, &mut member.board))
     }
 
+    /// A frame comes off the air for a device.
+    #[inline]
+    pub(crate) fn hear<O: Outside>(
+        &mut self,
+        out: &mut O,
+        node: NodeId,
+        frame: Frame<'_>,
+    ) -> Result<(), Stuck> {
+        match self.with(node, |now, device, board| device.hear(now, board, frame)) {
+            Some(true) => self.settle(out, node),
+            _ => Ok(()),
+        }
+    }
+
+    /// The time that a device waited for has come.
+    #[inline]
+    pub(crate) fn wake<O: Outside>(&mut self, out: &mut O, node: NodeId) -> Result<(), Stuck> {
+        self.members[node.index()].board.now = self.now;
+        self.settle(out, node)
+    }
+
     /// Both of it.
     pub(crate) fn input<O: Outside>(
         &mut self,
@@ -383,6 +404,7 @@ impl<D: Device> Crew<D> {
     }
 
     /// Does what a device wants; whether it has come to rest.
+    #[inline]
     fn obey<O: Outside>(
         &mut self,
         out: &mut O,

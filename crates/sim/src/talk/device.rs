@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use core::fmt;
 use espbench_proto::node::esp_now::board::Board;
-use espbench_proto::node::esp_now::{Input, Node, Output};
+use espbench_proto::node::esp_now::{Frame, Input, Node, Output};
 use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
 
@@ -15,6 +15,13 @@ pub trait Device {
     /// Something happens to it.
     fn handle(&mut self, now: Instant, board: &mut dyn Board, input: Input<'_>);
 
+    /// A frame came off the air: as [`handle`](Self::handle) with [`Input::Frame`]. False where the
+    /// last answer of [`poll`](Self::poll) still holds, so that it need not be called.
+    fn hear(&mut self, now: Instant, board: &mut dyn Board, frame: Frame<'_>) -> bool {
+        self.handle(now, board, Input::Frame(frame));
+        true
+    }
+
     /// What it wants next. `buf` takes what is to be sent or printed.
     fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output;
 }
@@ -22,6 +29,10 @@ pub trait Device {
 impl<const D: usize, const S: usize, const A: usize, const F: usize> Device for Node<D, S, A, F> {
     fn handle(&mut self, now: Instant, board: &mut dyn Board, input: Input<'_>) {
         self.handle(now, board, input);
+    }
+
+    fn hear(&mut self, now: Instant, board: &mut dyn Board, frame: Frame<'_>) -> bool {
+        self.hear(now, board, frame)
     }
 
     fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {
@@ -32,6 +43,10 @@ impl<const D: usize, const S: usize, const A: usize, const F: usize> Device for 
 impl<D: Device + ?Sized> Device for Box<D> {
     fn handle(&mut self, now: Instant, board: &mut dyn Board, input: Input<'_>) {
         (**self).handle(now, board, input);
+    }
+
+    fn hear(&mut self, now: Instant, board: &mut dyn Board, frame: Frame<'_>) -> bool {
+        (**self).hear(now, board, frame)
     }
 
     fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {

@@ -73,7 +73,8 @@ impl Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Idle,
-    Until(Instant),
+    /// Until its time in [`Schedule::due`].
+    Until,
     /// In the lock's queue.
     Wants,
     /// Holds the lock. What arrives for it meanwhile waits: it has a turn when it releases the lock.
@@ -83,6 +84,9 @@ enum State {
 /// The turns.
 #[derive(Clone, Debug)]
 pub struct Schedule {
+    /// When each part has its turn: [`Instant::NEVER`] for one that waits for no time. They stand
+    /// together because the earliest is looked for all the time.
+    due: [Instant; Part::COUNT],
     states: [State; Part::COUNT],
     lock: Deque<Part, { Part::COUNT }>,
     holder: Option<Part>,
@@ -93,7 +97,8 @@ impl Default for Schedule {
     /// Every part is run once at the start.
     fn default() -> Self {
         Self {
-            states: [State::Until(Instant::ZERO); Part::COUNT],
+            due: [Instant::ZERO; Part::COUNT],
+            states: [State::Until; Part::COUNT],
             lock: Deque::new(),
             holder: None,
             next: 0,
@@ -104,9 +109,12 @@ impl Default for Schedule {
 impl Schedule {
     /// The next part whose turn it is at `now`.
     pub fn ready(&mut self, now: Instant) -> Option<Part> {
+        if self.soonest() > now {
+            return None;
+        }
         for step in 0..Part::COUNT {
             let at = (self.next + step) % Part::COUNT;
-            if matches!(self.states[at], State::Until(t) if t <= now) {
+            if self.due[at] <= now && self.states[at] == State::Until {
                 self.next = (at + 1) % Part::COUNT;
                 return Some(Part::ALL[at]);
             }
@@ -114,25 +122,35 @@ impl Schedule {
         None
     }
 
+    #[inline]
+    fn soonest(&self) -> Instant {
+        self.due.iter().fold(Instant::NEVER, |soonest, due| soonest.min(*due))
+    }
+
+    #[inline]
+    fn set(&mut self, part: Part, state: State, due: Instant) {
+        self.states[part as usize] = state;
+        self.due[part as usize] = due;
+    }
+
     /// What a part answered to its turn.
     pub fn answered(&mut self, part: Part, step: Step) {
-        let state = match step {
-            Step::Idle => State::Idle,
-            Step::Until(t) => State::Until(t),
+        let (state, due) = match step {
+            Step::Idle => (State::Idle, Instant::NEVER),
+            Step::Until(t) => (State::Until, t),
             Step::Send => {
                 // Each part waits at most once, so the queue has room for all of them.
                 let _ = self.lock.push_back(part);
-                State::Wants
+                (State::Wants, Instant::NEVER)
             }
         };
-        self.states[part as usize] = state;
+        self.set(part, state, due);
     }
 
     /// Something arrived for a part: it gets a turn, unless it is sending.
     pub fn wake(&mut self, part: Part) {
-        let state = &mut self.states[part as usize];
-        if matches!(state, State::Idle | State::Until(_)) {
-            *state = State::Until(Instant::ZERO);
+        if matches!(self.states[part as usize], State::Idle | State::Until) {
+            self.set(part, State::Until, Instant::ZERO);
         }
     }
 
@@ -143,7 +161,7 @@ impl Schedule {
         }
         let part = self.lock.pop_front()?;
         self.holder = Some(part);
-        self.states[part as usize] = State::Sends;
+        self.set(part, State::Sends, Instant::NEVER);
         Some(part)
     }
 
@@ -152,7 +170,7 @@ impl Schedule {
         let free = self.holder.is_none() && self.lock.is_empty();
         if free {
             self.holder = Some(part);
-            self.states[part as usize] = State::Sends;
+            self.set(part, State::Sends, Instant::NEVER);
         }
         free
     }
@@ -166,7 +184,7 @@ impl Schedule {
     /// The transmission is over: the lock is free again, and its holder, who is given, gets a turn.
     pub fn release(&mut self) -> Option<Part> {
         let part = self.holder.take()?;
-        self.states[part as usize] = State::Until(Instant::ZERO);
+        self.set(part, State::Until, Instant::ZERO);
         Some(part)
     }
 
@@ -179,11 +197,7 @@ impl Schedule {
     /// The earliest instant at which a part has its turn.
     #[must_use]
     pub fn earliest(&self) -> Option<Instant> {
-        let times = self.states.iter().filter_map(|state| match state {
-            State::Until(t) => Some(*t),
-            _ => None,
-        });
-        times.min()
+        Some(self.soonest()).filter(|at| *at != Instant::NEVER)
     }
 }
 

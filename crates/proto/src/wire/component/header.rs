@@ -214,6 +214,7 @@ pub struct Header {
 impl Header {
     /// Reads the header and gives the payload beside it; `None` below 20 bytes.
     #[must_use]
+    #[inline]
     pub fn parse(data: &[u8]) -> Option<(Self, &[u8])> {
         let (head, payload) = data.split_first_chunk::<HEADER_LEN>()?;
         let [kind, size, m0, m1, w0, w1, w2, w3, addresses @ ..] = *head;

@@ -263,7 +263,7 @@ impl<W: Tap> Stage<'_, W> {
             }
             let channel = room.channel(station);
             let input = Frame { data: &data, transmitter: from, receiver: to, rssi, channel };
-            self.act(room, |crew, link| crew.input(link, node, Input::Frame(input)));
+            self.act(room, |crew, link| crew.hear(link, node, input));
         }
         self.ether.pool.take_back(handle, data);
     }
@@ -355,7 +355,7 @@ impl<W: Tap> Host for Stage<'_, W> {
 
     #[inline]
     fn alarm(&mut self, room: &mut Room, station: u32) {
-        self.act(room, |crew, link| crew.input(link, NodeId(station as u16), Input::Tick));
+        self.act(room, |crew, link| crew.wake(link, NodeId(station as u16)));
     }
 
     fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {

@@ -36,7 +36,7 @@ use super::engine::{Action, Counters, Engine, FRAME_MAX, Next, QUEUE};
 use super::schedule::{Part, Schedule};
 use super::security;
 use super::task::{Cx, Event, Outcome, Outgoing, Settings, Shared, Step};
-use super::{Input, Output};
+use super::{Frame, Input, Output};
 use crate::time::{Duration, Instant};
 use crate::wire::mac::Mac;
 
@@ -164,7 +164,9 @@ impl<
     pub fn handle(&mut self, now: Instant, board: &mut dyn Board, input: Input<'_>) {
         let mut cx = Cx { now, board, shared: &mut self.shared };
         match input {
-            Input::Frame(frame) => self.engine.receive(&mut cx, frame),
+            Input::Frame(frame) => {
+                self.engine.receive(&mut cx, frame);
+            }
             Input::Sent { delivered } => self.engine.sent(&mut cx, delivered),
             Input::Refused => self.engine.refused(),
             Input::Console(bytes) => {
@@ -177,6 +179,16 @@ impl<
         self.charge(now);
     }
 
+    /// As [`Node::handle`] with [`Input::Frame`]; false where that changes nothing of what the device
+    /// wants, so that the last answer of [`Node::poll`] still holds. In a room of many devices that
+    /// is the fate of most frames.
+    pub fn hear(&mut self, now: Instant, board: &mut dyn Board, frame: Frame<'_>) -> bool {
+        let mut cx = Cx { now, board, shared: &mut self.shared };
+        let changed = self.engine.receive(&mut cx, frame);
+        self.charge(now);
+        changed
+    }
+
     /// What the device wants next; see the law.
     pub fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {
         for _ in 0..TURNS {
@@ -185,6 +197,7 @@ impl<
             }
             self.charge(now);
             if now < self.busy_until {
+                self.work_ahead(now, board);
                 return Output::WaitUntil(self.busy_until);
             }
             if self.shared.print.has_line() {
@@ -333,6 +346,16 @@ impl<
             Some(Next::Deliver(delivery)) => {
                 self.deliver(now, board, &delivery.with(buf)).map_or(Turn::Took, Turn::Gave)
             }
+        }
+    }
+
+    /// While the processor is at work, what the main task will do next is added to it, if that is
+    /// sure: so the driver has one wait less. The order is that of [`Node::turn`].
+    fn work_ahead(&mut self, now: Instant, board: &mut dyn Board) {
+        if self.handler.is_none() && !self.running.remote() {
+            let mut cx = Cx { now, board, shared: &mut self.shared };
+            self.engine.take_early(&mut cx);
+            self.charge(now);
         }
     }
 

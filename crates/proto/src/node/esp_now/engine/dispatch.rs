@@ -19,7 +19,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         while let Some(entry) = self.queue.front() {
             if entry.kind == Kind::Deliver {
                 if self.queue.take() {
-                    self.work(cx, entry);
+                    work(cx, entry);
                     if cx.shared.busy > Duration::ZERO {
                         return None;
                     }
@@ -90,45 +90,36 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         begun
     }
 
-    /// The work of handing a frame on, before its service sees it.
-    fn work(&self, cx: &mut Cx<'_>, entry: Entry) {
-        let mut head = [0; HEADER_LEN];
-        self.queue.copy_front(0, &mut head);
-        let Some((header, _)) = Header::parse(&head) else { return };
-        let len = usize::from(entry.len).saturating_sub(HEADER_LEN);
-        if len == 0 || !cx.shared.air.listens(header.data_type) {
-            return;
+    /// The main task takes the oldest frame, if it waits to be handed on and nothing else can come
+    /// before it: the work for it, which may be counted together with other work.
+    pub(super) fn take_front(&mut self, cx: &mut Cx<'_>) {
+        if let Some(entry) = self.queue.front()
+            && entry.kind == Kind::Deliver
+            && self.sender.is_free()
+            && self.queue.take()
+        {
+            work(cx, entry);
         }
-        let mut clear = len;
-        if header.config.security {
-            let nonce = if cx.shared.settings.compat.nonce_trails() { NONCE_LEN } else { 0 };
-            if cx.shared.keys.decrypt.is_none() || len <= nonce {
-                return;
-            }
-            cx.spend(Work::Open { bytes: len as u32 });
-            clear = len.saturating_sub(nonce.saturating_add(TAG_LEN));
-        }
-        cx.spend(Work::Dispatch { bytes: clear as u32 });
     }
 
     /// Writes the payload of the oldest entry to `buf`, in clear. `None` if it reaches no service.
     fn open(&mut self, cx: &mut Cx<'_>, entry: Entry, buf: &mut [u8]) -> Option<Delivery> {
-        let mut head = [0; HEADER_LEN];
-        self.queue.copy_front(0, &mut head);
-        let (header, _) = Header::parse(&head)?;
         let mut len = usize::from(entry.len).saturating_sub(HEADER_LEN);
         if len == 0 {
             bump(&mut self.counters.empty);
             return None;
         }
-        if len > buf.len() || !cx.shared.air.listens(header.data_type) {
+        if len > buf.len() || !cx.shared.air.listens(entry.data_type()) {
             bump(&mut self.counters.unclaimed);
             return None;
         }
         self.queue.copy_front(HEADER_LEN, buf);
-        if header.config.security {
+        if entry.is_sealed() {
             len = self.unseal(cx, buf.get_mut(..len)?)?;
         }
+        let mut head = [0; HEADER_LEN];
+        self.queue.copy_front(0, &mut head);
+        let (header, _) = Header::parse(&head)?;
         Some(Delivery::of(&header, entry, len))
     }
 
@@ -166,6 +157,24 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         }
         len
     }
+}
+
+/// The work of handing a frame on, before its service sees it.
+fn work(cx: &mut Cx<'_>, entry: Entry) {
+    let len = usize::from(entry.len).saturating_sub(HEADER_LEN);
+    if len == 0 || !cx.shared.air.listens(entry.data_type()) {
+        return;
+    }
+    let mut clear = len;
+    if entry.is_sealed() {
+        let nonce = if cx.shared.settings.compat.nonce_trails() { NONCE_LEN } else { 0 };
+        if cx.shared.keys.decrypt.is_none() || len <= nonce {
+            return;
+        }
+        cx.spend(Work::Open { bytes: len as u32 });
+        clear = len.saturating_sub(nonce.saturating_add(TAG_LEN));
+    }
+    cx.spend(Work::Dispatch { bytes: clear as u32 });
 }
 
 impl Delivery {

@@ -192,9 +192,16 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         self.queue.len()
     }
 
-    /// A frame came off the air (`espnow_recv_cb`).
-    pub fn receive(&mut self, cx: &mut Cx<'_>, frame: Frame<'_>) {
-        self.take_frame(cx, frame);
+    /// A frame came off the air (`espnow_recv_cb`). False if it changed nothing but counters and the
+    /// time that the processor was busy.
+    pub fn receive(&mut self, cx: &mut Cx<'_>, frame: Frame<'_>) -> bool {
+        self.take_frame(cx, frame)
+    }
+
+    /// The main task rests: it takes what waits next, whose work begins with this. To be called only
+    /// where [`next`](Self::next) would be the next thing done.
+    pub fn take_early(&mut self, cx: &mut Cx<'_>) {
+        self.take_front(cx);
     }
 
     /// The main task goes on: what it has come to. A payload is written to the front of `buf`,

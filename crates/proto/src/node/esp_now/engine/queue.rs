@@ -1,6 +1,7 @@
 //! The event queue of the main task: its entries, and their frames in a ring of bytes.
 
 use crate::time::Instant;
+use crate::wire::component::{DataType, Header};
 use heapless::Deque;
 
 /// Entries of the event queue where nothing else is said (`qsize` of
@@ -30,14 +31,32 @@ pub(super) struct Entry {
     pub(super) rssi: i8,
     /// The channel of the radio.
     pub(super) channel: u8,
+    /// Its type, and whether it is encrypted, in one byte.
+    what: u8,
 }
+
+impl Entry {
+    /// Its type.
+    pub(super) const fn data_type(&self) -> DataType {
+        DataType::from_bits(self.what)
+    }
+
+    /// Whether it is encrypted.
+    pub(super) const fn is_sealed(&self) -> bool {
+        self.what & SEALED != 0
+    }
+}
+
+/// Of [`Entry`]: encrypted.
+const SEALED: u8 = 0x10;
 
 /// What is known of a frame beside its bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Heard {
+pub(super) struct Heard<'a> {
     pub(super) at: Instant,
     pub(super) rssi: i8,
     pub(super) channel: u8,
+    pub(super) header: &'a Header,
 }
 
 /// A queue of frames, bounded in entries and in bytes.
@@ -67,7 +86,7 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
     }
 
     /// Appends a frame; false if it does not fit.
-    pub(super) fn push(&mut self, kind: Kind, frame: &[u8], heard: Heard) -> bool {
+    pub(super) fn push(&mut self, kind: Kind, frame: &[u8], heard: Heard<'_>) -> bool {
         let Ok(len) = u16::try_from(frame.len()) else { return false };
         if self.is_full() || frame.len() > BYTES.saturating_sub(self.used) {
             return false;
@@ -91,7 +110,7 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
 
     /// Appends an entry for the frame of the last one, which is not copied; false if there is no
     /// place.
-    pub(super) fn push_again(&mut self, kind: Kind, heard: Heard) -> bool {
+    pub(super) fn push_again(&mut self, kind: Kind, heard: Heard<'_>) -> bool {
         if self.is_full() {
             return false;
         }
@@ -101,9 +120,12 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
         self.append(kind, len, heard)
     }
 
-    fn append(&mut self, kind: Kind, len: u16, heard: Heard) -> bool {
-        let Heard { at, rssi, channel } = heard;
-        self.entries.push_back(Entry { at, kind, len, frees: len, rssi, channel }).is_ok()
+    fn append(&mut self, kind: Kind, len: u16, heard: Heard<'_>) -> bool {
+        let Heard { at, rssi, channel, header } = heard;
+        let sealed = if header.config.security { SEALED } else { 0 };
+        let what = header.data_type as u8 | sealed;
+        let entry = Entry { at, kind, len, frees: len, rssi, channel, what };
+        self.entries.push_back(entry).is_ok()
     }
 
     /// The oldest entry.
@@ -133,8 +155,14 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
         let Some(entry) = self.entries.pop_front() else { return };
         self.taken = false;
         let frees = usize::from(entry.frees);
-        self.start = self.wrap(self.start.saturating_add(frees));
         self.used = self.used.saturating_sub(frees);
+        // An empty ring begins again where memory is warm.
+        let start = self.wrap(self.start.saturating_add(frees));
+        self.start = if self.used == 0 { 0 } else { start };
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
     }
 
     /// Lets so many entries wait, at most what there is room for.
@@ -161,11 +189,22 @@ fn copy(bytes: &mut [u8], at: usize, part: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::component::FrameConfig;
+    use crate::wire::mac::Mac;
     use std::collections::VecDeque;
     use std::vec;
     use std::vec::Vec;
 
-    const HEARD: Heard = Heard { at: Instant::ZERO, rssi: -40, channel: 1 };
+    const HEADER: Header = Header {
+        data_type: DataType::Data,
+        version: 2,
+        size: 0,
+        magic: 1,
+        config: FrameConfig::UNICAST,
+        dest: Mac::BROADCAST,
+        src: Mac::BROADCAST,
+    };
+    const HEARD: Heard<'_> = Heard { at: Instant::ZERO, rssi: -40, channel: 1, header: &HEADER };
 
     fn front(queue: &Queue<100, 33>) -> Option<Vec<u8>> {
         let mut out = vec![0; usize::from(queue.front()?.len)];

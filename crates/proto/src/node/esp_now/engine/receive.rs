@@ -15,15 +15,17 @@ use crate::wire::mac::Mac;
 type Fate = fn(&mut Counters) -> &mut u32;
 
 impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, FRAME, EVENTS> {
-    pub(super) fn take_frame(&mut self, cx: &mut Cx<'_>, frame: Frame<'_>) {
+    pub(super) fn take_frame(&mut self, cx: &mut Cx<'_>, frame: Frame<'_>) -> bool {
         cx.spend(Work::Receive { bytes: frame.data.len() as u32 });
         bump(&mut self.counters.received);
         self.queue.limit(cx.shared.settings.queue);
-        let fate = match sift(cx, &frame) {
-            Ok((header, payload)) => self.accept(cx, &frame, &header, payload),
-            Err(fate) => fate,
+        let (fate, accepted): (Fate, bool) = match sift(cx, &frame) {
+            Ok((header, payload)) => (self.accept(cx, &frame, &header, payload), true),
+            Err(fate) => (fate, false),
         };
         bump(fate(&mut self.counters));
+        accepted
+            && (!self.queue.is_empty() || !self.acks.is_empty() || cx.shared.print.waiting() > 0)
     }
 
     /// What a frame is for that passed the filters. Only what reaches the end is remembered.
@@ -34,7 +36,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         header: &Header,
         payload: &[u8],
     ) -> Fate {
-        let heard = Heard { at: cx.now, rssi: frame.rssi, channel: frame.channel };
+        let heard = Heard { at: cx.now, rssi: frame.rssi, channel: frame.channel, header };
         let air = &cx.shared.air;
         let enabled = air.listens(header.data_type);
         let mine = header.dest == air.mac;
@@ -64,7 +66,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     }
 
     /// Queues the acknowledgement of a frame (section 2.7): its own header turned round.
-    fn owe_ack(&mut self, cx: &mut Cx<'_>, header: &Header, heard: Heard) {
+    fn owe_ack(&mut self, cx: &mut Cx<'_>, header: &Header, heard: Heard<'_>) {
         let ack = Header {
             data_type: DataType::Ack,
             version: VERSION,
@@ -90,7 +92,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         frame: &Frame<'_>,
         header: &Header,
         payload: &[u8],
-        heard: Heard,
+        heard: Heard<'_>,
     ) -> Result<(bool, Fate), Fate> {
         let air = &mut cx.shared.air;
         let config = &header.config;
@@ -138,7 +140,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         frame: &Frame<'_>,
         header: &Header,
         queued: bool,
-        heard: Heard,
+        heard: Heard<'_>,
     ) -> bool {
         let config = &header.config;
         let wanted = cx.shared.settings.forward
