@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
 use espbench_proto::node::esp_now::Input;
-use espbench_proto::node::esp_now::board::{Board, Work};
+use espbench_proto::node::esp_now::board::Work;
 use espbench_proto::node::esp_now::task::Event;
 use espbench_proto::sample::Sample;
 use espbench_proto::time::Instant;
@@ -183,11 +183,6 @@ impl<D: Device, W: Watch> Fleet<D, W> {
         &self.crew.member(node).samples
     }
 
-    /// Takes the samples of a node.
-    pub fn take_samples(&mut self, node: NodeId) -> Vec<Sample> {
-        core::mem::take(&mut self.crew.members[node.index()].samples)
-    }
-
     /// What a node has done on the air.
     pub fn counters(&self, node: NodeId) -> Counters {
         self.stations[node.index()].counters
@@ -216,20 +211,6 @@ impl<D: Device, W: Watch> Fleet<D, W> {
     pub fn input(&mut self, node: NodeId, input: Input<'_>) -> Result<(), Stuck> {
         let (crew, mut ether) = self.split();
         crew.input(&mut ether, node, input)
-    }
-
-    /// Does something with a device as its application would, with its own clock, and lets it take
-    /// its turns; `None` if it is off.
-    ///
-    /// # Errors
-    /// [`Stuck`].
-    pub fn apply<R>(
-        &mut self,
-        node: NodeId,
-        act: impl FnOnce(&mut D, Instant, &mut dyn Board) -> R,
-    ) -> Result<Option<R>, Stuck> {
-        let (crew, mut ether) = self.split();
-        crew.apply(&mut ether, node, act)
     }
 
     /// Switches a node off and on: what it had in RAM is gone, its board stays. It starts again

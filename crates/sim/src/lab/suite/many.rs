@@ -3,12 +3,13 @@
 use super::Failed;
 use super::desk::{Desk, EVERYBODY, INITIATOR, probes};
 use super::single::{PING_END, flags, pings_most};
-use crate::lab::run::{Joining, Tap};
+use crate::lab::run::{Lab, Tap};
 use crate::talk::NodeId;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_proto::node::esp_now::task::Event;
 use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_proto::time::Instant;
 use espbench_proto::workload::EspNow;
@@ -90,7 +91,8 @@ pub(super) fn ping<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), 
     Ok(())
 }
 
-/// Wi-Fi credentials for all devices, until each light is green or red.
+/// Wi-Fi credentials for all devices, until each light is green: a device that finds no router looks
+/// for one again, so none turns red for good.
 pub(super) fn provisioning<W: Tap>(desk: &mut Desk<'_, W>, _: &EspNow) -> Result<(), Failed> {
     let devices = desk.devices();
     desk.command(INITIATOR, &format!("command {EVERYBODY} \"log -m espnow -l WARN\""))?;
@@ -103,29 +105,18 @@ pub(super) fn provisioning<W: Tap>(desk: &mut Desk<'_, W>, _: &EspNow) -> Result
     let text = format!("provisioning -i {hold} {} {}", router.ssid, router.password);
     desk.command(INITIATOR, &text)?;
     let start = desk.now();
-    let light = |joining| match joining {
-        Joining::Joined(at) | Joining::GivenUp(at) => Some(at),
-        Joining::Idle | Joining::Trying => None,
-    };
-    desk.until(HOLD + JOIN_MOST, |lab| {
-        devices.iter().all(|node| light(lab.joining(*node)).is_some())
-    })?;
-    let lights: Vec<(NodeId, Joining)> =
-        devices.iter().map(|node| (*node, desk.lab.joining(*node))).collect();
-    let is_red = |(_, it): &&(NodeId, Joining)| matches!(it, Joining::GivenUp(_));
-    desk.count("red", lights.iter().filter(is_red).count());
-    let neither = lights.iter().filter(|(_, it)| light(*it).is_none()).count();
-    desk.count("neither-green-nor-red", neither);
+    let green = |lab: &Lab<W>, node: NodeId| lab.joined(node).map(|(at, _)| at);
+    desk.until(HOLD + JOIN_MOST, |lab| devices.iter().all(|node| green(lab, *node).is_some()))?;
+    let served: Served = devices.iter().map(|node| (*node, green(desk.lab, *node))).collect();
     // The clock is stopped when the last light has changed.
-    let last = lights.iter().filter_map(|(_, it)| light(*it)).max();
-    let end = last.filter(|_| neither == 0).unwrap_or_else(|| desk.now());
-    let served: Served = lights
-        .iter()
-        .map(|(node, it)| match it {
-            Joining::Joined(at) => (*node, Some(*at)),
-            _ => (*node, None),
-        })
-        .collect();
+    let all = served.iter().all(|(_, at)| at.is_some());
+    let last = served.iter().filter_map(|(_, at)| *at).max();
+    let end = last.filter(|_| all).unwrap_or_else(|| desk.now());
+    let given = |node: &NodeId| {
+        desk.lab.events(*node).iter().any(|(_, event)| matches!(event, Event::Provisioned(_)))
+    };
+    let without = devices.iter().filter(|node| !given(node)).count();
+    desk.count("without-credentials", without);
     record_job(desk, (start, end), 0, &served);
     Ok(())
 }

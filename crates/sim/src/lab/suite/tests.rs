@@ -3,11 +3,9 @@
 use super::*;
 use crate::lab::profile::{Cost, Profile};
 use crate::lab::scene::{Device, Environment, Point, Router, Scene};
-use crate::radio::Chip;
 use crate::radio::mode::{Hr, Mode};
 use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::ToString as _;
 use alloc::sync::Arc;
 use espbench_proto::node::esp_now::device::Setup;
 use espbench_proto::node::esp_now::print::Level;
@@ -44,38 +42,30 @@ impl Record for Kept {
     }
 }
 
+/// A profile whose times are round, whatever the built-in one is fitted to.
 fn profile() -> Arc<Profile> {
     let us = |us: u64| Cost { fixed_ns: us * 1000, ..Cost::default() };
+    let base = Library::built_in().profile("esp32").unwrap();
     Arc::new(Profile {
-        name: "test".into(),
-        chip_name: "esp32".into(),
-        chip: Chip::Esp32,
         receive: us(50),
         dispatch: us(100),
         transmit: us(100),
         send_latency: us(0),
         sent_latency: us(0),
         seal: us(100),
-        open: us(100),
+        open: us(110),
         key_pair: us(10_000),
         shared_secret: us(20_000),
         hash: us(10),
         erase: us(1000),
         write: us(100),
         read: us(10),
-        uart_baud: 115_200,
-        uart_fifo: 128,
         tick_hz: 1000,
-        tx_buffers: 32,
-        rx_buffers: 32,
-        tx_power_dbm: 20.0,
-        attempts: 7,
-        window: (15, 1023),
         hop: Duration::from_micros(100),
         boot: Duration::from_millis(500),
         join: Duration::from_secs(1),
         scan_dwell: Duration::from_millis(120),
-        sources: Vec::new(),
+        ..(*base).clone()
     })
 }
 
@@ -116,13 +106,9 @@ fn room(work: &EspNow) -> Scene {
         name: "test".into(),
         title: String::new(),
         environment: Environment {
-            name: "office".into(),
             exponent: 2.0,
             shadow_db: 0.0,
-            energy_dbm: -62.0,
-            detect_db: 4.0,
-            capture_db: Some(10.0),
-            sources: Vec::new(),
+            ..Library::built_in().environment("free-space").unwrap().environment
         },
         devices,
         routers: [router].into(),
@@ -264,7 +250,7 @@ fn the_reports_labs_can_do_the_reports_tests() {
         assert_eq!(scene.devices.len(), usize::from(devices) + 1);
     }
     let ping = cell(EspNowTest::Ping);
-    let error = check(&ping, &library, Some("nowhere")).unwrap_err().to_string();
+    let error = format!("{}", check(&ping, &library, Some("nowhere")).unwrap_err());
     assert!(error.contains("nowhere") && error.contains("two-boards"), "{error}");
 }
 
