@@ -144,7 +144,6 @@ pub fn report(facts: &RunFacts, answer: &Answer) -> Report {
         truth: None,
         overhead: None,
         stored: None,
-        truth: None,
     }
 }
 
