@@ -29,11 +29,13 @@ impl<
         }
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         let it = &mut self.parts.services;
-        // Its type has had three numbers; in old releases it was that of the time, too.
+        // Its type has had three numbers. In releases that know nothing of time it is what is
+        // that of the time later.
         if frame.data_type == cx.shared.settings.compat.iperf_type() {
             it.iperf.receive(&mut cx, frame);
             let inside = it.iperf.is_responder();
             self.given(Part::Iperf, inside);
+            return None;
         }
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         let it = &mut self.parts.services;

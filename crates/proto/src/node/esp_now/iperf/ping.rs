@@ -218,7 +218,8 @@ impl Ping {
                 let wait = cx.shared.settings.tick.delay_ms(cx.now, TIMEOUT_MS);
                 self.phase = Phase::Waiting(wait);
             }
-            return None;
+            // The line is out before the clock is read for the next ping.
+            return Some(Step::Until(cx.now));
         }
         if cx.now < until {
             return Some(Step::Until(until));
@@ -227,7 +228,7 @@ impl Ping {
         cx.log(Level::Warn, TAG, format_args!("seq={seq} Destination Host Unreachable"));
         self.seq = self.seq.saturating_add(1);
         self.phase = Phase::Next;
-        None
+        Some(Step::Until(cx.now))
     }
 
     fn answered(&mut self, cx: &mut Cx<'_>, setup: &Setup, heard: &Heard) {
