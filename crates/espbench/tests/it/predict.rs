@@ -33,7 +33,17 @@ fn the_number_of_threads_does_not_change_the_answer() {
 /// The answer lies in its interval, and the curve crosses the limit there.
 #[test]
 fn the_fleet_is_where_the_curve_crosses_the_limit() {
-    let args = ["fleet", "--every", "100ms", "--most", "100", "--mode", "broadcast", "--max-loss"];
+    let args = [
+        "fleet",
+        "--every",
+        "100ms",
+        "--most",
+        "100",
+        "--mode",
+        "broadcast",
+        "--bare",
+        "--max-loss",
+    ];
     let report = predict(&[&args[..], &["5%"]].concat(), "json");
     let (best, low, high) = value(&report, "largest_fleet", None);
     let (low, high) = (low.as_f64().unwrap(), high.as_f64().unwrap());
