@@ -10,6 +10,7 @@ mod layers;
 mod listen;
 mod mqtt;
 mod page;
+mod predict;
 mod record;
 mod report;
 mod sim;

@@ -161,3 +161,69 @@ fn fleet_cell(answer: &Answer, id: &Identity) -> Option<Cell> {
     let cell = estimate.into_cell(id, "devices", crate::cell::Origin::Simulated);
     Some(Cell { variant, ..cell })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Origin;
+    use crate::predict::point::Setting;
+    use crate::predict::{Air, Trial};
+
+    /// Two rooms of so many devices, whose messages take longer the more there are.
+    fn point(devices: u32) -> Point {
+        let trial = |lost: u64| Trial {
+            messages: 1000,
+            lost: [(espbench_proto::sample::Cause::Collision, lost)].into(),
+            latency_ms: (lost..1000).map(|i| f64::from(devices) + i as f64 * 0.01).collect(),
+            stages_ns: [0, 1, 2, 3, 4, 5],
+            air: Air { window_ns: 10_000_000_000, busy_ns: 1_000_000_000, ..Air::default() },
+        };
+        let lost = u64::from(devices);
+        let setting = Setting { devices, rate: "1M".into(), kbit_s: 1000, ..Setting::default() };
+        Point::of(setting, &[trial(lost), trial(lost + 1)])
+    }
+
+    fn answer(question: Question) -> Answer {
+        Answer {
+            question,
+            shared: "100 B every 1 s".into(),
+            payload_bytes: 100,
+            points: alloc::vec![point(10), point(40)],
+            notes: Vec::new(),
+            stopped: true,
+        }
+    }
+
+    #[test]
+    fn a_fleet_is_told_with_its_uncertainty() {
+        let limits = Limits { loss: Some(0.02), p99_ms: None };
+        let largest = Largest { surely: Some(8), best: Some(10), at_most: Some(13), open: false };
+        let answer = answer(Question::Fleet(limits, largest));
+        let lines = answer.sentences();
+        assert_eq!(
+            lines[0],
+            "Simulated: the largest fleet that keeps loss at most 2 % has 10 devices; the \
+             intervals allow from 8 to 13."
+        );
+        assert!(lines[1].starts_with("With 40 it breaks the limit of loss: Loss is by collisions"));
+        assert!(lines[2].contains("stopped"));
+        let report = report(&RunFacts::default(), &answer);
+        let cell = &report.cells[0];
+        assert_eq!(cell.id.metric, "largest_fleet");
+        assert_eq!((cell.value, cell.ci_low, cell.ci_high), (Some(10.0), Some(8.0), Some(13.0)));
+        assert!(report.cells.iter().all(|cell| cell.origin == Origin::Simulated));
+    }
+
+    #[test]
+    fn every_table_and_figure_says_that_it_is_simulated() {
+        for question in [Question::Nodes, Question::Phy] {
+            let report = report(&RunFacts::default(), &answer(question));
+            assert!(!report.tables.is_empty() && report.figures.len() >= 3);
+            assert!(report.tables.iter().all(|it| it.title.ends_with("(simulated)")));
+            assert!(report.figures.iter().all(|it| it.title.ends_with("(simulated)")));
+            for table in &report.tables {
+                assert!(table.rows.iter().all(|row| row.len() == table.columns.len()));
+            }
+        }
+    }
+}

@@ -145,7 +145,8 @@ fn rates(answer: &Answer) -> Table {
     table.notes.push(
         "Throughput of one: payload that one device alone gets through when it always sends. Range: \
          the distance at which nine in ten such frames still arrive, by the chip's sensitivity and \
-         the environment's path loss, without shadowing and without anybody else."
+         the environment's path loss, without shadowing and without anybody else; behind walls it is \
+         much less, so read ranges as ratios between rates."
             .into(),
     );
     table
