@@ -2,6 +2,7 @@
 
 use espbench_sim::talk::script::{Statement, parse};
 use espbench_sim::talk::terminal::{LINE_MAX, Terminal};
+use espbench_proto::time::Instant;
 
 /// A script: the first byte is the number of nodes. Reading it ends; what is read names only nodes
 /// that there are, and what is not says where and what would do.
@@ -38,6 +39,7 @@ pub fn talk_script(data: &[u8]) {
 pub fn talk_terminal(data: &[u8]) {
     let mut terminal = Terminal::default();
     let (mut commands, mut typed) = (0, 0);
+    let mut due = Instant::ZERO;
     for byte in data {
         match byte {
             0xF1 => {
@@ -46,11 +48,14 @@ pub fn talk_terminal(data: &[u8]) {
             }
             0xF2 => {
                 let ready = terminal.is_ready();
-                let begun = terminal.begin().is_some();
+                let begun = terminal.begin(due).map(|(_, at)| due = at).is_some();
                 assert!(ready || !begun, "nothing is typed without a prompt");
                 typed += usize::from(begun);
             }
-            0xF3 => terminal.entered(),
+            0xF3 => {
+                due = terminal.echoed(due).unwrap_or(due);
+                assert!(!terminal.enters(due) || !terminal.enters(due), "one carriage return");
+            }
             0xF4 => terminal.reset(),
             0xF5 => {
                 let had = terminal.has_answers();

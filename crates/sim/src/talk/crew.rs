@@ -7,7 +7,7 @@
 use super::board::{MemoryBoard, POWER_ON, SOFTWARE};
 use super::device::{Birth, Device, NodeId};
 use super::note::{Note, Watch};
-use super::terminal::{PAUSE, Terminal};
+use super::terminal::Terminal;
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec;
@@ -344,7 +344,9 @@ impl<D: Device> Crew<D> {
             },
             Cue::Type => self.begin_typing(out, node),
             Cue::Enter => {
-                member.terminal.entered();
+                if !member.terminal.enters(self.now) {
+                    return Ok(());
+                }
                 self.input(out, node, Input::Console(b"\r"))
             }
         }
@@ -373,9 +375,10 @@ impl<D: Device> Crew<D> {
     fn begin_typing<O: Outside>(&mut self, out: &mut O, node: NodeId) -> Result<(), Stuck> {
         let now = self.now;
         let member = &mut self.members[node.index()];
-        let Some(text) = member.terminal.begin().map(String::from) else { return Ok(()) };
+        let Some((text, due)) = member.terminal.begin(now) else { return Ok(()) };
+        let text = String::from(text);
         out.watch().note(now, &Note::Typed { node, text: &text });
-        out.schedule(now + PAUSE, node, member.life, Cue::Enter);
+        out.schedule(due, node, member.life, Cue::Enter);
         self.input(out, node, Input::Console(text.as_bytes()))
     }
 
@@ -492,6 +495,9 @@ impl<D: Device> Crew<D> {
             member.lines.push(Printed { at: now, text: line.text });
             self.printed += 1;
             self.news += 1;
+        }
+        if let Some(due) = member.terminal.echoed(now) {
+            out.schedule(due, node, member.life, Cue::Enter);
         }
         if member.terminal.has_answers() {
             out.schedule(now, node, member.life, Cue::Answer);

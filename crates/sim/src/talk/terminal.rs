@@ -11,10 +11,14 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_proto::time::Instant;
 
 /// Between a command and its carriage return. Less than 30 ms counts as pasted, and the line
 /// editor of ESP-IDF 4.4 then takes the return as text.
 pub const PAUSE: Duration = Duration::from_millis(40);
+
+/// How long the echo of a command is waited for before its carriage return is sent all the same.
+pub const NO_ECHO: Duration = Duration::from_secs(1);
 
 /// Columns that the terminal claims to have; `ESC [ 999 C` goes to the last.
 pub const COLUMNS: usize = 80;
@@ -56,6 +60,9 @@ pub struct Terminal {
     answers: Vec<u8>,
     commands: VecDeque<String>,
     typed: String,
+    /// When the carriage return is due.
+    enter_at: Option<Instant>,
+    echo_seen: bool,
 }
 
 impl Terminal {
@@ -183,20 +190,40 @@ impl Terminal {
         self.ready && !self.typing
     }
 
-    /// The next command, to be sent now if the device is ready for it. [`PAUSE`] later a carriage
-    /// return follows, and [`entered`](Self::entered).
-    pub fn begin(&mut self) -> Option<&str> {
+    /// The next command, to be sent now if the device is ready for it, and when its carriage return
+    /// is due if no echo comes ([`echoed`](Self::echoed)).
+    pub fn begin(&mut self, now: Instant) -> Option<(&str, Instant)> {
         if !self.is_ready() {
             return None;
         }
         self.typed = self.commands.pop_front()?;
         (self.ready, self.typing) = (false, true);
-        Some(&self.typed)
+        let due = now + NO_ECHO;
+        self.enter_at = Some(due);
+        Some((&self.typed, due))
     }
 
-    /// The carriage return is being sent.
-    pub const fn entered(&mut self) {
-        (self.typing, self.entered) = (false, true);
+    /// When the carriage return is due, once, after what is typed has come back whole: [`PAUSE`]
+    /// later. A device that is at work reads what was typed only when it is done, and takes a
+    /// carriage return that comes with it for pasted text.
+    pub fn echoed(&mut self, now: Instant) -> Option<Instant> {
+        let due = now + PAUSE;
+        let whole = self.shown.ends_with(self.typed.as_bytes());
+        let earlier = self.enter_at.is_some_and(|at| due < at) && !self.echo_seen;
+        (self.typing && whole && earlier).then(|| {
+            (self.enter_at, self.echo_seen) = (Some(due), true);
+            due
+        })
+    }
+
+    /// Whether the carriage return is to be sent now.
+    pub fn enters(&mut self, now: Instant) -> bool {
+        let due = self.typing && self.enter_at == Some(now);
+        if due {
+            (self.typing, self.entered, self.echo_seen) = (false, true, false);
+            self.enter_at = None;
+        }
+        due
     }
 
     /// The device was reset: nothing stands on the line, and what was half typed is gone. Queued
@@ -233,11 +260,16 @@ mod tests {
         assert_eq!(terminal.take_answers().as_deref(), Some(&b"\x1b[1;1R"[..]));
         lines(&mut terminal, "\x1b[999C\x1b[6n\0");
         assert_eq!(terminal.take_answers().as_deref(), Some(&b"\x1b[1;80R"[..]));
-        assert_eq!(terminal.begin(), None, "no prompt yet");
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        assert_eq!(terminal.begin(at(0)), None, "no prompt yet");
         lines(&mut terminal, "\x1b[79Desp32c3> ");
-        assert_eq!(terminal.begin(), Some("help"));
-        assert_eq!(terminal.pending(), 1);
-        terminal.entered();
+        assert_eq!(terminal.begin(at(0)), Some(("help", at(1000))));
+        assert_eq!((terminal.pending(), terminal.echoed(at(3))), (1, None));
+        lines(&mut terminal, "help");
+        assert_eq!(terminal.echoed(at(5)), Some(at(45)), "a device at work answers late");
+        assert_eq!(terminal.echoed(at(6)), None);
+        assert!(!terminal.enters(at(40)) && terminal.enters(at(45)));
+        assert!(!terminal.enters(at(1000)), "once");
         lines(&mut terminal, "\r\x1b[0Kesp32c3> ");
         assert!(!terminal.is_ready(), "the line is drawn once more");
         let echo: Vec<Line> = "help\r\n".bytes().filter_map(|b| terminal.feed(b)).collect();
