@@ -4,3 +4,4 @@
 
 mod ping;
 mod rig;
+mod traffic;
