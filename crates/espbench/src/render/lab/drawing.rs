@@ -66,6 +66,15 @@ impl Map {
     fn right(&self) -> f64 {
         self.x(self.view.right)
     }
+
+    /// Whether the markers of a party would hide each other.
+    fn is_dense(&self, spots: &[Spot], party: usize) -> bool {
+        let of: Vec<Spot> = spots.iter().filter(|it| it.party == party).copied().collect();
+        let view = View::of(&of);
+        // A marker needs 8 by 8.
+        let area = (view.width() * self.scale + 8.0) * (view.depth() * self.scale + 8.0);
+        area < 64.0 * of.len() as f64
+    }
 }
 
 /// Draws some spots.
@@ -74,8 +83,11 @@ pub(super) fn draw(room: &Room<'_>, spots: &[Spot], title: &str) -> Drawn {
     let mut body = grid(&map);
     deaf(&mut body, room, spots, &map);
     // The initiator lies on top.
+    let dense: Vec<bool> =
+        (0..room.survey.parties.len()).map(|it| map.is_dense(spots, it)).collect();
     for spot in spots.iter().rev() {
-        one(&mut body, room, spot, &map);
+        let small = dense.get(spot.party).is_some_and(|dense| *dense);
+        one(&mut body, room, spot, &map, small);
     }
     names(&mut body, room, spots, &map);
     Drawn { height: map.bottom + BELOW, title: format!("{}: {title}", room.scene.name), body }
@@ -154,7 +166,7 @@ fn look(room: &Room<'_>, party: usize) -> (String, usize) {
     }
 }
 
-fn one(out: &mut String, room: &Room<'_>, spot: &Spot, map: &Map) {
+fn one(out: &mut String, room: &Room<'_>, spot: &Spot, map: &Map, small: bool) {
     let name = room.survey.parties.get(spot.party).map_or("", |it| it.name.as_str());
     let at = spot.at;
     let (class, place) = look(room, spot.party);
@@ -162,7 +174,15 @@ fn one(out: &mut String, room: &Room<'_>, spot: &Spot, map: &Map) {
         "{name}, station {}: {:.2}, {:.2}, {:.2} m",
         spot.number, at.x, at.y, at.z
     ));
-    out.push_str(&marker(place, &class, map.x(at.x), map.y(at.y), &title));
+    let (x, y) = (map.x(at.x), map.y(at.y));
+    if small {
+        let _ = write!(
+            out,
+            "<circle class=\"b {class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"1\"><title>{title}</title></circle>"
+        );
+    } else {
+        out.push_str(&marker(place, &class, x, y, &title));
+    }
 }
 
 /// A part of the drawing that something covers.
