@@ -1,7 +1,7 @@
 //! Plans: what they expand to, and what is said of those that make no sense.
 
 use espbench_measure::plan::{Plan, Set, defaults, label, print};
-use espbench_proto::workload::{EchoFormat, MqttMode, Workload};
+use espbench_proto::workload::{EchoFormat, EspNow, EspNowCast, EspNowTest, MqttMode, Workload};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -116,6 +116,16 @@ fn mistakes_are_told_with_place_and_remedy() {
         "name = \"x\"\n[[measure]]\nkind = \"mqtt-rate\"\noffered = \"listen\"\ncount = 5",
         "name = \"x\"\n[[measure]]\nkind = \"mqtt-rate\"\noffered = \"search 9 /s to 3 /s\"",
         "name = \"x\"\n[measure]\nkind = \"udp-echo\"",
+        "name = \"x\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"pong\"",
+        "name = \"x\"\n[[measure]]\nkind = \"esp-now\"\ncast = \"broadcast3\"",
+        "name = \"x\"\n[[measure]]\nkind = \"esp-now\"\ncast = \"broadcast 900\"",
+        "name = \"x\"\n[[measure]]\nkind = \"esp-now\"\nsize = [10, 231]",
+        "name = \"x\"\n[[measure]]\nkind = \"esp-now\"\nsize = 230\nencrypted = true",
+        "name = \"x\"\n[[measure]]\nkind = \"esp-now\"\ndevices = 3",
+        "name = \"x\"\n[[measure]]\nkind = \"esp-now\"\ndistance = 3",
+        "name = \"x\"\n[[measure]]\nkind = \"esp-now\"\ndistance = \"3 ms\"",
+        "name = \"x\"\n[[measure]]\nkind = \"esp-now\"\ndistance = \"3 m to 1 m\"",
+        "name = \"x\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"ota\"\ncast = \"broadcast\"",
         "name = \"x\"\n[[measure]]\nkind = \"iperf\"\n[[threshold]]\nmax = \"3 ms\"",
         "name = \"x\"\n[[measure]]\nkind = \"iperf\"\n[[threshold]]\nmetric = \"loss\"",
         "name = \"x\"\n[[measure]]\nkind = \"iperf\"\n[[threshold]]\nmetric = \"loss\"\nmax = \"a lot\"",
@@ -146,13 +156,48 @@ fn a_set_of_plans_reads_back_and_counts_lines_through() {
 
 #[test]
 fn every_default_has_a_label_and_prints_as_a_plan() {
-    for kind in ["udp-echo", "iperf", "tcp-rate", "mqtt-rate"] {
+    for kind in ["udp-echo", "iperf", "tcp-rate", "mqtt-rate", "esp-now"] {
         let workload = defaults(kind).unwrap();
         assert!(label(&workload).starts_with(kind));
         let text = print("flags", 3, &[workload]);
         assert_eq!(Plan::parse(&text).unwrap().workloads, [workload]);
     }
     assert_eq!(defaults("espnow"), None);
+}
+
+/// Each test, and whether it has a choice of sending, many devices, and always encryption.
+const TESTS: [(EspNowTest, bool, bool, bool); 8] = [
+    (EspNowTest::OneWay, true, false, false),
+    (EspNowTest::Ping, true, false, false),
+    (EspNowTest::Throughput, true, false, false),
+    (EspNowTest::Crypto, true, true, true),
+    (EspNowTest::MultiPing, true, true, false),
+    (EspNowTest::Ota, false, true, false),
+    (EspNowTest::Handshake, false, true, false),
+    (EspNowTest::Provisioning, false, true, false),
+];
+
+/// What the report has for a test, where a plan says no more.
+#[test]
+fn esp_now_plans_leave_out_what_the_report_has() {
+    let text = "name = \"x\"\n[[measure]]\nkind = \"esp-now\"\n\
+                test = [\"one-way\", \"ping\", \"multi-ping\", \"ota\", \"crypto\"]\n";
+    let works = Plan::parse(text).unwrap().workloads;
+    let told: Vec<(u32, u32, bool)> = works
+        .iter()
+        .filter_map(|w| match w {
+            Workload::EspNow(w) => Some((w.size, w.count, w.encrypted)),
+            _ => None,
+        })
+        .collect();
+    let wanted = [
+        (230, 10, false),
+        (230, 10_000, false),
+        (230, 100, false),
+        (1_029_248, 10_000, false),
+        (226, 10_000, true),
+    ];
+    assert_eq!(told, wanted);
 }
 
 proptest! {
@@ -171,6 +216,29 @@ proptest! {
         let plan = Plan::parse(&print(&name, 9, &workloads)).unwrap();
         prop_assert_eq!(plan.workloads, workloads);
         prop_assert_eq!(plan.name, name);
+    }
+
+    #[test]
+    fn printed_esp_now_plans_read_back(
+        test in 0_usize..8, copies in proptest::option::of(0_u8..=31), ack: bool, size in 10_u32..=226,
+        count in 1_u32..100_000, devices in 1_u16.., near in 0.01_f32..50.0, far in 0.0_f32..50.0,
+        encrypted: bool, ms in 10_u64..10_000_000,
+    ) {
+        let cast = copies.map_or(EspNowCast::Unicast, |copies| EspNowCast::Broadcast { copies, ack });
+        let (test, casting, many, sealed) = TESTS[test];
+        let work = EspNow {
+            test,
+            cast: if casting { cast } else { EspNowCast::Unicast },
+            size,
+            count,
+            time: Duration::from_millis(ms),
+            devices: if many { devices } else { 1 },
+            distance_m: (near, near + far),
+            encrypted: encrypted || sealed,
+        };
+        let plan = Plan::parse(&print("x", 9, &[Workload::EspNow(work)])).unwrap();
+        prop_assert!(label(&plan.workloads[0]).starts_with("esp-now "));
+        prop_assert_eq!(plan.workloads, [Workload::EspNow(work)]);
     }
 
     #[test]

@@ -171,6 +171,7 @@ fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {
     tables.extend(table::mqtt_rate::tables(material));
     tables.extend(table::esp_now::tables(material));
     tables.extend(table::findings::table(material));
+    tables.extend(table::findings::consoles(material));
     tables.extend(table::compared::table(material, comparisons));
     tables
 }

@@ -1,17 +1,50 @@
 //! What was found that is not a number: the peer's version, the segmentation that was used.
 
 use super::{Column, Table};
+use crate::report::digest::Digest;
 use crate::report::digest::Material;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+
+/// Whether [`consoles`] has it: it differs from cell to cell.
+fn is_told(digest: &Digest, name: &str) -> bool {
+    digest.workload.kind() == "esp-now" && (name == "seed" || name.starts_with("printed"))
+}
+
+/// The seed of each ESP-NOW cell, and what the consoles printed at its end; of several repetitions
+/// that of the first.
+pub(crate) fn consoles(material: &Material<'_>) -> Option<Table> {
+    let row = |digest: &&Digest| {
+        let printed: Vec<&str> = digest
+            .facts
+            .iter()
+            .filter(|(name, _)| name.starts_with("printed"))
+            .map(|(_, text)| text.as_str())
+            .collect();
+        let told = digest.facts.keys().any(|name| is_told(digest, name));
+        let printed = (!printed.is_empty()).then(|| printed.join("; "));
+        told.then(|| {
+            alloc::vec![Some(digest.place.clone()), digest.facts.get("seed").cloned(), printed]
+        })
+    };
+    let rows: Vec<_> = material.digests.iter().filter_map(|d| row(&d)).collect();
+    (!rows.is_empty()).then(|| Table {
+        id: "consoles".into(),
+        section: "losses".into(),
+        title: "Seeds, and what the consoles printed".into(),
+        columns: ["cell", "seed", "printed"].map(Column::words).into(),
+        rows,
+        notes: Vec::new(),
+    })
+}
 
 /// The findings; those of several cells that agree stand in one row.
 pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
     let mut rows: Vec<(&str, &str, &str, String, usize)> = Vec::new();
     for digest in material.digests {
         let kind = digest.workload.kind();
-        for (name, value) in &digest.facts {
+        for (name, value) in digest.facts.iter().filter(|(name, _)| !is_told(digest, name)) {
             match rows.iter_mut().find(|r| (r.0, r.1, r.2) == (kind, name, value)) {
                 Some(row) => row.4 += 1,
                 None => rows.push((kind, name, value, digest.place.clone(), 1)),

@@ -15,6 +15,8 @@ const PAYLOAD: u32 = 230;
 const SEALED: u32 = 226;
 /// A message of `espnow_iperf` begins with its type and its number.
 const LEAST: u32 = 8;
+/// Copies that the component's header has room to say: five bits.
+const COPIES: u8 = 31;
 /// Bytes of the report's image.
 const IMAGE: u32 = 1_029_248;
 /// The partition of the largest flash that ESP-IDF's table tool makes is smaller.
@@ -162,8 +164,8 @@ fn cast(text: &str) -> Result<EspNowCast, String> {
         digits if rest.starts_with(' ') => digits
             .parse()
             .ok()
-            .filter(|n| (1..=u8::MAX).contains(n))
-            .ok_or_else(|| format!("`{digits}` copies: {FORMS}; up to {} copies", u8::MAX))?,
+            .filter(|n| (1..=COPIES).contains(n))
+            .ok_or_else(|| format!("`{digits}` copies: {FORMS}; up to {COPIES} copies"))?,
         _ => return Err(wrong()),
     };
     Ok(EspNowCast::Broadcast { copies, ack })
