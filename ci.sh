@@ -3,13 +3,13 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-STEPS=(peers fmt clippy doc test layers nostd riscv fuzz sizes)
+STEPS=(peers fmt clippy doc test layers nostd riscv fuzz ns3 sizes)
 
 # Real programs that the tests talk to. In CI they are installed, and one that is missing fails.
 peers() {
     [ "${CI:-}" = true ] || return 0
     local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf chromium python3 util-linux g++
-        rustc-web cargo-web rust-web-src binutils)
+        rustc-web cargo-web rust-web-src binutils libns3-dev pkg-config)
     local missing=()
     for package in "${packages[@]}"; do
         dpkg -s "$package" >/dev/null 2>&1 || missing+=("$package")
@@ -38,6 +38,15 @@ riscv() { ci/riscv.sh; }
 
 # Every fuzz target over its corpus, then for a short time.
 fuzz() { ci/fuzz.sh 5; }
+
+# The medium beside ns-3: throughput within 2 %.
+ns3() {
+    if [ "${CI:-}" != true ] && ! pkg-config --exists ns3-wifi 2>/dev/null; then
+        echo "skipped: ns-3 is not installed (apt-get install libns3-dev pkg-config)" >&2
+        return 0
+    fi
+    bench/ns3/run.sh --quick
+}
 
 # File lengths: 600 lines is a stop.
 sizes() { ci/sizes.sh; }

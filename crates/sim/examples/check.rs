@@ -4,6 +4,7 @@
 //!     check NAME SECONDS [SEED]
 //!     check --for-ns3 NAME SECONDS    the room as room.cc reads it
 //!     check --list
+//!     check --table                   all models, as `espbench lab check` prints them
 
 mod common;
 
@@ -16,6 +17,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words[..] {
         ["--list"] => Scenario::all().iter().for_each(|it| println!("{}", it.name)),
+        ["--table"] => print!("{}", espbench_sim::check::table::table(1)),
         ["--for-ns3", name, seconds] => {
             let (Some(room), Ok(seconds)) = (Scenario::named(name), seconds.parse()) else {
                 return usage();
@@ -37,7 +39,7 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: check NAME SECONDS [SEED] | --for-ns3 NAME SECONDS | --list");
+    eprintln!("usage: check NAME SECONDS [SEED] | --for-ns3 NAME SECONDS | --list | --table");
     ExitCode::from(2)
 }
 

@@ -157,7 +157,7 @@ impl Links {
         if let Lists::Lazy { made, floor_dbm, dbm } = &self.lists
             && made.get(from as usize).is_some_and(Option::is_none)
         {
-            let power = (from != to).then(|| (dbm.0)(from, to))?;
+            let power = (from != to && to < self.stations).then(|| (dbm.0)(from, to))?;
             return (power >= *floor_dbm).then(|| Link::new(to, power));
         }
         self.parts(from).into_iter().find_map(|list| {

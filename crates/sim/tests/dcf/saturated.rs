@@ -25,7 +25,7 @@ fn as_the_model(name: &str, is: Counts, model: Answer) {
 #[test]
 fn broadcast_as_the_model() {
     for (stations, seconds) in
-        [(1, 200), (2, 4000), (5, 2000), (10, 1500), (20, 1500), (50, 1500), (100, 2000)]
+        [(1, 200), (2, 4000), (5, 2000), (10, 1500), (20, 1500), (50, 1000), (100, 600)]
     {
         let name = format!("broadcast by {stations}");
         let is = run(&Scenario::broadcast(stations), 1, seconds);
@@ -40,7 +40,7 @@ fn broadcast_as_the_model() {
 #[test]
 fn unicast_as_the_model() {
     for (senders, seconds) in
-        [(1, 200), (2, 4000), (5, 2000), (10, 2000), (20, 1200), (50, 1200), (100, 1000)]
+        [(1, 200), (2, 4000), (5, 2000), (10, 2000), (20, 1200), (50, 1000), (100, 500)]
     {
         let name = format!("unicast by {senders}");
         let is = run(&Scenario::unicast(senders), 1, seconds);

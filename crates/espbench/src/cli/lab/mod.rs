@@ -1,5 +1,6 @@
 //! `espbench lab`: the rooms of the simulator.
 
+mod check;
 mod list;
 mod profile;
 mod show;
@@ -16,6 +17,8 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
+    /// The medium beside what equations and ns-3 say of it
+    Check(check::Args),
     /// The built-in labs, profiles and environments
     List,
     /// Draw a lab: plan, groups, links, who cannot hear whom
@@ -30,6 +33,7 @@ enum What {
 /// A file is wrong or cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.what {
+        What::Check(args) => check::run(args)?,
         What::List => list::run()?,
         What::Show(args) => show::run(args)?,
         What::Profile(args) => profile::run(args)?,
