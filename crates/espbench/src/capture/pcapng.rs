@@ -94,7 +94,7 @@ impl<W: Write> Writer<W> {
         self.block(INTERFACE)
     }
 
-    /// Tells the names of addresses.
+    /// Tells the names of addresses. Not every reader takes them: tshark 4.0 passes over them.
     pub(super) fn names<'a>(
         &mut self,
         names: impl Iterator<Item = (Mac, &'a str)>,

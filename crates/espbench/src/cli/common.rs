@@ -122,9 +122,21 @@ pub struct MeasureArgs {
     /// Seed of everything random in the run and in its statistics [default: 1, or the plan's]
     #[arg(long)]
     pub seed: Option<u64>,
+    /// Write the air of the virtual lab to this file, as pcapng with radiotap, for Wireshark and
+    /// tshark; one file for each cell, with its number, where there are several
+    #[arg(long, value_name = "FILE")]
+    pub pcap: Option<PathBuf>,
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+impl MeasureArgs {
+    /// How to reach a target with these flags.
+    #[must_use]
+    pub fn access(&self) -> Access {
+        Access { capture: self.pcap.clone(), ..self.site.access() }
+    }
 }
 
 impl StoreArgs {

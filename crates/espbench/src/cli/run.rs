@@ -96,7 +96,7 @@ fn list() -> anyhow::Result<ExitCode> {
 }
 
 fn target(args: &Args, names: &[String]) -> anyhow::Result<Box<dyn Target>> {
-    let mut access = args.measure.site.access();
+    let mut access = args.measure.access();
     access.local_port = args.local_port;
     let mut targets: Vec<Box<dyn Target>> = Vec::new();
     for name in names {

@@ -12,6 +12,7 @@ use crate::respond::{mqtt, tcp};
 use espbench_measure::run::Site;
 use espbench_proto::wire::iperf2;
 use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::path::PathBuf;
 
 /// What can be typed, for errors and for `--help`.
 pub const FORMS: &str = "loopback, sim[:LAB], udp:HOST[:PORT], tcp:HOST[:PORT], \
@@ -28,6 +29,8 @@ pub struct Access {
     pub username: Option<String>,
     /// Password at an MQTT broker.
     pub password: Option<String>,
+    /// Where captures of the virtual lab's air go.
+    pub capture: Option<PathBuf>,
     /// MQTT topic; one of this process's own where not given.
     pub topic: Option<String>,
 }
@@ -42,7 +45,7 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
     }
     if text == "sim" || text.starts_with("sim:") {
         let lab = text.strip_prefix("sim:").filter(|lab| !lab.is_empty());
-        return sim(lab, &access.site);
+        return sim(lab, access);
     }
     let (kind, rest) =
         text.split_once(':').ok_or_else(|| format!("`{text}` is no target: use one of {FORMS}"))?;
@@ -69,7 +72,10 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
 }
 
 /// The virtual lab, which knows its devices and its place itself.
-fn sim(lab: Option<&str>, site: &Site) -> Result<Box<dyn Target>, String> {
+fn sim(
+    lab: Option<&str>,
+    Access { site, capture, .. }: &Access,
+) -> Result<Box<dyn Target>, String> {
     let unsaid = |word: &str| word.is_empty() || word == "unstated";
     if !unsaid(&site.chip)
         || !unsaid(&site.mode)
@@ -81,7 +87,7 @@ fn sim(lab: Option<&str>, site: &Site) -> Result<Box<dyn Target>, String> {
                     are: leave out --chip, --mode, --security, --environment and --distance"
             .into());
     }
-    Ok(Box::new(SimTarget::new(lab)?))
+    Ok(Box::new(SimTarget::new(lab)?.capturing(capture.clone())))
 }
 
 /// `HOST`, `HOST:PORT`, `[V6]:PORT` to an address; names are looked up, IPv4 first.

@@ -18,4 +18,5 @@ mod sink;
 mod suites;
 mod synthetic;
 mod tcp;
+mod timeline;
 mod util;

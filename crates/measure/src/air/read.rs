@@ -4,7 +4,7 @@ use super::timeline::{Course, Fate, Frame, Loss, Probe, Timeline, Window};
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::excerpt::{self, Line};
+use espbench_proto::excerpt::{self, Kind, Line};
 use espbench_proto::sample::Fate as Sampled;
 
 /// What a text from outside may make at most; the lab writes far less.
@@ -33,7 +33,25 @@ impl Timeline {
                 reading.kept += 1;
             }
         }
+        reading.timeline.windows.iter_mut().for_each(acknowledgements);
         reading.timeline
+    }
+}
+
+/// The lab does not say who read an acknowledgement; the next frame of the station that it was for
+/// does, if it is a retry.
+fn acknowledgements(window: &mut Window) {
+    for at in 0..window.frames.len() {
+        let (before, rest) = window.frames.split_at_mut(at);
+        let Some((ack, after)) = rest.split_first_mut() else { continue };
+        if ack.kind != Kind::Ack.name() || ack.heard + ack.collided + ack.noise > 0 {
+            continue;
+        }
+        let of = |it: &&Frame| Some(it.from) == ack.to && it.kind != Kind::Ack.name();
+        let sent = before.iter().rev().find(of).map(|it| it.sequence);
+        let again = after.iter().find(of);
+        let again = again.is_some_and(|it| it.attempt > 1 && Some(it.sequence) == sent);
+        ack.fate = if again { Fate::Unheard } else { Fate::Read };
     }
 }
 

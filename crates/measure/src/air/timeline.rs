@@ -21,7 +21,7 @@ pub enum Fate {
     Collided,
     /// Nobody read it: it was too weak.
     Weak,
-    /// Nobody was there to read it: out of reach, off, or on another channel.
+    /// Nobody took it: out of reach, off, on another channel, or a repetition of what was read.
     Unheard,
 }
 
@@ -38,7 +38,7 @@ impl Fate {
             Self::Partly => "read by some",
             Self::Collided => "collided",
             Self::Weak => "too weak",
-            Self::Unheard => "nobody there",
+            Self::Unheard => "taken by nobody",
         }
     }
 }

@@ -182,6 +182,12 @@ impl Watch for () {
     fn note(&mut self, _: Instant, _: &Note<'_>) {}
 }
 
+impl<W: Watch + ?Sized> Watch for &mut W {
+    fn note(&mut self, at: Instant, note: &Note<'_>) {
+        (**self).note(at, note);
+    }
+}
+
 impl<W: Watch> Watch for Option<W> {
     fn note(&mut self, at: Instant, note: &Note<'_>) {
         if let Some(watch) = self {

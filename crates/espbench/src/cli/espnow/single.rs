@@ -263,7 +263,7 @@ fn measure(name: &str, common: &Common, cells: &[EspNow]) -> anyhow::Result<Exit
     // The distance is the cells'; what else is known of the place, a lab knows itself.
     let mut site = common.measure.site.clone();
     site.distance = None;
-    let access = Access { site: site.site(), ..Access::default() };
+    let access = Access { site: site.site(), ..common.measure.access() };
     let target = spec::parse(&common.on, &access).map_err(anyhow::Error::msg)?;
     let seed = common.measure.seed.unwrap_or(DEFAULT_SEED);
     let workloads: Vec<Workload> = cells.iter().copied().map(Workload::EspNow).collect();

@@ -31,3 +31,32 @@ pub(super) fn draw(out: &mut String, timelines: &[Timeline]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sha2::{Digest as _, Sha256};
+
+    /// RFC 4648, clause 4.
+    fn base64(bytes: &[u8]) -> String {
+        const LETTERS: &[u8; 64] =
+            b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+        let mut out = String::new();
+        for three in bytes.chunks(3) {
+            let word = (0..3).fold(0, |word, at| {
+                word << 8 | u32::from(three.get(at).copied().unwrap_or_default())
+            });
+            for at in 0..4 {
+                let letter = LETTERS[(word >> (18 - 6 * at)) as usize & 63];
+                out.push(if at > three.len() { '=' } else { char::from(letter) });
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn the_policy_names_the_script() {
+        assert_eq!(HASH, format!("sha256-{}", base64(&Sha256::digest(SCRIPT))));
+        assert!(!SCRIPT.contains("</"), "it would end the element");
+    }
+}

@@ -35,7 +35,8 @@ impl<'a> Place<'a> {
         let mut used = vec![false; timeline.stations.len()];
         let frames = window.frames.iter().flat_map(|it| [Some(it.from), it.to]).flatten();
         let probes = window.probes.iter().map(|it| it.station);
-        for station in frames.chain(probes).chain(window.losses.iter().map(|it| it.station)) {
+        // A broadcast is lost at dozens that do nothing else; these have no row.
+        for station in frames.chain(probes) {
             if let Some(used) = used.get_mut(station) {
                 *used = true;
             }
@@ -259,7 +260,7 @@ pub(in super::super) fn legend() -> String {
             "<rect class=\"kd we\" x=\"4\" y=\"3\" width=\"22\" height=\"11\"/><rect class=\"rt\" x=\"4\" y=\"14\" width=\"22\" height=\"2\"/>",
             "too weak",
         ),
-        ("<rect class=\"kd un\" x=\"4\" y=\"3\" width=\"22\" height=\"12\"/>", "nobody there"),
+        ("<rect class=\"kd un\" x=\"4\" y=\"3\" width=\"22\" height=\"12\"/>", "taken by nobody"),
         (
             "<rect class=\"kd ok\" x=\"4\" y=\"3\" width=\"22\" height=\"12\"/><rect class=\"rt\" x=\"4\" y=\"3\" width=\"22\" height=\"2\"/>",
             "retry",

@@ -8,7 +8,7 @@ use crate::target::Sink;
 use espbench_proto::sample::Sample;
 use espbench_proto::workload::EspNow;
 use espbench_sim::lab::record::Record;
-use espbench_sim::lab::suite::{self, Failed};
+use espbench_sim::lab::suite::Failed;
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -35,6 +35,8 @@ pub(super) struct Ahead {
 #[derive(Debug)]
 struct Shared {
     rooms: Arc<Rooms>,
+    /// How many there are in all.
+    cells: usize,
     state: Mutex<State>,
     /// Something has come, or there is room for more.
     changed: Condvar,
@@ -102,8 +104,8 @@ impl Shared {
     fn simulate(&self) -> bool {
         let Some((number, work, seed)) = self.begin() else { return false };
         let mut hand = Hand { shared: self, number, batch: Vec::new(), ended: false };
-        let Rooms { library, lab } = &*self.rooms;
-        let result = suite::run(&work, library, lab.as_deref(), seed, &mut hand);
+        let file = self.rooms.capture_of(number, self.cells);
+        let result = self.rooms.carry_out(&work, seed, file.as_deref(), &mut hand);
         hand.end(result);
         true
     }
@@ -187,6 +189,7 @@ impl Ahead {
         let count = threads.get().min(cells.len());
         let shared = Arc::new(Shared {
             rooms: Arc::clone(rooms),
+            cells: cells.len(),
             state: Mutex::new(State { to_do: cells.into(), ..State::default() }),
             changed: Condvar::new(),
             stop: AtomicBool::new(false),

@@ -7,6 +7,7 @@
 mod ahead;
 #[cfg(test)]
 mod tests;
+mod watched;
 
 use super::{Sink, Target, TargetError};
 use ahead::Ahead;
@@ -16,7 +17,7 @@ use espbench_proto::workload::{EspNow, Workload};
 use espbench_sim::lab::file::{Kind, Library};
 use espbench_sim::lab::suite::{self, Failed};
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Seed of a cell that nobody announced.
@@ -36,6 +37,8 @@ struct Rooms {
     library: Library,
     /// The lab for all cells; that of the report for each, if none is named.
     lab: Option<String>,
+    /// Where captures of the air go.
+    capture: Option<PathBuf>,
 }
 
 impl Rooms {
@@ -77,8 +80,19 @@ impl SimTarget {
 
     /// A lab of that library, with so many threads.
     fn with(library: Library, lab: Option<&str>, threads: NonZeroUsize) -> Self {
-        let rooms = Arc::new(Rooms { library, lab: lab.map(ToOwned::to_owned) });
+        let lab = lab.map(ToOwned::to_owned);
+        let rooms = Arc::new(Rooms { library, lab, capture: None });
         Self { rooms, threads, ahead: None }
+    }
+
+    /// The same, with a capture of each cell's air: in that file, or in files with the cells'
+    /// numbers where there are several.
+    #[must_use]
+    pub fn capturing(mut self, file: Option<PathBuf>) -> Self {
+        if let Some(rooms) = Arc::get_mut(&mut self.rooms) {
+            rooms.capture = file;
+        }
+        self
     }
 
     fn unsupported(&self, workload: &Workload, hint: String) -> TargetError {
@@ -113,7 +127,7 @@ impl Target for SimTarget {
             let hint = "the lab has ESP-NOW devices; use --on loopback, or a device".into();
             return Err(self.unsupported(workload, hint));
         };
-        let Rooms { library, lab } = &*self.rooms;
+        let Rooms { library, lab, .. } = &*self.rooms;
         suite::check(work, library, lab.as_deref())
             .map_err(|failed| self.unsupported(workload, failed.to_string()))
     }

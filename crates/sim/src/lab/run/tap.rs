@@ -48,6 +48,20 @@ impl Tap for () {
 
 impl Tap for Transcript {}
 
+impl<T: Tap + ?Sized> Tap for &mut T {
+    fn wants_frames(&self) -> bool {
+        (**self).wants_frames()
+    }
+
+    fn flight(&mut self, flight: &Flight, content: Option<Content<'_>>) {
+        (**self).flight(flight, content);
+    }
+
+    fn lost(&mut self, at: Instant, node: u32, cause: Cause) {
+        (**self).lost(at, node, cause);
+    }
+}
+
 impl<T: Tap> Tap for Option<T> {
     fn wants_frames(&self) -> bool {
         self.as_ref().is_some_and(T::wants_frames)
