@@ -22,6 +22,9 @@ pub(super) const EVERYBODY: &str = "FF:FF:FF:FF:FF:FF";
 
 /// How long a prompt is waited for: a start takes under a second, a command a few.
 const PATIENCE: Duration = Duration::from_mins(1);
+/// Five seconds after a start each device prints its last line by itself (`restart_func`): nobody
+/// types before.
+const SETTLED: Duration = Duration::from_secs(6);
 /// So often samples are handed on, and whoever waits may stop it.
 const SLICE: Duration = Duration::from_secs(1);
 /// Bytes of commands that are kept as a fact.
@@ -195,6 +198,11 @@ impl<'a, W: Tap> Desk<'a, W> {
     /// Lets time pass.
     pub(super) fn pause(&mut self, time: Duration) -> Result<(), Failed> {
         self.until(time, |_| false).map(|_| ())
+    }
+
+    /// Waits until devices that have just started say nothing more by themselves.
+    pub(super) fn settle(&mut self) -> Result<(), Failed> {
+        self.pause(SETTLED)
     }
 
     /// Lets a time below this pass: nobody types in step with a tick.

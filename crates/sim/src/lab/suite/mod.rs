@@ -78,7 +78,8 @@ pub fn run_in<W: Tap>(
     record.fact("lab", scene.name.clone());
     record.fact("seed", alloc::format!("{seed}"));
     let mut desk = Desk::new(&mut lab, scene, seed, record);
-    let result = match work.test {
+    let settled = desk.settle();
+    let result = settled.and_then(|()| match work.test {
         EspNowTest::OneWay => single::one_way(&mut desk, work),
         EspNowTest::Ping => single::ping(&mut desk, work),
         EspNowTest::Throughput => single::throughput(&mut desk, work),
@@ -87,7 +88,7 @@ pub fn run_in<W: Tap>(
         EspNowTest::Ota => ota::ota(&mut desk, work),
         EspNowTest::Handshake => secure::handshake(&mut desk, work),
         EspNowTest::Provisioning => many::provisioning(&mut desk, work),
-    };
+    });
     desk.close();
     lab.count_all(record);
     result.map(|()| lab)

@@ -54,7 +54,7 @@ pub(super) fn agree<W: Tap>(desk: &mut Desk<'_, W>) -> Result<(), Failed> {
             // `Get APP key` stands on its console, perhaps a moment later.
             missing = desk.wait(&[DEVICE], GOT, Duration::from_secs(1))?;
             if missing.is_empty() {
-                return Ok(());
+                return desk.settle();
             }
         }
     }
