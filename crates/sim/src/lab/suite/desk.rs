@@ -25,6 +25,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// Five seconds after a start each device prints its last line by itself (`restart_func`): nobody
 /// types before.
 const SETTLED: Duration = Duration::from_secs(6);
+/// A person reads a line before the next command.
+const MOMENT: Duration = Duration::from_millis(200);
 /// So often samples are handed on, and whoever waits may stop it.
 const SLICE: Duration = Duration::from_secs(1);
 /// Bytes of commands that are kept as a fact.
@@ -205,10 +207,10 @@ impl<'a, W: Tap> Desk<'a, W> {
         self.pause(SETTLED)
     }
 
-    /// Lets a time below this pass: nobody types in step with a tick.
+    /// Lets a moment pass, and a time below this: nobody types in step with a tick, nor at once.
     pub(super) fn linger(&mut self, most: Duration) -> Result<(), Failed> {
         let time = self.random.time_below(most);
-        self.pause(time)
+        self.pause(MOMENT + time)
     }
 
     fn hand_on(&mut self) {
