@@ -26,7 +26,9 @@ pub trait Device {
     fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output;
 }
 
-impl<const D: usize, const S: usize, const A: usize, const F: usize> Device for Node<D, S, A, F> {
+impl<const D: usize, const S: usize, const A: usize, const F: usize, const E: usize> Device
+    for Node<D, S, A, F, E>
+{
     fn handle(&mut self, now: Instant, board: &mut dyn Board, input: Input<'_>) {
         self.handle(now, board, input);
     }

@@ -6,7 +6,7 @@ use super::image::Image;
 use super::note::Watch;
 use alloc::boxed::Box;
 use espbench_proto::node::esp_now::board::{Board, Slot};
-pub use espbench_proto::node::esp_now::device::Node;
+pub use espbench_proto::node::esp_now::device::RoomyNode as Node;
 use espbench_proto::node::esp_now::device::Setup as Services;
 use espbench_proto::node::esp_now::task::Settings;
 use espbench_proto::time::Instant;

@@ -71,6 +71,11 @@ pub(super) fn build(device: &mut Device, work: &EspNow, initiator: bool) {
     // shows the results of all devices then, and nothing else.
     let reports = !initiator && work.test == EspNowTest::MultiPing;
     settings.ping_report = if reports { Level::Error } else { Level::Info };
+    // The example's own advice (CONFIG_ESPNOW_QUEUE_SIZE in its Kconfig.projbuild): as many entries
+    // as there are responders. With the usual 32 most of 100 unicast pings would be dropped.
+    if initiator {
+        settings.queue = settings.queue.max(u8::try_from(work.devices).unwrap_or(u8::MAX));
+    }
 }
 
 /// Whether the room has what the test needs.
