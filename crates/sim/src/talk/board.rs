@@ -94,8 +94,13 @@ impl Line {
 }
 
 /// Two slots of flash, stored values, chance and pins. What is stored outlives a reset.
+// In this order what every frame touches stands together.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct MemoryBoard {
+    pub(crate) now: Instant,
+    /// Until when the processor is at work.
+    busy: Instant,
     /// What work costs.
     pub costs: Costs,
     /// The console's line, where printing takes time.
@@ -107,9 +112,6 @@ pub struct MemoryBoard {
     /// Images that can be downloaded, by address. A download takes no time.
     pub offers: BTreeMap<String, Image>,
     download: Download,
-    pub(crate) now: Instant,
-    /// Until when the processor is at work.
-    busy: Instant,
     boot: Boot,
     slot_size: u32,
     running: Flash,

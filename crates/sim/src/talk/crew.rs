@@ -115,28 +115,30 @@ pub(crate) trait Outside {
 }
 
 /// A device with its board and its console.
+// In this order what every poll touches stands together.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Member<D> {
     /// `None` while it is off.
     pub(crate) device: Option<D>,
+    /// When its clock was zero.
+    zero: Instant,
+    polled_at: Instant,
+    /// Polls since time last went on.
+    polls: u32,
+    /// Starts that were asked for.
+    pub(crate) life: u32,
     pub(crate) board: MemoryBoard,
     pub(crate) mac: Mac,
     pub(crate) channel: u8,
-    /// Starts that were asked for.
-    pub(crate) life: u32,
     resets: u32,
     /// From a reset until its clock starts again.
     pub(crate) restart: Duration,
-    /// When its clock was zero.
-    zero: Instant,
     pub(crate) terminal: Terminal,
     pub(crate) lines: Vec<Printed>,
     pub(crate) events: Vec<(Instant, Event)>,
     pub(crate) samples: Vec<Sample>,
     pub(crate) data: Vec<(Instant, Mac, Vec<u8>)>,
-    /// Polls since time last went on.
-    polls: u32,
-    polled_at: Instant,
 }
 
 impl<D> Member<D> {
@@ -398,7 +400,7 @@ impl<D: Device> Crew<D> {
             if member.polls > POLLS_MAX {
                 break Err(Stuck { node, at: now, last: Box::new(output) });
             }
-            if self.obey(out, node, output, &buffer) {
+            if self.obey(out, node, &output, &buffer) {
                 break Ok(());
             }
         };
@@ -412,12 +414,12 @@ impl<D: Device> Crew<D> {
         &mut self,
         out: &mut O,
         node: NodeId,
-        output: Output,
+        output: &Output,
         buffer: &[u8],
     ) -> bool {
         let now = self.now;
         let member = &mut self.members[node.index()];
-        match output {
+        match *output {
             Output::Transmit { len, to } => {
                 self.transmit(out, node, to, &buffer[..len.min(BUFFER)])
             }

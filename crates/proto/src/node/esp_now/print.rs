@@ -50,8 +50,11 @@ pub const TAGS: usize = 8;
 pub const TAG: usize = 24;
 
 /// Where lines go and down to which severity.
+// In this order what is asked for all the time stands together.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Printer {
+    lengths: Deque<u16, REMOTE_LINES>,
     /// Threshold for the UART.
     pub uart: Level,
     /// Threshold for the remote log.
@@ -60,14 +63,13 @@ pub struct Printer {
     pub flash: Level,
     /// Threshold for the application's own sink, which nothing reaches: there is none.
     pub custom: Level,
-    tags: Tags,
     /// Whether lines are coloured (`CONFIG_LOG_COLORS`).
     pub colours: bool,
     /// Bytes and lines lost because a ring was full.
     pub dropped: Dropped,
     out: Deque<u8, UART_RING>,
     lines: Deque<u8, REMOTE_RING>,
-    lengths: Deque<u16, REMOTE_LINES>,
+    tags: Tags,
 }
 
 /// What a full ring cost.

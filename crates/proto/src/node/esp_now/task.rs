@@ -283,20 +283,24 @@ pub struct Encrypt {
 }
 
 /// What all parts of a node share.
+// In this order what every frame touches stands together.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Shared {
-    /// How the node was built.
-    pub settings: Settings,
+    /// Processor time that was spent and not yet waited for.
+    pub busy: Duration,
     /// The radio.
     pub air: Air,
+    /// Samples and events that were lost because nobody took them.
+    pub lost: u32,
+    /// Samples and events that wait.
+    waiting: u8,
+    /// How the node was built.
+    pub settings: Settings,
     /// The console's output and the remote log.
     pub print: Printer,
     /// The keys of the application layer.
     pub keys: Keys,
-    /// Processor time that was spent and not yet waited for.
-    pub busy: Duration,
-    /// Samples and events that were lost because nobody took them.
-    pub lost: u32,
     samples: Deque<Sample, SAMPLES>,
     events: Deque<Event, EVENTS>,
 }
@@ -306,25 +310,46 @@ impl Shared {
     #[must_use]
     pub fn new(mac: Mac, settings: Settings) -> Self {
         Self {
-            settings,
+            busy: Duration::ZERO,
             air: Air::new(mac),
+            lost: 0,
+            waiting: 0,
+            settings,
             print: Printer::default(),
             keys: Keys::default(),
-            busy: Duration::ZERO,
-            lost: 0,
             samples: Deque::new(),
             events: Deque::new(),
         }
     }
 
+    /// One more sample or event waits, or is lost.
+    const fn told(&mut self, kept: bool) {
+        if kept {
+            self.waiting = self.waiting.saturating_add(1);
+        } else {
+            self.lost = self.lost.saturating_add(1);
+        }
+    }
+
+    /// Whether samples or events wait.
+    #[inline]
+    #[must_use]
+    pub const fn has_news(&self) -> bool {
+        self.waiting > 0
+    }
+
     /// The oldest sample that waits.
     pub fn take_sample(&mut self) -> Option<Sample> {
-        self.samples.pop_front()
+        let sample = self.samples.pop_front();
+        self.waiting = self.waiting.saturating_sub(u8::from(sample.is_some()));
+        sample
     }
 
     /// The oldest event that waits.
     pub fn take_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        let event = self.events.pop_front();
+        self.waiting = self.waiting.saturating_sub(u8::from(event.is_some()));
+        event
     }
 }
 
@@ -374,9 +399,8 @@ impl Cx<'_> {
 
     /// Records a sample.
     pub fn sample(&mut self, sample: Sample) {
-        if self.shared.samples.push_back(sample).is_err() {
-            self.shared.lost = self.shared.lost.saturating_add(1);
-        }
+        let kept = self.shared.samples.push_back(sample).is_ok();
+        self.shared.told(kept);
     }
 
     /// Whether one more sample can be recorded before the next poll.
@@ -387,8 +411,7 @@ impl Cx<'_> {
 
     /// Tells the application.
     pub fn event(&mut self, event: Event) {
-        if self.shared.events.push_back(event).is_err() {
-            self.shared.lost = self.shared.lost.saturating_add(1);
-        }
+        let kept = self.shared.events.push_back(event).is_ok();
+        self.shared.told(kept);
     }
 }

@@ -17,8 +17,11 @@ pub struct Drops {
 }
 
 /// The driver of a device.
+// In this order what every frame touches stands together.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Driver {
+    receive: Receive,
     pub(super) profile: Arc<Profile>,
     pub(super) mode: Mode,
     /// The device's life; what an earlier one sent is nobody's any more.
@@ -32,7 +35,6 @@ pub(super) struct Driver {
     pub(super) tells: Instant,
     pub(super) drops: Drops,
     pub(super) blame: Blame,
-    receive: Receive,
 }
 
 /// Frames that wait for the receive callback. It runs in the Wi-Fi task, above all else on the

@@ -1,6 +1,6 @@
 //! The main task hands a payload to the service that it is for.
 
-use super::{Node, Output};
+use super::{Gave, Node};
 use crate::node::esp_now::board::Board;
 use crate::node::esp_now::console::Origin;
 use crate::node::esp_now::schedule::Part;
@@ -22,10 +22,10 @@ impl<
         now: Instant,
         board: &mut dyn Board,
         frame: &Received<'_>,
-    ) -> Option<Output> {
+    ) -> Option<Gave> {
         if frame.data_type == DataType::Data {
             let Received { from, data, rssi, channel, .. } = *frame;
-            return Some(Output::Data { len: data.len(), from, rssi, channel });
+            return Some(Gave::Data { len: data.len(), from, rssi, channel });
         }
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         let it = &mut self.parts.services;

@@ -55,7 +55,9 @@ const TURNS: usize = 64;
 /// | `EVENTS` | frames that wait for the main task, whatever the settings say, and the one it is at |
 ///
 /// The defaults are the component's own bounds; [`SmallNode`] is for a chip.
+// In this order what every frame touches stands together.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Node<
     const DEVICES: usize = 128,
     const SESSIONS: usize = { security::initiator::ROUND_MAX },
@@ -63,10 +65,6 @@ pub struct Node<
     const FRAME: usize = { FRAME_MAX },
     const EVENTS: usize = { QUEUE as usize + 1 },
 > {
-    shared: Shared,
-    engine: Engine<ARENA, FRAME, EVENTS>,
-    parts: Parts<DEVICES, SESSIONS, FRAME>,
-    schedule: Schedule,
     /// The service that the main task is in.
     handler: Option<Part>,
     /// Whether the last transmission was a relayed frame: then one of the node's own comes first.
@@ -77,6 +75,10 @@ pub struct Node<
     busy_until: Instant,
     /// The channel that the driver was told.
     tuned: u8,
+    schedule: Schedule,
+    shared: Shared,
+    engine: Engine<ARENA, FRAME, EVENTS>,
+    parts: Parts<DEVICES, SESSIONS, FRAME>,
 }
 
 /// A device whose main task may have as many frames waiting as a hundred others can send at once
@@ -192,7 +194,9 @@ impl<
     /// What the device wants next; see the law.
     pub fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {
         for _ in 0..TURNS {
-            if let Some(output) = self.tell(buf) {
+            if self.has_news()
+                && let Some(output) = self.tell(buf)
+            {
                 return output;
             }
             self.charge(now);
@@ -205,9 +209,12 @@ impl<
             }
             match self.turn(now, board, buf) {
                 Turn::Took => {}
-                Turn::Gave(output) => return output,
+                Turn::Gave(gave) => return gave.into(),
                 // The engine may have said something, though it found nothing to do.
-                Turn::Nothing => return self.tell(buf).unwrap_or_else(|| self.rest(now)),
+                Turn::Nothing if self.has_news() => {
+                    return self.tell(buf).unwrap_or_else(|| self.rest(now));
+                }
+                Turn::Nothing => return self.rest(now),
             }
         }
         self.tell(buf).unwrap_or(Output::WaitUntil(now))
@@ -255,10 +262,10 @@ impl<
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         if let Some(action) = self.engine.poll(&mut cx, buf) {
             return Turn::Gave(match action {
-                Action::Transmit { len, to } => Output::Transmit { len, to },
+                Action::Transmit { len, to } => Gave::Transmit { len, to },
                 Action::Tune(channel) => {
                     self.tuned = channel;
-                    Output::Tune(channel)
+                    Gave::Tune(channel)
                 }
             });
         }
@@ -359,6 +366,13 @@ impl<
         }
     }
 
+    /// Whether [`Node::tell`] has something.
+    #[inline]
+    fn has_news(&self) -> bool {
+        let it = &self.shared;
+        it.has_news() || it.print.waiting() > 0 || it.air.channel != self.tuned
+    }
+
     /// What waits for the driver apart from frames.
     fn tell(&mut self, buf: &mut [u8]) -> Option<Output> {
         let len = self.shared.print.take_output(buf);
@@ -398,7 +412,26 @@ enum Turn {
     /// Something was done.
     Took,
     /// Something is for the driver.
-    Gave(Output),
+    Gave(Gave),
     /// Nothing could be done.
     Nothing,
+}
+
+/// What a turn may give. An [`Output`] is as large as a sample, and is moved from hand to hand.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Gave {
+    Transmit { len: usize, to: Mac },
+    Tune(u8),
+    Data { len: usize, from: Mac, rssi: i8, channel: u8 },
+}
+
+impl From<Gave> for Output {
+    #[inline]
+    fn from(it: Gave) -> Self {
+        match it {
+            Gave::Transmit { len, to } => Self::Transmit { len, to },
+            Gave::Tune(channel) => Self::Tune(channel),
+            Gave::Data { len, from, rssi, channel } => Self::Data { len, from, rssi, channel },
+        }
+    }
 }

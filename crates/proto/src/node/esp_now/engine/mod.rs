@@ -136,24 +136,26 @@ pub enum Action {
 /// 32 frames of 250 bytes that the device's queue can hold, where nothing else is said. `EVENTS`:
 /// one more than may wait there, whatever the settings say. `FRAME`: the longest frame it sends;
 /// 250 do for ESP-NOW v1.0.
+// In this order what every frame touches stands together.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Engine<
     const ARENA: usize = 8192,
     const FRAME: usize = FRAME_MAX,
     const EVENTS: usize = { QUEUE as usize + 1 },
 > {
-    counters: Counters,
-    recent: Recent,
-    queue: Queue<ARENA, EVENTS>,
     /// Magics of the acknowledgements that wait for a sender.
     acks: Acks,
-    sender: Sender<FRAME>,
     /// Until when "Send event queue failed" is not printed again.
     quiet_until: Instant,
     /// Until when the main task waits for the send lock.
     lock_until: Option<Instant>,
     /// The acknowledgement that is to be forwarded next was handed to its service.
     overheard: bool,
+    counters: Counters,
+    recent: Recent,
+    sender: Sender<FRAME>,
+    queue: Queue<ARENA, EVENTS>,
 }
 
 impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Default

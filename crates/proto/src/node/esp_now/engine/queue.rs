@@ -60,17 +60,19 @@ pub(super) struct Heard<'a> {
 }
 
 /// A queue of frames, bounded in entries and in bytes.
+// In this order what every frame touches stands together.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Queue<const BYTES: usize, const EVENTS: usize> {
-    /// One more than may wait: that which the main task has taken.
-    entries: Deque<Entry, EVENTS>,
+    start: usize,
+    used: usize,
     /// How many may wait.
     most: usize,
     /// The main task is at work on the oldest entry, which waits no more.
     taken: bool,
+    /// One more than may wait: that which the main task has taken.
+    entries: Deque<Entry, EVENTS>,
     bytes: [u8; BYTES],
-    start: usize,
-    used: usize,
 }
 
 impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
@@ -159,6 +161,9 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
         // An empty ring begins again where memory is warm.
         let start = self.wrap(self.start.saturating_add(frees));
         self.start = if self.used == 0 { 0 } else { start };
+        if self.entries.is_empty() {
+            self.entries.clear();
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -38,12 +38,13 @@ struct Driver {
 
 /// The send lock, and who holds it.
 #[derive(Debug)]
+#[repr(C)]
 pub(super) struct Sender<const FRAME: usize> {
-    frame: [u8; FRAME],
     job: Option<Job>,
     tail: Option<Tail>,
     outcome: Option<Outcome>,
     driver: Driver,
+    frame: [u8; FRAME],
 }
 
 impl<const FRAME: usize> Sender<FRAME> {
