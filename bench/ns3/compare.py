@@ -86,4 +86,5 @@ def main():
         sys.exit(f"off by more than 2 %: {', '.join(bad)}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -135,6 +135,33 @@ fn line(name: &str, nodes: usize, profile: Profile, seconds: u64, goal: f64, rat
     );
 }
 
+/// Ten thousand in one room, on channels 1, 6 and 11. How much memory that takes:
+/// `/usr/bin/time -v`.
+fn crowd(profile: Profile, seconds: u64) {
+    let name = "10000 nodes, three channels";
+    if !name.contains(&std::env::args().nth(1).unwrap_or_default()) {
+        return;
+    }
+    let mut scene = scene(10_000, profile);
+    for (i, device) in scene.devices.iter_mut().enumerate() {
+        device.at.x = i as f64 * 0.001;
+        device.channel = [1, 6, 11][i % 3];
+    }
+    let mut lab = Lab::new(&scene, 1, Applications::default());
+    lab.keep_data(false);
+    lab.run_for(Duration::from_secs(1)).unwrap();
+    let start = std::time::Instant::now();
+    let from = spent(start);
+    poisson(&mut lab, 100.0, seconds);
+    let took = spent(start) - from;
+    println!(
+        "{name:32} {:8.1} x real time (wanted 1), {} payloads, {:.0} ns a payload",
+        seconds as f64 / took,
+        lab.watch.data,
+        took * 1e9 / lab.watch.data as f64,
+    );
+}
+
 fn main() {
     let chip = || Profile {
         receive: rig::micros(40),
@@ -147,4 +174,5 @@ fn main() {
     line("e: 100 a second, instant", 100, rig::instant(), 300, 580.0, Some(100.0));
     line("e: 100 a second, a chip", 100, chip(), 300, 580.0, Some(100.0));
     line("e: 1000 nodes, a chip", 1000, chip(), 30, 1.0, Some(100.0));
+    crowd(chip(), 10);
 }
