@@ -9,6 +9,7 @@ mod esp_now_node;
 mod esp_now_ota;
 mod esp_now_prov;
 mod esp_now_security;
+mod excerpt;
 mod ieee80211;
 mod lab_file;
 mod mqtt;
@@ -24,6 +25,7 @@ pub use esp_now_node::esp_now_node;
 pub use esp_now_ota::{esp_now_ota, esp_now_ota_initiator, esp_now_ota_responder};
 pub use esp_now_prov::esp_now_prov;
 pub use esp_now_security::{esp_now_handshake, esp_now_security};
+pub use excerpt::excerpt;
 pub use ieee80211::ieee80211;
 pub use lab_file::lab_file;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
@@ -63,6 +65,7 @@ pub const TARGETS: &[Target] = &[
     ("talk_script", talk_script),
     ("talk_terminal", talk_terminal),
     ("lab_file", lab_file),
+    ("excerpt", excerpt),
 ];
 
 /// A plan's text: reading it ends, and what it gives can be printed and read again.

@@ -1,8 +1,8 @@
 //! The conversation harness: scripts as people write them, and what consoles print.
 
+use espbench_proto::time::Instant;
 use espbench_sim::talk::script::{Statement, parse};
 use espbench_sim::talk::terminal::{LINE_MAX, Terminal};
-use espbench_proto::time::Instant;
 
 /// A script: the first byte is the number of nodes. Reading it ends; what is read names only nodes
 /// that there are, and what is not says where and what would do.

@@ -8,7 +8,8 @@ const PING: [&str; 8] = ["espnow", "ping", "-C", "20", "-l", "10,230", "--format
 fn a_test_in_the_lab_is_simulated_and_repeats_to_the_byte() {
     let bench = Bench::new();
     let first = bench.run(&PING).ok();
-    let second = bench.run(&PING).ok();
+    // In a store of its own, so that it has the same number.
+    let second = Bench::new().run(&PING).ok();
     assert_eq!(first, second);
     assert!(first.contains("simulated") && !first.contains("measured"), "{}", first);
     assert!(!second.contains("loopback"), "{}", second);
@@ -35,7 +36,8 @@ fn a_run_of_the_lab_given_back_is_still_simulated() {
     );
     let first = bench.run(&["run", "one.toml", "--format", "csv"]).ok();
     let again = bench.run(&["run", "one.toml", "--on", "replay:1", "--format", "csv"]).ok();
-    assert_eq!(first, again);
+    // But for the number of the run.
+    assert_eq!(first.replace("\none-1,", "\none-2,"), again);
     assert!(again.contains("simulated"), "{}", again);
 }
 

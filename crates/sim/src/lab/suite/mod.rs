@@ -17,8 +17,7 @@
 //!
 //! # Where it is not word for word the document
 //!
-//! - The document calls the command `espnw_iperf`; the component's name is `espnow_iperf`. It types
-//!   `sec_test -C`; the component's option is `-c`.
+//! - The document calls the command `espnw_iperf`; the component's name is `espnow_iperf`.
 //! - The image that is sent is not downloaded through a router: `ota -d` finds it at once.
 //! - Devices are new: there are no Wi-Fi credentials to erase before provisioning.
 //! - The document's person waits as long as it takes. Here whatever was not there in time is an

@@ -124,7 +124,7 @@ pub(super) fn throughput<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Resul
 /// Time of encryption and decryption, on one device.
 pub(super) fn crypto<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), Failed> {
     let start = desk.now();
-    desk.command(INITIATOR, &format!("sec_test -c {} -l {}", work.count, work.size))?;
+    desk.command(INITIATOR, &format!("sec_test -C {} -l {}", work.count, work.size))?;
     let most = Duration::from_millis(100).saturating_mul(work.count) + MARGIN;
     let sealed = desk.line(INITIATOR, &["Encrypting data"], most)?;
     let opened = desk.line(INITIATOR, &["Decrypting data"], MARGIN)?;
