@@ -36,7 +36,11 @@ pub fn render(report: &Report) -> String {
             if t.title != section.title {
                 let _ = writeln!(out, "{}", tame(&t.title));
             }
-            out.push_str(&table(t));
+            if t.is_folded() {
+                let _ = writeln!(out, "  ({} rows: see the page or JSON)", t.rows.len());
+            } else {
+                out.push_str(&table(t));
+            }
             for note in &t.notes {
                 paragraph(&mut out, "  ", note);
             }

@@ -217,6 +217,21 @@ fn text() {
 }
 
 #[test]
+fn figures() {
+    let report = report();
+    let suites = report.figures.iter().filter(|f| f.id.starts_with("esp-now-"));
+    let words = suites.map(|f| {
+        let series: Vec<String> = f
+            .series
+            .iter()
+            .map(|s| format!("  {} {} ({} points)", s.origin.name(), s.name, s.points.len()))
+            .collect();
+        format!("{} | {} | {}\n{}", f.section, f.title, f.alt, series.join("\n"))
+    });
+    insta::assert_snapshot!(words.collect::<Vec<String>>().join("\n"));
+}
+
+#[test]
 fn every_other_drawing_has_the_same_and_says_where_numbers_come_from() {
     let report = report();
     crate::report::assert_valid(&report);

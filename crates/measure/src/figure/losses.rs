@@ -1,60 +1,97 @@
-//! What was lost, by cell and cause.
+//! What was lost, by cell and cause: one figure for each kind of workload, and for each ESP-NOW test.
 
 use super::{Axis, Figure, Mark, Point, Scale, Series};
 use crate::report::Losses;
-use crate::report::digest::Material;
-use alloc::collections::BTreeSet;
+use crate::report::digest::{Digest, Material};
+use crate::table::esp_now;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_proto::sample::Cause;
 
-/// Cells shown, the worst first; the table has all.
-const MOST: usize = 12;
+/// Bars in one figure, the worst; the table has all.
+const MOST: usize = 30;
 
-/// The figure; `None` where nothing was lost.
-pub(crate) fn figure(material: &Material<'_>, losses: &[Losses]) -> Option<Figure> {
-    let mut lossy: Vec<&Losses> = losses.iter().filter(|l| l.probes > 0 && l.lost() > 0).collect();
+/// The chapter of what has none of its own.
+const SECTION: &str = "losses";
+
+/// A cell that lost something.
+struct Lossy<'a> {
+    losses: &'a Losses,
+    digest: &'a Digest,
+}
+
+impl<'a> Lossy<'a> {
+    fn of(material: &Material<'a>, losses: &'a Losses) -> Option<Self> {
+        let digest = material.digests.iter().find(|d| d.place == losses.place)?;
+        (losses.probes > 0 && losses.lost() > 0).then_some(Self { losses, digest })
+    }
+}
+
+/// The figures; none where nothing was lost.
+pub(crate) fn figures(material: &Material<'_>, losses: &[Losses]) -> Vec<Figure> {
+    let mut groups: Vec<(&'static str, Vec<Lossy<'_>>)> = Vec::new();
+    for it in losses.iter().filter_map(|l| Lossy::of(material, l)) {
+        let of =
+            esp_now::work(it.digest).map_or(it.digest.workload.kind(), |w| esp_now::section(&w));
+        match groups.iter_mut().find(|(name, _)| *name == of) {
+            Some((_, group)) => group.push(it),
+            None => groups.push((of, alloc::vec![it])),
+        }
+    }
+    groups.into_iter().filter_map(|(of, group)| figure(material, of, group)).collect()
+}
+
+fn figure(material: &Material<'_>, of: &str, mut lossy: Vec<Lossy<'_>>) -> Option<Figure> {
     let all = lossy.len();
-    lossy.sort_by(|a, b| b.share().total_cmp(&a.share()));
-    lossy.truncate(MOST);
-    let worst = lossy.first()?;
-    let causes: BTreeSet<&String> =
-        lossy.iter().flat_map(|l| &l.causes).filter(|(_, n)| **n > 0).map(|(c, _)| c).collect();
-    let series: Vec<Series> = causes
-        .into_iter()
-        .map(|cause| Series {
-            name: cause.clone(),
-            origin: material.origin,
-            mark: Mark::Stacked,
-            points: lossy
-                .iter()
-                .enumerate()
-                .map(|(i, l)| Point::new(i as f64, share(l, cause)))
-                .collect(),
-        })
-        .collect();
+    if all > MOST {
+        lossy.sort_by(|a, b| b.losses.share().total_cmp(&a.losses.share()));
+        lossy.truncate(MOST);
+    }
+    let is_esp_now = lossy.first().is_some_and(|l| esp_now::work(l.digest).is_some());
+    let worst = lossy.iter().max_by(|a, b| a.losses.share().total_cmp(&b.losses.share()))?;
+    let alt = format!(
+        "Share of the probes that were lost, stacked by cause: {} of {all} cells that lost any. {} lost {:.2} %.",
+        lossy.len(),
+        worst.losses.place,
+        worst.losses.share()
+    );
     Some(Figure {
-        id: "losses-figure".into(),
-        section: "losses".into(),
-        title: material.titled("Loss by cell and cause"),
-        alt: format!(
-            "Share of the probes that were lost, stacked by cause: the worst {} of {all} cells that lost any. {} lost {:.2} %.",
-            lossy.len(),
-            worst.place,
-            worst.share()
-        ),
+        id: format!("losses-{of}"),
+        section: if is_esp_now { of.into() } else { SECTION.into() },
+        title: material.titled(&format!("Loss by cell and cause, {of}")),
+        alt,
         x: Axis {
             label: "cell".into(),
             scale: Scale::Category,
-            categories: lossy.iter().map(|l| l.place.to_string()).collect(),
+            categories: lossy
+                .iter()
+                .map(|l| if is_esp_now { &l.digest.brief } else { &l.losses.place })
+                .cloned()
+                .collect(),
             ..Axis::default()
         },
         y: Axis { label: "lost".into(), unit: "%".into(), ..Axis::default() },
-        series,
+        series: stacked(material, &lossy),
     })
 }
 
-fn share(losses: &Losses, cause: &str) -> f64 {
-    let lost = losses.causes.get(cause).copied().unwrap_or_default();
-    100.0 * lost as f64 / losses.probes as f64
+/// One series for each cause there is, in the order of a packet's way.
+fn stacked(material: &Material<'_>, lossy: &[Lossy<'_>]) -> Vec<Series> {
+    let share = |l: &Losses, cause: &str| {
+        let lost = l.causes.get(cause).copied().unwrap_or_default();
+        100.0 * lost as f64 / l.probes as f64
+    };
+    let series = |cause: Cause| Series {
+        name: String::from(cause.name()),
+        origin: material.origin,
+        mark: Mark::Stacked,
+        points: lossy
+            .iter()
+            .enumerate()
+            .map(|(i, l)| Point::new(i as f64, share(l.losses, cause.name())))
+            .collect(),
+    };
+    let some = |s: &Series| s.points.iter().any(|p| p.y > 0.0);
+    Cause::ALL.into_iter().map(series).filter(some).collect()
 }

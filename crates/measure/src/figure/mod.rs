@@ -1,5 +1,6 @@
 //! Figures as data. A drawing has nothing left to compute but pixels.
 
+pub(crate) mod esp_now;
 pub(crate) mod iperf;
 pub(crate) mod losses;
 pub(crate) mod mqtt_rate;

@@ -171,6 +171,7 @@ fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {
     tables.extend(table::mqtt_rate::tables(material));
     tables.extend(table::esp_now::tables(material));
     tables.extend(table::findings::table(material));
+    tables.extend(table::findings::commands(material));
     tables.extend(table::findings::consoles(material));
     tables.extend(table::compared::table(material, comparisons));
     tables
@@ -182,7 +183,8 @@ fn figures(material: &Material<'_>, losses: &[Losses]) -> Vec<Figure> {
     figures.extend(figure::iperf::figures(material));
     figures.extend(figure::tcp_rate::figures(material));
     figures.extend(figure::mqtt_rate::figures(material));
-    figures.extend(figure::losses::figure(material, losses));
+    figures.extend(figure::esp_now::figures(material));
+    figures.extend(figure::losses::figures(material, losses));
     for point in figures.iter_mut().flat_map(|f| &mut f.series).flat_map(|s| &mut s.points) {
         *point = point.rounded();
     }

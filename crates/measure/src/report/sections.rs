@@ -3,6 +3,7 @@
 use super::Report;
 use crate::air::Timeline;
 use crate::figure::Figure;
+use crate::table::esp_now::{CHAPTERS, KIND};
 use crate::table::{Table, status, truth};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
@@ -22,22 +23,29 @@ pub struct Section<'a> {
     pub timelines: &'a [Timeline],
 }
 
-/// Name and title of each chapter, in order.
-const ORDER: [(&str, &str); 13] = [
+/// Name and title of the chapters before those of the ESP-NOW tests, in order.
+const FIRST: [(&str, &str); 7] = [
     ("warnings", "Read this first"),
     ("overview", "At a glance"),
+    (truth::SECTION, "How true the simulation is"),
     ("udp-echo", "UDP echo"),
     ("iperf", "iperf"),
     ("tcp-rate", "TCP message rate"),
     ("mqtt-rate", "MQTT message rate"),
+];
+
+/// The same of those after them.
+const LAST: [(&str, &str); 6] = [
     (crate::console::SECTION, "ESP-NOW"),
     (crate::predict::SECTION, "Prediction"),
-    (crate::air::SECTION, "On the air"),
     ("losses", "Losses and findings"),
-    (truth::SECTION, "How true the simulation is"),
+    (crate::air::SECTION, "On the air"),
     ("comparison", "Comparison"),
     ("run", "The run"),
 ];
+
+/// What the chapter of ESP-NOW has where each test has one of its own.
+const ALL: &str = "All tests: beyond the document";
 
 impl Report {
     /// The chapters that have something to show: what went wrong, then results, then the facts.
@@ -62,14 +70,16 @@ impl Report {
             let stored = self.tables.iter().filter(|t| t.section == id).map(Cow::Borrowed);
             Section {
                 id,
-                title,
+                title: if id == KIND && self.truth.is_some() { ALL } else { title },
                 tables: made.chain(stored).collect(),
                 figures: self.figures.iter().filter(|f| f.section == id).collect(),
                 timelines: if id == crate::air::SECTION { &self.timelines } else { &[] },
             }
         };
-        ORDER
+        FIRST
             .iter()
+            .chain(&CHAPTERS)
+            .chain(&LAST)
             .map(section)
             .filter(|s: &Section<'_>| {
                 !s.tables.is_empty() || !s.figures.is_empty() || !s.timelines.is_empty()
@@ -84,6 +94,7 @@ impl Report {
         let mut lines = Vec::new();
         if self.run.origin == crate::cell::Origin::Simulated {
             lines.push("All results are simulated: they come from the virtual lab.".into());
+            lines.extend(self.truth.as_ref().and_then(truth::headline));
         }
         if self.incomplete {
             lines.push(format!(

@@ -1,6 +1,6 @@
 //! What was found that is not a number: the peer's version, the segmentation that was used.
 
-use super::{Column, Table};
+use super::{Column, Table, esp_now};
 use crate::report::digest::Digest;
 use crate::report::digest::Material;
 use alloc::format;
@@ -9,7 +9,42 @@ use alloc::vec::Vec;
 
 /// Whether [`consoles`] has it: it differs from cell to cell.
 fn is_told(digest: &Digest, name: &str) -> bool {
-    digest.workload.kind() == "esp-now" && (name == "seed" || name.starts_with("printed"))
+    digest.workload.kind() == "esp-now"
+        && (name == "seed" || name == COMMANDS || name.starts_with("printed"))
+}
+
+/// The fact that has what was typed, a line for each command.
+const COMMANDS: &str = "commands";
+
+/// What was typed at the consoles in the first cell of each table of the document: the others
+/// differ by the payload and the devices' addresses.
+pub(crate) fn commands(material: &Material<'_>) -> Option<Table> {
+    let digests = material.of_kind(esp_now::KIND);
+    let row = |group: &esp_now::Group<'_>| {
+        let first = group.digests.first()?;
+        let typed = folded(first.facts.get(COMMANDS)?);
+        Some(alloc::vec![Some(first.settings.clone()), Some(typed)])
+    };
+    let rows: Vec<_> = esp_now::groups(&digests).iter().filter_map(row).collect();
+    (!rows.is_empty()).then(|| Table {
+        id: "commands".into(),
+        section: "losses".into(),
+        title: "What was typed at the consoles".into(),
+        columns: ["first cell of each table", "commands"].map(Column::words).into(),
+        rows,
+        notes: Vec::new(),
+    })
+}
+
+/// Lines joined; those that come again at once are counted.
+fn folded(lines: &str) -> String {
+    let lines: Vec<&str> = lines.lines().collect();
+    let times = |same: &[&str]| match same.len() {
+        1 => String::from(same[0]),
+        n => format!("{} ({n} times)", same[0]),
+    };
+    let folded: Vec<String> = lines.chunk_by(|a, b| a == b).map(times).collect();
+    folded.join("; ")
 }
 
 /// The seed of each ESP-NOW cell, and what the consoles printed at its end; of several repetitions

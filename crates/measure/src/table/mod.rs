@@ -103,6 +103,20 @@ pub struct Table {
     pub notes: Vec<String>,
 }
 
+/// Tables that are records to look something up in, and not to be read from top to bottom.
+const RECORDS: [&str; 5] = ["consoles", "counters", "losses", "occupancy", "findings"];
+
+/// Rows from which on such a table is folded.
+const LONG: usize = 40;
+
+impl Table {
+    /// Whether it is a long record: text leaves it out, and a page shows it when asked.
+    #[must_use]
+    pub fn is_folded(&self) -> bool {
+        self.rows.len() >= LONG && RECORDS.contains(&self.id.as_str())
+    }
+}
+
 /// What a column of results shows of the metric's cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Show {

@@ -172,6 +172,15 @@ pub fn losses(report: &Report) -> Option<Table> {
     })
 }
 
+/// What the counters of a lab are; causes of loss are of probes, these of frames.
+const COUNTED: &str = "Counters of the lab are of frames, summed over devices and repetitions, and \
+    causes of loss are of probes: `frames-sent` with `retries`, each attempt; `acknowledged` and \
+    `given-up`, how unicasts ended (given up is the cause retry-limit); `received`, read by a device, \
+    `duplicates` among them; `collided` and `noise`, heard by a device and not read (the causes \
+    collision and noise; a frame counts for each that heard it, strangers' too); `refused`, no buffer \
+    to send (no-buffers); `receive-drops` and `queue-drops`, read and dropped before the application \
+    (receive-queue).";
+
 /// What targets counted on the way: drops, stalls, overflows; `None` where nothing.
 #[must_use]
 pub fn counters(report: &Report) -> Option<Table> {
@@ -179,7 +188,11 @@ pub fn counters(report: &Report) -> Option<Table> {
     let rows: Vec<Row> = report.losses.iter().filter_map(row).collect();
     (!rows.is_empty()).then(|| {
         let columns = ["cell", "counted"].map(Column::words).into();
-        table("counters", "losses", "Counters of the target", columns, rows)
+        let mut table = table("counters", "losses", "Counters of the target", columns, rows);
+        if report.run.origin == crate::cell::Origin::Simulated {
+            table.notes.push(COUNTED.into());
+        }
+        table
     })
 }
 

@@ -80,6 +80,20 @@ fn notes(truth: &Truth) -> Vec<String> {
     notes
 }
 
+/// The first thing to know of a simulated report: how far it is from what was measured.
+#[must_use]
+pub fn headline(truth: &Truth) -> Option<String> {
+    let group = truth.groups.first().filter(|g| g.cells > 0)?;
+    let (median, share) = (group.median? * 100.0, group.share? * 100.0);
+    Some(format!(
+        "How true: over {} published cells that nothing was fitted to ({}), the median error is \
+         {median:.1} %, and {share:.0} % of them are within {}.",
+        group.cells,
+        group.kind.name(),
+        group.kind.limit()
+    ))
+}
+
 /// Each cell with its error, the farthest off first; at most so many.
 #[must_use]
 pub fn cells(truth: &Truth, most: usize) -> Table {

@@ -42,7 +42,14 @@ pub fn render(report: &Report) -> String {
         figures::draw(&mut out, &section.figures);
         timelines::draw(&mut out, section.timelines);
         for table in &section.tables {
-            tables::draw(&mut out, table, table.title != section.title);
+            if table.is_folded() {
+                let (title, rows) = (escape(&table.title), table.rows.len());
+                let _ = write!(out, "<details><summary>{title} ({rows} rows)</summary>");
+                tables::draw(&mut out, table, false);
+                out.push_str("</details>\n");
+            } else {
+                tables::draw(&mut out, table, table.title != section.title);
+            }
         }
         if section.id == "run" {
             plan(&mut out, report);

@@ -81,7 +81,8 @@ pub(super) fn legend(figure: &Figure) -> String {
     for (at, series) in named {
         let origin = match series.origin {
             Origin::Measured => String::new(),
-            other => format!("<b>{}</b> ", other.name()),
+            Origin::Published => format!("<b class=\"pub\">{}</b> ", Origin::Published.name()),
+            other @ Origin::Simulated => format!("<b>{}</b> ", other.name()),
         };
         let _ = write!(
             out,

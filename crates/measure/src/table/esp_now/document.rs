@@ -53,7 +53,7 @@ pub(super) fn table(material: &Material<'_>, group: &Group<'_>) -> Table {
     }
     Table {
         id: group.id(),
-        section: super::KIND.into(),
+        section: super::section(&group.work).into(),
         title: material.titled(&group.title()),
         columns,
         rows,

@@ -48,8 +48,13 @@ pub(crate) fn floors(material: &Material<'_>) -> Option<Table> {
     })
 }
 
+/// The metric that stands for a test's cells.
+pub(crate) fn leading(group: &Group<'_>) -> Option<&'static str> {
+    LEADING.into_iter().find(|m| group.digests.iter().any(|d| d.cell(m).is_some()))
+}
+
 fn row(material: &Material<'_>, group: &Group<'_>) -> Option<Vec<Option<String>>> {
-    let metric = LEADING.into_iter().find(|m| group.digests.iter().any(|d| d.cell(m).is_some()))?;
+    let metric = leading(group)?;
     let cells: Vec<&Cell> = group.digests.iter().filter_map(|d| d.cell(metric)).collect();
     let floors: Vec<f64> = cells.iter().filter_map(|c| c.floor).collect();
     if floors.is_empty() {

@@ -11,8 +11,8 @@ use crate::cell::Cell;
 use crate::report::digest::{Digest, Material};
 use alloc::vec::Vec;
 use espbench_proto::workload::{EspNow, EspNowTest, Workload};
-pub(crate) use floors::floors;
-pub(crate) use group::groups;
+pub(crate) use floors::{floors, leading};
+pub(crate) use group::{Across, Group, groups};
 
 pub(crate) const KIND: &str = "esp-now";
 
@@ -135,6 +135,25 @@ const FRAMES: [(Frame<'_>, &[Spec], &[EspNowTest]); 6] = [
         &[EspNowTest::Ota, EspNowTest::Handshake, EspNowTest::Provisioning],
     ),
 ];
+
+/// The chapters of the tests, in the document's order: their names and titles.
+pub(crate) const CHAPTERS: [(&str, &str); 10] = [
+    ("one-way-latency", "One-way delay"),
+    ("round-trip", "Round trip"),
+    ("throughput", "Throughput"),
+    ("crypto-time", "Encryption time"),
+    ("one-way-latency-secure", "One-way delay, encrypted"),
+    ("round-trip-secure", "Round trip, encrypted"),
+    ("multi-device-round-trip", "Round trips of many devices"),
+    ("ota", "OTA"),
+    ("handshake", "Security handshake"),
+    ("provisioning", "Provisioning"),
+];
+
+/// The chapter of a cell.
+pub(crate) fn section(work: &EspNow) -> &'static str {
+    crate::summary::esp_now::table(work)
+}
 
 /// Its tables.
 pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
