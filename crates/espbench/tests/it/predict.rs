@@ -75,6 +75,7 @@ fn what_is_wrong_is_said_with_what_to_do() {
         (&["nodes", "--nodes", "9..3"], "the first number must not be above the last"),
         (&["nodes", "--rate", "7M"], "not a Wi-Fi mode"),
         (&["nodes", "--lab", "nowhere"], "nowhere"),
+        (&["nodes", "--lab", "two-boards", "--nodes", "50"], "need [group.line]"),
     ] {
         let ran = bench.run(&[&["predict"], args].concat());
         assert_eq!(ran.status, Some(2), "{args:?}: {}", ran.err);

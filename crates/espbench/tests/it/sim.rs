@@ -46,7 +46,7 @@ fn what_cannot_be_done_is_told_with_what_to_do() {
     let bench = Bench::new();
     for (args, wanted) in [
         (&["espnow", "ping", "--on", "serial:/dev/ttyUSB0"][..], "not there yet"),
-        (&["espnow", "ping", "--on", "sim:nowhere"], "there is no lab `nowhere`: built in are"),
+        (&["espnow", "ping", "--on", "sim:nowhere"], "there is no such lab. Known here: handshake"),
         (&["espnow", "ping", "--chip", "esp32"], "leave out --chip"),
         (&["espnow", "ping", "-l", "231"], "8 to 230 bytes"),
         (&["espnow", "provision", "--on", "sim:two-boards"], "two-boards"),
@@ -58,5 +58,35 @@ fn what_cannot_be_done_is_told_with_what_to_do() {
         let ran = bench.run(args);
         assert_eq!(ran.status, Some(2), "{args:?}");
         assert!(ran.err.contains(wanted), "{args:?}: {}", ran.err);
+    }
+}
+
+/// A lab of the user's, with what lies beside it, wherever a lab is asked for.
+#[test]
+fn a_lab_is_a_file_too() {
+    let bench = Bench::new();
+    bench.write(
+        "my-lab.toml",
+        "title = \"t\"\nenvironment = \"hall.toml\"\n\
+         [[group]]\nname = \"first\"\nprofile = \"esp32c6\"\n\
+         [[group]]\nname = \"others\"\nprofile = \"esp32c6\"\n[group.line]\nstep_m = 0.5\n",
+    );
+    bench.write(
+        "hall.toml",
+        "title = \"t\"\n[path_loss]\nexponent = 2\nsource = \"s\"\n[carrier_sense]\n\
+         energy_dbm = -73\nsource = \"s\"\n[receiver]\ndetect_db = 4\nsource = \"s\"\n",
+    );
+    let lab = ["--on", "sim:my-lab.toml", "--format", "csv"];
+    let ping = bench.run(&[&["espnow", "ping", "-C", "20", "-l", "10"][..], &lab].concat()).ok();
+    assert!(ping.contains("simulated") && ping.contains("hall"), "{ping}");
+    let small = ["--rooms", "2", "--messages", "100", "-q", "--format", "json"];
+    let ask = ["predict", "nodes", "--lab", "my-lab.toml", "--nodes", "3"];
+    let answer = bench.run(&[&ask[..], &small].concat()).ok();
+    assert!(answer.contains("my-lab.toml") && answer.contains("environment hall"), "{answer}");
+    bench.write("hall.toml", "title = \"t\"\n[path_loss]\nexponent = \"x\"\n");
+    for args in [&["espnow", "ping", "--on", "sim:my-lab.toml"][..], &ask] {
+        let ran = bench.run(args);
+        assert_eq!(ran.status, Some(2), "{args:?}");
+        assert!(ran.err.contains("hall.toml: line 3, column 12"), "{args:?}: {}", ran.err);
     }
 }

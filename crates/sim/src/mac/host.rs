@@ -55,6 +55,12 @@ pub trait Host {
         let _ = (room, frame, heard, missed);
     }
 
+    /// An ACK has ended, before its addressee acts on it, which is in `heard` or, if it could not
+    /// read it, in `missed`.
+    fn answered(&mut self, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+        let _ = (frame, heard, missed);
+    }
+
     /// A station is done with the oldest frame of its queue: it left the queue already.
     fn done(&mut self, room: &mut Room, station: u32, done: Done) {
         let _ = (room, station, done);

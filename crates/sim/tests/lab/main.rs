@@ -2,6 +2,7 @@
 
 #![expect(unreachable_pub, reason = "a test binary has no outside")]
 
+mod join;
 mod ping;
 mod rig;
 mod traffic;

@@ -13,9 +13,10 @@ const EXAMPLES: &str = "\
 Examples:
   espbench predict nodes --payload 100 --every 1s
   espbench predict nodes --payload 20 --every 100ms --mode broadcast --nodes 1..100 -o curve.html
-  espbench predict nodes --nodes 10,30,60 --rate 6M --lab two-boards --format csv
+  espbench predict nodes --nodes 10,30,60 --rate 6M --lab my-lab.toml --format csv
 
-All devices of the lab but the first send to the first, which listens. Every figure is simulated.";
+All devices of the lab but the first send to the first, which listens. Only a lab whose last group
+has [group.line], .grid, .ring or .cluster has places for any number. Every figure is simulated.";
 
 /// Flags.
 #[derive(Clone, Debug, clap::Args)]

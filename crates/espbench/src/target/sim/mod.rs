@@ -17,7 +17,7 @@ use espbench_proto::workload::{EspNow, Workload};
 use espbench_sim::lab::file::{Kind, Library};
 use espbench_sim::lab::suite::{self, Failed};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Seed of a cell that nobody announced.
@@ -60,20 +60,10 @@ impl SimTarget {
     /// # Errors
     /// What is wrong with it, and what to do.
     pub fn new(lab: Option<&str>) -> Result<Self, String> {
-        let mut library = Library::built_in();
-        if let Some(path) = lab.filter(|lab| is_file(lab)) {
-            let text = std::fs::read_to_string(path)
-                .map_err(|e| format!("cannot read the lab {path}: {e}"))?;
-            library.add(Kind::Lab, path, &text).map_err(|wrong| wrong.to_string())?;
-        } else if let Some(name) = lab
-            && !library.names(Kind::Lab).any(|known| known == name)
-        {
-            let known: Vec<&str> = library.names(Kind::Lab).collect();
-            return Err(format!(
-                "there is no lab `{name}`: built in are {}; a lab of your own is a .toml file",
-                known.join(", ")
-            ));
-        }
+        let library = match lab {
+            Some(lab) => crate::labs::library(Kind::Lab, lab).map_err(|e| format!("{e:#}"))?,
+            None => Library::built_in(),
+        };
         let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         Ok(Self::with(library, lab, threads))
     }
@@ -98,11 +88,6 @@ impl SimTarget {
     fn unsupported(&self, workload: &Workload, hint: String) -> TargetError {
         TargetError::Unsupported { target: self.rooms.name(), kind: workload.kind(), hint }
     }
-}
-
-/// A name with an ending, or with a folder, is a file's.
-fn is_file(lab: &str) -> bool {
-    lab.contains(std::path::MAIN_SEPARATOR) || Path::new(lab).extension().is_some()
 }
 
 impl Target for SimTarget {

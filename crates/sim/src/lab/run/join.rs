@@ -4,7 +4,9 @@
 //! are really on the air there, and takes the router of its SSID that it heard best. Then the
 //! profile's `join` goes by: authentication, association, the four-way handshake and DHCP are time
 //! here, not frames. From then on its channel is the router's, and locked. Without such a router,
-//! or with a password that is not the router's, it scans again, as applications do.
+//! or with a password that is not the router's, the application tries [`RETRIES`] times again and
+//! gives up. It counts as Espressif's `solution` does: from its start, or since it last joined, so
+//! that new credentials after it gave up are tried once.
 
 use super::stage::Stage;
 use super::tap::Tap;
@@ -12,6 +14,7 @@ use crate::mac::{Heard, Room};
 use crate::talk::{MemoryBoard, NodeId};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use core::time::Duration;
 use espbench_proto::node::esp_now::Input;
 use espbench_proto::node::esp_now::board::{Board as _, Key};
 use espbench_proto::node::esp_now::prov::STORED_LEN;
@@ -24,6 +27,10 @@ const SSID_LEN: usize = 32;
 /// The last channel that is scanned (country code 01: 1 to 11 actively, 12 to 14 not at all).
 const LAST_CHANNEL: u8 = 11;
 
+/// `EXAMPLE_ESP_MAXIMUM_RETRY` in examples/solution/components/espnow_device/responder.c of
+/// espressif/esp-now.
+const RETRIES: u8 = 5;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// To scan this channel next.
@@ -31,6 +38,8 @@ enum Phase {
     /// To have joined this router.
     Join(u32),
     Joined,
+    /// To try no more, since then.
+    GivenUp(Instant),
     /// To leave.
     Leave,
 }
@@ -50,6 +59,8 @@ pub(super) struct Joining {
     devices: BTreeMap<NodeId, Joiner>,
     /// How many listen to beacons.
     scanning: u32,
+    /// How often each device has tried again since it started or last joined.
+    retries: BTreeMap<NodeId, u8>,
     /// When each device joined, and which router.
     pub(super) joined: BTreeMap<NodeId, (Instant, u32)>,
 }
@@ -88,8 +99,22 @@ impl Joining {
         }
     }
 
-    /// A device is off, or begins anew.
-    pub(super) fn stop(&mut self, node: NodeId) {
+    /// A device is off.
+    pub(super) fn forget(&mut self, node: NodeId) {
+        self.stop(node);
+        self.retries.remove(&node);
+    }
+
+    /// Whether the application of a device that could not join tries again.
+    fn retry(&mut self, node: NodeId) -> bool {
+        let retries = self.retries.entry(node).or_default();
+        let again = *retries < RETRIES;
+        *retries += u8::from(again);
+        again
+    }
+
+    /// A device begins anew.
+    fn stop(&mut self, node: NodeId) {
         let before = self.devices.remove(&node);
         self.scanning -= u32::from(before.is_some_and(|it| matches!(it.phase, Phase::Scan(_))));
         self.joined.remove(&node);
@@ -101,6 +126,7 @@ impl Joining {
         match (self.joined.get(&node), phase) {
             (Some((at, _)), _) => super::Joining::Joined(*at),
             (None, Some(Phase::Scan(_) | Phase::Join(_))) => super::Joining::Trying,
+            (None, Some(Phase::GivenUp(at))) => super::Joining::GivenUp(at),
             _ => super::Joining::Idle,
         }
     }
@@ -111,10 +137,10 @@ impl Joining {
         self.scanning > 0
     }
 
-    /// A router's beacon was heard.
-    pub(super) fn beacon(&mut self, router: u32, heard: &[Heard]) {
+    /// A beacon of a router with that SSID was heard.
+    pub(super) fn beacon(&mut self, router: u32, ssid: &[u8], heard: &[Heard]) {
         for (node, joiner) in &mut self.devices {
-            if !matches!(joiner.phase, Phase::Scan(_)) {
+            if !matches!(joiner.phase, Phase::Scan(_)) || joiner.ssid != ssid {
                 continue;
             }
             let station = u32::from(node.0);
@@ -140,25 +166,26 @@ impl<W: Tap> Stage<'_, W> {
                 room.wake_in(profile.hop + profile.scan_dwell, token);
             }
             Phase::Scan(_) => {
-                let found = joiner.best.take().filter(|(router, _)| {
-                    let mut same = ether.others.with_ssid(&joiner.ssid);
-                    same.any(|(i, it)| i == *router && it.password.as_bytes() == joiner.password)
-                });
-                match found {
-                    Some((router, _)) => {
-                        joiner.phase = Phase::Join(router);
-                        ether.joining.scanning -= 1;
-                        room.wake_in(profile.join, token);
-                    }
-                    None => {
-                        joiner.phase = Phase::Scan(1);
-                        room.wake_in(profile.scan_dwell, token);
-                    }
+                let found = joiner
+                    .best
+                    .take()
+                    .map(|(router, _)| router)
+                    .filter(|router| ether.others.password(*router) == joiner.password);
+                joiner.phase = found.map_or(Phase::Scan(1), Phase::Join);
+                if found.is_some() {
+                    ether.joining.scanning -= 1;
+                    room.wake_in(profile.join, token);
+                } else if ether.joining.retry(node) {
+                    room.wake_in(Duration::ZERO, token);
+                } else {
+                    self.give_up(room.now(), node);
                 }
             }
             Phase::Join(router) => {
                 joiner.phase = Phase::Joined;
                 ether.joining.joined.insert(node, (room.now(), router));
+                ether.joining.retries.remove(&node);
+                self.crew.news += 1;
                 let channel = room.channel(ether.others.first[0] + router);
                 self.on_channel(room, node, channel, true);
             }
@@ -167,7 +194,16 @@ impl<W: Tap> Stage<'_, W> {
                 let channel = room.channel(u32::from(node.0));
                 self.on_channel(room, node, channel, false);
             }
-            Phase::Joined => {}
+            Phase::Joined | Phase::GivenUp(_) => {}
+        }
+    }
+
+    fn give_up(&mut self, now: Instant, node: NodeId) {
+        let joining = &mut self.ether.joining;
+        if let Some(joiner) = joining.devices.get_mut(&node) {
+            joiner.phase = Phase::GivenUp(now);
+            joining.scanning -= 1;
+            self.crew.news += 1;
         }
     }
 

@@ -209,8 +209,8 @@ impl<W: Tap> Lab<W> {
     }
 
     /// Lets time go on until something is so, at most for that long. Says whether it is so. It is
-    /// asked when a device has printed, told its application something, or recorded a sample, not
-    /// at every frame.
+    /// asked when a device has printed, told its application something, recorded a sample, joined
+    /// a router or given up to, not at every frame.
     ///
     /// # Errors
     /// [`Stuck`].

@@ -89,10 +89,14 @@ impl Others {
         load.next(room.now())
     }
 
-    /// The routers with that SSID.
-    pub(super) fn with_ssid(&self, ssid: &[u8]) -> impl Iterator<Item = (u32, &Router)> {
-        let all = self.routers.iter().enumerate();
-        all.filter(move |(_, it)| it.ssid.as_bytes() == ssid).map(|(i, it)| (i as u32, it))
+    /// A router's SSID.
+    pub(super) fn ssid(&self, router: u32) -> &[u8] {
+        self.routers.get(router as usize).map_or(&[], |it| it.ssid.as_bytes())
+    }
+
+    /// A router's password.
+    pub(super) fn password(&self, router: u32) -> &[u8] {
+        self.routers.get(router as usize).map_or(&[], |it| it.password.as_bytes())
     }
 }
 

@@ -145,7 +145,7 @@ impl<W: Tap> Outside for Link<'_, W> {
             self.ether.pool.release(Handle::of(tag as u32));
         }
         self.ether.drivers[node.index()].reset(life);
-        self.ether.joining.stop(node);
+        self.ether.joining.forget(node);
     }
 
     fn switched_on(&mut self, node: NodeId) {
@@ -366,7 +366,9 @@ impl<W: Tap> Host for Stage<'_, W> {
             self.blame(room.now(), frame, missed);
             self.deliver(room, frame, heard);
         } else if frame.tag >> 32 == 1 && self.ether.joining.listens() {
-            self.ether.joining.beacon(frame.tag as u32, heard);
+            let ether = &mut *self.ether;
+            let router = frame.tag as u32;
+            ether.joining.beacon(router, ether.others.ssid(router), heard);
         }
     }
 
@@ -406,9 +408,9 @@ impl<W: Tap> Host for Stage<'_, W> {
     }
 
     #[inline]
-    fn ended(&mut self, frame: &OnAir) {
-        if frame.kind == Kind::Ack && self.watch.wants_frames() {
-            self.show(frame, &[], &[]);
+    fn answered(&mut self, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+        if self.watch.wants_frames() {
+            self.show(frame, heard, missed);
         }
     }
 }

@@ -136,7 +136,7 @@ impl Room {
             let kind = &kinds[usize::from(it.ear.kind)];
             let reading = |slot: u32| flights[slot as usize].signal;
             let mine = frame.to == station;
-            let wanted = path.readable && frame.kind == Kind::Data && (mine || frame.is_group());
+            let wanted = path.readable && (mine || frame.is_group());
             let chance = it.ear.leave(now, power, slot, kind, reading);
             let certain = matches!(chance, Some(chance) if chance >= 1.0);
             let read = certain

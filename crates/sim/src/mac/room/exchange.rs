@@ -75,6 +75,12 @@ impl Room {
 
     /// A frame has ended for all its hearers.
     pub(super) fn over<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
+        if frame.kind == Kind::Ack {
+            let scratch = &mut self.scratch;
+            host.answered(frame, &scratch.heard, &scratch.missed);
+            scratch.heard.clear();
+            scratch.missed.clear();
+        }
         if !self.scratch.answered.is_empty() {
             self.answers(host);
         }

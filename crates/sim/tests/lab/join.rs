@@ -1,0 +1,87 @@
+//! Devices join routers whose beacons they hear.
+
+use crate::rig::{Flights, instant, row};
+use espbench_proto::time::Duration;
+use espbench_sim::lab::run::{Joining, Lab};
+use espbench_sim::lab::scene::{Point, Router};
+use espbench_sim::lab::trace::What;
+use espbench_sim::mac::GROUP;
+use espbench_sim::talk::NodeId;
+
+fn router(name: &str, ssid: &str, x: f64, channel: u8) -> Router {
+    Router {
+        name: name.into(),
+        ssid: ssid.into(),
+        password: "a-password".into(),
+        at: Point { x, ..Point::default() },
+        channel,
+        power_dbm: 20.0,
+        beacon: Duration::from_micros(102_400),
+        beacon_octets: 250,
+    }
+}
+
+/// Node 0 hands these credentials to node 1, in a room with three routers; the loudest is another
+/// network's. Runs until node 1 has joined or given up.
+fn given(password: &str) -> Lab {
+    let mut scene = row(2, 1.0, instant());
+    scene.routers = vec![
+        router("far", "home", 30.0, 3),
+        router("other", "neighbour", 2.0, 6),
+        router("near", "home", 8.0, 11),
+    ];
+    let mut lab = Lab::new(&scene, 1, ());
+    lab.run_for(Duration::from_secs(1)).unwrap();
+    lab.command(NodeId(0), &format!("provisioning -i 30000 home {password}"));
+    lab.command(NodeId(1), "provisioning -r");
+    let ended =
+        |lab: &Lab| matches!(lab.joining(NodeId(1)), Joining::Joined(_) | Joining::GivenUp(_));
+    assert!(lab.run_till(Duration::from_secs(60), ended).unwrap(), "{:?}", lab.lines(NodeId(1)));
+    // Woken by the event itself, not by the end of the time.
+    let (Joining::Joined(at) | Joining::GivenUp(at)) = lab.joining(NodeId(1)) else { panic!() };
+    assert_eq!(at, lab.now());
+    lab
+}
+
+#[test]
+fn the_strongest_router_with_the_ssid_is_joined_and_its_channel_kept() {
+    let mut lab = given("a-password");
+    let (at, router) = lab.joined(NodeId(1)).unwrap();
+    assert_eq!(router, 2, "the near one of the network, not the nearest of all");
+    assert!(matches!(lab.joining(NodeId(1)), Joining::Joined(when) if when == at));
+    assert_eq!(lab.channel(NodeId(1)), 11);
+    // A locked channel stays whatever is sent or searched.
+    lab.command(NodeId(1), "provisioning -r");
+    lab.run_for(Duration::from_secs(5)).unwrap();
+    assert_eq!(lab.channel(NodeId(1)), 11);
+}
+
+#[test]
+fn a_device_with_credentials_that_nobody_has_gives_up_after_five_retries() {
+    let mut lab = given("wrong-password");
+    let Joining::GivenUp(at) = lab.joining(NodeId(1)) else { panic!() };
+    assert_eq!(lab.joined(NodeId(1)), None);
+    // Six scans of eleven channels, 120 ms each.
+    let told = lab.events(NodeId(1)).last().unwrap().0;
+    assert_eq!(at.since(told), Duration::from_millis(6 * 11 * 120));
+    lab.reset(NodeId(1));
+    lab.run_for(Duration::from_secs(1)).unwrap();
+    assert_eq!(lab.joining(NodeId(1)), Joining::Idle);
+}
+
+#[test]
+fn an_ack_tells_whether_it_was_heard() {
+    let mut scene = row(2, 1.0, instant());
+    scene.routers.clear();
+    let mut lab = Lab::new(&scene, 1, Flights::default());
+    lab.run_for(Duration::from_secs(1)).unwrap();
+    lab.command(NodeId(1), "espnow_iperf -s");
+    lab.command(NodeId(0), &format!("espnow_iperf -c {} -p -C 5", NodeId(1).mac()));
+    lab.run_for(Duration::from_secs(5)).unwrap();
+    let acks: Vec<_> = lab.watch.0.iter().filter(|it| it.what == What::Ack).collect();
+    assert!(acks.len() >= 10, "{}", acks.len());
+    for ack in acks {
+        assert!(ack.to.is_some_and(|to| to != GROUP));
+        assert_eq!((ack.heard, ack.collided, ack.noise), (1, 0, 0));
+    }
+}
