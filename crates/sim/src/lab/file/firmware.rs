@@ -5,6 +5,7 @@ use super::key::{Is, Key, key};
 use super::wrong::Wrong;
 use alloc::string::String;
 use espbench_proto::node::esp_now::device::Setup;
+use espbench_proto::node::esp_now::ota::initiator::Options;
 use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::security::{Policy, Pop};
 use espbench_proto::node::esp_now::task::{Encrypt, Settings};
@@ -198,6 +199,7 @@ impl Firmware {
             monitor,
             control: usual.control.filter(|_| control),
             data,
+            ota_send: Options::of(self.compat.release),
             ..usual
         }
     }

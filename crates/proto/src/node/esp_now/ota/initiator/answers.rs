@@ -1,6 +1,6 @@
 //! What devices say, and what follows from it (`espnow_ota_request_status`).
 
-use super::{ATTEMPTS, Initiator, NEXT_WAIT_MS, SHORT_WAIT_MS, Send, Stage, TAG};
+use super::{ATTEMPTS, Initiator, SHORT_WAIT_MS, Send, Stage, TAG};
 use crate::node::esp_now::ota::devices::{Device, Fate, Note};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Step};
@@ -135,7 +135,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         if self.attempt >= ATTEMPTS {
             return self.verdict(cx);
         }
-        (self.wait_ms, self.erasing) = (NEXT_WAIT_MS, None);
+        (self.wait_ms, self.erasing) = (self.options.waits_ms[1], None);
         self.stage = Stage::Ask;
         Step::Until(cx.now)
     }

@@ -1,7 +1,7 @@
 //! How a job goes from stage to stage.
 
 use super::send::Send;
-use super::{COMMAND, FIRST_WAIT_MS, Initiator, Stage, TAG, Totals};
+use super::{COMMAND, Initiator, Stage, TAG, Totals};
 use crate::node::esp_now::board::Slot;
 use crate::node::esp_now::ota::bits;
 use crate::node::esp_now::ota::devices::Fate;
@@ -76,7 +76,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         self.totals.rounds = self.round.saturating_add(1);
         self.bits.fill(0xFF);
         self.requested = 0;
-        (self.attempt, self.wait_ms, self.erasing) = (0, FIRST_WAIT_MS, None);
+        (self.attempt, self.wait_ms, self.erasing) = (0, self.options.waits_ms[0], None);
         self.magic = cx.magic();
         self.devices.iter_mut().for_each(|d| d.answered = false);
         self.stage = Stage::Ask;

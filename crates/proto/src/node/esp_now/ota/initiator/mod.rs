@@ -30,8 +30,8 @@ use crate::node::esp_now::board::Slot;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Received, Step, Task};
 use crate::time::Instant;
-use crate::wire::component::DataType;
 use crate::wire::component::ota::{Info, Kind, Status, Text};
+use crate::wire::component::{DataType, Release};
 use crate::wire::mac::Mac;
 use send::Send;
 
@@ -43,10 +43,7 @@ const COMMAND: &str = "espnow_cmd";
 const REQUESTS: u8 = 5;
 /// Ticks between them.
 const REQUEST_TICKS: u32 = 500;
-/// How long an answer is waited for: first, after the second and third request, and while another
-/// device has just ended erasing.
-const FIRST_WAIT_MS: u32 = 1000;
-const NEXT_WAIT_MS: u32 = 500;
+/// How long an answer is waited for while another device has just ended erasing.
 const SHORT_WAIT_MS: u32 = 100;
 /// Requests of a round.
 const ATTEMPTS: u8 = 3;
@@ -54,8 +51,12 @@ const ATTEMPTS: u8 = 3;
 /// How an initiator was built (`CONFIG_ESPNOW_OTA_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Copies of every message (`RETRANSMISSION_TIMES`).
+    /// Copies of every packet of the image (`RETRANSMISSION_TIMES`).
     pub copies: u8,
+    /// Copies of every request.
+    pub request_copies: u8,
+    /// How long an answer to the first request of a round is waited for, and to the later ones, ms.
+    pub waits_ms: [u32; 2],
     /// Rounds (`RETRY_COUNT`).
     pub rounds: u8,
     /// Hops (`SEND_FORWARD_TTL`).
@@ -68,7 +69,31 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { copies: 2, rounds: 50, ttl: 0, rssi: -65, erase_ms: 10_000 }
+        Self {
+            copies: 2,
+            request_copies: 2,
+            waits_ms: [1000, 500],
+            rounds: 50,
+            ttl: 0,
+            rssi: -65,
+            erase_ms: 10_000,
+        }
+    }
+}
+
+impl Options {
+    /// What a release of the component does where nobody changed it. Before 2.5.0 a packet goes out
+    /// once (`CONFIG_ESPNOW_OTA_SEND_RETRY_NUM` is 1 and in no Kconfig) and a request ten times; the
+    /// waits are the shorter ones (`components/ota/espnow_ota_initiator.c` at c325892, September
+    /// 2022). Then one option set both to ten (8247ae5), since 2.5.1 to two (0c5d280).
+    #[must_use]
+    pub fn of(release: Release) -> Self {
+        match release {
+            Release::V1_0 | Release::V2_0 | Release::V2_3 | Release::V2_4 => {
+                Self { copies: 1, request_copies: 10, waits_ms: [500, 100], ..Self::default() }
+            }
+            Release::V2_5_2 | Release::V2_5_3 | Release::Head => Self::default(),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What an initiator sends, and what it prints of a scan.
 
-use super::{Initiator, REQUEST_TICKS, REQUESTS, Stage, TAG};
+use super::{Initiator, Options, REQUEST_TICKS, REQUESTS, Stage, TAG};
 use crate::node::esp_now::board::{Slot, Work};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing};
@@ -41,9 +41,10 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         what: Send,
         payload: &mut [u8],
     ) -> Option<Outgoing> {
+        let Options { copies, request_copies, .. } = self.options;
         let config = FrameConfig {
             broadcast: true,
-            copies: self.options.copies,
+            copies: if matches!(what, Send::Data(_)) { copies } else { request_copies },
             ttl: self.options.ttl,
             rssi: self.options.rssi,
             security: cx.shared.settings.encrypt.ota,
