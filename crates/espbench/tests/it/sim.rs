@@ -83,10 +83,10 @@ fn a_lab_is_a_file_too() {
     let ask = ["predict", "nodes", "--lab", "my-lab.toml", "--nodes", "3"];
     let answer = bench.run(&[&ask[..], &small].concat()).ok();
     assert!(answer.contains("my-lab.toml") && answer.contains("environment hall"), "{answer}");
-    bench.write("hall.toml", "title = \"t\"\n[path_loss]\nexponent = \"x\"\n");
+    bench.write("hall.toml", "title = \"t\"\n[path_loss]\nsource = \"s\"\nexponent = \"x\"\n");
     for args in [&["espnow", "ping", "--on", "sim:my-lab.toml"][..], &ask] {
         let ran = bench.run(args);
         assert_eq!(ran.status, Some(2), "{args:?}");
-        assert!(ran.err.contains("hall.toml: line 3, column 12"), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains("hall.toml: line 4, column 12"), "{args:?}: {}", ran.err);
     }
 }
