@@ -3,7 +3,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`scenario`] | rooms with a name: who stands where and sends what; the same room for ns-3 |
-//! | [`run`] | a room for some seconds, and what is counted |
+//! | [`mod@run`] | a room for some seconds, and what is counted |
 //! | [`bianchi`] | saturated rooms by equations: Bianchi's model, refined |
 //! | [`walk`] | the same busy period by busy period, without what the equations take for granted |
 //! | [`pair`] | two senders exactly: a Markov chain |

@@ -5,7 +5,7 @@
 //! | [`scene`] | what stands where: devices, routers, background stations, the place |
 //! | [`profile`] | what a chip and its firmware cost: time of the processor, buffers, flash |
 //! | [`trace`] | what was on the air, and what became of it: for captures and drawings |
-//! | [`file`] | all of this as TOML, and the built-in ones |
+//! | [`mod@file`] | all of this as TOML, and the built-in ones |
 //! | [`radio`] | a scene's links, receivers and MAC settings |
 //! | [`suite`] | Espressif's ESP-NOW test report, carried out at the consoles of a lab |
 //! | [`survey`] | who hears whom, before anything is sent |

@@ -1,7 +1,7 @@
 //! The virtual lab as a target: ESP-NOW devices in a room, in virtual time.
 //!
 //! Cells that were announced ([`Target::prepare`]) are simulated ahead of being asked for, on all
-//! cores; see [`ahead`]. Each has a seed of its own, so what comes of it depends neither on the
+//! cores; see `ahead`. Each has a seed of its own, so what comes of it depends neither on the
 //! others nor on the number of threads.
 
 mod ahead;
