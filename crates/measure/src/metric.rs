@@ -119,13 +119,17 @@ pub fn of(cell: &Cell) -> (&str, Statistic) {
 }
 
 /// Quantities whose direction their unit does not tell; also with a further word, as in `loss_rx`.
-const DIRECTIONS: [(&str, Better); 10] = [
+const DIRECTIONS: [(&str, Better); 13] = [
     // In percent.
     ("loss", Better::Lower),
     // A rate of something unwanted.
     ("queue_drop_rate", Better::Lower),
     // In kilobytes.
     ("available_heap", Better::Higher),
+    // Of a prediction: in percent, in devices, in metres.
+    ("acknowledged", Better::Higher),
+    ("largest_fleet", Better::Higher),
+    ("range", Better::Higher),
     // What was asked for, or handed to the network: not what came out of it.
     ("offered_rate", Better::Neither),
     ("message_rate_offered", Better::Neither),
@@ -192,6 +196,10 @@ mod tests {
             ("message_rate_min", "messages/s", Better::Higher),
             ("message_rate_stddev", "messages/s", Better::Lower),
             ("available_heap", "KB", Better::Higher),
+            ("acknowledged", "percent", Better::Higher),
+            ("acknowledgement_p99", "ms", Better::Lower),
+            ("largest_fleet", "devices", Better::Higher),
+            ("range", "m", Better::Higher),
             ("probes_late", "probes", Better::Neither),
             ("packets_total", "packets", Better::Neither),
             ("TCP_WND_DEFAULT", "KB", Better::Neither),

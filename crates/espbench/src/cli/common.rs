@@ -174,3 +174,33 @@ fn default_path() -> Option<PathBuf> {
     };
     folder.filter(|f| f.is_absolute()).map(|f| f.join("espbench").join("runs.sqlite"))
 }
+
+/// Farther than this no lab goes, in metres.
+const FARTHEST_M: f64 = 100_000.0;
+
+/// Metres to the nearest and the farthest: `3`, or `0.5-1`.
+///
+/// # Errors
+/// What was meant.
+pub fn distance(text: &str) -> Result<(f64, f64), String> {
+    let number = |text: &str| text.trim().trim_end_matches('m').trim_end().parse::<f64>().ok();
+    let (from, to) = text.split_once('-').unwrap_or((text, text));
+    match number(from).zip(number(to)) {
+        Some((from, to)) if 0.0 <= from && from <= to && to <= FARTHEST_M => Ok((from, to)),
+        _ => Err("metres, such as 3, or from the nearest to the farthest, such as 0.5-1".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_one_or_two_numbers() {
+        assert_eq!(distance("3"), Ok((3.0, 3.0)));
+        assert_eq!(distance("0.5-1 m"), Ok((0.5, 1.0)));
+        for text in ["", "-1", "2-1", "x", "1-inf", "nan", "1e300"] {
+            assert!(distance(text).is_err(), "{text}");
+        }
+    }
+}

@@ -30,6 +30,26 @@ fn the_number_of_threads_does_not_change_the_answer() {
     assert!(text.contains("What limits it (simulated)"), "{text}");
 }
 
+/// What a mode costs: AES and a longer frame, the component's answer and the wait for it.
+#[test]
+fn encryption_and_acknowledgement_are_in_the_answer() {
+    let base = ["nodes", "--nodes", "3", "--every", "500ms", "--mode", "broadcast"];
+    let plain = predict(&base, "json");
+    let sealed = predict(&[&base[..], &["--encrypt"]].concat(), "json");
+    let acked = predict(&[&base[..], &["--ack", "--copies", "3"]].concat(), "json");
+    let p50 = |report: &str| value(report, "latency_p50", Some(3)).0;
+    // 96 us of airtime, and two runs of AES on an ESP32.
+    assert!(p50(&sealed) > p50(&plain) + 0.1, "{} {}", p50(&sealed), p50(&plain));
+    assert!(sealed.contains(r#""security": "app-data""#), "{sealed}");
+    assert!(acked.contains(r#""mode": "broadcast-3-ack""#), "{acked}");
+    let (told, _, _) = value(&acked, "acknowledged", Some(3));
+    let known = value(&acked, "acknowledgement_p50", Some(3)).0;
+    assert!(told > 95.0 && known > p50(&plain), "{told} {known}");
+    assert!(value(&acked, "loss", Some(3)).0 <= value(&plain, "loss", Some(3)).0);
+    let bare = predict(&[&base[..], &["--ack", "--bare"]].concat(), "json");
+    assert!(p50(&bare) < p50(&acked), "no processors");
+}
+
 /// The answer lies in its interval, and the curve crosses the limit there.
 #[test]
 fn the_fleet_is_where_the_curve_crosses_the_limit() {
@@ -75,6 +95,21 @@ fn what_is_wrong_is_said_with_what_to_do() {
         (&["nodes", "--nodes", "9..3"], "the first number must not be above the last"),
         (&["nodes", "--rate", "7M"], "not a Wi-Fi mode"),
         (&["nodes", "--lab", "nowhere"], "nowhere"),
+        (&["nodes", "--ack"], "add --mode broadcast"),
+        (&["phy", "--copies", "3"], "--copies is for broadcasts: add --mode broadcast"),
+        (&["nodes", "--payload", "227", "--encrypt"], "sends at most 226 bytes, encrypted"),
+        (&["nodes", "--payload", "3"], "not in 4..="),
+        (&["nodes", "--mode", "broadcast", "--copies", "32"], "not in 1..=31"),
+        (&["nodes", "--every", "soon"], "soon"),
+        (&["nodes", "--distance", "nan"], "--distance"),
+        (&["nodes", "--distance=-3"], "--distance"),
+        (&["nodes", "--distance", "1e300"], "--distance"),
+        (&["nodes", "--queue", "0"], "--queue"),
+        (&["fleet", "--max-loss", "120%"], "more than 100 %"),
+        (&["fleet", "--max-p99", "0s"], "--max-p99"),
+        (&["phy", "--rates", "1M,,2M"], "``"),
+        (&["phy", "--rates", ""], "``"),
+        (&["nodes", "-o", "curve.xyz"], "xyz"),
         (&["nodes", "--lab", "two-boards", "--nodes", "50"], "need [group.line]"),
     ] {
         let ran = bench.run(&[&["predict"], args].concat());

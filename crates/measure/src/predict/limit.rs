@@ -16,11 +16,21 @@ pub fn of_time(point: &Point) -> Option<String> {
     if first != Stage::Queue {
         return Some(named);
     }
+    if holds(point) {
+        return Some(format!("{named} – behind it: waiting for acknowledgements"));
+    }
     let rest: Vec<Stage> = Stage::ALL.into_iter().filter(|it| *it != Stage::Queue).collect();
     Some(match largest(point, &rest) {
         Some((behind, _)) => format!("{named} – behind it: {}", behind.name()),
         None => named,
     })
+}
+
+/// Whether senders are held up by waiting for acknowledgements more than by all else.
+fn holds(point: &Point) -> bool {
+    let all: f64 = point.stages_ms.iter().sum();
+    let rest = all - point.stages_ms[Stage::Queue as usize];
+    point.setting.acknowledged && point.held_ms > rest
 }
 
 fn largest(point: &Point, stages: &[Stage]) -> Option<(Stage, f64)> {
@@ -66,6 +76,13 @@ pub fn advice(point: &Point) -> Option<String> {
     let lost = point.loss.value.unwrap_or(0.0);
     let busy = point.busy.value.unwrap_or(0.0);
     let queued = cause_share(point, Cause::ApplicationQueue) + cause_share(point, Cause::NoBuffers);
+    if holds(point) && largest(point, &Stage::ALL).is_some_and(|it| it.0 == Stage::Queue) {
+        return Some(
+            "Messages wait behind one whose acknowledgement does not come, for up to 3 s: more \
+             attempts (copies), fewer messages, or the MAC's acknowledgement (unicast) help."
+                .into(),
+        );
+    }
     if point.grows || (lost > 0.001 && queued > 0.5) {
         let why = if busy > 0.7 {
             "the channel is full: a faster PHY rate, fewer or shorter messages help"
@@ -77,6 +94,11 @@ pub fn advice(point: &Point) -> Option<String> {
     if lost > 0.001 {
         let (cause, _) = point.causes.iter().max_by_key(|it| *it.1)?;
         return Some(match cause {
+            Cause::Collision if point.setting.acknowledged => {
+                "Loss is by collisions in all attempts: more of them (copies) or a faster PHY rate \
+                 help."
+                    .into()
+            }
             Cause::Collision => {
                 "Loss is by collisions: nobody acknowledges a broadcast, so nothing \
                                  repeats it. Copies, unicast, or a faster PHY rate help."
@@ -149,6 +171,11 @@ mod tests {
         assert!(advice(&full).unwrap().contains("the channel is full"));
         let slow = point([80.0, 9.0, 0.1, 0.0, 1.3, 0.1], &[(Cause::NoBuffers, 9)], 0.2, 0.2);
         assert!(advice(&slow).unwrap().contains("processor time"));
+        let mut waits =
+            point([80.0, 9.0, 0.1, 0.0, 1.3, 0.1], &[(Cause::ApplicationQueue, 9)], 0.2, 0.9);
+        (waits.setting.acknowledged, waits.held_ms) = (true, 300.0);
+        assert!(advice(&waits).unwrap().starts_with("Messages wait behind one"));
+        assert!(of_time(&waits).unwrap().ends_with("behind it: waiting for acknowledgements"));
         let far = point([0.0, 0.1, 0.1, 0.0, 1.3, 0.1], &[(Cause::Noise, 9)], 0.2, 0.2);
         assert!(advice(&far).unwrap().contains("distance"));
     }

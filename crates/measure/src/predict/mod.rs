@@ -7,11 +7,13 @@
 //! | [`point`] | the trials of one setting as estimates |
 //! | [`limit`] | what holds a setting back, in words |
 //! | [`limits`] | whether a setting keeps limits |
+//! | `answer` | the answer in sentences |
 //! | `report`, `tables`, `figures` | all of it as a report |
 //!
 //! The rooms of a setting differ by their seeds: places, shadowing, phases. Intervals come from
 //! how much they differ ([`crate::cluster`]).
 
+mod answer;
 pub mod effort;
 mod figures;
 pub mod limit;

@@ -17,6 +17,8 @@ pub struct Setting {
     pub rate: String,
     /// Its data rate in kbit/s.
     pub kbit_s: u32,
+    /// The listener acknowledges in the component's own way.
+    pub acknowledged: bool,
     /// How long one frame is on the air, in microseconds.
     pub air_us: f64,
     /// Up to which distance nine in ten frames still arrive, in metres, where that was asked.
@@ -52,6 +54,14 @@ pub struct Point {
     pub causes: BTreeMap<Cause, u64>,
     /// Mean time in each stage, in milliseconds, in the order of [`Stage::ALL`].
     pub stages_ms: [f64; 6],
+    /// Share of messages of which the sender was told that they arrived, 0 to 1.
+    pub told: Estimate,
+    /// Median time until it was, in milliseconds.
+    pub told_p50: Estimate,
+    /// 99th percentile of it.
+    pub told_p99: Estimate,
+    /// How long a message held its sender up after its last frame, in milliseconds: the mean of all.
+    pub held_ms: f64,
     /// Airtime over watched time: frames, repetitions, acknowledgements, others.
     pub airtime: [f64; 4],
     /// In most rooms messages took longer and longer.
@@ -64,6 +74,8 @@ impl Point {
     pub fn of(setting: Setting, trials: &[Trial]) -> Self {
         let pairs = |of: fn(&Trial) -> (u64, u64)| trials.iter().map(of).collect::<Vec<_>>();
         let latencies: Vec<Vec<f64>> = trials.iter().map(|t| t.latency_ms.clone()).collect();
+        let told_ms: Vec<Vec<f64>> = trials.iter().map(|t| t.told_ms.clone()).collect();
+        let held_ns: u64 = trials.iter().map(|t| t.held_ns).sum();
         let sums: Vec<(f64, u64)> =
             latencies.iter().map(|l| (l.iter().sum(), l.len() as u64)).collect();
         let delivered: u64 = sums.iter().map(|it| it.1).sum();
@@ -71,7 +83,7 @@ impl Point {
         let seconds = (window_ns as f64 / 1e9).max(f64::MIN_POSITIVE);
         let share =
             |of: fn(&Trial) -> u64| trials.iter().map(of).sum::<u64>() as f64 / 1e9 / seconds;
-        let messages = trials.iter().map(|t| t.messages).sum();
+        let messages: u64 = trials.iter().map(|t| t.messages).sum();
         let per_second: Vec<(f64, u64)> =
             trials.iter().map(|t| (t.latency_ms.len() as f64 * 1e9, t.air.window_ns)).collect();
         let busy: Vec<(f64, u64)> =
@@ -90,6 +102,10 @@ impl Point {
             offered: messages as f64 / seconds,
             causes: causes(trials),
             stages_ms: stages(trials, delivered),
+            told: cluster::proportion(&pairs(|t| (t.told_ms.len() as u64, t.messages))),
+            told_p50: cluster::quantile(&told_ms, 0.5),
+            told_p99: cluster::quantile(&told_ms, 0.99),
+            held_ms: held_ns as f64 / messages.max(1) as f64 / 1e6,
             airtime: [
                 share(|t| t.air.data_ns),
                 share(|t| t.air.retries_ns),
@@ -128,6 +144,11 @@ impl Point {
             cell("channel_busy", "percent", self.busy.scaled(100.0)),
             cell("message_rate", "messages/s", self.delivered),
         ];
+        if self.setting.acknowledged {
+            cells.push(cell("acknowledged", "percent", self.told.scaled(100.0)));
+            cells.push(cell("acknowledgement_p50", "ms", self.told_p50));
+            cells.push(cell("acknowledgement_p99", "ms", self.told_p99));
+        }
         cells.extend(self.setting.throughput.map(|it| cell("throughput", "Mbit/s", it)));
         cells.extend(
             self.setting

@@ -2,13 +2,13 @@
 
 use super::limits::Limits;
 use super::point::Point;
-use super::{figures, limit, tables};
+use super::{figures, tables};
 use crate::cell::{Cell, Identity};
 use crate::report::{Report, SCHEMA, known};
 use crate::run::RunFacts;
 use crate::search::fleet::Largest;
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 
 /// What was asked.
@@ -49,60 +49,6 @@ pub struct Answer {
     pub notes: Vec<String>,
     /// The sweep was stopped before its end.
     pub stopped: bool,
-}
-
-impl Answer {
-    /// The answer in sentences, the most important first.
-    #[must_use]
-    pub fn sentences(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        if let Question::Fleet(limits, largest) = &self.question {
-            lines.push(fleet(limits, largest));
-            let broken = largest.best.and_then(|best| {
-                let above = self.points.iter().filter(|it| it.setting.devices > best);
-                above.min_by_key(|it| it.setting.devices)
-            });
-            lines.extend(broken.and_then(|point| beyond(limits, point)));
-        } else if let Some(worst) = self.points.last().filter(|_| self.question == Question::Nodes)
-        {
-            lines.extend(
-                limit::advice(worst)
-                    .map(|advice| format!("With {} devices: {advice}", worst.setting.devices)),
-            );
-        }
-        if self.stopped {
-            lines.push("The sweep was stopped: what was done by then stands here.".into());
-        }
-        lines
-    }
-}
-
-/// `Largest fleet: 36 devices (between 34 and 38).`
-fn fleet(limits: &Limits, largest: &Largest) -> String {
-    let limits = limits.text();
-    let number = |devices: Option<u32>| devices.map_or_else(|| "none".into(), |n| n.to_string());
-    match largest.best {
-        None => format!("No fleet that was tried keeps {limits}."),
-        Some(best) if largest.open => {
-            format!("Simulated: {limits} is kept by {best} devices, the most that were allowed.")
-        }
-        Some(best) => format!(
-            "Simulated: the largest fleet that keeps {limits} has {best} devices; the intervals \
-             allow from {} to {}.",
-            number(largest.surely),
-            number(largest.at_most),
-        ),
-    }
-}
-
-fn beyond(limits: &Limits, point: &Point) -> Option<String> {
-    let broken = limits.broken(point);
-    if broken.is_empty() {
-        return None;
-    }
-    let why = limit::advice(point)?;
-    let devices = point.setting.devices;
-    Some(format!("With {devices} it breaks the limit of {}: {why}", broken.join(" and ")))
 }
 
 /// The report of an answer: a pure function of it and the facts.
@@ -149,11 +95,11 @@ pub fn report(facts: &RunFacts, answer: &Answer) -> Report {
 
 fn fleet_cell(answer: &Answer, id: &Identity) -> Option<Cell> {
     let Question::Fleet(limits, largest) = &answer.question else { return None };
-    let number = |devices: Option<u32>| devices.map(f64::from);
+    let number = |devices: Option<u32>| Some(f64::from(devices.unwrap_or(0)));
     let estimate = crate::cell::Estimate {
-        value: Some(f64::from(largest.best.unwrap_or(0))),
+        value: number(largest.best),
         n: answer.points.iter().map(|it| it.messages).sum(),
-        low: Some(number(largest.surely).unwrap_or(0.0)),
+        low: number(largest.surely),
         high: number(largest.at_most).filter(|_| !largest.open),
     };
     let id = Identity { metric: "largest_fleet".into(), ..id.clone() };
@@ -176,6 +122,8 @@ mod tests {
             lost: [(espbench_proto::sample::Cause::Collision, lost)].into(),
             latency_ms: (lost..1000).map(|i| f64::from(devices) + i as f64 * 0.01).collect(),
             stages_ns: [0, 1, 2, 3, 4, 5],
+            told_ms: (2 * lost..1000).map(|i| i as f64).collect(),
+            held_ns: 0,
             air: Air { window_ns: 10_000_000_000, busy_ns: 1_000_000_000, ..Air::default() },
         };
         let lost = u64::from(devices);
@@ -205,13 +153,94 @@ mod tests {
             "Simulated: the largest fleet that keeps loss at most 2 % has 10 devices; the \
              intervals allow from 8 to 13."
         );
-        assert!(lines[1].starts_with("With 40 it breaks the limit of loss: Loss is by collisions"));
+        let wanted = "With 40 devices the limit of loss is broken: 4.05 % of the messages are lost and \
+                      99 % of the rest arrive within 49.900 ms. Loss is by collisions";
+        assert!(lines[1].starts_with(wanted), "{}", lines[1]);
         assert!(lines[2].contains("stopped"));
         let report = report(&RunFacts::default(), &answer);
         let cell = &report.cells[0];
         assert_eq!(cell.id.metric, "largest_fleet");
         assert_eq!((cell.value, cell.ci_low, cell.ci_high), (Some(10.0), Some(8.0), Some(13.0)));
         assert!(report.cells.iter().all(|cell| cell.origin == Origin::Simulated));
+    }
+
+    /// The first sentence, where the search has come to that.
+    fn told(surely: Option<u32>, best: Option<u32>, at_most: Option<u32>, open: bool) -> String {
+        let limits = Limits { loss: Some(0.02), p99_ms: Some(5.0) };
+        let largest = Largest { surely, best, at_most, open };
+        answer(Question::Fleet(limits, largest)).sentences().remove(0)
+    }
+
+    #[test]
+    fn a_fleet_without_a_border_is_told() {
+        let keep = "keep loss at most 2 %, p99 at most 5 ms";
+        let keeps = keep.replacen("keep", "keeps", 1);
+        assert_eq!(
+            told(None, None, None, false),
+            format!("Simulated: no fleet {keeps}, not even one device.")
+        );
+        assert_eq!(
+            told(None, None, Some(3), false),
+            format!(
+                "Simulated: by its estimates not even one device {keeps}; the intervals allow 3."
+            )
+        );
+        assert_eq!(
+            told(Some(40), Some(40), Some(40), true),
+            format!("Simulated: 40 devices {keep}, the most that were allowed.")
+        );
+        assert_eq!(
+            told(None, Some(40), Some(40), true),
+            format!(
+                "Simulated: 40 devices, the most that were allowed, {keep} by their estimates; by \
+                 the far ends of the intervals 0 do."
+            )
+        );
+        assert_eq!(
+            told(Some(1), Some(1), Some(1), false),
+            format!("Simulated: the largest fleet that {keeps} has 1 device.")
+        );
+    }
+
+    #[test]
+    fn a_curve_and_rates_are_told() {
+        let nodes = answer(Question::Nodes).sentences();
+        assert_eq!(
+            nodes[0],
+            "Simulated: with 10 devices 1.05 % of the messages are lost and 99 % of the rest arrive \
+             within 19.900 ms; with 40 devices 4.05 % of the messages are lost and 99 % of the rest \
+             arrive within 49.900 ms."
+        );
+        let mut rates = answer(Question::Phy);
+        for (point, (rate, metres)) in rates.points.iter_mut().zip([("54M", 291.0), ("1M", 7086.0)])
+        {
+            point.setting.rate = rate.into();
+            point.setting.range_m = Some(metres);
+        }
+        let rates = rates.sentences();
+        assert_eq!(
+            rates[..2],
+            [
+                "Simulated: 99 % of what arrives does so within 19.900 ms at 54M, the lowest, to 49.900 \
+                 ms at 1M.",
+                "Of those that are within 25 % of the lowest, 54M reaches farthest: 291 m."
+            ]
+        );
+    }
+
+    #[test]
+    fn what_senders_are_told_stands_where_it_was_asked() {
+        let mut answer = answer(Question::Nodes);
+        let find = |answer: &Answer| {
+            let tables = report(&RunFacts::default(), answer).tables;
+            tables.into_iter().find(|it| it.id == "predict-acknowledgements")
+        };
+        assert_eq!(find(&answer), None);
+        answer.points.iter_mut().for_each(|it| it.setting.acknowledged = true);
+        let table = find(&answer).unwrap();
+        assert_eq!(table.rows[0][1].as_deref(), Some("97.90"));
+        let cells = report(&RunFacts::default(), &answer).cells;
+        assert!(cells.iter().any(|it| it.id.metric == "acknowledgement_p99"));
     }
 
     #[test]

@@ -19,8 +19,25 @@ pub(super) fn of(answer: &Answer) -> Vec<Table> {
         Question::Phy => rates(answer),
         Question::Nodes | Question::Fleet(..) => curve(answer),
     });
+    tables.extend(acknowledgements(answer));
     tables.push(limits(answer));
     tables
+}
+
+/// The column that says which setting a row is.
+fn varied(answer: &Answer) -> Column {
+    match answer.question {
+        Question::Phy => Column::words("PHY rate"),
+        Question::Nodes | Question::Fleet(..) => Column::setting("devices", ""),
+    }
+}
+
+/// What stands in it.
+fn name(answer: &Answer, point: &Point) -> String {
+    match answer.question {
+        Question::Phy => point.setting.rate.clone(),
+        Question::Nodes | Question::Fleet(..) => point.setting.devices.to_string(),
+    }
 }
 
 fn table(id: &str, section: &str, title: &str, columns: Vec<Column>, rows: Vec<Row>) -> Table {
@@ -88,7 +105,7 @@ fn notes(answer: &Answer, table: &mut Table) {
     table.notes.extend(answer.notes.iter().cloned());
 }
 
-fn capitalized(text: &str) -> String {
+pub(super) fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }
@@ -96,7 +113,7 @@ fn capitalized(text: &str) -> String {
 fn curve(answer: &Answer) -> Table {
     let row = |point: &Point| {
         let mut row = alloc::vec![
-            Some(point.setting.devices.to_string()),
+            Some(name(answer, point)),
             Some(exactly(libm::round(point.offered * 10.0) / 10.0)),
         ];
         row.extend(results(point));
@@ -104,8 +121,7 @@ fn curve(answer: &Answer) -> Table {
         row.push(digits::estimate(&point.delivered));
         row
     };
-    let mut columns =
-        alloc::vec![Column::setting("devices", ""), Column::setting("due", "messages/s")];
+    let mut columns = alloc::vec![varied(answer), Column::setting("due", "messages/s")];
     columns.extend(result_columns());
     columns.push(result("channel busy", "percent"));
     columns.push(result("delivered", "messages/s"));
@@ -120,7 +136,7 @@ fn rates(answer: &Answer) -> Table {
     let row = |point: &Point| {
         let it = &point.setting;
         let mut row = alloc::vec![
-            Some(it.rate.clone()),
+            Some(name(answer, point)),
             Some(exactly(f64::from(it.kbit_s) / 1000.0)),
             Some(exactly(it.air_us)),
         ];
@@ -131,7 +147,7 @@ fn rates(answer: &Answer) -> Table {
         row
     };
     let mut columns = alloc::vec![
-        Column::words("PHY rate"),
+        varied(answer),
         Column::setting("rate", "Mbit/s"),
         Column::setting("frame on the air", "us"),
     ];
@@ -152,13 +168,49 @@ fn rates(answer: &Answer) -> Table {
     table
 }
 
+/// What senders are told, where messages are acknowledged.
+fn acknowledgements(answer: &Answer) -> Option<Table> {
+    let row = |point: &Point| {
+        let told = percent(&point.told);
+        alloc::vec![
+            Some(name(answer, point)),
+            digits::estimate(&told),
+            interval(&told),
+            digits::estimate(&point.told_p50),
+            digits::estimate(&point.told_p99),
+            interval(&point.told_p99),
+            Some(exactly(libm::round(point.held_ms * 1000.0) / 1000.0)),
+        ]
+    };
+    let columns = alloc::vec![
+        varied(answer),
+        result("acknowledged", "percent"),
+        result("acknowledged 95 %", "percent"),
+        result("told p50", "ms"),
+        result("told p99", "ms"),
+        result("told p99 95 %", "ms"),
+        result("waits after its last frame", "ms"),
+    ];
+    let asked = answer.points.iter().any(|it| it.setting.acknowledged);
+    let rows = answer.points.iter().map(row).collect();
+    let title = "What senders know";
+    asked.then(|| {
+        let mut table = table("predict-acknowledgements", SECTION, title, columns, rows);
+        table.notes.push(
+            "Acknowledged: messages of which the sender was told that they arrived; told: from when \
+             such a message was due. The listener's component answers each with a frame of its own. \
+             A sender waits for that before it takes the next message, longer after each attempt, \
+             and up to 3 s after the last one: the mean of all is in the last column."
+                .into(),
+        );
+        table
+    })
+}
+
 /// What holds each setting back.
 fn limits(answer: &Answer) -> Table {
-    let phy = answer.question == Question::Phy;
     let row = |point: &Point| {
-        let it = &point.setting;
-        let mut row: Row =
-            alloc::vec![Some(if phy { it.rate.clone() } else { it.devices.to_string() })];
+        let mut row: Row = alloc::vec![Some(name(answer, point))];
         row.extend(Stage::ALL.map(|stage| {
             let mean = point.stages_ms[stage as usize];
             (point.delivered.n > 0).then(|| exactly(libm::round(mean * 1000.0) / 1000.0))
@@ -167,10 +219,7 @@ fn limits(answer: &Answer) -> Table {
         row.push(limit::of_loss(point));
         row
     };
-    let mut columns = alloc::vec![match phy {
-        true => Column::words("PHY rate"),
-        false => Column::setting("devices", ""),
-    }];
+    let mut columns = alloc::vec![varied(answer)];
     columns.extend(Stage::ALL.map(|stage| result(stage.name(), "ms")));
     columns.push(Column::words("most of the time"));
     columns.push(Column::words("lost by"));
@@ -181,12 +230,8 @@ fn limits(answer: &Answer) -> Table {
          latency."
             .into(),
     );
-    let growing: Vec<String> = answer
-        .points
-        .iter()
-        .filter(|it| it.grows)
-        .map(|it| if phy { it.setting.rate.clone() } else { it.setting.devices.to_string() })
-        .collect();
+    let growing = answer.points.iter().filter(|it| it.grows);
+    let growing: Vec<String> = growing.map(|it| name(answer, it)).collect();
     if !growing.is_empty() {
         table.notes.push(format!(
             "With {} messages took longer and longer while the rooms were watched: a queue grows, \

@@ -4,6 +4,7 @@ use crate::trend;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use espbench_proto::sample::{Cause, Fate, Sample};
+use espbench_proto::time::Instant;
 
 /// A part of a message's way from when it was due until the other application had it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,6 +72,12 @@ pub struct Trial {
     pub latency_ms: Vec<f64>,
     /// Sums over the delivered ones in nanoseconds, in the order of [`Stage::ALL`].
     pub stages_ns: [u64; 6],
+    /// How long it took until the sender was told that one had arrived, in milliseconds, for each of
+    /// which it was.
+    pub told_ms: Vec<f64>,
+    /// From the ends of the last frames until the senders could go on: a sum over all messages, in
+    /// nanoseconds.
+    pub held_ns: u64,
     /// The channel.
     pub air: Air,
 }
@@ -78,19 +85,21 @@ pub struct Trial {
 impl Trial {
     /// Of a room's messages.
     #[must_use]
-    pub fn of(samples: &[Sample], stages_ns: [u64; 6], air: Air) -> Self {
-        let mut trial = Self { stages_ns, air, ..Self::default() };
+    pub fn of(samples: &[Sample], stages_ns: [u64; 6], held_ns: u64, air: Air) -> Self {
+        let mut trial = Self { stages_ns, held_ns, air, ..Self::default() };
         for sample in samples {
             let Sample::Probe(probe) = sample else { continue };
+            let took_ms = |until: Instant| until.since(probe.due).as_nanos() as f64 / 1e6;
             match (probe.fate, probe.received) {
                 (Fate::Lost(cause), _) => *trial.lost.entry(cause).or_default() += 1,
                 (Fate::Delivered | Fate::Late, Some(received)) => {
-                    trial.latency_ms.push(received.since(probe.due).as_nanos() as f64 / 1e6);
+                    trial.latency_ms.push(took_ms(received));
                 }
                 // A second copy is no message of its own.
                 _ => continue,
             }
             trial.messages += 1;
+            trial.told_ms.extend(probe.acked.map(took_ms));
         }
         trial
     }

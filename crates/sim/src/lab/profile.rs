@@ -106,6 +106,22 @@ pub struct Profile {
 }
 
 impl Profile {
+    /// The same radio and buffers, with a processor and a console that take no time.
+    #[must_use]
+    pub fn at_once(&self) -> Self {
+        Self {
+            chip_name: self.chip_name.clone(),
+            uart_baud: 0,
+            tick_hz: self.tick_hz,
+            tx_buffers: self.tx_buffers,
+            rx_buffers: self.rx_buffers,
+            tx_power_dbm: self.tx_power_dbm,
+            attempts: self.attempts,
+            window: self.window,
+            ..Self::blank(&self.name, self.chip)
+        }
+    }
+
     /// A chip whose processor and flash take no time, with usual buffers; nothing has a source.
     #[must_use]
     pub fn blank(name: &str, chip: Chip) -> Self {

@@ -2,21 +2,23 @@
 
 use crate::rig::{AIR, close, delivered, load, lost, probes, scene};
 use espbench_proto::sample::Cause;
+use espbench_proto::workload::EspNowCast;
 use espbench_sim::check::bianchi::refined;
-use espbench_sim::lab::predict::{Arrival, Cast, run, run_bare};
+use espbench_sim::lab::predict::{Arrival, run, run_bare};
 use espbench_sim::radio::Mode;
 use std::time::Duration;
 
-const ONE: Cast = Cast::Broadcast { copies: 1 };
+const ONE: EspNowCast = EspNowCast::Broadcast { copies: 1, ack: false };
 
 /// Nodes whose processors take no time keep a channel as busy as radios alone, and as the model
 /// says: what a node adds is its processor, nothing else.
 #[test]
 fn saturated_nodes_are_those_of_the_model() {
-    for (senders, cast, seconds) in [(10, ONE, 60), (10, Cast::Unicast, 60)] {
+    for (senders, cast, seconds) in [(10, ONE, 60), (10, EspNowCast::Unicast, 60)] {
         let load = load(cast, Arrival::Always, Duration::ZERO, Duration::from_secs(seconds));
-        let outcome = run(&scene(senders, Mode::ESP_NOW), &load, 1).unwrap();
-        let model = refined(usize::from(senders), load.octets(), cast == Cast::Unicast);
+        let scene = scene(senders, Mode::ESP_NOW);
+        let outcome = run(&scene, &load, 1).unwrap();
+        let model = refined(usize::from(senders), load.octets(&scene), cast == EspNowCast::Unicast);
         let rate = |count: usize| count as f64 / seconds as f64;
         let name = format!("{senders} {cast:?}");
         close(&format!("{name}, good"), rate(delivered(&outcome)), model.good, 0.03);
@@ -27,7 +29,7 @@ fn saturated_nodes_are_those_of_the_model() {
 /// A node without a processor's costs adds nothing to a lone frame's time.
 #[test]
 fn a_lone_node_has_the_latency_of_its_frames() {
-    for cast in [ONE, Cast::Unicast] {
+    for cast in [ONE, EspNowCast::Unicast] {
         let every = Duration::from_millis(50);
         let load = load(cast, Arrival::Poisson, every, Duration::from_secs(20));
         let outcome = run(&scene(1, Mode::ESP_NOW), &load, 1).unwrap();
@@ -47,11 +49,11 @@ fn a_lone_node_has_the_latency_of_its_frames() {
 /// At a moderate load, nodes and radios alone lose and wait alike.
 #[test]
 fn nodes_without_costs_are_as_good_as_radios_alone() {
-    for cast in [ONE, Cast::Unicast] {
+    for cast in [ONE, EspNowCast::Unicast] {
         let every = Duration::from_millis(200);
         let load = load(cast, Arrival::Poisson, every, Duration::from_secs(20));
         let scene = scene(50, Mode::ESP_NOW);
-        let (nodes, radios) = (run(&scene, &load, 1).unwrap(), run_bare(&scene, &load, 1));
+        let (nodes, radios) = (run(&scene, &load, 1).unwrap(), run_bare(&scene, &load, 1).unwrap());
         assert_eq!(nodes.samples.len(), radios.samples.len(), "the same messages");
         let share = |it: &espbench_sim::lab::predict::Outcome| {
             1.0 - delivered(it) as f64 / it.samples.len() as f64

@@ -4,7 +4,8 @@ use espbench_proto::node::esp_now::device::Setup;
 use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::task::Settings;
 use espbench_proto::sample::{Cause, Fate, Probe, Sample};
-use espbench_sim::lab::predict::{Arrival, Cast, Load, Outcome};
+use espbench_proto::workload::EspNowCast;
+use espbench_sim::lab::predict::{Arrival, Load, Outcome};
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::scene::{Device, Environment, Point, Scene};
 use espbench_sim::radio::{Chip, Mode};
@@ -68,9 +69,10 @@ const PAYLOAD: u32 = 200;
 /// How long such a frame is on the air at 1 Mbit/s: preamble and header, octets.
 pub(crate) const AIR: Duration = Duration::from_micros(192 + 8 * 263);
 
-pub(crate) fn load(cast: Cast, arrival: Arrival, every: Duration, time: Duration) -> Load {
+pub(crate) fn load(cast: EspNowCast, arrival: Arrival, every: Duration, time: Duration) -> Load {
     Load {
         cast,
+        encrypted: false,
         arrival,
         every,
         payload: PAYLOAD,

@@ -1,5 +1,6 @@
 //! A lab drawn.
 
+use super::super::common::distance;
 use super::super::output;
 use crate::labs;
 use crate::render::lab::{self, Room};
@@ -58,28 +59,4 @@ fn drawing(path: &Path) -> anyhow::Result<fn(&Room<'_>) -> String> {
         "txt" => lab::text,
         _ => bail!("{}: a room is drawn as .svg, .html or .txt", path.display()),
     })
-}
-
-/// `3`, or `0.5-1`.
-fn distance(text: &str) -> Result<(f64, f64), String> {
-    let number = |text: &str| text.trim().trim_end_matches('m').trim_end().parse::<f64>().ok();
-    let (from, to) = text.split_once('-').unwrap_or((text, text));
-    match number(from).zip(number(to)) {
-        Some((from, to)) if 0.0 <= from && from <= to && to.is_finite() => Ok((from, to)),
-        _ => Err("metres, such as 3, or from the nearest to the farthest, such as 0.5-1".into()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn distances_are_one_or_two_numbers() {
-        assert_eq!(distance("3"), Ok((3.0, 3.0)));
-        assert_eq!(distance("0.5-1 m"), Ok((0.5, 1.0)));
-        for text in ["", "-1", "2-1", "x", "1-inf", "nan"] {
-            assert!(distance(text).is_err(), "{text}");
-        }
-    }
 }

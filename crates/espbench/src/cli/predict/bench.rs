@@ -45,13 +45,15 @@ pub(super) struct Case {
 impl Bench {
     /// Loads the lab.
     pub(super) fn new(common: &Common) -> anyhow::Result<Self> {
+        common.check()?;
         let library = crate::labs::library(Kind::Lab, &common.lab)?;
         let scene = library.scene(&common.lab, &change(common, 1), common.seed)?;
         let first = scene.devices.first().context("the lab has no devices")?;
         let most = predict::payload_max(&scene);
         if common.payload > most {
+            let sealed = if common.encrypt { ", encrypted" } else { "" };
             bail!(
-                "--payload {}: the firmware of lab {} sends at most {most} bytes",
+                "--payload {}: the firmware of lab {} sends at most {most} bytes{sealed}",
                 common.payload,
                 common.lab
             );
@@ -146,11 +148,29 @@ impl Bench {
         Ok(trials)
     }
 
+    /// The point of a case.
+    pub(super) fn point(&self, case: &Case, trials: &[Trial]) -> Point {
+        Point::of(self.setting(case), trials)
+    }
+
+    /// What a case is, for the report.
+    pub(super) fn setting(&self, case: &Case) -> Setting {
+        let octets = case.load.octets(&self.sample.scene);
+        Setting {
+            devices: case.devices,
+            rate: case.mode.to_string(),
+            kbit_s: case.mode.kbit_s(),
+            acknowledged: case.load.ack(),
+            air_us: Airtime::of(case.mode, octets).total_ns() as f64 / 1000.0,
+            ..Setting::default()
+        }
+    }
+
     fn trial(&self, case: &Case, room: u32) -> anyhow::Result<Trial> {
         let seed = Random::stream(self.common.seed, room, Purpose::Start).bits();
         let scene = self.scene(case, seed)?;
         let outcome = match self.common.bare {
-            true => predict::run_bare(&scene, &case.load, seed),
+            true => predict::run_bare(&scene, &case.load, seed)?,
             false => predict::run(&scene, &case.load, seed)?,
         };
         Ok(trial(&outcome))
@@ -170,8 +190,8 @@ impl Bench {
 fn change(common: &Common, devices: u32) -> Overrides {
     Overrides {
         devices: Some(u16::try_from(devices).unwrap_or(u16::MAX)),
-        distance_m: common.distance.map(|metres| (metres, metres)),
-        encrypted: Some(false),
+        distance_m: common.distance,
+        encrypted: Some(common.encrypt),
         profile: common.profile.clone(),
     }
 }
@@ -198,22 +218,5 @@ fn trial(outcome: &Outcome) -> Trial {
         acks_ns: nanos(air.acks),
         others_ns: nanos(air.others),
     };
-    Trial::of(&outcome.samples, stages, air)
-}
-
-/// The point of a case.
-pub(super) fn point(case: &Case, trials: &[Trial]) -> Point {
-    Point::of(setting(case), trials)
-}
-
-/// What a case is, for the report.
-pub(super) fn setting(case: &Case) -> Setting {
-    let octets = case.load.octets();
-    Setting {
-        devices: case.devices,
-        rate: case.mode.to_string(),
-        kbit_s: case.mode.kbit_s(),
-        air_us: Airtime::of(case.mode, octets).total_ns() as f64 / 1000.0,
-        ..Setting::default()
-    }
+    Trial::of(&outcome.samples, stages, nanos(it.held), air)
 }

@@ -1,15 +1,14 @@
 //! `espbench predict fleet`.
 
-use super::bench::{Bench, Case, point, setting};
+use super::bench::{Bench, Case};
 use super::nodes::DEVICES_MAX;
-use super::options::{Common, rate, share};
+use super::options::{Common, limit, rate, share};
 use super::write;
 use crate::cli::output;
 use crate::cli::progress::Progress;
 use anyhow::bail;
 use espbench_measure::predict::{Answer, Limits, Point, Question, Trial};
 use espbench_measure::search::fleet::{FleetSearch, Standing};
-use espbench_measure::units;
 use espbench_sim::radio::Mode;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -38,7 +37,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "PERCENT", value_parser = share)]
     max_loss: Option<f64>,
     /// Longest 99th percentile of the latency: 50ms
-    #[arg(long, value_name = "TIME", value_parser = units::duration)]
+    #[arg(long, value_name = "TIME", value_parser = limit)]
     max_p99: Option<Duration>,
     /// Largest fleet to try
     #[arg(long, value_name = "DEVICES", default_value_t = 1000,
@@ -111,18 +110,18 @@ impl Tries<'_> {
             }
             let trials = self.trials.entry(devices).or_default();
             trials.extend(new);
-            let standing = self.limits.standing(&point(&case, trials));
+            let standing = self.limits.standing(&self.bench.point(&case, trials));
             if matches!(standing, Standing::Holds | Standing::Fails) {
                 return Ok(Some(standing));
             }
         }
         let trials = self.trials.get(&devices).map_or(&[][..], Vec::as_slice);
-        Ok(Some(self.limits.standing(&point(&case, trials))))
+        Ok(Some(self.limits.standing(&self.bench.point(&case, trials))))
     }
 
     fn points(&self) -> Vec<Point> {
         let of = |(devices, trials): (&u32, &Vec<Trial>)| {
-            Point::of(setting(&self.bench.case(*devices, self.args.rate)), trials)
+            self.bench.point(&self.bench.case(*devices, self.args.rate), trials)
         };
         self.trials.iter().map(of).collect()
     }

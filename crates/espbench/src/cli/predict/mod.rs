@@ -14,6 +14,7 @@ use clap::{Args as Flags, Subcommand};
 use espbench_measure::cell::Origin;
 use espbench_measure::predict::{Answer, report};
 use espbench_measure::run::{RunFacts, Site};
+use espbench_measure::summary::esp_now::mode;
 use options::Common;
 use std::process::ExitCode;
 
@@ -56,9 +57,9 @@ fn write(name: &str, common: &Common, bench: &Bench, answer: &Answer) -> anyhow:
         seed: common.seed,
         site: Site {
             chip: bench.sample.chip.clone(),
-            mode: common.cast_name(),
-            distance_m: None,
-            security: Some("off".into()),
+            mode: mode(common.cast()),
+            distance_m: common.distance.filter(|it| it.0 == it.1).map(|it| it.0),
+            security: Some(if common.encrypt { "app-data" } else { "off" }.into()),
             environment: Some(bench.sample.environment.clone()),
         },
         host: bench.facts(common),

@@ -1,6 +1,6 @@
 //! `espbench predict nodes`.
 
-use super::bench::{Bench, Case, point};
+use super::bench::{Bench, Case};
 use super::options::{Common, rate};
 use super::write;
 use crate::cli::output;
@@ -88,7 +88,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         question: Question::Nodes,
         shared: format!("{}, at {}", common.shared(), args.rate),
         payload_bytes: common.payload,
-        points: done.map(|(case, trials)| point(case, trials)).collect(),
+        points: done.map(|(case, trials)| bench.point(case, trials)).collect(),
         notes: bench.notes(),
         stopped: bench.cancelled(),
     };

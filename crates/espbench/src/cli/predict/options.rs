@@ -1,14 +1,19 @@
 //! Flags that all questions share.
 
-use super::super::common::OutputArgs;
+use super::super::common::{OutputArgs, distance};
+use anyhow::bail;
 use clap::ValueEnum;
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::predict::effort::Effort;
 use espbench_measure::units::{self, Dimension, print_duration};
+use espbench_proto::workload::EspNowCast;
 use espbench_sim::lab::predict::load::{PAYLOAD_MAX, PAYLOAD_MIN};
-use espbench_sim::lab::predict::{Arrival, Cast, Load};
+use espbench_sim::lab::predict::{Arrival, Load};
 use espbench_sim::radio::Mode;
 use std::time::Duration;
+
+/// Messages that wait in the application, if nothing else is said.
+const QUEUE: u16 = 16;
 
 /// To whom the devices send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -43,14 +48,22 @@ pub(super) struct Common {
     /// How they are sent
     #[arg(long, value_enum, default_value_t)]
     pub mode: To,
-    /// Copies of each broadcast
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=31))]
-    pub copies: u8,
+    /// Copies of each broadcast, or attempts at most with --ack [default: 1]
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=31))]
+    pub copies: Option<u8>,
+    /// The listener acknowledges in the component's own way, with a frame; for broadcasts. A sender
+    /// waits for that, and for up to 3 s where it does not come
+    #[arg(long)]
+    pub ack: bool,
+    /// Messages are encrypted (AES-128-CCM), with a key that all have from the start
+    #[arg(long)]
+    pub encrypt: bool,
     /// When they come
     #[arg(long, value_enum, default_value_t)]
     pub arrivals: Arrivals,
     /// Messages that wait in the application while one is being sent; further ones are lost
-    #[arg(long, value_name = "MESSAGES", default_value_t = 16)]
+    #[arg(long, value_name = "MESSAGES", default_value_t = QUEUE,
+        value_parser = clap::value_parser!(u16).range(1..))]
     pub queue: u16,
     /// The lab: a built-in one or a TOML file
     #[arg(long, default_value = "many-boards", help_heading = "The lab")]
@@ -58,9 +71,10 @@ pub(super) struct Common {
     /// Another profile for all its devices
     #[arg(long, help_heading = "The lab")]
     pub profile: Option<String>,
-    /// Metres from the listener to the farthest device, where the lab's places are not wanted
-    #[arg(long, value_name = "METRES", help_heading = "The lab")]
-    pub distance: Option<f64>,
+    /// Metres from the listener to the middle of the devices, 3, or to the nearest and the farthest,
+    /// 0.5-1 [default: the lab's places]
+    #[arg(long, value_name = "METRES", value_parser = distance, help_heading = "The lab")]
+    pub distance: Option<(f64, f64)>,
     /// Radios alone: processors take no time and nobody else is on the air, so what remains is physics
     #[arg(long, help_heading = "The lab")]
     pub bare: bool,
@@ -94,6 +108,12 @@ fn every(text: &str) -> Result<Duration, String> {
     Ok(every)
 }
 
+/// A limit of a latency: some time.
+pub(super) fn limit(text: &str) -> Result<Duration, String> {
+    let time = units::duration(text)?;
+    if time.is_zero() { Err(format!("`{text}` is no time at all")) } else { Ok(time) }
+}
+
 /// A mode by its name.
 pub(super) fn rate(text: &str) -> Result<Mode, String> {
     text.parse().map_err(|e| format!("`{text}` is {e}"))
@@ -116,6 +136,7 @@ impl Common {
         let span = self.effort().span(devices, self.every);
         Load {
             cast: self.cast(),
+            encrypted: self.encrypt,
             arrival: match self.arrivals {
                 Arrivals::Periodic => Arrival::Periodic,
                 Arrivals::Poisson => Arrival::Poisson,
@@ -129,19 +150,42 @@ impl Common {
         }
     }
 
-    fn cast(&self) -> Cast {
+    /// How they are sent.
+    pub(super) fn cast(&self) -> EspNowCast {
         match self.mode {
-            To::Unicast => Cast::Unicast,
-            To::Broadcast => Cast::Broadcast { copies: self.copies },
+            To::Unicast => EspNowCast::Unicast,
+            To::Broadcast => {
+                EspNowCast::Broadcast { copies: self.copies.unwrap_or(1), ack: self.ack }
+            }
         }
     }
 
-    /// As `reference/published.csv` names it.
-    pub(super) fn cast_name(&self) -> String {
-        match self.cast() {
-            Cast::Unicast => "unicast".into(),
-            Cast::Broadcast { copies: 1 } => "broadcast".into(),
-            Cast::Broadcast { copies } => format!("broadcast-{copies}"),
+    /// Checks what belongs together.
+    ///
+    /// # Errors
+    /// A flag that its mode does not have.
+    pub(super) fn check(&self) -> anyhow::Result<()> {
+        if self.mode == To::Unicast {
+            if self.ack {
+                bail!(
+                    "--ack is for broadcasts: add --mode broadcast; unicast has the MAC's \
+                     acknowledgement anyway"
+                );
+            }
+            if self.copies.is_some() {
+                bail!("--copies is for broadcasts: add --mode broadcast");
+            }
+        }
+        Ok(())
+    }
+
+    fn cast_text(&self) -> String {
+        let EspNowCast::Broadcast { copies, ack } = self.cast() else { return "unicast".into() };
+        match (copies, ack) {
+            (0 | 1, false) => "broadcast".into(),
+            (copies, false) => format!("broadcast in {copies} copies"),
+            (0 | 1, true) => "broadcast with acknowledgement, one attempt".into(),
+            (copies, true) => format!("broadcast with acknowledgement, up to {copies} attempts"),
         }
     }
 
@@ -157,12 +201,27 @@ impl Common {
             Arrivals::Periodic => "periodic",
             Arrivals::Poisson => "Poisson",
         };
-        let bare = if self.bare { ", radios alone" } else { "" };
-        format!(
-            "{} B every {}, {arrivals}, {}{bare}",
+        let mut text = format!(
+            "{} B every {}, {arrivals}, {}",
             self.payload,
             print_duration(self.every),
-            self.cast_name()
-        )
+            self.cast_text()
+        );
+        if self.encrypt {
+            text.push_str(", encrypted");
+        }
+        if self.queue != QUEUE {
+            text.push_str(&format!(", queue of {}", self.queue));
+        }
+        if let Some((near, far)) = self.distance {
+            text.push_str(&match near == far {
+                true => format!(", {far} m apart"),
+                false => format!(", {near} to {far} m apart"),
+            });
+        }
+        if self.bare {
+            text.push_str(", radios alone");
+        }
+        text
     }
 }

@@ -1,6 +1,6 @@
 //! `espbench predict phy`.
 
-use super::bench::{Bench, Case, setting};
+use super::bench::{Bench, Case};
 use super::nodes::DEVICES_MAX;
 use super::options::{Common, rate};
 use super::write;
@@ -129,9 +129,9 @@ fn point(bench: &Bench, case: &Case, trials: &[Trial], alone: &[Trial]) -> Point
         .collect();
     let throughput: Estimate = mean_t(&rates);
     let setting = Setting {
-        range_m: range(bench, case.mode, case.load.octets()),
+        range_m: range(bench, case.mode, case.load.octets(&bench.sample.scene)),
         throughput: (!rates.is_empty()).then_some(throughput),
-        ..setting(case)
+        ..bench.setting(case)
     };
     Point::of(setting, trials)
 }

@@ -1,7 +1,7 @@
-//! Radios without processors, and nobody else on the air.
+//! Radios without nodes behind them.
 
 use super::ledger::{Kind, Ledger, OnAir};
-use super::load::{Cast, Load};
+use super::load::Load;
 use super::outcome::Outcome;
 use crate::lab::scene::Scene;
 use crate::mac::{self, Done, GROUP, Heard, Host, Missed, Packet, Room};
@@ -9,12 +9,12 @@ use crate::radio::Mode;
 use alloc::vec::Vec;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
+use espbench_proto::workload::EspNowCast;
 
 /// The device that listens.
 const LISTENER: u32 = 0;
 
 pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Outcome {
-    let scene = Scene { routers: Vec::new(), background: Vec::new(), ..scene.clone() };
     let radio = scene.radio(seed);
     let senders = scene.devices.len() as u32;
     let mut room =
@@ -22,8 +22,14 @@ pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Outcome {
     let modes = scene.devices.iter().map(|it| it.mode).collect();
     let channel = scene.devices.first().map_or(1, |it| it.channel);
     let ledger = Ledger::new(load, seed, senders.saturating_sub(1));
-    let mut host =
-        Bare { load: *load, ledger, modes, channel, sending: alloc::vec![None; senders as usize] };
+    let mut host = Bare {
+        load: *load,
+        octets: load.octets(scene),
+        ledger,
+        modes,
+        channel,
+        sending: alloc::vec![None; senders as usize],
+    };
     for device in 1..senders {
         room.wake_at(host.ledger.due(device), u64::from(device));
     }
@@ -39,12 +45,14 @@ pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Outcome {
 
 struct Bare {
     load: Load,
+    /// Of each frame.
+    octets: u32,
     ledger: Ledger,
     modes: Vec<Mode>,
     /// The listener's.
     channel: u8,
     /// The message that each device is sending, and copies of it that are still to be sent.
-    sending: Vec<Option<(u32, u8)>>,
+    sending: Vec<Option<(u32, u16)>>,
 }
 
 impl Bare {
@@ -55,10 +63,7 @@ impl Bare {
         }
         let now = room.now();
         let Some(number) = self.ledger.take(now, device) else { return };
-        let copies = match self.load.cast {
-            Cast::Unicast => 1,
-            Cast::Broadcast { copies } => copies.max(1),
-        };
+        let copies = self.load.copies().unwrap_or(1);
         self.sending[device as usize] = Some((number, copies));
         self.ledger.driver(now, number);
         self.send(room, device, number);
@@ -66,8 +71,8 @@ impl Bare {
 
     fn send(&mut self, room: &mut Room, device: u32, number: u32) {
         let packet = Packet {
-            to: if self.load.cast == Cast::Unicast { LISTENER } else { GROUP },
-            octets: self.load.octets(),
+            to: if self.load.cast == EspNowCast::Unicast { LISTENER } else { GROUP },
+            octets: self.octets,
             mode: self.modes[device as usize],
             tag: u64::from(number),
         };

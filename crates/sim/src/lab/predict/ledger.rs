@@ -1,6 +1,6 @@
 //! The messages of a run: when each was due, and how far it came.
 
-use super::load::{Arrival, Cast, Clock, Load};
+use super::load::{Arrival, Clock, Load};
 use super::outcome::{Air, Outcome, Stages};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -37,9 +37,13 @@ struct Message {
     /// Begin of the first attempt, and begin and end of the one that the listener's radio read.
     first: Option<Instant>,
     read: Option<(Instant, Instant)>,
+    /// End of the last attempt.
+    last: Option<Instant>,
     /// Frames of it that were on the air.
     attempts: u16,
     done: Option<Instant>,
+    /// The sender was told that it arrived.
+    known: bool,
     received: Option<Instant>,
     lost: Option<Cause>,
 }
@@ -54,14 +58,12 @@ struct Application {
 #[derive(Debug)]
 pub(super) struct Ledger {
     load: Load,
-    /// Copies of a broadcast.
+    /// Copies of a broadcast, or attempts at most.
     copies: Option<u16>,
     start: Instant,
     from: Instant,
     until: Instant,
     messages: Vec<Message>,
-    /// Recorded messages of which more is to be expected.
-    open: usize,
     applications: Vec<Application>,
     air: Air,
     /// What the busy time is made of: stretches apart from each other, by end.
@@ -78,15 +80,11 @@ impl Ledger {
         };
         Self {
             load: *load,
-            copies: match load.cast {
-                Cast::Unicast => None,
-                Cast::Broadcast { copies } => Some(u16::from(copies.max(1))),
-            },
+            copies: load.copies(),
             start: Instant::ZERO,
             from: Instant::ZERO + load.warm_up,
             until: Instant::ZERO + load.warm_up + load.time,
             messages: Vec::new(),
-            open: 0,
             applications: (0..=devices).map(application).collect(),
             air: Air { window: load.time, ..Air::default() },
             stretches: Vec::new(),
@@ -109,8 +107,12 @@ impl Ledger {
     }
 
     /// Whether nothing more is to be expected of recorded messages.
-    pub(super) const fn is_settled(&self) -> bool {
-        self.open == 0
+    pub(super) fn is_settled(&self) -> bool {
+        let mut recorded = self.messages.iter().filter(|it| self.is_recorded(it.due));
+        recorded.all(|it| {
+            let told = it.done.is_some() || it.taken.is_none();
+            (it.received.is_some() || it.lost.is_some()) && (told || !self.load.ack())
+        })
     }
 
     /// Whether the applications always have something to send.
@@ -147,12 +149,13 @@ impl Ledger {
             driver: None,
             first: None,
             read: None,
+            last: None,
             attempts: 0,
             done: None,
+            known: false,
             received: None,
             lost: None,
         });
-        self.open += usize::from(self.is_recorded(due));
         Some(self.messages.len() as u32 - 1)
     }
 
@@ -170,8 +173,7 @@ impl Ledger {
     pub(super) fn put_back(&mut self, device: u32, number: u32) {
         if self.is_always() {
             // As if it had never been; it is the last one.
-            let was = self.messages.pop().is_some_and(|it| self.is_recorded(it.due));
-            self.open -= usize::from(was);
+            self.messages.pop();
             return;
         }
         if let Some(message) = self.message(number) {
@@ -202,6 +204,7 @@ impl Ledger {
         if read {
             message.read.get_or_insert((begin, end));
         }
+        message.last = Some(end);
         message.attempts = message.attempts.saturating_add(1);
         let (attempts, read) = (message.attempts, message.read.is_some());
         if self.copies.is_some_and(|copies| attempts >= copies) && !read {
@@ -212,8 +215,10 @@ impl Ledger {
 
     /// The sender is told that it is over; `delivered`: well, as far as it can know.
     pub(super) fn done(&mut self, now: Instant, number: u32, delivered: bool) {
+        let told = self.copies.is_none() || self.load.ack();
         let Some(message) = self.message(number) else { return };
         message.done.get_or_insert(now);
+        message.known = delivered && told;
         let (attempts, read) = (message.attempts, message.read.is_some());
         // A broadcast is over for its sender when the driver has it. Unicast that the radio has not
         // read by now will not come.
@@ -226,25 +231,16 @@ impl Ledger {
     /// The listener's application has it.
     pub(super) fn received(&mut self, now: Instant, number: u32) {
         let Some(message) = self.message(number) else { return };
-        if message.received.is_none() {
-            message.received = Some(now);
-            let open = message.lost.is_none() && self.records(number);
-            self.open -= usize::from(open);
-        }
+        message.received.get_or_insert(now);
     }
 
     /// It is lost. What is known first counts, but for an unknown cause.
     pub(super) fn lose(&mut self, number: u32, cause: Cause) {
-        let records = self.records(number);
         let Some(message) = self.message(number) else { return };
-        if message.received.is_some() {
-            return;
-        }
-        let first = message.lost.is_none();
-        if message.lost.is_none_or(|known| known == Cause::Unknown) {
+        let unknown = message.lost.is_none_or(|known| known == Cause::Unknown);
+        if message.received.is_none() && unknown {
             message.lost = Some(cause);
         }
-        self.open -= usize::from(first && records);
     }
 
     /// A frame was on the listener's channel. `missed`: it should have read it, and could not.
@@ -303,10 +299,6 @@ impl Ledger {
     fn is_recorded(&self, due: Instant) -> bool {
         due >= self.from && due < self.until
     }
-
-    fn records(&self, number: u32) -> bool {
-        self.messages.get(number as usize).is_some_and(|it| self.is_recorded(it.due))
-    }
 }
 
 fn probe(message: &Message, seq: u64, bytes: u32, withheld: Cause) -> Probe {
@@ -327,15 +319,18 @@ fn probe(message: &Message, seq: u64, bytes: u32, withheld: Cause) -> Probe {
         due: message.due,
         queued: None,
         sent: message.driver,
-        acked: message.done,
+        acked: message.done.filter(|_| message.known),
         received: message.received,
         stamped: message.read.map(|(_, end)| end),
         fate,
     }
 }
 
-/// Adds the way of a delivered message to the stages.
+/// Adds the way of a message to the stages, as far as it came.
 fn add(stages: &mut Stages, it: &Message) {
+    if let (Some(last), Some(done)) = (it.last, it.done) {
+        stages.held += done.since(last);
+    }
     let (Some(taken), Some(driver), Some(first), Some((begin, end)), Some(received)) =
         (it.taken, it.driver, it.first, it.read, it.received)
     else {

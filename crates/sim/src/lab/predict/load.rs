@@ -1,9 +1,11 @@
 //! How often the applications send, and how.
 
+use crate::lab::scene::Scene;
 use crate::random::{Purpose, Random};
 use core::time::Duration;
 use espbench_proto::wire::component::{FrameConfig, HEADER_LEN};
 use espbench_proto::wire::esp_now::mpdu_len;
+use espbench_proto::workload::EspNowCast;
 
 /// Bytes at the front of a payload that number the message.
 pub const PAYLOAD_MIN: u32 = 4;
@@ -15,29 +17,14 @@ pub const PAYLOAD_MAX: u32 = (espbench_proto::wire::esp_now::DATA_MAX - HEADER_L
 /// ("the accuracy of the crystal is ±10 ppm").
 const CRYSTAL_PPM: f64 = 10.0;
 
-/// To whom messages are sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cast {
-    /// To the listener, whose MAC acknowledges.
-    Unicast,
-    /// To all, so many copies one after the other.
-    Broadcast {
-        /// Copies of each message, at least one.
-        copies: u8,
-    },
-}
-
-impl Cast {
-    /// The component's settings for it.
-    #[must_use]
-    pub const fn config(self) -> FrameConfig {
-        match self {
-            Self::Unicast => FrameConfig::UNICAST,
-            Self::Broadcast { copies } => {
-                FrameConfig { broadcast: true, copies, ..FrameConfig::UNICAST }
-            }
-        }
-    }
+/// The component's settings for it.
+#[must_use]
+pub(super) const fn config(cast: EspNowCast, encrypted: bool) -> FrameConfig {
+    let (broadcast, copies, ack) = match cast {
+        EspNowCast::Unicast => (false, 0, false),
+        EspNowCast::Broadcast { copies, ack } => (true, copies, ack),
+    };
+    FrameConfig { broadcast, copies, ack, security: encrypted, ..FrameConfig::UNICAST }
 }
 
 /// When messages come.
@@ -54,8 +41,12 @@ pub enum Arrival {
 /// What the applications of all devices but the first do.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Load {
-    /// To whom.
-    pub cast: Cast,
+    /// To whom: unicast to the listener, broadcast in so many copies to all, or, with the component's
+    /// own acknowledgement, to the listener in so many attempts at most.
+    pub cast: EspNowCast,
+    /// Whether they are encrypted, with a key that all have from the start. The scene's devices must
+    /// have been built for that (`Overrides::encrypted`).
+    pub encrypted: bool,
     /// When.
     pub arrival: Arrival,
     /// The time between two messages of a device, in the mean; [`Arrival::Always`] ignores it.
@@ -73,10 +64,30 @@ pub struct Load {
 }
 
 impl Load {
+    /// Bytes of ESP-NOW data: the component's header, the message, and what encryption adds to it.
+    pub(super) fn data_len(&self, scene: &Scene) -> usize {
+        let seal = scene.devices.first().map_or(0, |it| it.settings.compat.seal_overhead());
+        HEADER_LEN + self.payload as usize + if self.encrypted { seal } else { 0 }
+    }
+
     /// Octets of the MPDU, with FCS.
     #[must_use]
-    pub const fn octets(&self) -> u32 {
-        mpdu_len(HEADER_LEN + self.payload as usize) as u32
+    pub fn octets(&self, scene: &Scene) -> u32 {
+        mpdu_len(self.data_len(scene)) as u32
+    }
+
+    /// Copies of a broadcast, or attempts at most where it is acknowledged.
+    pub(super) fn copies(&self) -> Option<u16> {
+        match self.cast {
+            EspNowCast::Unicast => None,
+            EspNowCast::Broadcast { copies, .. } => Some(u16::from(copies.max(1))),
+        }
+    }
+
+    /// Whether the listener acknowledges in the component's own way.
+    #[must_use]
+    pub const fn ack(&self) -> bool {
+        matches!(self.cast, EspNowCast::Broadcast { ack: true, .. })
     }
 }
 

@@ -8,7 +8,7 @@
 //! | [`range`] | how far a mode reaches |
 //! | `ledger` | the messages of a run |
 //! | `whole` | the devices of a lab, each a whole node |
-//! | `bare` | radios without processors, and nobody else on the air: what physics allows |
+//! | `bare` | radios without nodes, and nobody else on the air: what physics allows |
 //!
 //! Device 0 of a scene listens and never sends; all others send to it, or to everybody. A message
 //! is recorded if it was due after the warm-up and before the end of the run's time; after that the
@@ -21,11 +21,14 @@ pub mod outcome;
 pub mod range;
 mod whole;
 
-pub use load::{Arrival, Cast, Load};
+pub use load::{Arrival, Load};
 pub use outcome::{Air, Outcome, Stages};
 
 use super::run::Stuck;
 use super::scene::Scene;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use espbench_proto::node::esp_now::print::Level;
 
 /// The longest payload that the firmware of all devices can send.
 #[must_use]
@@ -42,8 +45,19 @@ pub fn run(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuck> {
     whole::run(scene, load, seed)
 }
 
-/// The same with radios alone: processors take no time, nobody else is on the air.
-#[must_use]
-pub fn run_bare(scene: &Scene, load: &Load, seed: u64) -> Outcome {
-    bare::run(scene, load, seed)
+/// The same with radios alone: processors take no time, nobody else is on the air. Where messages
+/// are acknowledged there are nodes behind the radios, since it is they who do that.
+///
+/// # Errors
+/// [`Stuck`].
+pub fn run_bare(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuck> {
+    let mut scene = Scene { routers: Vec::new(), background: Vec::new(), ..scene.clone() };
+    if !load.ack() {
+        return Ok(bare::run(&scene, load, seed));
+    }
+    for device in &mut scene.devices {
+        device.profile = Arc::new(device.profile.at_once());
+        device.remote_log = Level::None;
+    }
+    whole::run(&scene, load, seed)
 }

@@ -23,6 +23,9 @@ pub struct Stages {
     pub air: Duration,
     /// From its end until the listener's application had it.
     pub receiver: Duration,
+    /// No part of the latency, and of lost messages, too: from the end of the last frame of a message
+    /// until its sender was told of its end and could take the next one.
+    pub held: Duration,
 }
 
 /// How the listener's channel was used while messages were recorded.
@@ -51,8 +54,8 @@ pub struct Air {
 pub struct Outcome {
     /// A [`Probe`](espbench_proto::sample::Probe) for each recorded message, in the order in which
     /// they were due. Its link is the sender. `sent`: the driver had it; `stamped`: the listener's
-    /// radio; `received`: the listener's application; `acked`: the sender was told of its end. What
-    /// the listener's filter of repetitions took for one is lost for an unknown cause.
+    /// radio; `received`: the listener's application; `acked`: the sender was told that it arrived,
+    /// which nobody tells for a broadcast without acknowledgement. What the listener's filter of repetitions took for one is lost for an unknown cause.
     pub samples: Vec<Sample>,
     /// Where the time went.
     pub stages: Stages,

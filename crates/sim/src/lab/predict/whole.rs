@@ -1,7 +1,7 @@
 //! The devices of a lab, each a whole node, under applications of ours.
 
 use super::ledger::{Kind, Ledger, OnAir};
-use super::load::{Arrival, Load};
+use super::load::{Arrival, Load, config};
 use super::outcome::Outcome;
 use crate::lab::run::{Content, Lab, Stuck, Tap};
 use crate::lab::scene::Scene;
@@ -12,10 +12,13 @@ use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use core::time::Duration;
+use espbench_proto::node::esp_now::security::{KEY_LEN, Secret};
 use espbench_proto::node::esp_now::task::{Event, Outcome as Sent, Outgoing};
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
+use espbench_proto::wire::component::sealed::NONCE_LEN;
 use espbench_proto::wire::component::{DataType, Header};
+use espbench_proto::wire::mac::Mac;
 
 /// The device that listens.
 const LISTENER: NodeId = NodeId(0);
@@ -36,6 +39,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Between two tries of an application whose node is busy with something else.
 const AGAIN: Duration = Duration::from_millis(1);
 
+/// The key of all devices, where they encrypt. Any will do.
+const KEY: [u8; KEY_LEN] = [0x5A; KEY_LEN];
+
 pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuck> {
     let mut scene = scene.clone();
     for device in scene.devices.iter_mut().skip(1) {
@@ -50,15 +56,19 @@ pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Result<Outcome, Stuc
         latencies: scene
             .devices
             .iter()
-            .map(|it| it.profile.send_latency.of(load.data_len() as u32))
+            .map(|it| it.profile.send_latency.of(load.data_len(&scene) as u32))
             .collect(),
         sending: alloc::vec![None; senders as usize],
         free: Vec::new(),
         queued: Instant::ZERO,
         last: None,
         frames: 0,
+        unseal: Unseal::of(&scene),
     };
     let mut lab = Lab::new(&scene, seed, watch);
+    if load.encrypted {
+        lab.install_key((0..senders).map(|device| NodeId(device as u16)), &KEY);
+    }
     settle(&mut lab, boot)?;
     let start = lab.now();
     lab.watch.ledger.begin(start);
@@ -161,20 +171,13 @@ impl Applications {
 }
 
 impl Load {
-    /// Bytes of ESP-NOW data.
-    const fn data_len(&self) -> usize {
-        espbench_proto::wire::component::HEADER_LEN + self.payload as usize
-    }
-
-    fn outgoing(&self, listener: espbench_proto::wire::mac::Mac) -> Outgoing {
-        let config = self.cast.config();
+    /// What is acknowledged is for one, even where all hear it.
+    fn outgoing(&self, listener: Mac) -> Outgoing {
+        let config = config(self.cast, self.encrypted);
+        let all = config.broadcast && !config.ack;
         Outgoing {
             data_type: DataType::Data,
-            dest: if config.broadcast {
-                espbench_proto::wire::mac::Mac::BROADCAST
-            } else {
-                listener
-            },
+            dest: if all { Mac::BROADCAST } else { listener },
             config,
             magic: 0,
             len: 0,
@@ -200,13 +203,36 @@ struct Book {
     last: Option<u32>,
     /// Frames of devices.
     frames: u64,
+    unseal: Unseal,
 }
 
-/// The number of the message in a frame, if it is one of ours.
-fn number_of(data: &[u8]) -> Option<u32> {
-    let (header, payload) = Header::parse(data)?;
-    let number = payload.first_chunk::<4>()?;
-    (header.data_type == DataType::Data).then(|| u32::from_le_bytes(*number))
+/// Reads what devices have encrypted.
+struct Unseal {
+    secret: Secret,
+    /// The nonce of a release that has but one for each key.
+    constant: Option<[u8; NONCE_LEN]>,
+    payload: Vec<u8>,
+}
+
+impl Unseal {
+    fn of(scene: &Scene) -> Self {
+        let secret = Secret::new(KEY);
+        let trails = scene.devices.first().is_none_or(|it| it.settings.compat.nonce_trails());
+        let constant = (!trails).then(|| secret.constant_nonce());
+        Self { secret, constant, payload: Vec::new() }
+    }
+
+    /// The number at the front of a payload.
+    fn number(&mut self, header: &Header, payload: &[u8]) -> Option<u32> {
+        let mut number = *payload.first_chunk::<4>()?;
+        if header.config.security {
+            self.payload.clear();
+            self.payload.extend_from_slice(payload);
+            self.secret.sealer().open(self.constant.as_ref(), &mut self.payload)?;
+            number = *self.payload.first_chunk::<4>()?;
+        }
+        Some(u32::from_le_bytes(number))
+    }
 }
 
 /// Why a radio could not read a frame.
@@ -223,10 +249,17 @@ impl Book {
         let end = frame.started + frame.took;
         let read = frame.heard.contains(&LISTENER);
         let missed = frame.missed.iter().find(|it| it.0 == LISTENER).map(|it| cause(it.1));
-        let number = number_of(frame.data);
+        let header = Header::parse(frame.data);
+        let number = header
+            .filter(|it| it.0.data_type == DataType::Data)
+            .and_then(|(header, payload)| self.unseal.number(&header, payload));
         self.frames += 1;
         self.last = number;
-        let mut kind = if frame.attempt > 1 { Kind::Retry } else { Kind::First };
+        let mut kind = match header {
+            Some((Header { data_type: DataType::Ack, .. }, _)) => Kind::Ack,
+            _ if frame.attempt > 1 => Kind::Retry,
+            _ => Kind::First,
+        };
         if let Some(number) = number {
             let latency = self.latencies.get(frame.node.index()).copied().unwrap_or_default();
             self.ledger.driver(self.queued + latency, number);
