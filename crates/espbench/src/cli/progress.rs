@@ -30,7 +30,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Progress over cells that are expected to take so long.
+    /// Progress over cells that are expected to take so long; none, where they are not known yet.
     #[must_use]
     pub fn new(expected: &[Duration], quiet: bool) -> Self {
         let terminal = std::io::stderr().is_terminal();
@@ -69,15 +69,29 @@ impl Progress {
     /// A cell begins.
     pub fn begin(&mut self, label: &str) {
         self.counts.reset();
+        let number = match self.total {
+            0 => format!("[{}]", self.done + 1),
+            total => format!("[{}/{total}]", self.done + 1),
+        };
         if let Ok(mut cell) = self.cell.lock() {
-            *cell = format!("[{}/{}] {label}", self.done + 1, self.total);
+            *cell = format!("{number} {label}");
         }
+    }
+
+    /// A part of a cell is done.
+    pub fn advance(&self, part: Duration) {
+        self.bar.inc(part.as_millis() as u64);
+    }
+
+    /// What is still to come takes about so long: for work whose cells are not known before.
+    pub fn expect(&self, left: Duration) {
+        self.bar.set_length(self.bar.position() + left.as_millis() as u64);
     }
 
     /// The cell ended, well or not.
     pub fn end(&mut self, expected: Duration, error: Option<&str>) {
         self.done += 1;
-        self.bar.inc(expected.as_millis() as u64);
+        self.advance(expected);
         let cell = self.cell.lock().map(|c| c.clone()).unwrap_or_default();
         let counts = self.counts.text();
         match error {

@@ -8,7 +8,7 @@
 //! one, between the first and the third. More devices are taken to be worse; where chance has it
 //! otherwise, a border is the first one from below.
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 
 /// What is known of a number of devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,6 +57,25 @@ impl FleetSearch {
         [Standing::MayHold, Standing::Holds, Standing::MayFail]
             .into_iter()
             .find_map(|least| self.next_of(least))
+    }
+
+    /// About how many numbers are still to be tried: as if the borders that were not passed yet lay
+    /// at the next doubling, and bisections were halvings.
+    #[must_use]
+    pub fn left(&self) -> u32 {
+        let gap = |least| match self.border(least) {
+            (None, None) => (self.high - self.low + 1).max(2),
+            (None, Some(_)) => 1,
+            (Some(passed), None) => 2 * passed.min(self.high.saturating_sub(passed)),
+            (Some(passed), Some(failed)) => failed - passed,
+        };
+        // Borders in the same gap share its tries.
+        let gaps: BTreeSet<u32> =
+            [Standing::Holds, Standing::MayHold, Standing::MayFail].map(gap).into();
+        gaps.into_iter()
+            .filter_map(|gap| gap.max(1).checked_next_power_of_two())
+            .map(u32::ilog2)
+            .sum()
     }
 
     /// Takes what is known of a number now.
@@ -119,9 +138,12 @@ mod tests {
         while let Some(devices) = search.next() {
             assert!(devices >= low && devices <= high);
             assert!(search.tried().all(|it| it.0 != devices), "{devices} was tried");
+            // No more than doublings, and three bisections.
+            assert!((1..40).contains(&search.left()), "{}", search.left());
             search.record(devices, standing(devices));
             tries += 1;
         }
+        assert_eq!(search.left(), 0, "nothing is left at the end");
         (search.largest(), tries)
     }
 

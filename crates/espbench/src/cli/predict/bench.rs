@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use espbench_measure::predict::point::Setting;
 use espbench_measure::predict::{Air, Point, Trial};
 use espbench_sim::lab::file::{Kind, Library, Overrides};
-use espbench_sim::lab::predict::{self, Load, Outcome};
+use espbench_sim::lab::predict::{self, Arrival, Load, Outcome};
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::radio::{Airtime, Mode};
 use espbench_sim::random::{Purpose, Random};
@@ -114,9 +114,10 @@ impl Bench {
         vec![text]
     }
 
-    /// Progress over so many cases.
+    /// Progress over the rooms of so many cases.
     pub(super) fn progress(&self, cases: &[Case]) -> Progress {
-        let times: Vec<Duration> = cases.iter().map(weight).collect();
+        let times: Vec<Duration> =
+            cases.iter().map(|case| weight(case) * self.common.rooms).collect();
         Progress::new(&times, self.common.quiet)
     }
 
@@ -130,13 +131,17 @@ impl Bench {
     ) -> anyhow::Result<Vec<Vec<Trial>>> {
         let each = rooms.len();
         let mut left: Vec<usize> = vec![each; cases.len()];
+        let mut shown = None;
         let job = |at: usize| self.trial(&cases[at / each], rooms.start + (at % each) as u32);
         let done = |at: usize| {
             let case = at / each;
+            if shown.replace(case) != Some(case) {
+                progress.begin(&label(&cases[case]));
+            }
+            progress.advance(weight(&cases[case]));
             left[case] -= 1;
             if left[case] == 0 {
-                progress.begin(&label(&cases[case]));
-                progress.end(weight(&cases[case]), None);
+                progress.end(Duration::ZERO, None);
             }
         };
         let results =
@@ -196,13 +201,16 @@ fn change(common: &Common, devices: u32) -> Overrides {
     }
 }
 
-/// How long a case takes, compared with others: frames times hearers.
-fn weight(case: &Case) -> Duration {
+/// How long a room of a case takes, compared with others: frames times hearers. Not in any second,
+/// but large enough to be counted in whole milliseconds.
+pub(super) fn weight(case: &Case) -> Duration {
     let load = &case.load;
     let watched = load.warm_up + load.time;
-    let each = watched.as_secs_f64() / load.every.as_secs_f64().max(1e-4);
+    // One that always sends has sent a frame in some 2 ms.
+    let every = if load.arrival == Arrival::Always { 2e-3 } else { load.every.as_secs_f64() };
+    let each = watched.as_secs_f64() / every.max(1e-4);
     let hearers = 4.0 + f64::from(case.devices);
-    Duration::from_secs_f64(1e-6 * each * f64::from(case.devices) * hearers)
+    Duration::from_secs_f64(1e-3 * each * f64::from(case.devices) * hearers)
 }
 
 /// What measure needs to know of an outcome.

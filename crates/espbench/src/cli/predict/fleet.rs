@@ -1,6 +1,6 @@
 //! `espbench predict fleet`.
 
-use super::bench::{Bench, Case};
+use super::bench::{Bench, Case, weight};
 use super::nodes::DEVICES_MAX;
 use super::options::{Common, limit, rate, share};
 use super::write;
@@ -25,9 +25,6 @@ are simulated up to four times as long; the answer tells what stays in doubt.";
 
 /// How often a number in doubt is simulated again, with as many new rooms as it has.
 const DOUBLINGS: u32 = 2;
-
-/// Tries that a search usually takes, for the estimate of the time left.
-const TRIES: usize = 16;
 
 /// Flags.
 #[derive(Clone, Debug, clap::Args)]
@@ -64,9 +61,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let bench = Bench::new(&args.common)?;
     let mut tries = Tries { args, bench: &bench, limits, trials: BTreeMap::new() };
     let mut search = FleetSearch::new(1, args.most);
-    let middle = bench.case(32.min(args.most), args.rate);
-    let mut progress = bench.progress(&[middle; TRIES]);
+    let mut progress = bench.progress(&[]);
     while let Some(devices) = search.next() {
+        // One in two stays in doubt, and is simulated twice as long, or four times.
+        let rooms = 2 * args.common.rooms * search.left();
+        progress.expect(weight(&bench.case(devices, args.rate)).saturating_mul(rooms));
         let Some(standing) = tries.settle(devices, &mut progress)? else { break };
         search.record(devices, standing);
     }
@@ -99,10 +98,10 @@ impl Tries<'_> {
         progress: &mut Progress,
     ) -> anyhow::Result<Option<Standing>> {
         let case = self.bench.case(devices, self.args.rate);
-        let label = |case: &Case| format!("{} devices", case.devices);
         for _ in 0..=DOUBLINGS {
             let had = self.trials.get(&devices).map_or(0, Vec::len) as u32;
             let rooms = had..(2 * had).max(self.args.common.rooms);
+            let label = |case: &Case| format!("{} devices, {} rooms", case.devices, rooms.end);
             let new = self.bench.trials(&[case], rooms.clone(), progress, label)?;
             let new = new.into_iter().flatten().collect::<Vec<_>>();
             if new.len() < rooms.len() {
