@@ -59,21 +59,27 @@ impl Answer {
         let Some((best, lowest)) = known().min_by(|a, b| a.1.total_cmp(&b.1)) else {
             return alloc::vec!["nothing arrives at any of these rates.".into()];
         };
-        let quick = |it: &Point| Some(format!("{} at {}", milliseconds(&it.p99)?, it.setting.rate));
-        let mut line = format!(
-            "99 % of what arrives does so within {}, the lowest",
-            quick(best).unwrap_or_default()
-        );
-        let worst = known().max_by(|a, b| a.1.total_cmp(&b.1)).map(|it| it.0);
-        if let Some(worst) = worst.filter(|it| it.setting.rate != best.setting.rate) {
-            line = format!("{line}, to {}", quick(worst).unwrap_or_default());
-        }
-        let mut lines = alloc::vec![format!("{line}.")];
+        let within = |it: &Point| {
+            let ms = milliseconds(&it.p99).unwrap_or_default();
+            format!("{ms} at {}", it.setting.rate)
+        };
+        let worst = known().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(best, |it| it.0);
+        let with = devices(best.setting.devices);
+        let line = match best.setting.rate == worst.setting.rate {
+            true => format!("with {with} 99 % of what arrives does so within {}.", within(best)),
+            false => format!(
+                "with {with} 99 % of what arrives does so within {}, the best of these rates, and \
+                 within {}, the worst.",
+                within(best),
+                within(worst)
+            ),
+        };
+        let mut lines = alloc::vec![line];
         let good = known().filter(|it| it.1 <= NEARLY * lowest);
         let reach = good.filter_map(|it| Some((it.0, it.0.setting.range_m?)));
         if let Some((rate, metres)) = reach.max_by(|a, b| a.1.total_cmp(&b.1)) {
             lines.push(format!(
-                "Of those that are within {:.0} % of the lowest, {} reaches farthest: {metres:.0} m.",
+                "Of the rates that are within {:.0} % of the best, {} reaches farthest: {metres:.0} m.",
                 100.0 * (NEARLY - 1.0),
                 rate.setting.rate
             ));
@@ -143,6 +149,6 @@ fn milliseconds(estimate: &Estimate) -> Option<String> {
     digits::estimate(estimate).map(|ms| format!("{ms} ms"))
 }
 
-fn devices(number: u32) -> String {
+pub(super) fn devices(number: u32) -> String {
     if number == 1 { "1 device".into() } else { format!("{number} devices") }
 }

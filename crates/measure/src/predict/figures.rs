@@ -1,5 +1,6 @@
 //! Figures of predictions.
 
+use super::answer::devices;
 use super::point::Point;
 use super::report::{Answer, Question};
 use super::trial::Stage;
@@ -72,7 +73,7 @@ fn border(answer: &Answer, name: &str, at: Option<f64>) -> Option<Series> {
     Some(series(name, Mark::Line, alloc::vec![Dot::new(first, at), Dot::new(last, at)]))
 }
 
-fn devices(answer: &Answer) -> Axis {
+fn numbers(answer: &Answer) -> Axis {
     let numbers = answer.points.iter().map(|it| f64::from(it.setting.devices));
     Axis { scale: spread(numbers), ..axis("devices that send", "") }
 }
@@ -81,7 +82,7 @@ fn ends(answer: &Answer, of: impl Fn(&Point) -> Option<String>) -> String {
     let [first, .., last] = answer.points.as_slice() else {
         return answer.points.first().and_then(of).unwrap_or_default();
     };
-    let word = |it: &Point| Some(format!("{} with {} devices", of(it)?, it.setting.devices));
+    let word = |it: &Point| Some(format!("{} with {}", of(it)?, devices(it.setting.devices)));
     let words: Vec<String> = [first, last].into_iter().filter_map(word).collect();
     words.join(", ")
 }
@@ -105,7 +106,7 @@ fn loss(answer: &Answer) -> Figure {
         "predict-loss",
         "Loss by the number of devices",
         alt,
-        [devices(answer), axis("messages lost", "%")],
+        [numbers(answer), axis("messages lost", "%")],
         all,
     )
 }
@@ -125,7 +126,7 @@ fn latency(answer: &Answer) -> Figure {
         "predict-latency",
         "Latency by the number of devices",
         alt,
-        [devices(answer), Axis { scale: spread(values.into_iter()), ..axis("latency", "ms") }],
+        [numbers(answer), Axis { scale: spread(values.into_iter()), ..axis("latency", "ms") }],
         all,
     )
 }
@@ -153,7 +154,7 @@ fn busy(answer: &Answer) -> Figure {
         "predict-busy",
         "Occupancy of the channel",
         alt,
-        [devices(answer), axis("of the time", "%")],
+        [numbers(answer), axis("of the time", "%")],
         all,
     )
 }
@@ -177,7 +178,7 @@ fn rates(answer: &Answer) -> Figure {
         "predict-delivered",
         "Delivered against due",
         alt,
-        [devices(answer), axis("messages", "1/s")],
+        [numbers(answer), axis("messages", "1/s")],
         all,
     )
 }
@@ -276,7 +277,7 @@ fn thinned(answer: &Answer) -> Vec<&Point> {
 fn named(answer: &Answer, points: &[&Point]) -> Axis {
     let name = |it: &&Point| match answer.question {
         Question::Phy => it.setting.rate.clone(),
-        _ => format!("{} devices", it.setting.devices),
+        _ => devices(it.setting.devices),
     };
     let label = if answer.question == Question::Phy { "PHY rate" } else { "devices" };
     Axis {

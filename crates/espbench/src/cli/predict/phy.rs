@@ -26,6 +26,9 @@ Rates of which the chip's datasheet has no sensitivity, nor one to infer it from
 /// A chance with which a frame at the edge of a mode's range still arrives.
 const EDGE: f64 = 0.9;
 
+/// Rooms for its throughput: with two, an interval of means would say nothing.
+const FLOODS: u32 = 5;
+
 /// How long one device sends without rest, for its throughput.
 const FLOOD: Duration = Duration::from_secs(2);
 
@@ -81,7 +84,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         _ => format!("{}, {} devices", case.mode, case.devices),
     };
     let trials = bench.trials(&cases, 0..common.rooms, &mut progress, label)?;
-    let alone = bench.trials(&floods, 0..2, &mut progress, label)?;
+    let alone = bench.trials(&floods, 0..FLOODS, &mut progress, label)?;
     drop(progress);
     let points = cases.iter().zip(trials.iter().zip(&alone)).filter(|it| !it.1.0.is_empty());
     let answer = Answer {

@@ -4,6 +4,10 @@ use super::{Frame, escape};
 use espbench_measure::figure::{Axis, Scale};
 use std::fmt::Write as _;
 
+/// What rounding may add to a value, in steps of an axis: parts of 100 % that add up to a little more
+/// do not ask for another step.
+const ROUNDED: f64 = 1e-4;
+
 /// The part of an axis that is shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
@@ -37,8 +41,8 @@ impl Span {
         let step = step(low, high);
         Self {
             scale: Scale::Linear,
-            low: (low / step).floor() * step,
-            high: (high / step).ceil() * step,
+            low: (low / step + ROUNDED).floor() * step,
+            high: (high / step - ROUNDED).ceil() * step,
         }
     }
 
@@ -195,6 +199,7 @@ mod tests {
         assert_eq!(texts(&[0.012, 0.4], Scale::Log), ["0.01", "0.02", "0.05", "0.1", "0.2", "0.5"]);
         assert_eq!(texts(&[0.01, 80.0], Scale::Log), ["0.01", "0.1", "1", "10", "100"]);
         assert_eq!(texts(&[0.0, 2_000_000.0], Scale::Linear).last().unwrap(), "2000k");
+        assert_eq!(texts(&[0.0, 100.0003], Scale::Linear).last().unwrap(), "100", "rounded parts");
         assert_eq!(texts(&[], Scale::Log).len(), 6);
     }
 
