@@ -4,7 +4,8 @@
 //! - Every frame is there with its own bytes, once for each attempt, acknowledgements, beacons and
 //!   other people's frames too. It stands at the time of its end; radiotap's TSFT is when its first
 //!   bit came.
-//! - The signal is what reaches the observer's place; the observer's own frames have none.
+//! - The signal is what reaches the observer's place; the observer's own frames have none. The noise
+//!   is that of the simulated receivers in the bandwidth of the frame.
 //! - A frame that none of those could read whom it was for has the bad-FCS flag, a wrong FCS and a
 //!   comment that says why. One that only some could not read is whole, with a comment.
 //! - Beacons have the bytes of a real one. Frames of other people's stations have an encrypted body
@@ -23,6 +24,7 @@ use espbench_sim::lab::run::{Content, Tap};
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::trace::{Flight, What};
 use espbench_sim::radio::mode::{Guard, Preamble, Width};
+use espbench_sim::radio::receiver::{NOISE_FIGURE_DB, thermal_dbm};
 use espbench_sim::radio::{Airtime, Mode};
 use espbench_sim::talk::NodeId;
 use espbench_sim::talk::note::{Note, Watch};
@@ -267,6 +269,7 @@ fn radiotap(flight: &Flight, signal: Option<i8>, unread: bool) -> Radiotap {
         rate,
         channel: Some(channel),
         signal,
+        noise: Some((thermal_dbm(flight.mode) + NOISE_FIGURE_DB).round() as i8),
         mcs,
         ..Radiotap::default()
     }

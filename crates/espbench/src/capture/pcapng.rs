@@ -25,17 +25,31 @@ const SNAP_LEN: u32 = 65_535;
 /// Longest text of an option.
 const TEXT_MAX: usize = 1024;
 
-const SECTION: u32 = 0x0A0D_0D0A;
-const INTERFACE: u32 = 1;
-const NAMES: u32 = 4;
-const PACKET: u32 = 6;
+/// Types of blocks.
+mod block {
+    pub(super) const SECTION: u32 = 0x0A0D_0D0A;
+    pub(super) const INTERFACE: u32 = 1;
+    pub(super) const NAMES: u32 = 4;
+    pub(super) const PACKET: u32 = 6;
+}
 
-const COMMENT: u16 = 1;
-/// Of an interface: units of time as a power of ten, negated.
-const TSRESOL: u16 = 9;
-/// Of a packet: bits 0 and 1 its direction, bit 24 a wrong checksum.
-const FLAGS: u16 = 2;
-const EUI48: u16 = 3;
+/// Codes of options; what a code means depends on its block, but for the comment.
+mod code {
+    pub(super) const COMMENT: u16 = 1;
+    /// Of a section.
+    pub(super) const HARDWARE: u16 = 2;
+    pub(super) const OS: u16 = 3;
+    pub(super) const APPLICATION: u16 = 4;
+    /// Of an interface.
+    pub(super) const NAME: u16 = 2;
+    pub(super) const DESCRIPTION: u16 = 3;
+    /// Of an interface: units of time as a power of ten, negated.
+    pub(super) const TSRESOL: u16 = 9;
+    /// Of a packet: bits 0 and 1 its direction, bit 24 a wrong checksum.
+    pub(super) const FLAGS: u16 = 2;
+    /// A record of names, not an option: an address and its name.
+    pub(super) const EUI48: u16 = 3;
+}
 
 /// What a file says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,8 +93,13 @@ impl<W: Write> Writer<W> {
         writer.body.extend([1, 0, 0, 0]);
         writer.body.extend([0xFF; 8]);
         let Section { hardware, os, application, comment } = section;
-        writer.texts(&[(COMMENT, comment), (2, hardware), (3, os), (4, application)]);
-        writer.block(SECTION)?;
+        writer.texts(&[
+            (code::COMMENT, comment),
+            (code::HARDWARE, hardware),
+            (code::OS, os),
+            (code::APPLICATION, application),
+        ]);
+        writer.block(block::SECTION)?;
         Ok(writer)
     }
 
@@ -89,9 +108,9 @@ impl<W: Write> Writer<W> {
         self.body.extend(LINK_TYPE.to_le_bytes());
         self.body.extend([0, 0]);
         self.body.extend(SNAP_LEN.to_le_bytes());
-        self.option(TSRESOL, &[9]);
-        self.texts(&[(2, name), (3, description)]);
-        self.block(INTERFACE)
+        self.option(code::TSRESOL, &[9]);
+        self.texts(&[(code::NAME, name), (code::DESCRIPTION, description)]);
+        self.block(block::INTERFACE)
     }
 
     /// Tells the names of addresses. Not every reader takes them: tshark 4.0 passes over them.
@@ -104,10 +123,10 @@ impl<W: Write> Writer<W> {
             // The name ends with a zero, so it has none.
             value.extend(cut(name).bytes().filter(|&it| it != 0));
             value.push(0);
-            self.option(EUI48, &value);
+            self.option(code::EUI48, &value);
         }
         self.body.extend([0; 4]);
-        self.block(NAMES)
+        self.block(block::NAMES)
     }
 
     pub(super) fn packet(&mut self, packet: &Packet<'_>) -> io::Result<()> {
@@ -121,11 +140,11 @@ impl<W: Write> Writer<W> {
         self.body.extend(bytes);
         self.pad();
         if packet.bad {
-            self.option(FLAGS, &(1_u32 << 24).to_le_bytes());
+            self.option(code::FLAGS, &(1_u32 << 24).to_le_bytes());
         }
-        self.texts(&[(COMMENT, packet.comment)]);
+        self.texts(&[(code::COMMENT, packet.comment)]);
         self.packets += 1;
-        self.block(PACKET)
+        self.block(block::PACKET)
     }
 
     pub(super) fn finish(mut self) -> io::Result<u64> {
@@ -195,20 +214,20 @@ pub(super) mod tests {
             assert_eq!(word(block, len - 4) as usize, len, "the length again");
             let inner = &block[8..len - 4];
             let fixed = match kind {
-                SECTION => {
+                block::SECTION => {
                     assert_eq!((word(inner, 0), word(inner, 4)), (0x1A2B_3C4D, 1));
                     16
                 }
-                INTERFACE => 8,
-                PACKET => 20 + (word(inner, 12) as usize).next_multiple_of(4),
-                NAMES => 0,
+                block::INTERFACE => 8,
+                block::PACKET => 20 + (word(inner, 12) as usize).next_multiple_of(4),
+                block::NAMES => 0,
                 _ => panic!("an unknown block {kind:#x}"),
             };
             let (body, options) = inner.split_at(fixed);
             blocks.push(Block { kind, body: body.into(), options: read_options(options) });
             rest = after;
         }
-        assert_eq!(blocks[0].kind, SECTION);
+        assert_eq!(blocks[0].kind, block::SECTION);
         blocks
     }
 
@@ -229,48 +248,50 @@ pub(super) mod tests {
     }
 
     proptest! {
-        #[test]
-        fn what_is_written_reads_back(
-            texts in prop::array::uniform4("\\PC{0,12}"),
-            name in "\\PC{0,1100}",
-            packets in prop::collection::vec(
-                (any::<u64>(), prop::collection::vec(any::<u8>(), 0..70), any::<bool>(), "\\PC{0,9}"),
-                0..6,
-            ),
-        ) {
-            let mut bytes = Vec::new();
-            let [hardware, os, application, comment] = &texts;
-            let mut writer =
-                Writer::new(&mut bytes, &Section { hardware, os, application, comment }).unwrap();
-            writer.interface(&name, "here").unwrap();
-            writer.names([(Mac([2, 0, 0, 0, 0, 1]), name.as_str())].into_iter()).unwrap();
-            for (nanos, data, bad, comment) in &packets {
-                let at = Instant::from_nanos(*nanos);
-                let parts = data.split_at(data.len() / 3);
-                let parts = [parts.0, parts.1];
-                writer.packet(&Packet { at, parts, bad: *bad, comment }).unwrap();
-            }
-            prop_assert_eq!(writer.finish().unwrap(), packets.len() as u64);
-            let blocks = read(&bytes);
-            let text = |text: &str| (!text.is_empty()).then(|| text.as_bytes().to_vec());
-            let of = |block: &Block, code: u16| {
-                block.options.iter().find(|it| it.0 == code).map(|it| it.1.clone())
-            };
-            for (code, wanted) in [(1, comment), (2, hardware), (3, os), (4, application)] {
-                prop_assert_eq!(of(&blocks[0], code), text(wanted));
-            }
-            prop_assert_eq!(of(&blocks[1], 2), text(cut(&name)));
-            prop_assert_eq!(of(&blocks[1], TSRESOL), Some(vec![9]));
-            prop_assert_eq!(&blocks[2].options[0].1[..6], &[2, 0, 0, 0, 0, 1]);
-            prop_assert_eq!(blocks.len(), 3 + packets.len());
-            for (block, (nanos, data, bad, comment)) in blocks[3..].iter().zip(&packets) {
-                let time = u64::from(word(&block.body, 4)) << 32 | u64::from(word(&block.body, 8));
-                prop_assert_eq!(time, *nanos);
-                prop_assert_eq!(word(&block.body, 16) as usize, data.len());
-                prop_assert_eq!(&block.body[20..20 + data.len()], &data[..]);
-                prop_assert_eq!(of(block, FLAGS).is_some(), *bad);
-                prop_assert_eq!(of(block, COMMENT), text(comment));
+            #[test]
+            fn what_is_written_reads_back(
+                texts in prop::array::uniform4("\\PC{0,12}"),
+                name in "\\PC{0,1100}",
+                packets in prop::collection::vec(
+                    (any::<u64>(), prop::collection::vec(any::<u8>(), 0..70), any::<bool>(), "\\PC{0,9}"),
+                    0..6,
+                ),
+            ) {
+                let mut bytes = Vec::new();
+                let [hardware, os, application, comment] = &texts;
+                let mut writer =
+                    Writer::new(&mut bytes, &Section { hardware, os, application, comment }).unwrap();
+                writer.interface(&name, "here").unwrap();
+                writer.names([(Mac([2, 0, 0, 0, 0, 1]), name.as_str())].into_iter()).unwrap();
+                for (nanos, data, bad, comment) in &packets {
+                    let at = Instant::from_nanos(*nanos);
+                    let parts = data.split_at(data.len() / 3);
+                    let parts = [parts.0, parts.1];
+                    writer.packet(&Packet { at, parts, bad: *bad, comment }).unwrap();
+                }
+                prop_assert_eq!(writer.finish().unwrap(), packets.len() as u64);
+                let blocks = read(&bytes);
+                let text = |text: &str| (!text.is_empty()).then(|| text.as_bytes().to_vec());
+                let of = |block: &Block, code: u16| {
+                    block.options.iter().find(|it| it.0 == code).map(|it| it.1.clone())
+                };
+                for (code, wanted) in [
+     (code::COMMENT, comment), (code::HARDWARE, hardware), (code::OS, os), (code::APPLICATION, application),
+    ] {
+                    prop_assert_eq!(of(&blocks[0], code), text(wanted));
+                }
+                prop_assert_eq!(of(&blocks[1], code::NAME), text(cut(&name)));
+                prop_assert_eq!(of(&blocks[1], code::TSRESOL), Some(vec![9]));
+                prop_assert_eq!(&blocks[2].options[0].1[..6], &[2, 0, 0, 0, 0, 1]);
+                prop_assert_eq!(blocks.len(), 3 + packets.len());
+                for (block, (nanos, data, bad, comment)) in blocks[3..].iter().zip(&packets) {
+                    let time = u64::from(word(&block.body, 4)) << 32 | u64::from(word(&block.body, 8));
+                    prop_assert_eq!(time, *nanos);
+                    prop_assert_eq!(word(&block.body, 16) as usize, data.len());
+                    prop_assert_eq!(&block.body[20..20 + data.len()], &data[..]);
+                    prop_assert_eq!(of(block, code::FLAGS).is_some(), *bad);
+                    prop_assert_eq!(of(block, code::COMMENT), text(comment));
+                }
             }
         }
-    }
 }

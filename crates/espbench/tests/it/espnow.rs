@@ -1,9 +1,9 @@
 //! `espbench espnow talk`: fleets, scripts, captures.
 
-use crate::util::{Bench, Ran, peer};
+use crate::util::{Bench, Ran, peer, tshark};
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 const TALK: [&str; 2] = ["espnow", "talk"];
 
@@ -133,36 +133,28 @@ fn tshark_reads_the_capture_without_a_malformed_frame() {
         let told = ran.err.clone();
         ran.ok();
         let file = bench.path("a.pcap");
-        let all = tshark(&file, "frame");
+        let all = frames(&file, "frame");
         assert!(told.contains(&format!("{} packets in a.pcap", all.len())), "{told}");
-        assert_eq!(tshark(&file, "_ws.malformed"), Vec::<String>::new());
-        assert_eq!(tshark(&file, "wlan.fcs.status == 0"), Vec::<String>::new(), "bad checksums");
-        assert_eq!(tshark(&file, "wlan.fcs.status == 1").len(), all.len());
-        let actions = tshark(&file, "wlan.fc.type_subtype == 0x0d");
+        assert_eq!(frames(&file, "_ws.malformed"), Vec::<String>::new());
+        assert_eq!(frames(&file, "wlan.fcs.status == 0"), Vec::<String>::new(), "bad checksums");
+        assert_eq!(frames(&file, "wlan.fcs.status == 1").len(), all.len());
+        let actions = frames(&file, "wlan.fc.type_subtype == 0x0d");
         let espressif =
-            tshark(&file, "wlan.fixed.category_code == 127 && wlan.tag.oui == 0x18fe34");
+            frames(&file, "wlan.fixed.category_code == 127 && wlan.tag.oui == 0x18fe34");
         assert_eq!(actions.len(), espressif.len(), "Espressif's, all of them");
         let attempts: usize = number_before(&told, " attempts");
         assert_eq!(actions.len(), attempts, "each attempt of the MAC is a frame\n{told}");
-        let acknowledgements = tshark(&file, "wlan.fc.type_subtype == 0x1d").len();
+        let acknowledgements = frames(&file, "wlan.fc.type_subtype == 0x1d").len();
         assert_eq!(all.len(), actions.len() + acknowledgements);
-        assert!(!tshark(&file, "wlan.fc.retry == 1").is_empty(), "20 % are lost");
-        assert!(!tshark(&file, "wlan_radio.channel == 11").is_empty(), "control on all channels");
-        assert!(tshark(&file, "frame.len > 1400").len() >= long);
+        assert!(!frames(&file, "wlan.fc.retry == 1").is_empty(), "20 % are lost");
+        assert!(!frames(&file, "wlan_radio.channel == 11").is_empty(), "control on all channels");
+        assert!(frames(&file, "frame.len > 1400").len() >= long);
     }
 }
 
 /// The numbers of the frames that a display filter lets through.
-fn tshark(file: &Path, filter: &str) -> Vec<String> {
-    let output = Command::new("tshark")
-        .args(["-o", "wlan.check_checksum:TRUE", "-T", "fields", "-e", "frame.number"])
-        .args(["-Y", filter, "-r"])
-        .arg(file)
-        .output()
-        .expect("tshark runs");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{filter}: {errors}");
-    String::from_utf8_lossy(&output.stdout).lines().map(String::from).collect()
+fn frames(file: &Path, filter: &str) -> Vec<String> {
+    tshark(file, filter, "frame.number")
 }
 
 fn number_before(text: &str, what: &str) -> usize {

@@ -2,7 +2,7 @@
 
 use crate::page::{assert_well_formed, browse, complaints, is_browsers_own, proxy};
 use crate::synthetic;
-use crate::util::{Bench, peer};
+use crate::util::{Bench, peer, tshark};
 use espbench::render;
 use espbench_measure::air::Timeline;
 use espbench_measure::report::Report;
@@ -84,16 +84,6 @@ fn chromium_zooms_the_timeline_and_asks_nobody() {
     assert!(!complaints(&said).is_empty() && !dom.contains("data-view"), "{said}");
 }
 
-fn tshark(file: &Path, filter: &str, field: &str) -> Vec<String> {
-    let output = Command::new("tshark")
-        .args(["-o", "wlan.check_checksum:TRUE", "-T", "fields", "-e", field, "-Y", filter, "-r"])
-        .arg(file)
-        .output()
-        .expect("tshark runs");
-    assert!(output.status.success(), "{filter}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).lines().map(String::from).collect()
-}
-
 /// Nothing is malformed; told to check checksums, tshark calls what has a wrong one so.
 fn assert_whole(file: &Path) {
     let output = Command::new("tshark").args(["-Y", "_ws.malformed", "-r"]).arg(file).output();
@@ -160,4 +150,49 @@ fn tshark_reads_beacons_and_other_peoples_frames() {
     let channels = tshark(&file, "wlan.fc.type_subtype == 8", "wlan.ds.current_channel");
     let heard = tshark(&file, "wlan.fc.type_subtype == 8", "wlan_radio.channel");
     assert_eq!(channels, heard, "a beacon names the channel that it is on");
+}
+
+/// Faster modes than ESP-NOW's usual one, in a lab of one's own: what radiotap says of them.
+#[test]
+fn tshark_reads_how_frames_were_sent() {
+    if !peer("tshark") {
+        return;
+    }
+    let bench = Bench::new();
+    let group = |name: &str, mode: &str, place: &str| {
+        format!("[[group]]\nname = \"{name}\"\nprofile = \"esp32c3\"\nmode = \"{mode}\"\n{place}\n")
+    };
+    let lab = [
+        "title = \"fast\"\nenvironment = \"office\"\ninitiator = \"a\"\n".to_string(),
+        group("a", "HT40-MCS7-SGI", "at = [0, 0, 1]"),
+        group("b", "HT20-MCS3", "count = 4\ndistance_m = 3\n[group.ring]\nradius_m = 3"),
+    ];
+    bench.write("fast.toml", &lab.concat());
+    let args =
+        ["espnow", "ping", "--on", "sim:fast.toml", "--devices", "4", "-C", "20", "-l", "230"];
+    bench.run(&[&args[..], &["--pcap", "air.pcapng"]].concat()).ok();
+    let file = bench.path("air.pcapng");
+    assert_whole(&file);
+    let of = |filter: &str, field: &str| {
+        let mut values = tshark(&file, filter, field);
+        values.sort();
+        values.dedup();
+        values
+    };
+    let action = "wlan.fc.type_subtype == 0x0d";
+    let own = format!("{action} && !radiotap.dbm_antsignal");
+    let rates = |filter: &str| {
+        ["index", "bw", "gi"].map(|it| of(filter, &format!("radiotap.mcs.{it}")).concat())
+    };
+    assert_eq!(rates(&own), ["7", "1", "1"], "40 MHz, short guard interval");
+    assert_eq!(of(&own, "radiotap.dbm_antnoise"), ["-95"]);
+    let others = format!("{action} && radiotap.dbm_antsignal");
+    assert_eq!(rates(&others), ["3", "0", "0"]);
+    assert_eq!(of(&others, "radiotap.dbm_antnoise"), ["-98"]);
+    // An acknowledgement has a basic rate below that of what it is for, and nothing of HT.
+    let answers =
+        "wlan.fc.type_subtype == 0x1d && radiotap.dbm_antsignal < 0 && wlan.ra contains 24:0a";
+    assert_eq!(of(answers, "radiotap.mcs.index"), [""]);
+    assert!(of("frame", "radiotap.channel.freq") == ["2412"], "one channel");
+    assert_eq!(tshark(&file, "_ws.expert.message contains \"stbc\"", "frame.number"), [""; 0]);
 }

@@ -209,3 +209,14 @@ pub fn free_udp_port() -> u16 {
     let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a free port");
     socket.local_addr().expect("its address").port()
 }
+
+/// A field of the frames of a capture that a display filter lets through, one a line.
+pub fn tshark(file: &Path, filter: &str, field: &str) -> Vec<String> {
+    let output = Command::new("tshark")
+        .args(["-o", "wlan.check_checksum:TRUE", "-T", "fields", "-e", field, "-Y", filter, "-r"])
+        .arg(file)
+        .output()
+        .expect("tshark runs");
+    assert!(output.status.success(), "{filter}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).lines().map(String::from).collect()
+}

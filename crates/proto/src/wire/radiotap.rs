@@ -51,20 +51,21 @@ pub struct Radiotap {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct McsField {
     /// Which bits of `flags` mean something: 0x01 bandwidth, 0x02 the MCS, 0x04 guard interval,
-    /// 0x08 format, 0x10 code.
+    /// 0x08 format, 0x10 code, 0x20 space-time block code, 0x40 extension streams (0x80 is the upper
+    /// bit of their number).
     pub known: u8,
     /// Bits 0 and 1: 0 is 20 MHz, 1 is 40 MHz; 0x04 short guard interval; 0x08 greenfield; 0x10
-    /// LDPC.
+    /// LDPC; 0x60 streams of the space-time block code; 0x80 lower bit of the extension streams.
     pub flags: u8,
     /// The MCS.
     pub index: u8,
 }
 
 impl McsField {
-    /// HT in mixed format with the convolutional code.
+    /// HT in mixed format with the convolutional code, one stream and nothing more.
     #[must_use]
     pub const fn mixed(index: u8, wide: bool, short_guard: bool) -> Self {
-        Self { known: 0x1F, flags: wide as u8 | (short_guard as u8) << 2, index }
+        Self { known: 0x7F, flags: wide as u8 | (short_guard as u8) << 2, index }
     }
 }
 

@@ -71,7 +71,7 @@ fn frames_are_as_long_as_they_were_on_the_air() {
         assert!(ieee80211::check_fcs(&frame).is_some() && !tap.bad_fcs());
         assert_eq!(tap.channel.and_then(Channel::number), Some(6));
         assert_eq!(tap.signal.is_some(), flight.from != 0, "the observer's own has none");
-        assert_eq!(tap.tsft, Some(5_000_192));
+        assert_eq!((tap.tsft, tap.noise), (Some(5_000_192), Some(-98)));
     }
 }
 
@@ -109,6 +109,8 @@ fn every_mode_has_its_rate() {
                 assert_eq!(usize::from(mcs.index), ht.mcs as usize);
                 assert_eq!(mcs.flags & 1 == 1, ht.width == Width::Mhz40);
                 assert_eq!(mcs.flags & 4 == 4, ht.guard == Guard::Short);
+                let noise = if ht.width == Width::Mhz40 { -95 } else { -98 };
+                assert_eq!(tap.noise, Some(noise), "twice the width has 3 dB more");
                 continue;
             }
             other => panic!("{}: {other:?}", flight.mode),
