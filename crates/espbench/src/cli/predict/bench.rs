@@ -175,9 +175,12 @@ impl Bench {
         let seed = Random::stream(self.common.seed, room, Purpose::Start).bits();
         let scene = self.scene(case, seed)?;
         let outcome = match self.common.bare {
-            true => predict::run_bare(&scene, &case.load, seed)?,
-            false => predict::run(&scene, &case.load, seed)?,
+            true => predict::run_bare(&scene, &case.load, seed),
+            false => predict::run(&scene, &case.load, seed),
         };
+        let outcome = outcome.with_context(|| {
+            format!("with {} devices at {}, in the room of seed {seed}", case.devices, case.mode)
+        })?;
         Ok(trial(&outcome))
     }
 

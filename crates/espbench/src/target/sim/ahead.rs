@@ -1,16 +1,18 @@
 //! Threads that simulate cells before they are asked for, in bounded memory.
 //!
 //! Cells are begun in the order in which they will be asked for. What they give waits, in that
-//! order; whoever asks for the first gets its samples as they come.
+//! order; whoever asks for the first gets its samples as they come. Where too many wait, the threads
+//! wait as well: those of later cells for all samples, that of the first for its own.
 
-use super::Rooms;
-use crate::target::Sink;
+use crate::target::{Sink, TargetError};
 use espbench_proto::sample::Sample;
 use espbench_proto::workload::EspNow;
 use espbench_sim::lab::record::Record;
-use espbench_sim::lab::suite::Failed;
+use std::any::Any;
 use std::collections::VecDeque;
+use std::fmt;
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -18,12 +20,23 @@ use std::time::Duration;
 
 /// Cells that were begun and not yet asked for: so that a long one holds nobody up.
 const CELLS: usize = 64;
-/// Samples that wait, 144 bytes each: no further cell is begun with more.
+/// Samples that wait, 144 bytes each.
 const SAMPLES: usize = 400_000;
 /// Samples that a thread hands over at once.
 const BATCH: usize = 512;
 /// How often whoever waits looks whether to stop.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// One of the cells: its number, what it asks for, and its seed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Order {
+    pub(super) number: usize,
+    pub(super) work: EspNow,
+    pub(super) seed: u64,
+}
+
+/// Carries a cell out.
+type CarryOut = dyn Fn(Order, &mut dyn Record) -> Result<(), TargetError> + Send + Sync;
 
 /// Cells in the making.
 #[derive(Debug)]
@@ -32,15 +45,20 @@ pub(super) struct Ahead {
     threads: Vec<JoinHandle<()>>,
 }
 
-#[derive(Debug)]
 struct Shared {
-    rooms: Arc<Rooms>,
-    /// How many there are in all.
-    cells: usize,
+    carry_out: Box<CarryOut>,
+    /// Samples that may wait.
+    most: usize,
     state: Mutex<State>,
     /// Something has come, or there is room for more.
     changed: Condvar,
     stop: AtomicBool,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("state", &self.state).finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -61,7 +79,7 @@ struct Cell {
     samples: Vec<Sample>,
     counts: Vec<(String, u64)>,
     facts: Vec<(String, String)>,
-    end: Option<Result<(), Failed>>,
+    end: Option<Result<(), TargetError>>,
 }
 
 impl Shared {
@@ -71,14 +89,14 @@ impl Shared {
     }
 
     /// Begins the next cell, once there is room; `None` when there are no more.
-    fn begin(&self) -> Option<(usize, EspNow, u64)> {
+    fn begin(&self) -> Option<Order> {
         let mut state = self.lock();
         loop {
             if self.stop.load(Ordering::Relaxed) || state.to_do.is_empty() {
                 return None;
             }
             // The one that is asked for next goes on whatever the others hold.
-            let room = state.cells.len() < CELLS && state.waiting < SAMPLES;
+            let room = state.cells.len() < CELLS && state.waiting < self.most;
             if room || state.cells.is_empty() {
                 break;
             }
@@ -88,7 +106,7 @@ impl Shared {
         let number = state.first + state.cells.len();
         let (samples, counts, facts) = (Vec::new(), Vec::new(), Vec::new());
         state.cells.push_back(Cell { work, samples, counts, facts, end: None });
-        Some((number, work, seed))
+        Some(Order { number, work, seed })
     }
 
     /// Changes a cell that was begun.
@@ -100,13 +118,28 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// Simulates the next cell; false when there are no more.
-    fn simulate(&self) -> bool {
-        let Some((number, work, seed)) = self.begin() else { return false };
-        let mut hand = Hand { shared: self, number, batch: Vec::new(), ended: false };
-        let file = self.rooms.capture_of(number, self.cells);
-        let result = self.rooms.carry_out(&work, seed, file.as_deref(), &mut hand);
-        hand.end(result);
+    /// Waits until there is room for more samples of a cell.
+    fn wait_for_room(&self, number: usize) {
+        let mut state = self.lock();
+        while !self.stop.load(Ordering::Relaxed) {
+            let full = match number - state.first {
+                0 => state.cells[0].samples.len() >= self.most,
+                _ => state.waiting >= self.most,
+            };
+            if !full {
+                return;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Simulates the next cell; false when there are no more. `waits`: somebody else takes what it
+    /// gives. A panic is the end of that cell and of nothing else.
+    fn simulate(&self, waits: bool) -> bool {
+        let Some(order) = self.begin() else { return false };
+        let mut hand = Hand { shared: self, number: order.number, waits, batch: Vec::new() };
+        let done = catch_unwind(AssertUnwindSafe(|| (self.carry_out)(order, &mut hand)));
+        hand.end(done.unwrap_or_else(|panic| Err(broken(order.seed, &*panic))));
         true
     }
 
@@ -123,12 +156,15 @@ impl Shared {
 struct Hand<'a> {
     shared: &'a Shared,
     number: usize,
+    waits: bool,
     batch: Vec<Sample>,
-    ended: bool,
 }
 
 impl Hand<'_> {
     fn hand_over(&mut self) {
+        if self.waits {
+            self.shared.wait_for_room(self.number);
+        }
         let batch = std::mem::take(&mut self.batch);
         self.shared.with(self.number, |state, index| {
             state.waiting += batch.len();
@@ -136,23 +172,22 @@ impl Hand<'_> {
         });
     }
 
-    fn end(&mut self, result: Result<(), Failed>) {
+    fn end(&mut self, result: Result<(), TargetError>) {
         self.hand_over();
-        self.ended = true;
         self.shared.with(self.number, |state, index| state.cells[index].end = Some(result));
     }
 }
 
-impl Drop for Hand<'_> {
-    /// A panic is reported by its thread; whoever waits for the cell must not wait for ever.
-    fn drop(&mut self) {
-        if !self.ended {
-            let lab = self.shared.rooms.name();
-            self.end(Err(Failed::Unable(
-                lab,
-                "its simulation broke down; please report it".into(),
-            )));
-        }
+/// The end of a cell whose simulation panicked.
+fn broken(seed: u64, panic: &(dyn Any + Send)) -> TargetError {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+    TargetError::Simulated {
+        target: "sim".into(),
+        why: format!(
+            "the simulation of this cell broke down ({text}); its seed is {seed}. Please report it \
+             with the plan"
+        ),
     }
 }
 
@@ -182,14 +217,23 @@ impl Record for Hand<'_> {
 impl Ahead {
     /// Begins with the first of these cells, each with its seed.
     pub(super) fn start(
-        rooms: &Arc<Rooms>,
         cells: Vec<(EspNow, u64)>,
         threads: NonZeroUsize,
+        carry_out: Box<CarryOut>,
     ) -> Self {
-        let count = threads.get().min(cells.len());
+        Self::with(cells, threads.get(), SAMPLES, carry_out)
+    }
+
+    fn with(
+        cells: Vec<(EspNow, u64)>,
+        threads: usize,
+        most: usize,
+        carry_out: Box<CarryOut>,
+    ) -> Self {
+        let count = threads.min(cells.len());
         let shared = Arc::new(Shared {
-            rooms: Arc::clone(rooms),
-            cells: cells.len(),
+            carry_out,
+            most,
             state: Mutex::new(State { to_do: cells.into(), ..State::default() }),
             changed: Condvar::new(),
             stop: AtomicBool::new(false),
@@ -197,7 +241,7 @@ impl Ahead {
         let thread = |number: usize| {
             let shared = Arc::clone(&shared);
             let named = std::thread::Builder::new().name(format!("sim-{number}"));
-            named.spawn(move || while shared.simulate() {}).ok()
+            named.spawn(move || while shared.simulate(true) {}).ok()
         };
         let threads = (0..count).filter_map(thread).collect();
         Self { shared, threads }
@@ -211,15 +255,15 @@ impl Ahead {
     }
 
     /// Gives the next cell, as it comes.
-    pub(super) fn give(&self, sink: &mut dyn Sink) -> Result<(), Failed> {
+    pub(super) fn give(&self, sink: &mut dyn Sink) -> Result<(), TargetError> {
         if self.threads.is_empty() {
             // There was no thread to be had: it is done here.
-            self.shared.simulate();
+            self.shared.simulate(false);
         }
         loop {
             if sink.cancelled() {
                 self.shared.halt();
-                return Err(Failed::Cancelled);
+                return Err(TargetError::Cancelled);
             }
             let (samples, whole) = self.take();
             samples.into_iter().for_each(|sample| sink.sample(sample));
@@ -228,7 +272,7 @@ impl Ahead {
                 for (name, value) in cell.facts {
                     sink.fact(&name, value);
                 }
-                return cell.end.unwrap_or(Err(Failed::Cancelled));
+                return cell.end.unwrap_or(Err(TargetError::Cancelled));
             }
         }
     }
@@ -262,3 +306,6 @@ impl Drop for Ahead {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

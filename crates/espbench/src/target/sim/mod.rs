@@ -10,11 +10,12 @@ mod tests;
 mod watched;
 
 use super::{Sink, Target, TargetError};
-use ahead::Ahead;
+use ahead::{Ahead, Order};
 use espbench_measure::cell::Origin;
 use espbench_measure::run::Site;
 use espbench_proto::workload::{EspNow, Workload};
 use espbench_sim::lab::file::{Kind, Library};
+use espbench_sim::lab::record::Record;
 use espbench_sim::lab::suite::{self, Failed};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -125,7 +126,14 @@ impl Target for SimTarget {
                 _ => None,
             })
             .collect();
-        self.ahead = Some(Ahead::start(&self.rooms, cells, self.threads));
+        let (rooms, count) = (Arc::clone(&self.rooms), cells.len());
+        let carry_out = move |order: Order, record: &mut dyn Record| {
+            let file = rooms.capture_of(order.number, count);
+            rooms
+                .carry_out(&order.work, order.seed, file.as_deref(), record)
+                .map_err(|failed| rooms.error(failed))
+        };
+        self.ahead = Some(Ahead::start(cells, self.threads, Box::new(carry_out)));
     }
 
     fn run(&mut self, workload: &Workload, sink: &mut dyn Sink) -> Result<(), TargetError> {
@@ -136,7 +144,7 @@ impl Target for SimTarget {
             self.prepare(&[(*workload, DEFAULT_SEED)]);
         }
         match &mut self.ahead {
-            Some(ahead) => ahead.give(sink).map_err(|failed| self.rooms.error(failed)),
+            Some(ahead) => ahead.give(sink),
             None => Ok(()),
         }
     }
