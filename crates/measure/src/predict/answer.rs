@@ -9,7 +9,7 @@ use crate::cell::{Estimate, Origin};
 use crate::digits;
 use crate::search::fleet::Largest;
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// A rate whose p99 is at most so many times the lowest is as good as that one, nearly.
@@ -48,7 +48,7 @@ impl Answer {
                 devices(full.setting.devices)
             ));
         }
-        let advice = limit::advice(worst);
+        let advice = limit::advice(worst, false);
         lines.extend(advice.map(|it| format!("{}: {it}", capitalized(&with(worst)))));
         lines
     }
@@ -100,9 +100,10 @@ impl Answer {
                 format!("{} keep {text}, the most that were allowed.", devices(best))
             }
             Some(best) if largest.open => format!(
-                "{}, the most that were allowed, keep {text} by their estimates; by the far ends \
-                 of the intervals {surely} do.",
-                devices(best)
+                "{}, the most that were allowed, keep {text} by their estimates, {} even by the far \
+                 ends of the intervals.",
+                devices(best),
+                if surely == 0 { "none".into() } else { surely.to_string() }
             ),
             Some(best) if surely == best && most == best => {
                 format!("the largest fleet that keeps {text} has {}.", devices(best))
@@ -126,7 +127,8 @@ fn beyond(limits: &Limits, point: &Point) -> Option<String> {
         return None;
     }
     let with = devices(point.setting.devices);
-    let why = limit::advice(point).map(|why| format!(" {why}")).unwrap_or_default();
+    let loss = broken.contains(&"loss");
+    let why = limit::advice(point, loss).map(|why| format!(" {why}")).unwrap_or_default();
     Some(format!(
         "With {with} the limit of {} is broken: {}.{why}",
         broken.join(" and "),

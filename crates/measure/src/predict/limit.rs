@@ -70,20 +70,28 @@ pub fn name(cause: Cause) -> String {
     }
 }
 
-/// A sentence on what a setting is limited by and what would help.
+/// Less loss than this is not what limits a setting, if nobody asked for less.
+const LITTLE: f64 = 0.001;
+
+/// A sentence on what a setting is limited by and what would help. `loss`: it is loss that is asked
+/// about, however little it is.
 #[must_use]
-pub fn advice(point: &Point) -> Option<String> {
+pub fn advice(point: &Point, loss: bool) -> Option<String> {
     let lost = point.loss.value.unwrap_or(0.0);
     let busy = point.busy.value.unwrap_or(0.0);
     let queued = cause_share(point, Cause::ApplicationQueue) + cause_share(point, Cause::NoBuffers);
-    if holds(point) && largest(point, &Stage::ALL).is_some_and(|it| it.0 == Stage::Queue) {
+    let (stage, share) = match largest(point, &Stage::ALL) {
+        Some((stage, share)) => (Some(stage), share),
+        None => (None, 0.0),
+    };
+    if holds(point) && stage == Some(Stage::Queue) {
         return Some(
             "Messages wait behind one whose acknowledgement does not come, for up to 3 s: more \
              attempts (copies), fewer messages, or the MAC's acknowledgement (unicast) help."
                 .into(),
         );
     }
-    if point.grows || (lost > 0.001 && queued > 0.5) {
+    if point.grows || (lost > LITTLE && queued > 0.5) {
         let why = if busy > 0.7 {
             "the channel is full: a faster PHY rate, fewer or shorter messages help"
         } else {
@@ -91,41 +99,49 @@ pub fn advice(point: &Point) -> Option<String> {
         };
         return Some(format!("Queues overflow or still grow; {why}."));
     }
-    if lost > 0.001 {
-        let (cause, _) = point.causes.iter().max_by_key(|it| *it.1)?;
-        return Some(match cause {
-            Cause::Collision if point.setting.acknowledged => {
-                "Loss is by collisions in all attempts: more of them (copies) or a faster PHY rate \
-                 help."
-                    .into()
-            }
-            Cause::Collision => {
-                "Loss is by collisions: nobody acknowledges a broadcast, so nothing \
-                                 repeats it. Copies, unicast, or a faster PHY rate help."
-                    .into()
-            }
-            Cause::RetryLimit => "Loss is by the retry limit: every attempt collided or was too \
-                                  weak. Less airtime a message (a faster PHY rate) helps."
-                .into(),
-            Cause::Noise => "Loss is by distance: the signal is too weak for this PHY rate. A \
-                             slower rate reaches farther."
-                .into(),
-            other => format!("Loss is mostly by: {}.", name(*other)),
-        });
+    if lost > LITTLE || (loss && lost > 0.0) {
+        return loss_by(point);
     }
-    let (stage, share) = largest(point, &Stage::ALL)?;
     let share = format!("{:.0} % of the time is", 100.0 * share);
-    Some(match stage {
+    Some(match stage? {
         Stage::Air => format!(
             "{share} the frame's own airtime: only a faster PHY rate or a shorter message is faster."
         ),
         Stage::Medium => format!("{share} waiting for others on the channel."),
         Stage::Retries => format!("{share} repetitions after collisions or noise."),
-        Stage::Sender | Stage::Receiver => {
+        Stage::Queue => format!("{share} the application's queue: bursts wait for each other."),
+        stage @ (Stage::Sender | Stage::Receiver) => {
             format!("{share} {}: the radio is not the limit.", stage.name())
         }
-        Stage::Queue => format!("{share} the application's queue: bursts wait for each other."),
     })
+}
+
+/// What most of the lost messages are lost by, and what would help.
+fn loss_by(point: &Point) -> Option<String> {
+    let (cause, _) = point.causes.iter().max_by_key(|it| *it.1)?;
+    let text = match cause {
+        Cause::Collision if point.setting.acknowledged => {
+            "Loss is by collisions in all attempts: more of them (copies) or a faster PHY rate help."
+        }
+        Cause::Collision => {
+            "Loss is by collisions: nobody acknowledges a broadcast, so nothing repeats it. Copies, \
+             unicast, or a faster PHY rate help."
+        }
+        Cause::RetryLimit => {
+            "Loss is by the retry limit: every attempt collided or was too weak. Less airtime a \
+             message (a faster PHY rate) helps."
+        }
+        Cause::Noise => {
+            "Loss is by distance: the signal is too weak for this PHY rate. A slower rate reaches \
+             farther."
+        }
+        Cause::Unknown => {
+            "Loss is by the component's ids of 16 bits: what has the id of one of the last 32 \
+             messages is taken for a repetition, however few there are."
+        }
+        other => return Some(format!("Loss is mostly by: {}.", name(*other))),
+    };
+    Some(text.into())
 }
 
 fn cause_share(point: &Point, cause: Cause) -> f64 {
@@ -152,7 +168,11 @@ mod tests {
     fn the_largest_share_is_named() {
         let idle = point([0.0, 0.1, 0.1, 0.0, 1.3, 0.1], &[], 0.0, 0.1);
         assert_eq!(of_time(&idle).as_deref(), Some("on the air 81 %"));
-        assert!(advice(&idle).unwrap().starts_with("81 % of the time is the frame's own airtime"));
+        assert!(
+            advice(&idle, false)
+                .unwrap()
+                .starts_with("81 % of the time is the frame's own airtime")
+        );
         assert_eq!(of_loss(&idle), None);
         let full = point(
             [80.0, 0.1, 9.0, 2.0, 1.3, 0.1],
@@ -168,15 +188,18 @@ mod tests {
             of_loss(&full).as_deref(),
             Some("application's queue full 90 %, retry limit 10 %")
         );
-        assert!(advice(&full).unwrap().contains("the channel is full"));
+        assert!(advice(&full, false).unwrap().contains("the channel is full"));
         let slow = point([80.0, 9.0, 0.1, 0.0, 1.3, 0.1], &[(Cause::NoBuffers, 9)], 0.2, 0.2);
-        assert!(advice(&slow).unwrap().contains("processor time"));
+        assert!(advice(&slow, false).unwrap().contains("processor time"));
         let mut waits =
             point([80.0, 9.0, 0.1, 0.0, 1.3, 0.1], &[(Cause::ApplicationQueue, 9)], 0.2, 0.9);
         (waits.setting.acknowledged, waits.held_ms) = (true, 300.0);
-        assert!(advice(&waits).unwrap().starts_with("Messages wait behind one"));
+        assert!(advice(&waits, false).unwrap().starts_with("Messages wait behind one"));
         assert!(of_time(&waits).unwrap().ends_with("behind it: waiting for acknowledgements"));
+        let few = point([0.0, 0.1, 0.1, 0.0, 1.3, 0.1], &[(Cause::Unknown, 9)], 0.0005, 0.2);
+        assert!(advice(&few, false).unwrap().contains("airtime"));
+        assert!(advice(&few, true).unwrap().contains("ids of 16 bits"));
         let far = point([0.0, 0.1, 0.1, 0.0, 1.3, 0.1], &[(Cause::Noise, 9)], 0.2, 0.2);
-        assert!(advice(&far).unwrap().contains("distance"));
+        assert!(advice(&far, false).unwrap().contains("distance"));
     }
 }

@@ -192,8 +192,8 @@ mod tests {
         assert_eq!(
             told(None, Some(40), Some(40), true),
             format!(
-                "Simulated: 40 devices, the most that were allowed, {keep} by their estimates; by \
-                 the far ends of the intervals 0 do."
+                "Simulated: 40 devices, the most that were allowed, {keep} by their estimates, \
+                 none even by the far ends of the intervals."
             )
         );
         assert_eq!(
