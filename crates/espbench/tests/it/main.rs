@@ -11,6 +11,7 @@ mod listen;
 mod mqtt;
 mod page;
 mod predict;
+mod predict_doc;
 mod record;
 mod report;
 mod sim;
