@@ -117,6 +117,9 @@ fn latency(answer: &Answer) -> Figure {
         curve(answer, "mean", |it| &it.mean, 1.0),
         curve(answer, "p50", |it| &it.p50, 1.0),
     ];
+    if answer.points.iter().any(|it| it.setting.acknowledged) {
+        all.push(curve(answer, "p99 until its sender knows", |it| &it.told_p99, 1.0));
+    }
     all.extend(border(answer, "limit of p99", limits(answer).1));
     let values: Vec<f64> = all.iter().flat_map(|s| &s.points).map(|p| p.y).collect();
     let words = ends(answer, |it| digits::estimate(&it.p99).map(|p99| format!("p99 {p99} ms")));

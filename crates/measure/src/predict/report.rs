@@ -239,6 +239,8 @@ mod tests {
         answer.points.iter_mut().for_each(|it| it.setting.acknowledged = true);
         let table = find(&answer).unwrap();
         assert_eq!(table.rows[0][1].as_deref(), Some("97.90"));
+        let figures = report(&RunFacts::default(), &answer).figures;
+        assert!(figures[1].series.iter().any(|it| it.name == "p99 until its sender knows"));
         let cells = report(&RunFacts::default(), &answer).cells;
         assert!(cells.iter().any(|it| it.id.metric == "acknowledgement_p99"));
     }
