@@ -102,10 +102,11 @@ fn threads_wait_where_too_many_samples_do() {
     let (mut taken, mut next) = (0, 0);
     while next < 4 * EACH {
         let (samples, _) = ahead.take();
-        // Those of all cells, those of the first alone, and a batch in each thread's hands.
-        let ahead_of_us = given.load(Ordering::SeqCst) - taken;
-        assert!(ahead_of_us <= 2 * MOST + 6 * BATCH, "{ahead_of_us}");
         taken += samples.len();
+        // What may wait in all, as much of the first cell alone, and of each of three threads a batch
+        // that it has just handed over and one in its hands.
+        let waiting = given.load(Ordering::SeqCst) - taken;
+        assert!(waiting <= 2 * MOST + 6 * BATCH, "{waiting}");
         for sample in samples {
             assert_eq!(sample, probe(next), "in order");
             next += 1;
