@@ -96,6 +96,9 @@ impl Answer {
             None => format!(
                 "by its estimates not even one device keeps {text}; the intervals allow {most}."
             ),
+            Some(best) if self.stopped => {
+                format!("of the numbers tried by then, {best} is the largest that keeps {text}.")
+            }
             Some(best) if largest.open && surely == best => {
                 format!("{} keep {text}, the most that were allowed.", devices(best))
             }
@@ -151,6 +154,8 @@ fn milliseconds(estimate: &Estimate) -> Option<String> {
     digits::estimate(estimate).map(|ms| format!("{ms} ms"))
 }
 
-pub(super) fn devices(number: u32) -> String {
+/// So many devices, in words.
+#[must_use]
+pub fn devices(number: u32) -> String {
     if number == 1 { "1 device".into() } else { format!("{number} devices") }
 }

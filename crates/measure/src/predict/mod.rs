@@ -23,6 +23,7 @@ mod report;
 mod tables;
 pub mod trial;
 
+pub use answer::devices;
 pub use limits::Limits;
 pub use point::Point;
 pub use report::{Answer, Question, report};

@@ -146,7 +146,7 @@ mod tests {
     fn a_fleet_is_told_with_its_uncertainty() {
         let limits = Limits { loss: Some(0.02), p99_ms: None };
         let largest = Largest { surely: Some(8), best: Some(10), at_most: Some(13), open: false };
-        let answer = answer(Question::Fleet(limits, largest));
+        let answer = Answer { stopped: false, ..answer(Question::Fleet(limits, largest)) };
         let lines = answer.sentences();
         assert_eq!(
             lines[0],
@@ -156,7 +156,7 @@ mod tests {
         let wanted = "With 40 devices the limit of loss is broken: 4.05 % of the messages are lost and \
                       99 % of the rest arrive within 49.900 ms. Loss is by collisions";
         assert!(lines[1].starts_with(wanted), "{}", lines[1]);
-        assert!(lines[2].contains("stopped"));
+        assert_eq!(lines.len(), 2);
         let report = report(&RunFacts::default(), &answer);
         let cell = &report.cells[0];
         assert_eq!(cell.id.metric, "largest_fleet");
@@ -164,11 +164,25 @@ mod tests {
         assert!(report.cells.iter().all(|cell| cell.origin == Origin::Simulated));
     }
 
-    /// The first sentence, where the search has come to that.
+    /// The first sentence, where the search has come to that, and to its end.
     fn told(surely: Option<u32>, best: Option<u32>, at_most: Option<u32>, open: bool) -> String {
         let limits = Limits { loss: Some(0.02), p99_ms: Some(5.0) };
         let largest = Largest { surely, best, at_most, open };
-        answer(Question::Fleet(limits, largest)).sentences().remove(0)
+        let answer = answer(Question::Fleet(limits, largest));
+        Answer { stopped: false, ..answer }.sentences().remove(0)
+    }
+
+    #[test]
+    fn a_search_that_was_stopped_has_no_largest() {
+        let limits = Limits { loss: Some(0.5), p99_ms: None };
+        let tried = Some(40);
+        let largest = Largest { surely: tried, best: tried, at_most: tried, open: false };
+        let lines = answer(Question::Fleet(limits, largest)).sentences();
+        assert!(lines.last().unwrap().contains("stopped"));
+        assert_eq!(
+            lines[0],
+            "Simulated: of the numbers tried by then, 40 is the largest that keeps loss at most 50 %."
+        );
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::write;
 use crate::cli::output;
 use crate::cli::progress::Progress;
 use anyhow::bail;
-use espbench_measure::predict::{Answer, Limits, Point, Question, Trial};
+use espbench_measure::predict::{Answer, Limits, Point, Question, Trial, devices as count};
 use espbench_measure::search::fleet::{FleetSearch, Standing};
 use espbench_sim::radio::Mode;
 use std::collections::BTreeMap;
@@ -101,7 +101,7 @@ impl Tries<'_> {
         for _ in 0..=DOUBLINGS {
             let had = self.trials.get(&devices).map_or(0, Vec::len) as u32;
             let rooms = had..(2 * had).max(self.args.common.rooms);
-            let label = |case: &Case| format!("{} devices, {} rooms", case.devices, rooms.end);
+            let label = |case: &Case| format!("{}, {} rooms", count(case.devices), rooms.end);
             let new = self.bench.trials(&[case], rooms.clone(), progress, label)?;
             let new = new.into_iter().flatten().collect::<Vec<_>>();
             if new.len() < rooms.len() {

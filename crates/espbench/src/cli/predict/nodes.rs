@@ -4,7 +4,7 @@ use super::bench::{Bench, Case};
 use super::options::{Common, rate};
 use super::write;
 use crate::cli::output;
-use espbench_measure::predict::{Answer, Question};
+use espbench_measure::predict::{Answer, Question, devices};
 use espbench_sim::radio::Mode;
 use std::process::ExitCode;
 use std::str::FromStr;
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let bench = Bench::new(common)?;
     let cases: Vec<Case> = args.nodes.0.iter().map(|n| bench.case(*n, args.rate)).collect();
     let mut progress = bench.progress(&cases);
-    let label = |case: &Case| format!("{} devices", case.devices);
+    let label = |case: &Case| devices(case.devices);
     let trials = bench.trials(&cases, 0..common.rooms, &mut progress, label)?;
     drop(progress);
     let done = cases.iter().zip(&trials).filter(|it| !it.1.is_empty());

@@ -8,7 +8,7 @@ use crate::cli::output;
 use espbench_measure::cell::Estimate;
 use espbench_measure::interval::mean_t;
 use espbench_measure::predict::point::Setting;
-use espbench_measure::predict::{Answer, Point, Question, Trial};
+use espbench_measure::predict::{Answer, Point, Question, Trial, devices};
 use espbench_sim::lab::predict::range::range_m;
 use espbench_sim::lab::predict::{Arrival, Load};
 use espbench_sim::radio::Mode;
@@ -81,7 +81,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut progress = bench.progress(&all);
     let label = |case: &Case| match case.load.arrival {
         Arrival::Always => format!("{}, one that always sends", case.mode),
-        _ => format!("{}, {} devices", case.mode, case.devices),
+        _ => format!("{}, {}", case.mode, devices(case.devices)),
     };
     let trials = bench.trials(&cases, 0..common.rooms, &mut progress, label)?;
     let alone = bench.trials(&floods, 0..FLOODS, &mut progress, label)?;
@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let points = cases.iter().zip(trials.iter().zip(&alone)).filter(|it| !it.1.0.is_empty());
     let answer = Answer {
         question: Question::Phy,
-        shared: format!("{} devices, {}", args.devices, common.shared()),
+        shared: format!("{}, {}", devices(args.devices), common.shared()),
         payload_bytes: common.payload,
         points: points.map(|(case, (trials, alone))| point(&bench, case, trials, alone)).collect(),
         notes: bench.notes(),
