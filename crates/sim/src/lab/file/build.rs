@@ -2,7 +2,7 @@
 
 use super::lab::{File, Group, MOST_DEVICES};
 use super::wrong::Wrong;
-use super::{Overrides, Surroundings, profile};
+use super::{Overrides, Surroundings};
 use crate::lab::profile::Profile;
 use crate::lab::scene::{Background, Device, Point, Scene};
 use crate::random::{Purpose, Random};
@@ -126,12 +126,11 @@ impl Build<'_> {
 }
 
 fn device(group: &Group, profile: &Arc<Profile>, at: Point, change: &Overrides) -> Device {
-    let target = profile::target(profile.chip);
     Device {
         group: group.name.clone(),
         at,
         settings: group.firmware.settings(
-            target,
+            profile.chip.name(),
             profile.tick_hz,
             profile.tx_buffers,
             change.encrypted,

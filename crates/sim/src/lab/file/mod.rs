@@ -245,7 +245,7 @@ impl Library {
         for _ in 0..MOST_LIKE {
             let Some(like) = &whole.like else { return Ok(whole) };
             let base = self.profiles.get(like).ok_or_else(|| unknown(like))?;
-            whole = whole.over(base);
+            whole = whole.over(like, base);
         }
         let message = format!("`like` goes on for more than {MOST_LIKE} profiles: is it a circle?");
         Err(Wrong::whole(Kind::Profile.file(name), message))

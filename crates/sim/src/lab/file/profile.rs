@@ -10,14 +10,18 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// Names of chips, as `CONFIG_IDF_TARGET` and the published cells have them.
-const CHIPS: [&str; Chip::ALL.len()] = ["esp32", "esp32s3", "esp32c3", "esp32c6", "esp8266"];
-/// The target's name of a chip.
-pub(super) fn target(chip: Chip) -> &'static str {
-    Chip::ALL.iter().position(|&it| it == chip).map_or("esp32", |at| CHIPS[at])
-}
+/// The words of the key `chip`.
+const CHIPS: [&str; Chip::ALL.len()] = {
+    let mut names = [""; Chip::ALL.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = Chip::ALL[at].name();
+        at += 1;
+    }
+    names
+};
 
-/// A second at the most, in microseconds.
+/// Ten seconds at the most, in microseconds.
 const LONGEST_US: f64 = 10_000_000.0;
 
 /// The keys of a cost that grows with a length.
@@ -307,9 +311,13 @@ pub(super) fn read(text: Text<'_>) -> Result<File, Wrong> {
 }
 
 impl File {
-    /// What `base` says where this one says nothing.
-    pub(super) fn over(&self, base: &Self) -> Self {
+    /// What `base`, called `name`, says where this one says nothing.
+    pub(super) fn over(&self, name: &str, base: &Self) -> Self {
         let mut values = base.values.clone();
+        for source in &mut values.sources {
+            // What was found out about another chip is a guess about this one.
+            source.text = alloc::format!("as {name}: {}", source.text);
+        }
         values.overlay(&self.values);
         Self {
             title: self.title.clone(),
@@ -327,7 +335,7 @@ impl File {
     pub(super) fn profile(&self, name: &str) -> Profile {
         let chip = self.chip.unwrap_or(Chip::Esp32);
         let mut profile = blank(name, chip);
-        profile.chip_name = self.chip_name.clone().unwrap_or_else(|| target(chip).to_string());
+        profile.chip_name = self.chip_name.clone().unwrap_or_else(|| chip.name().to_string());
         self.values.apply(&mut profile, GROUPS);
         profile.sources.clone_from(&self.values.sources);
         profile
