@@ -104,3 +104,42 @@ pub struct Profile {
     /// Where each constant comes from.
     pub sources: Vec<Source>,
 }
+
+impl Profile {
+    /// One of ESP-IDF's default settings that costs nothing.
+    #[must_use]
+    pub fn free(name: &str, chip: Chip) -> Self {
+        let free = Cost::default();
+        Self {
+            name: name.into(),
+            chip_name: chip.name().into(),
+            chip,
+            receive: free,
+            dispatch: free,
+            transmit: free,
+            send_latency: free,
+            sent_latency: free,
+            seal: free,
+            open: free,
+            key_pair: free,
+            shared_secret: free,
+            hash: free,
+            erase: free,
+            write: free,
+            read: free,
+            uart_baud: 115_200,
+            uart_fifo: 128,
+            tick_hz: 100,
+            tx_buffers: 32,
+            rx_buffers: 10,
+            tx_power_dbm: 20.0,
+            attempts: 7,
+            window: (31, 1023),
+            hop: Duration::ZERO,
+            boot: Duration::ZERO,
+            join: Duration::ZERO,
+            scan_dwell: Duration::ZERO,
+            sources: Vec::new(),
+        }
+    }
+}

@@ -14,39 +14,17 @@ use espbench_sim::talk::NodeId;
 use espbench_sim::talk::note::{Note, Watch};
 use std::sync::Arc;
 
-/// A chip that works in no time.
+/// A chip that works in no time, with a console that prints in none.
 pub fn instant() -> Profile {
-    let free = Cost::default();
     Profile {
-        name: "instant".into(),
         chip_name: "ESP32-C3".into(),
-        chip: Chip::Esp32C3,
-        receive: free,
-        dispatch: free,
-        transmit: free,
-        send_latency: free,
-        sent_latency: free,
-        seal: free,
-        open: free,
-        key_pair: free,
-        shared_secret: free,
-        hash: free,
-        erase: free,
-        write: free,
-        read: free,
         uart_baud: 0,
-        uart_fifo: 128,
         tick_hz: 1000,
-        tx_buffers: 32,
         rx_buffers: 32,
-        tx_power_dbm: 20.0,
-        attempts: 7,
-        window: (31, 1023),
-        hop: Duration::ZERO,
         boot: Duration::from_millis(500),
         join: Duration::from_secs(1),
         scan_dwell: Duration::from_millis(120),
-        sources: Vec::new(),
+        ..Profile::free("instant", Chip::Esp32C3)
     }
 }
 

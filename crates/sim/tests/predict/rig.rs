@@ -5,7 +5,7 @@ use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::task::Settings;
 use espbench_proto::sample::{Cause, Fate, Probe, Sample};
 use espbench_sim::lab::predict::{Arrival, Cast, Load, Outcome};
-use espbench_sim::lab::profile::{Cost, Profile};
+use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::scene::{Device, Environment, Point, Scene};
 use espbench_sim::radio::{Chip, Mode};
 use std::sync::Arc;
@@ -13,38 +13,7 @@ use std::time::Duration;
 
 /// A chip whose processor takes no time.
 fn profile() -> Profile {
-    let free = Cost::default();
-    Profile {
-        name: "free".into(),
-        chip_name: "esp32c3".into(),
-        chip: Chip::Esp32C3,
-        receive: free,
-        dispatch: free,
-        transmit: free,
-        send_latency: free,
-        sent_latency: free,
-        seal: free,
-        open: free,
-        key_pair: free,
-        shared_secret: free,
-        hash: free,
-        erase: free,
-        write: free,
-        read: free,
-        uart_baud: 115_200,
-        uart_fifo: 128,
-        tick_hz: 1000,
-        tx_buffers: 32,
-        rx_buffers: 32,
-        tx_power_dbm: 20.0,
-        attempts: 7,
-        window: (31, 1023),
-        hop: Duration::ZERO,
-        boot: Duration::ZERO,
-        join: Duration::ZERO,
-        scan_dwell: Duration::ZERO,
-        sources: Vec::new(),
-    }
+    Profile { tick_hz: 1000, rx_buffers: 32, ..Profile::free("free", Chip::Esp32C3) }
 }
 
 /// A listener, and so many senders on a circle around it. Power does not fall with distance beyond

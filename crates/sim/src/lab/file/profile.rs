@@ -4,10 +4,9 @@ use super::block::{Keys, Source as Text};
 use super::constant::{Constant, FITTED, Group, SOURCE, Values};
 use super::key::{Is, Key, key};
 use super::wrong::Wrong;
-use crate::lab::profile::{Cost, Profile};
+use crate::lab::profile::Profile;
 use crate::radio::Chip;
-use alloc::string::{String, ToString};
-use alloc::vec::Vec;
+use alloc::string::String;
 use core::time::Duration;
 
 /// The words of the key `chip`.
@@ -333,47 +332,12 @@ impl File {
 
     /// The profile; complete, or on a base that is.
     pub(super) fn profile(&self, name: &str) -> Profile {
-        let chip = self.chip.unwrap_or(Chip::Esp32);
-        let mut profile = blank(name, chip);
-        profile.chip_name = self.chip_name.clone().unwrap_or_else(|| chip.name().to_string());
+        let mut profile = Profile::free(name, self.chip.unwrap_or(Chip::Esp32));
+        if let Some(chip_name) = &self.chip_name {
+            profile.chip_name.clone_from(chip_name);
+        }
         self.values.apply(&mut profile, GROUPS);
         profile.sources.clone_from(&self.values.sources);
         profile
-    }
-}
-
-/// One that costs nothing.
-fn blank(name: &str, chip: Chip) -> Profile {
-    let free = Cost::default();
-    Profile {
-        name: name.to_string(),
-        chip_name: String::new(),
-        chip,
-        receive: free,
-        dispatch: free,
-        transmit: free,
-        send_latency: free,
-        sent_latency: free,
-        seal: free,
-        open: free,
-        key_pair: free,
-        shared_secret: free,
-        hash: free,
-        erase: free,
-        write: free,
-        read: free,
-        uart_baud: 115_200,
-        uart_fifo: 128,
-        tick_hz: 100,
-        tx_buffers: 32,
-        rx_buffers: 10,
-        tx_power_dbm: 20.0,
-        attempts: 7,
-        window: (31, 1023),
-        hop: Duration::ZERO,
-        boot: Duration::ZERO,
-        join: Duration::ZERO,
-        scan_dwell: Duration::ZERO,
-        sources: Vec::new(),
     }
 }
