@@ -1,7 +1,5 @@
 //! Rooms made by hand.
 
-use espbench_proto::node::esp_now::device::Setup;
-use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::task::Settings;
 use espbench_proto::node::esp_now::tick::Tick;
 use espbench_proto::time::{Duration, Instant};
@@ -9,7 +7,7 @@ use espbench_sim::lab::profile::{Cost, Profile};
 use espbench_sim::lab::run::{Content, Lab, Tap};
 use espbench_sim::lab::scene::{Device, Environment, Point, Scene};
 use espbench_sim::lab::trace::Flight;
-use espbench_sim::radio::{Chip, Mode};
+use espbench_sim::radio::Chip;
 use espbench_sim::talk::NodeId;
 use espbench_sim::talk::note::{Note, Watch};
 use std::sync::Arc;
@@ -35,16 +33,8 @@ pub fn micros(us: u64) -> Cost {
 
 pub fn device(profile: &Arc<Profile>, x: f64) -> Device {
     Device {
-        group: "devices".into(),
-        at: Point { x, ..Point::default() },
-        profile: profile.clone(),
         settings: Settings { tick: Tick::from_hz(profile.tick_hz), ..Settings::default() },
-        services: Setup::default(),
-        mode: Mode::ESP_NOW,
-        channel: 1,
-        power_dbm: None,
-        log: Level::Info,
-        remote_log: Level::None,
+        ..Device::new("devices", profile.clone(), Point { x, ..Point::default() })
     }
 }
 

@@ -205,6 +205,15 @@ impl<'t> Block<'t> {
         self.take(name, |_, value| text(value)?.parse().ok())
     }
 
+    /// A list of modes; empty where it is left out.
+    pub(super) fn modes(&self, name: &str) -> Result<Vec<Mode>, Wrong> {
+        let modes = self.take(name, |_, value| {
+            let DeValue::Array(items) = value else { return None };
+            items.iter().map(|item| text(item.get_ref())?.parse().ok()).collect()
+        })?;
+        Ok(modes.unwrap_or_default())
+    }
+
     /// A table of its own.
     pub(super) fn table(&self, name: &str, keys: Keys) -> Result<Option<Self>, Wrong> {
         let table = self.take(name, |_, value| match value {

@@ -127,21 +127,20 @@ impl Build<'_> {
 
 fn device(group: &Group, profile: &Arc<Profile>, at: Point, change: &Overrides) -> Device {
     Device {
-        group: group.name.clone(),
-        at,
         settings: group.firmware.settings(
             profile.chip.name(),
             profile.tick_hz,
             profile.tx_buffers,
             change.encrypted,
         ),
-        profile: profile.clone(),
         services: group.firmware.services(),
         mode: group.mode,
+        fallback: group.fallback.clone(),
         channel: group.channel,
         power_dbm: group.power_dbm,
         log: group.firmware.log,
         remote_log: group.firmware.remote_log,
+        ..Device::new(&group.name, profile.clone(), at)
     }
 }
 

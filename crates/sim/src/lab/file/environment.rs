@@ -110,8 +110,16 @@ pub(super) static LOAD: [Constant<Background>; 4] = [
     },
 ];
 
+/// What a station does where no ACK comes.
+pub(super) const FALLBACK: Key = key(
+    "fallback",
+    Is::Modes,
+    "as the first",
+    "how the second and later attempts of a unicast frame are sent; the last one is kept",
+);
+
 /// Keys of a background station.
-pub(super) static BACKGROUND: [Key; 11] = [
+pub(super) static BACKGROUND: [Key; 12] = [
     key("name", Is::Text, "", "its name"),
     key("at", Is::Place, "", "where it is"),
     key("channel", Is::Whole(1, 14), "", "its channel"),
@@ -120,6 +128,7 @@ pub(super) static BACKGROUND: [Key; 11] = [
     LOAD[2].key,
     LOAD[3].key,
     key("mode", Is::Mode, "", "how it sends"),
+    FALLBACK,
     key(
         "to",
         Is::Text,
@@ -206,6 +215,7 @@ fn station(it: &Block<'_>, sources: &mut Vec<Source>) -> Result<Background, Wron
         burst: 1.0,
         octets: 0,
         mode: it.must("mode", it.mode("mode")?)?,
+        fallback: it.modes(FALLBACK.name)?,
         to: None,
         name,
     };

@@ -8,7 +8,7 @@ use super::pattern::{self, Pattern};
 use super::wrong::{Wrong, hint};
 use crate::lab::profile::Source;
 use crate::lab::scene::{Background, Point, Router};
-use crate::radio::Mode;
+use crate::radio::{Chip, Mode};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -39,7 +39,7 @@ pub(super) static KEYS: [Key; 7] = [
 ];
 
 /// Keys of a group of devices.
-pub(super) static GROUP: [Key; 13] = [
+pub(super) static GROUP: [Key; 14] = [
     key("name", Is::Text, "", "its name"),
     key("profile", Is::Text, "", "name of the profile of its devices"),
     key("count", Is::Whole(1, MOST_DEVICES as i64), "1", "how many devices"),
@@ -57,6 +57,7 @@ pub(super) static GROUP: [Key; 13] = [
     ),
     key("channel", Is::Whole(1, 14), "1", "channel at the start"),
     key("mode", Is::Mode, "\"1M\"", "how ESP-NOW frames are sent"),
+    environment::FALLBACK,
     key("power_dbm", Is::Number(-20.0, 30.0), "that of the profile", "transmit power"),
     key("line", Is::Table, "none", "devices in a line"),
     key("grid", Is::Table, "none", "devices in a square grid, as on USB hubs on a table"),
@@ -87,6 +88,7 @@ pub(super) struct Group {
     pub(super) distance_m: f64,
     pub(super) channel: u8,
     pub(super) mode: Mode,
+    pub(super) fallback: Vec<Mode>,
     pub(super) power_dbm: Option<f64>,
     pub(super) pattern: Option<Pattern>,
     pub(super) firmware: Firmware,
@@ -164,6 +166,7 @@ fn group(it: &Block<'_>) -> Result<Group, Wrong> {
         distance_m: it.number("distance_m")?.unwrap_or(0.0),
         channel: it.whole("channel")?.unwrap_or(1),
         mode: it.mode("mode")?.unwrap_or(Mode::ESP_NOW),
+        fallback: it.modes(environment::FALLBACK.name)?,
         power_dbm: it.number("power_dbm")?,
         pattern,
         firmware: firmware::read(it)?,
@@ -221,6 +224,16 @@ fn router(it: &Block<'_>) -> Result<Router, Wrong> {
         ),
         beacon_octets: it.whole("beacon_octets")?.unwrap_or(250),
     })
+}
+
+impl Group {
+    /// What a chip cannot do that it is to do here.
+    pub(super) fn unable(&self, chip: Chip) -> Option<String> {
+        let modes = core::iter::once(&self.mode).chain(&self.fallback);
+        let mode = modes.into_iter().find(|mode| !chip.sends(**mode))?;
+        let (name, chip) = (&self.name, chip.name());
+        Some(format!("`{name}` cannot send {mode}: an {chip} has no channels of 40 MHz, use HT20"))
+    }
 }
 
 impl File {

@@ -300,12 +300,16 @@ impl Library {
         let surroundings = self.environment(environment).map_err(|it| missing(*at, &it))?;
         let mut profiles = Vec::new();
         for group in &file.groups {
-            profiles.push(match &change.profile {
+            let profile = match &change.profile {
                 Some(profile) => self.profile(profile)?,
                 None => {
                     self.profile(&group.profile.0).map_err(|it| missing(group.profile.1, &it))?
                 }
-            });
+            };
+            if let Some(message) = group.unable(profile.chip) {
+                return Err(source.wrong(group.start, message));
+            }
+            profiles.push(profile);
         }
         let build = build::Build { name: lab, file: &name, lab: file, surroundings, profiles };
         build.scene(change, seed)

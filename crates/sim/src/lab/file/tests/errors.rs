@@ -48,6 +48,8 @@ fn labs() {
         lab("channel = 15"),
         lab("channel = 1.5"),
         lab("mode = \"7M\""),
+        lab("fallback = [\"6M\", \"7M\"]"),
+        format!("{HEAD}[[group]]\nname = \"a\"\nprofile = \"esp32c2\"\nfallback = [\"HT40-MCS0\"]"),
         lab("at = [0, 0]"),
         lab("at = [0, 0, \"up\"]"),
         lab("at = [0, 0, 1e9]"),

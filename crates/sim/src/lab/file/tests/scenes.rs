@@ -76,6 +76,23 @@ fn firmware_is_set_up_as_the_file_says() {
 }
 
 #[test]
+fn attempts_after_the_first_are_sent_as_the_file_says() {
+    let text = "title = \"t\"\nenvironment = \"free-space\"\n\
+        [[group]]\nname = \"i\"\nprofile = \"esp32c6\"\nmode = \"24M\"\nfallback = [\"6M\", \"1M\"]\n\
+        [[background]]\nname = \"x\"\nat = [1, 2, 3]\nchannel = 1\npower_dbm = 10\nrate_hz = 5\n\
+        octets = 100\nmode = \"54M\"\nfallback = [\"1M\"]\nsource = \"s\"\n";
+    let library = with(Kind::Lab, "mine", text).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let scene = library.scene("mine", &Overrides::default(), 1).unwrap();
+    let settings = scene.radio(1).settings;
+    let modes = |at: usize| settings[at].fallback.iter().map(|mode| format!("{mode} ")).collect();
+    let modes: [String; 2] = [modes(0), modes(1)];
+    assert_eq!(modes, ["6M 1M ", "1M "]);
+    // Who says nothing repeats frames as they were, as ESP-NOW does.
+    let plain = library.scene("two-boards", &Overrides::default(), 1).unwrap().radio(1);
+    assert!(plain.settings.iter().all(|it| it.fallback.is_empty()));
+}
+
+#[test]
 fn a_country_is_that_of_the_firmware_unless_it_is_named() {
     let country = |firmware: &str| {
         let text = format!(
