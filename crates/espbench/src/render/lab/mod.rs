@@ -168,6 +168,7 @@ pub fn text(room: &Room<'_>) -> String {
     }
     for table in tables::all(room, true) {
         let _ = write!(out, "\n{}\n{}", table.title, text::table(&table));
+        table.notes.iter().for_each(|note| out += &format!("{note}\n"));
     }
     out.push('\n');
     for remark in room.remarks() {

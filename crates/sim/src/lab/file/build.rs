@@ -1,5 +1,6 @@
 //! A lab's file to a scene.
 
+use super::key::ROOM_M;
 use super::lab::{File, Group, MOST_DEVICES};
 use super::wrong::Wrong;
 use super::{Overrides, Surroundings};
@@ -100,9 +101,10 @@ impl Build<'_> {
     }
 
     fn distance(&self, groups: &mut [Group], nearest: f64, farthest: f64) -> Result<(), Wrong> {
-        if !(0.0..=farthest).contains(&nearest) || farthest > super::key::ROOM_M {
-            let message = format!("no distances: {nearest} to {farthest} m");
-            return Err(self.wrong(message));
+        if !(0.0..=farthest).contains(&nearest) || farthest > ROOM_M {
+            return Err(self.wrong(format!(
+                "{nearest} to {farthest} m: distances are 0 to {ROOM_M} m, and the nearest is the first"
+            )));
         }
         let mut moved = false;
         for (at, group) in groups.iter_mut().enumerate() {

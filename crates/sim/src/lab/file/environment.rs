@@ -156,7 +156,8 @@ pub(super) fn read(text: Text<'_>, name: &str) -> Result<Surroundings, Wrong> {
     let title = block.must("title", title)?;
     let values = Values::read(&block, GROUPS)?;
     if let Some(key) = values.missing(GROUPS) {
-        return Err(block.wrong(format!("`{key}` is missing")));
+        let (table, _) = key.split_once('.').unwrap_or_default();
+        return Err(block.wrong(format!("`{key}` is missing: give it in [{table}]")));
     }
     let mut environment = Environment {
         name: name.to_string(),

@@ -6,11 +6,12 @@ use super::firmware::{self, Firmware};
 use super::key::{Is, Key, key};
 use super::pattern::{self, Pattern};
 use super::wrong::{Wrong, hint};
+use super::{Kind, Need};
 use crate::lab::profile::Source;
 use crate::lab::scene::{Background, Point, Router};
 use crate::radio::{Chip, Mode};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -193,10 +194,16 @@ fn check(block: &Block<'_>, groups: &[Group], initiator: usize) -> Result<(), Wr
         let message = format!("the initiator's group, `{}`, has one device", first.name);
         return Err(block.source.wrong(first.start, message));
     }
-    let devices: usize = groups.iter().map(|it| usize::from(it.count)).sum();
-    if devices > MOST_DEVICES {
-        let message = format!("{devices} devices are too many: a lab has at most {MOST_DEVICES}");
-        return Err(block.wrong(message));
+    let mut devices = 0;
+    for group in groups {
+        devices += usize::from(group.count);
+        if devices > MOST_DEVICES {
+            let name = &group.name;
+            let message = format!(
+                "with `{name}` there are {devices} devices: a lab has at most {MOST_DEVICES}"
+            );
+            return Err(block.source.wrong(group.start, message));
+        }
     }
     Ok(())
 }
@@ -237,15 +244,10 @@ impl Group {
 }
 
 impl File {
-    /// The names of the files it needs.
-    pub(super) fn needs(&self) -> Vec<(super::Kind, String)> {
-        let mut needs = Vec::from([(super::Kind::Environment, self.environment.0.clone())]);
-        for group in &self.groups {
-            let need = (super::Kind::Profile, group.profile.0.to_string());
-            if !needs.contains(&need) {
-                needs.push(need);
-            }
-        }
-        needs
+    /// What it names, and where.
+    pub(super) fn needs(&self, text: &str) -> Vec<Need> {
+        let environment = core::iter::once((Kind::Environment, &self.environment));
+        let profiles = self.groups.iter().map(|it| (Kind::Profile, &it.profile));
+        environment.chain(profiles).map(|(kind, it)| Need::at(kind, it, text)).collect()
     }
 }

@@ -4,6 +4,7 @@ use super::block::{Keys, Source as Text};
 use super::constant::{Constant, FITTED, Group, SOURCE, Values};
 use super::key::{Is, Key, key};
 use super::wrong::Wrong;
+use super::{Kind, Need};
 use crate::lab::profile::Profile;
 use crate::radio::Chip;
 use alloc::string::String;
@@ -283,7 +284,7 @@ pub(super) struct File {
     pub(super) chip: Option<Chip>,
     pub(super) chip_name: Option<String>,
     /// The profile it leans on.
-    pub(super) like: Option<String>,
+    pub(super) like: Option<Need>,
     pub(super) values: Values,
 }
 
@@ -292,11 +293,12 @@ pub(super) fn read(text: Text<'_>) -> Result<File, Wrong> {
     let keys: Keys = &KEYS;
     let block = text.block(keys)?;
     let title = block.text("title")?;
+    let like = block.text("like")?.map(|name| (name, block.place_of("like")));
     let file = File {
         title: block.must("title", title)?,
         chip: block.word("chip")?.map(|at| Chip::ALL[at]),
         chip_name: block.text("chip_name")?,
-        like: block.text("like")?,
+        like: like.map(|it| Need::at(Kind::Profile, &it, text.text)),
         values: Values::read(&block, GROUPS)?,
     };
     if file.like.is_none() {

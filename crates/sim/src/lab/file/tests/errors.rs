@@ -45,6 +45,15 @@ fn labs() {
         format!("{HEAD}[[group]]\nname = \"a\"\nprofile = \"esp23\""),
         format!("{HEAD}initiator = \"b\"\n{GROUP}"),
         lab(GROUP),
+        lab("name = \"b\""),
+        lab(&["b", "c"]
+            .map(|name| {
+                format!(
+                    "[[group]]\nname = \"{name}\"\nprofile = \"esp32\"\ncount = 15_000\n\
+                 [group.ring]\nradius_m = 5\n"
+                )
+            })
+            .concat()),
         lab("channel = 15"),
         lab("channel = 1.5"),
         lab("mode = \"7M\""),

@@ -122,7 +122,9 @@ fn a_profile_takes_what_it_does_not_say_from_another() {
     assert_eq!(boot[0].text, "measured here");
     let seal = mine.sources.iter().find(|it| it.key == "seal.fixed_us").unwrap();
     assert!(seal.text.starts_with("as esp32: "), "{}", seal.text);
-    assert_eq!(library.needs(Kind::Profile, "mine"), [(Kind::Profile, "esp32c3".into())]);
+    let name = "esp32c3".into();
+    let need = Need { kind: Kind::Profile, name, line: 2, column: 8 };
+    assert_eq!(library.needs(Kind::Profile, "mine"), [need]);
 }
 
 #[test]
