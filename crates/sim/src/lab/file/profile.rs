@@ -1,7 +1,7 @@
 //! Profiles: the constants of a chip with its firmware.
 
 use super::block::{Keys, Source as Text};
-use super::constant::{Constant, FITTED, Group, SOURCE, Values};
+use super::constant::{Constant, FITTED, Group, SOURCE, Values, constant, group, rounded};
 use super::key::{Is, Key, key};
 use super::wrong::Wrong;
 use super::{Kind, Need};
@@ -60,32 +60,9 @@ macro_rules! cost {
     };
 }
 
-macro_rules! group {
-    ($table:literal, $about:literal, $(($key:expr, $get:expr, $set:expr)),+ $(,)?) => {
-        Group {
-            table: $table,
-            about: $about,
-            keys: &[$($key,)+ SOURCE, FITTED],
-            constants: &[$(Constant { key: $key, get: $get, set: $set }),+],
-        }
-    };
-}
-
-fn rounded(number: f64) -> u64 {
-    // Casts from floats saturate.
-    libm::rint(number) as u64
-}
-
-fn ms(number: f64) -> Duration {
-    Duration::from_nanos(rounded(number * 1e6))
-}
-
-fn as_ms(time: Duration) -> Option<f64> {
-    Some(time.as_nanos() as f64 / 1e6)
-}
-
 /// All constants of a profile, in the order of the documentation.
-pub(super) static GROUPS: &[Group<Profile>] = &[
+pub(super) static GROUPS: &[Group<Profile>] = ALL;
+const ALL: &[Group<Profile>] = &[
     cost!(receive, "the receive callback, in the Wi-Fi task, for each frame"),
     cost!(dispatch, "handing a received frame to a service, in the component's main task"),
     cost!(transmit, "handing a frame to the driver, in the sender's task"),
@@ -104,13 +81,11 @@ pub(super) static GROUPS: &[Group<Profile>] = &[
         "the console: each byte is ten bits, and printing blocks when the FIFO is full",
         (
             key("baud", Is::Whole(300, 5_000_000), "", "bits a second"),
-            |it| Some(f64::from(it.uart_baud)),
-            |it, number| it.uart_baud = number as u32
+            whole u32 uart_baud
         ),
         (
             key("fifo_bytes", Is::Whole(0, 4096), "", "bytes that wait for the line"),
-            |it| Some(f64::from(it.uart_fifo)),
-            |it, number| it.uart_fifo = number as u16
+            whole u16 uart_fifo
         ),
     ),
     group!(
@@ -118,8 +93,7 @@ pub(super) static GROUPS: &[Group<Profile>] = &[
         "the operating system",
         (
             key("tick_hz", Is::Whole(1, 1000), "", "`CONFIG_FREERTOS_HZ`"),
-            |it| Some(f64::from(it.tick_hz)),
-            |it, number| it.tick_hz = number as u32
+            whole u32 tick_hz
         ),
     ),
     group!(
@@ -132,13 +106,11 @@ pub(super) static GROUPS: &[Group<Profile>] = &[
                 "",
                 "frames that wait to be sent, with the one on the air"
             ),
-            |it| Some(f64::from(it.tx_buffers)),
-            |it, number| it.tx_buffers = number as u16
+            whole u16 tx_buffers
         ),
         (
             key("rx", Is::Whole(1, 255), "", "frames that wait for the receive callback"),
-            |it| Some(f64::from(it.rx_buffers)),
-            |it, number| it.rx_buffers = number as u16
+            whole u16 rx_buffers
         ),
     ),
     group!(
@@ -151,8 +123,7 @@ pub(super) static GROUPS: &[Group<Profile>] = &[
                 "",
                 "transmit power, where the chip can in the mode"
             ),
-            |it| Some(it.tx_power_dbm),
-            |it, number| it.tx_power_dbm = number
+            float tx_power_dbm
         ),
         (
             key(
@@ -161,8 +132,7 @@ pub(super) static GROUPS: &[Group<Profile>] = &[
                 "",
                 "how long tuning to another channel takes, in microseconds"
             ),
-            |it| Some(it.hop.as_nanos() as f64 / 1e3),
-            |it, number| it.hop = Duration::from_nanos(rounded(number * 1e3))
+            time 1e3 hop
         ),
     ),
     group!(
@@ -170,18 +140,15 @@ pub(super) static GROUPS: &[Group<Profile>] = &[
         "access to the medium",
         (
             key("attempts", Is::Whole(1, 32), "", "how often a unicast frame is sent, in all"),
-            |it| Some(f64::from(it.attempts)),
-            |it, number| it.attempts = number as u8
+            whole u8 attempts
         ),
         (
             key("cw_min", Is::Whole(1, 1023), "", "the first contention window, in slots"),
-            |it| Some(f64::from(it.window.0)),
-            |it, number| it.window.0 = number as u16
+            whole u16 window.0
         ),
         (
             key("cw_max", Is::Whole(1, 1023), "", "the largest contention window, in slots"),
-            |it| Some(f64::from(it.window.1)),
-            |it, number| it.window.1 = number as u16
+            whole u16 window.1
         ),
     ),
     group!(
@@ -194,8 +161,7 @@ pub(super) static GROUPS: &[Group<Profile>] = &[
                 "",
                 "from a reset until the application runs, in milliseconds"
             ),
-            |it| as_ms(it.boot),
-            |it, number| it.boot = ms(number)
+            time 1e6 boot
         ),
     ),
     group!(
@@ -208,8 +174,7 @@ pub(super) static GROUPS: &[Group<Profile>] = &[
                 "",
                 "from a beacon's being heard until there is an address: authentication, association, four-way handshake, DHCP; in milliseconds"
             ),
-            |it| as_ms(it.join),
-            |it, number| it.join = ms(number)
+            time 1e6 join
         ),
         (
             key(
@@ -218,8 +183,7 @@ pub(super) static GROUPS: &[Group<Profile>] = &[
                 "",
                 "how long a scan listens on each channel, in milliseconds"
             ),
-            |it| as_ms(it.scan_dwell),
-            |it, number| it.scan_dwell = ms(number)
+            time 1e6 scan_dwell
         ),
     ),
 ];
@@ -237,41 +201,16 @@ pub(super) const OWN: [Key; 4] = [
     key("like", Is::Text, "none", "a profile whose constants hold where this one says nothing"),
 ];
 
-macro_rules! table {
-    ($($name:literal),+ $(,)?) => {
-        [$(key($name, Is::Table, "", "constants, see below")),+]
-    };
-}
-
-const TABLES: [Key; 20] = table![
-    "receive",
-    "dispatch",
-    "transmit",
-    "send_latency",
-    "sent_latency",
-    "seal",
-    "open",
-    "key_pair",
-    "shared_secret",
-    "hash",
-    "erase",
-    "write",
-    "read",
-    "uart",
-    "freertos",
-    "buffers",
-    "radio",
-    "mac",
-    "boot",
-    "join",
-];
-
 /// All keys of a profile.
-pub(super) static KEYS: [Key; OWN.len() + TABLES.len()] = {
-    let mut keys = [OWN[0]; OWN.len() + TABLES.len()];
+pub(super) static KEYS: [Key; OWN.len() + ALL.len()] = {
+    let mut keys = [OWN[0]; OWN.len() + ALL.len()];
     let mut at = 0;
     while at < keys.len() {
-        keys[at] = if at < OWN.len() { OWN[at] } else { TABLES[at - OWN.len()] };
+        keys[at] = if at < OWN.len() {
+            OWN[at]
+        } else {
+            key(ALL[at - OWN.len()].table, Is::Table, "", "constants, see below")
+        };
         at += 1;
     }
     keys
