@@ -3,7 +3,7 @@
 use super::error::Curve;
 use super::mode::{Ht, Mode, Width};
 
-/// A chip. [`Sheet`] says where its numbers come from.
+/// A chip. [`Chip::sources`] says where its numbers come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Chip {
     /// ESP32.
