@@ -8,6 +8,7 @@ pub fn lab_file(data: &[u8]) {
     let [kind, text @ ..] = data else { return };
     let Ok(text) = std::str::from_utf8(text) else { return };
     let kind = Kind::ALL[usize::from(*kind) % Kind::ALL.len()];
+    let _ = Kind::of(text);
     let mut library = Library::built_in();
     if let Err(wrong) = library.add(kind, "any", text) {
         assert!(has_place(&wrong, text), "{wrong}");

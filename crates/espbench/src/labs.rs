@@ -1,6 +1,7 @@
 //! Labs by name: the built-in ones, and files of the user's.
 
-use anyhow::Context as _;
+use crate::texts;
+use anyhow::bail;
 use espbench_sim::lab::file::{Kind, Library, is_path};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,23 +14,9 @@ use std::path::Path;
 pub fn library(kind: Kind, name: &str) -> anyhow::Result<Library> {
     let mut library = Library::built_in();
     if is_path(name) {
-        let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
         add(&mut library, kind, name, Path::new(name))?;
-        let mut known = BTreeSet::from([(kind, name.to_owned())]);
-        let mut todo = library.needs(kind, name);
-        while let Some((kind, name)) = todo.pop() {
-            if is_path(&name) && known.insert((kind, name.clone())) {
-                add(&mut library, kind, &name, &folder.join(&name))?;
-            }
-            if known.len() > MOST_FILES {
-                anyhow::bail!("{name}: more than {MOST_FILES} files belong to it");
-            }
-            if is_path(&name) {
-                todo.extend(
-                    library.needs(kind, &name).into_iter().filter(|it| !known.contains(it)),
-                );
-            }
-        }
+        let folder = Path::new(name).parent().unwrap_or_else(|| Path::new(""));
+        beside(&mut library, kind, name, folder)?;
     }
     library.knows(kind, name)?;
     Ok(library)
@@ -38,14 +25,55 @@ pub fn library(kind: Kind, name: &str) -> anyhow::Result<Library> {
 /// Files of one lab.
 const MOST_FILES: usize = 100;
 
+/// Adds the files that one of the library names, those that they name, and so on.
+fn beside(library: &mut Library, kind: Kind, name: &str, folder: &Path) -> anyhow::Result<()> {
+    let mut known = BTreeSet::from([(kind, name.to_owned())]);
+    // Who names it, and what: the user's file is named by its whole path, the others from there.
+    let mut todo = vec![(kind, name.to_owned(), Path::new(name).to_owned())];
+    while let Some((kind, name, path)) = todo.pop() {
+        for need in library.needs(kind, &name) {
+            if !is_path(&need.name) || !known.insert((need.kind, need.name.clone())) {
+                continue;
+            }
+            if known.len() > MOST_FILES {
+                bail!("{}: more than {MOST_FILES} files belong to it", path.display());
+            }
+            let file = folder.join(&need.name);
+            add(library, need.kind, &need.name, &file).map_err(|error| {
+                // A mistake within that file says its own place.
+                if file.is_file() {
+                    return error;
+                }
+                let (line, column) = (need.line, need.column);
+                anyhow::anyhow!("{}: line {line}, column {column}: {error:#}", path.display())
+            })?;
+            todo.push((need.kind, need.name, file));
+        }
+    }
+    Ok(())
+}
+
 fn add(library: &mut Library, kind: Kind, name: &str, path: &Path) -> anyhow::Result<()> {
-    let shown = path.display();
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the {} {shown}", kind.word()))?;
+    let text = texts::read(path, kind.word())?;
     library.add(kind, name, &text).map_err(|mut wrong| {
-        wrong.file = shown.to_string();
+        wrong.file = path.display().to_string();
         wrong.into()
     })
+}
+
+/// Of which kind a file of the user's is, or what a built-in name is of; `usual` where that is open.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn kind(name: &str, usual: Kind) -> anyhow::Result<Kind> {
+    if is_path(name) {
+        let text = texts::read(Path::new(name), "file")?;
+        return Ok(Kind::of(&text).unwrap_or(usual));
+    }
+    let library = Library::built_in();
+    let others = Kind::ALL.into_iter().filter(|it| *it != usual);
+    let mut kinds = std::iter::once(usual).chain(others);
+    Ok(kinds.find(|kind| library.knows(*kind, name).is_ok()).unwrap_or(usual))
 }
 
 #[cfg(test)]
@@ -80,9 +108,17 @@ mod tests {
         assert!(said.contains("base.toml: line 2, column 8: `like`"), "{said}");
         std::fs::remove_file(folder.join("base.toml")).unwrap();
         let said = library(Kind::Lab, &lab).unwrap_err().to_string();
-        assert!(said.starts_with("cannot read the profile"), "{said}");
+        let place = "board.toml: line 2, column 8: cannot read the profile ";
+        assert!(
+            said.contains(place) && said.ends_with("base.toml: there is no such file"),
+            "{said}"
+        );
+        let of = |name: &str| kind(folder.join(name).to_str().unwrap(), Kind::Lab).unwrap();
+        let kinds = ["mine.toml", "hall.toml", "board.toml"].map(of);
+        assert_eq!(kinds, [Kind::Lab, Kind::Environment, Kind::Profile]);
+        assert_eq!(kind("office", Kind::Lab).unwrap(), Kind::Environment);
         std::fs::remove_dir_all(&folder).unwrap();
         let said = library(Kind::Lab, "offcie").unwrap_err().to_string();
-        assert!(said.contains("there is no such lab"), "{said}");
+        assert!(said.starts_with("no lab is called `offcie`. Known here: "), "{said}");
     }
 }

@@ -30,6 +30,7 @@ pub mod respond;
 pub mod store;
 pub mod sys;
 pub mod target;
+pub mod texts;
 
 /// The tool and its version, as runs and captures keep them.
 pub const TOOL: &str = concat!("espbench ", env!("CARGO_PKG_VERSION"));

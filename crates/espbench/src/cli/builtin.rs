@@ -1,6 +1,6 @@
 //! The plans that the tool carries.
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use espbench_measure::plan::Plan;
 use std::path::Path;
 
@@ -60,8 +60,7 @@ fn read(name: &str) -> anyhow::Result<String> {
             names.join(", ")
         );
     }
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read the plan {name}"))?;
-    String::from_utf8(bytes).with_context(|| format!("the plan {name} is not UTF-8 text"))
+    crate::texts::read(path, "plan")
 }
 
 #[cfg(test)]

@@ -149,7 +149,7 @@ mod tests {
         assert!(error("esp").contains("use one of loopback, sim[:LAB], udp:HOST"));
         assert!(error("ble:1").contains("no kind of target"));
         assert!(error("serial:/dev/ttyUSB0").contains("not there yet"));
-        assert!(error("sim:nowhere").contains("there is no such lab. Known here: "));
+        assert!(error("sim:nowhere").contains("no lab is called `nowhere`. Known here: "));
         assert!(error("sim:no/such.toml").contains("cannot read the lab no/such.toml"));
     }
 }

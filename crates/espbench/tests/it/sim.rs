@@ -46,7 +46,10 @@ fn what_cannot_be_done_is_told_with_what_to_do() {
     let bench = Bench::new();
     for (args, wanted) in [
         (&["espnow", "ping", "--on", "serial:/dev/ttyUSB0"][..], "not there yet"),
-        (&["espnow", "ping", "--on", "sim:nowhere"], "there is no such lab. Known here: handshake"),
+        (
+            &["espnow", "ping", "--on", "sim:nowhere"],
+            "no lab is called `nowhere`. Known here: handshake",
+        ),
         (&["espnow", "ping", "--chip", "esp32"], "leave out --chip"),
         (&["espnow", "ping", "-l", "231"], "8 to 230 bytes"),
         (&["espnow", "provision", "--on", "sim:two-boards"], "two-boards"),

@@ -8,6 +8,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::{Range, RangeInclusive};
 use core::time::Duration;
+use espbench_proto::text;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -35,17 +36,8 @@ impl core::error::Error for PlanError {}
 
 impl PlanError {
     fn at(text: &str, offset: usize, message: impl Into<String>) -> Self {
-        let mut offset = offset.min(text.len());
-        while !text.is_char_boundary(offset) {
-            offset -= 1;
-        }
-        let before = &text[..offset];
-        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
-        Self {
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-            message: message.into(),
-        }
+        let (line, column) = text::place(text, offset);
+        Self { line, column, message: message.into() }
     }
 
     /// The same error, `lines` further down.
@@ -273,25 +265,9 @@ impl<'t> Block<'t> {
 }
 
 fn unknown(key: &str, known: &[&str]) -> String {
-    let near = known.iter().min_by_key(|k| distance(key, k)).filter(|k| distance(key, k) <= 3);
-    let guess = near.map(|k| format!(" Did you mean `{k}`?")).unwrap_or_default();
+    let guess =
+        text::meant(key, known).map(|k| format!(" Did you mean `{k}`?")).unwrap_or_default();
     format!("unknown key `{key}`.{guess} Known here: {}", known.join(", "))
-}
-
-/// Levenshtein's edit distance (1966), for "did you mean".
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let cost = corner + usize::from(x != *y);
-            corner = row[j + 1];
-            row[j + 1] = cost.min(row[j] + 1).min(corner + 1);
-        }
-    }
-    row[b.len()]
 }
 
 const PLAN_KEYS: [&str; 6] = ["name", "title", "seed", "repetitions", "measure", "threshold"];

@@ -118,17 +118,17 @@ impl Profile {
             tx_power_dbm: self.tx_power_dbm,
             attempts: self.attempts,
             window: self.window,
-            ..Self::blank(&self.name, self.chip)
+            ..Self::free(&self.name, self.chip)
         }
     }
 
-    /// A chip whose processor and flash take no time, with usual buffers; nothing has a source.
+    /// One of ESP-IDF's default settings that costs nothing.
     #[must_use]
-    pub fn blank(name: &str, chip: Chip) -> Self {
+    pub fn free(name: &str, chip: Chip) -> Self {
         let free = Cost::default();
         Self {
             name: name.into(),
-            chip_name: String::new(),
+            chip_name: chip.name().into(),
             chip,
             receive: free,
             dispatch: free,

@@ -113,11 +113,14 @@ impl Scene {
         let output = Some(stand.output.clone());
         let usual = Settings { channel: stand.channel, receiver, output, ..Settings::default() };
         let Some(device) = self.devices.get(number) else {
+            let others = self.devices.len() + self.routers.len();
+            let load = number.checked_sub(others).and_then(|it| self.background.get(it));
             // A network without 802.11b stations uses short slots (18.4.5), which a station of no
             // network is not told of: it gets its turn late (docs/fit.md).
             return Settings {
                 timing: Timing::ERP_SHORT_SLOT,
                 basic: BasicRates::BG,
+                fallback: load.map(|it| it.fallback.clone()).unwrap_or_default(),
                 buffers: 256,
                 ..usual
             };
@@ -127,6 +130,7 @@ impl Scene {
             timing: Timing { cw_min: profile.window.0, cw_max: profile.window.1, ..Timing::HR },
             short_retry_limit: profile.attempts,
             long_retry_limit: profile.attempts,
+            fallback: device.fallback.clone(),
             buffers: usize::from(profile.tx_buffers),
             ..usual
         }

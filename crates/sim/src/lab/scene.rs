@@ -45,6 +45,9 @@ pub struct Device {
     pub services: Setup,
     /// How it sends ESP-NOW frames.
     pub mode: Mode,
+    /// How it sends the second and later attempts of a unicast frame; the last mode is kept. Empty:
+    /// as the first.
+    pub fallback: Vec<Mode>,
     /// Channel at its start.
     pub channel: u8,
     /// Transmit power that its firmware asks for, dBm; `None`: that of the profile.
@@ -56,6 +59,24 @@ pub struct Device {
 }
 
 impl Device {
+    /// A board with that profile, with the firmware's usual settings.
+    #[must_use]
+    pub fn new(group: &str, profile: Arc<Profile>, at: Point) -> Self {
+        Self {
+            group: group.into(),
+            at,
+            profile,
+            settings: Settings::default(),
+            services: Setup::default(),
+            mode: Mode::ESP_NOW,
+            fallback: Vec::new(),
+            channel: 1,
+            power_dbm: None,
+            log: Level::Info,
+            remote_log: Level::None,
+        }
+    }
+
     /// The power that it sends with: what the chip can in this mode, if nothing less is asked for.
     #[must_use]
     pub fn power_dbm(&self) -> f64 {
@@ -104,6 +125,8 @@ pub struct Background {
     pub octets: u32,
     /// How they are sent.
     pub mode: Mode,
+    /// As [`Device::fallback`].
+    pub fallback: Vec<Mode>,
     /// The station in `background` that they are for and that acknowledges them; `None`: to all.
     pub to: Option<u16>,
 }

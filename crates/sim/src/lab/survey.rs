@@ -71,6 +71,8 @@ pub struct Survey {
     /// Pairs of devices that both reach the initiator and do not find the medium busy while the
     /// other sends: hidden nodes.
     pub hidden: u32,
+    /// Groups of devices, and routers that they would not find: their scan leaves that channel out.
+    pub unscanned: Vec<(usize, usize)>,
     /// The first of the deaf and the hidden pairs.
     pub named: Vec<(u32, u32)>,
     /// Stations that were left out because there are too many.
@@ -146,10 +148,24 @@ impl Scene {
             }
         }
         let left_out = (self.stations() - ways.stands.len()) as u32;
+        let unscanned = self.unscanned(&parties);
+        let named = Vec::new();
         let mut survey =
-            Survey { parties, between, deaf: 0, hidden: 0, named: Vec::new(), left_out };
+            Survey { parties, between, deaf: 0, hidden: 0, unscanned, named, left_out };
         survey.pairs(&ways);
         survey
+    }
+
+    fn unscanned(&self, parties: &[Party]) -> Vec<(usize, usize)> {
+        let of = |kind| parties.iter().enumerate().filter(move |(_, it)| it.kind == kind);
+        let mut pairs = Vec::new();
+        for (group, party) in of(Kind::Device) {
+            let settings = &self.devices[party.stations.start as usize].settings;
+            let channels = settings.country.scanned(settings.compat.idf);
+            let routers = of(Kind::Router).filter(|(_, it)| !channels.contains(&it.channel));
+            pairs.extend(routers.map(|(router, _)| (group, router)));
+        }
+        pairs
     }
 
     /// Devices by group, then the others, one by one, up to a number of stations.
@@ -288,6 +304,20 @@ mod tests {
         // Five channels away nothing can be read.
         assert_eq!((there.pairs, there.unread), (1, 1));
         assert_eq!(it.deaf, 0);
+    }
+
+    #[test]
+    fn routers_that_a_scan_leaves_out_are_told() {
+        let firmware = "[group.firmware]\ncountry = \"US\"\ncountry_policy = \"manual\"\n";
+        let router = |channel: u8| {
+            alloc::format!(
+                "[[router]]\nname = \"{channel}\"\nssid = \"s\"\npassword = \"12345678\"\n\
+                 at = [0, 0, 2]\nchannel = {channel}\n"
+            )
+        };
+        let it = survey(&(group("a", 10.0, firmware) + &router(11) + &router(12)));
+        // Group 0 goes by the automatic policy.
+        assert_eq!((&it.unscanned[..], it.parties[3].name.as_str()), (&[(1, 3)][..], "12"));
     }
 
     #[test]

@@ -3,20 +3,22 @@
 use super::error::Curve;
 use super::mode::{Ht, Mode, Width};
 
-/// A chip whose datasheet is known here.
+/// A chip. [`Chip::sources`] says where its numbers come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Chip {
-    /// ESP32: ESP32-WROOM-32E & WROOM-32UE Datasheet v2.0, 7.1.1 and Table 21.
+    /// ESP32.
     Esp32,
-    /// ESP32-S3: ESP32-S3 Series Datasheet v2.2, Tables 6-2 and 6-4.
+    /// ESP32-S2.
+    Esp32S2,
+    /// ESP32-S3.
     Esp32S3,
-    /// ESP32-C3: ESP32-C3 Series Datasheet v2.4, Tables 6-2 and 6-4.
+    /// ESP32-C2, which is the ESP8684.
+    Esp32C2,
+    /// ESP32-C3.
     Esp32C3,
-    /// ESP32-C6: ESP32-C6 Series Datasheet v0.5, Tables 5-2 and 5-4.
+    /// ESP32-C6.
     Esp32C6,
-    /// ESP8266: its datasheet, as that of the module ESP-07 repeats it, has the sensitivity of five
-    /// modes (1, 11, 6, 54 Mbit/s, HT20 MCS 7) and the power of 11b and of HT20 MCS 7, which is
-    /// taken for all of OFDM and HT here.
+    /// ESP8266.
     Esp8266,
 }
 
@@ -25,6 +27,14 @@ const UNKNOWN: f64 = f64::NAN;
 
 /// Powers in dBm, slow rates first.
 struct Sheet {
+    /// `CONFIG_IDF_TARGET`.
+    name: &'static str,
+    /// Where the powers come from.
+    power_source: &'static str,
+    /// Where the sensitivities come from.
+    sensitivity_source: &'static str,
+    /// Whether it knows channels of 40 MHz. If not, no row for HT40 is ever asked for.
+    wide: bool,
     /// What is sent at the slowest and the fastest rate of 11b, 11g, HT20 and HT40.
     power: [(f64, f64); 4],
     /// The sensitivities.
@@ -35,13 +45,28 @@ struct Sheet {
 }
 
 const ESP32: Sheet = Sheet {
+    name: "esp32",
+    power_source: "ESP32-WROOM-32E & WROOM-32UE Datasheet v2.0, Table 20",
+    sensitivity_source: "ESP32-WROOM-32E & WROOM-32UE Datasheet v2.0, Table 21",
+    wide: true,
     power: [(19.5, 19.5), (18., 14.), (18., 13.), (18., 13.)],
     hr: [-97., -94., -92., -88.],
     ofdm: [-93., -91., -89., -87., -84., -80., -77., -75.],
     ht20: [-92., -88., -86., -83., -80., -76., -74., -72.],
     ht40: [-89., -85., -83., -80., -76., -72., -71., -69.],
 };
+const ESP32_S2: Sheet = Sheet {
+    name: "esp32s2",
+    power_source: "ESP32-S2 Series Datasheet v1.8, Table 6-2",
+    sensitivity_source: "an assumption: those of the ESP32, of the generation before; Table 6-4 of its datasheet was not at hand",
+    power: [(19.5, 19.5), (18., 18.), (18., 17.), (18., 16.5)],
+    ..ESP32
+};
 const ESP32_S3: Sheet = Sheet {
+    name: "esp32s3",
+    power_source: "ESP32-S3 Series Datasheet v2.2, Table 6-2",
+    sensitivity_source: "ESP32-S3 Series Datasheet v2.2, Table 6-4",
+    wide: true,
     power: [(21., 21.), (20.5, 19.), (19.5, 18.5), (19.5, 18.)],
     hr: [-98.4, -95.4, -93.0, -88.6],
     ofdm: [-93.2, -91.8, -91.2, -88.6, -86.0, -82.4, -78.2, -76.5],
@@ -49,13 +74,31 @@ const ESP32_S3: Sheet = Sheet {
     ht40: [-90.0, -88.0, -85.2, -82.0, -79.0, -74.4, -72.8, -71.4],
 };
 const ESP32_C3: Sheet = Sheet {
+    name: "esp32c3",
+    power_source: "ESP32-C3 Series Datasheet v2.4, Table 6-2",
+    sensitivity_source: "ESP32-C3 Series Datasheet v2.4, Table 6-4",
+    wide: true,
     power: [(21., 21.), (21., 19.), (20., 18.5), (20., 18.5)],
     hr: [-98.4, -96.0, -93.0, -88.6],
     ofdm: [-93.8, -92.2, -91.0, -88.4, -85.8, -82.0, -78.0, -76.6],
     ht20: [-93.6, -90.8, -88.4, -85.0, -81.8, -77.8, -76.0, -74.8],
     ht40: [-90.0, -88.0, -85.2, -82.0, -78.8, -74.6, -73.0, -71.4],
 };
+const ESP32_C2: Sheet = Sheet {
+    name: "esp32c2",
+    power_source: "Espressif's developer portal, ESP32-C2 and Why It Matter-s, 2022: 20 dBm at low rates, 18 dBm at HT20 MCS 7; the datasheet was not at hand",
+    sensitivity_source: "as power: -97 to -100 dBm at 1 Mbit/s, here the middle; all else is an assumption: as the ESP32-C3",
+    wide: false,
+    power: [(20., 20.), (20., 18.), (20., 18.), (20., 18.)],
+    hr: [-98.5, -96.0, -93.0, -88.6],
+    ht40: [UNKNOWN; 8],
+    ..ESP32_C3
+};
 const ESP32_C6: Sheet = Sheet {
+    name: "esp32c6",
+    power_source: "ESP32-C6 Series Datasheet v0.5, Table 5-2",
+    sensitivity_source: "ESP32-C6 Series Datasheet v0.5, Table 5-4",
+    wide: true,
     power: [(21., 21.), (20.5, 19.5), (19.5, 18.5), (19., 18.)],
     hr: [-99.2, -96.8, -93.8, -90.0],
     ofdm: [-94.0, -93.2, -92.6, -90.0, -86.8, -83.2, -79.0, -77.6],
@@ -63,6 +106,10 @@ const ESP32_C6: Sheet = Sheet {
     ht40: [-91.0, -90.0, -87.4, -83.8, -80.8, -76.6, -75.0, -73.4],
 };
 const ESP8266: Sheet = Sheet {
+    name: "esp8266",
+    power_source: "ESP-07 module, which repeats the ESP8266 datasheet: 11b, and HT20 MCS 7, here for all of OFDM and HT",
+    sensitivity_source: "ESP-07 module, which repeats the ESP8266 datasheet: 1, 11, 6, 54 Mbit/s and HT20 MCS 7; the others are filled in",
+    wide: false,
     power: [(18.5, 18.5), (15., 15.), (15., 15.), (15., 15.)],
     hr: [-98., UNKNOWN, UNKNOWN, -91.],
     ofdm: [-93., UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, -75.],
@@ -72,17 +119,44 @@ const ESP8266: Sheet = Sheet {
 
 impl Chip {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Esp32, Self::Esp32S3, Self::Esp32C3, Self::Esp32C6, Self::Esp8266];
+    pub const ALL: [Self; 7] = [
+        Self::Esp32,
+        Self::Esp32S2,
+        Self::Esp32S3,
+        Self::Esp32C2,
+        Self::Esp32C3,
+        Self::Esp32C6,
+        Self::Esp8266,
+    ];
 
     const fn sheet(self) -> &'static Sheet {
         match self {
             Self::Esp32 => &ESP32,
+            Self::Esp32S2 => &ESP32_S2,
             Self::Esp32S3 => &ESP32_S3,
+            Self::Esp32C2 => &ESP32_C2,
             Self::Esp32C3 => &ESP32_C3,
             Self::Esp32C6 => &ESP32_C6,
             Self::Esp8266 => &ESP8266,
         }
+    }
+
+    /// Its name, as `CONFIG_IDF_TARGET` and the published cells have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.sheet().name
+    }
+
+    /// Where its powers come from, and where its sensitivities do.
+    #[must_use]
+    pub const fn sources(self) -> [&'static str; 2] {
+        [self.sheet().power_source, self.sheet().sensitivity_source]
+    }
+
+    /// Whether it can send in a mode at all.
+    #[must_use]
+    pub const fn sends(self, mode: Mode) -> bool {
+        self.sheet().wide || !matches!(mode, Mode::Ht(Ht { width: Width::Mhz40, .. }))
     }
 
     /// The power that a mode is sent with, where software sets no lower limit: by the datasheet for
@@ -129,6 +203,14 @@ mod tests {
         assert_eq!(c3(ht(Mcs::Mcs0, Width::Mhz20)), (20.0, Some(-93.6)));
         assert_eq!(c3(ht(Mcs::Mcs7, Width::Mhz40)), (18.5, Some(-71.4)));
         assert_eq!(Chip::Esp8266.sensitivity_dbm(Mode::Hr(Hr::M2)), None);
+        let s2 = |mode| (Chip::Esp32S2.power_dbm(mode), Chip::Esp32S2.sensitivity_dbm(mode));
+        assert_eq!(s2(Mode::Ofdm(Ofdm::M54)), (18.0, Some(-75.0)));
+        assert_eq!(s2(ht(Mcs::Mcs7, Width::Mhz40)), (16.5, Some(-69.0)));
+        let c2 = |mode| (Chip::Esp32C2.power_dbm(mode), Chip::Esp32C2.sensitivity_dbm(mode));
+        assert_eq!(c2(Mode::Hr(Hr::M1)), (20.0, Some(-98.5)));
+        assert_eq!(c2(ht(Mcs::Mcs7, Width::Mhz20)), (18.0, Some(-74.8)));
+        assert!(!Chip::Esp32C2.sends(ht(Mcs::Mcs0, Width::Mhz40)));
+        assert!(Chip::Esp32C3.sends(ht(Mcs::Mcs0, Width::Mhz40)));
         // Half way from 18 to 14 would be between 18 and 24 Mbit/s.
         let esp32 = |ofdm| Chip::Esp32.power_dbm(Mode::Ofdm(ofdm));
         assert_eq!(esp32(Ofdm::M18) + esp32(Ofdm::M24), 32.0);

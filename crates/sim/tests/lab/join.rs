@@ -1,7 +1,9 @@
 //! Devices join routers whose beacons they hear.
 
 use crate::rig::{Flights, instant, row};
+use espbench_proto::node::esp_now::air::Country;
 use espbench_proto::time::Duration;
+use espbench_proto::wire::component::Idf;
 use espbench_sim::lab::run::{Joining, Lab};
 use espbench_sim::lab::scene::{Point, Router};
 use espbench_sim::lab::trace::What;
@@ -21,15 +23,15 @@ fn router(name: &str, ssid: &str, x: f64, channel: u8) -> Router {
     }
 }
 
-/// Node 0 hands these credentials to node 1, in a room with three routers; the loudest is another
-/// network's. Runs until node 1 has joined or given up.
-fn given(password: &str) -> Lab {
+/// Node 0 hands these credentials to node 1, in a room with these routers. Runs until node 1 has
+/// joined or given up.
+fn handed(password: &str, routers: Vec<Router>, wifi: Option<(Idf, Country)>) -> Lab {
     let mut scene = row(2, 1.0, instant());
-    scene.routers = vec![
-        router("far", "home", 30.0, 3),
-        router("other", "neighbour", 2.0, 6),
-        router("near", "home", 8.0, 11),
-    ];
+    scene.routers = routers;
+    if let Some((idf, country)) = wifi {
+        let settings = &mut scene.devices[1].settings;
+        (settings.compat.idf, settings.country) = (idf, country);
+    }
     let mut lab = Lab::new(&scene, 1, ());
     lab.run_for(Duration::from_secs(1)).unwrap();
     lab.command(NodeId(0), &format!("provisioning -i 30000 home {password}"));
@@ -41,6 +43,56 @@ fn given(password: &str) -> Lab {
     let (Joining::Joined(at) | Joining::GivenUp(at)) = lab.joining(NodeId(1)) else { panic!() };
     assert_eq!(at, lab.now());
     lab
+}
+
+/// With three routers; the loudest is another network's.
+fn given(password: &str) -> Lab {
+    let routers = vec![
+        router("far", "home", 30.0, 3),
+        router("other", "neighbour", 2.0, 6),
+        router("near", "home", 8.0, 11),
+    ];
+    handed(password, routers, None)
+}
+
+/// Where node 1 ends up with a far router on channel 1 and a near one on that channel.
+fn chosen(channel: u8, idf: Idf, country: Country) -> u8 {
+    let routers = vec![router("far", "home", 30.0, 1), router("near", "home", 8.0, channel)];
+    handed("a-password", routers, Some((idf, country))).channel(NodeId(1))
+}
+
+#[test]
+fn a_country_says_on_which_channels_routers_are_found() {
+    let manual = |country| Country { manual: true, ..country };
+    // Unless it is told otherwise: 13 channels up to ESP-IDF 4.4, all of them since 5.0.
+    assert_eq!(chosen(13, Idf::V4_4, Country::usual(Idf::V4_4)), 13);
+    assert_eq!(chosen(14, Idf::V4_4, Country::usual(Idf::V4_4)), 1);
+    assert_eq!(chosen(14, Idf::V5_1, Country::usual(Idf::V5_1)), 14);
+    assert_eq!(chosen(12, Idf::V4_4, Country::US), 1);
+    assert_eq!(chosen(12, Idf::V5_1, Country::US), 12);
+    assert_eq!(chosen(12, Idf::V5_1, manual(Country::US)), 1);
+    assert_eq!(chosen(12, Idf::V5_1, manual(Country::CN)), 12);
+    assert_eq!(chosen(14, Idf::V5_1, manual(Country::JP)), 14);
+}
+
+#[test]
+fn a_country_set_at_the_console_holds_for_the_next_scan() {
+    let mut scene = row(2, 1.0, instant());
+    scene.routers = vec![router("far", "home", 30.0, 1), router("near", "home", 8.0, 13)];
+    let settings = &mut scene.devices[1].settings;
+    settings.compat.idf = Idf::V4_4;
+    settings.country = Country::US;
+    let mut lab = Lab::new(&scene, 1, ());
+    lab.run_for(Duration::from_secs(1)).unwrap();
+    for (command, channel) in [
+        ("wifi_config -s home -p a-password", 1),
+        ("wifi_config -d", 1),
+        ("wifi_config -C CN -s home -p a-password", 13),
+    ] {
+        lab.command(NodeId(1), command);
+        lab.run_for(Duration::from_secs(5)).unwrap();
+        assert_eq!(lab.channel(NodeId(1)), channel, "{command}");
+    }
 }
 
 #[test]
@@ -61,9 +113,9 @@ fn a_device_with_credentials_that_nobody_has_gives_up_after_five_retries() {
     let mut lab = given("wrong-password");
     let Joining::GivenUp(at) = lab.joining(NodeId(1)) else { panic!() };
     assert_eq!(lab.joined(NodeId(1)), None);
-    // Six scans of eleven channels, 120 ms each.
+    // Six scans of fourteen channels, 120 ms each.
     let told = lab.events(NodeId(1)).last().unwrap().0;
-    assert_eq!(at.since(told), Duration::from_millis(6 * 11 * 120));
+    assert_eq!(at.since(told), Duration::from_millis(6 * 14 * 120));
     lab.reset(NodeId(1));
     lab.run_for(Duration::from_secs(1)).unwrap();
     assert_eq!(lab.joining(NodeId(1)), Joining::Idle);

@@ -125,6 +125,7 @@ fn other_traffic() -> Background {
         burst: 2.0,
         octets: 800,
         mode: Mode::ESP_NOW,
+        fallback: Vec::new(),
         to: None,
     }
 }

@@ -1,7 +1,5 @@
 //! Rooms made by hand.
 
-use espbench_proto::node::esp_now::device::Setup;
-use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::task::Settings;
 use espbench_proto::node::esp_now::tick::Tick;
 use espbench_proto::time::{Duration, Instant};
@@ -9,12 +7,12 @@ use espbench_sim::lab::profile::{Cost, Profile};
 use espbench_sim::lab::run::{Content, Lab, Tap};
 use espbench_sim::lab::scene::{Device, Environment, Point, Scene};
 use espbench_sim::lab::trace::Flight;
-use espbench_sim::radio::{Chip, Mode};
+use espbench_sim::radio::Chip;
 use espbench_sim::talk::NodeId;
 use espbench_sim::talk::note::{Note, Watch};
 use std::sync::Arc;
 
-/// A chip that works in no time.
+/// A chip that works in no time, with a console that prints in none.
 pub fn instant() -> Profile {
     Profile {
         chip_name: "ESP32-C3".into(),
@@ -24,7 +22,7 @@ pub fn instant() -> Profile {
         boot: Duration::from_millis(500),
         join: Duration::from_secs(1),
         scan_dwell: Duration::from_millis(120),
-        ..Profile::blank("instant", Chip::Esp32C3)
+        ..Profile::free("instant", Chip::Esp32C3)
     }
 }
 
@@ -35,16 +33,8 @@ pub fn micros(us: u64) -> Cost {
 
 pub fn device(profile: &Arc<Profile>, x: f64) -> Device {
     Device {
-        group: "devices".into(),
-        at: Point { x, ..Point::default() },
-        profile: profile.clone(),
         settings: Settings { tick: Tick::from_hz(profile.tick_hz), ..Settings::default() },
-        services: Setup::default(),
-        mode: Mode::ESP_NOW,
-        channel: 1,
-        power_dbm: None,
-        log: Level::Info,
-        remote_log: Level::None,
+        ..Device::new("devices", profile.clone(), Point { x, ..Point::default() })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rooms in trouble: full buffers, hidden senders, resets, other channels.
 
-use crate::rig::{instant, micros, row, says};
+use crate::rig::{Flights, instant, micros, row, says};
 use espbench_proto::node::esp_now::task::Outgoing;
 use espbench_proto::time::Duration;
 use espbench_proto::wire::component::{DataType, FrameConfig};
@@ -8,6 +8,7 @@ use espbench_proto::wire::mac::Mac;
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::run::Lab;
 use espbench_sim::lab::scene::Scene;
+use espbench_sim::lab::trace::What;
 use espbench_sim::mac::Counters;
 use espbench_sim::talk::NodeId;
 use std::sync::Arc;
@@ -43,6 +44,32 @@ fn busy(lab: &mut Lab, senders: &[u16], time: Duration) {
 
 fn mac(lab: &Lab, node: u16) -> Counters {
     lab.mac_counters(u32::from(node))
+}
+
+/// A unicast command over 147 m, where HT20-MCS7 of a C3 (93 dB) is not read and 6 Mbit/s (113 dB) is.
+#[test]
+fn attempts_fall_back_to_modes_that_are_read() {
+    let run = |fallback: &[&str]| {
+        let mut scene = row(2, 147.0, instant());
+        for device in &mut scene.devices {
+            device.mode = "HT20-MCS7".parse().unwrap();
+            device.fallback = fallback.iter().map(|mode| mode.parse().unwrap()).collect();
+        }
+        let mut lab = Lab::new(&scene, 1, Flights::default());
+        lab.run_for(Duration::from_secs(1)).unwrap();
+        lab.command(NodeId(0), &format!("command {} \"ping\"", NodeId(1).mac()));
+        lab.run_for(Duration::from_secs(2)).unwrap();
+        let sent = lab.watch.0.iter().filter(|it| it.from == 0 && it.what != What::Ack);
+        let modes: Vec<_> = sent.map(|it| (it.attempt, it.mode.to_string())).collect();
+        (modes, lab.mac_counters(0).acknowledged, lab.mac_counters(0).given_up)
+    };
+    let (modes, acknowledged, given_up) = run(&[]);
+    assert!(modes.iter().all(|(_, mode)| mode == "HT20-MCS7"), "{modes:?}");
+    assert!(acknowledged == 0 && given_up > 0, "{modes:?}");
+    let (modes, acknowledged, given_up) = run(&["HT20-MCS5", "6M"]);
+    let first: Vec<_> = modes[..3].iter().map(|(at, mode)| (*at, mode.as_str())).collect();
+    assert_eq!(first, [(1, "HT20-MCS7"), (2, "HT20-MCS5"), (3, "6M")]);
+    assert!(acknowledged > 0 && given_up == 0, "{modes:?}");
 }
 
 #[test]

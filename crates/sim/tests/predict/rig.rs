@@ -1,8 +1,6 @@
 //! A room in which all hear each other well, and what is counted of its messages.
 
-use espbench_proto::node::esp_now::device::Setup;
 use espbench_proto::node::esp_now::print::Level;
-use espbench_proto::node::esp_now::task::Settings;
 use espbench_proto::sample::{Cause, Fate, Probe, Sample};
 use espbench_proto::workload::EspNowCast;
 use espbench_sim::lab::predict::{Arrival, Load, Outcome};
@@ -14,12 +12,7 @@ use std::time::Duration;
 
 /// A chip whose processor takes no time.
 fn profile() -> Profile {
-    Profile {
-        chip_name: "esp32c3".into(),
-        tick_hz: 1000,
-        rx_buffers: 32,
-        ..Profile::blank("free", Chip::Esp32C3)
-    }
+    Profile { tick_hz: 1000, rx_buffers: 32, ..Profile::free("free", Chip::Esp32C3) }
 }
 
 /// A listener, and so many senders on a circle around it. Power does not fall with distance beyond
@@ -32,18 +25,8 @@ pub(crate) fn scene(senders: u16, mode: Mode) -> Scene {
             0 => Point::default(),
             _ => Point { x: 100.0 * angle.cos(), y: 100.0 * angle.sin(), z: 0.0 },
         };
-        Device {
-            group: if number == 0 { "listener".into() } else { "sender".into() },
-            at,
-            profile: Arc::clone(&profile),
-            settings: Settings::default(),
-            services: Setup::default(),
-            mode,
-            channel: 1,
-            power_dbm: None,
-            log: Level::None,
-            remote_log: Level::None,
-        }
+        let group = if number == 0 { "listener" } else { "sender" };
+        Device { mode, log: Level::None, ..Device::new(group, Arc::clone(&profile), at) }
     };
     Scene {
         name: "circle".into(),

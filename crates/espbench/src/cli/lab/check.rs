@@ -1,21 +1,91 @@
-//! `espbench lab check`: is the medium true?
+//! `espbench lab check`: is the medium true, and are these files in order?
 
 use super::super::output;
-use clap::Args as Flags;
+use crate::labs;
+use espbench_measure::plan::DEFAULT_SEED;
 use espbench_sim::check::table::table;
+use espbench_sim::lab::file::{Kind, Overrides};
+use std::process::ExitCode;
 
 /// Flags.
-#[derive(Debug, Flags)]
+#[derive(Debug, clap::Args)]
 pub(super) struct Args {
+    /// Labs, profiles or environments, as TOML files or built-in names: these are read instead, with
+    /// all that they name
+    #[arg(value_name = "FILE")]
+    files: Vec<String>,
     /// Where chance begins
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, conflicts_with = "files")]
     seed: u64,
 }
 
-/// Prints the table.
+/// Prints the table, or a line for each file.
 ///
 /// # Errors
 /// The output cannot be written.
-pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    output::print(&table(args.seed))
+pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    if args.files.is_empty() {
+        output::print(&table(args.seed))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut status = ExitCode::SUCCESS;
+    for name in &args.files {
+        match file(name) {
+            Ok(line) => output::print(&format!("{name}: {line}\n"))?,
+            Err(error) => {
+                eprintln!("espbench: {error:#}");
+                status = ExitCode::from(2);
+            }
+        }
+    }
+    Ok(status)
+}
+
+/// What a file that is in order describes.
+fn file(name: &str) -> anyhow::Result<String> {
+    let kind = labs::kind(name, Kind::Lab)?;
+    let library = labs::library(kind, name)?;
+    Ok(match kind {
+        Kind::Lab => {
+            let scene = library.scene(name, &Overrides::default(), DEFAULT_SEED)?;
+            format!(
+                "a lab; devices: {}, routers: {}, other stations: {}",
+                scene.devices.len(),
+                scene.routers.len(),
+                scene.background.len()
+            )
+        }
+        Kind::Profile => format!("a profile of an {}", library.profile(name)?.chip.name()),
+        Kind::Environment => {
+            let stations = library.environment(name)?.background.len();
+            format!("an environment; other stations: {stations}")
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_known_by_its_name_or_its_keys() {
+        let said = |name: &str| file(name).unwrap_or_else(|error| format!("{error:#}"));
+        assert_eq!(said("two-boards"), "a lab; devices: 2, routers: 0, other stations: 3");
+        assert_eq!(said("esp32c2"), "a profile of an esp32c2");
+        assert_eq!(said("home"), "an environment; other stations: 1");
+        assert!(said("hom").starts_with("no lab is called `hom`"));
+        let path = std::env::temp_dir().join(format!("espbench-check-{}.toml", std::process::id()));
+        let name = path.to_str().unwrap();
+        std::fs::write(
+            &path,
+            "title = \"t\"\nlike = \"esp32c2\"\n[boot]\nsource = \"s\"\nms = \"x\"\n",
+        )
+        .unwrap();
+        assert!(said(name).ends_with(
+            "line 5, column 6: `ms`: found the text \"x\", use a number from 0 to 60000"
+        ));
+        std::fs::write(&path, "title = \"t\"\nlike = \"esp32c2\"\n").unwrap();
+        assert_eq!(said(name), "a profile of an esp32c2");
+        std::fs::remove_file(&path).unwrap();
+    }
 }

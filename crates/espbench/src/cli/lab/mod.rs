@@ -17,7 +17,7 @@ pub struct Args {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// The medium beside what equations and ns-3 say of it
+    /// The medium beside what equations and ns-3 say of it; with files, whether they are in order
     Check(check::Args),
     /// The built-in labs, profiles and environments
     List,
@@ -33,7 +33,7 @@ enum What {
 /// A file is wrong or cannot be read, or the output cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.what {
-        What::Check(args) => check::run(args)?,
+        What::Check(args) => return check::run(args),
         What::List => list::run()?,
         What::Show(args) => show::run(args)?,
         What::Profile(args) => profile::run(args)?,

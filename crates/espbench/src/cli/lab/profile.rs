@@ -3,8 +3,10 @@
 use super::super::output;
 use crate::labs;
 use crate::render::text;
+use anyhow::bail;
 use espbench_measure::table::Column;
-use espbench_sim::lab::file::{Constant, Constants, Kind, Library, constants};
+use espbench_sim::lab::file::{Constant, Constants, Kind, constants};
+use espbench_sim::radio::{Chip, Guard, Mode, Preamble};
 
 /// Flags.
 #[derive(Debug, clap::Args)]
@@ -14,34 +16,61 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
-    let (kind, library) = find(&args.name)?;
-    let mut list = match kind {
-        Kind::Environment => constants(Constants::Environment(&library.environment(&args.name)?)),
-        _ => constants(Constants::Profile(&*library.profile(&args.name)?)),
+    let name = &args.name;
+    let kind = labs::kind(name, Kind::Profile)?;
+    let library = labs::library(kind, name)?;
+    let (mut list, radio) = match kind {
+        Kind::Profile => {
+            let profile = library.profile(name)?;
+            (constants(Constants::Profile(&profile)), radio(profile.chip))
+        }
+        Kind::Environment => {
+            (constants(Constants::Environment(&library.environment(name)?)), String::new())
+        }
+        Kind::Lab => {
+            bail!("{name} is a lab: `espbench lab show {name}` draws it, and names its profiles")
+        }
     };
-    let title = library.title(kind, &args.name).unwrap_or_default();
+    let title = library.title(kind, name).unwrap_or_default();
     list.retain(|it| it.value.is_some());
     let fitted = list.iter().filter(|it| it.fitted).count();
-    let mut out = format!("{} {}: {title}\n\n", kind.word(), args.name);
+    let mut out = format!("{} {name}: {title}\n\n", kind.word());
     out += &text::table(&table(&list));
     out += &format!(
         "\n{} constants, {fitted} of them fitted to published cells; the sources of those say \
          which.\n",
         list.len()
     );
+    out += &radio;
     output::print(&out)
 }
 
-/// A profile, or else an environment.
-fn find(name: &str) -> anyhow::Result<(Kind, Library)> {
-    let profile = labs::library(Kind::Profile, name);
-    match profile {
-        Ok(library) => Ok((Kind::Profile, library)),
-        Err(error) => match labs::library(Kind::Environment, name) {
-            Ok(library) => Ok((Kind::Environment, library)),
-            Err(_) => Err(error),
-        },
-    }
+/// What a chip sends with, and down to what it reads, in each mode.
+fn radio(chip: Chip) -> String {
+    let columns = vec![
+        Column::words("mode"),
+        Column::setting("sends with", "dBm"),
+        Column::setting("reads from", "dBm"),
+    ];
+    // Of modes that differ in a preamble or a guard interval, one is enough.
+    let plain = |mode: &Mode| match mode {
+        Mode::Hr(hr) => *hr == hr.with(Preamble::Long),
+        Mode::Ofdm(_) => true,
+        Mode::Ht(ht) => ht.guard == Guard::Long,
+    };
+    let modes = Mode::ALL.into_iter().filter(|mode| plain(mode) && chip.sends(*mode));
+    let rows = modes.map(|mode| {
+        let reads = chip.sensitivity_dbm(mode).map_or_else(String::new, |dbm| format!("{dbm:.1}"));
+        vec![mode.to_string(), format!("{:.1}", chip.power_dbm(mode)), reads]
+    });
+    let table = super::table("radio", "", columns, rows.collect());
+    let [power, sensitivity] = chip.sources();
+    format!(
+        "\nRadio of an {}, before any limit of software\n\n{}\nPowers: {power}. Between the slowest and \
+         the fastest rate of a kind they are in proportion.\nSensitivities: {sensitivity}.\n",
+        chip.name(),
+        text::table(&table)
+    )
 }
 
 fn table(list: &[Constant]) -> espbench_measure::table::Table {
@@ -51,10 +80,13 @@ fn table(list: &[Constant]) -> espbench_measure::table::Table {
         Column::words("fitted"),
         Column::words("source"),
     ];
-    let rows = list.iter().map(|it| {
+    let before = std::iter::once(None).chain(list.iter().map(Some));
+    let rows = list.iter().zip(before).map(|(it, before)| {
         let value = it.value.map_or_else(String::new, |value| value.to_string());
         let fitted = if it.fitted { "fitted" } else { "" };
-        vec![it.key.clone(), value, fitted.into(), it.source.clone()]
+        let same = before.is_some_and(|before| before.source == it.source);
+        let source = if same { "as above" } else { &it.source };
+        vec![it.key.clone(), value, fitted.into(), source.into()]
     });
     super::table("constants", "", columns, rows.collect())
 }

@@ -222,22 +222,21 @@ fn names(out: &mut String, room: &Room<'_>, spots: &[Spot], map: &Map) {
             let line = line + down;
             let (left, right) = (left - 3.0, right + 3.0);
             [
-                Covered { left: right, right: right + long, line },
-                Covered { left: left - long, right: left, line },
+                (Covered { left: right, right: right + long, line }, "start"),
+                (Covered { left: left - long, right: left, line }, "end"),
             ]
         });
-        let within = |it: &Covered| it.left > 0.0 && it.right < WIDTH && it.line > TOP;
+        let within = |(it, _): &(Covered, _)| it.left > 0.0 && it.right < WIDTH && it.line > TOP;
         let mut places = places.filter(within);
         let first = places.clone().next();
-        let Some(place) = places.find(|it| !taken.iter().any(|other| it.meets(other))).or(first)
-        else {
-            continue;
-        };
+        let free = |(it, _): &(Covered, _)| !taken.iter().any(|other| it.meets(other));
+        let Some((place, anchor)) = places.find(free).or(first) else { continue };
         taken.push(place);
+        // Letters are narrower than is allowed for them: a name ends at its marker, or begins there.
+        let x = if anchor == "end" { place.right } else { place.left };
         let _ = write!(
             out,
-            "<text class=\"n\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            place.left,
+            "<text class=\"n\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
             place.line,
             escape(&text)
         );

@@ -104,6 +104,14 @@ impl Room<'_> {
                 survey.hidden
             ));
         }
+        for &(group, router) in &survey.unscanned {
+            let [group, router] = [group, router].map(|at| &survey.parties[at]);
+            list.push(format!(
+                "{} do not scan channel {}, and so never join {}: see `country` and \
+                 `country_policy` of their firmware.",
+                group.name, router.channel, router.name
+            ));
+        }
         if survey.left_out > 0 {
             list.push(format!("{} stations were left out of links.", survey.left_out));
         }
@@ -160,6 +168,7 @@ pub fn text(room: &Room<'_>) -> String {
     }
     for table in tables::all(room, true) {
         let _ = write!(out, "\n{}\n{}", table.title, text::table(&table));
+        table.notes.iter().for_each(|note| out += &format!("{note}\n"));
     }
     out.push('\n');
     for remark in room.remarks() {

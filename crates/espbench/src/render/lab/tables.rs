@@ -4,6 +4,9 @@ use super::Room;
 use espbench_measure::table::{Column, Table};
 use espbench_sim::lab::survey::{Between, Kind, Party};
 
+/// Rows of a table: a room of a thousand groups would have a million links.
+const MOST_ROWS: usize = 300;
+
 /// All tables that have rows. In text, the first column has the marks of the plan.
 pub(super) fn all(room: &Room<'_>, marks: bool) -> Vec<Table> {
     let mut tables = vec![groups(room), routers(room), background(room)];
@@ -15,6 +18,13 @@ pub(super) fn all(room: &Room<'_>, marks: bool) -> Vec<Table> {
     }
     tables.push(links(room));
     tables.retain(|table| !table.rows.is_empty());
+    for table in &mut tables {
+        let more = table.rows.len().saturating_sub(MOST_ROWS);
+        if more > 0 {
+            table.rows.truncate(MOST_ROWS);
+            table.notes.push(format!("{more} more rows were left out."));
+        }
+    }
     tables
 }
 

@@ -70,3 +70,21 @@ fn names_cannot_break_the_drawing() {
     assert!(!svg(&room).contains("<b>") && svg(&room).matches("</svg>").count() == 1);
     assert!(!super::text(&room).contains('\u{1b}'));
 }
+
+#[test]
+fn long_tables_are_cut_and_say_so() {
+    let mut library = Library::built_in();
+    let mut text = String::from("title = \"t\"\nenvironment = \"free-space\"\n");
+    for number in 0..30 {
+        text += &format!(
+            "[[group]]\nname = \"g{number}\"\nprofile = \"esp32\"\nat = [{number}, 0, 0]\n"
+        );
+    }
+    library.add(File::Lab, "many", &text).unwrap();
+    let scene = library.scene("many", &Overrides::default(), 1).unwrap();
+    let survey = scene.survey(1);
+    let room = Room { scene: &scene, survey: &survey, seed: 1 };
+    // 30 groups hear 29 others each.
+    assert!(super::text(&room).contains("570 more rows were left out."));
+    assert!(html(&room).contains("570 more rows were left out."));
+}

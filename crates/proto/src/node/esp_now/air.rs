@@ -1,6 +1,6 @@
 //! What a node knows of its radio: channel, country, the types it listens to, its groups.
 
-use crate::wire::component::DataType;
+use crate::wire::component::{DataType, Idf};
 use crate::wire::mac::Mac;
 use heapless::Vec;
 
@@ -17,17 +17,54 @@ pub struct Country {
     pub first: u8,
     /// Number of channels.
     pub count: u8,
+    /// `WIFI_COUNTRY_POLICY_MANUAL`: a scan keeps to these channels. Otherwise
+    /// (`WIFI_COUNTRY_POLICY_AUTO`, the default) it looks further, see [`Self::scanned`].
+    pub manual: bool,
 }
 
 impl Country {
-    /// ESP-IDF's default "01": channels 1 to 11.
-    pub const WORLD: Self = Self { code: *b"01", first: 1, count: 11 };
-    /// China: 1 to 13.
-    pub const CN: Self = Self { code: *b"CN", first: 1, count: 13 };
+    /// "01", the default since ESP-IDF 5.0: channels 1 to 11.
+    pub const WORLD: Self = Self::with(*b"01", 11);
+    /// China, the default of ESP-IDF 4.4: 1 to 13.
+    pub const CN: Self = Self::with(*b"CN", 13);
     /// Japan: 1 to 14.
-    pub const JP: Self = Self { code: *b"JP", first: 1, count: 14 };
+    pub const JP: Self = Self::with(*b"JP", 14);
     /// United States: 1 to 11.
-    pub const US: Self = Self { code: *b"US", first: 1, count: 11 };
+    pub const US: Self = Self::with(*b"US", 11);
+
+    /// The codes that `esp_wifi_set_country_code` takes (esp_wifi.h of ESP-IDF v5.1).
+    pub const CODES: [&'static str; 45] = [
+        "01", "AT", "AU", "BE", "BG", "BR", "CA", "CH", "CN", "CY", "CZ", "DE", "DK", "EE", "ES",
+        "FI", "FR", "GB", "GR", "HK", "HR", "HU", "IE", "IN", "IS", "IT", "JP", "KR", "LI", "LT",
+        "LU", "LV", "MT", "MX", "NL", "NO", "NZ", "PL", "PT", "RO", "SE", "SI", "SK", "TW", "US",
+    ];
+
+    const fn with(code: [u8; 2], count: u8) -> Self {
+        Self { code, first: 1, count, manual: false }
+    }
+
+    /// The country of a code of [`Self::CODES`]: those not named above have channels 1 to 13 (ESP-IDF,
+    /// components/esp_wifi/regulatory/esp_wifi_regulatory.txt).
+    #[must_use]
+    pub fn of(code: &str) -> Option<Self> {
+        let &[a, b] = Self::CODES.iter().find(|it| **it == code)?.as_bytes() else { return None };
+        let named = [Self::WORLD, Self::JP, Self::US].into_iter().find(|it| it.code == [a, b]);
+        Some(named.unwrap_or(Self::with([a, b], 13)))
+    }
+
+    /// What a release of ESP-IDF starts with (esp_wifi.h of v4.4.1 and v5.0).
+    #[must_use]
+    pub const fn usual(idf: Idf) -> Self {
+        if matches!(idf, Idf::V4_4) { Self::CN } else { Self::WORLD }
+    }
+
+    /// The channels that a scan of all channels tunes to, ascending. With the automatic policy those
+    /// are 1 to 14 since ESP-IDF 5.0, whatever the country: routers above 11 are listened to but not
+    /// asked, and found nevertheless (its Wi-Fi guide, Wi-Fi Country Code).
+    #[must_use]
+    pub fn scanned(self, idf: Idf) -> core::ops::Range<u8> {
+        if self.manual || idf == Idf::V4_4 { self.channels() } else { 1..15 }
+    }
 
     /// Its channels, ascending.
     #[must_use]
@@ -46,6 +83,8 @@ pub struct Air {
     /// Channels as read at start; a later change of country does not reach them (section 2.9 of
     /// the protocol reference).
     pub country: Country,
+    /// What the Wi-Fi driver goes by now.
+    pub wifi_country: Country,
     /// The channel may not be changed: associated, SoftAP and station together, or a station has
     /// joined the SoftAP.
     pub locked: bool,
@@ -60,7 +99,7 @@ pub struct Air {
 }
 
 impl Air {
-    /// A radio on channel 1 that listens to acknowledgements and groups.
+    /// A radio on channel 1, of no country in particular, that listens to acknowledgements and groups.
     #[must_use]
     pub fn new(mac: Mac) -> Self {
         let enabled = DataType::Ack.mask() | DataType::Forward.mask() | DataType::Group.mask();
@@ -68,6 +107,7 @@ impl Air {
             mac,
             channel: 1,
             country: Country::WORLD,
+            wifi_country: Country::WORLD,
             locked: false,
             enabled,
             groups: Vec::new(),
@@ -102,5 +142,29 @@ impl Air {
     #[must_use]
     pub fn in_group(&self, group: Mac) -> bool {
         self.groups.contains(&group)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_have_the_channels_of_their_countries() {
+        let channels = |code| Country::of(code).map(Country::channels);
+        assert_eq!(["01", "US"].map(channels), [Some(1..12), Some(1..12)]);
+        assert_eq!(["CN", "DE", "TW"].map(channels), [Some(1..14), Some(1..14), Some(1..14)]);
+        assert_eq!([channels("JP"), channels("XX"), channels("de")], [Some(1..15), None, None]);
+        assert!(Country::CODES.iter().all(|code| Country::of(code).is_some()));
+    }
+
+    #[test]
+    fn a_scan_looks_further_than_the_country_unless_told_not_to() {
+        let manual = Country { manual: true, ..Country::US };
+        assert_eq!(Country::US.scanned(Idf::V5_1), 1..15);
+        assert_eq!(manual.scanned(Idf::V5_1), 1..12);
+        // Before 5.0 the country's channels were all, and there were 13 of them by default.
+        assert_eq!(Country::US.scanned(Idf::V4_4), 1..12);
+        assert_eq!(Country::usual(Idf::V4_4).scanned(Idf::V4_4), 1..14);
     }
 }

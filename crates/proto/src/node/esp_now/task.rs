@@ -5,7 +5,7 @@
 //! One transmission holds the send lock at a time; a part composes its payload when it has got the
 //! lock, so that no part needs a buffer of its own.
 
-use super::air::Air;
+use super::air::{Air, Country};
 use super::board::{Board, Work};
 use super::print::{Level, Printer};
 use super::security::{Keys, Policy};
@@ -215,6 +215,8 @@ pub struct Settings {
     /// Level of the lines of a ping's report. Espressif's test report has a firmware built for its
     /// test with many devices, in which this is [`Level::Error`].
     pub ping_report: Level,
+    /// The country that its Wi-Fi starts with.
+    pub country: Country,
     /// What was built, as `beacon` and `version` tell it.
     pub build: Build,
 }
@@ -260,6 +262,7 @@ impl Default for Settings {
             queue: super::engine::QUEUE,
             restore_channel: false,
             ping_report: Level::Info,
+            country: Country::WORLD,
             build: Build::default(),
         }
     }
@@ -309,9 +312,10 @@ impl Shared {
     /// The shared part of a node with that address.
     #[must_use]
     pub fn new(mac: Mac, settings: Settings) -> Self {
+        let country = settings.country;
         Self {
             busy: Duration::ZERO,
-            air: Air::new(mac),
+            air: Air { country, wifi_country: country, ..Air::new(mac) },
             lost: 0,
             waiting: 0,
             settings,

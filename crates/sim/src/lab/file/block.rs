@@ -26,8 +26,12 @@ impl<'t> Source<'t> {
     /// The whole file.
     pub(super) fn block(self, keys: Keys) -> Result<Block<'t>, Wrong> {
         let table = DeTable::parse(self.text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            self.wrong(at, format!("not TOML: {}", error.message().replace('\n', ", ")))
+            let span = error.span().unwrap_or_default();
+            let message = match (error.message(), self.text.get(span.clone())) {
+                ("duplicate key", Some(key)) => format!("`{key}` is here for the second time"),
+                (message, _) => format!("not TOML: {}", message.replace('\n', ", ")),
+            };
+            self.wrong(span.start, message)
         })?;
         Block::new(self, table.into_inner(), 0, keys)
     }
@@ -103,7 +107,8 @@ impl<'t> Block<'t> {
     /// What must not be left out.
     pub(super) fn must<T>(&self, name: &str, value: Option<T>) -> Result<T, Wrong> {
         value.ok_or_else(|| {
-            let is = self.key(name).map(|key| format!(": {}", key.is)).unwrap_or_default();
+            let is =
+                self.key(name).map(|key| format!(": give {}", wanted(key))).unwrap_or_default();
             self.wrong(format!("`{name}` is missing here{is}"))
         })
     }
@@ -115,13 +120,30 @@ impl<'t> Block<'t> {
         read: impl FnOnce(Is, &DeValue<'t>) -> Option<T>,
     ) -> Result<Option<T>, Wrong> {
         let Some((key, value)) = self.key(name).zip(self.find(name)) else { return Ok(None) };
-        match read(key.is, value.get_ref()) {
-            Some(it) => Ok(Some(it)),
-            None => {
-                let found = found(value.get_ref());
-                Err(self.wrong_value(name, format_args!("found {found}, use {}", key.is)))
-            }
-        }
+        read(key.is, value.get_ref()).map(Some).ok_or_else(|| self.unlike(key, value, ""))
+    }
+
+    /// A list. What is wrong in it is shown at the item.
+    fn list<T>(
+        &self,
+        name: &str,
+        read: impl Fn(Is, &DeValue<'t>) -> Option<T>,
+    ) -> Result<Option<Vec<Item<T>>>, Wrong> {
+        let Some((key, value)) = self.key(name).zip(self.find(name)) else { return Ok(None) };
+        let DeValue::Array(items) = value.get_ref() else {
+            return Err(self.unlike(key, value, ""));
+        };
+        let read = |item: &Spanned<DeValue<'t>>| match read(key.is, item.get_ref()) {
+            Some(it) => Ok((it, item.span().start)),
+            None => Err(self.unlike(key, item, " in the list")),
+        };
+        items.iter().map(read).collect::<Result<_, _>>().map(Some)
+    }
+
+    fn unlike(&self, key: &Key, value: &Spanned<DeValue<'t>>, where_: &str) -> Wrong {
+        let (name, found, wanted) = (key.name, found(value.get_ref()), wanted(key));
+        let message = format!("`{name}`: found {found}{where_}, use {wanted}");
+        self.source.wrong(value.span().start, message)
     }
 
     pub(super) fn number(&self, name: &str) -> Result<Option<f64>, Wrong> {
@@ -176,33 +198,34 @@ impl<'t> Block<'t> {
 
     /// A list of texts or words.
     pub(super) fn texts(&self, name: &str) -> Result<Option<Vec<Item<String>>>, Wrong> {
-        self.take(name, |is, value| {
-            let DeValue::Array(items) = value else { return None };
-            let mut list = Vec::new();
-            for item in items {
-                let text = text(item.get_ref())?;
-                match is {
-                    Is::Words(words) if !words.contains(&text) => return None,
-                    _ => list.push((text.to_string(), item.span().start)),
-                }
-            }
-            Some(list)
+        self.list(name, |is, value| match (is, text(value)?) {
+            (Is::Words(words), text) if !words.contains(&text) => None,
+            (_, text) => Some(text.to_string()),
         })
     }
 
     pub(super) fn place(&self, name: &str) -> Result<Option<Point>, Wrong> {
-        self.take(name, |_, value| {
-            let DeValue::Array(items) = value else { return None };
-            let mut numbers = items.iter().map(|item| {
-                number(item.get_ref()).filter(|metres| (-ROOM_M..=ROOM_M).contains(metres))
-            });
-            let point = Point { x: numbers.next()??, y: numbers.next()??, z: numbers.next()?? };
-            numbers.next().is_none().then_some(point)
-        })
+        let metres =
+            |_, value: &_| number(value).filter(|metres| (-ROOM_M..=ROOM_M).contains(metres));
+        let Some(numbers) = self.list(name, metres)? else { return Ok(None) };
+        match numbers[..] {
+            [(x, _), (y, _), (z, _)] => Ok(Some(Point { x, y, z })),
+            _ => {
+                let found = numbers.len();
+                Err(self
+                    .wrong_value(name, format_args!("found {found} numbers, use {}", Is::Place)))
+            }
+        }
     }
 
     pub(super) fn mode(&self, name: &str) -> Result<Option<Mode>, Wrong> {
         self.take(name, |_, value| text(value)?.parse().ok())
+    }
+
+    /// A list of modes; empty where it is left out.
+    pub(super) fn modes(&self, name: &str) -> Result<Vec<Mode>, Wrong> {
+        let modes = self.list(name, |_, value| text(value)?.parse().ok())?;
+        Ok(modes.unwrap_or_default().into_iter().map(|(mode, _)| mode).collect())
     }
 
     /// A table of its own.
@@ -217,13 +240,9 @@ impl<'t> Block<'t> {
 
     /// Blocks `[[name]]`.
     pub(super) fn blocks(&self, name: &str, keys: Keys) -> Result<Vec<Self>, Wrong> {
-        let tables = self.take(name, |_, value| {
-            let DeValue::Array(items) = value else { return None };
-            let tables = items.iter().map(|item| match item.get_ref() {
-                DeValue::Table(table) => Some((table.clone(), item.span().start)),
-                _ => None,
-            });
-            tables.collect::<Option<Vec<_>>>()
+        let tables = self.list(name, |_, value| match value {
+            DeValue::Table(table) => Some(table.clone()),
+            _ => None,
         })?;
         let tables = tables.unwrap_or_default().into_iter();
         tables.map(|(table, start)| Self::new(self.source, table, start, keys)).collect()
@@ -257,6 +276,14 @@ fn text<'v>(value: &'v DeValue<'_>) -> Option<&'v str> {
     }
 }
 
+/// What a key's value has to be, in an error.
+fn wanted(key: &Key) -> String {
+    match key.is {
+        Is::Blocks => format!("blocks [[{}]]", key.name),
+        is => is.to_string(),
+    }
+}
+
 /// What a value is, in an error.
 fn found(value: &DeValue<'_>) -> String {
     match value {
@@ -266,7 +293,7 @@ fn found(value: &DeValue<'_>) -> String {
         DeValue::Integer(number) => number.as_str().to_string(),
         DeValue::Float(number) => number.as_str().to_string(),
         DeValue::Boolean(switch) => switch.to_string(),
-        DeValue::Array(_) => "a list of another kind".into(),
+        DeValue::Array(_) => "a list".into(),
         DeValue::Table(_) => "a table".into(),
         DeValue::Datetime(_) => "a date".into(),
     }

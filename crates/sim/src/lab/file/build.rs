@@ -1,8 +1,9 @@
 //! A lab's file to a scene.
 
+use super::key::ROOM_M;
 use super::lab::{File, Group, MOST_DEVICES};
 use super::wrong::Wrong;
-use super::{Overrides, Surroundings, profile};
+use super::{Overrides, Surroundings};
 use crate::lab::profile::Profile;
 use crate::lab::scene::{Background, Device, Point, Scene};
 use crate::random::{Purpose, Random};
@@ -100,9 +101,10 @@ impl Build<'_> {
     }
 
     fn distance(&self, groups: &mut [Group], nearest: f64, farthest: f64) -> Result<(), Wrong> {
-        if !(0.0..=farthest).contains(&nearest) || farthest > super::key::ROOM_M {
-            let message = format!("no distances: {nearest} to {farthest} m");
-            return Err(self.wrong(message));
+        if !(0.0..=farthest).contains(&nearest) || farthest > ROOM_M {
+            return Err(self.wrong(format!(
+                "{nearest} to {farthest} m: distances are 0 to {ROOM_M} m, and the nearest is the first"
+            )));
         }
         let mut moved = false;
         for (at, group) in groups.iter_mut().enumerate() {
@@ -126,23 +128,21 @@ impl Build<'_> {
 }
 
 fn device(group: &Group, profile: &Arc<Profile>, at: Point, change: &Overrides) -> Device {
-    let target = profile::target(profile.chip);
     Device {
-        group: group.name.clone(),
-        at,
         settings: group.firmware.settings(
-            target,
+            profile.chip.name(),
             profile.tick_hz,
             profile.tx_buffers,
             change.encrypted,
         ),
-        profile: profile.clone(),
         services: group.firmware.services(),
         mode: group.mode,
+        fallback: group.fallback.clone(),
         channel: group.channel,
         power_dbm: group.power_dbm,
         log: group.firmware.log,
         remote_log: group.firmware.remote_log,
+        ..Device::new(&group.name, profile.clone(), at)
     }
 }
 

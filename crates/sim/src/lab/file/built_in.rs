@@ -9,9 +9,11 @@ macro_rules! file {
 }
 
 /// All of them: kind, name, text.
-pub(super) const FILES: [(Kind, &str, &str); 13] = [
+pub(super) const FILES: [(Kind, &str, &str); 15] = [
     file!(Profile, "profiles", "esp32"),
+    file!(Profile, "profiles", "esp32s2"),
     file!(Profile, "profiles", "esp32s3"),
+    file!(Profile, "profiles", "esp32c2"),
     file!(Profile, "profiles", "esp32c3"),
     file!(Profile, "profiles", "esp32c6"),
     file!(Profile, "profiles", "esp8266"),

@@ -31,6 +31,57 @@ pub(super) struct Group<T: 'static> {
     pub(super) keys: Keys,
 }
 
+/// A table of constants of which each is a field: its key, then how the field holds the number.
+macro_rules! group {
+    ($table:literal, $about:literal, $(($key:expr, $($how:tt)+)),+ $(,)?) => {
+        Group {
+            table: $table,
+            about: $about,
+            keys: &[$($key,)+ SOURCE, FITTED],
+            constants: &[$(constant!($key, $($how)+)),+],
+        }
+    };
+}
+pub(super) use group;
+
+/// A constant: `float`, `option` of one, `whole` of a type, or `time` in so many nanoseconds.
+macro_rules! constant {
+    ($key:expr, float $($field:tt)+) => {
+        Constant {
+            key: $key,
+            get: |it| Some(it.$($field)+),
+            set: |it, number| it.$($field)+ = number,
+        }
+    };
+    ($key:expr, option $($field:tt)+) => {
+        Constant {
+            key: $key,
+            get: |it| it.$($field)+,
+            set: |it, number| it.$($field)+ = Some(number),
+        }
+    };
+    ($key:expr, whole $type:ident $($field:tt)+) => {
+        Constant {
+            key: $key,
+            get: |it| Some(f64::from(it.$($field)+)),
+            set: |it, number| it.$($field)+ = number as $type,
+        }
+    };
+    ($key:expr, time $ns:literal $($field:tt)+) => {
+        Constant {
+            key: $key,
+            get: |it| Some(it.$($field)+.as_nanos() as f64 / $ns),
+            set: |it, number| it.$($field)+ = Duration::from_nanos(rounded(number * $ns)),
+        }
+    };
+}
+pub(super) use constant;
+
+/// To a whole number of what a time or a size is kept in. Casts from floats saturate.
+pub(super) fn rounded(number: f64) -> u64 {
+    libm::rint(number) as u64
+}
+
 /// Where a table's numbers come from.
 pub(super) const SOURCE: Key = key(
     "source",
@@ -108,7 +159,7 @@ impl Values {
     /// Sets them all.
     pub(super) fn apply<T>(&self, to: &mut T, groups: &'static [Group<T>]) {
         for &(table, key, number) in &self.numbers {
-            if let Some(constant) = find(groups, table, key) {
+            if let Some((_, constant)) = find(groups, table, key) {
                 (constant.set)(to, number);
             }
         }
@@ -131,12 +182,12 @@ pub(super) fn fitted(
     Ok(list)
 }
 
-/// A constant by table and key.
+/// A constant by table and key, with the table's name.
 pub(super) fn find<T>(
     groups: &'static [Group<T>],
     table: &str,
     key: &str,
-) -> Option<&'static Constant<T>> {
+) -> Option<(&'static str, &'static Constant<T>)> {
     let group = groups.iter().find(|it| it.table == table)?;
-    group.constants.iter().find(|it| it.key.name == key)
+    Some((group.table, group.constants.iter().find(|it| it.key.name == key)?))
 }

@@ -1,7 +1,7 @@
 //! The keys as tables, and constants by their names: for the documentation, for `espbench lab
 //! profile`, and for fitting.
 
-use super::constant::{FITTED, Group, SOURCE};
+use super::constant::{Constant as Number, FITTED, Group, SOURCE, find};
 use super::environment::{self, LOAD};
 use super::key::{Is, Key};
 use super::{Kind, Surroundings, firmware, lab, pattern, profile};
@@ -92,18 +92,23 @@ fn no_constant(key: &str) -> String {
     format!("it has no constant `{key}`")
 }
 
+/// A constant of one of these groups by its whole key, if that number is in its range.
+fn checked<T>(
+    groups: &'static [Group<T>],
+    key: &str,
+    value: f64,
+) -> Result<(&'static str, &'static Number<T>), String> {
+    let found = key.split_once('.').and_then(|(table, name)| find(groups, table, name));
+    let (table, constant) = found.ok_or_else(|| no_constant(key))?;
+    in_range(&constant.key, value)?;
+    Ok((table, constant))
+}
+
 /// Sets a constant of a profile.
 pub(super) fn tune(file: &mut profile::File, key: &str, value: f64) -> Result<(), String> {
-    for group in profile::GROUPS {
-        for constant in group.constants {
-            if key.split_once('.') == Some((group.table, constant.key.name)) {
-                in_range(&constant.key, value)?;
-                file.values.set(group.table, constant.key.name, value);
-                return Ok(());
-            }
-        }
-    }
-    Err(no_constant(key))
+    let (table, constant) = checked(profile::GROUPS, key, value)?;
+    file.values.set(table, constant.key.name, value);
+    Ok(())
 }
 
 /// Sets a constant of an environment.
@@ -116,10 +121,7 @@ pub(super) fn tune_place(place: &mut Surroundings, key: &str, value: f64) -> Res
         (constant.set)(station, value);
         return Ok(());
     }
-    let (table, of) = key.split_once('.').ok_or_else(|| no_constant(key))?;
-    let constant = super::constant::find(environment::GROUPS, table, of);
-    let constant = constant.ok_or_else(|| no_constant(key))?;
-    in_range(&constant.key, value)?;
+    let (_, constant) = checked(environment::GROUPS, key, value)?;
     (constant.set)(&mut place.environment, value);
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::Surroundings;
 use super::block::{Block, Item, Keys, Source as Text};
-use super::constant::{self, Constant, FITTED, Group, SOURCE, Values};
+use super::constant::{self, Constant, FITTED, Group, SOURCE, Values, constant, group};
 use super::key::{Is, Key, key};
 use super::wrong::{Wrong, hint};
 use crate::lab::profile::Source;
@@ -13,50 +13,23 @@ use alloc::vec::Vec;
 
 /// All constants of an environment, in the order of the documentation.
 pub(super) static GROUPS: &[Group<Environment>] = &[
-    Group {
-        table: "path_loss",
-        about: "log-distance path loss, with free space up to 1 m",
-        keys: &[EXPONENT, SHADOW, SOURCE, FITTED],
-        constants: &[
-            Constant {
-                key: EXPONENT,
-                get: |it| Some(it.exponent),
-                set: |it, number| it.exponent = number,
-            },
-            Constant {
-                key: SHADOW,
-                get: |it| Some(it.shadow_db),
-                set: |it, number| it.shadow_db = number,
-            },
-        ],
-    },
-    Group {
-        table: "carrier_sense",
-        about: "when a station finds the medium busy",
-        keys: &[ENERGY, SOURCE, FITTED],
-        constants: &[Constant {
-            key: ENERGY,
-            get: |it| Some(it.energy_dbm),
-            set: |it, number| it.energy_dbm = number,
-        }],
-    },
-    Group {
-        table: "receiver",
-        about: "which of several frames a receiver reads",
-        keys: &[DETECT, CAPTURE, SOURCE, FITTED],
-        constants: &[
-            Constant {
-                key: DETECT,
-                get: |it| Some(it.detect_db),
-                set: |it, number| it.detect_db = number,
-            },
-            Constant {
-                key: CAPTURE,
-                get: |it| it.capture_db,
-                set: |it, number| it.capture_db = Some(number),
-            },
-        ],
-    },
+    group!(
+        "path_loss",
+        "log-distance path loss, with free space up to 1 m",
+        (EXPONENT, float exponent),
+        (SHADOW, float shadow_db),
+    ),
+    group!(
+        "carrier_sense",
+        "when a station finds the medium busy",
+        (ENERGY, float energy_dbm),
+    ),
+    group!(
+        "receiver",
+        "which of several frames a receiver reads",
+        (DETECT, float detect_db),
+        (CAPTURE, option capture_db),
+    ),
 ];
 
 const EXPONENT: Key =
@@ -88,30 +61,34 @@ const CAPTURE: Key = key(
 
 /// Constants of a background station.
 pub(super) static LOAD: [Constant<Background>; 4] = [
-    Constant {
-        key: key("power_dbm", Is::Number(-20.0, 36.0), "", "transmit power"),
-        get: |it| Some(it.power_dbm),
-        set: |it, number| it.power_dbm = number,
-    },
-    Constant {
-        key: key("rate_hz", Is::Number(0.0, 10_000.0), "", "frames a second, in the mean"),
-        get: |it| Some(it.rate),
-        set: |it, number| it.rate = number,
-    },
-    Constant {
-        key: key("burst", Is::Number(1.0, 1000.0), "1", "frames that come at once, in the mean"),
-        get: |it| Some(it.burst),
-        set: |it, number| it.burst = number,
-    },
-    Constant {
-        key: key("octets", Is::Whole(14, 2346), "", "length of an MPDU with its FCS"),
-        get: |it| Some(f64::from(it.octets)),
-        set: |it, number| it.octets = number as u32,
-    },
+    constant!(
+        key("power_dbm", Is::Number(-20.0, 36.0), "", "transmit power"),
+        float power_dbm
+    ),
+    constant!(
+        key("rate_hz", Is::Number(0.0, 10_000.0), "", "frames a second, in the mean"),
+        float rate
+    ),
+    constant!(
+        key("burst", Is::Number(1.0, 1000.0), "1", "frames that come at once, in the mean"),
+        float burst
+    ),
+    constant!(
+        key("octets", Is::Whole(14, 2346), "", "length of an MPDU with its FCS"),
+        whole u32 octets
+    ),
 ];
 
+/// What a station does where no ACK comes.
+pub(super) const FALLBACK: Key = key(
+    "fallback",
+    Is::Modes,
+    "as the first",
+    "how the second and later attempts of a unicast frame are sent; the last one is kept",
+);
+
 /// Keys of a background station.
-pub(super) static BACKGROUND: [Key; 11] = [
+pub(super) static BACKGROUND: [Key; 12] = [
     key("name", Is::Text, "", "its name"),
     key("at", Is::Place, "", "where it is"),
     key("channel", Is::Whole(1, 14), "", "its channel"),
@@ -120,6 +97,7 @@ pub(super) static BACKGROUND: [Key; 11] = [
     LOAD[2].key,
     LOAD[3].key,
     key("mode", Is::Mode, "", "how it sends"),
+    FALLBACK,
     key(
         "to",
         Is::Text,
@@ -147,7 +125,8 @@ pub(super) fn read(text: Text<'_>, name: &str) -> Result<Surroundings, Wrong> {
     let title = block.must("title", title)?;
     let values = Values::read(&block, GROUPS)?;
     if let Some(key) = values.missing(GROUPS) {
-        return Err(block.wrong(format!("`{key}` is missing")));
+        let (table, _) = key.split_once('.').unwrap_or_default();
+        return Err(block.wrong(format!("`{key}` is missing: give it in [{table}]")));
     }
     let mut environment = Environment {
         name: name.to_string(),
@@ -206,6 +185,7 @@ fn station(it: &Block<'_>, sources: &mut Vec<Source>) -> Result<Background, Wron
         burst: 1.0,
         octets: 0,
         mode: it.must("mode", it.mode("mode")?)?,
+        fallback: it.modes(FALLBACK.name)?,
         to: None,
         name,
     };

@@ -4,6 +4,7 @@ use super::block::Block;
 use super::key::{Is, Key, key};
 use super::wrong::Wrong;
 use alloc::string::String;
+use espbench_proto::node::esp_now::air::Country;
 use espbench_proto::node::esp_now::device::Setup;
 use espbench_proto::node::esp_now::ota::initiator::Options;
 use espbench_proto::node::esp_now::print::Level;
@@ -54,9 +55,10 @@ const RELEASE_WORDS: [&str; 7] = words(&RELEASES);
 const IDF_WORDS: [&str; 6] = words(&IDFS);
 const SERVICES: [&str; 6] = ["security", "ota", "commands", "monitor", "control", "data"];
 const POLICIES: [&str; 2] = ["compatible", "strict"];
+const COUNTRY_POLICIES: [&str; 2] = ["auto", "manual"];
 
 /// Keys of a firmware.
-pub(super) static KEYS: [Key; 12] = [
+pub(super) static KEYS: [Key; 14] = [
     key(
         "release",
         Is::Word(&RELEASE_WORDS),
@@ -64,6 +66,18 @@ pub(super) static KEYS: [Key; 12] = [
         "release of the esp-now component, or the last before it that differs on the air",
     ),
     key("idf", Is::Word(&IDF_WORDS), "\"5.1\"", "release of ESP-IDF, likewise"),
+    key(
+        "country",
+        Is::Word(&Country::CODES),
+        "that of `idf`: \"CN\" for 4.4, else \"01\"",
+        "country of its Wi-Fi: channels 1 to 11 for 01 and US, 1 to 14 for JP, 1 to 13 for all others",
+    ),
+    key(
+        "country_policy",
+        Is::Word(&COUNTRY_POLICIES),
+        "\"auto\"",
+        "`WIFI_COUNTRY_POLICY_AUTO`, with which a scan for routers goes over channels 1 to 14 since `idf` 5.0, or `_MANUAL`: over the country's",
+    ),
     key("tick_hz", Is::Whole(1, 1000), "that of the profile", "`CONFIG_FREERTOS_HZ`"),
     key("encrypted", Is::Switch, "false", "whether services encrypt what they send"),
     key(
@@ -100,6 +114,8 @@ pub(super) static KEYS: [Key; 12] = [
 #[derive(Clone, Debug)]
 pub(super) struct Firmware {
     compat: Compat,
+    country: Option<Country>,
+    manual: bool,
     tick_hz: Option<u32>,
     encrypted: bool,
     app_security: Option<bool>,
@@ -129,6 +145,8 @@ pub(super) fn read(group: &Block<'_>) -> Result<Firmware, Wrong> {
             idf: it.word("idf")?.map_or(usual.compat.idf, |at| IDFS[at].1),
             ..usual.compat
         },
+        country: it.text("country")?.and_then(|code| Country::of(&code)),
+        manual: it.word("country_policy")? == Some(1),
         tick_hz: it.whole("tick_hz")?,
         encrypted: it.switch("encrypted")?.unwrap_or(usual.encrypted),
         app_security: it.switch("app_security")?,
@@ -146,6 +164,8 @@ impl Default for Firmware {
     fn default() -> Self {
         Self {
             compat: Compat::default(),
+            country: None,
+            manual: false,
             tick_hz: None,
             encrypted: false,
             app_security: None,
@@ -173,7 +193,9 @@ impl Firmware {
         let app_security = self.app_security.unwrap_or(on);
         let services =
             Encrypt { enabled: on, control: on, debug: on, ota: on, prov: on, time: false };
+        let country = self.country.unwrap_or_else(|| Country::usual(self.compat.idf));
         Settings {
+            country: Country { manual: self.manual, ..country },
             compat: Compat { app_security: app_security || on, ..self.compat },
             tick: Tick::from_hz(self.tick_hz.unwrap_or(tick_hz)),
             target,

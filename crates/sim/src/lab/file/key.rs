@@ -21,6 +21,8 @@ pub enum Is {
     Place,
     /// A Wi-Fi mode, as `1M` or `HT20-MCS7`.
     Mode,
+    /// A list of Wi-Fi modes.
+    Modes,
     /// A table of its own, with keys of its own.
     Table,
     /// Blocks `[[name]]`, each with keys of its own.
@@ -67,6 +69,7 @@ impl core::fmt::Display for Is {
                 f.write_str("three numbers in metres, such as [0, 0, 1.2], up to 10000 each way")
             }
             Self::Mode => f.write_str("a Wi-Fi mode, such as \"1M\" or \"HT20-MCS7\""),
+            Self::Modes => f.write_str("a list of Wi-Fi modes, such as [\"6M\", \"1M\"]"),
             Self::Table => f.write_str("a table"),
             Self::Blocks => f.write_str("blocks [[…]]"),
         }

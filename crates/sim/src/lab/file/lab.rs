@@ -6,11 +6,12 @@ use super::firmware::{self, Firmware};
 use super::key::{Is, Key, key};
 use super::pattern::{self, Pattern};
 use super::wrong::{Wrong, hint};
+use super::{Kind, Need};
 use crate::lab::profile::Source;
 use crate::lab::scene::{Background, Point, Router};
-use crate::radio::Mode;
+use crate::radio::{Chip, Mode};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -39,7 +40,7 @@ pub(super) static KEYS: [Key; 7] = [
 ];
 
 /// Keys of a group of devices.
-pub(super) static GROUP: [Key; 13] = [
+pub(super) static GROUP: [Key; 14] = [
     key("name", Is::Text, "", "its name"),
     key("profile", Is::Text, "", "name of the profile of its devices"),
     key("count", Is::Whole(1, MOST_DEVICES as i64), "1", "how many devices"),
@@ -57,6 +58,7 @@ pub(super) static GROUP: [Key; 13] = [
     ),
     key("channel", Is::Whole(1, 14), "1", "channel at the start"),
     key("mode", Is::Mode, "\"1M\"", "how ESP-NOW frames are sent"),
+    environment::FALLBACK,
     key("power_dbm", Is::Number(-20.0, 30.0), "that of the profile", "transmit power"),
     key("line", Is::Table, "none", "devices in a line"),
     key("grid", Is::Table, "none", "devices in a square grid, as on USB hubs on a table"),
@@ -87,6 +89,7 @@ pub(super) struct Group {
     pub(super) distance_m: f64,
     pub(super) channel: u8,
     pub(super) mode: Mode,
+    pub(super) fallback: Vec<Mode>,
     pub(super) power_dbm: Option<f64>,
     pub(super) pattern: Option<Pattern>,
     pub(super) firmware: Firmware,
@@ -164,6 +167,7 @@ fn group(it: &Block<'_>) -> Result<Group, Wrong> {
         distance_m: it.number("distance_m")?.unwrap_or(0.0),
         channel: it.whole("channel")?.unwrap_or(1),
         mode: it.mode("mode")?.unwrap_or(Mode::ESP_NOW),
+        fallback: it.modes(environment::FALLBACK.name)?,
         power_dbm: it.number("power_dbm")?,
         pattern,
         firmware: firmware::read(it)?,
@@ -190,10 +194,16 @@ fn check(block: &Block<'_>, groups: &[Group], initiator: usize) -> Result<(), Wr
         let message = format!("the initiator's group, `{}`, has one device", first.name);
         return Err(block.source.wrong(first.start, message));
     }
-    let devices: usize = groups.iter().map(|it| usize::from(it.count)).sum();
-    if devices > MOST_DEVICES {
-        let message = format!("{devices} devices are too many: a lab has at most {MOST_DEVICES}");
-        return Err(block.wrong(message));
+    let mut devices = 0;
+    for group in groups {
+        devices += usize::from(group.count);
+        if devices > MOST_DEVICES {
+            let name = &group.name;
+            let message = format!(
+                "with `{name}` there are {devices} devices: a lab has at most {MOST_DEVICES}"
+            );
+            return Err(block.source.wrong(group.start, message));
+        }
     }
     Ok(())
 }
@@ -223,16 +233,21 @@ fn router(it: &Block<'_>) -> Result<Router, Wrong> {
     })
 }
 
+impl Group {
+    /// What a chip cannot do that it is to do here.
+    pub(super) fn unable(&self, chip: Chip) -> Option<String> {
+        let modes = core::iter::once(&self.mode).chain(&self.fallback);
+        let mode = modes.into_iter().find(|mode| !chip.sends(**mode))?;
+        let (name, chip) = (&self.name, chip.name());
+        Some(format!("`{name}` cannot send {mode}: an {chip} has no channels of 40 MHz, use HT20"))
+    }
+}
+
 impl File {
-    /// The names of the files it needs.
-    pub(super) fn needs(&self) -> Vec<(super::Kind, String)> {
-        let mut needs = Vec::from([(super::Kind::Environment, self.environment.0.clone())]);
-        for group in &self.groups {
-            let need = (super::Kind::Profile, group.profile.0.to_string());
-            if !needs.contains(&need) {
-                needs.push(need);
-            }
-        }
-        needs
+    /// What it names, and where.
+    pub(super) fn needs(&self, text: &str) -> Vec<Need> {
+        let environment = core::iter::once((Kind::Environment, &self.environment));
+        let profiles = self.groups.iter().map(|it| (Kind::Profile, &it.profile));
+        environment.chain(profiles).map(|(kind, it)| Need::at(kind, it, text)).collect()
     }
 }

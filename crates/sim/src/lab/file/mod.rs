@@ -83,6 +83,21 @@ impl Kind {
         }
     }
 
+    /// The kind of file that most keys of a text are of; nothing where that is open.
+    #[must_use]
+    pub fn of(text: &str) -> Option<Self> {
+        let table = toml::de::DeTable::parse(text).ok()?;
+        let count = |keys: &[key::Key]| {
+            let known = |name: &str| keys.iter().any(|key| key.name == name);
+            table.get_ref().keys().filter(|name| known(name.get_ref())).count()
+        };
+        let counts = [count(&profile::KEYS), count(&environment::KEYS), count(&lab::KEYS)];
+        let most = counts.into_iter().max()?;
+        let mut kinds = Self::ALL.into_iter().zip(counts).filter(|(_, count)| *count == most);
+        let (kind, _) = kinds.next()?;
+        kinds.next().is_none().then_some(kind)
+    }
+
     /// As errors call a file of this kind.
     fn file(self, name: &str) -> String {
         if is_path(name) { name.to_string() } else { format!("{}/{name}.toml", self.folder()) }
@@ -93,6 +108,26 @@ impl Kind {
 #[must_use]
 pub fn is_path(name: &str) -> bool {
     name.ends_with(".toml")
+}
+
+/// Something that a file names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// What it is.
+    pub kind: Kind,
+    /// Its name.
+    pub name: String,
+    /// Where it is named: line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+impl Need {
+    fn at(kind: Kind, (name, offset): &block::Item<String>, text: &str) -> Self {
+        let (line, column) = espbench_proto::text::place(text, *offset);
+        Self { kind, name: name.clone(), line, column }
+    }
 }
 
 /// What a suite changes of a lab.
@@ -218,17 +253,15 @@ impl Library {
         })
     }
 
-    /// The files that a lab or a profile names.
+    /// What a lab or a profile names.
     #[must_use]
-    pub fn needs(&self, kind: Kind, name: &str) -> Vec<(Kind, String)> {
-        match kind {
-            Kind::Lab => self.labs.get(name).map(|(lab, _)| lab.needs()).unwrap_or_default(),
-            Kind::Profile => {
-                let like = self.profiles.get(name).and_then(|it| it.like.clone());
-                like.into_iter().map(|like| (Kind::Profile, like)).collect()
-            }
-            Kind::Environment => Vec::new(),
-        }
+    pub fn needs(&self, kind: Kind, name: &str) -> Vec<Need> {
+        let needs = match kind {
+            Kind::Lab => self.labs.get(name).map(|(lab, text)| lab.needs(text)),
+            Kind::Profile => self.profiles.get(name).map(|it| it.like.iter().cloned().collect()),
+            Kind::Environment => None,
+        };
+        needs.unwrap_or_default()
     }
 
     /// A profile.
@@ -244,8 +277,11 @@ impl Library {
         let mut whole = self.profiles.get(name).ok_or_else(|| unknown(name))?.clone();
         for _ in 0..MOST_LIKE {
             let Some(like) = &whole.like else { return Ok(whole) };
-            let base = self.profiles.get(like).ok_or_else(|| unknown(like))?;
-            whole = whole.over(base);
+            let base = self.profiles.get(&like.name).ok_or_else(|| {
+                let file = Kind::Profile.file(name);
+                Wrong { file, line: like.line, column: like.column, ..unknown(&like.name) }
+            })?;
+            whole = whole.over(&like.name, base);
         }
         let message = format!("`like` goes on for more than {MOST_LIKE} profiles: is it a circle?");
         Err(Wrong::whole(Kind::Profile.file(name), message))
@@ -293,19 +329,21 @@ impl Library {
         let name = Kind::Lab.file(lab);
         let source = Source { file: &name, text };
         // What is missing is shown where the lab names it.
-        let missing = |at: usize, error: &Wrong| {
-            source.wrong(at, format!("{}: {}", error.file, error.message))
-        };
+        let missing = |at: usize, error: &Wrong| source.wrong(at, error.to_string());
         let (environment, at) = &file.environment;
         let surroundings = self.environment(environment).map_err(|it| missing(*at, &it))?;
         let mut profiles = Vec::new();
         for group in &file.groups {
-            profiles.push(match &change.profile {
+            let profile = match &change.profile {
                 Some(profile) => self.profile(profile)?,
                 None => {
                     self.profile(&group.profile.0).map_err(|it| missing(group.profile.1, &it))?
                 }
-            });
+            };
+            if let Some(message) = group.unable(profile.chip) {
+                return Err(source.wrong(group.start, message));
+            }
+            profiles.push(profile);
         }
         let build = build::Build { name: lab, file: &name, lab: file, surroundings, profiles };
         build.scene(change, seed)

@@ -1,22 +1,27 @@
 //! Profiles: the constants of a chip with its firmware.
 
 use super::block::{Keys, Source as Text};
-use super::constant::{Constant, FITTED, Group, SOURCE, Values};
+use super::constant::{Constant, FITTED, Group, SOURCE, Values, constant, group, rounded};
 use super::key::{Is, Key, key};
 use super::wrong::Wrong;
+use super::{Kind, Need};
 use crate::lab::profile::Profile;
 use crate::radio::Chip;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use core::time::Duration;
 
-/// Names of chips, as `CONFIG_IDF_TARGET` and the published cells have them.
-const CHIPS: [&str; Chip::ALL.len()] = ["esp32", "esp32s3", "esp32c3", "esp32c6", "esp8266"];
-/// The target's name of a chip.
-pub(super) fn target(chip: Chip) -> &'static str {
-    Chip::ALL.iter().position(|&it| it == chip).map_or("esp32", |at| CHIPS[at])
-}
+/// The words of the key `chip`.
+const CHIPS: [&str; Chip::ALL.len()] = {
+    let mut names = [""; Chip::ALL.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = Chip::ALL[at].name();
+        at += 1;
+    }
+    names
+};
 
-/// A second at the most, in microseconds.
+/// Ten seconds at the most, in microseconds.
 const LONGEST_US: f64 = 10_000_000.0;
 
 /// The keys of a cost that grows with a length.
@@ -55,32 +60,9 @@ macro_rules! cost {
     };
 }
 
-macro_rules! group {
-    ($table:literal, $about:literal, $(($key:expr, $get:expr, $set:expr)),+ $(,)?) => {
-        Group {
-            table: $table,
-            about: $about,
-            keys: &[$($key,)+ SOURCE, FITTED],
-            constants: &[$(Constant { key: $key, get: $get, set: $set }),+],
-        }
-    };
-}
-
-fn rounded(number: f64) -> u64 {
-    // Casts from floats saturate.
-    libm::rint(number) as u64
-}
-
-fn ms(number: f64) -> Duration {
-    Duration::from_nanos(rounded(number * 1e6))
-}
-
-fn as_ms(time: Duration) -> Option<f64> {
-    Some(time.as_nanos() as f64 / 1e6)
-}
-
 /// All constants of a profile, in the order of the documentation.
-pub(super) static GROUPS: &[Group<Profile>] = &[
+pub(super) static GROUPS: &[Group<Profile>] = ALL;
+const ALL: &[Group<Profile>] = &[
     cost!(receive, "the receive callback, in the Wi-Fi task, for each frame"),
     cost!(dispatch, "handing a received frame to a service, in the component's main task"),
     cost!(transmit, "handing a frame to the driver, in the sender's task"),
@@ -99,13 +81,11 @@ pub(super) static GROUPS: &[Group<Profile>] = &[
         "the console: each byte is ten bits, and printing blocks when the FIFO is full",
         (
             key("baud", Is::Whole(300, 5_000_000), "", "bits a second"),
-            |it| Some(f64::from(it.uart_baud)),
-            |it, number| it.uart_baud = number as u32
+            whole u32 uart_baud
         ),
         (
             key("fifo_bytes", Is::Whole(0, 4096), "", "bytes that wait for the line"),
-            |it| Some(f64::from(it.uart_fifo)),
-            |it, number| it.uart_fifo = number as u16
+            whole u16 uart_fifo
         ),
     ),
     group!(
@@ -113,8 +93,7 @@ pub(super) static GROUPS: &[Group<Profile>] = &[
         "the operating system",
         (
             key("tick_hz", Is::Whole(1, 1000), "", "`CONFIG_FREERTOS_HZ`"),
-            |it| Some(f64::from(it.tick_hz)),
-            |it, number| it.tick_hz = number as u32
+            whole u32 tick_hz
         ),
     ),
     group!(
@@ -127,13 +106,11 @@ pub(super) static GROUPS: &[Group<Profile>] = &[
                 "",
                 "frames that wait to be sent, with the one on the air"
             ),
-            |it| Some(f64::from(it.tx_buffers)),
-            |it, number| it.tx_buffers = number as u16
+            whole u16 tx_buffers
         ),
         (
             key("rx", Is::Whole(1, 255), "", "frames that wait for the receive callback"),
-            |it| Some(f64::from(it.rx_buffers)),
-            |it, number| it.rx_buffers = number as u16
+            whole u16 rx_buffers
         ),
     ),
     group!(
@@ -146,8 +123,7 @@ pub(super) static GROUPS: &[Group<Profile>] = &[
                 "",
                 "transmit power, where the chip can in the mode"
             ),
-            |it| Some(it.tx_power_dbm),
-            |it, number| it.tx_power_dbm = number
+            float tx_power_dbm
         ),
         (
             key(
@@ -156,8 +132,7 @@ pub(super) static GROUPS: &[Group<Profile>] = &[
                 "",
                 "how long tuning to another channel takes, in microseconds"
             ),
-            |it| Some(it.hop.as_nanos() as f64 / 1e3),
-            |it, number| it.hop = Duration::from_nanos(rounded(number * 1e3))
+            time 1e3 hop
         ),
     ),
     group!(
@@ -165,18 +140,15 @@ pub(super) static GROUPS: &[Group<Profile>] = &[
         "access to the medium",
         (
             key("attempts", Is::Whole(1, 32), "", "how often a unicast frame is sent, in all"),
-            |it| Some(f64::from(it.attempts)),
-            |it, number| it.attempts = number as u8
+            whole u8 attempts
         ),
         (
             key("cw_min", Is::Whole(1, 1023), "", "the first contention window, in slots"),
-            |it| Some(f64::from(it.window.0)),
-            |it, number| it.window.0 = number as u16
+            whole u16 window.0
         ),
         (
             key("cw_max", Is::Whole(1, 1023), "", "the largest contention window, in slots"),
-            |it| Some(f64::from(it.window.1)),
-            |it, number| it.window.1 = number as u16
+            whole u16 window.1
         ),
     ),
     group!(
@@ -189,8 +161,7 @@ pub(super) static GROUPS: &[Group<Profile>] = &[
                 "",
                 "from a reset until the application runs, in milliseconds"
             ),
-            |it| as_ms(it.boot),
-            |it, number| it.boot = ms(number)
+            time 1e6 boot
         ),
     ),
     group!(
@@ -203,8 +174,7 @@ pub(super) static GROUPS: &[Group<Profile>] = &[
                 "",
                 "from a beacon's being heard until there is an address: authentication, association, four-way handshake, DHCP; in milliseconds"
             ),
-            |it| as_ms(it.join),
-            |it, number| it.join = ms(number)
+            time 1e6 join
         ),
         (
             key(
@@ -213,8 +183,7 @@ pub(super) static GROUPS: &[Group<Profile>] = &[
                 "",
                 "how long a scan listens on each channel, in milliseconds"
             ),
-            |it| as_ms(it.scan_dwell),
-            |it, number| it.scan_dwell = ms(number)
+            time 1e6 scan_dwell
         ),
     ),
 ];
@@ -232,41 +201,16 @@ pub(super) const OWN: [Key; 4] = [
     key("like", Is::Text, "none", "a profile whose constants hold where this one says nothing"),
 ];
 
-macro_rules! table {
-    ($($name:literal),+ $(,)?) => {
-        [$(key($name, Is::Table, "", "constants, see below")),+]
-    };
-}
-
-const TABLES: [Key; 20] = table![
-    "receive",
-    "dispatch",
-    "transmit",
-    "send_latency",
-    "sent_latency",
-    "seal",
-    "open",
-    "key_pair",
-    "shared_secret",
-    "hash",
-    "erase",
-    "write",
-    "read",
-    "uart",
-    "freertos",
-    "buffers",
-    "radio",
-    "mac",
-    "boot",
-    "join",
-];
-
 /// All keys of a profile.
-pub(super) static KEYS: [Key; OWN.len() + TABLES.len()] = {
-    let mut keys = [OWN[0]; OWN.len() + TABLES.len()];
+pub(super) static KEYS: [Key; OWN.len() + ALL.len()] = {
+    let mut keys = [OWN[0]; OWN.len() + ALL.len()];
     let mut at = 0;
     while at < keys.len() {
-        keys[at] = if at < OWN.len() { OWN[at] } else { TABLES[at - OWN.len()] };
+        keys[at] = if at < OWN.len() {
+            OWN[at]
+        } else {
+            key(ALL[at - OWN.len()].table, Is::Table, "", "constants, see below")
+        };
         at += 1;
     }
     keys
@@ -279,7 +223,7 @@ pub(super) struct File {
     pub(super) chip: Option<Chip>,
     pub(super) chip_name: Option<String>,
     /// The profile it leans on.
-    pub(super) like: Option<String>,
+    pub(super) like: Option<Need>,
     pub(super) values: Values,
 }
 
@@ -288,11 +232,12 @@ pub(super) fn read(text: Text<'_>) -> Result<File, Wrong> {
     let keys: Keys = &KEYS;
     let block = text.block(keys)?;
     let title = block.text("title")?;
+    let like = block.text("like")?.map(|name| (name, block.place_of("like")));
     let file = File {
         title: block.must("title", title)?,
         chip: block.word("chip")?.map(|at| Chip::ALL[at]),
         chip_name: block.text("chip_name")?,
-        like: block.text("like")?,
+        like: like.map(|it| Need::at(Kind::Profile, &it, text.text)),
         values: Values::read(&block, GROUPS)?,
     };
     if file.like.is_none() {
@@ -306,9 +251,13 @@ pub(super) fn read(text: Text<'_>) -> Result<File, Wrong> {
 }
 
 impl File {
-    /// What `base` says where this one says nothing.
-    pub(super) fn over(&self, base: &Self) -> Self {
+    /// What `base`, called `name`, says where this one says nothing.
+    pub(super) fn over(&self, name: &str, base: &Self) -> Self {
         let mut values = base.values.clone();
+        for source in &mut values.sources {
+            // What was found out about another chip is a guess about this one.
+            source.text = alloc::format!("as {name}: {}", source.text);
+        }
         values.overlay(&self.values);
         Self {
             title: self.title.clone(),
@@ -324,9 +273,10 @@ impl File {
 
     /// The profile; complete, or on a base that is.
     pub(super) fn profile(&self, name: &str) -> Profile {
-        let chip = self.chip.unwrap_or(Chip::Esp32);
-        let mut profile = Profile::blank(name, chip);
-        profile.chip_name = self.chip_name.clone().unwrap_or_else(|| target(chip).to_string());
+        let mut profile = Profile::free(name, self.chip.unwrap_or(Chip::Esp32));
+        if let Some(chip_name) = &self.chip_name {
+            profile.chip_name.clone_from(chip_name);
+        }
         self.values.apply(&mut profile, GROUPS);
         profile.sources.clone_from(&self.values.sources);
         profile

@@ -1,7 +1,9 @@
 //! A device joins a router: what its Wi-Fi does when the application calls `esp_wifi_connect`.
 //!
-//! It tunes to one channel after the other for the profile's `scan_dwell`, hears the beacons that
-//! are really on the air there, and takes the router of its SSID that it heard best. Then the
+//! It tunes to one channel after the other of those that its country and ESP-IDF's release make it
+//! scan (`Country::scanned`), for the profile's `scan_dwell` each: no longer where ESP-IDF only
+//! listens, since it waits for beacons on all of them here. It hears the beacons that are really on
+//! the air there, and takes the router of its SSID that it heard best. Then the
 //! profile's `join` goes by: authentication, association, the four-way handshake and DHCP are time
 //! here, not frames. From then on its channel is the router's, and locked. Without such a router,
 //! or with a password that is not the router's, the application tries [`RETRIES`] times again and
@@ -24,16 +26,13 @@ use espbench_proto::time::Instant;
 /// Bytes of an SSID in [`Key::Wifi`].
 const SSID_LEN: usize = 32;
 
-/// The last channel that is scanned (country code 01: 1 to 11 actively, 12 to 14 not at all).
-const LAST_CHANNEL: u8 = 11;
-
 /// `EXAMPLE_ESP_MAXIMUM_RETRY` in examples/solution/components/espnow_device/responder.c of
 /// espressif/esp-now.
 const RETRIES: u8 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// To scan this channel next.
+    /// Scanning, last on this channel: 0 at the beginning.
     Scan(u8),
     /// To have joined this router.
     Join(u32),
@@ -81,7 +80,7 @@ impl Joining {
                 self.stop(node);
                 self.scanning += 1;
                 let (ssid, password) = (text(ssid), text(password));
-                let joiner = Joiner { phase: Phase::Scan(1), ssid, password, best: None };
+                let joiner = Joiner { phase: Phase::Scan(0), ssid, password, best: None };
                 self.devices.insert(node, joiner);
                 true
             }
@@ -137,10 +136,11 @@ impl Joining {
         self.scanning > 0
     }
 
-    /// A beacon of a router with that SSID was heard.
-    pub(super) fn beacon(&mut self, router: u32, ssid: &[u8], heard: &[Heard]) {
+    /// A beacon of a router with that SSID, on that channel, was heard. It says its channel (9.4.2.4),
+    /// and so does not count where it was overheard from another one.
+    pub(super) fn beacon(&mut self, router: u32, channel: u8, ssid: &[u8], heard: &[Heard]) {
         for (node, joiner) in &mut self.devices {
-            if !matches!(joiner.phase, Phase::Scan(_)) || joiner.ssid != ssid {
+            if joiner.phase != Phase::Scan(channel) || joiner.ssid != ssid {
                 continue;
             }
             let station = u32::from(node.0);
@@ -159,19 +159,25 @@ impl<W: Tap> Stage<'_, W> {
         let ether = &mut *self.ether;
         let Some(joiner) = ether.joining.devices.get_mut(&node) else { return };
         let profile = ether.drivers[node.index()].profile.clone();
+        let device = self.crew.members[node.index()].device.as_ref();
+        let mut channels = device.map_or(0..0, |it| {
+            let shared = it.shared();
+            shared.air.wifi_country.scanned(shared.settings.compat.idf)
+        });
         match joiner.phase {
-            Phase::Scan(channel @ 1..=LAST_CHANNEL) => {
-                joiner.phase = Phase::Scan(channel + 1);
-                room.tune(u32::from(node.0), channel, profile.hop);
-                room.wake_in(profile.hop + profile.scan_dwell, token);
-            }
-            Phase::Scan(_) => {
+            Phase::Scan(last) => {
+                if let Some(channel) = channels.find(|&it| it > last) {
+                    joiner.phase = Phase::Scan(channel);
+                    room.tune(u32::from(node.0), channel, profile.hop);
+                    room.wake_in(profile.hop + profile.scan_dwell, token);
+                    return;
+                }
                 let found = joiner
                     .best
                     .take()
                     .map(|(router, _)| router)
                     .filter(|router| ether.others.password(*router) == joiner.password);
-                joiner.phase = found.map_or(Phase::Scan(1), Phase::Join);
+                joiner.phase = found.map_or(Phase::Scan(0), Phase::Join);
                 if found.is_some() {
                     ether.joining.scanning -= 1;
                     room.wake_in(profile.join, token);

@@ -143,6 +143,7 @@ mod tests {
                 burst,
                 octets: 1000,
                 mode: BEACONS,
+                fallback: Vec::new(),
                 to: None,
             };
             let mut load = Load { it, random: Random::stream(1, 0, Purpose::Arrival) };

@@ -368,7 +368,8 @@ impl<W: Tap> Host for Stage<'_, W> {
         } else if frame.tag >> 32 == 1 && self.ether.joining.listens() {
             let ether = &mut *self.ether;
             let router = frame.tag as u32;
-            ether.joining.beacon(router, ether.others.ssid(router), heard);
+            let channel = room.channel(ether.others.first[0] + router);
+            ether.joining.beacon(router, channel, ether.others.ssid(router), heard);
         }
     }
 

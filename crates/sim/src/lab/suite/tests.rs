@@ -3,12 +3,9 @@
 use super::*;
 use crate::lab::profile::{Cost, Profile};
 use crate::lab::scene::{Device, Environment, Point, Router, Scene};
-use crate::radio::mode::{Hr, Mode};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::sync::Arc;
-use espbench_proto::node::esp_now::device::Setup;
-use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::task::Settings;
 use espbench_proto::sample::{Fate, Sample};
 use espbench_proto::wire::component::{Compat, Idf, Release};
@@ -73,19 +70,11 @@ fn profile() -> Arc<Profile> {
 fn room(work: &EspNow) -> Scene {
     let profile = profile();
     let device = |x: f64| Device {
-        group: "devices".into(),
-        at: Point { x, y: 0.0, z: 1.2 },
-        profile: Arc::clone(&profile),
         settings: Settings {
             compat: Compat { release: Release::V2_0, idf: Idf::V4_4, ..Compat::default() },
             ..Settings::default()
         },
-        services: Setup::default(),
-        mode: Mode::Hr(Hr::ALL[0]),
-        channel: 1,
-        power_dbm: None,
-        log: Level::Info,
-        remote_log: Level::None,
+        ..Device::new("devices", Arc::clone(&profile), Point { x, y: 0.0, z: 1.2 })
     };
     let router = Router {
         name: "router".into(),

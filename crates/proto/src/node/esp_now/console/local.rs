@@ -40,9 +40,6 @@ pub fn credentials(ssid: &[u8], password: &[u8]) -> Option<[u8; SSID + PASSWORD]
 /// State of the commands that need no other part.
 #[derive(Clone, Debug)]
 pub struct Local {
-    /// The country that was set last. It does not reach the channels of
-    /// [`Air`](crate::node::esp_now::air::Air), which are read at the start (section 2.9).
-    country: Option<Country>,
     protocols: u8,
     /// Seconds that the wall clock is ahead of the time since the start.
     clock: i64,
@@ -69,7 +66,7 @@ impl Local {
     /// A device that has just started: the first [`run`](Self::run) prints the component's lines.
     #[must_use]
     pub const fn new() -> Self {
-        Self { country: None, protocols: PROTOCOLS, clock: 0, help: None, stage: Stage::Start }
+        Self { protocols: PROTOCOLS, clock: 0, help: None, stage: Stage::Start }
     }
 
     /// Whether `help` is still printing. The command is over when it is not.
@@ -175,7 +172,7 @@ impl Local {
         if let Some(ssid) = it.ssid.filter(|ssid| !ssid.is_empty()) {
             connect(cx, ssid, it.password.unwrap_or_default())?;
         }
-        self.set_country(it.country)?;
+        set_country(cx, it.country)?;
         if let Some(channel) = it.channel {
             let channel = set_channel(cx, channel)?;
             cx.log(
@@ -191,7 +188,7 @@ impl Local {
         if it.info {
             let air = &cx.shared.air;
             let (rssi, power, channel) = (air.command_rssi, air.tx_power, air.channel);
-            let country = self.country.unwrap_or(air.country).code;
+            let country = air.wifi_country.code;
             // Mode 1 is the station's.
             cx.log(
                 Level::Info,
@@ -209,7 +206,7 @@ impl Local {
         const TAG: &str = "iperf_cmd";
         if it.info {
             let (channel, power) = (cx.shared.air.channel, cx.shared.air.tx_power);
-            let country = self.country.unwrap_or(cx.shared.air.country).code;
+            let country = cx.shared.air.wifi_country.code;
             let protocols = self.protocols;
             cx.log(Level::Info, TAG, format_args!("Channel, primary: {channel}, second: 0"));
             cx.log(Level::Info, TAG, format_args!("Maximum transmitting power: {power}"));
@@ -218,7 +215,7 @@ impl Local {
             return Ok(());
         }
         // Where a value is refused below, the device stops with an abort.
-        self.set_country(it.country)?;
+        set_country(cx, it.country)?;
         if let Some(channel) = it.channel {
             set_channel(cx, channel)?;
         }
@@ -233,14 +230,15 @@ impl Local {
         }
         Ok(())
     }
+}
 
-    fn set_country(&mut self, code: Option<&[u8]>) -> Result<(), Error> {
-        let Some(code) = code else { return Ok(()) };
-        let known = [Country::US, Country::JP, Country::CN];
-        let country = known.into_iter().find(|it| it.code.eq_ignore_ascii_case(code));
-        self.country = Some(country.ok_or(Error::InvalidArg)?);
-        Ok(())
-    }
+/// It does not reach the component's own channels, which are read at the start (section 2.9).
+fn set_country(cx: &mut Cx<'_>, code: Option<&[u8]>) -> Result<(), Error> {
+    let Some(code) = code else { return Ok(()) };
+    let known = [Country::US, Country::JP, Country::CN];
+    let country = known.into_iter().find(|it| it.code.eq_ignore_ascii_case(code));
+    cx.shared.air.wifi_country = country.ok_or(Error::InvalidArg)?;
+    Ok(())
 }
 
 /// The component's lines when it starts.

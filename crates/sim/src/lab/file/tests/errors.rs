@@ -45,9 +45,20 @@ fn labs() {
         format!("{HEAD}[[group]]\nname = \"a\"\nprofile = \"esp23\""),
         format!("{HEAD}initiator = \"b\"\n{GROUP}"),
         lab(GROUP),
+        lab("name = \"b\""),
+        lab(&["b", "c"]
+            .map(|name| {
+                format!(
+                    "[[group]]\nname = \"{name}\"\nprofile = \"esp32\"\ncount = 15_000\n\
+                 [group.ring]\nradius_m = 5\n"
+                )
+            })
+            .concat()),
         lab("channel = 15"),
         lab("channel = 1.5"),
         lab("mode = \"7M\""),
+        lab("fallback = [\"6M\", \"7M\"]"),
+        format!("{HEAD}[[group]]\nname = \"a\"\nprofile = \"esp32c2\"\nfallback = [\"HT40-MCS0\"]"),
         lab("at = [0, 0]"),
         lab("at = [0, 0, \"up\"]"),
         lab("at = [0, 0, 1e9]"),

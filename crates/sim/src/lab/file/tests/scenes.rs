@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::lab::scene::Point;
+use espbench_proto::node::esp_now::air::Country;
 use espbench_proto::node::esp_now::print::Level;
 
 fn places(group: &str) -> Vec<Point> {
@@ -75,6 +76,40 @@ fn firmware_is_set_up_as_the_file_says() {
 }
 
 #[test]
+fn attempts_after_the_first_are_sent_as_the_file_says() {
+    let text = "title = \"t\"\nenvironment = \"free-space\"\n\
+        [[group]]\nname = \"i\"\nprofile = \"esp32c6\"\nmode = \"24M\"\nfallback = [\"6M\", \"1M\"]\n\
+        [[background]]\nname = \"x\"\nat = [1, 2, 3]\nchannel = 1\npower_dbm = 10\nrate_hz = 5\n\
+        octets = 100\nmode = \"54M\"\nfallback = [\"1M\"]\nsource = \"s\"\n";
+    let library = with(Kind::Lab, "mine", text).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let scene = library.scene("mine", &Overrides::default(), 1).unwrap();
+    let settings = scene.radio(1).settings;
+    let modes = |at: usize| settings[at].fallback.iter().map(|mode| format!("{mode} ")).collect();
+    let modes: [String; 2] = [modes(0), modes(1)];
+    assert_eq!(modes, ["6M 1M ", "1M "]);
+    // Who says nothing repeats frames as they were, as ESP-NOW does.
+    let plain = library.scene("two-boards", &Overrides::default(), 1).unwrap().radio(1);
+    assert!(plain.settings.iter().all(|it| it.fallback.is_empty()));
+}
+
+#[test]
+fn a_country_is_that_of_the_firmware_unless_it_is_named() {
+    let country = |firmware: &str| {
+        let text = format!(
+            "title = \"t\"\nenvironment = \"office\"\n\
+             [[group]]\nname = \"i\"\nprofile = \"esp32\"\n[group.firmware]\n{firmware}"
+        );
+        let library = with(Kind::Lab, "mine", &text).unwrap_or_else(|wrong| panic!("{wrong}"));
+        let scene = library.scene("mine", &Overrides::default(), 1).unwrap();
+        scene.devices[0].settings.country
+    };
+    assert_eq!(country(""), Country::WORLD);
+    assert_eq!(country("idf = \"4.4\""), Country::CN);
+    let german = country("idf = \"4.4\"\ncountry = \"DE\"\ncountry_policy = \"manual\"");
+    assert_eq!((german.code, german.channels(), german.manual), (*b"DE", 1..14, true));
+}
+
+#[test]
 fn a_profile_takes_what_it_does_not_say_from_another() {
     let text = "title = \"t\"\nlike = \"esp32c3\"\n[boot]\nms = 1.5\nsource = \"measured here\"";
     let library = with(Kind::Profile, "mine", text).unwrap();
@@ -85,7 +120,11 @@ fn a_profile_takes_what_it_does_not_say_from_another() {
     let boot: Vec<_> = mine.sources.iter().filter(|it| it.key == "boot.ms").collect();
     assert_eq!(boot.len(), 1);
     assert_eq!(boot[0].text, "measured here");
-    assert_eq!(library.needs(Kind::Profile, "mine"), [(Kind::Profile, "esp32c3".into())]);
+    let seal = mine.sources.iter().find(|it| it.key == "seal.fixed_us").unwrap();
+    assert!(seal.text.starts_with("as esp32: "), "{}", seal.text);
+    let name = "esp32c3".into();
+    let need = Need { kind: Kind::Profile, name, line: 2, column: 8 };
+    assert_eq!(library.needs(Kind::Profile, "mine"), [need]);
 }
 
 #[test]
