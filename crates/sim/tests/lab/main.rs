@@ -5,4 +5,5 @@
 mod join;
 mod ping;
 mod rig;
+mod script;
 mod traffic;

@@ -15,7 +15,7 @@ use espbench_sim::random::Chance;
 use espbench_sim::talk::note::{Note, Watch};
 use espbench_sim::talk::script::{self, Failed};
 use espbench_sim::talk::transcript::{Entry, Show};
-use espbench_sim::talk::{Device, Fleet, Medium, Script, Setup, node};
+use espbench_sim::talk::{Conversation as _, Device, Fleet, Medium, Script, Setup, node};
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Write};

@@ -6,8 +6,8 @@ use super::outcome::Outcome;
 use crate::lab::run::{Content, Lab, Stuck, Tap};
 use crate::lab::scene::Scene;
 use crate::lab::trace::{Flight, What};
-use crate::talk::NodeId;
 use crate::talk::note::{self, Note, OnAir as Frame, Watch};
+use crate::talk::{Conversation as _, NodeId};
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -111,7 +111,7 @@ impl Applications {
         loop {
             let next = self.due.peek().map_or(until, |it| it.0.0).min(until);
             let wait = next.since(lab.now());
-            lab.run_till(wait, |lab| !lab.watch.free.is_empty())?;
+            lab.run_till_told(wait, |lab| !lab.watch.free.is_empty())?;
             while let Some((device, refused)) = lab.watch.free.pop() {
                 if refused {
                     // Not in the same instant again and again.

@@ -89,7 +89,7 @@ impl Wake {
 }
 
 /// What lies outside of the devices.
-pub(super) struct Link<'a, W> {
+pub(crate) struct Link<'a, W> {
     pub(super) room: &'a mut Room,
     pub(super) ether: &'a mut Ether,
     pub(super) watch: &'a mut W,
@@ -172,7 +172,10 @@ impl Ether {
         let driver = &self.drivers[frame.node.index()];
         let to = match frame.to {
             Mac([first, ..]) if first & 1 == 1 => GROUP,
-            to => node_of(to, self.drivers.len()).unwrap_or(NOBODY),
+            to => match NodeId::of(to) {
+                Some(to) if to.index() < self.drivers.len() => u32::from(to.0),
+                _ => NOBODY,
+            },
         };
         let octets = mpdu_len(frame.data.len()) as u32;
         let packet = Packet { to, octets, mode: driver.mode, tag: u64::from(handle.number()) };
@@ -214,13 +217,6 @@ impl Ether {
             queue,
         }
     }
-}
-
-/// The device with that address, if there are so many.
-fn node_of(mac: Mac, count: usize) -> Option<u32> {
-    let [.., high, low] = mac.0;
-    let node = NodeId(u16::from_be_bytes([high, low]).wrapping_sub(1));
-    (node.index() < count && node.mac() == mac).then(|| u32::from(node.0))
 }
 
 /// What stands above the room.

@@ -5,7 +5,7 @@ use crate::lab::record::Record;
 use crate::lab::run::{Lab, Printed, Tap};
 use crate::lab::scene::Scene;
 use crate::random::{Purpose, Random};
-use crate::talk::NodeId;
+use crate::talk::{Conversation as _, NodeId};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -189,7 +189,7 @@ impl<'a, W: Tap> Desk<'a, W> {
                 return Err(Failed::Cancelled);
             }
             let slice = SLICE.min(end.since(self.now()));
-            let so = self.lab.run_till(slice, &mut is_so)?;
+            let so = self.lab.run_till_told(slice, &mut is_so)?;
             self.hand_on();
             if so || self.now() >= end {
                 return Ok(so);
