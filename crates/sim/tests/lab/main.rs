@@ -2,6 +2,7 @@
 
 #![expect(unreachable_pub, reason = "a test binary has no outside")]
 
+mod ack;
 mod join;
 mod ping;
 mod rig;

@@ -222,7 +222,8 @@ impl Book {
     fn air(&mut self, frame: &Frame<'_>) {
         let end = frame.started + frame.took;
         let read = frame.heard.contains(&LISTENER);
-        let missed = frame.missed.iter().find(|it| it.0 == LISTENER).map(|it| cause(it.1));
+        let missed = |it: &&(NodeId, note::Why)| it.0 == LISTENER && it.1 != note::Why::Duplicate;
+        let missed = frame.missed.iter().find(missed).map(|it| cause(it.1));
         let number = number_of(frame.data);
         self.frames += 1;
         self.last = number;

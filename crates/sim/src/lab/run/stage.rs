@@ -211,7 +211,7 @@ impl Ether {
             octets: frame.octets,
             sequence: frame.sequence,
             attempt: frame.attempt,
-            heard: heard.len() as u32,
+            heard: heard.len() as u32 + u32::from(frame.repeated),
             collided,
             noise: missed.len() as u32 - collided,
             queue,
@@ -295,6 +295,9 @@ impl<W: Tap> Stage<'_, W> {
         ether.heard.extend(who.map(|it| NodeId(it as u16)));
         let who = missed.iter().filter(|it| it.station < devices);
         ether.missed.extend(who.map(|it| (NodeId(it.station as u16), Why::of(it.cause))));
+        if frame.repeated && frame.to < devices {
+            ether.missed.push((NodeId(frame.to as u16), Why::Duplicate));
+        }
         let sent = ether.pool.get(Handle::of(frame.tag as u32));
         let content = Content { from: sent.from, to: sent.to, data: &sent.data };
         self.watch.flight(&flight, Some(content));
@@ -311,7 +314,7 @@ impl<W: Tap> Stage<'_, W> {
             data: &sent.data,
             heard: &ether.heard,
             missed: &ether.missed,
-            acknowledged: (!frame.is_group()).then_some(!heard.is_empty()),
+            acknowledged: (!frame.is_group()).then_some(flight.heard > 0),
         };
         self.watch.note(flight.end, &Note::Air(on_air));
     }

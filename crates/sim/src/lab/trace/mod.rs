@@ -81,7 +81,7 @@ pub struct Flight {
     pub sequence: u16,
     /// Attempt, from 1.
     pub attempt: u8,
-    /// Stations for which it was and that read it.
+    /// Stations for which it was and that read it, also one that has it already.
     pub heard: u32,
     /// Stations for which it was and that could not, by cause.
     pub collided: u32,
