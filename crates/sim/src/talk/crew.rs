@@ -179,7 +179,7 @@ pub(crate) struct Crew<D> {
     pub(crate) printed: u64,
     /// Lines, events, payloads and samples of all: whatever somebody may wait for.
     pub(crate) news: u64,
-    keep_samples: bool,
+    pub(crate) keep_samples: bool,
     pub(crate) keep_data: bool,
     buffer: Vec<u8>,
     make: Maker<D>,

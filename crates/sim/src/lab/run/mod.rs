@@ -164,6 +164,11 @@ impl<W: Tap> Lab<W> {
         }
     }
 
+    /// Whether samples are kept; they are, if nothing else is said.
+    pub fn keep_samples(&mut self, keep: bool) {
+        self.crew.keep_samples = keep;
+    }
+
     /// Whether payloads that reach an application are kept for
     /// [`data`](crate::talk::Conversation::data); they are, if nothing
     /// else is said.
