@@ -184,3 +184,12 @@ pub trait Conversation: Parts {
 }
 
 impl<T: Parts> Conversation for T {}
+
+/// Whether one of these texts stands in lines that were not read yet; then they are read up to it,
+/// else all.
+pub(crate) fn read_up_to(lines: &[Printed], seen: &mut usize, texts: &[&str]) -> bool {
+    let new = lines.get(*seen..).unwrap_or_default();
+    let found = new.iter().position(|line| texts.iter().any(|text| line.text.contains(text)));
+    *seen = found.map_or(lines.len(), |at| *seen + at + 1);
+    found.is_some()
+}

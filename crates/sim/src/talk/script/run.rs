@@ -1,7 +1,7 @@
 //! Carrying a script out.
 
 use super::{PATIENCE, Piece, Script, Statement, Wrong};
-use crate::talk::conversation::Conversation;
+use crate::talk::conversation::{Conversation, read_up_to};
 use crate::talk::crew::Stuck;
 use crate::talk::device::NodeId;
 use crate::talk::image::Image;
@@ -77,7 +77,8 @@ impl From<Stuck> for Failed {
     }
 }
 
-struct List<'a>(&'a [NodeId]);
+/// The first five of them, and how many more.
+pub(crate) struct List<'a>(pub(crate) &'a [NodeId]);
 
 impl fmt::Display for List<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -221,24 +222,9 @@ fn until<C: Conversation>(
     talk.run_till(most, |talk| {
         // Lines are few beside frames.
         if printed.replace(talk.crew().printed) != Some(talk.crew().printed) {
-            missing.retain(|node| !find(talk, seen, *node, text));
+            missing.retain(|node| !read_up_to(talk.lines(*node), &mut seen[node.index()], &[text]));
         }
         missing.is_empty()
     })?;
     Ok(missing)
-}
-
-/// Whether a node has printed the text since what was seen of it.
-fn find<C: Conversation>(talk: &C, seen: &mut [usize], node: NodeId, text: &str) -> bool {
-    let Some(seen) = seen.get_mut(node.index()) else { return false };
-    let lines = talk.lines(node);
-    let new = lines.get(*seen..).unwrap_or_default();
-    match new.iter().position(|line| line.text.contains(text)) {
-        Some(at) => *seen += at + 1,
-        None => {
-            *seen = lines.len();
-            return false;
-        }
-    }
-    true
 }
