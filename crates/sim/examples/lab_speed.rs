@@ -16,8 +16,8 @@ use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::run::{Lab, Tap};
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::random::{Purpose, Random};
-use espbench_sim::talk::NodeId;
 use espbench_sim::talk::note::{Note, Watch};
+use espbench_sim::talk::{Conversation as _, NodeId};
 
 /// Applications that wait to send again.
 #[derive(Default)]
@@ -84,7 +84,7 @@ fn saturated(lab: &mut Lab<Applications>, seconds: u64) {
             lab.send(node, &frame(), &PAYLOAD).unwrap();
         }
         let left = until.since(lab.now());
-        lab.run_till(left, |lab| !lab.watch.free.is_empty()).unwrap();
+        lab.run_till_told(left, |lab| !lab.watch.free.is_empty()).unwrap();
     }
 }
 

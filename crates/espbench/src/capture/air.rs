@@ -95,7 +95,7 @@ impl<W: Write> Air<W> {
             comment: &comment,
         };
         let mut out = Writer::new(out, &section)?;
-        let names: Vec<String> = names(scene);
+        let names = scene.names();
         let place = names.get(observer as usize).map_or("nobody", String::as_str);
         out.interface(place, &format!("a monitor that hears everything, at the place of {place}"))?;
         out.names(stations.iter().map(|it| it.mac).zip(names.iter().map(String::as_str)))?;
@@ -198,12 +198,6 @@ fn stations(origin: &Origin<'_>) -> Vec<Station> {
         Station { mac, signal, beacon }
     })
     .collect()
-}
-
-fn names(scene: &Scene) -> Vec<String> {
-    let devices = (0..scene.devices.len()).map(|at| format!("node{at}"));
-    let routers = scene.routers.iter().map(|it| it.name.clone());
-    devices.chain(routers).chain(scene.background.iter().map(|it| it.name.clone())).collect()
 }
 
 const fn micros(at: Instant) -> u64 {

@@ -126,6 +126,10 @@ pub struct MeasureArgs {
     /// tshark; one file for each cell, with its number, where there are several
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
+    /// Threads that simulate the virtual lab [default: one for each core]; they do not change the
+    /// result
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,
@@ -135,7 +139,7 @@ impl MeasureArgs {
     /// How to reach a target with these flags.
     #[must_use]
     pub fn access(&self) -> Access {
-        Access { capture: self.pcap.clone(), ..self.site.access() }
+        Access { capture: self.pcap.clone(), threads: self.threads, ..self.site.access() }
     }
 }
 

@@ -10,3 +10,12 @@ pub mod stamp;
 pub mod tcp;
 pub mod timer;
 pub mod udp;
+
+use std::num::NonZeroUsize;
+
+/// So many threads; one for each core, if it is not said.
+#[must_use]
+pub fn threads(given: Option<u16>) -> NonZeroUsize {
+    let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    given.and_then(|given| NonZeroUsize::new(given.into())).unwrap_or_else(cores)
+}

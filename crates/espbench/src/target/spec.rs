@@ -9,6 +9,7 @@ use super::tcp_rate::TcpRateTarget;
 use super::udp_echo::EchoTarget;
 use crate::respond::echo::{SKETCH_PORT, SKETCH_REPLY_PORT};
 use crate::respond::{mqtt, tcp};
+use crate::sys;
 use espbench_measure::run::Site;
 use espbench_proto::wire::iperf2;
 use std::net::{SocketAddr, ToSocketAddrs as _};
@@ -31,6 +32,8 @@ pub struct Access {
     pub password: Option<String>,
     /// Where captures of the virtual lab's air go.
     pub capture: Option<PathBuf>,
+    /// Threads of the virtual lab; one for each core where not given.
+    pub threads: Option<u16>,
     /// MQTT topic; one of this process's own where not given.
     pub topic: Option<String>,
 }
@@ -74,7 +77,7 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
 /// The virtual lab, which knows its devices and its place itself.
 fn sim(
     lab: Option<&str>,
-    Access { site, capture, .. }: &Access,
+    Access { site, capture, threads, .. }: &Access,
 ) -> Result<Box<dyn Target>, String> {
     let unsaid = |word: &str| word.is_empty() || word == "unstated";
     if !unsaid(&site.chip)
@@ -87,7 +90,7 @@ fn sim(
                     are: leave out --chip, --mode, --security, --environment and --distance"
             .into());
     }
-    Ok(Box::new(SimTarget::new(lab)?.capturing(capture.clone())))
+    Ok(Box::new(SimTarget::new(lab, sys::threads(*threads))?.capturing(capture.clone())))
 }
 
 /// `HOST`, `HOST:PORT`, `[V6]:PORT` to an address; names are looked up, IPv4 first.

@@ -26,6 +26,57 @@ fn the_built_in_script_runs_and_repeats() {
 }
 
 #[test]
+fn the_same_script_runs_in_a_lab_and_repeats() {
+    let bench = Bench::new();
+    let args =
+        ["--lab", "two-boards", "--frames", "--pcap", "air.pcapng", "--console", "node0=a.log"];
+    let first = talk(&bench, &args);
+    assert!(first.err.contains("2 devices in two-boards, "), "{}", first.err);
+    let (told, first) = (first.err.clone(), first.ok());
+    let (air, log) = (std::fs::read(bench.path("air.pcapng")), std::fs::read(bench.path("a.log")));
+    assert!(first.contains("5 packets transmitted") && first.contains("IDF Version"), "{first}");
+    assert!(first.contains("node0 > frame ") && first.contains("; heard by node0"), "{first}");
+    assert_eq!(first, talk(&bench, &args).ok());
+    assert_eq!(air.unwrap(), std::fs::read(bench.path("air.pcapng")).unwrap());
+    assert_eq!(log.unwrap(), std::fs::read(bench.path("a.log")).unwrap());
+    let read = ["espnow", "read", "a.log", "--simulated", "--format", "csv"];
+    assert!(bench.run(&read).ok().contains("simulated"));
+    let other = talk(&bench, &[&args[..], &["--seed", "2"]].concat()).ok();
+    assert_ne!(first, other);
+    if peer("tshark") {
+        talk(&bench, &args).ok();
+        let file = bench.path("air.pcapng");
+        let all = tshark(&file, "frame").len();
+        assert!(told.contains(&format!("{all} packets in air.pcapng")), "{told}");
+        // With checksums checked, tshark calls those that nobody could read malformed.
+        let whole = "_ws.malformed && radiotap.flags.badfcs == 0";
+        assert_eq!(tshark(&file, whole), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_lab_says_itself_what_its_devices_and_its_medium_are() {
+    let bench = Bench::new();
+    bench.write("loss.talk", "node0> version\nloss 5%");
+    bench.write("third.talk", "node2> version\nwait until node2 prints \"IDF Version\"");
+    let lab = ["--lab", "two-boards"];
+    for (args, remedy) in [
+        (&["--loss", "5%"][..], "'--lab <LAB>' cannot be used with '--loss"),
+        (&["--release", "2.3"], "'--lab <LAB>' cannot be used with '--release"),
+        (&["--script", "loss.talk"], "loss.talk: line 2: in a lab, the room says who hears whom"),
+        (&["--script", "third.talk"], "node0 to node1, is wanted; raise --nodes"),
+    ] {
+        let ran = talk(&bench, &[&lab, args].concat());
+        assert_eq!((ran.status, ran.out.as_str()), (Some(2), ""), "{args:?}");
+        assert!(ran.err.contains(remedy), "{args:?}: {}", ran.err);
+    }
+    let unknown = talk(&bench, &["--lab", "nowhere"]);
+    assert_eq!(unknown.status, Some(2));
+    assert!(unknown.err.contains("there is no such lab. Known here: "), "{}", unknown.err);
+    talk(&bench, &["--lab", "many-boards", "--nodes", "3", "--script", "third.talk"]).ok();
+}
+
+#[test]
 fn the_end_of_a_script_is_the_exit_status() {
     let bench = Bench::new();
     let run = |text: &str| {
@@ -60,6 +111,20 @@ fn a_script_comes_from_stdin() {
     let out = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && out.contains("Free heap"), "{out}");
     assert_eq!(output.stderr, b"");
+}
+
+/// A script that says nothing of the medium runs in a room, too.
+#[test]
+fn example_scripts_run_in_labs() {
+    let bench = Bench::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("a workspace");
+    for (script, lab, nodes) in
+        [("ping", "two-boards", "2"), ("ota", "ota", "5"), ("provisioning", "provisioning", "3")]
+    {
+        let path = root.join(format!("examples/talk/{script}.talk"));
+        let args = ["--lab", lab, "--nodes", nodes, "-q", "--script", path.to_str().unwrap()];
+        talk(&bench, &args).ok();
+    }
 }
 
 /// Every script that is shipped, run by the command that stands in it.

@@ -1,6 +1,7 @@
 //! The virtual lab as a target of commands.
 
 use crate::util::Bench;
+use std::path::Path;
 
 const PING: [&str; 8] = ["espnow", "ping", "-C", "20", "-l", "10,230", "--format", "csv"];
 
@@ -15,6 +16,114 @@ fn a_test_in_the_lab_is_simulated_and_repeats_to_the_byte() {
     assert!(!second.contains("loopback"), "{}", second);
     let other = bench.run(&[&PING[..], &["--seed", "2"]].concat()).ok();
     assert_ne!(first, other);
+}
+
+/// Cells of each kind, short and long by turns; the pings make several batches of samples.
+const MIXED: &str = r#"
+name = "mixed"
+repetitions = 2
+[[measure]]
+kind = "esp-now"
+test = "ping"
+size = [10, 230]
+count = 1100
+[[measure]]
+kind = "esp-now"
+test = "multi-ping"
+devices = [2, 8]
+count = 5
+[[measure]]
+kind = "esp-now"
+test = "throughput"
+time = "1 s"
+[[measure]]
+kind = "esp-now"
+test = "handshake"
+devices = 3
+[[measure]]
+kind = "esp-now"
+test = "provisioning"
+devices = 3
+[[measure]]
+kind = "esp-now"
+test = "ota"
+devices = 2
+size = 8192
+[[measure]]
+kind = "esp-now"
+test = "one-way"
+count = 5
+[[measure]]
+kind = "esp-now"
+test = "crypto"
+count = 50
+"#;
+/// Its cells, and the samples of its pings.
+const MIXED_CELLS: usize = 20;
+const MIXED_PINGS: i64 = 2 * 2 * 1100;
+
+/// When the run was started, as its facts in the store have it.
+fn started(store: &Path) -> String {
+    let db = rusqlite::Connection::open(store).unwrap();
+    let facts: String = db.query_row("SELECT facts FROM run", [], |row| row.get(0)).unwrap();
+    let facts: serde_json::Value = serde_json::from_str(&facts).unwrap();
+    facts["started"].as_str().unwrap().to_owned()
+}
+
+/// A store's bytes; the one thing in it that is not of the simulation is the time at which the run
+/// was started, and that is blotted out where it stands.
+fn without_start(store: &Path) -> Vec<u8> {
+    let started = started(store);
+    let mut bytes = std::fs::read(store).unwrap();
+    let places: Vec<usize> = bytes
+        .windows(started.len())
+        .enumerate()
+        .filter_map(|(at, here)| (here == started.as_bytes()).then_some(at))
+        .collect();
+    assert_eq!(places.len(), 1, "{started} stands once in the store");
+    bytes[places[0]..][..started.len()].fill(b'-');
+    bytes
+}
+
+fn file_names(folder: &Path) -> Vec<String> {
+    let files = std::fs::read_dir(folder).unwrap();
+    let name = |file: std::io::Result<std::fs::DirEntry>| file.unwrap().file_name();
+    let mut names: Vec<String> = files.map(|it| name(it).into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_twice_and_with_any_number_of_threads() {
+    let run = |threads: &str| {
+        let bench = Bench::new();
+        bench.write("mixed.toml", MIXED);
+        let args =
+            ["run", "mixed.toml", "--pcap", "air.pcapng", "--threads", threads, "--format", "csv"];
+        let out = bench.run(&args).ok();
+        (bench, out)
+    };
+    let ((one, out), others) = (run("1"), [run("1"), run("4")]);
+    let names = file_names(one.dir.path());
+    // A capture for each cell, the plan, the store without a log beside it.
+    assert_eq!(names.len(), MIXED_CELLS + 2, "{names:?}");
+    let db = rusqlite::Connection::open(one.store()).unwrap();
+    let count = |what: &str| db.query_row(what, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(count("SELECT count(*) FROM cell WHERE status = 'done'"), MIXED_CELLS as i64);
+    assert!(count("SELECT count(*) FROM probe") > MIXED_PINGS);
+    drop(db);
+    for (other, text) in &others {
+        assert_eq!(&out, text);
+        assert_eq!(names, file_names(other.dir.path()));
+        for name in &names {
+            let (first, second) = (one.path(name), other.path(name));
+            let same = match name.as_str() {
+                "runs.sqlite" => without_start(&first) == without_start(&second),
+                _ => std::fs::read(&first).unwrap() == std::fs::read(&second).unwrap(),
+            };
+            assert!(same, "{name} differs");
+        }
+    }
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// All of them, in the order of their numbers.
     pub const ALL: [Self; 4] = [Self::Data, Self::Ack, Self::Beacon, Self::Background];
 
     /// Its word.

@@ -6,6 +6,8 @@ use crate::mac::{Medium, Settings};
 use crate::radio::{
     BasicRates, Capture, Channel, Chip, ErrorTable, Output, Overlap, Reader, Room, Timing, receiver,
 };
+use alloc::format;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -45,6 +47,15 @@ impl Scene {
     #[must_use]
     pub fn stations(&self) -> usize {
         self.devices.len() + self.routers.len() + self.background.len()
+    }
+
+    /// What they are called.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let devices = (0..self.devices.len()).map(|number| format!("node{number}"));
+        let routers = self.routers.iter().map(|it| it.name.clone());
+        let others = self.background.iter().map(|it| it.name.clone());
+        devices.chain(routers).chain(others).collect()
     }
 
     /// The power that reaches one station from another, before any receiver.

@@ -41,6 +41,9 @@ pub struct OnAir {
     pub duration_ns: u64,
     /// By what its host knows it.
     pub tag: u64,
+    /// At its end: its addressee has read it and will answer, but has it already, so that it goes to
+    /// nobody.
+    pub repeated: bool,
 }
 
 impl OnAir {

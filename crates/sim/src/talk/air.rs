@@ -1,5 +1,6 @@
 //! What happens to frames between one driver and the others.
 
+use super::conversation::{Conversation as _, Parts as _};
 use super::crew::{Cue, Outside};
 use super::device::{Device, NodeId};
 use super::fleet::{Fleet, Stuck};
@@ -19,7 +20,7 @@ const fn is_group(to: Mac) -> bool {
 }
 
 /// What lies outside of a fleet's devices.
-pub(super) struct Ether<'a, W> {
+pub(crate) struct Ether<'a, W> {
     pub(super) now: Instant,
     pub(super) watch: &'a mut W,
     pub(super) medium: &'a Medium,
@@ -98,7 +99,7 @@ impl<W> Ether<'_, W> {
 impl<D: Device, W: Watch> Fleet<D, W> {
     fn begin_attempt(&mut self, node: NodeId) {
         let life = self.crew.member(node).life;
-        self.split().1.begin_attempt(node, life);
+        self.parts().1.begin_attempt(node, life);
     }
 
     pub(super) fn schedule(&mut self, at: Instant, node: NodeId, what: What) {
@@ -272,7 +273,7 @@ impl<D: Device, W: Watch> Fleet<D, W> {
             return Ok(());
         }
         self.stations[node.index()].counters.received += 1;
-        let (crew, mut ether) = self.split();
+        let (crew, mut ether) = self.parts();
         crew.settle(&mut ether, node)
     }
 

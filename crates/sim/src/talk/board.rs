@@ -18,9 +18,9 @@ use espbench_proto::time::Instant;
 pub const SLOT_SIZE: u32 = 0x10_0000;
 
 /// Reason of a reset: power was switched on (`ESP_RST_POWERON`, `esp_system.h` of ESP-IDF).
-pub(crate) const POWER_ON: u32 = 1;
+pub(super) const POWER_ON: u32 = 1;
 /// The firmware asked for it (`ESP_RST_SW`).
-pub(crate) const SOFTWARE: u32 = 3;
+pub(super) const SOFTWARE: u32 = 3;
 
 /// A level that a pin was set to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

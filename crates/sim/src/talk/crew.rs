@@ -179,7 +179,7 @@ pub(crate) struct Crew<D> {
     pub(crate) printed: u64,
     /// Lines, events, payloads and samples of all: whatever somebody may wait for.
     pub(crate) news: u64,
-    keep_samples: bool,
+    pub(crate) keep_samples: bool,
     pub(crate) keep_data: bool,
     buffer: Vec<u8>,
     make: Maker<D>,
@@ -216,9 +216,7 @@ impl<D: Device> Crew<D> {
     /// The device with that address.
     #[inline]
     pub(crate) fn node_of(&self, mac: Mac) -> Option<NodeId> {
-        let [.., high, low] = mac.0;
-        let node = NodeId(u16::from_be_bytes([high, low]).wrapping_sub(1));
-        (node.index() < self.members.len() && node.mac() == mac).then_some(node)
+        NodeId::of(mac).filter(|node| node.index() < self.members.len())
     }
 
     /// Something happens to a device; false if it is off. [`Crew::settle`] must follow.
@@ -280,14 +278,11 @@ impl<D: Device> Crew<D> {
         node: NodeId,
         act: impl FnOnce(&mut D, Instant, &mut dyn Board) -> R,
     ) -> Result<Option<R>, Stuck> {
-        let now = self.now;
-        let member = &mut self.members[node.index()];
-        let local = member.local(now);
-        let Some(device) = &mut member.device else { return Ok(None) };
-        member.board.now = now;
-        let result = act(device, local, &mut member.board);
-        self.settle(out, node)?;
-        Ok(Some(result))
+        let done = self.with(node, |now, device, board| act(device, now, board));
+        if done.is_some() {
+            self.settle(out, node)?;
+        }
+        Ok(done)
     }
 
     /// Types a command at a device's console, as soon as its prompt is there.

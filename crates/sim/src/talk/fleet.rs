@@ -2,6 +2,7 @@
 
 use super::air::Ether;
 use super::board::MemoryBoard;
+use super::conversation::{Conversation as _, Parts};
 use super::crew::{Crew, Cue};
 pub use super::crew::{POLLS_MAX, Printed, Stuck};
 use super::device::{Birth, Device, NodeId};
@@ -19,10 +20,7 @@ use core::fmt;
 use core::time::Duration;
 use espbench_proto::node::esp_now::Input;
 use espbench_proto::node::esp_now::board::Work;
-use espbench_proto::node::esp_now::task::Event;
-use espbench_proto::sample::Sample;
 use espbench_proto::time::Instant;
-use espbench_proto::wire::mac::Mac;
 
 /// How a fleet is set up.
 #[derive(Clone, Debug)]
@@ -41,7 +39,7 @@ pub struct Setup {
     /// From a reset until the device's clock starts again. Half a second is of the size that boards
     /// of this family take for loaders and Wi-Fi's start; it is not a measured value.
     pub restart: Duration,
-    /// Whether samples are kept for [`Fleet::samples`].
+    /// Whether samples are kept.
     pub keep_samples: bool,
 }
 
@@ -130,57 +128,12 @@ impl<D: Device, W: Watch> Fleet<D, W> {
         }
     }
 
-    /// Now, on the fleet's clock.
-    pub const fn now(&self) -> Instant {
-        self.crew.now
-    }
-
-    /// Its nodes.
-    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<D, W> {
-        (0..self.stations.len() as u16).map(NodeId)
-    }
-
-    /// How many nodes it has.
-    pub const fn count(&self) -> usize {
-        self.stations.len()
-    }
-
     /// A device, unless it is off.
     ///
     /// # Panics
     /// Here and below: there is no such node.
     pub fn device(&self, node: NodeId) -> Option<&D> {
         self.crew.member(node).device.as_ref()
-    }
-
-    /// A node's board.
-    pub fn board(&self, node: NodeId) -> &MemoryBoard {
-        &self.crew.member(node).board
-    }
-
-    /// A node's board, to put an image or a key into it.
-    pub fn board_mut(&mut self, node: NodeId) -> &mut MemoryBoard {
-        &mut self.crew.members[node.index()].board
-    }
-
-    /// The lines that a node has printed, without prompts and echoes.
-    pub fn lines(&self, node: NodeId) -> &[Printed] {
-        &self.crew.member(node).lines
-    }
-
-    /// What a node has told its application.
-    pub fn events(&self, node: NodeId) -> &[(Instant, Event)] {
-        &self.crew.member(node).events
-    }
-
-    /// Payloads that a node has handed to its application, each with when and from whom.
-    pub fn data(&self, node: NodeId) -> &[(Instant, Mac, Vec<u8>)] {
-        &self.crew.member(node).data
-    }
-
-    /// The samples that a node has recorded; its own clock.
-    pub fn samples(&self, node: NodeId) -> &[Sample] {
-        &self.crew.member(node).samples
     }
 
     /// What a node has done on the air.
@@ -193,75 +146,49 @@ impl<D: Device, W: Watch> Fleet<D, W> {
         self.crew.member(node).channel
     }
 
-    /// Types a command at a node's console, as soon as its prompt is there.
-    pub fn command(&mut self, node: NodeId, text: &str) {
-        let (crew, mut ether) = self.split();
-        crew.command(&mut ether, node, text);
-    }
-
-    /// Commands of a node that are not typed to their end.
-    pub fn pending(&self, node: NodeId) -> usize {
-        self.crew.member(node).terminal.pending()
-    }
-
     /// Hands something to a device now, as its driver would; nothing if it is off.
     ///
     /// # Errors
     /// [`Stuck`].
     pub fn input(&mut self, node: NodeId, input: Input<'_>) -> Result<(), Stuck> {
-        let (crew, mut ether) = self.split();
+        let (crew, mut ether) = self.parts();
         crew.input(&mut ether, node, input)
     }
+}
 
-    /// Switches a node off and on: what it had in RAM is gone, its board stays. It starts again
-    /// after [`Setup::restart`].
-    pub fn reset(&mut self, node: NodeId) {
-        let (crew, mut ether) = self.split();
-        crew.reset(&mut ether, node);
+impl<D: Device, W: Watch> Parts for Fleet<D, W> {
+    type Device = D;
+    type Around<'a>
+        = Ether<'a, W>
+    where
+        Self: 'a;
+
+    fn crew(&self) -> &Crew<D> {
+        &self.crew
     }
 
-    /// Lets time go on to that instant.
-    ///
-    /// # Errors
-    /// [`Stuck`].
-    pub fn run_until(&mut self, until: Instant) -> Result<(), Stuck> {
-        while self.step(until)? {}
-        Ok(())
+    fn crew_mut(&mut self) -> &mut Crew<D> {
+        &mut self.crew
     }
 
-    /// Lets so much time pass.
-    ///
-    /// # Errors
-    /// [`Stuck`].
-    pub fn run_for(&mut self, time: Duration) -> Result<(), Stuck> {
-        self.run_until(self.now() + time)
+    fn parts(&mut self) -> (&mut Crew<D>, Ether<'_, W>) {
+        let ether = Ether {
+            now: self.crew.now,
+            watch: &mut self.watch,
+            medium: &self.medium,
+            stations: &mut self.stations,
+            queue: &mut self.queue,
+            pool: &mut self.pool,
+            frames: &mut self.frames,
+        };
+        (&mut self.crew, ether)
     }
 
-    /// Lets time go on until something is so, at most for that long. Says whether it is so.
-    ///
-    /// # Errors
-    /// [`Stuck`].
-    pub fn run_till(
-        &mut self,
-        most: Duration,
-        mut is_so: impl FnMut(&Self) -> bool,
-    ) -> Result<bool, Stuck> {
-        let until = self.now() + most;
-        loop {
-            if is_so(self) {
-                return Ok(true);
-            }
-            if !self.step(until)? {
-                return Ok(is_so(self));
-            }
-        }
+    fn clock(&self) -> Instant {
+        self.crew.now
     }
 
-    /// Does what is next if it is not after `until`; else it is `until`, and the answer is false.
-    ///
-    /// # Errors
-    /// [`Stuck`].
-    pub fn step(&mut self, until: Instant) -> Result<bool, Stuck> {
+    fn next(&mut self, until: Instant) -> Result<bool, Stuck> {
         let ready = self.queue.next().is_some_and(|at| at <= until);
         let Some((at, due)) = ready.then(|| self.queue.pop()).flatten() else {
             self.crew.now = self.crew.now.max(until);
@@ -277,7 +204,7 @@ impl<D: Device, W: Watch> Fleet<D, W> {
         let station = &mut self.stations[due.node.index()];
         match due.what {
             What::Cue(cue) => {
-                let (crew, mut ether) = self.split();
+                let (crew, mut ether) = self.parts();
                 crew.cue(&mut ether, due.node, cue)?;
             }
             What::Wake if station.wake == Some(at) => {
@@ -291,17 +218,7 @@ impl<D: Device, W: Watch> Fleet<D, W> {
         Ok(true)
     }
 
-    /// The devices, and what lies outside of them.
-    pub(super) const fn split(&mut self) -> (&mut Crew<D>, Ether<'_, W>) {
-        let ether = Ether {
-            now: self.crew.now,
-            watch: &mut self.watch,
-            medium: &self.medium,
-            stations: &mut self.stations,
-            queue: &mut self.queue,
-            pool: &mut self.pool,
-            frames: &mut self.frames,
-        };
-        (&mut self.crew, ether)
+    fn ideal_medium(&mut self) -> Option<&mut Medium> {
+        Some(&mut self.medium)
     }
 }

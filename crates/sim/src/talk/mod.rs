@@ -8,6 +8,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`device`] | what a device is, and how one is made at each start |
+//! | [`Conversation`] | what can be done with a fleet, or with a [lab](crate::lab::run::Lab) |
 //! | [`fleet`] | the loop: devices, frames, consoles, in the order of virtual time |
 //! | [`medium`] | faults, links, frame time |
 //! | [`node`] | fleets of the device that speaks ESP-NOW as the component does |
@@ -31,12 +32,14 @@ pub mod terminal;
 pub mod transcript;
 
 mod air;
+pub(crate) mod conversation;
 pub(crate) mod crew;
 pub(crate) mod pool;
 mod queue;
 mod station;
 
 pub use board::MemoryBoard;
+pub use conversation::Conversation;
 pub use device::{Birth, Device, NodeId};
 pub use fleet::{Fleet, Setup, Stuck};
 pub use image::Image;

@@ -1,5 +1,6 @@
 //! Fleets of the device that speaks ESP-NOW as the component does.
 
+use super::board::MemoryBoard;
 use super::device::{Birth, NodeId};
 use super::fleet::{Fleet, Setup};
 use super::image::Image;
@@ -24,12 +25,28 @@ pub fn fleet_of<W: Watch>(
     watch: W,
     mut choose: impl FnMut(NodeId) -> (Settings, Services) + 'static,
 ) -> Fleet<Box<Node>, W> {
-    let first = Image::synthetic(0x1_0000, "1.0.0", 0);
+    let first = first_image();
     Fleet::new(setup, watch, move |birth: &Birth, board| {
-        if board.image_len(Slot::Running) == 0 {
-            board.install(Slot::Running, first.clone());
-        }
         let (settings, services) = choose(birth.node);
-        Box::new(Node::new(Instant::ZERO, board, birth.mac, settings, &services))
+        start(birth, board, &first, settings, &services)
     })
+}
+
+/// What a node runs if its board has no image yet.
+pub(crate) fn first_image() -> Image {
+    Image::synthetic(0x1_0000, "1.0.0", 0)
+}
+
+/// Makes a node that is switched on.
+pub(crate) fn start(
+    birth: &Birth,
+    board: &mut MemoryBoard,
+    first: &Image,
+    settings: Settings,
+    services: &Services,
+) -> Box<Node> {
+    if board.image_len(Slot::Running) == 0 {
+        board.install(Slot::Running, first.clone());
+    }
+    Box::new(Node::new(Instant::ZERO, board, birth.mac, settings, services))
 }

@@ -8,7 +8,7 @@ use espbench_sim::lab::run::{Joining, Lab};
 use espbench_sim::lab::scene::{Point, Router};
 use espbench_sim::lab::trace::What;
 use espbench_sim::mac::GROUP;
-use espbench_sim::talk::NodeId;
+use espbench_sim::talk::{Conversation as _, NodeId};
 
 fn router(name: &str, ssid: &str, x: f64, channel: u8) -> Router {
     Router {

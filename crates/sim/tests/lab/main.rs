@@ -2,7 +2,9 @@
 
 #![expect(unreachable_pub, reason = "a test binary has no outside")]
 
+mod ack;
 mod join;
 mod ping;
 mod rig;
+mod script;
 mod traffic;

@@ -8,7 +8,7 @@ use espbench_sim::lab::run::Lab;
 use espbench_sim::lab::scene::{Background, Point};
 use espbench_sim::radio::{Mode, Timing, airtime};
 use espbench_sim::talk::transcript::Show;
-use espbench_sim::talk::{NodeId, Transcript};
+use espbench_sim::talk::{Conversation as _, NodeId, Transcript};
 
 const PINGS: usize = 200;
 

@@ -8,8 +8,8 @@ use espbench_sim::lab::run::{Content, Lab, Tap};
 use espbench_sim::lab::scene::{Device, Environment, Point, Scene};
 use espbench_sim::lab::trace::Flight;
 use espbench_sim::radio::Chip;
-use espbench_sim::talk::NodeId;
 use espbench_sim::talk::note::{Note, Watch};
+use espbench_sim::talk::{Conversation as _, NodeId};
 use std::sync::Arc;
 
 /// A chip that works in no time, with a console that prints in none.

@@ -10,7 +10,7 @@ use espbench_sim::lab::run::Lab;
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::trace::What;
 use espbench_sim::mac::Counters;
-use espbench_sim::talk::NodeId;
+use espbench_sim::talk::{Conversation as _, NodeId};
 use std::sync::Arc;
 
 /// A room whose devices listen to data, all switched on.

@@ -3,7 +3,7 @@
 use crate::rig::{Talk, plays, settings, talk_with};
 use espbench_proto::node::esp_now::task::{Event, Settings};
 use espbench_sim::random::Chance;
-use espbench_sim::talk::{Medium, NodeId};
+use espbench_sim::talk::{Conversation as _, Medium, NodeId};
 use std::fmt::Write as _;
 
 fn chain(loss: u32, forward: bool, rssi: i8) -> Talk {

@@ -6,6 +6,7 @@
 
 use crate::rig::{KEY, LOSSES, Talk, frames, last, now, plays, seconds, talk_with_key};
 use espbench_proto::node::esp_now::board::{Board, Key};
+use espbench_sim::talk::Conversation as _;
 use std::fmt::Write as _;
 
 const JOB: &str = "node0> security -f 1000

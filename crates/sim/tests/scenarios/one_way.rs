@@ -7,7 +7,7 @@ use espbench_proto::node::esp_now::board::{Board, Key};
 use espbench_proto::node::esp_now::task::{Encrypt, Settings};
 use espbench_proto::time::{Duration, Instant};
 use espbench_sim::talk::medium::dsss_1m;
-use espbench_sim::talk::{Medium, NodeId};
+use espbench_sim::talk::{Conversation as _, Medium, NodeId};
 use std::fmt::Write as _;
 
 const COUNT: usize = 20;

@@ -9,7 +9,7 @@ use crate::rig::{LOSSES, Talk, frames, last, now, plays, seconds, talk};
 use espbench_proto::node::esp_now::board::Slot;
 use espbench_proto::node::esp_now::task::Event;
 use espbench_proto::time::Duration;
-use espbench_sim::talk::{Image, NodeId};
+use espbench_sim::talk::{Conversation as _, Image, NodeId};
 use std::fmt::Write as _;
 
 /// The published size.

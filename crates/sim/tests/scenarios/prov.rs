@@ -2,7 +2,7 @@
 
 use crate::rig::{LOSSES, last, now, plays, seconds, talk};
 use espbench_proto::node::esp_now::board::{Board, Key};
-use espbench_sim::talk::NodeId;
+use espbench_sim::talk::{Conversation as _, NodeId};
 use std::fmt::Write as _;
 
 #[test]

@@ -9,7 +9,7 @@ use espbench_sim::random::Chance;
 use espbench_sim::talk::node::{Node, fleet_of};
 use espbench_sim::talk::script::{Failed, play};
 use espbench_sim::talk::transcript::{Show, What};
-use espbench_sim::talk::{Fleet, Medium, NodeId, Setup, Transcript};
+use espbench_sim::talk::{Conversation as _, Fleet, Medium, NodeId, Setup, Transcript};
 
 pub type Talk = Fleet<Box<Node>, Transcript>;
 

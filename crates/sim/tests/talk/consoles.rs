@@ -4,7 +4,7 @@ use crate::toys::Console;
 use espbench_proto::time::Duration;
 use espbench_sim::random::Chance;
 use espbench_sim::talk::transcript::Show;
-use espbench_sim::talk::{Fleet, NodeId, Setup, Transcript, play};
+use espbench_sim::talk::{Conversation as _, Fleet, NodeId, Setup, Transcript, play};
 
 fn consoles(count: usize) -> Fleet<Console> {
     let setup = Setup { stagger: Duration::from_millis(7), ..Setup::default() };

@@ -7,7 +7,7 @@ use espbench_sim::random::Chance;
 use espbench_sim::talk::medium::dsss_1m;
 use espbench_sim::talk::note::Why;
 use espbench_sim::talk::transcript::{Show, What};
-use espbench_sim::talk::{Fleet, Link, Medium, NodeId, Setup, Transcript};
+use espbench_sim::talk::{Conversation as _, Fleet, Link, Medium, NodeId, Setup, Transcript};
 
 const A: NodeId = NodeId(0);
 const B: NodeId = NodeId(1);

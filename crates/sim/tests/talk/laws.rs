@@ -7,7 +7,9 @@ use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mac::Mac;
 use espbench_sim::random::Chance;
 use espbench_sim::talk::transcript::Show;
-use espbench_sim::talk::{Device, Fleet, Image, Medium, NodeId, Setup, Transcript};
+use espbench_sim::talk::{
+    Conversation as _, Device, Fleet, Image, Medium, NodeId, Setup, Transcript,
+};
 
 fn faulty(seed: u64) -> Setup {
     let medium = Medium {

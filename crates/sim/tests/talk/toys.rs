@@ -6,7 +6,7 @@ use espbench_proto::node::esp_now::{Input, Output};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mac::Mac;
 use espbench_sim::talk::transcript::Show;
-use espbench_sim::talk::{Device, Fleet, NodeId, Setup, Transcript};
+use espbench_sim::talk::{Conversation as _, Device, Fleet, NodeId, Setup, Transcript};
 use std::collections::VecDeque;
 
 /// Sends what is in its list, each when the one before is done, and keeps what it hears.

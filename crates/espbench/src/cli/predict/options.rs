@@ -1,6 +1,7 @@
 //! Flags that all questions share.
 
 use super::super::common::{OutputArgs, distance};
+use crate::sys;
 use anyhow::bail;
 use clap::ValueEnum;
 use espbench_measure::plan::DEFAULT_SEED;
@@ -191,8 +192,7 @@ impl Common {
 
     /// Worker threads.
     pub(super) fn threads(&self) -> usize {
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        self.threads.map_or_else(cores, usize::from)
+        sys::threads(self.threads).get()
     }
 
     /// What all settings share, in words.

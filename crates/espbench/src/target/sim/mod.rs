@@ -56,16 +56,16 @@ impl Rooms {
 }
 
 impl SimTarget {
-    /// The lab of that name or file; for each cell that of the report, without a name.
+    /// The lab of that name or file; for each cell that of the report, without a name. So many
+    /// threads simulate.
     ///
     /// # Errors
     /// What is wrong with it, and what to do.
-    pub fn new(lab: Option<&str>) -> Result<Self, String> {
+    pub fn new(lab: Option<&str>, threads: NonZeroUsize) -> Result<Self, String> {
         let library = match lab {
             Some(lab) => crate::labs::library(Kind::Lab, lab).map_err(|e| format!("{e:#}"))?,
             None => Library::built_in(),
         };
-        let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         Ok(Self::with(library, lab, threads))
     }
 

@@ -6,6 +6,7 @@ use espbench_proto::workload::EspNow;
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::suite::{self, Failed};
 use espbench_sim::lab::trace::{Limits, Tracer};
+use espbench_sim::talk::Conversation as _;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};

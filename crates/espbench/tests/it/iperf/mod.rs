@@ -3,6 +3,7 @@
 mod faults;
 mod ours;
 mod peers;
+mod usher;
 
 use crate::util::{PATIENCE, peer};
 use espbench::respond::Service;
@@ -219,10 +220,15 @@ fn free_port() -> u16 {
 #[track_caller]
 fn wait_for_port(port: u16, udp: bool) {
     let table = if udp { "/proc/net/udp" } else { "/proc/net/tcp" };
-    let entry = format!(":{port:04X} 00000000:0000");
+    wait_for_entry(table, &format!(":{port:04X} 00000000:0000"));
+}
+
+/// Waits until a local and a remote address stand in the kernel's table.
+#[track_caller]
+fn wait_for_entry(table: &str, entry: &str) {
     let deadline = Instant::now() + PATIENCE;
-    while !std::fs::read_to_string(table).is_ok_and(|text| text.contains(&entry)) {
-        assert!(Instant::now() < deadline, "iperf did not open its port");
+    while !std::fs::read_to_string(table).is_ok_and(|text| text.contains(entry)) {
+        assert!(Instant::now() < deadline, "iperf did not open its port: no {entry} in {table}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -6,8 +6,8 @@ use super::outcome::Outcome;
 use crate::lab::run::{Content, Lab, Stuck, Tap};
 use crate::lab::scene::Scene;
 use crate::lab::trace::{Flight, What};
-use crate::talk::NodeId;
 use crate::talk::note::{self, Note, OnAir as Frame, Watch};
+use crate::talk::{Conversation as _, NodeId};
 use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
@@ -121,7 +121,7 @@ impl Applications {
         loop {
             let next = self.due.peek().map_or(until, |it| it.0.0).min(until);
             let wait = next.since(lab.now());
-            lab.run_till(wait, |lab| !lab.watch.free.is_empty())?;
+            lab.run_till_told(wait, |lab| !lab.watch.free.is_empty())?;
             while let Some((device, refused)) = lab.watch.free.pop() {
                 if refused {
                     // Not in the same instant again and again.
@@ -248,7 +248,8 @@ impl Book {
     fn air(&mut self, frame: &Frame<'_>) {
         let end = frame.started + frame.took;
         let read = frame.heard.contains(&LISTENER);
-        let missed = frame.missed.iter().find(|it| it.0 == LISTENER).map(|it| cause(it.1));
+        let missed = |it: &&(NodeId, note::Why)| it.0 == LISTENER && it.1 != note::Why::Duplicate;
+        let missed = frame.missed.iter().find(missed).map(|it| cause(it.1));
         let header = Header::parse(frame.data);
         let number = header
             .filter(|it| it.0.data_type == DataType::Data)

@@ -4,6 +4,7 @@ use super::Lab;
 use super::tap::Tap;
 use crate::lab::record::Record;
 use crate::mac::Counters;
+use crate::talk::Conversation as _;
 
 /// One of the MAC's counters.
 type Of = fn(&Counters) -> u64;

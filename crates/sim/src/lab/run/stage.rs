@@ -89,7 +89,7 @@ impl Wake {
 }
 
 /// What lies outside of the devices.
-pub(super) struct Link<'a, W> {
+pub(crate) struct Link<'a, W> {
     pub(super) room: &'a mut Room,
     pub(super) ether: &'a mut Ether,
     pub(super) watch: &'a mut W,
@@ -172,7 +172,10 @@ impl Ether {
         let driver = &self.drivers[frame.node.index()];
         let to = match frame.to {
             Mac([first, ..]) if first & 1 == 1 => GROUP,
-            to => node_of(to, self.drivers.len()).unwrap_or(NOBODY),
+            to => match NodeId::of(to) {
+                Some(to) if to.index() < self.drivers.len() => u32::from(to.0),
+                _ => NOBODY,
+            },
         };
         let octets = mpdu_len(frame.data.len()) as u32;
         let packet = Packet { to, octets, mode: driver.mode, tag: u64::from(handle.number()) };
@@ -208,19 +211,12 @@ impl Ether {
             octets: frame.octets,
             sequence: frame.sequence,
             attempt: frame.attempt,
-            heard: heard.len() as u32,
+            heard: heard.len() as u32 + u32::from(frame.repeated),
             collided,
             noise: missed.len() as u32 - collided,
             queue,
         }
     }
-}
-
-/// The device with that address, if there are so many.
-fn node_of(mac: Mac, count: usize) -> Option<u32> {
-    let [.., high, low] = mac.0;
-    let node = NodeId(u16::from_be_bytes([high, low]).wrapping_sub(1));
-    (node.index() < count && node.mac() == mac).then(|| u32::from(node.0))
 }
 
 /// What stands above the room.
@@ -299,6 +295,9 @@ impl<W: Tap> Stage<'_, W> {
         ether.heard.extend(who.map(|it| NodeId(it as u16)));
         let who = missed.iter().filter(|it| it.station < devices);
         ether.missed.extend(who.map(|it| (NodeId(it.station as u16), Why::of(it.cause))));
+        if frame.repeated && frame.to < devices {
+            ether.missed.push((NodeId(frame.to as u16), Why::Duplicate));
+        }
         let sent = ether.pool.get(Handle::of(frame.tag as u32));
         let content = Content { from: sent.from, to: sent.to, data: &sent.data };
         self.watch.flight(&flight, Some(content));
@@ -315,7 +314,7 @@ impl<W: Tap> Stage<'_, W> {
             data: &sent.data,
             heard: &ether.heard,
             missed: &ether.missed,
-            acknowledged: (!frame.is_group()).then_some(!heard.is_empty()),
+            acknowledged: (!frame.is_group()).then_some(flight.heard > 0),
         };
         self.watch.note(flight.end, &Note::Air(on_air));
     }

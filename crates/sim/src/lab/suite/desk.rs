@@ -5,7 +5,8 @@ use crate::lab::record::Record;
 use crate::lab::run::{Lab, Printed, Tap};
 use crate::lab::scene::Scene;
 use crate::random::{Purpose, Random};
-use crate::talk::NodeId;
+use crate::talk::conversation::read_up_to;
+use crate::talk::{Conversation as _, NodeId};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -143,7 +144,7 @@ impl<'a, W: Tap> Desk<'a, W> {
         let mut missing = nodes.to_vec();
         let mut seen = core::mem::take(&mut self.seen);
         let result = self.until(most, |lab| {
-            missing.retain(|node| !find(lab.lines(*node), &mut seen[node.index()], texts));
+            missing.retain(|node| !read_up_to(lab.lines(*node), &mut seen[node.index()], texts));
             missing.is_empty()
         });
         self.seen = seen;
@@ -189,7 +190,7 @@ impl<'a, W: Tap> Desk<'a, W> {
                 return Err(Failed::Cancelled);
             }
             let slice = SLICE.min(end.since(self.now()));
-            let so = self.lab.run_till(slice, &mut is_so)?;
+            let so = self.lab.run_till_told(slice, &mut is_so)?;
             self.hand_on();
             if so || self.now() >= end {
                 return Ok(so);
@@ -236,12 +237,4 @@ impl<'a, W: Tap> Desk<'a, W> {
         }
         self.record.fact("commands", self.typed);
     }
-}
-
-/// Whether a text stands in lines that were not read yet; then they are read up to it, else all.
-fn find(lines: &[Printed], seen: &mut usize, texts: &[&str]) -> bool {
-    let new = lines.get(*seen..).unwrap_or_default();
-    let found = new.iter().position(|line| texts.iter().any(|text| line.text.contains(text)));
-    *seen = found.map_or(lines.len(), |at| *seen + at + 1);
-    found.is_some()
 }

@@ -4,7 +4,7 @@ use super::Failed;
 use super::desk::{Desk, EVERYBODY, INITIATOR, probes};
 use super::single::{PING_END, flags, pings_most};
 use crate::lab::run::{Lab, Tap};
-use crate::talk::NodeId;
+use crate::talk::{Conversation as _, NodeId};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -39,6 +39,7 @@ use super::record::Record;
 use super::run::{Lab, Stuck, Tap};
 use super::scene::Scene;
 use crate::talk::NodeId;
+use crate::talk::script::List;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
@@ -132,13 +133,7 @@ impl fmt::Display for Failed {
                 write!(f, "{node} showed no prompt to type `{text}` at")
             }
             Self::NotPrinted { nodes, text, most, after, last } => {
-                for (i, node) in nodes.iter().take(5).enumerate() {
-                    write!(f, "{}{node}", if i > 0 { ", " } else { "" })?;
-                }
-                if nodes.len() > 5 {
-                    write!(f, " and {} more", nodes.len() - 5)?;
-                }
-                write!(f, " did not print \"{}\" ", text.join("\" or \""))?;
+                write!(f, "{} did not print \"{}\" ", List(nodes), text.join("\" or \""))?;
                 write!(f, "in {} s after `{after}`; ", most.as_secs())?;
                 if last.is_empty() {
                     f.write_str("there was no line at all")

@@ -4,7 +4,7 @@ use super::Failed;
 use super::desk::{Desk, EVERYBODY, INITIATOR};
 use super::many::{Served, record_job};
 use crate::lab::run::{Lab, Tap};
-use crate::talk::{Image, NodeId};
+use crate::talk::{Conversation as _, Image, NodeId};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -4,6 +4,7 @@ use super::Failed;
 use super::desk::{DEVICE, Desk, EVERYBODY, INITIATOR};
 use super::many::{Served, record_job};
 use crate::lab::run::{Lab, Tap};
+use crate::talk::Conversation as _;
 use alloc::format;
 use alloc::vec::Vec;
 use core::time::Duration;

@@ -14,6 +14,8 @@ mod tracer;
 mod windows;
 mod write;
 
+/// What a frame was.
+pub use espbench_proto::excerpt::Kind as What;
 pub use tracer::Tracer;
 pub use windows::{Limits, Probe, Shown, Window};
 
@@ -22,39 +24,8 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::excerpt::Kind;
 use espbench_proto::time::Instant;
 use occupancy::Usage;
-
-/// What a frame was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum What {
-    /// A frame of a device.
-    Data,
-    /// An acknowledgement.
-    Ack,
-    /// A beacon.
-    Beacon,
-    /// A frame of a background station.
-    Background,
-}
-
-impl What {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 4] = [Self::Data, Self::Ack, Self::Beacon, Self::Background];
-
-    /// Its word in an excerpt.
-    #[must_use]
-    pub const fn kind(self) -> Kind {
-        match self {
-            Self::Data => Kind::Data,
-            Self::Ack => Kind::Ack,
-            Self::Beacon => Kind::Beacon,
-            Self::Background => Kind::Background,
-        }
-    }
-}
 
 /// A frame on the air.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,7 +52,7 @@ pub struct Flight {
     pub sequence: u16,
     /// Attempt, from 1.
     pub attempt: u8,
-    /// Stations for which it was and that read it.
+    /// Stations for which it was and that read it, also one that has it already.
     pub heard: u32,
     /// Stations for which it was and that could not, by cause.
     pub collided: u32,

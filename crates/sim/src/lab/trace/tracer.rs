@@ -76,17 +76,15 @@ impl Tracer {
     }
 }
 
-/// Stations of a scene, as the lab numbers them: devices, then routers, then background.
+/// Stations of a scene, devices with their groups.
 fn names(scene: &Scene) -> Vec<String> {
-    let devices = scene.devices.iter().enumerate().map(|(number, device)| {
-        if device.group.is_empty() {
-            format!("node{number}")
-        } else {
-            format!("node{number} ({})", device.group)
+    let mut names = scene.names();
+    for (name, device) in names.iter_mut().zip(&scene.devices) {
+        if !device.group.is_empty() {
+            *name = format!("{name} ({})", device.group);
         }
-    });
-    let routers = scene.routers.iter().map(|router| router.name.clone());
-    devices.chain(routers).chain(scene.background.iter().map(|it| it.name.clone())).collect()
+    }
+    names
 }
 
 impl Watch for Tracer {

@@ -11,7 +11,7 @@ use espbench_proto::excerpt::{FACT, Frame, Line};
 use espbench_proto::time::Instant;
 
 const fn share_name(share: usize) -> &'static str {
-    if share < COLLIDED { What::ALL[share].kind().name() } else { "collided" }
+    if share < COLLIDED { What::ALL[share].name() } else { "collided" }
 }
 
 impl Trace {
@@ -104,7 +104,7 @@ impl Shown {
         let (it, between) =
             (&self.flight, |from: Instant, to: Instant| to.since(from).as_nanos() as u64);
         Frame {
-            kind: it.what.kind(),
+            kind: it.what,
             from: it.from,
             to: it.to,
             begin: it.begin.as_nanos(),

@@ -32,6 +32,7 @@ impl Room {
             end: self.now + airtime(mode, packet.octets),
             duration_ns,
             tag: packet.tag,
+            repeated: false,
         };
         self.begin(host, frame);
     }
@@ -63,6 +64,7 @@ impl Room {
             end: self.now + airtime(mode, ACK_OCTETS),
             duration_ns: 0,
             tag: 0,
+            repeated: false,
         };
         self.begin(host, ack);
     }
@@ -87,10 +89,8 @@ impl Room {
         if frame.kind == Kind::Ack {
             return;
         }
-        if !frame.is_group() {
-            self.addressee(frame);
-        }
-        self.hand_up(host, frame);
+        let repeated = !frame.is_group() && self.addressee(frame);
+        self.hand_up(host, &OnAir { repeated, ..*frame });
         if frame.is_group() {
             self.finish(host, frame.from, true);
         } else {
@@ -119,17 +119,19 @@ impl Room {
     }
 
     /// The station that a unicast frame is for answers, even what it has got before, and even if
-    /// the medium is busy (10.3.2.9).
-    fn addressee(&mut self, frame: &OnAir) {
-        let Some(heard) = self.scratch.heard.first().copied() else { return };
+    /// the medium is busy (10.3.2.9). Whether it has got it before.
+    fn addressee(&mut self, frame: &OnAir) -> bool {
+        let Some(heard) = self.scratch.heard.first().copied() else { return false };
         let it = &mut self.stations[heard.station as usize];
         let mode = it.settings.basic.response_to(frame.mode);
         let at = self.now + it.settings.timing.sifs_ns;
-        if it.is_duplicate(frame.from, frame.sequence, frame.attempt > 1) {
+        let repeated = it.is_duplicate(frame.from, frame.sequence, frame.attempt > 1);
+        if repeated {
             it.counters.duplicates += 1;
             self.scratch.heard.clear();
         }
         self.events.push(at, What::Ack { station: heard.station, to: frame.from, mode });
+        repeated
     }
 
     fn await_ack(&mut self, frame: &OnAir) {

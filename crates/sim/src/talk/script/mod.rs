@@ -27,6 +27,7 @@ mod parse;
 mod run;
 
 pub use parse::parse;
+pub(crate) use run::List;
 pub use run::{Failed, play};
 
 use super::device::NodeId;

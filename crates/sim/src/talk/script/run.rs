@@ -1,17 +1,17 @@
 //! Carrying a script out.
 
 use super::{PATIENCE, Piece, Script, Statement, Wrong};
-use crate::talk::device::{Device, NodeId};
-use crate::talk::fleet::{Fleet, Stuck};
+use crate::talk::conversation::{Conversation, read_up_to};
+use crate::talk::crew::Stuck;
+use crate::talk::device::NodeId;
 use crate::talk::image::Image;
-use crate::talk::medium::Link;
-use crate::talk::note::Watch;
+use crate::talk::medium::{Link, Medium};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
 use core::time::Duration;
-use espbench_proto::node::esp_now::board::{Board as _, Key};
+use espbench_proto::node::esp_now::board::Board as _;
 
 /// Seed of the images that scripts put into slots: the same length and version are the same image
 /// on every node.
@@ -30,6 +30,11 @@ pub enum Failed {
         line: u32,
         /// At which consoles.
         nodes: Vec<NodeId>,
+    },
+    /// The medium is a room's, which a script cannot change.
+    NotIdeal {
+        /// Line of the script.
+        line: u32,
     },
     /// What was waited for was not printed.
     NotPrinted {
@@ -52,6 +57,11 @@ impl fmt::Display for Failed {
             Self::NoPrompt { line, nodes } => {
                 write!(f, "line {line}: {} showed no prompt for {PATIENCE:?}", List(nodes))
             }
+            Self::NotIdeal { line } => write!(
+                f,
+                "line {line}: in a lab, the room says who hears whom and what is lost; leave out \
+                 `loss` and `link`, or change the lab"
+            ),
             Self::NotPrinted { line, nodes, text, most } => {
                 write!(f, "line {line}: {} did not print \"{text}\" in {most:?}", List(nodes))
             }
@@ -67,7 +77,8 @@ impl From<Stuck> for Failed {
     }
 }
 
-struct List<'a>(&'a [NodeId]);
+/// The first five of them, and how many more.
+pub(crate) struct List<'a>(pub(crate) &'a [NodeId]);
 
 impl fmt::Display for List<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -86,8 +97,8 @@ impl fmt::Display for List<'_> {
 ///
 /// # Errors
 /// Why it did not come to its end.
-pub fn play<D: Device, W: Watch>(fleet: &mut Fleet<D, W>, text: &str) -> Result<(), Failed> {
-    super::parse(text, fleet.count()).map_err(Failed::Wrong)?.run(fleet)
+pub fn play<C: Conversation>(talk: &mut C, text: &str) -> Result<(), Failed> {
+    super::parse(text, talk.count()).map_err(Failed::Wrong)?.run(talk)
 }
 
 impl Script {
@@ -95,52 +106,52 @@ impl Script {
     ///
     /// # Errors
     /// Why it did not come to its end.
-    pub fn run<D: Device, W: Watch>(&self, fleet: &mut Fleet<D, W>) -> Result<(), Failed> {
-        let mut seen = marks(fleet);
+    pub fn run<C: Conversation>(&self, talk: &mut C) -> Result<(), Failed> {
+        let medium =
+            |it: &&(u32, Statement)| matches!(it.1, Statement::Loss(_) | Statement::Link { .. });
+        if let Some((line, _)) = self.statements.iter().find(medium)
+            && talk.ideal_medium().is_none()
+        {
+            return Err(Failed::NotIdeal { line: *line });
+        }
+        let mut seen = marks(talk);
         for (line, statement) in &self.statements {
             match statement {
                 Statement::Wait(_) | Statement::Until { .. } => {}
-                _ => seen = marks(fleet),
+                _ => seen = marks(talk),
             }
             match statement {
-                Statement::Command { nodes, text } => type_in(fleet, *line, nodes, text)?,
-                Statement::Wait(time) => fleet.run_for(*time)?,
+                Statement::Command { nodes, text } => type_in(talk, *line, nodes, text)?,
+                Statement::Wait(time) => talk.run_for(*time)?,
                 Statement::Until { nodes, text, most } => {
-                    let nodes = until(fleet, &mut seen, nodes, text, *most)?;
+                    let nodes = until(talk, &mut seen, nodes, text, *most)?;
                     if !nodes.is_empty() {
                         let text = text.clone();
                         return Err(Failed::NotPrinted { line: *line, nodes, text, most: *most });
                     }
                 }
-                Statement::Reset(nodes) => nodes.iter().for_each(|node| fleet.reset(*node)),
-                Statement::Loss(loss) => fleet.medium.loss = *loss,
-                Statement::Link { from, to, rssi } => {
-                    for (a, b) in from.iter().flat_map(|a| to.iter().map(move |b| (*a, *b))) {
-                        fleet.medium.link(a, b, rssi.map(Link::at));
-                    }
+                Statement::Reset(nodes) => nodes.iter().for_each(|node| talk.reset(*node)),
+                Statement::Loss(_) | Statement::Link { .. } => {
+                    let medium = talk.ideal_medium().ok_or(Failed::NotIdeal { line: *line })?;
+                    change(medium, statement);
                 }
                 Statement::Offer { nodes, url, len, version } => {
                     let image = Image::synthetic(*len, version, IMAGE_SEED);
                     for node in nodes {
-                        fleet.board_mut(*node).offers.insert(url.clone(), image.clone());
+                        talk.board_mut(*node).offers.insert(url.clone(), image.clone());
                     }
                 }
                 Statement::Key(nodes) => {
                     let mut key = [0; 32];
                     if let Some(first) = nodes.first() {
-                        fleet.board_mut(*first).random(&mut key);
+                        talk.board_mut(*first).random(&mut key);
                     }
-                    for node in nodes {
-                        let board = fleet.board_mut(*node);
-                        // A broken board stores nothing, as its device will say.
-                        let _ = board.save(Key::EncryptKey, &key);
-                        let _ = board.save(Key::DecryptKey, &key);
-                    }
+                    talk.install_key(nodes.iter().copied(), &key);
                 }
                 Statement::Image { nodes, slot, len, version } => {
                     let image = Image::synthetic(*len, version, IMAGE_SEED);
                     for node in nodes {
-                        fleet.board_mut(*node).install(*slot, image.clone());
+                        talk.board_mut(*node).install(*slot, image.clone());
                     }
                 }
             }
@@ -149,45 +160,58 @@ impl Script {
     }
 }
 
-/// How many lines each node has printed.
-fn marks<D: Device, W: Watch>(fleet: &Fleet<D, W>) -> Vec<usize> {
-    fleet.nodes().map(|node| fleet.lines(node).len()).collect()
+/// Does what a statement says to the medium.
+fn change(medium: &mut Medium, statement: &Statement) {
+    match statement {
+        Statement::Loss(loss) => medium.loss = *loss,
+        Statement::Link { from, to, rssi } => {
+            for (a, b) in from.iter().flat_map(|a| to.iter().map(move |b| (*a, *b))) {
+                medium.link(a, b, rssi.map(Link::at));
+            }
+        }
+        _ => {}
+    }
 }
 
-fn type_in<D: Device, W: Watch>(
-    fleet: &mut Fleet<D, W>,
+/// How many lines each node has printed.
+fn marks<C: Conversation>(talk: &C) -> Vec<usize> {
+    talk.nodes().map(|node| talk.lines(node).len()).collect()
+}
+
+fn type_in<C: Conversation>(
+    talk: &mut C,
     line: u32,
     nodes: &[NodeId],
     text: &[Piece],
 ) -> Result<(), Failed> {
     for node in nodes {
-        let command = spell(fleet, *node, text);
-        fleet.command(*node, &command);
+        let command = spell(talk, *node, text);
+        talk.command(*node, &command);
     }
-    let typed = |fleet: &Fleet<D, W>, node: &NodeId| fleet.pending(*node) == 0;
-    if fleet.run_till(PATIENCE, |fleet| nodes.iter().all(|node| typed(fleet, node)))? {
+    let typed = |talk: &C, node: &NodeId| talk.pending(*node) == 0;
+    if talk.run_till(PATIENCE, |talk| nodes.iter().all(|node| typed(talk, node)))? {
         return Ok(());
     }
-    let nodes = nodes.iter().copied().filter(|node| !typed(fleet, node)).collect();
+    let nodes = nodes.iter().copied().filter(|node| !typed(talk, node)).collect();
     Err(Failed::NoPrompt { line, nodes })
 }
 
 /// The command as it is typed at that node.
-fn spell<D: Device, W: Watch>(fleet: &Fleet<D, W>, node: NodeId, text: &[Piece]) -> String {
+fn spell<C: Conversation>(talk: &C, node: NodeId, text: &[Piece]) -> String {
     let addresses = |nodes: &mut dyn Iterator<Item = NodeId>| {
         nodes.map(|node| format!("{}", node.mac())).collect::<Vec<_>>().join(",")
     };
     let piece = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),
         Piece::Addresses(nodes) => addresses(&mut nodes.iter().copied()),
-        Piece::Others => addresses(&mut fleet.nodes().filter(|other| *other != node)),
+        Piece::Others => addresses(&mut talk.nodes().filter(|other| *other != node)),
     };
     text.iter().map(piece).collect()
 }
 
 /// Waits until each has printed the text; gives those that have not.
-fn until<D: Device, W: Watch>(
-    fleet: &mut Fleet<D, W>,
+fn until<C: Conversation>(
+    talk: &mut C,
     seen: &mut [usize],
     nodes: &[NodeId],
     text: &str,
@@ -195,32 +219,12 @@ fn until<D: Device, W: Watch>(
 ) -> Result<Vec<NodeId>, Stuck> {
     let mut missing = nodes.to_vec();
     let mut printed = None;
-    fleet.run_till(most, |fleet| {
+    talk.run_till(most, |talk| {
         // Lines are few beside frames.
-        if printed.replace(fleet.crew.printed) != Some(fleet.crew.printed) {
-            missing.retain(|node| !find(fleet, seen, *node, text));
+        if printed.replace(talk.crew().printed) != Some(talk.crew().printed) {
+            missing.retain(|node| !read_up_to(talk.lines(*node), &mut seen[node.index()], &[text]));
         }
         missing.is_empty()
     })?;
     Ok(missing)
-}
-
-/// Whether a node has printed the text since what was seen of it.
-fn find<D: Device, W: Watch>(
-    fleet: &Fleet<D, W>,
-    seen: &mut [usize],
-    node: NodeId,
-    text: &str,
-) -> bool {
-    let Some(seen) = seen.get_mut(node.index()) else { return false };
-    let lines = fleet.lines(node);
-    let new = lines.get(*seen..).unwrap_or_default();
-    match new.iter().position(|line| line.text.contains(text)) {
-        Some(at) => *seen += at + 1,
-        None => {
-            *seen = lines.len();
-            return false;
-        }
-    }
-    true
 }

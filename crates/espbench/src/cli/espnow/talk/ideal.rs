@@ -1,0 +1,175 @@
+//! A conversation on an ideal medium, with faults on request.
+
+use super::Args;
+use espbench_measure::units::{self, Dimension};
+use espbench_proto::node::esp_now::security::Policy;
+use espbench_proto::node::esp_now::task::{Encrypt, Settings};
+use espbench_proto::node::esp_now::tick::Tick;
+use espbench_proto::time::Instant;
+use espbench_proto::wire::component::{Compat, Idf, Release};
+use espbench_sim::random::Chance;
+use espbench_sim::talk::node::{self, Node};
+use espbench_sim::talk::note::Watch;
+use espbench_sim::talk::{Conversation as _, Device, Fleet, Medium, Setup};
+use std::time::Duration;
+
+/// The medium.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "The medium")]
+pub(super) struct MediumArgs {
+    /// Frames lost on their way to a receiver, such as 5%
+    #[arg(long, conflicts_with = "lab", default_value = "0%", value_parser = chance, value_name = "PERCENT")]
+    loss: Chance,
+    /// From the end of a frame until its receiver has it
+    #[arg(long, conflicts_with = "lab", default_value = "0s", value_parser = units::duration, value_name = "TIME")]
+    delay: Duration,
+    /// Further delay, uniform from zero to this
+    #[arg(long, conflicts_with = "lab", default_value = "0s", value_parser = units::duration, value_name = "TIME")]
+    jitter: Duration,
+    /// Frames that a receiver has twice
+    #[arg(long, conflicts_with = "lab", default_value = "0%", value_parser = chance, value_name = "PERCENT")]
+    duplicate: Chance,
+    /// Frames that are held back for up to 5 ms, so that later ones come first
+    #[arg(long, conflicts_with = "lab", default_value = "0%", value_parser = chance, value_name = "PERCENT")]
+    reorder: Chance,
+    /// How often the MAC tries a unicast frame again
+    #[arg(long, conflicts_with = "lab", default_value_t = espbench_sim::talk::medium::MAC_RETRIES, value_name = "RETRIES")]
+    mac_retries: u8,
+}
+
+/// How the devices' firmware is built.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "The devices")]
+pub(super) struct BuildArgs {
+    /// FreeRTOS tick rate: 1000 in Espressif's `solution` example, 100 where nothing is set
+    #[arg(long, conflicts_with = "lab", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1000),
+        value_name = "HERTZ")]
+    tick: u32,
+    /// Release of the esp-now component: 1.0, 2.0, 2.3, 2.4, 2.5.2, 2.5.3 or head
+    #[arg(long, conflicts_with = "lab", default_value = "2.5.3", value_parser = release)]
+    release: Release,
+    /// Release of ESP-IDF under it: 4.4, 5.0, 5.0.8, 5.1, 5.4 or 5.4.2
+    #[arg(long, conflicts_with = "lab", default_value = "5.1", value_parser = idf)]
+    idf: Idf,
+    /// All services encrypt what they send, as with CONFIG_ESPNOW_ALL_SECURITY; see `key` below
+    #[arg(long, conflicts_with = "lab", conflicts_with = "lab")]
+    encrypt: bool,
+    /// Refuse what the component takes though it is not safe: plain frames of services, recorded
+    /// messages, resets by anybody
+    #[arg(long, conflicts_with = "lab", conflicts_with = "lab")]
+    strict: bool,
+}
+
+fn chance(text: &str) -> Result<Chance, String> {
+    let share = units::parse(text, Dimension::Proportion)?;
+    if share <= 1.0 {
+        Ok(Chance::of(share))
+    } else {
+        Err(format!("`{text}` is more than 100 %: use 0% to 100%"))
+    }
+}
+
+fn release(text: &str) -> Result<Release, String> {
+    Ok(match text {
+        "1.0" => Release::V1_0,
+        "2.0" | "2.1" | "2.2" => Release::V2_0,
+        "2.3" => Release::V2_3,
+        "2.4" | "2.5.0" | "2.5.1" => Release::V2_4,
+        "2.5.2" => Release::V2_5_2,
+        "2.5.3" => Release::V2_5_3,
+        "head" => Release::Head,
+        _ => return Err("use 1.0, 2.0, 2.3, 2.4, 2.5.2, 2.5.3 or head".into()),
+    })
+}
+
+fn idf(text: &str) -> Result<Idf, String> {
+    Ok(match text {
+        "4.4" => Idf::V4_4,
+        "5.0" => Idf::V5_0,
+        "5.0.8" => Idf::V5_0_8,
+        "5.1" | "5.2" | "5.3" => Idf::V5_1,
+        "5.4" | "5.4.1" => Idf::V5_4,
+        "5.4.2" | "5.5" | "6.0" => Idf::V5_4_2,
+        _ => return Err("use 4.4, 5.0, 5.0.8, 5.1, 5.4 or 5.4.2".into()),
+    })
+}
+
+/// The devices.
+pub(super) fn fleet<W: Watch>(args: &Args, nodes: u16, watch: W) -> Fleet<Box<Node>, W> {
+    let build = &args.build;
+    let settings = Settings {
+        compat: Compat { release: build.release, idf: build.idf, ..Compat::default() },
+        tick: Tick::from_hz(build.tick),
+        encrypt: encrypt(build.encrypt),
+        policy: if build.strict { Policy::STRICT } else { Policy::COMPATIBLE },
+        ..Settings::default()
+    };
+    let mut fleet = node::fleet(setup(args), watch, settings);
+    fleet.add_many(usize::from(nodes));
+    fleet
+}
+
+/// Every device can encrypt and be handed a key; whether services do is another matter.
+const fn encrypt(services: bool) -> Encrypt {
+    Encrypt {
+        enabled: true,
+        control: services,
+        debug: services,
+        ota: services,
+        prov: services,
+        time: services,
+    }
+}
+
+fn setup(args: &Args) -> Setup {
+    let MediumArgs { loss, delay, jitter, duplicate, reorder, mac_retries } = args.medium;
+    Setup {
+        seed: args.seed,
+        medium: Medium {
+            loss,
+            delay,
+            jitter,
+            duplicate,
+            reorder,
+            mac_retries,
+            ..Medium::default()
+        },
+        // Within ten of the slowest ticks: no two devices have the same phase.
+        stagger: Duration::from_millis(100),
+        keep_samples: false,
+        ..Setup::default()
+    }
+}
+
+/// What was on the air, in one line.
+pub(super) fn summary<D: Device, W: Watch>(fleet: &Fleet<D, W>) -> String {
+    let sum = |of: fn(&espbench_sim::talk::fleet::Counters) -> u64| -> u64 {
+        fleet.nodes().map(|node| of(&fleet.counters(node))).sum()
+    };
+    format!(
+        "{} nodes, {:.3} s: {} frames sent in {} attempts, {} received, {} lost, {} refused by \
+         the driver, {} given up by the MAC",
+        fleet.count(),
+        fleet.now().since(Instant::ZERO).as_secs_f64(),
+        sum(|c| c.sent),
+        sum(|c| c.attempts),
+        sum(|c| c.received),
+        sum(|c| c.lost),
+        sum(|c| c.refused),
+        sum(|c| c.failed),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_percentages() {
+        assert_eq!(chance("5%"), Ok(Chance::percent(5)));
+        assert_eq!(chance("100 %"), Ok(Chance::ALWAYS));
+        for wrong in ["5", "101%", "-1%", "x"] {
+            assert!(chance(wrong).is_err(), "{wrong}");
+        }
+    }
+}

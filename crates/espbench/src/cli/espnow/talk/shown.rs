@@ -1,0 +1,76 @@
+//! The conversation as it goes: on stdout, and consoles in files.
+
+use super::super::console::Consoles;
+use super::Args;
+use anyhow::Context as _;
+use espbench_proto::time::Instant;
+use espbench_sim::lab::run::Tap;
+use espbench_sim::talk::note::{Note, Watch};
+use espbench_sim::talk::transcript::{Entry, Show};
+use std::io::{self, BufWriter, StdoutLock, Write};
+
+/// What is shown.
+pub(super) struct Shown {
+    printer: Printer<StdoutLock<'static>>,
+    consoles: Consoles,
+}
+
+impl Shown {
+    /// Of a conversation of so many devices.
+    pub(super) fn new(args: &Args, nodes: usize) -> anyhow::Result<Self> {
+        let consoles = Consoles::create(&args.console, nodes)?;
+        Ok(Self { printer: Printer::new(args, io::stdout().lock()), consoles })
+    }
+
+    /// Writes all of it to its end.
+    pub(super) fn finish(self) -> anyhow::Result<()> {
+        self.printer.finish().context("cannot write to stdout")?;
+        self.consoles.finish()
+    }
+}
+
+impl Watch for Shown {
+    fn note(&mut self, at: Instant, note: &Note<'_>) {
+        self.printer.note(at, note);
+        self.consoles.note(at, note);
+    }
+}
+
+impl Tap for Shown {
+    fn wants_frames(&self) -> bool {
+        self.printer.show.frames
+    }
+}
+
+/// Prints the conversation as it goes.
+struct Printer<W: Write> {
+    out: BufWriter<W>,
+    show: Show,
+    failed: Option<io::Error>,
+}
+
+impl<W: Write> Printer<W> {
+    fn new(args: &Args, out: W) -> Self {
+        let show = Show { frames: args.frames, samples: args.samples, ..Show::TALK };
+        let show = Show { channels: args.frames, ..show };
+        Self { out: BufWriter::new(out), show, failed: None }
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        match self.failed.take() {
+            Some(error) => Err(error),
+            None => self.out.flush(),
+        }
+    }
+}
+
+impl<W: Write> Watch for Printer<W> {
+    fn note(&mut self, at: Instant, note: &Note<'_>) {
+        if self.failed.is_some() {
+            return;
+        }
+        if let Some(entry) = Entry::of(at, note, self.show) {
+            self.failed = writeln!(self.out, "{entry}").err();
+        }
+    }
+}
