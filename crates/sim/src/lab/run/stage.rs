@@ -297,6 +297,12 @@ impl<W: Tap> Stage<'_, W> {
             return;
         }
         let ether = &mut *self.ether;
+        let sent = ether.pool.get(Handle::of(frame.tag as u32));
+        let content = Content { from: sent.from, to: sent.to, data: &sent.data };
+        self.watch.flight(&flight, Some(content));
+        if !self.watch.wants_notes() {
+            return;
+        }
         let devices = ether.drivers.len() as u32;
         ether.heard.clear();
         ether.missed.clear();
@@ -304,9 +310,6 @@ impl<W: Tap> Stage<'_, W> {
         ether.heard.extend(who.map(|it| NodeId(it as u16)));
         let who = missed.iter().filter(|it| it.station < devices);
         ether.missed.extend(who.map(|it| (NodeId(it.station as u16), Why::of(it.cause))));
-        let sent = ether.pool.get(Handle::of(frame.tag as u32));
-        let content = Content { from: sent.from, to: sent.to, data: &sent.data };
-        self.watch.flight(&flight, Some(content));
         let on_air = note::OnAir {
             number: sent.number,
             attempt: frame.attempt,
