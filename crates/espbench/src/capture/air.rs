@@ -294,6 +294,10 @@ impl<W: Write> Watch for Air<W> {
 }
 
 impl<W: Write> Tap for Air<W> {
+    fn wants_notes(&self) -> bool {
+        false
+    }
+
     fn flight(&mut self, flight: &Flight, content: Option<Content<'_>>) {
         if let Some(content) = &content
             && let Some(station) = self.stations[..self.devices].get_mut(flight.from as usize)

@@ -5,7 +5,6 @@ use crate::air::Receiver;
 use crate::mac::source::{Poisson, Saturated};
 use crate::mac::{Done, GROUP, Heard, Host, Kind, Missed, OnAir, Packet, Room, Settings};
 use crate::radio::{Capture, ErrorTable, Reader, receiver};
-use alloc::sync::Arc;
 use espbench_proto::time::Instant;
 
 /// What happened in a room.
@@ -62,7 +61,7 @@ impl Counts {
 
 /// A receiver as ns-3 has it: noise of 7 dB, preambles from -82 dBm, energy from -62 dBm.
 fn receiver_of_ns3(capture: bool) -> Receiver {
-    let errors = Arc::new(ErrorTable::new());
+    let errors = ErrorTable::shared();
     let reader = Reader::new(errors, receiver::Receiver::ideal(7.0)).with_floor(-82.0);
     let capture = if capture { Capture::EARLY } else { Capture::default() };
     Receiver::new(reader, -62.0, capture)

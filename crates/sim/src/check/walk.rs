@@ -43,11 +43,14 @@ struct Sender {
     attempt: usize,
     /// From the end of the last busy period to its first slot.
     wait: f64,
+    /// And to its last: when it sends.
+    due: f64,
 }
 
 impl Sender {
-    fn due(&self) -> f64 {
-        self.wait + f64::from(self.counter) * SLOT
+    fn set(&mut self, counter: u32, wait: f64) {
+        (self.counter, self.wait) = (counter, wait);
+        self.due = wait + f64::from(counter) * SLOT;
     }
 }
 
@@ -66,29 +69,31 @@ pub fn with(rules: Rules, stations: usize, octets: u32, unicast: bool, frames: u
         let window = ((rules.cw_min + 1) << attempt).min(CW_MAX + 1);
         (random.bits() >> 32) as u32 % window
     };
-    let sender = |_| Sender { counter: draw(0), attempt: 0, wait: DIFS };
+    let sender = |_| {
+        let mut it = Sender { counter: 0, attempt: 0, wait: 0.0, due: 0.0 };
+        it.set(draw(0), DIFS);
+        it
+    };
     let mut senders: Vec<Sender> = (0..stations).map(sender).collect();
     let air = PLCP + f64::from(octets) * 8.0;
     let (mut time, mut good, mut sent, mut collided) = (0.0, 0_u64, 0_u64, 0_u64);
     while sent < frames {
-        let due = senders.iter().map(Sender::due).fold(f64::INFINITY, f64::min);
-        let now = senders.iter().filter(|it| it.due() == due).count() as u64;
+        let due = senders.iter().map(|it| it.due).fold(f64::INFINITY, f64::min);
+        let now = senders.iter().filter(|it| it.due == due).count() as u64;
         let alone = now == 1;
         sent += now;
         good += u64::from(alone);
         collided += if alone { 0 } else { now };
         time += due + air + if alone && unicast { SIFS + ACK } else { 0.0 };
         for it in &mut senders {
-            if it.due() > due {
+            if it.due > due {
                 let gone = ((due - it.wait) / SLOT).max(0.0);
-                it.counter -= gone as u32;
-                it.wait = DIFS;
+                it.set(it.counter - gone as u32, DIFS);
                 continue;
             }
             let again = unicast && !alone && it.attempt + 1 < ATTEMPTS;
             it.attempt = if again { it.attempt + 1 } else { 0 };
-            it.counter = draw(it.attempt);
-            it.wait = if unicast && !alone { rules.resume } else { DIFS };
+            it.set(draw(it.attempt), if unicast && !alone { rules.resume } else { DIFS });
         }
     }
     let rate = |count: u64| count as f64 / time * 1e6;

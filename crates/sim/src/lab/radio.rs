@@ -90,7 +90,7 @@ impl Scene {
             });
             settings.push(self.settings(number, stand, kind as u8));
         }
-        let errors = Arc::new(ErrorTable::new());
+        let errors = ErrorTable::shared();
         let adjacent = Adjacent::new(&Overlap::new());
         Radio {
             links,

@@ -4,7 +4,6 @@ use super::radio::{Stand, arriving};
 use super::scene::Scene;
 use crate::radio::{Channel, Chip, ErrorTable, Mode, Overlap, Reader, receiver};
 use alloc::string::String;
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -93,7 +92,7 @@ impl<'s> Ways<'s> {
     fn new(scene: &'s Scene, seed: u64) -> Self {
         let mut stands = scene.stands();
         stands.truncate(MOST_STATIONS);
-        let errors = Arc::new(ErrorTable::new());
+        let errors = ErrorTable::shared();
         let mut chips: Vec<Chip> = Vec::new();
         for stand in &stands {
             if !chips.contains(&stand.chip) {

@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn frames_at_the_sensitivity_of_the_chip_are_lost_as_its_datasheet_says() {
-        let errors = Arc::new(ErrorTable::new());
+        let errors = ErrorTable::shared();
         for chip in Chip::ALL {
             let reader = Reader::new(errors.clone(), Receiver::of(chip));
             for mode in Mode::ALL {
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn one_mbit_is_found_below_the_noise() {
-        let reader = Reader::new(Arc::new(ErrorTable::new()), Receiver::of(Chip::Esp32));
+        let reader = Reader::new(ErrorTable::shared(), Receiver::of(Chip::Esp32));
         let mode = Mode::ESP_NOW;
         let noise = decibels(reader.receiver().noise_mw(mode));
         let found = reader.found_dbm(mode);
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn only_what_is_hit_is_spoiled() {
-        let reader = Reader::new(Arc::new(ErrorTable::new()), Receiver::ideal(7.0));
+        let reader = Reader::new(ErrorTable::shared(), Receiver::ideal(7.0));
         let lost = |mode, from, to| reader.survival(mode, 293, 1e-3, (from, to)) < 1e-3;
         // Long preamble: 144 us, header up to 192 us, data up to 2536 us.
         let one = Mode::Hr(Hr::M1);
@@ -169,7 +169,7 @@ mod tests {
         #[test]
         fn stretches_multiply(at in 0..47_usize, octets in 1..1500_u32, cut in 0..3_000_000_u64, db in -5.0..30.0_f64) {
             let reader = READER
-                .get_or_init(|| Reader::new(Arc::new(ErrorTable::new()), Receiver::ideal(7.0)));
+                .get_or_init(|| Reader::new(ErrorTable::shared(), Receiver::ideal(7.0)));
             let mode = Mode::ALL[at];
             let part = |db, from, to| reader.survival(mode, octets, factor(db), (from, to));
             let whole = part(db, 0, u64::MAX);

@@ -26,6 +26,12 @@ pub trait Tap: Watch {
         true
     }
 
+    /// Whether [`Note::Air`](crate::talk::note::Note::Air) is wanted, where frames are: it has a list
+    /// of all hearers.
+    fn wants_notes(&self) -> bool {
+        true
+    }
+
     /// A frame of any kind has ended: in the order of their ends. `content` is there for frames of
     /// devices; beacons, acknowledgements and other people's frames have none.
     fn flight(&mut self, flight: &Flight, content: Option<Content<'_>>) {
@@ -53,6 +59,10 @@ impl<T: Tap + ?Sized> Tap for &mut T {
         (**self).wants_frames()
     }
 
+    fn wants_notes(&self) -> bool {
+        (**self).wants_notes()
+    }
+
     fn flight(&mut self, flight: &Flight, content: Option<Content<'_>>) {
         (**self).flight(flight, content);
     }
@@ -65,6 +75,10 @@ impl<T: Tap + ?Sized> Tap for &mut T {
 impl<T: Tap> Tap for Option<T> {
     fn wants_frames(&self) -> bool {
         self.as_ref().is_some_and(T::wants_frames)
+    }
+
+    fn wants_notes(&self) -> bool {
+        self.as_ref().is_some_and(T::wants_notes)
     }
 
     fn flight(&mut self, flight: &Flight, content: Option<Content<'_>>) {
@@ -83,6 +97,10 @@ impl<T: Tap> Tap for Option<T> {
 impl<A: Tap, B: Tap> Tap for (A, B) {
     fn wants_frames(&self) -> bool {
         self.0.wants_frames() || self.1.wants_frames()
+    }
+
+    fn wants_notes(&self) -> bool {
+        self.0.wants_notes() || self.1.wants_notes()
     }
 
     fn flight(&mut self, flight: &Flight, content: Option<Content<'_>>) {

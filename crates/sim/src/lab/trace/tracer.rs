@@ -112,6 +112,10 @@ impl Watch for Tracer {
 }
 
 impl Tap for Tracer {
+    fn wants_notes(&self) -> bool {
+        false
+    }
+
     fn flight(&mut self, flight: &Flight, _: Option<Content<'_>>) {
         if flight.begin < self.begin {
             return;

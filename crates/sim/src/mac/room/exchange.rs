@@ -1,4 +1,4 @@
-//! Attempts, answers and time-outs (10.3.2.9, 10.3.2.11, 10.3.4.4).
+//! Attempts, answers and time-outs (10.3.2.11, 10.3.4.4).
 
 use super::Room;
 use super::events::What;
@@ -119,7 +119,7 @@ impl Room {
     }
 
     /// The station that a unicast frame is for answers, even what it has got before, and even if
-    /// the medium is busy (10.3.2.9). Whether it has got it before.
+    /// the medium is busy (10.3.2.11). Whether it has got it before.
     fn addressee(&mut self, frame: &OnAir) -> bool {
         let Some(heard) = self.scratch.heard.first().copied() else { return false };
         let it = &mut self.stations[heard.station as usize];

@@ -1,7 +1,9 @@
 //! The hazards of all curves, ready for a medium that asks millions of times.
 
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
+use once_cell::race::OnceBox;
 
 use super::Curve;
 use crate::radio::power::{exp2, factor};
@@ -40,6 +42,13 @@ impl Default for ErrorTable {
 }
 
 impl ErrorTable {
+    /// The one of this process: every receiver in every room reads the same curves.
+    #[must_use]
+    pub fn shared() -> Arc<Self> {
+        static TABLE: OnceBox<Arc<ErrorTable>> = OnceBox::new();
+        TABLE.get_or_init(|| Box::new(Arc::new(Self::new()))).clone()
+    }
+
     /// Computes all of it.
     #[must_use]
     pub fn new() -> Self {
