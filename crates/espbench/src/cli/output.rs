@@ -5,10 +5,10 @@ use crate::published;
 use crate::render;
 use crate::store::Store;
 use anyhow::Context as _;
-use espbench_measure::report::{Builder, Report};
+use espbench_measure::report::{Builder, Floor, Report};
+use espbench_measure::run::Recorded;
 use espbench_proto::workload::Workload;
-use espbench_sim::floor;
-use espbench_sim::radio::{Hr, Mode};
+use espbench_sim::floor::{self, Means};
 use std::io::Write as _;
 use std::path::Path;
 
@@ -29,12 +29,14 @@ pub fn report(store: &Store, name: &str) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// What the tests of the ESP-NOW report would take with no waste, at ESP-NOW's usual 1 Mbit/s.
-fn floors(workload: &Workload) -> Vec<(&'static str, f64)> {
-    match workload {
-        Workload::EspNow(work) => floor::of(work, Mode::Hr(Hr::M1), floor::of_report(work)),
-        _ => Vec::new(),
-    }
+/// What the tests of the ESP-NOW report would take with no waste: ours with what the cell's facts say
+/// that it was done with, the published with what the report was made with.
+#[must_use]
+pub fn floors(recorded: &Recorded) -> Vec<Floor> {
+    let Workload::EspNow(work) = recorded.workload else { return Vec::new() };
+    let means = Means::told(|name| recorded.facts.get(name).map(String::as_str));
+    let pairs = floor::of(&work, means).into_iter().zip(floor::of(&work, Means::REPORT));
+    pairs.map(|((metric, ours), (_, published))| Floor { metric, ours, published }).collect()
 }
 
 /// Checks the files' names before anything is measured.

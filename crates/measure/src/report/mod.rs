@@ -6,7 +6,7 @@ mod losses;
 mod pool;
 mod sections;
 
-pub use build::{Builder, Floors, report};
+pub use build::{Builder, Floor, Floors, report};
 pub(crate) use build::{known, with_published};
 pub use sections::Section;
 

@@ -31,6 +31,9 @@ pub(super) const FIGURES: &[Spec] = &[
     ("loss", "loss", Show::Value),
 ];
 
+/// How many times nothing something is.
+pub(super) const INFINITE: &str = "∞";
+
 /// Marks a published value that a constant was fitted to.
 const FITTED: &str = " †";
 
@@ -111,12 +114,18 @@ impl Pair<'_> {
         digits::interval(self.ours.ci_low, self.ours.ci_high)
     }
 
+    /// That of the published figure where it is another: devices here may send at another rate.
+    fn other_floor(&self) -> Option<String> {
+        let floor = self.theirs?.floor?;
+        (self.ours.floor != Some(floor)).then(|| digits::plain(floor))
+    }
+
     fn ours_of_floor(&self) -> Option<String> {
-        times(self.ours, self.ours.floor?)
+        times(self.ours)
     }
 
     fn theirs_of_floor(&self) -> Option<String> {
-        times(self.theirs?, self.ours.floor?)
+        times(self.theirs?)
     }
 }
 
@@ -127,12 +136,13 @@ type Line = (String, fn(&Pair<'_>) -> Option<String>);
 fn figure(origin: Origin, name: &str, pairs: &[Option<Pair<'_>>]) -> Vec<Vec<Option<String>>> {
     let unit = pairs.iter().flatten().next().map_or("", |p| unit_sign(&p.ours.unit));
     let (origin, published) = (origin.name(), Origin::Published.name());
-    let lines: [Line; 7] = [
+    let lines: [Line; 8] = [
         (format!("{name}, {origin} ({unit})"), |p| p.found()),
         (format!("{name}, 95 % interval ({unit})"), |p| p.interval()),
         (format!("{name}, {published} ({unit})"), |p| p.published()),
         (format!("{name}, {origin} / {published}"), |p| p.ratio()),
         (format!("{name}, floor ({unit})"), |p| p.ours.floor.map(digits::plain)),
+        (format!("{name}, floor of the {published} ({unit})"), |p| p.other_floor()),
         (format!("{name}, {origin}: times the floor"), |p| p.ours_of_floor()),
         (format!("{name}, {published}: times the floor"), |p| p.theirs_of_floor()),
     ];
@@ -149,17 +159,22 @@ fn quotient(a: f64, b: f64) -> Option<String> {
     (b != 0.0).then(|| format!("{:.2}", a / b))
 }
 
-/// How many times worse than the floor: of a rate, the floor over it.
-pub(super) fn factor(cell: &Cell, floor: f64) -> Option<f64> {
-    let value = cell.value?;
+/// How many times worse than its floor: of a rate, the floor over it. Infinitely, where the work
+/// needs no frame at all.
+pub(super) fn factor(cell: &Cell) -> Option<f64> {
+    let (value, floor) = (cell.value?, cell.floor?);
     let (a, b) = match metric::better(&cell.id.metric, &cell.unit) {
         Better::Higher => (floor, value),
         Better::Lower | Better::Neither => (value, floor),
     };
-    (b > 0.0).then(|| a / b)
+    (a > 0.0).then(|| a / b)
 }
 
-fn times(cell: &Cell, floor: f64) -> Option<String> {
-    let decimals = |factor: f64| if factor < 100.0 { 2 } else { 0 };
-    factor(cell, floor).map(|factor| format!("{factor:.*}", decimals(factor)))
+fn times(cell: &Cell) -> Option<String> {
+    let text = |factor: f64| match factor {
+        f64::INFINITY => INFINITE.into(),
+        100.0.. => format!("{factor:.0}"),
+        _ => format!("{factor:.2}"),
+    };
+    factor(cell).map(text)
 }

@@ -1,6 +1,6 @@
 //! What of the figures is physics: one line for each table of the document.
 
-use super::document::factor;
+use super::document::{INFINITE, factor};
 use super::group::{Group, groups};
 use super::{KIND, published};
 use crate::cell::{Cell, Origin};
@@ -10,6 +10,7 @@ use crate::table::{Column, Table, unit_sign};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_proto::workload::PHY_MODE;
 
 /// The figure that stands for a test.
 const LEADING: [&str; 7] = [
@@ -33,6 +34,7 @@ pub(crate) fn floors(material: &Material<'_>) -> Option<Table> {
         columns: alloc::vec![
             Column::words("test"),
             Column::words("figure"),
+            Column::words("PHY rate"),
             Column::setting("floor", ""),
             Column::result("times the floor", "", Origin::Published),
             Column::result("times the floor", "", material.origin),
@@ -42,7 +44,8 @@ pub(crate) fn floors(material: &Material<'_>) -> Option<Table> {
             "The floor is the air time, at the same PHY rate, of the frames that the work cannot do \
              without: no copies, retries, back-off or processor. Of a throughput it is what cannot be \
              exceeded, and times the floor is how far below it a figure is. Ranges are over payloads, \
-             devices or distances. Encryption needs no frame: all of it is the processor."
+             devices or distances. Encryption needs no frame: all of it is the processor. Published \
+             figures are held against the floor at the document's own rate."
                 .into()
         ],
     })
@@ -61,23 +64,38 @@ fn row(material: &Material<'_>, group: &Group<'_>) -> Option<Vec<Option<String>>
         return None;
     }
     let unit = cells.first().map_or("", |c| unit_sign(&c.unit));
-    let ours: Vec<f64> = cells.iter().filter_map(|c| factor(c, c.floor?)).collect();
-    let theirs: Vec<f64> =
-        cells.iter().filter_map(|c| factor(published(material, c)?, c.floor?)).collect();
+    let ours: Vec<f64> = cells.iter().filter_map(|c| factor(c)).collect();
+    let theirs: Vec<f64> = cells.iter().filter_map(|c| factor(published(material, c)?)).collect();
     Some(alloc::vec![
         Some(group.title()),
         Some(metric.into()),
+        modes(group),
         range(&floors).map(|floor| format!("{floor} {unit}")),
         range(&theirs),
         range(&ours),
     ])
 }
 
+/// In which modes its devices sent.
+fn modes(group: &Group<'_>) -> Option<String> {
+    let mut modes: Vec<&str> = Vec::new();
+    for mode in group.digests.iter().filter_map(|d| d.facts.get(PHY_MODE)) {
+        if !modes.contains(&mode.as_str()) {
+            modes.push(mode);
+        }
+    }
+    (!modes.is_empty()).then(|| modes.join("; "))
+}
+
 /// The smallest and the largest.
 fn range(values: &[f64]) -> Option<String> {
     let low = values.iter().copied().reduce(f64::min)?;
     let high = values.iter().copied().reduce(f64::max)?;
-    let text = |v: f64| if v >= 100.0 { format!("{v:.0}") } else { digits::plain(v) };
+    let text = |v: f64| match v {
+        f64::INFINITY => INFINITE.into(),
+        100.0.. => format!("{v:.0}"),
+        _ => digits::plain(v),
+    };
     Some(if text(low) == text(high) {
         text(low)
     } else {

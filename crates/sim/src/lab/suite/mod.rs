@@ -38,6 +38,7 @@ use super::file::{Library, Wrong};
 use super::record::Record;
 use super::run::{Lab, Stuck, Tap};
 use super::scene::Scene;
+use crate::floor::Means;
 use crate::talk::NodeId;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -76,6 +77,7 @@ pub fn run_in<W: Tap>(
     let mut lab = Lab::new(scene, seed, watch);
     record.fact("lab", scene.name.clone());
     record.fact("seed", alloc::format!("{seed}"));
+    Means::note(scene, record);
     let mut desk = Desk::new(&mut lab, scene, seed, record);
     let settled = desk.settle();
     let result = settled.and_then(|()| match work.test {
