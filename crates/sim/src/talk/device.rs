@@ -74,6 +74,14 @@ impl NodeId {
         let [high, low] = self.0.wrapping_add(1).to_be_bytes();
         Mac([0x24, 0x0A, 0xC4, 0, high, low])
     }
+
+    /// The node of that address; `None` for an address that is no node's.
+    #[must_use]
+    pub fn of(mac: Mac) -> Option<Self> {
+        let [.., high, low] = mac.0;
+        let node = Self(u16::from_be_bytes([high, low]).wrapping_sub(1));
+        (node.mac() == mac).then_some(node)
+    }
 }
 
 impl fmt::Display for NodeId {
