@@ -238,7 +238,7 @@ fn every_other_drawing_has_the_same_and_says_where_numbers_come_from() {
     for drawing in [&html, &markdown] {
         for words in [
             "All results are simulated",
-            "What is physics, and what is not",
+            "The tests beside the document; what is physics, and what is not",
             "published: times the floor",
             "† The simulator was fitted to this value: seal.per",
             "2 of them fitted",

@@ -85,7 +85,10 @@ pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
         return None;
     }
     let other_procedure = count(found.iter().filter(|(_, plain)| !plain));
-    let mut rows: Vec<Row> = found.into_iter().map(|(row, _)| row).collect();
+    let missing = count(document.iter()) - count(found.iter());
+    // How many packets there are in a test of another length says nothing.
+    let fair = |(row, plain): (Row, bool)| (plain || row.unit != "packets").then_some(row);
+    let mut rows: Vec<Row> = found.into_iter().filter_map(fair).collect();
     rows.sort_by(|a, b| {
         let key = |r: &Row| (r.fitted.is_some(), -r.distance());
         let ((f, d), (g, e)) = (key(a), key(b));
@@ -95,7 +98,7 @@ pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
     Some(Truth {
         groups: Kind::ALL.map(of).into_iter().filter(|g| g.cells > 0).collect(),
         fitted: Group::of(Kind::Middle, rows.iter().filter(|r| r.fitted.is_some())),
-        missing: count(document.iter()) - count(rows.iter()),
+        missing,
         other_procedure,
         rows,
     })
