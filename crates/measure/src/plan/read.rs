@@ -273,9 +273,14 @@ impl<'t> Block<'t> {
 }
 
 fn unknown(key: &str, known: &[&str]) -> String {
-    let near = known.iter().min_by_key(|k| distance(key, k)).filter(|k| distance(key, k) <= 3);
-    let guess = near.map(|k| format!(" Did you mean `{k}`?")).unwrap_or_default();
-    format!("unknown key `{key}`.{guess} Known here: {}", known.join(", "))
+    format!("unknown key `{key}`.{} Known here: {}", guess(key, known), known.join(", "))
+}
+
+/// ` Did you mean ...?` where a known name is near to one that is not known.
+#[must_use]
+pub fn guess(name: &str, known: &[&str]) -> String {
+    let near = known.iter().min_by_key(|k| distance(name, k)).filter(|k| distance(name, k) <= 3);
+    near.map(|k| format!(" Did you mean `{k}`?")).unwrap_or_default()
 }
 
 /// Levenshtein's edit distance (1966), for "did you mean".

@@ -122,11 +122,12 @@ impl Builder {
         let mut figures = figures(&material, &losses);
         tables.extend(air::occupancy::table(&occupancy, material.origin));
         figures.extend(air::occupancy::figures(&occupancy, &timelines, material.origin));
-        let incomplete = done < planned;
+        let missing = planned.saturating_sub(done);
         Report {
             schema: SCHEMA.into(),
             run: self.facts,
-            incomplete,
+            incomplete: missing > 0,
+            missing,
             cells: with_published(ours, &comparisons),
             comparisons,
             tables,
