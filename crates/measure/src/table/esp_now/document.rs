@@ -109,6 +109,9 @@ impl Pair<'_> {
     }
 
     fn ratio(&self) -> Option<String> {
+        if self.ours.counts_another_test() {
+            return None;
+        }
         quotient(self.ours.value?, self.theirs?.value?).map(|ratio| format!("{ratio:.2}"))
     }
 
