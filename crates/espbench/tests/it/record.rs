@@ -46,17 +46,18 @@ fn a_killed_run_loses_at_most_the_cell_in_progress_and_resumes() {
 fn a_killed_run_of_the_lab_has_a_report_that_says_what_is_missing() {
     let bench = Bench::new();
     bench.write(
-        "pings.toml",
-        "name = \"pings\"\nrepetitions = 80\n[[measure]]\nkind = \"esp-now\"\ncount = 20\n",
+        "keys.toml",
+        "name = \"keys\"\nrepetitions = 24\n[[measure]]\nkind = \"esp-now\"\ntest = \"handshake\"\n\
+         devices = 10\n",
     );
-    let mut run = Background::start(&mut bench.command(&["run", "pings.toml"]), true);
-    run.line("[2/80]");
+    let mut run = Background::start(&mut bench.command(&["run", "keys.toml"]), true);
+    run.line("[2/24]");
     run.kill();
     let done = rows(&bench, "SELECT id FROM cell WHERE status = 'done'").len();
-    assert!((2..80).contains(&done), "{done}");
+    assert!((2..24).contains(&done), "{done}");
 
     let partial = bench.run(&["report"]).ok();
-    let said = format!("cut short, and {} cells of its plan are not in this report", 80 - done);
+    let said = format!("cut short, and {} cells of its plan are not in this report", 24 - done);
     let words = partial.split_whitespace().filter(|word| *word != "!").collect::<Vec<_>>();
     assert!(words.join(" ").contains(&said), "{said}: {partial}");
     crate::report::assert_valid(
@@ -67,8 +68,8 @@ fn a_killed_run_of_the_lab_has_a_report_that_says_what_is_missing() {
     bench.run(&["run", "--resume", "-q"]).ok();
     let cells = |bench: &Bench| bench.run(&["report", "--format", "csv"]).ok();
     let whole = Bench::new();
-    whole.write("pings.toml", &std::fs::read_to_string(bench.path("pings.toml")).unwrap());
-    whole.run(&["run", "pings.toml", "-q"]).ok();
+    whole.write("keys.toml", &std::fs::read_to_string(bench.path("keys.toml")).unwrap());
+    whole.run(&["run", "keys.toml", "-q"]).ok();
     assert_eq!(cells(&bench), cells(&whole));
 }
 
