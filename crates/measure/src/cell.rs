@@ -98,6 +98,14 @@ pub struct Cell {
     pub source: Option<String>,
 }
 
+impl Cell {
+    /// Whether it counts the packets of a test of another length than the document's: such a count
+    /// is held against none.
+    pub(crate) fn counts_another_test(&self) -> bool {
+        self.unit == "packets" && self.variant.is_some()
+    }
+}
+
 /// A statistic with what is known of its uncertainty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {

@@ -94,8 +94,19 @@ pub fn count(n: u64) -> String {
 /// The nearest number of six significant digits.
 #[must_use]
 pub fn six(value: f64) -> f64 {
+    significant(value, 6)
+}
+
+/// The nearest number of three significant digits, as short as it is written: for tables in which
+/// many things stand beside each other.
+#[must_use]
+pub(crate) fn three(value: f64) -> String {
+    significant(value, 3).to_string()
+}
+
+fn significant(value: f64, digits: usize) -> f64 {
     // Through decimal text, as the result has to be the shortest in JSON.
-    format!("{value:.5e}").parse().unwrap_or(value)
+    format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }
 
 /// Decimal places that an interval is worth; negative rounds left of the point. `None` for an

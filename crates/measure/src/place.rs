@@ -136,7 +136,7 @@ pub(crate) fn esp_now(w: &EspNow) -> Vec<String> {
         words.push(format!("{} B", w.size));
     }
     if grouped || w.test == EspNowTest::MultiPing {
-        words.push(format!("{} devices", w.devices));
+        words.push(devices(w.devices.into()));
     }
     if !alone {
         words.push(print_distance(w.distance_m));
@@ -145,4 +145,9 @@ pub(crate) fn esp_now(w: &EspNow) -> Vec<String> {
         words.push("encrypted".into());
     }
     words
+}
+
+/// `1 device`, `10 devices`.
+pub(crate) fn devices(number: u64) -> String {
+    format!("{number} device{}", if number == 1 { "" } else { "s" })
 }

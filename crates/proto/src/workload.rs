@@ -214,6 +214,10 @@ pub enum EspNowCast {
     },
 }
 
+/// Under this name an ESP-NOW cell keeps the PHY modes that its devices sent with, among its facts:
+/// `1M`, or several with commas between.
+pub const PHY_MODE: &str = "phy-mode";
+
 /// One cell of Espressif's ESP-NOW test report.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EspNow {

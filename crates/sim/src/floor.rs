@@ -22,6 +22,10 @@
 //! | handshake | REQUEST, INFO of each device, GROUP, Cmd0; for each device Resp0, Cmd1, Resp1, KEY and its answer |
 //! | provisioning | BEACON; for each device DEVICE and WIFI. Joining the network afterwards is not counted |
 //!
+//! The frames are as long as the firmware's release makes them, and are sent in the mode of the cell's
+//! devices ([`Means`]); where devices differ in that, in the fastest of their modes, since then
+//! nothing can be done in less.
+//!
 //! # Many devices at once
 //!
 //! Each of n devices always has one ping outstanding. By Little's law (1961, "A proof for the queuing
@@ -31,15 +35,18 @@
 //! broadcast a lost ping is waited for 3 s, in which its device asks for nothing: there one exchange
 //! is all that can be said.
 
+use crate::lab::record::Record;
+use crate::lab::scene::Scene;
 use crate::radio::airtime::{ACK_OCTETS, airtime};
 use crate::radio::timing::SIFS_NS;
 use crate::radio::{BasicRates, Mode};
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_proto::wire::component::group::MEMBERS_MAX;
 use espbench_proto::wire::component::ota::{CHUNK_HEAD, STATUS_LEN};
 use espbench_proto::wire::component::{Compat, HEADER_LEN, Idf, Release, prov};
 use espbench_proto::wire::esp_now::mpdu_len;
-use espbench_proto::workload::{EspNow, EspNowCast, EspNowTest};
+use espbench_proto::workload::{EspNow, EspNowCast, EspNowTest, PHY_MODE};
 
 /// Bytes of the handshake's messages with type and length (protocomm's security 1 in protobuf):
 /// REQUEST, INFO, Cmd0, Resp0, Cmd1, Resp1, and KEY and its answer.
@@ -58,21 +65,70 @@ const MEMBER: usize = 6;
 /// metric's unit.
 pub type Floor = (&'static str, f64);
 
-/// What the report was made with: a release of the component before 2.3 on ESP-IDF 4.4.1.
-#[must_use]
-pub const fn of_report(work: &EspNow) -> Compat {
-    Compat {
-        release: Release::V2_0,
-        idf: Idf::V4_4,
-        app_security: work.encrypted,
-        auto_channel: false,
+/// Under these names a cell keeps the releases of its firmware, among its facts.
+const RELEASE: &str = "esp-now-release";
+const IDF: &str = "esp-idf-release";
+
+/// What a cell is done with: what its floor depends on beside the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Means {
+    /// How frames are sent.
+    pub mode: Mode,
+    /// The release of the component.
+    pub release: Release,
+    /// The release of ESP-IDF.
+    pub idf: Idf,
+}
+
+impl Means {
+    /// What the report was made with: ESP-NOW's usual rate, and a release of the component before
+    /// 2.3 on ESP-IDF 4.4.1.
+    pub const REPORT: Self = Self { mode: Mode::ESP_NOW, release: Release::V2_0, idf: Idf::V4_4 };
+
+    /// Notes as facts of a cell what its room does it with.
+    pub fn note(scene: &Scene, record: &mut dyn Record) {
+        let mut modes: Vec<Mode> = scene.devices.iter().map(|device| device.mode).collect();
+        modes.sort_unstable();
+        modes.dedup();
+        let modes: Vec<String> = modes.iter().map(ToString::to_string).collect();
+        record.fact(PHY_MODE, modes.join(", "));
+        if let Some(first) = scene.devices.first() {
+            let compat = first.settings.compat;
+            record.fact(RELEASE, compat.release.name().into());
+            record.fact(IDF, compat.idf.name().into());
+        }
+    }
+
+    /// The same from a cell's facts. What they do not tell is as the report had it.
+    #[must_use]
+    pub fn told<'a>(fact: impl Fn(&str) -> Option<&'a str>) -> Self {
+        fn named<T: Copy>(all: &[(&str, T)], name: Option<&str>) -> Option<T> {
+            all.iter().find(|it| Some(it.0) == name).map(|it| it.1)
+        }
+        let modes = fact(PHY_MODE).into_iter().flat_map(|all| all.split(", "));
+        let modes = modes.filter_map(|mode| mode.parse().ok());
+        let fastest = modes.min_by_key(|mode| airtime(*mode, mpdu_len(HEADER_LEN) as u32));
+        Self {
+            mode: fastest.unwrap_or(Self::REPORT.mode),
+            release: named(&Release::NAMED, fact(RELEASE)).unwrap_or(Self::REPORT.release),
+            idf: named(&Idf::NAMED, fact(IDF)).unwrap_or(Self::REPORT.idf),
+        }
+    }
+
+    const fn compat(self, work: &EspNow) -> Compat {
+        Compat {
+            release: self.release,
+            idf: self.idf,
+            app_security: work.encrypted,
+            auto_channel: false,
+        }
     }
 }
 
 /// The floors of a cell's figures. For a throughput it is what cannot be exceeded.
 #[must_use]
-pub fn of(work: &EspNow, mode: Mode, compat: Compat) -> Vec<Floor> {
-    let air = Air { mode };
+pub fn of(work: &EspNow, means: Means) -> Vec<Floor> {
+    let (air, compat) = (Air { mode: means.mode }, means.compat(work));
     let sealed = if work.encrypted { compat.seal_overhead() } else { 0 };
     let message = work.size as usize + sealed;
     let (ms, seconds) = (|ns: u64| ns as f64 / 1e6, |ns: u64| ns as f64 / 1e9);
@@ -188,10 +244,10 @@ impl Air {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::radio::Hr;
+    use crate::lab::file::{Library, Overrides};
+    use crate::radio::mode::{Guard, Hr, Mcs, Width};
     use core::time::Duration;
 
-    const M1: Mode = Mode::Hr(Hr::M1);
     const TWO: EspNow = EspNow {
         test: EspNowTest::OneWay,
         cast: EspNowCast::Broadcast { copies: 0, ack: false },
@@ -204,7 +260,7 @@ mod tests {
     };
 
     fn floor(work: &EspNow, metric: &str) -> f64 {
-        let floors = of(work, M1, of_report(work));
+        let floors = of(work, Means::REPORT);
         let found = floors.iter().find(|(name, _)| *name == metric);
         found.unwrap_or_else(|| panic!("no {metric}")).1
     }
@@ -264,8 +320,46 @@ mod tests {
 
     #[test]
     fn a_faster_rate_has_a_lower_floor() {
-        let slow = of(&TWO, M1, of_report(&TWO))[0].1;
-        let fast = of(&TWO, Mode::Hr(Hr::M11), of_report(&TWO))[0].1;
-        assert!(fast < slow / 5.0);
+        let fast = Means { mode: Mode::Hr(Hr::M11), ..Means::REPORT };
+        assert!(of(&TWO, fast)[0].1 < of(&TWO, Means::REPORT)[0].1 / 5.0);
+    }
+
+    #[test]
+    fn a_later_release_sends_more_of_an_image_and_longer_tags() {
+        let later = Means { release: Release::V2_5_3, ..Means::REPORT };
+        let image = EspNow { test: EspNowTest::Ota, size: 1_029_248, ..TWO };
+        assert!(of(&image, later)[0].1 > of(&image, Means::REPORT)[0].1, "chunks of 224, not 226");
+        let sealed = EspNow { encrypted: true, size: 100, ..TWO };
+        near(of(&sealed, later)[0].1 - of(&sealed, Means::REPORT)[0].1, 0.064);
+    }
+
+    #[test]
+    fn a_cell_keeps_what_it_was_done_with() {
+        struct Facts(Vec<(String, String)>);
+        impl Record for Facts {
+            fn sample(&mut self, _: espbench_proto::sample::Sample) {}
+            fn count(&mut self, _: &str, _: u64) {}
+            fn fact(&mut self, name: &str, value: String) {
+                self.0.push((name.into(), value));
+            }
+        }
+        let mut scene = Library::built_in().scene("two-boards", &Overrides::from(&TWO), 1).unwrap();
+        let mut told = |faster: Option<Mode>| {
+            scene.devices[1].mode = faster.unwrap_or(scene.devices[1].mode);
+            let mut facts = Facts(Vec::new());
+            Means::note(&scene, &mut facts);
+            let found =
+                |name: &str| facts.0.iter().find(|fact| fact.0 == name).map(|fact| fact.1.as_str());
+            (Means::told(found), String::from(found(PHY_MODE).unwrap()))
+        };
+        assert_eq!(told(None), (Means::REPORT, "1M".into()));
+        // Nothing can be faster than the fastest of them.
+        let fast = Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Long);
+        assert_eq!(
+            told(Some(fast)),
+            (Means { mode: fast, ..Means::REPORT }, "1M, HT20-MCS7".into())
+        );
+        assert_eq!(Means::told(|_| None), Means::REPORT);
+        assert_eq!(Means::told(|_| Some("no such")), Means::REPORT);
     }
 }

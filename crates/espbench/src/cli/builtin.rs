@@ -1,7 +1,7 @@
 //! The plans that the tool carries.
 
-use anyhow::bail;
-use espbench_measure::plan::Plan;
+use anyhow::{Context as _, bail};
+use espbench_measure::plan::{Plan, guess};
 use std::path::Path;
 
 /// Name and text of each, in the order in which `espbench run` goes through them.
@@ -56,7 +56,8 @@ fn read(name: &str) -> anyhow::Result<String> {
     if path.extension().is_none() && !path.exists() {
         let names: Vec<&str> = all().map(|(name, _)| name).collect();
         bail!(
-            "no plan `{name}`: built in are {}; a plan of your own is a .toml file",
+            "no plan `{name}`.{} Built in are {}; a plan of your own is a .toml file",
+            guess(name, &names),
             names.join(", ")
         );
     }
@@ -74,6 +75,16 @@ mod tests {
             assert_eq!(plan.name, name);
             assert!(plan.title.is_some(), "{name} has a title");
         }
+    }
+
+    #[test]
+    fn a_name_that_is_nearly_one_is_guessed() {
+        let said = |name: &str| plan(name).unwrap_err().to_string();
+        assert!(
+            said("round-tripp").starts_with("no plan `round-tripp`. Did you mean `round-trip`?")
+        );
+        assert!(said("handshakes").contains("Did you mean `handshake`?"));
+        assert!(!said("something-else").contains("Did you mean"));
     }
 
     /// Each published cell of the report is of a cell of the suite of its table.

@@ -163,6 +163,18 @@ impl StoreArgs {
     pub fn open(&self) -> anyhow::Result<crate::store::Store> {
         Ok(crate::store::Store::open(&self.path()?)?)
     }
+
+    /// Opens a store to read of it: makes none.
+    ///
+    /// # Errors
+    /// There is none, and those of [`Store::open`](crate::store::Store::open).
+    pub fn existing(&self) -> anyhow::Result<crate::store::Store> {
+        let path = self.path()?;
+        if !path.exists() {
+            bail!("there is no store {} yet; `espbench run` makes one", path.display());
+        }
+        Ok(crate::store::Store::open(&path)?)
+    }
 }
 
 /// The data folder as each system has it (XDG base directories, Known Folders, Apple's Library).

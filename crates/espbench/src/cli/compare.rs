@@ -98,7 +98,7 @@ fn cells(args: &Args, name: &str) -> anyhow::Result<Vec<Cell>> {
             serde_json::from_str::<Report>(&text)
                 .with_context(|| format!("{name} is no report of this version of espbench"))?
         }
-        _ => output::report(&args.store.open()?, name)?,
+        _ => output::report(&args.store.existing()?, name)?,
     };
     Ok(report.cells.into_iter().filter(|cell| cell.origin != Origin::Published).collect())
 }

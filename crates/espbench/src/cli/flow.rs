@@ -174,8 +174,9 @@ fn cell_seed(seed: u64, step: &Step) -> u64 {
 /// Draws the report of a run, and says where it is and how to complete it.
 fn finish(store: &Store, name: &str, args: &OutputArgs) -> anyhow::Result<ExitCode> {
     let report = output::report(store, name)?;
-    output::write(&report, args)?;
+    let written = output::write(&report, args);
     eprintln!("stored as {name} in {}", store.path().display());
+    written.with_context(|| format!("nothing is lost: espbench report {name} -o FILE"))?;
     if report.incomplete || !report.failures.is_empty() {
         eprintln!("to measure what is missing: espbench run --resume {name}");
         return Ok(ExitCode::from(2));

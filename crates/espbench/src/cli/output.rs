@@ -5,11 +5,12 @@ use crate::published;
 use crate::render;
 use crate::store::Store;
 use anyhow::Context as _;
-use espbench_measure::report::{Builder, Report};
+use espbench_measure::report::{Builder, Floor, Report};
+use espbench_measure::run::Recorded;
 use espbench_proto::workload::Workload;
-use espbench_sim::floor;
-use espbench_sim::radio::{Hr, Mode};
-use std::io::Write as _;
+use espbench_sim::floor::{self, Means};
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 
 /// The report of a stored run, beside the published figures that the tool carries.
@@ -29,36 +30,50 @@ pub fn report(store: &Store, name: &str) -> anyhow::Result<Report> {
     Ok(report)
 }
 
-/// What the tests of the ESP-NOW report would take with no waste, at ESP-NOW's usual 1 Mbit/s.
-fn floors(workload: &Workload) -> Vec<(&'static str, f64)> {
-    match workload {
-        Workload::EspNow(work) => floor::of(work, Mode::Hr(Hr::M1), floor::of_report(work)),
-        _ => Vec::new(),
-    }
+/// What the tests of the ESP-NOW report would take with no waste: ours with what the cell's facts say
+/// that it was done with, the published with what the report was made with.
+#[must_use]
+pub fn floors(recorded: &Recorded) -> Vec<Floor> {
+    let Workload::EspNow(work) = recorded.workload else { return Vec::new() };
+    let means = Means::told(|name| recorded.facts.get(name).map(String::as_str));
+    let pairs = floor::of(&work, means).into_iter().zip(floor::of(&work, Means::REPORT));
+    pairs.map(|((metric, ours), (_, published))| Floor { metric, ours, published }).collect()
 }
 
-/// Checks the files' names before anything is measured.
+/// Checks the files before anything is measured: their names, and that they can be written.
 ///
 /// # Errors
-/// An ending that no format has.
+/// An ending that no format has; a folder that is not there, or may not be written to.
 pub fn check(args: &OutputArgs) -> anyhow::Result<()> {
     for path in &args.output {
         Format::of_file(path)?;
+        let open = |new| OpenOptions::new().write(true).create_new(new).open(path);
+        // What is there stays as it is until there is a report.
+        match open(true) {
+            Ok(_) => std::fs::remove_file(path),
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => open(false).map(|_| ()),
+            Err(e) => Err(e),
+        }
+        .with_context(|| cannot_write(path))?;
     }
     Ok(())
 }
 
-/// Writes the report to stdout and to the files that were asked for.
+/// Writes the report to the files that were asked for, and to stdout. A file that cannot be written
+/// keeps nothing from the others.
 ///
 /// # Errors
-/// A file cannot be written.
+/// A file cannot be written: the first one.
 pub fn write(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
+    let mut written = Ok(());
     for path in &args.output {
         let text = draw(report, Format::of_file(path)?);
-        std::fs::write(path, text).with_context(|| cannot_write(path))?;
-        eprintln!("wrote {}", path.display());
+        match std::fs::write(path, text).with_context(|| cannot_write(path)) {
+            Ok(()) => eprintln!("wrote {}", path.display()),
+            failed => written = written.and(failed),
+        }
     }
-    print(&draw(report, args.format))
+    print(&draw(report, args.format)).and(written)
 }
 
 /// That a file cannot be written, and what to do where its folder is missing.
@@ -80,7 +95,7 @@ pub fn cannot_write(path: &Path) -> String {
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e).context("stdout"),
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(e).context("stdout"),
         _ => Ok(()),
     }
 }

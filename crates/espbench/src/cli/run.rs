@@ -74,7 +74,7 @@ fn usual_target(set: &Set) -> anyhow::Result<&'static str> {
 }
 
 fn resume(args: &Args, name: &str) -> anyhow::Result<ExitCode> {
-    let store = args.measure.store.open()?;
+    let store = args.measure.store.existing()?;
     let run = if name.is_empty() { store.newest_open()? } else { store.run(name)? };
     let set = Set::parse(&run.facts.plan_text)?;
     let target_text = run.facts.target.clone();
@@ -101,7 +101,7 @@ fn target(args: &Args, names: &[String]) -> anyhow::Result<Box<dyn Target>> {
     let mut targets: Vec<Box<dyn Target>> = Vec::new();
     for name in names {
         targets.push(match name.strip_prefix("replay:") {
-            Some(run) => replay(&args.measure.store.open()?, run)?,
+            Some(run) => replay(&args.measure.store.existing()?, run)?,
             None => spec::parse(name, &access).map_err(anyhow::Error::msg)?,
         });
     }

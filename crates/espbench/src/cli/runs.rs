@@ -19,15 +19,15 @@ pub struct Args {
 /// # Errors
 /// The store's.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let mut store = args.store.open()?;
     if let Some(name) = &args.remove {
-        let name = store.remove(name)?;
+        let name = args.store.existing()?.remove(name)?;
         eprintln!("removed {name}");
         return Ok(ExitCode::SUCCESS);
     }
-    let runs = store.list()?;
+    let path = args.store.path()?;
+    let runs = if path.exists() { args.store.open()?.list()? } else { Vec::new() };
     if runs.is_empty() {
-        eprintln!("no runs yet in {}; `espbench run` makes one", store.path().display());
+        eprintln!("no runs yet in {}; `espbench run` makes one", path.display());
         return Ok(ExitCode::SUCCESS);
     }
     let width = runs.iter().map(|r| r.name.len()).max().unwrap_or(0);

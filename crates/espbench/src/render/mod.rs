@@ -43,3 +43,31 @@ fn wrap(text: &str, limit: usize) -> Vec<String> {
     }
     lines
 }
+
+/// The same for a list: at its commas, and at spaces only where an item is longer than the line.
+fn wrap_list(text: &str, limit: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for item in tame(text).split_inclusive(", ").map(str::trim_end) {
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(item) <= limit => {
+                line.push(' ');
+                line.push_str(item);
+            }
+            _ => lines.extend(wrap(item, limit)),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_breaks_at_its_commas() {
+        assert_eq!(wrap_list("one, two, 3 m", 12), ["one, two,", "3 m"]);
+        assert_eq!(wrap_list("one, two, 3 m", 13), ["one, two, 3 m"]);
+        assert_eq!(wrap_list("no comma at all, 3 m", 8), ["no comma", "at all,", "3 m"]);
+        assert!(wrap_list("", 8).is_empty());
+    }
+}

@@ -40,6 +40,12 @@ pub enum StoreError {
         /// What was asked for.
         name: String,
     },
+    /// Every run is complete.
+    #[error("every run in {path} is complete: there is nothing to resume")]
+    NoneOpen {
+        /// The file.
+        path: PathBuf,
+    },
     /// The disk is full.
     #[error(
         "{path}: the disk is full; what was measured before is safe. Free some space, then \
@@ -369,7 +375,7 @@ impl Store {
     /// The newest run with cells that are still open.
     ///
     /// # Errors
-    /// [`StoreError::NoRun`] where every run is complete.
+    /// [`StoreError::NoneOpen`] where every run is complete.
     pub fn newest_open(&self) -> Result<Run, StoreError> {
         let name: Option<String> = self
             .db
@@ -383,9 +389,7 @@ impl Store {
             .map_err(|e| self.wrap(e))?;
         match name {
             Some(name) => self.run(&name),
-            None => {
-                Err(StoreError::NoRun { path: self.path.clone(), name: "with open cells".into() })
-            }
+            None => Err(StoreError::NoneOpen { path: self.path.clone() }),
         }
     }
 

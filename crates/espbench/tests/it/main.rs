@@ -14,6 +14,7 @@ mod predict;
 mod predict_doc;
 mod record;
 mod report;
+mod results;
 mod sim;
 mod sink;
 mod suites;

@@ -39,7 +39,38 @@ fn a_killed_run_loses_at_most_the_cell_in_progress_and_resumes() {
 
     let again = bench.run(&["run", "--resume"]);
     assert_eq!(again.status, Some(2));
-    assert!(again.err.contains("no run `with open cells`"), "{}", again.err);
+    assert!(again.err.contains("is complete: there is nothing to resume"), "{}", again.err);
+}
+
+#[test]
+fn a_killed_run_of_the_lab_has_a_report_that_says_what_is_missing() {
+    let bench = Bench::new();
+    bench.write(
+        "keys.toml",
+        "name = \"keys\"\nrepetitions = 24\n[[measure]]\nkind = \"esp-now\"\ntest = \"handshake\"\n\
+         devices = 10\n",
+    );
+    let mut run = Background::start(&mut bench.command(&["run", "keys.toml"]), true);
+    run.line("[2/24]");
+    run.kill();
+    let done = rows(&bench, "SELECT id FROM cell WHERE status = 'done'").len();
+    assert!((2..24).contains(&done), "{done}");
+
+    let partial = bench.run(&["report"]).ok();
+    let said = format!("cut short, and {} cells of its plan are not in this report", 24 - done);
+    let words = partial.split_whitespace().filter(|word| *word != "!").collect::<Vec<_>>();
+    assert!(words.join(" ").contains(&said), "{said}: {partial}");
+    crate::report::assert_valid(
+        &serde_json::from_str(&bench.run(&["report", "--format", "json"]).ok()).unwrap(),
+    );
+
+    // What is done later is what would have been done then.
+    bench.run(&["run", "--resume", "-q"]).ok();
+    let cells = |bench: &Bench| bench.run(&["report", "--format", "csv"]).ok();
+    let whole = Bench::new();
+    whole.write("keys.toml", &std::fs::read_to_string(bench.path("keys.toml")).unwrap());
+    whole.run(&["run", "keys.toml", "-q"]).ok();
+    assert_eq!(cells(&bench), cells(&whole));
 }
 
 #[cfg(unix)]
@@ -94,9 +125,41 @@ fn files_that_are_no_store_are_left_alone() {
     let ran = bench.run(&["runs"]);
     assert!(ran.err.contains("another program's database"), "{}", ran.err);
 
-    let none = bench.run(&["runs", "--store", "/proc/nowhere/runs.sqlite"]);
+    let none = bench.run(&["run", "udp-echo", "--store", "/proc/nowhere/runs.sqlite"]);
     assert_eq!(none.status, Some(2));
     assert!(none.err.contains("choose another with --store"), "{}", none.err);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_told_before_anything_is_measured() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("folder.html")).unwrap();
+    let kept = bench.write("kept.md", "what was there");
+    let kept_too = ["-o", "kept.md", "-o", "new.csv"];
+    for (file, said) in [
+        ("no/where/x.html", "make the folder no/where first"),
+        ("folder.html", "cannot write folder.html"),
+    ] {
+        let ran = bench.run(&[&["run", "crypto-time", "-o", file][..], &kept_too].concat());
+        assert_eq!(ran.status, Some(2));
+        assert!(ran.err.contains(said), "{}", ran.err);
+    }
+    assert!(!bench.store().exists() && !bench.path("new.csv").exists());
+    assert_eq!(std::fs::read_to_string(kept).unwrap(), "what was there");
+}
+
+#[test]
+fn what_only_reads_makes_no_store() {
+    let bench = Bench::new();
+    let none = bench.run(&["runs"]);
+    assert_eq!((none.status, none.out.as_str()), (Some(0), ""));
+    assert!(none.err.contains("no runs yet"), "{}", none.err);
+    for args in [["report", "last"], ["compare", "last"], ["run", "--resume"]] {
+        let none = bench.run(&args);
+        assert_eq!(none.status, Some(2), "{args:?}");
+        assert!(none.err.contains("`espbench run` makes one"), "{}", none.err);
+    }
+    assert!(!bench.store().exists());
 }
 
 #[test]
@@ -118,7 +181,11 @@ fn a_damaged_store_is_said_to_be_damaged() {
 #[test]
 fn a_locked_store_is_said_to_be_locked() {
     let bench = Bench::new();
-    bench.run(&["runs"]).ok();
+    bench.write(
+        "one.toml",
+        "name = \"one\"\n[[measure]]\nkind = \"esp-now\"\ntest = \"crypto\"\ncount = 1\n",
+    );
+    bench.run(&["run", "one.toml", "-q"]).ok();
     let holder = Connection::open(bench.store()).unwrap();
     holder.execute_batch("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE").unwrap();
     let ran = bench.run(&["run", "udp-echo"]);

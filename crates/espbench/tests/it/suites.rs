@@ -2,15 +2,14 @@
 //! from the lab.
 
 use crate::synthetic::{Random, at, recorded};
+use espbench::cli::output::floors;
 use espbench::{published, render};
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::plan::Plan;
 use espbench_measure::report::{Builder, Report};
 use espbench_measure::run::{Recorded, RunFacts, Site};
 use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
-use espbench_proto::workload::{EspNow, EspNowTest, Workload};
-use espbench_sim::floor;
-use espbench_sim::radio::{Hr, Mode};
+use espbench_proto::workload::{EspNow, EspNowTest, PHY_MODE, Workload};
 
 const PLAN: &str = r#"
 name = "some-suites"
@@ -153,7 +152,7 @@ fn samples(w: &EspNow, random: &mut Random) -> Vec<Sample> {
     }
 }
 
-fn cells() -> Vec<Recorded> {
+fn cells(mode: &str) -> Vec<Recorded> {
     let plan = Plan::parse(PLAN).unwrap();
     let mut random = Random(3);
     let mut cells = Vec::new();
@@ -161,7 +160,8 @@ fn cells() -> Vec<Recorded> {
         for (ordinal, workload) in (0..).zip(&plan.workloads) {
             let Workload::EspNow(work) = workload else { panic!("another kind") };
             let samples = samples(work, &mut random);
-            cells.push(Recorded { repetition, ..recorded(ordinal, *workload, samples) });
+            let facts = [(PHY_MODE.to_string(), mode.to_string())].into();
+            cells.push(Recorded { repetition, facts, ..recorded(ordinal, *workload, samples) });
         }
     }
     cells
@@ -197,16 +197,14 @@ fn published() -> Vec<Cell> {
     cells
 }
 
-fn floors(workload: &Workload) -> Vec<(&'static str, f64)> {
-    match workload {
-        Workload::EspNow(work) => floor::of(work, Mode::Hr(Hr::M1), floor::of_report(work)),
-        _ => Vec::new(),
-    }
+fn report() -> Report {
+    report_of("1M")
 }
 
-fn report() -> Report {
+/// Of devices that send so.
+fn report_of(mode: &str) -> Report {
     let mut builder = Builder::new(&facts()).floors(floors);
-    let cells = cells();
+    let cells = cells(mode);
     cells.iter().for_each(|cell| builder.add(cell));
     builder.finish(None, cells.len(), &published())
 }
@@ -240,7 +238,7 @@ fn every_other_drawing_has_the_same_and_says_where_numbers_come_from() {
     for drawing in [&html, &markdown] {
         for words in [
             "All results are simulated",
-            "What is physics, and what is not",
+            "The tests beside the document; what is physics, and what is not",
             "published: times the floor",
             "† The simulator was fitted to this value: seal.per",
             "2 of them fitted",
@@ -276,5 +274,24 @@ fn repetitions_are_one_cell_with_the_interval_of_their_scatter() {
     assert!(beside.clone().count() > 30);
     for cell in beside.filter(|c| c.id.metric == "rtt_avg") {
         assert!(cell.floor.is_some(), "{:?}", cell.id);
+    }
+}
+
+#[test]
+fn a_floor_is_that_of_the_rate_that_was_sent_at() {
+    let report = report_of("HT20-MCS7");
+    let floor = |origin| {
+        let of = |c: &&Cell| {
+            (c.origin, c.id.metric.as_str(), c.id.payload_bytes) == (origin, "rtt_avg", Some(230))
+                && c.id.table == "round-trip"
+        };
+        report.cells.iter().find(of).and_then(|c| c.floor).unwrap()
+    };
+    // The document's devices sent at 1 Mbit/s, whatever ours do.
+    assert_eq!(floor(Origin::Published), 5.386);
+    assert!(floor(Origin::Simulated) < 5.386 / 10.0);
+    let text = render::text::render(&report);
+    for words in ["AVG, floor of the published (ms)", "HT20-MCS7"] {
+        assert!(text.contains(words), "{words}");
     }
 }

@@ -80,9 +80,9 @@ pub fn of(recorded: &Recorded) -> Vec<Occupancy> {
             channels.entry(channel).or_default().insert(kind.into(), *ns);
         }
     }
-    // Repetitions are put together, so their number is not named.
-    let workload = &recorded.workload;
-    let place = format!("{}, {}", workload.kind(), place::settings(workload));
+    // Repetitions are put together, so their number is not named; nor is the kind, as there is but
+    // one that has a medium of the lab's.
+    let place = place::settings(&recorded.workload);
     let one = |(channel, spent_ns): (u8, BTreeMap<String, u64>)| Occupancy {
         place: place.clone(),
         channel,
@@ -114,6 +114,7 @@ pub fn table(all: &[Occupancy], origin: Origin) -> Option<Table> {
              or more at once, anywhere in the room."
                 .into()
         ],
+        ..Table::default()
     })
 }
 

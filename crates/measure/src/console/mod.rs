@@ -133,6 +133,7 @@ pub fn report(facts: &RunFacts, read: &Read, published: &[Cell]) -> Report {
         schema: SCHEMA.into(),
         run: facts.clone(),
         incomplete: false,
+        missing: 0,
         tables: made(&digests, read, facts.origin)
             .into_iter()
             .chain((!comparisons.is_empty()).then(|| {

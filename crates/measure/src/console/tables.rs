@@ -18,7 +18,7 @@ type Row = Vec<Option<String>>;
 fn table(id: &str, title: &str, origin: Origin, columns: Vec<Column>, rows: Vec<Row>) -> Table {
     let title = origin.titled(title);
     let (id, section) = (id.into(), SECTION.into());
-    Table { id, section, title, columns, rows, notes: Vec::new() }
+    Table { id, section, title, columns, rows, ..Table::default() }
 }
 
 /// Who, and on which console.
@@ -314,7 +314,7 @@ fn remarked(id: &str, title: &str, remarks: &[Remark]) -> Option<Table> {
             title: title.into(),
             columns,
             rows: remarks.iter().map(row).collect(),
-            notes: Vec::new(),
+            ..Table::default()
         }
     })
 }

@@ -5,13 +5,15 @@ use super::{Axis, Figure, Mark, Point, Scale, Series, spread};
 use crate::cell::{Cell, Origin};
 use crate::digits;
 use crate::report::digest::{Digest, Material};
-use crate::table::esp_now::{Across, Group, KIND, groups, leading, published, section, work};
+use crate::table::esp_now::{
+    Across, Group, KIND, groups, leading, published, quantity, section, work,
+};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-/// What a published point is that a constant was fitted to; tables mark it with the same sign.
-const FITTED: &str = "†, the simulator was fitted to it";
+/// Behind the name of published points that a constant was fitted to; tables have the same sign.
+const FITTED: &str = " †, the simulator was fitted to it";
 
 /// Its figures, table by table.
 pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
@@ -40,12 +42,17 @@ fn curve(material: &Material<'_>, group: &Group<'_>) -> Option<Figure> {
         }
     };
     add(quantity(metric), material.origin, Mark::Line, ours);
-    for (fitted, name) in [(false, quantity(metric)), (true, FITTED)] {
+    for (fitted, mark) in [(false, ""), (true, FITTED)] {
         let theirs = cells.iter().filter_map(|(x, cell)| {
             let theirs = published(material, cell).filter(|p| p.fitted == fitted)?;
             Some(Point::new(*x, theirs.value?))
         });
-        add(name, Origin::Published, Mark::Points, theirs.collect());
+        add(
+            &format!("{}{mark}", quantity(metric)),
+            Origin::Published,
+            Mark::Points,
+            theirs.collect(),
+        );
     }
     let floors = cells.iter().filter_map(|(x, cell)| Some(Point::new(*x, cell.floor?)));
     // Encryption needs no frame: its floor is nothing.
@@ -79,23 +86,12 @@ fn told(
     metric: &str,
 ) -> Option<String> {
     let cell = digest.cell(metric)?;
-    let (number, unit) = group.column(&work(digest)?);
+    let column = group.told(&work(digest)?);
     let theirs = published(material, cell)
         .and_then(digits::value)
         .map(|value| format!(", published {value}"))
         .unwrap_or_default();
-    Some(format!("{number} {unit}: {}{theirs}", digits::value(cell)?))
-}
-
-/// What a leading metric is called on an axis.
-fn quantity(metric: &str) -> &'static str {
-    match metric {
-        "latency_avg" => "mean delay",
-        "rtt_avg" => "mean round trip",
-        "throughput" => "throughput",
-        "encrypt_time" => "time to encrypt",
-        _ => "time for all",
-    }
+    Some(format!("{column}: {}{theirs}", digits::value(cell)?))
 }
 
 fn abscissa(group: &Group<'_>, digest: &Digest) -> Option<f64> {
@@ -119,9 +115,8 @@ fn point(x: f64, cell: &Cell) -> Option<Point> {
 /// Histograms of the round trips or delays, a row for each column of the table.
 fn rows(material: &Material<'_>, group: &Group<'_>) -> Option<Figure> {
     let row = |digest: &&Digest| {
-        let (number, unit) = group.column(&work(digest)?);
         Some(Series {
-            name: format!("{number} {unit}"),
+            name: group.told(&work(digest)?),
             origin: material.origin,
             mark: Mark::Row,
             points: digest.distribution.as_ref()?.histogram.clone(),

@@ -31,7 +31,7 @@ mod read;
 pub use expected::expected;
 pub use kinds::{ECHO_SIZES, defaults, print_cast, print_distance, usual_count, usual_image};
 pub use print::print;
-pub use read::PlanError;
+pub use read::{PlanError, guess};
 
 use crate::threshold::Threshold;
 use alloc::format;

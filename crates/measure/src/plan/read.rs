@@ -265,9 +265,13 @@ impl<'t> Block<'t> {
 }
 
 fn unknown(key: &str, known: &[&str]) -> String {
-    let guess =
-        text::meant(key, known).map(|k| format!(" Did you mean `{k}`?")).unwrap_or_default();
-    format!("unknown key `{key}`.{guess} Known here: {}", known.join(", "))
+    format!("unknown key `{key}`.{} Known here: {}", guess(key, known), known.join(", "))
+}
+
+/// ` Did you mean ...?` where a known name is near to one that is not known.
+#[must_use]
+pub fn guess(name: &str, known: &[&str]) -> String {
+    text::meant(name, known).map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default()
 }
 
 const PLAN_KEYS: [&str; 6] = ["name", "title", "seed", "repetitions", "measure", "threshold"];

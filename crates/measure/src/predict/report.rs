@@ -77,6 +77,7 @@ pub fn report(facts: &RunFacts, answer: &Answer) -> Report {
         schema: SCHEMA.into(),
         run: facts.clone(),
         incomplete: false,
+        missing: 0,
         cells,
         comparisons: Vec::new(),
         tables: tables::of(answer),

@@ -42,7 +42,7 @@ fn name(answer: &Answer, point: &Point) -> String {
 
 fn table(id: &str, section: &str, title: &str, columns: Vec<Column>, rows: Vec<Row>) -> Table {
     let title = Origin::Simulated.titled(title);
-    Table { id: id.into(), section: section.into(), title, columns, rows, notes: Vec::new() }
+    Table { id: id.into(), section: section.into(), title, columns, rows, ..Table::default() }
 }
 
 fn result(name: &str, unit: &str) -> Column {

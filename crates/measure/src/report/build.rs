@@ -3,7 +3,7 @@
 use super::digest::{Digest, Material, shorten};
 use super::{Check, Failure, Losses, Overhead, Report, SCHEMA, pool};
 use crate::air::{self, Air};
-use crate::cell::Cell;
+use crate::cell::{Cell, Identity};
 use crate::compare::{Comparison, compare};
 use crate::figure::{self, Figure};
 use crate::place;
@@ -29,10 +29,23 @@ pub struct Builder {
     warnings: Vec<Warning>,
     failures: Vec<Failure>,
     floors: Option<Floors>,
+    /// Floors of published cells.
+    published: Vec<(Identity, f64)>,
 }
 
-/// Metrics of a workload's cells with their floors, in the metrics' units: see [`Cell::floor`].
-pub type Floors = fn(&Workload) -> Vec<(&'static str, f64)>;
+/// The floors of a recorded cell's figures.
+pub type Floors = fn(&Recorded) -> Vec<Floor>;
+
+/// The floor of one metric, in the metric's unit: see [`Cell::floor`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Floor {
+    /// Which metric.
+    pub metric: &'static str,
+    /// With what the cell was recorded with.
+    pub ours: f64,
+    /// With what the document of the same work had.
+    pub published: f64,
+}
 
 impl Builder {
     /// For the run of these facts.
@@ -46,6 +59,7 @@ impl Builder {
             warnings: Vec::new(),
             failures: Vec::new(),
             floors: None,
+            published: Vec::new(),
         }
     }
 
@@ -60,10 +74,12 @@ impl Builder {
         let context =
             Context { site: &self.facts.site, origin: self.facts.origin, seed: self.facts.seed };
         let mut cells = summarize(recorded, &context);
-        let floors = self.floors.map_or_else(Vec::new, |of| of(&recorded.workload));
+        let floors = self.floors.map_or_else(Vec::new, |of| of(recorded));
         for cell in &mut cells {
-            let own = floors.iter().find(|(metric, _)| *metric == cell.id.metric);
-            cell.floor = own.map(|(_, floor)| *floor);
+            if let Some(floor) = floors.iter().find(|it| it.metric == cell.id.metric) {
+                cell.floor = Some(floor.ours);
+                self.published.push((cell.id.clone(), floor.published));
+            }
             cell.source = Some(self.facts.name.clone());
             known(cell);
         }
@@ -92,10 +108,8 @@ impl Builder {
         let losses = pool::losses(self.losses);
         shorten(&mut self.digests);
         let ours: Vec<Cell> = self.digests.iter().flat_map(|d| d.cells.clone()).collect();
-        let mut comparisons = compare(&ours, published);
-        for pair in comparisons.iter_mut().filter(|pair| pair.ours.id == pair.other.id) {
-            pair.other.floor = pair.ours.floor;
-        }
+        let published = &floored(published, &self.published);
+        let comparisons = compare(&ours, published);
         let truth = truth::truth(&ours, published);
         if let Some(overhead) = overhead {
             let coarse = |d: &Digest| warning::clock(&d.place, &d.cells, overhead.clock_step_ns);
@@ -108,11 +122,12 @@ impl Builder {
         let mut figures = figures(&material, &losses);
         tables.extend(air::occupancy::table(&occupancy, material.origin));
         figures.extend(air::occupancy::figures(&occupancy, &timelines, material.origin));
-        let incomplete = done < planned;
+        let missing = planned.saturating_sub(done);
         Report {
             schema: SCHEMA.into(),
             run: self.facts,
-            incomplete,
+            incomplete: missing > 0,
+            missing,
             cells: with_published(ours, &comparisons),
             comparisons,
             tables,
@@ -142,6 +157,12 @@ pub fn report(
     let mut builder = Builder::new(facts);
     recorded.iter().for_each(|r| builder.add(r));
     builder.finish(overhead, planned, published)
+}
+
+/// Published cells with the floors that are known of the very same cells.
+fn floored(published: &[Cell], floors: &[(Identity, f64)]) -> Vec<Cell> {
+    let floor = |cell: &Cell| floors.iter().find(|(id, _)| *id == cell.id).map(|it| it.1);
+    published.iter().map(|cell| Cell { floor: floor(cell), ..cell.clone() }).collect()
 }
 
 /// What is not a number is unknown: JSON has no word for it.

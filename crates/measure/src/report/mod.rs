@@ -6,7 +6,7 @@ mod losses;
 mod pool;
 mod sections;
 
-pub use build::{Builder, Floors, report};
+pub use build::{Builder, Floor, Floors, report};
 pub(crate) use build::{known, with_published};
 pub use sections::Section;
 
@@ -83,6 +83,11 @@ pub struct Check {
     pub passed: bool,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_none(count: &usize) -> bool {
+    *count == 0
+}
+
 /// The report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
@@ -92,6 +97,9 @@ pub struct Report {
     pub run: RunFacts,
     /// True where the run was cut short: `espbench run --resume` completes it.
     pub incomplete: bool,
+    /// Cells of the plan, with their repetitions, that were not measured for that reason.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub missing: usize,
     /// The result cells, and the published cells beside them.
     pub cells: Vec<Cell>,
     /// Ours against the published.

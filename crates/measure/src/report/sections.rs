@@ -92,15 +92,17 @@ impl Report {
     pub fn headlines(&self) -> Vec<alloc::string::String> {
         use alloc::format;
         let mut lines = Vec::new();
+        if self.incomplete {
+            let cells = if self.missing == 1 { "cell" } else { "cells" };
+            lines.push(format!(
+                "The run was cut short, and {} {cells} of its plan are not in this report; \
+                 `espbench run --resume {}` completes it.",
+                self.missing, self.run.name
+            ));
+        }
         if self.run.origin == crate::cell::Origin::Simulated {
             lines.push("All results are simulated: they come from the virtual lab.".into());
             lines.extend(self.truth.as_ref().and_then(truth::headline));
-        }
-        if self.incomplete {
-            lines.push(format!(
-                "The run was cut short; `espbench run --resume {}` completes it.",
-                self.run.name
-            ));
         }
         let failed = self.checks.iter().filter(|c| !c.passed).count();
         if failed > 0 {

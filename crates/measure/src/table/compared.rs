@@ -32,6 +32,7 @@ pub(crate) fn table(material: &Material<'_>, comparisons: &[Comparison]) -> Opti
         ],
         rows: groups.iter().map(|group| row(group).into()).collect(),
         notes: notes(comparisons),
+        ..Table::default()
     })
 }
 
@@ -64,6 +65,7 @@ pub fn pairs(comparisons: &[Comparison], title: &str, origin: Origin) -> Table {
              expected to show one by chance."
                 .into()
         ],
+        ..Table::default()
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) fn commands(material: &Material<'_>) -> Option<Table> {
         title: "What was typed at the consoles".into(),
         columns: ["first cell of each table", "commands"].map(Column::words).into(),
         rows,
-        notes: Vec::new(),
+        ..Table::default()
     })
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn consoles(material: &Material<'_>) -> Option<Table> {
         title: "Seeds, and what the consoles printed".into(),
         columns: ["cell", "seed", "printed"].map(Column::words).into(),
         rows,
-        notes: Vec::new(),
+        ..Table::default()
     })
 }
 
@@ -96,6 +96,6 @@ pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
         title: "Findings".into(),
         columns: ["cell", "what", "finding"].map(Column::words).into(),
         rows: rows.into_iter().map(row).collect(),
-        notes: Vec::new(),
+        ..Table::default()
     })
 }

@@ -156,6 +156,7 @@ fn published(material: &Material<'_>, digests: &[&Digest]) -> Option<Table> {
              devices and places; esp32c3 figures may be of the best second."
                 .into()
         ],
+        ..Table::default()
     })
 }
 
@@ -213,7 +214,7 @@ fn intervals(material: &Material<'_>, digests: &[&Digest]) -> Option<Table> {
         title: material.titled("iperf: throughput in each interval"),
         rows: (0..longest.len()).map(row).collect(),
         columns,
-        notes: Vec::new(),
+        ..Table::default()
     })
 }
 

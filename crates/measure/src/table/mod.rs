@@ -87,7 +87,7 @@ pub fn unit_sign(unit: &str) -> &str {
 }
 
 /// A table.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Table {
     /// Stable name, usable as an anchor.
     pub id: String,
@@ -99,6 +99,10 @@ pub struct Table {
     pub columns: Vec<Column>,
     /// Rows; each as long as `columns`. `None` is unknown.
     pub rows: Vec<Vec<Option<String>>>,
+    /// Where the values of each row come from, in a table of several rows for each figure; `None`
+    /// for what is computed of these. Empty where the columns say it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub row_origins: Vec<Option<Origin>>,
     /// What to know when reading it.
     pub notes: Vec<String>,
 }
@@ -180,6 +184,7 @@ pub(crate) fn of_metrics(
             .into_iter()
             .chain(frame.notes.iter().map(ToString::to_string))
             .collect(),
+        ..Table::default()
     })
 }
 
@@ -241,6 +246,6 @@ pub(crate) fn remaining(
             Column::setting("n", ""),
         ],
         rows,
-        notes: Vec::new(),
+        ..Table::default()
     })
 }

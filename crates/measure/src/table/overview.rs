@@ -67,6 +67,7 @@ pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
              held against each other."
                 .into()
         ],
+        ..Table::default()
     })
 }
 

@@ -22,7 +22,7 @@ fn table(id: &str, section: &str, title: &str, columns: Vec<Column>, rows: Vec<R
         title: title.into(),
         columns,
         rows,
-        notes: Vec::new(),
+        ..Table::default()
     }
 }
 

@@ -67,6 +67,7 @@ fn runs(material: &Material<'_>, digests: &[&Digest]) -> Table {
         columns: columns(Column::setting("Run #", ""), material, digests),
         rows: (0..longest).map(row).collect(),
         notes: alloc::vec!["Runs that were discarded as warm-up are not counted.".into()],
+        ..Table::default()
     }
 }
 
@@ -104,5 +105,6 @@ fn statistics(material: &Material<'_>, digests: &[&Digest]) -> Table {
         notes: alloc::vec![
             "The published runs sent short messages of unstated size for one second each.".into()
         ],
+        ..Table::default()
     }
 }

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 pub const SECTION: &str = "truth";
 
 /// Cells that a report shows; `--truth` shows all.
-pub const FEW: usize = 25;
+pub const FEW: usize = 12;
 
 /// The groups: what is asked, and what is.
 #[must_use]
@@ -39,6 +39,7 @@ pub fn groups(truth: &Truth) -> Table {
         ],
         rows,
         notes: notes(truth),
+        ..Table::default()
     }
 }
 
@@ -73,7 +74,7 @@ fn notes(truth: &Truth) -> Vec<String> {
     if truth.other_procedure > 0 {
         notes.push(format!(
             "{} cells were not taken by the document's own procedure (other counts or times): their \
-             extremes are no fair match.",
+             extremes are no fair match, and their counts of packets are left out.",
             truth.other_procedure
         ));
     }
@@ -111,7 +112,7 @@ pub fn cells(truth: &Truth, most: usize) -> Table {
             Column::words("fitted"),
         ],
         rows: truth.rows.iter().take(most).map(cell).collect(),
-        notes: Vec::new(),
+        ..Table::default()
     };
     if truth.rows.len() > most {
         table.notes.push(format!(

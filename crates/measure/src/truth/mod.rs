@@ -80,12 +80,14 @@ pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
     let simulated: Vec<&Cell> = ours.iter().filter(|c| c.origin == Origin::Simulated).collect();
     let document: Vec<&Cell> =
         published.iter().filter(|c| c.source.as_deref() == Some(SOURCE)).collect();
-    let found: Vec<(Row, bool)> = document.iter().filter_map(|p| row(&simulated, p)).collect();
+    let found: Vec<(Row, &Cell)> = document.iter().filter_map(|p| row(&simulated, p)).collect();
     if found.is_empty() {
         return None;
     }
-    let other_procedure = count(found.iter().filter(|(_, plain)| !plain));
-    let mut rows: Vec<Row> = found.into_iter().map(|(row, _)| row).collect();
+    let other_procedure = count(found.iter().filter(|(_, ours)| ours.variant.is_some()));
+    let missing = count(document.iter()) - count(found.iter());
+    let fair = found.into_iter().filter(|(_, ours)| !ours.counts_another_test());
+    let mut rows: Vec<Row> = fair.map(|(row, _)| row).collect();
     rows.sort_by(|a, b| {
         let key = |r: &Row| (r.fitted.is_some(), -r.distance());
         let ((f, d), (g, e)) = (key(a), key(b));
@@ -95,7 +97,7 @@ pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
     Some(Truth {
         groups: Kind::ALL.map(of).into_iter().filter(|g| g.cells > 0).collect(),
         fitted: Group::of(Kind::Middle, rows.iter().filter(|r| r.fitted.is_some())),
-        missing: count(document.iter()) - count(rows.iter()),
+        missing,
         other_procedure,
         rows,
     })
@@ -124,8 +126,8 @@ fn count<T>(items: impl Iterator<Item = T>) -> u32 {
     u32::try_from(items.count()).unwrap_or(u32::MAX)
 }
 
-/// The row of a published cell, and whether ours was taken by the document's own procedure.
-fn row(simulated: &[&Cell], published: &Cell) -> Option<(Row, bool)> {
+/// The row of a published cell, and ours.
+fn row<'a>(simulated: &[&'a Cell], published: &Cell) -> Option<(Row, &'a Cell)> {
     let value = published.value?;
     let ours = simulated.iter().find(|c| c.id == published.id)?;
     let whole = |metric: &str| {
@@ -156,7 +158,7 @@ fn row(simulated: &[&Cell], published: &Cell) -> Option<(Row, bool)> {
         within,
         fitted,
     };
-    Some((row, ours.variant.is_none()))
+    Some((row, ours))
 }
 
 /// Our figure of the same thing without the console's rounding.

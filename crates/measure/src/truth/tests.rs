@@ -44,6 +44,22 @@ fn ours_is_taken_without_rounding_where_there_is_such_a_figure() {
 }
 
 #[test]
+fn packets_of_a_shorter_test_are_not_held_against_those_of_a_longer_one() {
+    let document = ["packets_total", "throughput"].map(|metric| {
+        let unit = if metric == "throughput" { "Mbit/s" } else { "packets" };
+        Cell { unit: unit.into(), ..published("t", metric, 100.0) }
+    });
+    let short = document.clone().map(|cell| Cell {
+        variant: Some("6 s".into()),
+        origin: Origin::Simulated,
+        ..cell
+    });
+    let truth = super::truth(&short, &document).unwrap();
+    let metrics: Vec<&str> = truth.rows.iter().map(|row| row.id.metric.as_str()).collect();
+    assert_eq!((metrics, truth.other_procedure, truth.missing), (["throughput"].into(), 2, 0));
+}
+
+#[test]
 fn groups_count_what_was_not_fitted() {
     let document: Vec<Cell> = [10.0, 20.0, 30.0, 40.0, 50.0]
         .iter()

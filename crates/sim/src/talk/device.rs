@@ -97,7 +97,7 @@ impl NodeId {
         Mac([0x24, 0x0A, 0xC4, 0, high, low])
     }
 
-    /// The place whose node has that address.
+    /// The node of that address; `None` for an address that is no node's.
     #[must_use]
     pub fn of(mac: Mac) -> Option<Self> {
         let [.., high, low] = mac.0;

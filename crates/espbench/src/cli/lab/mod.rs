@@ -58,5 +58,6 @@ fn table(
         columns,
         rows: rows.collect(),
         notes: Vec::new(),
+        ..espbench_measure::table::Table::default()
     }
 }

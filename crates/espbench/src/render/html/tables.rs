@@ -1,6 +1,7 @@
 //! Tables with captions and scopes. Wide ones scroll inside the page; their first column stays.
 
 use super::{escape, origin_class};
+use espbench_measure::cell::Origin;
 use espbench_measure::table::{Align, Column, Table};
 use std::fmt::Write as _;
 
@@ -8,20 +9,27 @@ use std::fmt::Write as _;
 pub(super) fn draw(out: &mut String, table: &Table, seen: bool) {
     let id = escape(&table.id);
     let title = escape(&table.title);
-    let caption = if seen { format!("<caption>{title}</caption>") } else { String::new() };
+    let caption =
+        if seen { format!("<caption><span>{title}</span></caption>") } else { String::new() };
     let prose = is_prose(table);
     let class = if prose { "scroll prose" } else { "scroll" };
     let _ = write!(
         out,
         "<div class=\"{class}\" id=\"t-{id}\" role=\"region\" aria-label=\"{title}\" tabindex=\"0\">\
-         <table aria-label=\"{title}\">{caption}<thead><tr>"
+         <table aria-label=\"{title}\"{}>{caption}<thead><tr>",
+        if table.row_origins.is_empty() { "" } else { " class=\"of\"" }
     );
     for column in &table.columns {
         let _ = write!(out, "<th scope=\"col\"{}>{}</th>", classes(column), escape(&column.head()));
     }
     out.push_str("</tr></thead><tbody>\n");
-    for row in &table.rows {
-        out.push_str("<tr>");
+    for (number, row) in table.rows.iter().enumerate() {
+        // What was published has its colour; what was found begins the lines of a figure.
+        out.push_str(match table.row_origins.get(number).copied().flatten() {
+            Some(Origin::Published) => "<tr class=\"pub\">",
+            Some(Origin::Measured | Origin::Simulated) => "<tr class=\"lead\">",
+            None => "<tr>",
+        });
         for (i, (column, text)) in table.columns.iter().zip(row).enumerate() {
             let shown = text.as_deref().map_or_else(unknown, escape);
             // On a phone each row of a table of words becomes a card, whose lines need their heads.

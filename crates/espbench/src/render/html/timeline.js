@@ -27,7 +27,8 @@ for (const svg of document.querySelectorAll('svg.tl')) {
     for (let at = Math.ceil(from / step) * step; at <= from + span; at += step) {
       const x = left + (at - from) / span * wide;
       ruler.append(make('path', {class: 'g', d: `M${x} 20V${bottom}`}),
-        make('text', {x, y: 14, 'text-anchor': 'middle'}, +(at / per).toFixed(6) + ' ' + unit));
+        make('text', {x, y: 14, 'text-anchor': x > left + wide - 24 ? 'end' : 'middle'},
+          +(at / per).toFixed(6) + ' ' + unit));
     }
     svg.dataset.view = Math.round(from) + '-' + Math.round(from + span);
   };

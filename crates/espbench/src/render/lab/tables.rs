@@ -36,7 +36,7 @@ fn table(id: &str, title: &str, columns: Vec<Column>, rows: Vec<Vec<String>>) ->
         title: title.into(),
         columns,
         rows,
-        notes: Vec::new(),
+        ..Table::default()
     }
 }
 

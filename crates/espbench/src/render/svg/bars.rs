@@ -1,6 +1,6 @@
 //! Bars over named positions. They lie, so that long names have a line of their own above them.
 
-use super::super::wrap;
+use super::super::wrap_list;
 use super::axis::{Span, horizontal};
 use super::{Frame, WIDTH, class, escape};
 use espbench_measure::figure::{Axis, Figure, Mark, Point, Scale};
@@ -17,7 +17,7 @@ const SPACE: f64 = 8.0;
 pub(super) fn draw(figure: &Figure) -> (f64, String) {
     let stacked = figure.series.iter().any(|s| s.mark == Mark::Stacked);
     let bars = if stacked { 1 } else { figure.series.len() };
-    let names: Vec<Vec<String>> = figure.x.categories.iter().map(|n| wrap(n, LINE)).collect();
+    let names: Vec<Vec<String>> = figure.x.categories.iter().map(|n| wrap_list(n, LINE)).collect();
     let lines = names.iter().map(Vec::len).max().unwrap_or(1) as f64;
     let group = lines * NAME + bars as f64 * BAR + SPACE;
     let height = 6.0 + names.len() as f64 * group + 46.0;

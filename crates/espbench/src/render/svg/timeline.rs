@@ -128,9 +128,11 @@ fn ruler(out: &mut String, place: &Place<'_>) {
     let mut at = 0;
     while at <= long {
         let x = place.x(window.begin_ns + at);
+        // There is no room for half a label at the right.
+        let anchor = if x > RIGHT - 24.0 { "end" } else { "middle" };
         let _ = write!(
             out,
-            "<path class=\"g\" d=\"M{x:.1} {:.0}V{bottom:.0}\"/><text x=\"{x:.1}\" y=\"14\" text-anchor=\"middle\">{}</text>",
+            "<path class=\"g\" d=\"M{x:.1} {:.0}V{bottom:.0}\"/><text x=\"{x:.1}\" y=\"14\" text-anchor=\"{anchor}\">{}</text>",
             TOP - 6.0,
             time(at, step)
         );

@@ -31,6 +31,9 @@ pub(super) const FIGURES: &[Spec] = &[
     ("loss", "loss", Show::Value),
 ];
 
+/// How many times nothing something is.
+pub(super) const INFINITE: &str = "∞";
+
 /// Marks a published value that a constant was fitted to.
 const FITTED: &str = " †";
 
@@ -40,7 +43,7 @@ pub(super) fn table(material: &Material<'_>, group: &Group<'_>) -> Table {
         let (name, unit) = group.column(&work(d)?);
         Some(Column::setting(&name, unit))
     }));
-    let mut rows = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
     for &(metric, name, _) in FIGURES {
         let pair = |cell| Pair { ours: cell, theirs: published(material, cell) };
         let pairs: Vec<Option<Pair<'_>>> =
@@ -51,12 +54,14 @@ pub(super) fn table(material: &Material<'_>, group: &Group<'_>) -> Table {
             rows.extend(figure(material.origin, name, &pairs));
         }
     }
+    let (row_origins, rows) = rows.into_iter().unzip();
     Table {
         id: group.id(),
         section: super::section(&group.work).into(),
         title: material.titled(&group.title()),
         columns,
         rows,
+        row_origins,
         notes: notes(material, group),
     }
 }
@@ -104,62 +109,80 @@ impl Pair<'_> {
     }
 
     fn ratio(&self) -> Option<String> {
-        quotient(self.ours.value?, self.theirs?.value?)
+        if self.ours.counts_another_test() {
+            return None;
+        }
+        quotient(self.ours.value?, self.theirs?.value?).map(|ratio| format!("{ratio:.2}"))
     }
 
     fn interval(&self) -> Option<String> {
         digits::interval(self.ours.ci_low, self.ours.ci_high)
     }
 
+    /// That of the published figure where it is another: devices here may send at another rate.
+    fn other_floor(&self) -> Option<String> {
+        let floor = self.theirs?.floor?;
+        (self.ours.floor != Some(floor)).then(|| digits::plain(floor))
+    }
+
     fn ours_of_floor(&self) -> Option<String> {
-        times(self.ours, self.ours.floor?)
+        times(self.ours)
     }
 
     fn theirs_of_floor(&self) -> Option<String> {
-        times(self.theirs?, self.ours.floor?)
+        times(self.theirs?)
     }
 }
 
-/// The label of a line, and its texts.
-type Line = (String, fn(&Pair<'_>) -> Option<String>);
+/// Where a line's values come from, and its texts with its label first.
+type Row = (Option<Origin>, Vec<Option<String>>);
+
+/// The label of a line, where its values come from, and its texts.
+type Line = (String, Option<Origin>, fn(&Pair<'_>) -> Option<String>);
 
 /// The lines of one statistic; one without any text is left out.
-fn figure(origin: Origin, name: &str, pairs: &[Option<Pair<'_>>]) -> Vec<Vec<Option<String>>> {
+fn figure(origin: Origin, name: &str, pairs: &[Option<Pair<'_>>]) -> Vec<Row> {
     let unit = pairs.iter().flatten().next().map_or("", |p| unit_sign(&p.ours.unit));
-    let (origin, published) = (origin.name(), Origin::Published.name());
-    let lines: [Line; 7] = [
-        (format!("{name}, {origin} ({unit})"), |p| p.found()),
-        (format!("{name}, 95 % interval ({unit})"), |p| p.interval()),
-        (format!("{name}, {published} ({unit})"), |p| p.published()),
-        (format!("{name}, {origin} / {published}"), |p| p.ratio()),
-        (format!("{name}, floor ({unit})"), |p| p.ours.floor.map(digits::plain)),
-        (format!("{name}, {origin}: times the floor"), |p| p.ours_of_floor()),
-        (format!("{name}, {published}: times the floor"), |p| p.theirs_of_floor()),
+    let (ours, published) = (origin.name(), Origin::Published.name());
+    let lines: [Line; 8] = [
+        (format!("{name}, {ours} ({unit})"), Some(origin), |p| p.found()),
+        (format!("{name}, 95 % interval ({unit})"), None, |p| p.interval()),
+        (format!("{name}, {published} ({unit})"), Some(Origin::Published), |p| p.published()),
+        (format!("{name}, {ours} / {published}"), None, |p| p.ratio()),
+        (format!("{name}, floor ({unit})"), None, |p| p.ours.floor.map(digits::plain)),
+        (format!("{name}, floor of the {published} ({unit})"), None, |p| p.other_floor()),
+        (format!("{name}, {ours}: times the floor"), None, |p| p.ours_of_floor()),
+        (format!("{name}, {published}: times the floor"), None, |p| p.theirs_of_floor()),
     ];
-    let line = |(label, text): Line| {
+    let line = |(label, origin, text): Line| {
         let texts: Vec<Option<String>> =
             pairs.iter().map(|pair| pair.as_ref().and_then(text)).collect();
         let known = texts.iter().any(Option::is_some);
-        known.then(|| core::iter::once(Some(label)).chain(texts).collect())
+        known.then(|| (origin, core::iter::once(Some(label)).chain(texts).collect()))
     };
     lines.into_iter().filter_map(line).collect()
 }
 
-fn quotient(a: f64, b: f64) -> Option<String> {
-    (b != 0.0).then(|| format!("{:.2}", a / b))
+pub(super) fn quotient(a: f64, b: f64) -> Option<f64> {
+    (b != 0.0).then(|| a / b)
 }
 
-/// How many times worse than the floor: of a rate, the floor over it.
-pub(super) fn factor(cell: &Cell, floor: f64) -> Option<f64> {
-    let value = cell.value?;
+/// How many times worse than its floor: of a rate, the floor over it. Infinitely, where the work
+/// needs no frame at all.
+pub(super) fn factor(cell: &Cell) -> Option<f64> {
+    let (value, floor) = (cell.value?, cell.floor?);
     let (a, b) = match metric::better(&cell.id.metric, &cell.unit) {
         Better::Higher => (floor, value),
         Better::Lower | Better::Neither => (value, floor),
     };
-    (b > 0.0).then(|| a / b)
+    (a > 0.0).then(|| a / b)
 }
 
-fn times(cell: &Cell, floor: f64) -> Option<String> {
-    let decimals = |factor: f64| if factor < 100.0 { 2 } else { 0 };
-    factor(cell, floor).map(|factor| format!("{factor:.*}", decimals(factor)))
+fn times(cell: &Cell) -> Option<String> {
+    let text = |factor: f64| match factor {
+        f64::INFINITY => INFINITE.into(),
+        100.0.. => format!("{factor:.0}"),
+        _ => format!("{factor:.2}"),
+    };
+    factor(cell).map(text)
 }

@@ -1,6 +1,7 @@
-//! What of the figures is physics: one line for each table of the document.
+//! Each table of the document in a line: its leading figure as it was published and as it was found,
+//! and how many times the floor both are, so what of it is physics.
 
-use super::document::factor;
+use super::document::{INFINITE, factor, quotient};
 use super::group::{Group, groups};
 use super::{KIND, published};
 use crate::cell::{Cell, Origin};
@@ -8,8 +9,9 @@ use crate::digits;
 use crate::report::digest::Material;
 use crate::table::{Column, Table, unit_sign};
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use espbench_proto::workload::PHY_MODE;
 
 /// The figure that stands for a test.
 const LEADING: [&str; 7] = [
@@ -22,30 +24,53 @@ const LEADING: [&str; 7] = [
     "provisioning_time",
 ];
 
-/// The floors; `None` where no cell has one.
+/// The lines; `None` where no cell has a floor.
 pub(crate) fn floors(material: &Material<'_>) -> Option<Table> {
     let digests = material.of_kind(KIND);
-    let rows: Vec<_> = groups(&digests).iter().filter_map(|g| row(material, g)).collect();
+    let groups = groups(&digests);
+    let rows: Vec<_> = groups.iter().filter_map(|g| row(material, g)).collect();
+    let result = |name, origin| Column::result(name, "", origin);
     (!rows.is_empty()).then(|| Table {
         id: "esp-now-floors".into(),
         section: "overview".into(),
-        title: material.titled("What is physics, and what is not: times the floor"),
+        title: material.titled("The tests beside the document; what is physics, and what is not"),
         columns: alloc::vec![
             Column::words("test"),
-            Column::words("figure"),
+            result("figure", Origin::Published),
+            result("figure", material.origin),
+            Column::setting(&format!("{} / published", material.origin.name()), ""),
             Column::setting("floor", ""),
-            Column::result("times the floor", "", Origin::Published),
-            Column::result("times the floor", "", material.origin),
+            result("times the floor", Origin::Published),
+            result("times the floor", material.origin),
         ],
         rows,
-        notes: alloc::vec![
-            "The floor is the air time, at the same PHY rate, of the frames that the work cannot do \
-             without: no copies, retries, back-off or processor. Of a throughput it is what cannot be \
-             exceeded, and times the floor is how far below it a figure is. Ranges are over payloads, \
-             devices or distances. Encryption needs no frame: all of it is the processor."
-                .into()
-        ],
+        notes: notes(&groups),
+        ..Table::default()
     })
+}
+
+fn notes(groups: &[Group<'_>]) -> Vec<String> {
+    let mut notes = alloc::vec![
+        "Ranges are over payloads, devices or distances. The floor is the air time, at the same PHY \
+         rate, of the frames that the work cannot do without: no copies, retries, back-off or \
+         processor. Of a throughput it is what cannot be exceeded, and times the floor is how far \
+         below it a figure is. Encryption needs no frame: all of it is the processor."
+            .into()
+    ];
+    let mut modes: Vec<&str> = Vec::new();
+    let facts = groups.iter().flat_map(|g| &g.digests).map(|d| &d.facts);
+    for mode in facts.filter_map(|facts| facts.get(PHY_MODE)) {
+        if !modes.contains(&mode.as_str()) {
+            modes.push(mode);
+        }
+    }
+    if !modes.is_empty() {
+        notes.push(format!(
+            "PHY rate: {}. Published figures are held against the floor at the document's own.",
+            modes.join("; ")
+        ));
+    }
+    notes
 }
 
 /// The metric that stands for a test's cells.
@@ -61,26 +86,42 @@ fn row(material: &Material<'_>, group: &Group<'_>) -> Option<Vec<Option<String>>
         return None;
     }
     let unit = cells.first().map_or("", |c| unit_sign(&c.unit));
-    let ours: Vec<f64> = cells.iter().filter_map(|c| factor(c, c.floor?)).collect();
-    let theirs: Vec<f64> =
-        cells.iter().filter_map(|c| factor(published(material, c)?, c.floor?)).collect();
+    let pairs: Vec<(&Cell, &Cell)> =
+        cells.iter().filter_map(|c| Some((*c, published(material, c)?))).collect();
+    let of = |all: &mut dyn Iterator<Item = Option<f64>>| range(&all.flatten().collect::<Vec<_>>());
+    let ratio = |(ours, theirs): &(&Cell, &Cell)| quotient(ours.value?, theirs.value?);
     Some(alloc::vec![
-        Some(group.title()),
-        Some(metric.into()),
-        range(&floors).map(|floor| format!("{floor} {unit}")),
-        range(&theirs),
-        range(&ours),
+        Some(format!("{}: {} ({unit})", group.title(), quantity(metric))),
+        // As they were printed.
+        spread(&pairs.iter().filter_map(|(_, p)| p.value).collect::<Vec<_>>(), |v| v.to_string()),
+        of(&mut cells.iter().map(|c| c.value)),
+        of(&mut pairs.iter().map(ratio)),
+        range(&floors),
+        of(&mut pairs.iter().map(|(_, theirs)| factor(theirs))),
+        of(&mut cells.iter().map(|c| factor(c))),
     ])
+}
+
+/// What a leading metric is called.
+pub(crate) fn quantity(metric: &str) -> &'static str {
+    match metric {
+        "latency_avg" => "mean delay",
+        "rtt_avg" => "mean round trip",
+        "throughput" => "throughput",
+        "encrypt_time" => "time to encrypt",
+        _ => "time for all",
+    }
 }
 
 /// The smallest and the largest.
 fn range(values: &[f64]) -> Option<String> {
+    spread(values, digits::three)
+}
+
+fn spread(values: &[f64], digits: fn(f64) -> String) -> Option<String> {
     let low = values.iter().copied().reduce(f64::min)?;
     let high = values.iter().copied().reduce(f64::max)?;
-    let text = |v: f64| if v >= 100.0 { format!("{v:.0}") } else { digits::plain(v) };
-    Some(if text(low) == text(high) {
-        text(low)
-    } else {
-        format!("{}–{}", text(low), text(high))
-    })
+    let text = |v: f64| if v == f64::INFINITY { INFINITE.into() } else { digits(v) };
+    let (low, high) = (text(low), text(high));
+    Some(if low == high { low } else { format!("{low}–{high}") })
 }

@@ -1,6 +1,7 @@
 //! Cells that stand in one table of the document, as its columns.
 
 use super::work;
+use crate::place::devices;
 use crate::plan::{print_cast, print_distance};
 use crate::report::digest::Digest;
 use crate::summary::esp_now::{mode, table};
@@ -88,7 +89,7 @@ impl Group<'_> {
             words.push(print_distance(w.distance_m));
         }
         if self.across == Across::Distance {
-            words.push(format!("{} devices", w.devices));
+            words.push(devices(w.devices.into()));
         }
         words.join(", ")
     }
@@ -107,6 +108,14 @@ impl Group<'_> {
             _ => String::new(),
         };
         crate::figure::slug(&format!("esp-now-{}{mode}{distance}", table(w)))
+    }
+
+    /// The column of a cell in words.
+    pub(crate) fn told(&self, work: &EspNow) -> String {
+        match (self.across, self.column(work)) {
+            (Across::Devices, _) => devices(work.devices.into()),
+            (_, (number, unit)) => format!("{number} {unit}"),
+        }
     }
 
     /// The column of a cell: its number, and the number's unit.

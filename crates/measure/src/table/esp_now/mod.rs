@@ -11,7 +11,7 @@ use crate::cell::Cell;
 use crate::report::digest::{Digest, Material};
 use alloc::vec::Vec;
 use espbench_proto::workload::{EspNow, EspNowTest, Workload};
-pub(crate) use floors::{floors, leading};
+pub(crate) use floors::{floors, leading, quantity};
 pub(crate) use group::{Across, Group, groups};
 
 pub(crate) const KIND: &str = "esp-now";

@@ -26,6 +26,25 @@ pub enum Release {
     Head,
 }
 
+impl Release {
+    /// All of them, and the names under which files and reports have them.
+    pub const NAMED: [(&'static str, Self); 7] = [
+        ("1.0", Self::V1_0),
+        ("2.0", Self::V2_0),
+        ("2.3", Self::V2_3),
+        ("2.4", Self::V2_4),
+        ("2.5.2", Self::V2_5_2),
+        ("2.5.3", Self::V2_5_3),
+        ("head", Self::Head),
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        Self::NAMED[self as usize].0
+    }
+}
+
 /// A release of ESP-IDF at which something on the wire changed. Ordered by what is newer, with the
 /// late bug-fix releases of 4.4 and 5.0 after the first ones of 5.0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +62,24 @@ pub enum Idf {
     V5_4,
     /// 5.4.2 and later, 5.5, 6: ESP-NOW v2.0 with 1470 bytes.
     V5_4_2,
+}
+
+impl Idf {
+    /// All of them, and the names under which files and reports have them.
+    pub const NAMED: [(&'static str, Self); 6] = [
+        ("4.4", Self::V4_4),
+        ("5.0", Self::V5_0),
+        ("5.0.8", Self::V5_0_8),
+        ("5.1", Self::V5_1),
+        ("5.4", Self::V5_4),
+        ("5.4.2", Self::V5_4_2),
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        Self::NAMED[self as usize].0
+    }
 }
 
 /// Which build is spoken: what two ends must agree on, since nothing of it is negotiated.
@@ -177,6 +214,12 @@ impl Compat {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_release_is_found_at_its_own_name() {
+        assert!(Release::NAMED.iter().all(|(name, release)| release.name() == *name));
+        assert!(Idf::NAMED.iter().all(|(name, idf)| idf.name() == *name));
+    }
 
     /// Section 4.1 of the protocol reference.
     #[test]

@@ -21,23 +21,6 @@ const LEVELS: [(&str, Level); 6] = [
     ("debug", Level::Debug),
     ("verbose", Level::Verbose),
 ];
-const RELEASES: [(&str, Release); 7] = [
-    ("1.0", Release::V1_0),
-    ("2.0", Release::V2_0),
-    ("2.3", Release::V2_3),
-    ("2.4", Release::V2_4),
-    ("2.5.2", Release::V2_5_2),
-    ("2.5.3", Release::V2_5_3),
-    ("head", Release::Head),
-];
-const IDFS: [(&str, Idf); 6] = [
-    ("4.4", Idf::V4_4),
-    ("5.0", Idf::V5_0),
-    ("5.0.8", Idf::V5_0_8),
-    ("5.1", Idf::V5_1),
-    ("5.4", Idf::V5_4),
-    ("5.4.2", Idf::V5_4_2),
-];
 
 /// The first of each pair.
 const fn words<const N: usize, T: Copy>(pairs: &[(&'static str, T); N]) -> [&'static str; N] {
@@ -51,8 +34,8 @@ const fn words<const N: usize, T: Copy>(pairs: &[(&'static str, T); N]) -> [&'st
 }
 
 const LEVEL_WORDS: [&str; 6] = words(&LEVELS);
-const RELEASE_WORDS: [&str; 7] = words(&RELEASES);
-const IDF_WORDS: [&str; 6] = words(&IDFS);
+const RELEASE_WORDS: [&str; 7] = words(&Release::NAMED);
+const IDF_WORDS: [&str; 6] = words(&Idf::NAMED);
 const SERVICES: [&str; 6] = ["security", "ota", "commands", "monitor", "control", "data"];
 const POLICIES: [&str; 2] = ["compatible", "strict"];
 const COUNTRY_POLICIES: [&str; 2] = ["auto", "manual"];
@@ -141,8 +124,8 @@ pub(super) fn read(group: &Block<'_>) -> Result<Firmware, Wrong> {
     };
     Ok(Firmware {
         compat: Compat {
-            release: it.word("release")?.map_or(usual.compat.release, |at| RELEASES[at].1),
-            idf: it.word("idf")?.map_or(usual.compat.idf, |at| IDFS[at].1),
+            release: it.word("release")?.map_or(usual.compat.release, |at| Release::NAMED[at].1),
+            idf: it.word("idf")?.map_or(usual.compat.idf, |at| Idf::NAMED[at].1),
             ..usual.compat
         },
         country: it.text("country")?.and_then(|code| Country::of(&code)),

@@ -1,8 +1,13 @@
 //! Why a probe was lost: what the lab saw of the frames that it went by.
+//!
+//! A broadcast may be meant for one device, which the component's header names. That others missed
+//! it is no reason for anything: in a room of many, such losses would soon be all that is remembered.
 
+use crate::talk::NodeId;
 use core::time::Duration;
 use espbench_proto::sample::{Cause, Fate, Sample};
 use espbench_proto::time::Instant;
+use espbench_proto::wire::component::header::Header;
 
 /// Losses that are remembered of a device.
 const LOSSES: usize = 32;
@@ -10,6 +15,12 @@ const LOSSES: usize = 32;
 /// A probe whose frame, or whose answer, was lost within this time of its being sent has that
 /// cause: the time for which `espnow_iperf` waits for an answer.
 const WITHIN: Duration = Duration::from_secs(3);
+
+/// The device that a frame is meant for; `None` where it is for all, or for a group.
+pub(super) fn meant_for(data: &[u8]) -> Option<NodeId> {
+    let (header, _) = Header::parse(data)?;
+    NodeId::of(header.dest)
+}
 
 /// The last losses of frames from or to a device.
 #[derive(Debug)]
@@ -79,5 +90,14 @@ mod tests {
         assert_eq!(judged(&blame, 101, Cause::RetryLimit), Fate::Lost(Cause::Collision));
         assert_eq!(judged(&blame, 391, Cause::RetryLimit), Fate::Lost(Cause::RetryLimit));
         assert_eq!(judged(&blame, 100, Cause::NoBuffers), Fate::Lost(Cause::NoBuffers));
+    }
+
+    #[test]
+    fn the_header_names_whom_a_broadcast_is_meant_for() {
+        let mut data = [0; 24];
+        data[8..14].copy_from_slice(&NodeId(300).mac().0);
+        assert_eq!(meant_for(&data), Some(NodeId(300)));
+        data[8..14].fill(0xFF);
+        assert_eq!((meant_for(&data), meant_for(&data[..10])), (None, None));
     }
 }

@@ -1,5 +1,6 @@
 //! Between the crew and the room: each is the other's outside.
 
+use super::blame::meant_for;
 use super::driver::Driver;
 use super::join::Joining;
 use super::others::{BEACON, Others};
@@ -249,6 +250,7 @@ impl<W: Tap> Stage<'_, W> {
         // What a frame causes may put more into the pool, so its bytes are lent.
         let (data, from, to) = self.ether.pool.lend(handle);
         let read = Read::new(&data);
+        let whom = meant_for(&data);
         let mut input = Frame { data: &data, transmitter: from, receiver: to, rssi: 0, channel: 0 };
         self.act(room, |crew, link| {
             let mut result = Ok(());
@@ -256,8 +258,10 @@ impl<W: Tap> Stage<'_, W> {
                 let drivers = &mut link.ether.drivers;
                 let Some(driver) = drivers.get_mut(station as usize) else { continue };
                 if !driver.takes(now, data.len()) {
-                    driver.blame.note(now, Cause::ReceiveQueue);
-                    drivers[frame.from as usize].blame.note(now, Cause::ReceiveQueue);
+                    if whom.is_none_or(|it| u32::from(it.0) == station) {
+                        driver.blame.note(now, Cause::ReceiveQueue);
+                        drivers[frame.from as usize].blame.note(now, Cause::ReceiveQueue);
+                    }
                     link.watch.lost(now, station, Cause::ReceiveQueue);
                     continue;
                 }
@@ -269,14 +273,20 @@ impl<W: Tap> Stage<'_, W> {
         self.ether.pool.take_back(handle, data);
     }
 
-    /// Who missed a frame remembers why; so does its sender.
+    /// Who missed a frame that was meant for it remembers why; so does its sender.
     fn blame(&mut self, now: Instant, frame: &OnAir, missed: &[Missed]) {
+        if missed.is_empty() {
+            return;
+        }
+        let whom = meant_for(&self.ether.pool.get(Handle::of(frame.tag as u32)).data);
         let mut first = None;
         for &Missed { station, cause } in missed {
             let Some(driver) = self.ether.drivers.get_mut(station as usize) else { continue };
-            driver.blame.note(now, cause);
             self.watch.lost(now, station, cause);
-            first = first.or(Some(cause));
+            if whom.is_none_or(|it| u32::from(it.0) == station) {
+                driver.blame.note(now, cause);
+                first = first.or(Some(cause));
+            }
         }
         if let (Some(cause), Some(driver)) =
             (first, self.ether.drivers.get_mut(frame.from as usize))

@@ -149,3 +149,39 @@ fn what_was_before_the_measurement_is_forgotten() {
     assert_eq!(trace.channels[&1].busy(), 848_000);
     assert_eq!(trace.windows[0].flights.len(), 1);
 }
+
+#[test]
+fn of_a_lost_probe_its_frame_is_shown_and_of_a_late_frame_its_end() {
+    let mut tracer = tracer(Limits { first: 5, around: 20, ..Limits::default() });
+    // Before the first probe there is a chat that does not matter.
+    for i in 0..10 {
+        tracer.flight(&data(2, None, 100 * i, 100 * i, 90), None);
+    }
+    tracer.flight(&data(0, Some(1), 10_000, 10_100, 500), None);
+    for i in 1..2000 {
+        let begin = 10_000 + 1500 * i;
+        tracer.flight(&data(2, None, begin, begin, 800), None);
+    }
+    let node = NodeId(0);
+    let sample = pinged(1, 10_000, None);
+    tracer.note(at(3_010_000), &Note::Sample { node, sample: &sample });
+    let windows = tracer.finish(at(3_020_000)).windows;
+    let whys: Vec<&str> = windows.iter().map(|it| it.why.as_str()).collect();
+    assert_eq!(whys, ["The first probe", "The first probe that was lost"]);
+    for window in &windows {
+        let own = window.flights.iter().filter(|it| it.flight.from == 0);
+        assert_eq!((own.count(), window.probes.len()), (1, 1), "{}", window.why);
+    }
+    assert!(windows[0].flights.iter().all(|it| it.flight.begin >= at(7_000)));
+
+    let mut late = self::tracer(Limits { around: 20, ..Limits::default() });
+    for i in 0..400 {
+        late.flight(&data(2, None, 1000 * i, 1000 * i, 800), None);
+    }
+    late.flight(&data(0, Some(1), 0, 400_000, 800), None);
+    let windows = late.finish(at(500_000)).windows;
+    let last = windows.last().unwrap();
+    assert_eq!((last.why.as_str(), last.flights.len()), ("The frame that took longest", 20));
+    assert_eq!(last.flights.last().unwrap().flight.from, 0, "it is there itself");
+    assert!(last.begin >= at(380_000) && last.missing > 300);
+}

@@ -1,5 +1,6 @@
-//! Which stretches of a lab's history are kept: its start, and around its worst moment. A ring
-//! remembers what has just been, so that the moments before can be kept too.
+//! Which stretches of a lab's history are kept: the first probe (without probes the first frame), and
+//! around the worst moment. A ring remembers what has just been, so that the moments before can be
+//! kept too.
 
 use super::{Flight, What};
 use alloc::collections::VecDeque;
@@ -34,8 +35,9 @@ impl Default for Limits {
     }
 }
 
-/// Flights that are remembered, so that the moments before something are known.
-const RING: usize = 1024;
+/// Flights that are remembered, so that the moments before something are known: at 1 Mbit/s those of
+/// the 3 s after which a ping is given up, and more.
+const RING: usize = 8192;
 /// Probes and losses that are remembered.
 const MARKS: usize = 256;
 /// Something is worse only if it is so by that much: a queue that fills would else be copied with
@@ -90,6 +92,15 @@ impl Window {
         begin <= self.end && end >= self.begin
     }
 
+    /// Keeps a flight if there are fewer than so many, and ends before it else.
+    fn begins_with(&mut self, shown: Shown, most: usize) {
+        if self.flights.len() < most {
+            self.flights.push(shown);
+        } else {
+            self.end = self.end.min(shown.flight.begin);
+        }
+    }
+
     fn probe(&mut self, probe: &Probe) {
         if self.takes(probe.begin, probe.end) && self.probes.len() < MARKS {
             self.probes.push(*probe);
@@ -108,12 +119,23 @@ impl Window {
 pub(super) struct Windows {
     limits: Limits,
     first: Option<Window>,
+    /// There was a probe.
+    probed: bool,
     worst: Option<Window>,
     /// How bad the worst moment was, and whether a probe told it.
     badness: (bool, u64),
     flights: VecDeque<Shown>,
     probes: VecDeque<Probe>,
     losses: VecDeque<(Instant, u32, Cause)>,
+}
+
+/// Which part of a long moment is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// How it began: of a lost probe, what became of its frames.
+    Begin,
+    /// How it ended: of a frame that waited, that it is sent at last.
+    End,
 }
 
 fn push<T>(ring: &mut VecDeque<T>, most: usize, it: T) {
@@ -143,12 +165,7 @@ impl Windows {
         if let Some(window) = &mut self.first
             && window.takes(flight.begin, flight.end)
         {
-            if window.flights.len() < first {
-                window.flights.push(shown);
-            } else {
-                // It is full: it ends before this one.
-                window.end = window.end.min(flight.begin);
-            }
+            window.begins_with(shown, first);
         }
         if let Some(window) = &mut self.worst
             && window.takes(flight.begin, flight.end)
@@ -162,11 +179,15 @@ impl Windows {
         push(&mut self.flights, RING, shown);
         if flight.what == What::Data {
             let took = flight.end.since(flight.queued).as_nanos() as u64;
-            self.bad((false, took), flight.queued, flight.end, "The frame that took longest");
+            let moment = (flight.queued, flight.end, Part::End);
+            self.bad((false, took), moment, "The frame that took longest");
         }
     }
 
     pub(super) fn probe(&mut self, probe: Probe) {
+        if !core::mem::replace(&mut self.probed, true) {
+            self.first = self.start(&probe).or(self.first.take());
+        }
         for window in self.first.iter_mut().chain(&mut self.worst) {
             window.probe(&probe);
         }
@@ -175,7 +196,7 @@ impl Windows {
             Fate::Lost(_) => (u64::MAX, "The first probe that was lost"),
             _ => (probe.end.since(probe.begin).as_nanos() as u64, "The probe that took longest"),
         };
-        self.bad((true, took), probe.begin, probe.end, why);
+        self.bad((true, took), (probe.begin, probe.end, Part::Begin), why);
     }
 
     pub(super) fn loss(&mut self, loss: (Instant, u32, Cause)) {
@@ -185,8 +206,31 @@ impl Windows {
         push(&mut self.losses, MARKS, loss);
     }
 
+    /// Whether all flights since then are in the ring.
+    fn remembers(&self, at: Instant) -> bool {
+        let first = self.flights.front();
+        self.flights.len() < RING || first.is_some_and(|it| it.flight.begin <= at)
+    }
+
+    /// The window in which a probe began, if that is remembered.
+    fn start(&self, probe: &Probe) -> Option<Window> {
+        let Limits { first, span, margin, .. } = self.limits;
+        if !self.remembers(probe.begin) {
+            return None;
+        }
+        let (begin, end) = (before(probe.begin, margin), probe.begin + span);
+        let mut window = Window { why: "The first probe".into(), begin, end, ..Window::default() };
+        for shown in &self.flights {
+            if window.takes(shown.flight.begin, shown.flight.end) {
+                window.begins_with(*shown, first);
+            }
+        }
+        self.losses.iter().for_each(|loss| window.loss(loss));
+        Some(window)
+    }
+
     /// Keeps that moment if none was as bad.
-    fn bad(&mut self, badness: (bool, u64), begin: Instant, end: Instant, why: &str) {
+    fn bad(&mut self, badness: (bool, u64), moment: (Instant, Instant, Part), why: &str) {
         let (probe, took) = badness;
         let least = if probe == self.badness.0 {
             (u128::from(self.badness.1) * u128::from(WORSE_PERCENT) / 100) as u64
@@ -197,22 +241,26 @@ impl Windows {
             return;
         }
         self.badness = badness;
-        let Limits { span, margin, .. } = self.limits;
-        // The span bounds how much of a long wait is shown: how it began, or how it ended if that
-        // is forgotten.
-        let known = self.flights.front().is_some_and(|it| it.flight.begin <= begin);
-        let (begin, end) = if known {
-            (begin, end.min(begin + span))
-        } else {
-            (begin.max(before(end, span)), end)
+        let Limits { span, margin, around, .. } = self.limits;
+        let (begin, end, part) = moment;
+        // The span bounds how much of a long wait is shown; how it began may be forgotten.
+        let part = if self.remembers(begin) { part } else { Part::End };
+        let (begin, end) = match part {
+            Part::Begin => (begin, end.min(begin + span)),
+            Part::End => (begin.max(before(end, span)), end),
         };
         let (begin, end) = (before(begin, margin), end + margin);
         let mut window = Window { why: why.into(), begin, end, ..Window::default() };
         let within = |it: &&Shown| window.takes(it.flight.begin, it.flight.end);
         let there = self.flights.iter().filter(within).count();
-        let kept = self.flights.iter().filter(within).take(self.limits.around).copied().collect();
-        window.flights = kept;
-        window.missing = there.saturating_sub(self.limits.around) as u64;
+        let missing = there.saturating_sub(around);
+        let skipped = if part == Part::End { missing } else { 0 };
+        let kept = self.flights.iter().filter(within).skip(skipped).take(around);
+        window.flights = kept.copied().collect();
+        window.missing = missing as u64;
+        if let Some(first) = window.flights.first().filter(|_| skipped > 0) {
+            window.begin = window.begin.max(first.flight.begin);
+        }
         self.probes.iter().for_each(|probe| window.probe(probe));
         self.losses.iter().for_each(|loss| window.loss(loss));
         self.worst = Some(window);
