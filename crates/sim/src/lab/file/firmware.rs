@@ -20,7 +20,8 @@ const LEVELS: [(&str, Level); 6] = [
     ("debug", Level::Debug),
     ("verbose", Level::Verbose),
 ];
-const RELEASES: [(&str, Release); 7] = [
+const RELEASES: [(&str, Release); 8] = [
+    ("2022-07", Release::Mid2022),
     ("1.0", Release::V1_0),
     ("2.0", Release::V2_0),
     ("2.3", Release::V2_3),
@@ -50,7 +51,7 @@ const fn words<const N: usize, T: Copy>(pairs: &[(&'static str, T); N]) -> [&'st
 }
 
 const LEVEL_WORDS: [&str; 6] = words(&LEVELS);
-const RELEASE_WORDS: [&str; 7] = words(&RELEASES);
+const RELEASE_WORDS: [&str; 8] = words(&RELEASES);
 const IDF_WORDS: [&str; 6] = words(&IDFS);
 const SERVICES: [&str; 6] = ["security", "ota", "commands", "monitor", "control", "data"];
 const POLICIES: [&str; 2] = ["compatible", "strict"];
