@@ -64,6 +64,9 @@ pub struct Profile {
     pub seal: Cost,
     /// Decrypting.
     pub open: Cost,
+    /// What encrypting and decrypting take longer after other work, which has taken their code's
+    /// place in the cache of the flash.
+    pub cold: Duration,
     /// X25519 with the base point.
     pub key_pair: Cost,
     /// X25519.

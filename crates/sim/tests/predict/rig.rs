@@ -24,6 +24,7 @@ fn profile() -> Profile {
         send_latency: free,
         sent_latency: free,
         seal: free,
+        cold: core::time::Duration::ZERO,
         open: free,
         key_pair: free,
         shared_secret: free,

@@ -104,7 +104,7 @@ pub(super) static LOAD: [Constant<Background>; 4] = [
         set: |it, number| it.burst = number,
     },
     Constant {
-        key: key("octets", Is::Whole(14, 2346), "", "length of an MPDU with its FCS"),
+        key: key("octets", Is::Whole(14, 65_535), "", "length of what one PPDU carries: an MPDU with its FCS, or an A-MPDU"),
         get: |it| Some(f64::from(it.octets)),
         set: |it, number| it.octets = number as u32,
     },

@@ -89,6 +89,20 @@ pub(super) static GROUPS: &[Group<Profile>] = &[
     cost!(sent_latency, "from the end of a transmission to the send callback"),
     cost!(seal, "encrypting (AES-CCM)"),
     cost!(open, "decrypting (AES-CCM)"),
+    group!(
+        "cache",
+        "the cache through which code in flash runs",
+        (
+            key(
+                "cold_us",
+                Is::Number(0.0, 10_000.0),
+                "0",
+                "what a cipher takes longer after other work, in microseconds"
+            ),
+            |it| Some(it.cold.as_nanos() as f64 / 1e3).filter(|&it| it > 0.0),
+            |it, number| it.cold = Duration::from_nanos(rounded(number * 1e3))
+        ),
+    ),
     cost!(key_pair, "X25519 with the base point"),
     cost!(shared_secret, "X25519 with another's point"),
     cost!(hash, "SHA-256"),
@@ -239,7 +253,7 @@ macro_rules! table {
     };
 }
 
-const TABLES: [Key; 20] = table![
+const TABLES: [Key; 21] = table![
     "receive",
     "dispatch",
     "transmit",
@@ -247,6 +261,7 @@ const TABLES: [Key; 20] = table![
     "sent_latency",
     "seal",
     "open",
+    "cache",
     "key_pair",
     "shared_secret",
     "hash",
@@ -348,6 +363,7 @@ fn blank(name: &str, chip: Chip) -> Profile {
         sent_latency: free,
         seal: free,
         open: free,
+        cold: Duration::ZERO,
         key_pair: free,
         shared_secret: free,
         hash: free,
