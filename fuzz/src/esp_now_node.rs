@@ -58,11 +58,11 @@ impl Board for Shelf {
         self.chance.random(out);
     }
 
-    fn cost(&mut self, work: Work) -> Duration {
+    fn cost_ns(&mut self, work: Work) -> u64 {
         match work {
-            Work::Dispatch { .. } | Work::Erase { .. } if self.slow => Duration::from_millis(20),
-            Work::Print { bytes } if self.slow => Duration::from_micros(87) * bytes,
-            _ => Duration::ZERO,
+            Work::Dispatch { .. } | Work::Erase { .. } if self.slow => 20_000_000,
+            Work::Print { bytes } if self.slow => 87_000 * u64::from(bytes),
+            _ => 0,
         }
     }
 

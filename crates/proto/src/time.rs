@@ -51,6 +51,13 @@ impl Instant {
         Duration::from_nanos(self.0.get().saturating_sub(earlier.0.get()))
     }
 
+    /// `self` moved by so many nanoseconds; stops at [`Instant::NEVER`].
+    #[must_use]
+    #[inline]
+    pub const fn after_nanos(self, nanos: u64) -> Self {
+        Self(self.0.saturating_add(nanos))
+    }
+
     /// `self` moved by `by`; stops at [`Instant::NEVER`].
     #[must_use]
     pub const fn after(self, by: Duration) -> Self {

@@ -15,12 +15,14 @@ impl Mac {
 
     /// Whether this is the broadcast address.
     #[must_use]
+    #[inline]
     pub fn is_broadcast(self) -> bool {
         self == Self::BROADCAST
     }
 
     /// The address at `offset` of `bytes`, if six bytes stand there.
     #[must_use]
+    #[inline]
     pub fn at(bytes: &[u8], offset: usize) -> Option<Self> {
         bytes.get(offset..)?.first_chunk().copied().map(Self)
     }

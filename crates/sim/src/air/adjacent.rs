@@ -4,8 +4,11 @@ use super::power::{Power, Ratio};
 use crate::radio::{Channel, Guard, Hr, Ht, Mcs, Mode, Ofdm, Overlap, Spectrum, Width};
 use alloc::boxed::Box;
 
-/// The numbers of channels, and 0.
-pub(crate) const CHANNELS: usize = 15;
+/// The numbers of channels, 0, and one that nobody has: a power of two, so that a place in a row is
+/// found with a mask.
+pub(crate) const CHANNELS: usize = 16;
+/// The highest channel.
+const LAST: u8 = 14;
 
 /// One mode of each class that other channels hear differently.
 const CLASSES: [Mode; 5] = [
@@ -121,7 +124,7 @@ impl Adjacent {
 /// The place of a channel in a row; what is no channel is 0.
 #[inline]
 pub(crate) const fn place(channel: u8) -> usize {
-    if channel < CHANNELS as u8 { channel as usize } else { 0 }
+    if channel <= LAST { channel as usize } else { 0 }
 }
 
 #[cfg(test)]

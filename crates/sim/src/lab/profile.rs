@@ -22,11 +22,18 @@ impl Cost {
     /// For so many bytes.
     #[must_use]
     pub const fn of(self, bytes: u32) -> Duration {
+        Duration::from_nanos(self.ns(bytes))
+    }
+
+    /// The same in nanoseconds.
+    #[must_use]
+    #[inline]
+    pub const fn ns(self, bytes: u32) -> u64 {
         let bytes = match self.block {
             0 | 1 => bytes as u64,
             block => bytes.div_ceil(block) as u64 * block as u64,
         };
-        Duration::from_nanos(self.fixed_ns + self.per_byte_ps * bytes / 1000)
+        self.fixed_ns + self.per_byte_ps * bytes / 1000
     }
 }
 
@@ -64,9 +71,9 @@ pub struct Profile {
     pub seal: Cost,
     /// Decrypting.
     pub open: Cost,
-    /// What encrypting and decrypting take longer after other work, which has taken their code's
-    /// place in the cache of the flash.
-    pub cold: Duration,
+    /// What work takes longer whose code must be fetched from flash first: encrypting and
+    /// decrypting between other work, and a frame's way after a pause.
+    pub cold_ns: u64,
     /// X25519 with the base point.
     pub key_pair: Cost,
     /// X25519.

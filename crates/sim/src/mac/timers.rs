@@ -37,6 +37,9 @@ impl Timers {
     #[inline]
     pub(crate) fn set(&mut self, station: u32, at: u64) {
         let station = station as usize;
+        if self.due[station] == at {
+            return;
+        }
         self.due[station] = at;
         self.stale[station / BLOCK] = true;
         self.any_stale = true;
@@ -76,13 +79,15 @@ impl Timers {
             if self.earliest[block] != at {
                 continue;
             }
+            let mut earliest = NEVER;
             for (i, due) in due.iter_mut().enumerate() {
                 if *due == at {
                     *due = NEVER;
                     out.push((block * BLOCK + i) as u32);
                 }
+                earliest = earliest.min(*due);
             }
-            self.stale[block] = true;
+            self.earliest[block] = earliest;
             self.any_stale = true;
         }
     }

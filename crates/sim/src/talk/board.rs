@@ -33,26 +33,26 @@ pub struct Edge {
     pub high: bool,
 }
 
-/// What work costs.
+/// What work costs that begins then, in nanoseconds.
 #[derive(Clone)]
-pub struct Costs(Arc<dyn Fn(Work) -> Duration + Send + Sync>);
+pub struct Costs(Arc<dyn Fn(Work, Instant) -> u64 + Send + Sync>);
 
 impl Costs {
     /// As that says.
-    pub fn new(cost: impl Fn(Work) -> Duration + Send + Sync + 'static) -> Self {
-        Self(Arc::new(cost))
+    pub fn new(cost_ns: impl Fn(Work, Instant) -> u64 + Send + Sync + 'static) -> Self {
+        Self(Arc::new(cost_ns))
     }
 }
 
 impl Default for Costs {
     fn default() -> Self {
-        Self::new(free)
+        Self::new(|_, _| 0)
     }
 }
 
 impl From<fn(Work) -> Duration> for Costs {
     fn from(cost: fn(Work) -> Duration) -> Self {
-        Self::new(cost)
+        Self::new(move |work, _| cost(work).as_nanos() as u64)
     }
 }
 
@@ -214,14 +214,14 @@ impl Board for MemoryBoard {
         self.random.fill(out);
     }
 
-    fn cost(&mut self, work: Work) -> Duration {
+    fn cost_ns(&mut self, work: Work) -> u64 {
         let from = self.busy.max(self.now);
-        let cost = match (work, &mut self.line) {
-            (Work::Print { bytes }, Some(line)) => line.print(from, bytes),
-            _ => (self.costs.0)(work),
+        let cost_ns = match (work, &mut self.line) {
+            (Work::Print { bytes }, Some(line)) => line.print(from, bytes).as_nanos() as u64,
+            _ => (self.costs.0)(work, from),
         };
-        self.busy = from + cost;
-        cost
+        self.busy = from.after_nanos(cost_ns);
+        cost_ns
     }
 
     fn slot_size(&self, _: Slot) -> u32 {

@@ -16,7 +16,7 @@ use core::fmt;
 use core::time::Duration;
 use espbench_proto::node::esp_now::board::Board;
 use espbench_proto::node::esp_now::task::Event;
-use espbench_proto::node::esp_now::{Frame, Input, Output};
+use espbench_proto::node::esp_now::{Frame, Input, Output, Read, Then};
 use espbench_proto::sample::Sample;
 use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
@@ -165,7 +165,13 @@ impl<D> Member<D> {
     /// The device's clock at a time of the clock of all.
     #[inline]
     const fn local(&self, now: Instant) -> Instant {
-        Instant::ZERO.after(now.since(self.zero))
+        Instant::from_nanos(now.as_nanos().saturating_sub(self.zero.as_nanos()))
+    }
+
+    /// A time of the device's clock on the clock of all.
+    #[inline]
+    const fn global(&self, local: Instant) -> Instant {
+        Instant::from_nanos(self.zero.as_nanos().saturating_add(local.as_nanos()))
     }
 }
 
@@ -248,12 +254,16 @@ impl<D: Device> Crew<D> {
         &mut self,
         out: &mut O,
         node: NodeId,
-        frame: Frame<'_>,
+        frame: &Frame<'_>,
+        read: &Read<'_>,
     ) -> Result<(), Stuck> {
-        match self.with(node, |now, device, board| device.hear(now, board, frame)) {
-            Some(true) => self.settle(out, node),
-            _ => Ok(()),
+        match self.with(node, |now, device, board| device.hear(now, board, frame, read)) {
+            Some(Then::Poll) => return self.settle(out, node),
+            Some(Then::WaitUntil(local)) => self.rest(out, node, Some(local)),
+            Some(Then::Idle) => self.rest(out, node, None),
+            Some(Then::AsBefore) | None => {}
         }
+        Ok(())
     }
 
     /// The time that a device waited for has come.
@@ -387,36 +397,68 @@ impl<D: Device> Crew<D> {
     /// Polls a device until it waits, and does what it wants.
     pub(crate) fn settle<O: Outside>(&mut self, out: &mut O, node: NodeId) -> Result<(), Stuck> {
         let now = self.now;
-        let mut buffer = core::mem::take(&mut self.buffer);
-        let result = loop {
+        loop {
             let member = &mut self.members[node.index()];
             let local = member.local(now);
-            let Some(device) = &mut member.device else { break Ok(()) };
-            let output = device.poll(local, &mut member.board, &mut buffer);
+            let Some(device) = &mut member.device else { return Ok(()) };
+            let output = device.poll(local, &mut member.board, &mut self.buffer);
             if member.polled_at < now {
                 (member.polled_at, member.polls) = (now, 0);
             }
             member.polls += 1;
             if member.polls > POLLS_MAX {
-                break Err(Stuck { node, at: now, last: Box::new(output) });
+                return Err(Stuck { node, at: now, last: Box::new(output) });
             }
-            if self.obey(out, node, &output, &buffer) {
-                break Ok(());
+            let then = match &output {
+                &Output::WaitUntil(local) => Then::WaitUntil(local),
+                Output::Idle => Then::Idle,
+                &Output::Data { len, from, rssi, channel, then } => {
+                    let data = &self.buffer[..len.min(BUFFER)];
+                    self.news += 1;
+                    if self.keep_data {
+                        member.data.push((now, from, data.into()));
+                    }
+                    out.watch().note(now, &Note::Data { node, from, data, rssi, channel });
+                    then
+                }
+                _ => {
+                    self.obey(out, node, &output);
+                    Then::Poll
+                }
+            };
+            match then {
+                Then::Poll => {}
+                Then::WaitUntil(local) => {
+                    self.rest(out, node, Some(local));
+                    return Ok(());
+                }
+                Then::Idle => {
+                    self.rest(out, node, None);
+                    return Ok(());
+                }
+                Then::AsBefore => return Ok(()),
             }
-        };
-        self.buffer = buffer;
-        result
+        }
     }
 
-    /// Does what a device wants; whether it has come to rest.
+    /// A device wants nothing before that time of its clock.
     #[inline]
-    fn obey<O: Outside>(
-        &mut self,
-        out: &mut O,
-        node: NodeId,
-        output: &Output,
-        buffer: &[u8],
-    ) -> bool {
+    fn rest<O: Outside>(&self, out: &mut O, node: NodeId, until: Option<Instant>) {
+        let member = &self.members[node.index()];
+        let at = until.map(|local| member.global(local).max(self.now));
+        out.wait(node, member.life, at);
+    }
+
+    /// Does what a device wants that has not come to rest.
+    // What is rare stays out of the loop that every frame goes through.
+    #[inline(never)]
+    fn obey<O: Outside>(&mut self, out: &mut O, node: NodeId, output: &Output) {
+        let buffer = core::mem::take(&mut self.buffer);
+        self.obey_with(out, node, output, &buffer);
+        self.buffer = buffer;
+    }
+
+    fn obey_with<O: Outside>(&mut self, out: &mut O, node: NodeId, output: &Output, buffer: &[u8]) {
         let now = self.now;
         let member = &mut self.members[node.index()];
         match *output {
@@ -438,25 +480,8 @@ impl<D: Device> Crew<D> {
                 out.watch().note(now, &Note::Sample { node, sample: &sample });
             }
             Output::Event(event) => self.event(out, node, event),
-            Output::Data { len, from, rssi, channel } => {
-                let data = &buffer[..len.min(BUFFER)];
-                self.news += 1;
-                if self.keep_data {
-                    member.data.push((now, from, data.into()));
-                }
-                out.watch().note(now, &Note::Data { node, from, data, rssi, channel });
-            }
-            Output::WaitUntil(local) => {
-                let at = member.zero.after(local.since(Instant::ZERO)).max(now);
-                out.wait(node, member.life, Some(at));
-                return true;
-            }
-            Output::Idle => {
-                out.wait(node, member.life, None);
-                return true;
-            }
+            Output::Data { .. } | Output::WaitUntil(_) | Output::Idle => {}
         }
-        false
     }
 
     /// A device hands a frame to its driver. It leaves on the channel of this moment.

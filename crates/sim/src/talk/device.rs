@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 use core::fmt;
 use espbench_proto::node::esp_now::board::Board;
-use espbench_proto::node::esp_now::{Frame, Input, Node, Output};
+use espbench_proto::node::esp_now::{Frame, Input, Node, Output, Read, Then};
 use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
 
@@ -15,11 +15,19 @@ pub trait Device {
     /// Something happens to it.
     fn handle(&mut self, now: Instant, board: &mut dyn Board, input: Input<'_>);
 
-    /// A frame came off the air: as [`handle`](Self::handle) with [`Input::Frame`]. False where the
-    /// last answer of [`poll`](Self::poll) still holds, so that it need not be called.
-    fn hear(&mut self, now: Instant, board: &mut dyn Board, frame: Frame<'_>) -> bool {
-        self.handle(now, board, Input::Frame(frame));
-        true
+    /// A frame came off the air: as [`handle`](Self::handle) with [`Input::Frame`]. Where it is known
+    /// what [`poll`](Self::poll) would answer, it need not be called.
+    /// `read` is the frame's data.
+    fn hear(
+        &mut self,
+        now: Instant,
+        board: &mut dyn Board,
+        frame: &Frame<'_>,
+        read: &Read<'_>,
+    ) -> Then {
+        let _ = read;
+        self.handle(now, board, Input::Frame(*frame));
+        Then::Poll
     }
 
     /// What it wants next. `buf` takes what is to be sent or printed.
@@ -33,8 +41,15 @@ impl<const D: usize, const S: usize, const A: usize, const F: usize, const E: us
         self.handle(now, board, input);
     }
 
-    fn hear(&mut self, now: Instant, board: &mut dyn Board, frame: Frame<'_>) -> bool {
-        self.hear(now, board, frame)
+    #[inline]
+    fn hear(
+        &mut self,
+        now: Instant,
+        board: &mut dyn Board,
+        frame: &Frame<'_>,
+        read: &Read<'_>,
+    ) -> Then {
+        self.hear(now, board, read, frame.rssi, frame.channel)
     }
 
     fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {
@@ -47,8 +62,15 @@ impl<D: Device + ?Sized> Device for Box<D> {
         (**self).handle(now, board, input);
     }
 
-    fn hear(&mut self, now: Instant, board: &mut dyn Board, frame: Frame<'_>) -> bool {
-        (**self).hear(now, board, frame)
+    #[inline]
+    fn hear(
+        &mut self,
+        now: Instant,
+        board: &mut dyn Board,
+        frame: &Frame<'_>,
+        read: &Read<'_>,
+    ) -> Then {
+        (**self).hear(now, board, frame, read)
     }
 
     fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {

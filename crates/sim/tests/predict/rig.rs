@@ -24,7 +24,7 @@ fn profile() -> Profile {
         send_latency: free,
         sent_latency: free,
         seal: free,
-        cold: core::time::Duration::ZERO,
+        cold_ns: 0,
         open: free,
         key_pair: free,
         shared_secret: free,

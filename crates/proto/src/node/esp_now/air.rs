@@ -94,6 +94,7 @@ impl Air {
 
     /// Whether a type is listened to.
     #[must_use]
+    #[inline]
     pub fn listens(&self, data_type: DataType) -> bool {
         self.enabled & data_type.mask() != 0
     }

@@ -3,8 +3,6 @@
 //! The simulator, the host and firmware each implement it. Radio and console are not here: they
 //! are the node's [`Input`](super::Input) and [`Output`](super::Output).
 
-use crate::time::Duration;
-
 /// Where an application image lies (two OTA slots, as ESP-IDF's default OTA partition table has).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Slot {
@@ -149,11 +147,12 @@ pub trait Board {
     /// Fills `out` with random bytes, fit for keys.
     fn random(&mut self, out: &mut [u8]);
 
-    /// How long this work keeps the processor busy. Zero where the work is really done here and
-    /// time passes by itself.
-    fn cost(&mut self, work: Work) -> Duration {
+    /// For how many nanoseconds this work keeps the processor busy. Zero where the work is really
+    /// done here and time passes by itself. (Asked for every frame of every node: a plain number is
+    /// what costs least.)
+    fn cost_ns(&mut self, work: Work) -> u64 {
         let _ = work;
-        Duration::ZERO
+        0
     }
 
     /// Bytes that a slot can hold; 0 if there is none.

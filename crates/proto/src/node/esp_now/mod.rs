@@ -109,6 +109,7 @@ pub mod transcript;
 
 use crate::sample::Sample;
 use crate::time::Instant;
+use crate::wire::component::Header;
 use crate::wire::mac::Mac;
 pub use device::Node;
 
@@ -149,6 +150,36 @@ pub struct Frame<'a> {
     pub channel: u8,
 }
 
+/// ESP-NOW data whose header has been read: once, for however many nodes hear it.
+#[derive(Clone, Copy, Debug)]
+pub struct Read<'a> {
+    data: &'a [u8],
+    /// `None` where it is too short for one.
+    header: Option<Header>,
+}
+
+impl<'a> Read<'a> {
+    /// Reads the component's header.
+    #[must_use]
+    #[inline]
+    pub fn new(data: &'a [u8]) -> Self {
+        Self { data, header: Header::parse(data).map(|(header, _)| header) }
+    }
+}
+
+/// What [`Node::poll`] would answer next, where that is known without asking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// It is to be asked.
+    Poll,
+    /// Its last answer still holds.
+    AsBefore,
+    /// [`Output::WaitUntil`].
+    WaitUntil(Instant),
+    /// [`Output::Idle`].
+    Idle,
+}
+
 /// What a node wants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Output {
@@ -178,6 +209,8 @@ pub enum Output {
         rssi: i8,
         /// Channel.
         channel: u8,
+        /// What comes next; whoever does not care polls again.
+        then: Then,
     },
     /// Record this.
     Sample(Sample),

@@ -170,6 +170,7 @@ impl Printer {
     }
 
     /// Whether a remote log line waits.
+    #[inline]
     #[must_use]
     pub fn has_line(&self) -> bool {
         !self.lengths.is_empty()
@@ -196,6 +197,13 @@ impl Printer {
             len += 1;
         }
         len
+    }
+
+    /// Whether console output waits.
+    #[inline]
+    #[must_use]
+    pub fn has_output(&self) -> bool {
+        !self.out.is_empty()
     }
 
     /// Bytes of console output that wait.

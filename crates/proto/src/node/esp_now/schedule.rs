@@ -84,9 +84,10 @@ enum State {
 /// The turns.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    /// When each part has its turn: [`Instant::NEVER`] for one that waits for no time. They stand
-    /// together because the earliest is looked for all the time.
+    /// When each part has its turn: [`Instant::NEVER`] for one that waits for no time.
     due: [Instant; Part::COUNT],
+    /// The earliest of them.
+    soonest: Instant,
     states: [State; Part::COUNT],
     lock: Deque<Part, { Part::COUNT }>,
     holder: Option<Part>,
@@ -98,6 +99,7 @@ impl Default for Schedule {
     fn default() -> Self {
         Self {
             due: [Instant::ZERO; Part::COUNT],
+            soonest: Instant::ZERO,
             states: [State::Until; Part::COUNT],
             lock: Deque::new(),
             holder: None,
@@ -107,9 +109,16 @@ impl Default for Schedule {
 }
 
 impl Schedule {
+    /// Whether nobody has a turn at `now`, or waits for the lock.
+    #[inline]
+    #[must_use]
+    pub fn rests(&self, now: Instant) -> bool {
+        self.soonest > now && self.lock.is_empty()
+    }
+
     /// The next part whose turn it is at `now`.
     pub fn ready(&mut self, now: Instant) -> Option<Part> {
-        if self.soonest() > now {
+        if self.soonest > now {
             return None;
         }
         for step in 0..Part::COUNT {
@@ -122,15 +131,14 @@ impl Schedule {
         None
     }
 
-    #[inline]
-    fn soonest(&self) -> Instant {
-        self.due.iter().fold(Instant::NEVER, |soonest, due| soonest.min(*due))
-    }
-
-    #[inline]
     fn set(&mut self, part: Part, state: State, due: Instant) {
         self.states[part as usize] = state;
-        self.due[part as usize] = due;
+        let before = core::mem::replace(&mut self.due[part as usize], due);
+        if due <= self.soonest {
+            self.soonest = due;
+        } else if before == self.soonest {
+            self.soonest = self.due.iter().fold(Instant::NEVER, |least, due| least.min(*due));
+        }
     }
 
     /// What a part answered to its turn.
@@ -195,9 +203,10 @@ impl Schedule {
     }
 
     /// The earliest instant at which a part has its turn.
+    #[inline]
     #[must_use]
     pub fn earliest(&self) -> Option<Instant> {
-        Some(self.soonest()).filter(|at| *at != Instant::NEVER)
+        Some(self.soonest).filter(|at| *at != Instant::NEVER)
     }
 }
 

@@ -287,8 +287,8 @@ pub struct Encrypt {
 #[derive(Debug)]
 #[repr(C)]
 pub struct Shared {
-    /// Processor time that was spent and not yet waited for.
-    pub busy: Duration,
+    /// Processor time that was spent and not yet waited for, in nanoseconds.
+    pub busy_ns: u64,
     /// The radio.
     pub air: Air,
     /// Samples and events that were lost because nobody took them.
@@ -310,7 +310,7 @@ impl Shared {
     #[must_use]
     pub fn new(mac: Mac, settings: Settings) -> Self {
         Self {
-            busy: Duration::ZERO,
+            busy_ns: 0,
             air: Air::new(mac),
             lost: 0,
             waiting: 0,
@@ -381,8 +381,9 @@ impl Cx<'_> {
     }
 
     /// Does work that takes the processor's time.
+    #[inline]
     pub fn spend(&mut self, work: Work) {
-        self.shared.busy = self.shared.busy.saturating_add(self.board.cost(work));
+        self.shared.busy_ns = self.shared.busy_ns.saturating_add(self.board.cost_ns(work));
     }
 
     /// Sixteen random bits.

@@ -79,12 +79,14 @@ impl DataType {
 
     /// The type of the low four bits of `byte`.
     #[must_use]
+    #[inline]
     pub const fn from_bits(byte: u8) -> Self {
         Self::ALL[(byte & 0x0F) as usize]
     }
 
     /// The type's bit in a mask of enabled types.
     #[must_use]
+    #[inline]
     pub const fn mask(self) -> u16 {
         1 << self as u8
     }
@@ -157,6 +159,7 @@ impl FrameConfig {
 
     /// The fields of a flags word; reserved bits are ignored.
     #[must_use]
+    #[inline]
     pub const fn from_word(word: u32) -> Self {
         Self {
             channel: (word & 0x0F) as u8,

@@ -77,12 +77,14 @@ impl Driver {
     /// Whether a frame of so many bytes finds an RX buffer.
     #[inline]
     pub(super) fn takes(&mut self, now: Instant, bytes: usize) -> bool {
-        let cost = self.profile.receive.of(bytes as u32);
+        let cost_ns = self.profile.receive.ns(bytes as u32);
         let it = &mut self.receive;
         if it.last <= now {
             // The usual case: the callback rests.
-            it.ends.clear();
-            it.last = now + cost;
+            if !it.ends.is_empty() {
+                it.ends.clear();
+            }
+            it.last = now.after_nanos(cost_ns);
             return true;
         }
         while it.ends.front().is_some_and(|end| *end <= now) {
@@ -94,7 +96,7 @@ impl Driver {
             return false;
         }
         it.ends.push_back(it.last);
-        it.last = it.last + cost;
+        it.last = it.last.after_nanos(cost_ns);
         true
     }
 }

@@ -14,7 +14,7 @@ use crate::talk::{MemoryBoard, NodeId};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use espbench_proto::node::esp_now::task::Event;
-use espbench_proto::node::esp_now::{Frame, Input};
+use espbench_proto::node::esp_now::{Frame, Input, Read};
 use espbench_proto::sample::{Cause, Sample};
 use espbench_proto::time::Instant;
 use espbench_proto::wire::esp_now::mpdu_len;
@@ -252,19 +252,24 @@ impl<W: Tap> Stage<'_, W> {
         let now = room.now();
         // What a frame causes may put more into the pool, so its bytes are lent.
         let (data, from, to) = self.ether.pool.lend(handle);
-        for &Heard { station, rssi } in heard {
-            let node = NodeId(station as u16);
-            let Some(driver) = self.ether.drivers.get_mut(station as usize) else { continue };
-            if !driver.takes(now, data.len()) {
-                driver.blame.note(now, Cause::ReceiveQueue);
-                self.ether.drivers[frame.from as usize].blame.note(now, Cause::ReceiveQueue);
-                self.watch.lost(now, station, Cause::ReceiveQueue);
-                continue;
+        let read = Read::new(&data);
+        let mut input = Frame { data: &data, transmitter: from, receiver: to, rssi: 0, channel: 0 };
+        self.act(room, |crew, link| {
+            let mut result = Ok(());
+            for &Heard { station, rssi } in heard {
+                let drivers = &mut link.ether.drivers;
+                let Some(driver) = drivers.get_mut(station as usize) else { continue };
+                if !driver.takes(now, data.len()) {
+                    driver.blame.note(now, Cause::ReceiveQueue);
+                    drivers[frame.from as usize].blame.note(now, Cause::ReceiveQueue);
+                    link.watch.lost(now, station, Cause::ReceiveQueue);
+                    continue;
+                }
+                (input.rssi, input.channel) = (rssi, link.room.channel(station));
+                result = result.and(crew.hear(link, NodeId(station as u16), &input, &read));
             }
-            let channel = room.channel(station);
-            let input = Frame { data: &data, transmitter: from, receiver: to, rssi, channel };
-            self.act(room, |crew, link| crew.hear(link, node, input));
-        }
+            result
+        });
         self.ether.pool.take_back(handle, data);
     }
 

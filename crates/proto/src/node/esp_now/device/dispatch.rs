@@ -1,6 +1,6 @@
 //! The main task hands a payload to the service that it is for.
 
-use super::{Gave, Node};
+use super::Node;
 use crate::node::esp_now::board::Board;
 use crate::node::esp_now::console::Origin;
 use crate::node::esp_now::schedule::Part;
@@ -16,17 +16,8 @@ impl<
     const EVENTS: usize,
 > Node<DEVICES, SESSIONS, ARENA, FRAME, EVENTS>
 {
-    /// A payload for a service; or, as the output, for the application.
-    pub(super) fn deliver(
-        &mut self,
-        now: Instant,
-        board: &mut dyn Board,
-        frame: &Received<'_>,
-    ) -> Option<Gave> {
-        if frame.data_type == DataType::Data {
-            let Received { from, data, rssi, channel, .. } = *frame;
-            return Some(Gave::Data { len: data.len(), from, rssi, channel });
-        }
+    /// A payload for a service. Those of [`DataType::Data`] are the application's.
+    pub(super) fn deliver(&mut self, now: Instant, board: &mut dyn Board, frame: &Received<'_>) {
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         let it = &mut self.parts.services;
         // Its type has had three numbers. In releases that know nothing of time it is what is
@@ -35,7 +26,7 @@ impl<
             it.iperf.receive(&mut cx, frame);
             let inside = it.iperf.is_responder();
             self.given(Part::Iperf, inside);
-            return None;
+            return;
         }
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         let it = &mut self.parts.services;
@@ -84,7 +75,6 @@ impl<
             | DataType::SecurityData
             | DataType::Reserved => {}
         }
-        None
     }
 
     /// A part got something. Where it works inside the main task, that waits for it.

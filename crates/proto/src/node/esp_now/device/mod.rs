@@ -7,7 +7,7 @@
 //!
 //! # Time of the processor
 //!
-//! Work costs what the [`Board`] says ([`Board::cost`]). While it lasts the parts stand still, but
+//! Work costs what the [`Board`] says ([`Board::cost_ns`]). While it lasts the parts stand still, but
 //! frames are still taken into the queue, as the device's Wi-Fi task does.
 //!
 //! # Commands
@@ -18,6 +18,7 @@
 //! on the device. Whatever a command does ends by itself; should its part ever be idle without a
 //! result, the command fails and the console is free again.
 
+mod calm;
 mod commands;
 mod counts;
 mod dispatch;
@@ -32,12 +33,13 @@ pub use job::Job;
 pub use parts::{Parts, Services, Setup, TimeRole};
 
 use super::board::Board;
-use super::engine::{Action, Counters, Engine, FRAME_MAX, Next, QUEUE};
+use super::engine::{Action, Counters, Delivery, Engine, FRAME_MAX, Next, QUEUE};
 use super::schedule::{Part, Schedule};
 use super::security;
 use super::task::{Cx, Event, Outcome, Outgoing, Settings, Shared, Step};
-use super::{Frame, Input, Output};
-use crate::time::{Duration, Instant};
+use super::{Input, Output, Then};
+use crate::time::Instant;
+use crate::wire::component::DataType;
 use crate::wire::mac::Mac;
 
 /// Turns that parts get in one [`Node::poll`], so that parts that only yield to each other do not
@@ -181,18 +183,13 @@ impl<
         self.charge(now);
     }
 
-    /// As [`Node::handle`] with [`Input::Frame`]; false where that changes nothing of what the device
-    /// wants, so that the last answer of [`Node::poll`] still holds. In a room of many devices that
-    /// is the fate of most frames.
-    pub fn hear(&mut self, now: Instant, board: &mut dyn Board, frame: Frame<'_>) -> bool {
-        let mut cx = Cx { now, board, shared: &mut self.shared };
-        let changed = self.engine.receive(&mut cx, frame);
-        self.charge(now);
-        changed
+    /// What the device wants next; see the law.
+    #[inline]
+    pub fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {
+        self.poll_calm(now, buf).unwrap_or_else(|| self.poll_any(now, board, buf))
     }
 
-    /// What the device wants next; see the law.
-    pub fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {
+    fn poll_any(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {
         for _ in 0..TURNS {
             if self.has_news()
                 && let Some(output) = self.tell(buf)
@@ -200,16 +197,19 @@ impl<
                 return output;
             }
             self.charge(now);
-            if now < self.busy_until {
-                self.work_ahead(now, board);
-                return Output::WaitUntil(self.busy_until);
+            if let Some(until) = self.at_work(now, board) {
+                return Output::WaitUntil(until);
             }
             if self.shared.print.has_line() {
                 self.schedule.wake(Part::Log);
             }
             match self.turn(now, board, buf) {
                 Turn::Took => {}
-                Turn::Gave(gave) => return gave.into(),
+                Turn::Gave(Gave::Transmit { len, to }) => return Output::Transmit { len, to },
+                Turn::Gave(Gave::Tune(channel)) => return Output::Tune(channel),
+                Turn::Gave(Gave::Data { len, from, rssi, channel }) => {
+                    return Output::Data { len, from, rssi, channel, then: Then::Poll };
+                }
                 // The engine may have said something, though it found nothing to do.
                 Turn::Nothing if self.has_news() => {
                     return self.tell(buf).unwrap_or_else(|| self.rest(now));
@@ -269,7 +269,7 @@ impl<
                 }
             });
         }
-        if self.shared.busy > Duration::ZERO {
+        if self.shared.busy_ns > 0 {
             return Turn::Took;
         }
         if let Some(outcome) = self.engine.outcome() {
@@ -340,7 +340,7 @@ impl<
         self.handler = None;
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         match self.engine.next(&mut cx, buf) {
-            None if cx.shared.busy > Duration::ZERO => Turn::Took,
+            None if cx.shared.busy_ns > 0 => Turn::Took,
             None => Turn::Nothing,
             Some(Next::Relay) => {
                 let own_first = self.relayed && self.engine.is_free() && self.schedule.is_wanted();
@@ -350,27 +350,37 @@ impl<
                 self.relayed = true;
                 if self.engine.relay(&mut cx) { Turn::Took } else { Turn::Nothing }
             }
+            Some(Next::Deliver(delivery)) if delivery.data_type == DataType::Data => {
+                let Delivery { len, from, rssi, channel, .. } = delivery;
+                Turn::Gave(Gave::Data { len, from, rssi, channel })
+            }
             Some(Next::Deliver(delivery)) => {
-                self.deliver(now, board, &delivery.with(buf)).map_or(Turn::Took, Turn::Gave)
+                self.deliver(now, board, &delivery.with(buf));
+                Turn::Took
             }
         }
     }
 
-    /// While the processor is at work, what the main task will do next is added to it, if that is
-    /// sure: so the driver has one wait less. The order is that of [`Node::turn`].
-    fn work_ahead(&mut self, now: Instant, board: &mut dyn Board) {
+    /// Until when the processor is at work, if it is. What the main task will do next is added to
+    /// it, if that is sure: so the driver has one wait less. The order is that of [`Node::turn`].
+    #[inline]
+    fn at_work(&mut self, now: Instant, board: &mut dyn Board) -> Option<Instant> {
+        if now >= self.busy_until {
+            return None;
+        }
         if self.handler.is_none() && !self.running.remote() {
             let mut cx = Cx { now, board, shared: &mut self.shared };
             self.engine.take_early(&mut cx);
             self.charge(now);
         }
+        Some(self.busy_until)
     }
 
     /// Whether [`Node::tell`] has something.
     #[inline]
     fn has_news(&self) -> bool {
         let it = &self.shared;
-        it.has_news() || it.print.waiting() > 0 || it.air.channel != self.tuned
+        it.has_news() || it.print.has_output() || it.air.channel != self.tuned
     }
 
     /// What waits for the driver apart from frames.
@@ -393,10 +403,11 @@ impl<
     }
 
     /// Processor time that was spent is waited for.
+    #[inline]
     fn charge(&mut self, now: Instant) {
-        let busy = core::mem::replace(&mut self.shared.busy, Duration::ZERO);
-        if busy > Duration::ZERO {
-            self.busy_until = self.busy_until.max(now) + busy;
+        let busy_ns = core::mem::take(&mut self.shared.busy_ns);
+        if busy_ns > 0 {
+            self.busy_until = self.busy_until.max(now).after_nanos(busy_ns);
         }
     }
 
@@ -423,15 +434,4 @@ enum Gave {
     Transmit { len: usize, to: Mac },
     Tune(u8),
     Data { len: usize, from: Mac, rssi: i8, channel: u8 },
-}
-
-impl From<Gave> for Output {
-    #[inline]
-    fn from(it: Gave) -> Self {
-        match it {
-            Gave::Transmit { len, to } => Self::Transmit { len, to },
-            Gave::Tune(channel) => Self::Tune(channel),
-            Gave::Data { len, from, rssi, channel } => Self::Data { len, from, rssi, channel },
-        }
-    }
 }

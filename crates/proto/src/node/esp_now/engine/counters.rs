@@ -118,6 +118,7 @@ impl Counters {
 }
 
 /// One more.
+#[inline]
 pub(super) fn bump(counter: &mut u32) {
     *counter = counter.saturating_add(1);
 }

@@ -4,14 +4,16 @@
 use super::counters::bump;
 use super::queue::{Entry, Heard, Kind};
 use super::{Delivery, Engine, Next, TAG, patience};
+use crate::node::esp_now::air::Air;
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::Cx;
-use crate::time::Duration;
 use crate::wire::component::sealed::{NONCE_LEN, TAG_LEN};
 use crate::wire::component::{DataType, HEADER_LEN, Header};
+use crate::wire::mac::Mac;
 
 impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, FRAME, EVENTS> {
+    #[inline]
     pub(super) fn dispatch(&mut self, cx: &mut Cx<'_>, buf: &mut [u8]) -> Option<Next> {
         if self.sender.is_relaying() {
             return None;
@@ -20,7 +22,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
             if entry.kind == Kind::Deliver {
                 if self.queue.take() {
                     work(cx, entry);
-                    if cx.shared.busy > Duration::ZERO {
+                    if cx.shared.busy_ns > 0 {
                         return None;
                     }
                 }
@@ -56,7 +58,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         let Some((header, _)) = Header::parse(&head) else { return };
         if header.config.ack && !header.dest.is_broadcast() {
             let Entry { at, rssi, channel, .. } = entry;
-            self.owe_ack(cx, &header, Heard { at, rssi, channel, header: &header });
+            self.owe_ack(cx, &Heard { at, rssi, channel, header: &header });
         }
     }
 
@@ -75,7 +77,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         }
         self.overheard = true;
         let len = self.queue.copy_front(HEADER_LEN, buf);
-        Some(Delivery::of(&header, entry, len))
+        Some(Delivery::of((header.src, header.config.channel), entry, len))
     }
 
     /// Whether the main task has waited for the send lock as long as it does.
@@ -109,6 +111,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
 
     /// The main task takes the oldest frame, if it waits to be handed on and nothing else can come
     /// before it: the work for it, which may be counted together with other work.
+    #[inline]
     pub(super) fn take_front(&mut self, cx: &mut Cx<'_>) {
         if let Some(entry) = self.queue.front()
             && entry.kind == Kind::Deliver
@@ -120,6 +123,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     }
 
     /// Writes the payload of the oldest entry to `buf`, in clear. `None` if it reaches no service.
+    #[inline]
     fn open(&mut self, cx: &mut Cx<'_>, entry: Entry, buf: &mut [u8]) -> Option<Delivery> {
         let mut len = usize::from(entry.len).saturating_sub(HEADER_LEN);
         if len == 0 {
@@ -130,14 +134,30 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
             bump(&mut self.counters.unclaimed);
             return None;
         }
-        self.queue.copy_front(HEADER_LEN, buf);
+        let origin = self.queue.open_front(buf)?;
         if entry.is_sealed() {
             len = self.unseal(cx, buf.get_mut(..len)?)?;
         }
-        let mut head = [0; HEADER_LEN];
-        self.queue.copy_front(0, &mut head);
-        let (header, _) = Header::parse(&head)?;
-        Some(Delivery::of(&header, entry, len))
+        Some(Delivery::of(origin, entry, len))
+    }
+
+    /// As [`open`](Self::open), for a plain payload of type DATA that the main task has taken.
+    #[inline]
+    pub(super) fn finish_plain(&mut self, air: &Air, buf: &mut [u8]) -> Option<Delivery> {
+        let entry = self.queue.front()?;
+        let len = usize::from(entry.len).saturating_sub(HEADER_LEN);
+        let plain = entry.kind == Kind::Deliver
+            && self.queue.is_taken()
+            && entry.is_plain(DataType::Data)
+            && air.listens(DataType::Data)
+            && (1..=buf.len()).contains(&len);
+        if !plain {
+            return None;
+        }
+        let origin = self.queue.open_front(buf)?;
+        self.queue.pop();
+        bump(&mut self.counters.delivered);
+        Some(Delivery::of(origin, entry, len))
     }
 
     /// Decrypts in place (section 3.1). Without a nonce of its own a payload uses the key's. The
@@ -177,6 +197,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
 }
 
 /// The work of handing a frame on, before its service sees it.
+#[inline]
 fn work(cx: &mut Cx<'_>, entry: Entry) {
     let len = usize::from(entry.len).saturating_sub(HEADER_LEN);
     if len == 0 || !cx.shared.air.listens(entry.data_type()) {
@@ -195,13 +216,12 @@ fn work(cx: &mut Cx<'_>, entry: Entry) {
 }
 
 impl Delivery {
-    /// Where the header tells no single channel, it is the one that was heard.
-    fn of(header: &Header, entry: Entry, len: usize) -> Self {
-        let channel = match header.config.channel {
-            channel @ 1..=14 => channel,
-            _ => entry.channel,
-        };
-        let Header { src: from, data_type, .. } = *header;
-        Self { from, data_type, len, rssi: entry.rssi, channel, at: entry.at }
+    /// With the header's source and channel. Where that is no single channel, it is the one that was
+    /// heard.
+    #[inline]
+    fn of((from, channel): (Mac, u8), entry: Entry, len: usize) -> Self {
+        let channel = if (1..=14).contains(&channel) { channel } else { entry.channel };
+        let (data_type, rssi) = (entry.data_type(), entry.rssi);
+        Self { from, data_type, len, rssi, channel, at: entry.at }
     }
 }

@@ -59,9 +59,10 @@ pub use counters::Counters;
 pub use queue::QUEUE;
 pub use recent::RECENT;
 
-use super::Frame;
+use super::air::Air;
 use super::task::{Cx, Outcome, Outgoing, Received};
 use super::tick::Tick;
+use super::{Frame, Read};
 use crate::time::Instant;
 use crate::wire::component::DataType;
 use crate::wire::esp_now;
@@ -194,22 +195,46 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         self.queue.len()
     }
 
+    /// Whether nothing waits for the main task.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty() && self.lock_until.is_none()
+    }
+
     /// A frame came off the air (`espnow_recv_cb`). False if it changed nothing but counters and the
     /// time that the processor was busy.
+    #[inline]
     pub fn receive(&mut self, cx: &mut Cx<'_>, frame: Frame<'_>) -> bool {
-        self.take_frame(cx, frame)
+        self.hear(cx, &Read::new(frame.data), frame.rssi, frame.channel)
+    }
+
+    /// As [`receive`](Self::receive), where the frame's header has been read.
+    #[inline]
+    pub fn hear(&mut self, cx: &mut Cx<'_>, frame: &Read<'_>, rssi: i8, channel: u8) -> bool {
+        self.take_frame(cx, frame, rssi, channel)
     }
 
     /// The main task rests: it takes what waits next, whose work begins with this. To be called only
     /// where [`next`](Self::next) would be the next thing done.
+    #[inline]
     pub fn take_early(&mut self, cx: &mut Cx<'_>) {
         self.take_front(cx);
+    }
+
+    /// The main task is done with what it took before: as [`next`](Self::next), where that would give
+    /// a payload of the application's that was not encrypted; else nothing is done. Nothing may be
+    /// being sent.
+    #[inline]
+    pub fn finish_data(&mut self, air: &Air, buf: &mut [u8]) -> Option<Delivery> {
+        self.finish_plain(air, buf)
     }
 
     /// The main task goes on: what it has come to. A payload is written to the front of `buf`,
     /// decrypted; what does not fit there is dropped, so it should have the 1470 bytes of the
     /// longest payload, or the 230 of ESP-NOW v1.0. `None` if nothing waits, while it is sending, and
     /// where the work for the next one takes time: then call it again when that is over.
+    #[inline]
     pub fn next(&mut self, cx: &mut Cx<'_>, buf: &mut [u8]) -> Option<Next> {
         self.dispatch(cx, buf)
     }
@@ -250,7 +275,11 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     /// What the radio shall do now. A frame to send is written to the front of `buf`, which should
     /// have [`FRAME_MAX`] bytes. `None` also where handing it over takes time: then call it again
     /// when that is over.
+    #[inline]
     pub fn poll(&mut self, cx: &mut Cx<'_>, buf: &mut [u8]) -> Option<Action> {
+        if self.sender.is_free() {
+            return None;
+        }
         self.sender.poll(cx, &mut self.counters, &mut self.acks, buf)
     }
 

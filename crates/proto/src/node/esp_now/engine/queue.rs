@@ -1,7 +1,8 @@
 //! The event queue of the main task: its entries, and their frames in a ring of bytes.
 
 use crate::time::Instant;
-use crate::wire::component::{DataType, Header};
+use crate::wire::component::{DataType, HEADER_LEN, Header};
+use crate::wire::mac::Mac;
 use heapless::Deque;
 
 /// Entries of the event queue where nothing else is said (`qsize` of
@@ -37,13 +38,21 @@ pub(super) struct Entry {
 
 impl Entry {
     /// Its type.
+    #[inline]
     pub(super) const fn data_type(&self) -> DataType {
         DataType::from_bits(self.what)
     }
 
     /// Whether it is encrypted.
+    #[inline]
     pub(super) const fn is_sealed(&self) -> bool {
         self.what & SEALED != 0
+    }
+
+    /// Whether it is of that type and not encrypted.
+    #[inline]
+    pub(super) const fn is_plain(&self, data_type: DataType) -> bool {
+        self.what == data_type as u8
     }
 }
 
@@ -88,31 +97,51 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
     }
 
     /// Appends a frame; false if it does not fit.
-    pub(super) fn push(&mut self, kind: Kind, frame: &[u8], heard: Heard<'_>) -> bool {
+    #[inline]
+    pub(super) fn push(&mut self, kind: Kind, frame: &[u8], heard: &Heard<'_>) -> bool {
         let Ok(len) = u16::try_from(frame.len()) else { return false };
         if self.is_full() || frame.len() > BYTES.saturating_sub(self.used) {
             return false;
         }
         let end = self.wrap(self.start.saturating_add(self.used));
-        let (first, second) = frame.split_at(frame.len().min(BYTES.saturating_sub(end)));
-        copy(&mut self.bytes, end, first);
-        copy(&mut self.bytes, 0, second);
+        let whole = self.bytes.get_mut(end..end.saturating_add(frame.len()));
+        if let Some(place) = whole {
+            place.copy_from_slice(frame);
+        } else {
+            self.copy_around(end, frame);
+        }
         self.used = self.used.saturating_add(frame.len());
         self.append(kind, len, heard)
     }
 
+    /// Writes a frame that goes around the ring's end.
+    #[inline(never)]
+    fn copy_around(&mut self, end: usize, frame: &[u8]) {
+        let (first, second) = frame.split_at(frame.len().min(BYTES.saturating_sub(end)));
+        copy(&mut self.bytes, end, first);
+        copy(&mut self.bytes, 0, second);
+    }
+
+    #[inline]
     fn is_full(&self) -> bool {
         self.entries.len() >= self.most.saturating_add(usize::from(self.taken))
     }
 
     /// The main task takes the oldest entry; false if it has done so before.
+    #[inline]
     pub(super) fn take(&mut self) -> bool {
         !core::mem::replace(&mut self.taken, true)
     }
 
+    /// Whether it has.
+    #[inline]
+    pub(super) const fn is_taken(&self) -> bool {
+        self.taken
+    }
+
     /// Appends an entry for the frame of the last one, which is not copied; false if there is no
     /// place.
-    pub(super) fn push_again(&mut self, kind: Kind, heard: Heard<'_>) -> bool {
+    pub(super) fn push_again(&mut self, kind: Kind, heard: &Heard<'_>) -> bool {
         if self.is_full() {
             return false;
         }
@@ -122,8 +151,9 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
         self.append(kind, len, heard)
     }
 
-    fn append(&mut self, kind: Kind, len: u16, heard: Heard<'_>) -> bool {
-        let Heard { at, rssi, channel, header } = heard;
+    #[inline]
+    fn append(&mut self, kind: Kind, len: u16, heard: &Heard<'_>) -> bool {
+        let Heard { at, rssi, channel, header } = *heard;
         let sealed = if header.config.security { SEALED } else { 0 };
         let what = header.data_type as u8 | sealed;
         let entry = Entry { at, kind, len, frees: len, rssi, channel, what };
@@ -131,12 +161,14 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
     }
 
     /// The oldest entry.
+    #[inline]
     pub(super) fn front(&self) -> Option<Entry> {
         self.entries.front().copied()
     }
 
     /// Copies the bytes from `from` on of the oldest entry's frame, as many as there are or fit;
     /// gives how many.
+    #[inline]
     pub(super) fn copy_front(&self, from: usize, out: &mut [u8]) -> usize {
         let Some(entry) = self.entries.front() else { return 0 };
         let len = usize::from(entry.len).saturating_sub(from).min(out.len());
@@ -152,7 +184,33 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
         len
     }
 
+    /// Reads the oldest entry's frame: the payload to the front of `out`, which has room for it, and
+    /// of the header the source and the channel.
+    #[inline]
+    pub(super) fn open_front(&self, out: &mut [u8]) -> Option<(Mac, u8)> {
+        let len = usize::from(self.entries.front()?.len);
+        match self.bytes.get(self.start..self.start.saturating_add(len)) {
+            Some(whole) => {
+                let (header, payload) = Header::parse(whole)?;
+                out.get_mut(..payload.len())?.copy_from_slice(payload);
+                Some((header.src, header.config.channel))
+            }
+            None => self.open_parts(out),
+        }
+    }
+
+    /// The same for a frame that goes around the ring's end.
+    #[inline(never)]
+    fn open_parts(&self, out: &mut [u8]) -> Option<(Mac, u8)> {
+        self.copy_front(HEADER_LEN, out);
+        let mut head = [0; HEADER_LEN];
+        self.copy_front(0, &mut head);
+        let (header, _) = Header::parse(&head)?;
+        Some((header.src, header.config.channel))
+    }
+
     /// Drops the oldest entry.
+    #[inline]
     pub(super) fn pop(&mut self) {
         let Some(entry) = self.entries.pop_front() else { return };
         self.taken = false;
@@ -166,11 +224,13 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
         }
     }
 
+    #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
     /// Lets so many entries wait, at most what there is room for.
+    #[inline]
     pub(super) fn limit(&mut self, most: u8) {
         self.most = usize::from(most).min(EVENTS.saturating_sub(1));
     }
@@ -180,6 +240,7 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
     }
 
     /// A place in the ring; `at` is less than twice around.
+    #[inline]
     fn wrap(&self, at: usize) -> usize {
         if at >= BYTES { at.saturating_sub(BYTES) } else { at }
     }
@@ -195,7 +256,6 @@ fn copy(bytes: &mut [u8], at: usize, part: &[u8]) {
 mod tests {
     use super::*;
     use crate::wire::component::FrameConfig;
-    use crate::wire::mac::Mac;
     use std::collections::VecDeque;
     use std::vec;
     use std::vec::Vec;
@@ -227,7 +287,7 @@ mod tests {
             let frame: Vec<u8> = (0..(seed >> 16) % 33).map(|i| (round + i) as u8).collect();
             let used: usize = model.iter().map(Vec::len).sum();
             let fits = used + frame.len() <= 100 && model.len() < 32;
-            assert_eq!(queue.push(Kind::Deliver, &frame, HEARD), fits);
+            assert_eq!(queue.push(Kind::Deliver, &frame, &HEARD), fits);
             if fits {
                 model.push_back(frame);
             }
@@ -243,14 +303,14 @@ mod tests {
     fn two_entries_share_one_frame() {
         let mut queue = Queue::<100, 33>::new();
         for _ in 0..50 {
-            assert!(queue.push(Kind::Deliver, &[7; 60], HEARD));
-            assert!(queue.push_again(Kind::Forward, HEARD));
-            assert!(!queue.push(Kind::Deliver, &[7; 60], HEARD), "60 of 100 bytes are taken");
+            assert!(queue.push(Kind::Deliver, &[7; 60], &HEARD));
+            assert!(queue.push_again(Kind::Forward, &HEARD));
+            assert!(!queue.push(Kind::Deliver, &[7; 60], &HEARD), "60 of 100 bytes are taken");
             queue.pop();
             assert_eq!(front(&queue), Some(vec![7; 60]));
             queue.pop();
             assert_eq!((queue.len(), queue.used), (0, 0));
         }
-        assert!(!queue.push_again(Kind::Forward, HEARD), "nothing to share");
+        assert!(!queue.push_again(Kind::Forward, &HEARD), "nothing to share");
     }
 }

@@ -3,24 +3,34 @@
 use super::counters::{Counters, bump};
 use super::queue::{Heard, Kind};
 use super::{Engine, TAG, patience};
-use crate::node::esp_now::Frame;
+use crate::node::esp_now::Read;
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::Cx;
 use crate::wire::component::header::VERSION;
-use crate::wire::component::{DataType, FrameConfig, Group, Header};
+use crate::wire::component::{DataType, FrameConfig, Group, HEADER_LEN, Header};
 use crate::wire::mac::Mac;
 
 /// The counter for what became of a frame.
 type Fate = fn(&mut Counters) -> &mut u32;
 
 impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, FRAME, EVENTS> {
-    pub(super) fn take_frame(&mut self, cx: &mut Cx<'_>, frame: Frame<'_>) -> bool {
+    #[inline]
+    pub(super) fn take_frame(
+        &mut self,
+        cx: &mut Cx<'_>,
+        frame: &Read<'_>,
+        rssi: i8,
+        channel: u8,
+    ) -> bool {
         cx.spend(Work::Receive { bytes: frame.data.len() as u32 });
         bump(&mut self.counters.received);
         self.queue.limit(cx.shared.settings.queue);
-        let (fate, accepted): (Fate, bool) = match sift(cx, &frame) {
-            Ok((header, payload)) => (self.accept(cx, &frame, &header, payload), true),
+        let (fate, accepted): (Fate, bool) = match sift(cx, frame, rssi, channel) {
+            Ok(header) => {
+                let heard = Heard { at: cx.now, rssi, channel, header };
+                (self.accept(cx, frame.data, &heard), true)
+            }
             Err(fate) => (fate, false),
         };
         bump(fate(&mut self.counters));
@@ -29,14 +39,9 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     }
 
     /// What a frame is for that passed the filters. Only what reaches the end is remembered.
-    fn accept(
-        &mut self,
-        cx: &mut Cx<'_>,
-        frame: &Frame<'_>,
-        header: &Header,
-        payload: &[u8],
-    ) -> Fate {
-        let heard = Heard { at: cx.now, rssi: frame.rssi, channel: frame.channel, header };
+    #[inline]
+    fn accept(&mut self, cx: &mut Cx<'_>, data: &[u8], heard: &Heard<'_>) -> Fate {
+        let header = heard.header;
         let air = &cx.shared.air;
         let enabled = air.listens(header.data_type);
         let mine = header.dest == air.mac;
@@ -44,7 +49,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         // Before the duplicates are dropped, so that a copy is acknowledged again.
         let ahead = cx.shared.settings.compat.sends_ahead();
         if enabled && !engine_type && header.config.ack && mine && !ahead {
-            self.owe_ack(cx, header, heard);
+            self.owe_ack(cx, heard);
         }
         let sealed = header.config.security && cx.shared.settings.compat.splits_duplicates();
         let key = (header.data_type as u32) << 16 | u32::from(header.magic);
@@ -52,7 +57,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
             return |c| &mut c.duplicate;
         }
         let kept = if enabled {
-            self.keep(cx, frame, header, payload, heard)
+            self.keep(cx, data, heard)
         } else {
             Ok((false, (|c| &mut c.relay_only) as Fate))
         };
@@ -60,14 +65,16 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
             Ok(kept) => kept,
             Err(fate) => return fate,
         };
-        if self.forward(cx, frame, header, queued, heard) {
+        if self.forward(cx, data, queued, heard) {
             self.recent.remember(sealed, key);
         }
         fate
     }
 
     /// Queues the acknowledgement of a frame (section 2.7): its own header turned round.
-    pub(super) fn owe_ack(&mut self, cx: &mut Cx<'_>, header: &Header, heard: Heard<'_>) {
+    #[inline(never)]
+    pub(super) fn owe_ack(&mut self, cx: &mut Cx<'_>, heard: &Heard<'_>) {
+        let header = heard.header;
         let config = match cx.shared.settings.compat.sends_ahead() {
             // As often as the frame itself, and as it came.
             true => header.config,
@@ -92,33 +99,19 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
 
     /// Takes a frame of a type that is listened to. Gives whether it was queued, and its fate; an
     /// error if it is neither forwarded nor remembered.
+    #[inline]
     fn keep(
         &mut self,
         cx: &mut Cx<'_>,
-        frame: &Frame<'_>,
-        header: &Header,
-        payload: &[u8],
-        heard: Heard<'_>,
+        data: &[u8],
+        heard: &Heard<'_>,
     ) -> Result<(bool, Fate), Fate> {
-        let air = &mut cx.shared.air;
+        let header = heard.header;
+        let air = &cx.shared.air;
         let config = &header.config;
         let relay_only: Fate = |c| &mut c.relay_only;
         match header.data_type {
-            DataType::Ack if header.dest != air.mac => Ok((false, relay_only)),
-            DataType::Ack => {
-                if self.acks.push_back(header.magic).is_err() {
-                    self.warn_full(cx, 320);
-                    return Err(|c| &mut c.ack_queue_full);
-                }
-                Ok((false, |c| &mut c.acks))
-            }
-            DataType::Group => {
-                let group = Group::parse(payload).ok_or((|c| &mut c.bad_group) as Fate)?;
-                if group.means(air.mac) && !change_groups(&mut air.groups, &group) {
-                    bump(&mut self.counters.groups_lost);
-                }
-                Ok((false, |c| &mut c.groups))
-            }
+            DataType::Ack | DataType::Group => self.keep_own(cx, data, header),
             // A unicast frame is taken whatever its destination in the header.
             _ if config.group && !air.in_group(header.dest) => Ok((false, relay_only)),
             _ if !config.group
@@ -129,7 +122,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
                 Ok((false, relay_only))
             }
             _ => {
-                if !self.queue.push(Kind::Deliver, frame.data, heard) {
+                if !self.queue.push(Kind::Deliver, data, heard) {
                     self.warn_full(cx, 392);
                     return Err(|c| &mut c.queue_full);
                 }
@@ -138,33 +131,63 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         }
     }
 
-    /// Queues a frame to be forwarded, if it is to be (section 2.8); false if there was no place.
-    /// One that is longer than what this engine can send is not forwarded, rather than cut.
-    fn forward(
+    /// The same for the types that the engine takes itself.
+    #[inline(never)]
+    fn keep_own(
         &mut self,
         cx: &mut Cx<'_>,
-        frame: &Frame<'_>,
+        data: &[u8],
         header: &Header,
-        queued: bool,
-        heard: Heard<'_>,
-    ) -> bool {
+    ) -> Result<(bool, Fate), Fate> {
+        let air = &mut cx.shared.air;
+        if header.data_type == DataType::Group {
+            let payload = data.get(HEADER_LEN..).unwrap_or_default();
+            let group = Group::parse(payload).ok_or((|c| &mut c.bad_group) as Fate)?;
+            if group.means(air.mac) && !change_groups(&mut air.groups, &group) {
+                bump(&mut self.counters.groups_lost);
+            }
+            return Ok((false, |c| &mut c.groups));
+        }
+        if header.dest != air.mac {
+            return Ok((false, |c| &mut c.relay_only));
+        }
+        if self.acks.push_back(header.magic).is_err() {
+            self.warn_full(cx, 320);
+            return Err(|c| &mut c.ack_queue_full);
+        }
+        Ok((false, |c| &mut c.acks))
+    }
+
+    /// Queues a frame to be forwarded, if it is to be (section 2.8); false if there was no place.
+    #[inline]
+    fn forward(&mut self, cx: &mut Cx<'_>, data: &[u8], queued: bool, heard: &Heard<'_>) -> bool {
+        let header = heard.header;
         let config = &header.config;
         let wanted = cx.shared.settings.forward
             && config.ttl > 0
             && config.broadcast
-            && config.rssi <= frame.rssi
+            && config.rssi <= heard.rssi
             && header.dest != cx.shared.air.mac;
-        if !wanted {
-            return true;
-        }
-        if frame.data.len() > FRAME {
+        !wanted || self.queue_forward(cx, data, queued, heard)
+    }
+
+    /// One that is longer than what this engine can send is not forwarded, rather than cut.
+    #[inline(never)]
+    fn queue_forward(
+        &mut self,
+        cx: &mut Cx<'_>,
+        data: &[u8],
+        queued: bool,
+        heard: &Heard<'_>,
+    ) -> bool {
+        if data.len() > FRAME {
             bump(&mut self.counters.forwards_lost);
             return true;
         }
         let done = if queued {
             self.queue.push_again(Kind::Forward, heard)
         } else {
-            self.queue.push(Kind::Forward, frame.data, heard)
+            self.queue.push(Kind::Forward, data, heard)
         };
         if done {
             bump(&mut self.counters.forwards_due);
@@ -176,6 +199,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     }
 
     /// The warning of a full queue, at most once in the 3 s that the device would have been blocked.
+    #[inline(never)]
     fn warn_full(&mut self, cx: &mut Cx<'_>, line: u32) {
         if cx.now < self.quiet_until {
             return;
@@ -187,12 +211,14 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
 }
 
 /// The checks on the header alone, in the component's order; the policy follows them.
-fn sift<'a>(cx: &Cx<'_>, frame: &Frame<'a>) -> Result<(Header, &'a [u8]), Fate> {
+#[inline]
+fn sift<'a>(cx: &Cx<'_>, frame: &'a Read<'_>, rssi: i8, channel: u8) -> Result<&'a Header, Fate> {
     let settings = &cx.shared.settings;
     let air = &cx.shared.air;
-    let Some((header, payload)) = Header::parse(frame.data) else {
+    let Some(header) = &frame.header else {
         return Err(|c| &mut c.too_short);
     };
+    let payload = frame.data.len().saturating_sub(HEADER_LEN);
     let config = &header.config;
     let forwardable = settings.forward && config.broadcast && config.ttl > 0;
     if frame.data.len() > settings.compat.esp_now().data_max() {
@@ -201,20 +227,20 @@ fn sift<'a>(cx: &Cx<'_>, frame: &Frame<'a>) -> Result<(Header, &'a [u8]), Fate> 
         Err(|c| &mut c.version)
     } else if header.src == air.mac {
         Err(|c| &mut c.own)
-    } else if settings.compat.checks_size() && usize::from(header.size) != payload.len() {
+    } else if settings.compat.checks_size() && usize::from(header.size) != payload {
         Err(|c| &mut c.size)
     } else if !air.listens(header.data_type) && !forwardable {
         Err(|c| &mut c.not_enabled)
-    } else if config.filter_adjacent && config.channel != frame.channel {
+    } else if config.filter_adjacent && config.channel != channel {
         Err(|c| &mut c.adjacent)
-    } else if config.filter_weak && config.rssi > frame.rssi {
+    } else if config.filter_weak && config.rssi > rssi {
         Err(|c| &mut c.weak)
     } else if config.security && !settings.encrypt.enabled {
         Err(|c| &mut c.no_security)
     } else if !config.security && settings.policy.encrypted_only & header.data_type.mask() != 0 {
         Err(|c| &mut c.policy)
     } else {
-        Ok((header, payload))
+        Ok(header)
     }
 }
 

@@ -23,6 +23,7 @@ impl Recent {
     }
 
     /// Whether the frame is known.
+    #[inline]
     pub(super) fn knows(&self, sealed: bool, key: u32) -> bool {
         let cache = if sealed { &self.sealed } else { &self.plain };
         // No early end: 32 words are compared at once where the processor can.
@@ -30,6 +31,7 @@ impl Recent {
     }
 
     /// Remembers a frame, over the oldest entry.
+    #[inline]
     pub(super) fn remember(&mut self, sealed: bool, key: u32) {
         self.last = (self.last + 1) % RECENT as u8;
         let cache = if sealed { &mut self.sealed } else { &mut self.plain };

@@ -244,7 +244,7 @@ mod tests {
         let (mut now, mut samples) = (Instant::ZERO, Vec::new());
         for i in 0..10_000 {
             let step = test.run(&mut station.cx(now));
-            now = now + core::mem::take(&mut station.shared.busy);
+            now = now.after_nanos(core::mem::take(&mut station.shared.busy_ns));
             if i % every == 0 || step == Step::Idle {
                 while let Some(Sample::Probe(probe)) = station.shared.take_sample() {
                     samples.push(probe);

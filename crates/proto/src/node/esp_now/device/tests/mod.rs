@@ -1,5 +1,6 @@
 //! Whole nodes on one medium, on virtual time.
 
+mod calm;
 mod commands;
 mod data;
 mod time;
@@ -48,8 +49,8 @@ impl Board for Shelf {
     fn random(&mut self, out: &mut [u8]) {
         self.chance.random(out);
     }
-    fn cost(&mut self, work: Work) -> Duration {
-        (self.cost)(work)
+    fn cost_ns(&mut self, work: Work) -> u64 {
+        (self.cost)(work).as_nanos() as u64
     }
     fn slot_size(&self, _: Slot) -> u32 {
         0x10_0000

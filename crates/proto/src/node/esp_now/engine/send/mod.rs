@@ -58,18 +58,22 @@ impl<const FRAME: usize> Sender<FRAME> {
         }
     }
 
+    #[inline]
     pub(super) const fn is_busy(&self) -> bool {
         self.job.is_some()
     }
 
+    #[inline]
     pub(super) const fn is_free(&self) -> bool {
         self.job.is_none() && self.tail.is_none() && self.outcome.is_none()
     }
 
+    #[inline]
     pub(super) fn is_relaying(&self) -> bool {
         self.job.is_some_and(|job| job.kind == Kind::Relay)
     }
 
+    #[inline]
     pub(super) fn outcome(&mut self) -> Option<Outcome> {
         self.outcome.take()
     }

@@ -5,7 +5,7 @@ use super::{Acks, Action, Counters, Driver, Sender, Tail, bump};
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::engine::SEND_MAX_MS;
 use crate::node::esp_now::task::{Cx, Outcome};
-use crate::time::{Duration, Instant};
+use crate::time::Instant;
 
 /// Slices of the back-off before attempt 0, 1, … is given up: 2 ms each, at most 100 ms.
 const fn slices(count: u8) -> u8 {
@@ -130,7 +130,7 @@ impl<const FRAME: usize> Sender<FRAME> {
     fn attempt(&mut self, cx: &mut Cx<'_>, buf: &mut [u8], job: &mut Job) -> Turn {
         job.attempts = job.attempts.saturating_add(1);
         cx.spend(Work::Transmit { bytes: u32::from(job.len) });
-        if cx.shared.busy > Duration::ZERO {
+        if cx.shared.busy_ns > 0 {
             job.step = Step::Ready;
             return Turn::Wait;
         }

@@ -54,7 +54,7 @@ impl Board for Flash {
         self.chance.random(out);
     }
 
-    fn cost(&mut self, work: Work) -> Duration {
+    fn cost_ns(&mut self, work: Work) -> u64 {
         let cost = match work {
             Work::Hash { bytes } | Work::Read { bytes } => {
                 Duration::from_nanos(u64::from(bytes) * 100)
@@ -64,7 +64,7 @@ impl Board for Flash {
             _ => Duration::ZERO,
         };
         self.work += cost;
-        cost
+        cost.as_nanos() as u64
     }
 
     fn slot_size(&self, slot: Slot) -> u32 {
@@ -183,7 +183,7 @@ impl<T: Task> Node<T> {
     fn run(&mut self, now: Instant) {
         for _ in 0..100_000 {
             let step = self.with(now, |part, cx| part.run(cx));
-            let busy = core::mem::take(&mut self.shared.busy);
+            let busy = Duration::from_nanos(core::mem::take(&mut self.shared.busy_ns));
             match step {
                 Step::Send => {
                     (self.sends, self.wake) = (true, now + busy);

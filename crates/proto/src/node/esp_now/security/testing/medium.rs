@@ -168,7 +168,7 @@ impl World {
 
     /// One run, and what it wants.
     pub(crate) fn step(&mut self) {
-        self.now = self.now + core::mem::take(&mut self.node.shared.busy);
+        self.now = self.now.after_nanos(core::mem::take(&mut self.node.shared.busy_ns));
         match self.initiator.run(&mut self.node.cx(self.now)) {
             Step::Idle => {}
             Step::Until(until) => self.now = self.now.max(until),

@@ -43,8 +43,8 @@ impl Board for Flash {
         }
     }
 
-    fn cost(&mut self, work: Work) -> Duration {
-        (self.cost)(work)
+    fn cost_ns(&mut self, work: Work) -> u64 {
+        (self.cost)(work).as_nanos() as u64
     }
 
     fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize> {

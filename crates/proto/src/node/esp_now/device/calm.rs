@@ -1,0 +1,80 @@
+//! Short cuts: what is so nearly always, in a room full of frames, is answered without a look at
+//! every part. Nothing of it can be seen but in the time it takes; a test holds both ways side by
+//! side.
+
+use super::Node;
+use crate::node::esp_now::board::Board;
+use crate::node::esp_now::engine::Delivery;
+use crate::node::esp_now::task::Cx;
+use crate::node::esp_now::{Output, Read, Then};
+use crate::time::Instant;
+
+impl<
+    const DEVICES: usize,
+    const SESSIONS: usize,
+    const ARENA: usize,
+    const FRAME: usize,
+    const EVENTS: usize,
+> Node<DEVICES, SESSIONS, ARENA, FRAME, EVENTS>
+{
+    /// As [`Node::handle`] with [`Input::Frame`], and says what [`Node::poll`] would answer where
+    /// that is known already: in a room of many devices that is so for most frames.
+    ///
+    /// [`Input::Frame`]: crate::node::esp_now::Input::Frame
+    pub fn hear(
+        &mut self,
+        now: Instant,
+        board: &mut dyn Board,
+        frame: &Read<'_>,
+        rssi: i8,
+        channel: u8,
+    ) -> Then {
+        let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
+        let changed = self.engine.hear(&mut cx, frame, rssi, channel);
+        self.charge(now);
+        if !changed {
+            Then::AsBefore
+        } else if self.has_news() {
+            Then::Poll
+        } else {
+            self.at_work(now, board).map_or(Then::Poll, Then::WaitUntil)
+        }
+    }
+
+    /// What is wanted nearly always, in a room full of frames: there is nothing to do, or the main
+    /// task is done with a payload of the application's. [`Node::poll_any`] would answer the same.
+    #[inline]
+    pub(super) fn poll_calm(&mut self, now: Instant, buf: &mut [u8]) -> Option<Output> {
+        if !self.is_calm(now) {
+            return None;
+        }
+        if let Some(rest) = self.rest_calm(now) {
+            return Some(rest.map_or(Output::Idle, Output::WaitUntil));
+        }
+        let Delivery { len, from, rssi, channel, .. } =
+            self.engine.finish_data(&self.shared.air, buf)?;
+        let then = self.rest_calm(now);
+        let then = then.map_or(Then::Poll, |rest| rest.map_or(Then::Idle, Then::WaitUntil));
+        Some(Output::Data { len, from, rssi, channel, then })
+    }
+
+    /// Whether nothing is to be told, nothing is being sent, no work is being done, and the main
+    /// task waits for frames.
+    #[inline]
+    fn is_calm(&self, now: Instant) -> bool {
+        now >= self.busy_until
+            && self.shared.busy_ns == 0
+            && self.engine.is_free()
+            && self.handler.is_none()
+            && !self.running.remote()
+            && !self.shared.print.has_line()
+            && !self.has_news()
+    }
+
+    /// Until when a calm device waits, if it does.
+    #[inline]
+    fn rest_calm(&self, now: Instant) -> Option<Option<Instant>> {
+        let rests = self.engine.is_empty() && self.schedule.rests(now);
+        rests.then(|| self.schedule.earliest())
+    }
+}

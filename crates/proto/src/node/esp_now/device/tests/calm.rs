@@ -1,0 +1,156 @@
+//! What is answered without asking is what would be answered.
+
+use super::*;
+use crate::node::esp_now::{Read, Then};
+use crate::wire::component::header::VERSION;
+
+/// A node that is driven with all short cuts, or with none of them.
+struct Alone {
+    node: Box<SmallNode>,
+    board: Shelf,
+    due: Option<Instant>,
+    short: bool,
+    told: Vec<(Instant, Output, Vec<u8>)>,
+    /// Answers that were known without asking.
+    known: u32,
+}
+
+impl Alone {
+    fn new(cost: fn(Work) -> Duration, short: bool) -> Self {
+        let mut board = Shelf::new(1);
+        board.cost = cost;
+        let node =
+            SmallNode::new(Instant::ZERO, &mut board, mac(0), settings(1000), &Setup::default());
+        let (due, told) = (Some(Instant::ZERO), Vec::new());
+        Self { node: Box::new(node), board, due, short, told, known: 0 }
+    }
+
+    /// Polls it until it rests.
+    fn settle(&mut self, now: Instant) {
+        let mut buf = [0; 1500];
+        loop {
+            let node = &mut self.node;
+            let output = match self.short {
+                true => node.poll(now, &mut self.board, &mut buf),
+                false => node.poll_any(now, &mut self.board, &mut buf),
+            };
+            let (len, then) = match output {
+                Output::WaitUntil(at) => return self.due = Some(at),
+                Output::Idle => return self.due = None,
+                Output::Data { len, then, .. } => (len, then),
+                Output::Transmit { len, .. } => {
+                    node.handle(now, &mut self.board, Input::Sent { delivered: true });
+                    (len, Then::Poll)
+                }
+                Output::Print { len } => (len, Then::Poll),
+                _ => (0, Then::Poll),
+            };
+            // The hint is no part of what is told.
+            let plain = match output {
+                Output::Data { len, from, rssi, channel, .. } => {
+                    Output::Data { len, from, rssi, channel, then: Then::Poll }
+                }
+                other => other,
+            };
+            self.told.push((now, plain, buf[..len].to_vec()));
+            if self.short && self.follows(then) {
+                return;
+            }
+        }
+    }
+
+    /// Whether it need not be polled.
+    fn follows(&mut self, then: Then) -> bool {
+        match then {
+            Then::Poll => return false,
+            Then::AsBefore => {}
+            Then::WaitUntil(at) => self.due = Some(at),
+            Then::Idle => self.due = None,
+        }
+        self.known += 1;
+        true
+    }
+
+    /// Lets what is due until then happen.
+    fn run(&mut self, until: Instant) {
+        while let Some(at) = self.due.filter(|at| *at <= until) {
+            self.settle(at);
+        }
+    }
+
+    fn hear(&mut self, now: Instant, data: &[u8], rssi: i8, channel: u8) {
+        if self.short {
+            let then = self.node.hear(now, &mut self.board, &Read::new(data), rssi, channel);
+            if !self.follows(then) {
+                self.settle(now);
+            }
+        } else {
+            let frame = Frame { data, transmitter: mac(1), receiver: mac(0), rssi, channel };
+            self.node.handle(now, &mut self.board, Input::Frame(frame));
+            self.settle(now);
+        }
+    }
+}
+
+/// A frame like those of a busy room, and some that are none of it.
+fn frame(random: u32) -> Vec<u8> {
+    let kinds = [DataType::Data, DataType::DebugLog, DataType::TimeSync, DataType::Ack];
+    let data_type = kinds[(random >> 3) as usize % 16 / 5];
+    let config = FrameConfig {
+        channel: 1,
+        ack: random & 0x100 != 0,
+        ttl: u8::from(random & 0xE00 == 0),
+        security: random & 0x7000 == 0,
+        ..FrameConfig::default()
+    };
+    let dest = if random & 0x1_8000 == 0 { mac(0) } else { Mac::BROADCAST };
+    let len = (random >> 17) as usize % 200;
+    let magic = (random >> 20) as u16 % 64;
+    let size = len as u8;
+    let head = Header { data_type, version: VERSION, size, magic, config, dest, src: mac(1) };
+    let mut data = head.emit().to_vec();
+    data.resize(data.len() + len, 7);
+    data
+}
+
+#[test]
+fn whoever_takes_the_short_cuts_sees_the_same() {
+    let costs: [fn(Work) -> Duration; 3] = [
+        |_| Duration::ZERO,
+        |work| match work {
+            Work::Receive { .. } => Duration::from_micros(40),
+            Work::Dispatch { .. } => Duration::from_micros(60),
+            _ => Duration::ZERO,
+        },
+        |work| match work {
+            Work::Dispatch { bytes } => Duration::from_micros(u64::from(bytes) * 20),
+            Work::Print { bytes } => Duration::from_micros(87) * bytes,
+            _ => Duration::from_micros(30),
+        },
+    ];
+    for cost in costs {
+        let [mut short, mut long] = [true, false].map(|short| Alone::new(cost, short));
+        let (mut now, mut random) = (Instant::ZERO, 1_u32);
+        for _ in 0..20_000 {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            now = now.after_nanos(u64::from(random >> 12));
+            for it in [&mut short, &mut long] {
+                it.run(now);
+                it.hear(now, &frame(random.rotate_left(7)), -40 - (random >> 26) as i8, 1);
+                if random.is_multiple_of(50) {
+                    it.node.handle(now, &mut it.board, Input::Console(b"help\r"));
+                    it.settle(now);
+                }
+            }
+        }
+        assert_eq!(short.told.len(), long.told.len());
+        for (a, b) in short.told.iter().zip(&long.told) {
+            assert_eq!(a, b);
+        }
+        assert_eq!(short.node.counters(), long.node.counters());
+        assert_eq!(short.node.dropped(), long.node.dropped());
+        let delivered = short.node.counters().delivered;
+        assert!(delivered > 1000, "{delivered}");
+        assert!(short.known > 5000 && long.known == 0, "{}", short.known);
+    }
+}
