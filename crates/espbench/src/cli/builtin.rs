@@ -1,6 +1,6 @@
 //! The plans that the tool carries.
 
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use espbench_measure::plan::{Plan, guess};
 use std::path::Path;
 

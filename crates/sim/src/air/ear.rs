@@ -49,13 +49,13 @@ struct Facts {
     noise: Power,
     found: Power,
     sure: Ratio,
+    detect: Ratio,
 }
 
 /// A [`Receiver`], ready for use.
 #[derive(Clone, Debug)]
 pub(crate) struct Kind {
     energy: Power,
-    detect: Ratio,
     window_ns: u64,
     relock: Option<Ratio>,
     relock_ns: u64,
@@ -70,10 +70,13 @@ impl Kind {
             noise: decoder.noise(mode),
             found: decoder.found(mode),
             sure: decoder.sure(mode),
+            detect: Ratio::from_db(match mode {
+                Mode::Hr(_) => capture.detect_db - capture.spread_db,
+                _ => capture.detect_db,
+            }),
         });
         Self {
             energy: *energy,
-            detect: Ratio::from_db(capture.detect_db),
             window_ns: capture.window_ns,
             relock: capture.relock_db.map(Ratio::from_db),
             relock_ns: capture.relock_ns,
@@ -164,7 +167,7 @@ impl Ear {
         power: Power,
         signal: Option<&Signal>,
         kind: &Kind,
-        reading: impl FnOnce(u32) -> Signal,
+        reading: impl Fn(u32) -> Signal,
     ) {
         let others = self.sum;
         self.sum += power;
@@ -174,7 +177,7 @@ impl Ear {
         if self.reads != NOTHING {
             self.disturbed(now, power, others, signal, kind, reading);
         } else if let Some(signal) = signal
-            && (others == Power::ZERO || others <= kind.detect.under(power))
+            && (others == Power::ZERO || others <= kind.facts(signal).detect.under(power))
             && kind.finds(signal, power)
         {
             self.lock(now, power, signal, kind);
@@ -188,15 +191,15 @@ impl Ear {
         others: Power,
         signal: Option<&Signal>,
         kind: &Kind,
-        reading: impl FnOnce(u32) -> Signal,
+        reading: impl Fn(u32) -> Signal,
     ) {
         let age = now - self.since;
         let early = age < kind.window_ns;
         if let Some(signal) = signal
-            && (early
+            && (early && power > self.strength
                 || kind.relock.is_some_and(|it| self.strength <= it.under(power))
                     && age <= kind.relock_ns)
-            && others <= kind.detect.under(power)
+            && others <= kind.facts(signal).detect.under(power)
             && kind.finds(signal, power)
         {
             self.lock(now, power, signal, kind);
@@ -204,10 +207,14 @@ impl Ear {
         }
         // As before this frame came: up to now there was no more than `others`.
         let against = others.without(self.strength);
-        self.settle(now, against, kind, reading);
-        if early && against + power > kind.detect.under(self.strength) {
-            self.reads = NOTHING;
+        if early {
+            let detect = kind.facts(&reading(self.reads)).detect;
+            if against + power > detect.under(self.strength) {
+                self.reads = NOTHING;
+                return;
+            }
         }
+        self.settle(now, against, kind, reading);
     }
 
     fn lock(&mut self, now: u64, power: Power, signal: &Signal, kind: &Kind) {

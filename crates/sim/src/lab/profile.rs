@@ -71,6 +71,9 @@ pub struct Profile {
     pub seal: Cost,
     /// Decrypting.
     pub open: Cost,
+    /// What work takes longer whose code must be fetched from flash first: encrypting and
+    /// decrypting between other work, and a frame's way after a pause.
+    pub cold_ns: u64,
     /// X25519 with the base point.
     pub key_pair: Cost,
     /// X25519.
@@ -144,6 +147,7 @@ impl Profile {
             sent_latency: free,
             seal: free,
             open: free,
+            cold_ns: 0,
             key_pair: free,
             shared_secret: free,
             hash: free,

@@ -168,6 +168,7 @@ impl Environment {
     fn receiver(&self, chip: Chip, errors: &Arc<ErrorTable>) -> Receiver {
         let capture = Capture {
             detect_db: self.detect_db,
+            spread_db: Capture::BARKER_DB,
             ..self.capture_db.map_or_else(Capture::default, Capture::any_time)
         };
         let reader = Reader::new(errors.clone(), receiver::Receiver::of(chip));

@@ -33,26 +33,26 @@ pub struct Edge {
     pub high: bool,
 }
 
-/// What work costs, in nanoseconds.
+/// What work costs that begins then, in nanoseconds.
 #[derive(Clone)]
-pub struct Costs(Arc<dyn Fn(Work) -> u64 + Send + Sync>);
+pub struct Costs(Arc<dyn Fn(Work, Instant) -> u64 + Send + Sync>);
 
 impl Costs {
     /// As that says.
-    pub fn new(cost_ns: impl Fn(Work) -> u64 + Send + Sync + 'static) -> Self {
+    pub fn new(cost_ns: impl Fn(Work, Instant) -> u64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(cost_ns))
     }
 }
 
 impl Default for Costs {
     fn default() -> Self {
-        Self::new(|_| 0)
+        Self::new(|_, _| 0)
     }
 }
 
 impl From<fn(Work) -> Duration> for Costs {
     fn from(cost: fn(Work) -> Duration) -> Self {
-        Self::new(move |work| cost(work).as_nanos() as u64)
+        Self::new(move |work, _| cost(work).as_nanos() as u64)
     }
 }
 
@@ -218,7 +218,7 @@ impl Board for MemoryBoard {
         let from = self.busy.max(self.now);
         let cost_ns = match (work, &mut self.line) {
             (Work::Print { bytes }, Some(line)) => line.print(from, bytes).as_nanos() as u64,
-            _ => (self.costs.0)(work),
+            _ => (self.costs.0)(work, from),
         };
         self.busy = from.after_nanos(cost_ns);
         cost_ns

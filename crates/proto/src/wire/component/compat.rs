@@ -9,6 +9,9 @@ use crate::wire::esp_now::Version;
 /// A release of the component at which something on the wire changed. Ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Release {
+    /// July 2022 (commit fca7bcd), before 1.0 and with its frames: `espnow_send` hands all copies to
+    /// the driver without waiting for it.
+    Mid2022,
     /// 1.0.
     V1_0,
     /// 2.0 to 2.2.
@@ -28,7 +31,8 @@ pub enum Release {
 
 impl Release {
     /// All of them, and the names under which files and reports have them.
-    pub const NAMED: [(&'static str, Self); 7] = [
+    pub const NAMED: [(&'static str, Self); 8] = [
+        ("2022-07", Self::Mid2022),
         ("1.0", Self::V1_0),
         ("2.0", Self::V2_0),
         ("2.3", Self::V2_3),
@@ -151,7 +155,16 @@ impl Compat {
     /// constant one of the key.
     #[must_use]
     pub const fn nonce_trails(self) -> bool {
-        !matches!(self.release, Release::V1_0 | Release::V2_0)
+        !matches!(self.release, Release::Mid2022 | Release::V1_0 | Release::V2_0)
+    }
+
+    /// Whether `espnow_send` hands a frame and its copies to the driver at once, asks the driver again
+    /// every 10 ms where it is full, and awaits an acknowledgement only after the last copy; and
+    /// whether the main task, not the receive callback, sees to acknowledgements (before commit
+    /// 9a5a372 of August 2022).
+    #[must_use]
+    pub const fn sends_ahead(self) -> bool {
+        matches!(self.release, Release::Mid2022)
     }
 
     /// Whether a frame whose header gives another size than it has is dropped (up to 2.5.3).
@@ -170,7 +183,7 @@ impl Compat {
     #[must_use]
     pub const fn iperf_type(self) -> DataType {
         match self.release {
-            Release::V1_0 => DataType::SecurityData,
+            Release::Mid2022 | Release::V1_0 => DataType::SecurityData,
             Release::V2_5_3 | Release::Head => DataType::Reserved,
             _ => DataType::TimeSync,
         }
@@ -181,9 +194,9 @@ impl Compat {
     #[must_use]
     pub const fn ota_chunk(self) -> usize {
         match (self.release, self.app_security) {
-            (Release::V1_0 | Release::V2_0, true) => 222,
+            (Release::Mid2022 | Release::V1_0 | Release::V2_0, true) => 222,
             (Release::V2_3, true) => 214,
-            (Release::V1_0 | Release::V2_0 | Release::V2_3, false) => 226,
+            (Release::Mid2022 | Release::V1_0 | Release::V2_0 | Release::V2_3, false) => 226,
             (_, true) => 208,
             (_, false) => 224,
         }
@@ -194,7 +207,7 @@ impl Compat {
     #[must_use]
     pub const fn ota_row(self) -> usize {
         match (self.release, self.app_security) {
-            (Release::V1_0 | Release::V2_0, true) => 196,
+            (Release::Mid2022 | Release::V1_0 | Release::V2_0, true) => 196,
             (_, true) => 188,
             (_, false) => 200,
         }

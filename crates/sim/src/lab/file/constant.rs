@@ -74,6 +74,14 @@ macro_rules! constant {
             set: |it, number| it.$($field)+ = Duration::from_nanos(rounded(number * $ns)),
         }
     };
+    // 0, which is not told, if it is left out.
+    ($key:expr, spare $scale:literal $($field:tt)+) => {
+        Constant {
+            key: $key,
+            get: |it| Some(it.$($field)+ as f64 / $scale).filter(|&it| it > 0.0),
+            set: |it, number| it.$($field)+ = rounded(number * $scale),
+        }
+    };
 }
 pub(super) use constant;
 

@@ -74,7 +74,12 @@ pub(super) static LOAD: [Constant<Background>; 4] = [
         float burst
     ),
     constant!(
-        key("octets", Is::Whole(14, 2346), "", "length of an MPDU with its FCS"),
+        key(
+            "octets",
+            Is::Whole(14, 65_535),
+            "",
+            "length of what one PPDU carries: an MPDU with its FCS, or an A-MPDU"
+        ),
         whole u32 octets
     ),
 ];

@@ -34,7 +34,7 @@ const fn words<const N: usize, T: Copy>(pairs: &[(&'static str, T); N]) -> [&'st
 }
 
 const LEVEL_WORDS: [&str; 6] = words(&LEVELS);
-const RELEASE_WORDS: [&str; 7] = words(&Release::NAMED);
+const RELEASE_WORDS: [&str; 8] = words(&Release::NAMED);
 const IDF_WORDS: [&str; 6] = words(&Idf::NAMED);
 const SERVICES: [&str; 6] = ["security", "ota", "commands", "monitor", "control", "data"];
 const POLICIES: [&str; 2] = ["compatible", "strict"];

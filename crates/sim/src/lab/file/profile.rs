@@ -70,6 +70,19 @@ const ALL: &[Group<Profile>] = &[
     cost!(sent_latency, "from the end of a transmission to the send callback"),
     cost!(seal, "encrypting (AES-CCM)"),
     cost!(open, "decrypting (AES-CCM)"),
+    group!(
+        "cache",
+        "the cache through which code in flash runs",
+        (
+            key(
+                "cold_us",
+                Is::Number(0.0, 10_000.0),
+                "0",
+                "what work takes longer whose code is fetched from flash: a cipher between other work, a frame after a pause of 0.1 s; in microseconds"
+            ),
+            spare 1e3 cold_ns
+        ),
+    ),
     cost!(key_pair, "X25519 with the base point"),
     cost!(shared_secret, "X25519 with another's point"),
     cost!(hash, "SHA-256"),

@@ -53,6 +53,10 @@ pub(super) fn ota<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<(), F
     desk.fact("printed", end.text);
     let summary = desk.line(INITIATOR, &["Devices upgrade completed"], SEARCH_MOST)?;
     desk.fact("printed-summary", summary.text);
+    // One line each time that it has asked who lacks what.
+    let rounds = desk.lab.lines(INITIATOR).iter().filter(|it| it.text.contains("requested_num: "));
+    let rounds = rounds.count();
+    desk.count("rounds", rounds);
     let served: Served = devices.iter().map(|node| (*node, finished(desk.lab, *node))).collect();
     record_job(desk, (start, end.at), work.size, &served);
     Ok(())

@@ -246,7 +246,7 @@ fn start(cx: &mut Cx<'_>) {
     const TAG: &str = "espnow";
     let compat = cx.shared.settings.compat;
     let (major, minor, patch) = match compat.release {
-        Release::V1_0 => (1, 0, 0),
+        Release::Mid2022 | Release::V1_0 => (1, 0, 0),
         Release::V2_0 => (2, 0, 0),
         Release::V2_3 => (2, 3, 0),
         Release::V2_4 => (2, 4, 0),

@@ -2,7 +2,7 @@
 //! in the order of its arrival.
 
 use super::counters::bump;
-use super::queue::{Entry, Kind};
+use super::queue::{Entry, Heard, Kind};
 use super::{Delivery, Engine, Next, TAG, patience};
 use crate::node::esp_now::air::Air;
 use crate::node::esp_now::board::Work;
@@ -26,6 +26,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
                         return None;
                     }
                 }
+                self.owe_late_ack(cx, entry);
                 let delivery = self.open(cx, entry, buf);
                 self.queue.pop();
                 if let Some(delivery) = delivery {
@@ -43,6 +44,22 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
             }
         }
         None
+    }
+
+    /// The acknowledgement as the component of July 2022 queues it: behind what waits already, before
+    /// the frame goes to its service. (With no place in the queue it waited 3 s for itself and dropped
+    /// the frame; here only the acknowledgement is dropped.)
+    fn owe_late_ack(&mut self, cx: &mut Cx<'_>, entry: Entry) {
+        if !cx.shared.settings.compat.sends_ahead() {
+            return;
+        }
+        let mut head = [0; HEADER_LEN];
+        self.queue.copy_front(0, &mut head);
+        let Some((header, _)) = Header::parse(&head) else { return };
+        if header.config.ack && !header.dest.is_broadcast() {
+            let Entry { at, rssi, channel, .. } = entry;
+            self.owe_ack(cx, &Heard { at, rssi, channel, header: &header });
+        }
     }
 
     /// An acknowledgement that goes to somebody else, once, before it is forwarded: the hook of

@@ -47,7 +47,8 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         let mine = header.dest == air.mac;
         let engine_type = matches!(header.data_type, DataType::Ack | DataType::Group);
         // Before the duplicates are dropped, so that a copy is acknowledged again.
-        if enabled && !engine_type && header.config.ack && mine {
+        let ahead = cx.shared.settings.compat.sends_ahead();
+        if enabled && !engine_type && header.config.ack && mine && !ahead {
             self.owe_ack(cx, heard);
         }
         let sealed = header.config.security && cx.shared.settings.compat.splits_duplicates();
@@ -72,14 +73,19 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
 
     /// Queues the acknowledgement of a frame (section 2.7): its own header turned round.
     #[inline(never)]
-    fn owe_ack(&mut self, cx: &mut Cx<'_>, heard: &Heard<'_>) {
+    pub(super) fn owe_ack(&mut self, cx: &mut Cx<'_>, heard: &Heard<'_>) {
         let header = heard.header;
+        let config = match cx.shared.settings.compat.sends_ahead() {
+            // As often as the frame itself, and as it came.
+            true => header.config,
+            false => FrameConfig { copies: 1, broadcast: true, ..header.config },
+        };
         let ack = Header {
             data_type: DataType::Ack,
             version: VERSION,
             size: 0,
             magic: header.magic,
-            config: FrameConfig { copies: 1, broadcast: true, ..header.config },
+            config,
             dest: header.src,
             src: cx.shared.air.mac,
         };

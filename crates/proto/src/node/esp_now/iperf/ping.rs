@@ -290,8 +290,8 @@ impl Ping {
         let total = ((micros(cx.now).wrapping_sub(micros(self.begun))) / 1000) as i32;
         let (max, min) = (int(self.max_ms), int(self.min_ms));
         let average = Fixed2(f64::from(self.spent_ms) / f64::from(received));
-        cx.log(level, TAG, format_args!("initiator ping report:"));
-        cx.log(level, TAG, format_args!("ping statistics for {}", setup.peer));
+        cx.log(Level::Info, TAG, format_args!("initiator ping report:"));
+        cx.log(Level::Info, TAG, format_args!("ping statistics for {}", setup.peer));
         let text = format_args!(
             "{sent} packets transmitted, {received} received, {lost}% packet loss, \
              time: total {total} ms, max: {max}, min: {min}, average {average} ms"

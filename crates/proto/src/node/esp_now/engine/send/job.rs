@@ -45,6 +45,12 @@ pub(super) enum Step {
     Ready,
     /// The driver has it, unless it refuses at once.
     Handed,
+    /// The driver has it, and is not waited for.
+    Taken,
+    /// The driver has no place for it.
+    Refused,
+    /// Ask the driver again then.
+    Full(Instant),
     /// Wait for the driver's answer.
     Callback(Instant),
     /// Wait for the application's acknowledgement: slices of 2 ms.
@@ -79,6 +85,8 @@ pub(super) struct Job {
     /// Ticks that the caller would wait; `u32::MAX` for ever.
     pub(super) wait: u32,
     pub(super) attempts: u8,
+    /// How often a full driver is still asked for this copy.
+    pub(super) retries: u8,
     pub(super) status: Status,
 }
 
@@ -100,6 +108,7 @@ impl Job {
             start: ticks_at(tick, cx.now),
             wait: wait_ticks(tick, wait),
             attempts: 0,
+            retries: 0,
             status: Status::Ok,
         }
     }

@@ -141,12 +141,12 @@ impl<const FRAME: usize> Sender<FRAME> {
                 return;
             }
         }
-        (job.status, job.step) = (Status::NoMemory, Step::Judge);
+        (job.status, job.step) = (Status::NoMemory, Step::Refused);
     }
 
     pub(super) fn wake(&self) -> Option<Instant> {
         let job = self.job.map(|job| match job.step {
-            Step::Callback(until) | Step::Slice { until, .. } => until,
+            Step::Callback(until) | Step::Full(until) | Step::Slice { until, .. } => until,
             _ => Instant::ZERO,
         });
         [job, self.tail.map(|tail| tail.until)].into_iter().flatten().min()

@@ -12,6 +12,12 @@ const fn slices(count: u8) -> u8 {
     if count < 6 { 1 << count } else { 50 }
 }
 
+/// `send_retry_num`: how often a full driver is asked for one copy, 10 ms apart (July 2022).
+const RETRIES: u8 = 10;
+
+/// Between two of these, ms.
+const FULL_MS: u32 = 10;
+
 /// `SEND_DELAY_UNIT_MSECS`.
 const SLICE_MS: u32 = 2;
 
@@ -77,6 +83,10 @@ impl<const FRAME: usize> Sender<FRAME> {
             Step::Attempt => self.attempt(cx, buf, job),
             Step::Ready => self.hand_over(buf, job),
             Step::Handed => Turn::Go(self.driver.took(cx, counters, job)),
+            Step::Taken => Turn::Go(taken(cx, counters, acks, job)),
+            Step::Refused => Turn::Go(refused(cx)),
+            Step::Full(until) if cx.now >= until => Turn::Go(again(job)),
+            Step::Full(_) => Turn::Wait,
             Step::Callback(until) => self.callback(cx, job, until),
             Step::Slice { until, left } if cx.now >= until => {
                 if take(acks, counters, job.magic) {
@@ -108,6 +118,7 @@ impl<const FRAME: usize> Sender<FRAME> {
                 job.count = 0;
             }
         }
+        job.retries = RETRIES;
         let swept = cx.shared.air.country.first.saturating_add(job.index);
         match job.sweeps(cx) {
             true => tune(cx, swept, Step::Attempt),
@@ -149,7 +160,7 @@ impl<const FRAME: usize> Sender<FRAME> {
             Step::Judge
         } else if job.kind == Kind::Send && !job.config.broadcast && !job.config.ack {
             Step::Close
-        } else if job.awaited {
+        } else if job.awaited && !cx.shared.settings.compat.sends_ahead() {
             Step::Slice { until: slice(cx), left: slices(job.count) }
         } else {
             Step::Judge
@@ -185,6 +196,10 @@ impl Driver {
     pub(super) fn took(&mut self, cx: &Cx<'_>, counters: &mut Counters, job: &mut Job) -> Step {
         bump(&mut counters.transmitted);
         self.buffered = self.buffered.saturating_add(1);
+        if cx.shared.settings.compat.sends_ahead() {
+            job.status = Status::Ok;
+            return Step::Taken;
+        }
         let full = self.buffered >= u16::from(cx.shared.settings.tx_buffers / 2);
         if full || job.config.ack || !job.config.broadcast {
             return Step::Callback(job.patience(cx));
@@ -192,6 +207,38 @@ impl Driver {
         job.status = Status::Ok;
         Step::Judge
     }
+}
+
+/// After a copy that is not waited for: the acknowledgement may be there already; else the next copy,
+/// and after the last one of a unicast frame the driver's answer.
+fn taken(cx: &Cx<'_>, counters: &mut Counters, acks: &mut Acks, job: &mut Job) -> Step {
+    if job.awaited && take(acks, counters, job.magic) {
+        job.awaited = false;
+        return Step::Close;
+    }
+    let last = !job.config.ack || job.count.saturating_add(1) >= job.config.copies;
+    if last && job.kind == Kind::Send && !job.config.broadcast {
+        return Step::Callback(job.patience(cx));
+    }
+    Step::Judge
+}
+
+/// The driver had no place. Only the component of July 2022 waits for one here.
+fn refused(cx: &Cx<'_>) -> Step {
+    if cx.shared.settings.compat.sends_ahead() {
+        return Step::Full(cx.shared.settings.tick.delay_ms(cx.now, FULL_MS));
+    }
+    Step::Judge
+}
+
+/// After 10 ms for a full driver: copies of a frame to be acknowledged are attempts themselves.
+fn again(job: &mut Job) -> Step {
+    if job.kind == Kind::Send && job.config.ack && job.count.saturating_add(1) < job.config.copies {
+        job.count += 1;
+        return Step::Attempt;
+    }
+    job.retries = job.retries.saturating_sub(1);
+    if job.retries > 0 { Step::Attempt } else { Step::Judge }
 }
 
 /// Sets the channel that the frame is to be sent on (sections 2.4, step 5, and 2.9).
@@ -251,7 +298,9 @@ fn judge(cx: &mut Cx<'_>, job: &mut Job) -> Step {
             return Step::Attempt;
         }
     }
-    if job.status != Status::Ok {
+    // A unicast frame that was not delivered is told of since August 2022.
+    let told = !cx.shared.settings.compat.sends_ahead() || job.status == Status::NoMemory;
+    if job.status != Status::Ok && told {
         job.warn(cx);
     }
     job.index = job.index.saturating_add(1);

@@ -89,7 +89,7 @@ impl Options {
     #[must_use]
     pub fn of(release: Release) -> Self {
         match release {
-            Release::V1_0 | Release::V2_0 | Release::V2_3 | Release::V2_4 => {
+            Release::Mid2022 | Release::V1_0 | Release::V2_0 | Release::V2_3 | Release::V2_4 => {
                 Self { copies: 1, request_copies: 10, waits_ms: [500, 100], ..Self::default() }
             }
             Release::V2_5_2 | Release::V2_5_3 | Release::Head => Self::default(),
