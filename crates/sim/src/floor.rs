@@ -352,13 +352,12 @@ mod tests {
                 |name: &str| facts.0.iter().find(|fact| fact.0 == name).map(|fact| fact.1.as_str());
             (Means::told(found), String::from(found(PHY_MODE).unwrap()))
         };
-        assert_eq!(told(None), (Means::REPORT, "1M".into()));
+        // The two boards' component is older than most of the report's.
+        let usual = Means { release: Release::Mid2022, ..Means::REPORT };
+        assert_eq!(told(None), (usual, "1M".into()));
         // Nothing can be faster than the fastest of them.
         let fast = Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Long);
-        assert_eq!(
-            told(Some(fast)),
-            (Means { mode: fast, ..Means::REPORT }, "1M, HT20-MCS7".into())
-        );
+        assert_eq!(told(Some(fast)), (Means { mode: fast, ..usual }, "1M, HT20-MCS7".into()));
         assert_eq!(Means::told(|_| None), Means::REPORT);
         assert_eq!(Means::told(|_| Some("no such")), Means::REPORT);
     }
