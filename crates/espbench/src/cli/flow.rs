@@ -133,7 +133,7 @@ fn carry_out(
     let seed = run.facts.seed;
     let cells: Vec<_> =
         open.iter().map(|cell| (cell.step.workload, cell_seed(seed, &cell.step))).collect();
-    job.target.prepare(&cells);
+    job.target.prepare(seed, &cells);
     let times: Vec<_> = open.iter().map(|cell| expected(&cell.step.workload)).collect();
     let quiet = job.args.quiet || job.prints;
     let mut watch = Watch { progress: Progress::new(&times, quiet), live: &mut job.live };

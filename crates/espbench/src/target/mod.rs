@@ -97,10 +97,10 @@ pub trait Target {
     fn origin(&self) -> Origin {
         Origin::Measured
     }
-    /// Tells which cells it will be asked to [`run`](Self::run), in order, and the seed of each. A
-    /// target that has its own time may begin before it is asked.
-    fn prepare(&mut self, cells: &[(Workload, u64)]) {
-        let _ = cells;
+    /// Tells the seed of the run, which cells it will be asked to [`run`](Self::run), in order, and
+    /// the seed of each. A target that has its own time may begin before it is asked.
+    fn prepare(&mut self, seed: u64, cells: &[(Workload, u64)]) {
+        let _ = (seed, cells);
     }
     /// Whether it can do this work, before anything is measured.
     ///

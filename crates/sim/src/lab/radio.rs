@@ -161,6 +161,10 @@ impl Environment {
     /// What it does to the way of a wave.
     #[must_use]
     pub const fn room(&self, seed: u64) -> Room {
+        let seed = match self.place {
+            Some(place) => place,
+            None => seed,
+        };
         Room { exponent: self.exponent, shadow_db: self.shadow_db, seed }
     }
 

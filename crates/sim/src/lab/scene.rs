@@ -140,6 +140,8 @@ pub struct Environment {
     pub exponent: f64,
     /// Deviation of the shadowing.
     pub shadow_db: f64,
+    /// By what the shadowing is drawn; the seed of what happens in it, if nothing is said.
+    pub place: Option<u64>,
     /// Energy from which on a station finds the medium busy, dBm.
     pub energy_dbm: f64,
     /// How far a preamble must stand out from everything else, dB.

@@ -48,6 +48,7 @@ pub fn row(count: usize, metres: f64, profile: Profile) -> Scene {
             name: "quiet".into(),
             exponent: 3.0,
             shadow_db: 0.0,
+            place: None,
             energy_dbm: -73.0,
             detect_db: 4.0,
             capture_db: None,

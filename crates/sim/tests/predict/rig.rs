@@ -35,6 +35,7 @@ pub(crate) fn scene(senders: u16, mode: Mode) -> Scene {
             name: "test".into(),
             exponent: 0.0,
             shadow_db: 0.0,
+            place: None,
             energy_dbm: -73.0,
             // Who begins together is lost, as the models have it: Barker's gain is 10.4 dB.
             detect_db: 15.0,

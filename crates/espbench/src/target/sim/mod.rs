@@ -118,7 +118,7 @@ impl Target for SimTarget {
             .map_err(|failed| self.unsupported(workload, failed.to_string()))
     }
 
-    fn prepare(&mut self, cells: &[(Workload, u64)]) {
+    fn prepare(&mut self, seed: u64, cells: &[(Workload, u64)]) {
         let cells: Vec<(EspNow, u64)> = cells
             .iter()
             .filter_map(|(workload, seed)| match workload {
@@ -130,7 +130,7 @@ impl Target for SimTarget {
         let carry_out = move |order: Order, record: &mut dyn Record| {
             let file = rooms.capture_of(order.number, count);
             rooms
-                .carry_out(&order.work, order.seed, file.as_deref(), record)
+                .carry_out(&order.work, (seed, order.seed), file.as_deref(), record)
                 .map_err(|failed| rooms.error(failed))
         };
         self.ahead = Some(Ahead::start(cells, self.threads, Box::new(carry_out)));
@@ -141,7 +141,7 @@ impl Target for SimTarget {
         let Workload::EspNow(work) = workload else { return Ok(()) };
         if !self.ahead.as_ref().is_some_and(|ahead| ahead.next().is_some_and(|it| it == *work)) {
             // Nobody announced it, or not in this order.
-            self.prepare(&[(*workload, DEFAULT_SEED)]);
+            self.prepare(DEFAULT_SEED, &[(*workload, DEFAULT_SEED)]);
         }
         match &mut self.ahead {
             Some(ahead) => ahead.give(sink),

@@ -63,7 +63,7 @@ fn cells() -> Vec<(Workload, u64)> {
 
 fn run_all(threads: usize) -> Vec<Kept> {
     let (mut target, cells) = (target(threads, None), cells());
-    target.prepare(&cells);
+    target.prepare(1, &cells);
     let one = |(workload, _): &(Workload, u64)| {
         let mut kept = Kept::default();
         target.run(workload, &mut kept).unwrap();
@@ -86,7 +86,7 @@ fn results_come_in_order_and_are_the_same_with_any_number_of_threads() {
 #[test]
 fn what_nobody_announced_is_simulated_when_it_is_asked_for() {
     let (mut target, cells) = (target(2, None), cells());
-    target.prepare(&cells);
+    target.prepare(1, &cells);
     let mut kept = Kept::default();
     target.run(&cells[3].0, &mut kept).unwrap();
     assert!(kept.samples.iter().all(|sample| matches!(sample, Sample::Interval(_))));
@@ -98,7 +98,7 @@ fn whoever_stops_is_not_kept_waiting() {
     // Ten million pings would take minutes.
     let long = Workload::EspNow(work(EspNowTest::Ping, 10, 10_000_000, 1));
     let mut target = target(2, None);
-    target.prepare(&[(long, 1), (long, 2), (long, 3)]);
+    target.prepare(1, &[(long, 1), (long, 2), (long, 3)]);
     let mut kept = Kept { most: Some(2000), ..Kept::default() };
     let error = target.run(&long, &mut kept).unwrap_err();
     assert!(matches!(error, TargetError::Cancelled) && kept.samples.len() >= 2000);

@@ -21,15 +21,17 @@ impl Rooms {
         Some(if cells > 1 { numbered(file, number + 1) } else { file.clone() })
     }
 
-    /// Carries out a cell.
+    /// Carries out a cell. The first seed draws the place, which is the same for all cells of a run,
+    /// the second all other chance.
     pub(super) fn carry_out(
         &self,
         work: &EspNow,
-        seed: u64,
+        (place, seed): (u64, u64),
         capture: Option<&Path>,
         record: &mut dyn Record,
     ) -> Result<(), Failed> {
-        let scene = suite::scene(work, &self.library, self.lab.as_deref(), seed)?;
+        let mut scene = suite::scene(work, &self.library, self.lab.as_deref(), place)?;
+        scene.environment.place = Some(place);
         let failed = |path: &Path, error: &io::Error| {
             Failed::Unable(scene.name.clone(), format!("cannot write {}: {error}", path.display()))
         };

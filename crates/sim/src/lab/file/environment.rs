@@ -137,6 +137,7 @@ pub(super) fn read(text: Text<'_>, name: &str) -> Result<Surroundings, Wrong> {
         name: name.to_string(),
         exponent: 2.0,
         shadow_db: 0.0,
+        place: None,
         energy_dbm: 0.0,
         detect_db: 0.0,
         capture_db: None,
