@@ -5,3 +5,4 @@ mod rig;
 mod rules;
 mod saturated;
 mod script;
+mod spread;

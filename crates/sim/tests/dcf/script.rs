@@ -37,7 +37,12 @@ impl Script {
 
     /// A frame for a station, at a time in microseconds.
     pub(crate) fn send(&mut self, room: &mut Room, us: u64, from: u32, to: u32) {
-        self.at(room, us, Step::Send(from, Packet { tag: self.steps.len() as u64, ..packet(to) }));
+        self.send_packet(room, us, from, packet(to));
+    }
+
+    /// The same in any mode.
+    pub(crate) fn send_packet(&mut self, room: &mut Room, us: u64, from: u32, packet: Packet) {
+        self.at(room, us, Step::Send(from, Packet { tag: self.steps.len() as u64, ..packet }));
     }
 
     pub(crate) fn tune(&mut self, room: &mut Room, us: u64, station: u32, channel: u8) {

@@ -234,6 +234,16 @@ mod tests {
         assert!(Idf::NAMED.iter().all(|(name, idf)| idf.name() == *name));
     }
 
+    /// [`Release::name`] and [`Idf::name`] take the row that has the value's number.
+    #[test]
+    fn names_are_in_the_order_of_the_releases() {
+        let releases = Release::NAMED.map(|(_, release)| release);
+        assert_eq!(releases.map(|release| release as usize), [0, 1, 2, 3, 4, 5, 6, 7]);
+        assert!(releases.is_sorted() && Release::Mid2022 < Release::V1_0);
+        assert_eq!((releases[0], releases[7]), (Release::Mid2022, Release::Head));
+        assert_eq!(Idf::NAMED.map(|(_, idf)| idf as usize), [0, 1, 2, 3, 4, 5]);
+    }
+
     /// Section 4.1 of the protocol reference.
     #[test]
     fn ota_limits() {
@@ -250,9 +260,10 @@ mod tests {
     /// Section 12 of the protocol reference.
     #[test]
     fn what_differs_between_releases() {
-        use Release::{Head, V1_0, V2_0, V2_3, V2_4, V2_5_2, V2_5_3};
+        use Release::{Head, Mid2022, V1_0, V2_0, V2_3, V2_4, V2_5_2, V2_5_3};
         let of = |release| Compat { release, idf: Idf::V4_4, ..Compat::default() };
         let numbers = |r| (of(r).iperf_type() as u8, of(r).seal_overhead(), of(r).ota_chunk());
+        assert_eq!(numbers(Mid2022), (13, 4, 222));
         assert_eq!(numbers(V1_0), (13, 4, 222));
         assert_eq!(numbers(V2_0), (14, 4, 222));
         assert_eq!(numbers(V2_3), (14, 12, 214));
@@ -261,10 +272,14 @@ mod tests {
         assert_eq!(numbers(V2_5_3), (15, 12, 208));
         assert_eq!(numbers(Head), (15, 12, 208));
         let rules = |r| (of(r).nonce_trails(), of(r).splits_duplicates(), of(r).checks_size());
+        assert_eq!(rules(Mid2022), (false, false, true));
         assert_eq!((rules(V1_0), rules(V2_0)), ((false, false, true), (false, false, true)));
         assert_eq!((rules(V2_3), rules(V2_4)), ((true, false, true), (true, false, true)));
         assert_eq!((rules(V2_5_2), rules(V2_5_3)), ((true, true, true), (true, true, true)));
         assert_eq!(rules(Head), (true, true, false));
+        let ahead = Release::NAMED.map(|(_, release)| of(release).sends_ahead());
+        assert_eq!(ahead, [true, false, false, false, false, false, false, false]);
+        assert_eq!((of(Mid2022).ota_row(), of(Mid2022).data_max()), (196, 226));
     }
 
     #[test]

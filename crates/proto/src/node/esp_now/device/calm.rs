@@ -52,7 +52,7 @@ impl<
             return Some(rest.map_or(Output::Idle, Output::WaitUntil));
         }
         let Delivery { len, from, rssi, channel, .. } =
-            self.engine.finish_data(&self.shared.air, buf)?;
+            self.engine.finish_data(&self.shared, buf)?;
         let then = self.rest_calm(now);
         let then = then.map_or(Then::Poll, |rest| rest.map_or(Then::Idle, Then::WaitUntil));
         Some(Output::Data { len, from, rssi, channel, then })

@@ -4,10 +4,9 @@
 use super::counters::bump;
 use super::queue::{Entry, Heard, Kind};
 use super::{Delivery, Engine, Next, TAG, patience};
-use crate::node::esp_now::air::Air;
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::print::Level;
-use crate::node::esp_now::task::Cx;
+use crate::node::esp_now::task::{Cx, Shared};
 use crate::wire::component::sealed::{NONCE_LEN, TAG_LEN};
 use crate::wire::component::{DataType, HEADER_LEN, Header};
 use crate::wire::mac::Mac;
@@ -143,13 +142,15 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
 
     /// As [`open`](Self::open), for a plain payload of type DATA that the main task has taken.
     #[inline]
-    pub(super) fn finish_plain(&mut self, air: &Air, buf: &mut [u8]) -> Option<Delivery> {
+    pub(super) fn finish_plain(&mut self, shared: &Shared, buf: &mut [u8]) -> Option<Delivery> {
         let entry = self.queue.front()?;
         let len = usize::from(entry.len).saturating_sub(HEADER_LEN);
         let plain = entry.kind == Kind::Deliver
             && self.queue.is_taken()
             && entry.is_plain(DataType::Data)
-            && air.listens(DataType::Data)
+            && shared.air.listens(DataType::Data)
+            // The acknowledgement would have to be queued first.
+            && !shared.settings.compat.sends_ahead()
             && (1..=buf.len()).contains(&len);
         if !plain {
             return None;

@@ -59,8 +59,7 @@ pub use counters::Counters;
 pub use queue::QUEUE;
 pub use recent::RECENT;
 
-use super::air::Air;
-use super::task::{Cx, Outcome, Outgoing, Received};
+use super::task::{Cx, Outcome, Outgoing, Received, Shared};
 use super::tick::Tick;
 use super::{Frame, Read};
 use crate::time::Instant;
@@ -226,8 +225,8 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     /// a payload of the application's that was not encrypted; else nothing is done. Nothing may be
     /// being sent.
     #[inline]
-    pub fn finish_data(&mut self, air: &Air, buf: &mut [u8]) -> Option<Delivery> {
-        self.finish_plain(air, buf)
+    pub fn finish_data(&mut self, shared: &Shared, buf: &mut [u8]) -> Option<Delivery> {
+        self.finish_plain(shared, buf)
     }
 
     /// The main task goes on: what it has come to. A payload is written to the front of `buf`,

@@ -1,6 +1,7 @@
 //! Conversations of engines on virtual time.
 
 mod acknowledge;
+mod ahead;
 mod forward;
 mod receive;
 mod seal;
