@@ -72,7 +72,7 @@ fn a_lab_says_itself_what_its_devices_and_its_medium_are() {
     }
     let unknown = talk(&bench, &["--lab", "nowhere"]);
     assert_eq!(unknown.status, Some(2));
-    assert!(unknown.err.contains("there is no such lab. Known here: "), "{}", unknown.err);
+    assert!(unknown.err.contains("no lab is called `nowhere`. Known here: "), "{}", unknown.err);
     talk(&bench, &["--lab", "many-boards", "--nodes", "3", "--script", "third.talk"]).ok();
 }
 
