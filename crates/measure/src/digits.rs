@@ -110,7 +110,8 @@ fn significant(value: f64, digits: usize) -> f64 {
 }
 
 /// Decimal places that an interval is worth; negative rounds left of the point. `None` for an
-/// interval that is open or has no width, which says nothing about digits.
+/// interval that is open or has no width (but for the rounding of what it was computed with), which
+/// says nothing about digits.
 ///
 /// An interval that reaches over a factor of three or more is long on one side only; rounded by
 /// its width, its lower end would read 0. Such a one keeps one digit of its lower end.
@@ -118,7 +119,8 @@ fn step(low: Option<f64>, high: Option<f64>) -> Option<i32> {
     let (low, high) = (low?, high?);
     let half = (high - low) / 2.0;
     let keep = if low > 0.0 && half > low { -magnitude(low) } else { i32::MIN };
-    (half.is_finite() && half > 0.0).then(|| keep.max(1 - magnitude(half)))
+    let exact = half <= high.abs() * 1e-9;
+    (half.is_finite() && !exact).then(|| keep.max(1 - magnitude(half)))
 }
 
 /// Power of ten of the first significant digit.
@@ -168,6 +170,7 @@ mod tests {
         assert_eq!(plain(684.0), "684.0");
         // Zero width is no statement about precision.
         assert_eq!(worth(5.0, Some(5.0), Some(5.0)), "5.000");
+        assert_eq!(worth(2.34, Some(2.34 - 4e-16), Some(2.34 + 4e-16)), "2.340");
     }
 
     #[test]
