@@ -36,6 +36,18 @@ fn group(payload: &[u8]) {
     }
 }
 
+/// Those that differ most from each other, then the others.
+pub(crate) const RELEASES: [Release; 8] = [
+    Release::V2_0,
+    Release::V2_4,
+    Release::V2_5_3,
+    Release::Head,
+    Release::Mid2022,
+    Release::V1_0,
+    Release::V2_3,
+    Release::V2_5_2,
+];
+
 /// The first bytes choose the settings, then each byte is an operation: its low three bits say which,
 /// the others a number.
 pub fn esp_now_engine(data: &[u8]) {
@@ -56,8 +68,7 @@ fn mac(n: u8) -> Mac {
 }
 
 fn settings(kind: u8, tick: u8) -> Settings {
-    let release =
-        [Release::V2_0, Release::V2_4, Release::V2_5_3, Release::Head][usize::from(kind & 3)];
+    let release = RELEASES[usize::from(kind >> 5 & 4 | kind & 3)];
     let mut settings = Settings {
         compat: Compat { release, idf: Idf::V5_4_2, ..Compat::default() },
         tick: Tick::from_hz([100, 1000, 500, 3][usize::from(tick & 3)]),
