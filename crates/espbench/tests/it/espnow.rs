@@ -158,7 +158,7 @@ fn what_cannot_be_done_is_said_with_a_remedy() {
         (["--loss", "200%"], "use 0% to 100%"),
         (["--script", "none.talk"], "cannot read the script none.talk"),
         (["--pcap", "no/folder/a.pcap"], "make the folder no/folder first"),
-        (["--release", "9"], "use 1.0, 2.0"),
+        (["--release", "9"], "use 2022-07, 1.0, 2.0"),
     ] {
         let ran = talk(&bench, &args);
         assert_eq!((ran.status, ran.out.as_str()), (Some(2), ""), "{args:?}");

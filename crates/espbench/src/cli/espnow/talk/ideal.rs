@@ -45,14 +45,14 @@ pub(super) struct BuildArgs {
     #[arg(long, conflicts_with = "lab", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1000),
         value_name = "HERTZ")]
     tick: u32,
-    /// Release of the esp-now component: 1.0, 2.0, 2.3, 2.4, 2.5.2, 2.5.3 or head
+    /// Release of the esp-now component: 2022-07, 1.0, 2.0, 2.3, 2.4, 2.5.2, 2.5.3 or head
     #[arg(long, conflicts_with = "lab", default_value = "2.5.3", value_parser = release)]
     release: Release,
     /// Release of ESP-IDF under it: 4.4, 5.0, 5.0.8, 5.1, 5.4 or 5.4.2
     #[arg(long, conflicts_with = "lab", default_value = "5.1", value_parser = idf)]
     idf: Idf,
     /// All services encrypt what they send, as with CONFIG_ESPNOW_ALL_SECURITY; see `key` below
-    #[arg(long, conflicts_with = "lab", conflicts_with = "lab")]
+    #[arg(long, conflicts_with = "lab")]
     encrypt: bool,
     /// Refuse what the component takes though it is not safe: plain frames of services, recorded
     /// messages, resets by anybody
@@ -70,28 +70,34 @@ fn chance(text: &str) -> Result<Chance, String> {
 }
 
 fn release(text: &str) -> Result<Release, String> {
-    Ok(match text {
-        "1.0" => Release::V1_0,
-        "2.0" | "2.1" | "2.2" => Release::V2_0,
-        "2.3" => Release::V2_3,
-        "2.4" | "2.5.0" | "2.5.1" => Release::V2_4,
-        "2.5.2" => Release::V2_5_2,
-        "2.5.3" => Release::V2_5_3,
-        "head" => Release::Head,
-        _ => return Err("use 1.0, 2.0, 2.3, 2.4, 2.5.2, 2.5.3 or head".into()),
-    })
+    // Releases that speak as one before them.
+    let text = match text {
+        "2.1" | "2.2" => "2.0",
+        "2.5.0" | "2.5.1" => "2.4",
+        other => other,
+    };
+    let found = Release::NAMED.into_iter().find(|(name, _)| *name == text);
+    found.map(|(_, release)| release).ok_or_else(|| format!("use {}", listed(&Release::NAMED)))
 }
 
 fn idf(text: &str) -> Result<Idf, String> {
-    Ok(match text {
-        "4.4" => Idf::V4_4,
-        "5.0" => Idf::V5_0,
-        "5.0.8" => Idf::V5_0_8,
-        "5.1" | "5.2" | "5.3" => Idf::V5_1,
-        "5.4" | "5.4.1" => Idf::V5_4,
-        "5.4.2" | "5.5" | "6.0" => Idf::V5_4_2,
-        _ => return Err("use 4.4, 5.0, 5.0.8, 5.1, 5.4 or 5.4.2".into()),
-    })
+    let text = match text {
+        "5.2" | "5.3" => "5.1",
+        "5.4.1" => "5.4",
+        "5.5" | "6.0" => "5.4.2",
+        other => other,
+    };
+    let found = Idf::NAMED.into_iter().find(|(name, _)| *name == text);
+    found.map(|(_, idf)| idf).ok_or_else(|| format!("use {}", listed(&Idf::NAMED)))
+}
+
+/// `a, b or c`
+fn listed<T>(named: &[(&str, T)]) -> String {
+    let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// The devices.

@@ -12,7 +12,8 @@
 //! | `counters` | counts | none |
 //!
 //! Sections in comments are those of the protocol reference. The line numbers in log lines are
-//! those of the component after release 2.5.3 (commit 853cc57).
+//! those of the component after release 2.5.3 (commit 853cc57). What July 2022 did otherwise
+//! (commit fca7bcd) is behind [`Compat::sends_ahead`](crate::wire::component::Compat::sends_ahead).
 //!
 //! # How to drive it
 //!
