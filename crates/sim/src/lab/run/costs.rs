@@ -16,7 +16,7 @@ pub(super) fn install(board: &mut MemoryBoard, profile: &Arc<Profile>) {
     let it = profile.clone();
     let cache = Cache::default();
     board.costs = Costs::new(move |work, now| {
-        let cold = cache.is_cold(work, now.as_nanos());
+        let cold = it.cold_ns > 0 && cache.is_cold(work, now.as_nanos());
         of(&it, work) + if cold { it.cold_ns } else { 0 }
     });
     board.line =
@@ -45,7 +45,8 @@ fn of(it: &Profile, work: Work) -> u64 {
 /// What a board's cache of the flash holds.
 #[derive(Debug, Default)]
 struct Cache {
-    /// When each part of a frame's way ran: receive callback, main task, sender. 0: never.
+    /// When each part of a frame's way last ran: receive callback, main task, sender. The start
+    /// counts as a time.
     ran: [AtomicU64; 3],
     /// Whether the cipher ran last.
     cipher: AtomicU64,
@@ -60,12 +61,16 @@ impl Cache {
             Work::Transmit { .. } => 2,
             // Small enough to stay, if nothing else runs: the published test of the cipher alone.
             Work::Seal { .. } | Work::Open { .. } => {
-                return self.cipher.swap(1, Ordering::Relaxed) == 0;
+                let warm = self.cipher.load(Ordering::Relaxed);
+                self.cipher.store(1, Ordering::Relaxed);
+                return warm == 0;
             }
             _ => return false,
         };
         self.cipher.store(0, Ordering::Relaxed);
-        let last = self.ran[part].swap(now, Ordering::Relaxed);
+        // A board is one thread's at a time, so nothing must be exchanged at once, which costs more.
+        let last = self.ran[part].load(Ordering::Relaxed);
+        self.ran[part].store(now, Ordering::Relaxed);
         now.saturating_sub(last) > STAYS_NS
     }
 }
