@@ -114,6 +114,8 @@ pub(crate) struct Ear {
     pub(crate) sum: Power,
     /// The power of the frame being read.
     strength: Power,
+    /// More than this much of others while its preamble is read spoils that.
+    spoils: Power,
     /// From this much interference on that frame may be lost; zero where noise alone may do it.
     critical: Power,
     /// When the reading of that frame began.
@@ -139,6 +141,7 @@ impl Ear {
         Self {
             sum: Power::ZERO,
             strength: Power::ZERO,
+            spoils: Power::ZERO,
             critical: Power::ZERO,
             since: 0,
             steady: 0,
@@ -167,7 +170,7 @@ impl Ear {
         power: Power,
         signal: Option<&Signal>,
         kind: &Kind,
-        reading: impl Fn(u32) -> Signal,
+        reading: impl FnOnce(u32) -> Signal,
     ) {
         let others = self.sum;
         self.sum += power;
@@ -191,7 +194,7 @@ impl Ear {
         others: Power,
         signal: Option<&Signal>,
         kind: &Kind,
-        reading: impl Fn(u32) -> Signal,
+        reading: impl FnOnce(u32) -> Signal,
     ) {
         let age = now - self.since;
         let early = age < kind.window_ns;
@@ -207,12 +210,9 @@ impl Ear {
         }
         // As before this frame came: up to now there was no more than `others`.
         let against = others.without(self.strength);
-        if early {
-            let detect = kind.facts(&reading(self.reads)).detect;
-            if against + power > detect.under(self.strength) {
-                self.reads = NOTHING;
-                return;
-            }
+        if early && against + power > self.spoils {
+            self.reads = NOTHING;
+            return;
         }
         self.settle(now, against, kind, reading);
     }
@@ -221,6 +221,7 @@ impl Ear {
         let facts = kind.facts(signal);
         self.reads = signal.frame;
         self.strength = power;
+        self.spoils = facts.detect.under(power);
         self.critical = facts.sure.under(power).above(facts.noise);
         self.since = now;
         self.steady = now;
