@@ -319,9 +319,7 @@ impl World {
     /// With a driver that answers it comes to rest between two instants, and the counters add up.
     fn end(mut self) {
         for _ in 0..50 {
-            // Below 100 Hz the component of July 2022 asks a full driver at once again, ten times for
-            // each copy on each channel: 31 * 13 * 10 for one frame.
-            let Some(wake) = self.poll(50_000, true) else { panic!("poll never ends") };
+            let Some(wake) = self.poll(5000, true) else { panic!("poll never ends") };
             if self.flying > 0 {
                 self.now = self.now + Duration::from_micros(500);
                 self.answer(true);

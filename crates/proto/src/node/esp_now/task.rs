@@ -212,8 +212,9 @@ pub struct Settings {
     pub queue: u8,
     /// Return to the former channel after a send (`CONFIG_ESPNOW_AUTO_RESTORE_CHANNEL`).
     pub restore_channel: bool,
-    /// Level of the lines of a ping's report. Espressif's test report has a firmware built for its
-    /// test with many devices, in which this is [`Level::Error`].
+    /// Level of the line with the result of a ping's report; the two above it are information.
+    /// Espressif's test report has a firmware built for its test with many devices, in which this is
+    /// [`Level::Error`].
     pub ping_report: Level,
     /// The country that its Wi-Fi starts with.
     pub country: Country,

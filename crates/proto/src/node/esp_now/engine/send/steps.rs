@@ -226,7 +226,8 @@ fn taken(cx: &Cx<'_>, counters: &mut Counters, acks: &mut Acks, job: &mut Job) -
 /// The driver had no place. Only the component of July 2022 waits for one here.
 fn refused(cx: &Cx<'_>) -> Step {
     if cx.shared.settings.compat.sends_ahead() {
-        return Step::Full(cx.shared.settings.tick.delay_ms(cx.now, FULL_MS));
+        // Where 10 ms have no tick the device only yields; here time would stand still.
+        return Step::Full(cx.shared.settings.tick.pause_ms(cx.now, FULL_MS));
     }
     Step::Judge
 }

@@ -122,14 +122,14 @@ fn a_driver_that_stays_full_is_asked_ten_times_for_each_copy() {
 }
 
 #[test]
-fn below_100_hz_a_full_driver_has_no_time() {
+fn below_100_hz_a_full_driver_is_asked_again_after_a_tick() {
     let mut medium = Medium::new(1, &july(50));
     medium.stations[0].room = 0;
     let config = FrameConfig { copies: 2, ..FrameConfig::default() };
     medium.send(0, &outgoing(Mac::BROADCAST, config, 1), b"x");
     medium.run_until(ms(1000));
     assert_eq!(refused(&medium), 20);
-    assert_eq!(medium.stations[0].outcomes, [(ms(0), Outcome::Failed)], "10 ms are no tick");
+    assert_eq!(medium.stations[0].outcomes, [(ms(400), Outcome::Failed)], "20 ticks of 20 ms");
 }
 
 #[test]
