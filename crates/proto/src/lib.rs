@@ -25,6 +25,7 @@ extern crate std;
 pub mod excerpt;
 pub mod node;
 pub mod sample;
+pub mod sdkconfig;
 pub mod text;
 pub mod time;
 pub mod wire;

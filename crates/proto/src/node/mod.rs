@@ -3,6 +3,7 @@
 //! The law: after any `handle`, call `poll` until it answers [`Output::WaitUntil`] or
 //! [`Output::Done`].
 
+pub mod app;
 pub mod echo;
 pub mod esp_now;
 pub mod iperf;

@@ -1,0 +1,160 @@
+//! Programs that talk over IP, each a machine without I/O over a port of sockets.
+//!
+//! [`Sockets`] is what a program is given: BSD sockets that never block, as lwIP has them. The
+//! virtual lab answers with a TCP/IP stack in virtual time, the host with the system's sockets, and
+//! firmware with lwIP's. A program is an [`App`].
+//!
+//! **The law of a program.** [`App::poll`] is called whenever something may have changed: data,
+//! room to send, a connection, or the time that it waits for. In one call it does at most one
+//! thing that costs time (sends, receives, prints, works) and answers [`Wait::Again`]; the call
+//! after that comes when the device has had the time for it. When there is nothing that it can do
+//! it says for what it waits.
+
+use crate::sample::Sample;
+use crate::time::Instant;
+
+/// A socket of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Handle(pub u16);
+
+/// An IPv4 address and a port.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Endpoint {
+    /// The address.
+    pub address: [u8; 4],
+    /// The port.
+    pub port: u16,
+}
+
+impl Endpoint {
+    /// That address and port.
+    #[must_use]
+    pub const fn new(address: [u8; 4], port: u16) -> Self {
+        Self { address, port }
+    }
+}
+
+/// Why a socket did not do it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SocketError {
+    /// `ENOMEM`: the driver has no buffer for it. Nothing was sent.
+    NoMemory,
+    /// `ENFILE`: no socket is left, or the port is taken.
+    NoSocket,
+    /// `EMSGSIZE`: longer than a datagram may be.
+    TooLong,
+    /// The connection is not there, was refused or reset, or the network is gone.
+    NotConnected,
+}
+
+/// How far a TCP socket has got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// The handshake goes on.
+    Connecting,
+    /// Both directions are open.
+    Open,
+    /// The peer sends no more; what it sent can still be read, and it can be sent to.
+    HalfClosed,
+    /// Over: closed, refused, reset or timed out.
+    Closed,
+}
+
+/// A datagram that was received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram {
+    /// Bytes written to the buffer; a longer datagram is cut to it.
+    pub len: usize,
+    /// Who sent it.
+    pub from: Endpoint,
+    /// When it arrived, where the stack stamps that.
+    pub stamped: Option<Instant>,
+}
+
+/// Work of a program that takes a device's time beyond what its calls of sockets cost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// So many bytes, each through a call of its own (`Stream::read` of Arduino).
+    Bytewise(u32),
+    /// So many bytes copied or compared in one piece.
+    Copy(u32),
+    /// So many rounds of the program's own loop that do nothing else.
+    Loop(u32),
+}
+
+/// What a program is given: sockets that never block, and where to say what it found.
+pub trait Sockets {
+    /// A socket bound to a local port, 0 for any.
+    ///
+    /// # Errors
+    /// [`SocketError::NoSocket`].
+    fn udp_bind(&mut self, port: u16) -> Result<Handle, SocketError>;
+    /// Sends a datagram.
+    ///
+    /// # Errors
+    /// [`SocketError::NoMemory`] when the driver's buffers are in use, [`SocketError::TooLong`],
+    /// [`SocketError::NotConnected`] without a network.
+    fn udp_send(&mut self, socket: Handle, to: Endpoint, bytes: &[u8]) -> Result<(), SocketError>;
+    /// Takes the oldest datagram, if there is one.
+    fn udp_receive(&mut self, socket: Handle, buf: &mut [u8]) -> Option<Datagram>;
+    /// Begins to connect.
+    ///
+    /// # Errors
+    /// [`SocketError::NoSocket`], [`SocketError::NotConnected`] without a network.
+    fn tcp_connect(&mut self, to: Endpoint) -> Result<Handle, SocketError>;
+    /// Listens on a port.
+    ///
+    /// # Errors
+    /// [`SocketError::NoSocket`].
+    fn tcp_listen(&mut self, port: u16) -> Result<Handle, SocketError>;
+    /// Takes the oldest connection that a listening socket has, and who it is from.
+    fn tcp_accept(&mut self, listener: Handle) -> Option<(Handle, Endpoint)>;
+    /// How far a connection is.
+    fn tcp_stream(&self, socket: Handle) -> Stream;
+    /// Nagle's algorithm off (`TCP_NODELAY`), or on.
+    fn tcp_no_delay(&mut self, socket: Handle, no_delay: bool);
+    /// Hands over what the send buffer has room for, and says how much that was; 0: wait.
+    ///
+    /// # Errors
+    /// [`SocketError::NotConnected`].
+    fn tcp_send(&mut self, socket: Handle, bytes: &[u8]) -> Result<usize, SocketError>;
+    /// Bytes that were handed over and that the peer has not acknowledged.
+    fn tcp_unacknowledged(&self, socket: Handle) -> usize;
+    /// Takes what has come; 0: nothing yet, or, once it is no more [`Stream::Open`], the end.
+    ///
+    /// # Errors
+    /// [`SocketError::NotConnected`] after a reset.
+    fn tcp_receive(&mut self, socket: Handle, buf: &mut [u8]) -> Result<usize, SocketError>;
+    /// Closes a socket. TCP sends what is left, then FIN.
+    fn close(&mut self, socket: Handle);
+
+    /// The device is busy with this.
+    fn spend(&mut self, work: Work);
+    /// Prints on the device's console, which takes time there.
+    fn print(&mut self, text: &[u8]);
+    /// Records a sample.
+    fn sample(&mut self, sample: Sample);
+    /// Adds to a counter of the program (`queue-full`).
+    fn count(&mut self, name: &'static str, by: u64);
+}
+
+/// For what a program waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// For nothing: it goes on when the device has had the time for what it just did.
+    Again,
+    /// For a change at one of its sockets.
+    Change,
+    /// For a change, or this instant.
+    Until(Instant),
+    /// For this instant, whatever comes: it sleeps (`vTaskDelay`).
+    Sleep(Instant),
+    /// It has ended.
+    Done,
+}
+
+/// A program.
+pub trait App {
+    /// Goes on. The law is in the [module](self)'s documentation.
+    fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait;
+}
