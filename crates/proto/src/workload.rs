@@ -32,6 +32,77 @@ impl Workload {
     }
 }
 
+/// A short name, held by value: ASCII, at most 32 bytes.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Name {
+    bytes: [u8; Self::LEN],
+    len: u8,
+}
+
+impl Name {
+    /// Bytes of the longest name.
+    pub const LEN: usize = 32;
+
+    /// That name, if it is ASCII and not too long.
+    #[must_use]
+    pub fn new(name: &str) -> Option<Self> {
+        let mut bytes = [0; Self::LEN];
+        bytes.get_mut(..name.len())?.copy_from_slice(name.as_bytes());
+        name.is_ascii().then_some(Self { bytes, len: name.len() as u8 })
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        let bytes = self.bytes.get(..usize::from(self.len)).unwrap_or_default();
+        core::str::from_utf8(bytes).unwrap_or_default()
+    }
+}
+
+impl core::fmt::Debug for Name {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.as_str().fmt(f)
+    }
+}
+
+/// What is measured over Wi-Fi and IP.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum IpTest {
+    /// UDP round trips of one size.
+    UdpEcho(UdpEcho),
+    /// One iperf 2 test. Forward is from the device to the other end, as its own client sends.
+    Iperf(Iperf),
+    /// Short messages over TCP from the device.
+    TcpRate(TcpRate),
+    /// Numbered messages through an MQTT broker, from the device.
+    MqttRate(MqttRate),
+}
+
+impl IpTest {
+    /// As [`Workload::kind`].
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::UdpEcho(_) => "udp-echo",
+            Self::Iperf(_) => "iperf",
+            Self::TcpRate(_) => "tcp-rate",
+            Self::MqttRate(_) => "mqtt-rate",
+        }
+    }
+}
+
+/// A test over Wi-Fi with one variant of a device: its firmware, its role, its network.
+///
+/// In the lab the variant says what is simulated; of real boards it is what the user says that they
+/// run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wifi {
+    /// Name of the variant.
+    pub variant: Name,
+    /// What is measured.
+    pub test: IpTest,
+}
+
 /// What an echo probe looks like.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EchoFormat {
