@@ -7,6 +7,7 @@
 //! | [`air`] | what a station's antenna gets, and what its receiver makes of it |
 //! | [`mac`] | who sends when: DCF, and the loop of events |
 //! | [`check`] | rooms that equations and ns-3 have computed, too |
+//! | [`net`] | IP hosts: smoltcp with the limits of lwIP, or of a PC |
 //! | [`floor`] | what the tests of the ESP-NOW report would take with no waste |
 //! | [`radio`] | modes, air times, error rates, path loss: the radio as pure functions |
 //! | [`random`] | random streams, one for each node and purpose |
@@ -26,6 +27,7 @@ mod events;
 pub mod floor;
 pub mod lab;
 pub mod mac;
+pub mod net;
 pub mod radio;
 pub mod random;
 pub mod talk;

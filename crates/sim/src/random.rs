@@ -37,6 +37,8 @@ pub enum Purpose {
     Arrival = 8,
     /// Where this node stands.
     Place = 17,
+    /// A host of IP: ports, sequence numbers, the phase of its timers.
+    Network = 40,
     /// When the person at a console types.
     Person = 10,
 }

@@ -1,0 +1,106 @@
+//! Datagrams: sockets with a mailbox.
+
+use super::stack::Stack;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use espbench_proto::node::app::{Datagram, Endpoint};
+use espbench_proto::time::Instant;
+use smoltcp::phy::ChecksumCapabilities;
+use smoltcp::wire::{IpAddress, IpProtocol, Ipv4Address, Ipv4Packet, Ipv4Repr, UdpPacket, UdpRepr};
+
+/// The longest payload: what fits an Ethernet frame with the headers of IPv4 and UDP.
+pub(super) const LONGEST: usize = 1500 - HEADERS;
+const HEADERS: usize = 28;
+
+/// What Linux charges a socket's buffer for a datagram beyond its bytes (the structure and the
+/// slack of its page, `SKB_TRUESIZE`), bytes.
+const CHARGE: u32 = 768;
+
+/// A datagram that waits.
+#[derive(Debug)]
+struct Waiting {
+    from: Endpoint,
+    at: Option<Instant>,
+    bytes: Vec<u8>,
+}
+
+/// A socket.
+#[derive(Debug)]
+pub(super) struct Socket {
+    pub(super) port: u16,
+    queue: VecDeque<Waiting>,
+    /// What waits is charged with.
+    charged: u32,
+    /// Buffers to use again.
+    free: Vec<Vec<u8>>,
+}
+
+impl Socket {
+    pub(super) const fn new(port: u16) -> Self {
+        Self { port, queue: VecDeque::new(), charged: 0, free: Vec::new() }
+    }
+
+    /// Takes a datagram in; false where it is dropped.
+    pub(super) fn put(
+        &mut self,
+        stack: &Stack,
+        from: Endpoint,
+        at: Option<Instant>,
+        payload: &[u8],
+    ) -> bool {
+        let charge = CHARGE + payload.len() as u32;
+        let full = stack.udp_mailbox > 0 && self.queue.len() >= usize::from(stack.udp_mailbox)
+            || stack.udp_buffer > 0 && self.charged + charge > stack.udp_buffer;
+        if full {
+            return false;
+        }
+        let mut bytes = self.free.pop().unwrap_or_default();
+        bytes.clear();
+        bytes.extend_from_slice(payload);
+        self.charged += charge;
+        self.queue.push_back(Waiting { from, at, bytes });
+        true
+    }
+
+    /// Takes the oldest out: what of it fits, and how long it was.
+    pub(super) fn take(&mut self, buf: &mut [u8]) -> Option<(Datagram, usize)> {
+        let Waiting { from, at, bytes } = self.queue.pop_front()?;
+        let (whole, len) = (bytes.len(), bytes.len().min(buf.len()));
+        buf[..len].copy_from_slice(&bytes[..len]);
+        self.charged -= CHARGE + whole as u32;
+        self.free.push(bytes);
+        Some((Datagram { len, from, stamped: at }, whole))
+    }
+
+    /// How many wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+}
+
+/// Writes a datagram's packet; its length.
+pub(super) fn emit(out: &mut [u8], from: Endpoint, to: Endpoint, payload: &[u8]) -> usize {
+    let (src, dst) = (Ipv4Address::from(from.address), Ipv4Address::from(to.address));
+    let udp = UdpRepr { src_port: from.port, dst_port: to.port };
+    let ip = Ipv4Repr {
+        src_addr: src,
+        dst_addr: dst,
+        next_header: IpProtocol::Udp,
+        payload_len: 8 + payload.len(),
+        hop_limit: 64,
+    };
+    let len = HEADERS + payload.len();
+    let out = &mut out[..len];
+    let ignored = ChecksumCapabilities::ignored();
+    let mut packet = Ipv4Packet::new_unchecked(&mut *out);
+    ip.emit(&mut packet, &ignored);
+    udp.emit(
+        &mut UdpPacket::new_unchecked(packet.payload_mut()),
+        &IpAddress::Ipv4(src),
+        &IpAddress::Ipv4(dst),
+        payload.len(),
+        |to| to.copy_from_slice(payload),
+        &ignored,
+    );
+    len
+}
