@@ -6,6 +6,7 @@
 //! | [`talk`] | ESP-NOW devices in conversation over an ideal medium with faults by seed |
 //! | [`air`] | what a station's antenna gets, and what its receiver makes of it |
 //! | [`mac`] | who sends when: DCF, and the loop of events |
+//! | [`wifi`] | stations and access points: beacons, joining, sleep, rates |
 //! | [`check`] | rooms that equations and ns-3 have computed, too |
 //! | [`floor`] | what the tests of the ESP-NOW report would take with no waste |
 //! | [`radio`] | modes, air times, error rates, path loss: the radio as pure functions |
@@ -29,3 +30,4 @@ pub mod mac;
 pub mod radio;
 pub mod random;
 pub mod talk;
+pub mod wifi;
