@@ -39,7 +39,7 @@ impl Host for Script<'_> {
         } else {
             let to = if more & 0x80 == 0 { GROUP } else { u32::from(more & 0x07) };
             let mode = Mode::ALL[usize::from(what) % Mode::COUNT];
-            let packet = Packet { to, octets: 14 + u32::from(wait) * 6, mode, tag: 0 };
+            let packet = Packet::new(to, 14 + u32::from(wait) * 6, mode, 0);
             self.queued += u64::from(room.send(station, packet).is_ok());
         }
         room.wake_in(Duration::from_micros(u64::from(wait) * u64::from(what & 0x1F)), token);

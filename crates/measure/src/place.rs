@@ -6,8 +6,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_proto::workload::{
-    Direction, EchoFormat, EspNow, EspNowTest, Iperf, MqttMode, MqttRate, MqttVersion, TcpRate,
-    Transport, UdpEcho, Workload,
+    Direction, EchoFormat, EspNow, EspNowTest, IpTest, Iperf, MqttMode, MqttRate, MqttVersion,
+    TcpRate, Transport, UdpEcho, Workload,
 };
 
 /// The cell in words, with everything that tells it from the plan's other cells.
@@ -23,14 +23,21 @@ pub fn of(recorded: &Recorded) -> String {
 /// The settings of a workload in words; usual ones are not named.
 #[must_use]
 pub fn settings(workload: &Workload) -> String {
-    let words = match workload {
-        Workload::UdpEcho(w) => udp_echo(w),
-        Workload::Iperf(w) => iperf(w),
-        Workload::TcpRate(w) => tcp_rate(w),
-        Workload::MqttRate(w) => mqtt_rate(w),
+    let mut words = match workload {
         Workload::EspNow(w) => esp_now(w),
+        other => other.ip().map_or_else(Vec::new, |test| ip(&test)),
     };
+    words.extend(workload.variant().map(|name| name.as_str().to_string()));
     words.join(", ")
+}
+
+fn ip(test: &IpTest) -> Vec<String> {
+    match test {
+        IpTest::UdpEcho(w) => udp_echo(w),
+        IpTest::Iperf(w) => iperf(w),
+        IpTest::TcpRate(w) => tcp_rate(w),
+        IpTest::MqttRate(w) => mqtt_rate(w),
+    }
 }
 
 fn udp_echo(w: &UdpEcho) -> Vec<String> {

@@ -1,7 +1,10 @@
 //! Plans: what they expand to, and what is said of those that make no sense.
 
 use espbench_measure::plan::{Plan, Set, defaults, label, print};
-use espbench_proto::workload::{EchoFormat, EspNow, EspNowCast, EspNowTest, MqttMode, Workload};
+use espbench_proto::workload::{
+    EchoFormat, EspNow, EspNowCast, EspNowTest, IpTest, Iperf, MqttMode, Name, Transport, Wifi,
+    Workload,
+};
 use proptest::prelude::*;
 use std::time::Duration;
 
@@ -165,6 +168,37 @@ fn every_default_has_a_label_and_prints_as_a_plan() {
     assert_eq!(defaults("espnow"), None);
 }
 
+#[test]
+fn a_variant_makes_it_a_test_over_wifi_and_is_a_column_of_the_matrix() {
+    let text = "name = \"x\"\n[[measure]]\nkind = \"iperf\"\ntransport = \"udp\"\n\
+                variant = [\"softap-open-sdk-2.2\", \"idf\"]\n\
+                direction = [\"forward\", \"reverse\"]\n";
+    let plan = Plan::parse(text).unwrap();
+    let told: Vec<String> = plan.workloads.iter().map(label).collect();
+    assert_eq!(
+        told,
+        [
+            "iperf UDP, length 1470, variant softap-open-sdk-2.2",
+            "iperf UDP, direction reverse, length 1470, variant softap-open-sdk-2.2",
+            "iperf UDP, length 1470, variant idf",
+            "iperf UDP, direction reverse, length 1470, variant idf",
+        ]
+    );
+    let Some(Workload::Iperf(usual)) = defaults("iperf") else { panic!("another kind") };
+    let test = Iperf { transport: Transport::Udp, length: 1470, ..usual };
+    let variant = Name::new("softap-open-sdk-2.2").unwrap();
+    let work = Workload::Wifi(Wifi { variant, test: IpTest::Iperf(test) });
+    assert_eq!(plan.workloads[0], work);
+    assert_eq!((work.kind(), work.plain()), ("iperf", Workload::Iperf(test)));
+    let other = Plan::parse(&text.replace("iperf", "esp-now")).unwrap_err().to_string();
+    assert!(other.contains("unknown key `transport`"), "{other}");
+    for wrong in ["\"\"", "\"a b\"", "3", "\"a-name-of-thirty-three-characters\""] {
+        let text = format!("name = \"x\"\n[[measure]]\nkind = \"tcp-rate\"\nvariant = {wrong}");
+        let told = error(&text);
+        assert!(told.starts_with("line 4, column 11: `variant`: "), "{told}");
+    }
+}
+
 /// Each test, and whether it has a choice of sending, many devices, and always encryption.
 const TESTS: [(EspNowTest, bool, bool, bool); 8] = [
     (EspNowTest::OneWay, true, false, false),
@@ -205,7 +239,9 @@ proptest! {
     fn printed_plans_read_back(
         size in 16_u32..1500, count in 1_u32..100_000, window in 1_u16..100,
         interval in proptest::option::of(1_u64..10_000_000), rate in 0.01_f64..1e7, name in "\\PC*",
+        variant in "[a-zA-Z0-9._-]{1,32}",
     ) {
+        let all = ["udp-echo", "iperf", "tcp-rate", "mqtt-rate"].map(|kind| defaults(kind).unwrap());
         let Some(Workload::UdpEcho(mut echo)) = defaults("udp-echo") else { unreachable!() };
         echo.format = EchoFormat::Binary;
         (echo.size, echo.count, echo.in_flight) = (size, count, window);
@@ -216,6 +252,10 @@ proptest! {
         let plan = Plan::parse(&print(&name, 9, &workloads)).unwrap();
         prop_assert_eq!(plan.workloads, workloads);
         prop_assert_eq!(plan.name, name);
+        let variant = Name::new(&variant).unwrap();
+        let tests = workloads.iter().chain(&all).filter_map(Workload::ip);
+        let wifi: Vec<_> = tests.map(|test| Workload::Wifi(Wifi { variant, test })).collect();
+        prop_assert_eq!(Plan::parse(&print("x", 9, &wifi)).unwrap().workloads, wifi);
     }
 
     #[test]

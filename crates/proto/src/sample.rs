@@ -79,7 +79,15 @@ pub enum Cause {
     Noise,
     /// Given up after the last retry.
     RetryLimit,
-    /// Arrived, and was dropped from a full receive queue (socket buffer, mailbox).
+    /// Kept by the access point for a station that did not fetch it in time: it aged there.
+    Aged,
+    /// Sent while its receiver slept.
+    Asleep,
+    /// Came in, and the receiver's driver had no buffer to put it into.
+    ReceiveBuffers,
+    /// Came in, and was dropped from a full mailbox of the TCP/IP stack: of its task, or of a socket.
+    Mailbox,
+    /// Arrived, and was dropped from a full receive queue (a host's socket buffer, a queue of frames).
     ReceiveQueue,
     /// Lost on the serial line between the device and the host.
     SerialLine,
@@ -93,12 +101,16 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause, in the order of a packet's way from sender to receiver.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 15] = [
         Self::ApplicationQueue,
         Self::NoBuffers,
+        Self::Aged,
+        Self::Asleep,
         Self::Collision,
         Self::Noise,
         Self::RetryLimit,
+        Self::ReceiveBuffers,
+        Self::Mailbox,
         Self::ReceiveQueue,
         Self::SerialLine,
         Self::Broker,
@@ -117,6 +129,10 @@ impl Cause {
             Self::Collision => "collision",
             Self::Noise => "noise",
             Self::RetryLimit => "retry-limit",
+            Self::Aged => "aged",
+            Self::Asleep => "asleep",
+            Self::ReceiveBuffers => "receive-buffers",
+            Self::Mailbox => "mailbox",
             Self::ReceiveQueue => "receive-queue",
             Self::SerialLine => "serial-line",
             Self::Broker => "broker",

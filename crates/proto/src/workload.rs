@@ -14,6 +14,8 @@ pub enum Workload {
     TcpRate(TcpRate),
     /// Numbered messages through an MQTT broker.
     MqttRate(MqttRate),
+    /// One of the above by a device over Wi-Fi, of which the variant is known.
+    Wifi(Wifi),
     /// One cell of Espressif's ESP-NOW test report.
     EspNow(EspNow),
 }
@@ -27,7 +29,39 @@ impl Workload {
             Self::Iperf(_) => "iperf",
             Self::TcpRate(_) => "tcp-rate",
             Self::MqttRate(_) => "mqtt-rate",
+            Self::Wifi(w) => w.test.kind(),
             Self::EspNow(_) => "esp-now",
+        }
+    }
+
+    /// What is measured over IP, whether a variant is named or not; `None` for ESP-NOW.
+    #[must_use]
+    pub const fn ip(&self) -> Option<IpTest> {
+        Some(match *self {
+            Self::UdpEcho(w) => IpTest::UdpEcho(w),
+            Self::Iperf(w) => IpTest::Iperf(w),
+            Self::TcpRate(w) => IpTest::TcpRate(w),
+            Self::MqttRate(w) => IpTest::MqttRate(w),
+            Self::Wifi(w) => w.test,
+            Self::EspNow(_) => return None,
+        })
+    }
+
+    /// The variant of the device, where one is named.
+    #[must_use]
+    pub const fn variant(&self) -> Option<&Name> {
+        match self {
+            Self::Wifi(w) => Some(&w.variant),
+            _ => None,
+        }
+    }
+
+    /// The same work without a variant, as it is carried out with real devices.
+    #[must_use]
+    pub const fn plain(&self) -> Self {
+        match self {
+            Self::Wifi(w) => w.test.workload(),
+            other => *other,
         }
     }
 }
@@ -70,7 +104,8 @@ impl core::fmt::Debug for Name {
 pub enum IpTest {
     /// UDP round trips of one size.
     UdpEcho(UdpEcho),
-    /// One iperf 2 test. Forward is from the device to the other end, as its own client sends.
+    /// One iperf 2 test. Forward is towards the device, as wherever this end is the client: the
+    /// device's RX. Where only the device sends ([`Direction::Reverse`]), its own client may do so.
     Iperf(Iperf),
     /// Short messages over TCP from the device.
     TcpRate(TcpRate),
@@ -87,6 +122,17 @@ impl IpTest {
             Self::Iperf(_) => "iperf",
             Self::TcpRate(_) => "tcp-rate",
             Self::MqttRate(_) => "mqtt-rate",
+        }
+    }
+
+    /// It as a workload of no variant.
+    #[must_use]
+    pub const fn workload(self) -> Workload {
+        match self {
+            Self::UdpEcho(w) => Workload::UdpEcho(w),
+            Self::Iperf(w) => Workload::Iperf(w),
+            Self::TcpRate(w) => Workload::TcpRate(w),
+            Self::MqttRate(w) => Workload::MqttRate(w),
         }
     }
 }

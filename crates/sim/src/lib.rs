@@ -6,6 +6,7 @@
 //! | [`talk`] | ESP-NOW devices in conversation over an ideal medium with faults by seed |
 //! | [`air`] | what a station's antenna gets, and what its receiver makes of it |
 //! | [`mac`] | who sends when: DCF, and the loop of events |
+//! | [`wifi`] | stations and access points: beacons, joining, sleep, rates |
 //! | [`check`] | rooms that equations and ns-3 have computed, too |
 //! | [`net`] | IP hosts: smoltcp with the limits of lwIP, or of a PC |
 //! | [`floor`] | what the tests of the ESP-NOW report would take with no waste |
@@ -31,3 +32,4 @@ pub mod net;
 pub mod radio;
 pub mod random;
 pub mod talk;
+pub mod wifi;

@@ -65,7 +65,7 @@ impl Target for LoopbackTarget {
     }
 
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {
-        match workload {
+        match workload.plain() {
             Workload::MqttRate(w) if w.mode == MqttMode::Listen => Err(TargetError::Unsupported {
                 target: "loopback".into(),
                 kind: workload.kind(),
@@ -86,13 +86,13 @@ impl Target for LoopbackTarget {
         self.check(workload)?;
         let peer = self.peer(workload.kind())?;
         let site = site();
-        match workload {
+        match workload.plain() {
             Workload::UdpEcho(_) => EchoTarget { peer, local_port: 0, site }.run(workload, sink),
             Workload::Iperf(_) => IperfTarget { peer, bind: None, site }.run(workload, sink),
             Workload::TcpRate(_) => TcpRateTarget::new(peer, site).run(workload, sink),
             Workload::MqttRate(_) => MqttTarget::new(peer, site).run(workload, sink),
-            // Refused above.
-            Workload::EspNow(_) => Ok(()),
+            // The one is refused above, the other never plain.
+            Workload::EspNow(_) | Workload::Wifi(_) => Ok(()),
         }
     }
 }

@@ -89,6 +89,18 @@ pub trait Sink {
     fn cancelled(&self) -> bool;
 }
 
+/// Name of the fact that says of which variant the device was, where the plan names one. What real
+/// boards run is what the user says that they do.
+pub const VARIANT: &str = "variant";
+
+/// The work as real targets carry it out: without the variant, which becomes a fact of the cell.
+pub(crate) fn noted(workload: &Workload, sink: &mut dyn Sink) -> Workload {
+    if let Some(name) = workload.variant() {
+        sink.fact(VARIANT, name.as_str().into());
+    }
+    workload.plain()
+}
+
 /// A way to reach devices.
 pub trait Target {
     /// The device and the place, as far as the target itself knows them.

@@ -16,7 +16,7 @@
 //! `stalled-runs`: the peer hangs, or is gone without a word. Runs that the workload discards are
 //! made and not recorded.
 
-use super::{Sink, Target, TargetError};
+use super::{Sink, Target, TargetError, noted};
 use crate::clock::Clock;
 use crate::sys::tcp;
 use espbench_measure::run::Site;
@@ -79,7 +79,7 @@ impl Target for TcpRateTarget {
             kind: workload.kind(),
             hint: hint.into(),
         };
-        match workload {
+        match workload.plain() {
             Workload::TcpRate(w) if w.size == 0 => {
                 Err(unsupported("a message has at least one byte"))
             }
@@ -92,7 +92,7 @@ impl Target for TcpRateTarget {
 
     fn run(&mut self, workload: &Workload, sink: &mut dyn Sink) -> Result<(), TargetError> {
         self.check(workload)?;
-        let Workload::TcpRate(work) = workload else { return Ok(()) };
+        let Workload::TcpRate(work) = &noted(workload, sink) else { return Ok(()) };
         let clock = Clock::start();
         for number in 0..u32::from(work.discard) + u32::from(work.runs) {
             let stream = self.connect(work).map_err(|e| self.failed("connecting", e))?;

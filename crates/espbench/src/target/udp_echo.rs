@@ -1,6 +1,6 @@
 //! UDP round trips to a device that echoes: sockets and time for [`Prober`].
 
-use super::{Sink, Target, TargetError};
+use super::{Sink, Target, TargetError, noted};
 use crate::clock::Clock;
 use crate::sys::stamp::StampedUdp;
 use crate::sys::timer;
@@ -35,7 +35,7 @@ impl Target for EchoTarget {
     }
 
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {
-        match workload {
+        match workload.plain() {
             Workload::UdpEcho(_) => Ok(()),
             other => Err(TargetError::Unsupported {
                 target: format!("udp:{}", self.peer),
@@ -48,12 +48,12 @@ impl Target for EchoTarget {
 
     fn run(&mut self, workload: &Workload, sink: &mut dyn Sink) -> Result<(), TargetError> {
         self.check(workload)?;
-        let Workload::UdpEcho(work) = workload else { return Ok(()) };
+        let Workload::UdpEcho(work) = noted(workload, sink) else { return Ok(()) };
         let clock = Clock::start();
         let udp = StampedUdp::connect(self.peer, self.local_port, clock)
             .map_err(|e| self.cannot_open(e))?;
         sink.fact("receive_timestamps", stamps(&udp).into());
-        Exchange::new(self.peer, *work, udp, clock).run(sink)
+        Exchange::new(self.peer, work, udp, clock).run(sink)
     }
 }
 

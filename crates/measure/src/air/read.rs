@@ -1,6 +1,6 @@
 //! A stored excerpt to a timeline. Lines of later versions are passed over.
 
-use super::timeline::{Course, Fate, Frame, Loss, Probe, Timeline, Window};
+use super::timeline::{Course, Fate, Frame, Level, Loss, Point, Probe, Timeline, Window};
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -9,6 +9,8 @@ use espbench_proto::sample::Fate as Sampled;
 
 /// What a text from outside may make at most; the lab writes far less.
 const MOST: usize = 10_000;
+/// And at most so many points of levels.
+const POINTS: usize = 20_000;
 
 #[derive(Default)]
 struct Reading {
@@ -16,6 +18,8 @@ struct Reading {
     /// The place of each station's number in the list.
     places: BTreeMap<u32, usize>,
     kept: usize,
+    /// Never more than [`POINTS`].
+    points: usize,
 }
 
 impl Timeline {
@@ -93,6 +97,22 @@ impl Reading {
                 let station = *self.places.get(&station)?;
                 let loss = Loss { station, at_ns: at, cause: cause.name().into() };
                 self.timeline.windows.last_mut()?.losses.push(loss);
+            }
+            Line::Series { station, level, points } => {
+                let station = *self.places.get(&station)?;
+                let points: Vec<Point> = points
+                    .iter()
+                    .take(POINTS - self.points)
+                    .map(|it| Point { at_ns: it.at, value: it.value })
+                    .collect();
+                self.points += points.len();
+                let (name, unit) = (level.name().into(), level.unit().into());
+                self.timeline.windows.last_mut()?.levels.push(Level {
+                    station,
+                    name,
+                    unit,
+                    points,
+                });
             }
             Line::Missing(count) => self.timeline.windows.last_mut()?.missing = count,
         }

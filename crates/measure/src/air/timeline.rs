@@ -111,6 +111,36 @@ pub struct Loss {
     pub cause: String,
 }
 
+/// When a level became what: it stays so until the next point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Point {
+    /// When.
+    pub at_ns: u64,
+    /// Its height from then on.
+    pub value: u64,
+}
+
+/// How a window, a queue or a memory of a station went: see [`espbench_proto::excerpt::Level`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Level {
+    /// Whose: a place in the list of stations.
+    pub station: usize,
+    /// Of what: `cwnd`, `in-flight`, `heap`, ….
+    pub name: String,
+    /// What it is counted in.
+    pub unit: String,
+    /// In the order of time.
+    pub points: Vec<Point>,
+}
+
+impl Level {
+    /// The largest height.
+    #[must_use]
+    pub fn most(&self) -> u64 {
+        self.points.iter().map(|it| it.value).max().unwrap_or_default()
+    }
+}
+
 /// A stretch of time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Window {
@@ -126,6 +156,9 @@ pub struct Window {
     pub probes: Vec<Probe>,
     /// What was lost where.
     pub losses: Vec<Loss>,
+    /// How windows, queues and memory went.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<Level>,
     /// Frames that are not in this list for lack of room.
     pub missing: u64,
 }

@@ -7,7 +7,7 @@ use crate::report::digest::{Digest, Material};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::workload::Workload;
+use espbench_proto::workload::IpTest;
 
 const KIND: &str = "iperf";
 
@@ -21,8 +21,8 @@ pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
 }
 
 fn case(digest: &Digest) -> Option<String> {
-    match &digest.workload {
-        Workload::Iperf(w) => Some(place::test_case(w)),
+    match digest.workload.ip() {
+        Some(IpTest::Iperf(w)) => Some(place::test_case(&w)),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@ use crate::table::mqtt_rate::STAGES;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::workload::Workload;
+use espbench_proto::workload::IpTest;
 
 const KIND: &str = "mqtt-rate";
 
@@ -137,7 +137,7 @@ fn latency(material: &Material<'_>, digests: &[&Digest]) -> Option<Figure> {
     let with = digests.iter().filter(|d| d.distribution.is_some()).take(6);
     let mut log = false;
     let series: Vec<Series> = with
-        .filter(|d| matches!(d.workload, Workload::MqttRate(_)))
+        .filter(|d| matches!(d.workload.ip(), Some(IpTest::MqttRate(_))))
         .filter_map(|d| {
             let distribution = d.distribution.as_ref()?;
             log |= distribution.scale == Scale::Log;

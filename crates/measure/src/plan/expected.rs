@@ -1,7 +1,7 @@
 //! How long a cell is likely to take: for progress only.
 
 use core::time::Duration;
-use espbench_proto::workload::{Direction, EspNow, EspNowTest, Iperf, MqttMode, Workload};
+use espbench_proto::workload::{Direction, EspNow, EspNowTest, IpTest, Iperf, MqttMode, Workload};
 
 /// Round trip assumed where nothing is known: that of the published ESP32 benchmark.
 const ROUND_TRIP: Duration = Duration::from_millis(7);
@@ -15,18 +15,24 @@ const SET_UP: Duration = Duration::from_millis(200);
 pub fn expected(workload: &Workload) -> Duration {
     SET_UP
         + match workload {
-            Workload::UdpEcho(w) => {
-                let each = w.interval.unwrap_or(ROUND_TRIP / u32::from(w.in_flight.max(1)));
-                each.saturating_mul(w.count.saturating_add(w.discard))
-            }
-            Workload::Iperf(w) => iperf(w),
-            Workload::TcpRate(w) => w.run_time * (u32::from(w.runs) + u32::from(w.discard)),
-            Workload::MqttRate(w) => match w.mode {
-                MqttMode::Search { .. } => w.time.saturating_mul(SEARCH_STEPS),
-                MqttMode::Saturate | MqttMode::Offered(_) | MqttMode::Listen => w.time,
-            },
             Workload::EspNow(w) => esp_now(w),
+            other => other.ip().map_or(Duration::ZERO, |test| ip(&test)),
         }
+}
+
+fn ip(test: &IpTest) -> Duration {
+    match test {
+        IpTest::UdpEcho(w) => {
+            let each = w.interval.unwrap_or(ROUND_TRIP / u32::from(w.in_flight.max(1)));
+            each.saturating_mul(w.count.saturating_add(w.discard))
+        }
+        IpTest::Iperf(w) => iperf(w),
+        IpTest::TcpRate(w) => w.run_time * (u32::from(w.runs) + u32::from(w.discard)),
+        IpTest::MqttRate(w) => match w.mode {
+            MqttMode::Search { .. } => w.time.saturating_mul(SEARCH_STEPS),
+            MqttMode::Saturate | MqttMode::Offered(_) | MqttMode::Listen => w.time,
+        },
+    }
 }
 
 fn iperf(w: &Iperf) -> Duration {

@@ -1,8 +1,13 @@
 //! The keys of each kind of `[[measure]]` block: defaults, ranges and printing in one place each.
 
 mod esp_now;
+mod variant;
 
 pub use esp_now::{print_cast, print_distance, usual_count, usual_image};
+
+pub(super) use variant::VARIANT;
+
+use variant::Varied;
 
 use super::print::quoted;
 use super::read::{Block, PlanError, Scalar};
@@ -15,8 +20,8 @@ use core::time::Duration;
 use espbench_proto::wire::echo::HEADER_LEN;
 use espbench_proto::wire::iperf2;
 use espbench_proto::workload::{
-    Direction, EchoFormat, Iperf, MqttMode, MqttRate, MqttVersion, TcpRate, Transport, UdpEcho,
-    Workload,
+    Direction, EchoFormat, IpTest, Iperf, MqttMode, MqttRate, MqttVersion, TcpRate, Transport,
+    UdpEcho, Wifi, Workload,
 };
 
 /// The 23 sizes in bytes of the published UDP echo benchmark (smellbomb-udp, table 1).
@@ -35,6 +40,10 @@ const DAY: Duration = Duration::from_secs(86_400);
 pub(super) trait Kind: Clone + PartialEq {
     /// The keys beside `kind`.
     const KEYS: &'static [&'static str];
+    /// The same, with those that other kinds have as well.
+    fn keys() -> Vec<&'static str> {
+        Self::KEYS.to_vec()
+    }
     /// Sets one key.
     fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String>;
     /// The value of a key as TOML; `None` where the plan would leave it out.
@@ -105,13 +114,30 @@ pub(super) fn expand(mut block: Block<'_>) -> Result<Vec<Workload>, PlanError> {
         let message = format!("a [[measure]] block needs a `kind`: one of {KINDS}");
         return Err(block.error(&block.place().clone(), message));
     };
-    Ok(match kind {
-        Workload::UdpEcho(w) => wrap(matrix(block, w)?, Workload::UdpEcho),
-        Workload::Iperf(w) => wrap(matrix(block, w)?, Workload::Iperf),
-        Workload::TcpRate(w) => wrap(matrix(block, w)?, Workload::TcpRate),
-        Workload::MqttRate(w) => wrap(matrix(block, w)?, Workload::MqttRate),
-        Workload::EspNow(w) => wrap(matrix(block, w)?, Workload::EspNow),
-    })
+    match kind {
+        Workload::EspNow(w) => Ok(wrap(matrix(block, w)?, Workload::EspNow)),
+        other => match other.ip() {
+            Some(IpTest::UdpEcho(w)) => ip(block, w, IpTest::UdpEcho),
+            Some(IpTest::Iperf(w)) => ip(block, w, IpTest::Iperf),
+            Some(IpTest::TcpRate(w)) => ip(block, w, IpTest::TcpRate),
+            Some(IpTest::MqttRate(w)) => ip(block, w, IpTest::MqttRate),
+            None => Ok(Vec::new()),
+        },
+    }
+}
+
+/// A block of a test over IP, whose device may be of a variant.
+fn ip<K: Kind>(
+    block: Block<'_>,
+    test: K,
+    wrap: fn(K) -> IpTest,
+) -> Result<Vec<Workload>, PlanError> {
+    let all = matrix(block, Varied { variant: None, test })?;
+    let one = |it: Varied<K>| match it.variant {
+        Some(variant) => Workload::Wifi(Wifi { variant, test: wrap(it.test) }),
+        None => wrap(it.test).workload(),
+    };
+    Ok(all.into_iter().map(one).collect())
 }
 
 fn wrap<T>(list: Vec<T>, kind: fn(T) -> Workload) -> Vec<Workload> {
@@ -120,7 +146,7 @@ fn wrap<T>(list: Vec<T>, kind: fn(T) -> Workload) -> Vec<Workload> {
 
 fn matrix<K: Kind>(mut block: Block<'_>, first: K) -> Result<Vec<K>, PlanError> {
     let mut list = Vec::from([first]);
-    let keys = block.lists(K::KEYS)?;
+    let keys = block.lists(&K::keys())?;
     for (key, values) in &keys {
         let mut next = Vec::new();
         for one in &list {

@@ -1,12 +1,12 @@
 //! Workloads back to a plan's text, so that a command's flags are stored as a plan too.
 
-use super::kinds::{Kind, defaults};
+use super::kinds::{Kind, VARIANT, defaults};
 use crate::place;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
-use espbench_proto::workload::{MqttMode, MqttVersion, Transport, Workload};
+use espbench_proto::workload::{IpTest, MqttMode, MqttVersion, Transport, Workload};
 
 /// A text in TOML's quotes.
 pub(super) fn quoted(text: &str) -> String {
@@ -49,20 +49,25 @@ fn settings(workload: &Workload) -> Vec<(&'static str, String)> {
         let changed = |key: &&'static str| differs(key) || completed.get(key) != ours.get(key);
         K::KEYS.iter().copied().filter(changed).filter_map(|k| Some((k, ours.get(k)?))).collect()
     }
-    match (workload, defaults(workload.kind())) {
-        (Workload::UdpEcho(w), Some(Workload::UdpEcho(d))) => differing(w, &d),
-        (Workload::Iperf(w), Some(Workload::Iperf(d))) => differing(w, &d),
-        (Workload::TcpRate(w), Some(Workload::TcpRate(d))) => differing(w, &d),
-        (Workload::MqttRate(w), Some(Workload::MqttRate(d))) => differing(w, &d),
-        (Workload::EspNow(w), Some(Workload::EspNow(d))) => differing(w, &d),
-        _ => Vec::new(),
+    let usual = defaults(workload.kind());
+    if let (Workload::EspNow(w), Some(Workload::EspNow(d))) = (workload, usual) {
+        return differing(w, &d);
     }
+    let mut list = match (workload.ip(), usual.and_then(|it| it.ip())) {
+        (Some(IpTest::UdpEcho(w)), Some(IpTest::UdpEcho(d))) => differing(&w, &d),
+        (Some(IpTest::Iperf(w)), Some(IpTest::Iperf(d))) => differing(&w, &d),
+        (Some(IpTest::TcpRate(w)), Some(IpTest::TcpRate(d))) => differing(&w, &d),
+        (Some(IpTest::MqttRate(w)), Some(IpTest::MqttRate(d))) => differing(&w, &d),
+        _ => Vec::new(),
+    };
+    list.extend(workload.variant().map(|name| (VARIANT, quoted(name.as_str()))));
+    list
 }
 
 /// A workload in a few words.
 pub(super) fn label(workload: &Workload) -> Option<String> {
     let mut words: Vec<String> = Vec::new();
-    let leading: &[&str] = match workload {
+    let leading: &[&str] = match &workload.plain() {
         Workload::UdpEcho(w) => {
             words.push(format!("udp-echo {} B", w.size));
             &["size", "count", "discard", "timeout"]
@@ -91,6 +96,8 @@ pub(super) fn label(workload: &Workload) -> Option<String> {
             });
             &["version", "qos", "size", "offered", "time", "count", "queue"]
         }
+        // A plain workload names no variant.
+        Workload::Wifi(_) => &[],
         Workload::EspNow(w) => {
             words.push(format!("esp-now {}", place::esp_now(w).join(", ")));
             &["test", "cast", "size", "count", "time", "devices", "distance", "encrypted"]

@@ -11,7 +11,7 @@ use crate::series;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::workload::{EspNow, EspNowTest, MqttMode, Workload};
+use espbench_proto::workload::{EspNow, EspNowTest, IpTest, MqttMode, Workload};
 
 /// A recorded cell without its samples.
 #[derive(Clone, Debug)]
@@ -56,22 +56,22 @@ pub(crate) struct Timeline {
 
 impl Digest {
     pub(crate) fn new(recorded: &Recorded, cells: Vec<Cell>) -> Self {
-        let values = match recorded.workload {
-            Workload::UdpEcho(_) => series::round_trips_ms(recorded),
+        let values = match (recorded.workload.ip(), recorded.workload) {
+            (Some(IpTest::UdpEcho(_)), _) => series::round_trips_ms(recorded),
             // When a device's own message was due is not known.
-            Workload::MqttRate(w) if w.mode == MqttMode::Listen => Vec::new(),
+            (Some(IpTest::MqttRate(w)), _) if w.mode == MqttMode::Listen => Vec::new(),
             // A message is a probe too, due at its rate: from then to the subscriber.
-            Workload::MqttRate(_) => series::responses_ms(recorded),
+            (Some(IpTest::MqttRate(_)), _) => series::responses_ms(recorded),
+            (Some(IpTest::Iperf(_) | IpTest::TcpRate(_)), _) => Vec::new(),
             // From when a ping or a packet was due; what serves many devices has no distribution.
-            Workload::EspNow(w) if is_timed(&w) => series::responses_ms(recorded),
-            Workload::EspNow(_) => Vec::new(),
-            Workload::Iperf(_) | Workload::TcpRate(_) => Vec::new(),
+            (None, Workload::EspNow(w)) if is_timed(&w) => series::responses_ms(recorded),
+            (None, _) => Vec::new(),
         };
         let few = matches!(recorded.workload, Workload::EspNow(_)) && values.len() <= FEW;
-        let timelines = match recorded.workload {
-            Workload::Iperf(_) => series::megabits(recorded),
-            Workload::TcpRate(_) => series::messages(recorded),
-            Workload::UdpEcho(_) | Workload::MqttRate(_) | Workload::EspNow(_) => Vec::new(),
+        let timelines = match recorded.workload.ip() {
+            Some(IpTest::Iperf(_)) => series::megabits(recorded),
+            Some(IpTest::TcpRate(_)) => series::messages(recorded),
+            Some(IpTest::UdpEcho(_) | IpTest::MqttRate(_)) | None => Vec::new(),
         };
         Self {
             workload: recorded.workload,

@@ -5,7 +5,7 @@ use crate::place;
 use crate::run::Recorded;
 use alloc::string::String;
 use espbench_proto::sample::{Cause, Fate, Interval, Observer, Sample};
-use espbench_proto::workload::Workload;
+use espbench_proto::workload::IpTest;
 
 impl Losses {
     /// Of one recorded cell.
@@ -16,7 +16,8 @@ impl Losses {
             counters: crate::air::other_counters(&recorded.counters),
             ..Self::default()
         };
-        losses.probes(&recorded.samples, matches!(recorded.workload, Workload::MqttRate(_)));
+        losses
+            .probes(&recorded.samples, matches!(recorded.workload.ip(), Some(IpTest::MqttRate(_))));
         // Where each probe was recorded, the receiver's totals count the same things again.
         if losses.probes == 0 {
             for sample in &recorded.samples {

@@ -11,7 +11,7 @@ use crate::random;
 use crate::run::{Recorded, Site};
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::workload::Workload;
+use espbench_proto::workload::{IpTest, Workload};
 
 /// What a summary needs to know besides the samples.
 #[derive(Clone, Copy, Debug)]
@@ -69,10 +69,16 @@ pub struct Place<'a> {
 #[must_use]
 pub fn summarize(recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
     match &recorded.workload {
-        Workload::UdpEcho(w) => udp_echo::summarize(w, recorded, context),
-        Workload::Iperf(w) => iperf::summarize(w, recorded, context),
-        Workload::TcpRate(w) => tcp_rate::summarize(w, recorded, context),
-        Workload::MqttRate(w) => mqtt_rate::summarize(w, recorded, context),
         Workload::EspNow(w) => esp_now::summarize(w, recorded, context),
+        other => other.ip().map_or_else(Vec::new, |test| ip(&test, recorded, context)),
+    }
+}
+
+fn ip(test: &IpTest, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
+    match test {
+        IpTest::UdpEcho(w) => udp_echo::summarize(w, recorded, context),
+        IpTest::Iperf(w) => iperf::summarize(w, recorded, context),
+        IpTest::TcpRate(w) => tcp_rate::summarize(w, recorded, context),
+        IpTest::MqttRate(w) => mqtt_rate::summarize(w, recorded, context),
     }
 }

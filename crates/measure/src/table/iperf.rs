@@ -10,7 +10,7 @@ use crate::report::digest::{Digest, Material};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::workload::{Transport, Workload};
+use espbench_proto::workload::{IpTest, Transport};
 
 const KIND: &str = "iperf";
 
@@ -98,12 +98,12 @@ const DATAGRAM_FRAME: Frame<'_> = Frame {
 };
 
 fn is_udp(digest: &Digest) -> bool {
-    matches!(&digest.workload, Workload::Iperf(w) if w.transport == Transport::Udp)
+    matches!(digest.workload.ip(), Some(IpTest::Iperf(w)) if w.transport == Transport::Udp)
 }
 
 fn leads(digests: &[&Digest]) -> Vec<Lead> {
-    let case: Lead = (Column::words("Test Case"), |d| match &d.workload {
-        Workload::Iperf(w) => Some(place::test_case(w)),
+    let case: Lead = (Column::words("Test Case"), |d| match d.workload.ip() {
+        Some(IpTest::Iperf(w)) => Some(place::test_case(&w)),
         _ => None,
     });
     let settings: Lead = (Column::words("settings"), |d| {

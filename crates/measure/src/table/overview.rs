@@ -7,7 +7,7 @@ use crate::report::digest::{Digest, Material};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::workload::Workload;
+use espbench_proto::workload::IpTest;
 
 /// The metrics that lead, by kind.
 const LEADING: [(&str, &[(&str, &str)]); 4] = [
@@ -74,9 +74,9 @@ pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
 /// All of a small set; of a sweep of sizes the first, the last and the well-known ones.
 fn chosen(digests: Vec<&Digest>) -> Vec<&Digest> {
     let last = digests.len().saturating_sub(1);
-    let leads = |(i, d): &(usize, &Digest)| match d.workload {
-        Workload::UdpEcho(w) if d.settings.contains(", ") => w.size == SIZES[1],
-        Workload::UdpEcho(w) => *i == 0 || *i == last || SIZES.contains(&w.size),
+    let leads = |(i, d): &(usize, &Digest)| match d.workload.ip() {
+        Some(IpTest::UdpEcho(w)) if d.settings.contains(", ") => w.size == SIZES[1],
+        Some(IpTest::UdpEcho(w)) => *i == 0 || *i == last || SIZES.contains(&w.size),
         _ => true,
     };
     digests.into_iter().enumerate().filter(leads).map(|(_, d)| d).collect()

@@ -7,7 +7,7 @@ use crate::report::digest::{Digest, Material};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::workload::Workload;
+use espbench_proto::workload::IpTest;
 
 const KIND: &str = "udp-echo";
 
@@ -139,8 +139,8 @@ pub(crate) fn repetition(digests: &[&Digest]) -> Option<Lead> {
 }
 
 pub(crate) fn size(digest: &Digest) -> Option<u32> {
-    match digest.workload {
-        Workload::UdpEcho(w) => Some(w.size),
+    match digest.workload.ip() {
+        Some(IpTest::UdpEcho(w)) => Some(w.size),
         _ => None,
     }
 }

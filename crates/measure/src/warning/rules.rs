@@ -13,7 +13,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_proto::sample::{Fate, Observer, Probe, Sample};
 use espbench_proto::time::Instant;
-use espbench_proto::workload::{Direction, Iperf, MqttMode, Workload};
+use espbench_proto::workload::{Direction, IpTest, Iperf, MqttMode};
 
 /// A sender that keeps less than this part of the rate asked fell behind.
 const KEPT: f64 = 0.98;
@@ -83,9 +83,9 @@ fn few_samples(cells: &[Cell]) -> Option<Advice> {
 /// Latencies of single probes, in milliseconds; empty where the cell has none, or where a search
 /// varies the load under way.
 fn latencies(recorded: &Recorded) -> Vec<f64> {
-    match &recorded.workload {
-        Workload::UdpEcho(_) => series::round_trips_ms(recorded),
-        Workload::MqttRate(w) if !searches(w.mode) => series::to_subscriber_ms(recorded),
+    match recorded.workload.ip() {
+        Some(IpTest::UdpEcho(_)) => series::round_trips_ms(recorded),
+        Some(IpTest::MqttRate(w)) if !searches(w.mode) => series::to_subscriber_ms(recorded),
         _ => Vec::new(),
     }
 }
@@ -101,13 +101,13 @@ fn bimodal(recorded: &Recorded) -> Option<Advice> {
 }
 
 fn drifting(recorded: &Recorded) -> Option<Advice> {
-    let values = match &recorded.workload {
-        Workload::UdpEcho(_) | Workload::MqttRate(_) => latencies(recorded),
+    let values = match recorded.workload.ip() {
+        Some(IpTest::UdpEcho(_) | IpTest::MqttRate(_)) => latencies(recorded),
         // One direction after the other, or each end's: their order is not that of time.
-        Workload::Iperf(w) if w.direction != Direction::Tradeoff => rates(recorded),
-        Workload::Iperf(_) => Vec::new(),
-        Workload::TcpRate(_) => rates(recorded),
-        Workload::EspNow(_) => Vec::new(),
+        Some(IpTest::Iperf(w)) if w.direction != Direction::Tradeoff => rates(recorded),
+        Some(IpTest::Iperf(_)) => Vec::new(),
+        Some(IpTest::TcpRate(_)) => rates(recorded),
+        None => Vec::new(),
     };
     trend::drift(&values).map(|ratio| Advice::Drifting { ratio })
 }
@@ -115,8 +115,8 @@ fn drifting(recorded: &Recorded) -> Option<Advice> {
 /// The rate over time as the receiver saw it, or whoever saw it; without the last interval, which
 /// may be a short one.
 fn rates(recorded: &Recorded) -> Vec<f64> {
-    let lines = match recorded.workload {
-        Workload::TcpRate(_) => series::messages(recorded),
+    let lines = match recorded.workload.ip() {
+        Some(IpTest::TcpRate(_)) => series::messages(recorded),
         _ => series::megabits(recorded),
     };
     let receiver = lines.iter().find(|l| l.observer == Observer::Receiver.name());
@@ -134,17 +134,17 @@ fn overflow(recorded: &Recorded) -> Option<Advice> {
 }
 
 fn sender_behind(recorded: &Recorded) -> Option<Advice> {
-    let (asked, kept, unit) = match &recorded.workload {
-        Workload::UdpEcho(w) => {
+    let (asked, kept, unit) = match recorded.workload.ip()? {
+        IpTest::UdpEcho(w) => {
             let interval = w.interval?.as_secs_f64();
             (1.0 / interval, sent_rate(recorded)?, "probes/s")
         }
-        Workload::MqttRate(w) => {
+        IpTest::MqttRate(w) => {
             let MqttMode::Offered(rate) = w.mode else { return None };
             (rate, sent_rate(recorded)?, "messages/s")
         }
-        Workload::Iperf(w) => (w.bandwidth? as f64 / 1e6, stream_rate(w, recorded)?, "Mbit/s"),
-        Workload::TcpRate(_) | Workload::EspNow(_) => return None,
+        IpTest::Iperf(w) => (w.bandwidth? as f64 / 1e6, stream_rate(&w, recorded)?, "Mbit/s"),
+        IpTest::TcpRate(_) => return None,
     };
     let behind = asked.is_finite() && kept < KEPT * asked;
     behind.then(|| Advice::SenderBehind { asked, kept, unit: unit.into() })
@@ -180,9 +180,9 @@ fn stream_rate(w: &Iperf, recorded: &Recorded) -> Option<f64> {
 }
 
 fn beacon_comb(recorded: &Recorded) -> Option<Advice> {
-    let paced = match &recorded.workload {
-        Workload::UdpEcho(w) => w.interval.is_some(),
-        Workload::MqttRate(w) => matches!(w.mode, MqttMode::Offered(_)),
+    let paced = match recorded.workload.ip()? {
+        IpTest::UdpEcho(w) => w.interval.is_some(),
+        IpTest::MqttRate(w) => matches!(w.mode, MqttMode::Offered(_)),
         _ => return None,
     };
     let strength = in_phase(recorded, paced)?;

@@ -9,6 +9,7 @@
 //! | `probe N SEQUENCE SENT END FATE` | a probe of station N; FATE is that of a sample, or the cause of its loss |
 //! | `lost N AT CAUSE` | a frame that was lost at station N |
 //! | `missing COUNT` | frames that found no room |
+//! | `series N WHAT POINTS` | how a [`Level`] of station N went within the window: see [`Points`] |
 //! | `share CHANNEL KIND STEP PERMILLE,…` | for how much of each step of time a channel was taken |
 //!
 //! Times are whole nanoseconds on the lab's clock; TOOK, WAITED and QUEUED are differences: how
@@ -16,10 +17,12 @@
 //! how long it had been in the queue before that. `TO` is `*` for a frame to all.
 
 mod frame;
+mod level;
 #[cfg(test)]
 mod tests;
 
 pub use frame::Frame;
+pub use level::{Level, Point, Points, Written};
 
 use crate::sample::{Cause, Fate};
 use core::fmt;
@@ -105,6 +108,15 @@ pub enum Line<'a> {
         /// Why.
         cause: Cause,
     },
+    /// How a level went within the window.
+    Series {
+        /// Whose.
+        station: u32,
+        /// Of what.
+        level: Level,
+        /// When it became what.
+        points: Points<'a>,
+    },
     /// Frames that found no room in the excerpt.
     Missing(u64),
     /// For how much of each step of time a channel was taken.
@@ -132,6 +144,9 @@ impl fmt::Display for Line<'_> {
                 write!(f, "probe {station} {sequence} {begin} {end} {}", fate_name(fate))
             }
             Self::Lost { station, at, cause } => write!(f, "lost {station} {at} {}", cause.name()),
+            Self::Series { station, level, points } => {
+                write!(f, "series {station} {} {points}", level.name())
+            }
             Self::Missing(count) => write!(f, "missing {count}"),
             Self::Share { channel, kind, step, permille } => {
                 write!(f, "share {channel} {kind} {step} {permille}")
@@ -163,6 +178,11 @@ impl<'a> Line<'a> {
                 station: words.number()?,
                 at: words.number()?,
                 cause: Cause::from_name(words.next()?)?,
+            },
+            "series" => Self::Series {
+                station: words.number()?,
+                level: Level::from_name(words.next()?)?,
+                points: Points::read(words.next()?)?,
             },
             "missing" => Self::Missing(words.number()?),
             "share" => Self::Share {

@@ -32,6 +32,14 @@ fn lines_as_the_store_has_them() {
             "probe 3 0 1 2 collision",
         ),
         (Line::Lost { station: 1, at: 5, cause: Cause::ReceiveQueue }, "lost 1 5 receive-queue"),
+        (
+            Line::Series {
+                station: 1,
+                level: Level::CongestionWindow,
+                points: Points::read("1000:1440,20:2880").unwrap(),
+            },
+            "series 1 cwnd 1000:1440,20:2880",
+        ),
         (Line::Missing(12), "missing 12"),
         (
             Line::Share { channel: 1, kind: "collided", step: 1_000_000, permille: "0,13,1000" },
@@ -46,6 +54,25 @@ fn lines_as_the_store_has_them() {
         ["", "frame", "frame data 3", "missing -1", "missing 1 2", "window 0", "lost 1 5 x"]
     {
         assert_eq!(Line::read(wrong), None, "{wrong}");
+    }
+}
+
+#[test]
+fn points_are_since_the_one_before_and_bounded() {
+    let written = [(1000, 1440), (1020, 2880), (1020, 0)].map(|(at, value)| Point { at, value });
+    let text = Written(&written).to_string();
+    assert_eq!(text, "1000:1440,20:2880,0:0");
+    assert!(Points::read(&text).unwrap().iter().eq(written));
+    let far = u64::MAX;
+    for wrong in ["", "1", "1:", "1:2,", "-1:2", &std::format!("{far}:1,1:1"), "1:2 3"] {
+        assert_eq!(Points::read(wrong), None, "{wrong}");
+    }
+    let many = std::vec![Point { at: 1, value: 1 }; Points::MOST + 1];
+    let text = Written(&many).to_string();
+    assert_eq!(Points::read(&text).unwrap().iter().count(), Points::MOST);
+    assert_eq!(Points::read(&std::format!("{text},1:1")), None);
+    for level in Level::ALL {
+        assert_eq!(Level::from_name(level.name()), Some(level));
     }
 }
 
@@ -85,7 +112,7 @@ proptest! {
 
     #[test]
     fn any_line_is_read_or_refused(
-        head in "(station|window|frame|probe|lost|missing|share|)", rest in "[ -~]{0,60}",
+        head in "(station|window|frame|probe|lost|missing|share|series|)", rest in "[ -~]{0,60}",
     ) {
         let text = [head.as_str(), rest.as_str()].join(" ");
         if let Some(line) = Line::read(&text) {

@@ -79,7 +79,7 @@ pub fn run(scenario: &Scenario, seed: u64, seconds: u32) -> Counts {
     });
     let receiver = receiver_of_ns3(scenario.capture);
     let mut room = Room::new(seed, scenario.links(), &[receiver], settings);
-    let packet = Packet { to: scenario.to, octets: scenario.octets, mode: scenario.mode, tag: 0 };
+    let packet = Packet::new(scenario.to, scenario.octets, scenario.mode, 0);
     let count = Counts { seconds, hearers: scenario.hearers(), ..Counts::default() };
     let Some(rate) = scenario.rate else {
         let inner = Saturated { packet };
@@ -152,8 +152,7 @@ pub fn crowd(seed: u64, stations: u32, channels: u8, rate: f64, seconds: u32) ->
     });
     let links = crate::air::Links::uniform(stations, -40.0);
     let mut room = Room::new(seed, links, &[Receiver::default()], settings);
-    let packet =
-        Packet { to: GROUP, octets: super::OCTETS, mode: crate::radio::Mode::ESP_NOW, tag: 0 };
+    let packet = Packet::new(GROUP, super::OCTETS, crate::radio::Mode::ESP_NOW, 0);
     let mut host = Poisson::new(seed, packet, stations, rate / f64::from(stations));
     host.start(&mut room);
     let hearers = stations / u32::from(channels) - 1;

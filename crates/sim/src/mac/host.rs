@@ -1,6 +1,6 @@
 //! What stands above the MAC.
 
-use super::frame::OnAir;
+use super::frame::{Mpdu, OnAir};
 use super::room::Room;
 use espbench_proto::sample::Cause;
 
@@ -19,7 +19,8 @@ pub struct Missed {
     /// Who.
     pub station: u32,
     /// Because of what: [`Cause::Collision`] where another frame was there, or where the station
-    /// was sending, [`Cause::Noise`] where it was too weak even alone.
+    /// was sending, [`Cause::Noise`] where it was too weak even alone, [`Cause::ReceiveQueue`] where
+    /// [`Host::accepts`] refused it.
     pub cause: Cause,
 }
 
@@ -48,25 +49,41 @@ pub trait Host {
         let _ = (room, station);
     }
 
+    /// A station has read a data frame. Whether it has a buffer for it: what is refused is not
+    /// acknowledged. Asked once for each hearer of a frame for it, and for repetitions of what it has
+    /// got already, which fill a buffer, too. Of an A-MPDU `frame` is one MPDU, with its own sequence
+    /// number, attempt, octets and tag, and it is asked when that MPDU has ended on the air; the
+    /// acknowledgement comes after the last.
+    fn accepts(&mut self, station: u32, frame: &OnAir) -> bool {
+        let _ = (station, frame);
+        true
+    }
+
     /// A data frame has ended. `heard` are the stations above whose MAC it goes: for unicast its
     /// addressee, if it read it and it is no duplicate. `missed` are those for whom it was and who
     /// could not read it. Called once a frame.
+    ///
+    /// Of an A-MPDU, `frame` is one MPDU, as with [`Host::accepts`], and this is called when that MPDU
+    /// has ended. What came before others that are still missing waits in the receiver's reorder
+    /// buffer, and this is called when its turn has come, so that packets under a block-ack agreement
+    /// come in order. What was got before comes once more with `repeated`, for nobody.
     fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
         let _ = (room, frame, heard, missed);
     }
 
-    /// An ACK has ended, before its addressee acts on it, which is in `heard` or, if it could not
+    /// An ACK or a block acknowledgement has ended, before its addressee acts on it, which is in `heard` or, if it could not
     /// read it, in `missed`.
     fn answered(&mut self, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
         let _ = (frame, heard, missed);
     }
 
-    /// A station is done with the oldest frame of its queue: it left the queue already.
+    /// A station is done with a frame of its queue, which left the queue already: with the oldest
+    /// one, or, of those in an A-MPDU, with any. Called once for each [`Packet`](super::Packet).
     fn done(&mut self, room: &mut Room, station: u32, done: Done) {
         let _ = (room, station, done);
     }
 
-    /// A frame of any kind begins: for captures and drawings.
+    /// A frame of any kind begins, an A-MPDU as one ([`OnAir::mpdus`]): for captures and drawings.
     fn began(&mut self, frame: &OnAir) {
         let _ = frame;
     }
@@ -74,5 +91,11 @@ pub trait Host {
     /// A frame of any kind ends, before anybody learns of it.
     fn ended(&mut self, frame: &OnAir) {
         let _ = frame;
+    }
+
+    /// Called after [`Host::ended`] for an A-MPDU, with all that was in it and what became of that at
+    /// its addressee.
+    fn ended_with(&mut self, frame: &OnAir, mpdus: &[Mpdu]) {
+        let _ = (frame, mpdus);
     }
 }

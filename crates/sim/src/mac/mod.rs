@@ -12,8 +12,8 @@
 //! | `timers` | one timer for each station, outside the heap | |
 //! | [`source`] | simple hosts: senders that never rest, senders by chance | |
 //!
-//! Not there: RTS and CTS, fragments, EDCA (ESP-NOW and the frames of its measurements need none
-//! of them), A-MPDU, power save.
+//! Not there: fragments, EDCA. Doze, meters and refusals are there; A-MPDU, the frames that go
+//! ahead and RTS have their types, and the room does not act on them yet.
 
 mod access;
 pub mod frame;
@@ -24,8 +24,8 @@ pub mod source;
 mod station;
 mod timers;
 
-pub use frame::{GROUP, Kind, OnAir};
+pub use frame::{Fate, GROUP, Kind, Mpdu, OnAir};
 pub use host::{Done, Heard, Host, Missed};
-pub use room::{Full, Room};
-pub use settings::{Medium, Packet, Settings};
+pub use room::{Full, Room, Spent};
+pub use settings::{Ampdu, Medium, Packet, Settings};
 pub use station::Counters;

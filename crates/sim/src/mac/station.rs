@@ -30,6 +30,8 @@ pub struct Counters {
     pub collided: u64,
     /// Frames too weak to be read.
     pub noise: u64,
+    /// Frames that were read and refused, because the host had no buffer.
+    pub unbuffered: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -42,6 +44,12 @@ pub(crate) struct Station {
     pub(crate) attempt: u8,
     /// It is switched off.
     pub(crate) off: bool,
+    /// Its receiver is off.
+    pub(crate) dozing: bool,
+    /// It will doze when its exchange is over.
+    pub(crate) drowsy: bool,
+    /// Acknowledgements that it is about to send.
+    pub(crate) owes: u16,
     /// When its last hop is over.
     pub(crate) tuned: u64,
     sequence: u16,
@@ -62,6 +70,9 @@ impl Station {
             engaged: false,
             attempt: 0,
             off: false,
+            dozing: false,
+            drowsy: false,
+            owes: 0,
             tuned: 0,
             sequence: 0,
             random: Random::stream(seed, number, Purpose::BackOff),

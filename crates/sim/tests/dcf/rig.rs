@@ -26,5 +26,5 @@ pub(crate) fn room_with(seed: u64, links: Links, settings: &Settings, receiver: 
 
 /// A frame to everybody, or to a station.
 pub(crate) const fn packet(to: u32) -> Packet {
-    Packet { to, octets: OCTETS, mode: Mode::ESP_NOW, tag: 0 }
+    Packet::new(to, OCTETS, Mode::ESP_NOW, 0)
 }

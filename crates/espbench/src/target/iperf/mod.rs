@@ -4,7 +4,7 @@ mod back;
 mod tcp;
 mod udp;
 
-use super::{Sink, Target, TargetError};
+use super::{Sink, Target, TargetError, noted};
 use crate::clock::Clock;
 use crate::sys;
 use espbench_measure::run::Site;
@@ -142,7 +142,7 @@ impl Target for IperfTarget {
             kind: workload.kind(),
             hint,
         };
-        let Workload::Iperf(work) = workload else {
+        let Workload::Iperf(work) = workload.plain() else {
             return Err(unsupported("use udp:, tcp: or mqtt: for that".into()));
         };
         let udp = work.transport == Transport::Udp;
@@ -160,7 +160,7 @@ impl Target for IperfTarget {
 
     fn run(&mut self, workload: &Workload, sink: &mut dyn Sink) -> Result<(), TargetError> {
         self.check(workload)?;
-        let Workload::Iperf(work) = workload else { return Ok(()) };
+        let Workload::Iperf(work) = &noted(workload, sink) else { return Ok(()) };
         let cell = Cell {
             target: self,
             work,

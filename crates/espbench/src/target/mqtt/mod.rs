@@ -20,7 +20,7 @@ mod listen;
 mod pump;
 mod wire;
 
-use super::{Sink, Target, TargetError};
+use super::{Sink, Target, TargetError, noted};
 use espbench_measure::run::Site;
 use espbench_measure::search::RateSearch;
 use espbench_proto::node::mqtt::{Pace, payload};
@@ -82,7 +82,7 @@ impl Target for MqttTarget {
             kind: workload.kind(),
             hint: hint.into(),
         };
-        match workload {
+        match workload.plain() {
             Workload::MqttRate(w) if (w.size as usize) < payload::HEAD => {
                 Err(unsupported("sequence number and time need 16 bytes: use a size of 16 or more"))
             }
@@ -104,7 +104,7 @@ impl Target for MqttTarget {
 
     fn run(&mut self, workload: &Workload, sink: &mut dyn Sink) -> Result<(), TargetError> {
         self.check(workload)?;
-        let Workload::MqttRate(work) = workload else { return Ok(()) };
+        let Workload::MqttRate(work) = &noted(workload, sink) else { return Ok(()) };
         match work.mode {
             MqttMode::Saturate => self.step(work, Pace::Saturate, sink),
             MqttMode::Offered(rate) => self.step(work, Pace::Offered(rate), sink),

@@ -109,9 +109,20 @@ impl Target for SimTarget {
     }
 
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {
-        let Workload::EspNow(work) = workload else {
-            let hint = "the lab has ESP-NOW devices; use --on loopback, or a device".into();
-            return Err(self.unsupported(workload, hint));
+        let work = match workload {
+            Workload::EspNow(work) => work,
+            Workload::Wifi(work) => {
+                let hint = format!(
+                    "the lab has no variant `{}` of a device; use --on udp:, tcp:, iperf: or \
+                     mqtt: for a real one",
+                    work.variant.as_str()
+                );
+                return Err(self.unsupported(workload, hint));
+            }
+            _ => {
+                let hint = "the lab has ESP-NOW devices; use --on loopback, or a device".into();
+                return Err(self.unsupported(workload, hint));
+            }
         };
         let Rooms { library, lab, .. } = &*self.rooms;
         suite::check(work, library, lab.as_deref())

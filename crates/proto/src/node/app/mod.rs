@@ -10,8 +10,35 @@
 //! after that comes when the device has had the time for it. When there is nothing that it can do
 //! it says for what it waits.
 
+//! | program | runs on | what |
+//! |---|---|---|
+//! | [`Echo`], [`ArduinoEcho`] | device | UDP echo, written well and as the Arduino sketch does it |
+//! | [`EchoProbe`] | PC | sends the probes and times the replies |
+//! | [`IperfClient`], [`IperfServer`] | either | iperf 2 over UDP and TCP |
+//! | [`TcpSender`], [`TcpSink`] | device, PC | short messages over TCP, counted |
+//! | [`Mqtt`], [`SmoothMqtt`] | device | numbered messages to a broker, written well and as Smooth does it |
+//! | [`Broker`], [`MqttListener`] | PC | the broker, and who subscribes |
+//! | [`Reporter`], [`Collector`] | device, PC | a message every so often, and who counts them |
+//! | [`Commander`], [`Answerer`] | PC, device | a command every so often, and who answers |
+
+#![allow(dead_code)]
+
+mod echo;
+pub mod iperf;
+pub mod mqtt;
+mod probe;
+mod report;
+mod tcp;
+
+pub use echo::{ArduinoEcho, Echo};
+pub use iperf::{IperfClient, IperfServer, IperfSetup};
+pub use mqtt::{Broker, Mqtt, MqttListener, SmoothMqtt};
+pub use probe::EchoProbe;
+pub use report::{Answerer, Collector, Commander, ReportSetup, Reporter};
+pub use tcp::{TcpSender, TcpSink};
+
 use crate::sample::Sample;
-use crate::time::Instant;
+use crate::time::{Duration, Instant};
 
 /// A socket of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -74,6 +101,8 @@ pub struct Datagram {
 /// Work of a program that takes a device's time beyond what its calls of sockets cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
+    /// So long, busy (`esp_rom_delay_us`).
+    Delay(Duration),
     /// So many bytes, each through a call of its own (`Stream::read` of Arduino).
     Bytewise(u32),
     /// So many bytes copied or compared in one piece.
@@ -147,6 +176,9 @@ pub enum Wait {
     Change,
     /// For a change, or this instant.
     Until(Instant),
+    /// For a change, or this instant, and asks for it again and again without sleeping: its core is
+    /// busy, and each round costs this work (Arduino's `loop`).
+    Spin(Work, Instant),
     /// For this instant, whatever comes: it sleeps (`vTaskDelay`).
     Sleep(Instant),
     /// It has ended.

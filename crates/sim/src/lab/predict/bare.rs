@@ -70,12 +70,9 @@ impl Bare {
     }
 
     fn send(&mut self, room: &mut Room, device: u32, number: u32) {
-        let packet = Packet {
-            to: if self.load.cast == EspNowCast::Unicast { LISTENER } else { GROUP },
-            octets: self.octets,
-            mode: self.modes[device as usize],
-            tag: u64::from(number),
-        };
+        let to = if self.load.cast == EspNowCast::Unicast { LISTENER } else { GROUP };
+        let mode = self.modes[device as usize];
+        let packet = Packet::new(to, self.octets, mode, u64::from(number));
         // One frame at a time: there is always a buffer.
         let _ = room.send(device, packet);
     }

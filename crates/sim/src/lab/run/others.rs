@@ -67,7 +67,7 @@ impl Others {
             let octets = router.beacon_octets;
             let tag = BEACON | u64::from(number);
             // The queue is empty.
-            let _ = room.send(station, Packet { to: GROUP, octets, mode: BEACONS, tag });
+            let _ = room.send(station, Packet::new(GROUP, octets, BEACONS, tag));
         }
         (!router.beacon.is_zero()).then(|| room.now() + router.beacon)
     }
@@ -84,7 +84,7 @@ impl Others {
         let tag = FOREIGN | u64::from(number);
         for _ in 0..load.burst() {
             // What finds the queue full is dropped, and counted by the MAC.
-            let _ = room.send(station, Packet { to, octets, mode, tag });
+            let _ = room.send(station, Packet::new(to, octets, mode, tag));
         }
         load.next(room.now())
     }

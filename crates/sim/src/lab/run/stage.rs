@@ -179,7 +179,7 @@ impl Ether {
             },
         };
         let octets = mpdu_len(frame.data.len()) as u32;
-        let packet = Packet { to, octets, mode: driver.mode, tag: u64::from(handle.number()) };
+        let packet = Packet::new(to, octets, driver.mode, u64::from(handle.number()));
         // After a reset the last frame of the former life may still be on the air, in a buffer of
         // its own.
         let taken = frame.life == driver.life && room.send(u32::from(frame.node.0), packet).is_ok();

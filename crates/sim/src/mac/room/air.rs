@@ -75,12 +75,21 @@ impl Room {
         }
         host.began(&self.flights[slot as usize].frame);
         self.links.make(self.flights[slot as usize].frame.from);
-        self.reach(slot);
+        if self.meters.run() {
+            let from = self.flights[slot as usize].frame.from;
+            self.note(from);
+            self.meters.sends(&self.flights[slot as usize].frame);
+            self.reach::<true>(slot);
+        } else {
+            self.reach::<false>(slot);
+        }
     }
 
     /// The loop over hearers when a frame begins.
-    fn reach(&mut self, slot: u32) {
-        let Self { now, links, kinds, medium, hot, places, stations, timers, flights, .. } = self;
+    fn reach<const METERED: bool>(&mut self, slot: u32) {
+        let Self {
+            now, links, kinds, medium, hot, places, stations, timers, flights, meters, ..
+        } = self;
         let (now, turnaround) = (*now, medium.turnaround_ns);
         let flight = &flights[slot as usize];
         let Flight { frame, signal, .. } = flight;
@@ -98,6 +107,9 @@ impl Room {
             let kind = &kinds[usize::from(it.ear.kind)];
             let reading = |slot: u32| flights[slot as usize].signal;
             it.ear.arrive(now, power, path.readable.then_some(signal), kind, reading);
+            if METERED {
+                meters.hearer(now, station, &it.ear);
+            }
             let senses = it.ear.senses(kind);
             if senses == it.ear.busy {
                 continue;
@@ -117,9 +129,20 @@ impl Room {
 
     /// The loop over hearers when a frame ends. Fills the lists of who read it, who did not, and
     /// who takes it for an answer.
-    fn leave(&mut self, frame: &OnAir, slot: u32) {
+    fn leave<const METERED: bool>(&mut self, frame: &OnAir, slot: u32) {
         let Self {
-            now, links, kinds, medium, hot, places, stations, timers, flights, scratch, ..
+            now,
+            links,
+            kinds,
+            medium,
+            hot,
+            places,
+            stations,
+            timers,
+            flights,
+            scratch,
+            meters,
+            ..
         } = self;
         let now = *now;
         let flight = &flights[slot as usize];
@@ -138,6 +161,9 @@ impl Room {
             let mine = frame.to == station;
             let wanted = path.readable && (mine || frame.is_group());
             let chance = it.ear.leave(now, power, slot, kind, reading);
+            if METERED {
+                meters.hearer(now, station, &it.ear);
+            }
             let certain = matches!(chance, Some(chance) if chance >= 1.0);
             let read = certain
                 || chance.is_some_and(|it| it > 0.0 && stations[station as usize].lucky(it));
@@ -180,7 +206,12 @@ impl Room {
         host.ended(&frame);
         self.hot[frame.from as usize].ear.sending = false;
         self.sense(frame.from);
-        self.leave(&frame, slot);
+        if self.meters.run() {
+            self.note(frame.from);
+            self.leave::<true>(&frame, slot);
+        } else {
+            self.leave::<false>(&frame, slot);
+        }
         self.free.push(slot);
         self.over(host, &frame);
     }

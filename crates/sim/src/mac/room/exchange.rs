@@ -1,10 +1,10 @@
 //! Attempts, answers and time-outs (10.3.2.11, 10.3.4.4).
 
-use super::Room;
 use super::events::What;
+use super::{Room, Scratch};
 use crate::air::ear::NOTHING;
 use crate::mac::frame::{GROUP, Kind, OnAir};
-use crate::mac::host::{Done, Host};
+use crate::mac::host::{Done, Host, Missed};
 use crate::mac::timers::NEVER;
 use crate::radio::airtime::ACK_OCTETS;
 use crate::radio::{Mode, airtime, timing};
@@ -24,6 +24,7 @@ impl Room {
             from: station,
             to: packet.to,
             sequence,
+            mpdus: 1,
             attempt: self.stations[station as usize].attempt,
             channel: self.hot[station as usize].ear.channel,
             mode,
@@ -45,17 +46,21 @@ impl Room {
         to: u32,
         mode: Mode,
     ) {
+        let it = &mut self.stations[station as usize];
+        it.owes -= 1;
         let ear = &self.hot[station as usize].ear;
         if ear.sending || ear.deaf {
+            self.nod_off(station);
             return;
         }
+        it.counters.acks += 1;
         self.turn_to_sending(station);
-        self.stations[station as usize].counters.acks += 1;
         let ack = OnAir {
             kind: Kind::Ack,
             from: station,
             to,
             sequence: 0,
+            mpdus: 1,
             attempt: 1,
             channel: self.hot[station as usize].ear.channel,
             mode,
@@ -89,6 +94,7 @@ impl Room {
         if frame.kind == Kind::Ack {
             return;
         }
+        self.ask(host, frame);
         let repeated = !frame.is_group() && self.addressee(frame);
         self.hand_up(host, &OnAir { repeated, ..*frame });
         if frame.is_group() {
@@ -96,6 +102,19 @@ impl Room {
         } else {
             self.await_ack(frame);
         }
+    }
+
+    /// Who has read the frame and has no buffer for it has not got it.
+    #[inline]
+    fn ask<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
+        let Scratch { heard, missed, .. } = &mut self.scratch;
+        heard.retain(|it| {
+            let accepts = host.accepts(it.station, frame);
+            if !accepts {
+                missed.push(Missed { station: it.station, cause: Cause::ReceiveQueue });
+            }
+            accepts
+        });
     }
 
     /// The frame goes up, once for all who have it.
@@ -109,6 +128,7 @@ impl Room {
             let counters = &mut self.stations[it.station as usize].counters;
             match it.cause {
                 Cause::Noise => counters.noise += 1,
+                Cause::ReceiveQueue => counters.unbuffered += 1,
                 _ => counters.collided += 1,
             }
         }
@@ -130,6 +150,7 @@ impl Room {
             it.counters.duplicates += 1;
             self.scratch.heard.clear();
         }
+        it.owes += 1;
         self.events.push(at, What::Ack { station: heard.station, to: frame.from, mode });
         repeated
     }
@@ -206,5 +227,6 @@ impl Room {
         hot.access.back_off(self.now, it.draw());
         let due = if hot.access.contending && !hot.ear.busy { hot.access.due() } else { NEVER };
         self.timers.set(station, due);
+        self.nod_off(station);
     }
 }

@@ -9,8 +9,10 @@
 //! back-off ends. All that send at one instant have decided to before any of them is heard.
 
 mod air;
+mod doze;
 mod events;
 mod exchange;
+mod meter;
 mod power;
 mod run;
 #[cfg(test)]
@@ -29,6 +31,9 @@ use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_proto::time::Instant;
 use events::{Events, What};
+use meter::Meters;
+
+pub use meter::Spent;
 
 /// What a frame does to a station: one for each station, in one list.
 #[derive(Debug)]
@@ -76,6 +81,7 @@ pub struct Room {
     flights: Vec<Flight>,
     free: Vec<u32>,
     scratch: Scratch,
+    meters: Meters,
 }
 
 /// Lists that are used again in every step.
@@ -135,6 +141,7 @@ impl Room {
             flights: Vec::new(),
             free: Vec::new(),
             scratch: Scratch::default(),
+            meters: Meters::default(),
         }
     }
 
@@ -192,7 +199,7 @@ impl Room {
     /// [`Full`] if it has no buffer left, or there is no such station.
     pub fn send(&mut self, station: u32, packet: Packet) -> Result<(), Full> {
         let at = station as usize;
-        let (Some(it), Some(hot)) = (self.stations.get_mut(at), self.hot.get_mut(at)) else {
+        let (Some(it), Some(hot)) = (self.stations.get_mut(at), self.hot.get(at)) else {
             return Err(Full);
         };
         if it.queue.len() >= it.settings.buffers {
@@ -201,15 +208,24 @@ impl Room {
         }
         it.counters.queued += 1;
         it.queue.push_back(packet);
-        if !it.engaged && !hot.access.contending {
-            if hot.access.contend(self.now, hot.ear.busy) {
-                hot.access.draw(it.draw());
-            }
-            if !hot.ear.busy {
-                self.timers.set(station, hot.access.due());
-            }
+        if !it.engaged && !hot.access.contending && !it.dozing {
+            self.contend(station);
         }
         Ok(())
+    }
+
+    /// A station that has something to send, and is free to, waits for the medium.
+    fn contend(&mut self, station: u32) {
+        let (it, hot) = (&mut self.stations[station as usize], &mut self.hot[station as usize]);
+        if it.queue.is_empty() || it.engaged || hot.access.contending {
+            return;
+        }
+        if hot.access.contend(self.now, hot.ear.busy) {
+            hot.access.draw(it.draw());
+        }
+        if !hot.ear.busy {
+            self.timers.set(station, hot.access.due());
+        }
     }
 
     /// Tunes a station to another channel. What it reads is lost; a frame that it sends goes on
@@ -235,6 +251,7 @@ impl Room {
             self.events.push(tuned, What::Tuned(station));
         }
         self.sense(station);
+        self.note(station);
         let hot = &self.hot[at];
         if hot.access.contending && hot.ear.deaf {
             self.timers.set(station, NEVER);
@@ -247,7 +264,8 @@ impl Room {
 
     /// A hop is over, unless another one began meanwhile.
     fn tuned(&mut self, station: u32) {
-        if self.stations[station as usize].tuned <= self.now {
+        let it = &self.stations[station as usize];
+        if it.tuned <= self.now && !it.dozing {
             self.hot[station as usize].ear.deaf = false;
             self.sense(station);
         }

@@ -26,8 +26,10 @@ impl Room {
         let gone = it.queue.drain(kept.min(it.queue.len())..).map(|packet| packet.tag).collect();
         it.tuned = NEVER;
         it.off = true;
+        (it.dozing, it.drowsy) = (false, false);
         hot.ear.go_deaf();
         self.sense(station);
+        self.note(station);
         let hot = &mut self.hot[at];
         if hot.access.contending {
             hot.access.contending = false;
@@ -51,6 +53,7 @@ impl Room {
             it.tuned = self.now;
             hot.ear.deaf = false;
             self.sense(station);
+            self.note(station);
         }
     }
 }

@@ -57,7 +57,7 @@ impl Host for Bustle {
             kind => {
                 let to = if kind < 8 { GROUP } else { self.below(stations) as u32 };
                 let octets = 50 + self.below(250) as u32;
-                let packet = Packet { to, octets, mode: Mode::ESP_NOW, tag: self.sent };
+                let packet = Packet::new(to, octets, Mode::ESP_NOW, self.sent);
                 self.sent += u64::from(room.send(station, packet).is_ok());
             }
         }

@@ -1,4 +1,29 @@
 //! What of a firmware's `sdkconfig` shapes its wireless links.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`SdkConfig`] | the limits of a firmware, as the lab takes them |
+//! | [`Key`], [`Fact`] | each setting: its names, range, default, meaning and price |
+//! | [`Chip`], [`Release`], [`Context`] | what ranges and defaults depend on |
+//! | [`Settings`] | values for some of the settings |
+//! | [`read()`], [`Reading`] | a file's text to settings |
+//! | [`fragment`] | settings to a file's text, with a comment for each |
+
+mod chip;
+mod key;
+mod limits;
+mod read;
+mod settings;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+pub use chip::{Chip, Context, NoRelease, Release, UnknownChip};
+pub use key::{BUFFER_BYTES, FACTS, Fact, Key, Kind, Price};
+pub use read::{Fault, Reading, WARNINGS, Warning, Wrong, read};
+pub use settings::Settings;
+pub use write::{Line, comment, fragment};
 
 /// Settings of ESP-IDF's Wi-Fi driver and of lwIP. Numbers are those of the file, in its units.
 ///

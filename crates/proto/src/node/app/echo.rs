@@ -1,0 +1,188 @@
+//! UDP echo, the device's side.
+
+use super::{App, Endpoint, Handle, SocketError, Sockets, Wait, Work};
+use crate::time::{Duration, Instant};
+
+/// How long a refused reply waits before it is tried again, and how often it is tried.
+const RETRY: (Duration, u8) = (Duration::from_millis(1), 10);
+
+/// UDP echo as one writes it: it sleeps until a datagram comes, and sends it back to its sender. A
+/// reply that the driver has no buffer for is tried again a few times.
+///
+/// Counters: `echo-no-buffers`, replies given up; `echo-refused`, those that the network did not
+/// take for another reason.
+#[derive(Clone, Debug)]
+pub struct Echo<const N: usize = 1472> {
+    port: u16,
+    socket: Option<Handle>,
+    buf: [u8; N],
+    /// A reply to be sent: its length, to whom, and how often it was refused.
+    reply: Option<(usize, Endpoint, u8)>,
+}
+
+impl<const N: usize> Echo<N> {
+    /// An echo on `port`; a longer datagram than `N` bytes comes back cut.
+    #[must_use]
+    pub const fn new(port: u16) -> Self {
+        Self { port, socket: None, buf: [0; N], reply: None }
+    }
+
+    fn send(&mut self, now: Instant, sockets: &mut dyn Sockets, socket: Handle) -> Option<Wait> {
+        let (len, to, refused) = self.reply.take()?;
+        match sockets.udp_send(socket, to, &self.buf[..len]) {
+            Ok(()) => {}
+            Err(SocketError::NoMemory) if refused < RETRY.1 => {
+                self.reply = Some((len, to, refused + 1));
+                return Some(Wait::Sleep(now + RETRY.0));
+            }
+            Err(SocketError::NoMemory) => sockets.count("echo-no-buffers", 1),
+            Err(_) => sockets.count("echo-refused", 1),
+        }
+        Some(Wait::Again)
+    }
+}
+
+impl<const N: usize> App for Echo<N> {
+    fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
+        let Some(socket) = self.socket else {
+            return match sockets.udp_bind(self.port) {
+                Ok(socket) => {
+                    self.socket = Some(socket);
+                    Wait::Again
+                }
+                Err(_) => Wait::Done,
+            };
+        };
+        if let Some(wait) = self.send(now, sockets, socket) {
+            return wait;
+        }
+        match sockets.udp_receive(socket, &mut self.buf) {
+            Some(datagram) => {
+                self.reply = Some((datagram.len, datagram.from, 0));
+                Wait::Again
+            }
+            None => Wait::Change,
+        }
+    }
+}
+
+/// Bytes of `WiFiUDP`'s buffers: what is longer is cut on arrival, and sent in pieces.
+const ARDUINO_BUFFER: usize = 1460;
+
+/// `Stream::_timeout`: how long `readStringUntil` waits for the line's end (`PARSE_TIMEOUT`).
+const ARDUINO_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// UDP echo as the published sketch has it (smellbomb-udp; `WiFiUdp.cpp` and `Stream.cpp` of
+/// arduino-esp32 1.0 and 2.0):
+///
+/// - `parsePacket` is called in a loop that never sleeps;
+/// - `readStringUntil('\n')` takes the datagram byte by byte, each through `timedRead` (two calls of
+///   `millis`, a virtual `read` of the ring buffer) and into a `String` that grows;
+/// - `print` copies the line with a line feed behind it into the packet;
+/// - it goes to one fixed end, whoever asked, and is dropped where the driver has no buffer
+///   (counted as `echo-no-buffers`).
+///
+/// Two traps of the library are kept. A datagram without a line feed is waited for to go on, for a
+/// second. And bytes behind the first line feed stay in the ring buffer, where nobody reads them:
+/// `parsePacket` takes no further datagram while it is not empty, so the sketch answers nothing from
+/// then on (`echo-stuck`).
+#[derive(Clone, Debug)]
+pub struct ArduinoEcho {
+    port: u16,
+    to: Endpoint,
+    socket: Option<Handle>,
+    buf: [u8; ARDUINO_BUFFER + 1],
+    step: Step,
+    /// There are bytes in the ring buffer that nobody reads.
+    stuck: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// `parsePacket`.
+    Parse,
+    /// `readStringUntil` over a datagram of that length.
+    Read(usize),
+    /// The string has so many bytes and no end; `timedRead` asks until then.
+    Await(usize, Instant),
+    /// `print` of a line with so many bytes, without its line feed.
+    Print(usize),
+    /// `endPacket`: bytes from, to.
+    Send(usize, usize),
+}
+
+impl ArduinoEcho {
+    /// The sketch, listening on `port` and answering to `to` (10000, and port 10001 of the PC).
+    #[must_use]
+    pub const fn new(port: u16, to: Endpoint) -> Self {
+        let buf = [0; ARDUINO_BUFFER + 1];
+        Self { port, to, socket: None, buf, step: Step::Parse, stuck: false }
+    }
+
+    fn parse(&mut self, sockets: &mut dyn Sockets, socket: Handle) -> Wait {
+        if self.stuck {
+            return Wait::Spin(Work::Loop(1), Instant::NEVER);
+        }
+        match sockets.udp_receive(socket, &mut self.buf[..ARDUINO_BUFFER]) {
+            // One of no bytes makes no ring buffer, and `parsePacket` answers 0.
+            Some(datagram) if datagram.len > 0 => {
+                self.step = Step::Read(datagram.len);
+                Wait::Again
+            }
+            Some(_) => Wait::Again,
+            None => Wait::Spin(Work::Loop(1), Instant::NEVER),
+        }
+    }
+
+    fn read(&mut self, now: Instant, sockets: &mut dyn Sockets, len: usize) -> Wait {
+        let line = self.buf[..len].iter().position(|&byte| byte == b'\n');
+        sockets.spend(Work::Bytewise(line.map_or(len, |end| end + 1) as u32));
+        match line {
+            Some(end) => {
+                if end + 1 < len {
+                    self.stuck = true;
+                    sockets.count("echo-stuck", 1);
+                }
+                self.step = Step::Print(end);
+            }
+            None => self.step = Step::Await(len, now + ARDUINO_TIMEOUT),
+        }
+        Wait::Again
+    }
+
+    /// The line and its line feed become a string, which is copied into the packet.
+    fn print(&mut self, sockets: &mut dyn Sockets, len: usize) -> Wait {
+        self.buf[len] = b'\n';
+        sockets.spend(Work::Copy(2 * (len as u32 + 1)));
+        self.step = Step::Send(0, len + 1);
+        Wait::Again
+    }
+
+    fn send(&mut self, sockets: &mut dyn Sockets, socket: Handle, from: usize, to: usize) -> Wait {
+        let end = to.min(from + ARDUINO_BUFFER);
+        match sockets.udp_send(socket, self.to, &self.buf[from..end]) {
+            Ok(()) => {}
+            Err(SocketError::NoMemory) => sockets.count("echo-no-buffers", 1),
+            Err(_) => sockets.count("echo-refused", 1),
+        }
+        self.step = if end < to { Step::Send(end, to) } else { Step::Parse };
+        Wait::Again
+    }
+}
+
+impl App for ArduinoEcho {
+    fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
+        let Some(socket) = self.socket else {
+            let Ok(socket) = sockets.udp_bind(self.port) else { return Wait::Done };
+            self.socket = Some(socket);
+            return Wait::Again;
+        };
+        match self.step {
+            Step::Parse => self.parse(sockets, socket),
+            Step::Read(len) => self.read(now, sockets, len),
+            Step::Await(_, until) if now < until => Wait::Spin(Work::Loop(1), until),
+            Step::Await(len, _) | Step::Print(len) => self.print(sockets, len),
+            Step::Send(from, to) => self.send(sockets, socket, from, to),
+        }
+    }
+}

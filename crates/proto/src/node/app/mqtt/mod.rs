@@ -1,0 +1,36 @@
+//! MQTT programs: two publishers, a subscriber, a broker.
+//!
+//! The clients are the machines of [`node::mqtt`](crate::node::mqtt) over a socket, with memory that
+//! is lent to them. What a publisher records is one sample a message with its stages as far as that
+//! end knows them: due, queued, sent, acked; the message that never entered the queue is lost for
+//! [`Cause::ApplicationQueue`](crate::sample::Cause). What became of it at the subscriber is the
+//! [`MqttListener`]'s to record. [`join`] makes one sample of both, where they share a clock.
+
+mod broker;
+mod listen;
+mod publish;
+mod smooth;
+
+pub use broker::Broker;
+pub use listen::MqttListener;
+pub use publish::{Memory, Mqtt};
+pub use smooth::{SmoothMqtt, SmoothSetup};
+
+use crate::sample::{Fate, Probe};
+
+/// The sample of a message from what its publisher and its subscriber recorded, on one clock.
+///
+/// A message that arrived is delivered (or came twice, or changed), whatever the publisher heard of
+/// it; of one that did not, the publisher's cause counts where it knows one.
+#[must_use]
+pub fn join(published: &Probe, received: Option<&Probe>) -> Probe {
+    match received {
+        Some(arrived) if !matches!(arrived.fate, Fate::Lost(_)) => Probe {
+            received: arrived.received,
+            stamped: arrived.stamped,
+            fate: arrived.fate,
+            ..*published
+        },
+        _ => *published,
+    }
+}

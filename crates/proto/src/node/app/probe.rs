@@ -1,0 +1,78 @@
+//! UDP echo, the side that measures.
+
+use super::{App, Endpoint, Handle, SocketError, Sockets, Wait};
+use crate::node::Output;
+use crate::node::echo::Prober;
+use crate::sample::Cause;
+use crate::time::{Duration, Instant};
+use crate::workload::UdpEcho;
+
+/// How long it waits where there is no network.
+const NO_NETWORK: Duration = Duration::from_millis(10);
+
+/// Sends the probes of a cell and times the replies: [`Prober`] over a socket. A probe that the
+/// driver has no buffer for is lost for that cause.
+///
+/// It records a sample for each probe, and ends when all are known. Counter: `stray-datagrams`.
+#[derive(Clone, Debug)]
+pub struct EchoProbe<const N: usize = 1472> {
+    work: UdpEcho,
+    session: u32,
+    port: u16,
+    to: Endpoint,
+    socket: Option<Handle>,
+    prober: Option<Prober>,
+    /// What was received is to be worked off before more is.
+    drain: bool,
+    buf: [u8; N],
+}
+
+impl<const N: usize> EchoProbe<N> {
+    /// Probes from `port` (0 for any) to `to`. `session` marks binary probes; one of more than `N`
+    /// bytes cannot be sent, and the program ends at once.
+    #[must_use]
+    pub const fn new(work: UdpEcho, session: u32, port: u16, to: Endpoint) -> Self {
+        Self { work, session, port, to, socket: None, prober: None, drain: false, buf: [0; N] }
+    }
+}
+
+impl<const N: usize> App for EchoProbe<N> {
+    fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
+        let (Some(socket), Some(prober)) = (self.socket, &mut self.prober) else {
+            let Ok(socket) = sockets.udp_bind(self.port) else { return Wait::Done };
+            self.socket = Some(socket);
+            self.prober = Some(Prober::new(self.work, self.session, now));
+            return Wait::Again;
+        };
+        if !self.drain
+            && let Some(datagram) = sockets.udp_receive(socket, &mut self.buf)
+        {
+            prober.handle(now, &self.buf[..datagram.len], datagram.stamped);
+            self.drain = true;
+            return Wait::Again;
+        }
+        self.drain = false;
+        loop {
+            match prober.poll(now, &mut self.buf) {
+                Output::Sample(sample) => sockets.sample(sample),
+                Output::WaitUntil(at) => return Wait::Until(at),
+                Output::Send { len } => {
+                    match sockets.udp_send(socket, self.to, &self.buf[..len]) {
+                        Ok(()) => {}
+                        Err(SocketError::NoMemory) => prober.refused(Cause::NoBuffers),
+                        Err(_) => {
+                            prober.refused(Cause::Disconnected);
+                            return Wait::Sleep(now + NO_NETWORK);
+                        }
+                    }
+                    return Wait::Again;
+                }
+                Output::Done => {
+                    sockets.count("stray-datagrams", prober.stray());
+                    sockets.close(socket);
+                    return Wait::Done;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What ranges and defaults of settings depend on: the chip, the release of ESP-IDF, and whether
+//! Wi-Fi's buffers may be in PSRAM.
+
+use core::fmt;
+use core::str::FromStr;
+
+/// A chip whose firmware has an sdkconfig: those of ESP-IDF with Wi-Fi.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Chip {
+    /// ESP32.
+    Esp32,
+    /// ESP32-S2.
+    Esp32s2,
+    /// ESP32-S3.
+    Esp32s3,
+    /// ESP32-C2, also sold as ESP8684.
+    Esp32c2,
+    /// ESP32-C3.
+    #[default]
+    Esp32c3,
+    /// ESP32-C5.
+    Esp32c5,
+    /// ESP32-C6.
+    Esp32c6,
+    /// ESP32-C61.
+    Esp32c61,
+}
+
+impl Chip {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Esp32,
+        Self::Esp32s2,
+        Self::Esp32s3,
+        Self::Esp32c2,
+        Self::Esp32c3,
+        Self::Esp32c5,
+        Self::Esp32c6,
+        Self::Esp32c61,
+    ];
+
+    /// Its name as `CONFIG_IDF_TARGET` has it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Esp32 => "esp32",
+            Self::Esp32s2 => "esp32s2",
+            Self::Esp32s3 => "esp32s3",
+            Self::Esp32c2 => "esp32c2",
+            Self::Esp32c3 => "esp32c3",
+            Self::Esp32c5 => "esp32c5",
+            Self::Esp32c6 => "esp32c6",
+            Self::Esp32c61 => "esp32c61",
+        }
+    }
+
+    /// Whether its radio speaks 802.11ax: `SOC_WIFI_HE_SUPPORT` of ESP-IDF's capability headers.
+    #[must_use]
+    pub const fn he(self) -> bool {
+        matches!(self, Self::Esp32c5 | Self::Esp32c6 | Self::Esp32c61)
+    }
+
+    /// Whether PSRAM can be attached: `SOC_SPIRAM_SUPPORTED`.
+    #[must_use]
+    pub const fn psram(self) -> bool {
+        !matches!(self, Self::Esp32c2 | Self::Esp32c3 | Self::Esp32c6)
+    }
+
+    /// Cores of its processor.
+    #[must_use]
+    pub const fn cores(self) -> u8 {
+        match self {
+            Self::Esp32 | Self::Esp32s3 => 2,
+            _ => 1,
+        }
+    }
+}
+
+impl fmt::Display for Chip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// That a word names no chip with an sdkconfig.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnknownChip;
+
+impl fmt::Display for UnknownChip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no chip of ESP-IDF with Wi-Fi; there are")?;
+        for (at, chip) in Chip::ALL.iter().enumerate() {
+            write!(f, "{} {chip}", if at == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl core::error::Error for UnknownChip {}
+
+impl FromStr for Chip {
+    type Err = UnknownChip;
+
+    /// `esp32c3`, `ESP32-C3`.
+    fn from_str(text: &str) -> Result<Self, UnknownChip> {
+        let letters = || text.chars().filter(|it| *it != '-').map(|it| it.to_ascii_lowercase());
+        let same = |chip: &&Self| chip.name().chars().eq(letters());
+        Self::ALL.iter().find(same).copied().ok_or(UnknownChip)
+    }
+}
+
+/// A release of ESP-IDF.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Release {
+    /// As 5 of v5.2.
+    pub major: u8,
+    /// As 2 of v5.2.
+    pub minor: u8,
+}
+
+impl Release {
+    /// The release so called.
+    #[must_use]
+    pub const fn new(major: u8, minor: u8) -> Self {
+        Self { major, minor }
+    }
+
+    /// Whether it is as new as that one, or newer.
+    #[must_use]
+    pub const fn from(self, major: u8, minor: u8) -> bool {
+        self.major > major || (self.major == major && self.minor >= minor)
+    }
+}
+
+impl Default for Release {
+    /// The first with today's names and defaults of all settings here.
+    fn default() -> Self {
+        Self::new(5, 2)
+    }
+}
+
+impl fmt::Display for Release {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "v{}.{}", self.major, self.minor)
+    }
+}
+
+/// That a text is no release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoRelease;
+
+impl fmt::Display for NoRelease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("no release of ESP-IDF; write it as v5.2")
+    }
+}
+
+impl core::error::Error for NoRelease {}
+
+impl FromStr for Release {
+    type Err = NoRelease;
+
+    /// `v5.2`, `5.2.1`, `5.3-dev-1234-gabcdef`.
+    fn from_str(text: &str) -> Result<Self, NoRelease> {
+        let text = text.strip_prefix('v').unwrap_or(text);
+        let (major, rest) = text.split_once('.').ok_or(NoRelease)?;
+        let end = rest.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len());
+        let number = |digits: &str| match digits.bytes().all(|it| it.is_ascii_digit()) {
+            true => digits.parse().map_err(|_| NoRelease),
+            false => Err(NoRelease),
+        };
+        Ok(Self { major: number(major)?, minor: number(&rest[..end])? })
+    }
+}
+
+/// What ranges and defaults of settings depend on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Context {
+    /// The chip.
+    pub chip: Chip,
+    /// The release of ESP-IDF.
+    pub release: Release,
+    /// `CONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP`: buffers of Wi-Fi and lwIP may be in PSRAM.
+    pub psram: bool,
+    /// `CONFIG_LWIP_WND_SCALE`: windows beyond 64 KB.
+    pub window_scale: bool,
+}

@@ -1,0 +1,275 @@
+//! The settings: their names, old and new, what they mean, and what they cost.
+//!
+//! Names and releases are those of ESP-IDF's files `components/esp_wifi/Kconfig` (before v4.2
+//! `components/esp32/Kconfig`), `components/lwip/Kconfig`, `components/freertos/Kconfig` and of their
+//! `sdkconfig.rename`, read at the tags v3.0 to v6.0.1.
+
+use super::chip::Release;
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `y` or `n`; held as 1 or 0.
+    Flag,
+    /// A whole number.
+    Number,
+}
+
+/// When a setting takes memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Price {
+    /// It takes none, or hardly any.
+    Nothing,
+    /// So many bytes for each unit, from the start of Wi-Fi on.
+    Always(u32),
+    /// So many bytes for each unit at the peak of traffic.
+    AtPeak(u32),
+    /// So many bytes for each unit and each socket in use.
+    EachSocket(u32),
+    /// So many bytes, once, where the flag is set: code that moves from flash to RAM. On chips with
+    /// one RAM for both it is heap that is gone.
+    Code(u32),
+}
+
+/// What is known of a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fact {
+    /// Which one.
+    pub key: Key,
+    /// Today's name.
+    pub name: &'static str,
+    /// Older names.
+    pub old: &'static [&'static str],
+    /// The first release that has today's name.
+    pub since: Release,
+    /// What a value is.
+    pub kind: Kind,
+    /// Unit of the number; empty for flags.
+    pub unit: &'static str,
+    /// What it means, in a few words.
+    pub meaning: &'static str,
+    /// What it costs.
+    pub price: Price,
+}
+
+/// A buffer of the driver: "fixed as 1.6 KB" (ESP-IDF, Wi-Fi performance and power save, note below
+/// the parameters). KB there are 1024 bytes, as in the ranks' TCP windows.
+pub const BUFFER_BYTES: u32 = 1638;
+
+macro_rules! keys {
+    ($($key:ident, $name:literal, [$($old:literal),*], ($major:literal, $minor:literal), $kind:ident,
+        $unit:literal, $price:expr, $meaning:literal;)*) => {
+        /// A setting that shapes links.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Key {
+            $(#[doc = concat!("`", $name, "`: ", $meaning, ".")] $key,)*
+        }
+
+        /// Every setting, in the order of [`Key`].
+        pub const FACTS: &[Fact] = &[$(Fact {
+            key: Key::$key,
+            name: $name,
+            old: &[$($old),*],
+            since: Release::new($major, $minor),
+            kind: Kind::$kind,
+            unit: $unit,
+            meaning: $meaning,
+            price: $price,
+        },)*];
+    };
+}
+
+use Price::{Always, AtPeak, Code, EachSocket, Nothing};
+
+keys! {
+    StaticRx, "CONFIG_ESP_WIFI_STATIC_RX_BUFFER_NUM", ["CONFIG_ESP32_WIFI_STATIC_RX_BUFFER_NUM"],
+        (5, 1), Number, "frames", Always(BUFFER_BYTES),
+        "frames that the radio can write to before the driver looks at them";
+    DynamicRx, "CONFIG_ESP_WIFI_DYNAMIC_RX_BUFFER_NUM", ["CONFIG_ESP32_WIFI_DYNAMIC_RX_BUFFER_NUM"],
+        (5, 1), Number, "frames", AtPeak(BUFFER_BYTES),
+        "received frames between driver and lwIP's reader; 0: no limit";
+    StaticTxBuffer, "CONFIG_ESP_WIFI_STATIC_TX_BUFFER", ["CONFIG_ESP32_WIFI_STATIC_TX_BUFFER"],
+        (5, 1), Flag, "", Nothing,
+        "send buffers are allocated at the start, not as needed";
+    DynamicTxBuffer, "CONFIG_ESP_WIFI_DYNAMIC_TX_BUFFER", ["CONFIG_ESP32_WIFI_DYNAMIC_TX_BUFFER"],
+        (5, 1), Flag, "", Nothing,
+        "send buffers are allocated as needed";
+    StaticTx, "CONFIG_ESP_WIFI_STATIC_TX_BUFFER_NUM", ["CONFIG_ESP32_WIFI_STATIC_TX_BUFFER_NUM"],
+        (5, 1), Number, "frames", Always(BUFFER_BYTES),
+        "frames that wait in the driver, with static send buffers";
+    DynamicTx, "CONFIG_ESP_WIFI_DYNAMIC_TX_BUFFER_NUM", ["CONFIG_ESP32_WIFI_DYNAMIC_TX_BUFFER_NUM"],
+        (5, 1), Number, "frames", AtPeak(BUFFER_BYTES),
+        "frames that wait in the driver, with dynamic send buffers";
+    CacheTx, "CONFIG_ESP_WIFI_CACHE_TX_BUFFER_NUM", ["CONFIG_ESP32_WIFI_CACHE_TX_BUFFER_NUM"],
+        (5, 1), Number, "frames", Nothing,
+        "frames that wait in PSRAM for a static send buffer";
+    AmpduTx, "CONFIG_ESP_WIFI_AMPDU_TX_ENABLED", ["CONFIG_ESP32_WIFI_AMPDU_TX_ENABLED"],
+        (5, 1), Flag, "", Nothing,
+        "frames are sent in aggregates with one block acknowledgement";
+    TxBaWindow, "CONFIG_ESP_WIFI_TX_BA_WIN", ["CONFIG_ESP32_WIFI_TX_BA_WIN"],
+        (5, 1), Number, "frames", Nothing,
+        "frames of an aggregate that is sent, at most";
+    AmpduRx, "CONFIG_ESP_WIFI_AMPDU_RX_ENABLED", ["CONFIG_ESP32_WIFI_AMPDU_RX_ENABLED"],
+        (5, 1), Flag, "", Nothing,
+        "aggregates are received";
+    RxBaWindow, "CONFIG_ESP_WIFI_RX_BA_WIN", ["CONFIG_ESP32_WIFI_RX_BA_WIN"],
+        (5, 1), Number, "frames", Nothing,
+        "frames of an aggregate that is received, at most, and of the buffer that puts them in order";
+    WifiIram, "CONFIG_ESP_WIFI_IRAM_OPT", ["CONFIG_ESP32_WIFI_IRAM_OPT"],
+        (5, 1), Flag, "", Code(15 * 1024),
+        "the driver's common and send code is in RAM";
+    WifiExtraIram, "CONFIG_ESP_WIFI_EXTRA_IRAM_OPT", [],
+        (5, 2), Flag, "", Code(5 * 1024),
+        "further code of the driver is in RAM";
+    WifiRxIram, "CONFIG_ESP_WIFI_RX_IRAM_OPT", ["CONFIG_ESP32_WIFI_RX_IRAM_OPT"],
+        (5, 1), Flag, "", Code(16 * 1024),
+        "the driver's receive code is in RAM";
+    SleepIram, "CONFIG_ESP_WIFI_SLP_IRAM_OPT", [],
+        (4, 3), Flag, "", Code(7475),
+        "the code that wakes for beacons is in RAM";
+    MinActive, "CONFIG_ESP_WIFI_SLP_DEFAULT_MIN_ACTIVE_TIME", [],
+        (4, 3), Number, "ms", Nothing,
+        "a station in modem sleep stays awake so long after traffic";
+    LwipIram, "CONFIG_LWIP_IRAM_OPTIMIZATION", [],
+        (3, 3), Flag, "", Code(13 * 1024),
+        "lwIP's paths of packets are in RAM";
+    LwipExtraIram, "CONFIG_LWIP_EXTRA_IRAM_OPTIMIZATION", [],
+        (5, 2), Flag, "", Code(17 * 1024),
+        "TCP's paths, too, are in RAM";
+    TcpMss, "CONFIG_LWIP_TCP_MSS", ["CONFIG_TCP_MSS"],
+        (4, 0), Number, "bytes", Nothing,
+        "payload of a TCP segment";
+    SendBuffer, "CONFIG_LWIP_TCP_SND_BUF_DEFAULT", ["CONFIG_TCP_SND_BUF_DEFAULT"],
+        (4, 0), Number, "bytes", EachSocket(1),
+        "bytes that a TCP socket holds until they are acknowledged";
+    Window, "CONFIG_LWIP_TCP_WND_DEFAULT", ["CONFIG_TCP_WND_DEFAULT"],
+        (4, 0), Number, "bytes", Nothing,
+        "bytes that the other side may have on the way to a TCP socket";
+    TcpMailbox, "CONFIG_LWIP_TCP_RECVMBOX_SIZE", ["CONFIG_TCP_RECVMBOX_SIZE"],
+        (4, 0), Number, "segments", EachSocket(4),
+        "segments that wait for the reader of a TCP socket";
+    UdpMailbox, "CONFIG_LWIP_UDP_RECVMBOX_SIZE", ["CONFIG_UDP_RECVMBOX_SIZE"],
+        (4, 0), Number, "datagrams", EachSocket(4),
+        "datagrams that wait for the reader of a UDP socket";
+    TcpipMailbox, "CONFIG_LWIP_TCPIP_RECVMBOX_SIZE", ["CONFIG_TCPIP_RECVMBOX_SIZE"],
+        (4, 0), Number, "packets", Always(4),
+        "packets and calls that wait for lwIP's task";
+    OoseqMax, "CONFIG_LWIP_TCP_OOSEQ_MAX_PBUFS", [],
+        (5, 2), Number, "segments", Nothing,
+        "segments out of order that a TCP socket keeps; 0: no limit";
+    Sack, "CONFIG_LWIP_TCP_SACK_OUT", [],
+        (4, 1), Flag, "", Nothing,
+        "selective acknowledgements are sent";
+    WindowScale, "CONFIG_LWIP_WND_SCALE", [],
+        (3, 3), Flag, "", Nothing,
+        "windows beyond 64 KB; needs PSRAM";
+    WindowShift, "CONFIG_LWIP_TCP_RCV_SCALE", [],
+        (3, 3), Number, "bits", Nothing,
+        "the power of two by which windows are multiplied";
+    CoreLocking, "CONFIG_LWIP_TCPIP_CORE_LOCKING", [],
+        (4, 4), Flag, "", Nothing,
+        "sockets take a lock instead of asking lwIP's task";
+    Sockets, "CONFIG_LWIP_MAX_SOCKETS", [],
+        (3, 0), Number, "sockets", Nothing,
+        "sockets that may be open at a time";
+    TickHz, "CONFIG_FREERTOS_HZ", [],
+        (3, 0), Number, "Hz", Nothing,
+        "ticks a second: no wait of a task is finer";
+    Unicore, "CONFIG_FREERTOS_UNICORE", [],
+        (3, 0), Flag, "", Nothing,
+        "one core is used";
+    PsramWifi, "CONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP", ["CONFIG_WIFI_LWIP_ALLOCATION_FROM_SPIRAM_FIRST"],
+        (4, 0), Flag, "", Nothing,
+        "buffers of Wi-Fi and lwIP are in PSRAM where it is there";
+    DisconnectedSleep, "CONFIG_ESP_WIFI_STA_DISCONNECTED_PM_ENABLE", [],
+        (4, 3), Flag, "", Nothing,
+        "a station sleeps while it is not connected";
+}
+
+impl Key {
+    /// How many there are.
+    pub const COUNT: usize = FACTS.len();
+
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        FACTS.iter().map(|it| it.key)
+    }
+
+    /// What is known of it.
+    #[must_use]
+    pub const fn fact(self) -> &'static Fact {
+        &FACTS[self as usize]
+    }
+
+    /// Today's name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        self.fact().name
+    }
+
+    /// Its name in a release.
+    #[must_use]
+    pub fn name_in(self, release: Release) -> &'static str {
+        let fact = self.fact();
+        match fact.old.first() {
+            Some(old) if release < fact.since => old,
+            _ => fact.name,
+        }
+    }
+
+    /// The setting of a name, old or new, with or without `CONFIG_`.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        let bare = name.strip_prefix("CONFIG_").unwrap_or(name);
+        let same = |it: &&str| it["CONFIG_".len()..] == *bare;
+        let named = |it: &&Fact| same(&it.name) || it.old.iter().any(same);
+        FACTS.iter().find(named).map(|it| it.key)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_stand_at_their_keys() {
+        for (at, fact) in FACTS.iter().enumerate() {
+            assert_eq!(fact.key as usize, at);
+            assert!(fact.name.starts_with("CONFIG_"));
+            assert!(fact.old.iter().all(|it| it.starts_with("CONFIG_")));
+            assert_eq!(fact.unit.is_empty(), fact.kind == Kind::Flag, "{}", fact.name);
+        }
+    }
+
+    #[test]
+    fn a_setting_is_found_by_any_of_its_names() {
+        for name in [
+            "CONFIG_LWIP_TCP_WND_DEFAULT",
+            "CONFIG_TCP_WND_DEFAULT",
+            "TCP_WND_DEFAULT",
+            "LWIP_TCP_WND_DEFAULT",
+        ] {
+            assert_eq!(Key::find(name), Some(Key::Window), "{name}");
+        }
+        assert_eq!(Key::find("CONFIG_ESP32_WIFI_RX_BA_WIN"), Some(Key::RxBaWindow));
+        assert_eq!(Key::find("CONFIG_LOG_DEFAULT_LEVEL"), None);
+        assert_eq!(Key::find(""), None);
+    }
+
+    #[test]
+    fn no_name_stands_for_two_settings() {
+        let names = || FACTS.iter().flat_map(|it| core::iter::once(&it.name).chain(it.old));
+        for name in names() {
+            assert_eq!(names().filter(|it| *it == name).count(), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn names_follow_the_release() {
+        let name = |major, minor| Key::StaticRx.name_in(Release::new(major, minor));
+        assert_eq!(name(5, 0), "CONFIG_ESP32_WIFI_STATIC_RX_BUFFER_NUM");
+        assert_eq!(name(5, 1), "CONFIG_ESP_WIFI_STATIC_RX_BUFFER_NUM");
+        assert_eq!(Key::Window.name_in(Release::new(3, 3)), "CONFIG_TCP_WND_DEFAULT");
+        assert_eq!(Key::TickHz.name_in(Release::new(3, 0)), "CONFIG_FREERTOS_HZ");
+    }
+}

@@ -1,0 +1,299 @@
+//! Reads `sdkconfig` and `sdkconfig.defaults`.
+//!
+//! The form is that of kconfiglib: `CONFIG_NAME=value` a line, `# CONFIG_NAME is not set` for a flag
+//! that is off, other lines that begin with `#` are comments. A generated file ends in a block that
+//! repeats values under their old names; ESP-IDF's tools do not read it, nor does this.
+
+use super::chip::{Chip, Context, Release};
+use super::key::{Key, Kind};
+use super::settings::Settings;
+use crate::text::place;
+use core::fmt;
+
+/// Warnings that are kept; further ones are counted.
+pub const WARNINGS: usize = 32;
+
+/// The head and the end of the block of old names.
+const OLD_NAMES: [&str; 2] =
+    ["Deprecated options for backward compatibility", "End of deprecated options"];
+
+/// How the comment begins that names the release, since v4.3: "… (ESP-IDF) 5.1.2 Project
+/// Configuration".
+const HEAD: &str = "Espressif IoT Development Framework (ESP-IDF) ";
+
+/// How the comment ends that stands for a flag that is off.
+const NOT_SET: &str = " is not set";
+
+/// Whether a comment says more than a comment does.
+pub(super) fn is_more(comment: &str) -> bool {
+    OLD_NAMES.contains(&comment) || comment.starts_with(HEAD) || comment.ends_with(NOT_SET)
+}
+
+/// What a file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reading {
+    /// Values of the settings that are known here.
+    pub settings: Settings,
+    /// `CONFIG_IDF_TARGET`.
+    pub chip: Option<Chip>,
+    /// The release in the first lines of a generated file, or `CONFIG_IDF_INIT_VERSION`.
+    pub release: Option<Release>,
+    /// Settings that are not known here: they do not shape links.
+    pub others: u32,
+    /// What is odd, but does not keep the file from being read.
+    pub warnings: heapless::Vec<Warning, WARNINGS>,
+    /// Warnings beyond those.
+    pub warnings_dropped: u32,
+}
+
+/// Something odd in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Warning {
+    /// A setting stands there twice, with different values: the last one counts.
+    Twice {
+        /// Which one.
+        key: Key,
+        /// The line that does not count.
+        first: usize,
+        /// The line that counts.
+        last: usize,
+    },
+    /// A setting has an older name.
+    OldName {
+        /// Which one.
+        key: Key,
+        /// Its name there.
+        name: &'static str,
+        /// Where.
+        line: usize,
+    },
+    /// A flag stands there as `CONFIG_NAME=`, which is the same as `n`.
+    Empty {
+        /// Which one.
+        key: Key,
+        /// Where.
+        line: usize,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Twice { key, first, last } => write!(
+                f,
+                "line {last}: {} stands in line {first}, too, with another value; the last one \
+                 counts: delete line {first}",
+                key.name()
+            ),
+            Self::OldName { key, name, line } => {
+                write!(f, "line {line}: {name} is called {} today", key.name())
+            }
+            Self::Empty { key, line } => {
+                write!(f, "line {line}: {} has no value, which means n", key.name())
+            }
+        }
+    }
+}
+
+/// What is wrong with a file: where, and what to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wrong<'t> {
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// What.
+    pub fault: Fault<'t>,
+}
+
+/// What can be wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault<'t> {
+    /// A line that is neither a comment nor a setting.
+    Line,
+    /// A number was expected.
+    Number {
+        /// Of which setting.
+        key: Key,
+        /// What stands there.
+        found: &'t str,
+    },
+    /// `y` or `n` was expected.
+    Flag {
+        /// Of which setting.
+        key: Key,
+        /// What stands there.
+        found: &'t str,
+    },
+    /// A quote without its end.
+    Quote,
+    /// A name of `CONFIG_IDF_TARGET` that is no chip with Wi-Fi.
+    Chip {
+        /// What stands there.
+        found: &'t str,
+    },
+}
+
+impl fmt::Display for Wrong<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}: ", self.line, self.column)?;
+        match self.fault {
+            Fault::Line => f.write_str(
+                "no line of an sdkconfig: write CONFIG_NAME=value, or begin a comment with #",
+            ),
+            Fault::Number { key, found } => {
+                let range = key.range(&Context::default());
+                let (name, unit) = (key.name(), key.fact().unit);
+                write!(
+                    f,
+                    "`{found}` is no number: {name} takes {} to {} {unit}",
+                    range.start(),
+                    range.end()
+                )
+            }
+            Fault::Flag { key, found } => write!(
+                f,
+                "`{found}` is neither y nor n: write {name}=y or # {name} is not set",
+                name = key.name()
+            ),
+            Fault::Quote => f.write_str("the quote has no end: add a \" at the end of the line"),
+            Fault::Chip { found } => {
+                write!(f, "`{found}` is {}", super::chip::UnknownChip)
+            }
+        }
+    }
+}
+
+impl core::error::Error for Wrong<'_> {}
+
+/// Reads a file.
+///
+/// # Errors
+/// The first line that is wrong.
+pub fn read(text: &str) -> Result<Reading, Wrong<'_>> {
+    let mut reader = Reader { text, reading: Reading::default(), lines: [0; Key::COUNT] };
+    let (mut offset, mut old) = (0, false);
+    for (number, whole) in (1..).zip(text.split('\n')) {
+        let line = whole.trim();
+        match line.strip_prefix('#').map(str::trim) {
+            Some(comment) if comment == OLD_NAMES[0] => old = true,
+            Some(comment) if comment == OLD_NAMES[1] => old = false,
+            _ if old || line.is_empty() => {}
+            Some(comment) => reader.comment(comment, number),
+            None => {
+                let start = offset + (whole.len() - whole.trim_start().len());
+                reader.setting(line, start, number)?;
+            }
+        }
+        offset += whole.len() + 1;
+    }
+    Ok(reader.reading)
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    reading: Reading,
+    /// The line of each setting.
+    lines: [usize; Key::COUNT],
+}
+
+impl<'t> Reader<'t> {
+    fn comment(&mut self, comment: &str, line: usize) {
+        if let Some(name) = comment.strip_suffix(NOT_SET).map(str::trim) {
+            match Key::find(name).filter(|_| name.starts_with("CONFIG_")) {
+                Some(key) if key.fact().kind == Kind::Flag => self.take(key, name, 0, line),
+                // A number that is not set has its default.
+                Some(_) => {}
+                None => self.other(name),
+            }
+            return;
+        }
+        if let Some(rest) = comment.strip_prefix(HEAD) {
+            let word = rest.split(' ').next().unwrap_or_default();
+            self.reading.release = word.parse().ok().or(self.reading.release);
+        }
+    }
+
+    fn setting(&mut self, line: &'t str, start: usize, number: usize) -> Result<(), Wrong<'t>> {
+        let wrong = |at: usize, fault| {
+            let (line, column) = place(self.text, at);
+            Err(Wrong { line, column, fault })
+        };
+        let Some((name, value)) = line.split_once('=') else { return wrong(start, Fault::Line) };
+        let at = start + name.len() + 1;
+        let (name, value) = (name.trim(), value.trim());
+        if !name.starts_with("CONFIG_") {
+            return wrong(start, Fault::Line);
+        }
+        let bare = match value.strip_prefix('"') {
+            Some(rest) => match rest.strip_suffix('"') {
+                Some(inner) => inner,
+                None => return wrong(at, Fault::Quote),
+            },
+            None => value,
+        };
+        match name {
+            "CONFIG_IDF_TARGET" => match bare.parse() {
+                Ok(chip) => self.reading.chip = Some(chip),
+                Err(_) => return wrong(at, Fault::Chip { found: bare }),
+            },
+            "CONFIG_IDF_INIT_VERSION" if self.reading.release.is_none() => {
+                self.reading.release = bare.parse().ok();
+            }
+            _ => {
+                let Some(key) = Key::find(name) else {
+                    self.other(name);
+                    return Ok(());
+                };
+                let value = match (key.fact().kind, bare) {
+                    (Kind::Flag, "y" | "Y" | "1") => 1,
+                    (Kind::Flag, "n" | "N" | "0") => 0,
+                    (Kind::Flag, "") => {
+                        self.warn(Warning::Empty { key, line: number });
+                        0
+                    }
+                    (Kind::Flag, found) => return wrong(at, Fault::Flag { key, found }),
+                    (Kind::Number, text) => match integer(text) {
+                        Some(value) => value,
+                        None => return wrong(at, Fault::Number { key, found: text }),
+                    },
+                };
+                self.take(key, name, value, number);
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, key: Key, name: &str, value: u32, line: usize) {
+        if let Some(name) = key.fact().old.iter().find(|it| **it == name) {
+            self.warn(Warning::OldName { key, name, line });
+        }
+        let before = self.reading.settings.set(key, value);
+        let first = core::mem::replace(&mut self.lines[key as usize], line);
+        if before.is_some_and(|it| it != value) {
+            self.warn(Warning::Twice { key, first, last: line });
+        }
+    }
+
+    fn other(&mut self, name: &str) {
+        if name.starts_with("CONFIG_") {
+            self.reading.others += 1;
+        }
+    }
+
+    fn warn(&mut self, warning: Warning) {
+        if self.reading.warnings.push(warning).is_err() {
+            self.reading.warnings_dropped += 1;
+        }
+    }
+}
+
+/// Decimal, as Kconfig's `int` is, or hexadecimal with 0x, which its tools take, too.
+fn integer(text: &str) -> Option<u32> {
+    let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let (digits, radix) = hexadecimal.map_or((text, 10), |digits| (digits, 16));
+    match digits.chars().all(|it| it.is_digit(radix)) {
+        true => u32::from_str_radix(digits, radix).ok(),
+        false => None,
+    }
+}

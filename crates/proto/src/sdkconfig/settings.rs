@@ -1,0 +1,176 @@
+//! A value for each setting, given or taken from the defaults.
+
+use super::SdkConfig;
+use super::chip::Context;
+use super::key::Key;
+
+/// What a file says, or somebody chose: a value for some of the settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    values: [Option<u32>; Key::COUNT],
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { values: [None; Key::COUNT] }
+    }
+}
+
+impl Settings {
+    /// The value that was given.
+    #[must_use]
+    pub const fn get(&self, key: Key) -> Option<u32> {
+        self.values[key as usize]
+    }
+
+    /// Gives a value; the one that it replaces.
+    pub const fn set(&mut self, key: Key, value: u32) -> Option<u32> {
+        self.values[key as usize].replace(value)
+    }
+
+    /// Takes a value back: the default holds again.
+    pub const fn clear(&mut self, key: Key) {
+        self.values[key as usize] = None;
+    }
+
+    /// What was given, in the order of [`Key`].
+    pub fn given(&self) -> impl Iterator<Item = (Key, u32)> {
+        Key::all().filter_map(|key| Some((key, self.get(key)?)))
+    }
+
+    /// The value that the build uses: the one given where its range has it, or the default.
+    #[must_use]
+    pub fn value(&self, key: Key, context: &Context) -> u32 {
+        let range = key.range(context);
+        self.get(key).filter(|it| range.contains(it)).unwrap_or_else(|| key.default_in(context))
+    }
+
+    /// Whether a flag is set.
+    #[must_use]
+    pub fn flag(&self, key: Key, context: &Context) -> bool {
+        self.value(key, context) != 0
+    }
+
+    /// Whether the driver's send buffers are static ones. PSRAM forces that: the dynamic ones depend
+    /// on its absence (`components/esp_wifi/Kconfig`).
+    #[must_use]
+    pub fn static_tx(&self, context: &Context) -> bool {
+        let chosen = self.get(Key::StaticTxBuffer).is_some_and(|it| it != 0);
+        let declined = self.get(Key::DynamicTxBuffer) == Some(0);
+        context.psram || chosen || declined
+    }
+
+    /// The setting that says how many send buffers there are.
+    #[must_use]
+    pub fn tx_key(&self, context: &Context) -> Key {
+        if self.static_tx(context) { Key::StaticTx } else { Key::DynamicTx }
+    }
+
+    /// The context that the file itself says, where it says something.
+    #[must_use]
+    pub fn context(&self, context: Context) -> Context {
+        let flag = |key| self.get(key).map(|it| it != 0);
+        Context {
+            psram: flag(Key::PsramWifi).unwrap_or(context.psram),
+            window_scale: flag(Key::WindowScale).unwrap_or(context.window_scale),
+            ..context
+        }
+    }
+
+    /// The firmware's limits.
+    #[must_use]
+    pub fn config(&self, context: &Context) -> SdkConfig {
+        let value = |key| self.value(key, context);
+        let short = |key| u16::try_from(value(key)).unwrap_or(u16::MAX);
+        let window = |enabled, key| match value(enabled) {
+            0 => 0,
+            _ => u8::try_from(value(key)).unwrap_or(u8::MAX),
+        };
+        SdkConfig {
+            static_rx: short(Key::StaticRx),
+            dynamic_rx: short(Key::DynamicRx),
+            tx: short(self.tx_key(context)),
+            tx_ba_window: window(Key::AmpduTx, Key::TxBaWindow),
+            rx_ba_window: window(Key::AmpduRx, Key::RxBaWindow),
+            wifi_iram: value(Key::WifiIram) != 0,
+            wifi_rx_iram: value(Key::WifiRxIram) != 0,
+            lwip_iram: value(Key::LwipIram) != 0,
+            tcp_mss: short(Key::TcpMss),
+            tcp_send_buffer: value(Key::SendBuffer),
+            tcp_window: value(Key::Window),
+            tcp_mailbox: short(Key::TcpMailbox),
+            udp_mailbox: short(Key::UdpMailbox),
+            tcpip_mailbox: short(Key::TcpipMailbox),
+            sockets: short(Key::Sockets),
+            tick_hz: value(Key::TickHz),
+        }
+    }
+}
+
+impl From<&SdkConfig> for Settings {
+    /// All of a firmware's limits; dynamic send buffers.
+    fn from(config: &SdkConfig) -> Self {
+        let mut settings = Self::default();
+        let aggregates = |window: u8| u32::from(window > 0);
+        for (key, value) in [
+            (Key::StaticRx, config.static_rx.into()),
+            (Key::DynamicRx, config.dynamic_rx.into()),
+            (Key::DynamicTx, config.tx.into()),
+            (Key::AmpduTx, aggregates(config.tx_ba_window)),
+            (Key::AmpduRx, aggregates(config.rx_ba_window)),
+            (Key::WifiIram, config.wifi_iram.into()),
+            (Key::WifiRxIram, config.wifi_rx_iram.into()),
+            (Key::LwipIram, config.lwip_iram.into()),
+            (Key::TcpMss, config.tcp_mss.into()),
+            (Key::SendBuffer, config.tcp_send_buffer),
+            (Key::Window, config.tcp_window),
+            (Key::TcpMailbox, config.tcp_mailbox.into()),
+            (Key::UdpMailbox, config.udp_mailbox.into()),
+            (Key::TcpipMailbox, config.tcpip_mailbox.into()),
+            (Key::Sockets, config.sockets.into()),
+            (Key::TickHz, config.tick_hz),
+        ] {
+            settings.set(key, value);
+        }
+        let windows =
+            [(Key::TxBaWindow, config.tx_ba_window), (Key::RxBaWindow, config.rx_ba_window)];
+        for (key, window) in windows.into_iter().filter(|it| it.1 > 0) {
+            settings.set(key, window.into());
+        }
+        settings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_given_is_the_default_of_version_5() {
+        assert_eq!(Settings::default().config(&Context::default()), SdkConfig::default());
+    }
+
+    #[test]
+    fn limits_become_settings_and_limits_again() {
+        let config = SdkConfig { rx_ba_window: 0, static_rx: 20, ..SdkConfig::default() };
+        assert_eq!(Settings::from(&config).config(&Context::default()), config);
+    }
+
+    #[test]
+    fn the_build_does_not_use_what_is_out_of_range() {
+        let mut settings = Settings::default();
+        settings.set(Key::StaticRx, 99);
+        assert_eq!(settings.value(Key::StaticRx, &Context::default()), 10);
+        let wide = Context { chip: super::super::Chip::Esp32c6, ..Context::default() };
+        assert_eq!(settings.value(Key::StaticRx, &wide), 99);
+    }
+
+    #[test]
+    fn psram_makes_send_buffers_static() {
+        let settings = Settings::default();
+        let context = Context { psram: true, ..Context::default() };
+        assert_eq!(settings.tx_key(&context), Key::StaticTx);
+        assert_eq!(settings.config(&context).tx, 16);
+        assert_eq!(settings.tx_key(&Context::default()), Key::DynamicTx);
+    }
+}

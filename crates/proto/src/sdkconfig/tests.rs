@@ -1,0 +1,177 @@
+use super::*;
+use proptest::prelude::*;
+use std::format;
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+const GENERATED: &str = r#"#
+# Automatically generated file. DO NOT EDIT.
+# Espressif IoT Development Framework (ESP-IDF) 5.1.2 Project Configuration
+#
+CONFIG_SOC_WIFI_SUPPORTED=y
+CONFIG_IDF_TARGET="esp32c3"
+
+CONFIG_ESP_WIFI_STATIC_RX_BUFFER_NUM=10
+# CONFIG_ESP_WIFI_STATIC_TX_BUFFER is not set
+CONFIG_ESP_WIFI_DYNAMIC_TX_BUFFER=y
+# CONFIG_LWIP_IRAM_OPTIMIZATION is not set
+CONFIG_LWIP_LOCAL_HOSTNAME="espressif"
+CONFIG_LWIP_TCP_WND_DEFAULT=5744
+CONFIG_FREERTOS_HZ=1000
+
+# Deprecated options for backward compatibility
+CONFIG_ESP32_WIFI_STATIC_RX_BUFFER_NUM=99
+CONFIG_TCP_WND_DEFAULT=none
+# End of deprecated options
+"#;
+
+#[test]
+fn a_generated_file_is_read() {
+    let reading = read(GENERATED).unwrap();
+    assert_eq!(reading.chip, Some(Chip::Esp32c3));
+    assert_eq!(reading.release, Some(Release::new(5, 1)));
+    assert_eq!(reading.others, 2);
+    assert!(reading.warnings.is_empty(), "{:?}", reading.warnings);
+    let given: Vec<_> = reading.settings.given().collect();
+    assert_eq!(
+        given,
+        [
+            (Key::StaticRx, 10),
+            (Key::StaticTxBuffer, 0),
+            (Key::DynamicTxBuffer, 1),
+            (Key::LwipIram, 0),
+            (Key::Window, 5744),
+            (Key::TickHz, 1000),
+        ]
+    );
+}
+
+#[test]
+fn older_names_are_known_and_the_last_value_counts() {
+    let text = "CONFIG_TCP_WND_DEFAULT=11488\r\n\tCONFIG_LWIP_TCP_WND_DEFAULT = 20480\n\
+                CONFIG_LWIP_TCP_WND_DEFAULT=20480\nCONFIG_ESP32_WIFI_AMPDU_RX_ENABLED=\n";
+    let reading = read(text).unwrap();
+    assert_eq!(reading.settings.get(Key::Window), Some(20_480));
+    let told: Vec<String> = reading.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "line 1: CONFIG_TCP_WND_DEFAULT is called CONFIG_LWIP_TCP_WND_DEFAULT today",
+            "line 2: CONFIG_LWIP_TCP_WND_DEFAULT stands in line 1, too, with another value; the last \
+             one counts: delete line 1",
+            "line 4: CONFIG_ESP_WIFI_AMPDU_RX_ENABLED has no value, which means n",
+            "line 4: CONFIG_ESP32_WIFI_AMPDU_RX_ENABLED is called CONFIG_ESP_WIFI_AMPDU_RX_ENABLED \
+             today",
+        ]
+    );
+}
+
+/// What is said of a file that is wrong.
+fn wrong(text: &str) -> String {
+    read(text).unwrap_err().to_string()
+}
+
+#[test]
+fn what_is_wrong_has_a_place_and_a_way_out() {
+    assert_eq!(
+        wrong("\nCONFIG_LWIP_TCP_WND_DEFAULT= 20K\n"),
+        "line 2, column 29: `20K` is no number: CONFIG_LWIP_TCP_WND_DEFAULT takes 2440 to 65535 bytes"
+    );
+    assert_eq!(
+        wrong("  CONFIG_LWIP_IRAM_OPTIMIZATION=yes"),
+        "line 1, column 33: `yes` is neither y nor n: write CONFIG_LWIP_IRAM_OPTIMIZATION=y or \
+         # CONFIG_LWIP_IRAM_OPTIMIZATION is not set"
+    );
+    assert_eq!(
+        wrong("# ü\n tcp_wnd 5"),
+        "line 2, column 2: no line of an sdkconfig: write CONFIG_NAME=value, or begin a comment with #"
+    );
+    assert_eq!(
+        wrong("CONFIG_X=\"a"),
+        "line 1, column 10: the quote has no end: add a \" at the end of the line"
+    );
+    assert_eq!(
+        wrong("CONFIG_IDF_TARGET=\"esp32h2\""),
+        "line 1, column 19: `esp32h2` is no chip of ESP-IDF with Wi-Fi; there are esp32, esp32s2, \
+         esp32s3, esp32c2, esp32c3, esp32c5, esp32c6, esp32c61"
+    );
+    for number in ["-1", "+1", "", "1.0", "0x", "99999999999", "１"] {
+        assert!(read(&format!("CONFIG_FREERTOS_HZ={number}")).is_err(), "{number}");
+    }
+    assert_eq!(read("CONFIG_FREERTOS_HZ=\"0x3E8\"").unwrap().settings.get(Key::TickHz), Some(1000));
+}
+
+#[test]
+fn warnings_have_a_bound_and_are_counted() {
+    let text: String = (0..50).map(|i| format!("CONFIG_FREERTOS_HZ={}\n", i + 1)).collect();
+    let reading = read(&text).unwrap();
+    assert_eq!(reading.warnings.len(), WARNINGS);
+    assert_eq!(reading.warnings_dropped, 49 - WARNINGS as u32);
+    assert_eq!(reading.settings.get(Key::TickHz), Some(50));
+}
+
+#[test]
+fn a_fragment_has_a_comment_for_each_line() {
+    let lines = [
+        Line { key: Key::Window, value: 16_384, comment: "As many KB as buffers.\nCosts nothing." },
+        Line { key: Key::AmpduTx, value: 0, comment: "CONFIG_AMPDU is not set" },
+    ];
+    let mut text = String::new();
+    fragment(&mut text, Release::new(5, 0), lines).unwrap();
+    assert_eq!(
+        text,
+        "# As many KB as buffers.\n# Costs nothing.\nCONFIG_LWIP_TCP_WND_DEFAULT=16384\n\n\
+         # CONFIG_AMPDU is not set.\nCONFIG_ESP32_WIFI_AMPDU_TX_ENABLED=n\n"
+    );
+}
+
+#[test]
+fn chips_and_releases_are_known_by_their_names() {
+    for chip in Chip::ALL {
+        assert_eq!(chip.name().parse(), Ok(chip));
+    }
+    assert_eq!("ESP32-C3".parse(), Ok(Chip::Esp32c3));
+    assert_eq!("esp8266".parse::<Chip>(), Err(UnknownChip));
+    for (text, major, minor) in
+        [("v5.2", 5, 2), ("5.3.1", 5, 3), ("v6.0-rc1", 6, 0), ("4.4-dev-9-gab", 4, 4)]
+    {
+        assert_eq!(text.parse(), Ok(Release::new(major, minor)));
+    }
+    for text in ["", "v", "5", "5.", ".5", "+5.1", "300.1", "five.two"] {
+        assert!(text.parse::<Release>().is_err(), "{text}");
+    }
+}
+
+/// Lines of a fragment: which setting, its value, its comment.
+fn lines() -> impl Strategy<Value = Vec<(usize, u32, String)>> {
+    proptest::collection::vec((0..Key::COUNT, any::<u32>(), "\\PC{0,40}(\n\\PC{0,20})?"), 0..40)
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read(lines in lines(), minor in 0..4u8, major in 4..6u8) {
+        let mut settings = Settings::default();
+        let lines: Vec<Line<'_>> = lines
+            .iter()
+            .map(|(at, value, comment)| {
+                let fact = FACTS[*at];
+                let value = if fact.kind == Kind::Flag { value & 1 } else { *value };
+                settings.set(fact.key, value);
+                Line { key: fact.key, value, comment }
+            })
+            .collect();
+        let mut text = String::new();
+        fragment(&mut text, Release::new(major, minor), lines).unwrap();
+        let reading = read(&text).unwrap();
+        prop_assert_eq!(reading.settings, settings);
+        prop_assert_eq!((reading.others, reading.chip, reading.release), (0, None, None));
+    }
+
+    #[test]
+    fn what_is_wrong_is_within_the_text(text in "(CONFIG_[A-Z_]{0,30}=?|#|\\PC|\n|\"|=|CONFIG_FREERTOS_HZ=){0,20}") {
+        if let Err(wrong) = read(&text) {
+            let line = text.split('\n').nth(wrong.line - 1).unwrap();
+            prop_assert!((1..=line.chars().count() + 1).contains(&wrong.column));
+        }
+    }
+}

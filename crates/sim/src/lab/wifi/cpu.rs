@@ -1,0 +1,198 @@
+//! The processor of a device: one or two cores, tasks by priority, as FreeRTOS runs them.
+//!
+//! Work is what a packet or a call of a program costs a task. Of the tasks of a core that have work
+//! the one of the highest priority runs; a higher one interrupts it at once, and it goes on later
+//! where it was. Within a task work is done in order.
+
+use alloc::collections::VecDeque;
+
+/// A task of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub(super) enum Task {
+    /// The driver's (`ESP_TASKD_...`: priority 23, on core 0).
+    Wifi,
+    /// lwIP's (priority 18, on core 0 like the driver's).
+    Tcpip,
+    /// A program's (priority 1 to 5, on core 1 where there is one).
+    App,
+}
+
+impl Task {
+    /// The tasks, in order of their priority.
+    const ALL: [Self; 3] = [Self::Wifi, Self::Tcpip, Self::App];
+}
+
+/// Work with the time that it takes.
+#[derive(Clone, Copy, Debug)]
+struct Job<J> {
+    what: J,
+    /// Time that it still takes, in nanoseconds.
+    left: u64,
+}
+
+/// Work that is waiting, by task, and what runs.
+#[derive(Clone, Debug)]
+pub(super) struct Cpu<J> {
+    queues: [VecDeque<Job<J>>; 3],
+    /// Which task each core runs, since when.
+    running: [Option<(Task, u64)>; 2],
+    cores: usize,
+    /// Time that each core has worked, in nanoseconds, without what runs now.
+    busy: [u64; 2],
+}
+
+impl<J: Copy> Cpu<J> {
+    /// An idle processor with one or two cores.
+    pub(super) fn new(cores: u8) -> Self {
+        let queues = [VecDeque::new(), VecDeque::new(), VecDeque::new()];
+        Self { queues, running: [None; 2], cores: usize::from(cores.clamp(1, 2)), busy: [0; 2] }
+    }
+
+    const fn core(&self, task: Task) -> usize {
+        match task {
+            Task::App if self.cores == 2 => 1,
+            _ => 0,
+        }
+    }
+
+    /// Gives a task work.
+    pub(super) fn push(&mut self, now: u64, task: Task, what: J, cost: u64) {
+        self.queues[task as usize].push_back(Job { what, left: cost });
+        let core = self.core(task);
+        match self.running[core] {
+            Some((current, _)) if current <= task => {}
+            _ => self.switch(now, core),
+        }
+    }
+
+    /// Work that waits for a task or is being done.
+    pub(super) fn waiting(&self, task: Task) -> usize {
+        self.queues[task as usize].len()
+    }
+
+    /// Lets a core run the highest of its tasks that have work.
+    fn switch(&mut self, now: u64, core: usize) {
+        self.settle(now, core);
+        let next = Task::ALL
+            .into_iter()
+            .find(|task| self.core(*task) == core && !self.queues[*task as usize].is_empty());
+        self.running[core] = next.map(|task| (task, now));
+    }
+
+    /// Takes what a core has done since it was last looked at off its work.
+    fn settle(&mut self, now: u64, core: usize) {
+        if let Some((task, since)) = self.running[core] {
+            let done = now - since;
+            self.busy[core] += done;
+            if let Some(job) = self.queues[task as usize].front_mut() {
+                job.left -= done.min(job.left);
+            }
+            self.running[core] = Some((task, now));
+        }
+    }
+
+    /// When the next piece of work will be done, if nothing comes before.
+    pub(super) fn next(&self) -> Option<u64> {
+        let end = |core: usize| {
+            let (task, since) = self.running[core]?;
+            Some(since + self.queues[task as usize].front()?.left)
+        };
+        match (end(0), end(1)) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Takes a piece of work that is done by now, if there is one.
+    pub(super) fn done(&mut self, now: u64) -> Option<J> {
+        for core in 0..self.cores {
+            let Some((task, since)) = self.running[core] else { continue };
+            let left = self.queues[task as usize].front().map_or(0, |job| job.left);
+            if since + left > now {
+                continue;
+            }
+            self.settle(since + left, core);
+            let job = self.queues[task as usize].pop_front();
+            self.running[core] = None;
+            self.switch(since + left, core);
+            return job.map(|job| job.what);
+        }
+        None
+    }
+
+    /// Time that the cores have worked in all by now, in nanoseconds.
+    pub(super) fn busy_ns(&self, now: u64) -> u64 {
+        let running = self.running.iter().flatten().map(|(_, since)| now.saturating_sub(*since));
+        self.busy.iter().sum::<u64>() + running.sum::<u64>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use alloc::vec::Vec;
+    use proptest::prelude::*;
+
+    /// Gives work at these instants, and says when what was done.
+    fn work(cores: u8, jobs: &[(u64, Task, u64)]) -> Vec<(u64, usize)> {
+        let mut cpu = Cpu::new(cores);
+        let mut done = Vec::new();
+        let mut drain = |cpu: &mut Cpu<usize>, until: u64| {
+            while let Some(at) = cpu.next().filter(|at| *at <= until) {
+                done.push((at, cpu.done(at).unwrap()));
+            }
+        };
+        for (i, &(at, task, cost)) in jobs.iter().enumerate() {
+            drain(&mut cpu, at);
+            cpu.push(at, task, i, cost);
+        }
+        drain(&mut cpu, u64::MAX);
+        done
+    }
+
+    #[test]
+    fn a_higher_task_interrupts_a_lower_one_on_its_core() {
+        let jobs = [(0, Task::App, 100), (40, Task::Wifi, 30), (50, Task::Tcpip, 20)];
+        assert_eq!(work(1, &jobs), vec![(70, 1), (90, 2), (150, 0)]);
+        assert_eq!(work(2, &jobs), vec![(70, 1), (90, 2), (100, 0)], "a core of its own");
+    }
+
+    #[test]
+    fn a_task_does_its_work_in_order() {
+        let jobs = [(0, Task::Wifi, 10), (0, Task::Wifi, 5), (3, Task::Wifi, 0)];
+        assert_eq!(work(1, &jobs), vec![(10, 0), (15, 1), (15, 2)]);
+    }
+
+    proptest! {
+        #[test]
+        fn all_work_is_done_once_and_takes_its_time(
+            cores in 1_u8..=2,
+            steps in prop::collection::vec((0_u64..50, 0_usize..3, 0_u64..60), 1..40),
+        ) {
+            let mut at = 0;
+            let jobs: Vec<_> = steps
+                .into_iter()
+                .map(|(wait, task, cost)| {
+                    at += wait;
+                    (at, Task::ALL[task], cost)
+                })
+                .collect();
+            let done = work(cores, &jobs);
+            let mut which: Vec<usize> = done.iter().map(|it| it.1).collect();
+            which.sort_unstable();
+            prop_assert_eq!(which, (0..jobs.len()).collect::<Vec<_>>());
+            for (end, which) in &done {
+                prop_assert!(*end >= jobs[*which].0 + jobs[*which].2);
+            }
+            // Nothing ends later than if all had waited for the last to come.
+            let total: u64 = jobs.iter().map(|it| it.2).sum();
+            prop_assert!(done.iter().all(|it| it.0 <= at + total));
+            // On one core, work that never rests takes its sum.
+            if cores == 1 && jobs.iter().all(|it| it.0 == jobs[0].0) {
+                prop_assert_eq!(done.last().map(|it| it.0), Some(at + total));
+            }
+        }
+    }
+}

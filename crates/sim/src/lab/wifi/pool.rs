@@ -1,0 +1,89 @@
+//! Packets on their way: each is kept once, under a number, and its memory is used again.
+
+use alloc::vec::Vec;
+
+/// What is known of a packet beside its bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Head {
+    /// The machine that it comes from.
+    pub(super) from: u16,
+    /// The machine that it goes to; [`ALL`] for multicast.
+    pub(super) to: u16,
+}
+
+/// To every machine.
+pub(super) const ALL: u16 = u16::MAX;
+
+/// The packets of a world.
+#[derive(Debug, Default)]
+pub(super) struct Pool {
+    packets: Vec<(Head, Vec<u8>)>,
+    free: Vec<u32>,
+    /// Packets that are held now, and the most there were.
+    held: usize,
+    most: usize,
+}
+
+impl Pool {
+    /// Takes a packet in.
+    pub(super) fn put(&mut self, head: Head, bytes: &[u8]) -> u32 {
+        self.held += 1;
+        self.most = self.most.max(self.held);
+        if let Some(number) = self.free.pop()
+            && let Some((its, memory)) = self.packets.get_mut(number as usize)
+        {
+            *its = head;
+            memory.clear();
+            memory.extend_from_slice(bytes);
+            return number;
+        }
+        self.packets.push((head, bytes.into()));
+        (self.packets.len() - 1) as u32
+    }
+
+    /// Who sends it to whom.
+    pub(super) fn head(&self, number: u32) -> Head {
+        self.packets.get(number as usize).map_or_else(Head::default, |it| it.0)
+    }
+
+    /// Its bytes.
+    pub(super) fn bytes(&self, number: u32) -> &[u8] {
+        self.packets.get(number as usize).map_or(&[], |it| &it.1)
+    }
+
+    /// It has arrived, or is lost.
+    pub(super) fn forget(&mut self, number: u32) {
+        self.held -= 1;
+        self.free.push(number);
+    }
+
+    /// Packets that are on their way.
+    pub(super) const fn held(&self) -> usize {
+        self.held
+    }
+
+    /// The most there ever were.
+    #[cfg(test)]
+    pub(super) const fn most(&self) -> usize {
+        self.most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_used_again() {
+        let mut pool = Pool::default();
+        let head = Head { from: 1, to: 2 };
+        for round in 0..100_u8 {
+            let (a, b) = (pool.put(head, &[round; 9]), pool.put(head, &[round + 1; 3]));
+            assert_eq!((pool.bytes(a), pool.bytes(b)), (&[round; 9][..], &[round + 1; 3][..]));
+            assert_eq!(pool.head(b), head);
+            pool.forget(a);
+            pool.forget(b);
+        }
+        assert_eq!((pool.held(), pool.most(), pool.packets.len()), (0, 2, 2));
+    }
+}

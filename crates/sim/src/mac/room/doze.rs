@@ -1,0 +1,66 @@
+//! Stations whose receiver is off for a while: what power save does (11.2.3).
+
+use super::Room;
+use crate::mac::timers::NEVER;
+
+impl Room {
+    /// Lets a station doze: it hears nothing, answers nobody and sends nothing; its queue is kept,
+    /// and takes frames. Whatever exchange it is in goes on first: it sleeps when it has its answer,
+    /// or none came in time, and when it has sent the acknowledgement that it owes.
+    pub fn doze(&mut self, station: u32) {
+        let at = station as usize;
+        let Some(it) = self.stations.get_mut(at) else { return };
+        if it.off || it.dozing {
+            return;
+        }
+        it.drowsy = true;
+        self.nod_off(station);
+    }
+
+    /// Wakes a station up. It senses the energy of what is on the air, but reads only what begins
+    /// from now on: where it slept through a frame it knows nothing of its duration. So it may send
+    /// into somebody's exchange that it does not sense; the standard's `ProbeDelay` (11.2.3.2), for
+    /// which it should wait, is left out.
+    pub fn rouse(&mut self, station: u32) {
+        let at = station as usize;
+        let Some(it) = self.stations.get_mut(at) else { return };
+        it.drowsy = false;
+        if !it.dozing {
+            return;
+        }
+        it.dozing = false;
+        self.hot[at].ear.deaf = it.tuned > self.now;
+        self.sense(station);
+        self.note(station);
+        self.contend(station);
+    }
+
+    /// Whether a station dozes, or will at the end of its exchange.
+    #[must_use]
+    pub fn is_dozing(&self, station: u32) -> bool {
+        self.stations.get(station as usize).is_some_and(|it| it.dozing || it.drowsy)
+    }
+
+    /// Falls asleep if that is wanted and nothing is in the way.
+    #[inline]
+    pub(super) fn nod_off(&mut self, station: u32) {
+        if self.stations[station as usize].drowsy {
+            self.fall_asleep(station);
+        }
+    }
+
+    fn fall_asleep(&mut self, station: u32) {
+        let at = station as usize;
+        let (it, hot) = (&mut self.stations[at], &mut self.hot[at]);
+        if it.engaged || it.owes > 0 || hot.ear.sending {
+            return;
+        }
+        it.drowsy = false;
+        it.dozing = true;
+        hot.ear.go_deaf();
+        hot.access.contending = false;
+        self.timers.set(station, NEVER);
+        self.sense(station);
+        self.note(station);
+    }
+}

@@ -1,0 +1,85 @@
+//! What stands above stations and access points.
+
+use crate::mac::Room;
+use espbench_proto::sample::Cause;
+use espbench_proto::time::Instant;
+
+/// A packet that came over the air.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Who has sent the frame: the access point, or a station to it. (Not who has sent the packet
+    /// first: that is known above, by `tag`. A station must drop multicast that is its own and comes
+    /// back from the access point.)
+    pub from: u32,
+    /// By what it is known above.
+    pub tag: u64,
+    /// Octets of the packet.
+    pub octets: u32,
+    /// Signal strength, dBm.
+    pub rssi: i8,
+    /// It was sent to a group.
+    pub group: bool,
+}
+
+/// How a packet that was taken with [`Wifi::send`](super::Wifi::send) ended for its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sent {
+    /// By what it is known above.
+    pub tag: u64,
+    /// `None`: it was acknowledged, or sent to a group. Else why it was not:
+    /// [`Cause::RetryLimit`], [`Cause::NoBuffers`] where an access point kept it too long for a
+    /// sleeping station, [`Cause::Disconnected`].
+    pub lost: Option<Cause>,
+    /// How often it was sent.
+    pub attempts: u8,
+}
+
+/// Why a station is not associated any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// It was told to leave.
+    Asked,
+    /// It heard no beacons (ESP-IDF: `WIFI_REASON_BEACON_TIMEOUT`).
+    BeaconLoss,
+    /// The access point has sent it away.
+    Deauthenticated,
+}
+
+/// What an associated station does about its access point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Joined {
+    /// The access point.
+    pub ap: u32,
+    /// Its association identifier (9.4.1.8), from 1.
+    pub aid: u16,
+    /// When it began to look for one.
+    pub since: Instant,
+}
+
+/// What stands above all stations of a world.
+///
+/// None of these is called while a call of [`Wifi`](super::Wifi) by the same implementor could be:
+/// what is to be sent in answer is sent later (a processor needs time anyway).
+pub trait Above {
+    /// A station, or an access point, has received a packet.
+    fn received(&mut self, room: &mut Room, station: u32, packet: Received);
+
+    /// A packet of this station or access point has ended, whatever became of it: once for each
+    /// that was taken.
+    fn sent(&mut self, room: &mut Room, station: u32, packet: Sent);
+
+    /// A station is associated and has its keys: packets may flow.
+    fn joined(&mut self, room: &mut Room, station: u32, joined: Joined) {
+        let _ = (room, station, joined);
+    }
+
+    /// A station is not associated any more.
+    fn left(&mut self, room: &mut Room, station: u32, why: Left) {
+        let _ = (room, station, why);
+    }
+
+    /// The radio of a station went to sleep, or is awake again.
+    fn awake(&mut self, room: &mut Room, station: u32, awake: bool) {
+        let _ = (room, station, awake);
+    }
+}

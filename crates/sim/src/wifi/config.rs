@@ -1,0 +1,179 @@
+//! What stations and access points can be told.
+
+use crate::radio::{Guard, Hr, Mcs, Mode, Width};
+use alloc::vec::Vec;
+use core::time::Duration;
+
+/// A time unit (3.1): beacon and listen intervals count them.
+pub const TIME_UNIT: Duration = Duration::from_micros(1024);
+/// What all access points come with: a beacon every 100 time units, 102.4 ms.
+pub const BEACON_INTERVAL: Duration = Duration::from_micros(102_400);
+
+/// What a station of the room is, above its MAC.
+#[derive(Clone, Debug, Default)]
+pub enum Role {
+    /// None of this layer's business: an ESP-NOW node, other people's load.
+    #[default]
+    Foreign,
+    /// A station.
+    Station(StationConfig),
+    /// An access point.
+    AccessPoint(ApConfig),
+}
+
+/// How a network is protected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Security {
+    /// Not at all.
+    Open,
+    /// WPA2 with a password: open authentication, 4-way handshake, CCMP-128.
+    #[default]
+    Wpa2,
+    /// WPA3: SAE, 4-way handshake, CCMP-128, protected management frames.
+    Wpa3,
+}
+
+impl Security {
+    /// Whether data frames are encrypted.
+    #[must_use]
+    pub const fn encrypts(self) -> bool {
+        !matches!(self, Self::Open)
+    }
+}
+
+/// In which modes an end sends data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rates {
+    /// Always this one.
+    Fixed(Mode),
+    /// The best of these, slow first, by what was acknowledged.
+    Adaptive(Vec<Mode>),
+}
+
+impl Default for Rates {
+    /// HT20 MCS 7 with the long guard interval: 65 Mbit/s.
+    fn default() -> Self {
+        Self::Fixed(Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Long))
+    }
+}
+
+/// What a beacon, and what is said on joining, contains: sizes follow it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// HT (802.11n); without: 11b/g.
+    pub ht: bool,
+    /// QoS (WMM), which HT needs. Data frames then have a QoS Control field.
+    pub qos: bool,
+}
+
+impl Default for Capabilities {
+    fn default() -> Self {
+        Self { ht: true, qos: true }
+    }
+}
+
+/// An access point.
+#[derive(Clone, Debug)]
+pub struct ApConfig {
+    /// Which network it serves: stations with the same number join it. Its SSID, so to say.
+    pub network: u16,
+    /// Octets of the SSID, at most 32.
+    pub ssid_octets: u8,
+    /// How it is protected.
+    pub security: Security,
+    /// What it can do.
+    pub capabilities: Capabilities,
+    /// Time from beacon to beacon.
+    pub beacon_interval: Duration,
+    /// Every so many beacons is a DTIM, after which multicast comes; at least 1.
+    pub dtim_period: u8,
+    /// How beacons, management frames and multicast are sent: a basic rate.
+    pub basic: Mode,
+    /// How data frames are sent.
+    pub rates: Rates,
+    /// Frames kept for each sleeping station; further ones are dropped.
+    pub unicast_buffer: u16,
+    /// Multicast frames kept for the DTIM while some station sleeps; `None`: it keeps none and
+    /// sends them at once, which sleeping stations miss (ESP-IDF, "Wi-Fi performance and power
+    /// save", AP sleep: "buffers unicast, not multicast").
+    pub multicast_buffer: Option<u16>,
+    /// For how long a frame is kept for a sleeping station, at least; 11.2.3.5 leaves it to the
+    /// access point ("aging function").
+    pub aging: Duration,
+    /// How many stations it takes. ESP-IDF: 4 by default, at most 10 or 15 by chip.
+    pub most_stations: u16,
+    /// Whom it forgets: stations not heard of for so long. ESP-IDF: 300 s
+    /// (`esp_wifi_set_inactive_time`).
+    pub inactive: Duration,
+}
+
+impl Default for ApConfig {
+    /// A router.
+    fn default() -> Self {
+        Self {
+            network: 0,
+            ssid_octets: 8,
+            security: Security::default(),
+            capabilities: Capabilities::default(),
+            beacon_interval: BEACON_INTERVAL,
+            dtim_period: 1,
+            basic: Mode::Hr(Hr::M1),
+            rates: Rates::default(),
+            // mac80211's STA_MAX_TX_BUFFER and AP_MAX_BC_BUFFER are 64 and 128.
+            unicast_buffer: 64,
+            multicast_buffer: Some(128),
+            // mac80211's STA_TX_BUFFER_EXPIRE.
+            aging: Duration::from_secs(10),
+            most_stations: 2007,
+            inactive: Duration::from_secs(300),
+        }
+    }
+}
+
+impl ApConfig {
+    /// An access point on an ESP: it keeps no multicast (the document's "AP sleep"), has DTIM
+    /// period 2 (ESP-IDF from v5; 1 before) and takes four stations.
+    #[must_use]
+    pub fn soft_ap() -> Self {
+        Self {
+            multicast_buffer: None,
+            dtim_period: 2,
+            unicast_buffer: 32,
+            most_stations: 4,
+            ..Self::default()
+        }
+    }
+}
+
+/// A station.
+#[derive(Clone, Debug, Default)]
+pub struct StationConfig {
+    /// Which network it joins.
+    pub network: u16,
+    /// It starts associated, with keys: for worlds that do not care how it joined.
+    pub joined: bool,
+    /// What it knows to join a network with.
+    pub security: Security,
+    /// What it can do.
+    pub capabilities: Capabilities,
+    /// How data frames are sent.
+    pub rates: Rates,
+    /// When its radio sleeps while it is associated.
+    pub sleep: Sleep,
+}
+
+/// When the radio of an associated station sleeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Sleep {
+    /// `WIFI_PS_NONE`: never.
+    #[default]
+    None,
+    /// `WIFI_PS_MIN_MODEM`: it wakes for every DTIM.
+    MinModem,
+    /// `WIFI_PS_MAX_MODEM`: it wakes every so many beacons, which may be fewer than there are
+    /// DTIMs. ESP-IDF: 3.
+    MaxModem {
+        /// The listen interval, in beacon intervals; at least 1.
+        listen_interval: u16,
+    },
+}

@@ -1,0 +1,147 @@
+//! Frames on their way, and what captures show of them.
+
+use alloc::vec::Vec;
+
+/// What a frame is (9.2.4.1.3, Table 9-1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Subtype {
+    /// A beacon.
+    Beacon,
+    /// A data frame, QoS or not.
+    Data {
+        /// With a QoS Control field.
+        qos: bool,
+    },
+    /// A data frame without a body, QoS or not: it tells the power management bit.
+    Null {
+        /// With a QoS Control field.
+        qos: bool,
+    },
+}
+
+impl Subtype {
+    /// Type and subtype as in the Frame Control field.
+    #[must_use]
+    pub const fn codes(self) -> (u8, u8) {
+        match self {
+            Self::Beacon => (0, 8),
+            Self::Data { qos: false } => (2, 0),
+            Self::Null { qos: false } => (2, 4),
+            Self::Data { qos: true } => (2, 8),
+            Self::Null { qos: true } => (2, 12),
+        }
+    }
+}
+
+/// The traffic indication map of a beacon (9.4.2.5).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tim {
+    /// Beacons before the next DTIM; this is one where it is 0.
+    pub dtim_count: u8,
+    /// Beacons from DTIM to DTIM.
+    pub dtim_period: u8,
+    /// Multicast follows.
+    pub group: bool,
+    /// For how many stations there is something.
+    pub stations: u16,
+}
+
+/// What a capture shows of a frame, beside what the MAC knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameInfo {
+    /// What it is.
+    pub subtype: Subtype,
+    /// Encrypted.
+    pub protected: bool,
+    /// The power management bit: its sender will sleep (9.2.4.1.7).
+    pub power_management: bool,
+    /// The more data bit: its sender has more for its addressee (9.2.4.1.8).
+    pub more_data: bool,
+    /// A beacon's.
+    pub tim: Option<Tim>,
+    /// A data frame's packet: its tag and its octets.
+    pub packet: Option<(u64, u32)>,
+}
+
+/// A frame that was handed to a MAC.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    pub(super) info: FrameInfo,
+    /// By whom.
+    pub(super) from: u32,
+}
+
+/// Set in the MAC's tags, and in the room's tokens, that are this layer's.
+pub(super) const MARK: u64 = 1 << 63;
+
+/// Frames in the queues of MACs, and the tags that stand for them.
+#[derive(Debug, Default)]
+pub(super) struct Frames {
+    /// Each with how often its place was used before: a tag is never used again.
+    slots: Vec<(u32, Option<Frame>)>,
+    free: Vec<u32>,
+}
+
+impl Frames {
+    /// Keeps a frame; its tag.
+    pub(super) fn keep(&mut self, frame: Frame) -> u64 {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push((0, None));
+            (self.slots.len() - 1) as u32
+        });
+        let (generation, kept) = &mut self.slots[slot as usize];
+        *kept = Some(frame);
+        MARK | u64::from(*generation) << 32 | u64::from(slot)
+    }
+
+    /// The frame of a tag of ours, while it is kept.
+    pub(super) fn get(&self, tag: u64) -> Option<&Frame> {
+        let (generation, frame) = self.slots.get(tag as u32 as usize)?;
+        frame.as_ref().filter(|_| tag & MARK != 0 && *generation == generation_of(tag))
+    }
+
+    /// Its MAC is done with it.
+    pub(super) fn take(&mut self, tag: u64) -> Option<Frame> {
+        self.get(tag)?;
+        let slot = tag as u32;
+        let (generation, frame) = &mut self.slots[slot as usize];
+        *generation = (*generation + 1) & GENERATIONS;
+        self.free.push(slot);
+        frame.take()
+    }
+}
+
+const GENERATIONS: u32 = (1 << 31) - 1;
+
+const fn generation_of(tag: u64) -> u32 {
+    (tag >> 32) as u32 & GENERATIONS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_is_good_for_one_frame() {
+        let info = FrameInfo {
+            subtype: Subtype::Beacon,
+            protected: false,
+            power_management: false,
+            more_data: false,
+            tim: None,
+            packet: None,
+        };
+        let mut frames = Frames::default();
+        let mut keep = |from| (frames.keep(Frame { info, from }), from);
+        let (one, two) = (keep(1), keep(2));
+        for (tag, from) in [one, two] {
+            assert_eq!(frames.get(tag).map(|it| it.from), Some(from));
+        }
+        assert_eq!(frames.take(one.0).map(|it| it.from), Some(1));
+        let again = frames.keep(Frame { info, from: 3 });
+        assert_ne!(again, one.0, "the same place, another tag");
+        assert!(frames.take(one.0).is_none() && frames.get(one.0).is_none());
+        assert!(frames.get(again & !MARK).is_none(), "not ours");
+        assert_eq!((frames.slots.len(), frames.get(again).map(|it| it.from)), (2, Some(3)));
+    }
+}

@@ -1,0 +1,228 @@
+//! Stations and access points above the MAC: associated Wi-Fi (IEEE Std 802.11-2020, clause 11),
+//! as ESP-IDF's driver and common routers do it.
+//!
+//! [`Wifi`] holds all of them of a world. It is not the MAC's [`Host`](crate::mac::Host): the world
+//! is, and hands on what is Wi-Fi's business. What comes out goes to [`Above`].
+//!
+//! ```text
+//! Above ◀── received, sent, joined, left, awake ── Wifi ── Room::send, wake_at ──▶ Room
+//!   └────── Wifi::send ────────────────────────▶   ▲  ◀── heard, done, wake ─────────┘
+//! ```
+//!
+//! | module | what |
+//! |---|---|
+//! | [`config`] | what stations and access points can be told |
+//! | [`above`] | what stands above them |
+//! | [`frame`] | frames on their way, and what captures show of them |
+//! | [`octets`] | how long frames are |
+//! | `ap` | access points: beacons, members, what they keep for sleepers |
+//! | `station` | stations |
+//! | `run` | the room's callbacks |
+//!
+//! Packets are known by the tags of what stands above (below 2^48), and by their octets.
+//! The tags and tokens that this layer gives the room have bit 63 set ([`is_ours`]); a world that
+//! uses the room for more than Wi-Fi keeps that bit clear in its own.
+
+pub mod above;
+mod ap;
+pub mod config;
+pub mod frame;
+pub mod octets;
+mod run;
+mod station;
+#[cfg(test)]
+mod tests;
+
+pub use above::{Above, Joined, Left, Received, Sent};
+pub use config::{
+    ApConfig, BEACON_INTERVAL, Capabilities, Rates, Role, Security, Sleep, StationConfig, TIME_UNIT,
+};
+pub use frame::{FrameInfo, Subtype, Tim};
+
+use crate::mac::{GROUP, OnAir, Room};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use ap::Ap;
+use frame::{Frames, MARK};
+use station::Station;
+
+/// Whether a tag or a token that the room hands back is this layer's: then it is for
+/// [`Wifi::heard`], [`Wifi::done`] or [`Wifi::wake`].
+#[must_use]
+pub const fn is_ours(tag: u64) -> bool {
+    tag & MARK != 0
+}
+
+/// Tags of packets are below this: the rest of the MAC's tag is this layer's.
+pub const TAGS: u64 = 1 << 48;
+
+/// Why a packet was not taken. Nothing more is heard of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The sender is not associated, or its access point has no such station.
+    NotJoined,
+    /// No buffer is free: in the MAC's queue, or for a sleeping station.
+    NoBuffers,
+    /// It is longer than an MSDU may be.
+    TooLong,
+}
+
+/// A packet to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Msdu {
+    /// To whom, for an access point: one of its stations, or [`GROUP`]. A station's packets go to
+    /// its access point, for whomever they are: that is known above, by `tag`, and so is whether
+    /// the access point hands it on to another station or to its wire.
+    pub to: u32,
+    /// Octets of the packet of the network layer (IP, ARP).
+    pub octets: u32,
+    /// By what it is known above: below 2^48 ([`TAGS`]).
+    pub tag: u64,
+}
+
+/// What an access point or a station counts, beside what its MAC does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Packets taken.
+    pub taken: u64,
+    /// Packets that ended as sent.
+    pub sent: u64,
+    /// Packets that ended otherwise.
+    pub lost: u64,
+    /// Packets refused.
+    pub refused: u64,
+    /// Packets received.
+    pub received: u64,
+    /// Beacons sent, or for a station, heard from its access point.
+    pub beacons: u64,
+    /// Beacons that were due and that no room was for, or for a station, that it did not hear.
+    pub beacons_missed: u64,
+    /// Packets kept for sleeping stations.
+    pub kept: u64,
+    /// Of these, dropped because they became too old.
+    pub aged: u64,
+}
+
+#[derive(Debug)]
+enum Node {
+    Foreign,
+    Station(Box<Station>),
+    Ap(Box<Ap>),
+}
+
+/// All stations and access points of a world.
+#[derive(Debug)]
+pub struct Wifi {
+    nodes: Vec<Node>,
+    frames: Frames,
+}
+
+impl Wifi {
+    /// What each station of the room is, by its number there. `seed` says when access points begin
+    /// to send beacons.
+    #[must_use]
+    pub fn new(seed: u64, roles: impl IntoIterator<Item = Role>) -> Self {
+        let node = |(number, role): (usize, Role)| match role {
+            Role::Foreign => Node::Foreign,
+            Role::Station(config) => Node::Station(Box::new(Station::new(config))),
+            Role::AccessPoint(config) => Node::Ap(Box::new(Ap::new(seed, number as u32, config))),
+        };
+        let nodes = roles.into_iter().enumerate().map(node).collect();
+        Self { nodes, frames: Frames::default() }
+    }
+
+    /// Access points begin to send beacons; stations are associated, where they are told that they
+    /// are, or begin to look for an access point.
+    pub fn start(&mut self, room: &mut Room, above: &mut dyn Above) {
+        for number in 0..self.nodes.len() as u32 {
+            if let Node::Ap(ap) = &mut self.nodes[number as usize] {
+                ap.start(room, number);
+            }
+        }
+        for number in 0..self.nodes.len() as u32 {
+            self.start_station(room, number, above);
+        }
+    }
+
+    /// Takes a packet of a station or of an access point. What is taken ends once with
+    /// [`Above::sent`], never within this call.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`] says why it was not taken.
+    pub fn send(&mut self, room: &mut Room, from: u32, packet: Msdu) -> Result<(), Refused> {
+        if packet.octets > octets::LARGEST_MSDU - octets::LLC_SNAP {
+            return Err(Refused::TooLong);
+        }
+        match self.nodes.get_mut(from as usize) {
+            Some(Node::Station(it)) => it.send(room, &mut self.frames, from, packet),
+            Some(Node::Ap(it)) => it.send(room, &mut self.frames, from, packet),
+            _ => Err(Refused::NotJoined),
+        }
+    }
+
+    /// What a capture shows of a frame of this layer, beside what the MAC knows, while it is on the
+    /// air (from [`Host::began`](crate::mac::Host::began) to its `done`).
+    #[must_use]
+    pub fn info(&self, frame: &OnAir) -> Option<&FrameInfo> {
+        self.frames.get(frame.tag).map(|it| &it.info)
+    }
+
+    /// The access point of a station, while it is associated and has its keys.
+    #[must_use]
+    pub fn ap_of(&self, station: u32) -> Option<u32> {
+        match self.nodes.get(station as usize) {
+            Some(Node::Station(it)) => it.ap(),
+            _ => None,
+        }
+    }
+
+    /// The stations that an access point has, in the order of their association identifiers.
+    pub fn stations_of(&self, ap: u32) -> impl Iterator<Item = u32> {
+        let ap = match self.nodes.get(ap as usize) {
+            Some(Node::Ap(it)) => Some(it),
+            _ => None,
+        };
+        ap.into_iter().flat_map(|it| it.stations())
+    }
+
+    /// Whether the radio of a station is on. An access point's always is.
+    #[must_use]
+    pub fn is_awake(&self, station: u32) -> bool {
+        match self.nodes.get(station as usize) {
+            Some(Node::Station(it)) => it.is_awake(),
+            _ => true,
+        }
+    }
+
+    /// What a station or access point has counted.
+    #[must_use]
+    pub fn counters(&self, number: u32) -> Counters {
+        match self.nodes.get(number as usize) {
+            Some(Node::Station(it)) => it.counters,
+            Some(Node::Ap(it)) => it.counters,
+            _ => Counters::default(),
+        }
+    }
+
+    fn start_station(&mut self, room: &mut Room, number: u32, above: &mut dyn Above) {
+        let Some(Node::Station(it)) = self.nodes.get(number as usize) else { return };
+        if !it.config.joined {
+            return;
+        }
+        let network = it.config.network;
+        let serves = |node: &Node| matches!(node, Node::Ap(ap) if ap.config.network == network);
+        let Some(ap) = self.nodes.iter().position(serves) else { return };
+        let Some(Node::Ap(it)) = self.nodes.get_mut(ap) else { return };
+        let Some(aid) = it.admit(number) else { return };
+        let (wrap, next_beacon) = (it.wrap(), it.next_beacon());
+        let Some(Node::Station(it)) = self.nodes.get_mut(number as usize) else { return };
+        it.associate(ap as u32, aid, wrap, next_beacon);
+        above.joined(room, number, Joined { ap: ap as u32, aid, since: room.now() });
+    }
+}
+
+/// Whether a packet goes to a group.
+const fn is_group(to: u32) -> bool {
+    to == GROUP
+}

@@ -1,0 +1,4 @@
+//! Conversations over a room, on virtual time.
+
+mod bench;
+mod data;
