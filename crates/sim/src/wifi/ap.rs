@@ -126,7 +126,7 @@ impl Ap {
         };
         let tag = frames.keep(Frame { info, from: number });
         let octets = wrap.data(packet.octets);
-        if room.send(number, Packet { to: packet.to, octets, mode, tag }).is_err() {
+        if room.send(number, Packet::new(packet.to, octets, mode, tag)).is_err() {
             frames.take(tag);
             self.counters.refused += 1;
             return Err(Refused::NoBuffers);
@@ -157,7 +157,7 @@ impl Ap {
         };
         let tag = frames.keep(Frame { info, from: number });
         let octets = management(200);
-        let packet = Packet { to: GROUP, octets, mode: self.config.basic, tag };
+        let packet = Packet::new(GROUP, octets, self.config.basic, tag).at_once();
         if room.send(number, packet).is_err() {
             frames.take(tag);
             self.counters.beacons_missed += 1;

@@ -74,7 +74,7 @@ impl Station {
         let tag = frames.keep(Frame { info, from: number });
         let octets = link.wrap.data(packet.octets);
         let mode = self.mode();
-        if room.send(number, Packet { to: link.ap, octets, mode, tag }).is_err() {
+        if room.send(number, Packet::new(link.ap, octets, mode, tag)).is_err() {
             frames.take(tag);
             self.counters.refused += 1;
             return Err(Refused::NoBuffers);
