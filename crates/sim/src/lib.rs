@@ -10,6 +10,7 @@
 //! | [`check`] | rooms that equations and ns-3 have computed, too |
 //! | [`net`] | IP hosts: smoltcp with the limits of lwIP, or of a PC |
 //! | [`floor`] | what the tests of the ESP-NOW report would take with no waste |
+//! | [`power`] | currents by state, the charge that they add up to, how long a battery lasts |
 //! | [`radio`] | modes, air times, error rates, path loss: the radio as pure functions |
 //! | [`random`] | random streams, one for each node and purpose |
 //!
@@ -29,6 +30,7 @@ pub mod floor;
 pub mod lab;
 pub mod mac;
 pub mod net;
+pub mod power;
 pub mod radio;
 pub mod random;
 pub mod talk;

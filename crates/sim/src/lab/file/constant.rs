@@ -4,7 +4,7 @@
 use super::block::{Block, Keys};
 use super::key::{Is, Key, key};
 use super::wrong::Wrong;
-use crate::lab::profile::Source;
+use crate::lab::profile::{Confidence, Source};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -31,13 +31,22 @@ pub(super) struct Group<T: 'static> {
     pub(super) keys: Keys,
 }
 
+impl<T> Clone for Group<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+// All of it is static, whatever it describes.
+impl<T> Copy for Group<T> {}
+
 /// A table of constants of which each is a field: its key, then how the field holds the number.
 macro_rules! group {
     ($table:literal, $about:literal, $(($key:expr, $($how:tt)+)),+ $(,)?) => {
         Group {
             table: $table,
             about: $about,
-            keys: &[$($key,)+ SOURCE, FITTED],
+            keys: &[$($key,)+ SOURCE, CONFIDENCE, FITTED],
             constants: &[$(constant!($key, $($how)+)),+],
         }
     };
@@ -74,6 +83,22 @@ macro_rules! constant {
             set: |it, number| it.$($field)+ = Duration::from_nanos(rounded(number * $ns)),
         }
     };
+    // 0 or 1.
+    ($key:expr, switch $($field:tt)+) => {
+        Constant {
+            key: $key,
+            get: |it| Some(f64::from(u8::from(it.$($field)+))),
+            set: |it, number| it.$($field)+ = number != 0.0,
+        }
+    };
+    // A whole number in smaller units; 0, which is not told, if it is left out.
+    ($key:expr, scaled $type:ident $scale:literal $($field:tt)+) => {
+        Constant {
+            key: $key,
+            get: |it| Some(f64::from(it.$($field)+) / $scale).filter(|&it| it > 0.0),
+            set: |it, number| it.$($field)+ = rounded(number * $scale) as $type,
+        }
+    };
     // 0, which is not told, if it is left out.
     ($key:expr, spare $scale:literal $($field:tt)+) => {
         Constant {
@@ -96,6 +121,13 @@ pub(super) const SOURCE: Key = key(
     Is::Text,
     "",
     "where the numbers come from: standard and clause, datasheet, measurement, or the cells they were fitted on",
+);
+/// How far they can be trusted.
+pub(super) const CONFIDENCE: Key = key(
+    "confidence",
+    Is::Word(&["high", "medium", "low"]),
+    "not said",
+    "how far they can be trusted: a document's figure for this chip, computed from such figures, or a guess. What comes from another chip's profile counts one step less",
 );
 /// Which of them were fitted.
 pub(super) const FITTED: Key =
@@ -136,6 +168,7 @@ impl Values {
             let Some(table) = block.table(group.table, group.keys)? else { continue };
             let source = table.text(SOURCE.name)?;
             let source = table.must(SOURCE.name, source)?;
+            let confidence = table.word(CONFIDENCE.name)?.map(|at| Confidence::NAMED[at].1);
             let fitted = fitted(&table, group.constants.iter().map(|it| it.key.name))?;
             for constant in group.constants {
                 let name = constant.key.name;
@@ -145,6 +178,7 @@ impl Values {
                     key: format!("{}.{name}", group.table),
                     text: source.clone(),
                     fitted: fitted.iter().any(|it| it == name),
+                    confidence,
                 });
             }
         }

@@ -1,11 +1,11 @@
 //! The keys as tables, and constants by their names: for the documentation, for `espbench lab
 //! profile`, and for fitting.
 
-use super::constant::{Constant as Number, FITTED, Group, SOURCE, find};
+use super::constant::{CONFIDENCE, Constant as Number, FITTED, Group, SOURCE, find};
 use super::environment::{self, LOAD};
 use super::key::{Is, Key};
 use super::{Kind, Surroundings, firmware, lab, pattern, profile};
-use crate::lab::profile::{Profile, Source};
+use crate::lab::profile::{Confidence, Profile, Source};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -23,6 +23,8 @@ pub struct Constant {
     pub source: String,
     /// Whether it was fitted to published cells.
     pub fitted: bool,
+    /// How far it can be trusted, where that is said.
+    pub confidence: Option<Confidence>,
 }
 
 /// What constants are taken from.
@@ -72,6 +74,7 @@ fn one(key: String, about: &str, value: Option<f64>, sources: &[Source]) -> Cons
         about: about.to_string(),
         source: source.map(|it| it.text.clone()).unwrap_or_default(),
         fitted: source.is_some_and(|it| it.fitted),
+        confidence: source.and_then(|it| it.confidence),
         key,
     }
 }
@@ -158,7 +161,7 @@ pub fn document(kind: Kind) -> String {
 
 /// Tables of constants. Those of costs have the same keys.
 fn groups<T>(text: &mut String, groups: &'static [Group<T>]) {
-    table(text, "Every table of constants has", [&SOURCE, &FITTED]);
+    table(text, "Every table of constants has", [&SOURCE, &CONFIDENCE, &FITTED]);
     let is_cost = |group: &&Group<T>| group.constants[0].key == profile::COST[0];
     let costs: Vec<_> = groups.iter().filter(is_cost).collect();
     if !costs.is_empty() {

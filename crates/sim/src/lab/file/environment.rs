@@ -2,7 +2,7 @@
 
 use super::Surroundings;
 use super::block::{Block, Item, Keys, Source as Text};
-use super::constant::{self, Constant, FITTED, Group, SOURCE, Values, constant, group};
+use super::constant::{self, CONFIDENCE, Constant, FITTED, Group, SOURCE, Values, constant, group};
 use super::key::{Is, Key, key};
 use super::wrong::{Wrong, hint};
 use crate::lab::profile::Source;
@@ -207,6 +207,7 @@ fn station(it: &Block<'_>, sources: &mut Vec<Source>) -> Result<Background, Wron
             key: format!("background.{}.{key}", station.name),
             text: source.clone(),
             fitted: fitted.iter().any(|it| it == key),
+            confidence: None,
         });
     }
     Ok(station)

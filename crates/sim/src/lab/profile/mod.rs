@@ -2,6 +2,11 @@
 //!
 //! A profile is a TOML file in `profiles/`; each constant there names its source.
 
+mod ip;
+
+pub use ip::{IpCosts, Memory, Processor, WifiLimits};
+
+use crate::power::Currents;
 use crate::radio::Chip;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -35,6 +40,53 @@ impl Cost {
         };
         self.fixed_ns + self.per_byte_ps * bytes / 1000
     }
+
+    /// The same work that takes `by / of` times as long.
+    #[must_use]
+    pub fn times(self, by: u64, of: u64) -> Self {
+        let of = of.max(1);
+        Self {
+            fixed_ns: self.fixed_ns.saturating_mul(by) / of,
+            per_byte_ps: self.per_byte_ps.saturating_mul(by) / of,
+            block: self.block,
+        }
+    }
+}
+
+/// How far a constant can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Confidence {
+    /// A guess, or what holds for a relative.
+    Low,
+    /// Computed from published figures of this chip, or measured on a relative much like it.
+    Medium,
+    /// A figure that a document gives for this chip.
+    High,
+}
+
+impl Confidence {
+    /// All of them, with the words of files.
+    pub const NAMED: [(&str, Self); 3] =
+        [("high", Self::High), ("medium", Self::Medium), ("low", Self::Low)];
+
+    /// The word of files.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::High => "high",
+            Self::Medium => "medium",
+            Self::Low => "low",
+        }
+    }
+
+    /// What it is worth for another chip.
+    #[must_use]
+    pub const fn elsewhere(self) -> Self {
+        match self {
+            Self::High => Self::Medium,
+            Self::Medium | Self::Low => Self::Low,
+        }
+    }
 }
 
 /// Where a constant comes from.
@@ -46,6 +98,8 @@ pub struct Source {
     pub text: String,
     /// Whether it was fitted to published cells.
     pub fitted: bool,
+    /// How far it can be trusted, where that is said.
+    pub confidence: Option<Confidence>,
 }
 
 /// The constants of a chip with its firmware.
@@ -111,11 +165,33 @@ pub struct Profile {
     pub join: Duration,
     /// How long a scan listens on a channel.
     pub scan_dwell: Duration,
+    /// Its processor.
+    pub processor: Processor,
+    /// What a packet's way costs the processor.
+    pub ip: IpCosts,
+    /// What radio and driver can do.
+    pub wifi: WifiLimits,
+    /// Its heap.
+    pub memory: Memory,
+    /// What it draws.
+    pub currents: Currents,
     /// Where each constant comes from.
     pub sources: Vec<Source>,
 }
 
 impl Profile {
+    /// The same chip at another clock: the costs of IP go with it. Those of ESP-NOW stay as they
+    /// were measured.
+    #[must_use]
+    pub fn at_clock(&self, clock_mhz: u32) -> Self {
+        let from = self.processor.clock_mhz;
+        Self {
+            processor: Processor { clock_mhz, ..self.processor },
+            ip: self.ip.at_clock(from, clock_mhz),
+            ..self.clone()
+        }
+    }
+
     /// The same radio and buffers, with a processor and a console that take no time.
     #[must_use]
     pub fn at_once(&self) -> Self {
@@ -128,6 +204,9 @@ impl Profile {
             tx_power_dbm: self.tx_power_dbm,
             attempts: self.attempts,
             window: self.window,
+            wifi: self.wifi,
+            memory: self.memory,
+            currents: self.currents,
             ..Self::free(&self.name, self.chip)
         }
     }
@@ -166,6 +245,29 @@ impl Profile {
             boot: Duration::ZERO,
             join: Duration::ZERO,
             scan_dwell: Duration::ZERO,
+            processor: Processor { clock_mhz: 160, cores: 1 },
+            ip: IpCosts::default(),
+            wifi: WifiLimits {
+                ht40: true,
+                ampdu_tx: true,
+                ht_tx: true,
+                sae_ns: 0,
+                pmk_ns: 0,
+                wake_ns: 0,
+                early_ns: 0,
+            },
+            memory: Memory {
+                heap_bytes: 200_000,
+                static_rx_bytes: 1600,
+                dynamic_rx_bytes: 0,
+                tx_bytes: 0,
+                socket_bytes: 0,
+                tcp_bytes: 0,
+                wifi_iram_bytes: 0,
+                wifi_rx_iram_bytes: 0,
+                lwip_iram_bytes: 0,
+            },
+            currents: Currents::default(),
             sources: Vec::new(),
         }
     }

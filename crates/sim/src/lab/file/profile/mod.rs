@@ -1,0 +1,136 @@
+//! Profiles: the constants of a chip with its firmware.
+
+mod device;
+mod link;
+
+use super::block::{Keys, Source as Text};
+use super::constant::{Group, Values};
+use super::key::{Is, Key, key};
+use super::wrong::Wrong;
+use super::{Kind, Need};
+use crate::lab::profile::Profile;
+use crate::radio::Chip;
+use alloc::string::String;
+
+pub(super) use device::COST;
+
+/// The words of the key `chip`.
+const CHIPS: [&str; Chip::ALL.len()] = {
+    let mut names = [""; Chip::ALL.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = Chip::ALL[at].name();
+        at += 1;
+    }
+    names
+};
+
+/// All constants of a profile, in the order of the documentation.
+pub(super) static GROUPS: &[Group<Profile>] = &ALL;
+const ALL: [Group<Profile>; device::GROUPS.len() + link::GROUPS.len()] = {
+    let mut all = [device::GROUPS[0]; device::GROUPS.len() + link::GROUPS.len()];
+    let mut at = 0;
+    while at < all.len() {
+        let before = device::GROUPS.len();
+        all[at] = if at < before { device::GROUPS[at] } else { link::GROUPS[at - before] };
+        at += 1;
+    }
+    all
+};
+
+/// The keys beside the constants.
+pub(super) const OWN: [Key; 4] = [
+    key("title", Is::Text, "", "one line for people"),
+    key(
+        "chip",
+        Is::Word(&CHIPS),
+        "that of `like`",
+        "the radio: sensitivities and powers come from its datasheet (`sim::radio::chip`)",
+    ),
+    key("chip_name", Is::Text, "the chip's", "identity column `chip` of results"),
+    key("like", Is::Text, "none", "a profile whose constants hold where this one says nothing"),
+];
+
+/// All keys of a profile.
+pub(super) static KEYS: [Key; OWN.len() + ALL.len()] = {
+    let mut keys = [OWN[0]; OWN.len() + ALL.len()];
+    let mut at = 0;
+    while at < keys.len() {
+        keys[at] = if at < OWN.len() {
+            OWN[at]
+        } else {
+            key(ALL[at - OWN.len()].table, Is::Table, "", "constants, see below")
+        };
+        at += 1;
+    }
+    keys
+};
+
+/// A profile's file.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct File {
+    pub(super) title: String,
+    pub(super) chip: Option<Chip>,
+    pub(super) chip_name: Option<String>,
+    /// The profile it leans on.
+    pub(super) like: Option<Need>,
+    pub(super) values: Values,
+}
+
+/// Reads a profile.
+pub(super) fn read(text: Text<'_>) -> Result<File, Wrong> {
+    let keys: Keys = &KEYS;
+    let block = text.block(keys)?;
+    let title = block.text("title")?;
+    let like = block.text("like")?.map(|name| (name, block.place_of("like")));
+    let file = File {
+        title: block.must("title", title)?,
+        chip: block.word("chip")?.map(|at| Chip::ALL[at]),
+        chip_name: block.text("chip_name")?,
+        like: like.map(|it| Need::at(Kind::Profile, &it, text.text)),
+        values: Values::read(&block, GROUPS)?,
+    };
+    if file.like.is_none() {
+        block.must("chip", file.chip)?;
+        if let Some(key) = file.values.missing(GROUPS) {
+            let message = "is missing: give it, or name a profile with `like` that has it";
+            return Err(block.wrong(alloc::format!("`{key}` {message}")));
+        }
+    }
+    Ok(file)
+}
+
+impl File {
+    /// What `base`, called `name`, says where this one says nothing.
+    pub(super) fn over(&self, name: &str, base: &Self) -> Self {
+        let mut values = base.values.clone();
+        let other = self.chip.is_some() && base.chip.is_some() && self.chip != base.chip;
+        for source in &mut values.sources {
+            source.confidence = source.confidence.map(|it| if other { it.elsewhere() } else { it });
+            // What was found out about another chip is a guess about this one.
+            source.text = alloc::format!("as {name}: {}", source.text);
+        }
+        values.overlay(&self.values);
+        Self {
+            title: self.title.clone(),
+            chip: self.chip.or(base.chip),
+            chip_name: self.chip_name.clone().or_else(|| {
+                // Another chip has another name.
+                self.chip.is_none().then(|| base.chip_name.clone()).flatten()
+            }),
+            like: base.like.clone(),
+            values,
+        }
+    }
+
+    /// The profile; complete, or on a base that is.
+    pub(super) fn profile(&self, name: &str) -> Profile {
+        let mut profile = Profile::free(name, self.chip.unwrap_or(Chip::Esp32));
+        if let Some(chip_name) = &self.chip_name {
+            profile.chip_name.clone_from(chip_name);
+        }
+        self.values.apply(&mut profile, GROUPS);
+        profile.sources.clone_from(&self.values.sources);
+        profile
+    }
+}

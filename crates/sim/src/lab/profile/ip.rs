@@ -1,0 +1,158 @@
+//! What a frame's way between the antenna and a program costs a device that speaks IP.
+
+use super::Cost;
+
+/// The processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Processor {
+    /// Its clock in MHz. The costs of [`IpCosts`] hold at this one.
+    pub clock_mhz: u32,
+    /// Cores that tasks may run on.
+    pub cores: u8,
+}
+
+/// Time of the processor for each step of a packet's way, with the code in IRAM or in the cache.
+///
+/// A step runs in the task that is named there. With the priorities of ESP-IDF (Wi-Fi 23, lwIP 18,
+/// an application 5) this decides which queue overflows.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct IpCosts {
+    /// Wi-Fi task: a frame from the hardware's buffer to the mailbox of lwIP's task.
+    pub wifi_receive: Cost,
+    /// Caller's task: a packet from lwIP to the driver's queue.
+    pub wifi_send: Cost,
+    /// Wi-Fi task: a frame from the driver's queue to the hardware.
+    pub wifi_start: Cost,
+    /// Wi-Fi task: a frame was sent, or given up; its buffer is free.
+    pub wifi_sent: Cost,
+    /// Wi-Fi task: CCMP of one frame where the hardware has none; nothing where it has.
+    pub wifi_cipher: Cost,
+    /// lwIP's task: a datagram received.
+    pub udp_receive: Cost,
+    /// lwIP's task: a datagram sent.
+    pub udp_send: Cost,
+    /// lwIP's task: a segment with data received.
+    pub tcp_receive: Cost,
+    /// lwIP's task: a segment with data sent.
+    pub tcp_send: Cost,
+    /// lwIP's task: a segment without data received.
+    pub ack_receive: Cost,
+    /// lwIP's task: a segment without data sent.
+    pub ack_send: Cost,
+    /// Application's task: a call that sends, with its way to lwIP's task and back.
+    pub socket_send: Cost,
+    /// Application's task: a call that takes what was received, with its being woken.
+    pub socket_receive: Cost,
+    /// Application's task: bytes copied or compared in one piece.
+    pub copy: Cost,
+    /// Application's task: bytes that are each read through a call of their own.
+    pub bytewise: Cost,
+    /// Application's task: a line printed, without the UART's own time.
+    pub print: Cost,
+    /// Application's task: a round of its own loop that finds nothing to do.
+    pub round: Cost,
+    /// The driver's send path in flash takes so many percent of its time in IRAM.
+    pub wifi_flash_percent: u16,
+    /// Its receive path.
+    pub wifi_rx_flash_percent: u16,
+    /// lwIP's paths.
+    pub lwip_flash_percent: u16,
+}
+
+impl IpCosts {
+    /// The same work at another clock.
+    #[must_use]
+    pub fn at_clock(self, from_mhz: u32, to_mhz: u32) -> Self {
+        let (from, to) = (u64::from(from_mhz), u64::from(to_mhz.max(1)));
+        self.map(|cost| cost.times(from, to))
+    }
+
+    /// The same with the code of some paths in flash.
+    #[must_use]
+    pub fn in_iram(self, wifi: bool, wifi_rx: bool, lwip: bool) -> Self {
+        let percent = |iram: bool, percent: u16| if iram { 100 } else { u64::from(percent) };
+        let send = percent(wifi, self.wifi_flash_percent);
+        let receive = percent(wifi_rx, self.wifi_rx_flash_percent);
+        let ip = percent(lwip, self.lwip_flash_percent);
+        Self {
+            wifi_receive: self.wifi_receive.times(receive, 100),
+            wifi_send: self.wifi_send.times(send, 100),
+            wifi_start: self.wifi_start.times(send, 100),
+            wifi_sent: self.wifi_sent.times(send, 100),
+            udp_receive: self.udp_receive.times(ip, 100),
+            udp_send: self.udp_send.times(ip, 100),
+            tcp_receive: self.tcp_receive.times(ip, 100),
+            tcp_send: self.tcp_send.times(ip, 100),
+            ack_receive: self.ack_receive.times(ip, 100),
+            ack_send: self.ack_send.times(ip, 100),
+            ..self
+        }
+    }
+
+    /// With each cost changed.
+    fn map(self, change: impl Fn(Cost) -> Cost) -> Self {
+        Self {
+            wifi_receive: change(self.wifi_receive),
+            wifi_send: change(self.wifi_send),
+            wifi_start: change(self.wifi_start),
+            wifi_sent: change(self.wifi_sent),
+            wifi_cipher: change(self.wifi_cipher),
+            udp_receive: change(self.udp_receive),
+            udp_send: change(self.udp_send),
+            tcp_receive: change(self.tcp_receive),
+            tcp_send: change(self.tcp_send),
+            ack_receive: change(self.ack_receive),
+            ack_send: change(self.ack_send),
+            socket_send: change(self.socket_send),
+            socket_receive: change(self.socket_receive),
+            copy: change(self.copy),
+            bytewise: change(self.bytewise),
+            print: change(self.print),
+            round: change(self.round),
+            ..self
+        }
+    }
+}
+
+/// What the radio and its driver can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WifiLimits {
+    /// Channels of 40 MHz.
+    pub ht40: bool,
+    /// Sends A-MPDUs.
+    pub ampdu_tx: bool,
+    /// Sends at HT rates; 11g rates if not.
+    pub ht_tx: bool,
+    /// Time of the processor for one side of an SAE exchange, nanoseconds.
+    pub sae_ns: u64,
+    /// Time of the processor for the PMK of a WPA2 password, nanoseconds.
+    pub pmk_ns: u64,
+    /// From the radio's being switched on until it can receive, nanoseconds.
+    pub wake_ns: u64,
+    /// Before a beacon is due the radio is switched on by so many nanoseconds, for the drift of the
+    /// clock that it slept by.
+    pub early_ns: u64,
+}
+
+/// The heap, and what takes from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// Free heap of a program that has started Wi-Fi and lwIP, without what stands below.
+    pub heap_bytes: u32,
+    /// A static RX buffer.
+    pub static_rx_bytes: u32,
+    /// A dynamic RX buffer, beside the frame in it.
+    pub dynamic_rx_bytes: u32,
+    /// A TX buffer, beside the frame in it.
+    pub tx_bytes: u32,
+    /// A socket.
+    pub socket_bytes: u32,
+    /// A TCP connection, beside its segments.
+    pub tcp_bytes: u32,
+    /// What the driver's send path in IRAM takes from the heap.
+    pub wifi_iram_bytes: u32,
+    /// What its receive path takes.
+    pub wifi_rx_iram_bytes: u32,
+    /// What lwIP's paths take.
+    pub lwip_iram_bytes: u32,
+}

@@ -1,0 +1,154 @@
+use super::*;
+use crate::radio::Width;
+use espbench_proto::time::Instant;
+use proptest::prelude::*;
+use std::vec::Vec;
+
+/// Some chip.
+fn currents() -> Currents {
+    let cpu = |idle_na, active_na| ClockCurrents { idle_na, active_na };
+    Currents {
+        supply_mv: 3300,
+        transmit: [(335, 21.0), (285, 19.0), (276, 18.5)]
+            .map(|(ma, at_dbm)| Transmit { na: ma * 1_000_000, at_dbm }),
+        receive_na: 84_000_000,
+        receive_40_na: 87_000_000,
+        modem_sleep: [
+            cpu(13_000_000, 17_000_000),
+            cpu(0, 0),
+            cpu(16_000_000, 23_000_000),
+            cpu(0, 0),
+        ],
+        light_sleep_na: 130_000,
+        deep_sleep_na: 5_000,
+    }
+}
+
+fn draw() -> Draw {
+    let firmware = Firmware { clock_mhz: 160, width: Width::Mhz20, power_dbm: [21.0, 19.0, 18.5] };
+    Draw::new(&currents(), &firmware)
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    Modem(Modem),
+    Cpu(Cpu),
+    Deep(bool),
+    Read,
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        prop::sample::select(&Modem::ALL[..]).prop_map(Change::Modem),
+        prop::sample::select(&[Cpu::Idle, Cpu::Busy][..]).prop_map(Change::Cpu),
+        any::<bool>().prop_map(Change::Deep),
+        Just(Change::Read),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn parts_add_up_to_the_whole(
+        start in 0..1_000_000_000_u64,
+        changes in prop::collection::vec((0..5_000_000_000_u64, change()), 1..60),
+        light in prop::option::of(0..1_000_000_000_u64),
+    ) {
+        let mut meter = Meter::new(Instant::from_nanos(start), light);
+        let (mut now, mut before, mut parts) = (start, Times::NONE, Vec::new());
+        for (wait, change) in changes {
+            now += wait;
+            let at = Instant::from_nanos(now);
+            match change {
+                Change::Modem(modem) => meter.modem(at, modem),
+                Change::Cpu(cpu) => meter.cpu(at, cpu),
+                Change::Deep(deep) => meter.deep_sleep(at, deep),
+                Change::Read => continue,
+            }
+            let times = meter.read(at);
+            prop_assert_eq!(times.total_ns(), now - start);
+            parts.push(times.since(&before));
+            before = times;
+        }
+        let (draw, whole) = (draw(), meter.read(Instant::from_nanos(now)));
+        prop_assert_eq!(whole.total_ns(), now - start);
+        parts.push(whole.since(&before));
+        // A stretch that is read in its midst may become light sleep as a whole afterwards.
+        if light.is_none() {
+            let sum: Charge = parts.iter().map(|it| draw.charge(it)).sum();
+            prop_assert_eq!(sum, draw.charge(&whole));
+        }
+        let by_state: Charge = State::all().map(|it| draw.charge_of(&whole, it)).sum();
+        prop_assert_eq!(by_state, draw.charge(&whole));
+        // What is drawn lies between the least and the most of any state.
+        let least = State::all().map(|it| draw.na(it)).min().unwrap();
+        let most = State::all().map(|it| draw.na(it)).max().unwrap();
+        if let Some(mean) = draw.charge(&whole).mean_na(whole.total_ns()) {
+            prop_assert!((u64::from(least)..=u64::from(most)).contains(&mean));
+        }
+    }
+
+    #[test]
+    fn a_larger_current_shortens_the_life(mah in 1..100_000_u32, na in 1..2_000_000_000_u64, more in 1..1_000_000_000_u64) {
+        let battery = Battery { mah, derating_percent: 85 };
+        prop_assert!(battery.life(na + more) <= battery.life(na));
+    }
+}
+
+#[test]
+fn a_beacon_every_102_ms_draws_what_its_parts_say() {
+    // 5 ms of listening, 1.6 ms of receiving, the rest asleep; the processor computes for 2 ms.
+    let mut meter = Meter::new(Instant::from_nanos(0), Some(3_000_000));
+    let at = |us: u64| Instant::from_nanos(us * 1000);
+    meter.modem(at(0), Modem::Listen);
+    meter.modem(at(5_000), Modem::Receive);
+    meter.cpu(at(6_000), Cpu::Busy);
+    meter.modem(at(6_600), Modem::Off);
+    meter.cpu(at(8_000), Cpu::Idle);
+    let times = meter.read(at(102_400));
+    let ms = |state| times.ns(state) as f64 / 1e6;
+    assert_eq!(ms(State::Awake(Modem::Listen, Cpu::Idle)), 5.0);
+    assert_eq!(ms(State::Awake(Modem::Receive, Cpu::Idle)), 1.0);
+    assert_eq!(ms(State::Awake(Modem::Receive, Cpu::Busy)), 0.6);
+    assert_eq!(ms(State::Awake(Modem::Off, Cpu::Busy)), 1.4);
+    assert_eq!(ms(State::LightSleep), 94.4);
+    // 84 mA for 6 ms, 91 for 0.6, 23 for 1.4, 0.13 for 94.4, in microcoulombs.
+    let expected_uc = 84.0 * 6.0 + 91.0 * 0.6 + 23.0 * 1.4 + 0.13 * 94.4;
+    let charge = draw().charge(&times);
+    assert!((charge.millicoulombs() * 1e3 - expected_uc).abs() < 1e-9);
+    assert_eq!(charge.mean_na(102_400_000), Some(5_889_375));
+    // 2600 mAh of which 85 % serve: 375 h.
+    let life = Battery::CELL.life(5_889_375).unwrap();
+    assert_eq!(life.as_secs() / 3600, 375);
+    assert_eq!(Battery::CELL.life(0), None);
+}
+
+#[test]
+fn short_pauses_are_no_light_sleep() {
+    let mut meter = Meter::new(Instant::from_nanos(0), Some(30_000_000));
+    meter.cpu(Instant::from_nanos(29_000_000), Cpu::Busy);
+    meter.cpu(Instant::from_nanos(30_000_000), Cpu::Idle);
+    let times = meter.read(Instant::from_nanos(59_000_000));
+    assert_eq!(times.ns(State::LightSleep), 0);
+    // A reading in the midst of a stretch changes nothing of what it becomes.
+    assert_eq!(meter.read(Instant::from_nanos(60_000_000)).ns(State::LightSleep), 30_000_000);
+}
+
+#[test]
+fn each_state_has_a_number_and_a_name_of_its_own() {
+    let numbers: Vec<usize> = State::all().map(State::index).collect();
+    assert_eq!(numbers, (0..State::COUNT).collect::<Vec<_>>());
+    let mut names: Vec<&str> = State::all().map(State::name).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), State::COUNT);
+}
+
+#[test]
+fn a_clock_between_two_draws_what_lies_between() {
+    let at = |mhz| currents().modem_sleep(mhz).active_na;
+    assert_eq!(
+        [at(40), at(80), at(120), at(160), at(240)],
+        [17, 17, 20, 23, 23].map(|it| it * 1_000_000)
+    );
+    assert_eq!(Currents::default().modem_sleep(80), ClockCurrents::default());
+}
