@@ -1,0 +1,216 @@
+//! What stands where in a test over Wi-Fi and IP: a variant of a lab.
+//!
+//! A [`NetScene`] is a plain value, as [`Scene`](super::scene::Scene) is for ESP-NOW: what a
+//! `[[variant]]` of a lab's file says, with profiles looked up, or what a test builds.
+
+use super::profile::{Profile, Source};
+use super::scene::{Background, Environment, Point};
+use crate::radio::{Mode, Width};
+use crate::wifi::{Rates, Security, Sleep};
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_proto::sdkconfig::{SdkConfig, Settings};
+
+/// A room with devices that speak IP.
+#[derive(Clone, Debug)]
+pub struct NetScene {
+    /// Name of the lab.
+    pub lab: String,
+    /// Name of the variant.
+    pub variant: String,
+    /// What it shows.
+    pub title: String,
+    /// Identity columns of its cells.
+    pub columns: Columns,
+    /// The place.
+    pub environment: Environment,
+    /// How the network is protected.
+    pub security: Security,
+    /// The router; `None`: a device is the access point.
+    pub access_point: Option<AccessPoint>,
+    /// The devices: the first is the one that is measured.
+    pub devices: Vec<NetDevice>,
+    /// The other end of the tests.
+    pub pc: Pc,
+    /// Other people's stations.
+    pub background: Vec<Background>,
+    /// Where constants of the lab come from.
+    pub sources: Vec<Source>,
+}
+
+/// What identifies results of a variant beside what the test says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Columns {
+    /// `mode`: `station`, `softap`, `rank-iperf`.
+    pub mode: String,
+    /// `security`: `open`, `wpa2`.
+    pub security: String,
+    /// `environment`: `home`, `shield-box`.
+    pub environment: String,
+}
+
+/// A device that speaks IP, or ESP-NOW beside a network.
+#[derive(Clone, Debug)]
+pub struct NetDevice {
+    /// Its name.
+    pub name: String,
+    /// Where it is.
+    pub at: Point,
+    /// Its constants, at the clock that its firmware sets: [`Profile::ip`] needs no scaling.
+    pub profile: Arc<Profile>,
+    /// What it is in the network.
+    pub role: NetRole,
+    /// Its firmware's limits; A-MPDUs that the chip cannot send are off.
+    pub sdk: SdkConfig,
+    /// What of that the lab's file says; all else is the release's default.
+    pub settings: Settings,
+    /// Cores that its firmware uses.
+    pub cores: u8,
+    /// Its channel, where it is not in a network.
+    pub channel: u8,
+    /// Width of its channel.
+    pub width: Width,
+    /// How it sends data frames.
+    pub rates: Rates,
+    /// Transmit power that its firmware asks for, dBm; the chip and the mode may give less.
+    pub power_dbm: f64,
+    /// How its programs are written.
+    pub program: Program,
+    /// When its radio sleeps while it is associated.
+    pub sleep: Sleep,
+    /// How long a station in modem sleep stays awake after traffic.
+    pub min_active: Duration,
+    /// Automatic light sleep: a pause that is at least so long is spent in it.
+    pub light_sleep: Option<Duration>,
+    /// The radio is off while it is not associated, but for the connectionless window.
+    pub disconnected_sleep: bool,
+    /// When it listens for ESP-NOW while its radio would sleep.
+    pub connectionless: Option<Connectionless>,
+    /// When its radio is Bluetooth's.
+    pub coexistence: Option<Coexistence>,
+    /// How it sends ESP-NOW frames.
+    pub esp_now_mode: Mode,
+}
+
+/// What a device is in the network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum NetRole {
+    /// A station of the access point.
+    #[default]
+    Station,
+    /// The access point.
+    SoftAp,
+    /// Neither: it speaks ESP-NOW only.
+    Alone,
+}
+
+/// How a device's programs are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Program {
+    /// As ESP-IDF's examples: sockets, whole buffers.
+    #[default]
+    Plain,
+    /// As an Arduino sketch: byte by byte.
+    Arduino,
+    /// As the examples, with a line printed for each send.
+    Printing,
+    /// As Smooth's MQTT client: a bounded queue that a periodic loop empties.
+    Smooth,
+    /// As with `espconn` of the ESP8266: two segments, and the next two when these are acknowledged.
+    Callback,
+}
+
+/// When a device listens for ESP-NOW (`esp_now_set_wake_window`,
+/// `esp_wifi_connectionless_module_set_wake_interval`). While it is associated, intervals begin at
+/// a beacon's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Connectionless {
+    /// For how long.
+    pub window: Duration,
+    /// How often.
+    pub interval: Duration,
+}
+
+/// Slices of time that Wi-Fi and Bluetooth have in turns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coexistence {
+    /// How often it is Wi-Fi's turn.
+    pub period: Duration,
+    /// For how long.
+    pub wifi: Duration,
+}
+
+/// A router.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AccessPoint {
+    /// Where it is.
+    pub at: Point,
+    /// Its channel.
+    pub channel: u8,
+    /// Width of its channel.
+    pub width: Width,
+    /// Transmit power, dBm.
+    pub power_dbm: f64,
+    /// How it sends data frames.
+    pub rates: Rates,
+    /// Frames of an A-MPDU at most; 0: it sends none.
+    pub ampdu: u16,
+    /// Whether aggregates are preceded by RTS.
+    pub rts: bool,
+    /// Time between beacons.
+    pub beacon: Duration,
+    /// Every so many beacons is a DTIM.
+    pub dtim: u8,
+    /// Frames in its queue for the air, further ones are dropped.
+    pub queue: u16,
+    /// From a packet's coming in to its being queued on the other side.
+    pub forward: Delay,
+}
+
+/// The other end of the tests: a PC.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pc {
+    /// How it is in the network.
+    pub link: Link,
+    /// From a packet's arrival to its reaching a program, and from a program's sending to its
+    /// leaving.
+    pub turn: Delay,
+}
+
+/// How a PC is in the network.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Link {
+    /// On a wire to the router.
+    Wire {
+        /// One way.
+        delay: Delay,
+        /// Bits a second.
+        bits: u64,
+    },
+    /// It is a station.
+    Air(Dongle),
+}
+
+/// A PC's Wi-Fi.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dongle {
+    /// Where it is.
+    pub at: Point,
+    /// Transmit power, dBm.
+    pub power_dbm: f64,
+    /// How it sends data frames.
+    pub rates: Rates,
+    /// Frames of an A-MPDU at most; 0: it sends none.
+    pub ampdu: u16,
+}
+
+/// A delay with a part that differs each time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Delay {
+    /// Always.
+    pub fixed: Duration,
+    /// The mean of what comes on top of it, which is distributed exponentially.
+    pub random: Duration,
+}
