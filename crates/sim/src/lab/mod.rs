@@ -24,3 +24,4 @@ pub mod scene;
 pub mod suite;
 pub mod survey;
 pub mod trace;
+pub mod wifi;

@@ -16,7 +16,7 @@ mod costs;
 mod count;
 mod driver;
 mod join;
-mod others;
+pub(in crate::lab) mod others;
 mod stage;
 mod tap;
 

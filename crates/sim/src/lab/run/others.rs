@@ -17,7 +17,7 @@ pub(super) const FOREIGN: u64 = 2 << 32;
 
 /// Routers and background stations.
 #[derive(Debug)]
-pub(super) struct Others {
+pub(in crate::lab) struct Others {
     /// Station of the first router, and of the first background station.
     pub(super) first: [u32; 2],
     routers: Vec<Router>,
@@ -35,19 +35,22 @@ impl Others {
     pub(super) fn new(scene: &Scene, seed: u64) -> Self {
         let routers = scene.devices.len() as u32;
         let background = routers + scene.routers.len() as u32;
+        let loads = Self::of(background, &scene.background, seed);
+        Self { first: [routers, background], routers: scene.routers.clone(), ..loads }
+    }
+
+    /// Background stations without routers; the first of them has this number in the room.
+    pub(in crate::lab) fn of(first: u32, background: &[Background], seed: u64) -> Self {
         let load = |(i, it): (usize, &Background)| Load {
             it: it.clone(),
-            random: Random::stream(seed, background + i as u32, Purpose::Arrival),
+            random: Random::stream(seed, first + i as u32, Purpose::Arrival),
         };
-        Self {
-            first: [routers, background],
-            routers: scene.routers.clone(),
-            loads: scene.background.iter().enumerate().map(load).collect(),
-        }
+        let loads = background.iter().enumerate().map(load).collect();
+        Self { first: [first, first], routers: Vec::new(), loads }
     }
 
     /// When each router sends its first beacon, and each load has its first frames.
-    pub(super) fn starts(&mut self, seed: u64) -> (Vec<Instant>, Vec<Option<Instant>>) {
+    pub(in crate::lab) fn starts(&mut self, seed: u64) -> (Vec<Instant>, Vec<Option<Instant>>) {
         let first = self.first[0];
         let beacon = |(i, it): (usize, &Router)| {
             let mut random = Random::stream(seed, first + i as u32, Purpose::Start);
@@ -73,7 +76,7 @@ impl Others {
     }
 
     /// A station has frames to send. When it has the next.
-    pub(super) fn load(&mut self, room: &mut Room, number: u32) -> Option<Instant> {
+    pub(in crate::lab) fn load(&mut self, room: &mut Room, number: u32) -> Option<Instant> {
         let station = self.first[1] + number;
         let to = match self.loads.get(number as usize)?.it.to {
             Some(other) => self.first[1] + u32::from(other),

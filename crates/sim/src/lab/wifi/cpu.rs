@@ -66,11 +66,6 @@ impl<J: Copy> Cpu<J> {
         }
     }
 
-    /// Work that waits for a task or is being done.
-    pub(super) fn waiting(&self, task: Task) -> usize {
-        self.queues[task as usize].len()
-    }
-
     /// Lets a core run the highest of its tasks that have work.
     fn switch(&mut self, now: u64, core: usize) {
         self.settle(now, core);

@@ -51,6 +51,21 @@ impl Pool {
         self.packets.get(number as usize).map_or(&[], |it| &it.1)
     }
 
+    /// Takes its bytes out, for somebody who also puts packets in meanwhile.
+    pub(super) fn take(&mut self, number: u32) -> Vec<u8> {
+        self.packets
+            .get_mut(number as usize)
+            .map(|it| core::mem::take(&mut it.1))
+            .unwrap_or_default()
+    }
+
+    /// Puts them back.
+    pub(super) fn give_back(&mut self, number: u32, bytes: Vec<u8>) {
+        if let Some(it) = self.packets.get_mut(number as usize) {
+            it.1 = bytes;
+        }
+    }
+
     /// It has arrived, or is lost.
     pub(super) fn forget(&mut self, number: u32) {
         self.held -= 1;
@@ -58,6 +73,7 @@ impl Pool {
     }
 
     /// Packets that are on their way.
+    #[cfg(test)]
     pub(super) const fn held(&self) -> usize {
         self.held
     }

@@ -1,0 +1,226 @@
+//! What an ESP and a PC have.
+
+use super::Told;
+use super::cpu::Cpu;
+use super::setup::{EspSetup, Kind, MachineSetup, PcSetup, Place, Program};
+use crate::lab::profile::IpCosts;
+use crate::net::{Host, Program as ProgramId};
+use crate::random::{Purpose, Random};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use espbench_proto::time::Instant;
+
+/// What a machine's driver has dropped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drops {
+    /// Frames that the hardware had no static RX buffer for: they were not acknowledged.
+    pub static_rx: u64,
+    /// Packets that no dynamic RX buffer was free for.
+    pub dynamic_rx: u64,
+    /// Packets that lwIP's mailbox had no place for.
+    pub tcpip_mailbox: u64,
+    /// Packets that could not be sent: not associated, or an access point's queue was full.
+    pub not_sent: u64,
+    /// Packets that were sent and not acknowledged, or kept for too long.
+    pub lost: u64,
+}
+
+/// What a task of an ESP is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Job {
+    /// Wi-Fi: a frame has been taken from the hardware.
+    Taken,
+    /// lwIP: this packet goes up.
+    Receive(u32),
+    /// lwIP: this packet goes down; for that program, which waits for it.
+    Send(u32, u16),
+    /// lwIP: its timer has come.
+    Timer,
+    /// Wi-Fi: this packet goes to the hardware.
+    Start(u32),
+    /// Wi-Fi: a packet was sent or given up.
+    Sent,
+    /// The program goes on.
+    Run(u16),
+    /// The program has spent its time.
+    Spent(u16),
+}
+
+/// For what a program waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Awaits {
+    /// It is being run.
+    Nothing,
+    /// A change or a time.
+    Change(Instant),
+    /// The same, busily: it notices a change only after some rounds' time, in nanoseconds.
+    Spin(Instant, u64),
+    /// A time.
+    Time(Instant),
+    /// It has ended.
+    Done,
+}
+
+pub(super) struct Running {
+    /// Taken out while it is polled.
+    pub(super) app: Option<Box<dyn Program>>,
+    pub(super) awaits: Awaits,
+    /// What it waits for when the time that it has spent is over.
+    pub(super) then: Awaits,
+    /// Packets that it has sent and that go on when that time is over.
+    pub(super) out: Vec<u32>,
+    /// Of these, those that lwIP's task has not done.
+    pub(super) pending: u16,
+}
+
+/// An ESP's processor and driver.
+pub(super) struct Esp {
+    pub(super) cpu: Cpu<Job>,
+    pub(super) setup: EspSetup,
+    pub(super) costs: IpCosts,
+    /// Frames in static RX buffers.
+    pub(super) static_rx: u16,
+    /// Frames that the hardware has taken in all, and those that the Wi-Fi task has worked off.
+    pub(super) taken: u64,
+    pub(super) worked_off: u64,
+    /// Packets in order that go up once so many frames are worked off.
+    pub(super) arrived: VecDeque<(u64, u32)>,
+    /// Packets that wait for lwIP's task: they have a dynamic RX buffer, and a place in its mailbox.
+    pub(super) mailbox: u16,
+    /// Packets in TX buffers.
+    pub(super) tx: u16,
+    /// Until then the UART is printing.
+    pub(super) uart_until: u64,
+    /// A timer of lwIP's was given to its task.
+    pub(super) timer: bool,
+}
+
+/// A PC's driver.
+pub(super) struct Pc {
+    pub(super) setup: PcSetup,
+    pub(super) random: Random,
+    /// Packets neither overtake each other on their way in nor on their way out.
+    pub(super) last_in: Instant,
+    pub(super) last_out: Instant,
+    /// Packets in its driver.
+    pub(super) queued: usize,
+}
+
+pub(super) enum Body {
+    Esp(Box<Esp>),
+    Pc(Box<Pc>),
+}
+
+/// A machine.
+pub(super) struct Machine {
+    pub(super) place: Place,
+    pub(super) host: Host,
+    pub(super) body: Body,
+    pub(super) programs: Vec<Running>,
+    pub(super) told: Told,
+    pub(super) drops: Drops,
+    /// When it was last told to be woken.
+    pub(super) armed: Instant,
+    pub(super) random: Random,
+}
+
+/// The address of a machine.
+pub(super) const fn address(number: usize) -> [u8; 4] {
+    let number = number as u16 + 1;
+    [10, 0, (number >> 8) as u8, number as u8]
+}
+
+/// The machine that has an address, if it is one of a world's.
+pub(super) fn machine_at(address: [u8; 4]) -> Option<u16> {
+    let [10, 0, high, low] = address else { return None };
+    u16::from_be_bytes([high, low]).checked_sub(1)
+}
+
+impl Machine {
+    pub(super) fn new(seed: u64, number: usize, setup: MachineSetup) -> Self {
+        let node = number as u32;
+        let body = match setup.kind {
+            Kind::Esp(it) => Body::Esp(Box::new(Esp {
+                cpu: Cpu::new(it.cores),
+                costs: it.costs,
+                setup: *it,
+                static_rx: 0,
+                taken: 0,
+                worked_off: 0,
+                arrived: VecDeque::new(),
+                mailbox: 0,
+                tx: 0,
+                uart_until: 0,
+                timer: false,
+            })),
+            Kind::Pc(setup) => Body::Pc(Box::new(Pc {
+                setup,
+                random: Random::stream(seed, node, Purpose::Person),
+                last_in: Instant::ZERO,
+                last_out: Instant::ZERO,
+                queued: 0,
+            })),
+        };
+        Self {
+            place: setup.place,
+            host: Host::new(seed, address(number), &setup.stack),
+            body,
+            programs: Vec::new(),
+            told: Told::default(),
+            drops: Drops::default(),
+            armed: Instant::NEVER,
+            random: Random::stream(seed, node, Purpose::Board),
+        }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.programs.iter().all(|it| it.awaits == Awaits::Done)
+    }
+
+    pub(super) fn busy_ns(&self, now: u64) -> u64 {
+        match &self.body {
+            Body::Esp(it) => it.cpu.busy_ns(now),
+            Body::Pc(_) => 0,
+        }
+    }
+
+    /// When something of it is due, if nothing comes before.
+    pub(super) fn next(&mut self) -> Instant {
+        let mut next = Instant::NEVER;
+        let mut at = |it: Instant| next = next.min(it);
+        for program in &self.programs {
+            match program.awaits {
+                Awaits::Change(it) | Awaits::Spin(it, _) | Awaits::Time(it) => at(it),
+                Awaits::Nothing | Awaits::Done => {}
+            }
+        }
+        let wait = self.host.wait();
+        match &self.body {
+            Body::Esp(esp) => {
+                esp.cpu.next().into_iter().for_each(|it| at(Instant::from_nanos(it)));
+                if !esp.timer {
+                    wait.into_iter().for_each(at);
+                }
+            }
+            Body::Pc(_) => wait.into_iter().for_each(at),
+        }
+        next
+    }
+
+    /// Which of its programs have something to do.
+    pub(super) fn due(&mut self, now: Instant) -> Option<usize> {
+        let host = &mut self.host;
+        self.programs.iter_mut().enumerate().find_map(|(i, it)| {
+            let due = match it.awaits {
+                Awaits::Change(at) | Awaits::Spin(at, _) => {
+                    let changed = host.changed(ProgramId(i as u16));
+                    changed || at <= now
+                }
+                Awaits::Time(at) => at <= now,
+                Awaits::Nothing | Awaits::Done => false,
+            };
+            due.then_some(i)
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! The lab of devices that speak IP over Wi-Fi.
+//!
+//! ```text
+//! up    air ─▶ static RX buffer ─▶ Wi-Fi task ─▶ dynamic RX buffer ─▶ lwIP's task ─▶ mailbox ─▶ program
+//! down  program ─▶ lwIP's task ─▶ TX buffer ─▶ Wi-Fi task ─▶ air
+//! ```
+//!
+//! A [`World`] is a room ([`crate::mac`]) with stations and access points ([`crate::wifi`]), and
+//! machines: ESPs, whose processor takes time for each packet and whose buffers are few, and PCs, on a
+//! wire behind an access point or with a radio of their own. Each machine is an IP host
+//! ([`crate::net`]) with programs (`espbench_proto::node::app`).
+//!
+//! | module | what |
+//! |---|---|
+//! | [`setup`] | what a world is made of |
+//! | `machine` | what an ESP and a PC have |
+//! | `cpu` | the processor: tasks by priority, on one core or two |
+//! | `stage` | the room's and the Wi-Fi's callbacks, and the wire |
+//! | `jobs` | what the tasks of an ESP do |
+//! | `program` | how programs run, and what their calls cost |
+//! | `pool` | packets on their way |
+
+mod cpu;
+mod jobs;
+mod machine;
+mod pool;
+mod program;
+pub mod setup;
+mod stage;
+#[cfg(test)]
+mod tests;
+
+pub use machine::Drops;
+pub use setup::{EspSetup, MachineSetup, PcSetup, WorldSetup};
+
+use crate::mac::{self, Room};
+use crate::net;
+use crate::wifi::{self, Wifi};
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_proto::sample::Sample;
+use espbench_proto::time::Instant;
+use machine::Machine;
+use stage::Stage;
+
+/// Number of a machine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MachineId(pub u16);
+
+/// Machines, the Wi-Fi between them, and the air.
+pub struct World {
+    room: Room,
+    stage: Stage,
+}
+
+impl core::fmt::Debug for World {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("World").field("room", &self.room).finish_non_exhaustive()
+    }
+}
+
+/// What programs have told.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    /// Samples, in the order in which they were recorded.
+    pub samples: Vec<Sample>,
+    /// Counters.
+    pub counts: BTreeMap<&'static str, u64>,
+    /// What was printed, its last [`Told::KEPT`] bytes.
+    pub printed: Vec<u8>,
+    /// Bytes printed in all.
+    pub bytes_printed: u64,
+}
+
+impl Told {
+    /// Bytes that are kept of what was printed.
+    pub const KEPT: usize = 16 << 10;
+}
+
+impl World {
+    /// A world in which nothing has happened yet.
+    #[must_use]
+    pub fn new(seed: u64, setup: WorldSetup) -> Self {
+        let WorldSetup { room, roles, machines, others } = setup;
+        let wifi = Wifi::new(seed, roles);
+        let machines: Vec<Machine> =
+            machines.into_iter().enumerate().map(|(i, it)| Machine::new(seed, i, it)).collect();
+        let stage = Stage::new(wifi, machines, others, seed, room.stations());
+        let mut world = Self { room, stage };
+        world.stage.begin(&mut world.room, seed);
+        world
+    }
+
+    /// What time it is.
+    #[must_use]
+    pub const fn now(&self) -> Instant {
+        self.room.now()
+    }
+
+    /// Lets time go on until then.
+    pub fn run_until(&mut self, until: Instant) {
+        self.room.run(&mut self.stage, until);
+    }
+
+    /// Lets that much time go by.
+    pub fn run_for(&mut self, time: Duration) {
+        self.run_until(self.now() + time);
+    }
+
+    /// Lets time go on until something is so, at most for that long; whether it is so. Looked at
+    /// after every event.
+    pub fn run_till(&mut self, most: Duration, so: impl Fn(&Self) -> bool) -> bool {
+        let until = self.now() + most;
+        loop {
+            if so(self) {
+                return true;
+            }
+            if !self.room.step(&mut self.stage, until) {
+                return false;
+            }
+        }
+    }
+
+    /// Gives a machine a program, which begins now.
+    pub fn start(&mut self, machine: MachineId, program: alloc::boxed::Box<dyn setup::Program>) {
+        self.stage.start(&mut self.room, machine.0, program);
+    }
+
+    /// Whether all programs of a machine have ended.
+    #[must_use]
+    pub fn is_idle(&self, machine: MachineId) -> bool {
+        self.stage.machine(machine.0).is_none_or(Machine::is_done)
+    }
+
+    /// What the programs of a machine have told.
+    #[must_use]
+    pub fn told(&self, machine: MachineId) -> Option<&Told> {
+        self.stage.machine(machine.0).map(|it| &it.told)
+    }
+
+    /// Takes what the programs of a machine have told so far.
+    pub fn take_told(&mut self, machine: MachineId) -> Told {
+        self.stage
+            .machine_mut(machine.0)
+            .map(|it| core::mem::take(&mut it.told))
+            .unwrap_or_default()
+    }
+
+    /// What a machine's driver has dropped.
+    #[must_use]
+    pub fn drops(&self, machine: MachineId) -> Drops {
+        self.stage.machine(machine.0).map(|it| it.drops).unwrap_or_default()
+    }
+
+    /// What a machine's IP stack has counted.
+    #[must_use]
+    pub fn ip_counters(&self, machine: MachineId) -> net::Counters {
+        self.stage.machine(machine.0).map(|it| *it.host.counters()).unwrap_or_default()
+    }
+
+    /// How long a machine's processor has worked, by now.
+    #[must_use]
+    pub fn busy(&self, machine: MachineId) -> Duration {
+        let now = self.room.now().as_nanos();
+        Duration::from_nanos(self.stage.machine(machine.0).map_or(0, |it| it.busy_ns(now)))
+    }
+
+    /// What the MAC of a station has counted.
+    #[must_use]
+    pub fn mac_counters(&self, station: u32) -> mac::Counters {
+        self.room.counters(station)
+    }
+
+    /// What Wi-Fi has counted at a station or access point.
+    #[must_use]
+    pub fn wifi_counters(&self, station: u32) -> wifi::Counters {
+        self.stage.wifi.counters(station)
+    }
+
+    /// The room.
+    #[must_use]
+    pub const fn room(&self) -> &Room {
+        &self.room
+    }
+
+    /// The Wi-Fi.
+    #[must_use]
+    pub const fn wifi(&self) -> &Wifi {
+        &self.stage.wifi
+    }
+}

@@ -1,0 +1,266 @@
+//! How programs run, and what their calls cost.
+
+use super::Told;
+use super::machine::{Awaits, Body, Machine};
+use super::pool::{Head, Pool};
+use super::stage::destination;
+use crate::lab::profile::IpCosts;
+use crate::net::{Api, Around, Lower, Program as ProgramId};
+use alloc::vec::Vec;
+use espbench_proto::node::app::{
+    Datagram, Endpoint, Handle, SocketError, Sockets, Stream, Wait, Work,
+};
+use espbench_proto::sample::Sample;
+use espbench_proto::time::Instant;
+
+/// The driver below a host, while something happens in the host: packets are taken into the pool.
+pub(super) struct Outbox<'a> {
+    pub(super) pool: &'a mut Pool,
+    pub(super) from: u16,
+    /// Packets that it still takes.
+    pub(super) room: usize,
+    pub(super) out: &'a mut Vec<u32>,
+}
+
+impl Lower for Outbox<'_> {
+    fn room(&self) -> usize {
+        self.room
+    }
+
+    fn send(&mut self, packet: &[u8]) -> bool {
+        if self.room == 0 {
+            return false;
+        }
+        let Some(to) = destination(packet) else { return true };
+        self.room -= 1;
+        self.out.push(self.pool.put(Head { from: self.from, to }, packet));
+        true
+    }
+}
+
+/// What is beside the network, and how long the program keeps the processor.
+struct Beside<'a> {
+    outbox: Outbox<'a>,
+    told: &'a mut Told,
+    costs: Option<&'a IpCosts>,
+    uart: Option<Uart<'a>>,
+    now: u64,
+    spent: u64,
+}
+
+/// A console: what the FIFO has no place for, the program waits for.
+struct Uart<'a> {
+    until: &'a mut u64,
+    byte_ns: u64,
+    fifo: u64,
+}
+
+impl Lower for Beside<'_> {
+    fn room(&self) -> usize {
+        self.outbox.room()
+    }
+
+    fn send(&mut self, packet: &[u8]) -> bool {
+        self.outbox.send(packet)
+    }
+}
+
+impl Around for Beside<'_> {
+    fn spend(&mut self, work: Work) {
+        let Some(costs) = self.costs else { return };
+        self.spent += work_ns(costs, work);
+    }
+
+    fn print(&mut self, text: &[u8]) {
+        self.told.bytes_printed += text.len() as u64;
+        self.told.printed.extend_from_slice(text);
+        let more = self.told.printed.len().saturating_sub(Told::KEPT);
+        if more > Told::KEPT {
+            self.told.printed.drain(..more);
+        }
+        let Some(costs) = self.costs else { return };
+        self.spent += costs.print.ns(text.len() as u32);
+        if let Some(uart) = &mut self.uart {
+            let begin = (*uart.until).max(self.now + self.spent);
+            *uart.until = begin + uart.byte_ns * text.len() as u64;
+            let free = uart.until.saturating_sub(uart.byte_ns * uart.fifo);
+            self.spent = self.spent.max(free.saturating_sub(self.now));
+        }
+    }
+
+    fn sample(&mut self, sample: Sample) {
+        self.told.samples.push(sample);
+    }
+
+    fn count(&mut self, name: &'static str, by: u64) {
+        if by > 0 {
+            *self.told.counts.entry(name).or_default() += by;
+        }
+    }
+}
+
+fn work_ns(costs: &IpCosts, work: Work) -> u64 {
+    match work {
+        Work::Delay(time) => time.as_nanos() as u64,
+        Work::Bytewise(bytes) => costs.bytewise.ns(bytes),
+        Work::Copy(bytes) => costs.copy.ns(bytes),
+        Work::Loop(rounds) => costs.round.ns(0) * u64::from(rounds),
+    }
+}
+
+/// Sockets whose calls take the device's time.
+struct Costly<'a, 'b> {
+    api: Api<'a>,
+    costs: Option<&'b IpCosts>,
+    spent: u64,
+}
+
+impl Costly<'_, '_> {
+    fn sent(&mut self, bytes: usize) {
+        if let Some(costs) = self.costs {
+            self.spent += costs.socket_send.ns(bytes as u32);
+        }
+    }
+
+    fn received(&mut self, bytes: usize) {
+        if let Some(costs) = self.costs {
+            self.spent += costs.socket_receive.ns(bytes as u32) + costs.copy.ns(bytes as u32);
+        }
+    }
+}
+
+impl Sockets for Costly<'_, '_> {
+    fn udp_bind(&mut self, port: u16) -> Result<Handle, SocketError> {
+        self.api.udp_bind(port)
+    }
+
+    fn udp_send(&mut self, socket: Handle, to: Endpoint, bytes: &[u8]) -> Result<(), SocketError> {
+        self.sent(bytes.len());
+        self.api.udp_send(socket, to, bytes)
+    }
+
+    fn udp_receive(&mut self, socket: Handle, buf: &mut [u8]) -> Option<Datagram> {
+        let datagram = self.api.udp_receive(socket, buf)?;
+        self.received(datagram.len);
+        Some(datagram)
+    }
+
+    fn tcp_connect(&mut self, to: Endpoint) -> Result<Handle, SocketError> {
+        self.sent(0);
+        self.api.tcp_connect(to)
+    }
+
+    fn tcp_listen(&mut self, port: u16) -> Result<Handle, SocketError> {
+        self.api.tcp_listen(port)
+    }
+
+    fn tcp_accept(&mut self, listener: Handle) -> Option<(Handle, Endpoint)> {
+        let accepted = self.api.tcp_accept(listener)?;
+        self.received(0);
+        Some(accepted)
+    }
+
+    fn tcp_stream(&self, socket: Handle) -> Stream {
+        self.api.tcp_stream(socket)
+    }
+
+    fn tcp_no_delay(&mut self, socket: Handle, no_delay: bool) {
+        self.api.tcp_no_delay(socket, no_delay);
+    }
+
+    fn tcp_send(&mut self, socket: Handle, bytes: &[u8]) -> Result<usize, SocketError> {
+        let sent = self.api.tcp_send(socket, bytes)?;
+        if sent > 0 {
+            self.sent(sent);
+            if let Some(costs) = self.costs {
+                self.spent += costs.copy.ns(sent as u32);
+            }
+        }
+        Ok(sent)
+    }
+
+    fn tcp_unacknowledged(&self, socket: Handle) -> usize {
+        self.api.tcp_unacknowledged(socket)
+    }
+
+    fn tcp_receive(&mut self, socket: Handle, buf: &mut [u8]) -> Result<usize, SocketError> {
+        let received = self.api.tcp_receive(socket, buf)?;
+        if received > 0 {
+            self.received(received);
+        }
+        Ok(received)
+    }
+
+    fn close(&mut self, socket: Handle) {
+        self.sent(0);
+        self.api.close(socket);
+    }
+
+    fn spend(&mut self, work: Work) {
+        self.api.spend(work);
+    }
+
+    fn print(&mut self, text: &[u8]) {
+        self.api.print(text);
+    }
+
+    fn sample(&mut self, sample: Sample) {
+        self.api.sample(sample);
+    }
+
+    fn count(&mut self, name: &'static str, by: u64) {
+        self.api.count(name, by);
+    }
+}
+
+/// A step of a program: how long it keeps the processor.
+pub(super) fn step(
+    machine: &mut Machine,
+    pool: &mut Pool,
+    now: Instant,
+    number: u16,
+    program: u16,
+    room: usize,
+) -> u64 {
+    let Machine { host, body, programs, told, random, .. } = machine;
+    let Some(it) = programs.get_mut(usize::from(program)) else { return 0 };
+    let Some(mut app) = it.app.take() else { return 0 };
+    let (costs, uart, tick_ns) = match body {
+        Body::Esp(esp) => {
+            let baud = u64::from(esp.setup.uart_baud);
+            let uart = (baud > 0).then(|| Uart {
+                until: &mut esp.uart_until,
+                byte_ns: 10_000_000_000 / baud,
+                fifo: u64::from(esp.setup.uart_fifo),
+            });
+            let tick_ns = 1_000_000_000 / u64::from(esp.setup.limits.tick_hz.max(1));
+            (Some(&esp.costs), uart, tick_ns)
+        }
+        Body::Pc(_) => (None, None, 1),
+    };
+    let outbox = Outbox { pool, from: number, room, out: &mut it.out };
+    let mut beside = Beside { outbox, told, costs, uart, now: now.as_nanos(), spent: 0 };
+    let api = host.api(now, ProgramId(program), &mut beside);
+    let mut sockets = Costly { api, costs, spent: 0 };
+    let wait = app.poll(now, &mut sockets);
+    let spent = sockets.spent + beside.spent;
+    // FreeRTOS wakes a task with a tick.
+    let tick = |at: Instant| match at {
+        Instant::NEVER => at,
+        at => Instant::from_nanos(at.as_nanos().div_ceil(tick_ns) * tick_ns),
+    };
+    it.then = match wait {
+        Wait::Again => Awaits::Time(now),
+        Wait::Change => Awaits::Change(Instant::NEVER),
+        Wait::Until(at) => Awaits::Change(tick(at)),
+        Wait::Spin(work, at) => {
+            let round = costs.map_or(0, |costs| work_ns(costs, work));
+            let late = if round > 0 { random.bits() % round } else { 0 };
+            Awaits::Spin(at, late)
+        }
+        Wait::Sleep(at) => Awaits::Time(tick(at)),
+        Wait::Done => Awaits::Done,
+    };
+    it.app = Some(app);
+    spent
+}

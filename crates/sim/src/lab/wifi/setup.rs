@@ -1,0 +1,112 @@
+//! What a world is made of.
+
+use crate::lab::net_scene::Delay;
+use crate::lab::profile::IpCosts;
+use crate::lab::scene::Background;
+use crate::mac::Room;
+use crate::net::Stack;
+use crate::wifi::Role;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_proto::node::app::App;
+use espbench_proto::sdkconfig::SdkConfig;
+
+/// A program that a world can hold.
+pub trait Program: App + Send {}
+
+impl<T: App + Send> Program for T {}
+
+/// What a world is made of.
+#[derive(Debug)]
+pub struct WorldSetup {
+    /// The room, with its stations' MACs.
+    pub room: Room,
+    /// What each of its stations is.
+    pub roles: Vec<Role>,
+    /// The machines. Their addresses are 10.0.0.1, 10.0.0.2 …, in this order.
+    pub machines: Vec<MachineSetup>,
+    /// Other people's stations: which is the first of them in the room, and their loads.
+    pub others: (u32, Vec<Background>),
+}
+
+/// A machine with an IP address.
+#[derive(Clone, Debug)]
+pub struct MachineSetup {
+    /// Where it is in the network.
+    pub place: Place,
+    /// Limits of its TCP/IP.
+    pub stack: Stack,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// Where a machine is in the network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// It has this station, or this access point, of the room.
+    Air(u32),
+    /// It is on the wire behind this access point.
+    Wire(u32),
+}
+
+/// What a machine is.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// An ESP.
+    Esp(Box<EspSetup>),
+    /// A PC.
+    Pc(PcSetup),
+}
+
+/// An ESP: its processor, and its buffers.
+#[derive(Clone, Debug)]
+pub struct EspSetup {
+    /// What a packet's way costs its processor, as its code is placed.
+    pub costs: IpCosts,
+    /// Cores.
+    pub cores: u8,
+    /// Its buffers and queues.
+    pub limits: SdkConfig,
+    /// Bits a second of its console; 0: it takes no time.
+    pub uart_baud: u32,
+    /// Bytes of the console's FIFO.
+    pub uart_fifo: u16,
+}
+
+/// A PC: fast, but its packets wait for its kernel and its scheduler.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PcSetup {
+    /// From a packet's arrival until a program has it, and from a program's call until it leaves.
+    pub turn: Delay,
+    /// What is between it and its access point; nothing for a PC on the air.
+    pub wire: Option<Wire>,
+    /// Packets that wait in its driver, on the air.
+    pub queue: u16,
+}
+
+/// A wire with a router at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wire {
+    /// The wire's own, one way.
+    pub delay: Delay,
+    /// The router's, each way.
+    pub forward: Delay,
+    /// Bits a second.
+    pub bits: u64,
+}
+
+impl Default for Wire {
+    /// 1 Gbit/s over a switch.
+    fn default() -> Self {
+        let delay = Delay { fixed: Duration::from_micros(30), random: Duration::ZERO };
+        Self { delay, forward: Delay::default(), bits: 1_000_000_000 }
+    }
+}
+
+impl Default for PcSetup {
+    fn default() -> Self {
+        let turn = Delay { fixed: Duration::from_micros(30), random: Duration::ZERO };
+        Self { turn, wire: Some(Wire::default()), queue: 1000 }
+    }
+}

@@ -1,0 +1,101 @@
+//! An ESP and a PC: behind an access point, or with the ESP as access point.
+
+use super::super::setup::{EspSetup, Kind, MachineSetup, PcSetup, Place, WorldSetup};
+use super::super::{MachineId, World};
+use crate::air::{Links, Receiver};
+use crate::lab::file::Library;
+use crate::mac::{Ampdu, Room, Settings};
+use crate::net::Stack;
+use crate::radio::{BasicRates, Timing};
+use crate::wifi::{ApConfig, Role, Security, StationConfig};
+use espbench_proto::node::app::Endpoint;
+use espbench_proto::sdkconfig::SdkConfig;
+use std::vec;
+use std::vec::Vec;
+
+pub(super) const ESP: MachineId = MachineId(0);
+pub(super) const PC: MachineId = MachineId(1);
+
+/// An address of a machine.
+pub(super) const fn at(machine: MachineId, port: u16) -> Endpoint {
+    Endpoint::new([10, 0, 0, machine.0 as u8 + 1], port)
+}
+
+/// What a bench is made of.
+#[derive(Clone)]
+pub(super) struct Bench {
+    pub(super) soft_ap: bool,
+    pub(super) security: Security,
+    pub(super) limits: SdkConfig,
+    pub(super) profile: &'static str,
+    pub(super) pc: PcSetup,
+    pub(super) ampdu: bool,
+    pub(super) signal_dbm: f64,
+}
+
+impl Default for Bench {
+    fn default() -> Self {
+        Self {
+            soft_ap: false,
+            security: Security::Wpa2,
+            limits: SdkConfig::default(),
+            profile: "esp32c3",
+            pc: PcSetup::default(),
+            ampdu: true,
+            signal_dbm: -40.0,
+        }
+    }
+}
+
+impl Bench {
+    /// An ESP (machine 0) and a PC (machine 1).
+    pub(super) fn world(&self, seed: u64) -> World {
+        let links = Links::new(2, -98.0, |_, _| self.signal_dbm);
+        let limits = self.limits;
+        let settings = |receive| Settings {
+            timing: Timing::ERP_SHORT_SLOT,
+            basic: BasicRates::BG,
+            ampdu: self.ampdu.then_some(Ampdu { receive, ..Ampdu::MOST }),
+            buffers: 256,
+            ..Settings::default()
+        };
+        let room = Room::new(
+            seed,
+            links,
+            &[Receiver::default()],
+            [settings(64), settings(limits.rx_ba_window.max(1))],
+        );
+        let station =
+            StationConfig { joined: true, security: self.security, ..StationConfig::default() };
+        let ap = ApConfig { security: self.security, ..ApConfig::default() };
+        // Station 0 of the room is the access point, station 1 the other.
+        let roles = vec![Role::AccessPoint(ap), Role::Station(station)];
+        let (esp, pc) = if self.soft_ap {
+            (Place::Air(0), Place::Air(1))
+        } else {
+            (Place::Air(1), Place::Wire(0))
+        };
+        let profile = Library::built_in().profile(self.profile).unwrap();
+        let costs = profile.ip.in_iram(limits.wifi_iram, limits.wifi_rx_iram, limits.lwip_iram);
+        let wire = self.pc.wire.filter(|_| !self.soft_ap);
+        let machines = vec![
+            MachineSetup {
+                place: esp,
+                stack: Stack::esp(&limits),
+                kind: Kind::Esp(std::boxed::Box::new(EspSetup {
+                    costs,
+                    cores: profile.processor.cores,
+                    limits,
+                    uart_baud: profile.uart_baud,
+                    uart_fifo: profile.uart_fifo,
+                })),
+            },
+            MachineSetup {
+                place: pc,
+                stack: Stack::pc(),
+                kind: Kind::Pc(PcSetup { wire, ..self.pc }),
+            },
+        ];
+        World::new(seed, WorldSetup { room, roles, machines, others: (2, Vec::new()) })
+    }
+}

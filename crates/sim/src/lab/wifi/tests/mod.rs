@@ -1,0 +1,4 @@
+//! Conversations in small worlds.
+
+mod bench;
+mod echo;
