@@ -21,6 +21,7 @@
 //! | [`truth`] | how far simulated figures are from the published ones |
 //! | [`console`] | what consoles of ESP-NOW devices told, as cells and tables |
 //! | [`predict`] | what if: predictions of the virtual lab as estimates, and what limits them |
+//! | [`tune`] | settings of a firmware: what holds them back, and which do what is wanted |
 //! | [`search`] | searches: the highest rate without loss, the largest fleet within limits |
 //! | [`threshold`] | limits that a plan sets on results, and whether they held |
 //! | [`warning`] | the closed set of advice |
@@ -72,5 +73,6 @@ pub mod table;
 pub mod threshold;
 pub mod trend;
 pub mod truth;
+pub mod tune;
 pub mod units;
 pub mod warning;

@@ -7,11 +7,15 @@
 //! | [`Chip`], [`Release`], [`Context`] | what ranges and defaults depend on |
 //! | [`Settings`] | values for some of the settings |
 //! | [`read()`], [`Reading`] | a file's text to settings |
+//! | [`memory`] | what settings take of the heap |
+//! | [`Rank`] | what Espressif's documents recommend, and what they measured with it |
 //! | [`fragment`] | settings to a file's text, with a comment for each |
 
 mod chip;
 mod key;
 mod limits;
+pub mod memory;
+mod ranks;
 mod read;
 mod settings;
 mod write;
@@ -21,6 +25,7 @@ mod tests;
 
 pub use chip::{Chip, Context, NoRelease, Release, UnknownChip};
 pub use key::{BUFFER_BYTES, FACTS, Fact, Key, Kind, Price};
+pub use ranks::{RANKS, Rank};
 pub use read::{Fault, Reading, WARNINGS, Warning, Wrong, read};
 pub use settings::Settings;
 pub use write::{Line, comment, fragment};

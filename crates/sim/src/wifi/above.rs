@@ -27,7 +27,7 @@ pub struct Sent {
     /// By what it is known above.
     pub tag: u64,
     /// `None`: it was acknowledged, or sent to a group. Else why it was not:
-    /// [`Cause::RetryLimit`], [`Cause::NoBuffers`] where an access point kept it too long for a
+    /// [`Cause::RetryLimit`], [`Cause::Aged`] where an access point kept it too long for a
     /// sleeping station, [`Cause::Disconnected`].
     pub lost: Option<Cause>,
     /// How often it was sent.

@@ -160,6 +160,8 @@ pub struct StationConfig {
     pub rates: Rates,
     /// When its radio sleeps while it is associated.
     pub sleep: Sleep,
+    /// How long it does what, when it sleeps and wakes.
+    pub times: SleepTimes,
 }
 
 /// When the radio of an associated station sleeps.
@@ -176,4 +178,61 @@ pub enum Sleep {
         /// The listen interval, in beacon intervals; at least 1.
         listen_interval: u16,
     },
+}
+
+/// How a station gets what waits for it at its access point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fetch {
+    /// It says that it is awake, with a Null frame, and stays so for a while: ESP-IDF
+    /// (issue espressif/esp-idf#1779 shows its Null frames).
+    #[default]
+    Null,
+    /// It stays asleep for its access point and asks for one frame after the other, with PS-Poll
+    /// (11.2.3.6).
+    PsPoll,
+}
+
+/// How long a station does what, when it sleeps and wakes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SleepTimes {
+    /// It stays awake for so long after its last packet: ESP-IDF,
+    /// `CONFIG_ESP_WIFI_SLP_DEFAULT_MIN_ACTIVE_TIME`, 50 ms.
+    pub min_active: Duration,
+    /// It sends a Null frame when it has sent nothing for so long: ESP-IDF,
+    /// `CONFIG_ESP_WIFI_SLP_DEFAULT_MAX_ACTIVE_TIME`, 10 s.
+    pub keep_alive: Duration,
+    /// For how long it waits for multicast that a beacon announces, from frame to frame: ESP-IDF,
+    /// `CONFIG_ESP_WIFI_SLP_DEFAULT_WAIT_BROADCAST_DATA_TIME`, 15 ms.
+    pub wait_group: Duration,
+    /// From switching the radio on until it can send.
+    pub radio_on: Duration,
+    /// The radio is on so long before a beacon, with what it takes to switch it on.
+    pub early: Duration,
+    /// The station's clock is no better than this, in parts per million: it wakes earlier, by what
+    /// that makes since the last beacon. 20 with the crystal of modem sleep (ESP32-C3 datasheet:
+    /// +-10 ppm, and the access point's as much).
+    pub drift_ppm: u32,
+    /// How long it listens for a beacon that does not come: ESP-IDF,
+    /// `CONFIG_ESP_WIFI_SLP_BEACON_LOST_TIMEOUT`, 10 time units.
+    pub missed: Duration,
+    /// How it gets what waits for it.
+    pub fetch: Fetch,
+}
+
+impl Default for SleepTimes {
+    fn default() -> Self {
+        Self {
+            min_active: Duration::from_millis(50),
+            keep_alive: Duration::from_secs(10),
+            wait_group: Duration::from_millis(15),
+            // Guessed from the currents of the ESP32-C3 in light sleep (ESP-IDF, "Introduction to
+            // Low Power Mode in Wi-Fi Scenarios": 1.4 mA at DTIM 1, 0.31 mA at DTIM 10). They make
+            // 124 uC for each beacon, which is 1.5 ms of reception: little more than the beacon.
+            radio_on: Duration::from_micros(300),
+            early: Duration::from_micros(500),
+            drift_ppm: 20,
+            missed: Duration::from_micros(10_240),
+            fetch: Fetch::Null,
+        }
+    }
 }

@@ -1,13 +1,14 @@
 //! Frames on their way, and what captures show of them.
 
 use alloc::vec::Vec;
+use espbench_proto::time::Instant;
 
 /// What a frame is (9.2.4.1.3, Table 9-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Subtype {
     /// A beacon.
     Beacon,
-    /// A data frame, QoS or not.
+    /// A data frame with a packet, QoS or not.
     Data {
         /// With a QoS Control field.
         qos: bool,
@@ -17,6 +18,8 @@ pub enum Subtype {
         /// With a QoS Control field.
         qos: bool,
     },
+    /// A sleeping station asks for one of the frames that wait for it.
+    PsPoll,
 }
 
 impl Subtype {
@@ -25,6 +28,7 @@ impl Subtype {
     pub const fn codes(self) -> (u8, u8) {
         match self {
             Self::Beacon => (0, 8),
+            Self::PsPoll => (1, 10),
             Self::Data { qos: false } => (2, 0),
             Self::Null { qos: false } => (2, 4),
             Self::Data { qos: true } => (2, 8),
@@ -63,12 +67,26 @@ pub struct FrameInfo {
     pub packet: Option<(u64, u32)>,
 }
 
-/// A frame that was handed to a MAC.
+impl FrameInfo {
+    /// Of a frame that says no more than what it is.
+    pub(super) const fn bare(subtype: Subtype) -> Self {
+        Self {
+            subtype,
+            protected: false,
+            power_management: false,
+            more_data: false,
+            tim: None,
+            packet: None,
+        }
+    }
+}
+
+/// A frame without a packet that was handed to a MAC.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) info: FrameInfo,
-    /// By whom.
-    pub(super) from: u32,
+    /// When a beacon should have been sent.
+    pub(super) tbtt: Instant,
 }
 
 /// Set in the MAC's tags, and in the room's tokens, that are this layer's.
@@ -123,25 +141,19 @@ mod tests {
 
     #[test]
     fn a_tag_is_good_for_one_frame() {
-        let info = FrameInfo {
-            subtype: Subtype::Beacon,
-            protected: false,
-            power_management: false,
-            more_data: false,
-            tim: None,
-            packet: None,
-        };
+        let info = FrameInfo::bare(Subtype::Beacon);
+        let at = Instant::from_nanos;
         let mut frames = Frames::default();
-        let mut keep = |from| (frames.keep(Frame { info, from }), from);
+        let mut keep = |ns| (frames.keep(Frame { info, tbtt: at(ns) }), at(ns));
         let (one, two) = (keep(1), keep(2));
-        for (tag, from) in [one, two] {
-            assert_eq!(frames.get(tag).map(|it| it.from), Some(from));
+        for (tag, tbtt) in [one, two] {
+            assert_eq!(frames.get(tag).map(|it| it.tbtt), Some(tbtt));
         }
-        assert_eq!(frames.take(one.0).map(|it| it.from), Some(1));
-        let again = frames.keep(Frame { info, from: 3 });
+        assert_eq!(frames.take(one.0).map(|it| it.tbtt), Some(at(1)));
+        let again = frames.keep(Frame { info, tbtt: at(3) });
         assert_ne!(again, one.0, "the same place, another tag");
         assert!(frames.take(one.0).is_none() && frames.get(one.0).is_none());
         assert!(frames.get(again & !MARK).is_none(), "not ours");
-        assert_eq!((frames.slots.len(), frames.get(again).map(|it| it.from)), (2, Some(3)));
+        assert_eq!((frames.slots.len(), frames.get(again).map(|it| it.tbtt)), (2, Some(at(3))));
     }
 }

@@ -15,36 +15,42 @@
 //! | [`above`] | what stands above them |
 //! | [`frame`] | frames on their way, and what captures show of them |
 //! | [`octets`] | how long frames are |
+//! | `tag`, `clock` | the tags of data frames; deadlines over one event of the room |
+//! | `rate` | in which mode a frame goes |
 //! | `ap` | access points: beacons, members, what they keep for sleepers |
 //! | `station` | stations |
 //! | `run` | the room's callbacks |
 //!
-//! Packets are known by the tags of what stands above (below 2^48), and by their octets.
+//! Packets are known by the tags of what stands above (below 2^44), and by their octets.
 //! The tags and tokens that this layer gives the room have bit 63 set ([`is_ours`]); a world that
 //! uses the room for more than Wi-Fi keeps that bit clear in its own.
 
 pub mod above;
 mod ap;
+mod clock;
 pub mod config;
 pub mod frame;
 pub mod octets;
+mod rate;
 mod run;
 mod station;
+mod tag;
 #[cfg(test)]
 mod tests;
 
 pub use above::{Above, Joined, Left, Received, Sent};
 pub use config::{
-    ApConfig, BEACON_INTERVAL, Capabilities, Rates, Role, Security, Sleep, StationConfig, TIME_UNIT,
+    ApConfig, BEACON_INTERVAL, Capabilities, Fetch, Rates, Role, Security, Sleep, SleepTimes,
+    StationConfig, TIME_UNIT,
 };
 pub use frame::{FrameInfo, Subtype, Tim};
 
-use crate::mac::{GROUP, OnAir, Room};
+use crate::mac::{GROUP, Room};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ap::Ap;
 use frame::{Frames, MARK};
-use station::Station;
+use station::{Station, Terms};
 
 /// Whether a tag or a token that the room hands back is this layer's: then it is for
 /// [`Wifi::heard`], [`Wifi::done`] or [`Wifi::wake`].
@@ -54,7 +60,7 @@ pub const fn is_ours(tag: u64) -> bool {
 }
 
 /// Tags of packets are below this: the rest of the MAC's tag is this layer's.
-pub const TAGS: u64 = 1 << 48;
+pub const TAGS: u64 = tag::TAGS;
 
 /// Why a packet was not taken. Nothing more is heard of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +82,7 @@ pub struct Msdu {
     pub to: u32,
     /// Octets of the packet of the network layer (IP, ARP).
     pub octets: u32,
-    /// By what it is known above: below 2^48 ([`TAGS`]).
+    /// By what it is known above: below 2^44 ([`TAGS`]).
     pub tag: u64,
 }
 
@@ -124,7 +130,7 @@ impl Wifi {
     pub fn new(seed: u64, roles: impl IntoIterator<Item = Role>) -> Self {
         let node = |(number, role): (usize, Role)| match role {
             Role::Foreign => Node::Foreign,
-            Role::Station(config) => Node::Station(Box::new(Station::new(config))),
+            Role::Station(config) => Node::Station(Box::new(Station::new(number as u32, config))),
             Role::AccessPoint(config) => Node::Ap(Box::new(Ap::new(seed, number as u32, config))),
         };
         let nodes = roles.into_iter().enumerate().map(node).collect();
@@ -136,7 +142,7 @@ impl Wifi {
     pub fn start(&mut self, room: &mut Room, above: &mut dyn Above) {
         for number in 0..self.nodes.len() as u32 {
             if let Node::Ap(ap) = &mut self.nodes[number as usize] {
-                ap.start(room, number);
+                ap.start(room);
             }
         }
         for number in 0..self.nodes.len() as u32 {
@@ -155,17 +161,10 @@ impl Wifi {
             return Err(Refused::TooLong);
         }
         match self.nodes.get_mut(from as usize) {
-            Some(Node::Station(it)) => it.send(room, &mut self.frames, from, packet),
-            Some(Node::Ap(it)) => it.send(room, &mut self.frames, from, packet),
+            Some(Node::Station(it)) => it.send(room, packet),
+            Some(Node::Ap(it)) => it.send(room, packet),
             _ => Err(Refused::NotJoined),
         }
-    }
-
-    /// What a capture shows of a frame of this layer, beside what the MAC knows, while it is on the
-    /// air (from [`Host::began`](crate::mac::Host::began) to its `done`).
-    #[must_use]
-    pub fn info(&self, frame: &OnAir) -> Option<&FrameInfo> {
-        self.frames.get(frame.tag).map(|it| &it.info)
     }
 
     /// The access point of a station, while it is associated and has its keys.
@@ -195,30 +194,29 @@ impl Wifi {
         }
     }
 
-    /// What a station or access point has counted.
-    #[must_use]
-    pub fn counters(&self, number: u32) -> Counters {
-        match self.nodes.get(number as usize) {
-            Some(Node::Station(it)) => it.counters,
-            Some(Node::Ap(it)) => it.counters,
-            _ => Counters::default(),
-        }
-    }
-
     fn start_station(&mut self, room: &mut Room, number: u32, above: &mut dyn Above) {
         let Some(Node::Station(it)) = self.nodes.get(number as usize) else { return };
         if !it.config.joined {
             return;
         }
-        let network = it.config.network;
+        let (network, qos) = (it.config.network, it.config.capabilities.qos);
         let serves = |node: &Node| matches!(node, Node::Ap(ap) if ap.config.network == network);
         let Some(ap) = self.nodes.iter().position(serves) else { return };
         let Some(Node::Ap(it)) = self.nodes.get_mut(ap) else { return };
-        let Some(aid) = it.admit(number) else { return };
-        let (wrap, next_beacon) = (it.wrap(), it.next_beacon());
+        let Some(aid) = it.admit(number, qos) else { return };
+        let ap = ap as u32;
+        let terms = Terms {
+            ap,
+            aid,
+            wrap: it.wrap(),
+            basic: it.config.basic,
+            beacon: it.next_beacon(),
+            interval: it.config.beacon_interval,
+            dtim_period: it.config.dtim_period,
+        };
         let Some(Node::Station(it)) = self.nodes.get_mut(number as usize) else { return };
-        it.associate(ap as u32, aid, wrap, next_beacon);
-        above.joined(room, number, Joined { ap: ap as u32, aid, since: room.now() });
+        it.associate(room, terms);
+        above.joined(room, number, Joined { ap, aid, since: room.now() });
     }
 }
 

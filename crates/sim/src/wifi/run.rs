@@ -1,10 +1,13 @@
 //! The room's callbacks: a world hands them on, where [`is_ours`](super::is_ours) says so.
 
-use super::above::{Above, Received, Sent};
-use super::frame::{Frame, MARK, Subtype};
+use super::above::{Above, Received};
+use super::ap::Ap;
+use super::frame::{Frame, FrameInfo, MARK, Subtype};
+use super::octets::Wrap;
+use super::station::HeardBeacon;
+use super::tag::DataTag;
 use super::{Counters, Node, Wifi};
 use crate::mac::{Done, Heard, Missed, OnAir, Room};
-use espbench_proto::sample::Cause;
 
 impl Wifi {
     /// A frame of this layer has ended: see [`Host::heard`](crate::mac::Host::heard).
@@ -17,73 +20,135 @@ impl Wifi {
         above: &mut dyn Above,
     ) {
         let _ = missed;
-        let Some(&Frame { info, from, .. }) = self.frames.get(frame.tag) else { return };
-        for &Heard { station, rssi } in heard {
-            match (info.subtype, info.packet) {
-                (Subtype::Data { .. }, Some((tag, octets))) => {
-                    if let Some(counters) = self.takes(from, station) {
-                        counters.received += 1;
-                        let group = frame.is_group();
-                        above.received(room, station, Received { from, tag, octets, rssi, group });
-                    }
-                }
-                (Subtype::Beacon, _) => self.beacon_heard(from, station),
-                _ => {}
+        if let Some(data) = DataTag::unpack(frame.tag) {
+            for &heard in heard {
+                self.data_heard(room, frame, data, heard, above);
             }
+        } else if let Some(&it) = self.frames.get(frame.tag) {
+            for &heard in heard {
+                self.frame_heard(room, frame.from, &it, heard, above);
+            }
+        }
+    }
+
+    fn data_heard(
+        &mut self,
+        room: &mut Room,
+        frame: &OnAir,
+        data: DataTag,
+        Heard { station, rssi }: Heard,
+        above: &mut dyn Above,
+    ) {
+        let wrap = self.wrap(frame.from, data.aid);
+        let Self { nodes, frames } = self;
+        match nodes.get_mut(station as usize) {
+            Some(Node::Station(it)) if it.takes(frame.from, data.aid) => {
+                it.counters.received += 1;
+                it.packet_heard(room, frames, (frame.is_group(), data.more), above);
+            }
+            Some(Node::Ap(it)) if !frame.is_group() && it.is_for(data.aid, frame.from) => {
+                it.counters.received += 1;
+                // Its power management bit is clear: see `Station::active`.
+                it.sleeps(room, frame.from, false);
+            }
+            _ => return,
+        }
+        let octets = frame.octets.saturating_sub(wrap.data(0));
+        let (from, tag, group) = (frame.from, data.packet, frame.is_group());
+        above.received(room, station, Received { from, tag, octets, rssi, group });
+    }
+
+    /// How data frames of a sender are wrapped.
+    fn wrap(&self, from: u32, aid: u16) -> Wrap {
+        match self.nodes.get(from as usize) {
+            Some(Node::Station(it)) => it.wrap(),
+            Some(Node::Ap(it)) => it.wrap_to(aid),
+            _ => Wrap::default(),
+        }
+    }
+
+    fn frame_heard(
+        &mut self,
+        room: &mut Room,
+        from: u32,
+        frame: &Frame,
+        Heard { station, .. }: Heard,
+        above: &mut dyn Above,
+    ) {
+        if let (Subtype::Beacon, Some(tim)) = (frame.info.subtype, frame.info.tim) {
+            let mine = |ap: &Ap| ap.aid(station).is_some_and(|aid| ap.has_told(aid));
+            let mine = matches!(self.nodes.get(from as usize), Some(Node::Ap(ap)) if mine(ap));
+            if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize)
+                && it.ap() == Some(from)
+            {
+                let beacon = HeardBeacon { tim, mine, tbtt: frame.tbtt };
+                it.beacon(room, &mut self.frames, beacon, above);
+            }
+            return;
+        }
+        let Some(Node::Ap(ap)) = self.nodes.get_mut(station as usize) else { return };
+        match frame.info.subtype {
+            Subtype::Null { .. } => ap.sleeps(room, from, frame.info.power_management),
+            Subtype::PsPoll => ap.polled(room, from),
+            Subtype::Beacon | Subtype::Data { .. } => {}
         }
     }
 
     /// The MAC is done with a frame of this layer: see [`Host::done`](crate::mac::Host::done).
     pub fn done(&mut self, room: &mut Room, station: u32, done: Done, above: &mut dyn Above) {
-        let Some(frame) = self.frames.take(done.tag) else { return };
-        if let (Subtype::Beacon, Some(Node::Ap(ap))) =
-            (frame.info.subtype, self.nodes.get_mut(station as usize))
-        {
-            ap.beacon_done();
-        }
-        if let Some((tag, _)) = frame.info.packet {
-            let lost = (!done.delivered).then_some(Cause::RetryLimit);
-            if let Some(counters) = self.counters_of(station) {
-                counters.sent += u64::from(done.delivered);
-                counters.lost += u64::from(!done.delivered);
+        let data = DataTag::unpack(done.tag);
+        let frame = if data.is_none() { self.frames.take(done.tag) } else { None };
+        match (self.nodes.get_mut(station as usize), data, frame) {
+            (Some(Node::Station(it)), Some(data), _) => it.data_done(room, data, done, above),
+            (Some(Node::Ap(it)), Some(data), _) => it.data_done(room, data, done, above),
+            (Some(Node::Station(it)), None, Some(frame)) => {
+                it.frame_done(room, &frame, done.delivered, above);
             }
-            above.sent(room, station, Sent { tag, lost, attempts: done.attempts });
+            (Some(Node::Ap(it)), None, Some(_)) => it.beacon_done(),
+            _ => {}
         }
     }
 
     /// A time that this layer asked for: see [`Host::wake`](crate::mac::Host::wake).
     pub fn wake(&mut self, room: &mut Room, token: u64, above: &mut dyn Above) {
-        let _ = above;
-        let number = (token & !MARK) as u32;
-        if let Some(Node::Ap(ap)) = self.nodes.get_mut(number as usize)
-            && room.now() >= ap.next_beacon()
-        {
-            ap.beacon(room, &mut self.frames, number);
+        let Self { nodes, frames } = self;
+        match nodes.get_mut((token & !MARK) as usize) {
+            Some(Node::Station(it)) => it.wake(room, frames, above),
+            Some(Node::Ap(it)) => it.wake(room, frames, above),
+            _ => {}
         }
     }
 
-    fn counters_of(&mut self, number: u32) -> Option<&mut Counters> {
-        match self.nodes.get_mut(number as usize)? {
-            Node::Station(it) => Some(&mut it.counters),
-            Node::Ap(it) => Some(&mut it.counters),
-            Node::Foreign => None,
-        }
+    /// What a capture shows of a frame of this layer, beside what the MAC knows, while it is on the
+    /// air (from [`Host::began`](crate::mac::Host::began) to its `done`). Of an A-MPDU, what it
+    /// shows of its first frame.
+    #[must_use]
+    pub fn info(&self, frame: &OnAir) -> Option<FrameInfo> {
+        self.info_of(frame.from, frame.tag, frame.octets)
     }
 
-    /// The counters of a station that takes data from that one: it is associated with it.
-    fn takes(&mut self, from: u32, station: u32) -> Option<&mut Counters> {
-        match self.nodes.get_mut(station as usize)? {
-            Node::Station(it) => (it.ap() == Some(from)).then_some(&mut it.counters),
-            Node::Ap(it) => it.aid(from).is_some().then_some(&mut it.counters),
-            Node::Foreign => None,
-        }
+    /// As [`Wifi::info`], for a frame in an A-MPDU: by its sender, tag and octets.
+    #[must_use]
+    pub fn info_of(&self, from: u32, tag: u64, octets: u32) -> Option<FrameInfo> {
+        let Some(data) = DataTag::unpack(tag) else {
+            return self.frames.get(tag).map(|it| it.info);
+        };
+        let wrap = self.wrap(from, data.aid);
+        Some(FrameInfo {
+            protected: wrap.protected,
+            more_data: data.more,
+            packet: Some((data.packet, octets.saturating_sub(wrap.data(0)))),
+            ..FrameInfo::bare(Subtype::Data { qos: wrap.qos })
+        })
     }
 
-    fn beacon_heard(&mut self, from: u32, station: u32) {
-        if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize)
-            && it.ap() == Some(from)
-        {
-            it.counters.beacons += 1;
+    /// What a station or access point has counted.
+    #[must_use]
+    pub fn counters(&self, number: u32) -> Counters {
+        match self.nodes.get(number as usize) {
+            Some(Node::Station(it)) => it.counters,
+            Some(Node::Ap(it)) => it.counters,
+            _ => Counters::default(),
         }
     }
 }

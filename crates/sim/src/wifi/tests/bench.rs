@@ -136,7 +136,7 @@ impl mac::Host for Host {
         if let (true, Some(info)) = (self.frames, self.wifi.info(frame)) {
             let (us, ns) = (frame.begin / 1000, frame.begin % 1000);
             let to = if frame.is_group() { "all".into() } else { std::format!("{}", frame.to) };
-            let (from, name, octets) = (frame.from, name(info), frame.octets);
+            let (from, name, octets) = (frame.from, name(&info), frame.octets);
             let _ = writeln!(
                 self.log.text,
                 "{us:>10}.{ns:03} us  {from} > {to}  {name}, {octets} octets"

@@ -1,0 +1,338 @@
+//! What holds an sdkconfig back, said without a run: values that do not fit each other, bounds that
+//! follow from them, what they take of the heap, and which of Espressif's ranks they are nearest to.
+//!
+//! Every rule names its source. The rules are in `fit` (values against each other), `bounds` (what
+//! follows from them) and `known` (ranks, defaults, the file itself).
+
+mod bounds;
+mod fit;
+mod known;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use super::words::{bytes, number};
+use crate::table::Table;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_proto::sdkconfig::memory::{Memory, Traffic, heap};
+use espbench_proto::sdkconfig::{Context, Key, Kind, Rank, Reading, SdkConfig, Settings};
+use serde::Serialize;
+
+/// Version of the JSON form.
+pub const SCHEMA: &str = "espbench-check/1";
+
+/// What the settings are held against.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// Name of the file, for people.
+    pub file: String,
+    /// What the file says.
+    pub reading: Reading,
+    /// The chip, the release, and whether there is PSRAM.
+    pub context: Context,
+    /// What is open at a time.
+    pub traffic: Traffic,
+    /// Round trip to the other side.
+    pub rtt: Duration,
+    /// Datagrams that come back to back, where somebody said.
+    pub burst: Option<u32>,
+    /// Heap before Wi-Fi starts, where somebody said; otherwise that of a firmware as small as the
+    /// iperf example.
+    pub heap: Option<u64>,
+}
+
+/// How bad it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// It does not work as it says: the build takes another value, packets are lost, memory runs out.
+    Wrong,
+    /// It works, and holds throughput down.
+    Limits,
+    /// Worth knowing.
+    Note,
+}
+
+impl Severity {
+    /// The word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Wrong => "wrong",
+            Self::Limits => "limits",
+            Self::Note => "note",
+        }
+    }
+}
+
+/// A setting that would help.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Change {
+    /// Its name in the file's release.
+    pub name: String,
+    /// What stands there, or the default.
+    pub from: String,
+    /// What to write instead.
+    pub to: String,
+    /// Bytes of heap that it takes when traffic is at its busiest; negative where it gives some.
+    pub heap_bytes: i64,
+}
+
+/// Something that was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// Stable name of the rule.
+    pub rule: &'static str,
+    /// How bad it is.
+    pub severity: Severity,
+    /// What, in one line with its numbers.
+    pub what: String,
+    /// Why that is so, and where it comes from.
+    pub why: String,
+    /// What to set instead; empty where nothing in the file helps.
+    pub set: Vec<Change>,
+}
+
+/// A setting as the build takes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Setting {
+    /// Its name.
+    pub name: String,
+    /// The value in use.
+    pub value: String,
+    /// Whether the file gives it; otherwise it is the default.
+    pub given: bool,
+}
+
+/// The nearest rank.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Nearest {
+    /// Its name.
+    pub name: String,
+    /// How far, in doublings for each value.
+    pub doublings: f64,
+    /// What Espressif measured of it, in Mbit/s: TCP sending and receiving, UDP sending and receiving.
+    pub published_mbit_s: [f64; 4],
+}
+
+/// What is left of the heap, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Left {
+    /// Before Wi-Fi starts.
+    pub heap: u64,
+    /// Without traffic.
+    pub idle: i64,
+    /// At the busiest of TCP and UDP, sending and receiving.
+    pub busy: i64,
+    /// With every buffer full at once.
+    pub peak: i64,
+}
+
+/// The answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Checked {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// The file.
+    pub file: String,
+    /// The chip.
+    pub chip: String,
+    /// The release of ESP-IDF whose ranges and defaults hold.
+    pub release: String,
+    /// TCP streams.
+    pub streams: u16,
+    /// Round trip in milliseconds.
+    pub rtt_ms: f64,
+    /// Settings in use.
+    pub settings: Vec<Setting>,
+    /// What was found, the worst first.
+    pub findings: Vec<Finding>,
+    /// The nearest rank of the chip's document.
+    pub nearest: Option<Nearest>,
+    /// Most that TCP can receive and send over that round trip, in Mbit/s.
+    pub bound_mbit_s: [f64; 2],
+    /// What the settings leave of the heap: a model, not a measurement.
+    pub heap_left: Option<Left>,
+    /// The document's p = b_rx m_rx + b_tx m_tx, in bytes.
+    pub driver_peak_bytes: u64,
+    /// Settings of the file that do not concern links.
+    pub others: u32,
+    /// All of it to look up, for drawings.
+    #[serde(skip)]
+    pub tables: Vec<Table>,
+}
+
+impl Checked {
+    /// How many findings there are of a severity.
+    #[must_use]
+    pub fn count(&self, severity: Severity) -> usize {
+        self.findings.iter().filter(|it| it.severity == severity).count()
+    }
+
+    /// The outcome in a sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let count = |severity, one: &str, more: &str| match self.count(severity) {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            n => Some(format!("{n} {more}")),
+        };
+        let parts: Vec<String> = [
+            count(Severity::Wrong, "thing is wrong", "things are wrong"),
+            count(Severity::Limits, "thing limits it", "things limit it"),
+            count(Severity::Note, "note", "notes"),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        match parts.is_empty() {
+            true => "Nothing was found.".into(),
+            false => format!("{}.", parts.join(", ")),
+        }
+    }
+}
+
+/// What the rules look at.
+struct Material<'q> {
+    question: &'q Question,
+    settings: &'q Settings,
+    context: Context,
+    config: SdkConfig,
+    memory: Memory,
+}
+
+impl<'q> Material<'q> {
+    fn of(question: &'q Question) -> Self {
+        let settings = &question.reading.settings;
+        let context = settings.context(question.context);
+        Self {
+            question,
+            settings,
+            context,
+            config: settings.config(&context),
+            memory: Memory::of(settings, &context, question.traffic),
+        }
+    }
+
+    fn value(&self, key: Key) -> u32 {
+        self.settings.value(key, &self.context)
+    }
+
+    fn name(&self, key: Key) -> &'static str {
+        key.name_in(self.context.release)
+    }
+
+    fn streams(&self) -> u32 {
+        self.question.traffic.streams.into()
+    }
+
+    fn mss(&self) -> u32 {
+        u32::from(self.config.tcp_mss).max(1)
+    }
+
+    /// Segments in so many bytes of each stream.
+    fn segments(&self, bytes: u32) -> u32 {
+        self.streams() * bytes.div_ceil(self.mss())
+    }
+
+    /// A setting that would help, within its range; `None` where it is so already.
+    fn change(&self, key: Key, to: u32) -> Option<Change> {
+        let range = key.range(&self.context);
+        let to = to.clamp(*range.start(), *range.end());
+        let from = self.value(key);
+        if to == from && self.settings.get(key).is_none_or(|it| it == to) {
+            return None;
+        }
+        let mut changed = *self.settings;
+        changed.set(key, to);
+        let memory = Memory::of(&changed, &self.context, self.question.traffic);
+        Some(Change {
+            name: self.name(key).into(),
+            from: shown(key, self.settings.get(key).unwrap_or(from)),
+            to: shown(key, to),
+            heap_bytes: memory.busy() as i64 - self.memory.busy() as i64,
+        })
+    }
+
+    fn changes(&self, all: &[(Key, u32)]) -> Vec<Change> {
+        all.iter().filter_map(|(key, to)| self.change(*key, *to)).collect()
+    }
+
+    /// Most that a TCP stream can carry with so many bytes on the way, for all streams, in Mbit/s.
+    fn bound(&self, bytes: u32, rtt: Duration) -> f64 {
+        let bits = 8.0 * f64::from(self.streams()) * f64::from(bytes);
+        bits / rtt.as_secs_f64() / 1e6
+    }
+
+    fn left(&self) -> Option<Left> {
+        let heap = self.question.heap.or_else(|| heap(self.context.chip))?;
+        let left = |taken: u64| heap as i64 - taken as i64;
+        Some(Left {
+            heap,
+            idle: left(self.memory.idle()),
+            busy: left(self.memory.busy()),
+            peak: left(self.memory.peak()),
+        })
+    }
+}
+
+/// A value as a file has it.
+fn shown(key: Key, value: u32) -> String {
+    match (key.fact().kind, value) {
+        (Kind::Flag, 0) => "n".into(),
+        (Kind::Flag, _) => "y".into(),
+        (Kind::Number, value) => value.to_string(),
+    }
+}
+
+fn finding(
+    rule: &'static str,
+    severity: Severity,
+    what: String,
+    why: impl Into<String>,
+    set: Vec<Change>,
+) -> Finding {
+    Finding { rule, severity, what, why: why.into(), set }
+}
+
+/// Holds a file against what is known.
+#[must_use]
+pub fn check(question: &Question) -> Checked {
+    let material = Material::of(question);
+    let mut findings: Vec<Finding> = Vec::new();
+    known::file(&material, &mut findings);
+    fit::all(&material, &mut findings);
+    bounds::all(&material, &mut findings);
+    known::all(&material, &mut findings);
+    findings.sort_by_key(|it| it.severity);
+    let nearest = Rank::nearest(material.context.chip, &material.config);
+    let setting = |key: Key| Setting {
+        name: material.name(key).into(),
+        value: shown(key, material.value(key)),
+        given: material.settings.get(key).is_some(),
+    };
+    Checked {
+        schema: SCHEMA,
+        file: question.file.clone(),
+        chip: material.context.chip.name().into(),
+        release: material.context.release.to_string(),
+        streams: question.traffic.streams,
+        rtt_ms: question.rtt.as_secs_f64() * 1e3,
+        settings: Key::all().map(setting).collect(),
+        findings,
+        nearest: nearest.map(|(rank, doublings)| Nearest {
+            name: rank.name.into(),
+            doublings: crate::digits::six(doublings),
+            published_mbit_s: rank.mbit_s,
+        }),
+        bound_mbit_s: [material.config.tcp_window, material.config.tcp_send_buffer]
+            .map(|it| crate::digits::six(material.bound(it, question.rtt))),
+        heap_left: material.left(),
+        driver_peak_bytes: material.memory.driver_peak,
+        others: question.reading.others,
+        tables: tables::all(&material),
+    }
+}

@@ -1,0 +1,51 @@
+//! Beacons.
+
+use super::{Ap, BEACON};
+use crate::mac::{GROUP, Packet, Room};
+use crate::wifi::frame::{Frame, FrameInfo, Frames, Subtype, Tim};
+use crate::wifi::octets::management;
+use espbench_proto::time::Instant;
+
+impl Ap {
+    /// The next target beacon transmission time, and how many beacons before the next DTIM that one
+    /// is: what a station that is associated from the start knows.
+    pub(in crate::wifi) const fn next_beacon(&self) -> (Instant, u8) {
+        (self.next_beacon, self.dtim_count)
+    }
+
+    /// A target beacon transmission time: the beacon goes into the queue, unless the last one is
+    /// still there; after a DTIM beacon, multicast.
+    pub(super) fn send_beacon(&mut self, room: &mut Room, frames: &mut Frames) {
+        let (tbtt, period) = (self.next_beacon, self.config.dtim_period.max(1));
+        let dtim_count = self.dtim_count;
+        self.dtim_count = dtim_count.checked_sub(1).unwrap_or(period - 1);
+        self.next_beacon = tbtt + self.config.beacon_interval;
+        self.clock.set(room, BEACON, self.next_beacon);
+        if self.beacon.is_some() {
+            self.counters.beacons_missed += 1;
+            return;
+        }
+        let group = dtim_count == 0 && !self.group.is_empty();
+        let tim = Tim { dtim_count, dtim_period: period, group, stations: self.waiting };
+        let info = FrameInfo { tim: Some(tim), ..FrameInfo::bare(Subtype::Beacon) };
+        let tag = frames.keep(Frame { info, tbtt });
+        let octets = management(200);
+        let packet = Packet::new(GROUP, octets, self.config.basic, tag).at_once();
+        if room.send(self.number, packet).is_err() {
+            frames.take(tag);
+            self.counters.beacons_missed += 1;
+            return;
+        }
+        self.told.copy_from_slice(&self.waits);
+        self.beacon = Some(tag);
+        if group {
+            self.send_kept_group(room);
+        }
+    }
+
+    /// The MAC is done with a beacon.
+    pub(in crate::wifi) const fn beacon_done(&mut self) {
+        self.beacon = None;
+        self.counters.beacons += 1;
+    }
+}

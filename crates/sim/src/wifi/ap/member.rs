@@ -1,0 +1,142 @@
+//! The stations of an access point.
+
+use super::keep::Kept;
+use super::{Ap, LARGEST_AID};
+use crate::mac::Room;
+use crate::wifi::Msdu;
+use crate::wifi::above::{Above, Sent};
+use crate::wifi::rate::Rate;
+use alloc::collections::VecDeque;
+use espbench_proto::sample::Cause;
+use espbench_proto::time::Instant;
+
+/// A station that an access point knows.
+#[derive(Clone, Debug)]
+pub(super) struct Member {
+    /// Which of the room's.
+    pub(super) station: u32,
+    /// It has QoS.
+    pub(super) qos: bool,
+    /// It has told that it sleeps.
+    pub(super) asleep: bool,
+    /// What waits for it.
+    pub(super) kept: VecDeque<Kept>,
+    /// What is in the MAC's queue for it.
+    pub(super) in_flight: VecDeque<Kept>,
+    /// How it is sent to.
+    pub(super) rate: Rate,
+    order: u32,
+}
+
+impl Member {
+    /// A packet for it, with its place in the order of all of them.
+    pub(super) const fn packet(&mut self, now: Instant, packet: Msdu) -> Kept {
+        self.order = self.order.wrapping_add(1);
+        Kept { order: self.order, ..Kept::new(now, packet) }
+    }
+
+    /// The MAC is done with a packet: nearly always the oldest, else one of the same A-MPDU.
+    pub(super) fn flown(&mut self, tag: u64) -> Option<Kept> {
+        let at = self.in_flight.iter().position(|it| it.tag == tag)?;
+        self.in_flight.remove(at)
+    }
+}
+
+impl Ap {
+    pub(super) fn member(&mut self, aid: u16) -> Option<&mut Member> {
+        self.members.get_mut(usize::from(aid).checked_sub(1)?)?.as_mut()
+    }
+
+    /// The association identifier of a station.
+    pub(in crate::wifi) fn aid(&self, station: u32) -> Option<u16> {
+        self.aids.get(station as usize).copied().filter(|&aid| aid != 0)
+    }
+
+    /// The stations that are associated with it, in the order of their identifiers.
+    pub(in crate::wifi) fn stations(&self) -> impl Iterator<Item = u32> {
+        self.members.iter().flatten().map(|member| member.station)
+    }
+
+    /// Whether a packet with that identifier in its tag, heard by a station, is for it.
+    pub(in crate::wifi) fn is_for(&self, aid: u16, station: u32) -> bool {
+        self.aid(station).is_some_and(|own| aid == 0 || aid == own)
+    }
+
+    /// Takes a station, unless there are too many: its association identifier.
+    pub(in crate::wifi) fn admit(&mut self, station: u32, qos: bool) -> Option<u16> {
+        if let Some(aid) = self.aid(station) {
+            return Some(aid);
+        }
+        let free = self.members.iter().position(Option::is_none).unwrap_or(self.members.len());
+        let most = self.config.most_stations.min(LARGEST_AID);
+        if free >= usize::from(most) {
+            return None;
+        }
+        if free == self.members.len() {
+            self.members.push(None);
+        }
+        self.members[free] = Some(Member {
+            station,
+            qos,
+            asleep: false,
+            kept: VecDeque::new(),
+            in_flight: VecDeque::new(),
+            rate: Rate::new(&self.config.rates),
+            order: 0,
+        });
+        let words = self.members.len() / 64 + 1;
+        self.told.resize(words, 0);
+        self.waits.resize(words, 0);
+        let at = station as usize;
+        if self.aids.len() <= at {
+            self.aids.resize(at + 1, 0);
+        }
+        let aid = free as u16 + 1;
+        self.aids[at] = aid;
+        Some(aid)
+    }
+
+    /// Forgets a station. What waited for it is lost; what the MAC has already is sent.
+    #[expect(dead_code, reason = "stations leave from the next slice on")]
+    pub(in crate::wifi) fn dismiss(
+        &mut self,
+        room: &mut Room,
+        station: u32,
+        above: &mut dyn Above,
+    ) {
+        let Some(aid) = self.aid(station) else { return };
+        self.aids[station as usize] = 0;
+        let Some(member) = self.members[usize::from(aid) - 1].take() else { return };
+        self.sleepers -= u16::from(member.asleep);
+        if !member.kept.is_empty() {
+            self.waits_no_more(aid);
+        }
+        for kept in member.kept {
+            let lost = Some(Cause::Disconnected);
+            self.end(room, Sent { tag: kept.tag, lost, attempts: 0 }, above);
+        }
+        self.release_group(room);
+    }
+
+    /// A member has told whether it sleeps.
+    pub(in crate::wifi) fn sleeps(&mut self, room: &mut Room, station: u32, asleep: bool) {
+        let Some(aid) = self.aid(station) else { return };
+        let Some(member) = self.member(aid) else { return };
+        if member.asleep == asleep {
+            return;
+        }
+        member.asleep = asleep;
+        let waits = !member.kept.is_empty();
+        if asleep {
+            self.sleepers += 1;
+            self.drains.retain(|&it| it != aid);
+            return;
+        }
+        self.sleepers -= 1;
+        if waits {
+            self.drains.push_back(aid);
+            self.drain(room);
+        }
+        self.release_group(room);
+    }
+}

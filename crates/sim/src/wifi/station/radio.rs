@@ -1,0 +1,61 @@
+//! Whether the radio of a station is on: it is while anything wants it.
+
+use super::Station;
+use crate::mac::Room;
+use crate::wifi::above::Above;
+
+/// The station has told its access point that it is awake, or is not associated.
+pub(super) const ACTIVE: u8 = 1;
+/// It waits for a beacon.
+pub(super) const BEACON: u8 = 1 << 1;
+/// It waits for multicast.
+pub(super) const GROUP: u8 = 1 << 2;
+/// It sends a frame without telling that it is awake.
+pub(super) const SEND: u8 = 1 << 3;
+/// It waits for what it has asked for with PS-Poll.
+pub(super) const POLL: u8 = 1 << 4;
+
+/// What the radio is on for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Radio {
+    wants: u8,
+    on: bool,
+}
+
+impl Default for Radio {
+    fn default() -> Self {
+        Self { wants: ACTIVE, on: true }
+    }
+}
+
+impl Radio {
+    pub(super) const fn is_on(self) -> bool {
+        self.on
+    }
+
+    pub(super) const fn wanted(self, what: u8) -> bool {
+        self.wants & what != 0
+    }
+}
+
+impl Station {
+    /// Something wants the radio on, or no longer.
+    pub(super) fn want(&mut self, room: &mut Room, what: u8, wanted: bool, above: &mut dyn Above) {
+        if wanted {
+            self.radio.wants |= what;
+        } else {
+            self.radio.wants &= !what;
+        }
+        let on = self.radio.wants != 0;
+        if on == self.radio.on {
+            return;
+        }
+        self.radio.on = on;
+        if on {
+            room.rouse(self.number);
+        } else {
+            room.doze(self.number);
+        }
+        above.awake(room, self.number, on);
+    }
+}

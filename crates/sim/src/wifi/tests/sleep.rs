@@ -1,0 +1,106 @@
+//! Stations that sleep, and what their access point keeps for them.
+
+use super::bench::Bench;
+use crate::mac::GROUP;
+use crate::wifi::{ApConfig, Fetch, Role, Sleep, SleepTimes, StationConfig};
+use std::vec::Vec;
+
+/// An access point with DTIM period 3, and a station.
+fn pair(sleep: Sleep, fetch: Fetch) -> Bench {
+    let times = SleepTimes { fetch, ..SleepTimes::default() };
+    let station = StationConfig { joined: true, sleep, times, ..StationConfig::default() };
+    let ap = ApConfig { dtim_period: 3, ..ApConfig::default() };
+    Bench::new([Role::AccessPoint(ap), Role::Station(station)])
+}
+
+#[test]
+fn a_station_sleeps_and_is_told_what_waits() {
+    let mut bench = pair(Sleep::MinModem, Fetch::Null);
+    bench.host.frames = true;
+    bench.run_ms(100);
+    bench.send(0, 1, 500, 1).expect("it is kept");
+    bench.send(0, GROUP, 200, 2).expect("it is kept");
+    bench.send(0, GROUP, 200, 3).expect("it is kept");
+    bench.send(0, 1, 500, 4).expect("it is kept");
+    bench.run_ms(500);
+    bench.send(1, 0, 300, 5).expect("it wakes");
+    bench.run_ms(700);
+    insta::assert_snapshot!(bench.host.log.text);
+}
+
+#[test]
+fn a_station_asks_for_one_packet_after_the_other() {
+    let mut bench = pair(Sleep::MaxModem { listen_interval: 2 }, Fetch::PsPoll);
+    bench.host.frames = true;
+    bench.run_ms(100);
+    for tag in 0..3 {
+        bench.send(0, 1, 500, tag).expect("it is kept");
+    }
+    bench.run_ms(700);
+    insta::assert_snapshot!(bench.host.log.text);
+}
+
+/// How long packets took that an access point had for a station at many times of its cycle.
+fn delays(sleep: Sleep) -> Vec<u64> {
+    let mut bench = pair(sleep, Fetch::Null);
+    let mut at_ms = Vec::new();
+    for tag in 0..60 {
+        let at = 1000 + tag * 1037;
+        bench.run_ms(at);
+        at_ms.push(at);
+        bench.send(0, 1, 500, tag).expect("one packet is kept");
+    }
+    bench.run_ms(70_000);
+    let received = &bench.host.log.received;
+    assert_eq!(received.len(), 60, "sleep loses nothing");
+    received.iter().map(|(at, _, it)| at - at_ms[it.tag as usize] * 1_000_000).collect()
+}
+
+#[test]
+fn downlink_waits_for_the_beacon_for_which_a_station_wakes() {
+    const BEACON: u64 = 102_400_000;
+    // Beacon, Null frame, the packet: some milliseconds more.
+    const AFTER: u64 = 6_000_000;
+    for (sleep, beacons) in [
+        (Sleep::MinModem, 3),
+        (Sleep::MaxModem { listen_interval: 1 }, 1),
+        (Sleep::MaxModem { listen_interval: 10 }, 10),
+    ] {
+        let delays = delays(sleep);
+        let (least, most) = (delays.iter().min(), delays.iter().max());
+        let (least, most) = (*least.expect("there are some"), *most.expect("there are some"));
+        assert!(most <= beacons * BEACON + AFTER, "{sleep:?}: {most}");
+        assert!(most > (beacons - 1) * BEACON + BEACON / 2, "{sleep:?}: {most}");
+        assert!(least < BEACON * beacons / 5, "{sleep:?}: {least}");
+    }
+    assert!(delays(Sleep::None).iter().all(|&it| it < 2_000_000));
+}
+
+/// How many of 100 multicast packets, one every 107 ms, a station has received.
+fn multicast(sleep: Sleep, ap: ApConfig) -> usize {
+    let station = StationConfig { joined: true, sleep, ..StationConfig::default() };
+    let mut bench = Bench::new([Role::AccessPoint(ap), Role::Station(station)]);
+    for tag in 0..100 {
+        bench.run_ms(1000 + tag * 107);
+        bench.send(0, GROUP, 200, tag).expect("it is taken");
+    }
+    bench.run_ms(15_000);
+    assert_eq!(bench.host.log.sent.len(), 100);
+    bench.host.log.received.len()
+}
+
+#[test]
+fn multicast_reaches_those_who_wake_for_each_dtim() {
+    let router = || ApConfig { dtim_period: 2, ..ApConfig::default() };
+    assert_eq!(multicast(Sleep::None, router()), 100);
+    assert_eq!(multicast(Sleep::MinModem, router()), 100);
+    // As the document says: a listen interval longer than the DTIM period misses some.
+    let missing = multicast(Sleep::MaxModem { listen_interval: 10 }, router());
+    assert!((15..30).contains(&missing), "one DTIM in five: {missing}");
+    let odd = multicast(Sleep::MaxModem { listen_interval: 3 }, router());
+    assert!((25..45).contains(&odd), "every second of its beacons is a DTIM, one in three: {odd}");
+    // And an ESP keeps no multicast, so that whoever sleeps misses nearly all.
+    assert_eq!(multicast(Sleep::None, ApConfig::soft_ap()), 100);
+    let asleep = multicast(Sleep::MinModem, ApConfig::soft_ap());
+    assert!(asleep < 10, "{asleep}");
+}
