@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 /// What is weaker than this is no link: 12 dB below thermal noise, a thousand of them would be
 /// noticed.
-const FLOOR_DBM: f64 = -113.0;
+pub(super) const FLOOR_DBM: f64 = -113.0;
 
 /// What [`mac::Room`](crate::mac::Room) is made of. Stations: devices, then routers, then
 /// background.
@@ -81,22 +81,15 @@ impl Scene {
                 arriving(&room, (from, &stands[from as usize]), (to, &stands[to as usize]))
             }
         });
-        let mut chips: Vec<Chip> = Vec::new();
-        let mut settings = Vec::new();
-        for (number, stand) in stands.iter().enumerate() {
-            let kind = chips.iter().position(|&chip| chip == stand.chip).unwrap_or_else(|| {
-                chips.push(stand.chip);
-                chips.len() - 1
-            });
-            settings.push(self.settings(number, stand, kind as u8));
-        }
-        let errors = ErrorTable::shared();
+        let (kinds, receivers) = receivers(&self.environment, &stands, &ErrorTable::shared());
+        let settings = stands.iter().zip(kinds).enumerate();
+        let settings = settings.map(|(number, (stand, kind))| self.settings(number, stand, kind));
         let adjacent = Adjacent::new(&Overlap::new());
         Radio {
             links,
-            receivers: chips.iter().map(|&it| self.environment.receiver(it, &errors)).collect(),
+            receivers,
             medium: Medium { adjacent, ..Medium::default() },
-            settings,
+            settings: settings.collect(),
         }
     }
 
@@ -146,6 +139,24 @@ impl Scene {
             ..usual
         }
     }
+}
+
+/// Which kind of receiver each station has, and these: one for each chip in this place.
+pub(super) fn receivers(
+    environment: &Environment,
+    stands: &[Stand],
+    errors: &Arc<ErrorTable>,
+) -> (Vec<u8>, Vec<Receiver>) {
+    let mut chips: Vec<Chip> = Vec::new();
+    let mut kind = |stand: &Stand| {
+        let known = chips.iter().position(|&chip| chip == stand.chip);
+        known.unwrap_or_else(|| {
+            chips.push(stand.chip);
+            chips.len() - 1
+        }) as u8
+    };
+    let kinds = stands.iter().map(&mut kind).collect();
+    (kinds, chips.iter().map(|&it| environment.receiver(it, errors)).collect())
 }
 
 pub(super) fn arriving(

@@ -108,7 +108,7 @@ impl Pc {
 /// Something happens in a machine's IP stack; what it sends is left in the list.
 fn with_host(
     pool: &mut Pool,
-    machine: &mut Machine,
+    machine: &mut Machine<'_>,
     number: u16,
     out: &mut Vec<u32>,
     act: impl FnOnce(&mut crate::net::Host, &mut Outbox<'_>),
@@ -121,7 +121,7 @@ fn with_host(
     act(&mut machine.host, &mut outbox);
 }
 
-impl Field {
+impl Field<'_> {
     /// Whether the hardware of an ESP has a buffer for a frame; it takes it, then.
     pub(super) fn takes(&mut self, now: u64, number: u16, frame: &OnAir) -> bool {
         let Some(machine) = self.machines.get_mut(usize::from(number)) else { return true };
@@ -247,7 +247,7 @@ impl Field {
 /// How long a PC's program takes for a call.
 const CALL: Duration = Duration::from_nanos(500);
 
-impl Stage {
+impl Stage<'_> {
     /// An ESP's tasks do all that is due now.
     pub(super) fn run_esp(&mut self, room: &mut Room, number: u16) {
         let now = room.now();
@@ -335,7 +335,7 @@ impl Stage {
     }
 }
 
-impl Field {
+impl Field<'_> {
     fn esp(&mut self, number: u16) -> Option<&mut Esp> {
         match &mut self.machines.get_mut(usize::from(number))?.body {
             Body::Esp(esp) => Some(esp),

@@ -62,9 +62,9 @@ pub(super) enum Awaits {
     Done,
 }
 
-pub(super) struct Running {
+pub(super) struct Running<'a> {
     /// Taken out while it is polled.
-    pub(super) app: Option<Box<dyn Program>>,
+    pub(super) app: Option<Box<dyn Program + 'a>>,
     pub(super) awaits: Awaits,
     /// What it waits for when the time that it has spent is over.
     pub(super) then: Awaits,
@@ -113,11 +113,11 @@ pub(super) enum Body {
 }
 
 /// A machine.
-pub(super) struct Machine {
+pub(super) struct Machine<'a> {
     pub(super) place: Place,
     pub(super) host: Host,
     pub(super) body: Body,
-    pub(super) programs: Vec<Running>,
+    pub(super) programs: Vec<Running<'a>>,
     pub(super) told: Told,
     pub(super) drops: Drops,
     /// When it was last told to be woken.
@@ -137,7 +137,7 @@ pub(super) fn machine_at(address: [u8; 4]) -> Option<u16> {
     u16::from_be_bytes([high, low]).checked_sub(1)
 }
 
-impl Machine {
+impl Machine<'_> {
     pub(super) fn new(seed: u64, number: usize, setup: MachineSetup) -> Self {
         let node = number as u32;
         let body = match setup.kind {

@@ -25,6 +25,7 @@ mod jobs;
 mod machine;
 mod pool;
 mod program;
+mod scene;
 pub mod setup;
 mod stage;
 #[cfg(test)]
@@ -49,12 +50,12 @@ use stage::Stage;
 pub struct MachineId(pub u16);
 
 /// Machines, the Wi-Fi between them, and the air.
-pub struct World {
+pub struct World<'a> {
     room: Room,
-    stage: Stage,
+    stage: Stage<'a>,
 }
 
-impl core::fmt::Debug for World {
+impl core::fmt::Debug for World<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("World").field("room", &self.room).finish_non_exhaustive()
     }
@@ -78,13 +79,13 @@ impl Told {
     pub const KEPT: usize = 16 << 10;
 }
 
-impl World {
+impl<'a> World<'a> {
     /// A world in which nothing has happened yet.
     #[must_use]
     pub fn new(seed: u64, setup: WorldSetup) -> Self {
         let WorldSetup { room, roles, machines, others } = setup;
         let wifi = Wifi::new(seed, roles);
-        let machines: Vec<Machine> =
+        let machines: Vec<Machine<'a>> =
             machines.into_iter().enumerate().map(|(i, it)| Machine::new(seed, i, it)).collect();
         let stage = Stage::new(wifi, machines, others, seed, room.stations());
         let mut world = Self { room, stage };
@@ -123,7 +124,11 @@ impl World {
     }
 
     /// Gives a machine a program, which begins now.
-    pub fn start(&mut self, machine: MachineId, program: alloc::boxed::Box<dyn setup::Program>) {
+    pub fn start(
+        &mut self,
+        machine: MachineId,
+        program: alloc::boxed::Box<dyn setup::Program + 'a>,
+    ) {
         self.stage.start(&mut self.room, machine.0, program);
     }
 

@@ -215,7 +215,7 @@ impl Sockets for Costly<'_, '_> {
 
 /// A step of a program: how long it keeps the processor.
 pub(super) fn step(
-    machine: &mut Machine,
+    machine: &mut Machine<'_>,
     pool: &mut Pool,
     now: Instant,
     number: u16,

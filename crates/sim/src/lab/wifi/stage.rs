@@ -39,8 +39,8 @@ struct Relay {
 }
 
 /// Everything but the Wi-Fi.
-pub(super) struct Field {
-    pub(super) machines: Vec<Machine>,
+pub(super) struct Field<'a> {
+    pub(super) machines: Vec<Machine<'a>>,
     pub(super) pool: Pool,
     carried: Vec<Carried>,
     free: Vec<u32>,
@@ -53,9 +53,9 @@ pub(super) struct Field {
     pub(super) not_relayed: u64,
 }
 
-pub(super) struct Stage {
+pub(super) struct Stage<'a> {
     pub(super) wifi: Wifi,
-    pub(super) field: Field,
+    pub(super) field: Field<'a>,
     others: Others,
 }
 
@@ -76,10 +76,10 @@ const fn station_of(place: Place) -> Option<u32> {
     }
 }
 
-impl Stage {
+impl<'a> Stage<'a> {
     pub(super) fn new(
         wifi: Wifi,
-        machines: Vec<Machine>,
+        machines: Vec<Machine<'a>>,
         (first, others): (u32, Vec<Background>),
         seed: u64,
         stations: u32,
@@ -115,15 +115,15 @@ impl Stage {
         self.wifi.start(room, &mut self.field);
     }
 
-    pub(super) fn machine(&self, number: u16) -> Option<&Machine> {
+    pub(super) fn machine(&self, number: u16) -> Option<&Machine<'a>> {
         self.field.machines.get(usize::from(number))
     }
 
-    pub(super) fn machine_mut(&mut self, number: u16) -> Option<&mut Machine> {
+    pub(super) fn machine_mut(&mut self, number: u16) -> Option<&mut Machine<'a>> {
         self.field.machines.get_mut(usize::from(number))
     }
 
-    pub(super) fn start(&mut self, room: &mut Room, number: u16, app: Box<dyn Program>) {
+    pub(super) fn start(&mut self, room: &mut Room, number: u16, app: Box<dyn Program + 'a>) {
         let now = room.now();
         if let Some(machine) = self.machine_mut(number) {
             let then = Awaits::Time(now);
@@ -195,7 +195,7 @@ impl Stage {
     }
 }
 
-impl Field {
+impl Field<'_> {
     /// The station that a packet for a machine goes to, on the air.
     pub(super) fn hop(&self, to: u16) -> Option<u32> {
         if to == ALL {
@@ -265,7 +265,7 @@ impl Field {
     }
 }
 
-impl Above for Field {
+impl Above for Field<'_> {
     fn received(&mut self, room: &mut Room, station: u32, packet: Received) {
         let tag = packet.tag as u32;
         let Head { from, to } = self.pool.head(tag);
@@ -297,7 +297,7 @@ impl Above for Field {
     }
 }
 
-impl Host for Stage {
+impl Host for Stage<'_> {
     fn wake(&mut self, room: &mut Room, token: u64) {
         let number = token & NUMBER;
         if wifi::is_ours(token) {
@@ -351,7 +351,7 @@ impl Host for Stage {
     }
 }
 
-impl Stage {
+impl Stage<'_> {
     /// Something has come for the machine of a station.
     fn touch(&mut self, room: &mut Room, station: u32) {
         if let Some(number) = self.field.owners.get(station as usize).copied().flatten() {

@@ -49,7 +49,7 @@ impl Default for Bench {
 
 impl Bench {
     /// An ESP (machine 0) and a PC (machine 1).
-    pub(super) fn world(&self, seed: u64) -> World {
+    pub(super) fn world(&self, seed: u64) -> World<'static> {
         let links = Links::new(2, -98.0, |_, _| self.signal_dbm);
         let limits = self.limits;
         let settings = |receive| Settings {

@@ -1,0 +1,243 @@
+//! From a scene to a world.
+
+use super::World;
+use super::setup::{EspSetup, Kind, MachineSetup, PcSetup, Place, Wire, WorldSetup};
+use crate::air::{Adjacent, Links};
+use crate::lab::net_scene::{AccessPoint, Dongle, Link, NetDevice, NetRole, NetScene};
+use crate::lab::radio::{FLOOR_DBM, Stand, arriving, receivers};
+use crate::mac::{Ampdu, Medium, Room, Settings};
+use crate::net::Stack;
+use crate::radio::{BasicRates, Chip, ErrorTable, Output, Overlap, Timing};
+use crate::wifi::{ApConfig, Capabilities, Rates, Role, StationConfig};
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use espbench_proto::sdkconfig::SdkConfig;
+
+/// Best effort, as all data here: AIFSN 3 and windows of 15 to 1023 slots (Table 9-155).
+const BEST_EFFORT: Timing = Timing { aifsn: 3, cw_min: 15, cw_max: 1023, ..Timing::ERP_SHORT_SLOT };
+
+/// The number of PCs' and routers' A-MPDU windows where nothing limits them.
+const MOST: u8 = 64;
+
+/// What stations a scene has, in their order: the router, the devices, a PC's radio, other people's.
+struct Stations<'a> {
+    router: Option<&'a AccessPoint>,
+    devices: &'a [NetDevice],
+    dongle: Option<&'a Dongle>,
+}
+
+impl Stations<'_> {
+    fn first_device(&self) -> u32 {
+        u32::from(self.router.is_some())
+    }
+
+    fn dongle_station(&self) -> u32 {
+        self.first_device() + self.devices.len() as u32
+    }
+
+    fn first_other(&self) -> u32 {
+        self.dongle_station() + u32::from(self.dongle.is_some())
+    }
+}
+
+impl NetScene {
+    fn stations(&self) -> Stations<'_> {
+        let dongle = match &self.pc.link {
+            Link::Air(dongle) => Some(dongle),
+            Link::Wire { .. } => None,
+        };
+        Stations { router: self.access_point.as_ref(), devices: &self.devices, dongle }
+    }
+
+    /// The channel of its network.
+    fn channel(&self) -> u8 {
+        self.access_point.as_ref().map_or_else(
+            || self.devices.first().map_or(1, |it| it.channel),
+            |router| router.channel,
+        )
+    }
+
+    fn stands(&self) -> Vec<Stand> {
+        let channel = self.channel();
+        let flat = |at, power_dbm, channel| Stand {
+            at,
+            output: Arc::new(Output::flat(power_dbm)),
+            channel,
+            chip: Chip::Esp32,
+        };
+        let Stations { router, devices, dongle } = self.stations();
+        let router = router.map(|it| flat(it.at, it.power_dbm, channel));
+        let devices = devices.iter().map(|it| Stand {
+            at: it.at,
+            output: Arc::new(Output::of(it.profile.chip, it.power_dbm)),
+            channel: if it.role == NetRole::Alone { it.channel } else { channel },
+            chip: it.profile.chip,
+        });
+        let dongle = dongle.map(|it| flat(it.at, it.power_dbm, channel));
+        let others = self.background.iter().map(|it| flat(it.at, it.power_dbm, it.channel));
+        router.into_iter().chain(devices).chain(dongle).chain(others).collect()
+    }
+
+    /// The MAC of each station, but for channel, receiver and power.
+    fn macs(&self) -> Vec<Settings> {
+        let Stations { router, devices, dongle } = self.stations();
+        let data = |ampdu, buffers| Settings {
+            timing: BEST_EFFORT,
+            basic: BasicRates::BG,
+            ampdu,
+            buffers,
+            ..Settings::default()
+        };
+        let router = router.map(|it| Settings {
+            rts: it.rts,
+            rts_threshold: if it.rts { 2346 } else { u32::MAX },
+            ..data(window(it.ampdu, MOST.into()), usize::from(it.queue))
+        });
+        let devices = devices.iter().map(|it| {
+            let SdkConfig { tx, tx_ba_window, rx_ba_window, .. } = it.sdk;
+            // Management frames do not take from the buffers for data.
+            let buffers = usize::from(tx) + 8;
+            data(window(tx_ba_window.into(), rx_ba_window.into()), buffers)
+        });
+        let dongle = dongle.map(|it| data(window(it.ampdu, MOST.into()), 1024));
+        let others = self.background.iter().map(|it| Settings {
+            timing: Timing::ERP_SHORT_SLOT,
+            basic: BasicRates::BG,
+            fallback: it.fallback.clone(),
+            buffers: 256,
+            ..Settings::default()
+        });
+        router.into_iter().chain(devices).chain(dongle).chain(others).collect()
+    }
+
+    fn room(&self, seed: u64) -> Room {
+        let stands: Arc<[Stand]> = self.stands().into();
+        let place = self.environment.room(seed);
+        let links = Links::lazy(stands.len() as u32, FLOOR_DBM, {
+            let stands = stands.clone();
+            move |from, to| {
+                arriving(&place, (from, &stands[from as usize]), (to, &stands[to as usize]))
+            }
+        });
+        let (kinds, receivers) = receivers(&self.environment, &stands, &ErrorTable::shared());
+        let settings = self.macs().into_iter().zip(stands.iter()).zip(kinds).map(
+            |((mac, stand), receiver)| Settings {
+                channel: stand.channel,
+                receiver,
+                output: Some(stand.output.clone()),
+                ..mac
+            },
+        );
+        Room::new(seed, links, &receivers, settings.collect::<Vec<_>>())
+            .with_medium(Medium { adjacent: Adjacent::new(&Overlap::new()), ..Medium::default() })
+    }
+
+    fn roles(&self) -> Vec<Role> {
+        let security = self.security;
+        let station = |capabilities, rates: &Rates, sleep| {
+            Role::Station(StationConfig {
+                joined: true,
+                security,
+                capabilities,
+                rates: rates.clone(),
+                sleep,
+                ..StationConfig::default()
+            })
+        };
+        let Stations { router, devices, dongle } = self.stations();
+        let router = router.map(|it| {
+            Role::AccessPoint(ApConfig {
+                security,
+                beacon_interval: it.beacon,
+                dtim_period: it.dtim,
+                rates: it.rates.clone(),
+                capabilities: capabilities(it.ampdu > 1 || is_ht(&it.rates)),
+                ..ApConfig::default()
+            })
+        });
+        let devices = devices.iter().map(|it| {
+            let ht = it.sdk.rx_ba_window > 0 || is_ht(&it.rates);
+            match it.role {
+                NetRole::Station => station(capabilities(ht), &it.rates, it.sleep),
+                NetRole::SoftAp => Role::AccessPoint(ApConfig {
+                    security,
+                    rates: it.rates.clone(),
+                    capabilities: capabilities(ht),
+                    ..ApConfig::soft_ap()
+                }),
+                NetRole::Alone => Role::Foreign,
+            }
+        });
+        let dongle = dongle.map(|it| {
+            let ht = it.ampdu > 1 || is_ht(&it.rates);
+            station(capabilities(ht), &it.rates, crate::wifi::Sleep::None)
+        });
+        let others = self.background.iter().map(|_| Role::Foreign);
+        router.into_iter().chain(devices).chain(dongle).chain(others).collect()
+    }
+
+    /// Machines: the devices, then the PC.
+    fn machines(&self) -> Vec<MachineSetup> {
+        let stations = self.stations();
+        let device = |(i, it): (usize, &NetDevice)| {
+            let SdkConfig { wifi_iram, wifi_rx_iram, lwip_iram, .. } = it.sdk;
+            let costs = it.profile.ip.in_iram(wifi_iram, wifi_rx_iram, lwip_iram);
+            MachineSetup {
+                place: Place::Air(stations.first_device() + i as u32),
+                stack: Stack::esp(&it.sdk),
+                kind: Kind::Esp(Box::new(EspSetup {
+                    costs,
+                    cores: it.cores,
+                    limits: it.sdk,
+                    uart_baud: it.profile.uart_baud,
+                    uart_fifo: it.profile.uart_fifo,
+                })),
+            }
+        };
+        let mut machines: Vec<_> = self.devices.iter().enumerate().map(device).collect();
+        let turn = self.pc.turn;
+        let (place, wire) = match &self.pc.link {
+            Link::Wire { delay, bits } => {
+                let forward = self.access_point.as_ref().map(|it| it.forward).unwrap_or_default();
+                (Place::Wire(0), Some(Wire { delay: *delay, forward, bits: *bits }))
+            }
+            Link::Air(_) => (Place::Air(stations.dongle_station()), None),
+        };
+        let kind = Kind::Pc(PcSetup { turn, wire, queue: 1000 });
+        machines.push(MachineSetup { place, stack: Stack::pc(), kind });
+        machines
+    }
+
+    /// The world of this scene, in which nothing has happened yet. Machines are its devices, and then
+    /// the PC.
+    #[must_use]
+    pub fn world<'a>(&self, seed: u64) -> World<'a> {
+        let others = (self.stations().first_other(), self.background.clone());
+        let (room, roles, machines) = (self.room(seed), self.roles(), self.machines());
+        World::new(seed, WorldSetup { room, roles, machines, others })
+    }
+}
+
+/// What a station aggregates and takes; nothing where both are none.
+fn window(send: u16, receive: u16) -> Option<Ampdu> {
+    let within = |it: u16| it.clamp(1, MOST.into()) as u8;
+    (send > 0 || receive > 0).then(|| Ampdu {
+        send: within(send),
+        receive: within(receive),
+        ..Ampdu::MOST
+    })
+}
+
+const fn capabilities(ht: bool) -> Capabilities {
+    Capabilities { ht, qos: ht }
+}
+
+fn is_ht(rates: &Rates) -> bool {
+    let modes = match rates {
+        Rates::Fixed(mode) => vec![*mode],
+        Rates::Adaptive(modes) => modes.clone(),
+    };
+    modes.iter().any(|mode| matches!(mode, crate::radio::Mode::Ht(..)))
+}
