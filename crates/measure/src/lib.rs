@@ -23,6 +23,7 @@
 //! | [`predict`] | what if: predictions of the virtual lab as estimates, and what limits them |
 //! | [`search`] | searches: the highest rate without loss, the largest fleet within limits |
 //! | [`threshold`] | limits that a plan sets on results, and whether they held |
+//! | [`wifi`] | tests of devices over Wi-Fi: which published cell stands beside which of ours |
 //! | [`warning`] | the closed set of advice |
 //! | [`place`] | a cell of a plan in words |
 //! | [`series`] | intervals of a stream to a rate over time |
@@ -74,3 +75,4 @@ pub mod trend;
 pub mod truth;
 pub mod units;
 pub mod warning;
+pub mod wifi;
