@@ -24,6 +24,7 @@
 //! | [`tune`] | settings of a firmware: what holds them back, and which do what is wanted |
 //! | [`search`] | searches: the highest rate without loss, the largest fleet within limits |
 //! | [`threshold`] | limits that a plan sets on results, and whether they held |
+//! | [`wifi`] | tests of devices over Wi-Fi: which published cell stands beside which of ours |
 //! | [`warning`] | the closed set of advice |
 //! | [`place`] | a cell of a plan in words |
 //! | [`series`] | intervals of a stream to a rate over time |
@@ -76,3 +77,4 @@ pub mod truth;
 pub mod tune;
 pub mod units;
 pub mod warning;
+pub mod wifi;

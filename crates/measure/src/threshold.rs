@@ -10,6 +10,7 @@ use crate::cell::Cell;
 use crate::digits;
 use crate::report::Check;
 use crate::units::{Dimension, conversion};
+use crate::wifi;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -115,9 +116,11 @@ impl Threshold {
     #[must_use]
     pub fn matches(&self, cell: &Cell) -> bool {
         cell.id.metric == self.metric
-            && self.table.as_ref().is_none_or(|table| *table == cell.id.table)
+            && self.table.as_ref().is_none_or(|table| *table == wifi::kind_of(&cell.id.table))
             && self.payload_bytes.is_none_or(|bytes| cell.id.payload_bytes == Some(bytes))
-            && self.variant.as_ref().is_none_or(|variant| cell.variant.as_ref() == Some(variant))
+            && self.variant.as_deref().is_none_or(|variant| {
+                cell.variant.as_deref() == Some(variant) || wifi::device(cell) == Some(variant)
+            })
     }
 
     /// The outcome for each cell that it limits, of `places`: names of recorded cells in words, with

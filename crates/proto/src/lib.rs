@@ -7,6 +7,7 @@
 //! | [`time`] | [`Instant`](time::Instant): time is an argument; nothing here reads a clock |
 //! | [`sample`] | [`Sample`](sample::Sample): the fate of one probe or one interval, the raw record |
 //! | [`workload`] | what one measured cell asks of a target |
+//! | [`fact`] | names by which a target tells what its samples were taken of |
 //! | [`text`] | where something stands in a text that somebody wrote, and which word was meant |
 //! | [`excerpt`] | a stretch of a medium’s history as text |
 //! | [`wire`] | bytes: views over buffers and small values that parse and emit |
@@ -23,6 +24,7 @@
 extern crate std;
 
 pub mod excerpt;
+pub mod fact;
 pub mod node;
 pub mod sample;
 pub mod sdkconfig;

@@ -16,6 +16,7 @@ pub mod udp_echo;
 
 use espbench_measure::cell::Origin;
 use espbench_measure::run::Site;
+use espbench_proto::fact;
 use espbench_proto::sample::Sample;
 use espbench_proto::workload::Workload;
 
@@ -89,14 +90,11 @@ pub trait Sink {
     fn cancelled(&self) -> bool;
 }
 
-/// Name of the fact that says of which variant the device was, where the plan names one. What real
+/// The work as real targets carry it out: without the variant, which becomes a fact of the cell. What
 /// boards run is what the user says that they do.
-pub const VARIANT: &str = "variant";
-
-/// The work as real targets carry it out: without the variant, which becomes a fact of the cell.
 pub(crate) fn noted(workload: &Workload, sink: &mut dyn Sink) -> Workload {
     if let Some(name) = workload.variant() {
-        sink.fact(VARIANT, name.as_str().into());
+        sink.fact(fact::VARIANT, name.as_str().into());
     }
     workload.plain()
 }

@@ -3,6 +3,7 @@
 use crate::cell::{Cell, Identity, Origin};
 use crate::interval::{self, mean_t};
 use crate::metric::{self, Statistic};
+use crate::wifi;
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -32,6 +33,10 @@ pub(super) fn pairs(ours: &[Cell], others: &[Cell]) -> Vec<Pair> {
             Some(pair) if repetition == 0 => pairs.push(pair),
             Some(_) => {}
             None => pairs.extend(theirs.get(repetition).map(|other| single(cell, other))),
+        }
+        if let Some(own) = wifi::same(cell, repetition, &published) {
+            pairs.extend(own.map(|other| single(cell, other)));
+            continue;
         }
         pairs.extend(with_published(cell, &published).into_iter().map(|other| single(cell, other)));
     }

@@ -14,6 +14,8 @@ use crate::table::{self, Table};
 use crate::threshold::Threshold;
 use crate::truth;
 use crate::warning::{self, Warning};
+use crate::wifi;
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 use espbench_proto::workload::Workload;
@@ -23,6 +25,8 @@ use espbench_proto::workload::Workload;
 #[derive(Debug)]
 pub struct Builder {
     facts: RunFacts,
+    /// Which positions are of which plan.
+    plans: Vec<(Range<u32>, String)>,
     digests: Vec<Digest>,
     losses: Vec<(Workload, u32, Losses)>,
     air: Air,
@@ -53,6 +57,7 @@ impl Builder {
     pub fn new(facts: &RunFacts) -> Self {
         Self {
             facts: facts.clone(),
+            plans: wifi::plan_names(&facts.plan_text),
             digests: Vec::new(),
             losses: Vec::new(),
             air: Air::default(),
@@ -74,6 +79,10 @@ impl Builder {
         let context =
             Context { site: &self.facts.site, origin: self.facts.origin, seed: self.facts.seed };
         let mut cells = summarize(recorded, &context);
+        let plan = self.plans.iter().find(|(its, _)| its.contains(&recorded.ordinal));
+        if let Some((_, plan)) = plan {
+            wifi::own_table(recorded, plan, &mut cells);
+        }
         let floors = self.floors.map_or_else(Vec::new, |of| of(recorded));
         for cell in &mut cells {
             if let Some(floor) = floors.iter().find(|it| it.metric == cell.id.metric) {
@@ -107,7 +116,9 @@ impl Builder {
         self.digests = pool::digests(self.digests);
         let losses = pool::losses(self.losses);
         shorten(&mut self.digests);
-        let ours: Vec<Cell> = self.digests.iter().flat_map(|d| d.cells.clone()).collect();
+        let mut ours: Vec<Cell> = self.digests.iter().flat_map(|d| d.cells.clone()).collect();
+        let over_rooms = wifi::over_rooms(ours.iter());
+        ours.extend(over_rooms);
         let published = &floored(published, &self.published);
         let comparisons = compare(&ours, published);
         let truth = truth::truth(&ours, published);

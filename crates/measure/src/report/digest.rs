@@ -8,6 +8,7 @@ use crate::place;
 use crate::quantile::Sorted;
 use crate::run::Recorded;
 use crate::series;
+use crate::wifi;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -162,6 +163,9 @@ impl Material<'_> {
     /// The published cells of the same thing as `cell`, whatever the device and the place: the
     /// same metric over the same transport, at the same payload where both name one.
     pub(crate) fn beside(&self, cell: &Cell) -> Vec<&Cell> {
+        if let Some(own) = wifi::same(cell, 0, &self.published.iter().collect::<Vec<_>>()) {
+            return own.into_iter().collect();
+        }
         // The published echo test has one probe at a time: other forms are other procedures.
         if cell.id.table == "udp-echo" && cell.variant.is_some() {
             return Vec::new();

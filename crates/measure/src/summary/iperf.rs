@@ -4,6 +4,10 @@
 //! payload. Over UDP what the device received is only known from its closing report; what was sent
 //! to it is a metric of its own (`throughput_sent`), never taken for what arrived.
 //!
+//! Of a device over Wi-Fi ([`Workload::Wifi`](espbench_proto::workload::Workload::Wifi)), what the
+//! device itself counted is [`Observer::Peer`]: over TCP too, and with its intervals. Where only it
+//! sends, `throughput_tx` is still what arrived, and `throughput_sent` what its socket took.
+//!
 //! `throughput_*` is the mean of the whole intervals, with Student's t interval over them: the
 //! intervals of one test are taken as independent, which a drifting link is not.
 //! `throughput_*_best_second` is the highest sum of any whole second; published ESP-IDF figures are
@@ -45,6 +49,10 @@ pub fn summarize(workload: &Iperf, recorded: &Recorded, context: &Context<'_>) -
         Seen::of(Observer::Receiver, workload, recorded),
         Seen::of(Observer::Peer, workload, recorded),
     );
+    if let (Some(_), Some(ours)) = (recorded.workload.variant(), one_way(workload.direction)) {
+        out.device(workload, ours, [&sent, &received, &reported]);
+        return out.cells;
+    }
     match workload.transport {
         Transport::Tcp => {
             out.throughput("throughput_rx", &sent);
@@ -63,6 +71,15 @@ pub fn summarize(workload: &Iperf, recorded: &Recorded, context: &Context<'_>) -
         }
     }
     out.cells
+}
+
+/// Whether this end sends, where only one does.
+const fn one_way(direction: Direction) -> Option<bool> {
+    match direction {
+        Direction::Forward => Some(true),
+        Direction::Reverse => Some(false),
+        Direction::FullDuplex | Direction::Tradeoff | Direction::Dual => None,
+    }
 }
 
 /// Settings that set a cell apart; `None` for a single stream from client to server.
@@ -197,6 +214,28 @@ impl Out<'_> {
         if let Some(best) = seen.best {
             let best = Estimate::exact(best, seen.rates.len() as u64);
             self.push(&format!("{metric}_best_second"), "Mbit/s", best);
+        }
+    }
+
+    /// A test in one direction, of which the device tells what it counted.
+    fn device(&mut self, workload: &Iperf, to_it: bool, seen: [&Seen; 3]) {
+        let [sent, received, told] = seen;
+        let udp = workload.transport == Transport::Udp;
+        if !to_it {
+            self.throughput("throughput_tx", received);
+            if udp {
+                self.throughput("throughput_sent", told);
+                self.datagrams(received, "");
+            }
+            return;
+        }
+        // What TCP took is as much as arrived, but for what is on its way.
+        self.throughput("throughput_rx", if udp || !told.is_empty() { told } else { sent });
+        if udp {
+            self.throughput("throughput_sent", sent);
+            self.datagrams(told, "");
+        } else {
+            self.retransmits(sent);
         }
     }
 

@@ -9,6 +9,7 @@ pub mod udp_echo;
 use crate::cell::{Cell, Estimate, Identity, Origin};
 use crate::random;
 use crate::run::{Recorded, Site};
+use crate::wifi;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_proto::workload::{IpTest, Workload};
@@ -68,10 +69,14 @@ pub struct Place<'a> {
 /// The result cells of one recorded cell.
 #[must_use]
 pub fn summarize(recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
-    match &recorded.workload {
+    let mut cells = match &recorded.workload {
         Workload::EspNow(w) => esp_now::summarize(w, recorded, context),
         other => other.ip().map_or_else(Vec::new, |test| ip(&test, recorded, context)),
-    }
+    };
+    let power = wifi::power::cells(recorded, cells.first());
+    cells.extend(power);
+    wifi::told(recorded, &mut cells);
+    cells
 }
 
 fn ip(test: &IpTest, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {

@@ -43,15 +43,11 @@ pub fn summarize(workload: &TcpRate, recorded: &Recorded, context: &Context<'_>)
             ..cell("message_rate", Estimate::exact(rate, 1))
         })
         .collect();
-    let sorted = Sorted::new(rates.clone());
-    let spread = Estimate { value: stddev(&rates), n: rates.len() as u64, ..Estimate::default() };
-    cells.push(cell("message_rate_min", sorted.min()));
-    cells.push(cell("message_rate_max", sorted.max()));
-    cells.push(Cell {
-        note: Some("send calls that the kernel took; what the peer saw may lag".into()),
-        ..cell("message_rate_avg", mean_t(&rates))
-    });
-    cells.push(cell("message_rate_stddev", spread));
+    let taken = "send calls that the kernel took; what the peer saw may lag";
+    cells.extend(over_runs(&rates).map(|(metric, estimate)| Cell {
+        note: (metric == MEAN).then(|| taken.into()),
+        ..cell(metric, estimate)
+    }));
     let acked = self::rates(recorded, Observer::Peer);
     if !acked.is_empty() {
         cells.push(Cell {
@@ -60,6 +56,20 @@ pub fn summarize(workload: &TcpRate, recorded: &Recorded, context: &Context<'_>)
         });
     }
     cells
+}
+
+const MEAN: &str = "message_rate_avg";
+
+/// The document's statistics over runs.
+pub(crate) fn over_runs(rates: &[f64]) -> [(&'static str, Estimate); 4] {
+    let sorted = Sorted::new(rates.to_vec());
+    let spread = Estimate { value: stddev(rates), n: rates.len() as u64, ..Estimate::default() };
+    [
+        ("message_rate_min", sorted.min()),
+        ("message_rate_max", sorted.max()),
+        (MEAN, mean_t(rates)),
+        ("message_rate_stddev", spread),
+    ]
 }
 
 /// Messages a second of each run, in order.

@@ -6,7 +6,7 @@
 
 use crate::target::{Sink, TargetError};
 use espbench_proto::sample::Sample;
-use espbench_proto::workload::EspNow;
+use espbench_proto::workload::Workload;
 use espbench_sim::lab::record::Record;
 use std::any::Any;
 use std::collections::VecDeque;
@@ -31,7 +31,7 @@ const LOOK: Duration = Duration::from_millis(50);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Order {
     pub(super) number: usize,
-    pub(super) work: EspNow,
+    pub(super) work: Workload,
     pub(super) seed: u64,
 }
 
@@ -64,7 +64,7 @@ impl fmt::Debug for Shared {
 #[derive(Debug, Default)]
 struct State {
     /// Cells that nobody has begun.
-    to_do: VecDeque<(EspNow, u64)>,
+    to_do: VecDeque<(Workload, u64)>,
     /// Cells that were begun and are not fully given; the first of them has this number.
     first: usize,
     cells: VecDeque<Cell>,
@@ -75,7 +75,7 @@ struct State {
 /// What a cell has given and nobody has taken yet.
 #[derive(Debug)]
 struct Cell {
-    work: EspNow,
+    work: Workload,
     samples: Vec<Sample>,
     counts: Vec<(String, u64)>,
     facts: Vec<(String, String)>,
@@ -217,7 +217,7 @@ impl Record for Hand<'_> {
 impl Ahead {
     /// Begins with the first of these cells, each with its seed.
     pub(super) fn start(
-        cells: Vec<(EspNow, u64)>,
+        cells: Vec<(Workload, u64)>,
         threads: NonZeroUsize,
         carry_out: Box<CarryOut>,
     ) -> Self {
@@ -225,7 +225,7 @@ impl Ahead {
     }
 
     fn with(
-        cells: Vec<(EspNow, u64)>,
+        cells: Vec<(Workload, u64)>,
         threads: usize,
         most: usize,
         carry_out: Box<CarryOut>,
@@ -248,7 +248,7 @@ impl Ahead {
     }
 
     /// The cell that [`Ahead::give`] gives next.
-    pub(super) fn next(&self) -> Option<EspNow> {
+    pub(super) fn next(&self) -> Option<Workload> {
         let state = self.shared.lock();
         let begun = state.cells.front().map(|cell| cell.work);
         begun.or_else(|| state.to_do.front().map(|(work, _)| *work))

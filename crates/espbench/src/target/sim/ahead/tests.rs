@@ -34,7 +34,7 @@ fn probe(seq: u64) -> Sample {
 }
 
 /// So many cells, each with its number as its seed.
-fn cells(count: u64) -> Vec<(EspNow, u64)> {
+fn cells(count: u64) -> Vec<(Workload, u64)> {
     let work = EspNow {
         test: espbench_proto::workload::EspNowTest::Ping,
         cast: espbench_proto::workload::EspNowCast::Unicast,
@@ -45,7 +45,7 @@ fn cells(count: u64) -> Vec<(EspNow, u64)> {
         distance_m: (1.0, 1.0),
         encrypted: false,
     };
-    (0..count).map(|seed| (work, seed)).collect()
+    (0..count).map(|seed| (Workload::EspNow(work), seed)).collect()
 }
 
 fn stuck(order: Order) -> TargetError {

@@ -1,0 +1,262 @@
+//! Tests of devices over Wi-Fi: what a cell is called, and which published cell is the same.
+//!
+//! A workload of a variant has the metrics of its kind of test. What the device was, the target
+//! tells by facts ([`espbench_proto::fact`]); they become identity columns. A plan that is named as a
+//! published table (with `wifi-` before it where another plan has the name) gives cells of that
+//! table, with the columns that the document fills:
+//!
+//! | table | kind | mode | payload, devices |
+//! |---|---|---|---|
+//! | `udp-echo` | udp-echo | `station-echo` | both |
+//! | `esp8266-iperf` | iperf | `softap`, `station` | devices |
+//! | `esp32c3-best` | iperf | `station` | devices |
+//! | `esp32c3-rank` | iperf | the variant | devices |
+//! | `tcp-rate` | tcp-rate | `station` | none |
+//! | `mqtt-rate` | mqtt-rate | `station` | none |
+//!
+//! Rows of `esp8266-iperf` that differ by the SDK alone share all columns: their notes begin with
+//! its name, and so do those of our cells, from the fact `firmware`. Runs of `tcp-rate` are told
+//! apart by their order.
+
+pub mod power;
+mod rooms;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use rooms::over_rooms;
+
+use crate::cell::{Cell, Identity, Origin};
+use crate::metric;
+use crate::run::Recorded;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use espbench_proto::fact;
+
+/// A published table of tests over Wi-Fi.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// Its name in `published.csv`.
+    pub table: &'static str,
+    /// The document, as `published.csv` names it.
+    pub source: &'static str,
+    /// The kind of workload that gives its cells.
+    pub kind: &'static str,
+    /// Whether it tells payload sizes.
+    payload: bool,
+    /// Whether it tells numbers of devices.
+    devices: bool,
+    /// What it says of a network without a key.
+    open: &'static str,
+    /// Whether rows with the same columns are of several firmwares.
+    firmware: bool,
+    /// Whether rows with the same columns stand in the order in which they were taken.
+    ordered: bool,
+}
+
+/// All of them, in the order in which suites are carried out.
+pub const DOCUMENTS: [Document; 6] = [
+    Document {
+        table: "udp-echo",
+        source: "smellbomb-udp",
+        kind: "udp-echo",
+        payload: true,
+        devices: true,
+        open: "open",
+        firmware: false,
+        ordered: false,
+    },
+    Document {
+        table: "esp8266-iperf",
+        source: "esp8266-iperf-test",
+        kind: "iperf",
+        payload: false,
+        devices: true,
+        open: "open",
+        firmware: true,
+        ordered: false,
+    },
+    Document {
+        table: "esp32c3-best",
+        source: "esp-idf-wifi-performance-esp32c3",
+        kind: "iperf",
+        payload: false,
+        devices: true,
+        open: "off",
+        firmware: false,
+        ordered: false,
+    },
+    Document {
+        table: "esp32c3-rank",
+        source: "esp-idf-wifi-performance-esp32c3",
+        kind: "iperf",
+        payload: false,
+        devices: true,
+        open: "off",
+        firmware: false,
+        ordered: false,
+    },
+    Document {
+        table: "tcp-rate",
+        source: "smooth-mqtt-benchmark",
+        kind: "tcp-rate",
+        payload: false,
+        devices: false,
+        open: "off",
+        firmware: false,
+        ordered: true,
+    },
+    Document {
+        table: "mqtt-rate",
+        source: "smooth-mqtt-benchmark",
+        kind: "mqtt-rate",
+        payload: false,
+        devices: false,
+        open: "off",
+        firmware: false,
+        ordered: false,
+    },
+];
+
+/// Stands before the name of a suite whose table's name is that of a plan for real devices.
+pub const PREFIX: &str = "wifi-";
+
+/// How the word for a cell's device begins, in what tells it from others.
+const DEVICE: &str = "device ";
+
+impl Document {
+    /// The document of that table.
+    #[must_use]
+    pub fn of_table(table: &str) -> Option<&'static Self> {
+        DOCUMENTS.iter().find(|it| it.table == table)
+    }
+
+    /// The document that a plan of that name carries out, for cells of that kind.
+    #[must_use]
+    pub fn of_plan(name: &str, kind: &str) -> Option<&'static Self> {
+        Self::of_table(name.strip_prefix(PREFIX).unwrap_or(name)).filter(|it| it.kind == kind)
+    }
+}
+
+/// Gives the cells of a test over Wi-Fi what the target told of the device; other cells stay as they
+/// are.
+pub(crate) fn told(recorded: &Recorded, cells: &mut [Cell]) {
+    let Some(variant) = recorded.workload.variant() else { return };
+    let fact = |name: &str| recorded.facts.get(name).filter(|it| !it.is_empty()).cloned();
+    let device = format!("{DEVICE}{}", variant.as_str());
+    for cell in cells {
+        let id = &mut cell.id;
+        id.chip = fact(fact::CHIP).unwrap_or_else(|| core::mem::take(&mut id.chip));
+        id.mode = fact(fact::MODE).unwrap_or_else(|| core::mem::take(&mut id.mode));
+        id.security = fact(fact::SECURITY).or(id.security.take());
+        id.environment = fact(fact::ENVIRONMENT).or(id.environment.take());
+        cell.variant = Some(match cell.variant.take() {
+            Some(settings) => format!("{device}, {settings}"),
+            None => device.clone(),
+        });
+        cell.note = match (fact(fact::FIRMWARE), cell.note.take()) {
+            (Some(firmware), Some(note)) => Some(format!("{firmware}; {note}")),
+            (firmware, note) => firmware.or(note),
+        };
+    }
+}
+
+/// Makes cells of a test over Wi-Fi those of the document that the plan carries out.
+pub(crate) fn own_table(recorded: &Recorded, plan: &str, cells: &mut [Cell]) {
+    let Some(variant) = recorded.workload.variant() else { return };
+    let Some(document) = Document::of_plan(plan, recorded.workload.kind()) else { return };
+    for Cell { id, .. } in cells {
+        id.table = document.table.into();
+        id.payload_bytes = id.payload_bytes.filter(|_| document.payload);
+        id.devices = id.devices.filter(|_| document.devices);
+        if id.security.as_deref() == Some("open") {
+            id.security = Some(document.open.into());
+        }
+        match document.table {
+            "udp-echo" if id.mode == "station" => id.mode = "station-echo".into(),
+            "esp32c3-rank" => id.mode = variant.as_str().into(),
+            _ => {}
+        }
+    }
+}
+
+/// The device's variant that a cell of ours names, if it is of a test over Wi-Fi.
+#[must_use]
+pub fn device(cell: &Cell) -> Option<&str> {
+    let words = cell.variant.as_deref()?.strip_prefix(DEVICE)?;
+    Some(words.split_once(", ").map_or(words, |(device, _)| device))
+}
+
+/// The kind of workload that gives cells of a table.
+#[must_use]
+pub fn kind_of(table: &str) -> &str {
+    Document::of_table(table).map_or(table, |it| it.kind)
+}
+
+/// The published cell that is of the very same thing as `cell`, where that is a cell of a document's
+/// test over Wi-Fi; there may be none. `number`: how many cells of ours with the same columns stand
+/// before it.
+///
+/// `None` for other cells: what stands beside them is what is nearest.
+#[must_use]
+pub fn same<'a>(cell: &Cell, number: usize, published: &[&'a Cell]) -> Option<Option<&'a Cell>> {
+    let document = Document::of_table(&cell.id.table).filter(|_| device(cell).is_some())?;
+    let there = published.iter().filter(|it| it.value.is_some() && is_same(cell, it));
+    let mut all = there.filter(|it| !document.firmware || first_word(it) == first_word(cell));
+    // Of several only their order tells them apart.
+    Some(if document.ordered { all.nth(number) } else { all.next() }.copied())
+}
+
+/// The columns, and the statistic, which a document may name otherwise.
+fn is_same(ours: &Cell, published: &Cell) -> bool {
+    let columns = |id: &Identity| Identity { metric: String::new(), ..id.clone() };
+    published.origin == Origin::Published
+        && is_procedure(ours, published)
+        && metric::of(ours) == metric::of(published)
+        && ends_alike(&ours.id.metric, &published.id.metric)
+        && columns(&ours.id) == columns(&published.id)
+}
+
+/// Whether ours was taken as the document took its own.
+fn is_procedure(ours: &Cell, published: &Cell) -> bool {
+    let settings = ours.variant.as_deref().and_then(|it| it.split_once(", ")).map_or("", |it| it.1);
+    let mut words = settings.split(", ").filter(|it| !it.is_empty());
+    match kind_of(&ours.id.table) {
+        "udp-echo" => words.next().is_none(),
+        "iperf" => words.all(|it| it == "reverse" || it.ends_with("offered")),
+        "tcp-rate" => words.all(|it| it == "Nagle on"),
+        _ => {
+            offered(published).is_none_or(|rate| words.any(|it| it == format!("offered {rate}/s")))
+        }
+    }
+}
+
+/// The rate that a row of the document says was offered.
+fn offered(published: &Cell) -> Option<&str> {
+    let (_, rest) = published.note.as_deref()?.split_once("offered ")?;
+    Some(rest.split_once(" messages/s")?.0)
+}
+
+/// `message_rate`, a run, is not `message_rate_avg`, though both names stand for a mean.
+fn ends_alike(ours: &str, published: &str) -> bool {
+    ours == published || !(ours.ends_with("_avg") || published.ends_with("_avg"))
+}
+
+/// What a note names first: the firmware, where rows are told apart by it.
+fn first_word(cell: &Cell) -> Option<&str> {
+    let note = cell.note.as_deref()?;
+    Some(note.split_once(';').map_or(note, |(first, _)| first))
+}
+
+/// The name of the plan of each position in a run's plans.
+pub(crate) fn plan_names(text: &str) -> Vec<(core::ops::Range<u32>, String)> {
+    let Ok(set) = crate::plan::Set::parse(text) else { return Vec::new() };
+    let mut first = 0;
+    let mut names = Vec::new();
+    for plan in &set.plans {
+        let next = first + u32::try_from(plan.workloads.len()).unwrap_or(u32::MAX - first);
+        names.push((first..next, plan.name.to_string()));
+        first = next;
+    }
+    names
+}

@@ -1,0 +1,58 @@
+//! What a cell cost its battery, where the target counted the charge
+//! ([`fact::CHARGE_NC`](espbench_proto::fact::CHARGE_NC)).
+//!
+//! | metric | what |
+//! |---|---|
+//! | `current_mean` | the charge over the time in which it was counted |
+//! | `charge_per_message` | the charge over the messages that arrived; of iperf there is none |
+//! | `battery_life` | for how long a battery gives that current: what a device gets of it, the fact [`BATTERY_MAH`], or [`USUAL_MAH`] |
+//!
+//! All are of what the cell did: at another rate of messages they are others.
+
+use crate::cell::{Cell, Estimate, Identity};
+use crate::run::Recorded;
+use alloc::format;
+use alloc::vec::Vec;
+use espbench_proto::fact::{BATTERY_MAH, CHARGE_NC, TIME_NS};
+use espbench_proto::sample::{Fate, Sample};
+
+/// A usual 18650 cell of 2600 mAh, of which a device gets 85 %: an assumption, to compare by.
+pub const USUAL_MAH: f64 = 2210.0;
+
+/// The cells; none where no charge was counted. `like`, a cell of the same work, gives the identity
+/// columns.
+pub(crate) fn cells(recorded: &Recorded, like: Option<&Cell>) -> Vec<Cell> {
+    let Some(like) = like else { return Vec::new() };
+    let count = |name: &str| recorded.counters.get(name).copied();
+    let (Some(charge), Some(time)) = (count(CHARGE_NC), count(TIME_NS).filter(|it| *it > 0)) else {
+        return Vec::new();
+    };
+    // nC over ns is A.
+    let milliamperes = charge as f64 / time as f64 * 1e3;
+    let mut cells = Vec::new();
+    let mut push = |metric: &str, unit: &str, value: f64, n: u64| {
+        let id = Identity { metric: metric.into(), ..like.id.clone() };
+        let variant = like.variant.clone();
+        cells.push(Cell { variant, ..Estimate::exact(value, n).into_cell(id, unit, like.origin) });
+    };
+    push("current_mean", "mA", milliamperes, 1);
+    let messages = delivered(recorded);
+    if messages > 0 {
+        push("charge_per_message", "uC", charge as f64 / 1e3 / messages as f64, messages);
+    }
+    let told = recorded.facts.get(BATTERY_MAH).and_then(|it| it.parse::<f64>().ok());
+    let capacity = told.filter(|it| it.is_finite() && *it > 0.0).unwrap_or(USUAL_MAH);
+    if milliamperes > 0.0 {
+        push("battery_life", "h", capacity / milliamperes, 1);
+    }
+    if let Some(life) = cells.last_mut() {
+        life.note = Some(format!("of {capacity} mAh, at this rate of messages"));
+    }
+    cells
+}
+
+/// Messages that arrived; copies count once.
+fn delivered(recorded: &Recorded) -> u64 {
+    let arrived = |it: &&Sample| matches!(it, Sample::Probe(p) if p.fate == Fate::Delivered);
+    recorded.samples.iter().filter(arrived).count() as u64
+}

@@ -1,0 +1,255 @@
+use super::*;
+use crate::cell::Estimate;
+use crate::report::{Report, report};
+use crate::run::{RunFacts, Site};
+use alloc::collections::BTreeMap;
+use core::time::Duration;
+use espbench_proto::sample::{Interval, Observer, Probe, Sample};
+use espbench_proto::time::Instant;
+use espbench_proto::workload::{Direction, Transport, Workload};
+
+fn at(ms: u64) -> Instant {
+    Instant::from_nanos(ms * 1_000_000)
+}
+
+/// The cells of a plan, each with facts of its own and those samples.
+fn carried_out(
+    plan: &str,
+    samples: impl Fn(&Workload) -> Vec<Sample>,
+    facts: impl Fn(&str) -> Vec<(&'static str, &'static str)>,
+) -> Vec<Recorded> {
+    let workloads = crate::plan::Plan::parse(plan).unwrap().workloads;
+    let one = |(ordinal, workload): (usize, Workload)| Recorded {
+        ordinal: ordinal as u32,
+        repetition: 0,
+        workload,
+        samples: samples(&workload),
+        counters: BTreeMap::new(),
+        facts: facts(workload.variant().unwrap().as_str())
+            .into_iter()
+            .map(|(name, value)| (name.to_string(), value.to_string()))
+            .collect(),
+        error: None,
+    };
+    workloads.into_iter().enumerate().map(one).collect()
+}
+
+fn reported(plan: &str, recorded: &[Recorded]) -> Report {
+    let facts = RunFacts {
+        origin: Origin::Simulated,
+        plan_text: plan.into(),
+        plan_name: "wifi".into(),
+        site: Site::default(),
+        ..RunFacts::default()
+    };
+    report(&facts, None, recorded, recorded.len(), &crate::published::shipped())
+}
+
+/// Ours and the published value that stands beside it, in words.
+fn pairs(report: &Report) -> Vec<String> {
+    let word = |it: &Option<String>| it.clone().unwrap_or_default();
+    report
+        .comparisons
+        .iter()
+        .map(|it| {
+            let id = &it.ours.id;
+            format!(
+                "{} {} {} {} {} {} {} = {} beside {} {} {} ({})",
+                id.table,
+                id.chip,
+                id.transport,
+                id.mode,
+                word(&id.security),
+                word(&id.environment),
+                id.metric,
+                crate::digits::plain(it.ours.value.unwrap()),
+                it.other.id.metric,
+                it.other.value.unwrap(),
+                it.other.unit,
+                word(&it.other.note),
+            )
+        })
+        .collect()
+}
+
+/// Ten seconds of ten intervals, of which one is the best, as that end saw them.
+fn seen(observer: Observer, megabits: f64) -> Vec<Sample> {
+    let interval = |seq: u64| Interval {
+        observer,
+        seq,
+        start: at(seq * 1000),
+        end: at((seq + 1) * 1000),
+        bytes: (megabits * 125_000.0 * if seq == 3 { 1.1 } else { 1.0 }) as u64,
+        ..Interval::default()
+    };
+    (0..10).map(|seq| Sample::Interval(interval(seq))).collect()
+}
+
+fn iperf(work: &Workload) -> Vec<Sample> {
+    let Some(espbench_proto::workload::IpTest::Iperf(w)) = work.ip() else {
+        panic!("another kind")
+    };
+    let udp = w.transport == Transport::Udp;
+    let mut samples = Vec::new();
+    match w.direction {
+        Direction::Forward => {
+            samples.extend(seen(Observer::Sender, if udp { 40.0 } else { 7.3 }));
+            samples.extend(seen(Observer::Peer, if udp { 15.0 } else { 7.0 }));
+        }
+        _ => {
+            samples.extend(seen(Observer::Peer, 12.0));
+            samples.extend(seen(Observer::Receiver, if udp { 11.0 } else { 7.1 }));
+        }
+    }
+    samples
+}
+
+#[test]
+fn the_sdk_tells_rows_of_the_esp8266_apart() {
+    let plan = "name = \"esp8266-iperf\"\n[[measure]]\nkind = \"iperf\"\n\
+                variant = [\"softap-open-sdk-2.2\", \"softap-open-sdk-1.4\"]\n\
+                transport = [\"tcp\", \"udp\"]\ndirection = [\"forward\", \"reverse\"]\n";
+    let facts = |variant: &str| {
+        let sdk = if variant.ends_with("2.2") { "RTOS SDK 2.2" } else { "RTOS SDK 1.4.x" };
+        alloc::vec![
+            (fact::CHIP, "esp8266"),
+            (fact::MODE, "softap"),
+            (fact::SECURITY, "open"),
+            (fact::ENVIRONMENT, "unstated"),
+            (fact::FIRMWARE, sdk),
+        ]
+    };
+    let report = reported(plan, &carried_out(plan, iperf, facts));
+    insta::assert_snapshot!(pairs(&report).join("\n"));
+}
+
+#[test]
+fn a_document_of_best_seconds_stands_beside_the_best_second_and_a_rank_is_its_variant() {
+    let plan = |name: &str, variant: &str| {
+        format!(
+            "name = \"{name}\"\n[[measure]]\nkind = \"iperf\"\nvariant = \"{variant}\"\n\
+             transport = [\"tcp\", \"udp\"]\ndirection = [\"forward\", \"reverse\"]\n"
+        )
+    };
+    let facts = |_: &str| {
+        alloc::vec![
+            (fact::CHIP, "esp32c3"),
+            (fact::MODE, "station"),
+            (fact::SECURITY, "open"),
+            (fact::ENVIRONMENT, "shield-box"),
+        ]
+    };
+    let best = plan("esp32c3-best", "best-shield-box");
+    let rank = plan("esp32c3-rank", "rank-default");
+    let told = [best, rank].map(|it| pairs(&reported(&it, &carried_out(&it, iperf, facts))));
+    insta::assert_snapshot!(told.concat().join("\n"));
+}
+
+/// Runs of a second: 4000 messages in the first, 10 more in each after it.
+fn runs(work: &Workload) -> Vec<Sample> {
+    let Some(espbench_proto::workload::IpTest::TcpRate(w)) = work.ip() else {
+        panic!("another kind")
+    };
+    let run = |seq: u64| Interval {
+        observer: Observer::Sender,
+        seq,
+        start: at(seq * 1000),
+        end: at((seq + 1) * 1000),
+        datagrams: Some(4000 + 10 * seq),
+        ..Interval::default()
+    };
+    (0..u64::from(w.runs)).map(|seq| Sample::Interval(run(seq))).collect()
+}
+
+#[test]
+fn runs_of_tcp_rate_are_told_apart_by_their_order_and_counted_over_both_places() {
+    let plan = "name = \"wifi-tcp-rate\"\n[[measure]]\nkind = \"tcp-rate\"\n\
+                variant = \"idf-closed-room\"\nruns = 4\n[[measure]]\nkind = \"tcp-rate\"\n\
+                variant = \"idf\"\nruns = 6\n";
+    let facts = |variant: &str| {
+        let room = if variant == "idf" { "2 m, no obstacle" } else { "closed room" };
+        alloc::vec![
+            (fact::CHIP, "esp32"),
+            (fact::MODE, "station"),
+            (fact::SECURITY, "open"),
+            (fact::ENVIRONMENT, room),
+        ]
+    };
+    let report = reported(plan, &carried_out(plan, runs, facts));
+    insta::assert_snapshot!(pairs(&report).join("\n"));
+}
+
+#[test]
+fn round_trips_of_the_sketch_are_those_of_the_document() {
+    let plan = |rest: &str| {
+        format!(
+            "name = \"wifi-udp-echo\"\n[[measure]]\nkind = \"udp-echo\"\nsize = 100\n\
+             variant = \"arduino\"\n{rest}"
+        )
+    };
+    let samples = |_: &Workload| {
+        (0..100)
+            .map(|seq| {
+                let sent = at(seq * 10);
+                Sample::Probe(Probe {
+                    seq,
+                    bytes: 100,
+                    due: sent,
+                    sent: Some(sent),
+                    received: Some(sent + Duration::from_micros(7000 + 10 * seq)),
+                    ..Probe::default()
+                })
+            })
+            .collect()
+    };
+    let facts = |_: &str| {
+        alloc::vec![
+            (fact::CHIP, "esp32"),
+            (fact::MODE, "station"),
+            (fact::SECURITY, "unstated"),
+            (fact::ENVIRONMENT, "home"),
+        ]
+    };
+    let told = |text: &str| pairs(&reported(text, &carried_out(text, samples, facts)));
+    let (own, other) = (plan(""), plan("interval = \"10 ms\"\n"));
+    insta::assert_snapshot!(told(&own).join("\n"));
+    // Another procedure is not the document's.
+    assert!(told(&other).is_empty());
+}
+
+#[test]
+fn charge_is_current_charge_for_a_message_and_life() {
+    let plan = "name = \"x\"\n[[measure]]\nkind = \"udp-echo\"\nvariant = \"max-modem\"\n";
+    let samples = |_: &Workload| {
+        let probe = |seq| Probe { seq, ..Probe::default() };
+        (0..10).map(|seq| Sample::Probe(probe(seq))).collect()
+    };
+    let mut recorded = carried_out(plan, samples, |_| Vec::new());
+    recorded[0].counters =
+        [(fact::CHARGE_NC.into(), 50_000_000), (fact::TIME_NS.into(), 10_000_000_000)].into();
+    let report = reported(plan, &recorded);
+    let told: Vec<String> = ["current_mean", "charge_per_message", "battery_life"]
+        .iter()
+        .map(|metric| {
+            let cell = report.cells.iter().find(|c| c.id.metric == *metric).unwrap();
+            format!("{} {}", cell.value.unwrap(), cell.unit)
+        })
+        .collect();
+    assert_eq!(told, ["5 mA", "5000 uC", "442 h"]);
+    assert!(report.losses[0].counters.contains_key(fact::CHARGE_NC));
+}
+
+#[test]
+fn only_what_names_a_device_is_of_a_test_over_wifi() {
+    let id = Identity { table: "udp-echo".into(), ..Identity::default() };
+    let cell = |variant: Option<&str>| Cell {
+        variant: variant.map(ToString::to_string),
+        ..Estimate::exact(1.0, 1).into_cell(id.clone(), "ms", Origin::Simulated)
+    };
+    assert_eq!(device(&cell(Some("device arduino, binary"))), Some("arduino"));
+    assert_eq!(device(&cell(Some("binary, 8 in flight"))), None);
+    assert_eq!(device(&cell(None)), None);
+    assert_eq!(Document::of_plan("wifi-udp-echo", "udp-echo").map(|it| it.table), Some("udp-echo"));
+    assert_eq!(Document::of_plan("esp32c3-rank", "tcp-rate"), None);
+    assert_eq!(kind_of("esp32c3-rank"), "iperf");
+}
