@@ -11,6 +11,7 @@ use crate::lab::profile::IpCosts;
 use crate::mac::{OnAir, Room};
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
 
 /// No program.
@@ -141,10 +142,16 @@ impl Field<'_> {
     pub(super) fn receive(&mut self, now: Instant, number: u16, tag: u32) {
         let bytes = self.pool.take(tag);
         let mut out = core::mem::take(&mut self.out);
+        let mut full = false;
         if let Some(machine) = self.machines.get_mut(usize::from(number)) {
+            let before = machine.host.counters().udp_mailbox_full;
             with_host(&mut self.pool, machine, number, &mut out, |host, lower| {
                 host.receive(now, &bytes, lower);
             });
+            full = machine.host.counters().udp_mailbox_full > before;
+        }
+        if full {
+            self.lose(now, Cause::Mailbox);
         }
         self.out = out;
         self.pool.give_back(tag, bytes);
@@ -356,7 +363,7 @@ impl Field<'_> {
 
     /// The Wi-Fi task has taken a frame out of its static RX buffer: what is in order goes up.
     fn worked_off(&mut self, now: Instant, number: u16) {
-        let Self { machines, pool, .. } = self;
+        let Self { machines, pool, losses, .. } = self;
         let Some(machine) = machines.get_mut(usize::from(number)) else { return };
         let held = machine.host.held();
         let Body::Esp(esp) = &mut machine.body else { return };
@@ -371,9 +378,11 @@ impl Field<'_> {
             if most > 0 && usize::from(esp.mailbox) + held >= most {
                 machine.drops.dynamic_rx += 1;
                 pool.forget(tag);
+                losses.push_back((now, Cause::ReceiveBuffers));
             } else if esp.mailbox >= limits.tcpip_mailbox {
                 machine.drops.tcpip_mailbox += 1;
                 pool.forget(tag);
+                losses.push_back((now, Cause::Mailbox));
             } else {
                 esp.mailbox += 1;
                 let packet = pool.bytes(tag);

@@ -26,6 +26,7 @@ mod machine;
 mod pool;
 mod program;
 mod scene;
+pub mod suite;
 pub mod setup;
 mod stage;
 #[cfg(test)]
@@ -40,7 +41,7 @@ use crate::wifi::{self, Wifi};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::sample::Sample;
+use espbench_proto::sample::{Cause, Sample};
 use espbench_proto::time::Instant;
 use machine::Machine;
 use stage::Stage;
@@ -150,6 +151,20 @@ impl<'a> World<'a> {
             .machine_mut(machine.0)
             .map(|it| core::mem::take(&mut it.told))
             .unwrap_or_default()
+    }
+
+    /// Takes the samples of a machine's programs.
+    pub fn take_samples(&mut self, machine: MachineId) -> Vec<Sample> {
+        let machine = self.stage.machine_mut(machine.0);
+        machine.map(|it| core::mem::take(&mut it.told.samples)).unwrap_or_default()
+    }
+
+    /// Why the first packet was lost that was lost at that time or later, if it is still known.
+    #[must_use]
+    pub fn lost_after(&self, at: Instant) -> Option<Cause> {
+        let losses = &self.stage.field.losses;
+        let first = losses.partition_point(|it| it.0 < at);
+        losses.get(first).map(|it| it.1)
     }
 
     /// What a machine's driver has dropped.

@@ -11,6 +11,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
+use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
 
 /// Tokens of a machine that is due, of something on a wire, and of other people's loads.
@@ -49,6 +50,8 @@ pub(super) struct Field<'a> {
     owners: Vec<Option<u16>>,
     /// What a machine's stack has just sent.
     pub(super) out: Vec<u32>,
+    /// The last packets that were lost, and where.
+    pub(super) losses: VecDeque<(Instant, Cause)>,
     /// Packets that an access point had no room for.
     pub(super) not_relayed: u64,
 }
@@ -100,6 +103,7 @@ impl<'a> Stage<'a> {
             relays: VecDeque::new(),
             owners,
             out: Vec::new(),
+            losses: VecDeque::new(),
             not_relayed: 0,
         };
         Self { wifi, field, others: Others::of(first, &others, seed) }
@@ -157,6 +161,7 @@ impl<'a> Stage<'a> {
         if !taken {
             self.field.pool.forget(tag);
             self.field.not_relayed += 1;
+            self.field.lose(room.now(), Cause::NoBuffers);
         }
         taken
     }
@@ -195,7 +200,18 @@ impl<'a> Stage<'a> {
     }
 }
 
+/// Losses that are remembered.
+const LOSSES: usize = 1 << 12;
+
 impl Field<'_> {
+    /// A packet is lost.
+    pub(super) fn lose(&mut self, at: Instant, cause: Cause) {
+        if self.losses.len() == LOSSES {
+            self.losses.pop_front();
+        }
+        self.losses.push_back((at, cause));
+    }
+
     /// The station that a packet for a machine goes to, on the air.
     pub(super) fn hop(&self, to: u16) -> Option<u32> {
         if to == ALL {
@@ -289,6 +305,9 @@ impl Above for Field<'_> {
         let tag = packet.tag as u32;
         let from = self.pool.head(tag).from;
         self.pool.forget(tag);
+        if let Some(cause) = packet.lost {
+            self.lose(room.now(), cause);
+        }
         let Some(number) = self.owners.get(station as usize).copied().flatten() else { return };
         if number != from {
             return;

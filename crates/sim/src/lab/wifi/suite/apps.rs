@@ -1,0 +1,131 @@
+//! Who runs which program.
+
+use super::{Cell, Failed};
+use crate::lab::net_scene::Program;
+use alloc::boxed::Box;
+use alloc::string::ToString;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_proto::node::app::{
+    ArduinoEcho, Echo, EchoProbe, IperfClient, IperfServer, IperfSetup, TcpSender, TcpSink,
+};
+use espbench_proto::node::app::iperf::Style;
+use espbench_proto::sample::{Cause, Fate, Interval, Observer, Probe, Sample};
+use espbench_proto::wire::iperf2;
+use espbench_proto::workload::{Direction, Iperf, MqttRate, TcpRate, UdpEcho};
+
+/// Ports of the published sketch: the device's, and the PC's.
+const ECHO: (u16, u16) = (10_000, 10_001);
+/// The port of ESP-IDF's `tcp_client` example.
+const SINK: u16 = 3333;
+/// What comes on top of a test's own time: connecting, time-outs, closing reports.
+const MARGIN: Duration = Duration::from_secs(30);
+/// What the document's first two runs print with every send.
+const LINE: &str = "I (00000) example: Message sent\n";
+
+impl Cell<'_, '_> {
+    fn program(&self) -> Program {
+        self.scene.devices[0].program
+    }
+
+    fn unable<T>(&self, why: &str) -> Result<T, Failed> {
+        Err(Failed::Unable(self.scene.variant.clone(), why.to_string()))
+    }
+
+    pub(super) fn udp_echo(&mut self, work: &UdpEcho) -> Result<(), Failed> {
+        let (device, pc) = (self.device, self.pc);
+        match self.program() {
+            Program::Arduino => {
+                let it = ArduinoEcho::new(ECHO.0, Self::at(pc, ECHO.1));
+                self.world.start(device, Box::new(it));
+            }
+            _ => self.world.start(device, Box::new(Echo::<1472>::new(ECHO.0))),
+        }
+        let probe =
+            EchoProbe::<1472>::new(*work, self.seed as u32, ECHO.1, Self::at(device, ECHO.0));
+        self.world.start(pc, Box::new(probe));
+        let each = work.interval.unwrap_or_default().max(work.timeout * 2);
+        let most = each * (work.count + work.discard) + MARGIN;
+        let result = self.until_idle(pc, most);
+        for sample in self.world.take_samples(pc) {
+            let sample = match sample {
+                Sample::Probe(it) => Sample::Probe(self.blame(it)),
+                other => other,
+            };
+            self.record.sample(sample);
+        }
+        result
+    }
+
+    /// Where a probe was lost, if that is known: what was dropped first after it was sent.
+    fn blame(&self, probe: Probe) -> Probe {
+        let (Fate::Lost(Cause::Unknown), Some(sent)) = (probe.fate, probe.sent) else {
+            return probe;
+        };
+        let lost = self.world.lost_after(sent);
+        Probe { fate: Fate::Lost(lost.unwrap_or_default()), ..probe }
+    }
+
+    pub(super) fn iperf(&mut self, work: &Iperf) -> Result<(), Failed> {
+        let (device, pc) = (self.device, self.pc);
+        let style = match self.program() {
+            Program::Callback => Style::EspConn,
+            _ => Style::EspIdf,
+        };
+        let own = IperfSetup::of(work, style);
+        let its = IperfSetup::of(work, Style::Pc);
+        let port = iperf2::PORT;
+        let from_device = match work.direction {
+            Direction::Forward => true,
+            Direction::Reverse => false,
+            _ => return self.unable("the lab's iperf sends in one direction at a time"),
+        };
+        let (server, client) = if from_device { (pc, device) } else { (device, pc) };
+        let (served, sent) = if from_device { (its, own) } else { (own, its) };
+        self.world.start(server, Box::new(IperfServer::<16384>::new(served, port)));
+        for _ in 0..work.parallel.max(1) {
+            let it = IperfClient::<16384>::new(sent, Self::at(server, port));
+            self.world.start(client, Box::new(it));
+        }
+        let mut result = self.until_idle(client, work.time + MARGIN);
+        if result.is_ok() {
+            // A server hears of the end, or does not.
+            result = self.until_idle(server, MARGIN);
+        }
+        for machine in [pc, device] {
+            for sample in self.world.take_samples(machine) {
+                self.record.sample(if machine == device { own_count(sample) } else { sample });
+            }
+        }
+        result
+    }
+
+    pub(super) fn tcp_rate(&mut self, work: &TcpRate) -> Result<(), Failed> {
+        let (device, pc) = (self.device, self.pc);
+        self.world.start(pc, Box::new(TcpSink::<16384>::new(SINK)));
+        let print = (self.program() == Program::Printing).then_some(LINE);
+        let sender = TcpSender::<1460>::new(*work, Self::at(pc, SINK), print);
+        self.world.start(device, Box::new(sender));
+        let runs = u32::from(work.runs) + u32::from(work.discard);
+        let each = work.run_time + Duration::from_secs(2);
+        let result = self.until_idle(device, each * runs + MARGIN);
+        for sample in self.world.take_samples(device) {
+            self.record.sample(sample);
+        }
+        result
+    }
+
+    pub(super) fn mqtt_rate(&mut self, work: &MqttRate) -> Result<(), Failed> {
+        let _ = (work, Vec::<u8>::new());
+        self.unable("MQTT is not there yet")
+    }
+}
+
+/// What the device has counted itself stands as the peer's.
+fn own_count(sample: Sample) -> Sample {
+    match sample {
+        Sample::Interval(it) => Sample::Interval(Interval { observer: Observer::Peer, ..it }),
+        other => other,
+    }
+}
+

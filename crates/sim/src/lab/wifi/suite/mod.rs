@@ -1,0 +1,152 @@
+//! Tests over Wi-Fi, carried out in the lab by each document's procedure.
+//!
+//! [`run_in`] does one cell: it makes the world of a scene, gives device and PC their programs, lets
+//! virtual time go by until they are done, and gives samples, counters and facts to a [`Record`].
+//!
+//! | test | the device | the PC |
+//! |---|---|---|
+//! | UDP echo | [`Echo`] or the Arduino sketch | the prober |
+//! | iperf | client (forward) or server (reverse), as ESP-IDF's or the ESP8266's example | the other end of iperf 2 |
+//! | TCP messages | the sender | a sink |
+//! | MQTT messages | Smooth's client, or one written well | a broker and a subscriber |
+
+mod apps;
+mod told;
+
+use super::machine::address;
+use super::{MachineId, World};
+use crate::lab::file::{Library, Wrong};
+use crate::lab::net_scene::NetScene;
+use crate::lab::record::Record;
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
+use core::time::Duration;
+use espbench_proto::fact;
+use espbench_proto::node::app::Endpoint;
+use espbench_proto::workload::{IpTest, Wifi};
+
+/// How long the network is left alone before a test begins: beacons go by, and loads begin.
+const SETTLE: Duration = Duration::from_millis(300);
+
+/// Why a cell was not carried out to its end.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Failed {
+    /// It was told to stop.
+    Cancelled,
+    /// A file of the library is wrong or missing.
+    File(Wrong),
+    /// The scene has not what the test needs: the variant, and what is missing.
+    Unable(String, String),
+    /// Programs did not end in this time.
+    Endless(Duration),
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cancelled => f.write_str("stopped"),
+            Self::File(wrong) => wrong.fmt(f),
+            Self::Unable(variant, why) => write!(f, "variant `{variant}` cannot do it: {why}"),
+            Self::Endless(most) => {
+                write!(f, "its programs did not end in {} s of virtual time", most.as_secs())
+            }
+        }
+    }
+}
+
+impl core::error::Error for Failed {}
+
+impl From<Wrong> for Failed {
+    fn from(wrong: Wrong) -> Self {
+        Self::File(wrong)
+    }
+}
+
+/// Carries out one cell in a lab of the library: in the first that has the variant, if none is
+/// named.
+///
+/// # Errors
+/// Why it was not carried out to its end. Samples that were given stay.
+pub fn run(
+    work: &Wifi,
+    library: &Library,
+    lab: Option<&str>,
+    seed: u64,
+    record: &mut dyn Record,
+) -> Result<(), Failed> {
+    let scene = scene(work, library, lab, seed)?;
+    run_in(work, &scene, seed, record)
+}
+
+/// A cell in the making.
+struct Cell<'a, 'r> {
+    world: World<'a>,
+    scene: &'a NetScene,
+    device: MachineId,
+    pc: MachineId,
+    seed: u64,
+    record: &'r mut dyn Record,
+}
+
+/// Carries out one cell in that scene.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_in(
+    work: &Wifi,
+    scene: &NetScene,
+    seed: u64,
+    record: &mut dyn Record,
+) -> Result<(), Failed> {
+    if scene.devices.is_empty() {
+        return Err(Failed::Unable(scene.variant.clone(), "it has no device".into()));
+    }
+    told::facts(scene, seed, record);
+    let mut world = scene.world(seed);
+    world.run_for(SETTLE);
+    let pc = MachineId(scene.devices.len() as u16);
+    let mut cell = Cell { world, scene, device: MachineId(0), pc, seed, record };
+    let from = cell.world.now();
+    let result = match &work.test {
+        IpTest::UdpEcho(it) => cell.udp_echo(it),
+        IpTest::Iperf(it) => cell.iperf(it),
+        IpTest::TcpRate(it) => cell.tcp_rate(it),
+        IpTest::MqttRate(it) => cell.mqtt_rate(it),
+    };
+    cell.count(from);
+    result
+}
+
+impl Cell<'_, '_> {
+    /// An address of a machine.
+    const fn at(machine: MachineId, port: u16) -> Endpoint {
+        Endpoint::new(address(machine.0 as usize), port)
+    }
+
+    /// Lets time go on until a machine's programs have ended.
+    fn until_idle(&mut self, machine: MachineId, most: Duration) -> Result<(), Failed> {
+        let end = self.world.now() + most;
+        let slice = Duration::from_millis(200);
+        while self.world.now() < end {
+            if self.record.cancelled() {
+                return Err(Failed::Cancelled);
+            }
+            if self.world.run_till(slice, |it| it.is_idle(machine)) {
+                return Ok(());
+            }
+        }
+        Err(Failed::Endless(most))
+    }
+}
+
+/// What the cell's test needs of a library: its lab and the variant in it.
+fn scene(
+    work: &Wifi,
+    library: &Library,
+    lab: Option<&str>,
+    seed: u64,
+) -> Result<NetScene, Failed> {
+    let _ = fact::VARIANT;
+    Ok(library.net_scene(lab, work.variant.as_str(), seed)?)
+}

@@ -1,0 +1,70 @@
+//! What a cell tells beside its samples.
+
+use super::Cell;
+use crate::lab::net_scene::{NetRole, NetScene};
+use crate::lab::record::Record;
+use crate::wifi::Rates;
+use alloc::format;
+use alloc::string::ToString;
+use espbench_proto::fact;
+use espbench_proto::time::Instant;
+
+/// What the cell was of.
+pub(super) fn facts(scene: &NetScene, seed: u64, record: &mut dyn Record) {
+    let device = &scene.devices[0];
+    let rates = match (device.role, &scene.access_point) {
+        (NetRole::Station, Some(it)) => &it.rates,
+        _ => &device.rates,
+    };
+    let mode = match rates {
+        Rates::Fixed(mode) => Some(*mode),
+        Rates::Adaptive(modes) => modes.last().copied(),
+    };
+    for (name, value) in [
+        ("lab", scene.lab.clone()),
+        ("seed", format!("{seed}")),
+        (fact::VARIANT, scene.variant.clone()),
+        (fact::CHIP, device.profile.chip_name.clone()),
+        (fact::MODE, scene.columns.mode.clone()),
+        (fact::SECURITY, scene.columns.security.clone()),
+        (fact::ENVIRONMENT, scene.columns.environment.clone()),
+        (fact::CIPHER_OCTETS, if scene.security.encrypts() { "16" } else { "0" }.into()),
+        (fact::PHY_MODE, mode.map(|it| it.to_string()).unwrap_or_default()),
+    ] {
+        if !value.is_empty() {
+            record.fact(name, value);
+        }
+    }
+}
+
+impl Cell<'_, '_> {
+    /// What the device's layers have counted, and what its programs have.
+    pub(super) fn count(&mut self, from: Instant) {
+        let Self { world, device, pc, record, .. } = self;
+        for machine in [*device, *pc] {
+            let told = world.take_told(machine);
+            for (name, by) in told.counts {
+                record.count(name, by);
+            }
+        }
+        let drops = world.drops(*device);
+        let ip = world.ip_counters(*device);
+        let counters = [
+            ("rx-static-full", drops.static_rx),
+            ("rx-dynamic-full", drops.dynamic_rx),
+            ("tcpip-mailbox-full", drops.tcpip_mailbox),
+            ("tx-not-sent", drops.not_sent),
+            ("tx-lost", drops.lost),
+            ("no-memory", ip.no_memory),
+            ("udp-mailbox-full", ip.udp_mailbox_full),
+            ("tcp-mailbox-full", ip.tcp_mailbox_full),
+            ("tcp-retransmitted", ip.retransmitted),
+            ("tcp-timeouts", ip.timeouts),
+            ("tcp-blocked", ip.blocked),
+        ];
+        for (name, by) in counters.into_iter().filter(|it| it.1 > 0) {
+            record.count(name, by);
+        }
+        let _ = from;
+    }
+}
