@@ -232,7 +232,9 @@ impl Scenario {
         line("rate", format_args!("{}", self.rate.unwrap_or(0.0)));
         line("mode", format_args!("{}", ns3_mode(self.mode)));
         line("airtime_ns", format_args!("{}", crate::radio::airtime(self.mode, self.octets)));
-        line("ampdu", format_args!("{}", self.ampdu.map_or(0, |it| it.octets)));
+        if let Some(ampdu) = self.ampdu {
+            line("ampdu", format_args!("{}", ampdu.octets));
+        }
         line("capture", format_args!("{}", u8::from(self.capture)));
         for station in 0..self.stations {
             line("channel", format_args!("{station} {}", self.channel(station)));
