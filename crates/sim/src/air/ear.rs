@@ -272,6 +272,18 @@ impl Ear {
         Some(self.chance)
     }
 
+    /// A part of the frame being read ends here, and another one begins. Gives the chance that it
+    /// was read.
+    pub(crate) fn part(
+        &mut self,
+        now: u64,
+        kind: &Kind,
+        reading: impl FnOnce(u32) -> Signal,
+    ) -> f32 {
+        self.settle(now, self.sum.without(self.strength), kind, reading);
+        core::mem::replace(&mut self.chance, 1.0)
+    }
+
     /// Whether the frame just read would have survived noise alone.
     pub(crate) fn clean(&self) -> bool {
         self.critical > Power::ZERO

@@ -75,14 +75,17 @@ pub fn run(scenario: &Scenario, seed: u64, seconds: u32) -> Counts {
         channel: scenario.channel(station),
         timing: scenario.standard.timing(),
         buffers: 1000,
+        ampdu: scenario.ampdu,
         ..Settings::default()
     });
     let receiver = receiver_of_ns3(scenario.capture);
     let mut room = Room::new(seed, scenario.links(), &[receiver], settings);
     let packet = Packet::new(scenario.to, scenario.octets, scenario.mode, 0);
+    let packet = if scenario.ampdu.is_some() { packet.aggregated() } else { packet };
     let count = Counts { seconds, hearers: scenario.hearers(), ..Counts::default() };
     let Some(rate) = scenario.rate else {
-        let inner = Saturated { packet };
+        let frames = scenario.ampdu.map_or(2, |it| 2 * u32::from(it.send));
+        let inner = Saturated { packet, frames };
         inner.start(&mut room, scenario.first..stations);
         return observe(&mut room, inner, count);
     };

@@ -2,7 +2,7 @@
 
 use super::OCTETS;
 use crate::air::Links;
-use crate::mac::GROUP;
+use crate::mac::{Ampdu, GROUP};
 use crate::radio::{Guard, Hr, Mcs, Mode, Ofdm, Timing, Width};
 use alloc::format;
 use alloc::string::String;
@@ -94,6 +94,8 @@ pub struct Scenario {
     pub standard: Standard,
     /// Whether receivers turn to a stronger frame within 16 us.
     pub capture: bool,
+    /// What all of them aggregate.
+    pub ampdu: Option<Ampdu>,
 }
 
 impl Scenario {
@@ -111,6 +113,7 @@ impl Scenario {
             rate: None,
             standard: Standard::B,
             capture: false,
+            ampdu: None,
         }
     }
 
@@ -151,6 +154,12 @@ impl Scenario {
         }
     }
 
+    /// The same with A-MPDUs as large as HT has them.
+    #[must_use]
+    pub fn ht_ampdu() -> Self {
+        Self { name: "ht20-mcs7-ampdu".into(), ampdu: Some(Ampdu::MOST), ..Self::ht() }
+    }
+
     fn placed(name: &str, senders: u32, to: u32, layout: Layout, capture: bool) -> Self {
         Self { layout, capture, ..Self::new(name.into(), senders, to) }
     }
@@ -166,7 +175,7 @@ impl Scenario {
         all.extend(
             modes.into_iter().chain([Ofdm::M6, Ofdm::M54].map(Mode::Ofdm)).map(Self::in_mode),
         );
-        all.push(Self::ht());
+        all.extend([Self::ht(), Self::ht_ampdu()]);
         all.push(Self::placed("hidden", 2, 0, Layout::Hidden(-60.0, -60.0), false));
         all.push(Self::placed("hidden-near-far", 2, 0, Layout::Hidden(-50.0, -62.0), false));
         all.push(Self::placed("slope-10", 10, 0, Layout::Slope(3.0), false));
@@ -223,6 +232,9 @@ impl Scenario {
         line("rate", format_args!("{}", self.rate.unwrap_or(0.0)));
         line("mode", format_args!("{}", ns3_mode(self.mode)));
         line("airtime_ns", format_args!("{}", crate::radio::airtime(self.mode, self.octets)));
+        if let Some(ampdu) = self.ampdu {
+            line("ampdu", format_args!("{}", ampdu.octets));
+        }
         line("capture", format_args!("{}", u8::from(self.capture)));
         for station in 0..self.stations {
             line("channel", format_args!("{station} {}", self.channel(station)));

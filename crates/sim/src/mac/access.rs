@@ -6,6 +6,7 @@
 //! others send never sends in the first slot after it; one that has just sent may, because it may
 //! draw zero.
 
+use super::frame::Kind;
 use crate::radio::Timing;
 
 /// What happens to a back-off when the medium becomes busy.
@@ -42,8 +43,10 @@ pub(crate) struct Access {
     eifs_ns: u32,
     /// A frame of this station waits for the medium.
     pub(crate) contending: bool,
-    /// A frame was sent and its ACK has not come.
+    /// A frame was sent and its answer has not come.
     pub(crate) waiting: bool,
+    /// What it waits for.
+    pub(crate) expects: Kind,
     /// A back-off was drawn and is not over.
     drawn: bool,
     /// The last frame could not be read: EIFS when the medium is idle (10.3.2.3.7).
@@ -63,6 +66,7 @@ impl Access {
             eifs_ns: timing.eifs_ns() as u32,
             contending: false,
             waiting: false,
+            expects: Kind::Ack,
             drawn: false,
             error: false,
         }
@@ -117,6 +121,11 @@ impl Access {
         if duration > 0 {
             self.nav = self.nav.max(now + duration);
         }
+    }
+
+    /// Whether another's exchange goes on, by the network allocation vector.
+    pub(crate) const fn reserved(&self, now: u64) -> bool {
+        self.nav > now
     }
 
     /// A frame could not be read.

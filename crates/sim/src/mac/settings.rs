@@ -58,13 +58,14 @@ pub struct Ampdu {
     /// Most octets of an A-MPDU that this station takes, with delimiters and padding (Maximum A-MPDU
     /// Length Exponent, 9.4.2.55.3): 8,191, 16,383, 32,767 or 65,535.
     pub octets: u32,
-    /// The longest PPDU that this station sends (`aPPDUMaxTime`, Table 19-25: 10 ms).
+    /// The longest PPDU that this station sends, without signal extension. That of the mixed format is 5484 us: what its L-SIG
+    /// can say, 4095 octets at 6 Mbit/s (19.3.9.3.5).
     pub longest_ns: u64,
 }
 
 impl Ampdu {
     /// All that an HT station may.
-    pub const MOST: Self = Self { send: 64, receive: 64, octets: 65_535, longest_ns: 10_000_000 };
+    pub const MOST: Self = Self { send: 64, receive: 64, octets: 65_535, longest_ns: 5_484_000 };
 }
 
 /// The settings of a station's MAC.

@@ -1,4 +1,4 @@
-//! Simple hosts: senders that always have a frame, and senders by chance.
+//! Simple hosts: senders that always have frames, and senders by chance.
 
 use super::host::{Done, Host};
 use super::room::Room;
@@ -7,19 +7,22 @@ use crate::random::{Purpose, Random};
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// Senders that never rest: each has two frames in its queue, always.
+/// Senders that never rest: each has so many frames in its queue, always.
 #[derive(Clone, Debug)]
 pub struct Saturated {
     /// What all of them send.
     pub packet: Packet,
+    /// How many: two keep a sender of single frames busy, one of A-MPDUs needs some more than go
+    /// into one.
+    pub frames: u32,
 }
 
 impl Saturated {
     /// Gives stations their first frames.
     pub fn start(&self, room: &mut Room, senders: impl IntoIterator<Item = u32>) {
         for station in senders {
-            for _ in 0..2 {
-                // A queue of one is as good: it is filled again when it is empty.
+            for _ in 0..self.frames {
+                // A shorter queue is as good: it is filled again as it is emptied.
                 let _ = room.send(station, self.packet);
             }
         }

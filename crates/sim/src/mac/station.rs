@@ -1,9 +1,12 @@
 //! What of a station only its own frames touch.
 
+use super::burst::Burst;
 use super::settings::{Packet, Settings};
 use crate::radio::Mode;
 use crate::random::{Purpose, Random};
 use alloc::collections::{BTreeMap, VecDeque};
+use alloc::vec::Vec;
+use espbench_proto::sample::Cause;
 
 /// What a station counts. Frames to all, and unicast to it, are counted as received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,7 +15,7 @@ pub struct Counters {
     pub queued: u64,
     /// Frames refused because no buffer was free.
     pub refused: u64,
-    /// Data frames sent, repetitions included.
+    /// Data frames sent, repetitions included, each MPDU of an A-MPDU counted.
     pub sent: u64,
     /// Of these, repetitions.
     pub retries: u64,
@@ -20,8 +23,14 @@ pub struct Counters {
     pub acknowledged: u64,
     /// Unicast frames given up after the last attempt.
     pub given_up: u64,
-    /// ACKs sent.
+    /// ACKs and block acknowledgements sent.
     pub acks: u64,
+    /// A-MPDUs sent.
+    pub ampdus: u64,
+    /// RTS and CTS to itself sent, and CTS sent.
+    pub clearances: u64,
+    /// MPDUs acknowledged and not handed up, because the reorder buffer had given them up.
+    pub late: u64,
     /// Frames handed up.
     pub received: u64,
     /// Frames received once more, because an ACK was lost.
@@ -34,14 +43,54 @@ pub struct Counters {
     pub unbuffered: u64,
 }
 
+impl Counters {
+    /// A frame that was for this station and did not go up.
+    pub(crate) const fn missed(&mut self, cause: Cause) {
+        match cause {
+            Cause::Noise => self.noise += 1,
+            Cause::ReceiveQueue => self.unbuffered += 1,
+            _ => self.collided += 1,
+        }
+    }
+}
+
+/// A frame that waits, or is being sent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) packet: Packet,
+    /// Its number, once it has one.
+    pub(crate) sequence: u16,
+    /// How often it was sent.
+    pub(crate) attempts: u8,
+    pub(crate) numbered: bool,
+    /// It is no packet of the host, but a block acknowledgement request.
+    pub(crate) request: bool,
+}
+
+impl Entry {
+    pub(crate) const fn new(packet: Packet) -> Self {
+        Self { packet, sequence: 0, attempts: 0, numbered: false, request: false }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Station {
     pub(crate) settings: Settings,
-    pub(crate) queue: VecDeque<Packet>,
+    pub(crate) queue: VecDeque<Entry>,
+    /// Block acknowledgement requests in it.
+    pub(crate) requests: usize,
+    /// It sends nothing but frames on their own, without RTS or CTS before them.
+    pub(crate) simple: bool,
+    /// What it is sending, where it is not simple.
+    pub(crate) burst: Burst,
+    /// RTS in a row that were not answered.
+    pub(crate) unanswered: u8,
+    /// How long the exchange goes on after the CTS that it owes.
+    pub(crate) reserved_ns: u64,
+    /// Its agreements as originator, by receiver.
+    pub(crate) agreements: BTreeMap<u32, u32>,
     /// The head of the queue is on the air, or its ACK is awaited.
     pub(crate) engaged: bool,
-    /// Attempts of the head of the queue.
-    pub(crate) attempt: u8,
     /// It is switched off.
     pub(crate) off: bool,
     /// Its receiver is off.
@@ -66,9 +115,14 @@ impl Station {
         Self {
             window: settings.timing.cw_min,
             queue: VecDeque::with_capacity(settings.buffers.min(4)),
+            requests: 0,
+            simple: settings.ampdu.is_none() && !settings.rts && settings.protect.is_none(),
+            burst: Burst::default(),
+            unanswered: 0,
+            reserved_ns: 0,
+            agreements: BTreeMap::new(),
             settings,
             engaged: false,
-            attempt: 0,
             off: false,
             dozing: false,
             drowsy: false,
@@ -93,20 +147,35 @@ impl Station {
         ((self.random.bits() >> 40) as f32) * 5.960_464_5e-8 < chance
     }
 
-    /// One attempt more of the head of the queue: its sequence number and its mode.
-    pub(crate) fn attempt(&mut self, first: Mode) -> (u16, Mode) {
-        if self.attempt == 0 {
+    /// One attempt more of a frame of the queue: its mode. `number` numbers it the first time.
+    pub(crate) fn attempt(&mut self, at: usize) -> Option<(Entry, Mode)> {
+        let entry = self.queue.get_mut(at)?;
+        if !entry.numbered {
+            entry.numbered = true;
             self.sequence = (self.sequence + 1) & 0xFFF;
-        } else {
-            self.counters.retries += 1;
+            entry.sequence = self.sequence;
         }
+        self.counters.retries += u64::from(entry.attempts > 0);
         self.counters.sent += 1;
-        let again = usize::from(self.attempt);
-        self.attempt = self.attempt.saturating_add(1);
+        let again = usize::from(entry.attempts);
+        entry.attempts = entry.attempts.saturating_add(1);
+        let entry = *entry;
+        Some((entry, self.mode(&entry.packet, again)))
+    }
+
+    /// The mode of an attempt after `again` others.
+    pub(crate) fn mode(&self, packet: &Packet, again: usize) -> Mode {
         let fallback = &self.settings.fallback;
         let at = again.min(fallback.len());
         let mode = at.checked_sub(1).and_then(|at| fallback.get(at));
-        (self.sequence, mode.copied().unwrap_or(first))
+        mode.copied().unwrap_or(packet.mode)
+    }
+
+    /// How often a frame is sent in all.
+    pub(crate) const fn limit(&self, octets: u32) -> u8 {
+        let settings = &self.settings;
+        let long = octets > settings.rts_threshold;
+        if long { settings.long_retry_limit } else { settings.short_retry_limit }
     }
 
     /// The head of the queue was acknowledged, or needs no ACK.
@@ -114,17 +183,51 @@ impl Station {
         self.window = self.settings.timing.cw_min;
     }
 
-    /// No ACK came. Whether to try again (10.3.4.4); the window doubles, or is reset with the last
-    /// attempt (10.3.3).
+    /// No ACK came for the head of the queue. Whether to try again (10.3.4.4).
     pub(crate) fn failed(&mut self) -> bool {
-        let octets = self.queue.front().map_or(0, |packet| packet.octets);
-        let settings = &self.settings;
-        let long = octets > settings.rts_threshold;
-        let limit = if long { settings.long_retry_limit } else { settings.short_retry_limit };
-        let again = self.attempt < limit && !self.off;
-        self.window =
-            if again { settings.timing.wider(self.window) } else { settings.timing.cw_min };
+        let again =
+            self.queue.front().is_some_and(|head| head.attempts < self.limit(head.packet.octets));
+        self.widen(again && !self.off)
+    }
+
+    /// An exchange has failed: the window doubles, or is reset with the last attempt (10.3.3).
+    pub(crate) fn widen(&mut self, again: bool) -> bool {
+        let timing = self.settings.timing;
+        self.window = if again { timing.wider(self.window) } else { timing.cw_min };
         again
+    }
+
+    /// Packets in the queue.
+    pub(crate) fn packets(&self) -> usize {
+        self.queue.len() - self.requests
+    }
+
+    /// Empties the queue but for what is being sent. The tags of what is gone.
+    pub(crate) fn leave_queue(&mut self) -> Vec<u64> {
+        let kept = if self.engaged { self.burst.places.len().max(1) } else { 0 };
+        // What is being sent goes to the head of the queue.
+        for at in 0..self.burst.places.len() {
+            self.queue.swap(at, self.burst.places[at] as usize);
+            self.burst.places[at] = at as u32;
+        }
+        let gone = self.queue.drain(kept.min(self.queue.len())..);
+        let gone = gone.filter(|it| !it.request).map(|it| it.packet.tag).collect();
+        self.requests = self.queue.iter().filter(|it| it.request).count();
+        gone
+    }
+
+    /// Puts a frame into the queue, where it belongs.
+    pub(crate) fn enqueue(&mut self, entry: Entry) {
+        if entry.packet.ahead {
+            // Before what is not in a hurry, but not among what is being sent.
+            let from = if self.engaged { self.burst.span().max(1) } else { 0 };
+            let mut behind = self.queue.iter().skip(from);
+            let at =
+                behind.position(|it| !it.packet.ahead).map_or(self.queue.len(), |at| at + from);
+            self.queue.insert(at, entry);
+        } else {
+            self.queue.push_back(entry);
+        }
     }
 
     /// Whether a frame was received before (10.3.2.14.3).

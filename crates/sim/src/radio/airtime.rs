@@ -19,6 +19,12 @@ pub const ACK_OCTETS: u32 = 14;
 pub const CTS_OCTETS: u32 = 14;
 /// The octets of an RTS frame with its FCS (9.3.1.2).
 pub const RTS_OCTETS: u32 = 20;
+/// The octets of a compressed block acknowledgement with its FCS (9.3.1.8.2).
+pub const BLOCK_ACK_OCTETS: u32 = 32;
+/// The octets of a block acknowledgement request with its FCS (9.3.1.7.2).
+pub const BLOCK_ACK_REQUEST_OCTETS: u32 = 24;
+/// The octets of the delimiter before each MPDU of an A-MPDU (9.7.1).
+pub const DELIMITER_OCTETS: u32 = 4;
 
 const MICROSECOND: u32 = 1_000;
 /// An OFDM symbol with the long guard interval, and the unit an HT frame ends on (19.4.3).
@@ -90,6 +96,39 @@ impl Airtime {
 #[must_use]
 pub const fn airtime(mode: Mode, octets: u32) -> u64 {
     Airtime::of(mode, octets).total_ns()
+}
+
+/// How long an A-MPDU is with one more MPDU: what is there is padded to a multiple of four octets,
+/// and a delimiter comes before the new one (9.7.1).
+#[must_use]
+pub const fn with_mpdu(ampdu: u32, mpdu: u32) -> u32 {
+    ampdu.next_multiple_of(4) + DELIMITER_OCTETS + mpdu
+}
+
+/// When, after the start of a frame, that many of its octets have gone: within a symbol, in
+/// proportion.
+#[must_use]
+pub const fn elapsed_ns(mode: Mode, octets: u32) -> u64 {
+    let lead_ns = Airtime::of(mode, 0).lead_ns();
+    let bits = octets as u64 * 8;
+    lead_ns
+        + match mode {
+            Mode::Hr(hr) => bits * 2 * MICROSECOND as u64 / hr.half_mbit() as u64,
+            Mode::Ofdm(ofdm) => (SERVICE_BITS + bits) * SYMBOL_NS / ofdm.bits_per_symbol() as u64,
+            Mode::Ht(ht) => {
+                (SERVICE_BITS + bits) * ht.symbol_ns() as u64 / ht.bits_per_symbol() as u64
+            }
+        }
+}
+
+/// The octets that a frame in an HT mode can have that ends, but for the signal extension, within so
+/// much time; in other modes, none: they have no A-MPDU.
+#[must_use]
+pub const fn most_octets(mode: Mode, ns: u64) -> u32 {
+    let Mode::Ht(ht) = mode else { return 0 };
+    let ns = ns.saturating_sub(Airtime::of(mode, 0).lead_ns()) / SYMBOL_NS * SYMBOL_NS;
+    let bits = ns / ht.symbol_ns() as u64 * ht.bits_per_symbol() as u64;
+    (bits.saturating_sub(SERVICE_BITS + TAIL_BITS) / 8) as u32
 }
 
 const fn data_ns(mode: Mode, octets: u32) -> u64 {

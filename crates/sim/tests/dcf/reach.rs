@@ -38,7 +38,7 @@ fn hidden_stations_collide_though_the_medium_is_busy() {
 fn hidden_senders_get_less_through() {
     let share = |links| {
         let mut room = room_of(1, links, &Settings::default());
-        let mut host = Saturated { packet: packet(1) };
+        let mut host = Saturated { packet: packet(1), frames: 2 };
         host.start(&mut room, [0, 2]);
         room.run(&mut host, Instant::from_nanos(60_000_000_000));
         let [a, b] = [0, 2].map(|it| room.counters(it));

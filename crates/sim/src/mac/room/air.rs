@@ -6,7 +6,7 @@ use crate::air::Ratio;
 use crate::air::adjacent::CHANNELS;
 use crate::air::ear::Signal;
 use crate::mac::access::{Elapsed, Pause};
-use crate::mac::frame::{Kind, OnAir};
+use crate::mac::frame::OnAir;
 use crate::mac::host::{Heard, Host, Missed};
 use crate::mac::station::Station;
 use crate::mac::timers::{NEVER, Timers};
@@ -46,12 +46,22 @@ fn pause_cached(
     }
 }
 
+/// The chance that somebody whom an A-MPDU is not for reads one of its MPDUs, and so its Duration
+/// field, where all of it arrives with `chance`: as if what disturbs it were spread evenly.
+fn any_of(chance: f32, mpdus: u8) -> f32 {
+    if chance <= 0.0 || chance >= 1.0 {
+        return chance;
+    }
+    let one = libm::powf(chance, 1.0 / f32::from(mpdus));
+    1.0 - libm::powf(1.0 - one, f32::from(mpdus))
+}
+
 impl Room {
     /// Puts a frame on the air. Its sender has turned to sending.
     // Inlined, so that the frame is built in its place instead of being copied there: with few
     // hearers that copy shows.
     #[inline(always)]
-    pub(super) fn begin<H: Host + ?Sized>(&mut self, host: &mut H, frame: OnAir) {
+    pub(super) fn begin<H: Host + ?Sized>(&mut self, host: &mut H, frame: OnAir) -> u32 {
         let new = self.flights.len() as u32;
         let slot = self.free.pop().unwrap_or(new);
         self.events.push(frame.end, What::End(slot));
@@ -83,6 +93,7 @@ impl Room {
         } else {
             self.reach::<false>(slot);
         }
+        slot
     }
 
     /// The loop over hearers when a frame begins.
@@ -160,9 +171,12 @@ impl Room {
             let reading = |slot: u32| flights[slot as usize].signal;
             let mine = frame.to == station;
             let wanted = path.readable && (mine || frame.is_group());
-            let chance = it.ear.leave(now, power, slot, kind, reading);
+            let mut chance = it.ear.leave(now, power, slot, kind, reading);
             if METERED {
                 meters.hearer(now, station, &it.ear);
+            }
+            if frame.mpdus > 1 && !mine {
+                chance = chance.map(|it| any_of(it, frame.mpdus));
             }
             let certain = matches!(chance, Some(chance) if chance >= 1.0);
             let read = certain
@@ -186,7 +200,7 @@ impl Room {
                 }
             }
             if chance.is_some() && it.access.waiting {
-                scratch.answered.push((station, read && mine && frame.kind == Kind::Ack));
+                scratch.answered.push((station, read && mine && frame.kind == it.access.expects));
             }
             if it.ear.busy && !it.ear.senses(kind) {
                 it.ear.busy = false;

@@ -3,10 +3,12 @@
 use super::events::What;
 use super::{Room, Scratch};
 use crate::air::ear::NOTHING;
+use crate::mac::burst::ALONE;
 use crate::mac::frame::{GROUP, Kind, OnAir};
 use crate::mac::host::{Done, Host, Missed};
+use crate::mac::station::Entry;
 use crate::mac::timers::NEVER;
-use crate::radio::airtime::ACK_OCTETS;
+use crate::radio::airtime::{ACK_OCTETS, BLOCK_ACK_OCTETS, CTS_OCTETS};
 use crate::radio::{Mode, airtime, timing};
 use espbench_proto::sample::Cause;
 
@@ -14,18 +16,21 @@ impl Room {
     /// A station that has turned to sending sends the head of its queue.
     pub(super) fn attempt<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
         let it = &mut self.stations[station as usize];
-        let Some(&packet) = it.queue.front() else { return };
+        if !it.simple {
+            self.attempt_burst(host, station);
+            return;
+        }
+        let Some((Entry { packet, sequence, attempts, .. }, mode)) = it.attempt(0) else { return };
         it.engaged = true;
-        let (sequence, mode) = it.attempt(packet.mode);
         let group = packet.to == GROUP;
-        let duration_ns = if group { 0 } else { self.answer_ns(station, mode) };
+        let duration_ns = if group { 0 } else { self.answer_ns(station, mode, 1) };
         let frame = OnAir {
             kind: Kind::Data,
             from: station,
             to: packet.to,
             sequence,
             mpdus: 1,
-            attempt: self.stations[station as usize].attempt,
+            attempt: attempts,
             channel: self.hot[station as usize].ear.channel,
             mode,
             octets: packet.octets,
@@ -38,13 +43,14 @@ impl Room {
         self.begin(host, frame);
     }
 
-    /// A station sends an ACK, unless it is sending something else or being tuned.
+    /// A station answers, unless it is sending something else or being tuned.
     pub(super) fn answer<H: Host + ?Sized>(
         &mut self,
         host: &mut H,
         station: u32,
         to: u32,
         mode: Mode,
+        kind: Kind,
     ) {
         let it = &mut self.stations[station as usize];
         it.owes -= 1;
@@ -53,45 +59,61 @@ impl Room {
             self.nod_off(station);
             return;
         }
-        it.counters.acks += 1;
+        let (mut octets, mut sequence, mut tag, mut duration_ns) = (ACK_OCTETS, 0, 0, 0);
+        match kind {
+            Kind::Cts => {
+                it.counters.clearances += 1;
+                (octets, duration_ns) = (CTS_OCTETS, it.reserved_ns);
+            }
+            Kind::BlockAck => {
+                it.counters.acks += 1;
+                octets = BLOCK_ACK_OCTETS;
+                (sequence, tag) = self.block_ack(to, station);
+            }
+            _ => it.counters.acks += 1,
+        }
         self.turn_to_sending(station);
-        let ack = OnAir {
-            kind: Kind::Ack,
+        let frame = OnAir {
+            kind,
             from: station,
             to,
-            sequence: 0,
+            sequence,
             mpdus: 1,
             attempt: 1,
             channel: self.hot[station as usize].ear.channel,
             mode,
-            octets: ACK_OCTETS,
+            octets,
             begin: self.now,
-            end: self.now + airtime(mode, ACK_OCTETS),
-            duration_ns: 0,
-            tag: 0,
+            end: self.now + airtime(mode, octets),
+            duration_ns,
+            tag,
             repeated: false,
         };
-        self.begin(host, ack);
-    }
-
-    /// SIFS and an ACK: what the Duration field of a unicast frame holds (9.2.5.2).
-    fn answer_ns(&self, station: u32, mode: Mode) -> u64 {
-        let settings = &self.stations[station as usize].settings;
-        settings.timing.sifs_ns + airtime(settings.basic.response_to(mode), ACK_OCTETS)
+        self.begin(host, frame);
     }
 
     /// A frame has ended for all its hearers.
     pub(super) fn over<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
-        if frame.kind == Kind::Ack {
+        let answers = matches!(frame.kind, Kind::Ack | Kind::BlockAck);
+        if answers {
             let scratch = &mut self.scratch;
             host.answered(frame, &scratch.heard, &scratch.missed);
             scratch.heard.clear();
             scratch.missed.clear();
         }
         if !self.scratch.answered.is_empty() {
-            self.answers(host);
+            self.answers(host, frame);
         }
-        if frame.kind == Kind::Ack {
+        if answers {
+            self.nod_off(frame.from);
+            return;
+        }
+        if frame.kind != Kind::Data {
+            self.control_over(host, frame);
+            return;
+        }
+        if self.stations[frame.from as usize].burst.agreement != ALONE {
+            self.burst_over(host, frame);
             return;
         }
         self.ask(host, frame);
@@ -100,7 +122,15 @@ impl Room {
         if frame.is_group() {
             self.finish(host, frame.from, true);
         } else {
-            self.await_ack(frame);
+            self.await_answer(frame.from, frame.mode, Kind::Ack);
+        }
+    }
+
+    fn control_over<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
+        match frame.kind {
+            Kind::Rts => self.rts_over(frame),
+            Kind::Cts => self.cts_over(frame),
+            _ => self.request_over(host, frame),
         }
     }
 
@@ -126,11 +156,7 @@ impl Room {
         }
         for it in &missed {
             let counters = &mut self.stations[it.station as usize].counters;
-            match it.cause {
-                Cause::Noise => counters.noise += 1,
-                Cause::ReceiveQueue => counters.unbuffered += 1,
-                _ => counters.collided += 1,
-            }
+            counters.missed(it.cause);
         }
         host.heard(self, frame, &heard, &missed);
         (self.scratch.heard, self.scratch.missed) = (heard, missed);
@@ -151,32 +177,42 @@ impl Room {
             self.scratch.heard.clear();
         }
         it.owes += 1;
-        self.events.push(at, What::Ack { station: heard.station, to: frame.from, mode });
+        let kind = Kind::Ack;
+        self.events.push(at, What::Answer { station: heard.station, to: frame.from, mode, kind });
         repeated
     }
 
-    fn await_ack(&mut self, frame: &OnAir) {
-        let settings = &self.stations[frame.from as usize].settings;
-        let mode = settings.basic.response_to(frame.mode);
+    /// The station waits for the answer to a frame in that mode.
+    pub(super) fn await_answer(&mut self, station: u32, mode: Mode, kind: Kind) {
+        let settings = &self.stations[station as usize].settings;
+        let mode = settings.basic.response_to(mode);
         let timeout = settings.timing.ack_timeout_ns(mode);
-        self.hot[frame.from as usize].access.waiting = true;
-        self.timers.set(frame.from, self.now + timeout);
+        let access = &mut self.hot[station as usize].access;
+        (access.waiting, access.expects) = (true, kind);
+        self.timers.set(station, self.now + timeout);
     }
 
-    /// Stations that waited for an ACK have read something. If it is the ACK, fine; anything else
-    /// means failure, at its end (10.3.2.11).
-    fn answers<H: Host + ?Sized>(&mut self, host: &mut H) {
+    /// Stations that waited for an answer have read something. If it is the answer, fine; anything
+    /// else means failure, at its end (10.3.2.11).
+    fn answers<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
         let mut answered = core::mem::take(&mut self.scratch.answered);
         for &(station, acknowledged) in &answered {
-            if acknowledged {
-                self.stations[station as usize].counters.acknowledged += 1;
-                self.finish(host, station, true);
-            } else {
+            if !acknowledged {
                 self.failed(host, station);
+            } else if self.stations[station as usize].simple {
+                self.acknowledged(host, station);
+            } else {
+                self.burst_is_answered(host, station, frame);
             }
         }
         answered.clear();
         self.scratch.answered = answered;
+    }
+
+    /// The head of the queue was acknowledged.
+    pub(super) fn acknowledged<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
+        self.stations[station as usize].counters.acknowledged += 1;
+        self.finish(host, station, true);
     }
 
     /// The ACK timeout is over. If the station has by now read the header of some frame, it is the
@@ -193,8 +229,11 @@ impl Room {
         self.failed(host, station);
     }
 
-    /// No ACK came.
-    fn failed<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
+    /// No answer came.
+    pub(super) fn failed<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
+        if !self.stations[station as usize].simple && self.burst_failed(host, station) {
+            return;
+        }
         let it = &mut self.stations[station as usize];
         if it.failed() {
             it.engaged = false;
@@ -210,16 +249,15 @@ impl Room {
         let it = &mut self.stations[station as usize];
         it.succeeded();
         it.engaged = false;
-        let attempts = core::mem::take(&mut it.attempt);
-        let packet = it.queue.pop_front();
+        let entry = it.queue.pop_front();
         self.back_off(station);
-        if let Some(packet) = packet {
+        if let Some(Entry { packet, attempts, .. }) = entry {
             host.done(self, station, Done { tag: packet.tag, delivered, attempts });
         }
     }
 
     /// The back-off after every attempt, whether there is more to send or not (10.3.4.3).
-    fn back_off(&mut self, station: u32) {
+    pub(super) fn back_off(&mut self, station: u32) {
         let it = &mut self.stations[station as usize];
         let hot = &mut self.hot[station as usize];
         hot.access.waiting = false;

@@ -8,21 +8,25 @@
 //! Order at one instant: what is in the heap, first in first out; then stations whose time-out or
 //! back-off ends. All that send at one instant have decided to before any of them is heard.
 
+mod aggregate;
 mod air;
+mod clearance;
 mod doze;
 mod events;
 mod exchange;
 mod meter;
 mod power;
+mod reorder;
 mod run;
 #[cfg(test)]
 mod tests;
 
 use super::access::Access;
+use super::agreement::Agreement;
 use super::frame::OnAir;
-use super::host::{Heard, Missed};
+use super::host::{Done, Heard, Missed};
 use super::settings::{Medium, Packet, Settings};
-use super::station::{Counters, Station};
+use super::station::{Counters, Entry, Station};
 use super::timers::{NEVER, Timers};
 use crate::air::adjacent::place;
 use crate::air::ear::{Ear, Kind, Signal};
@@ -82,6 +86,7 @@ pub struct Room {
     free: Vec<u32>,
     scratch: Scratch,
     meters: Meters,
+    agreements: Vec<Agreement>,
 }
 
 /// Lists that are used again in every step.
@@ -93,6 +98,8 @@ struct Scratch {
     missed: Vec<Missed>,
     /// Stations that waited for an ACK and have read something, or failed to.
     answered: Vec<(u32, bool)>,
+    /// Packets of an A-MPDU that are done.
+    finished: Vec<Done>,
 }
 
 impl core::fmt::Debug for Room {
@@ -142,6 +149,7 @@ impl Room {
             free: Vec::new(),
             scratch: Scratch::default(),
             meters: Meters::default(),
+            agreements: Vec::new(),
         }
     }
 
@@ -173,7 +181,7 @@ impl Room {
     /// Frames in the queue of a station, with the one that is being sent.
     #[must_use]
     pub fn queued(&self, station: u32) -> usize {
-        self.stations.get(station as usize).map_or(0, |it| it.queue.len())
+        self.stations.get(station as usize).map_or(0, Station::packets)
     }
 
     /// The channel of a station.
@@ -202,12 +210,12 @@ impl Room {
         let (Some(it), Some(hot)) = (self.stations.get_mut(at), self.hot.get(at)) else {
             return Err(Full);
         };
-        if it.queue.len() >= it.settings.buffers {
+        if it.packets() >= it.settings.buffers {
             it.counters.refused += 1;
             return Err(Full);
         }
         it.counters.queued += 1;
-        it.queue.push_back(packet);
+        it.enqueue(Entry::new(packet));
         if !it.engaged && !hot.access.contending && !it.dozing {
             self.contend(station);
         }

@@ -22,10 +22,14 @@ impl Room {
         let (Some(it), Some(hot)) = (self.stations.get_mut(at), self.hot.get_mut(at)) else {
             return Vec::new();
         };
-        let kept = usize::from(it.engaged);
-        let gone = it.queue.drain(kept.min(it.queue.len())..).map(|packet| packet.tag).collect();
+        let gone = it.leave_queue();
         it.tuned = NEVER;
         it.off = true;
+        for agreement in &mut self.agreements {
+            if agreement.to == station || agreement.from == station {
+                agreement.forget();
+            }
+        }
         (it.dozing, it.drowsy) = (false, false);
         hot.ear.go_deaf();
         self.sense(station);

@@ -49,7 +49,11 @@ impl Room {
     fn happen<H: Host + ?Sized>(&mut self, host: &mut H) {
         match self.events.pop().map(|(_, what)| what) {
             Some(What::End(flight)) => self.end(host, flight),
-            Some(What::Ack { station, to, mode }) => self.answer(host, station, to, mode),
+            Some(What::Answer { station, to, mode, kind }) => {
+                self.answer(host, station, to, mode, kind);
+            }
+            Some(What::Clear(station)) => self.clear(host, station),
+            Some(What::Watch(agreement)) => self.watch(host, agreement),
             Some(What::Tuned(station)) => self.tuned(station),
             Some(What::Wake(token)) => host.wake(self, token),
             None => {}
@@ -63,7 +67,8 @@ impl Room {
         // Whoever sends does so whatever the others do: first all turn to sending.
         for &station in &due {
             let hot = &mut self.hot[station as usize];
-            if !hot.access.waiting {
+            // One that sends already learns that a part of an A-MPDU has ended.
+            if !hot.access.waiting && !hot.ear.sending {
                 hot.access.sends();
                 hot.ear.begin_sending();
             }
@@ -71,6 +76,8 @@ impl Room {
         for &station in &due {
             if self.hot[station as usize].access.waiting {
                 self.timed_out(host, station);
+            } else if self.stations[station as usize].burst.flies {
+                self.part(host, station);
             } else {
                 self.attempt(host, station);
             }

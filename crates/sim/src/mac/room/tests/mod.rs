@@ -1,5 +1,7 @@
 //! Books that must balance in any room.
 
+mod throng;
+
 use super::*;
 use crate::air::{Adjacent, Power, Ratio};
 use crate::mac::frame::{GROUP, Kind};

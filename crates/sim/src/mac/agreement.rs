@@ -1,0 +1,224 @@
+//! A block-ack agreement between two stations (HT-immediate; 10.25.2, 10.25.6): the numbers that its
+//! originator gives, what its recipient has got, and what waits there for something before it.
+//!
+//! The recipient's scoreboard and its reorder buffer are apart, as in the standard: one says what is
+//! acknowledged, the other what goes up. Both count modulo 4096 and hold at most 64.
+
+use super::frame::OnAir;
+use alloc::vec::Vec;
+
+/// Sequence numbers are 12 bits.
+const MASK: u16 = 0xFFF;
+/// A number less than this ahead of another one is after it.
+const HALF: u16 = 0x800;
+/// The most that a compressed bitmap covers.
+const BITS: u16 = 64;
+
+/// How long something waits for what is missing before it: a lost frame whose sender is gone must
+/// not hold up the rest for ever. The standard leaves it open; Linux's mac80211 has HZ / 10
+/// (`HT_RX_REORDER_BUF_TIMEOUT`, net/mac80211/rx.c).
+pub(crate) const PATIENCE_NS: u64 = 100_000_000;
+
+/// The sequence number after `number`.
+pub(crate) const fn after(number: u16, steps: u16) -> u16 {
+    number.wrapping_add(steps) & MASK
+}
+
+/// How far `number` is ahead of `of`; what is behind is far ahead.
+pub(crate) const fn ahead(number: u16, of: u16) -> u16 {
+    number.wrapping_sub(of) & MASK
+}
+
+/// What an MPDU is to its recipient.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// What it waits for: it goes up.
+    Next,
+    /// Something before it is missing: it waits.
+    Early,
+    /// It was got before.
+    Repeated,
+    /// New, but what came after it has gone up already.
+    Late,
+}
+
+/// An MPDU that waits for those before it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    pub(crate) frame: OnAir,
+    pub(crate) rssi: i8,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Agreement {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    /// Both know where it begins.
+    pub(crate) agreed: bool,
+    /// The next number that the originator gives.
+    pub(crate) next: u16,
+    /// Something is in the heap of events that looks for what has waited too long.
+    pub(crate) watched: bool,
+    /// The highest number received, and by bits what before it was, the highest first.
+    highest: u16,
+    got: u64,
+    /// What the reorder buffer waits for.
+    start: u16,
+    /// It waits no longer for what is before this.
+    floor: u16,
+    /// Numbers that the reorder buffer spans.
+    size: u16,
+    /// Which of `held` are taken; a number has the place of its last six bits.
+    taken: u64,
+    held: Vec<Held>,
+}
+
+const fn place(number: u16) -> u16 {
+    number % BITS
+}
+
+impl Agreement {
+    pub(crate) fn new(from: u32, to: u32, size: u8) -> Self {
+        let size = u16::from(size).clamp(1, BITS);
+        Self {
+            from,
+            to,
+            agreed: false,
+            next: 0,
+            watched: false,
+            highest: MASK,
+            got: 0,
+            start: 0,
+            floor: 0,
+            size,
+            taken: 0,
+            held: Vec::new(),
+        }
+    }
+
+    /// The agreement begins, or begins again, with that number. What waits is lost: take it out
+    /// before ([`Agreement::give_up_before`]).
+    pub(crate) const fn begin(&mut self, first: u16) {
+        self.agreed = true;
+        self.highest = ahead(first, 1);
+        self.got = 0;
+        self.start = first;
+        self.floor = first;
+        self.taken = 0;
+    }
+
+    /// The recipient's state is gone.
+    pub(crate) const fn forget(&mut self) {
+        self.agreed = false;
+        self.taken = 0;
+    }
+
+    /// Whether an MPDU may be sent while the oldest one that is not acknowledged is `oldest`.
+    pub(crate) const fn may_send(&self, number: u16, oldest: u16) -> bool {
+        ahead(number, oldest) < self.size
+    }
+
+    /// An MPDU was received and will be acknowledged. After [`Arrival::Early`], call
+    /// [`Agreement::release`] until nothing comes, then [`Agreement::hold`]; after
+    /// [`Arrival::Next`], [`Agreement::release`] until nothing comes.
+    pub(crate) const fn receive(&mut self, number: u16) -> Arrival {
+        let more = ahead(number, self.highest);
+        if more == 0 || more >= HALF {
+            let before = ahead(self.highest, number);
+            if before >= BITS || self.got >> before & 1 == 1 {
+                return Arrival::Repeated;
+            }
+            self.got |= 1 << before;
+        } else {
+            self.got = if more < BITS { self.got << more | 1 } else { 1 };
+            self.highest = number;
+        }
+        let offset = ahead(number, self.start);
+        if offset == 0 {
+            self.start = after(number, 1);
+            return Arrival::Next;
+        }
+        if offset >= HALF {
+            return Arrival::Late;
+        }
+        if offset >= self.size {
+            self.floor = after(ahead(number, self.size), 1);
+        }
+        Arrival::Early
+    }
+
+    /// Keeps an MPDU until those before it have come. Gives it back if there are none.
+    pub(crate) fn hold(&mut self, held: Held) -> Option<Held> {
+        let number = held.frame.sequence;
+        if number == self.start {
+            self.start = after(number, 1);
+            return Some(held);
+        }
+        if self.held.is_empty() {
+            self.held.resize(usize::from(BITS), held);
+        }
+        self.held[usize::from(place(number))] = held;
+        self.taken |= 1 << place(number);
+        None
+    }
+
+    /// What need not wait any more, in order; call it until it gives nothing.
+    pub(crate) fn release(&mut self) -> Option<Held> {
+        loop {
+            let at = place(self.start);
+            let taken = self.taken >> at & 1 == 1;
+            let skip = (1..HALF).contains(&ahead(self.floor, self.start));
+            if !taken && !skip {
+                self.floor = self.start;
+                return None;
+            }
+            self.start = after(self.start, 1);
+            if taken {
+                self.taken &= !(1 << at);
+                return self.held.get(usize::from(at)).copied();
+            }
+        }
+    }
+
+    /// The originator has given up what is before `number` (10.25.6.6.3).
+    pub(crate) const fn give_up_before(&mut self, number: u16) {
+        if ahead(number, self.start) < HALF {
+            self.floor = number;
+        }
+    }
+
+    /// The originator, or somebody, has given up all that is missing.
+    pub(crate) const fn give_up(&mut self) {
+        self.floor = after(self.highest, 1);
+    }
+
+    /// When what waits longest must not wait any more.
+    pub(crate) fn due(&self) -> Option<u64> {
+        self.waiting().map(|held| held.frame.end + PATIENCE_NS).min()
+    }
+
+    /// Gives up what something has waited for long enough.
+    pub(crate) fn lose_patience(&mut self, now: u64) {
+        let late = self.waiting().filter(|held| held.frame.end + PATIENCE_NS <= now);
+        let last = late.map(|held| held.frame.sequence).max_by_key(|&it| ahead(it, self.start));
+        if let Some(last) = last {
+            self.floor = after(last, 1);
+        }
+    }
+
+    fn waiting(&self) -> impl Iterator<Item = &Held> {
+        let taken = self.taken;
+        self.held.iter().enumerate().filter(move |(at, _)| taken >> at & 1 == 1).map(|it| it.1)
+    }
+
+    /// A block acknowledgement: its starting sequence number, and its bitmap.
+    pub(crate) const fn answer(&self) -> (u16, u64) {
+        (ahead(self.highest, BITS - 1), self.got.reverse_bits())
+    }
+}
+
+/// Whether a block acknowledgement has a number.
+pub(crate) const fn acknowledges(answer: &OnAir, number: u16) -> bool {
+    let offset = ahead(number, answer.sequence);
+    offset < BITS && answer.bitmap() >> offset & 1 == 1
+}

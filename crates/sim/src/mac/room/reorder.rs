@@ -1,0 +1,106 @@
+//! What a recipient does with the MPDUs of an agreement, and with requests (10.25.6).
+
+use super::Room;
+use super::events::What;
+use crate::mac::agreement::{Arrival, Held};
+use crate::mac::frame::{Fate, OnAir};
+use crate::mac::host::{Heard, Host, Missed};
+use espbench_proto::sample::Cause;
+
+impl Room {
+    /// A station has read an MPDU under an agreement.
+    pub(super) fn take<H: Host + ?Sized>(
+        &mut self,
+        host: &mut H,
+        agreement: u32,
+        frame: &OnAir,
+        rssi: i8,
+    ) -> Fate {
+        let station = frame.to;
+        if !host.accepts(station, frame) {
+            let cause = Cause::ReceiveQueue;
+            self.counted(host, frame, Err(Missed { station, cause }));
+            return Fate::Refused;
+        }
+        let counters = &mut self.stations[station as usize].counters;
+        let it = &mut self.agreements[agreement as usize];
+        let heard = Held { frame: *frame, rssi };
+        match it.receive(frame.sequence) {
+            Arrival::Next => {
+                self.go_up(host, heard);
+                self.release(host, agreement);
+            }
+            Arrival::Early => {
+                self.release(host, agreement);
+                if let Some(heard) = self.agreements[agreement as usize].hold(heard) {
+                    self.go_up(host, heard);
+                } else {
+                    self.look_after(agreement);
+                }
+                self.release(host, agreement);
+            }
+            Arrival::Late => {
+                counters.late += 1;
+                host.heard(self, &OnAir { repeated: true, ..*frame }, &[], &[]);
+            }
+            Arrival::Repeated => {
+                counters.duplicates += 1;
+                host.heard(self, &OnAir { repeated: true, ..*frame }, &[], &[]);
+                return Fate::Repeated;
+            }
+        }
+        Fate::Taken
+    }
+
+    /// One frame goes up alone, or is known to be lost.
+    pub(super) fn counted<H: Host + ?Sized>(
+        &mut self,
+        host: &mut H,
+        frame: &OnAir,
+        fate: Result<Heard, Missed>,
+    ) {
+        match fate {
+            Ok(heard) => {
+                self.stations[heard.station as usize].counters.received += 1;
+                host.heard(self, frame, &[heard], &[]);
+            }
+            Err(missed) => {
+                let counters = &mut self.stations[missed.station as usize].counters;
+                counters.missed(missed.cause);
+                host.heard(self, frame, &[], &[missed]);
+            }
+        }
+    }
+
+    fn go_up<H: Host + ?Sized>(&mut self, host: &mut H, held: Held) {
+        let Held { frame, rssi } = held;
+        self.counted(host, &frame, Ok(Heard { station: frame.to, rssi }));
+    }
+
+    /// Hands up what need not wait any more.
+    pub(super) fn release<H: Host + ?Sized>(&mut self, host: &mut H, agreement: u32) {
+        while let Some(held) = self.agreements[agreement as usize].release() {
+            self.go_up(host, held);
+        }
+    }
+
+    /// Something waits: when it has waited too long, it goes up.
+    fn look_after(&mut self, agreement: u32) {
+        let it = &mut self.agreements[agreement as usize];
+        if !it.watched
+            && let Some(due) = it.due()
+        {
+            it.watched = true;
+            self.events.push(due.max(self.now), What::Watch(agreement));
+        }
+    }
+
+    /// Looks for what has waited too long.
+    pub(super) fn watch<H: Host + ?Sized>(&mut self, host: &mut H, agreement: u32) {
+        let it = &mut self.agreements[agreement as usize];
+        it.watched = false;
+        it.lose_patience(self.now);
+        self.release(host, agreement);
+        self.look_after(agreement);
+    }
+}
