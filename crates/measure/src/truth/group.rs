@@ -19,6 +19,8 @@ pub enum Kind {
     Maxima,
     /// The rest, of which nothing is asked.
     Others,
+    /// Of tests over Wi-Fi: how far values scatter, and single runs. Nothing is asked of them.
+    Spreads,
 }
 
 /// Errors that are asked for.
@@ -49,7 +51,8 @@ pub struct Group {
 
 impl Kind {
     /// All of them, in the order in which they are read.
-    pub const ALL: [Self; 4] = [Self::Middle, Self::Minima, Self::Maxima, Self::Others];
+    pub const ALL: [Self; 5] =
+        [Self::Middle, Self::Minima, Self::Maxima, Self::Others, Self::Spreads];
 
     /// The group of a cell.
     #[must_use]
@@ -71,6 +74,7 @@ impl Kind {
             Self::Minima => "minima",
             Self::Maxima => "maxima",
             Self::Others => "packet counts, loss with one device",
+            Self::Spreads => "standard deviations, single runs of a second",
         }
     }
 
@@ -78,7 +82,7 @@ impl Kind {
     #[must_use]
     pub const fn limit(self) -> &'static str {
         match self {
-            Self::Middle | Self::Others => "30 %",
+            Self::Middle | Self::Others | Self::Spreads => "30 %",
             Self::Minima => "25 %",
             Self::Maxima => "a factor of 2",
         }
@@ -88,7 +92,7 @@ impl Kind {
     #[must_use]
     pub fn within(self, error: f64) -> bool {
         match self {
-            Self::Middle | Self::Others => error.abs() <= 0.3,
+            Self::Middle | Self::Others | Self::Spreads => error.abs() <= 0.3,
             Self::Minima => error.abs() <= 0.25,
             Self::Maxima => (-0.5..=1.0).contains(&error),
         }
@@ -101,7 +105,7 @@ impl Kind {
             Self::Middle => Some(Target { median: Some(0.1), share: 0.9 }),
             Self::Minima => Some(Target { median: None, share: 1.0 }),
             Self::Maxima => Some(Target { median: None, share: 0.8 }),
-            Self::Others => None,
+            Self::Others | Self::Spreads => None,
         }
     }
 }

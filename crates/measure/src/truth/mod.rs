@@ -19,6 +19,7 @@
 //! times that the console had cut, and so are ours.
 
 mod group;
+pub mod wifi;
 
 pub use group::{Group, Kind, Target};
 
@@ -87,23 +88,27 @@ pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
     let other_procedure = count(found.iter().filter(|(_, ours)| ours.variant.is_some()));
     let missing = count(document.iter()) - count(found.iter());
     let fair = found.into_iter().filter(|(_, ours)| !ours.counts_another_test());
-    let mut rows: Vec<Row> = fair.map(|(row, _)| row).collect();
-    rows.sort_by(|a, b| {
-        let key = |r: &Row| (r.fitted.is_some(), -r.distance());
-        let ((f, d), (g, e)) = (key(a), key(b));
-        f.cmp(&g).then(d.total_cmp(&e))
-    });
-    let of = |kind| Group::of(kind, rows.iter().filter(|r| r.group == kind && r.fitted.is_none()));
-    Some(Truth {
-        groups: Kind::ALL.map(of).into_iter().filter(|g| g.cells > 0).collect(),
-        fitted: Group::of(Kind::Middle, rows.iter().filter(|r| r.fitted.is_some())),
-        missing,
-        other_procedure,
-        rows,
-    })
+    Some(Truth::of(fair.map(|(row, _)| row).collect(), missing, other_procedure))
 }
 
 impl Truth {
+    fn of(mut rows: Vec<Row>, missing: u32, other_procedure: u32) -> Self {
+        rows.sort_by(|a, b| {
+            let key = |r: &Row| (r.fitted.is_some(), -r.distance());
+            let ((f, d), (g, e)) = (key(a), key(b));
+            f.cmp(&g).then(d.total_cmp(&e))
+        });
+        let of =
+            |kind| Group::of(kind, rows.iter().filter(|r| r.group == kind && r.fitted.is_none()));
+        Self {
+            groups: Kind::ALL.map(of).into_iter().filter(|g| g.cells > 0).collect(),
+            fitted: Group::of(Kind::Middle, rows.iter().filter(|r| r.fitted.is_some())),
+            missing,
+            other_procedure,
+            rows,
+        }
+    }
+
     /// Whether every group has what is asked of it.
     #[must_use]
     pub fn holds(&self) -> bool {
@@ -112,6 +117,28 @@ impl Truth {
 }
 
 impl Row {
+    /// The part that is reckoned: ours against all values that print as the published one.
+    fn between(simulated: f64, (low, high): (f64, f64), group: Kind) -> Self {
+        let nearest = simulated.clamp(low, high);
+        let error = if nearest == simulated {
+            Some(0.0)
+        } else {
+            (nearest != 0.0).then(|| simulated / nearest - 1.0)
+        };
+        Self {
+            id: Identity::default(),
+            unit: String::new(),
+            published: 0.0,
+            low,
+            high,
+            simulated,
+            error,
+            group,
+            within: error.is_some_and(|e| group.within(e)),
+            fitted: None,
+        }
+    }
+
     /// How far off, whichever side: the logarithm of the factor. A cell whose error has no number
     /// is the farthest of all.
     fn distance(&self) -> f64 {
@@ -136,27 +163,14 @@ fn row<'a>(simulated: &[&'a Cell], published: &Cell) -> Option<(Row, &'a Cell)> 
     };
     let figure = unrounded(&published.id.metric).and_then(whole).unwrap_or(ours);
     let simulated = figure.value?;
-    let (low, high) = printed(&published.id.metric, value);
-    let group = Kind::of(&published.id);
-    let nearest = simulated.clamp(low, high);
-    let error = if nearest == simulated {
-        Some(0.0)
-    } else {
-        (nearest != 0.0).then(|| simulated / nearest - 1.0)
-    };
-    let within = error.is_some_and(|e| group.within(e));
     let fitted = published.fitted.then(|| published.note.clone().unwrap_or_default());
     let row = Row {
         id: published.id.clone(),
         unit: published.unit.clone(),
         published: value,
-        low,
-        high,
-        simulated,
-        error,
-        group,
-        within,
+        group: Kind::of(&published.id),
         fitted,
+        ..Row::between(simulated, printed(&published.id.metric, value), Kind::of(&published.id))
     };
     Some((row, ours))
 }

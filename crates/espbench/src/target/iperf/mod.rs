@@ -8,11 +8,11 @@ use super::{Sink, Target, TargetError, noted};
 use crate::clock::Clock;
 use crate::sys;
 use espbench_measure::run::Site;
-use espbench_proto::node::iperf::Limit;
+use espbench_proto::node::iperf::{Limit, client_header};
 use espbench_proto::sample::{Observer, Sample};
 use espbench_proto::time::Duration;
-use espbench_proto::wire::iperf2::{ClientHeader, Extension, flags, upper};
-use espbench_proto::workload::{Direction, Iperf, Transport, Workload};
+use espbench_proto::wire::iperf2::ClientHeader;
+use espbench_proto::workload::{Iperf, Transport, Workload};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -25,8 +25,6 @@ const IDLE: Duration = Duration::from_secs(5);
 const SLOP: Duration = Duration::from_secs(2);
 /// How long the server's connection back (`-r`, `-d`) is waited for.
 const BACK: Duration = Duration::from_secs(5);
-/// The version that the header names: what iperf 2 servers decide by.
-const VERSION: (u32, u32) = (0x0002_0001, 0x0008_0003);
 /// The smallest datagram: its header.
 const SMALLEST: u32 = 16;
 /// The largest payload of a UDP datagram over IPv4.
@@ -67,38 +65,7 @@ impl Cell<'_> {
 
     /// The header of each stream. `listen` is where `-r` and `-d` are awaited.
     fn header(&self, listen: Option<u16>) -> ClientHeader {
-        let work = self.work;
-        let udp = work.transport == Transport::Udp;
-        let mut bits = if udp { flags::SEQNO_64 } else { 0 };
-        let mut wants = 0;
-        match work.direction {
-            Direction::Forward => {}
-            Direction::Reverse => (bits, wants) = (bits | flags::VERSION2, upper::REVERSE),
-            Direction::FullDuplex => {
-                // Both ends send data: there is no room for a report.
-                let quiet = if udp { upper::NO_UDP_FIN } else { 0 };
-                (bits, wants) = (bits | flags::VERSION2, upper::FULL_DUPLEX | quiet);
-            }
-            Direction::Tradeoff => bits |= flags::VERSION1,
-            Direction::Dual => bits |= flags::VERSION1 | flags::RUN_NOW,
-        }
-        if udp && wants != 0 {
-            bits |= flags::UDP_TESTS;
-        }
-        ClientHeader {
-            flags: bits,
-            threads: u32::from(work.parallel),
-            port: u32::from(listen.unwrap_or(self.target.peer.port())),
-            length: work.length,
-            window: 0,
-            amount: self.limit.amount(),
-            extension: Some(Extension {
-                upper: wants,
-                version: VERSION,
-                rate: work.bandwidth.unwrap_or(if udp { UNLIMITED } else { 0 }),
-                ..Extension::default()
-            }),
-        }
+        client_header(self.work, listen.unwrap_or(self.target.peer.port()))
     }
 
     /// When a sending peer is to be done at the latest, counted from its start.
@@ -126,10 +93,6 @@ impl Cell<'_> {
         }
     }
 }
-
-/// A rate that no UDP sender reaches: an iperf 2 server that sends takes 0 for its default of
-/// 1 Mbit/s.
-const UNLIMITED: u64 = 100_000_000_000;
 
 impl Target for IperfTarget {
     fn site(&self) -> Site {

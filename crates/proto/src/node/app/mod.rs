@@ -29,6 +29,10 @@ pub mod mqtt;
 mod probe;
 mod report;
 mod tcp;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use echo::{ArduinoEcho, Echo};
 pub use iperf::{IperfClient, IperfServer, IperfSetup};

@@ -57,8 +57,10 @@ impl<const N: usize> App for EchoProbe<N> {
                 Output::Sample(sample) => sockets.sample(sample),
                 Output::WaitUntil(at) => return Wait::Until(at),
                 Output::Send { len } => {
+                    // What it says of a refused one is taken first, too.
+                    self.drain = true;
                     match sockets.udp_send(socket, self.to, &self.buf[..len]) {
-                        Ok(()) => {}
+                        Ok(()) => self.drain = false,
                         Err(SocketError::NoMemory) => prober.refused(Cause::NoBuffers),
                         Err(_) => {
                             prober.refused(Cause::Disconnected);

@@ -8,11 +8,13 @@
 //! | [`Pacer`] | how many datagrams or writes an offered rate has made due |
 //! | [`UdpReceiver`] | the receiving end of a UDP flow, with the closing report |
 //! | [`UdpSender`] | the sending end, with the last datagram and its repetitions |
+//! | [`client_header`] | what a client says of the test |
 //!
 //! A driver moves many datagrams between two polls: [`UdpReceiver::datagram`] is called for each,
 //! [`UdpSender::fill`] writes a batch, and `poll` follows once for all of them. The cost of a
 //! datagram is a few nanoseconds. A TCP stream needs no machine, only a [`Meter`].
 
+mod header;
 mod jitter;
 mod meter;
 mod pace;
@@ -20,6 +22,7 @@ mod receiver;
 mod sender;
 mod track;
 
+pub use header::client_header;
 pub use jitter::Jitter;
 pub use meter::{Counts, Meter};
 pub use pace::Pacer;

@@ -1,30 +1,54 @@
 //! The sending end.
 
-use super::IperfSetup;
+use super::esp_udp::EspUdp;
+use super::pc_udp::PcUdp;
+use super::tcp_client::TcpClient;
+use super::{IperfSetup, Style};
 use crate::node::app::{App, Endpoint, Sockets, Wait};
 use crate::time::Instant;
+use crate::wire::iperf2::DATAGRAM_HEADER;
+use crate::workload::Transport;
 
-/// Sends a stream of UDP or TCP and records what it sent, and what the server reported of it.
+/// Sends one stream of UDP or TCP, records what it sent in intervals and a total (observer sender),
+/// and, where it asks for it, what the server reported (observer peer).
 ///
-/// Counters: `no-buffers` (refused for want of buffers), `late-sends` (an offered rate not kept),
-/// `failed` (no connection).
+/// Counters: `no-buffers`, datagrams refused for want of a buffer; `late-sends`, those that an
+/// offered rate asked for and that were not sent; `failed`, no connection, or one that broke.
 #[derive(Clone, Debug)]
 pub struct IperfClient<const N: usize = 16384> {
-    setup: IperfSetup,
-    to: Endpoint,
     buf: [u8; N],
+    part: Part,
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    Pc(PcUdp),
+    Esp(EspUdp),
+    Tcp(TcpClient),
 }
 
 impl<const N: usize> IperfClient<N> {
     /// A client of the server at `to`. Datagrams and writes are `N` bytes long at most.
     #[must_use]
-    pub const fn new(setup: IperfSetup, to: Endpoint) -> Self {
-        Self { setup, to, buf: [0; N] }
+    pub fn new(mut setup: IperfSetup, to: Endpoint) -> Self {
+        let udp = setup.work.transport == Transport::Udp;
+        let least = if udp { DATAGRAM_HEADER as u32 } else { 1 };
+        setup.work.length = setup.work.length.max(least).min(N as u32);
+        let part = match (setup.work.transport, setup.style) {
+            (Transport::Tcp, _) => Part::Tcp(TcpClient::new(setup, to)),
+            (Transport::Udp, Style::Pc) => Part::Pc(PcUdp::new(setup, to)),
+            (Transport::Udp, _) => Part::Esp(EspUdp::new(setup, to)),
+        };
+        Self { buf: [0; N], part }
     }
 }
 
 impl<const N: usize> App for IperfClient<N> {
-    fn poll(&mut self, _now: Instant, _sockets: &mut dyn Sockets) -> Wait {
-        Wait::Done
+    fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
+        match &mut self.part {
+            Part::Pc(flow) => flow.poll(now, sockets, &mut self.buf),
+            Part::Esp(flow) => flow.poll(now, sockets, &mut self.buf),
+            Part::Tcp(stream) => stream.poll(now, sockets, &mut self.buf),
+        }
     }
 }

@@ -15,14 +15,19 @@
 //! `user_tcp_sent_cb`, `ESPCONN_NODELAY`).
 
 mod client;
+mod esp_udp;
+mod pc_udp;
 mod server;
+mod tcp_client;
+mod tcp_server;
+mod udp_server;
 
 pub use client::IperfClient;
 pub use server::IperfServer;
 
 use crate::node::iperf::Limit;
 use crate::sample::Link;
-use crate::time::Duration;
+use crate::time::Instant;
 use crate::workload::{Iperf, Transport};
 
 /// Whose program it is. See the [module](self).
@@ -44,24 +49,13 @@ pub enum Style {
 pub struct IperfSetup {
     /// Whose program it is.
     pub style: Style,
-    /// UDP or TCP.
-    pub transport: Transport,
+    /// The test. A client is one stream of it; a server ends after `parallel` of them. Its direction
+    /// is the order of the two programs, and not looked at.
+    pub work: Iperf,
     /// The stream named in the samples; a server numbers further ones from here.
     pub link: Link,
-    /// Bytes of a datagram or of a write; of a read, on a server.
-    pub length: u32,
-    /// Offered bits of payload a second; `None` is as fast as it goes.
-    pub rate: Option<u64>,
-    /// When the client stops. ESP-IDF's knows the time only.
-    pub limit: Limit,
-    /// Length of a reported interval; zero for none.
-    pub interval: Duration,
-    /// Nagle's algorithm off (`-N`); `EspConn` always has it off.
-    pub no_delay: bool,
-    /// FreeRTOS ticks a second, for `EspIdfV4`'s waits.
+    /// FreeRTOS ticks a second, for the waits of [`Style::EspIdfV4`].
     pub tick_hz: u32,
-    /// A server ends after so many streams; 0: never.
-    pub streams: u16,
 }
 
 impl IperfSetup {
@@ -70,18 +64,19 @@ impl IperfSetup {
     #[must_use]
     pub fn of(work: &Iperf, style: Style) -> Self {
         let length = if work.length == 0 { style.length(work.transport) } else { work.length };
-        Self {
-            style,
-            transport: work.transport,
-            link: Link(0),
-            length,
-            rate: work.bandwidth,
-            limit: work.bytes.map_or(Limit::Time(work.time), Limit::Bytes),
-            interval: work.interval,
-            no_delay: work.no_delay,
-            tick_hz: 100,
-            streams: work.parallel.max(1),
-        }
+        Self { style, work: Iperf { length, ..*work }, link: Link(0), tick_hz: 100 }
+    }
+
+    /// When the client stops.
+    #[must_use]
+    pub fn limit(&self) -> Limit {
+        self.work.bytes.map_or(Limit::Time(self.work.time), Limit::Bytes)
+    }
+
+    /// `vTaskDelay(ticks)`: it ends with a tick, not so long after the call.
+    fn ticks_after(&self, now: Instant, ticks: u64) -> Instant {
+        let tick = 1_000_000_000 / u64::from(self.tick_hz.max(1));
+        Instant::from_nanos((now.as_nanos() / tick + ticks) * tick)
     }
 }
 

@@ -1,0 +1,173 @@
+//! The same of the documents of tests over Wi-Fi: see [`crate::wifi`].
+//!
+//! | group | metrics | asked |
+//! |---|---|---|
+//! | middle | throughput, mean round trips, rates | median error at most 10 %, nine in ten within 30 % |
+//! | minima, maxima | `*_min`, `*_max` | as of ESP-NOW |
+//! | spreads | `*_3sigma`, `*_6sigma`, `*_stddev`; runs of a second, of which two can lie apart by half | nothing |
+//!
+//! A figure that the document gives as the best second is held against our best second. Rows that
+//! only tell a configuration are no results.
+
+use super::{Kind, Row, Truth, count};
+use crate::cell::{Cell, Identity, Origin};
+use crate::metric::{self, Statistic};
+use crate::wifi::{self, Document};
+use alloc::collections::BTreeMap;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+/// How the constant's name begins in the note of a published cell that it was fitted to.
+pub const FITTED: &str = "fitted: ";
+
+/// Simulated cells against those of the documents; `None` where none is of both.
+#[must_use]
+pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
+    let document: Vec<&Cell> = published.iter().filter(|it| is_result(it)).collect();
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    let mut rows: Vec<(&Cell, Row)> = Vec::new();
+    for cell in ours.iter().filter(|c| c.origin == Origin::Simulated) {
+        if wifi::device(cell).is_none() {
+            continue;
+        }
+        let number = numbers.entry(key(cell)).or_default();
+        let own = wifi::same(cell, *number, &document).flatten();
+        *number += 1;
+        let Some(own) = own else { continue };
+        if rows.iter().all(|(known, _)| !core::ptr::eq(*known, own)) {
+            rows.extend(row(cell, own).map(|row| (own, row)));
+        }
+    }
+    if rows.is_empty() {
+        return None;
+    }
+    let missing = count(document.iter()) - count(rows.iter());
+    Some(Truth::of(rows.into_iter().map(|(_, row)| row).collect(), missing, 0))
+}
+
+/// Whether it is a figure of a test, of the documents'.
+fn is_result(cell: &Cell) -> bool {
+    Document::of_table(&cell.id.table).is_some_and(|it| cell.source.as_deref() == Some(it.source))
+        && cell.id.transport != "config"
+        && cell.value.is_some()
+}
+
+/// What cells that only their order tells apart have in common.
+fn key(cell: &Cell) -> String {
+    let Identity { table, mode, metric, environment, .. } = &cell.id;
+    let words = [table, mode, metric, environment.as_ref().unwrap_or(table)];
+    words.map(ToString::to_string).join("|") + cell.variant.as_deref().unwrap_or_default()
+}
+
+fn row(ours: &Cell, published: &Cell) -> Option<Row> {
+    let (value, simulated) = (published.value?, ours.value?);
+    let group = group(published);
+    let note = published.note.as_deref().unwrap_or_default();
+    let constant = note.split_once(FITTED).map_or(note, |(_, constant)| constant);
+    Some(Row {
+        id: published.id.clone(),
+        unit: published.unit.clone(),
+        published: value,
+        fitted: published.fitted.then(|| constant.to_string()),
+        ..Row::between(simulated, printed(&published.id, value), group)
+    })
+}
+
+/// The group of a published cell.
+fn group(cell: &Cell) -> Kind {
+    let single = cell.id.table == "tcp-rate" && cell.id.metric == "message_rate";
+    // What prints waits for its console: run by run the same.
+    let prints = cell.note.as_deref().is_some_and(|it| it.contains("prints"));
+    match metric::parse(&cell.id.metric).1 {
+        Statistic::Min => Kind::Minima,
+        Statistic::Max => Kind::Maxima,
+        Statistic::Deviation | Statistic::Deviation3 | Statistic::Deviation6 => Kind::Spreads,
+        _ if single && !prints => Kind::Spreads,
+        _ => Kind::Middle,
+    }
+}
+
+/// The smallest and the largest value that the document prints as `value`.
+///
+/// Round trips are printed to a microsecond, rates in whole bits or messages, throughput to
+/// 0.1 Mbit/s, and the best of the ESP32-C3 to 1 Mbit/s. The highest rate without loss, 12, comes
+/// from 80 ms between messages, which is 12.5 a second, and the document has 70 to 80 ms.
+fn printed(id: &Identity, value: f64) -> (f64, f64) {
+    let around = |half: f64| ((value - half).max(0.0), value + half);
+    match (id.table.as_str(), id.metric.as_str()) {
+        ("udp-echo", "effective_rate") => around(0.5),
+        ("udp-echo", _) => around(0.0005),
+        ("esp32c3-best", _) => around(0.5),
+        ("esp8266-iperf" | "esp32c3-rank", _) => around(0.05),
+        ("mqtt-rate", "message_rate_reliable") => (value, 1000.0 / 70.0),
+        _ => around(0.5),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Estimate;
+
+    /// Ours of each published result, so many times as large.
+    fn ours(published: &[Cell], factor: f64) -> Vec<Cell> {
+        let variant = |cell: &Cell| match cell.id.table.as_str() {
+            "tcp-rate" => "device x, Nagle on",
+            "mqtt-rate" => "device x, MQTT 3.1.1, QoS 0, offered 20/s",
+            _ => "device x",
+        };
+        let own = |cell: &Cell| {
+            let mut id = cell.id.clone();
+            if id.table == "esp32c3-best" {
+                id.metric += "_best_second";
+            }
+            let value = cell.value.unwrap() * factor;
+            Cell {
+                variant: Some(variant(cell).into()),
+                note: cell.note.clone(),
+                ..Estimate::exact(value, 1).into_cell(id, &cell.unit, Origin::Simulated)
+            }
+        };
+        published.iter().filter(|it| is_result(it)).map(own).collect()
+    }
+
+    #[test]
+    fn every_published_result_finds_its_own() {
+        let published = crate::published::shipped();
+        let truth = truth(&ours(&published, 1.0), &published).unwrap();
+        assert_eq!(truth.missing, 0);
+        let told: Vec<(Kind, u32, Option<f64>)> =
+            truth.groups.iter().map(|g| (g.kind, g.cells, g.median)).collect();
+        let wanted = [
+            (Kind::Middle, 100, Some(0.0)),
+            (Kind::Minima, 24, Some(0.0)),
+            (Kind::Maxima, 24, Some(0.0)),
+            (Kind::Spreads, 57, Some(0.0)),
+        ];
+        assert_eq!(told, wanted);
+        assert!(truth.holds());
+        let off = super::truth(&ours(&published, 1.2), &published).unwrap();
+        assert_eq!(off.groups[0].held, Some(false));
+        assert!((off.groups[0].median.unwrap() - 0.2).abs() < 0.01);
+    }
+
+    #[test]
+    fn fitted_cells_are_counted_apart_with_their_constant() {
+        let mut published = crate::published::shipped();
+        let cells = ours(&published, 1.5);
+        let first = published.iter_mut().find(|it| it.id.table == "esp8266-iperf").unwrap();
+        first.fitted = true;
+        first.note = first.note.take().map(|note| note + "; " + FITTED + "receive.fixed_us");
+        let truth = truth(&cells, &published).unwrap();
+        assert_eq!((truth.fitted.cells, truth.missing), (1, 0));
+        assert_eq!(truth.rows.last().unwrap().fitted.as_deref(), Some("receive.fixed_us"));
+    }
+
+    #[test]
+    fn what_was_measured_is_none_of_the_labs() {
+        let published = crate::published::shipped();
+        let mut cells = ours(&published, 1.0);
+        cells.iter_mut().for_each(|it| it.origin = Origin::Measured);
+        assert_eq!(truth(&cells, &published), None);
+    }
+}

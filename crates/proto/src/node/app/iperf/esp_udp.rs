@@ -1,0 +1,168 @@
+//! A flow of datagrams as the programs on ESP chips send it. See the [module](super) for the
+//! sources.
+
+use super::{IperfSetup, Style};
+use crate::node::app::{Endpoint, Handle, SocketError, Sockets, Wait, Work};
+use crate::node::iperf::{Counts, Limit, Meter};
+use crate::sample::{Observer, Sample};
+use crate::time::{Duration, Instant};
+
+/// `IPERF_MAX_DELAY`: from here on a wait of ticks no longer doubles.
+const LONGEST: u64 = 64;
+/// A line of the log, some 60 characters over a serial line of 115200 baud.
+const PRINTING: Duration = Duration::from_millis(5);
+
+#[derive(Clone, Debug)]
+pub(super) struct EspUdp {
+    setup: IperfSetup,
+    to: Endpoint,
+    flow: Option<Flow>,
+    refused: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Flow {
+    socket: Handle,
+    meter: Meter,
+    counts: Counts,
+    /// The number of the datagram that is sent next.
+    id: u32,
+    /// How long the next refusal is waited out.
+    ticks: u64,
+    pace: Option<Pace>,
+}
+
+/// How `socket_send` holds an offered rate. After a send it is busy for what the last round was
+/// faster than the period; what a round was slower is taken off the waits that follow, until a send
+/// is refused.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    period_ns: i64,
+    /// What is to be waited, below zero where it is behind.
+    owed_ns: i64,
+    /// The last send, and whether it was taken.
+    last: Option<(Instant, bool)>,
+    /// The wait that is due.
+    delay: Option<Duration>,
+}
+
+impl Pace {
+    fn sent(&mut self, now: Instant, taken: bool) {
+        self.owed_ns = match self.last {
+            Some((before, true)) => {
+                let took = i64::try_from(now.since(before).as_nanos()).unwrap_or(i64::MAX);
+                self.owed_ns.saturating_add(self.period_ns).saturating_sub(took)
+            }
+            _ => 0,
+        };
+        self.last = Some((now, taken));
+        self.delay =
+            u64::try_from(self.owed_ns).ok().filter(|&owed| owed > 0).map(Duration::from_nanos);
+    }
+}
+
+impl EspUdp {
+    pub(super) const fn new(setup: IperfSetup, to: Endpoint) -> Self {
+        Self { setup, to, flow: None, refused: 0 }
+    }
+
+    fn begin(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
+        let Ok(socket) = sockets.udp_bind(0) else {
+            sockets.count("failed", 1);
+            return Wait::Done;
+        };
+        let work = &self.setup.work;
+        let period_ns = |rate: u64| {
+            let nanos = u128::from(work.length) * 8 * 1_000_000_000 / u128::from(rate.max(1));
+            i64::try_from(nanos).unwrap_or(i64::MAX)
+        };
+        self.flow = Some(Flow {
+            socket,
+            meter: Meter::new(self.setup.link, Observer::Sender, work.interval, now),
+            counts: Counts { datagrams: Some(0), ..Counts::default() },
+            id: u32::from(self.setup.style == Style::EspIdfV4),
+            ticks: 1,
+            pace: work.bandwidth.map(|rate| Pace {
+                period_ns: period_ns(rate),
+                owed_ns: 0,
+                last: None,
+                delay: None,
+            }),
+        });
+        Wait::Again
+    }
+
+    pub(super) fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets, buf: &mut [u8]) -> Wait {
+        let (length, limit) = (self.setup.work.length as usize, self.setup.limit());
+        let Some(flow) = &mut self.flow else { return self.begin(now, sockets) };
+        while let Some(interval) = flow.meter.ended(now, &flow.counts) {
+            sockets.sample(Sample::Interval(interval));
+        }
+        if let Some(delay) = flow.pace.as_mut().and_then(|pace| pace.delay.take()) {
+            sockets.spend(Work::Delay(delay));
+            return Wait::Again;
+        }
+        let over = match limit {
+            Limit::Time(time) => now.since(flow.meter.start()) >= time,
+            Limit::Bytes(bytes) => flow.counts.bytes >= bytes,
+        };
+        if over {
+            return self.finish(now, sockets);
+        }
+        let length = length.min(buf.len());
+        self.send(now, sockets, &mut buf[..length])
+    }
+
+    fn send(&mut self, now: Instant, sockets: &mut dyn Sockets, datagram: &mut [u8]) -> Wait {
+        let Some(flow) = &mut self.flow else { return Wait::Done };
+        let style = self.setup.style;
+        if let (Some(number), true) = (datagram.first_chunk_mut(), style != Style::EspConn) {
+            *number = flow.id.to_be_bytes();
+        }
+        let result = sockets.udp_send(flow.socket, self.to, datagram);
+        if let Some(pace) = &mut flow.pace {
+            pace.sent(now, result.is_ok());
+        }
+        if result.is_ok() || style == Style::EspIdf {
+            // Back to 0 after the highest of 31 bits.
+            flow.id = (flow.id + 1) & 0x7FFF_FFFF;
+        }
+        match result {
+            Ok(()) => {
+                flow.ticks = 1;
+                flow.counts.bytes += datagram.len() as u64;
+                flow.counts.datagrams = flow.counts.datagrams.map(|n| n + 1);
+                Wait::Again
+            }
+            Err(SocketError::NoMemory) => {
+                self.refused += 1;
+                if style != Style::EspIdfV4 {
+                    return Wait::Again;
+                }
+                let wake = self.setup.ticks_after(now, flow.ticks);
+                if flow.ticks < LONGEST {
+                    flow.ticks *= 2;
+                }
+                Wait::Sleep(wake)
+            }
+            // v4 gives up; the others go on, and print why, which takes about so long.
+            Err(_) if style == Style::EspIdfV4 => {
+                sockets.count("failed", 1);
+                self.finish(now, sockets)
+            }
+            Err(_) => Wait::Sleep(now + PRINTING),
+        }
+    }
+
+    fn finish(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
+        if let Some(mut flow) = self.flow.take() {
+            if let Some(rest) = flow.meter.rest(now, &flow.counts) {
+                sockets.sample(Sample::Interval(rest));
+            }
+            sockets.sample(Sample::Interval(flow.meter.total(now, &flow.counts)));
+            sockets.count("no-buffers", self.refused);
+            sockets.close(flow.socket);
+        }
+        Wait::Done
+    }
+}

@@ -1,0 +1,112 @@
+//! A flow of datagrams as iperf 2 sends it: [`UdpSender`] over a socket.
+
+use super::IperfSetup;
+use crate::node::Output;
+use crate::node::app::{Endpoint, Handle, SocketError, Sockets, Wait};
+use crate::node::iperf::{Finish, SenderSetup, UdpSender, client_header};
+use crate::time::{Duration, Instant};
+use crate::wire::iperf2::REPORT;
+
+/// How long it waits when it is refused: for a buffer, or for the network.
+const REFUSED: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(10));
+/// So many refusals in a row without a network end the flow.
+const GONE: u32 = 100;
+
+#[derive(Clone, Debug)]
+pub(super) struct PcUdp {
+    setup: IperfSetup,
+    to: Endpoint,
+    flow: Option<(Handle, UdpSender)>,
+    refused: u64,
+    gone: u32,
+}
+
+impl PcUdp {
+    pub(super) const fn new(setup: IperfSetup, to: Endpoint) -> Self {
+        Self { setup, to, flow: None, refused: 0, gone: 0 }
+    }
+
+    fn begin(&mut self, now: Instant, sockets: &mut dyn Sockets, datagram: &mut [u8]) -> Wait {
+        let Ok(socket) = sockets.udp_bind(0) else {
+            sockets.count("failed", 1);
+            return Wait::Done;
+        };
+        let work = &self.setup.work;
+        let setup = SenderSetup {
+            link: self.setup.link,
+            interval: work.interval,
+            length: work.length,
+            rate: work.bandwidth,
+            limit: self.setup.limit(),
+            header: Some(client_header(work, self.to.port)),
+            finish: Finish::AwaitReport,
+            epoch_ns: 0,
+        };
+        let sender = UdpSender::new(setup, now);
+        sender.prepare(datagram);
+        self.flow = Some((socket, sender));
+        Wait::Again
+    }
+
+    pub(super) fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets, buf: &mut [u8]) -> Wait {
+        let length = (self.setup.work.length as usize).min(buf.len());
+        let datagram = &mut buf[..length];
+        let Some((socket, sender)) = &mut self.flow else {
+            return self.begin(now, sockets, datagram);
+        };
+        let socket = *socket;
+        let mut report = [0; REPORT];
+        if let Some(heard) = sockets.udp_receive(socket, &mut report) {
+            sender.handle(&report[..heard.len]);
+            return Wait::Again;
+        }
+        loop {
+            match sender.poll(now, datagram) {
+                Output::Sample(sample) => sockets.sample(sample),
+                Output::Send { len } => {
+                    // The last one: it is repeated, whatever becomes of it.
+                    let _ = sockets.udp_send(socket, self.to, &datagram[..len]);
+                    return Wait::Again;
+                }
+                Output::WaitUntil(at) if sender.is_closing() => return Wait::Until(at),
+                Output::WaitUntil(at) => {
+                    if sender.fill(now, datagram) > 0 {
+                        return self.send(now, sockets, datagram);
+                    }
+                    if !sender.is_closing() {
+                        return Wait::Until(at);
+                    }
+                }
+                Output::Done => {
+                    sockets.count("no-buffers", self.refused);
+                    sockets.count("late-sends", sender.skipped());
+                    sockets.close(socket);
+                    return Wait::Done;
+                }
+            }
+        }
+    }
+
+    fn send(&mut self, now: Instant, sockets: &mut dyn Sockets, datagram: &[u8]) -> Wait {
+        let Some((socket, sender)) = &mut self.flow else { return Wait::Done };
+        match sockets.udp_send(*socket, self.to, datagram) {
+            Ok(()) => {
+                self.gone = 0;
+                sender.sent(1);
+                Wait::Again
+            }
+            Err(SocketError::NoMemory) => {
+                self.refused += 1;
+                Wait::Sleep(now + REFUSED.0)
+            }
+            Err(_) => {
+                self.gone += 1;
+                if self.gone >= GONE {
+                    sockets.count("failed", 1);
+                    sender.abandon(now);
+                }
+                Wait::Sleep(now + REFUSED.1)
+            }
+        }
+    }
+}

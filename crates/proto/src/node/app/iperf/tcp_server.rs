@@ -1,0 +1,170 @@
+//! Streams: reads of what came, counted.
+
+use super::{IperfSetup, Style};
+use crate::node::app::{Handle, Sockets, Stream, Wait};
+use crate::node::iperf::{Counts, Meter};
+use crate::sample::{Link, Observer, Sample};
+use crate::time::{Duration, Instant};
+use crate::workload::Transport;
+
+#[derive(Clone, Debug)]
+pub(super) struct TcpServer<const FLOWS: usize> {
+    setup: IperfSetup,
+    port: u16,
+    listener: Option<Handle>,
+    flows: [Option<Flow>; FLOWS],
+    begun: u16,
+    ended: u16,
+    /// Whose turn it is to be read.
+    turn: usize,
+    /// When an interval or a stream's patience ends.
+    wake: Instant,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Flow {
+    socket: Handle,
+    link: Link,
+    /// From the first byte on.
+    meter: Option<Meter>,
+    counts: Counts,
+    heard: Instant,
+}
+
+impl<const FLOWS: usize> TcpServer<FLOWS> {
+    pub(super) const fn new(setup: IperfSetup, port: u16) -> Self {
+        Self {
+            setup,
+            port,
+            listener: None,
+            flows: [None; FLOWS],
+            begun: 0,
+            ended: 0,
+            turn: 0,
+            wake: Instant::NEVER,
+        }
+    }
+
+    pub(super) fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets, buf: &mut [u8]) -> Wait {
+        let Some(listener) = self.listener else {
+            let Ok(listener) = sockets.tcp_listen(self.port) else {
+                sockets.count("failed", 1);
+                return Wait::Done;
+            };
+            self.listener = Some(listener);
+            return Wait::Again;
+        };
+        if now >= self.wake {
+            self.look(now, sockets);
+        }
+        let streams = self.setup.work.parallel.max(1);
+        if self.ended >= streams {
+            sockets.close(listener);
+            return Wait::Done;
+        }
+        if self.begun < streams
+            && let Some((socket, _)) = sockets.tcp_accept(listener)
+        {
+            self.accept(now, sockets, socket);
+            return Wait::Again;
+        }
+        let length = (self.setup.work.length as usize).min(buf.len());
+        if self.read(now, sockets, &mut buf[..length]) {
+            return Wait::Again;
+        }
+        Wait::Until(self.wake)
+    }
+
+    fn accept(&mut self, now: Instant, sockets: &mut dyn Sockets, socket: Handle) {
+        let Some(place) = self.flows.iter_mut().find(|place| place.is_none()) else {
+            sockets.close(socket);
+            return sockets.count("refused-streams", 1);
+        };
+        let link = Link(self.setup.link.0 + self.begun);
+        let counts = Counts { datagrams: Some(0), ..Counts::default() };
+        *place = Some(Flow { socket, link, meter: None, counts, heard: now });
+        self.begun += 1;
+        self.wake = now;
+    }
+
+    /// Reads from the next stream that has something; false where none has.
+    fn read(&mut self, now: Instant, sockets: &mut dyn Sockets, buf: &mut [u8]) -> bool {
+        for _ in 0..FLOWS {
+            let place = self.turn;
+            self.turn = (self.turn + 1) % FLOWS;
+            let Some(flow) = &mut self.flows[place] else { continue };
+            match sockets.tcp_receive(flow.socket, buf) {
+                Ok(0) if sockets.tcp_stream(flow.socket) == Stream::Open => {}
+                Ok(0) => {
+                    self.end(place, now, sockets);
+                    return true;
+                }
+                Ok(len) => {
+                    flow.take(now, self.setup.work.interval, len);
+                    self.wake = self.wake.min(flow.wake(self.setup.style));
+                    return true;
+                }
+                Err(_) => {
+                    let heard = flow.heard;
+                    self.end(place, heard, sockets);
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// Closes intervals that have ended, and streams that are silent for too long.
+    fn look(&mut self, now: Instant, sockets: &mut dyn Sockets) {
+        self.wake = Instant::NEVER;
+        for place in 0..FLOWS {
+            let Some(flow) = &mut self.flows[place] else { continue };
+            flow.intervals(now, sockets);
+            if now >= flow.patience(self.setup.style) {
+                let heard = flow.heard;
+                self.end(place, heard, sockets);
+            } else {
+                self.wake = self.wake.min(flow.wake(self.setup.style));
+            }
+        }
+    }
+
+    fn end(&mut self, place: usize, at: Instant, sockets: &mut dyn Sockets) {
+        let Some(mut flow) = self.flows[place].take() else { return };
+        flow.intervals(at, sockets);
+        if let Some(meter) = &mut flow.meter {
+            if let Some(rest) = meter.rest(at, &flow.counts) {
+                sockets.sample(Sample::Interval(rest));
+            }
+            sockets.sample(Sample::Interval(meter.total(at, &flow.counts)));
+        }
+        sockets.close(flow.socket);
+        self.ended += 1;
+    }
+}
+
+impl Flow {
+    fn take(&mut self, now: Instant, interval: Duration, len: usize) {
+        let link = self.link;
+        self.meter.get_or_insert_with(|| Meter::new(link, Observer::Receiver, interval, now));
+        self.counts.bytes += len as u64;
+        self.counts.datagrams = self.counts.datagrams.map(|n| n + 1);
+        self.heard = now;
+    }
+
+    fn intervals(&mut self, now: Instant, sockets: &mut dyn Sockets) {
+        let Some(meter) = &mut self.meter else { return };
+        while let Some(interval) = meter.ended(now, &self.counts) {
+            sockets.sample(Sample::Interval(interval));
+        }
+    }
+
+    fn patience(&self, style: Style) -> Instant {
+        self.heard + style.patience(Transport::Tcp)
+    }
+
+    fn wake(&self, style: Style) -> Instant {
+        let next = self.meter.as_ref().map_or(Instant::NEVER, Meter::next);
+        next.min(self.patience(style))
+    }
+}

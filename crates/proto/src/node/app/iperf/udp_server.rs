@@ -1,0 +1,146 @@
+//! Flows of datagrams: [`UdpReceiver`]s over one socket, one for each sender.
+
+use super::{IperfSetup, Style};
+use crate::node::Output;
+use crate::node::app::{Datagram, Endpoint, Handle, Sockets, Wait};
+use crate::node::iperf::{Heard, ReceiverSetup, UdpReceiver};
+use crate::sample::Link;
+use crate::time::Instant;
+use crate::wire::iperf2::{self, ClientHeader, DATAGRAM_HEADER, REPORT, Width};
+use crate::workload::Transport;
+
+/// Bytes of a datagram that say what it is: number, time, and the client header's first word.
+const HEAD: usize = DATAGRAM_HEADER + 4;
+
+#[derive(Clone, Debug)]
+pub(super) struct UdpServer<const FLOWS: usize> {
+    setup: IperfSetup,
+    port: u16,
+    socket: Option<Handle>,
+    flows: [Option<(Endpoint, UdpReceiver)>; FLOWS],
+    begun: u16,
+    ended: u16,
+    /// When the flows want to be polled.
+    wake: Instant,
+    strays: u64,
+}
+
+impl<const FLOWS: usize> UdpServer<FLOWS> {
+    pub(super) fn new(setup: IperfSetup, port: u16) -> Self {
+        Self {
+            setup,
+            port,
+            socket: None,
+            flows: [const { None }; FLOWS],
+            begun: 0,
+            ended: 0,
+            wake: Instant::NEVER,
+            strays: 0,
+        }
+    }
+
+    pub(super) fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets, buf: &mut [u8]) -> Wait {
+        let Some(socket) = self.socket else {
+            let Ok(socket) = sockets.udp_bind(self.port) else {
+                sockets.count("failed", 1);
+                return Wait::Done;
+            };
+            self.socket = Some(socket);
+            return Wait::Again;
+        };
+        if now >= self.wake && self.poll_flows(now, sockets, socket) {
+            return Wait::Again;
+        }
+        if self.ended >= self.setup.work.parallel.max(1) {
+            sockets.count("stray-datagrams", self.strays);
+            sockets.close(socket);
+            return Wait::Done;
+        }
+        match sockets.udp_receive(socket, buf) {
+            Some(datagram) => {
+                self.take(now, sockets, &datagram, buf);
+                Wait::Again
+            }
+            None => Wait::Until(self.wake),
+        }
+    }
+
+    fn take(&mut self, now: Instant, sockets: &mut dyn Sockets, datagram: &Datagram, buf: &[u8]) {
+        let arrived = datagram.stamped.unwrap_or(now);
+        let head = &buf[..datagram.len.min(HEAD)];
+        let known = self.flows.iter().flatten().any(|(from, _)| *from == datagram.from);
+        if !known && !self.begin(arrived, sockets, datagram.from, &buf[..datagram.len]) {
+            return;
+        }
+        let mut flows = self.flows.iter_mut().flatten();
+        let Some((_, flow)) = flows.find(|(from, _)| *from == datagram.from) else { return };
+        // The end, and its repetitions, are answered.
+        if flow.datagram(arrived, head, datagram.len) != Heard::Data || !known {
+            self.wake = now;
+        }
+    }
+
+    /// Begins a flow for a sender that is not known.
+    fn begin(
+        &mut self,
+        now: Instant,
+        sockets: &mut dyn Sockets,
+        from: Endpoint,
+        first: &[u8],
+    ) -> bool {
+        let last = iperf2::Datagram::new(first).is_ok_and(|d| d.id(Width::Told) < 0);
+        if last || first.len() < 4 || self.begun >= self.setup.work.parallel.max(1) {
+            // A repetition for a flow that is over, or none of iperf's.
+            self.strays += 1;
+            return false;
+        }
+        let Some(place) = self.flows.iter_mut().find(|place| place.is_none()) else {
+            sockets.count("refused-streams", 1);
+            return false;
+        };
+        let body = first.get(DATAGRAM_HEADER..).unwrap_or_default();
+        let header = ClientHeader::parse(body).ok().flatten();
+        let setup = ReceiverSetup {
+            link: Link(self.setup.link.0 + self.begun),
+            interval: self.setup.work.interval,
+            answer: self.setup.style == Style::Pc && !header.is_some_and(|h| h.no_report()),
+            idle: self.setup.style.patience(Transport::Udp),
+            width: Width::Told,
+            until: Instant::NEVER,
+        };
+        *place = Some((from, UdpReceiver::new(setup, now)));
+        self.begun += 1;
+        true
+    }
+
+    /// Polls each flow; true where one of them sent its report, and the rest is to be polled again.
+    fn poll_flows(&mut self, now: Instant, sockets: &mut dyn Sockets, socket: Handle) -> bool {
+        self.wake = Instant::NEVER;
+        let mut report = [0; REPORT];
+        for place in &mut self.flows {
+            let Some((from, flow)) = place else { continue };
+            loop {
+                match flow.poll(now, &mut report) {
+                    Output::Sample(sample) => sockets.sample(sample),
+                    Output::Send { len } => {
+                        // A report that does not leave is asked for again.
+                        let _ = sockets.udp_send(socket, *from, &report[..len]);
+                        self.wake = now;
+                        return true;
+                    }
+                    Output::WaitUntil(at) => {
+                        self.wake = self.wake.min(at);
+                        break;
+                    }
+                    Output::Done => {
+                        self.strays += flow.strays();
+                        self.ended += 1;
+                        *place = None;
+                        break;
+                    }
+                }
+            }
+        }
+        false
+    }
+}

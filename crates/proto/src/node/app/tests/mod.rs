@@ -1,0 +1,5 @@
+//! Programs against each other over a network in memory.
+
+mod echo;
+mod iperf;
+mod tcp;

@@ -1,0 +1,48 @@
+//! What a client says of the test in its header.
+
+use super::Limit;
+use crate::wire::iperf2::{ClientHeader, Extension, flags, upper};
+use crate::workload::{Direction, Iperf, Transport};
+
+/// The version that the header names: what iperf 2 servers decide by.
+const VERSION: (u32, u32) = (0x0002_0001, 0x0008_0003);
+/// A rate that no UDP sender reaches: an iperf 2 server that sends takes 0 for its default of
+/// 1 Mbit/s.
+const UNLIMITED: u64 = 100_000_000_000;
+
+/// The header of each stream of a test. `port` is where `-r` and `-d` are awaited, and otherwise the
+/// server's.
+#[must_use]
+pub fn client_header(work: &Iperf, port: u16) -> ClientHeader {
+    let udp = work.transport == Transport::Udp;
+    let mut bits = if udp { flags::SEQNO_64 } else { 0 };
+    let mut wants = 0;
+    match work.direction {
+        Direction::Forward => {}
+        Direction::Reverse => (bits, wants) = (bits | flags::VERSION2, upper::REVERSE),
+        Direction::FullDuplex => {
+            // Both ends send data: there is no room for a report.
+            let quiet = if udp { upper::NO_UDP_FIN } else { 0 };
+            (bits, wants) = (bits | flags::VERSION2, upper::FULL_DUPLEX | quiet);
+        }
+        Direction::Tradeoff => bits |= flags::VERSION1,
+        Direction::Dual => bits |= flags::VERSION1 | flags::RUN_NOW,
+    }
+    if udp && wants != 0 {
+        bits |= flags::UDP_TESTS;
+    }
+    ClientHeader {
+        flags: bits,
+        threads: u32::from(work.parallel),
+        port: u32::from(port),
+        length: work.length,
+        window: 0,
+        amount: work.bytes.map_or(Limit::Time(work.time), Limit::Bytes).amount(),
+        extension: Some(Extension {
+            upper: wants,
+            version: VERSION,
+            rate: work.bandwidth.unwrap_or(if udp { UNLIMITED } else { 0 }),
+            ..Extension::default()
+        }),
+    }
+}
