@@ -75,7 +75,13 @@ pub fn run(
     seed: u64,
     record: &mut dyn Record,
 ) -> Result<(), Failed> {
-    let scene = scene(work, library, lab, seed)?;
+    let variant = work.variant.as_str();
+    let unknown = || {
+        let why = "no lab of the library has it; `espbench lab list` names those that there are";
+        Failed::Unable(variant.into(), why.into())
+    };
+    let lab = lab.ok_or_else(unknown)?; let _=(library,lab);
+    let scene: NetScene = return Err(unknown());
     run_in(work, &scene, seed, record)
 }
 
@@ -138,15 +144,4 @@ impl Cell<'_, '_> {
         }
         Err(Failed::Endless(most))
     }
-}
-
-/// What the cell's test needs of a library: its lab and the variant in it.
-fn scene(
-    work: &Wifi,
-    library: &Library,
-    lab: Option<&str>,
-    seed: u64,
-) -> Result<NetScene, Failed> {
-    let _ = fact::VARIANT;
-    Ok(library.net_scene(lab, work.variant.as_str(), seed)?)
 }

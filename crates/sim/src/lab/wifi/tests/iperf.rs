@@ -1,0 +1,89 @@
+//! iperf 2 between an ESP32-C3 and a PC.
+
+use super::super::{MachineId, World};
+use super::bench::{Bench, ESP, PC, at};
+use core::time::Duration;
+use espbench_proto::node::app::iperf::Style;
+use espbench_proto::node::app::{IperfClient, IperfServer, IperfSetup};
+use espbench_proto::sample::Sample;
+use espbench_proto::sdkconfig::SdkConfig;
+use espbench_proto::wire::iperf2::PORT;
+use espbench_proto::workload::{Direction, Iperf, Transport};
+use std::boxed::Box;
+
+/// The ranks of Espressif's document.
+fn rank(static_rx: u16, dynamic: u16, window: u8, kb: u32, lwip_iram: bool) -> SdkConfig {
+    SdkConfig {
+        static_rx,
+        dynamic_rx: dynamic,
+        tx: dynamic,
+        tx_ba_window: window,
+        rx_ba_window: window,
+        tcp_send_buffer: kb << 10,
+        tcp_window: kb << 10,
+        tcp_mailbox: 32,
+        udp_mailbox: 32,
+        lwip_iram,
+        ..SdkConfig::default()
+    }
+}
+
+fn work(transport: Transport) -> Iperf {
+    Iperf {
+        transport,
+        direction: Direction::Forward,
+        time: Duration::from_secs(3),
+        bytes: None,
+        interval: Duration::from_secs(1),
+        length: 0,
+        bandwidth: None,
+        parallel: 1,
+        window: None,
+        no_delay: false,
+    }
+}
+
+/// What the receiver got, Mbit/s.
+fn throughput(bench: &Bench, transport: Transport, to_device: bool) -> f64 {
+    let mut world = bench.world(1);
+    let mut work = work(transport);
+    let own = IperfSetup::of(&work, Style::EspIdf);
+    work.bandwidth = (transport == Transport::Udp).then_some(60_000_000);
+    let its = IperfSetup::of(&work, Style::Pc);
+    let (server, client) = if to_device { (ESP, PC) } else { (PC, ESP) };
+    let (served, sent) = if to_device { (own, its) } else { (its, own) };
+    world.start(server, Box::new(IperfServer::<16384>::new(served, PORT)));
+    world.start(client, Box::new(IperfClient::<16384>::new(sent, at(server, PORT))));
+    assert!(world.run_till(Duration::from_secs(30), |it| it.is_idle(client)), "it ends");
+    world.run_till(Duration::from_secs(15), |it| it.is_idle(server));
+    total(&mut world, server)
+}
+
+fn total(world: &mut World<'_>, machine: MachineId) -> f64 {
+    let told = world.take_told(machine);
+    let total = told.samples.iter().rev().find_map(|it| match it {
+        Sample::Interval(it) if it.total => Some(*it),
+        _ => None,
+    });
+    let it = total.expect("a total");
+    let time = it.end.as_nanos() - it.start.as_nanos();
+    it.bytes as f64 * 8e3 / time as f64
+}
+
+#[test]
+fn ranks() {
+    for (name, limits) in [
+        ("iperf", rank(20, 40, 32, 40, true)),
+        ("default", rank(8, 16, 16, 16, true)),
+        ("minimum", rank(3, 6, 6, 6, false)),
+    ] {
+        let bench = Bench { limits, ..Bench::default() };
+        std::println!(
+            "{name}: TCP tx {:.1} rx {:.1}, UDP tx {:.1} rx {:.1}",
+            throughput(&bench, Transport::Tcp, false),
+            throughput(&bench, Transport::Tcp, true),
+            throughput(&bench, Transport::Udp, false),
+            throughput(&bench, Transport::Udp, true),
+        );
+    }
+}
