@@ -1,5 +1,6 @@
 //! A board in memory.
 
+use super::chip::{Chip, Rates};
 use super::device::NodeId;
 use super::image::{Flash, Image};
 use crate::random::{Purpose, Random};
@@ -35,12 +36,32 @@ pub struct Edge {
 
 /// What work costs that begins then, in nanoseconds.
 #[derive(Clone)]
-pub struct Costs(Arc<dyn Fn(Work, Instant) -> u64 + Send + Sync>);
+pub struct Costs(Law);
+
+/// Where costs come from. What every frame of a lab asks is answered without a call.
+#[derive(Clone)]
+enum Law {
+    Chip(Chip),
+    Said(Arc<dyn Fn(Work, Instant) -> u64 + Send + Sync>),
+}
 
 impl Costs {
     /// As that says.
     pub fn new(cost_ns: impl Fn(Work, Instant) -> u64 + Send + Sync + 'static) -> Self {
-        Self(Arc::new(cost_ns))
+        Self(Law::Said(Arc::new(cost_ns)))
+    }
+
+    /// Those of a chip that has just started.
+    pub(crate) fn of(rates: Arc<Rates>) -> Self {
+        Self(Law::Chip(Chip::new(rates)))
+    }
+
+    #[inline]
+    fn ns(&mut self, work: Work, from: Instant) -> u64 {
+        match &mut self.0 {
+            Law::Chip(chip) => chip.ns(work, from.as_nanos()),
+            Law::Said(said) => said(work, from),
+        }
     }
 }
 
@@ -214,11 +235,12 @@ impl Board for MemoryBoard {
         self.random.fill(out);
     }
 
+    #[inline]
     fn cost_ns(&mut self, work: Work) -> u64 {
         let from = self.busy.max(self.now);
         let cost_ns = match (work, &mut self.line) {
             (Work::Print { bytes }, Some(line)) => line.print(from, bytes).as_nanos() as u64,
-            _ => (self.costs.0)(work, from),
+            _ => self.costs.ns(work, from),
         };
         self.busy = from.after_nanos(cost_ns);
         cost_ns

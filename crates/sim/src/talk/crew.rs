@@ -16,7 +16,7 @@ use core::fmt;
 use core::time::Duration;
 use espbench_proto::node::esp_now::board::Board;
 use espbench_proto::node::esp_now::task::Event;
-use espbench_proto::node::esp_now::{Frame, Input, Output, Read, Then};
+use espbench_proto::node::esp_now::{Frame, Input, Output, Payload, Read, Then};
 use espbench_proto::sample::Sample;
 use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
@@ -256,7 +256,7 @@ impl<D: Device> Crew<D> {
         read: &Read<'_>,
     ) -> Result<(), Stuck> {
         match self.with(node, |now, device, board| device.hear(now, board, frame, read)) {
-            Some(Then::Poll) => return self.settle(out, node),
+            Some(Then::Poll) => return self.wake(out, node),
             Some(Then::WaitUntil(local)) => self.rest(out, node, Some(local)),
             Some(Then::Idle) => self.rest(out, node, None),
             Some(Then::AsBefore) | None => {}
@@ -267,8 +267,27 @@ impl<D: Device> Crew<D> {
     /// The time that a device waited for has come.
     #[inline]
     pub(crate) fn wake<O: Outside>(&mut self, out: &mut O, node: NodeId) -> Result<(), Stuck> {
-        self.members[node.index()].board.now = self.now;
-        self.settle(out, node)
+        let now = self.now;
+        let member = &mut self.members[node.index()];
+        member.board.now = now;
+        let local = member.local(now);
+        // Nearly always a payload for the application, and nothing else.
+        let taken = member.device.as_mut().and_then(|device| device.take_data(local));
+        let Some(Payload { data, from, rssi, channel, then }) = taken else {
+            return self.settle(out, node);
+        };
+        self.news += 1;
+        if self.keep_data {
+            member.data.push((now, from, data.into()));
+        }
+        out.watch().note(now, &Note::Data { node, from, data, rssi, channel });
+        match then {
+            Then::Poll => return self.settle(out, node),
+            Then::WaitUntil(local) => self.rest(out, node, Some(local)),
+            Then::Idle => self.rest(out, node, None),
+            Then::AsBefore => {}
+        }
+        Ok(())
     }
 
     /// Both of it.

@@ -1,9 +1,10 @@
 //! What a device is to the fleet.
 
+use super::board::MemoryBoard;
 use alloc::boxed::Box;
 use core::fmt;
 use espbench_proto::node::esp_now::board::Board;
-use espbench_proto::node::esp_now::{Frame, Input, Node, Output, Read, Then};
+use espbench_proto::node::esp_now::{Frame, Input, Node, Output, Payload, Read, Then};
 use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
 
@@ -21,13 +22,20 @@ pub trait Device {
     fn hear(
         &mut self,
         now: Instant,
-        board: &mut dyn Board,
+        board: &mut MemoryBoard,
         frame: &Frame<'_>,
         read: &Read<'_>,
     ) -> Then {
         let _ = read;
         self.handle(now, board, Input::Frame(*frame));
         Then::Poll
+    }
+
+    /// As [`poll`](Self::poll), where that would give a payload for the application, which is shown
+    /// where it stands; `None`, and nothing is done, where it is something else or not known at once.
+    fn take_data(&mut self, now: Instant) -> Option<Payload<'_>> {
+        let _ = now;
+        None
     }
 
     /// What it wants next. `buf` takes what is to be sent or printed.
@@ -45,11 +53,16 @@ impl<const D: usize, const S: usize, const A: usize, const F: usize, const E: us
     fn hear(
         &mut self,
         now: Instant,
-        board: &mut dyn Board,
+        board: &mut MemoryBoard,
         frame: &Frame<'_>,
         read: &Read<'_>,
     ) -> Then {
         self.hear(now, board, read, frame.rssi, frame.channel)
+    }
+
+    #[inline]
+    fn take_data(&mut self, now: Instant) -> Option<Payload<'_>> {
+        self.take_data(now)
     }
 
     fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {
@@ -66,11 +79,16 @@ impl<D: Device + ?Sized> Device for Box<D> {
     fn hear(
         &mut self,
         now: Instant,
-        board: &mut dyn Board,
+        board: &mut MemoryBoard,
         frame: &Frame<'_>,
         read: &Read<'_>,
     ) -> Then {
         (**self).hear(now, board, frame, read)
+    }
+
+    #[inline]
+    fn take_data(&mut self, now: Instant) -> Option<Payload<'_>> {
+        (**self).take_data(now)
     }
 
     fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {

@@ -13,6 +13,7 @@
 //! | [`medium`] | faults, links, frame time |
 //! | [`node`] | fleets of the device that speaks ESP-NOW as the component does |
 //! | [`board`], [`image`] | a board in memory: two slots of flash, stored values, pins |
+//! | `chip` | how long a chip is at work |
 //! | [`note`], [`transcript`] | what happened, as values; and as lines |
 //! | [`terminal`] | the host's end of a console: what stands on the line, and typing |
 //! | [`script`] | the text form of a conversation |
@@ -32,6 +33,7 @@ pub mod terminal;
 pub mod transcript;
 
 mod air;
+pub(crate) mod chip;
 pub(crate) mod conversation;
 pub(crate) mod crew;
 pub(crate) mod pool;

@@ -156,6 +156,8 @@ pub struct Read<'a> {
     data: &'a [u8],
     /// `None` where it is too short for one.
     header: Option<Header>,
+    /// [`Header::is_plain_data`].
+    plain: bool,
 }
 
 impl<'a> Read<'a> {
@@ -163,8 +165,25 @@ impl<'a> Read<'a> {
     #[must_use]
     #[inline]
     pub fn new(data: &'a [u8]) -> Self {
-        Self { data, header: Header::parse(data).map(|(header, _)| header) }
+        let read = Header::parse(data);
+        let plain = read.is_some_and(|(header, payload)| header.is_plain_data(payload.len()));
+        Self { data, header: read.map(|(header, _)| header), plain }
     }
+}
+
+/// A payload for the application, where it stands in the node's queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Payload<'a> {
+    /// Its bytes.
+    pub data: &'a [u8],
+    /// The originator.
+    pub from: Mac,
+    /// Signal strength, dBm.
+    pub rssi: i8,
+    /// Channel.
+    pub channel: u8,
+    /// What comes next, as with [`Output::Data`].
+    pub then: Then,
 }
 
 /// What [`Node::poll`] would answer next, where that is known without asking.

@@ -10,6 +10,7 @@
 //! | 14 | 6 | source: the originator, unchanged by those who forward |
 //! | 20 | … | payload |
 
+use crate::wire::esp_now::ELEMENT_MAX;
 use crate::wire::mac::Mac;
 
 /// Bytes of the header.
@@ -233,6 +234,31 @@ impl Header {
         Some((header, payload))
     }
 
+    /// Of the header only the originator and the channel, and the payload beside them.
+    #[must_use]
+    #[inline]
+    pub fn origin(data: &[u8]) -> Option<((Mac, u8), &[u8])> {
+        let (head, payload) = data.split_first_chunk::<HEADER_LEN>()?;
+        let [.., s0, s1, s2, s3, s4, s5] = *head;
+        Some(((Mac([s0, s1, s2, s3, s4, s5]), head[4] & 0x0F), payload))
+    }
+
+    /// Whether this is the header of a payload of the application's, of so many bytes, that every
+    /// release takes and that asks for nothing else: not encrypted, for everybody who hears it (a
+    /// unicast frame is taken whatever its destination here), and neither to be acknowledged nor
+    /// forwarded.
+    #[must_use]
+    pub fn is_plain_data(&self, len: usize) -> bool {
+        let FrameConfig { filter_adjacent, filter_weak, security, group, ack, .. } = self.config;
+        self.data_type == DataType::Data
+            && self.version == VERSION
+            && (1..=ELEMENT_MAX.saturating_sub(HEADER_LEN)).contains(&len)
+            && usize::from(self.size) == len
+            && !(filter_adjacent || filter_weak || security || group || ack)
+            && self.config.ttl == 0
+            && (!self.config.broadcast || self.dest.is_broadcast())
+    }
+
     /// The 20 bytes; reserved bits are zero.
     #[must_use]
     pub fn emit(&self) -> [u8; HEADER_LEN] {
@@ -364,6 +390,9 @@ mod tests {
             prop_assert_eq!(Header::parse(&again), Some((read, &[][..])));
             prop_assert_eq!(&again[8..], &head[8..]);
             prop_assert_eq!(Header::parse(&head[..cut]), None);
+            let origin = (read.src, read.config.channel);
+            prop_assert_eq!(Header::origin(&head), Some((origin, &[][..])));
+            prop_assert_eq!(Header::origin(&head[..cut]), None);
         }
     }
 }

@@ -8,50 +8,10 @@ pub use ip::{IpCosts, Memory, Processor, WifiLimits};
 
 use crate::power::Currents;
 use crate::radio::Chip;
+pub use crate::talk::chip::Cost;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
-
-/// A time that grows with a length.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
-    /// Whatever the length.
-    pub fixed_ns: u64,
-    /// For each byte, in picoseconds.
-    pub per_byte_ps: u64,
-    /// Lengths count in whole blocks of so many bytes: AES's, or a sector of flash. 0: as they are.
-    pub block: u32,
-}
-
-impl Cost {
-    /// For so many bytes.
-    #[must_use]
-    pub const fn of(self, bytes: u32) -> Duration {
-        Duration::from_nanos(self.ns(bytes))
-    }
-
-    /// The same in nanoseconds.
-    #[must_use]
-    #[inline]
-    pub const fn ns(self, bytes: u32) -> u64 {
-        let bytes = match self.block {
-            0 | 1 => bytes as u64,
-            block => bytes.div_ceil(block) as u64 * block as u64,
-        };
-        self.fixed_ns + self.per_byte_ps * bytes / 1000
-    }
-
-    /// The same work that takes `by / of` times as long.
-    #[must_use]
-    pub fn times(self, by: u64, of: u64) -> Self {
-        let of = of.max(1);
-        Self {
-            fixed_ns: self.fixed_ns.saturating_mul(by) / of,
-            per_byte_ps: self.per_byte_ps.saturating_mul(by) / of,
-            block: self.block,
-        }
-    }
-}
 
 /// How far a constant can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -3,76 +3,32 @@
 use crate::lab::profile::Profile;
 use crate::talk::MemoryBoard;
 use crate::talk::board::{Costs, Line};
+use crate::talk::chip::Rates;
 use alloc::sync::Arc;
-use core::sync::atomic::{AtomicU64, Ordering};
-use espbench_proto::node::esp_now::board::Work;
 
-/// How long the code of a frame's way stays in the cache of the flash while the console and timers
-/// run: an assumption. Between two pings it stays, between two commands it does not.
-const STAYS_NS: u64 = 100_000_000;
+/// What work costs with a profile.
+pub(super) fn rates(it: &Profile) -> Arc<Rates> {
+    Arc::new(Rates {
+        receive: it.receive,
+        dispatch: it.dispatch,
+        transmit: it.transmit,
+        seal: it.seal,
+        open: it.open,
+        key_pair: it.key_pair,
+        shared_secret: it.shared_secret,
+        hash: it.hash,
+        erase: it.erase,
+        write: it.write,
+        read: it.read,
+        cold_ns: it.cold_ns,
+    })
+}
 
-/// Gives a board the costs of a profile.
-pub(super) fn install(board: &mut MemoryBoard, profile: &Arc<Profile>) {
-    let it = profile.clone();
-    let cache = Cache::default();
-    board.costs = Costs::new(move |work, now| {
-        let cold = it.cold_ns > 0 && cache.is_cold(work, now.as_nanos());
-        of(&it, work) + if cold { it.cold_ns } else { 0 }
-    });
+/// Gives a board the costs of a profile, whose `rates` these are. Without a line printing is free.
+pub(super) fn install(board: &mut MemoryBoard, profile: &Profile, rates: &Arc<Rates>) {
+    board.costs = Costs::of(rates.clone());
     board.line =
         (profile.uart_baud > 0).then(|| Line::new(profile.uart_baud, u32::from(profile.uart_fifo)));
-}
-
-/// What work costs whose code is in the cache, in nanoseconds.
-fn of(it: &Profile, work: Work) -> u64 {
-    match work {
-        Work::Receive { bytes } => it.receive.ns(bytes),
-        Work::Dispatch { bytes } => it.dispatch.ns(bytes),
-        Work::Transmit { bytes } => it.transmit.ns(bytes),
-        Work::Seal { bytes } => it.seal.ns(bytes),
-        Work::Open { bytes } => it.open.ns(bytes),
-        Work::KeyPair => it.key_pair.ns(0),
-        Work::SharedSecret => it.shared_secret.ns(0),
-        Work::Hash { bytes } => it.hash.ns(bytes),
-        Work::Erase { bytes } => it.erase.ns(bytes),
-        Work::Write { bytes } => it.write.ns(bytes),
-        Work::Read { bytes } => it.read.ns(bytes),
-        // What the line takes; without a line printing is free.
-        Work::Print { .. } => 0,
-    }
-}
-
-/// What a board's cache of the flash holds.
-#[derive(Debug, Default)]
-struct Cache {
-    /// When each part of a frame's way last ran: receive callback, main task, sender. The start
-    /// counts as a time.
-    ran: [AtomicU64; 3],
-    /// Whether the cipher ran last.
-    cipher: AtomicU64,
-}
-
-impl Cache {
-    /// Whether the code of this work must be fetched first.
-    fn is_cold(&self, work: Work, now: u64) -> bool {
-        let part = match work {
-            Work::Receive { .. } => 0,
-            Work::Dispatch { .. } => 1,
-            Work::Transmit { .. } => 2,
-            // Small enough to stay, if nothing else runs: the published test of the cipher alone.
-            Work::Seal { .. } | Work::Open { .. } => {
-                let warm = self.cipher.load(Ordering::Relaxed);
-                self.cipher.store(1, Ordering::Relaxed);
-                return warm == 0;
-            }
-            _ => return false,
-        };
-        self.cipher.store(0, Ordering::Relaxed);
-        // A board is one thread's at a time, so nothing must be exchanged at once, which costs more.
-        let last = self.ran[part].load(Ordering::Relaxed);
-        self.ran[part].store(now, Ordering::Relaxed);
-        now.saturating_sub(last) > STAYS_NS
-    }
 }
 
 #[cfg(test)]
@@ -82,7 +38,7 @@ mod tests {
     use crate::radio::Chip;
     use crate::talk::NodeId;
     use alloc::vec::Vec;
-    use espbench_proto::node::esp_now::board::Board;
+    use espbench_proto::node::esp_now::board::{Board, Work};
     use espbench_proto::time::Instant;
 
     const MS: u64 = 1_000_000;
@@ -109,7 +65,7 @@ mod tests {
             ..Profile::free("test", Chip::Esp32)
         };
         let mut board = MemoryBoard::new(1, NodeId(0));
-        install(&mut board, &Arc::new(profile));
+        install(&mut board, &profile, &rates(&profile));
         board
     }
 

@@ -32,6 +32,7 @@ use crate::talk::crew::{Crew, Cue};
 use crate::talk::node::{self, Node};
 use crate::talk::{Birth, Medium, MemoryBoard, NodeId};
 use alloc::boxed::Box;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::time::Duration;
 use driver::Driver;
@@ -109,9 +110,16 @@ impl<W: Tap> Lab<W> {
         let room = Room::new(seed, radio.links, &radio.receivers, radio.settings)
             .with_medium(radio.medium);
         let mut crew = Crew::new(Box::new(maker(scene.devices.clone())), true);
+        // Devices of a group stand side by side and have one profile.
+        let mut last = None;
         for (i, device) in scene.devices.iter().enumerate() {
             let mut board = MemoryBoard::new(seed, NodeId(i as u16));
-            costs::install(&mut board, &device.profile);
+            let profile = &device.profile;
+            let (_, rates) = last
+                .take_if(|(known, _)| Arc::ptr_eq(known, profile))
+                .unwrap_or_else(|| (profile.clone(), costs::rates(profile)));
+            costs::install(&mut board, profile, &rates);
+            last = Some((profile.clone(), rates));
             crew.add(board, device.profile.boot);
         }
         let drivers = scene.devices.iter();

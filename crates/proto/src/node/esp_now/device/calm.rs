@@ -3,10 +3,10 @@
 //! side.
 
 use super::Node;
-use crate::node::esp_now::board::Board;
+use crate::node::esp_now::board::{Board, Work};
 use crate::node::esp_now::engine::Delivery;
 use crate::node::esp_now::task::Cx;
-use crate::node::esp_now::{Output, Read, Then};
+use crate::node::esp_now::{Output, Payload, Read, Then};
 use crate::time::Instant;
 
 impl<
@@ -21,7 +21,32 @@ impl<
     /// that is known already: in a room of many devices that is so for most frames.
     ///
     /// [`Input::Frame`]: crate::node::esp_now::Input::Frame
-    pub fn hear(
+    #[inline]
+    pub fn hear<B: Board>(
+        &mut self,
+        now: Instant,
+        board: &mut B,
+        frame: &Read<'_>,
+        rssi: i8,
+        channel: u8,
+    ) -> Then {
+        let own = self.shared.air.mac;
+        if self.quiet
+            && let Some(len) = self.engine.hear_plain(own, now, frame, rssi, channel)
+        {
+            let receive = Work::Receive { bytes: frame.data.len() as u32 };
+            self.work_for(now, board.cost_ns(receive));
+            // The main task takes it at once.
+            self.work_for(now, board.cost_ns(Work::Dispatch { bytes: len as u32 }));
+            let works = now < self.busy_until;
+            return if works { Then::WaitUntil(self.busy_until) } else { Then::Poll };
+        }
+        self.hear_any(now, board, frame, rssi, channel)
+    }
+
+    /// The same without a short cut.
+    #[inline(never)]
+    fn hear_any(
         &mut self,
         now: Instant,
         board: &mut dyn Board,
@@ -29,6 +54,7 @@ impl<
         rssi: i8,
         channel: u8,
     ) -> Then {
+        self.quiet = false;
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         let changed = self.engine.hear(&mut cx, frame, rssi, channel);
         self.charge(now);
@@ -39,6 +65,24 @@ impl<
         } else {
             self.at_work(now, board).map_or(Then::Poll, Then::WaitUntil)
         }
+    }
+
+    /// As [`Node::poll`], where that would give a payload for the application, which is shown where it
+    /// stands; `None`, and nothing is done, where it is something else, or not known at once.
+    #[inline]
+    pub fn take_data(&mut self, now: Instant) -> Option<Payload<'_>> {
+        if !self.is_calm(now) || !self.quiet {
+            return None;
+        }
+        let Self { engine, schedule, .. } = self;
+        let (Delivery { from, rssi, channel, .. }, data, empty) = engine.show_data()?;
+        let soonest = schedule.earliest().unwrap_or(Instant::NEVER);
+        let then = match soonest {
+            _ if !empty || soonest <= now => Then::Poll,
+            Instant::NEVER => Then::Idle,
+            _ => Then::WaitUntil(soonest),
+        };
+        Some(Payload { data, from, rssi, channel, then })
     }
 
     /// What is wanted nearly always, in a room full of frames: there is nothing to do, or the main
@@ -61,14 +105,22 @@ impl<
     /// Whether nothing is to be told, nothing is being sent, no work is being done, and the main
     /// task waits for frames.
     #[inline]
-    fn is_calm(&self, now: Instant) -> bool {
-        now >= self.busy_until
-            && self.shared.busy_ns == 0
+    fn is_calm(&mut self, now: Instant) -> bool {
+        now >= self.busy_until && (self.quiet || self.becomes_calm())
+    }
+
+    /// Looks at all that could be in the way; if nothing is, it need not be looked at again until
+    /// something else comes than plain data and time.
+    #[inline(never)]
+    fn becomes_calm(&mut self) -> bool {
+        let calm = self.shared.busy_ns == 0
             && self.engine.is_free()
             && self.handler.is_none()
             && !self.running.remote()
             && !self.shared.print.has_line()
-            && !self.has_news()
+            && !self.has_news();
+        self.quiet = calm && self.engine.is_quiet(&self.shared) && !self.schedule.is_wanted();
+        calm
     }
 
     /// Until when a calm device waits, if it does.

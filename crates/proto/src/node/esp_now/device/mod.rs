@@ -77,6 +77,9 @@ pub struct Node<
     busy_until: Instant,
     /// The channel that the driver was told.
     tuned: u8,
+    /// All was looked at and found at rest, but for frames that wait and the processor; since then
+    /// nothing came but plain data and time. Whatever else is done with the node takes that back.
+    quiet: bool,
     schedule: Schedule,
     shared: Shared,
     engine: Engine<ARENA, FRAME, EVENTS>,
@@ -128,6 +131,7 @@ impl<
             running: execute::Running::default(),
             busy_until: now,
             tuned,
+            quiet: false,
         }
     }
 
@@ -139,6 +143,7 @@ impl<
 
     /// The same, to be set up by the application.
     pub fn shared_mut(&mut self) -> &mut Shared {
+        self.quiet = false;
         &mut self.shared
     }
 
@@ -150,11 +155,13 @@ impl<
 
     /// The services, for what an application asks of them; see [`Node::wake`].
     pub fn parts_mut(&mut self) -> &mut Parts<DEVICES, SESSIONS, FRAME> {
+        self.quiet = false;
         &mut self.parts
     }
 
     /// Gives a service its turn, after the application has asked something of it.
     pub fn wake(&mut self, part: Part) {
+        self.quiet = false;
         self.schedule.wake(part);
     }
 
@@ -166,6 +173,7 @@ impl<
 
     /// Something happened.
     pub fn handle(&mut self, now: Instant, board: &mut dyn Board, input: Input<'_>) {
+        self.quiet = false;
         let mut cx = Cx { now, board, shared: &mut self.shared };
         match input {
             Input::Frame(frame) => {
@@ -190,6 +198,7 @@ impl<
     }
 
     fn poll_any(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {
+        self.quiet = false;
         for _ in 0..TURNS {
             if self.has_news()
                 && let Some(output) = self.tell(buf)
@@ -233,6 +242,7 @@ impl<
         out: &Outgoing,
         payload: &[u8],
     ) -> Result<(), Busy> {
+        self.quiet = false;
         if !self.engine.is_free() || !self.schedule.try_lock(Part::Application) {
             return Err(Busy);
         }
@@ -249,6 +259,7 @@ impl<
     /// Finds devices and hands the key to all of them, as the component's examples `security` and
     /// `solution` do at their start; a new key if none is stored. False while another job runs.
     pub fn hand_out_keys(&mut self, now: Instant, board: &mut dyn Board) -> bool {
+        self.quiet = false;
         let mut cx = Cx { now, board, shared: &mut self.shared };
         let it = &mut self.parts.services;
         let Some(initiator) = it.job.security() else { return false };
@@ -406,6 +417,12 @@ impl<
     #[inline]
     fn charge(&mut self, now: Instant) {
         let busy_ns = core::mem::take(&mut self.shared.busy_ns);
+        self.work_for(now, busy_ns);
+    }
+
+    /// The processor is at work for so long, after what it is at.
+    #[inline]
+    fn work_for(&mut self, now: Instant, busy_ns: u64) {
         if busy_ns > 0 {
             self.busy_until = self.busy_until.max(now).after_nanos(busy_ns);
         }

@@ -145,13 +145,11 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     pub(super) fn finish_plain(&mut self, shared: &Shared, buf: &mut [u8]) -> Option<Delivery> {
         let entry = self.queue.front()?;
         let len = usize::from(entry.len).saturating_sub(HEADER_LEN);
-        let plain = entry.kind == Kind::Deliver
-            && self.queue.is_taken()
-            && entry.is_plain(DataType::Data)
+        let plain = self.is_done(entry)
             && shared.air.listens(DataType::Data)
             // The acknowledgement would have to be queued first.
             && !shared.settings.compat.sends_ahead()
-            && (1..=buf.len()).contains(&len);
+            && len <= buf.len();
         if !plain {
             return None;
         }
@@ -159,6 +157,28 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         self.queue.pop();
         bump(&mut self.counters.delivered);
         Some(Delivery::of(origin, entry, len))
+    }
+
+    /// The same in an engine that is quiet, where the payload stands.
+    #[inline]
+    pub(super) fn show_plain(&mut self) -> Option<(Delivery, &[u8], bool)> {
+        let entry = self.queue.front()?;
+        if !self.is_done(entry) {
+            return None;
+        }
+        let (entry, frame, empty) = self.queue.pop_whole()?;
+        let (origin, payload) = Header::origin(frame)?;
+        bump(&mut self.counters.delivered);
+        Some((Delivery::of(origin, entry, payload.len()), payload, empty))
+    }
+
+    /// Whether an entry is a plain payload of type DATA that the main task has taken.
+    #[inline]
+    fn is_done(&self, entry: Entry) -> bool {
+        entry.kind == Kind::Deliver
+            && self.queue.is_taken()
+            && entry.is_plain(DataType::Data)
+            && usize::from(entry.len) > HEADER_LEN
     }
 
     /// Decrypts in place (section 3.1). Without a nonce of its own a payload uses the key's. The

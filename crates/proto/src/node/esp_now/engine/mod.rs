@@ -215,6 +215,37 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         self.take_frame(cx, frame, rssi, channel)
     }
 
+    /// Whether plain data would be queued, nothing is being sent, and no acknowledgement can be wanted
+    /// late. Only other calls than [`hear_plain`](Self::hear_plain) and
+    /// [`show_data`](Self::show_data) change that, or what others do with `shared`.
+    pub(super) fn is_quiet(&mut self, shared: &Shared) -> bool {
+        let quiet = self.sender.is_free()
+            && self.lock_until.is_none()
+            && shared.air.listens(DataType::Data)
+            && !shared.settings.compat.sends_ahead()
+            && !shared.settings.policy.refuses_plain(DataType::Data);
+        if quiet {
+            self.queue.limit(shared.settings.queue);
+        }
+        quiet
+    }
+
+    /// As [`hear`](Self::hear), where the engine [is quiet](Self::is_quiet) and the frame is one of the
+    /// usual ones: the payload that the main task takes at once. What the work costs is left to the
+    /// caller. `None`, and nothing is done, where it is another frame or the main task is at
+    /// another.
+    #[inline]
+    pub(super) fn hear_plain(
+        &mut self,
+        own: Mac,
+        now: Instant,
+        frame: &Read<'_>,
+        rssi: i8,
+        channel: u8,
+    ) -> Option<usize> {
+        self.keep_plain(own, now, frame, rssi, channel)
+    }
+
     /// The main task rests: it takes what waits next, whose work begins with this. To be called only
     /// where [`next`](Self::next) would be the next thing done.
     #[inline]
@@ -228,6 +259,14 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     #[inline]
     pub fn finish_data(&mut self, shared: &Shared, buf: &mut [u8]) -> Option<Delivery> {
         self.finish_plain(shared, buf)
+    }
+
+    /// As [`finish_data`](Self::finish_data), where the engine [is quiet](Self::is_quiet) and the payload
+    /// stands in one piece: it is not copied, but shown where it is. Says with it whether nothing
+    /// waits any more, as [`is_empty`](Self::is_empty) would.
+    #[inline]
+    pub(super) fn show_data(&mut self) -> Option<(Delivery, &[u8], bool)> {
+        self.show_plain()
     }
 
     /// The main task goes on: what it has come to. A payload is written to the front of `buf`,

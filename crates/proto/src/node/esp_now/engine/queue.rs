@@ -3,7 +3,6 @@
 use crate::time::Instant;
 use crate::wire::component::{DataType, HEADER_LEN, Header};
 use crate::wire::mac::Mac;
-use heapless::Deque;
 
 /// Entries of the event queue where nothing else is said (`qsize` of
 /// `ESPNOW_INIT_CONFIG_DEFAULT`).
@@ -21,7 +20,7 @@ pub(super) enum Kind {
 }
 
 /// One entry. Its frame begins where the ring begins when the entry is the oldest.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) at: Instant,
     pub(super) kind: Kind,
@@ -56,6 +55,28 @@ impl Entry {
     }
 }
 
+impl Entry {
+    /// What stands where no entry is.
+    const NONE: Self = Self {
+        at: Instant::ZERO,
+        kind: Kind::Deliver,
+        len: 0,
+        frees: 0,
+        rssi: 0,
+        channel: 0,
+        what: 0,
+    };
+
+    /// The entry of a frame of so many bytes, which leave the ring with it.
+    #[inline]
+    const fn of(kind: Kind, len: u16, heard: &Heard<'_>) -> Self {
+        let Heard { at, rssi, channel, header } = *heard;
+        let sealed = if header.config.security { SEALED } else { 0 };
+        let what = header.data_type as u8 | sealed;
+        Self { at, kind, len, frees: len, rssi, channel, what }
+    }
+}
+
 /// Of [`Entry`]: encrypted.
 const SEALED: u8 = 0x10;
 
@@ -77,17 +98,23 @@ pub(super) struct Queue<const BYTES: usize, const EVENTS: usize> {
     used: usize,
     /// How many may wait.
     most: usize,
+    /// Where the oldest entry is.
+    first: usize,
+    /// How many entries there are.
+    count: usize,
     /// The main task is at work on the oldest entry, which waits no more.
     taken: bool,
-    /// One more than may wait: that which the main task has taken.
-    entries: Deque<Entry, EVENTS>,
+    /// A ring. One more than may wait: that which the main task has taken.
+    entries: [Entry; EVENTS],
     bytes: [u8; BYTES],
 }
 
 impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
     pub(super) const fn new() -> Self {
         Self {
-            entries: Deque::new(),
+            entries: [Entry::NONE; EVENTS],
+            first: 0,
+            count: 0,
             most: EVENTS.saturating_sub(1),
             taken: false,
             bytes: [0; BYTES],
@@ -114,6 +141,27 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
         self.append(kind, len, heard)
     }
 
+    /// As [`push`](Self::push) where nothing waits, and the main task takes the frame at once. False,
+    /// and nothing is done, where something waits or it does not fit.
+    #[inline]
+    pub(super) fn push_first(&mut self, frame: &[u8], heard: &Heard<'_>) -> bool {
+        let Ok(len) = u16::try_from(frame.len()) else { return false };
+        if self.count > 0 || self.most == 0 {
+            return false;
+        }
+        // An empty ring begins at its front.
+        let (Some(place), [first, ..]) = (self.bytes.get_mut(..frame.len()), &mut self.entries[..])
+        else {
+            return false;
+        };
+        place.copy_from_slice(frame);
+        *first = Entry::of(Kind::Deliver, len, heard);
+        self.used = frame.len();
+        self.count = 1;
+        self.taken = true;
+        true
+    }
+
     /// Writes a frame that goes around the ring's end.
     #[inline(never)]
     fn copy_around(&mut self, end: usize, frame: &[u8]) {
@@ -124,7 +172,7 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
 
     #[inline]
     fn is_full(&self) -> bool {
-        self.entries.len() >= self.most.saturating_add(usize::from(self.taken))
+        self.count >= self.most.saturating_add(usize::from(self.taken))
     }
 
     /// The main task takes the oldest entry; false if it has done so before.
@@ -145,7 +193,8 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
         if self.is_full() {
             return false;
         }
-        let Some(last) = self.entries.back_mut() else { return false };
+        let last = self.count.checked_sub(1).map(|last| self.place(last));
+        let Some(last) = last.and_then(|at| self.entries.get_mut(at)) else { return false };
         last.frees = 0;
         let len = last.len;
         self.append(kind, len, heard)
@@ -153,24 +202,24 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
 
     #[inline]
     fn append(&mut self, kind: Kind, len: u16, heard: &Heard<'_>) -> bool {
-        let Heard { at, rssi, channel, header } = *heard;
-        let sealed = if header.config.security { SEALED } else { 0 };
-        let what = header.data_type as u8 | sealed;
-        let entry = Entry { at, kind, len, frees: len, rssi, channel, what };
-        self.entries.push_back(entry).is_ok()
+        let end = self.place(self.count);
+        let Some(place) = self.entries.get_mut(end) else { return false };
+        *place = Entry::of(kind, len, heard);
+        self.count = self.count.saturating_add(1);
+        true
     }
 
     /// The oldest entry.
     #[inline]
     pub(super) fn front(&self) -> Option<Entry> {
-        self.entries.front().copied()
+        if self.count == 0 { None } else { self.entries.get(self.first).copied() }
     }
 
     /// Copies the bytes from `from` on of the oldest entry's frame, as many as there are or fit;
     /// gives how many.
     #[inline]
     pub(super) fn copy_front(&self, from: usize, out: &mut [u8]) -> usize {
-        let Some(entry) = self.entries.front() else { return 0 };
+        let Some(entry) = self.front() else { return 0 };
         let len = usize::from(entry.len).saturating_sub(from).min(out.len());
         let start = self.wrap(self.start.saturating_add(from));
         let (out, _) = out.split_at_mut(len);
@@ -188,12 +237,12 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
     /// of the header the source and the channel.
     #[inline]
     pub(super) fn open_front(&self, out: &mut [u8]) -> Option<(Mac, u8)> {
-        let len = usize::from(self.entries.front()?.len);
+        let len = usize::from(self.front()?.len);
         match self.bytes.get(self.start..self.start.saturating_add(len)) {
             Some(whole) => {
-                let (header, payload) = Header::parse(whole)?;
+                let (origin, payload) = Header::origin(whole)?;
                 out.get_mut(..payload.len())?.copy_from_slice(payload);
-                Some((header.src, header.config.channel))
+                Some(origin)
             }
             None => self.open_parts(out),
         }
@@ -205,28 +254,43 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
         self.copy_front(HEADER_LEN, out);
         let mut head = [0; HEADER_LEN];
         self.copy_front(0, &mut head);
-        let (header, _) = Header::parse(&head)?;
-        Some((header.src, header.config.channel))
+        Some(Header::origin(&head)?.0)
+    }
+
+    /// Takes the oldest entry out and shows its frame, which stays where it is until the next one is
+    /// pushed, and says whether it was the last; `None`, and nothing is done, if the frame goes around
+    /// the ring's end.
+    #[inline(always)]
+    pub(super) fn pop_whole(&mut self) -> Option<(Entry, &[u8], bool)> {
+        let entry = self.front()?;
+        let (start, len) = (self.start, usize::from(entry.len));
+        if start.saturating_add(len) > BYTES {
+            return None;
+        }
+        self.pop();
+        Some((entry, self.bytes.get(start..start.saturating_add(len))?, self.count == 0))
     }
 
     /// Drops the oldest entry.
     #[inline]
     pub(super) fn pop(&mut self) {
-        let Some(entry) = self.entries.pop_front() else { return };
+        let Some(entry) = self.front() else { return };
         self.taken = false;
+        if self.count == 1 {
+            // An empty ring begins again where memory is warm.
+            (self.start, self.used, self.first, self.count) = (0, 0, 0, 0);
+            return;
+        }
         let frees = usize::from(entry.frees);
         self.used = self.used.saturating_sub(frees);
-        // An empty ring begins again where memory is warm.
-        let start = self.wrap(self.start.saturating_add(frees));
-        self.start = if self.used == 0 { 0 } else { start };
-        if self.entries.is_empty() {
-            self.entries.clear();
-        }
+        self.start = self.wrap(self.start.saturating_add(frees));
+        self.first = self.place(1);
+        self.count = self.count.saturating_sub(1);
     }
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.count == 0
     }
 
     /// Lets so many entries wait, at most what there is room for.
@@ -236,7 +300,14 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
     }
 
     pub(super) fn len(&self) -> usize {
-        self.entries.len()
+        self.count
+    }
+
+    /// Where the entry is that has so many before it: at most `EVENTS`.
+    #[inline]
+    fn place(&self, number: usize) -> usize {
+        let at = self.first.saturating_add(number);
+        if at >= EVENTS { at.saturating_sub(EVENTS) } else { at }
     }
 
     /// A place in the ring; `at` is less than twice around.
@@ -297,6 +368,30 @@ mod tests {
             }
             assert_eq!(queue.len(), model.len());
         }
+    }
+
+    #[test]
+    fn a_frame_that_comes_first_is_taken_at_once_and_shown_in_one_piece() {
+        let mut queue = Queue::<100, 33>::new();
+        for len in [60, 1, 100] {
+            assert!(!queue.push_first(&[0; 101], &HEARD), "it does not fit");
+            assert!(queue.push_first(&vec![7; len], &HEARD) && queue.is_taken());
+            assert!(!queue.push_first(&[0; 1], &HEARD), "another waits");
+            let (entry, frame, empty) = queue.pop_whole().expect("one piece");
+            assert_eq!((usize::from(entry.len), frame, empty), (len, &vec![7; len][..], true));
+            assert_eq!((queue.is_taken(), queue.used), (false, 0));
+        }
+        for _ in 0..2 {
+            assert!(queue.push(Kind::Deliver, &[1; 40], &HEARD));
+        }
+        queue.pop();
+        assert!(queue.push(Kind::Deliver, &[2; 40], &HEARD), "around the end");
+        assert!(queue.pop_whole().is_some_and(|(.., empty)| !empty));
+        assert_eq!(queue.pop_whole(), None);
+        assert_eq!(front(&queue), Some(vec![2; 40]));
+        queue.limit(0);
+        queue.pop();
+        assert!(!queue.push_first(&[0; 1], &HEARD), "none may wait");
     }
 
     #[test]

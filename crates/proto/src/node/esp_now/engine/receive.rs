@@ -7,6 +7,7 @@ use crate::node::esp_now::Read;
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::Cx;
+use crate::time::Instant;
 use crate::wire::component::header::VERSION;
 use crate::wire::component::{DataType, FrameConfig, Group, HEADER_LEN, Header};
 use crate::wire::mac::Mac;
@@ -38,6 +39,31 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
             && (!self.queue.is_empty() || !self.acks.is_empty() || cx.shared.print.waiting() > 0)
     }
 
+    /// Queues a frame that is plain data where nothing else waits; gives the length of its payload.
+    /// What [`sift`], [`keep`](Self::keep) and [`forward`](Self::forward) would ask of the frame has
+    /// been asked once for all who hear it, and what of the node, when it became quiet.
+    #[inline]
+    pub(super) fn keep_plain(
+        &mut self,
+        own: Mac,
+        now: Instant,
+        frame: &Read<'_>,
+        rssi: i8,
+        channel: u8,
+    ) -> Option<usize> {
+        let header = frame.header.as_ref().filter(|_| frame.plain)?;
+        let key = key(header);
+        let heard = Heard { at: now, rssi, channel, header };
+        let strange = header.src != own && !self.recent.knows(false, key);
+        if !strange || !self.queue.push_first(frame.data, &heard) {
+            return None;
+        }
+        bump(&mut self.counters.received);
+        bump(&mut self.counters.queued);
+        self.recent.remember(false, key);
+        Some(frame.data.len().saturating_sub(HEADER_LEN))
+    }
+
     /// What a frame is for that passed the filters. Only what reaches the end is remembered.
     #[inline]
     fn accept(&mut self, cx: &mut Cx<'_>, data: &[u8], heard: &Heard<'_>) -> Fate {
@@ -52,7 +78,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
             self.owe_ack(cx, heard);
         }
         let sealed = header.config.security && cx.shared.settings.compat.splits_duplicates();
-        let key = (header.data_type as u32) << 16 | u32::from(header.magic);
+        let key = key(header);
         if self.recent.knows(sealed, key) {
             return |c| &mut c.duplicate;
         }
@@ -208,6 +234,12 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         let text = format_args!("[espnow_recv_cb, {line}] Send event queue failed");
         cx.log(Level::Warn, TAG, text);
     }
+}
+
+/// By what a frame is known again.
+#[inline]
+fn key(header: &Header) -> u32 {
+    (header.data_type as u32) << 16 | u32::from(header.magic)
 }
 
 /// The checks on the header alone, in the component's order; the policy follows them.

@@ -1,0 +1,145 @@
+//! How long a chip is at work: a line for each kind of work, and the cache of its flash.
+
+use alloc::sync::Arc;
+use core::time::Duration;
+use espbench_proto::node::esp_now::board::Work;
+
+/// How long the code of a frame's way stays in the cache of the flash while the console and timers
+/// run: an assumption. Between two pings it stays, between two commands it does not.
+const STAYS_NS: u64 = 100_000_000;
+
+/// A time that grows with a length.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Whatever the length.
+    pub fixed_ns: u64,
+    /// For each byte, in picoseconds.
+    pub per_byte_ps: u64,
+    /// Lengths count in whole blocks of so many bytes: AES's, or a sector of flash. 0: as they are.
+    pub block: u32,
+}
+
+impl Cost {
+    /// For so many bytes.
+    #[must_use]
+    pub const fn of(self, bytes: u32) -> Duration {
+        Duration::from_nanos(self.ns(bytes))
+    }
+
+    /// The same in nanoseconds.
+    #[must_use]
+    #[inline]
+    pub const fn ns(self, bytes: u32) -> u64 {
+        if self.per_byte_ps == 0 {
+            return self.fixed_ns;
+        }
+        let bytes = match self.block {
+            0 | 1 => bytes as u64,
+            block => bytes.div_ceil(block) as u64 * block as u64,
+        };
+        self.fixed_ns + self.per_byte_ps * bytes / 1000
+    }
+
+    /// The same work that takes `by / of` times as long.
+    #[must_use]
+    pub fn times(self, by: u64, of: u64) -> Self {
+        let of = of.max(1);
+        Self {
+            fixed_ns: self.fixed_ns.saturating_mul(by) / of,
+            per_byte_ps: self.per_byte_ps.saturating_mul(by) / of,
+            block: self.block,
+        }
+    }
+}
+
+/// What each kind of work costs. Printing is the line's affair.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rates {
+    pub(crate) receive: Cost,
+    pub(crate) dispatch: Cost,
+    pub(crate) transmit: Cost,
+    pub(crate) seal: Cost,
+    pub(crate) open: Cost,
+    pub(crate) key_pair: Cost,
+    pub(crate) shared_secret: Cost,
+    pub(crate) hash: Cost,
+    pub(crate) erase: Cost,
+    pub(crate) write: Cost,
+    pub(crate) read: Cost,
+    /// What work takes longer whose code must be fetched from flash first.
+    pub(crate) cold_ns: u64,
+}
+
+impl Rates {
+    /// What work costs whose code is in the cache, in nanoseconds.
+    #[inline]
+    const fn ns(&self, work: Work) -> u64 {
+        match work {
+            Work::Receive { bytes } => self.receive.ns(bytes),
+            Work::Dispatch { bytes } => self.dispatch.ns(bytes),
+            Work::Transmit { bytes } => self.transmit.ns(bytes),
+            Work::Seal { bytes } => self.seal.ns(bytes),
+            Work::Open { bytes } => self.open.ns(bytes),
+            Work::KeyPair => self.key_pair.ns(0),
+            Work::SharedSecret => self.shared_secret.ns(0),
+            Work::Hash { bytes } => self.hash.ns(bytes),
+            Work::Erase { bytes } => self.erase.ns(bytes),
+            Work::Write { bytes } => self.write.ns(bytes),
+            Work::Read { bytes } => self.read.ns(bytes),
+            Work::Print { .. } => 0,
+        }
+    }
+}
+
+/// A chip at work.
+#[derive(Clone, Debug)]
+pub(crate) struct Chip {
+    /// Those of its kind have these together.
+    rates: Arc<Rates>,
+    cache: Cache,
+}
+
+impl Chip {
+    /// A chip that has just started.
+    pub(crate) fn new(rates: Arc<Rates>) -> Self {
+        Self { rates, cache: Cache::default() }
+    }
+
+    /// What work costs that begins then, in nanoseconds.
+    #[inline]
+    pub(crate) fn ns(&mut self, work: Work, now: u64) -> u64 {
+        let rates = &*self.rates;
+        let cold = rates.cold_ns > 0 && self.cache.is_cold(work, now);
+        rates.ns(work) + if cold { rates.cold_ns } else { 0 }
+    }
+}
+
+/// What a chip's cache of the flash holds.
+#[derive(Clone, Debug, Default)]
+struct Cache {
+    /// When each part of a frame's way last ran: receive callback, main task, sender. The start
+    /// counts as a time.
+    ran: [u64; 3],
+    /// The cipher ran last.
+    cipher: bool,
+}
+
+impl Cache {
+    /// Whether the code of this work must be fetched first.
+    #[inline]
+    const fn is_cold(&mut self, work: Work, now: u64) -> bool {
+        let part = match work {
+            Work::Receive { .. } => 0,
+            Work::Dispatch { .. } => 1,
+            Work::Transmit { .. } => 2,
+            // Small enough to stay, if nothing else runs: the published test of the cipher alone.
+            Work::Seal { .. } | Work::Open { .. } => {
+                return !core::mem::replace(&mut self.cipher, true);
+            }
+            _ => return false,
+        };
+        self.cipher = false;
+        let last = core::mem::replace(&mut self.ran[part], now);
+        now.saturating_sub(last) > STAYS_NS
+    }
+}
