@@ -16,6 +16,7 @@ pub mod report;
 pub mod respond;
 pub mod run;
 pub mod runs;
+pub mod tune;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -47,6 +48,8 @@ enum Command {
     Espnow(espnow::Args),
     /// What if: loss and latency of a fleet, its largest size, the effect of the PHY rate (simulated)
     Predict(predict::Args),
+    /// Settings of a firmware: what is wrong in an sdkconfig, and what limits it
+    Tune(Box<tune::Args>),
     /// Rooms of the simulator: what is built in, drawings, constants with their sources
     Lab(lab::Args),
     /// Be the other side: UDP echo, TCP sink and source, iperf 2 server, MQTT broker
@@ -70,6 +73,7 @@ pub fn main() -> ExitCode {
         Command::Rate(args) => rate::run(args),
         Command::Espnow(args) => espnow::run(args),
         Command::Predict(args) => predict::run(args),
+        Command::Tune(args) => tune::run(args),
         Command::Lab(args) => lab::run(args),
         Command::Respond(args) => respond::run(args),
         Command::Runs(args) => runs::run(args),

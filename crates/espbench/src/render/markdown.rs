@@ -60,7 +60,7 @@ fn write_table(out: &mut String, table: &Table) {
 
 /// Escapes what Markdown, GitHub's tables or HTML would read as more than text (GitHub Flavored
 /// Markdown Spec 2.4: any ASCII punctuation may be escaped with a backslash; 4.10 for the bar).
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in tame(text).chars() {
         match c {

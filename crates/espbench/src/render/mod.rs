@@ -7,6 +7,7 @@ pub mod lab;
 pub mod markdown;
 pub mod svg;
 pub mod text;
+pub mod tune;
 
 /// Text from outside on one line, without control characters: a name must not move the cursor of
 /// the reader's terminal.

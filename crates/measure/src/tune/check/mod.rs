@@ -298,6 +298,22 @@ fn finding(
     Finding { rule, severity, what, why: why.into(), set }
 }
 
+/// Of several findings that change the same setting, the later ones do so only where they ask for
+/// more than the first.
+fn once(findings: &mut [Finding]) {
+    let mut asked: Vec<(String, u64)> = Vec::new();
+    for finding in findings {
+        finding.set.retain(|change| {
+            let to = change.to.parse().unwrap_or(0);
+            let more = asked.iter().filter(|it| it.0 == change.name).all(|it| it.1 < to);
+            if more {
+                asked.push((change.name.clone(), to));
+            }
+            more
+        });
+    }
+}
+
 /// Holds a file against what is known.
 #[must_use]
 pub fn check(question: &Question) -> Checked {
@@ -308,6 +324,7 @@ pub fn check(question: &Question) -> Checked {
     bounds::all(&material, &mut findings);
     known::all(&material, &mut findings);
     findings.sort_by_key(|it| it.severity);
+    once(&mut findings);
     let nearest = Rank::nearest(material.context.chip, &material.config);
     let setting = |key: Key| Setting {
         name: material.name(key).into(),

@@ -1,0 +1,77 @@
+//! Checks of an sdkconfig, drawn.
+
+use super::{markdown, tame, text, wrap};
+use espbench_measure::tune::check::{Change, Checked, Finding};
+use std::fmt::Write as _;
+
+/// Most characters of a line.
+const WIDTH: usize = 96;
+
+/// What is drawn of a change: the line to write, and what it replaces and takes.
+fn change(change: &Change) -> (String, String) {
+    let Change { name, from, to, heap_bytes } = change;
+    let heap = match heap_bytes {
+        0 => String::new(),
+        bytes => format!(", {:+.1} KB of heap", *bytes as f64 / 1024.0),
+    };
+    (format!("{name}={to}"), format!("now {from}{heap}"))
+}
+
+/// What the check is of.
+fn head(checked: &Checked) -> String {
+    let Checked { chip, release, streams, rtt_ms, .. } = checked;
+    let streams = match streams {
+        1 => "1 TCP stream".into(),
+        n => format!("{n} TCP streams"),
+    };
+    format!("{chip}, ESP-IDF {release}, {streams}, round trip {rtt_ms} ms. {}", checked.sentence())
+}
+
+/// As text.
+#[must_use]
+pub fn check_text(checked: &Checked) -> String {
+    let mut out = String::new();
+    let title = format!("espbench tune --check {}", tame(&checked.file));
+    let _ = writeln!(out, "{title}\n{}", "=".repeat(title.chars().count()));
+    let mut paragraph = |indent: &str, text: &str| {
+        for line in wrap(text, WIDTH - indent.len()) {
+            let _ = writeln!(out, "{indent}{line}");
+        }
+    };
+    paragraph("", &head(checked));
+    for Finding { severity, what, why, set, .. } in &checked.findings {
+        paragraph("", "");
+        paragraph("", &format!("{}: {what}", severity.name().to_uppercase()));
+        paragraph("    ", why);
+        for (line, note) in set.iter().map(change) {
+            paragraph("    ", &format!("-> {line}   ({note})"));
+        }
+    }
+    for table in &checked.tables {
+        let _ = write!(out, "\n{}\n{}", table.title, text::table(table));
+        for line in table.notes.iter().flat_map(|note| wrap(note, WIDTH - 2)) {
+            let _ = writeln!(out, "  {line}");
+        }
+    }
+    out
+}
+
+/// As Markdown.
+#[must_use]
+pub fn check_markdown(checked: &Checked) -> String {
+    let mut out = String::new();
+    let escape = markdown::escape;
+    let _ = writeln!(out, "# espbench tune --check {}\n", escape(&checked.file));
+    let _ = writeln!(out, "{}\n", escape(&head(checked)));
+    for Finding { severity, what, why, set, .. } in &checked.findings {
+        let _ = writeln!(out, "- **{}**: {}  ", severity.name(), escape(what));
+        let _ = writeln!(out, "  {}", escape(why));
+        for (line, note) in set.iter().map(change) {
+            let _ = writeln!(out, "  - `{line}` ({note})");
+        }
+    }
+    for table in &checked.tables {
+        let _ = write!(out, "\n## {}\n\n{}", escape(&table.title), markdown::table(table));
+    }
+    out
+}

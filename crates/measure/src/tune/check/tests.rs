@@ -1,0 +1,200 @@
+use super::*;
+use espbench_proto::sdkconfig::{Chip, Release, read};
+
+fn ask(text: &str) -> Question {
+    let reading = read(text).expect("a file");
+    Question {
+        file: "sdkconfig".into(),
+        context: Context {
+            chip: reading.chip.unwrap_or_default(),
+            release: reading.release.unwrap_or_default(),
+            ..Context::default()
+        },
+        reading,
+        traffic: Traffic::default(),
+        rtt: Duration::from_millis(5),
+        burst: None,
+        heap: None,
+    }
+}
+
+fn rules(checked: &Checked, severity: Severity) -> Vec<&'static str> {
+    checked.findings.iter().filter(|it| it.severity == severity).map(|it| it.rule).collect()
+}
+
+fn of<'c>(checked: &'c Checked, rule: &str) -> &'c Finding {
+    checked.findings.iter().find(|it| it.rule == rule).unwrap_or_else(|| panic!("{rule}"))
+}
+
+/// All that is said, one finding after the other.
+fn told(checked: &Checked) -> String {
+    let mut out = String::new();
+    for it in &checked.findings {
+        out.push_str(&format!("{} {}: {}\n  {}\n", it.severity.name(), it.rule, it.what, it.why));
+        for set in &it.set {
+            out.push_str(&format!(
+                "  {}={} (was {}), heap {}\n",
+                set.name, set.to, set.from, set.heap_bytes
+            ));
+        }
+    }
+    out
+}
+
+#[test]
+fn the_defaults_of_the_build_hold_tcp_back() {
+    insta::assert_snapshot!(told(&check(&ask(""))));
+}
+
+/// The settings of the document's own ranks fit each other, but for what the guide and Kconfig see
+/// differently, and for what it leaves at its default.
+#[test]
+fn the_ranks_are_not_wrong() {
+    for rank in espbench_proto::sdkconfig::RANKS {
+        let mut question = ask("");
+        question.context.chip = rank.chip;
+        question.reading.settings = rank.settings();
+        let checked = check(&question);
+        let wrong = rules(&checked, Severity::Wrong);
+        assert!(wrong.is_empty(), "{rank:?}: {}", told(&checked));
+        assert_eq!(
+            checked.nearest.as_ref().map(|it| (&*it.name, it.doublings)),
+            Some((rank.name, 0.0))
+        );
+    }
+}
+
+#[test]
+fn a_window_that_outruns_the_buffers_loses_frames() {
+    let checked = check(&ask(
+        "CONFIG_LWIP_TCP_WND_DEFAULT=65535\nCONFIG_ESP_WIFI_DYNAMIC_RX_BUFFER_NUM=16\n\
+         CONFIG_LWIP_TCP_RECVMBOX_SIZE=64\nCONFIG_LWIP_TCPIP_RECVMBOX_SIZE=32\n",
+    ));
+    assert_eq!(rules(&checked, Severity::Wrong), ["window", "tcpip-mailbox"]);
+    let window = of(&checked, "window");
+    assert_eq!(
+        window.what,
+        "1 stream may have 46 segments on the way, but there are 16 dynamic RX buffers"
+    );
+    let set: Vec<_> = window.set.iter().map(|it| (&*it.name, &*it.to)).collect();
+    assert_eq!(
+        set,
+        [("CONFIG_LWIP_TCP_WND_DEFAULT", "16384"), ("CONFIG_ESP_WIFI_DYNAMIC_RX_BUFFER_NUM", "46")]
+    );
+    assert!(window.set[0].heap_bytes <= 0 && window.set[1].heap_bytes > 20_000);
+}
+
+#[test]
+fn several_streams_share_the_buffers() {
+    let mut question =
+        ask("CONFIG_LWIP_TCP_SND_BUF_DEFAULT=32768\nCONFIG_LWIP_TCP_WND_DEFAULT=32768\n\
+         CONFIG_LWIP_TCP_RECVMBOX_SIZE=32\n");
+    assert!(rules(&check(&question), Severity::Wrong).is_empty());
+    question.traffic.streams = 4;
+    let checked = check(&question);
+    assert_eq!(rules(&checked, Severity::Wrong), ["window"]);
+    assert_eq!(
+        of(&checked, "send-buffer").what,
+        "TCP's send buffers (4 streams: 128 KB) are larger than 32 TX buffers"
+    );
+    assert_eq!(of(&checked, "send-buffer").set[0].to, "8192");
+}
+
+#[test]
+fn a_burst_beyond_the_mailbox_is_lost() {
+    let mut question = ask("");
+    question.burst = Some(6);
+    assert!(check(&question).findings.iter().all(|it| it.rule != "udp-burst"));
+    question.burst = Some(9);
+    let checked = check(&question);
+    let cliff = of(&checked, "udp-burst");
+    assert_eq!(cliff.what, "A burst of 9 datagrams loses up to 3: 6 can wait");
+    assert_eq!((&*cliff.set[0].name, &*cliff.set[0].to), ("CONFIG_LWIP_UDP_RECVMBOX_SIZE", "9"));
+    question.burst = Some(100);
+    let checked = check(&question);
+    let cliff = of(&checked, "udp-burst");
+    assert!(cliff.why.contains("No mailbox holds more than 64"), "{}", cliff.why);
+    assert_eq!(cliff.set.len(), 3, "mailbox, buffers and lwIP's own mailbox: {:?}", cliff.set);
+}
+
+#[test]
+fn the_bound_is_window_over_round_trip() {
+    for (ms, rx) in [(5, 9.216), (10, 4.608), (100, 0.4608)] {
+        let mut question = ask("");
+        question.rtt = Duration::from_millis(ms);
+        assert_eq!(check(&question).bound_mbit_s, [rx; 2]);
+    }
+    // With a window of 40 KB a round trip of 5 ms is no limit to this chip.
+    let checked =
+        check(&ask("CONFIG_LWIP_TCP_SND_BUF_DEFAULT=40960\nCONFIG_LWIP_TCP_WND_DEFAULT=40960\n"));
+    assert!(checked.findings.iter().all(|it| it.rule != "window-rtt"), "{}", told(&checked));
+}
+
+#[test]
+fn what_is_out_of_range_is_not_used() {
+    let text = "CONFIG_IDF_TARGET=\"esp32\"\nCONFIG_ESP_WIFI_RX_BA_WIN=64\n";
+    let checked = check(&ask(text));
+    let range = of(&checked, "range");
+    assert_eq!(range.what, "CONFIG_ESP_WIFI_RX_BA_WIN=64 is outside of 2 to 32");
+    assert_eq!((&*range.set[0].from, &*range.set[0].to), ("64", "32"));
+    let value = checked.settings.iter().find(|it| it.name.ends_with("RX_BA_WIN")).unwrap();
+    assert_eq!(value.value, "6");
+    let wide = check(&ask(&text.replace("esp32", "esp32c6")));
+    assert!(rules(&wide, Severity::Wrong).iter().all(|it| *it != "range"));
+}
+
+#[test]
+fn names_are_those_of_the_files_release() {
+    let mut question = ask("");
+    question.context.release = Release::new(4, 4);
+    let checked = check(&question);
+    let set = &of(&checked, "window").set[0];
+    assert_eq!(set.name, "CONFIG_LWIP_TCP_WND_DEFAULT");
+    assert!(checked.settings.iter().any(|it| it.name == "CONFIG_ESP32_WIFI_RX_BA_WIN"));
+    assert_eq!(set.from, "5744");
+}
+
+#[test]
+fn a_heap_that_runs_out_is_wrong() {
+    let mut question = ask("CONFIG_ESP_WIFI_DYNAMIC_RX_BUFFER_NUM=128\n");
+    question.heap = Some(120 * 1024);
+    let checked = check(&question);
+    assert_eq!(of(&checked, "heap").severity, Severity::Wrong);
+    assert!(!of(&checked, "heap").set.is_empty());
+    question.heap = Some(1024 * 1024);
+    assert_eq!(of(&check(&question), "heap").severity, Severity::Note);
+    question.heap = None;
+    question.context.chip = Chip::Esp32c61;
+    let checked = check(&question);
+    assert!(of(&checked, "heap").why.contains("--heap"), "no document has ranks of that chip");
+    assert!(checked.nearest.is_none() && checked.heap_left.is_none());
+}
+
+#[test]
+fn psram_and_scaling_belong_together() {
+    let text = "CONFIG_IDF_TARGET=\"esp32s3\"\nCONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP=y\n\
+                CONFIG_LWIP_WND_SCALE=y\nCONFIG_LWIP_TCP_WND_DEFAULT=100000\n\
+                CONFIG_ESP_WIFI_DYNAMIC_RX_BUFFER_NUM=128\n";
+    let checked = check(&ask(text));
+    assert!(rules(&checked, Severity::Wrong).is_empty(), "{}", told(&checked));
+    let without = check(&ask(&text.replace("LWIP=y", "LWIP=n")));
+    assert!(rules(&without, Severity::Wrong).contains(&"window-scale"));
+    let none = check(&ask(&text.replace("esp32s3", "esp32c3")));
+    assert!(rules(&none, Severity::Wrong).contains(&"psram"));
+}
+
+#[test]
+fn doing_what_is_said_removes_what_was_said() {
+    let mut question =
+        ask("CONFIG_LWIP_TCP_WND_DEFAULT=65535\nCONFIG_ESP_WIFI_STATIC_RX_BUFFER_NUM=4\n");
+    question.burst = Some(20);
+    for _ in 0..6 {
+        let checked = check(&question);
+        let first = checked.findings.iter().find(|it| it.severity == Severity::Wrong);
+        let Some(change) = first.and_then(|it| it.set.first()) else { break };
+        let key = Key::find(&change.name).expect("a setting");
+        question.reading.settings.set(key, change.to.parse().expect("a number"));
+    }
+    let checked = check(&question);
+    assert!(rules(&checked, Severity::Wrong).is_empty(), "{}", told(&checked));
+}
