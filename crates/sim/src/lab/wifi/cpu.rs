@@ -66,6 +66,11 @@ impl<J: Copy> Cpu<J> {
         }
     }
 
+    /// Whether a core works.
+    pub(super) const fn is_busy(&self) -> bool {
+        self.running[0].is_some() || self.running[1].is_some()
+    }
+
     /// Lets a core run the highest of its tasks that have work.
     fn switch(&mut self, now: u64, core: usize) {
         self.settle(now, core);

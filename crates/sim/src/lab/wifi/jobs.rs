@@ -14,6 +14,8 @@ use core::time::Duration;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
 
+/// Octets of a full IP packet.
+const FULL: u32 = 1500;
 /// No program.
 const NOBODY: u16 = u16::MAX;
 
@@ -58,9 +60,26 @@ impl Class {
 }
 
 impl Esp {
-    /// TX buffers that are free.
-    pub(super) fn room(&self) -> usize {
-        usize::from(self.setup.limits.tx.saturating_sub(self.tx))
+    /// TX buffers that are free and that the heap has room for, with a full packet in each.
+    pub(super) fn room(&mut self, stack: u32) -> usize {
+        let buffers = usize::from(self.setup.limits.tx.saturating_sub(self.tx));
+        let heap = self.setup.heap;
+        let free = heap.free.saturating_sub(self.heap(stack));
+        buffers.min((free / (heap.tx + FULL)) as usize)
+    }
+
+    /// Packets take TX buffers.
+    fn hold(&mut self, pool: &Pool, tags: &[u32]) {
+        self.tx += tags.len() as u16;
+        for &tag in tags {
+            self.buffered += self.setup.heap.tx + pool.bytes(tag).len() as u32;
+        }
+    }
+
+    /// A packet's TX buffer is free.
+    fn let_go(&mut self, bytes: u32) {
+        self.tx -= 1;
+        self.buffered -= self.setup.heap.tx + bytes;
     }
 
     /// Packets of its own go down: to lwIP's task.
@@ -114,8 +133,9 @@ fn with_host(
     out: &mut Vec<u32>,
     act: impl FnOnce(&mut crate::net::Host, &mut Outbox<'_>),
 ) {
-    let room = match &machine.body {
-        Body::Esp(esp) => esp.room(),
+    let stack = machine.host.heap().now;
+    let room = match &mut machine.body {
+        Body::Esp(esp) => esp.room(stack),
         Body::Pc(pc) => usize::from(pc.setup.queue).saturating_sub(pc.queued),
     };
     let mut outbox = Outbox { pool, from: number, room, out };
@@ -170,14 +190,14 @@ impl Field<'_> {
     }
 
     /// A packet of a machine's own has ended.
-    pub(super) fn sent_own(&mut self, room: &mut Room, number: u16, lost: bool) {
+    pub(super) fn sent_own(&mut self, room: &mut Room, number: u16, bytes: u32, lost: bool) {
         let now = room.now();
         let Some(machine) = self.machines.get_mut(usize::from(number)) else { return };
         machine.drops.lost += u64::from(lost);
         match &mut machine.body {
             Body::Esp(esp) => {
                 let cost = esp.costs.wifi_sent.ns(0);
-                esp.cpu.push(now.as_nanos(), Task::Wifi, Job::Sent, cost);
+                esp.cpu.push(now.as_nanos(), Task::Wifi, Job::Sent(bytes), cost);
                 self.arm(room, number);
             }
             Body::Pc(pc) => {
@@ -288,8 +308,10 @@ impl Stage<'_> {
         match job {
             Job::Taken => self.field.worked_off(now, number),
             Job::Receive(tag) => {
+                let bytes = self.field.pool.bytes(tag).len() as u32;
                 if let Some(esp) = self.field.esp(number) {
                     esp.mailbox -= 1;
+                    esp.buffered -= esp.setup.heap.dynamic_rx + bytes;
                 }
                 self.field.receive(now, number, tag);
                 self.field.flush_esp(now, number);
@@ -312,9 +334,9 @@ impl Stage<'_> {
                 }
             }
             Job::Start(tag) => self.launch(room, number, tag),
-            Job::Sent => {
+            Job::Sent(bytes) => {
                 if let Some(esp) = self.field.esp(number) {
-                    esp.tx -= 1;
+                    esp.let_go(bytes);
                 }
                 self.field.poll(now, number);
                 self.field.flush_esp(now, number);
@@ -330,13 +352,14 @@ impl Stage<'_> {
         let station = field.hop(number);
         // Only an access point's MAC needs to know for whom it is.
         let to = field.hop(field.pool.head(tag).to);
+        let bytes = field.pool.bytes(tag).len() as u32;
         let (Some(station), to) = (station, to.unwrap_or(0)) else { return };
         if !self.send(room, station, to, tag)
             && let Some(machine) = self.machine_mut(number)
         {
             machine.drops.not_sent += 1;
             if let Body::Esp(esp) = &mut machine.body {
-                esp.tx -= 1;
+                esp.let_go(bytes);
             }
         }
     }
@@ -355,7 +378,7 @@ impl Field<'_> {
         let mut out = core::mem::take(&mut self.out);
         let Self { machines, pool, .. } = self;
         if let Some(Body::Esp(esp)) = machines.get_mut(usize::from(number)).map(|it| &mut it.body) {
-            esp.tx += out.len() as u16;
+            esp.hold(pool, &out);
             esp.send(now.as_nanos(), pool, &mut out, NOBODY);
         }
         self.out = out;
@@ -365,7 +388,7 @@ impl Field<'_> {
     fn worked_off(&mut self, now: Instant, number: u16) {
         let Self { machines, pool, losses, .. } = self;
         let Some(machine) = machines.get_mut(usize::from(number)) else { return };
-        let held = machine.host.held();
+        let (held, stack) = (machine.host.held(), machine.host.heap().now);
         let Body::Esp(esp) = &mut machine.body else { return };
         esp.static_rx -= 1;
         esp.worked_off += 1;
@@ -383,9 +406,14 @@ impl Field<'_> {
                 machine.drops.tcpip_mailbox += 1;
                 pool.forget(tag);
                 losses.push_back((now, Cause::Mailbox));
+            } else if esp.heap(stack) > esp.setup.heap.free {
+                machine.drops.heap_rx += 1;
+                pool.forget(tag);
+                losses.push_back((now, Cause::ReceiveBuffers));
             } else {
                 esp.mailbox += 1;
                 let packet = pool.bytes(tag);
+                esp.buffered += esp.setup.heap.dynamic_rx + packet.len() as u32;
                 let cost = classify(packet).receive_ns(&esp.costs, packet.len() as u32);
                 esp.cpu.push(now.as_nanos(), Task::Tcpip, Job::Receive(tag), cost);
             }
@@ -396,11 +424,12 @@ impl Field<'_> {
     fn step_esp(&mut self, now: Instant, number: u16, program: u16) {
         let Self { machines, pool, .. } = self;
         let Some(machine) = machines.get_mut(usize::from(number)) else { return };
-        let Body::Esp(esp) = &machine.body else { return };
-        let spent = step(machine, pool, now, number, program, esp.room());
-        let sent = machine.programs[usize::from(program)].out.len();
+        let stack = machine.host.heap().now;
         let Body::Esp(esp) = &mut machine.body else { return };
-        esp.tx += sent as u16;
+        let room = esp.room(stack);
+        let spent = step(machine, pool, now, number, program, room);
+        let Body::Esp(esp) = &mut machine.body else { return };
+        esp.hold(pool, &machine.programs[usize::from(program)].out);
         esp.cpu.push(now.as_nanos(), Task::App, Job::Spent(program), spent);
     }
 

@@ -5,6 +5,7 @@ use super::cpu::Cpu;
 use super::setup::{EspSetup, Kind, MachineSetup, PcSetup, Place, Program};
 use crate::lab::profile::IpCosts;
 use crate::net::{Host, Program as ProgramId};
+use crate::power::{self, Meter};
 use crate::random::{Purpose, Random};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -18,6 +19,8 @@ pub struct Drops {
     pub static_rx: u64,
     /// Packets that no dynamic RX buffer was free for.
     pub dynamic_rx: u64,
+    /// Packets that were dropped on their way up because the heap had run out.
+    pub heap_rx: u64,
     /// Packets that lwIP's mailbox had no place for.
     pub tcpip_mailbox: u64,
     /// Packets that could not be sent: not associated, or an access point's queue was full.
@@ -39,8 +42,8 @@ pub(super) enum Job {
     Timer,
     /// Wi-Fi: this packet goes to the hardware.
     Start(u32),
-    /// Wi-Fi: a packet was sent or given up.
-    Sent,
+    /// Wi-Fi: a packet of so many bytes was sent or given up.
+    Sent(u32),
     /// The program goes on.
     Run(u16),
     /// The program has spent its time.
@@ -94,6 +97,28 @@ pub(super) struct Esp {
     pub(super) uart_until: u64,
     /// A timer of lwIP's was given to its task.
     pub(super) timer: bool,
+    /// Bytes of the packets in TX buffers and on their way to a mailbox, with their buffers.
+    pub(super) buffered: u32,
+    /// The most heap that was in use.
+    pub(super) heap_peak: u32,
+    /// What radio and processor do.
+    pub(super) meter: Meter,
+    pub(super) radio_on: bool,
+}
+
+impl Esp {
+    /// The heap that packets take now, with lwIP's part.
+    pub(super) fn heap(&mut self, stack: u32) -> u32 {
+        let now = self.buffered + stack;
+        self.heap_peak = self.heap_peak.max(now);
+        now
+    }
+
+    /// Says what radio and processor do from now on.
+    pub(super) fn note_cpu(&mut self, now: Instant, spins: bool) {
+        let busy = spins || self.cpu.is_busy();
+        self.meter.cpu(now, if busy { power::Cpu::Busy } else { power::Cpu::Idle });
+    }
 }
 
 /// A PC's driver.
@@ -142,6 +167,7 @@ impl Machine<'_> {
         let node = number as u32;
         let body = match setup.kind {
             Kind::Esp(it) => Body::Esp(Box::new(Esp {
+                meter: Meter::new(Instant::ZERO, it.light_ns),
                 cpu: Cpu::new(it.cores),
                 costs: it.costs,
                 setup: *it,
@@ -153,6 +179,9 @@ impl Machine<'_> {
                 tx: 0,
                 uart_until: 0,
                 timer: false,
+                buffered: 0,
+                heap_peak: 0,
+                radio_on: true,
             })),
             Kind::Pc(setup) => Body::Pc(Box::new(Pc {
                 setup,
@@ -174,8 +203,20 @@ impl Machine<'_> {
         }
     }
 
+    pub(super) fn esp(&self) -> Option<&Esp> {
+        match &self.body {
+            Body::Esp(esp) => Some(esp),
+            Body::Pc(_) => None,
+        }
+    }
+
     pub(super) fn is_done(&self) -> bool {
         self.programs.iter().all(|it| it.awaits == Awaits::Done)
+    }
+
+    /// Whether a program keeps its core busy while it waits.
+    pub(super) fn spins(&self) -> bool {
+        self.programs.iter().any(|it| matches!(it.awaits, Awaits::Spin(..)))
     }
 
     pub(super) fn busy_ns(&self, now: u64) -> u64 {

@@ -37,6 +37,7 @@ pub use setup::{EspSetup, MachineSetup, PcSetup, WorldSetup};
 
 use crate::mac::{self, Room};
 use crate::net;
+use crate::power::Times;
 use crate::wifi::{self, Wifi};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -184,6 +185,19 @@ impl<'a> World<'a> {
     pub fn busy(&self, machine: MachineId) -> Duration {
         let now = self.room.now().as_nanos();
         Duration::from_nanos(self.stage.machine(machine.0).map_or(0, |it| it.busy_ns(now)))
+    }
+
+    /// In which states an ESP has spent its time, by now.
+    #[must_use]
+    pub fn times(&self, machine: MachineId) -> Option<Times> {
+        let machine = self.stage.machine(machine.0)?;
+        machine.esp().map(|it| it.meter.read(self.room.now()))
+    }
+
+    /// The most heap that packets took of an ESP, in bytes.
+    #[must_use]
+    pub fn heap_peak(&self, machine: MachineId) -> Option<u32> {
+        Some(self.stage.machine(machine.0)?.esp()?.heap_peak)
     }
 
     /// What the MAC of a station has counted.

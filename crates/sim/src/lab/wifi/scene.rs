@@ -1,7 +1,7 @@
 //! From a scene to a world.
 
 use super::World;
-use super::setup::{EspSetup, Kind, MachineSetup, PcSetup, Place, Wire, WorldSetup};
+use super::setup::{EspSetup, HeapSetup, Kind, MachineSetup, PcSetup, Place, Wire, WorldSetup};
 use crate::air::{Adjacent, Links};
 use crate::lab::net_scene::{AccessPoint, Dongle, Link, NetDevice, NetRole, NetScene};
 use crate::lab::radio::{FLOOR_DBM, Stand, arriving, receivers};
@@ -193,6 +193,12 @@ impl NetScene {
                     limits: it.sdk,
                     uart_baud: it.profile.uart_baud,
                     uart_fifo: it.profile.uart_fifo,
+                    heap: HeapSetup {
+                        free: it.profile.memory.heap_bytes.max(1),
+                        dynamic_rx: it.profile.memory.dynamic_rx_bytes,
+                        tx: it.profile.memory.tx_bytes,
+                    },
+                    light_ns: it.light_sleep.map(|it| it.as_nanos() as u64),
                 })),
             }
         };

@@ -72,6 +72,28 @@ pub struct EspSetup {
     pub uart_baud: u32,
     /// Bytes of the console's FIFO.
     pub uart_fifo: u16,
+    /// Heap for what comes and goes, in bytes, and what buffers take of it beside the frame in them.
+    pub heap: HeapSetup,
+    /// Automatic light sleep: pauses that are at least so long, in nanoseconds, are spent in it.
+    pub light_ns: Option<u64>,
+}
+
+/// The heap of an ESP, as far as packets take from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeapSetup {
+    /// Bytes that are free once Wi-Fi and lwIP run.
+    pub free: u32,
+    /// Bytes of a dynamic RX buffer beside its frame.
+    pub dynamic_rx: u32,
+    /// Bytes of a TX buffer beside its frame.
+    pub tx: u32,
+}
+
+impl Default for HeapSetup {
+    /// A heap that never ends.
+    fn default() -> Self {
+        Self { free: u32::MAX, dynamic_rx: 0, tx: 0 }
+    }
 }
 
 /// A PC: fast, but its packets wait for its kernel and its scheduler.

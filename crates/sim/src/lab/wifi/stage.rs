@@ -1,11 +1,12 @@
 //! The room's and the Wi-Fi's callbacks, and the wire.
 
-use super::machine::{Awaits, Body, Machine, Running, machine_at};
+use super::machine::{Awaits, Body, Esp, Machine, Running, machine_at};
 use super::pool::{ALL, Head, Pool};
 use super::setup::{Place, Program};
 use crate::lab::run::others::Others;
 use crate::lab::scene::Background;
 use crate::mac::{Done, GROUP, Heard, Host, Missed, OnAir, Room};
+use crate::power::{Modem, Modulation};
 use crate::wifi::{self, Above, Msdu, Received, Sent, Wifi};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -220,6 +221,15 @@ impl Field<'_> {
         station_of(self.machines.get(usize::from(to))?.place)
     }
 
+    /// The ESP that has a station.
+    fn esp_at(&mut self, station: u32) -> Option<&mut Esp> {
+        let number = self.owners.get(station as usize).copied().flatten()?;
+        match &mut self.machines.get_mut(usize::from(number))?.body {
+            Body::Esp(esp) => Some(esp),
+            Body::Pc(_) => None,
+        }
+    }
+
     /// Lets a packet travel until then.
     pub(super) fn post(&mut self, room: &mut Room, at: Instant, what: Carried) {
         let slot = self.free.pop().unwrap_or_else(|| {
@@ -233,7 +243,10 @@ impl Field<'_> {
     /// Asks to be woken when a machine is due.
     pub(super) fn arm(&mut self, room: &mut Room, number: u16) {
         let Some(machine) = self.machines.get_mut(usize::from(number)) else { return };
-        let next = machine.next();
+        let (next, spins) = (machine.next(), machine.spins());
+        if let Body::Esp(esp) = &mut machine.body {
+            esp.note_cpu(room.now(), spins);
+        }
         if next < machine.armed {
             machine.armed = next;
             room.wake_at(next, MACHINE | u64::from(number));
@@ -304,6 +317,7 @@ impl Above for Field<'_> {
     fn sent(&mut self, room: &mut Room, station: u32, packet: Sent) {
         let tag = packet.tag as u32;
         let from = self.pool.head(tag).from;
+        let bytes = self.pool.bytes(tag).len() as u32;
         self.pool.forget(tag);
         if let Some(cause) = packet.lost {
             self.lose(room.now(), cause);
@@ -312,11 +326,33 @@ impl Above for Field<'_> {
         if number != from {
             return;
         }
-        self.sent_own(room, number, packet.lost.is_some());
+        self.sent_own(room, number, bytes, packet.lost.is_some());
+    }
+
+    fn awake(&mut self, room: &mut Room, station: u32, awake: bool) {
+        let now = room.now();
+        if let Some(esp) = self.esp_at(station) {
+            esp.radio_on = awake;
+            esp.meter.modem(now, if awake { Modem::Listen } else { Modem::Off });
+        }
     }
 }
 
 impl Host for Stage<'_> {
+    fn began(&mut self, frame: &OnAir) {
+        if let Some(esp) = self.field.esp_at(frame.from) {
+            let sends = Modem::Send(Modulation::of(frame.mode));
+            esp.meter.modem(Instant::from_nanos(frame.begin), sends);
+        }
+    }
+
+    fn ended(&mut self, frame: &OnAir) {
+        if let Some(esp) = self.field.esp_at(frame.from) {
+            let modem = if esp.radio_on { Modem::Listen } else { Modem::Off };
+            esp.meter.modem(Instant::from_nanos(frame.end), modem);
+        }
+    }
+
     fn wake(&mut self, room: &mut Room, token: u64) {
         let number = token & NUMBER;
         if wifi::is_ours(token) {

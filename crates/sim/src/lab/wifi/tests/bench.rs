@@ -88,6 +88,8 @@ impl Bench {
                     limits,
                     uart_baud: profile.uart_baud,
                     uart_fifo: profile.uart_fifo,
+                    heap: super::super::setup::HeapSetup::default(),
+                    light_ns: None,
                 })),
             },
             MachineSetup {
