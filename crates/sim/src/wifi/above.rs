@@ -34,18 +34,29 @@ pub struct Sent {
     pub attempts: u8,
 }
 
-/// Why a station is not associated any more.
+/// Why a station is not associated any more, or did not get that far. ESP-IDF:
+/// `WIFI_EVENT_STA_DISCONNECTED` with its reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Left {
     /// It was told to leave.
     Asked,
-    /// It heard no beacons (ESP-IDF: `WIFI_REASON_BEACON_TIMEOUT`).
+    /// It heard no beacons, and nobody answered (`BEACON_TIMEOUT`).
     BeaconLoss,
     /// The access point has sent it away.
     Deauthenticated,
+    /// There is no such network (`NO_AP_FOUND`).
+    NotFound,
+    /// Authentication was not answered in time (`AUTH_EXPIRE`).
+    AuthExpired,
+    /// Association was not answered in time (`DISASSOC_DUE_TO_INACTIVITY`).
+    AssociationExpired,
+    /// The access point has stations enough (`ASSOC_TOOMANY`).
+    Refused,
+    /// The keys did not come in time (`HANDSHAKE_TIMEOUT`).
+    HandshakeExpired,
 }
 
-/// What an associated station does about its access point.
+/// Where a station has become associated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Joined {
     /// The access point.
@@ -68,12 +79,19 @@ pub trait Above {
     /// that was taken.
     fn sent(&mut self, room: &mut Room, station: u32, packet: Sent);
 
+    /// A station has not received a packet that was sent to a group: [`Cause::Asleep`] where its
+    /// radio was off.
+    fn missed(&mut self, room: &mut Room, station: u32, tag: u64, cause: Cause) {
+        let _ = (room, station, tag, cause);
+    }
+
     /// A station is associated and has its keys: packets may flow.
     fn joined(&mut self, room: &mut Room, station: u32, joined: Joined) {
         let _ = (room, station, joined);
     }
 
-    /// A station is not associated any more.
+    /// A station is not associated any more, or did not get that far. Unless it was asked to leave,
+    /// it tries again.
     fn left(&mut self, room: &mut Room, station: u32, why: Left) {
         let _ = (room, station, why);
     }

@@ -11,6 +11,7 @@ pub const BEACON_INTERVAL: Duration = Duration::from_micros(102_400);
 
 /// What a station of the room is, above its MAC.
 #[derive(Clone, Debug, Default)]
+#[expect(clippy::large_enum_variant, reason = "there is one for each station, for a moment")]
 pub enum Role {
     /// None of this layer's business: an ESP-NOW node, other people's load.
     #[default]
@@ -102,6 +103,8 @@ pub struct ApConfig {
     pub aging: Duration,
     /// How many stations it takes. ESP-IDF: 4 by default, at most 10 or 15 by chip.
     pub most_stations: u16,
+    /// What its processor needs for those that join.
+    pub work: Work,
     /// Whom it forgets: stations not heard of for so long. ESP-IDF: 300 s
     /// (`esp_wifi_set_inactive_time`).
     pub inactive: Duration,
@@ -125,6 +128,7 @@ impl Default for ApConfig {
             // mac80211's STA_TX_BUFFER_EXPIRE.
             aging: Duration::from_secs(10),
             most_stations: 2007,
+            work: Work::ROUTER,
             inactive: Duration::from_secs(300),
         }
     }
@@ -140,6 +144,7 @@ impl ApConfig {
             dtim_period: 2,
             unicast_buffer: 32,
             most_stations: 4,
+            work: Work::ESP,
             ..Self::default()
         }
     }
@@ -158,10 +163,116 @@ pub struct StationConfig {
     pub capabilities: Capabilities,
     /// How data frames are sent.
     pub rates: Rates,
+    /// How it looks for its network, and joins it.
+    pub join: Join,
     /// When its radio sleeps while it is associated.
     pub sleep: Sleep,
     /// How long it does what, when it sleeps and wakes.
     pub times: SleepTimes,
+    /// Its radio sleeps while it is in no network and looks for none:
+    /// `CONFIG_ESP_WIFI_STA_DISCONNECTED_PM_ENABLE`.
+    pub disconnected_sleep: bool,
+}
+
+/// How a station looks for its network, and joins it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Join {
+    /// Octets of the SSID that it looks for.
+    pub ssid_octets: u8,
+    /// Channels on which it sends a probe request and waits for answers.
+    pub active: Vec<u8>,
+    /// Channels on which it only listens for beacons: what the country may not allow.
+    pub passive: Vec<u8>,
+    /// It takes the first access point of its network instead of the strongest on all channels
+    /// (`WIFI_FAST_SCAN`, the default of ESP-IDF).
+    pub first: bool,
+    /// How long it stays on a channel. ESP-IDF: 120 ms with probe requests, 360 ms without
+    /// (`esp_wifi_set_scan_parameters`), so that 1 to 13 take 2040 ms.
+    pub dwell: Duration,
+    /// The same where it only listens.
+    pub dwell_passive: Duration,
+    /// How long tuning takes.
+    pub hop: Duration,
+    /// For how long it waits for an answer to authentication, and to association. 1 s: guessed, as
+    /// other drivers (802.11-2020 leaves it open).
+    pub answer: Duration,
+    /// For how long it waits for the keys. ESP-IDF's log: "start 10s connect timer for 4 way
+    /// handshake".
+    pub keys: Duration,
+    /// How long it waits before it tries again. ESP-IDF leaves that to the application; its
+    /// examples try at once.
+    pub again: Duration,
+    /// What its processor needs.
+    pub work: Work,
+    /// Without a beacon for so long, it asks whether its access point is there. ESP-IDF: 6 s
+    /// (`esp_wifi_set_inactive_time`).
+    pub beacon_loss: Duration,
+    /// It asks so often …
+    pub probes: u8,
+    /// … with so much time between. ESP-IDF's logs have 2.5 s from "bcn_timeout,ap_probe_send_start"
+    /// to "ap_probe_send over".
+    pub probe_interval: Duration,
+}
+
+impl Default for Join {
+    fn default() -> Self {
+        Self {
+            ssid_octets: 8,
+            active: (1..=11).collect(),
+            passive: [12, 13].into(),
+            first: true,
+            dwell: Duration::from_millis(120),
+            dwell_passive: Duration::from_millis(360),
+            hop: Duration::from_millis(1),
+            answer: Duration::from_secs(1),
+            keys: Duration::from_secs(10),
+            again: Duration::from_millis(10),
+            work: Work::ESP,
+            beacon_loss: Duration::from_secs(6),
+            probes: 5,
+            probe_interval: Duration::from_millis(500),
+        }
+    }
+}
+
+impl Join {
+    /// The channel is known: it looks there only.
+    #[must_use]
+    pub fn on(channel: u8) -> Self {
+        Self { active: [channel].into(), passive: Vec::new(), ..Self::default() }
+    }
+}
+
+/// How long a processor needs for the steps of joining.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Work {
+    /// A management frame: to understand it and to answer.
+    pub management: Duration,
+    /// An EAPOL frame: keys are derived, the message integrity code is computed.
+    pub eapol: Duration,
+    /// An SAE Commit: a point of the curve from the password, a scalar, an element (12.4.5.2).
+    pub sae_commit: Duration,
+    /// An SAE Confirm: the shared secret, the confirmation (12.4.5.3 to 12.4.5.5).
+    pub sae_confirm: Duration,
+}
+
+impl Work {
+    /// An ESP. ESP-IDF's log in issue espressif/esp-idf#974 has 9 ms from authentication to
+    /// association, and 49 ms for the four EAPOL frames; the SAE figures are guessed from point
+    /// multiplications of some 50 ms. Low confidence.
+    pub const ESP: Self = Self {
+        management: Duration::from_millis(2),
+        eapol: Duration::from_millis(10),
+        sae_commit: Duration::from_millis(150),
+        sae_confirm: Duration::from_millis(60),
+    };
+    /// A router with a processor ten times as fast. Guessed.
+    pub const ROUTER: Self = Self {
+        management: Duration::from_micros(300),
+        eapol: Duration::from_millis(1),
+        sae_commit: Duration::from_millis(8),
+        sae_confirm: Duration::from_millis(4),
+    };
 }
 
 /// When the radio of an associated station sleeps.

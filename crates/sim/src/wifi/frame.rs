@@ -20,6 +20,30 @@ pub enum Subtype {
     },
     /// A sleeping station asks for one of the frames that wait for it.
     PsPoll,
+    /// A station looks for access points.
+    ProbeRequest,
+    /// An access point says that it is there.
+    ProbeResponse,
+    /// Authentication, open or SAE (12.4): the first frames of both sides, or the second.
+    Authentication {
+        /// SAE: 1 is Commit, 2 Confirm.
+        sae: bool,
+        /// The authentication transaction sequence number.
+        sequence: u8,
+    },
+    /// A station wants to be associated.
+    AssociationRequest,
+    /// An access point answers it.
+    AssociationResponse,
+    /// Either side ends it all.
+    Deauthentication,
+    /// A message of the 4-way handshake, from 1 to 4, in a data frame (12.7.6).
+    Eapol {
+        /// Which.
+        message: u8,
+        /// With a QoS Control field.
+        qos: bool,
+    },
 }
 
 impl Subtype {
@@ -27,11 +51,17 @@ impl Subtype {
     #[must_use]
     pub const fn codes(self) -> (u8, u8) {
         match self {
+            Self::AssociationRequest => (0, 0),
+            Self::AssociationResponse => (0, 1),
+            Self::ProbeRequest => (0, 4),
+            Self::ProbeResponse => (0, 5),
             Self::Beacon => (0, 8),
+            Self::Authentication { .. } => (0, 11),
+            Self::Deauthentication => (0, 12),
             Self::PsPoll => (1, 10),
-            Self::Data { qos: false } => (2, 0),
+            Self::Data { qos: false } | Self::Eapol { qos: false, .. } => (2, 0),
             Self::Null { qos: false } => (2, 4),
-            Self::Data { qos: true } => (2, 8),
+            Self::Data { qos: true } | Self::Eapol { qos: true, .. } => (2, 8),
             Self::Null { qos: true } => (2, 12),
         }
     }
@@ -81,12 +111,26 @@ impl FrameInfo {
     }
 }
 
+/// What is in a frame, as far as anybody acts on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Says {
+    /// No more than what it is.
+    Nothing,
+    /// When a beacon should have been sent.
+    Tbtt(Instant),
+    /// Which network is looked for.
+    Network(u16),
+    /// Whether somebody is taken, and as whom.
+    Verdict(Option<u16>),
+}
+
 /// A frame without a packet that was handed to a MAC.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     pub(super) info: FrameInfo,
-    /// When a beacon should have been sent.
-    pub(super) tbtt: Instant,
+    pub(super) says: Says,
+    /// To whom it goes on the air.
+    pub(super) to: u32,
 }
 
 /// Set in the MAC's tags, and in the room's tokens, that are this layer's.
@@ -142,18 +186,18 @@ mod tests {
     #[test]
     fn a_tag_is_good_for_one_frame() {
         let info = FrameInfo::bare(Subtype::Beacon);
-        let at = Instant::from_nanos;
+        let at = |ns| Says::Tbtt(Instant::from_nanos(ns));
         let mut frames = Frames::default();
-        let mut keep = |ns| (frames.keep(Frame { info, tbtt: at(ns) }), at(ns));
+        let mut keep = |ns| (frames.keep(Frame { info, says: at(ns), to: 9 }), at(ns));
         let (one, two) = (keep(1), keep(2));
-        for (tag, tbtt) in [one, two] {
-            assert_eq!(frames.get(tag).map(|it| it.tbtt), Some(tbtt));
+        for (tag, says) in [one, two] {
+            assert_eq!(frames.get(tag).map(|it| it.says), Some(says));
         }
-        assert_eq!(frames.take(one.0).map(|it| it.tbtt), Some(at(1)));
-        let again = frames.keep(Frame { info, tbtt: at(3) });
+        assert_eq!(frames.take(one.0).map(|it| it.says), Some(at(1)));
+        let again = frames.keep(Frame { info, says: at(3), to: 9 });
         assert_ne!(again, one.0, "the same place, another tag");
         assert!(frames.take(one.0).is_none() && frames.get(one.0).is_none());
         assert!(frames.get(again & !MARK).is_none(), "not ours");
-        assert_eq!((frames.slots.len(), frames.get(again).map(|it| it.tbtt)), (2, Some(at(3))));
+        assert_eq!((frames.slots.len(), frames.get(again).map(|it| it.says)), (2, Some(at(3))));
     }
 }

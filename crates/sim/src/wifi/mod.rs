@@ -15,6 +15,7 @@
 //! | [`above`] | what stands above them |
 //! | [`frame`] | frames on their way, and what captures show of them |
 //! | [`octets`] | how long frames are |
+//! | `elements` | how long the bodies of management frames are |
 //! | `tag`, `clock` | the tags of data frames; deadlines over one event of the room |
 //! | `rate` | in which mode a frame goes |
 //! | `ap` | access points: beacons, members, what they keep for sleepers |
@@ -29,6 +30,7 @@ pub mod above;
 mod ap;
 mod clock;
 pub mod config;
+mod elements;
 pub mod frame;
 pub mod octets;
 mod rate;
@@ -40,8 +42,8 @@ mod tests;
 
 pub use above::{Above, Joined, Left, Received, Sent};
 pub use config::{
-    ApConfig, BEACON_INTERVAL, Capabilities, Fetch, Rates, Role, Security, Sleep, SleepTimes,
-    StationConfig, TIME_UNIT,
+    ApConfig, BEACON_INTERVAL, Capabilities, Fetch, Join, Rates, Role, Security, Sleep, SleepTimes,
+    StationConfig, TIME_UNIT, Work,
 };
 pub use frame::{FrameInfo, Subtype, Tim};
 
@@ -50,7 +52,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ap::Ap;
 use frame::{Frames, MARK};
-use station::{Station, Terms};
+use station::Station;
 
 /// Whether a tag or a token that the room hands back is this layer's: then it is for
 /// [`Wifi::heard`], [`Wifi::done`] or [`Wifi::wake`].
@@ -107,6 +109,8 @@ pub struct Counters {
     pub kept: u64,
     /// Of these, dropped because they became too old.
     pub aged: u64,
+    /// Management frames that were not answered, or not sent, because too much was to do.
+    pub unanswered: u64,
 }
 
 #[derive(Debug)]
@@ -194,29 +198,42 @@ impl Wifi {
         }
     }
 
+    /// A station begins to look for its network.
+    pub fn join(&mut self, room: &mut Room, station: u32, above: &mut dyn Above) {
+        if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize) {
+            it.join(room, &mut self.frames, above);
+        }
+    }
+
+    /// A station leaves its network, or gives up joining it.
+    pub fn leave(&mut self, room: &mut Room, station: u32, above: &mut dyn Above) {
+        if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize) {
+            it.leave(room, &mut self.frames, above);
+        }
+    }
+
+    /// An access point sends a station away.
+    pub fn expel(&mut self, room: &mut Room, ap: u32, station: u32, above: &mut dyn Above) {
+        if let Some(Node::Ap(it)) = self.nodes.get_mut(ap as usize) {
+            it.expel(room, station, above);
+        }
+    }
+
     fn start_station(&mut self, room: &mut Room, number: u32, above: &mut dyn Above) {
-        let Some(Node::Station(it)) = self.nodes.get(number as usize) else { return };
+        let Some(Node::Station(it)) = self.nodes.get_mut(number as usize) else { return };
         if !it.config.joined {
+            it.join(room, &mut self.frames, above);
             return;
         }
         let (network, qos) = (it.config.network, it.config.capabilities.qos);
         let serves = |node: &Node| matches!(node, Node::Ap(ap) if ap.config.network == network);
         let Some(ap) = self.nodes.iter().position(serves) else { return };
         let Some(Node::Ap(it)) = self.nodes.get_mut(ap) else { return };
-        let Some(aid) = it.admit(number, qos) else { return };
-        let ap = ap as u32;
-        let terms = Terms {
-            ap,
-            aid,
-            wrap: it.wrap(),
-            basic: it.config.basic,
-            beacon: it.next_beacon(),
-            interval: it.config.beacon_interval,
-            dtim_period: it.config.dtim_period,
-        };
+        let Some(aid) = it.admit_open(number, qos) else { return };
+        let terms = it.terms(room.channel(ap as u32));
         let Some(Node::Station(it)) = self.nodes.get_mut(number as usize) else { return };
-        it.associate(room, terms);
-        above.joined(room, number, Joined { ap, aid, since: room.now() });
+        it.associate(room, terms, aid);
+        above.joined(room, number, Joined { ap: ap as u32, aid, since: room.now() });
     }
 }
 

@@ -1,13 +1,14 @@
 //! The room's callbacks: a world hands them on, where [`is_ours`](super::is_ours) says so.
 
 use super::above::{Above, Received};
-use super::ap::Ap;
-use super::frame::{Frame, FrameInfo, MARK, Subtype};
+use super::frame::{Frame, FrameInfo, MARK, Says, Subtype};
 use super::octets::Wrap;
 use super::station::HeardBeacon;
 use super::tag::DataTag;
 use super::{Counters, Node, Wifi};
 use crate::mac::{Done, Heard, Missed, OnAir, Room};
+use espbench_proto::sample::Cause;
+use espbench_proto::time::Instant;
 
 impl Wifi {
     /// A frame of this layer has ended: see [`Host::heard`](crate::mac::Host::heard).
@@ -19,8 +20,10 @@ impl Wifi {
         missed: &[Missed],
         above: &mut dyn Above,
     ) {
-        let _ = missed;
         if let Some(data) = DataTag::unpack(frame.tag) {
+            if frame.is_group() {
+                self.group_missed(room, frame, data, missed, above);
+            }
             for &heard in heard {
                 self.data_heard(room, frame, data, heard, above);
             }
@@ -46,8 +49,13 @@ impl Wifi {
                 it.counters.received += 1;
                 it.packet_heard(room, frames, (frame.is_group(), data.more), above);
             }
-            Some(Node::Ap(it)) if !frame.is_group() && it.is_for(data.aid, frame.from) => {
+            Some(Node::Ap(it)) if !frame.is_group() && !it.knows(frame.from) => {
+                it.stranger(room, frame.from);
+                return;
+            }
+            Some(Node::Ap(it)) if !frame.is_group() => {
                 it.counters.received += 1;
+                it.hears(room, frame.from);
                 // Its power management bit is clear: see `Station::active`.
                 it.sleeps(room, frame.from, false);
             }
@@ -67,30 +75,57 @@ impl Wifi {
         }
     }
 
+    /// Members that have not received multicast.
+    fn group_missed(
+        &self,
+        room: &mut Room,
+        frame: &OnAir,
+        data: DataTag,
+        missed: &[Missed],
+        above: &mut dyn Above,
+    ) {
+        for &Missed { station, cause } in missed {
+            if let Some(Node::Station(it)) = self.nodes.get(station as usize)
+                && it.takes(frame.from, data.aid)
+            {
+                let begin = Instant::from_nanos(frame.begin);
+                let cause = if it.was_awake(begin) { cause } else { Cause::Asleep };
+                above.missed(room, station, data.packet, cause);
+            }
+        }
+    }
+
     fn frame_heard(
         &mut self,
         room: &mut Room,
         from: u32,
         frame: &Frame,
-        Heard { station, .. }: Heard,
+        Heard { station, rssi }: Heard,
         above: &mut dyn Above,
     ) {
-        if let (Subtype::Beacon, Some(tim)) = (frame.info.subtype, frame.info.tim) {
-            let mine = |ap: &Ap| ap.aid(station).is_some_and(|aid| ap.has_told(aid));
-            let mine = matches!(self.nodes.get(from as usize), Some(Node::Ap(ap)) if mine(ap));
-            if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize)
-                && it.ap() == Some(from)
-            {
-                let beacon = HeardBeacon { tim, mine, tbtt: frame.tbtt };
-                it.beacon(room, &mut self.frames, beacon, above);
+        let offer = match self.nodes.get(from as usize) {
+            Some(Node::Ap(ap)) => {
+                let mine = ap.aid(station).is_some_and(|aid| ap.has_told(aid));
+                Some((ap.terms(room.channel(from)), mine))
             }
-            return;
-        }
-        let Some(Node::Ap(ap)) = self.nodes.get_mut(station as usize) else { return };
-        match frame.info.subtype {
-            Subtype::Null { .. } => ap.sleeps(room, from, frame.info.power_management),
-            Subtype::PsPoll => ap.polled(room, from),
-            Subtype::Beacon | Subtype::Data { .. } => {}
+            _ => None,
+        };
+        let Self { nodes, frames } = self;
+        match (nodes.get_mut(station as usize), offer) {
+            (Some(Node::Station(it)), Some((terms, mine))) => match frame.info.subtype {
+                Subtype::Beacon => {
+                    it.found(room, frames, (terms, rssi), above);
+                    if let (Says::Tbtt(tbtt), Some(tim)) = (frame.says, frame.info.tim)
+                        && it.ap() == Some(from)
+                    {
+                        it.beacon(room, frames, HeardBeacon { tim, mine, tbtt }, above);
+                    }
+                }
+                Subtype::ProbeResponse => it.found(room, frames, (terms, rssi), above),
+                _ => it.answered(room, (from, frame), above),
+            },
+            (Some(Node::Ap(ap)), None) => ap.frame(room, from, frame, above),
+            _ => {}
         }
     }
 
@@ -104,7 +139,7 @@ impl Wifi {
             (Some(Node::Station(it)), None, Some(frame)) => {
                 it.frame_done(room, &frame, done.delivered, above);
             }
-            (Some(Node::Ap(it)), None, Some(_)) => it.beacon_done(),
+            (Some(Node::Ap(it)), None, Some(frame)) => it.frame_done(room, &frame, done.delivered),
             _ => {}
         }
     }

@@ -54,6 +54,13 @@ fn bounds(m: &Material<'_>) -> Table {
     table("check-bounds", "What TCP's windows allow", columns, rows, &[note])
 }
 
+/// How a setting is shown.
+type Show = fn(&SdkConfig) -> String;
+
+fn onoff(on: bool) -> String {
+    (if on { "on" } else { "off" }).into()
+}
+
 /// The ranks' table, with these settings beside it.
 fn ranks(m: &Material<'_>) -> Option<Table> {
     let ranks: Vec<&Rank> = Rank::of(m.context.chip).collect();
@@ -64,20 +71,19 @@ fn ranks(m: &Material<'_>) -> Option<Table> {
     let configs: Vec<SdkConfig> = ranks.iter().map(|it| it.settings().config(&context)).collect();
     let mut columns = alloc::vec![Column::words("setting"), Column::setting("this file", "")];
     columns.extend(ranks.iter().map(|it| Column::setting(it.name, "")));
-    let onoff = |on: bool| (if on { "on" } else { "off" }).to_string();
-    let show: [(&str, &dyn Fn(&SdkConfig) -> String); 9] = [
-        ("static RX buffers", &|it| it.static_rx.to_string()),
-        ("dynamic RX buffers", &|it| it.dynamic_rx.to_string()),
-        ("TX buffers", &|it| it.tx.to_string()),
-        ("RX BA window", &|it| match it.rx_ba_window {
+    let show: [(&str, Show); 9] = [
+        ("static RX buffers", |it| it.static_rx.to_string()),
+        ("dynamic RX buffers", |it| it.dynamic_rx.to_string()),
+        ("TX buffers", |it| it.tx.to_string()),
+        ("RX BA window", |it| match it.rx_ba_window {
             0 => "off".into(),
             n => n.to_string(),
         }),
-        ("TCP send buffer", &|it| bytes(it.tcp_send_buffer)),
-        ("TCP window", &|it| bytes(it.tcp_window)),
-        ("Wi-Fi send path in RAM", &|it| onoff(it.wifi_iram)),
-        ("Wi-Fi receive path in RAM", &|it| onoff(it.wifi_rx_iram)),
-        ("lwIP in RAM", &|it| onoff(it.lwip_iram)),
+        ("TCP send buffer", |it| bytes(it.tcp_send_buffer)),
+        ("TCP window", |it| bytes(it.tcp_window)),
+        ("Wi-Fi send path in RAM", |it| onoff(it.wifi_iram)),
+        ("Wi-Fi receive path in RAM", |it| onoff(it.wifi_rx_iram)),
+        ("lwIP in RAM", |it| onoff(it.lwip_iram)),
     ];
     let mut rows: Vec<Row> = Vec::new();
     for (name, show) in show {

@@ -2,14 +2,15 @@
 
 use super::{Ap, BEACON};
 use crate::mac::{GROUP, Packet, Room};
-use crate::wifi::frame::{Frame, FrameInfo, Frames, Subtype, Tim};
+use crate::wifi::elements::tim_bitmap;
+use crate::wifi::frame::{Frame, FrameInfo, Frames, Says, Subtype, Tim};
 use crate::wifi::octets::management;
 use espbench_proto::time::Instant;
 
 impl Ap {
     /// The next target beacon transmission time, and how many beacons before the next DTIM that one
-    /// is: what a station that is associated from the start knows.
-    pub(in crate::wifi) const fn next_beacon(&self) -> (Instant, u8) {
+    /// is.
+    pub(super) const fn next_beacon(&self) -> (Instant, u8) {
         (self.next_beacon, self.dtim_count)
     }
 
@@ -28,8 +29,8 @@ impl Ap {
         let group = dtim_count == 0 && !self.group.is_empty();
         let tim = Tim { dtim_count, dtim_period: period, group, stations: self.waiting };
         let info = FrameInfo { tim: Some(tim), ..FrameInfo::bare(Subtype::Beacon) };
-        let tag = frames.keep(Frame { info, tbtt });
-        let octets = management(200);
+        let tag = frames.keep(Frame { info, says: Says::Tbtt(tbtt), to: GROUP });
+        let octets = management(self.elements().body(Subtype::Beacon) + tim_bitmap(&self.waits));
         let packet = Packet::new(GROUP, octets, self.config.basic, tag).at_once();
         if room.send(self.number, packet).is_err() {
             frames.take(tag);
@@ -44,7 +45,7 @@ impl Ap {
     }
 
     /// The MAC is done with a beacon.
-    pub(in crate::wifi) const fn beacon_done(&mut self) {
+    pub(super) const fn beacon_done(&mut self) {
         self.beacon = None;
         self.counters.beacons += 1;
     }

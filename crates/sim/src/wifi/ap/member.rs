@@ -15,6 +15,10 @@ use espbench_proto::time::Instant;
 pub(super) struct Member {
     /// Which of the room's.
     pub(super) station: u32,
+    /// It has its keys: packets may flow.
+    pub(super) open: bool,
+    /// When it was heard.
+    pub(super) heard: Instant,
     /// It has QoS.
     pub(super) qos: bool,
     /// It has told that it sleeps.
@@ -57,9 +61,10 @@ impl Ap {
         self.members.iter().flatten().map(|member| member.station)
     }
 
-    /// Whether a packet with that identifier in its tag, heard by a station, is for it.
-    pub(in crate::wifi) fn is_for(&self, aid: u16, station: u32) -> bool {
-        self.aid(station).is_some_and(|own| aid == 0 || aid == own)
+    /// Whether a station is a member and has its keys.
+    pub(in crate::wifi) fn knows(&self, station: u32) -> bool {
+        let member = self.aid(station).and_then(|aid| self.members.get(usize::from(aid) - 1));
+        member.is_some_and(|it| it.as_ref().is_some_and(|it| it.open))
     }
 
     /// Takes a station, unless there are too many: its association identifier.
@@ -77,6 +82,8 @@ impl Ap {
         }
         self.members[free] = Some(Member {
             station,
+            open: false,
+            heard: Instant::ZERO,
             qos,
             asleep: false,
             kept: VecDeque::new(),
@@ -96,14 +103,46 @@ impl Ap {
         Some(aid)
     }
 
-    /// Forgets a station. What waited for it is lost; what the MAC has already is sent.
-    #[expect(dead_code, reason = "stations leave from the next slice on")]
+    /// A station that is associated and has its keys from the start.
+    pub(in crate::wifi) fn admit_open(&mut self, station: u32, qos: bool) -> Option<u16> {
+        let aid = self.admit(station, qos)?;
+        if let Some(member) = self.member(aid) {
+            member.open = true;
+        }
+        Some(aid)
+    }
+
+    /// A station is there.
+    pub(in crate::wifi) fn hears(&mut self, room: &Room, station: u32) {
+        if let Some(aid) = self.aid(station)
+            && let Some(member) = self.member(aid)
+        {
+            member.heard = room.now();
+        }
+    }
+
+    /// Sends those away that were not heard for long: looked for at each beacon, one at a time.
+    pub(super) fn forget(&mut self, room: &mut Room, above: &mut dyn Above) {
+        let (now, most) = (room.now(), self.config.inactive);
+        let gone = self.members.iter().flatten().find(|it| now.since(it.heard) > most);
+        if let Some(station) = gone.map(|it| it.station) {
+            self.expel(room, station, above);
+        }
+    }
+
+    /// Forgets a station, and how far it had come.
     pub(in crate::wifi) fn dismiss(
         &mut self,
         room: &mut Room,
         station: u32,
         above: &mut dyn Above,
     ) {
+        self.guests.remove(&station);
+        self.dismiss_member(room, station, above);
+    }
+
+    /// Forgets a member. What waited for it is lost; what the MAC has already is sent.
+    pub(super) fn dismiss_member(&mut self, room: &mut Room, station: u32, above: &mut dyn Above) {
         let Some(aid) = self.aid(station) else { return };
         self.aids[station as usize] = 0;
         let Some(member) = self.members[usize::from(aid) - 1].take() else { return };

@@ -1,5 +1,6 @@
 //! Access points.
 
+mod admit;
 mod beacon;
 mod keep;
 mod member;
@@ -11,9 +12,11 @@ use super::frame::Frames;
 use super::octets::Wrap;
 use super::tag::{DataTag, LARGEST_AID};
 use super::{Counters, Msdu, Refused, is_group};
+use crate::events::Events;
 use crate::mac::{Done, GROUP, Packet, Room};
 use crate::random::{Purpose, Random};
-use alloc::collections::VecDeque;
+use admit::{Guest, Task};
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
@@ -22,6 +25,7 @@ use member::Member;
 
 /// Deadlines of an access point.
 const BEACON: usize = 0;
+const TASK: usize = 1;
 
 /// How a packet goes to the MAC.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,11 +41,17 @@ pub(super) struct Ap {
     pub(super) config: ApConfig,
     pub(super) counters: Counters,
     number: u32,
-    clock: Clock<1>,
+    clock: Clock<2>,
     /// By association identifier, from 1.
     members: Vec<Option<Member>>,
     /// The association identifier of each station of the room; 0: it is not associated here.
     aids: Vec<u16>,
+    /// Stations that are being let in.
+    guests: BTreeMap<u32, Guest>,
+    agenda: Events<Instant, Task>,
+    /// Answers that wait for the processor, and when it is free.
+    tasks: u16,
+    free: Instant,
     /// Members that sleep.
     sleepers: u16,
     /// Multicast for the next DTIM.
@@ -72,6 +82,10 @@ impl Ap {
             clock: Clock::new(number),
             members: Vec::new(),
             aids: Vec::new(),
+            guests: BTreeMap::new(),
+            agenda: Events::default(),
+            tasks: 0,
+            free: Instant::ZERO,
             sleepers: 0,
             group: VecDeque::new(),
             drains: VecDeque::new(),
@@ -90,8 +104,13 @@ impl Ap {
 
     /// A time has come.
     pub(super) fn wake(&mut self, room: &mut Room, frames: &mut Frames, above: &mut dyn Above) {
-        while let Some(BEACON) = self.clock.next_due(room.now()) {
+        while let Some(what) = self.clock.next_due(room.now()) {
+            if what == TASK {
+                self.tasks(room, frames, above);
+                continue;
+            }
             self.age(room, above);
+            self.forget(room, above);
             self.send_beacon(room, frames);
         }
         self.clock.rearm(room);
@@ -124,7 +143,8 @@ impl Ap {
 
     fn send_unicast(&mut self, room: &mut Room, packet: Msdu) -> Result<(), Refused> {
         let aid = self.aid(packet.to).ok_or(Refused::NotJoined)?;
-        let member = self.members[usize::from(aid) - 1].as_mut().ok_or(Refused::NotJoined)?;
+        let member = self.members[usize::from(aid) - 1].as_mut().filter(|it| it.open);
+        let member = member.ok_or(Refused::NotJoined)?;
         let kept = member.packet(room.now(), packet);
         if member.asleep || !member.kept.is_empty() {
             if member.kept.len() >= usize::from(self.config.unicast_buffer) {

@@ -1,12 +1,14 @@
 //! Stations.
 
+mod join;
 mod radio;
 mod sleep;
 
 use super::above::{Above, Sent};
 use super::clock::Clock;
 use super::config::{Sleep, StationConfig};
-use super::frame::{Frame, FrameInfo, Frames, Subtype};
+use super::elements::Elements;
+use super::frame::{Frame, FrameInfo, Frames, Says, Subtype};
 use super::octets::Wrap;
 use super::rate::Rate;
 use super::tag::DataTag;
@@ -16,6 +18,7 @@ use crate::radio::Mode;
 use core::time::Duration;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
+use join::Joining;
 use radio::{ACTIVE, Radio};
 use sleep::Doze;
 pub(super) use sleep::HeardBeacon;
@@ -34,18 +37,26 @@ mod deadline {
     pub(super) const GROUP_END: usize = 4;
     /// It has sent nothing for long.
     pub(super) const KEEP_ALIVE: usize = 5;
-    pub(super) const COUNT: usize = 6;
+    /// Joining goes on, or has failed.
+    pub(super) const JOIN: usize = 6;
+    /// Something is computed.
+    pub(super) const WORK: usize = 7;
+    /// There was no beacon for long.
+    pub(super) const LOST: usize = 8;
+    pub(super) const COUNT: usize = 9;
 }
 
-/// What a station is told when it becomes associated.
+/// What a station learns of an access point from its beacons and probe responses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms {
     pub(super) ap: u32,
-    pub(super) aid: u16,
+    pub(super) channel: u8,
+    pub(super) network: u16,
+    pub(super) elements: Elements,
     pub(super) wrap: Wrap,
-    /// How Null frames are sent.
+    /// A basic rate: how management and Null frames are sent.
     pub(super) basic: Mode,
-    /// A target beacon transmission time to come, and beacons from there to a DTIM.
+    /// A target beacon transmission time, and beacons from there to a DTIM.
     pub(super) beacon: (Instant, u8),
     pub(super) interval: Duration,
     pub(super) dtim_period: u8,
@@ -78,6 +89,7 @@ pub(super) struct Station {
     clock: Clock<{ deadline::COUNT }>,
     rate: Rate,
     link: Option<Link>,
+    joining: Joining,
     radio: Radio,
     doze: Doze,
 }
@@ -90,6 +102,7 @@ impl Station {
             clock: Clock::new(number),
             rate: Rate::new(&config.rates),
             link: None,
+            joining: Joining::new(),
             radio: Radio::default(),
             doze: Doze::Awake,
             config,
@@ -102,6 +115,11 @@ impl Station {
 
     pub(super) const fn is_awake(&self) -> bool {
         self.radio.is_on()
+    }
+
+    /// Whether the radio is on, and was then.
+    pub(super) fn was_awake(&self, at: Instant) -> bool {
+        self.radio.was_on(at)
     }
 
     /// How data frames of its access point are wrapped.
@@ -119,8 +137,8 @@ impl Station {
     }
 
     /// It is associated, and has its keys.
-    pub(super) fn associate(&mut self, room: &mut Room, terms: Terms) {
-        let Terms { ap, aid, wrap, basic, beacon: (tbtt, to_dtim), interval, dtim_period } = terms;
+    pub(super) fn associate(&mut self, room: &mut Room, terms: Terms, aid: u16) {
+        let Terms { ap, wrap, basic, beacon: (tbtt, to_dtim), interval, dtim_period, .. } = terms;
         self.link = Some(Link {
             ap,
             aid,
@@ -133,6 +151,9 @@ impl Station {
             heard: room.now(),
             misses: 0,
         });
+        self.rate = Rate::new(&self.config.rates);
+        self.doze = Doze::Awake;
+        self.expect_beacons(room);
         self.has_sent(room);
         self.active(room);
     }
@@ -146,6 +167,9 @@ impl Station {
                 deadline::BEACON => self.expect_beacon(room, above),
                 deadline::BEACON_END => self.no_beacon(room, above),
                 deadline::GROUP_END => self.group_over(room, above),
+                deadline::JOIN => self.join_late(room, frames, above),
+                deadline::WORK => self.computed(room, frames),
+                deadline::LOST => self.lost(room, frames, above),
                 _ => self.keep_alive(room, frames, above),
             }
         }
@@ -178,8 +202,20 @@ impl Station {
             Subtype::PsPoll => super::octets::PS_POLL,
             _ => Wrap::default().empty(),
         };
-        let tag = frames.keep(Frame { info, tbtt: Instant::ZERO });
-        let packet = Packet::new(link.ap, octets, link.basic, tag).at_once();
+        let out = (link.ap, link.basic, octets);
+        self.hand_over(room, frames, out, info, Says::Nothing)
+    }
+
+    fn hand_over(
+        &mut self,
+        room: &mut Room,
+        frames: &mut Frames,
+        (to, mode, octets): (u32, Mode, u32),
+        info: FrameInfo,
+        says: Says,
+    ) -> bool {
+        let tag = frames.keep(Frame { info, says, to });
+        let packet = Packet::new(to, octets, mode, tag).at_once();
         let taken = room.send(self.number, packet).is_ok();
         if taken {
             self.has_sent(room);
@@ -205,6 +241,7 @@ impl Station {
             Some(_) => self.counters.lost += 1,
         }
         above.sent(room, self.number, Sent { tag: data.packet, lost, attempts: done.attempts });
+        self.rest_apart(room, above);
     }
 
     /// The MAC is done with another frame of this station.
@@ -215,8 +252,11 @@ impl Station {
         delivered: bool,
         above: &mut dyn Above,
     ) {
-        if let Subtype::Null { .. } = frame.info.subtype {
-            self.null_done(room, frame.info.power_management, delivered, above);
+        match frame.info.subtype {
+            Subtype::Null { .. } => {
+                self.null_done(room, frame.info.power_management, delivered, above);
+            }
+            subtype => self.join_done(room, subtype, delivered, above),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::Station;
 use crate::mac::Room;
 use crate::wifi::above::Above;
+use espbench_proto::time::Instant;
 
 /// The station has told its access point that it is awake, or is not associated.
 pub(super) const ACTIVE: u8 = 1;
@@ -15,22 +16,32 @@ pub(super) const SEND: u8 = 1 << 3;
 /// It waits for what it has asked for with PS-Poll.
 pub(super) const POLL: u8 = 1 << 4;
 
+/// It looks for its access point.
+pub(super) const JOIN: u8 = 1 << 5;
+
 /// What the radio is on for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Radio {
     wants: u8,
     on: bool,
+    /// Since when.
+    since: Instant,
 }
 
 impl Default for Radio {
     fn default() -> Self {
-        Self { wants: ACTIVE, on: true }
+        Self { wants: ACTIVE, on: true, since: Instant::ZERO }
     }
 }
 
 impl Radio {
     pub(super) const fn is_on(self) -> bool {
         self.on
+    }
+
+    /// Whether it is on, and was then.
+    pub(super) fn was_on(self, at: Instant) -> bool {
+        self.on && self.since <= at
     }
 
     pub(super) const fn wanted(self, what: u8) -> bool {
@@ -50,7 +61,7 @@ impl Station {
         if on == self.radio.on {
             return;
         }
-        self.radio.on = on;
+        (self.radio.on, self.radio.since) = (on, room.now());
         if on {
             room.rouse(self.number);
         } else {

@@ -115,6 +115,17 @@ impl Station {
         }
     }
 
+    /// The time in which it should hear three beacons.
+    pub(super) fn three_beacons(&self) -> Duration {
+        let Some(link) = self.link else { return Duration::ZERO };
+        let every = match self.config.sleep {
+            Sleep::MaxModem { listen_interval } => u32::from(listen_interval.max(1)),
+            Sleep::MinModem => u32::from(link.dtim_period),
+            Sleep::None => 1,
+        };
+        link.interval * (3 * every)
+    }
+
     /// Sets the time at which a sleeping station wakes for its next beacon.
     fn next_beacon(&mut self, room: &mut Room) {
         let Some(link) = self.link else { return };
@@ -175,6 +186,7 @@ impl Station {
         link.misses = 0;
         link.dtim_period = it.tim.dtim_period.max(1);
         link.dtim = it.tbtt + link.interval * u32::from(it.tim.dtim_count);
+        self.expect_beacons(room);
         match self.doze {
             Doze::Asleep => self.beacon_asleep(room, frames, it, above),
             // The access point takes it for asleep.

@@ -4,6 +4,7 @@ use crate::air::{Links, Receiver};
 use crate::mac::{self, Done, Heard, Missed, OnAir, Room, Settings};
 use crate::radio::{BasicRates, Timing};
 use crate::wifi::{Above, FrameInfo, Joined, Left, Msdu, Received, Refused, Role, Sent, Wifi};
+use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
 use std::fmt::Write as _;
 use std::string::String;
@@ -18,6 +19,7 @@ pub(super) struct Log {
     pub(super) joined: Vec<(u64, u32, Joined)>,
     pub(super) left: Vec<(u64, u32, Left)>,
     pub(super) awake: Vec<(u64, u32, bool)>,
+    pub(super) missed: Vec<(u64, u32, u64, Cause)>,
 }
 
 impl Log {
@@ -39,6 +41,11 @@ impl Above for Log {
             Some(cause) => self.line(room, format_args!("{station} lost {}: {cause:?}", it.tag)),
         }
         self.sent.push((room.now().as_nanos(), station, it));
+    }
+
+    fn missed(&mut self, room: &mut Room, station: u32, tag: u64, cause: Cause) {
+        self.line(room, format_args!("{station} missed {tag}: {cause:?}"));
+        self.missed.push((room.now().as_nanos(), station, tag, cause));
     }
 
     fn joined(&mut self, room: &mut Room, station: u32, it: Joined) {
@@ -72,13 +79,21 @@ pub(super) struct Host {
 }
 
 impl Bench {
-    /// All on one channel, in reach of each other.
+    /// All in reach of each other, access points on channel 1.
     pub(super) fn new(roles: impl IntoIterator<Item = Role>) -> Self {
+        Self::on(1, roles)
+    }
+
+    /// All in reach of each other, access points on that channel, stations on 1 at first.
+    pub(super) fn on(channel: u8, roles: impl IntoIterator<Item = Role>) -> Self {
         let roles: Vec<Role> = roles.into_iter().collect();
         let links = Links::new(roles.len() as u32, -98.0, |_, _| -50.0);
         let timing = Timing::ERP_SHORT_SLOT;
         let settings = Settings { timing, basic: BasicRates::BG, ..Settings::default() };
-        let settings = roles.iter().map(|_| settings.clone());
+        let settings = roles.iter().map(|role| Settings {
+            channel: if matches!(role, Role::AccessPoint(_)) { channel } else { 1 },
+            ..settings.clone()
+        });
         let mut room = Room::new(1, links, &[Receiver::default()], settings);
         let mut wifi = Wifi::new(1, roles);
         let mut log = Log::default();
@@ -94,6 +109,10 @@ impl Bench {
         tag: u64,
     ) -> Result<(), Refused> {
         self.host.wifi.send(&mut self.room, from, Msdu { to, octets, tag })
+    }
+
+    pub(super) fn call(&mut self, what: impl FnOnce(&mut Wifi, &mut Room, &mut Log)) {
+        what(&mut self.host.wifi, &mut self.room, &mut self.host.log);
     }
 
     pub(super) fn run_ms(&mut self, until_ms: u64) {

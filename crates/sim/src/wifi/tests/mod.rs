@@ -2,4 +2,5 @@
 
 mod bench;
 mod data;
+mod join;
 mod sleep;

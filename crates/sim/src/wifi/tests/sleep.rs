@@ -3,6 +3,7 @@
 use super::bench::Bench;
 use crate::mac::GROUP;
 use crate::wifi::{ApConfig, Fetch, Role, Sleep, SleepTimes, StationConfig};
+use espbench_proto::sample::Cause;
 use std::vec::Vec;
 
 /// An access point with DTIM period 3, and a station.
@@ -85,8 +86,11 @@ fn multicast(sleep: Sleep, ap: ApConfig) -> usize {
         bench.send(0, GROUP, 200, tag).expect("it is taken");
     }
     bench.run_ms(15_000);
-    assert_eq!(bench.host.log.sent.len(), 100);
-    bench.host.log.received.len()
+    let log = &bench.host.log;
+    assert_eq!(log.sent.len(), 100);
+    assert_eq!(log.received.len() + log.missed.len(), 100, "what was missed is told");
+    assert!(log.missed.iter().all(|it| it.3 == Cause::Asleep));
+    log.received.len()
 }
 
 #[test]

@@ -1,0 +1,129 @@
+//! How stations get into a network, and out of it.
+
+use super::bench::Bench;
+use crate::wifi::{ApConfig, Join, Left, Role, Security, Sleep, StationConfig};
+use std::vec::Vec;
+
+fn ap(security: Security) -> Role {
+    Role::AccessPoint(ApConfig { security, ..ApConfig::default() })
+}
+
+fn station(security: Security, join: Join) -> Role {
+    let sleep = Sleep::MinModem;
+    let base = StationConfig { disconnected_sleep: true, ..StationConfig::default() };
+    Role::Station(StationConfig { security, join, sleep, ..base })
+}
+
+fn conversation(security: Security) -> Bench {
+    let mut bench = Bench::on(6, [ap(security), station(security, Join::on(6))]);
+    bench.host.frames = true;
+    bench.run_ms(700);
+    bench
+}
+
+#[test]
+fn an_open_network_is_joined() {
+    insta::assert_snapshot!(conversation(Security::Open).host.log.text);
+}
+
+#[test]
+fn wpa2_takes_four_frames_more() {
+    insta::assert_snapshot!(conversation(Security::Wpa2).host.log.text);
+}
+
+#[test]
+fn wpa3_commits_and_confirms_first() {
+    insta::assert_snapshot!(conversation(Security::Wpa3).host.log.text);
+}
+
+/// When a station has joined, in milliseconds.
+fn joined_ms(channel: u8, join: Join) -> u64 {
+    let mut bench = Bench::on(channel, [ap(Security::Wpa2), station(Security::Wpa2, join)]);
+    bench.run_ms(5000);
+    let joined = &bench.host.log.joined;
+    assert_eq!(joined.len(), 1, "once, and it stays");
+    assert_eq!(bench.room.channel(1), channel);
+    joined[0].0 / 1_000_000
+}
+
+#[test]
+fn the_scan_takes_what_it_takes() {
+    let last = joined_ms(13, Join::default());
+    // Eleven channels of 120 ms, one of 360, and up to a beacon interval on the last.
+    assert!((1680..1900).contains(&last), "{last}");
+    let known = joined_ms(13, Join::on(13));
+    assert!(known < 60, "{known}");
+    let all = joined_ms(1, Join { first: false, ..Join::default() });
+    assert!((2040..2200).contains(&all), "all channels first: {all}");
+    assert!(joined_ms(1, Join::default()) < 60);
+}
+
+#[test]
+fn the_strongest_of_all_channels_is_taken() {
+    // Three of the network on one channel, one of another network; all equally strong but for the
+    // order in which they are found: the first of the strongest stays.
+    let other = ApConfig { network: 9, ..ApConfig::default() };
+    let join = Join { first: false, ..Join::on(1) };
+    let roles = [Role::AccessPoint(other), ap(Security::Wpa2), station(Security::Wpa2, join)];
+    let mut bench = Bench::new(roles);
+    bench.run_ms(1000);
+    assert_eq!(bench.host.wifi.ap_of(2), Some(1));
+    let wpa3 = [ap(Security::Wpa3), station(Security::Wpa2, Join::on(1))];
+    let mut bench = Bench::new(wpa3);
+    bench.run_ms(1000);
+    assert_eq!(bench.host.wifi.ap_of(1), None);
+    assert!(bench.host.log.left.iter().all(|it| it.2 == Left::NotFound));
+    assert!(bench.host.log.left.len() > 4, "it tries again");
+}
+
+#[test]
+fn an_access_point_takes_so_many() {
+    let few = ApConfig { most_stations: 2, ..ApConfig::default() };
+    let stations = (0..3).map(|_| station(Security::Wpa2, Join::on(1)));
+    let mut bench = Bench::new(core::iter::once(Role::AccessPoint(few)).chain(stations));
+    bench.run_ms(1000);
+    assert_eq!(bench.host.log.joined.len(), 2);
+    assert!(bench.host.log.left.iter().any(|it| it.2 == Left::Refused));
+    // One leaves: the third gets in.
+    let gone = bench.host.log.joined[0].1;
+    bench.call(|wifi, room, log| wifi.leave(room, gone, log));
+    bench.run_ms(2000);
+    assert_eq!(bench.host.log.joined.len(), 3);
+    assert_eq!(bench.host.wifi.stations_of(0).count(), 2);
+    assert!(!bench.host.wifi.is_awake(gone), "in no network, with nothing to do, it sleeps");
+    bench.call(|wifi, room, log| wifi.join(room, gone, log));
+    bench.run_ms(2500);
+    assert_eq!(bench.host.log.joined.len(), 3, "now it is the one too many");
+}
+
+#[test]
+fn a_station_that_is_sent_away_comes_back() {
+    let mut bench = Bench::new([ap(Security::Wpa2), station(Security::Wpa2, Join::on(1))]);
+    bench.run_ms(1000);
+    bench.send(0, 1, 100, 1).expect("it waits for the next beacon");
+    bench.call(|wifi, room, log| wifi.expel(room, 0, 1, log));
+    // It sleeps, and hears nothing of it: its next packet is answered.
+    bench.run_ms(1500);
+    bench.send(1, 0, 100, 2).expect("it thinks that it is associated");
+    bench.run_ms(2500);
+    let left: Vec<Left> = bench.host.log.left.iter().map(|it| it.2).collect();
+    assert_eq!((left, bench.host.log.joined.len()), ([Left::Deauthenticated].into(), 2));
+    assert_eq!(bench.host.log.sent.len(), 2, "both packets have ended");
+}
+
+#[test]
+fn without_beacons_a_station_asks_and_leaves() {
+    let mut bench = Bench::new([ap(Security::Wpa2), station(Security::Wpa2, Join::on(1))]);
+    bench.host.frames = true;
+    bench.run_ms(1000);
+    bench.room.switch_off(0);
+    bench.host.log.text.clear();
+    bench.run_ms(10_000);
+    let (at, _, why) = bench.host.log.left[0];
+    assert_eq!(why, Left::BeaconLoss);
+    // 6 s after the last beacon, and five times 500 ms.
+    assert!((9_300..9_600).contains(&(at / 1_000_000)), "{at}");
+    bench.room.switch_on(0);
+    bench.run_ms(12_000);
+    assert_eq!(bench.host.log.joined.len(), 2);
+}
