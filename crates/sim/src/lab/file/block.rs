@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeTable, DeValue};
 
 /// A file that is being read.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +47,33 @@ pub(super) struct Block<'t> {
     pub(super) start: usize,
     keys: Keys,
     values: Vec<(String, Range<usize>, Spanned<DeValue<'t>>)>,
+}
+
+/// An entry of a table whose keys are not known here.
+#[derive(Clone, Debug)]
+pub(super) struct Setting {
+    pub(super) name: String,
+    pub(super) at: usize,
+    pub(super) value_at: usize,
+    /// Nothing where it is something else.
+    pub(super) value: Option<Plain>,
+}
+
+/// A whole number, or true or false as 1 or 0.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plain {
+    pub(super) number: u32,
+    pub(super) is_flag: bool,
+}
+
+fn flag_or_number(value: &DeValue<'_>) -> Option<Plain> {
+    match value {
+        DeValue::Boolean(flag) => Some(Plain { number: u32::from(*flag), is_flag: true }),
+        value => {
+            let number = u32::try_from(integer(value)?).ok()?;
+            Some(Plain { number, is_flag: false })
+        }
+    }
 }
 
 /// A value of a list, and where it is.
@@ -236,6 +263,23 @@ impl<'t> Block<'t> {
         })?;
         let start = self.heading(name);
         table.map(|table| Self::new(self.source, table, start, keys)).transpose()
+    }
+
+    /// The entries of a table whose keys are not known here, in the order of the file.
+    pub(super) fn settings(&self, name: &str) -> Result<Vec<Setting>, Wrong> {
+        let entries = self.take(name, |_, value| {
+            let DeValue::Table(table) = value else { return None };
+            let one = |(name, value): (&Spanned<DeString<'_>>, &Spanned<DeValue<'_>>)| Setting {
+                name: name.get_ref().to_string(),
+                at: name.span().start,
+                value_at: value.span().start,
+                value: flag_or_number(value.get_ref()),
+            };
+            Some(table.iter().map(one).collect::<Vec<_>>())
+        })?;
+        let mut entries = entries.unwrap_or_default();
+        entries.sort_by_key(|it| it.at);
+        Ok(entries)
     }
 
     /// Blocks `[[name]]`.

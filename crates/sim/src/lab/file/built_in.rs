@@ -9,7 +9,7 @@ macro_rules! file {
 }
 
 /// All of them: kind, name, text.
-pub(super) const FILES: [(Kind, &str, &str); 15] = [
+pub(super) const FILES: [(Kind, &str, &str); 24] = [
     file!(Profile, "profiles", "esp32"),
     file!(Profile, "profiles", "esp32s2"),
     file!(Profile, "profiles", "esp32s3"),
@@ -17,12 +17,21 @@ pub(super) const FILES: [(Kind, &str, &str); 15] = [
     file!(Profile, "profiles", "esp32c3"),
     file!(Profile, "profiles", "esp32c6"),
     file!(Profile, "profiles", "esp8266"),
+    file!(Profile, "profiles", "esp8266-sdk14"),
+    file!(Profile, "profiles", "esp8266-sdk22"),
     file!(Environment, "environments", "free-space"),
     file!(Environment, "environments", "office"),
     file!(Environment, "environments", "home"),
+    file!(Environment, "environments", "shield-box"),
+    file!(Environment, "environments", "lab-air"),
     file!(Lab, "labs", "two-boards"),
     file!(Lab, "labs", "many-boards"),
     file!(Lab, "labs", "ota"),
     file!(Lab, "labs", "handshake"),
     file!(Lab, "labs", "provisioning"),
+    file!(Lab, "labs", "wifi-home"),
+    file!(Lab, "labs", "esp8266-iperf"),
+    file!(Lab, "labs", "shield-box"),
+    file!(Lab, "labs", "smooth"),
+    file!(Lab, "labs", "power-save"),
 ];

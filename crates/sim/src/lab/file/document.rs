@@ -4,11 +4,12 @@
 use super::constant::{CONFIDENCE, Constant as Number, FITTED, Group, SOURCE, find};
 use super::environment::{self, LOAD};
 use super::key::{Is, Key};
-use super::{Kind, Surroundings, firmware, lab, pattern, profile};
+use super::{Kind, Surroundings, firmware, lab, net, pattern, profile};
 use crate::lab::profile::{Confidence, Profile, Source};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use espbench_proto::sdkconfig;
 
 /// A constant of a profile or an environment, with its source.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +81,7 @@ fn one(key: String, about: &str, value: Option<f64>, sources: &[Source]) -> Cons
 }
 
 /// Whether a number is in the range of a key, and what is, if not.
-fn in_range(key: &Key, value: f64) -> Result<(), String> {
+pub(super) fn in_range(key: &Key, value: f64) -> Result<(), String> {
     let fits = match key.is {
         Is::Number(least, most) => (least..=most).contains(&value),
         Is::Whole(least, most) => {
@@ -153,7 +154,21 @@ pub fn document(kind: Kind) -> String {
             table(&mut text, "`[group.cluster]`", &pattern::CLUSTER);
             table(&mut text, "`[group.firmware]`", &firmware::KEYS);
             table(&mut text, "`[[router]]`", &lab::ROUTER);
-            text += "\n`[[background]]` is that of environments.\n";
+            text += "\n`[[background]]` is that of environments.\n\nOf a lab with variants:\n";
+            table(&mut text, "", &net::KEYS);
+            table(&mut text, "`[[variant]]`", &net::VARIANT);
+            table(&mut text, "`[device]` and `[other]`", &net::DEVICE);
+            table(&mut text, "`[access_point]`", &net::ACCESS_POINT);
+            table(&mut text, "`[pc]`", &net::PC);
+            text += "\n`[sdkconfig]`:\n\n| key | value | what |\n|---|---|---|\n";
+            for fact in sdkconfig::FACTS {
+                let name = fact.name.trim_start_matches("CONFIG_");
+                let is = match fact.kind {
+                    sdkconfig::Kind::Flag => "true or false",
+                    sdkconfig::Kind::Number => fact.unit,
+                };
+                text += &format!("| `{name}` | {is} | {} |\n", fact.meaning);
+            }
         }
     }
     text

@@ -16,6 +16,7 @@
 //! | `block` | tables of a TOML text, with the place of everything in it |
 //! | `constant` | numbers with their sources |
 //! | `profile`, `environment`, `lab` | the three kinds of file |
+//! | `net` | labs with variants: devices that speak IP |
 //! | `pattern`, `firmware` | how a group stands, and what its firmware was built with |
 //! | `build` | a lab and what a test changes of it, to a scene |
 //! | `document` | the keys as tables for the documentation |
@@ -29,6 +30,7 @@ mod environment;
 mod firmware;
 pub mod key;
 mod lab;
+mod net;
 mod pattern;
 mod profile;
 #[cfg(test)]
@@ -38,6 +40,7 @@ mod wrong;
 pub use document::{Constant, Constants, constants, document};
 pub use wrong::Wrong;
 
+use super::net_scene::NetScene;
 use super::profile::Profile;
 use super::scene::{Background, Environment, Scene};
 use alloc::collections::BTreeMap;
@@ -91,7 +94,8 @@ impl Kind {
             let known = |name: &str| keys.iter().any(|key| key.name == name);
             table.get_ref().keys().filter(|name| known(name.get_ref())).count()
         };
-        let counts = [count(&profile::KEYS), count(&environment::KEYS), count(&lab::KEYS)];
+        let lab = count(&lab::KEYS).max(count(&net::KEYS));
+        let counts = [count(&profile::KEYS), count(&environment::KEYS), lab];
         let most = counts.into_iter().max()?;
         let mut kinds = Self::ALL.into_iter().zip(counts).filter(|(_, count)| *count == most);
         let (kind, _) = kinds.next()?;
@@ -172,7 +176,40 @@ pub struct Surroundings {
 pub struct Library {
     profiles: BTreeMap<String, profile::File>,
     environments: BTreeMap<String, Surroundings>,
-    labs: BTreeMap<String, (lab::File, Arc<str>)>,
+    labs: BTreeMap<String, (Room, Arc<str>)>,
+}
+
+/// A lab's file.
+#[derive(Clone, Debug)]
+enum Room {
+    /// Devices that speak ESP-NOW.
+    EspNow(lab::File),
+    /// Devices that speak IP.
+    Net(net::File),
+}
+
+impl Room {
+    fn read(source: Source<'_>) -> Result<Self, Wrong> {
+        if net::is_one(source.text) {
+            net::read(source).map(Self::Net)
+        } else {
+            lab::read(source).map(Self::EspNow)
+        }
+    }
+
+    fn title(&self) -> &str {
+        match self {
+            Self::EspNow(file) => &file.title,
+            Self::Net(file) => &file.title,
+        }
+    }
+
+    fn needs(&self, text: &str) -> Vec<Need> {
+        match self {
+            Self::EspNow(file) => file.needs(text),
+            Self::Net(file) => file.needs(text),
+        }
+    }
 }
 
 /// Profiles that may lean on each other.
@@ -214,7 +251,7 @@ impl Library {
                 self.environments.insert(name.to_string(), environment::read(source, short)?);
             }
             Kind::Lab => {
-                self.labs.insert(name.to_string(), (lab::read(source)?, text.into()));
+                self.labs.insert(name.to_string(), (Room::read(source)?, text.into()));
             }
         }
         Ok(())
@@ -249,7 +286,7 @@ impl Library {
         Some(match kind {
             Kind::Profile => &self.profiles.get(name)?.title,
             Kind::Environment => &self.environments.get(name)?.title,
-            Kind::Lab => &self.labs.get(name)?.0.title,
+            Kind::Lab => self.labs.get(name)?.0.title(),
         })
     }
 
@@ -309,13 +346,51 @@ impl Library {
             Kind::Environment => {
                 self.environments.get_mut(name).map(|it| document::tune_place(it, key, value))
             }
-            Kind::Lab => {
-                let message = "a lab has no constants: tune its profiles or its environment";
-                return Err(Wrong::whole(kind.file(name), message));
-            }
+            Kind::Lab => match self.labs.get_mut(name) {
+                Some((Room::Net(file), _)) => Some(file.tune(key, value)),
+                Some((Room::EspNow(_), _)) => {
+                    let message = "a lab has no constants: tune its profiles or its environment";
+                    return Err(Wrong::whole(kind.file(name), message));
+                }
+                None => None,
+            },
         };
         let unknown = || Wrong::unknown(kind, name, self.names(kind));
         tuned.ok_or_else(unknown)?.map_err(|message| Wrong::whole(kind.file(name), message))
+    }
+
+    /// Names of a lab's variants, in the order of its file; none of a lab for ESP-NOW.
+    #[must_use]
+    pub fn variants(&self, lab: &str) -> Vec<&str> {
+        match self.labs.get(lab) {
+            Some((Room::Net(file), _)) => file.names().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The lab that has a variant of this name, if there is one: names of variants of the built-in
+    /// labs differ.
+    #[must_use]
+    pub fn lab_of(&self, variant: &str) -> Option<&str> {
+        let has = |lab: &&String| self.variants(lab).contains(&variant);
+        self.labs.keys().find(has).map(String::as_str)
+    }
+
+    /// The room of a variant of a lab.
+    ///
+    /// # Errors
+    /// There is no such lab or variant, it names an environment or a profile that is not here, or
+    /// what it asks for does not fit together: with what to do.
+    pub fn net_scene(&self, lab: &str, variant: &str) -> Result<NetScene, Wrong> {
+        let unknown = || Wrong::unknown(Kind::Lab, lab, self.names(Kind::Lab));
+        let (file, text) = self.labs.get(lab).ok_or_else(unknown)?;
+        let name = Kind::Lab.file(lab);
+        let Room::Net(file) = file else {
+            let message = "it has no variants: its devices speak ESP-NOW only";
+            return Err(Wrong::whole(name, message));
+        };
+        let text = Source { file: &name, text };
+        net::Build { library: self, lab, variant, file, text }.scene()
     }
 
     /// The room of a lab. The same seed gives the same places.
@@ -327,6 +402,15 @@ impl Library {
         let unknown = || Wrong::unknown(Kind::Lab, lab, self.names(Kind::Lab));
         let (file, text) = self.labs.get(lab).ok_or_else(unknown)?;
         let name = Kind::Lab.file(lab);
+        let file = match file {
+            Room::EspNow(file) => file,
+            Room::Net(file) => {
+                let known: Vec<&str> = file.names().collect();
+                let message =
+                    format!("it has no ESP-NOW devices, but variants: {}", known.join(", "));
+                return Err(Wrong::whole(name, message));
+            }
+        };
         let source = Source { file: &name, text };
         // What is missing is shown where the lab names it.
         let missing = |at: usize, error: &Wrong| source.wrong(at, error.to_string());

@@ -2,10 +2,14 @@
 
 use super::*;
 use proptest::prelude::*;
+use std::sync::LazyLock;
 
 fn kinds() -> impl Strategy<Value = Kind> {
     prop_oneof![Just(Kind::Profile), Just(Kind::Environment), Just(Kind::Lab)]
 }
+
+/// Read once for all cases.
+static BUILT_IN: LazyLock<Library> = LazyLock::new(Library::built_in);
 
 /// A built-in file with a part replaced.
 fn spoiled() -> impl Strategy<Value = (Kind, String)> {
@@ -49,10 +53,15 @@ proptest! {
 
     #[test]
     fn a_spoiled_file_is_refused_with_a_place_or_makes_a_room((kind, text) in spoiled()) {
-        let mut library = Library::built_in();
+        let mut library = BUILT_IN.clone();
         match library.add(kind, "any", &text) {
             Err(wrong) => prop_assert!(has_place(&wrong, &text), "{wrong}"),
             Ok(()) if kind == Kind::Lab => {
+                for variant in library.variants("any") {
+                    if let Ok(scene) = library.net_scene("any", variant) {
+                        prop_assert!(!scene.devices.is_empty() && scene.variant == variant);
+                    }
+                }
                 if let Ok(scene) = library.scene("any", &Overrides::default(), 1) {
                     prop_assert!(!scene.devices.is_empty());
                     prop_assert!(scene.devices.iter().all(|it| it.at.to(it.at) == 0.0));
@@ -64,7 +73,7 @@ proptest! {
 
     #[test]
     fn the_same_seed_gives_the_same_places(seed: u64, devices in 1_u16..150, metres in 0.0..30.0_f64) {
-        let library = Library::built_in();
+        let library = BUILT_IN.clone();
         let change = Overrides {
             devices: Some(devices),
             distance_m: Some((metres, metres)),

@@ -3,12 +3,14 @@ mod errors;
 mod laws;
 mod repository;
 mod scenes;
+mod variants;
 
 use super::*;
 
 /// A library of the built-in files and one more.
 fn with(kind: Kind, name: &str, text: &str) -> Result<Library, Wrong> {
-    let mut library = Library::built_in();
+    static BUILT_IN: std::sync::LazyLock<Library> = std::sync::LazyLock::new(Library::built_in);
+    let mut library = BUILT_IN.clone();
     library.add(kind, name, text).map(|()| library)
 }
 
@@ -19,7 +21,10 @@ fn complaint(kind: Kind, text: &str) -> String {
         Err(wrong) => return wrong.to_string(),
     };
     let scene = match kind {
-        Kind::Lab => library.scene("mine", &Overrides::default(), 1).map(drop),
+        Kind::Lab => match library.variants("mine").first() {
+            Some(variant) => library.net_scene("mine", variant).map(drop),
+            None => library.scene("mine", &Overrides::default(), 1).map(drop),
+        },
         Kind::Profile => library.profile("mine").map(drop),
         Kind::Environment => library.environment("mine").map(drop),
     };

@@ -1,0 +1,411 @@
+//! A variant of a lab's file to a scene.
+
+use super::super::block::Source as Text;
+use super::super::wrong::Wrong;
+use super::super::{Library, Surroundings};
+use super::File;
+use super::keys::{ROLES, SECURITIES};
+use super::layer::Layers;
+use crate::lab::net_scene::{
+    AccessPoint, Coexistence, Columns, Connectionless, Delay, Dongle, Link, NetDevice, NetRole,
+    NetScene, Pc, Program,
+};
+use crate::lab::profile::Profile;
+use crate::lab::scene::Point;
+use crate::radio::{Guard, Mcs, Mode, Ofdm, Width};
+use crate::wifi::{Rates, Security, Sleep};
+use alloc::format;
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_proto::sdkconfig::{self, Context, Release, Settings};
+
+/// Ticks without work that FreeRTOS must expect to sleep: the default of
+/// `CONFIG_FREERTOS_IDLE_TIME_BEFORE_SLEEP` (ESP-IDF v5.1, components/freertos/Kconfig).
+const IDLE_TICKS: u64 = 3;
+
+/// A lab, one of its variants, and where to look up what they name.
+pub(in super::super) struct Build<'l> {
+    pub(in super::super) library: &'l Library,
+    pub(in super::super) lab: &'l str,
+    pub(in super::super) variant: &'l str,
+    pub(in super::super) file: &'l File,
+    pub(in super::super) text: Text<'l>,
+}
+
+/// A device's table, being read.
+struct Table<'b> {
+    build: &'b Build<'b>,
+    layers: Layers<'b>,
+    name: &'static str,
+}
+
+impl Build<'_> {
+    /// The scene.
+    pub(in super::super) fn scene(&self) -> Result<NetScene, Wrong> {
+        let named = |it| Wrong { file: self.text.file.into(), ..it };
+        let layers = self.file.layers(self.variant).map_err(named)?;
+        let role = ROLE[layers.word("device", "role")];
+        let access_point = match role {
+            NetRole::SoftAp => None,
+            _ => Some(self.access_point(layers)?),
+        };
+        let pc = self.pc(layers, access_point.as_ref())?;
+        let mut devices = Vec::new();
+        devices.push(self.device(layers, "device", access_point.as_ref(), &pc)?);
+        if layers.has("other") {
+            devices.push(self.device(layers, "other", access_point.as_ref(), &pc)?);
+        }
+        if devices.iter().filter(|it| it.role == NetRole::SoftAp).count() > 0
+            && (access_point.is_some() || devices.len() > 1 && devices[1].role == NetRole::SoftAp)
+        {
+            let message = "only the measured device can be the access point";
+            return Err(self.wrong(layers, "other", "role", message));
+        }
+        let Surroundings { environment, mut background, .. } = self.surroundings(layers)?;
+        let before = background.len() as u16;
+        for it in &self.file.background {
+            let mut it = it.clone();
+            it.to = it.to.map(|to| to + before);
+            background.push(it);
+        }
+        let security = SECURITY[match layers.find("", "security") {
+            Some(_) => layers.word("", "security"),
+            None => 1,
+        }];
+        let word = |key, usual: &str| String::from(layers.text("", key).unwrap_or(usual));
+        let mut sources = layers.sources();
+        sources.extend(self.file.sources.iter().cloned());
+        Ok(NetScene {
+            lab: self.lab.into(),
+            variant: self.variant.into(),
+            title: word("title", &self.file.title),
+            columns: Columns {
+                mode: word("column_mode", ROLES[role as usize]),
+                security: word("column_security", SECURITIES[security as usize]),
+                environment: word("column_environment", &environment.name),
+            },
+            environment,
+            security,
+            access_point,
+            devices,
+            pc,
+            background,
+            sources,
+        })
+    }
+
+    fn wrong(&self, layers: Layers<'_>, table: &str, key: &str, message: impl AsRef<str>) -> Wrong {
+        let message = format!("{}: {}", self.variant, message.as_ref());
+        self.text.wrong(layers.at(table, key), message)
+    }
+
+    fn surroundings(&self, layers: Layers<'_>) -> Result<Surroundings, Wrong> {
+        let Some(name) = layers.text("", "environment") else {
+            return Err(self.wrong(layers, "", "environment", "`environment` is missing"));
+        };
+        let missing = |it: Wrong| self.text.wrong(layers.at("", "environment"), format!("{it}"));
+        self.library.environment(name).map_err(missing)
+    }
+
+    fn access_point(&self, layers: Layers<'_>) -> Result<AccessPoint, Wrong> {
+        const TABLE: &str = "access_point";
+        let number = |key, usual| layers.number(TABLE, key).unwrap_or(usual);
+        let width = WIDTH[layers.word(TABLE, "width")];
+        let rates = layers.modes(TABLE, "rates").map_or_else(|| every(width), <[Mode]>::to_vec);
+        self.rising(layers, TABLE, &rates, width)?;
+        Ok(AccessPoint {
+            at: layers.place(TABLE, "at").unwrap_or(Point { x: 0.0, y: 0.0, z: 1.5 }),
+            channel: number("channel", 6.0) as u8,
+            width,
+            power_dbm: number("power_dbm", 20.0),
+            rates: chosen(rates),
+            ampdu: number("ampdu", 32.0) as u16,
+            rts: layers.switch(TABLE, "rts").unwrap_or(false),
+            beacon: us(number("beacon_ms", 102.4) * 1e3),
+            dtim: number("dtim", 1.0) as u8,
+            queue: number("queue", 256.0) as u16,
+            forward: delay(layers, TABLE, "forward_us", "forward_random_us", 50.0),
+        })
+    }
+
+    fn pc(&self, layers: Layers<'_>, router: Option<&AccessPoint>) -> Result<Pc, Wrong> {
+        const TABLE: &str = "pc";
+        let number = |key, usual| layers.number(TABLE, key).unwrap_or(usual);
+        let turn = delay(layers, TABLE, "turn_us", "turn_random_us", 20.0);
+        if layers.word(TABLE, "link") == 0 {
+            if router.is_none() {
+                let message = "`pc.link`: there is no router to be wired to, use \"air\"";
+                return Err(self.wrong(layers, TABLE, "link", message));
+            }
+            let delay = delay(layers, TABLE, "delay_us", "delay_random_us", 0.0);
+            let bits = libm::rint(number("wire_mbit", 1000.0) * 1e6) as u64;
+            return Ok(Pc { link: Link::Wire { delay, bits }, turn });
+        }
+        let width = router.map_or(Width::Mhz20, |it| it.width);
+        let rates = layers.modes(TABLE, "rates").map_or_else(|| every(width), <[Mode]>::to_vec);
+        self.rising(layers, TABLE, &rates, width)?;
+        let at = layers.place(TABLE, "at").unwrap_or(Point { x: 0.0, y: 0.0, z: 1.0 });
+        let at = match (layers.number(TABLE, "distance_m"), router) {
+            (Some(metres), Some(router)) => Point { x: router.at.x - metres, ..router.at },
+            _ => at,
+        };
+        let dongle = Dongle {
+            at,
+            power_dbm: number("power_dbm", 17.0),
+            rates: chosen(rates),
+            ampdu: number("ampdu", 32.0) as u16,
+        };
+        Ok(Pc { link: Link::Air(dongle), turn })
+    }
+
+    /// Rates are slow first, and none is wider than the channel.
+    fn rising(
+        &self,
+        layers: Layers<'_>,
+        table: &str,
+        rates: &[Mode],
+        width: Width,
+    ) -> Result<(), Wrong> {
+        let wide = |mode: &&Mode| mode.bandwidth_mhz() == 40 && width == Width::Mhz20;
+        if let Some(mode) = rates.iter().find(wide) {
+            let message = format!("`rates`: {mode} needs `width = \"HT40\"`");
+            return Err(self.wrong(layers, table, "rates", message));
+        }
+        if let Some(pair) = rates.windows(2).find(|it| it[0].kbit_s() >= it[1].kbit_s()) {
+            let message = format!("`rates`: slow first, and {} is not before {}", pair[0], pair[1]);
+            return Err(self.wrong(layers, table, "rates", message));
+        }
+        Ok(())
+    }
+
+    fn device(
+        &self,
+        layers: Layers<'_>,
+        name: &'static str,
+        router: Option<&AccessPoint>,
+        pc: &Pc,
+    ) -> Result<NetDevice, Wrong> {
+        Table { build: self, layers, name }.device(router, pc)
+    }
+}
+
+impl Table<'_> {
+    fn number(&self, key: &str) -> Option<f64> {
+        self.layers.number(self.name, key)
+    }
+
+    fn wrong(&self, key: &str, message: impl AsRef<str>) -> Wrong {
+        self.build.wrong(self.layers, self.name, key, message)
+    }
+
+    fn device(&self, router: Option<&AccessPoint>, pc: &Pc) -> Result<NetDevice, Wrong> {
+        let profile = self.profile()?;
+        let role = ROLE[self.layers.word(self.name, "role")];
+        let (settings, context) = self.settings(&profile)?;
+        let mut sdk = settings.config(&context);
+        if !profile.wifi.ampdu_tx {
+            sdk.tx_ba_window = 0;
+        }
+        let width = self.width(&profile, router)?;
+        let tick_ns = 1_000_000_000 / u64::from(sdk.tick_hz);
+        let light = self.layers.switch(self.name, "light_sleep").unwrap_or(false);
+        let millis = |key| u64::from(settings.value(key, &context));
+        let min_active = self.number("min_active_ms").map_or_else(
+            || Duration::from_millis(millis(sdkconfig::Key::MinActive)),
+            |ms| us(ms * 1e3),
+        );
+        let disconnected = settings.flag(sdkconfig::Key::DisconnectedSleep, &context);
+        let one_core = settings.flag(sdkconfig::Key::Unicore, &context);
+        let modes = self.layers.modes(self.name, "esp_now_mode");
+        Ok(NetDevice {
+            name: self.name.into(),
+            at: self.at(router, pc),
+            role,
+            cores: if one_core { 1 } else { profile.processor.cores },
+            channel: self
+                .number("channel")
+                .map_or_else(|| router.map_or(1, |it| it.channel), |it| it as u8),
+            width,
+            rates: self.rates(&profile, width)?,
+            power_dbm: self.number("power_dbm").unwrap_or(profile.tx_power_dbm),
+            program: PROGRAM[self.layers.word(self.name, "program")],
+            sleep: self.sleep(role)?,
+            min_active,
+            light_sleep: light.then(|| Duration::from_nanos(IDLE_TICKS * tick_ns)),
+            disconnected_sleep: self
+                .layers
+                .switch(self.name, "disconnected_sleep")
+                .unwrap_or(disconnected),
+            connectionless: self
+                .slices("window_ms", "interval_ms")?
+                .map(|(window, interval)| Connectionless { window, interval }),
+            coexistence: self
+                .slices("coexist_wifi_ms", "coexist_period_ms")?
+                .map(|(wifi, period)| Coexistence { period, wifi }),
+            esp_now_mode: modes.and_then(|it| it.first().copied()).unwrap_or(Mode::ESP_NOW),
+            profile,
+            sdk,
+            settings,
+        })
+    }
+
+    fn profile(&self) -> Result<Arc<Profile>, Wrong> {
+        let Some(name) = self.layers.text(self.name, "profile") else {
+            let message = format!("`{}.profile` is missing: give the name of a profile", self.name);
+            return Err(self.wrong("profile", message));
+        };
+        let missing = |it: Wrong| {
+            self.build.text.wrong(self.layers.at(self.name, "profile"), format!("{it}"))
+        };
+        let profile = self.build.library.profile(name).map_err(missing)?;
+        Ok(match self.number("clock_mhz").map(|it| it as u32) {
+            Some(clock) if clock != profile.processor.clock_mhz => {
+                Arc::new(profile.at_clock(clock))
+            }
+            _ => profile,
+        })
+    }
+
+    /// What the file says of the firmware, each value in its range.
+    fn settings(&self, profile: &Profile) -> Result<(Settings, Context), Wrong> {
+        let release: Release = match self.layers.text(self.name, "idf") {
+            None => Release::default(),
+            Some(text) => text.parse().map_err(|it| self.wrong("idf", format!("`idf`: {it}")))?,
+        };
+        let mut settings = Settings::default();
+        // What no SDK of its own has settings for is taken for an ESP32.
+        let chip = profile.chip.name().parse().unwrap_or(sdkconfig::Chip::Esp32);
+        let context = Context { chip, release, ..Context::default() };
+        if self.name != "device" {
+            return Ok((settings, context));
+        }
+        let given = self.layers.settings();
+        for &(key, value, _) in &given {
+            settings.set(key, value);
+        }
+        let context = settings.context(context);
+        for (key, value, at) in given {
+            let range = key.range(&context);
+            if !range.contains(&value) {
+                let (least, most) = (range.start(), range.end());
+                let message =
+                    format!("`{}`: found {value}, use {least} to {most}", key.name_in(release));
+                return Err(self.build.text.wrong(at, message));
+            }
+        }
+        Ok((settings, context))
+    }
+
+    fn width(&self, profile: &Profile, router: Option<&AccessPoint>) -> Result<Width, Wrong> {
+        let Some(_) = self.layers.find(self.name, "width") else {
+            let wide = router.is_some_and(|it| it.width == Width::Mhz40) && profile.wifi.ht40;
+            return Ok(if wide { Width::Mhz40 } else { Width::Mhz20 });
+        };
+        let width = WIDTH[self.layers.word(self.name, "width")];
+        if width == Width::Mhz40 && !profile.wifi.ht40 {
+            let message =
+                format!("an {} has no channels of 40 MHz, use \"HT20\"", profile.chip.name());
+            return Err(self.wrong("width", message));
+        }
+        Ok(width)
+    }
+
+    fn rates(&self, profile: &Profile, width: Width) -> Result<Rates, Wrong> {
+        let usual = || match profile.wifi.ht_tx {
+            true => every(width),
+            false => Ofdm::ALL.map(Mode::Ofdm).to_vec(),
+        };
+        let rates = self.layers.modes(self.name, "rates").map_or_else(usual, <[Mode]>::to_vec);
+        self.build.rising(self.layers, self.name, &rates, width)?;
+        let unable = |mode: &&Mode| {
+            !profile.chip.sends(**mode) || matches!(mode, Mode::Ht(_)) && !profile.wifi.ht_tx
+        };
+        if let Some(mode) = rates.iter().find(unable) {
+            let message = format!("`rates`: an {} does not send {mode}", profile.chip.name());
+            return Err(self.wrong("rates", message));
+        }
+        Ok(chosen(rates))
+    }
+
+    fn sleep(&self, role: NetRole) -> Result<Sleep, Wrong> {
+        let sleep = self.layers.word(self.name, "sleep");
+        if sleep > 0 && role != NetRole::Station {
+            return Err(self.wrong("sleep", "`sleep`: only a station sleeps"));
+        }
+        let interval = self.number("listen_interval");
+        if interval.is_some() && sleep != 2 {
+            let message = "`listen_interval`: it needs `sleep = \"max\"`";
+            return Err(self.wrong("listen_interval", message));
+        }
+        Ok(match sleep {
+            0 => Sleep::None,
+            1 => Sleep::MinModem,
+            _ => Sleep::MaxModem { listen_interval: interval.unwrap_or(3.0) as u16 },
+        })
+    }
+
+    /// A part of a period: both or none, and the part is the shorter one.
+    fn slices(&self, part: &str, whole: &str) -> Result<Option<(Duration, Duration)>, Wrong> {
+        let (short, long) = (self.number(part), self.number(whole));
+        match (short, long) {
+            (None, None) => Ok(None),
+            (Some(short), Some(long)) if short <= long => {
+                Ok(Some((us(short * 1e3), us(long * 1e3))))
+            }
+            (Some(short), Some(long)) => {
+                Err(self.wrong(part, format!("`{part}`: {short} is more than `{whole}`, {long}")))
+            }
+            (Some(_), None) => Err(self.wrong(part, format!("`{part}` needs `{whole}`, too"))),
+            (None, Some(_)) => Err(self.wrong(whole, format!("`{whole}` needs `{part}`, too"))),
+        }
+    }
+
+    fn at(&self, router: Option<&AccessPoint>, pc: &Pc) -> Point {
+        let from = match (router, &pc.link) {
+            (Some(router), _) => router.at,
+            (None, Link::Air(dongle)) => dongle.at,
+            (None, Link::Wire { .. }) => Point::default(),
+        };
+        let metres = self.number("distance_m").unwrap_or(2.0);
+        let at = Point { x: from.x + metres, ..from };
+        // A variant's distance goes before the lab's place.
+        let own = self.layers.variant.find(self.name, "distance_m").is_some();
+        let placed = self.layers.place(self.name, "at");
+        let placed = placed.filter(|_| !own || self.layers.variant.find(self.name, "at").is_some());
+        placed.unwrap_or(at)
+    }
+}
+
+const ROLE: [NetRole; 3] = [NetRole::Station, NetRole::SoftAp, NetRole::Alone];
+const WIDTH: [Width; 2] = [Width::Mhz20, Width::Mhz40];
+const SECURITY: [Security; 3] = [Security::Open, Security::Wpa2, Security::Wpa3];
+const PROGRAM: [Program; 5] =
+    [Program::Plain, Program::Arduino, Program::Printing, Program::Smooth, Program::Callback];
+
+/// All rates of a width, slow first, with the short guard interval at the end.
+fn every(width: Width) -> Vec<Mode> {
+    let mut modes: Vec<Mode> =
+        Mcs::ALL.iter().map(|&mcs| Mode::ht(mcs, width, Guard::Long)).collect();
+    modes.push(Mode::ht(Mcs::Mcs7, width, Guard::Short));
+    modes
+}
+
+fn chosen(modes: Vec<Mode>) -> Rates {
+    match modes[..] {
+        [one] => Rates::Fixed(one),
+        _ => Rates::Adaptive(modes),
+    }
+}
+
+fn delay(layers: Layers<'_>, table: &str, fixed: &str, random: &str, usual_us: f64) -> Delay {
+    Delay {
+        fixed: us(layers.number(table, fixed).unwrap_or(usual_us)),
+        random: us(layers.number(table, random).unwrap_or(0.0)),
+    }
+}
+
+fn us(us: f64) -> Duration {
+    Duration::from_nanos(libm::rint(us * 1e3) as u64)
+}

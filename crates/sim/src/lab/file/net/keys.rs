@@ -1,0 +1,202 @@
+//! Keys of labs with variants.
+
+use super::super::block::Keys;
+use super::super::constant::{CONFIDENCE, FITTED, SOURCE};
+use super::super::key::{Is, Key, key};
+
+pub(super) const SECURITIES: [&str; 3] = ["open", "wpa2", "wpa3"];
+pub(super) const ROLES: [&str; 3] = ["station", "softap", "alone"];
+pub(super) const WIDTHS: [&str; 2] = ["HT20", "HT40"];
+pub(super) const PROGRAMS: [&str; 5] = ["plain", "arduino", "printing", "smooth", "callback"];
+pub(super) const SLEEPS: [&str; 3] = ["none", "min", "max"];
+pub(super) const LINKS: [&str; 2] = ["wire", "air"];
+
+/// Microseconds of a delay.
+const US: Is = Is::Number(0.0, 10_000_000.0);
+const MS: Is = Is::Number(0.1, 60_000.0);
+const POWER: Is = Is::Number(-20.0, 36.0);
+
+const TITLE: Key = key("title", Is::Text, "", "one line for people");
+const ENVIRONMENT: Key = key("environment", Is::Text, "", "name of the environment");
+const SECURITY: Key =
+    key("security", Is::Word(&SECURITIES), "\"wpa2\"", "how the network is protected");
+const MODE_COLUMN: Key =
+    key("column_mode", Is::Text, "the device's role", "identity column `mode` of results");
+const SECURITY_COLUMN: Key =
+    key("column_security", Is::Text, "as `security`", "identity column `security` of results");
+const ENVIRONMENT_COLUMN: Key = key(
+    "column_environment",
+    Is::Text,
+    "as `environment`",
+    "identity column `environment` of results",
+);
+const DEVICE_TABLE: Key = key("device", Is::Table, "none", "the device that is measured");
+const OTHER_TABLE: Key = key("other", Is::Table, "none", "a second device");
+const SDKCONFIG_TABLE: Key = key(
+    "sdkconfig",
+    Is::Table,
+    "ESP-IDF's defaults",
+    "settings of the measured device's firmware by their names in `sdkconfig`, with or without `CONFIG_`: whole numbers, or true and false",
+);
+const ACCESS_POINT_TABLE: Key = key("access_point", Is::Table, "none", "the router");
+const PC_TABLE: Key = key("pc", Is::Table, "none", "the other end of the tests");
+
+/// Keys of a lab with variants.
+pub(in super::super) static KEYS: [Key; 13] = [
+    TITLE,
+    ENVIRONMENT,
+    SECURITY,
+    MODE_COLUMN,
+    SECURITY_COLUMN,
+    ENVIRONMENT_COLUMN,
+    DEVICE_TABLE,
+    OTHER_TABLE,
+    SDKCONFIG_TABLE,
+    ACCESS_POINT_TABLE,
+    PC_TABLE,
+    key("variant", Is::Blocks, "", "what is measured in it: each says what differs from the lab"),
+    key(
+        "background",
+        Is::Blocks,
+        "none",
+        "other people's stations, beside those of the environment",
+    ),
+];
+
+/// Keys of a variant.
+pub(in super::super) static VARIANT: [Key; 12] = [
+    key("name", Is::Text, "", "its name, which plans say: letters, digits, `-`, `_`, `.`"),
+    Key { usual: "that of the lab", ..TITLE },
+    Key { usual: "that of the lab", ..ENVIRONMENT },
+    Key { usual: "that of the lab", ..SECURITY },
+    Key { usual: "that of the lab", ..MODE_COLUMN },
+    Key { usual: "that of the lab", ..SECURITY_COLUMN },
+    Key { usual: "that of the lab", ..ENVIRONMENT_COLUMN },
+    DEVICE_TABLE,
+    OTHER_TABLE,
+    SDKCONFIG_TABLE,
+    ACCESS_POINT_TABLE,
+    PC_TABLE,
+];
+
+/// Keys of `[device]` and `[other]`.
+pub(in super::super) static DEVICE: [Key; 24] = [
+    key("profile", Is::Text, "", "name of its profile"),
+    key("role", Is::Word(&ROLES), "\"station\"", "alone: in no network, it speaks ESP-NOW"),
+    key("at", Is::Place, "at `distance_m`", "where it is"),
+    key(
+        "distance_m",
+        Is::Number(0.0, super::super::key::ROOM_M),
+        "2",
+        "metres from the router, or from the PC where there is none, to the right",
+    ),
+    key("clock_mhz", Is::Whole(10, 1000), "that of the profile", "clock of its processor"),
+    key("idf", Is::Text, "\"v5.2\"", "release of ESP-IDF, for the defaults of its settings"),
+    key(
+        "channel",
+        Is::Whole(1, 14),
+        "that of the network, else 1",
+        "its channel, where it is the access point or alone",
+    ),
+    key("width", Is::Word(&WIDTHS), "as the router, where the chip can", "width of its channel"),
+    key(
+        "rates",
+        Is::Modes,
+        "all of its width, MCS 7 with the short guard interval at the end; 11g where the chip sends no HT",
+        "how it sends data frames, slow first: the best of them by what is acknowledged",
+    ),
+    key("power_dbm", Is::Number(-20.0, 30.0), "that of the profile", "transmit power"),
+    key(
+        "program",
+        Is::Word(&PROGRAMS),
+        "\"plain\"",
+        "how its programs are written: as ESP-IDF's examples; byte by byte; printing at each send; with Smooth's queue; from callbacks of espconn",
+    ),
+    key(
+        "sleep",
+        Is::Word(&SLEEPS),
+        "\"none\"",
+        "`WIFI_PS_NONE`, `WIFI_PS_MIN_MODEM`, `WIFI_PS_MAX_MODEM`",
+    ),
+    key(
+        "listen_interval",
+        Is::Whole(1, 100),
+        "3",
+        "with `sleep = \"max\"`: it wakes for every so many beacons",
+    ),
+    key("light_sleep", Is::Switch, "false", "automatic light sleep"),
+    key("window_ms", MS, "always", "how long it listens for ESP-NOW in each interval"),
+    key("interval_ms", MS, "always", "from one such window to the next"),
+    key("coexist_wifi_ms", MS, "always", "how long it is Wi-Fi's turn, where Bluetooth is on"),
+    key("coexist_period_ms", MS, "always", "from one such turn to the next"),
+    key("esp_now_mode", Is::Mode, "\"1M\"", "how it sends ESP-NOW frames"),
+    key(
+        "disconnected_sleep",
+        Is::Switch,
+        "that of `sdkconfig`",
+        "the radio is off while it is in no network",
+    ),
+    key(
+        "min_active_ms",
+        Is::Whole(1, 10_000),
+        "that of `sdkconfig`",
+        "how long it stays awake after traffic",
+    ),
+    SOURCE_OF_LAB,
+    CONFIDENCE,
+    FITTED,
+];
+
+/// Where numbers of a table come from, where that matters.
+const SOURCE_OF_LAB: Key = Key { usual: "not said", ..SOURCE };
+
+/// Keys of `[access_point]`.
+pub(in super::super) static ACCESS_POINT: [Key; 15] = [
+    key("at", Is::Place, "[0, 0, 1.5]", "where it is"),
+    key("channel", Is::Whole(1, 14), "6", "its channel"),
+    key("width", Is::Word(&WIDTHS), "\"HT20\"", "width of its channel"),
+    key("power_dbm", POWER, "20", "transmit power"),
+    key(
+        "rates",
+        Is::Modes,
+        "all of its width, MCS 7 with the short guard interval at the end",
+        "how it sends data frames, slow first",
+    ),
+    key("ampdu", Is::Whole(0, 64), "32", "frames of an A-MPDU at most; 0: it sends none"),
+    key("rts", Is::Switch, "false", "whether aggregates are preceded by RTS"),
+    key("beacon_ms", Is::Number(1.0, 70_000.0), "102.4", "time between beacons"),
+    key("dtim", Is::Whole(1, 255), "1", "every so many beacons is a DTIM"),
+    key("queue", Is::Whole(1, 10_000), "256", "frames that wait for the air"),
+    key("forward_us", US, "50", "from a packet's coming in to its being queued"),
+    key("forward_random_us", US, "0", "the mean of what comes on top of that, by chance"),
+    SOURCE,
+    CONFIDENCE,
+    FITTED,
+];
+
+/// Keys of `[pc]`.
+pub(in super::super) static PC: [Key; 14] = [
+    key("link", Is::Word(&LINKS), "\"wire\"", "a wire to the router, or Wi-Fi of its own"),
+    key("wire_mbit", Is::Number(0.1, 100_000.0), "1000", "speed of the wire"),
+    key("delay_us", US, "0", "one way over the wire, beside the time of the bits"),
+    key("delay_random_us", US, "0", "the mean of what comes on top of that, by chance"),
+    key("turn_us", US, "20", "from a packet's arrival to the program, and from it to the wire"),
+    key("turn_random_us", US, "0", "the mean of what comes on top of that, by chance"),
+    key("at", Is::Place, "[0, 0, 1]", "where it is, with Wi-Fi"),
+    key("power_dbm", POWER, "17", "transmit power, with Wi-Fi"),
+    key("rates", Is::Modes, "as the router", "how it sends data frames, with Wi-Fi"),
+    key("ampdu", Is::Whole(0, 64), "32", "frames of an A-MPDU at most, with Wi-Fi"),
+    key(
+        "distance_m",
+        Is::Number(0.0, super::super::key::ROOM_M),
+        "at `at`",
+        "metres from the router, to the left, with Wi-Fi",
+    ),
+    SOURCE,
+    CONFIDENCE,
+    FITTED,
+];
+
+/// The tables of a lab and of a variant.
+pub(super) const TABLES: [(&str, Keys); 4] =
+    [("device", &DEVICE), ("other", &DEVICE), ("access_point", &ACCESS_POINT), ("pc", &PC)];

@@ -1,0 +1,240 @@
+//! What a lab says, or one of its variants: values by table and key.
+
+use super::super::block::Block;
+use super::super::constant::{CONFIDENCE, FITTED, SOURCE};
+use super::super::key::{Is, Key};
+use super::super::wrong::Wrong;
+use super::keys::TABLES;
+use crate::lab::profile::{Confidence, Source};
+use crate::lab::scene::Point;
+use crate::radio::Mode;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use espbench_proto::sdkconfig;
+use espbench_proto::text;
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    Number(f64),
+    Word(usize),
+    Text(String),
+    Switch(bool),
+    Place(Point),
+    Modes(Vec<Mode>),
+}
+
+/// A value with its key, and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Entry {
+    pub(super) table: &'static str,
+    pub(super) key: &'static str,
+    pub(super) value: Value,
+    pub(super) at: usize,
+}
+
+/// What one part of a file says.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Layer {
+    pub(super) values: Vec<Entry>,
+    pub(super) sdk: Vec<(sdkconfig::Key, u32, usize)>,
+    pub(super) sources: Vec<Source>,
+    /// Where it begins.
+    pub(super) start: usize,
+}
+
+impl Layer {
+    /// What a block and its tables say.
+    pub(super) fn read(block: &Block<'_>, own: &'static [Key]) -> Result<Self, Wrong> {
+        let mut layer = Self { start: block.start, ..Self::default() };
+        layer.table("", block, own)?;
+        for (name, keys) in TABLES {
+            let Some(table) = block.table(name, keys)? else { continue };
+            layer.table(name, &table, keys)?;
+            layer.source(name, &table, keys)?;
+        }
+        layer.settings(block)?;
+        Ok(layer)
+    }
+
+    fn table(
+        &mut self,
+        name: &'static str,
+        block: &Block<'_>,
+        keys: &'static [Key],
+    ) -> Result<(), Wrong> {
+        for key in keys.iter().filter(|it| !is_note(it)) {
+            let value = match key.is {
+                Is::Number(..) | Is::Whole(..) => block.number(key.name)?.map(Value::Number),
+                Is::Word(_) => block.word(key.name)?.map(Value::Word),
+                Is::Text => block.text(key.name)?.map(Value::Text),
+                Is::Switch => block.switch(key.name)?.map(Value::Switch),
+                Is::Place => block.place(key.name)?.map(Value::Place),
+                Is::Mode => block.mode(key.name)?.map(|it| Value::Modes([it].into())),
+                Is::Modes => {
+                    Some(block.modes(key.name)?).filter(|it| !it.is_empty()).map(Value::Modes)
+                }
+                Is::Words(_) | Is::Texts | Is::Table | Is::Blocks => None,
+            };
+            let Some(value) = value else { continue };
+            let at = block.place_of(key.name);
+            self.values.push(Entry { table: name, key: key.name, value, at });
+        }
+        Ok(())
+    }
+
+    /// Where a table's numbers come from.
+    fn source(&mut self, name: &str, block: &Block<'_>, keys: &'static [Key]) -> Result<(), Wrong> {
+        let source = block.text(SOURCE.name)?;
+        let known = keys.iter().filter(|it| matches!(it.is, Is::Number(..) | Is::Whole(..)));
+        let known = known.map(|it| it.name);
+        let given = known.clone().filter(|it| block.has(it));
+        let must = keys.iter().any(|it| it.name == SOURCE.name && it.usual.is_empty());
+        if must && given.clone().next().is_some() {
+            block.must(SOURCE.name, source.clone())?;
+        }
+        let fitted = super::super::constant::fitted(block, known)?;
+        let confidence = block.word(CONFIDENCE.name)?.map(|at| Confidence::NAMED[at].1);
+        let Some(source) = source else { return Ok(()) };
+        for key in given {
+            self.sources.push(Source {
+                key: format!("{name}.{key}"),
+                text: source.clone(),
+                fitted: fitted.iter().any(|it| it == key),
+                confidence,
+            });
+        }
+        Ok(())
+    }
+
+    fn settings(&mut self, block: &Block<'_>) -> Result<(), Wrong> {
+        for setting in block.settings("sdkconfig")? {
+            // ESP-IDF's guide leaves out `ESP_`.
+            let guide = || sdkconfig::Key::find(&format!("ESP_{}", setting.name));
+            let Some(key) = sdkconfig::Key::find(&setting.name).or_else(guide) else {
+                let known: Vec<&str> = sdkconfig::Key::all().map(|it| bare(it.name())).collect();
+                let guess = text::meant(bare(&setting.name), &known)
+                    .map(|it| format!("did you mean `{it}`?"))
+                    .unwrap_or_else(|| "`docs/lab.md` lists those that the lab knows".into());
+                let message = format!("unknown setting `{}`: {guess}", setting.name);
+                return Err(block.source.wrong(setting.at, message));
+            };
+            let wants = match key.fact().kind {
+                sdkconfig::Kind::Flag => "true or false",
+                sdkconfig::Kind::Number => "a whole number",
+            };
+            let flag = key.fact().kind == sdkconfig::Kind::Flag;
+            let Some(value) = setting.value.filter(|it| it.is_flag == flag) else {
+                let message = format!("`{}`: use {wants}", setting.name);
+                return Err(block.source.wrong(setting.value_at, message));
+            };
+            if self.sdk.iter().any(|(other, ..)| *other == key) {
+                let message = format!("`{}` is given twice, with two of its names", setting.name);
+                return Err(block.source.wrong(setting.at, message));
+            }
+            self.sdk.push((key, value.number, setting.value_at));
+        }
+        Ok(())
+    }
+
+    pub(super) fn find(&self, table: &str, key: &str) -> Option<&Entry> {
+        self.values.iter().find(|it| it.table == table && it.key == key)
+    }
+}
+
+/// A name without `CONFIG_`.
+fn bare(name: &str) -> &str {
+    name.strip_prefix("CONFIG_").unwrap_or(name)
+}
+
+/// Keys that say something of the table's numbers.
+fn is_note(key: &Key) -> bool {
+    [SOURCE.name, CONFIDENCE.name, FITTED.name].contains(&key.name)
+}
+
+/// A variant over its lab.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layers<'l> {
+    pub(super) variant: &'l Layer,
+    pub(super) lab: &'l Layer,
+}
+
+impl<'l> Layers<'l> {
+    pub(super) fn find(self, table: &str, key: &str) -> Option<&'l Entry> {
+        self.variant.find(table, key).or_else(|| self.lab.find(table, key))
+    }
+
+    pub(super) fn number(self, table: &str, key: &str) -> Option<f64> {
+        match self.find(table, key)?.value {
+            Value::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    pub(super) fn word(self, table: &str, key: &str) -> usize {
+        match self.find(table, key).map(|it| &it.value) {
+            Some(Value::Word(at)) => *at,
+            _ => 0,
+        }
+    }
+
+    pub(super) fn text(self, table: &str, key: &str) -> Option<&'l str> {
+        match &self.find(table, key)?.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(super) fn switch(self, table: &str, key: &str) -> Option<bool> {
+        match self.find(table, key)?.value {
+            Value::Switch(switch) => Some(switch),
+            _ => None,
+        }
+    }
+
+    pub(super) fn place(self, table: &str, key: &str) -> Option<Point> {
+        match self.find(table, key)?.value {
+            Value::Place(place) => Some(place),
+            _ => None,
+        }
+    }
+
+    pub(super) fn modes(self, table: &str, key: &str) -> Option<&'l [Mode]> {
+        match &self.find(table, key)?.value {
+            Value::Modes(modes) => Some(modes),
+            _ => None,
+        }
+    }
+
+    /// Whether one of the two has a table.
+    pub(super) fn has(self, table: &str) -> bool {
+        let has = |layer: &Layer| layer.values.iter().any(|it| it.table == table);
+        has(self.variant) || has(self.lab)
+    }
+
+    /// Where a key stands; where the variant begins, if nowhere.
+    pub(super) fn at(self, table: &str, key: &str) -> usize {
+        self.find(table, key).map_or(self.variant.start, |it| it.at)
+    }
+
+    /// Settings of the firmware, with their places: the variant's go before those of the lab.
+    pub(super) fn settings(self) -> Vec<(sdkconfig::Key, u32, usize)> {
+        let mut all = self.lab.sdk.clone();
+        for &(key, value, at) in &self.variant.sdk {
+            match all.iter_mut().find(|it| it.0 == key) {
+                Some(it) => *it = (key, value, at),
+                None => all.push((key, value, at)),
+            }
+        }
+        all
+    }
+
+    /// Sources of what holds.
+    pub(super) fn sources(self) -> Vec<Source> {
+        let mut all = self.lab.sources.clone();
+        all.retain(|it| !self.variant.sources.iter().any(|own| own.key == it.key));
+        all.extend(self.variant.sources.iter().cloned());
+        all
+    }
+}

@@ -1,0 +1,237 @@
+//! Labs with variants.
+
+use super::*;
+use crate::lab::net_scene::{Link, NetRole, NetScene};
+use crate::power::{Currents, Draw, Firmware, Modulation};
+use crate::radio::Width;
+use crate::wifi::Rates;
+use core::fmt::Write as _;
+
+fn rates(rates: &Rates) -> String {
+    match rates {
+        Rates::Fixed(mode) => mode.to_string(),
+        Rates::Adaptive(modes) => {
+            format!("{} to {}", modes[0], modes[modes.len() - 1])
+        }
+    }
+}
+
+fn sketch(scene: &NetScene) -> String {
+    let mut text = String::new();
+    let columns = &scene.columns;
+    let _ = writeln!(
+        text,
+        "{} ({}, {}, {}), {:?}: {}",
+        scene.variant,
+        columns.mode,
+        columns.security,
+        columns.environment,
+        scene.security,
+        scene.title
+    );
+    if let Some(it) = &scene.access_point {
+        let _ = writeln!(
+            text,
+            "  router on {}, {:?}, {}, A-MPDU {}, DTIM {}, forwards in {:?} + {:?}",
+            it.channel,
+            it.width,
+            rates(&it.rates),
+            it.ampdu,
+            it.dtim,
+            it.forward.fixed,
+            it.forward.random
+        );
+    }
+    for it in &scene.devices {
+        let _ = writeln!(
+            text,
+            "  {}: {} at {} MHz, {} cores, {:?}, {:?}, {}, {:?}, {:?}, light sleep {:?}, window {:?}",
+            it.name,
+            it.profile.name,
+            it.profile.processor.clock_mhz,
+            it.cores,
+            it.role,
+            it.width,
+            rates(&it.rates),
+            it.program,
+            it.sleep,
+            it.light_sleep,
+            it.connectionless.map(|it| (it.window, it.interval)),
+        );
+        let _ = writeln!(text, "    {:?}", it.sdk);
+    }
+    let link = match &scene.pc.link {
+        Link::Wire { delay, bits } => format!("a wire of {bits} bit/s, {:?}", delay.fixed),
+        Link::Air(it) => format!("Wi-Fi, {}, at {:?}", rates(&it.rates), it.at),
+    };
+    let _ = writeln!(
+        text,
+        "  pc on {link}; turns in {:?} + {:?}",
+        scene.pc.turn.fixed, scene.pc.turn.random
+    );
+    text
+}
+
+#[test]
+fn variants_of_the_repository_are_the_rooms_of_the_documents() {
+    let library = Library::built_in();
+    let mut text = String::new();
+    let labs: Vec<&str> =
+        library.names(Kind::Lab).filter(|it| !library.variants(it).is_empty()).collect();
+    for lab in labs {
+        let _ = writeln!(text, "# {lab}");
+        for variant in library.variants(lab) {
+            let scene = library.net_scene(lab, variant).unwrap_or_else(|wrong| panic!("{wrong}"));
+            assert_eq!((scene.lab.as_str(), scene.variant.as_str()), (lab, variant));
+            assert_eq!(library.lab_of(variant), Some(lab), "{variant} is in two labs");
+            assert!(scene.sources.iter().all(|it| it.text.len() > 10), "{:?}", scene.sources);
+            let soft_ap = scene.devices[0].role == NetRole::SoftAp;
+            assert_eq!(soft_ap, scene.access_point.is_none());
+            text += &sketch(&scene);
+        }
+    }
+    insta::assert_snapshot!(text);
+}
+
+/// A lab with one variant.
+fn lab(device: &str, rest: &str) -> String {
+    format!(
+        "title = \"t\"\nenvironment = \"home\"\n[device]\nprofile = \"esp32c3\"\n{device}\n\
+         [[variant]]\nname = \"v\"\n{rest}"
+    )
+}
+
+fn said(text: &str) -> String {
+    match with(Kind::Lab, "mine", text) {
+        Err(wrong) => wrong.to_string(),
+        Ok(library) => match library.net_scene("mine", "v") {
+            Err(wrong) => wrong.to_string(),
+            Ok(scene) => sketch(&scene),
+        },
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_said_with_its_place() {
+    let cases = [
+        lab("rol = \"station\"", ""),
+        lab("role = \"router\"", ""),
+        lab("clock_mhz = \"fast\"", ""),
+        lab("profile = \"esp32\"", ""),
+        lab("", "[variant.device]\nprofile = \"esp23\""),
+        lab("", "environment = \"hom\""),
+        lab("", "[[variant]]\nname = \"v\""),
+        lab("", "[[variant]]\nname = \"a b\""),
+        lab("", "[[variant]]\nsecurity = \"wpa2\""),
+        lab("", "[variant.sdkconfig]\nWIFI_STATIC_RX = 3"),
+        lab("", "[variant.sdkconfig]\nESP_WIFI_STATIC_RX_BUFFER_NUM = 200"),
+        lab("", "[variant.sdkconfig]\nESP_WIFI_STATIC_RX_BUFFER_NUM = true"),
+        lab("", "[variant.sdkconfig]\nLWIP_IRAM_OPTIMIZATION = 1"),
+        lab("", "[variant.sdkconfig]\nLWIP_TCP_MSS = 1440\nTCP_MSS = 1440"),
+        lab("", "[variant.sdkconfig]\nLWIP_TCP_MSS = -1"),
+        lab("", "[variant.device]\nrole = \"softap\""),
+        lab(
+            "",
+            "[variant.device]\nrole = \"softap\"\nsleep = \"min\"\n[variant.pc]\nlink = \"air\"",
+        ),
+        lab("", "[variant.device]\nlisten_interval = 3"),
+        lab("", "[variant.device]\nwindow_ms = 30\ninterval_ms = 20"),
+        lab("", "[variant.device]\nwindow_ms = 30"),
+        lab("", "[variant.device]\nrates = [\"HT40-MCS0\"]"),
+        lab("", "[variant.device]\nrates = [\"54M\", \"6M\"]"),
+        lab("profile = \"esp8266\"", "").replace("profile = \"esp32c3\"\n", "")
+            + "[variant.device]\nrates = [\"HT20-MCS3\"]",
+        lab("profile = \"esp8266\"\nwidth = \"HT40\"", "").replace("profile = \"esp32c3\"\n", ""),
+        lab("idf = \"five\"", ""),
+        lab("", "[variant.access_point]\nforward_us = 3"),
+        lab("", "[variant.pc]\nturn_us = 3\nsource = \"s\"\nfitted = [\"delay_us\"]"),
+        lab("", "[variant.other]\nrole = \"softap\"\nprofile = \"esp32\""),
+        "title = \"t\"\nvariant = 3".into(),
+        "title = \"t\"\n[[variant]]\nname = \"v\"".into(),
+        "title = \"t\"\nenvironment = \"home\"\n[[variant]]\nname = \"v\"".into(),
+    ];
+    let text: Vec<String> = cases.iter().map(|it| said(it)).collect();
+    assert!(text.iter().all(|it| it.starts_with("labs/mine.toml: line ")), "{text:#?}");
+    insta::assert_snapshot!(text.join("\n"));
+    let library = with(Kind::Lab, "mine", &lab("", "")).unwrap();
+    let wrong = library.net_scene("mine", "w").unwrap_err().to_string();
+    assert_eq!(wrong, "labs/mine.toml: no variant is called `w`. Known here: v");
+    let wrong = library.net_scene("ota", "w").unwrap_err().to_string();
+    assert_eq!(wrong, "labs/ota.toml: it has no variants: its devices speak ESP-NOW only");
+    let wrong = library.scene("mine", &Overrides::default(), 1).unwrap_err().to_string();
+    assert_eq!(wrong, "labs/mine.toml: it has no ESP-NOW devices, but variants: v");
+}
+
+#[test]
+fn a_variant_goes_before_its_lab_key_by_key() {
+    let text = lab(
+        "at = [1, 2, 3]\nclock_mhz = 80\n[sdkconfig]\nLWIP_TCP_MSS = 1000\nFREERTOS_HZ = 500",
+        "[variant.sdkconfig]\nCONFIG_FREERTOS_HZ = 1000\n[variant.device]\ndistance_m = 7\nlight_sleep = true",
+    );
+    let scene = with(Kind::Lab, "mine", &text).unwrap().net_scene("mine", "v").unwrap();
+    let device = &scene.devices[0];
+    assert_eq!((device.at.x, device.at.z), (7.0, 1.5));
+    assert_eq!((device.sdk.tcp_mss, device.sdk.tick_hz), (1000, 1000));
+    assert_eq!(device.light_sleep.unwrap().as_millis(), 3);
+    // Half the clock, twice the time.
+    let base = Library::built_in().profile("esp32c3").unwrap();
+    let (slow, fast) = (&device.profile.ip, &base.ip);
+    assert_eq!(slow.wifi_receive.ns(1000), 2 * fast.wifi_receive.ns(1000));
+    assert_eq!(device.profile.receive, base.receive);
+}
+
+#[test]
+fn constants_of_a_lab_are_tuned_within_their_range() {
+    let mut library = Library::built_in();
+    library.tune(Kind::Lab, "wifi-home", "pc.turn_us", 77.0).unwrap();
+    library.tune(Kind::Lab, "wifi-home", "access_point.queue", 9.0).unwrap();
+    let scene = library.net_scene("wifi-home", "arduino").unwrap();
+    assert_eq!(scene.pc.turn.fixed.as_micros(), 77);
+    assert_eq!(scene.access_point.unwrap().queue, 9);
+    let mut said = |key| library.tune(Kind::Lab, "wifi-home", key, -2.0).unwrap_err().to_string();
+    assert_eq!(said("pc.turn"), "labs/wifi-home.toml: it has no constant `pc.turn`");
+    assert!(said("pc.turn_us").ends_with("`turn_us`: found -2, use a number from 0 to 10000000"));
+}
+
+#[test]
+fn currents_of_all_chips_are_in_a_plausible_order() {
+    let library = Library::built_in();
+    for name in library.names(Kind::Profile) {
+        let profile = library.profile(name).unwrap();
+        let it: &Currents = &profile.currents;
+        let clock = it.modem_sleep(profile.processor.clock_mhz);
+        let asleep = [it.deep_sleep_na, it.light_sleep_na, clock.idle_na, clock.active_na];
+        assert!(asleep.is_sorted_by(|a, b| a < b), "{name}: {asleep:?}");
+        assert!(clock.active_na < it.receive_na && it.receive_na <= it.receive_40_na, "{name}");
+        for modulation in Modulation::ALL {
+            let sheet = it.transmit[modulation as usize];
+            assert_eq!(it.transmit_na(modulation, sheet.at_dbm), sheet.na);
+            let levels = [-20.0, 0.0, 10.0, 20.0].map(|dbm| it.transmit_na(modulation, dbm));
+            assert!(levels.is_sorted_by(|a, b| a < b) && levels[0] > it.receive_na, "{name}");
+        }
+        let power = |modulation: Modulation| it.transmit[modulation as usize].at_dbm;
+        let firmware = Firmware {
+            clock_mhz: profile.processor.clock_mhz,
+            width: Width::Mhz20,
+            power_dbm: Modulation::ALL.map(power),
+        };
+        let draw = Draw::new(it, &firmware);
+        let most = crate::power::State::all().map(|state| draw.na(state)).max();
+        assert!(most.unwrap() < 600_000_000, "{name}: {most:?}");
+    }
+}
+
+#[test]
+fn one_row_of_a_datasheet_tells_the_others() {
+    // The amplifier's current goes with the amplitude: 11g and 11n from the row of 11b.
+    let library = Library::built_in();
+    for name in library.names(Kind::Profile) {
+        let it = library.profile(name).unwrap().currents;
+        for at in [Modulation::Ofdm, Modulation::Ht] {
+            let sheet = it.transmit[at as usize];
+            let told = it.transmit_na(Modulation::Dsss, sheet.at_dbm);
+            let off = f64::from(told) / f64::from(sheet.na) - 1.0;
+            assert!(off.abs() < 0.12, "{name}, {at:?}: {told} for {}", sheet.na);
+        }
+    }
+}
