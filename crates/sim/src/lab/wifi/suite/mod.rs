@@ -18,11 +18,9 @@ use super::{MachineId, World};
 use crate::lab::file::{Library, Wrong};
 use crate::lab::net_scene::NetScene;
 use crate::lab::record::Record;
-use alloc::format;
 use alloc::string::String;
 use core::fmt;
 use core::time::Duration;
-use espbench_proto::fact;
 use espbench_proto::node::app::Endpoint;
 use espbench_proto::workload::{IpTest, Wifi};
 
@@ -80,8 +78,8 @@ pub fn run(
         let why = "no lab of the library has it; `espbench lab list` names those that there are";
         Failed::Unable(variant.into(), why.into())
     };
-    let lab = lab.ok_or_else(unknown)?; let _=(library,lab);
-    let scene: NetScene = return Err(unknown());
+    let lab = lab.or_else(|| library.lab_of(variant)).ok_or_else(unknown)?;
+    let scene = library.net_scene(lab, variant)?;
     run_in(work, &scene, seed, record)
 }
 
@@ -113,14 +111,14 @@ pub fn run_in(
     world.run_for(SETTLE);
     let pc = MachineId(scene.devices.len() as u16);
     let mut cell = Cell { world, scene, device: MachineId(0), pc, seed, record };
-    let from = cell.world.now();
+    let began = cell.begin();
     let result = match &work.test {
         IpTest::UdpEcho(it) => cell.udp_echo(it),
         IpTest::Iperf(it) => cell.iperf(it),
         IpTest::TcpRate(it) => cell.tcp_rate(it),
         IpTest::MqttRate(it) => cell.mqtt_rate(it),
     };
-    cell.count(from);
+    cell.count(&began);
     result
 }
 

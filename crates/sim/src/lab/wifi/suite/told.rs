@@ -4,10 +4,18 @@ use super::Cell;
 use crate::lab::net_scene::{NetRole, NetScene};
 use crate::lab::record::Record;
 use crate::wifi::Rates;
+use crate::power::{Charge, Draw, Firmware, Modulation, State, Times};
 use alloc::format;
 use alloc::string::ToString;
 use espbench_proto::fact;
 use espbench_proto::time::Instant;
+
+/// How things were as a test began.
+#[derive(Clone, Debug)]
+pub(super) struct Began {
+    at: Instant,
+    times: Times,
+}
 
 /// What the cell was of.
 pub(super) fn facts(scene: &NetScene, seed: u64, record: &mut dyn Record) {
@@ -39,7 +47,8 @@ pub(super) fn facts(scene: &NetScene, seed: u64, record: &mut dyn Record) {
 
 impl Cell<'_, '_> {
     /// What the device's layers have counted, and what its programs have.
-    pub(super) fn count(&mut self, from: Instant) {
+    pub(super) fn count(&mut self, began: &Began) {
+        self.charge(began);
         let Self { world, device, pc, record, .. } = self;
         for machine in [*device, *pc] {
             let told = world.take_told(machine);
@@ -65,6 +74,34 @@ impl Cell<'_, '_> {
         for (name, by) in counters.into_iter().filter(|it| it.1 > 0) {
             record.count(name, by);
         }
-        let _ = from;
+        if let Some(peak) = world.heap_peak(*device) {
+            record.count("heap-peak", u64::from(peak));
+        }
+    }
+
+    /// How things are as the test begins.
+    pub(super) fn begin(&self) -> Began {
+        let at = self.world.now();
+        Began { at, times: self.world.times(self.device).unwrap_or(Times::NONE) }
+    }
+
+    /// The charge that the device has drawn since the test began, by state.
+    fn charge(&mut self, began: &Began) {
+        let device = &self.scene.devices[0];
+        let power_dbm = Modulation::ALL.map(|_| device.power_dbm);
+        let clock_mhz = device.profile.processor.clock_mhz;
+        let firmware = Firmware { clock_mhz, width: device.width, power_dbm };
+        let draw = Draw::new(&device.profile.currents, &firmware);
+        let Some(times) = self.world.times(self.device) else { return };
+        let times = times.since(&began.times);
+        let nanocoulombs = |charge: Charge| (charge.picocoulombs() / 1000) as u64;
+        self.record.count(fact::CHARGE_NC, nanocoulombs(draw.charge(&times)));
+        let time = self.world.now().as_nanos() - began.at.as_nanos();
+        self.record.count(fact::TIME_NS, time);
+        for state in State::all().filter(|it| times.ns(*it) > 0) {
+            let charge = nanocoulombs(draw.charge_of(&times, state));
+            self.record.count(&format!("{}-{}", fact::CHARGE_NC, state.name()), charge);
+            self.record.count(&format!("{}-{}", fact::TIME_NS, state.name()), times.ns(state));
+        }
     }
 }
