@@ -59,6 +59,8 @@ impl Report {
             status::counters(self),
             self.truth.as_ref().map(truth::groups),
             self.truth.as_ref().map(|t| truth::cells(t, truth::FEW)),
+            self.truth_wifi.as_ref().map(|t| truth::of_wifi(truth::groups(t))),
+            self.truth_wifi.as_ref().map(|t| truth::of_wifi(truth::cells(t, truth::FEW))),
             Some(status::facts(self)),
             status::overhead(self.overhead.as_ref()),
         ]
@@ -103,6 +105,7 @@ impl Report {
         if self.run.origin == crate::cell::Origin::Simulated {
             lines.push("All results are simulated: they come from the virtual lab.".into());
             lines.extend(self.truth.as_ref().and_then(truth::headline));
+            lines.extend(self.truth_wifi.as_ref().and_then(truth::headline_wifi));
         }
         let failed = self.checks.iter().filter(|c| !c.passed).count();
         if failed > 0 {
