@@ -35,9 +35,10 @@ const FIRST: [(&str, &str); 7] = [
 ];
 
 /// The same of those after them.
-const LAST: [(&str, &str); 6] = [
+const LAST: [(&str, &str); 7] = [
     (crate::console::SECTION, "ESP-NOW"),
     (crate::predict::SECTION, "Prediction"),
+    (crate::tune::SECTION, "Settings"),
     ("losses", "Losses and findings"),
     (crate::air::SECTION, "On the air"),
     ("comparison", "Comparison"),

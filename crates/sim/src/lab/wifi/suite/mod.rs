@@ -80,7 +80,8 @@ pub fn run(
         let why = "no lab of the library has it; `espbench lab list` names those that there are";
         Failed::Unable(variant.into(), why.into())
     };
-    let lab = lab.ok_or_else(unknown)?; let _=(library,lab);
+    let lab = lab.ok_or_else(unknown)?;
+    let _ = (library, lab);
     let scene: NetScene = return Err(unknown());
     run_in(work, &scene, seed, record)
 }
