@@ -3,6 +3,8 @@
 use espbench_measure::cell::Cell;
 use espbench_measure::note;
 use espbench_measure::published::{Columns, FieldError};
+use espbench_measure::truth::wifi::FITTED as FITTED_BY;
+use espbench_measure::wifi::Document;
 use std::path::Path;
 
 /// The product's own copy of `reference/published.csv`.
@@ -59,7 +61,8 @@ pub fn built_in() -> Vec<Cell> {
     let mut cells = parse("published.csv", BUILT_IN).expect("the built-in table is tested");
     for fitted in fitted() {
         if let Some(cell) = cells.iter_mut().find(|c| is_of(c, &fitted)) {
-            (cell.fitted, cell.note) = (true, fitted.note);
+            cell.fitted = true;
+            cell.note = if is_of_wifi(cell) { beside(cell, &fitted) } else { fitted.note };
         }
     }
     cells
@@ -69,9 +72,36 @@ fn fitted() -> Vec<Cell> {
     parse("fitted.csv", FITTED).expect("the built-in table is tested")
 }
 
-/// Whether a fitted cell is that published one.
+/// Whether a fitted cell is that published one. Of tests over Wi-Fi several rows may share their
+/// columns: a fitted one then names first what the other's note begins with.
 fn is_of(published: &Cell, fitted: &Cell) -> bool {
-    published.id == fitted.id && published.source == fitted.source
+    let first = |cell: &Cell| first(cell).0.to_owned();
+    published.id == fitted.id
+        && published.source == fitted.source
+        && (!is_of_wifi(published) || !is_ambiguous(fitted) || first(published) == first(fitted))
+}
+
+fn is_of_wifi(cell: &Cell) -> bool {
+    Document::of_table(&cell.id.table).is_some()
+}
+
+/// Whether its note names a row before the constant.
+fn is_ambiguous(fitted: &Cell) -> bool {
+    first(fitted).1.is_some()
+}
+
+/// A note up to its first semicolon, and what comes after it.
+fn first(cell: &Cell) -> (&str, Option<&str>) {
+    let note = cell.note.as_deref().unwrap_or_default();
+    note.split_once("; ").map_or((note, None), |(first, rest)| (first, Some(rest)))
+}
+
+/// The note of a published cell, which tells its row apart, with the constant.
+fn beside(cell: &Cell, fitted: &Cell) -> Option<String> {
+    let (constant, rest) = first(fitted);
+    let constant = rest.unwrap_or(constant);
+    let note = cell.note.as_deref().unwrap_or_default();
+    Some(format!("{note}; {FITTED_BY}{constant}"))
 }
 
 /// Cells from a file of the user's: published ones, or those of a report in CSV.
@@ -162,6 +192,23 @@ mod tests {
         constants.dedup();
         assert!(constants.len() <= 15, "{constants:?}");
         assert_eq!(cells.iter().filter(|c| c.fitted).count(), fitted.len());
+    }
+
+    #[test]
+    fn a_fitted_row_of_wifi_is_told_by_what_its_note_names_first() {
+        let cells = built_in();
+        let mut rows = cells.iter().filter(|c| c.id.table == "esp8266-iperf");
+        let published = rows.next().unwrap();
+        let noted = |note: &str| Cell { note: Some(note.into()), ..published.clone() };
+        let fitted = noted("RTOS SDK 1.4.x; wifi.receive_us");
+        let found: Vec<&Cell> = cells.iter().filter(|c| is_of(c, &fitted)).collect();
+        assert_eq!(found.iter().map(|c| c.value).collect::<Vec<_>>(), [Some(27.6)]);
+        let note = beside(found[0], &fitted).unwrap();
+        assert!(
+            note.starts_with("RTOS SDK 1.4.x; ") && note.ends_with("; fitted: wifi.receive_us")
+        );
+        let plain = noted("wifi.receive_us");
+        assert!(beside(found[0], &plain).unwrap().ends_with("; fitted: wifi.receive_us"));
     }
 
     fn error(text: &str) -> String {

@@ -2,6 +2,7 @@
 
 use anyhow::bail;
 use espbench_measure::plan::{Plan, guess};
+use espbench_measure::wifi::PREFIX;
 use std::path::Path;
 
 /// Name and text of each, in the order in which `espbench run` goes through them.
@@ -34,9 +35,28 @@ pub const SUITES: [(&str, &str); 10] = [
     ("provisioning", include_str!("../../../../plans/esp-now-provisioning.toml")),
 ];
 
+/// The same of the documents of devices over Wi-Fi. Where a plan for real devices has the name of the
+/// table, `wifi-` stands before it: `udp-echo` in the lab is `wifi-udp-echo` ([`of_lab`]).
+pub const WIFI: [(&str, &str); 6] = [
+    ("wifi-udp-echo", include_str!("../../../../plans/wifi-udp-echo.toml")),
+    ("esp8266-iperf", include_str!("../../../../plans/esp8266-iperf.toml")),
+    ("esp32c3-best", include_str!("../../../../plans/esp32c3-best.toml")),
+    ("esp32c3-rank", include_str!("../../../../plans/esp32c3-rank.toml")),
+    ("wifi-tcp-rate", include_str!("../../../../plans/wifi-tcp-rate.toml")),
+    ("wifi-mqtt-rate", include_str!("../../../../plans/wifi-mqtt-rate.toml")),
+];
+
 /// Every plan that the tool carries: the suites first.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    SUITES.into_iter().chain(PLANS)
+    SUITES.into_iter().chain(WIFI).chain(PLANS)
+}
+
+/// The suite that carries out in the lab what the plan of that name does with real devices; the name
+/// itself where there is no such.
+#[must_use]
+pub fn of_lab(name: &str) -> &str {
+    let own = WIFI.iter().find(|(suite, _)| suite.strip_prefix(PREFIX) == Some(name));
+    own.map_or(name, |(suite, _)| suite)
 }
 
 /// A plan by its name, or from a file.
@@ -107,6 +127,36 @@ mod tests {
                 ("provisioning", 10),
             ]
         );
+    }
+
+    /// The same of the documents over Wi-Fi; `tcp-rate` has its runs in few cells, and two rows of
+    /// `esp32c3-best` are of raw 802.11.
+    #[test]
+    fn the_suites_over_wifi_have_the_documents_matrix() {
+        use espbench_measure::wifi::Document;
+        let sizes = WIFI.map(|(name, _)| (name, plan(name).unwrap().workloads.len()));
+        let wanted = [
+            ("wifi-udp-echo", 23),
+            ("esp8266-iperf", 27),
+            ("esp32c3-best", 8),
+            ("esp32c3-rank", 12),
+            ("wifi-tcp-rate", 3),
+            ("wifi-mqtt-rate", 5),
+        ];
+        assert_eq!(sizes, wanted);
+        for (name, _) in WIFI {
+            let all = plan(name).unwrap().workloads;
+            let of = |w: &espbench_proto::workload::Workload| {
+                w.variant().is_some() && Document::of_plan(name, w.kind()).is_some()
+            };
+            assert!(all.iter().all(of), "{name}");
+        }
+        assert_eq!(of_lab("udp-echo"), "wifi-udp-echo");
+        assert_eq!(of_lab("udp-window"), "udp-window");
+        let sizes = |name: &str| -> Vec<_> {
+            plan(name).unwrap().workloads.iter().filter_map(|w| w.ip()).collect()
+        };
+        assert_eq!(sizes("wifi-udp-echo"), sizes("udp-echo"), "the same but for the variant");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::render;
 use anyhow::bail;
 use espbench_measure::report::Report;
 use espbench_measure::table::{Table, truth as table};
+use espbench_measure::truth::Truth;
 use std::process::ExitCode;
 
 /// Flags.
@@ -45,14 +46,23 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// How true the simulated figures are, alone.
 fn truth(report: &Report, format: Format) -> anyhow::Result<ExitCode> {
-    let Some(truth) = &report.truth else {
+    let (esp_now, wifi) = (&report.truth, &report.truth_wifi);
+    let Some(first) = esp_now.as_ref().or(wifi.as_ref()) else {
         bail!(
-            "{} has no simulated figure of the published ESP-NOW report; `espbench run --on sim \
+            "{} has no simulated figure of a published document; `espbench run --on sim \
              round-trip` makes some",
             report.run.name
         );
     };
-    let tables = [table::groups(truth), table::cells(truth, usize::MAX)];
+    let mut tables: Vec<Table> = Vec::new();
+    if let Some(truth) = esp_now {
+        tables.extend([table::groups(truth), table::cells(truth, usize::MAX)]);
+    }
+    if let Some(truth) = wifi {
+        let both = [table::groups(truth), table::cells(truth, usize::MAX)];
+        tables.extend(both.map(table::of_wifi));
+    }
+    let of_cells: Vec<&Table> = tables.iter().skip(1).step_by(2).collect();
     let drawn = |draw: fn(&Table) -> String| {
         let parts: Vec<String> =
             tables.iter().map(|t| format!("{}\n\n{}", t.title, draw(t))).collect();
@@ -61,10 +71,18 @@ fn truth(report: &Report, format: Format) -> anyhow::Result<ExitCode> {
     let text = match format {
         Format::Text => drawn(render::text::table),
         Format::Markdown => drawn(render::markdown::table),
-        Format::Csv => render::csv::table(&tables[1]),
-        Format::Json => format!("{}\n", serde_json::to_string_pretty(truth)?),
+        Format::Csv => of_cells.iter().map(|it| render::csv::table(it)).collect(),
+        // Both only where there are both: a run of one kind gives its own.
+        Format::Json => match (esp_now, wifi) {
+            (Some(a), Some(b)) => {
+                let both = serde_json::json!({"esp-now": a, "wifi": b});
+                format!("{}\n", serde_json::to_string_pretty(&both)?)
+            }
+            _ => format!("{}\n", serde_json::to_string_pretty(first)?),
+        },
         Format::Html => bail!("a report as HTML has it as a chapter: leave out --truth"),
     };
     output::print(&text)?;
-    Ok(if truth.holds() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+    let hold = esp_now.iter().chain(wifi).all(Truth::holds);
+    Ok(if hold { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }

@@ -50,7 +50,11 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let set = if args.plans.is_empty() {
         flow::set_of(SUITES.iter().map(|(name, _)| builtin::plan(name)).collect::<Result<_, _>>()?)?
     } else {
-        flow::set_of(args.plans.iter().map(|name| builtin::plan(name)).collect::<Result<_, _>>()?)?
+        let is_lab = |on: &String| on == "sim" || on.starts_with("sim:");
+        let lab = !args.on.is_empty() && args.on.iter().all(is_lab);
+        let named = |name: &String| if lab { builtin::of_lab(name) } else { name }.to_owned();
+        let plans = args.plans.iter().map(|name| builtin::plan(&named(name)));
+        flow::set_of(plans.collect::<Result<_, _>>()?)?
     };
     let on =
         if args.on.is_empty() { vec![usual_target(&set)?.to_owned()] } else { args.on.clone() };
@@ -61,12 +65,13 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// The target that plans have where none is named.
 fn usual_target(set: &Set) -> anyhow::Result<&'static str> {
-    let is_radio = |workload: &Workload| matches!(workload, Workload::EspNow(_));
+    let is_radio =
+        |workload: &Workload| matches!(workload, Workload::EspNow(_) | Workload::Wifi(_));
     let mut plans = set.plans.iter().map(|plan| plan.workloads.iter().all(is_radio));
     let first = plans.next().unwrap_or(true);
     if plans.any(|other| other != first) {
         bail!(
-            "these plans are for different targets: ESP-NOW for sim, the others for loopback; run \
+            "these plans are for different targets: ESP-NOW and Wi-Fi for sim, the others for loopback; run \
              them one after the other, or name a target with --on"
         );
     }

@@ -164,7 +164,7 @@ fn what_cannot_be_done_is_told_with_what_to_do() {
         (&["espnow", "provision", "--on", "sim:two-boards"], "two-boards"),
         (&["run", "round-trip", "udp-echo"], "these plans are for different targets"),
         (&["run", "round-trip", "--on", "loopback"], "use --on sim"),
-        (&["run", "udp-echo", "--on", "sim"], "use --on loopback"),
+        (&["run", "udp-window", "--on", "sim"], "use --on loopback"),
         (&["run", "one-way-latency", "--on", "sim", "--on", "loopback"], "make two runs"),
     ] {
         let ran = bench.run(args);

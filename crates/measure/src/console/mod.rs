@@ -153,6 +153,7 @@ pub fn report(facts: &RunFacts, read: &Read, published: &[Cell]) -> Report {
         failures: Vec::new(),
         overhead: None,
         truth: None,
+        truth_wifi: None,
         stored: None,
     }
 }

@@ -89,6 +89,7 @@ pub fn report(facts: &RunFacts, answer: &Answer) -> Report {
         checks: Vec::new(),
         failures: Vec::new(),
         truth: None,
+        truth_wifi: None,
         overhead: None,
         stored: None,
     }

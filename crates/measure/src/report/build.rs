@@ -121,6 +121,7 @@ impl Builder {
         ours.extend(over_rooms);
         let published = &floored(published, &self.published);
         let comparisons = compare(&ours, published);
+        let truth_wifi = truth::wifi::truth(&ours, published);
         let truth = truth::truth(&ours, published);
         if let Some(overhead) = overhead {
             let coarse = |d: &Digest| warning::clock(&d.place, &d.cells, overhead.clock_step_ns);
@@ -151,6 +152,7 @@ impl Builder {
             failures: self.failures,
             overhead,
             truth,
+            truth_wifi,
             stored: None,
         }
     }

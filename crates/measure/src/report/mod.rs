@@ -127,6 +127,9 @@ pub struct Report {
     /// How far simulated figures are from the published ones, where there are both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truth: Option<Truth>,
+    /// The same of tests over Wi-Fi.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truth_wifi: Option<Truth>,
     /// Where the raw samples are kept (a file name); the host fills it in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stored: Option<String>,

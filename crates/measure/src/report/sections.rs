@@ -35,9 +35,10 @@ const FIRST: [(&str, &str); 7] = [
 ];
 
 /// The same of those after them.
-const LAST: [(&str, &str); 6] = [
+const LAST: [(&str, &str); 7] = [
     (crate::console::SECTION, "ESP-NOW"),
     (crate::predict::SECTION, "Prediction"),
+    (crate::tune::SECTION, "Settings"),
     ("losses", "Losses and findings"),
     (crate::air::SECTION, "On the air"),
     ("comparison", "Comparison"),
@@ -59,6 +60,8 @@ impl Report {
             status::counters(self),
             self.truth.as_ref().map(truth::groups),
             self.truth.as_ref().map(|t| truth::cells(t, truth::FEW)),
+            self.truth_wifi.as_ref().map(|t| truth::of_wifi(truth::groups(t))),
+            self.truth_wifi.as_ref().map(|t| truth::of_wifi(truth::cells(t, truth::FEW))),
             Some(status::facts(self)),
             status::overhead(self.overhead.as_ref()),
         ]
@@ -103,6 +106,7 @@ impl Report {
         if self.run.origin == crate::cell::Origin::Simulated {
             lines.push("All results are simulated: they come from the virtual lab.".into());
             lines.extend(self.truth.as_ref().and_then(truth::headline));
+            lines.extend(self.truth_wifi.as_ref().and_then(truth::headline_wifi));
         }
         let failed = self.checks.iter().filter(|c| !c.passed).count();
         if failed > 0 {

@@ -11,6 +11,10 @@ use alloc::vec::Vec;
 /// The chapter of a report.
 pub const SECTION: &str = "truth";
 
+/// Examples of what prints alike in the documents.
+const OF_ESP_NOW: &str = "2 ms that the console cut for 2 to 3 ms, 0.01 Mbit/s for 0.005 to 0.015";
+const OF_WIFI: &str = "7.2 Mbit/s for 7.15 to 7.25, a best of 40 for 39.5 to 40.5";
+
 /// Cells that a report shows; `--truth` shows all.
 pub const FEW: usize = 12;
 
@@ -43,6 +47,17 @@ pub fn groups(truth: &Truth) -> Table {
     }
 }
 
+/// The table as that of tests over Wi-Fi.
+#[must_use]
+pub fn of_wifi(table: Table) -> Table {
+    Table {
+        id: table.id.replace("truth", "truth-wifi"),
+        title: format!("{}, over Wi-Fi", table.title),
+        notes: table.notes.iter().map(|note| note.replace(OF_ESP_NOW, OF_WIFI)).collect(),
+        ..table
+    }
+}
+
 fn row(name: &str, group: &Group) -> Vec<Option<String>> {
     let outcome = group.held.map(|held| if held { "held" } else { "NOT HELD" }.to_string());
     let at = |sign: &str, part: f64| format!("{sign} {:.0} %", part * 100.0);
@@ -59,12 +74,11 @@ fn row(name: &str, group: &Group) -> Vec<Option<String>> {
 }
 
 fn notes(truth: &Truth) -> Vec<String> {
-    let mut notes = alloc::vec![
-        "A printed value stands for all that print so (2 ms that the console cut for 2 to 3 ms, 0.01 \
-         Mbit/s for 0.005 to 0.015): the error counts from the nearest of them, and is 0 within. \
-         Ours is taken without rounding where there is such a figure."
-            .to_string()
-    ];
+    let mut notes = alloc::vec![format!(
+        "A printed value stands for all that print so ({OF_ESP_NOW}): the error counts from the \
+             nearest of them, and is 0 within. Ours is taken without rounding where there is such a \
+             figure."
+    )];
     if truth.missing > 0 {
         notes.push(format!(
             "{} published cells of the document are not in this run.",
@@ -93,6 +107,12 @@ pub fn headline(truth: &Truth) -> Option<String> {
         group.kind.name(),
         group.kind.limit()
     ))
+}
+
+/// The same of tests over Wi-Fi.
+#[must_use]
+pub fn headline_wifi(truth: &Truth) -> Option<String> {
+    headline(truth).map(|line| line.replacen("How true:", "How true over Wi-Fi:", 1))
 }
 
 /// Each cell with its error, the farthest off first; at most so many.
@@ -144,8 +164,24 @@ fn named(id: &Identity) -> String {
     if modes.contains(&id.table.as_str()) {
         words.push(id.mode.clone());
     }
+    words.extend(over_wifi(id));
     words.extend(id.payload_bytes.map(|bytes| format!("{bytes} B")));
     words.extend(id.devices.filter(|&n| n > 1).map(|n| format!("{n} devices")));
     words.extend(id.distance_m.map(|d| format!("{d} m")));
     words.join(", ")
+}
+
+/// What tells cells of tests over Wi-Fi apart.
+fn over_wifi(id: &Identity) -> Vec<String> {
+    let known = |word: &Option<String>| word.clone().filter(|it| it != "unstated");
+    match id.table.as_str() {
+        "esp8266-iperf" | "esp32c3-best" | "esp32c3-rank" => {
+            let place = if id.table == "esp32c3-best" { &id.environment } else { &id.security };
+            let mut words = alloc::vec![id.transport.clone(), id.mode.clone()];
+            words.extend(known(place).filter(|it| it != "off"));
+            words
+        }
+        "tcp-rate" => known(&id.environment).into_iter().collect(),
+        _ => Vec::new(),
+    }
 }

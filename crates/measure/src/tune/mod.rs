@@ -4,6 +4,27 @@
 //! | module | what |
 //! |---|---|
 //! | [`check`] | a file held against the rules of Espressif's documents, without a run |
+//! | [`want`] | what is wanted: `tcp-tx>=20Mbit/s` |
+//! | [`outcome`] | what a candidate does, and the port [`Evaluate`] that finds it out |
+//! | [`space`] | which candidates there are |
+//! | [`pareto`] | those that no other is better than in everything |
+//! | [`search`] | which candidate to try next |
+//! | [`answer`] | what was found, in sentences, tables, figures, and as lines for a file |
 
+pub mod answer;
 pub mod check;
+pub mod outcome;
+pub mod pareto;
+pub mod search;
+pub mod space;
+pub mod want;
 pub(crate) mod words;
+
+pub use answer::{Answer, report};
+pub use outcome::{Evaluate, Outcome};
+pub use search::{Search, Trial};
+pub use space::{Candidate, Power, Space};
+pub use want::{Metric, Want};
+
+/// The name of the chapter in a report.
+pub const SECTION: &str = "tune";

@@ -1,4 +1,4 @@
-//! The virtual lab as a target: ESP-NOW devices in a room, in virtual time.
+//! The virtual lab as a target: ESP-NOW devices in a room, and devices over Wi-Fi, in virtual time.
 //!
 //! Cells that were announced ([`Target::prepare`]) are simulated ahead of being asked for, on all
 //! cores; see `ahead`. Each has a seed of its own, so what comes of it depends neither on the
@@ -8,12 +8,13 @@ mod ahead;
 #[cfg(test)]
 mod tests;
 mod watched;
+mod wifi;
 
 use super::{Sink, Target, TargetError};
 use ahead::{Ahead, Order};
 use espbench_measure::cell::Origin;
 use espbench_measure::run::Site;
-use espbench_proto::workload::{EspNow, Workload};
+use espbench_proto::workload::Workload;
 use espbench_sim::lab::file::{Kind, Library};
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::suite::{self, Failed};
@@ -24,7 +25,7 @@ use std::sync::Arc;
 /// Seed of a cell that nobody announced.
 const DEFAULT_SEED: u64 = espbench_measure::plan::DEFAULT_SEED;
 
-/// Carries out ESP-NOW cells in a lab.
+/// Carries out cells in a lab.
 #[derive(Debug)]
 pub struct SimTarget {
     rooms: Arc<Rooms>,
@@ -109,34 +110,23 @@ impl Target for SimTarget {
     }
 
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {
-        let work = match workload {
-            Workload::EspNow(work) => work,
-            Workload::Wifi(work) => {
-                let hint = format!(
-                    "the lab has no variant `{}` of a device; use --on udp:, tcp:, iperf: or \
-                     mqtt: for a real one",
-                    work.variant.as_str()
-                );
-                return Err(self.unsupported(workload, hint));
-            }
+        let Rooms { library, lab, .. } = &*self.rooms;
+        let able = match workload {
+            Workload::EspNow(work) => suite::check(work, library, lab.as_deref()),
+            Workload::Wifi(work) => wifi::check(work, library, lab.as_deref()),
             _ => {
-                let hint = "the lab has ESP-NOW devices; use --on loopback, or a device".into();
-                return Err(self.unsupported(workload, hint));
+                let hint = "the lab's devices are ESP-NOW's, and those of a plan that names a \
+                            `variant`; use --on loopback, or a device";
+                return Err(self.unsupported(workload, hint.into()));
             }
         };
-        let Rooms { library, lab, .. } = &*self.rooms;
-        suite::check(work, library, lab.as_deref())
-            .map_err(|failed| self.unsupported(workload, failed.to_string()))
+        able.map_err(|failed| self.unsupported(workload, failed.to_string()))
     }
 
     fn prepare(&mut self, seed: u64, cells: &[(Workload, u64)]) {
-        let cells: Vec<(EspNow, u64)> = cells
-            .iter()
-            .filter_map(|(workload, seed)| match workload {
-                Workload::EspNow(work) => Some((*work, *seed)),
-                _ => None,
-            })
-            .collect();
+        let simulated =
+            |it: &&(Workload, u64)| matches!(it.0, Workload::EspNow(_) | Workload::Wifi(_));
+        let cells: Vec<(Workload, u64)> = cells.iter().filter(simulated).copied().collect();
         let (rooms, count) = (Arc::clone(&self.rooms), cells.len());
         let carry_out = move |order: Order, record: &mut dyn Record| {
             let file = rooms.capture_of(order.number, count);
@@ -149,8 +139,8 @@ impl Target for SimTarget {
 
     fn run(&mut self, workload: &Workload, sink: &mut dyn Sink) -> Result<(), TargetError> {
         self.check(workload)?;
-        let Workload::EspNow(work) = workload else { return Ok(()) };
-        if !self.ahead.as_ref().is_some_and(|ahead| ahead.next().is_some_and(|it| it == *work)) {
+        let next = self.ahead.as_ref().and_then(Ahead::next);
+        if next.is_none_or(|it| it != *workload) {
             // Nobody announced it, or not in this order.
             self.prepare(DEFAULT_SEED, &[(*workload, DEFAULT_SEED)]);
         }

@@ -2,7 +2,7 @@
 
 use super::*;
 use espbench_proto::sample::Sample;
-use espbench_proto::workload::{EspNowCast, EspNowTest};
+use espbench_proto::workload::{EspNow, EspNowCast, EspNowTest};
 use std::collections::BTreeMap;
 
 #[derive(Debug, Default, PartialEq)]

@@ -1,8 +1,8 @@
 //! A cell carried out under watch: what its report shows of the air, and a capture of it.
 
-use super::Rooms;
+use super::{Rooms, wifi};
 use crate::capture::{Air, Origin};
-use espbench_proto::workload::EspNow;
+use espbench_proto::workload::{EspNow, Workload};
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::suite::{self, Failed};
 use espbench_sim::lab::trace::{Limits, Tracer};
@@ -24,6 +24,24 @@ impl Rooms {
     /// Carries out a cell. The first seed draws the place, which is the same for all cells of a run,
     /// the second all other chance.
     pub(super) fn carry_out(
+        &self,
+        work: &Workload,
+        seeds: (u64, u64),
+        capture: Option<&Path>,
+        record: &mut dyn Record,
+    ) -> Result<(), Failed> {
+        match work {
+            Workload::EspNow(work) => self.esp_now(work, seeds, capture, record),
+            Workload::Wifi(work) => {
+                let lab = self.lab.as_deref();
+                wifi::carry_out(work, &self.library, lab, seeds, record)
+            }
+            // Refused before.
+            _ => Ok(()),
+        }
+    }
+
+    fn esp_now(
         &self,
         work: &EspNow,
         (place, seed): (u64, u64),

@@ -26,9 +26,9 @@ mod machine;
 mod pool;
 mod program;
 mod scene;
-pub mod suite;
 pub mod setup;
 mod stage;
+pub mod suite;
 #[cfg(test)]
 mod tests;
 

@@ -35,7 +35,7 @@ fn probe(seq: u64) -> Sample {
 
 /// So many cells, each with its number as its seed.
 fn cells(count: u64) -> Vec<(Workload, u64)> {
-    let work = EspNow {
+    let work = espbench_proto::workload::EspNow {
         test: espbench_proto::workload::EspNowTest::Ping,
         cast: espbench_proto::workload::EspNowCast::Unicast,
         size: 10,

@@ -6,10 +6,10 @@ use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_proto::node::app::iperf::Style;
 use espbench_proto::node::app::{
     ArduinoEcho, Echo, EchoProbe, IperfClient, IperfServer, IperfSetup, TcpSender, TcpSink,
 };
-use espbench_proto::node::app::iperf::Style;
 use espbench_proto::sample::{Cause, Fate, Interval, Observer, Probe, Sample};
 use espbench_proto::wire::iperf2;
 use espbench_proto::workload::{Direction, Iperf, MqttRate, TcpRate, UdpEcho};
@@ -128,4 +128,3 @@ fn own_count(sample: Sample) -> Sample {
         other => other,
     }
 }
-

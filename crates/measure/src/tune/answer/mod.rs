@@ -1,0 +1,256 @@
+//! What a search found: in sentences, tables, figures, and as lines for `sdkconfig.defaults`.
+
+mod figures;
+mod fragment;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use fragment::fragment;
+
+use super::outcome::Outcome;
+use super::search::Search;
+use super::space::{Candidate, Power};
+use super::want::{Metric, Want, said};
+use super::words::number;
+use crate::cell::{Cell, Estimate, Identity, Origin};
+use crate::report::{Report, SCHEMA, known};
+use crate::run::RunFacts;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use espbench_proto::sdkconfig::{Context, Key};
+
+/// A candidate with what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tested {
+    /// It.
+    pub candidate: Candidate,
+    /// The mean of what it did.
+    pub mean: Outcome,
+    /// What it did, by seed.
+    pub outcomes: Vec<Outcome>,
+    /// How much of what is wanted it misses; 0: nothing.
+    pub missing: f64,
+    /// Whether no other is better in everything.
+    pub front: bool,
+}
+
+/// The recommended candidate with one setting as the build has it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Without {
+    /// Which setting.
+    pub key: Key,
+    /// What the recommended candidate has.
+    pub value: u32,
+    /// What the candidate does without it, with the first seed.
+    pub outcome: Option<Outcome>,
+}
+
+/// What was found out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// What was wanted.
+    pub wants: Vec<Want>,
+    /// What candidates were compared by.
+    pub objectives: Vec<Metric>,
+    /// The chip and the release.
+    pub context: Context,
+    /// TCP streams.
+    pub streams: u16,
+    /// Candidates, in the order in which they were tried.
+    pub tried: Vec<Tested>,
+    /// The best of them.
+    pub recommended: Option<usize>,
+    /// It without each of its settings.
+    pub without: Vec<Without>,
+    /// Evaluations that were made.
+    pub spent: usize,
+    /// The search was stopped before its end.
+    pub stopped: bool,
+    /// What is known of the lab that matters for reading the figures, in sentences.
+    pub notes: Vec<String>,
+}
+
+impl Answer {
+    /// What a search has come to.
+    #[must_use]
+    pub fn of(search: &Search, context: Context, streams: u16) -> Self {
+        let best = search.best();
+        let tested = |(index, it): (usize, &super::search::Tried)| Tested {
+            candidate: it.candidate,
+            mean: it.mean(),
+            outcomes: it.outcomes.clone(),
+            missing: search.missing(index),
+            front: best.contains(&index),
+        };
+        Self {
+            wants: search.wants().into(),
+            objectives: search.objectives().into(),
+            context,
+            streams,
+            tried: search.tried().iter().enumerate().map(tested).collect(),
+            recommended: best.first().copied(),
+            without: Vec::new(),
+            spent: search.spent(),
+            stopped: false,
+            notes: Vec::new(),
+        }
+    }
+
+    /// The recommended candidate.
+    #[must_use]
+    pub fn best(&self) -> Option<&Tested> {
+        self.tried.get(self.recommended?)
+    }
+
+    /// Those that no other is better than in everything, the recommended one first.
+    #[must_use]
+    pub fn front(&self) -> Vec<&Tested> {
+        let mut front: Vec<&Tested> = self.tried.iter().filter(|it| it.front).collect();
+        let heap = |it: &Tested| it.mean.free_heap.unwrap_or(i64::MIN);
+        front.sort_by(|a, b| a.missing.total_cmp(&b.missing).then(heap(b).cmp(&heap(a))));
+        front
+    }
+
+    /// What a candidate does, in words: `TCP sending 27.1 Mbit/s, free heap 120 KB`.
+    fn does(&self, outcome: &Outcome) -> String {
+        let part = |metric: &Metric| {
+            let value = outcome.value(*metric)?;
+            Some(format!("{} {} {}", metric.words(), number(value), metric.unit()))
+        };
+        self.objectives.iter().filter_map(part).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The answer in sentences, the most important first.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let Some(best) = self.best() else {
+            lines.push("Simulated: nothing could be found out of any setting.".into());
+            return lines;
+        };
+        let wanted = said(&self.wants);
+        let does = self.does(&best.mean);
+        lines.push(match best.missing <= 0.0 {
+            true => format!("Simulated: {wanted} can be had, with {does}."),
+            false => format!(
+                "Simulated: nothing that was tried has all of {wanted}; the nearest has {does}."
+            ),
+        });
+        for want in self.wants.iter().filter(|it| it.shortfall(&best.mean) > 0.0) {
+            let values = self.tried.iter().filter_map(|it| it.mean.value(want.metric));
+            let most = values.reduce(if want.metric.more() { f64::max } else { f64::min });
+            lines.push(match most {
+                Some(most) => format!(
+                    "{want} is missed; the best of {} by itself was {} {}.",
+                    want.metric.words(),
+                    number(most),
+                    want.metric.unit()
+                ),
+                None => format!("{want} could not be found out."),
+            });
+        }
+        lines.push(power(best.candidate.power).into());
+        lines.push(format!(
+            "{} candidates were tried in {} evaluations; {} are on the Pareto front. The recommended \
+             one ran with {} seeds.",
+            self.tried.len(),
+            self.spent,
+            self.tried.iter().filter(|it| it.front).count(),
+            best.outcomes.len()
+        ));
+        if self.stopped {
+            lines.push("The search was stopped: what was done by then stands here.".into());
+        }
+        lines
+    }
+}
+
+/// How sleep is set, which no sdkconfig does.
+fn power(power: Power) -> &'static str {
+    match power {
+        Power::Awake => "In code: esp_wifi_set_ps(WIFI_PS_NONE).",
+        Power::MinModem => "In code: esp_wifi_set_ps(WIFI_PS_MIN_MODEM), which is the default.",
+        Power::MaxModem(3) => {
+            "In code: esp_wifi_set_ps(WIFI_PS_MAX_MODEM), with listen_interval 3 in wifi_config_t, \
+             which is the default."
+        }
+        Power::MaxModem(_) => {
+            "In code: esp_wifi_set_ps(WIFI_PS_MAX_MODEM), with listen_interval 10 in wifi_config_t."
+        }
+    }
+}
+
+/// Transport and metric of its cells.
+const fn cell_name(metric: Metric) -> (&'static str, &'static str) {
+    match metric {
+        Metric::TcpTx => ("tcp", "throughput_tx"),
+        Metric::TcpRx => ("tcp", "throughput_rx"),
+        Metric::UdpTx => ("udp", "throughput_tx"),
+        Metric::UdpRx => ("udp", "throughput_rx"),
+        Metric::UdpLatency => ("udp", "rtt_avg"),
+        Metric::UdpLatencyP99 => ("udp", "rtt_p99"),
+        Metric::Heap => ("", "free_heap_min"),
+        Metric::Current => ("", "current_avg"),
+        Metric::Battery => ("", "battery_life"),
+    }
+}
+
+/// The cells of the front.
+fn cells(facts: &RunFacts, answer: &Answer) -> Vec<Cell> {
+    let mut cells = Vec::new();
+    for tested in answer.front() {
+        for metric in &answer.objectives {
+            let (transport, name) = cell_name(*metric);
+            let id = Identity {
+                table: "tune".into(),
+                chip: facts.site.chip.clone(),
+                transport: transport.into(),
+                mode: facts.site.mode.clone(),
+                metric: name.into(),
+                devices: Some(answer.streams.into()),
+                distance_m: facts.site.distance_m,
+                security: facts.site.security.clone(),
+                environment: facts.site.environment.clone(),
+                ..Identity::default()
+            };
+            let estimate = Estimate {
+                value: tested.mean.value(*metric),
+                n: tested.outcomes.len() as u64,
+                ..Estimate::default()
+            };
+            let mut cell = estimate.into_cell(id, metric.unit(), Origin::Simulated);
+            cell.variant = Some(tested.candidate.label());
+            cell.source = Some(facts.name.clone());
+            known(&mut cell);
+            cells.push(cell);
+        }
+    }
+    cells
+}
+
+/// The report of an answer: a pure function of it and the facts.
+#[must_use]
+pub fn report(facts: &RunFacts, answer: &Answer) -> Report {
+    Report {
+        schema: SCHEMA.into(),
+        run: facts.clone(),
+        incomplete: false,
+        missing: 0,
+        cells: cells(facts, answer),
+        comparisons: Vec::new(),
+        tables: tables::of(answer),
+        figures: figures::of(answer),
+        occupancy: Vec::new(),
+        timelines: Vec::new(),
+        losses: Vec::new(),
+        warnings: Vec::new(),
+        checks: Vec::new(),
+        failures: Vec::new(),
+        truth: None,
+        truth_wifi: None,
+        overhead: None,
+        stored: None,
+    }
+}

@@ -1,0 +1,100 @@
+//! The tables of an answer.
+
+use super::super::SECTION;
+use super::super::words::{bytes, number};
+use super::fragment::{lines, shown};
+use super::{Answer, Tested};
+use crate::cell::Origin;
+use crate::table::{Column, Table};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+type Row = Vec<Option<String>>;
+
+pub(super) fn of(answer: &Answer) -> Vec<Table> {
+    let mut tables = alloc::vec![in_short(answer)];
+    tables.push(front(answer));
+    tables.extend(why(answer));
+    tables
+}
+
+fn table(id: &str, section: &str, title: &str, columns: Vec<Column>, rows: Vec<Row>) -> Table {
+    let title = Origin::Simulated.titled(title);
+    Table { id: id.into(), section: section.into(), title, columns, rows, ..Table::default() }
+}
+
+fn in_short(answer: &Answer) -> Table {
+    let rows = answer.sentences().into_iter().map(|it| alloc::vec![Some(it)]).collect();
+    table("tune-answer", "overview", "The answer", alloc::vec![Column::words("answer")], rows)
+}
+
+/// What a candidate is, and what it does.
+fn row(answer: &Answer, tested: &Tested) -> Row {
+    let it = &tested.candidate.config;
+    let mut row =
+        alloc::vec![Some((if tested.missing <= 0.0 { "all" } else { "not all" }).to_string()),];
+    for metric in &answer.objectives {
+        row.push(tested.mean.value(*metric).map(number));
+    }
+    let iram = match (it.wifi_iram, it.lwip_iram) {
+        (true, true) => "Wi-Fi, lwIP",
+        (true, false) => "Wi-Fi",
+        (false, true) => "lwIP",
+        (false, false) => "none",
+    };
+    row.extend([
+        Some(format!("{}/{}", it.static_rx, it.dynamic_rx)),
+        Some(it.tx.to_string()),
+        Some(format!("{}/{}", it.rx_ba_window, it.tx_ba_window)),
+        Some(bytes(it.tcp_window)),
+        Some(bytes(it.tcp_send_buffer)),
+        Some(it.udp_mailbox.to_string()),
+        Some(iram.to_string()),
+        Some(tested.candidate.power.to_string()),
+        Some(tested.outcomes.len().to_string()),
+    ]);
+    row
+}
+
+fn front(answer: &Answer) -> Table {
+    let mut columns = alloc::vec![Column::words("keeps")];
+    for metric in &answer.objectives {
+        columns.push(Column::result(metric.words(), metric.unit(), Origin::Simulated));
+    }
+    columns.extend([
+        Column::setting("RX buffers static/dynamic", ""),
+        Column::setting("TX buffers", ""),
+        Column::setting("BA window RX/TX", ""),
+        Column::setting("window", ""),
+        Column::setting("send buffer", ""),
+        Column::setting("UDP mailbox", ""),
+        Column::words("code in RAM"),
+        Column::words("sleep"),
+        Column::setting("seeds", ""),
+    ]);
+    let rows = answer.front().into_iter().map(|it| row(answer, it)).collect();
+    let mut table = table("tune-front", SECTION, "The Pareto front", columns, rows);
+    table.notes.push(
+        "Each is better than any other that was tried in something, or as good; the first is \
+         recommended: it keeps all that is wanted, or misses the least, and leaves most heap. Free \
+         heap is the least that there was."
+            .into(),
+    );
+    table.notes.extend(answer.notes.iter().cloned());
+    table
+}
+
+/// The lines for the file, each with what it does.
+fn why(answer: &Answer) -> Option<Table> {
+    let rows: Vec<Row> = lines(answer)
+        .into_iter()
+        .map(|(key, value, comment)| {
+            let name = key.name_in(answer.context.release);
+            alloc::vec![Some(format!("{name}={}", shown(key, value))), Some(comment)]
+        })
+        .collect();
+    let columns = alloc::vec![Column::words("sdkconfig.defaults"), Column::words("why")];
+    (!rows.is_empty())
+        .then(|| table("tune-settings", SECTION, "What to set, and why", columns, rows))
+}

@@ -1,0 +1,429 @@
+//! Which candidate to try next.
+//!
+//! Three stages share a budget of evaluations. First the build's defaults, the ranks of the chip's
+//! document and places drawn by chance are tried, once each. Then the search goes from the best ones
+//! a knob at a time to what was not tried yet (coordinate search from several starts: Kolda, Lewis
+//! and Torczon 2003, "Optimization by direct search", 3; the best are the Pareto front, ordered by
+//! how much of what is wanted is missing). At the end the best are tried again with further seeds,
+//! half of them after each round (successive halving: Jamieson and Talwalkar 2016, "Non-stochastic
+//! best arm identification and hyperparameter optimization", 3).
+//!
+//! What comes next depends on the seed and on outcomes alone, and batches have a fixed size: the
+//! answer is the same with any number of threads.
+
+use super::outcome::Outcome;
+use super::pareto;
+use super::space::{Candidate, Place, Space};
+use super::want::{Metric, Want, objectives};
+use crate::random::Random;
+use alloc::collections::BTreeSet;
+use alloc::vec::Vec;
+
+/// Evaluations that are handed out at a time.
+pub const BATCH: usize = 8;
+
+/// Of the budget, what goes to the first stage, in percent.
+const FIRST: usize = 25;
+
+/// Of the budget, what is kept for trying the best again, in percent.
+const AGAIN: usize = 20;
+
+/// Places that the second stage goes on from at a time.
+const PARENTS: usize = 4;
+
+/// Whose turn it is among them: the best goes on most, the others so that the front widens.
+const TURNS: [usize; BATCH] = [0, 1, 0, 2, 0, 1, 0, 3];
+
+/// Seeds that the best are tried with, at most.
+const SEEDS: usize = 4;
+
+/// An evaluation to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// Which of the candidates tried.
+    pub index: usize,
+    /// It.
+    pub candidate: Candidate,
+    /// Which seed of the run, from 0.
+    pub seed: usize,
+}
+
+/// A candidate with what it did.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// It.
+    pub candidate: Candidate,
+    /// What it did, by seed; empty where it could not be found out.
+    pub outcomes: Vec<Outcome>,
+    place: Place,
+}
+
+impl Tried {
+    /// The mean of what it did.
+    #[must_use]
+    pub fn mean(&self) -> Outcome {
+        Outcome::mean(&self.outcomes)
+    }
+}
+
+/// The search.
+#[derive(Clone, Debug)]
+pub struct Search {
+    space: Space,
+    wants: Vec<Want>,
+    objectives: Vec<Metric>,
+    random: Random,
+    budget: usize,
+    spent: usize,
+    tried: Vec<Tried>,
+    seen: BTreeSet<Place>,
+    /// Places that are still to be tried in the first stage.
+    starts: Vec<Place>,
+    /// Candidates that are being tried again, and with which seed.
+    finals: Option<(Vec<usize>, usize)>,
+    over: bool,
+}
+
+impl Search {
+    /// A search in a space for what is wanted, with so many evaluations.
+    #[must_use]
+    pub fn new(space: Space, wants: &[Want], seed: u64, budget: usize) -> Self {
+        let mut random = Random::new(seed);
+        let mut starts = space.starts();
+        let first = (budget * FIRST / 100).max(1);
+        let mut drawn = 0;
+        while starts.len() < first && drawn < 4 * first {
+            let place = space.any(&mut random);
+            if !starts.contains(&place) {
+                starts.push(place);
+            }
+            drawn += 1;
+        }
+        starts.truncate(first.max(1));
+        starts.reverse();
+        Self {
+            space,
+            wants: wants.into(),
+            objectives: objectives(wants),
+            random,
+            budget,
+            spent: 0,
+            tried: Vec::new(),
+            seen: BTreeSet::new(),
+            starts,
+            finals: None,
+            over: false,
+        }
+    }
+
+    /// The candidates that were tried.
+    #[must_use]
+    pub fn tried(&self) -> &[Tried] {
+        &self.tried
+    }
+
+    /// What they are compared by.
+    #[must_use]
+    pub fn objectives(&self) -> &[Metric] {
+        &self.objectives
+    }
+
+    /// What is wanted.
+    #[must_use]
+    pub fn wants(&self) -> &[Want] {
+        &self.wants
+    }
+
+    /// Evaluations handed out so far.
+    #[must_use]
+    pub const fn spent(&self) -> usize {
+        self.spent
+    }
+
+    /// The evaluations to be made now; none at the end. They count as spent.
+    pub fn next(&mut self) -> Vec<Trial> {
+        let left = self.budget.saturating_sub(self.spent);
+        if left == 0 || self.over {
+            return Vec::new();
+        }
+        let again = self.budget * AGAIN / 100;
+        let mut batch = match self.finals {
+            None if left > again => self.fresh(BATCH.min(left - again)),
+            _ => Vec::new(),
+        };
+        if batch.is_empty() {
+            batch = self.repeated(left);
+        }
+        self.spent += batch.len();
+        self.over = batch.is_empty();
+        batch
+    }
+
+    /// Takes the outcomes of a batch; `None` for one that could not be found out.
+    pub fn record(&mut self, results: &[(Trial, Option<Outcome>)]) {
+        for (trial, outcome) in results {
+            if let (Some(tried), Some(outcome)) = (self.tried.get_mut(trial.index), outcome) {
+                tried.outcomes.push(*outcome);
+            }
+        }
+    }
+
+    /// Candidates that were not tried yet.
+    fn fresh(&mut self, most: usize) -> Vec<Trial> {
+        let mut places: Vec<Place> = Vec::new();
+        while places.len() < most {
+            let Some(place) = self.starts.pop() else { break };
+            if self.seen.insert(place) {
+                places.push(place);
+            }
+        }
+        if places.is_empty() {
+            places = self.steps(most);
+        }
+        places.into_iter().map(|place| self.begin(place)).collect()
+    }
+
+    fn begin(&mut self, place: Place) -> Trial {
+        let candidate = self.space.candidate(&place);
+        self.tried.push(Tried { candidate, outcomes: Vec::new(), place });
+        Trial { index: self.tried.len() - 1, candidate, seed: 0 }
+    }
+
+    /// One step from the best, in any order; places by chance where all around them was tried.
+    fn steps(&mut self, most: usize) -> Vec<Place> {
+        let best = self.best();
+        let mut around: Vec<Vec<Place>> = Vec::new();
+        for index in best {
+            let place = self.tried[index].place;
+            let mut next = self.space.neighbours(&place);
+            next.retain(|it| !self.seen.contains(it));
+            self.shuffle(&mut next);
+            // The last comes first: where something is missing, what takes more memory, otherwise
+            // what takes less.
+            let more = self.missing(index) > 0.0;
+            next.sort_by_key(|it| (*it > place) == more);
+            if !next.is_empty() {
+                around.push(next);
+            }
+            if around.len() == PARENTS {
+                break;
+            }
+        }
+        let mut places = Vec::new();
+        let mut turn = 0;
+        while places.len() < most && around.iter().any(|it| !it.is_empty()) {
+            let whose = TURNS[turn % TURNS.len()].min(around.len() - 1);
+            turn += 1;
+            if let Some(place) = around[whose].pop()
+                && self.seen.insert(place)
+            {
+                places.push(place);
+            }
+        }
+        let mut drawn = 0;
+        while places.len() < most && drawn < 64 {
+            let place = self.space.any(&mut self.random);
+            if self.seen.insert(place) {
+                places.push(place);
+            }
+            drawn += 1;
+        }
+        places
+    }
+
+    /// Fisher and Yates, as Durstenfeld 1964 has it (Communications of the ACM 7(7), algorithm 235).
+    fn shuffle(&mut self, places: &mut [Place]) {
+        for at in (1..places.len()).rev() {
+            let below = u32::try_from(at + 1).unwrap_or(u32::MAX);
+            places.swap(at, self.random.two_below(below)[0]);
+        }
+    }
+
+    /// The best again, with a further seed; half of them the next time.
+    fn repeated(&mut self, left: usize) -> Vec<Trial> {
+        let (chosen, seed) = match self.finals.take() {
+            None => (self.best(), 1),
+            Some((before, seed)) => {
+                let order = self.best();
+                let kept = before.len().div_ceil(2);
+                let still = order.into_iter().filter(|it| before.contains(it)).take(kept);
+                (still.collect(), seed + 1)
+            }
+        };
+        if seed >= SEEDS {
+            return Vec::new();
+        }
+        // Enough is left for those and half of them and so on: twice as many.
+        let most = (left / 2).max(1);
+        let chosen: Vec<usize> = chosen.into_iter().take(most).collect();
+        let trial =
+            |index: &usize| Trial { index: *index, candidate: self.tried[*index].candidate, seed };
+        let batch = chosen.iter().take(left).map(trial).collect();
+        self.finals = Some((chosen, seed));
+        batch
+    }
+
+    /// Candidates that no other is better than in everything, those that miss least of what is
+    /// wanted first; of those that miss nothing, the one that leaves most heap.
+    #[must_use]
+    pub fn best(&self) -> Vec<usize> {
+        let known: Vec<usize> =
+            (0..self.tried.len()).filter(|it| !self.tried[*it].outcomes.is_empty()).collect();
+        let goods: Vec<Vec<f64>> = known
+            .iter()
+            .map(|it| {
+                let mean = self.tried[*it].mean();
+                let good = |metric: &Metric| {
+                    let value = mean.value(*metric).unwrap_or(f64::NAN);
+                    if metric.more() { value } else { -value }
+                };
+                self.objectives.iter().map(good).collect()
+            })
+            .collect();
+        let mut front: Vec<usize> = pareto::front(&goods).into_iter().map(|it| known[it]).collect();
+        let heap = |it: usize| self.tried[it].mean().value(Metric::Heap).unwrap_or(f64::MIN);
+        front.sort_by(|a, b| {
+            let missing = self.missing(*a).total_cmp(&self.missing(*b));
+            missing.then(heap(*b).total_cmp(&heap(*a))).then(a.cmp(b))
+        });
+        front
+    }
+
+    /// How much of what is wanted a candidate misses: the sum of the shares.
+    #[must_use]
+    pub fn missing(&self, index: usize) -> f64 {
+        let mean = self.tried[index].mean();
+        self.wants.iter().map(|it| it.shortfall(&mean)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::outcome::Evaluate;
+    use super::super::space::Power;
+    use super::*;
+    use core::convert::Infallible;
+    use espbench_proto::sdkconfig::Context;
+    use std::vec;
+
+    /// A link that is as fast as the smaller of window and buffers, and a heap that pays for them.
+    struct Synthetic;
+
+    impl Evaluate for Synthetic {
+        type Error = Infallible;
+
+        fn evaluate(&self, candidate: &Candidate, seed: u64) -> Result<Outcome, Infallible> {
+            let it = &candidate.config;
+            let segments = f64::from(it.tcp_send_buffer) / 1440.0;
+            let carried = segments.min(it.tx.into()).min(24.0);
+            let fast = if it.lwip_iram { 1.2 } else { 1.0 };
+            let heap = 200_000
+                - 1638 * i64::from(it.static_rx + it.dynamic_rx + it.tx)
+                - i64::from(it.tcp_send_buffer)
+                - if it.lwip_iram { 13_000 } else { 0 };
+            let current = match candidate.power {
+                Power::Awake => 80.0,
+                Power::MinModem => 20.0,
+                Power::MaxModem(n) => 20.0 - f64::from(n),
+            };
+            Ok(Outcome {
+                tcp_tx: Some(carried * fast + seed as f64 * 0.01),
+                free_heap: Some(heap),
+                latency_ms: Some(match candidate.power {
+                    Power::Awake => (3.0, 8.0),
+                    _ => (60.0, 110.0),
+                }),
+                current_ma: Some(current),
+                battery_days: Some(2000.0 / current / 24.0),
+                ..Outcome::default()
+            })
+        }
+    }
+
+    fn wants(texts: &[&str]) -> Vec<Want> {
+        texts.iter().map(|it| it.parse().unwrap()).collect()
+    }
+
+    fn run(wants: &[Want], seed: u64, budget: usize) -> Search {
+        let space = Space::new(Context::default(), &objectives(wants));
+        let mut search = Search::new(space, wants, seed, budget);
+        loop {
+            let batch = search.next();
+            if batch.is_empty() {
+                return search;
+            }
+            let found = |it: &Trial| (*it, Synthetic.evaluate(&it.candidate, it.seed as u64).ok());
+            let results: Vec<_> = batch.iter().map(found).collect();
+            search.record(&results);
+        }
+    }
+
+    #[test]
+    fn it_finds_what_is_wanted_at_the_least_heap() {
+        let wants = wants(&["tcp-tx>=20Mbit/s"]);
+        let search = run(&wants, 1, 200);
+        let best = search.best()[0];
+        let tried = &search.tried()[best];
+        assert!(search.missing(best) <= 0.0, "{tried:?}");
+        // 20 = 16.7 segments with lwIP in RAM: the smallest levels that do are 24 KB and 24 buffers,
+        // and all other buffers as small as they get.
+        let it = tried.candidate.config;
+        assert_eq!((it.tcp_send_buffer, it.tx, it.static_rx, it.dynamic_rx), (24_576, 24, 3, 6));
+        assert!(search.spent() <= 200);
+    }
+
+    #[test]
+    fn the_best_are_tried_with_several_seeds() {
+        let search = run(&wants(&["tcp-tx>=20Mbit/s", "heap>=100KB"]), 3, 120);
+        let seeds: Vec<usize> = search.tried().iter().map(|it| it.outcomes.len()).collect();
+        let best = search.best()[0];
+        assert!(search.tried()[best].outcomes.len() >= 3, "{seeds:?}");
+        assert!(seeds.iter().filter(|it| **it == 1).count() > 60, "{seeds:?}");
+        let total: usize = seeds.iter().sum();
+        assert_eq!(total, search.spent());
+        assert!(total <= 120);
+    }
+
+    #[test]
+    fn the_same_seed_tries_the_same_and_another_does_not() {
+        let wants = wants(&["tcp-tx>=20Mbit/s", "battery>=5d"]);
+        let all = |seed| -> Vec<Candidate> {
+            run(&wants, seed, 80).tried().iter().map(|it| it.candidate).collect()
+        };
+        assert_eq!(all(1), all(1));
+        assert_ne!(all(1), all(2));
+    }
+
+    #[test]
+    fn a_battery_is_traded_for_latency() {
+        let best = |texts: &[&str]| {
+            let search = run(&wants(texts), 1, 100);
+            let best = search.best()[0];
+            assert!(search.missing(best) <= 0.0, "{texts:?}");
+            search.tried()[best].candidate.power
+        };
+        assert_eq!(best(&["battery>=8d"]), Power::MaxModem(10));
+        assert_eq!(best(&["udp-latency<=10ms", "battery>=1d"]), Power::Awake);
+    }
+
+    #[test]
+    fn it_ends_where_nothing_can_be_found_out() {
+        let wants = wants(&["tcp-tx>=1Mbit/s"]);
+        let mut search = Search::new(Space::new(Context::default(), &[]), &wants, 1, 40);
+        let mut spent = 0;
+        while let batch @ [_, ..] = search.next().as_slice() {
+            let results: Vec<_> = batch.iter().map(|it| (*it, None)).collect();
+            spent += batch.len();
+            search.record(&results);
+        }
+        assert!(spent <= 40 && search.best() == vec![0; 0]);
+    }
+
+    #[test]
+    fn a_small_budget_is_kept() {
+        for budget in 1..20 {
+            let search = run(&wants(&["tcp-tx>=20Mbit/s"]), 1, budget);
+            assert!(search.spent() <= budget && search.spent() >= 1, "{budget}");
+        }
+    }
+}

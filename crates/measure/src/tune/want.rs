@@ -1,0 +1,258 @@
+//! What is wanted of a firmware.
+
+use super::outcome::Outcome;
+use crate::units::{self, Dimension};
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
+use espbench_proto::text::meant;
+use serde::Serialize;
+
+/// What a candidate is judged by. Directions are the device's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// TCP that it sends, Mbit/s.
+    TcpTx,
+    /// TCP that it receives, Mbit/s.
+    TcpRx,
+    /// UDP that it sends and that arrives, Mbit/s.
+    UdpTx,
+    /// UDP that it receives, Mbit/s.
+    UdpRx,
+    /// Mean UDP round trip, ms.
+    UdpLatency,
+    /// 99th percentile of UDP round trips, ms.
+    UdpLatencyP99,
+    /// The least free heap that there was, KB.
+    Heap,
+    /// Mean current while it sends a message now and then, mA.
+    Current,
+    /// How long a battery lasts with that current, days.
+    Battery,
+}
+
+impl Metric {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::TcpTx,
+        Self::TcpRx,
+        Self::UdpTx,
+        Self::UdpRx,
+        Self::UdpLatency,
+        Self::UdpLatencyP99,
+        Self::Heap,
+        Self::Current,
+        Self::Battery,
+    ];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::TcpTx => "tcp-tx",
+            Self::TcpRx => "tcp-rx",
+            Self::UdpTx => "udp-tx",
+            Self::UdpRx => "udp-rx",
+            Self::UdpLatency => "udp-latency",
+            Self::UdpLatencyP99 => "udp-latency-p99",
+            Self::Heap => "heap",
+            Self::Current => "current",
+            Self::Battery => "battery",
+        }
+    }
+
+    /// Unit of its values.
+    #[must_use]
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::TcpTx | Self::TcpRx | Self::UdpTx | Self::UdpRx => "Mbit/s",
+            Self::UdpLatency | Self::UdpLatencyP99 => "ms",
+            Self::Heap => "KB",
+            Self::Current => "mA",
+            Self::Battery => "days",
+        }
+    }
+
+    /// Whether more is better.
+    #[must_use]
+    pub const fn more(self) -> bool {
+        !matches!(self, Self::UdpLatency | Self::UdpLatencyP99 | Self::Current)
+    }
+
+    /// In words.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::TcpTx => "TCP sending",
+            Self::TcpRx => "TCP receiving",
+            Self::UdpTx => "UDP sending",
+            Self::UdpRx => "UDP receiving",
+            Self::UdpLatency => "mean UDP round trip",
+            Self::UdpLatencyP99 => "p99 of UDP round trips",
+            Self::Heap => "free heap",
+            Self::Current => "mean current",
+            Self::Battery => "battery life",
+        }
+    }
+}
+
+/// A limit that a metric shall keep: at least, where more is better, at most otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Want {
+    /// Of what.
+    pub metric: Metric,
+    /// How much, in the metric's unit.
+    pub value: f64,
+}
+
+impl fmt::Display for Want {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.metric.more() { ">=" } else { "<=" };
+        write!(f, "{}{sign}{}{}", self.metric.name(), self.value, self.metric.unit())
+    }
+}
+
+impl Want {
+    /// How far an outcome is from it, as a share of it: 0 where it is kept.
+    #[must_use]
+    pub fn shortfall(&self, outcome: &Outcome) -> f64 {
+        let Some(value) = outcome.value(self.metric) else { return 2.0 };
+        let missing = if self.metric.more() { self.value - value } else { value - self.value };
+        (missing / self.value).clamp(0.0, 2.0)
+    }
+}
+
+impl FromStr for Want {
+    type Err = String;
+
+    /// `tcp-tx>=20Mbit/s`, `udp-latency <= 10 ms`, `heap>=100KB`, `battery>=30d`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let example = "write it as tcp-tx>=20Mbit/s";
+        let Some(at) = text.find(['<', '>', '=']) else {
+            return Err(format!("`{text}` has no limit: {example}"));
+        };
+        let (name, rest) = (text[..at].trim(), &text[at..]);
+        let Some(metric) = Metric::ALL.into_iter().find(|it| it.name() == name) else {
+            return Err(unknown(name));
+        };
+        let wanted = if metric.more() { ">=" } else { "<=" };
+        let Some(value) = rest.strip_prefix(wanted) else {
+            let better = if metric.more() { "more" } else { "less" };
+            return Err(format!("of {name} {better} is better: write {name}{wanted}…"));
+        };
+        let value = quantity(metric, value.trim())?;
+        match value > 0.0 && value.is_finite() {
+            true => Ok(Self { metric, value }),
+            false => Err(format!("`{text}` asks for nothing: {example}")),
+        }
+    }
+}
+
+fn unknown(name: &str) -> String {
+    let names = Metric::ALL.map(Metric::name);
+    let hint = match meant(name, &names) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("there are {}", names.join(", ")),
+    };
+    format!("`{name}` is nothing that can be wanted; {hint}")
+}
+
+/// A value in the metric's unit.
+fn quantity(metric: Metric, text: &str) -> Result<f64, String> {
+    let own = |factors: &[(&str, f64)], example: &str| {
+        let digits = text.trim_end_matches(|it: char| it.is_ascii_alphabetic()).trim_end();
+        let unit = text[digits.len()..].trim_start();
+        let factor = factors.iter().find(|it| it.0 == unit).map(|it| it.1);
+        let number = digits.parse::<f64>().ok().filter(|it| it.is_finite());
+        match (number, factor) {
+            (Some(number), Some(factor)) => Ok(number * factor),
+            _ => Err(format!(
+                "`{text}` is no value of {}: write a number and a unit, as {example}",
+                metric.name()
+            )),
+        }
+    };
+    match metric.unit() {
+        "Mbit/s" => units::parse(text, Dimension::BitRate).map(|it| it / 1e6),
+        "ms" => units::parse(text, Dimension::Time).map(|it| it * 1e3),
+        "KB" => own(&[("B", 1.0 / 1024.0), ("KB", 1.0), ("KiB", 1.0), ("MB", 1024.0)], "100KB"),
+        "mA" => own(&[("mA", 1.0), ("uA", 1e-3), ("A", 1e3)], "5mA"),
+        _ => own(
+            &[("h", 1.0 / 24.0), ("d", 1.0), ("days", 1.0), ("months", 30.0), ("years", 365.0)],
+            "30d",
+        ),
+    }
+}
+
+/// What candidates are compared by: what is wanted, and the heap, which pays for it.
+#[must_use]
+pub fn objectives(wants: &[Want]) -> Vec<Metric> {
+    let mut all: Vec<Metric> = wants.iter().map(|it| it.metric).collect();
+    all.push(Metric::Heap);
+    all.sort_unstable();
+    all.dedup();
+    // A battery's life is a current in other words.
+    if all.contains(&Metric::Battery) {
+        all.retain(|it| *it != Metric::Current);
+    }
+    all
+}
+
+/// Wants as people say them.
+#[must_use]
+pub fn said(wants: &[Want]) -> String {
+    wants.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn value(text: &str) -> Result<(Metric, f64), String> {
+        text.parse::<Want>().map(|it| (it.metric, it.value))
+    }
+
+    #[test]
+    fn wants_are_read() {
+        assert_eq!(value("tcp-tx>=20Mbit/s"), Ok((Metric::TcpTx, 20.0)));
+        assert_eq!(value(" udp-latency <= 10 ms "), Ok((Metric::UdpLatency, 10.0)));
+        assert_eq!(value("heap>=100KB"), Ok((Metric::Heap, 100.0)));
+        assert_eq!(value("battery>=48h"), Ok((Metric::Battery, 2.0)));
+        assert_eq!(value("current<=500uA"), Ok((Metric::Current, 0.5)));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_what_to_do() {
+        let wrong = |text| value(text).unwrap_err();
+        assert_eq!(wrong("tcp-tx"), "`tcp-tx` has no limit: write it as tcp-tx>=20Mbit/s");
+        assert_eq!(
+            wrong("tpc-tx>=1Mbit/s"),
+            "`tpc-tx` is nothing that can be wanted; did you mean tcp-tx?"
+        );
+        assert!(wrong("goodness>=1").contains("there are tcp-tx, tcp-rx"));
+        assert_eq!(wrong("tcp-tx<=20Mbit/s"), "of tcp-tx more is better: write tcp-tx>=…");
+        assert!(wrong("tcp-tx>=20").contains("unit"));
+        assert!(wrong("heap>=100").contains("as 100KB"));
+        assert!(wrong("heap>=0KB").contains("asks for nothing"));
+        assert!(value("battery>=infd").is_err() && value("heap>=nanKB").is_err());
+    }
+
+    #[test]
+    fn a_want_is_printed_as_it_is_read() {
+        for text in ["tcp-rx>=20Mbit/s", "udp-latency-p99<=12.5ms", "heap>=64KB", "battery>=30days"]
+        {
+            let want: Want = text.parse().unwrap();
+            assert_eq!(want.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn the_heap_is_always_compared() {
+        let wants =
+            ["battery>=30d", "current<=5mA", "tcp-tx>=1Mbit/s"].map(|it| it.parse().unwrap());
+        assert_eq!(objectives(&wants), [Metric::TcpTx, Metric::Heap, Metric::Battery]);
+    }
+}
