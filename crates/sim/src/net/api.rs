@@ -1,8 +1,10 @@
 //! The sockets of one program.
 
-use super::host::{Host, Kind, Program, Slot};
+use super::host::{Host, Kind, Listener, Program, Slot};
 use super::lower::Around;
+use super::tcp::{Connection, Owner};
 use super::udp;
+use alloc::vec::Vec;
 use espbench_proto::node::app::{Datagram, Endpoint, Handle, SocketError, Sockets, Stream, Work};
 use espbench_proto::sample::Sample;
 use espbench_proto::time::Instant;
@@ -25,17 +27,27 @@ impl<'a> Api<'a> {
         Self { host, now, program, around }
     }
 
-    fn kind(&mut self, socket: Handle) -> Option<&mut Kind> {
-        let slot = self.host.slots.get_mut(usize::from(socket.0))?;
-        let Slot { program, kind } = slot;
-        (*program == self.program).then_some(kind)
+    fn slot(&self, socket: Handle) -> Option<&Slot> {
+        self.host.slots.get(usize::from(socket.0)).filter(|it| it.program == self.program)
     }
 
     fn udp(&mut self, socket: Handle) -> Option<&mut udp::Socket> {
-        match self.kind(socket)? {
-            Kind::Udp(socket) => Some(socket),
-            Kind::Free => None,
+        let slot = self.host.slots.get_mut(usize::from(socket.0))?;
+        match &mut slot.kind {
+            Kind::Udp(socket) if slot.program == self.program => Some(socket),
+            _ => None,
         }
+    }
+
+    fn id(&self, socket: Handle) -> Option<u32> {
+        match self.slot(socket)?.kind {
+            Kind::Stream(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    fn connection(&self, socket: Handle) -> Option<&Connection> {
+        self.host.connection(self.id(socket)?)
     }
 }
 
@@ -68,53 +80,95 @@ impl Sockets for Api<'_> {
     }
 
     fn udp_receive(&mut self, socket: Handle, buf: &mut [u8]) -> Option<Datagram> {
-        let (datagram, _) = self.udp(socket)?.take(buf)?;
+        let datagram = self.udp(socket)?.take(buf)?;
+        self.host.released(1);
         Some(datagram)
     }
 
     fn tcp_connect(&mut self, to: Endpoint) -> Result<Handle, SocketError> {
-        let _ = (to, self.now);
-        Err(SocketError::NotConnected)
+        self.host.connect(self.now, self.program, to, self.around)
     }
 
     fn tcp_listen(&mut self, port: u16) -> Result<Handle, SocketError> {
-        let _ = port;
-        Err(SocketError::NoSocket)
+        if port == 0 || self.host.listeners.contains_key(&port) {
+            return Err(SocketError::NoSocket);
+        }
+        let listener = Listener { port, waiting: Vec::new() };
+        let handle = self.host.slot(self.program, Kind::Listener(listener))?;
+        self.host.listeners.insert(port, handle);
+        Ok(handle)
     }
 
     fn tcp_accept(&mut self, listener: Handle) -> Option<(Handle, Endpoint)> {
-        let _ = listener;
-        None
+        self.host.accept(self.program, listener, self.around)
     }
 
     fn tcp_stream(&self, socket: Handle) -> Stream {
-        let _ = socket;
-        Stream::Closed
+        self.connection(socket).map_or(Stream::Closed, Connection::stream)
     }
 
     fn tcp_no_delay(&mut self, socket: Handle, no_delay: bool) {
-        let _ = (socket, no_delay);
+        let now = self.now;
+        if let Some(id) = self.id(socket) {
+            self.host.with(id, self.around, |it, io| {
+                it.set_no_delay(no_delay);
+                it.output(now, io);
+                false
+            });
+        }
     }
 
     fn tcp_send(&mut self, socket: Handle, bytes: &[u8]) -> Result<usize, SocketError> {
-        let _ = (socket, bytes);
-        Err(SocketError::NotConnected)
+        let (now, mut sent) = (self.now, Err(SocketError::NotConnected));
+        let id = self.id(socket).ok_or(SocketError::NotConnected)?;
+        self.host.with(id, self.around, |it, io| {
+            sent = it.write(now, io, bytes);
+            false
+        });
+        sent
     }
 
     fn tcp_unacknowledged(&self, socket: Handle) -> usize {
-        let _ = socket;
-        0
+        self.connection(socket).map_or(0, Connection::unacknowledged)
     }
 
     fn tcp_receive(&mut self, socket: Handle, buf: &mut [u8]) -> Result<usize, SocketError> {
-        let _ = (socket, buf);
-        Err(SocketError::NotConnected)
+        let (now, mut read) = (self.now, Err(SocketError::NotConnected));
+        let id = self.id(socket).ok_or(SocketError::NotConnected)?;
+        self.host.with(id, self.around, |it, io| {
+            read = it.read(now, io, buf);
+            false
+        });
+        read
     }
 
     fn close(&mut self, socket: Handle) {
-        let Some(kind) = self.kind(socket) else { return };
-        if let Kind::Udp(udp) = core::mem::replace(kind, Kind::Free) {
-            self.host.udp_ports.remove(&udp.port);
+        if self.slot(socket).is_none() {
+            return;
+        }
+        let now = self.now;
+        match self.host.free_slot(socket) {
+            Kind::Free => {}
+            Kind::Udp(udp) => {
+                self.host.udp_ports.remove(&udp.port);
+                self.host.released(udp.waiting());
+            }
+            Kind::Listener(listener) => {
+                self.host.listeners.remove(&listener.port);
+                for id in listener.waiting {
+                    self.host.with(id, self.around, |it, io| {
+                        it.owner = Owner::Nobody;
+                        it.abort(io);
+                        false
+                    });
+                }
+            }
+            Kind::Stream(id) => {
+                self.host.with(id, self.around, |it, io| {
+                    it.close(now, io);
+                    false
+                });
+            }
         }
     }
 

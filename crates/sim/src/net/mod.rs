@@ -15,9 +15,11 @@
 //! sockets. All three send through a [`Lower`] at once: what it takes is the driver's.
 mod api;
 mod count;
+mod device;
 mod host;
 mod lower;
 mod stack;
+mod tcp;
 mod udp;
 
 pub use api::Api;
@@ -25,3 +27,6 @@ pub use count::{Counters, Flow, Heap};
 pub use host::{Host, Program};
 pub use lower::{Around, Lower};
 pub use stack::{Acks, Congestion, HeapCosts, Stack, Timers};
+
+#[cfg(test)]
+mod tests;

@@ -102,6 +102,8 @@ pub struct Stack {
     pub syn_retries: u8,
     /// How long an ended connection is remembered (`TIME-WAIT`).
     pub time_wait: Duration,
+    /// How long the peer's end is waited for after a socket was closed (`FIN-WAIT-2`).
+    pub fin_wait: Duration,
     /// Whether a segment that the driver had no room for goes out as soon as there is some. lwIP
     /// tries again with the next acknowledgement, write or slow tick.
     pub sends_on_room: bool,
@@ -147,9 +149,16 @@ impl Stack {
             syn_retries: 12,
             // 2 * CONFIG_LWIP_TCP_MSL.
             time_wait: Duration::from_secs(120),
+            // CONFIG_LWIP_TCP_FIN_WAIT_TIMEOUT.
+            fin_wait: Duration::from_secs(20),
             sends_on_room: false,
             heap: HeapCosts { packet: 92, held: 24, socket: 120, connection: 200 },
         }
+    }
+
+    /// Whether it scales windows (RFC 7323 section 2): where its own does not fit the field.
+    pub(super) const fn scales(&self) -> bool {
+        self.tcp_window > 0xFFFF
     }
 
     /// A PC with Linux.
@@ -184,6 +193,8 @@ impl Stack {
             syn_retries: 6,
             // TCP_TIMEWAIT_LEN.
             time_wait: Duration::from_secs(60),
+            // net.ipv4.tcp_fin_timeout.
+            fin_wait: Duration::from_secs(60),
             sends_on_room: true,
             heap: HeapCosts { packet: 0, held: 0, socket: 0, connection: 0 },
         }

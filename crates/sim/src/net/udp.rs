@@ -62,14 +62,14 @@ impl Socket {
         true
     }
 
-    /// Takes the oldest out: what of it fits, and how long it was.
-    pub(super) fn take(&mut self, buf: &mut [u8]) -> Option<(Datagram, usize)> {
+    /// Takes the oldest out: what of it fits.
+    pub(super) fn take(&mut self, buf: &mut [u8]) -> Option<Datagram> {
         let Waiting { from, at, bytes } = self.queue.pop_front()?;
         let (whole, len) = (bytes.len(), bytes.len().min(buf.len()));
         buf[..len].copy_from_slice(&bytes[..len]);
         self.charged -= CHARGE + whole as u32;
         self.free.push(bytes);
-        Some((Datagram { len, from, stamped: at }, whole))
+        Some(Datagram { len, from, stamped: at })
     }
 
     /// How many wait.

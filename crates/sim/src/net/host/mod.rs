@@ -1,0 +1,333 @@
+//! A host: its sockets, and the way of a packet to them.
+
+mod table;
+
+pub(super) use table::{Kind, Listener, Slot};
+
+use super::api::Api;
+use super::count::{Counters, Flow, Heap};
+use super::device::{Once, Out};
+use super::lower::{Around, Lower};
+use super::stack::{Acks, Stack};
+use super::tcp::{Clock, Connection, Io, Owner, Segment};
+use crate::random::{Purpose, Random};
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::vec::Vec;
+use espbench_proto::node::app::{Endpoint, Handle};
+use espbench_proto::time::Instant;
+use smoltcp::iface::{Config, Interface, SocketSet};
+use smoltcp::time::Instant as Smol;
+use smoltcp::wire::{
+    HardwareAddress, IpCidr, IpProtocol, Ipv4Address, Ipv4Cidr, Ipv4Packet, UdpPacket,
+};
+use table::Key;
+
+/// A program of a host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Program(pub u16);
+
+/// An IP host.
+pub struct Host {
+    pub(super) stack: Stack,
+    pub(super) address: [u8; 4],
+    interface: Interface,
+    pub(super) out: Out,
+    random: Random,
+    clock: Clock,
+    pub(super) slots: Vec<Slot>,
+    pub(super) udp_ports: BTreeMap<u16, Handle>,
+    pub(super) listeners: BTreeMap<u16, Handle>,
+    connections: Vec<Option<Box<Connection>>>,
+    keys: BTreeMap<Key, u32>,
+    /// The connection of the last segment: mostly it is the next one's, too.
+    last: Option<(Key, u32)>,
+    /// When connections must be woken; an entry may be too early, never too late.
+    timers: BTreeSet<(Instant, u32)>,
+    /// Connections that wait for room.
+    blocked: Vec<u32>,
+    changed: Vec<bool>,
+    pub(super) counters: Counters,
+    heap: Heap,
+    held: u32,
+}
+
+impl core::fmt::Debug for Host {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let mut it = f.debug_struct("Host");
+        it.field("address", &self.address).field("counters", &self.counters);
+        it.finish_non_exhaustive()
+    }
+}
+
+impl Host {
+    /// A host with that address, in a network of 24 bits.
+    #[must_use]
+    pub fn new(seed: u64, address: [u8; 4], stack: &Stack) -> Self {
+        let mut random = Random::stream(seed, u32::from_be_bytes(address), Purpose::Network);
+        let mut out = Out::new();
+        let mut config = Config::new(HardwareAddress::Ip);
+        config.random_seed = random.bits();
+        let mut once = Once { packet: None, out: &mut out };
+        let mut interface = Interface::new(config, &mut once, Smol::ZERO);
+        let own = Ipv4Address::from(address);
+        if !own.is_unspecified() && !own.is_multicast() && !own.is_broadcast() {
+            interface.update_ip_addrs(|them| {
+                them.push(IpCidr::Ipv4(Ipv4Cidr::new(own, 24))).ok();
+            });
+        }
+        Self {
+            stack: *stack,
+            address,
+            interface,
+            out,
+            clock: Clock::new(&stack.timers, random.bits()),
+            random,
+            slots: Vec::new(),
+            udp_ports: BTreeMap::new(),
+            listeners: BTreeMap::new(),
+            connections: Vec::new(),
+            keys: BTreeMap::new(),
+            last: None,
+            timers: BTreeSet::new(),
+            blocked: Vec::new(),
+            changed: Vec::new(),
+            counters: Counters::default(),
+            heap: Heap::default(),
+            held: 0,
+        }
+    }
+
+    /// A packet has come.
+    pub fn receive(&mut self, now: Instant, packet: &[u8], lower: &mut dyn Lower) {
+        self.counters.received += 1;
+        let Ok(ip) = Ipv4Packet::new_checked(packet) else {
+            self.counters.strange += 1;
+            return;
+        };
+        // What follows the packet is padding.
+        let packet = &packet[..usize::from(ip.total_len())];
+        let handled = match ip.next_header() {
+            _ if ip.more_frags() || ip.frag_offset() != 0 => false,
+            IpProtocol::Udp => self.datagram(now, &ip),
+            IpProtocol::Tcp if ip.dst_addr().octets() == self.address => {
+                self.segment(now, packet, &ip, lower)
+            }
+            _ => false,
+        };
+        if handled {
+            return;
+        }
+        // Pings, and what is for nobody.
+        let mut nobody = SocketSet::new(&mut [][..]);
+        let mut once = Once { packet: Some(packet), out: &mut self.out };
+        self.interface.poll_ingress_single(Smol::ZERO, &mut once, &mut nobody);
+        let len = core::mem::take(&mut self.out.len);
+        if len == 0 {
+            self.counters.strange += 1;
+        } else if lower.send(&self.out.bytes[..len]) {
+            self.counters.sent += 1;
+        }
+    }
+
+    /// A datagram for a socket here; false where there is none.
+    fn datagram(&mut self, now: Instant, ip: &Ipv4Packet<&[u8]>) -> bool {
+        let to = ip.dst_addr().octets();
+        let all = to == [255; 4] || to[..3] == self.address[..3] && to[3] == 255;
+        if !all && to != self.address {
+            return false;
+        }
+        let Ok(udp) = UdpPacket::new_checked(ip.payload()) else { return false };
+        let Some(&handle) = self.udp_ports.get(&udp.dst_port()) else { return false };
+        let Some(Slot { program, kind: Kind::Udp(socket) }) =
+            self.slots.get_mut(usize::from(handle.0))
+        else {
+            return false;
+        };
+        let from = Endpoint::new(ip.src_addr().octets(), udp.src_port());
+        // The kernel of a PC says when a datagram came; lwIP does not.
+        let at = matches!(self.stack.acks, Acks::Quick { .. }).then_some(now);
+        let payload = udp.payload();
+        if socket.put(&self.stack, from, at, payload) {
+            let program = *program;
+            self.mark(program);
+            self.held += 1;
+            self.use_heap(self.stack.heap.held.cast_signed());
+        } else {
+            self.counters.udp_mailbox_full += 1;
+        }
+        true
+    }
+
+    /// A segment for a connection here, or for a listener; false where there is none.
+    fn segment(
+        &mut self,
+        now: Instant,
+        packet: &[u8],
+        ip: &Ipv4Packet<&[u8]>,
+        lower: &mut dyn Lower,
+    ) -> bool {
+        let Some(segment) = Segment::read(ip) else { return false };
+        let key = Key::new(segment.port, segment.from);
+        let id = match self.last {
+            Some((last, id)) if last == key => Some(id),
+            _ => self.keys.get(&key).copied(),
+        };
+        let Some(id) = id.or_else(|| self.open(&segment)) else {
+            // A SYN that finds the backlog full is dropped: its sender tries again.
+            return segment.opens() && self.listeners.contains_key(&segment.port);
+        };
+        self.last = Some((key, id));
+        let changed = self.with(id, lower, |it, io| it.receive(now, io, packet, &segment));
+        changed.is_some()
+    }
+
+    /// A connection for a SYN to a listener that has a place for it.
+    fn open(&mut self, segment: &Segment) -> Option<u32> {
+        if !segment.opens() || !self.has_place() {
+            return None;
+        }
+        let &handle = self.listeners.get(&segment.port)?;
+        let slot = self.slots.get(usize::from(handle.0))?;
+        let Kind::Listener(listener) = &slot.kind else { return None };
+        if listener.waiting.len() >= usize::from(self.stack.backlog) {
+            return None;
+        }
+        let owner = Owner::Listener(slot.program, handle);
+        let local = Endpoint::new(self.address, segment.port);
+        let connection = Connection::accept(&self.stack, local, segment.from, owner)?;
+        let id = self.keep(connection);
+        if let Kind::Listener(listener) = &mut self.slots[usize::from(handle.0)].kind {
+            listener.waiting.push(id);
+        }
+        Some(id)
+    }
+
+    /// Goes on: because it is time, or because there is room again.
+    pub fn poll(&mut self, now: Instant, lower: &mut dyn Lower) {
+        while let Some(&(at, id)) = self.timers.first()
+            && at <= now
+        {
+            self.timers.pop_first();
+            self.with(id, lower, |it, io| {
+                it.listed = Instant::NEVER;
+                it.due_at() <= now && it.wake(now, io)
+            });
+        }
+        if self.stack.sends_on_room && !self.blocked.is_empty() && lower.room() > 0 {
+            for id in core::mem::take(&mut self.blocked) {
+                self.with(id, lower, |it, io| {
+                    it.resume(now, io);
+                    false
+                });
+            }
+        }
+    }
+
+    /// When it must be polled at the latest, if nothing comes before. With a driver that had no
+    /// room, a PC must be polled when there is some again.
+    #[must_use]
+    pub fn wait(&self) -> Option<Instant> {
+        self.timers.first().map(|&(at, _)| at)
+    }
+
+    /// Whether it waits for room of the driver, and must be polled when there is some.
+    #[must_use]
+    pub fn waits_for_room(&self) -> bool {
+        self.stack.sends_on_room && !self.blocked.is_empty()
+    }
+
+    /// The sockets of a program.
+    pub const fn api<'a>(
+        &'a mut self,
+        now: Instant,
+        program: Program,
+        around: &'a mut dyn Around,
+    ) -> Api<'a> {
+        Api::new(self, now, program, around)
+    }
+
+    /// Whether something has changed at a program's sockets since the last time that this was
+    /// asked.
+    pub fn changed(&mut self, program: Program) -> bool {
+        self.changed.get_mut(usize::from(program.0)).is_some_and(core::mem::take)
+    }
+
+    /// What it has counted.
+    #[must_use]
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// How a program's connection is now.
+    #[must_use]
+    pub fn observe(&self, program: Program, socket: Handle) -> Option<Flow> {
+        let slot = self.slots.get(usize::from(socket.0))?;
+        let &Kind::Stream(id) = &slot.kind else { return None };
+        let connection = self.connections.get(id as usize)?.as_ref()?;
+        (slot.program == program).then(|| connection.observe(&self.clock))
+    }
+
+    /// Its heap in use.
+    #[must_use]
+    pub const fn heap(&self) -> Heap {
+        self.heap
+    }
+
+    /// Received packets that wait in mailboxes or out of order: each still has its buffer of the
+    /// driver.
+    #[must_use]
+    pub const fn held(&self) -> usize {
+        self.held as usize
+    }
+
+    /// Connections, those that end and those that are remembered included.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.connections.iter().flatten().count()
+    }
+
+    pub(super) fn mark(&mut self, program: Program) {
+        let at = usize::from(program.0);
+        if self.changed.len() <= at {
+            self.changed.resize(at + 1, false);
+        }
+        self.changed[at] = true;
+    }
+
+    /// So many datagrams are kept no more.
+    pub(super) fn released(&mut self, datagrams: usize) {
+        self.held -= datagrams as u32;
+        self.use_heap(-(self.stack.heap.held * datagrams as u32).cast_signed());
+    }
+
+    pub(super) fn use_heap(&mut self, by: i32) {
+        self.heap.now = self.heap.now.saturating_add_signed(by);
+        self.heap.peak = self.heap.peak.max(self.heap.now);
+    }
+
+    /// Does something with a connection that may send, and then what follows for the host. `f`
+    /// says whether something has changed for its program.
+    pub(super) fn with(
+        &mut self,
+        id: u32,
+        lower: &mut dyn Lower,
+        f: impl FnOnce(&mut Connection, &mut Io<'_>) -> bool,
+    ) -> Option<bool> {
+        let mut it = self.connections.get_mut(id as usize)?.take()?;
+        let (heap, held) = (it.heap(&self.stack), it.held());
+        let mut io = Io {
+            interface: &mut self.interface,
+            out: &mut self.out,
+            lower,
+            counters: &mut self.counters,
+            stack: &self.stack,
+            clock: &self.clock,
+        };
+        let changed = f(&mut it, &mut io);
+        self.held = self.held + it.held() - held;
+        self.use_heap(it.heap(&self.stack).wrapping_sub(heap).cast_signed());
+        self.put_back(id, it, changed);
+        Some(changed)
+    }
+}

@@ -1,0 +1,238 @@
+//! What a host keeps for its programs: handles, ports, connections.
+
+use super::{Connection, Host, Io, Owner, Program};
+use crate::net::lower::Lower;
+use crate::net::tcp;
+use crate::net::udp;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use espbench_proto::node::app::{Endpoint, Handle, SocketError};
+use espbench_proto::time::Instant;
+
+/// Where ports that nobody chose begin (RFC 6335 section 6; lwIP's `TCP_LOCAL_PORT_RANGE_START`).
+const FIRST_PORT: u16 = 0xC000;
+
+/// What a connection is found by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Key(u64);
+
+impl Key {
+    pub(super) fn new(port: u16, remote: Endpoint) -> Self {
+        let address = u64::from(u32::from_be_bytes(remote.address));
+        Self(address << 32 | u64::from(remote.port) << 16 | u64::from(port))
+    }
+}
+
+/// What a handle stands for.
+#[derive(Debug)]
+pub(in super::super) enum Kind {
+    Free,
+    Udp(udp::Socket),
+    Listener(Listener),
+    /// A connection, by its number.
+    Stream(u32),
+}
+
+/// A port that takes connections.
+#[derive(Debug)]
+pub(in super::super) struct Listener {
+    pub(in super::super) port: u16,
+    /// Connections that are not accepted, from the first SYN on.
+    pub(in super::super) waiting: Vec<u32>,
+}
+
+#[derive(Debug)]
+pub(in super::super) struct Slot {
+    pub(in super::super) program: Program,
+    pub(in super::super) kind: Kind,
+}
+
+impl Host {
+    /// A handle for something of a program.
+    pub(in super::super) fn slot(
+        &mut self,
+        program: Program,
+        kind: Kind,
+    ) -> Result<Handle, SocketError> {
+        let free = self.slots.iter().position(|it| matches!(it.kind, Kind::Free));
+        let at = free.unwrap_or(self.slots.len());
+        if at >= usize::from(self.stack.sockets) {
+            return Err(SocketError::NoSocket);
+        }
+        let slot = Slot { program, kind };
+        match self.slots.get_mut(at) {
+            Some(free) => *free = slot,
+            None => self.slots.push(slot),
+        }
+        self.use_heap(self.stack.heap.socket.cast_signed());
+        Ok(Handle(at as u16))
+    }
+
+    /// Gives a handle back; what it stood for.
+    pub(in super::super) fn free_slot(&mut self, handle: Handle) -> Kind {
+        let Some(slot) = self.slots.get_mut(usize::from(handle.0)) else { return Kind::Free };
+        let kind = core::mem::replace(&mut slot.kind, Kind::Free);
+        if !matches!(kind, Kind::Free) {
+            self.use_heap(-self.stack.heap.socket.cast_signed());
+        }
+        kind
+    }
+
+    /// A port that nothing has, from a random one on.
+    pub(in super::super) fn port(&mut self, taken: impl Fn(&Self, u16) -> bool) -> Option<u16> {
+        let span = u32::from(u16::MAX - FIRST_PORT) + 1;
+        let first = (self.random.bits() >> 32) as u32 % span;
+        (0..span).map(|n| FIRST_PORT + ((first + n) % span) as u16).find(|&port| !taken(self, port))
+    }
+
+    /// Begins a connection of a program.
+    pub(in super::super) fn connect(
+        &mut self,
+        now: Instant,
+        program: Program,
+        remote: Endpoint,
+        lower: &mut dyn Lower,
+    ) -> Result<Handle, SocketError> {
+        if !tcp::addressable(remote) || remote.address == self.address {
+            return Err(SocketError::NotConnected);
+        }
+        if !self.has_place() {
+            return Err(SocketError::NoSocket);
+        }
+        let taken = |host: &Self, port| {
+            host.listeners.contains_key(&port) || host.keys.contains_key(&Key::new(port, remote))
+        };
+        let port = self.port(taken).ok_or(SocketError::NoSocket)?;
+        let local = Endpoint::new(self.address, port);
+        let handle = self.slot(program, Kind::Stream(u32::MAX))?;
+        let mut io = Io {
+            interface: &mut self.interface,
+            out: &mut self.out,
+            lower,
+            counters: &mut self.counters,
+            stack: &self.stack,
+            clock: &self.clock,
+        };
+        let owner = Owner::Program(program, handle);
+        let Some(connection) = Connection::connect(&mut io, local, remote, owner) else {
+            self.free_slot(handle);
+            return Err(SocketError::NotConnected);
+        };
+        let id = self.keep(connection);
+        self.slots[usize::from(handle.0)].kind = Kind::Stream(id);
+        self.with(id, lower, |it, io| {
+            it.output(now, io);
+            false
+        });
+        Ok(handle)
+    }
+
+    /// The oldest connection of a listener whose handshake is over. Where no socket is left for
+    /// it, it is reset, as lwIP does.
+    pub(in super::super) fn accept(
+        &mut self,
+        program: Program,
+        listener: Handle,
+        lower: &mut dyn Lower,
+    ) -> Option<(Handle, Endpoint)> {
+        let Slot { program: whose, kind: Kind::Listener(it) } =
+            self.slots.get(usize::from(listener.0))?
+        else {
+            return None;
+        };
+        let open = |id: &u32| self.connection(*id).is_some_and(Connection::is_open);
+        let at = it.waiting.iter().position(open).filter(|_| *whose == program)?;
+        let Kind::Listener(it) = &mut self.slots[usize::from(listener.0)].kind else {
+            return None;
+        };
+        let id = it.waiting.remove(at);
+        let Ok(handle) = self.slot(program, Kind::Stream(id)) else {
+            self.with(id, lower, |it, io| {
+                it.owner = Owner::Nobody;
+                it.abort(io);
+                false
+            });
+            return None;
+        };
+        let it = self.connections[id as usize].as_mut()?;
+        it.owner = Owner::Program(program, handle);
+        Some((handle, it.remote()))
+    }
+
+    /// Whether one more connection can be kept; one that is only remembered makes place.
+    pub(super) fn has_place(&mut self) -> bool {
+        if self.keys.len() < usize::from(self.stack.connections) {
+            return true;
+        }
+        let lingers = |it: &Option<Box<Connection>>| it.as_ref().is_some_and(|it| it.lingers());
+        let Some(at) = self.connections.iter().position(lingers) else { return false };
+        if let Some(mut it) = self.connections[at].take() {
+            it.forget();
+            self.put_back(at as u32, it, false);
+        }
+        true
+    }
+
+    /// Keeps a connection; its number.
+    pub(super) fn keep(&mut self, connection: Connection) -> u32 {
+        let key = Key::new(connection.local().port, connection.remote());
+        self.use_heap(connection.heap(&self.stack).cast_signed());
+        let free = self.connections.iter().position(Option::is_none);
+        let at = free.unwrap_or(self.connections.len());
+        let connection = Some(Box::new(connection));
+        match self.connections.get_mut(at) {
+            Some(place) => *place = connection,
+            None => self.connections.push(connection),
+        }
+        self.keys.insert(key, at as u32);
+        at as u32
+    }
+
+    pub(in super::super) fn connection(&self, id: u32) -> Option<&Connection> {
+        self.connections.get(id as usize)?.as_deref()
+    }
+
+    /// Puts a connection back where it was, or forgets it.
+    pub(super) fn put_back(&mut self, id: u32, mut it: Box<Connection>, changed: bool) {
+        let closed = it.is_closed();
+        if closed {
+            let key = Key::new(it.local().port, it.remote());
+            if self.keys.get(&key) == Some(&id) {
+                self.keys.remove(&key);
+            }
+            self.last = None;
+            if let Owner::Listener(_, listener) = it.owner {
+                it.owner = Owner::Nobody;
+                if let Some(Kind::Listener(them)) =
+                    self.slots.get_mut(usize::from(listener.0)).map(|it| &mut it.kind)
+                {
+                    them.waiting.retain(|&other| other != id);
+                }
+            }
+        }
+        if let (true, Owner::Program(program, _) | Owner::Listener(program, _)) =
+            (changed, it.owner)
+        {
+            self.mark(program);
+        }
+        let due = it.due_at();
+        if closed && it.owner == Owner::Nobody {
+            self.timers.remove(&(it.listed, id));
+            self.blocked.retain(|&other| other != id);
+            self.held -= it.held();
+            self.use_heap(-it.heap(&self.stack).cast_signed());
+            return;
+        }
+        if due < it.listed {
+            if it.listed < Instant::NEVER {
+                self.timers.remove(&(it.listed, id));
+            }
+            self.timers.insert((due, id));
+            it.listed = due;
+        }
+        if it.blocked && self.stack.sends_on_room && !self.blocked.contains(&id) {
+            self.blocked.push(id);
+        }
+        self.connections[id as usize] = Some(it);
+    }
+}

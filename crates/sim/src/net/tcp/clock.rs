@@ -1,0 +1,203 @@
+//! Round trips and timeouts: lwIP counts ticks, a PC measures.
+
+use super::super::stack::{Stack, Timers};
+use super::after;
+use core::time::Duration;
+use espbench_proto::time::Instant;
+
+/// The ticks of a host: where in time they are, and how far apart.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Clock {
+    /// The first tick, nanoseconds.
+    phase: u64,
+    /// Between two, nanoseconds; 0 where there are none.
+    tick: u64,
+}
+
+impl Clock {
+    pub(in super::super) fn new(timers: &Timers, bits: u64) -> Self {
+        match timers {
+            Timers::Ticks { tick } => {
+                let tick = (tick.as_nanos() as u64).max(1);
+                // Two ticks: whether the first is a slow one is chance as well.
+                Self { phase: bits % (2 * tick), tick }
+            }
+            Timers::Exact { .. } => Self { phase: 0, tick: 0 },
+        }
+    }
+
+    /// The next tick after `now`; with exact timers, now.
+    pub(super) const fn fast(&self, now: Instant) -> Instant {
+        self.next(now, self.tick, 1)
+    }
+
+    /// The slow tick number `n` after `now`.
+    pub(super) const fn slow(&self, now: Instant, n: u64) -> Instant {
+        self.next(now, 2 * self.tick, n)
+    }
+
+    /// Slow ticks until `now`.
+    const fn count(&self, now: Instant) -> u64 {
+        match 2 * self.tick {
+            0 => 0,
+            slow => (now.as_nanos() + slow - self.phase % slow) / slow,
+        }
+    }
+
+    const fn next(&self, now: Instant, step: u64, n: u64) -> Instant {
+        if step == 0 {
+            return now;
+        }
+        let phase = self.phase % step;
+        let done = (now.as_nanos() + step - phase) / step;
+        Instant::ZERO.after_nanos(phase + step * (done + n - 1))
+    }
+}
+
+/// The retransmission timeout of a connection.
+#[derive(Clone, Debug)]
+pub(super) struct Timeout {
+    rule: Rule,
+    /// Smoothed round trip, nanoseconds; as measured, whatever the rule.
+    smoothed: Option<u64>,
+    /// Retransmissions of the same segment.
+    pub(super) tries: u8,
+}
+
+#[derive(Clone, Debug)]
+enum Rule {
+    /// `sa`, `sv` and `rto` of lwIP's `tcp_pcb`, in slow ticks.
+    Ticks { average: i32, variance: i32, rto: i32, sample: Option<(u64, u32)> },
+    /// RFC 6298, nanoseconds.
+    Exact { variance: u64, least: u64, rto: u64 },
+}
+
+/// `tcp_backoff` of lwIP's tcp.c: by how many bits the timeout is shifted.
+const BACK_OFF: [u8; 8] = [1, 2, 3, 4, 5, 6, 7, 7];
+/// `TCP_RTO_MAX` of Linux, nanoseconds.
+const LONGEST: u64 = 120_000_000_000;
+
+impl Timeout {
+    pub(super) fn new(stack: &Stack) -> Self {
+        let first = stack.first_timeout.as_nanos() as u64;
+        let rule = match stack.timers {
+            Timers::Ticks { tick } => {
+                let slow = (2 * tick.as_nanos() as u64).max(1);
+                let rto = i32::try_from(first / slow).unwrap_or(i32::MAX).clamp(1, 0x7FFF);
+                Rule::Ticks { average: 0, variance: rto, rto, sample: None }
+            }
+            Timers::Exact { least } => {
+                Rule::Exact { variance: 0, least: least.as_nanos() as u64, rto: first }
+            }
+        };
+        Self { rule, smoothed: None, tries: 0 }
+    }
+
+    /// When a segment sent now is taken for lost.
+    pub(super) const fn due(&self, clock: &Clock, now: Instant) -> Instant {
+        match self.rule {
+            Rule::Ticks { rto, .. } => clock.slow(now, rto as u64),
+            Rule::Exact { rto, .. } => now.after_nanos(rto),
+        }
+    }
+
+    /// How long that is at most.
+    pub(super) const fn length(&self, clock: &Clock) -> Duration {
+        Duration::from_nanos(match self.rule {
+            Rule::Ticks { rto, .. } => rto as u64 * 2 * clock.tick,
+            Rule::Exact { rto, .. } => rto,
+        })
+    }
+
+    /// A segment is sent for the first time; it ends before `end`.
+    pub(super) const fn sent(&mut self, clock: &Clock, now: Instant, end: u32) {
+        if let Rule::Ticks { sample, .. } = &mut self.rule
+            && sample.is_none()
+        {
+            *sample = Some((clock.count(now), end));
+        }
+    }
+
+    /// One was sent again: what was measured with it is worth nothing (Karn).
+    pub(super) const fn sent_again(&mut self) {
+        if let Rule::Ticks { sample, .. } = &mut self.rule {
+            *sample = None;
+        }
+    }
+
+    /// New data is acknowledged, up to `una`; the newest segment of it that was sent once took so
+    /// long.
+    pub(super) fn acknowledged(
+        &mut self,
+        clock: &Clock,
+        now: Instant,
+        una: u32,
+        took: Option<Duration>,
+    ) {
+        self.tries = 0;
+        let before = self.smoothed;
+        let took = took.map(|it| it.as_nanos() as u64);
+        if let Some(took) = took {
+            self.smoothed = Some(before.map_or(took, |old| old - old / 8 + took / 8));
+        }
+        match &mut self.rule {
+            Rule::Ticks { average, variance, rto, sample } => {
+                if let Some((tick, end)) = *sample
+                    && !after(end, una)
+                {
+                    // Van Jacobson's, in whole ticks, as `tcp_receive` has it.
+                    let mut m = (clock.count(now) - tick) as i32 - (*average >> 3);
+                    *average += m;
+                    m = m.abs() - (*variance >> 2);
+                    *variance += m;
+                    *sample = None;
+                }
+                *rto = ((*average >> 3) + *variance).clamp(1, 0x7FFF);
+            }
+            Rule::Exact { variance, least, rto } => {
+                if let Some(took) = took {
+                    *variance = match before {
+                        None => took / 2,
+                        Some(old) => *variance - *variance / 4 + old.abs_diff(took) / 4,
+                    };
+                }
+                // Linux has its floor on the variance's part.
+                let smoothed = self.smoothed.unwrap_or(*rto);
+                if self.smoothed.is_some() {
+                    *rto = (smoothed + (4 * *variance).max(*least)).min(LONGEST);
+                }
+            }
+        }
+    }
+
+    /// It has expired. A SYN of lwIP is not sent less often with time.
+    pub(super) fn back_off(&mut self, synchronizing: bool) {
+        let tries = self.tries;
+        self.tries = self.tries.saturating_add(1);
+        self.sent_again();
+        match &mut self.rule {
+            Rule::Ticks { .. } if synchronizing => {}
+            Rule::Ticks { average, variance, rto, .. } => {
+                let shift = BACK_OFF[usize::from(tries).min(BACK_OFF.len() - 1)];
+                *rto = (((*average >> 3) + *variance).clamp(1, 0x7FFF) << shift).min(0x7FFF);
+            }
+            Rule::Exact { rto, .. } => *rto = (*rto * 2).min(LONGEST),
+        }
+    }
+
+    /// When a closed window is probed for the time number `probes`.
+    pub(super) fn probe(&self, clock: &Clock, now: Instant, probes: u8) -> Instant {
+        match self.rule {
+            // `tcp_persist_backoff` of tcp.c, slow ticks.
+            Rule::Ticks { .. } => {
+                const TICKS: [u64; 7] = [3, 6, 12, 24, 48, 96, 120];
+                clock.slow(now, TICKS[usize::from(probes).min(TICKS.len() - 1)])
+            }
+            Rule::Exact { rto, .. } => now.after_nanos((rto << probes.min(16)).min(LONGEST)),
+        }
+    }
+
+    pub(super) const fn smoothed(&self) -> Option<u64> {
+        self.smoothed
+    }
+}

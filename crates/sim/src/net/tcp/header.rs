@@ -1,0 +1,169 @@
+//! What of a segment's header matters here, and what is changed in it.
+
+use espbench_proto::node::app::Endpoint;
+use smoltcp::phy::ChecksumCapabilities;
+use smoltcp::wire::{IpProtocol, Ipv4Address, Ipv4Packet, Ipv4Repr, TcpPacket, TcpSeqNumber};
+
+/// Length of the headers of IPv4 and TCP without options.
+pub(super) const HEADERS: usize = 40;
+/// Where TCP's begins in a packet that smoltcp has written: it has no options of IPv4.
+const TCP: usize = 20;
+
+/// A segment's header.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Segment {
+    pub(in super::super) from: Endpoint,
+    pub(in super::super) port: u16,
+    pub(super) seq: u32,
+    pub(super) ack: u32,
+    pub(super) window: u16,
+    pub(super) syn: bool,
+    pub(super) fin: bool,
+    pub(super) rst: bool,
+    pub(super) has_ack: bool,
+    /// Bytes of payload.
+    pub(super) len: u32,
+}
+
+impl Segment {
+    /// Reads a packet's; none where it is no TCP that may be processed.
+    pub(in super::super) fn read(ip: &Ipv4Packet<&[u8]>) -> Option<Self> {
+        let tcp = TcpPacket::new_checked(ip.payload()).ok()?;
+        let from = Endpoint::new(ip.src_addr().octets(), tcp.src_port());
+        let port = tcp.dst_port();
+        if from.port == 0 || port == 0 || !ip.src_addr().is_unicast_like() {
+            return None;
+        }
+        Some(Self {
+            from,
+            port,
+            seq: tcp.seq_number().0 as u32,
+            ack: tcp.ack_number().0 as u32,
+            window: tcp.window_len(),
+            syn: tcp.syn(),
+            fin: tcp.fin(),
+            rst: tcp.rst(),
+            has_ack: tcp.ack(),
+            len: tcp.payload().len() as u32,
+        })
+    }
+
+    /// Whether it opens a connection.
+    pub(in super::super) const fn opens(&self) -> bool {
+        self.syn && !self.has_ack && !self.rst && !self.fin
+    }
+
+    /// Sequence numbers that it takes.
+    pub(super) const fn span(&self) -> u32 {
+        self.len + self.syn as u32 + self.fin as u32
+    }
+}
+
+trait Unicast {
+    fn is_unicast_like(&self) -> bool;
+}
+
+impl Unicast for Ipv4Address {
+    fn is_unicast_like(&self) -> bool {
+        !self.is_unspecified() && !self.is_multicast() && !self.is_broadcast()
+    }
+}
+
+/// Whether somebody can be connected to there.
+pub(in super::super) fn addressable(to: Endpoint) -> bool {
+    to.port != 0 && Ipv4Address::from(to.address).is_unicast_like()
+}
+
+/// What a SYN says beyond sequence numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Offer {
+    /// The longest segment that its sender takes; RFC 9293 section 3.7.1: 536 if it does not say.
+    pub(super) mss: Option<u16>,
+    /// By how many bits its sender shifts windows.
+    pub(super) shift: Option<u8>,
+}
+
+/// Reads a SYN's options, and changes them: no longer segments than `mss`, no selective
+/// acknowledgements, no scale of windows unless `scales`. What is taken out becomes padding.
+pub(super) fn options(tcp_header: &mut [u8], mss: u16, scales: bool) -> Offer {
+    let mut offer = Offer::default();
+    let mut at = 20;
+    while at < tcp_header.len() {
+        let kind = tcp_header[at];
+        match kind {
+            0 => break,
+            1 => at += 1,
+            _ => {
+                let Some(&len) = tcp_header.get(at + 1) else { break };
+                let Some(option) = tcp_header.get_mut(at..at + usize::from(len)) else { break };
+                match (kind, &mut *option) {
+                    (_, [] | [_]) => break,
+                    (2, [_, _, high, low]) => {
+                        let theirs = u16::from_be_bytes([*high, *low]);
+                        offer.mss = Some(theirs);
+                        [*high, *low] = theirs.min(mss).to_be_bytes();
+                    }
+                    (3, [_, _, shift]) if scales => offer.shift = Some(*shift),
+                    (3 | 4, padding) => padding.fill(1),
+                    _ => {}
+                }
+                at += usize::from(len);
+            }
+        }
+    }
+    offer
+}
+
+/// The header of TCP in a packet that smoltcp has written, with its options.
+pub(super) fn written(packet: &mut [u8]) -> Option<&mut [u8]> {
+    let tcp = packet.get_mut(TCP..)?;
+    let len = usize::from(TcpPacket::new_checked(&*tcp).ok()?.header_len());
+    tcp.get_mut(..len)
+}
+
+/// A packet of a connection's peer that never was: it makes smoltcp's socket do what is due.
+#[derive(Clone, Debug)]
+pub(super) struct Made([u8; HEADERS + 1]);
+
+impl Made {
+    pub(super) fn new(from: Endpoint, to: Endpoint) -> Self {
+        let mut bytes = [0; HEADERS + 1];
+        let ip = Ipv4Repr {
+            src_addr: Ipv4Address::from(from.address),
+            dst_addr: Ipv4Address::from(to.address),
+            next_header: IpProtocol::Tcp,
+            payload_len: 21,
+            hop_limit: 64,
+        };
+        let mut packet = Ipv4Packet::new_unchecked(&mut bytes[..]);
+        ip.emit(&mut packet, &ChecksumCapabilities::ignored());
+        let mut tcp = TcpPacket::new_unchecked(packet.payload_mut());
+        tcp.set_src_port(from.port);
+        tcp.set_dst_port(to.port);
+        tcp.clear_flags();
+        tcp.set_header_len(20);
+        tcp.set_ack(true);
+        Self(bytes)
+    }
+
+    /// An acknowledgement of `ack`.
+    pub(super) fn acknowledgement(&mut self, seq: u32, ack: u32, window: u16) -> &[u8] {
+        self.fill(seq, ack, window, HEADERS)
+    }
+
+    /// The byte before `seq` once more: a question that must be answered with an acknowledgement
+    /// (a keep-alive; RFC 9293 section 3.8.4).
+    pub(super) fn question(&mut self, seq: u32, ack: u32, window: u16) -> &[u8] {
+        self.fill(seq.wrapping_sub(1), ack, window, HEADERS + 1)
+    }
+
+    fn fill(&mut self, seq: u32, ack: u32, window: u16, len: usize) -> &[u8] {
+        let mut packet = Ipv4Packet::new_unchecked(&mut self.0[..]);
+        packet.set_total_len(len as u16);
+        let mut tcp = TcpPacket::new_unchecked(&mut self.0[TCP..]);
+        tcp.set_seq_number(TcpSeqNumber(seq as i32));
+        tcp.set_ack_number(TcpSeqNumber(ack as i32));
+        tcp.set_window_len(window);
+        &self.0[..len]
+    }
+}

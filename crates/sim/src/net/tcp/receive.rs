@@ -1,0 +1,337 @@
+//! What a connection makes of a segment that comes in.
+
+use super::control::{Acknowledged, Next};
+use super::header::{self, Offer, Segment};
+use super::send::ingress;
+use super::{Connection, Control, Io, Owner, after};
+use crate::net::device::MTU;
+use crate::net::stack::Stack;
+use espbench_proto::time::Instant;
+use smoltcp::socket::tcp::State;
+
+/// How it was before a segment.
+#[derive(Clone, Copy)]
+struct Before {
+    state: State,
+    /// Bytes that were kept to be sent again.
+    kept: u32,
+    /// Bytes that were received and not read.
+    received: u32,
+    /// Bytes on their way.
+    flight: u32,
+}
+
+impl Connection {
+    /// A segment has come; whether something has changed for a program.
+    pub(in super::super) fn receive(
+        &mut self,
+        now: Instant,
+        io: &mut Io<'_>,
+        packet: &[u8],
+        segment: &Segment,
+    ) -> bool {
+        if self.dead {
+            return false;
+        }
+        match self.tcp().state() {
+            State::Listen | State::SynSent => self.greet(now, io, packet, segment),
+            State::SynReceived => self.take(now, io, packet, segment),
+            _ if segment.syn => {
+                // RFC 9293 section 3.10.7.4: a challenge.
+                self.owed.at_once = true;
+                self.acknowledge(now, io);
+                false
+            }
+            _ if segment.len > 0 && self.mailbox.refused() && !self.mailbox.retry() => {
+                io.counters.tcp_mailbox_full += 1;
+                self.owed.at_once |= self.owed.window() == 0;
+                self.acknowledge(now, io);
+                false
+            }
+            _ if self.is_duplicate(segment) => self.duplicate(now, io),
+            _ if segment.len > 0
+                && after(segment.seq, self.expected)
+                && !self.keeps(io, segment) =>
+            {
+                self.owed.at_once = true;
+                self.acknowledge(now, io);
+                false
+            }
+            _ => self.take(now, io, packet, segment),
+        }
+    }
+
+    /// The first segment of a peer.
+    fn greet(&mut self, now: Instant, io: &mut Io<'_>, packet: &[u8], segment: &Segment) -> bool {
+        // A SYN without data: that is what fits.
+        let mut copy = [0; 120];
+        let Some(copy) = copy.get_mut(..packet.len()) else { return false };
+        copy.copy_from_slice(packet);
+        let head = usize::from(copy[0] & 0xF) * 4;
+        let Some(tcp) = copy.get_mut(head..) else { return false };
+        let offer = if segment.syn {
+            header::options(tcp, io.stack.mss, io.stack.scales())
+        } else {
+            Offer::default()
+        };
+        let state = self.tcp().state();
+        ingress(io, self.time, &mut self.set, copy);
+        let new = self.tcp().state();
+        if new != state && segment.syn && !segment.rst {
+            self.agree(io.stack, &offer, segment);
+        }
+        match new {
+            State::Established => {
+                self.una = segment.ack;
+                (self.nxt, self.max, self.again) = (self.una, self.una, self.una);
+                self.owed.told(self.expected, io.stack.tcp_window.min(0xFFFF));
+                self.retransmit_at = None;
+                self.timeout.acknowledged(io.clock, now, self.una, None);
+                self.owed.at_once = true;
+                self.acknowledge(now, io);
+            }
+            State::Closed => self.end(io),
+            _ => self.ship(io),
+        }
+        self.output(now, io);
+        new != state
+    }
+
+    /// What both ends have said of themselves.
+    fn agree(&mut self, stack: &Stack, offer: &Offer, segment: &Segment) {
+        // RFC 9293 section 3.7.1; smoltcp takes no less than 48.
+        let theirs = offer.mss.filter(|&it| it > 0).unwrap_or(536).max(48);
+        self.mss = u32::from(theirs.min(stack.mss));
+        self.control = Control::new(stack, self.mss);
+        if let Some(shift) = offer.shift {
+            self.their_shift = shift.min(14);
+            // smoltcp's, from the length of the buffer.
+            self.our_shift = (stack.tcp_window.ilog2() + 1).saturating_sub(16) as u8;
+        }
+        self.expected = segment.seq.wrapping_add(1);
+        (self.window, self.widest) = (u32::from(segment.window), u32::from(segment.window));
+        self.field = segment.window;
+        (self.window_seq, self.window_ack) = (segment.seq, segment.ack);
+    }
+
+    /// Whether it says again what was said (RFC 5681 section 2).
+    fn is_duplicate(&self, segment: &Segment) -> bool {
+        segment.has_ack
+            && segment.span() == 0
+            && !segment.rst
+            && segment.ack == self.una
+            && self.max != self.una
+            && self.probes == 0
+            && u32::from(segment.window) << self.their_shift == self.window
+    }
+
+    /// A duplicate. smoltcp need not know: what follows from it is decided here.
+    fn duplicate(&mut self, now: Instant, io: &mut Io<'_>) -> bool {
+        self.duplicates = self.duplicates.saturating_add(1);
+        if self.duplicates > 3 {
+            self.control.duplicate();
+        } else if self.duplicates == 3 && !self.control.in_recovery() {
+            io.counters.fast_retransmits += 1;
+            self.control.lost(self.window, self.max);
+            self.repeat(now, io);
+        }
+        self.output(now, io);
+        false
+    }
+
+    /// Whether there is a place for a segment out of order.
+    fn keeps(&mut self, io: &mut Io<'_>, segment: &Segment) -> bool {
+        io.counters.out_of_order += 1;
+        let end = segment.seq.wrapping_add(segment.len);
+        if after(end, self.expected.wrapping_add(self.free())) {
+            return true;
+        }
+        let kept = self.mailbox.apart(end, io.stack.tcp_out_of_order);
+        io.counters.out_of_order_dropped += u64::from(!kept);
+        kept
+    }
+
+    /// Lets smoltcp take it, and looks at what has changed.
+    fn take(&mut self, now: Instant, io: &mut Io<'_>, packet: &[u8], segment: &Segment) -> bool {
+        let before = Before {
+            state: self.tcp().state(),
+            kept: self.tcp().send_queue() as u32,
+            received: self.tcp().recv_queue() as u32,
+            flight: self.in_flight(),
+        };
+        let past = !after(segment.seq.wrapping_add(segment.len), self.expected);
+        io.counters.duplicates += u64::from(segment.len > 0 && past);
+        self.give(io, packet, segment);
+        let state = self.tcp().state();
+        let new = self.tcp().recv_queue() as u32 - before.received;
+        let finished = self.heard_end(segment, before.state, state);
+        self.expected = self.expected.wrapping_add(new + u32::from(finished));
+        let mut changed = finished || state != before.state;
+        if new > 0 {
+            changed |= self.keep(now, io, new);
+        }
+        self.owed.open(io.stack, self.expected, self.free());
+        if io.out.len > 0 {
+            self.ship(io);
+        } else if new > 0 {
+            let timeout = self.timeout.length(io.clock);
+            self.owed.data(now, io.clock, io.stack, new, timeout);
+        }
+        if segment.has_ack && !segment.rst {
+            changed |= self.hear_ack(now, io, segment, before);
+        }
+        self.owed.at_once |= finished;
+        if matches!(state, State::Closed | State::Listen) {
+            self.broken |= segment.rst;
+            self.end(io);
+            return true;
+        }
+        self.output(now, io);
+        self.acknowledge(now, io);
+        self.settle(now, io);
+        changed
+    }
+
+    /// Hands it to smoltcp, which is never told that the window is closed: probing is ours.
+    fn give(&mut self, io: &mut Io<'_>, packet: &[u8], segment: &Segment) {
+        if segment.window > 0 || packet.len() > MTU {
+            self.field = segment.window;
+            ingress(io, self.time, &mut self.set, packet);
+            return;
+        }
+        let mut copy = [0; MTU];
+        let copy = &mut copy[..packet.len()];
+        copy.copy_from_slice(packet);
+        let tcp = usize::from(copy[0] & 0xF) * 4;
+        copy[tcp + 15] = 1;
+        self.field = 1;
+        ingress(io, self.time, &mut self.set, copy);
+    }
+
+    /// Whether this was the peer's end.
+    fn heard_end(&mut self, segment: &Segment, before: State, now: State) -> bool {
+        let first = segment.fin
+            && !self.finished
+            && before != now
+            && matches!(now, State::CloseWait | State::Closing | State::TimeWait);
+        self.finished |= first;
+        first
+    }
+
+    /// New bytes are in order.
+    fn keep(&mut self, now: Instant, io: &mut Io<'_>, bytes: u32) -> bool {
+        let kept = self.mailbox.put(bytes, self.expected);
+        if !kept {
+            self.offer_at = Some(io.clock.fast(now));
+        }
+        if self.owner == Owner::Nobody {
+            // lwIP's tcp_recv_null: nobody reads it, and it is taken all the same.
+            while self.tcp_mut().recv(|it| (it.len(), it.len())).is_ok_and(|len| len > 0) {}
+            self.mailbox.clear();
+            self.offer_at = None;
+            self.owed.read(io.stack, self.expected, self.free());
+        }
+        kept
+    }
+
+    /// What its acknowledgement and its window say.
+    fn hear_ack(
+        &mut self,
+        now: Instant,
+        io: &mut Io<'_>,
+        segment: &Segment,
+        before: Before,
+    ) -> bool {
+        let state = self.tcp().state();
+        let bytes = before.kept - self.tcp().send_queue() as u32;
+        let control = match (before.state, state) {
+            (State::SynReceived, State::SynReceived | State::Listen) => 0,
+            (State::SynReceived, _) => 1,
+            (State::FinWait1, State::FinWait2 | State::TimeWait)
+            | (State::Closing, State::TimeWait)
+            | (State::LastAck, State::Closed) => 1,
+            _ => 0,
+        };
+        let opened = self.hear_window(segment);
+        if bytes + control > 0 {
+            self.una = self.una.wrapping_add(bytes + control);
+            self.progress(now, io, bytes, before.flight);
+        } else if !self.is_duplicate(segment) {
+            self.duplicates = 0;
+        }
+        if opened && self.probes > 0 {
+            // The byte that probed may have been thrown away.
+            self.probes = 0;
+            self.probe_at = None;
+            if self.in_flight() > 0 {
+                self.rewind();
+            }
+        }
+        bytes > 0
+    }
+
+    /// Takes over the peer's window, if the segment is newer than what is known (`tcp_receive`;
+    /// RFC 9293 section 3.10.7.4); whether there is one now.
+    fn hear_window(&mut self, segment: &Segment) -> bool {
+        let window = u32::from(segment.window) << self.their_shift;
+        let newer = after(segment.seq, self.window_seq)
+            || segment.seq == self.window_seq && after(segment.ack, self.window_ack)
+            || segment.ack == self.window_ack && window > self.window;
+        if newer && !after(segment.ack, self.max) {
+            self.window = window;
+            self.widest = self.widest.max(window);
+            (self.window_seq, self.window_ack) = (segment.seq, segment.ack);
+        }
+        self.window > 0
+    }
+
+    /// So many bytes more are acknowledged.
+    fn progress(&mut self, now: Instant, io: &mut Io<'_>, bytes: u32, flight: u32) {
+        if after(self.una, self.nxt) {
+            self.nxt = self.una;
+        }
+        if after(self.una, self.max) {
+            self.max = self.una;
+        }
+        self.duplicates = 0;
+        let mut took = None;
+        while let Some(first) = self.sent.front()
+            && !after(first.end, self.una)
+        {
+            // Karn: what was sent twice measures nothing.
+            took = after(first.end, self.again).then(|| now.since(first.at));
+            self.sent.pop_front();
+        }
+        self.timeout.acknowledged(io.clock, now, self.una, took);
+        self.retransmit_at = (self.in_flight() > 0).then(|| self.timeout.due(io.clock, now));
+        if bytes == 0 {
+            return;
+        }
+        let round_trip = self.timeout.smoothed().unwrap_or(0);
+        let ack = Acknowledged { now, bytes, una: self.una, flight, round_trip };
+        if self.control.acknowledged(ack) == Next::Retransmit {
+            self.repeat(now, io);
+        }
+    }
+
+    /// It is over.
+    pub(super) fn end(&mut self, io: &mut Io<'_>) {
+        io.out.len = 0;
+        io.counters.broken += u64::from(self.broken || !self.finished);
+        self.broken |= !self.finished;
+        self.dead = true;
+    }
+
+    /// Sets how long what has ended is remembered.
+    pub(super) fn settle(&mut self, now: Instant, io: &Io<'_>) {
+        let wait = match self.tcp().state() {
+            State::TimeWait => io.stack.time_wait,
+            State::FinWait2 if self.owner == Owner::Nobody => io.stack.fin_wait,
+            _ => return,
+        };
+        let lingers = self.lingers();
+        if self.end_at.is_none() || lingers && !core::mem::replace(&mut self.lingered, lingers) {
+            self.end_at = Some(now + wait);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! What a connection does when its time has come.
+
+use super::{Connection, Io};
+use espbench_proto::time::Instant;
+use smoltcp::socket::tcp::State;
+
+impl Connection {
+    /// When it must be woken.
+    pub(in super::super) fn due_at(&self) -> Instant {
+        if self.dead {
+            return Instant::NEVER;
+        }
+        let times = [
+            self.owed.due,
+            self.retransmit_at,
+            self.probe_at,
+            self.offer_at,
+            self.unblock_at,
+            self.end_at,
+        ];
+        times.into_iter().flatten().min().unwrap_or(Instant::NEVER)
+    }
+
+    /// Does what is due; whether something has changed for a program.
+    pub(in super::super) fn wake(&mut self, now: Instant, io: &mut Io<'_>) -> bool {
+        let due = |at: &mut Option<Instant>| at.take_if(|at| *at <= now).is_some();
+        let mut changed = false;
+        if due(&mut self.end_at) {
+            self.dead = true;
+            return true;
+        }
+        if due(&mut self.owed.due) {
+            self.owed.at_once = true;
+            self.acknowledge(now, io);
+        }
+        if due(&mut self.offer_at) {
+            changed = self.mailbox.retry();
+            if !changed {
+                self.offer_at = Some(io.clock.fast(now));
+            }
+        }
+        if due(&mut self.unblock_at) {
+            self.output(now, io);
+        }
+        if due(&mut self.probe_at) {
+            self.probe(now, io);
+        }
+        if due(&mut self.retransmit_at) {
+            self.expire(now, io);
+        }
+        changed || self.dead
+    }
+
+    /// There is room again.
+    pub(in super::super) fn resume(&mut self, now: Instant, io: &mut Io<'_>) {
+        self.output(now, io);
+        self.acknowledge(now, io);
+    }
+
+    /// What is on its way is taken for lost.
+    fn expire(&mut self, now: Instant, io: &mut Io<'_>) {
+        if self.in_flight() == 0 {
+            self.output(now, io);
+            return;
+        }
+        if io.lower.room() == 0 {
+            io.counters.blocked += 1;
+            self.retransmit_at = Some(self.timeout.due(io.clock, now));
+            return;
+        }
+        let synchronizing = matches!(self.tcp().state(), State::SynSent | State::SynReceived);
+        let most = if synchronizing { io.stack.syn_retries } else { io.stack.retries };
+        if self.timeout.tries >= most {
+            self.broken = true;
+            self.end(io);
+            return;
+        }
+        io.counters.timeouts += 1;
+        self.control.timed_out(self.window, self.timeout.tries > 0);
+        self.timeout.back_off(synchronizing);
+        self.duplicates = 0;
+        self.rewind();
+        if !self.send_one(now, io) {
+            // smoltcp had no timer running: the window was closed in between.
+            self.repeat(now, io);
+        }
+        self.output(now, io);
+        self.retransmit_at.get_or_insert_with(|| self.timeout.due(io.clock, now));
+    }
+
+    /// Asks whether the window is still too small, with a byte or with what fits.
+    fn probe(&mut self, now: Instant, io: &mut Io<'_>) {
+        if self.tcp().send_queue() == 0 {
+            self.probes = 0;
+            return;
+        }
+        if self.window > 0 {
+            self.probes = 0;
+            if io.lower.room() > 0 {
+                self.send_one(now, io);
+            }
+            return;
+        }
+        if self.probes >= io.stack.retries {
+            self.broken = true;
+            self.end(io);
+            return;
+        }
+        self.probes += 1;
+        if io.lower.room() > 0 {
+            if self.in_flight() > 0 {
+                self.rewind();
+            }
+            self.send_one(now, io);
+        }
+        self.probe_at = Some(self.timeout.probe(io.clock, now, self.probes));
+    }
+}

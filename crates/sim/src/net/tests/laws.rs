@@ -1,0 +1,73 @@
+//! What holds for any seed, loss and limits.
+
+use super::loss::transfer;
+use super::*;
+use proptest::prelude::*;
+
+fn stack() -> impl Strategy<Value = Stack> {
+    let esp =
+        (1_u32..40, 1_u32..40, 1_u16..70, 500_u16..1441).prop_map(|(window, send, mail, mss)| {
+            esp(|it| {
+                it.tcp_mss = mss;
+                it.tcp_window = (window * 1440).min(65_535);
+                it.tcp_send_buffer = send * 1440;
+                it.tcp_mailbox = mail;
+            })
+        });
+    prop_oneof![esp, Just(Stack::pc())]
+}
+
+fn wire() -> impl Strategy<Value = Wire> {
+    (0_u64..30, 0_u32..20, 1_usize..40, prop_oneof![Just(0_u64), 1_000_000_u64..50_000_000])
+        .prop_map(|(delay, loss, room, rate)| Wire {
+            delay: ms(delay) + Duration::from_micros(10),
+            rate,
+            room,
+            loss: Chance::percent(loss),
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_sent_is_what_comes(
+        seed in 0_u64..1000,
+        (a, b) in (stack(), stack()),
+        (up, down) in (wire(), wire()),
+        (total, chunk) in (1_usize..60_000, 1_usize..4000),
+    ) {
+        let run = || {
+            let mut net = Net::new(seed, &[(a, up), (b, down)]);
+            net.write_log();
+            transfer(&mut net, total, chunk, ms(40_000_000));
+            (net.now, net.log, *net.hosts[0].counters(), *net.hosts[1].counters())
+        };
+        let once = run();
+        prop_assert!(once == run(), "the same seed, the same packets");
+    }
+
+    #[test]
+    fn heap_is_given_back(seed in 0_u64..1000, b in stack(), loss in 0_u32..10) {
+        let wire = Wire { loss: Chance::percent(loss), ..Wire::delay(ms(3)) };
+        let mut net = Net::new(seed, &[(esp(|_| {}), wire), (b, wire)]);
+        let (x, y) = net.connect();
+        for n in 0..40 {
+            net.at(0, |it| it.tcp_send(x, &[1; 1000])).ok();
+            net.at(1, |it| it.tcp_send(y, &[1; 300])).ok();
+            net.run(ms(7));
+            if n % 3 == 0 {
+                net.drain(0, x);
+            }
+        }
+        let heap = net.hosts[0].heap();
+        prop_assert!(heap.peak >= heap.now && heap.peak > 0);
+        net.drain(0, x);
+        net.at(0, |it| it.close(x));
+        net.at(1, |it| it.close(y));
+        net.run(ms(40_000_000));
+        prop_assert_eq!((net.hosts[0].heap().now, net.hosts[0].held()), (0, 0));
+        prop_assert_eq!(net.hosts[0].connections() + net.hosts[1].connections(), 0);
+        prop_assert_eq!((net.next(), net.on_the_way()), (None, 0));
+    }
+}

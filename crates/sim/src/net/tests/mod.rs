@@ -1,0 +1,288 @@
+//! Hosts at a switch of ideal wires: delay, rate, a bounded queue, loss by seed.
+
+mod acknowledge;
+mod bounds;
+mod datagrams;
+mod ends;
+mod laws;
+mod loss;
+
+use super::{Around, Host, Lower, Program, Stack};
+use crate::random::{Chance, Purpose, Random};
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::fmt::Write as _;
+use core::time::Duration;
+use espbench_proto::node::app::{Endpoint, Handle, SocketError, Sockets, Stream, Work};
+use espbench_proto::sample::Sample;
+use espbench_proto::sdkconfig::SdkConfig;
+use espbench_proto::time::Instant;
+use smoltcp::wire::{IpProtocol, Ipv4Packet, TcpPacket};
+
+pub(super) const APP: Program = Program(0);
+
+/// A wire away from a host.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wire {
+    pub(super) delay: Duration,
+    /// Bits a second; 0: no limit.
+    pub(super) rate: u64,
+    /// Packets that wait or are being sent at most.
+    pub(super) room: usize,
+    pub(super) loss: Chance,
+}
+
+impl Wire {
+    pub(super) const fn delay(delay: Duration) -> Self {
+        Self { delay, rate: 0, room: usize::MAX, loss: Chance::NEVER }
+    }
+}
+
+/// One end of a wire.
+#[derive(Debug)]
+pub(super) struct End {
+    now: Instant,
+    wire: Wire,
+    random: Random,
+    /// When each packet that is in the queue has left it.
+    leaves: Vec<Instant>,
+    given: Vec<(Instant, Vec<u8>)>,
+    /// Which packets are lost beside chance, by number.
+    pub(super) lose: Vec<u64>,
+    sent: u64,
+    pub(super) spent: u64,
+}
+
+impl Lower for End {
+    fn room(&self) -> usize {
+        self.wire.room - self.leaves.iter().filter(|&&at| at > self.now).count()
+    }
+
+    fn send(&mut self, packet: &[u8]) -> bool {
+        if self.room() == 0 {
+            return false;
+        }
+        self.leaves.retain(|&at| at > self.now);
+        let begin = self.leaves.last().copied().unwrap_or(self.now);
+        let bits = packet.len() as u64 * 8 * 1_000_000_000;
+        let leaves = begin.after_nanos(bits.checked_div(self.wire.rate).unwrap_or(0));
+        self.leaves.push(leaves);
+        self.sent += 1;
+        if !self.lose.contains(&self.sent) && !self.wire.loss.hit(&mut self.random) {
+            self.given.push((leaves + self.wire.delay, packet.to_vec()));
+        }
+        true
+    }
+}
+
+impl Around for End {
+    fn spend(&mut self, _: Work) {
+        self.spent += 1;
+    }
+    fn print(&mut self, _: &[u8]) {}
+    fn sample(&mut self, _: Sample) {}
+    fn count(&mut self, _: &'static str, _: u64) {}
+}
+
+/// Some hosts.
+#[derive(Debug)]
+pub(super) struct Net {
+    pub(super) now: Instant,
+    pub(super) hosts: Vec<Host>,
+    pub(super) ends: Vec<End>,
+    on_the_way: BTreeMap<(Instant, u64), (usize, Vec<u8>)>,
+    number: u64,
+    /// What went over the wires, if that is wanted.
+    pub(super) log: Option<String>,
+}
+
+pub(super) const fn address(host: usize) -> [u8; 4] {
+    [10, 0, 0, host as u8 + 1]
+}
+
+pub(super) const fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+pub(super) fn esp(change: impl FnOnce(&mut SdkConfig)) -> Stack {
+    let mut sdkconfig = SdkConfig::default();
+    change(&mut sdkconfig);
+    Stack::esp(&sdkconfig)
+}
+
+impl Net {
+    pub(super) fn new(seed: u64, hosts: &[(Stack, Wire)]) -> Self {
+        let end = |(n, &(_, wire)): (usize, &(Stack, Wire))| End {
+            now: Instant::ZERO,
+            wire,
+            random: Random::stream(seed, n as u32, Purpose::Loss),
+            leaves: vec![],
+            given: vec![],
+            lose: vec![],
+            sent: 0,
+            spent: 0,
+        };
+        let host = |(n, (stack, _)): (usize, &(Stack, Wire))| Host::new(seed, address(n), stack);
+        Self {
+            now: Instant::ZERO,
+            hosts: hosts.iter().enumerate().map(host).collect(),
+            ends: hosts.iter().enumerate().map(end).collect(),
+            on_the_way: BTreeMap::new(),
+            number: 0,
+            log: None,
+        }
+    }
+
+    /// Two hosts, over the same wire each way.
+    pub(super) fn pair(a: Stack, b: Stack, wire: Wire) -> Self {
+        Self::new(1, &[(a, wire), (b, wire)])
+    }
+
+    /// Does something with a host's sockets.
+    pub(super) fn at<R>(&mut self, host: usize, f: impl FnOnce(&mut dyn Sockets) -> R) -> R {
+        let end = &mut self.ends[host];
+        end.now = self.now;
+        let it = f(&mut self.hosts[host].api(self.now, APP, end));
+        self.collect(host);
+        it
+    }
+
+    /// Sends what a host has given to its wire.
+    fn collect(&mut self, host: usize) {
+        for (at, packet) in core::mem::take(&mut self.ends[host].given) {
+            let Ok(ip) = Ipv4Packet::new_checked(&packet[..]) else { panic!("no packet") };
+            let to = usize::from(ip.dst_addr().octets()[3]) - 1;
+            if let Some(log) = &mut self.log {
+                note(log, self.now, host, &ip);
+            }
+            if to < self.hosts.len() {
+                self.on_the_way.insert((at, self.number), (to, packet));
+                self.number += 1;
+            }
+        }
+    }
+
+    /// Packets that are on their way.
+    pub(super) fn on_the_way(&self) -> usize {
+        self.on_the_way.len()
+    }
+
+    /// When something happens next.
+    pub(super) fn next(&self) -> Option<Instant> {
+        let timers = self.hosts.iter().filter_map(Host::wait);
+        let rooms = self.hosts.iter().zip(&self.ends).filter(|(it, _)| it.waits_for_room());
+        let rooms = rooms.filter_map(|(_, end)| end.leaves.iter().find(|&&at| at > self.now));
+        let arrival = self.on_the_way.keys().next().map(|&(at, _)| at);
+        timers.chain(rooms.copied()).chain(arrival).min()
+    }
+
+    /// Lets that happen.
+    pub(super) fn step(&mut self, until: Instant) -> bool {
+        let Some(at) = self.next().filter(|&at| at <= until) else {
+            self.now = until;
+            return false;
+        };
+        self.now = self.now.max(at);
+        let now = self.now;
+        let arrived = self.on_the_way.first_entry().filter(|it| it.key().0 <= now);
+        if let Some((host, packet)) = arrived.map(|it| it.remove()) {
+            self.ends[host].now = now;
+            self.hosts[host].receive(now, &packet, &mut self.ends[host]);
+            self.collect(host);
+        }
+        for host in 0..self.hosts.len() {
+            self.ends[host].now = now;
+            self.hosts[host].poll(now, &mut self.ends[host]);
+            self.collect(host);
+        }
+        true
+    }
+
+    pub(super) fn run(&mut self, time: Duration) {
+        let until = self.now + time;
+        while self.step(until) {}
+    }
+
+    /// Host 0 connects to host 1; both handles.
+    pub(super) fn connect(&mut self) -> (Handle, Handle) {
+        let listener = self.at(1, |it| it.tcp_listen(5001)).expect("a free port");
+        let to = Endpoint::new(address(1), 5001);
+        let client = self.at(0, |it| it.tcp_connect(to)).expect("an address");
+        for _ in 0..1000 {
+            let until = self.now + ms(10_000);
+            self.step(until);
+            let open = self.at(0, |it| it.tcp_stream(client)) == Stream::Open;
+            if let Some((server, from)) = self.at(1, |it| it.tcp_accept(listener)) {
+                assert!(open, "the client is first");
+                assert_eq!(from.address, address(0));
+                return (client, server);
+            }
+        }
+        panic!("not connected");
+    }
+
+    /// Sends from host 0 as much as goes, and reads at host 1 what comes, for that long; bytes
+    /// read.
+    pub(super) fn saturate(&mut self, from: Handle, to: Handle, time: Duration) -> u64 {
+        let until = self.now + time;
+        let mut read = 0;
+        loop {
+            self.fill(0, from);
+            read += self.drain(1, to);
+            if !self.step(until) {
+                return read;
+            }
+        }
+    }
+
+    /// Hands over as much as goes.
+    pub(super) fn fill(&mut self, host: usize, socket: Handle) {
+        self.at(host, |it| while it.tcp_send(socket, &[7; 2880]).is_ok_and(|n| n > 0) {});
+    }
+
+    /// Reads everything; how much that was.
+    pub(super) fn drain(&mut self, host: usize, socket: Handle) -> u64 {
+        let mut buf = [0; 2880];
+        let mut all = 0;
+        self.at(host, |it| {
+            while let Ok(n @ 1..) = it.tcp_receive(socket, &mut buf) {
+                all += n as u64;
+            }
+        });
+        all
+    }
+
+    pub(super) fn stream(&mut self, host: usize, socket: Handle) -> Stream {
+        self.at(host, |it| it.tcp_stream(socket))
+    }
+
+    pub(super) fn write_log(&mut self) {
+        self.log = Some(String::new());
+    }
+}
+
+/// A line for a segment: when, from whom, flags, payload, window.
+fn note(log: &mut String, now: Instant, host: usize, ip: &Ipv4Packet<&[u8]>) {
+    let micros = now.as_nanos() / 1000;
+    let (ms, part) = (micros / 1000, micros % 1000);
+    let who = ["A", "B"][host.min(1)];
+    write!(log, "{ms:>5}.{part:03} {who} ").expect("a string");
+    let Some(tcp) = (ip.next_header() == IpProtocol::Tcp)
+        .then(|| TcpPacket::new_checked(ip.payload()).ok())
+        .flatten()
+    else {
+        writeln!(log, "{}", ip.next_header()).expect("a string");
+        return;
+    };
+    let flags = [(tcp.syn(), "SYN "), (tcp.fin(), "FIN "), (tcp.rst(), "RST ")];
+    for (_, name) in flags.iter().filter(|(set, _)| *set) {
+        log.push_str(name);
+    }
+    match tcp.payload().len() {
+        0 => log.push_str("ACK"),
+        len => write!(log, "data {len}").expect("a string"),
+    }
+    writeln!(log, " window {}", tcp.window_len()).expect("a string");
+}
