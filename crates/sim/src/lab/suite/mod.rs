@@ -109,6 +109,8 @@ pub enum Failed {
     Stuck(Stuck),
     /// A console showed no prompt for a command.
     NoPrompt(NodeId, String),
+    /// Programs did not end in this time.
+    Endless(Duration),
     /// Consoles did not print what was waited for.
     NotPrinted {
         /// Which consoles.
@@ -133,6 +135,9 @@ impl fmt::Display for Failed {
             Self::Stuck(stuck) => stuck.fmt(f),
             Self::NoPrompt(node, text) => {
                 write!(f, "{node} showed no prompt to type `{text}` at")
+            }
+            Self::Endless(most) => {
+                write!(f, "programs did not end in {} s of virtual time", most.as_secs())
             }
             Self::NotPrinted { nodes, text, most, after, last } => {
                 write!(f, "{} did not print \"{}\" ", List(nodes), text.join("\" or \""))?;

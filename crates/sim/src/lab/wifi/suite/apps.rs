@@ -1,7 +1,8 @@
 //! Who runs which program.
 
-use super::{Cell, Failed};
+use super::Cell;
 use crate::lab::net_scene::Program;
+use crate::lab::suite::Failed;
 use alloc::boxed::Box;
 use alloc::string::ToString;
 use alloc::vec::Vec;

@@ -15,11 +15,11 @@ mod told;
 
 use super::machine::address;
 use super::{MachineId, World};
-use crate::lab::file::{Library, Wrong};
+use crate::lab::file::Library;
 use crate::lab::net_scene::NetScene;
 use crate::lab::record::Record;
-use alloc::string::String;
-use core::fmt;
+use crate::lab::suite::Failed;
+use alloc::format;
 use core::time::Duration;
 use espbench_proto::node::app::Endpoint;
 use espbench_proto::workload::{IpTest, Wifi};
@@ -27,38 +27,25 @@ use espbench_proto::workload::{IpTest, Wifi};
 /// How long the network is left alone before a test begins: beacons go by, and loads begin.
 const SETTLE: Duration = Duration::from_millis(300);
 
-/// Why a cell was not carried out to its end.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Failed {
-    /// It was told to stop.
-    Cancelled,
-    /// A file of the library is wrong or missing.
-    File(Wrong),
-    /// The scene has not what the test needs: the variant, and what is missing.
-    Unable(String, String),
-    /// Programs did not end in this time.
-    Endless(Duration),
-}
-
-impl fmt::Display for Failed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Cancelled => f.write_str("stopped"),
-            Self::File(wrong) => wrong.fmt(f),
-            Self::Unable(variant, why) => write!(f, "variant `{variant}` cannot do it: {why}"),
-            Self::Endless(most) => {
-                write!(f, "its programs did not end in {} s of virtual time", most.as_secs())
-            }
-        }
+/// The scene of a cell, in that lab, or in the first of the library that has its variant.
+///
+/// # Errors
+/// There is none, or its file is wrong.
+pub fn scene(work: &Wifi, library: &Library, lab: Option<&str>) -> Result<NetScene, Failed> {
+    let variant = work.variant.as_str();
+    let unknown = || {
+        let why = format!(
+            "none has a variant `{variant}`; `espbench lab list` names those that there are, and \
+             --on udp:, tcp:, iperf: or mqtt: measures a real device"
+        );
+        Failed::Unable("of this variant".into(), why)
+    };
+    let lab = lab.or_else(|| library.lab_of(variant)).ok_or_else(unknown)?;
+    let scene = library.net_scene(lab, variant)?;
+    if scene.devices.is_empty() {
+        return Err(Failed::Unable(scene.lab, format!("variant `{variant}` has no device")));
     }
-}
-
-impl core::error::Error for Failed {}
-
-impl From<Wrong> for Failed {
-    fn from(wrong: Wrong) -> Self {
-        Self::File(wrong)
-    }
+    Ok(scene)
 }
 
 /// Carries out one cell in a lab of the library: in the first that has the variant, if none is
@@ -73,13 +60,7 @@ pub fn run(
     seed: u64,
     record: &mut dyn Record,
 ) -> Result<(), Failed> {
-    let variant = work.variant.as_str();
-    let unknown = || {
-        let why = "no lab of the library has it; `espbench lab list` names those that there are";
-        Failed::Unable(variant.into(), why.into())
-    };
-    let lab = lab.or_else(|| library.lab_of(variant)).ok_or_else(unknown)?;
-    let scene = library.net_scene(lab, variant)?;
+    let scene = scene(work, library, lab)?;
     run_in(work, &scene, seed, record)
 }
 
@@ -103,9 +84,6 @@ pub fn run_in(
     seed: u64,
     record: &mut dyn Record,
 ) -> Result<(), Failed> {
-    if scene.devices.is_empty() {
-        return Err(Failed::Unable(scene.variant.clone(), "it has no device".into()));
-    }
     told::facts(scene, seed, record);
     let mut world = scene.world(seed);
     world.run_for(SETTLE);

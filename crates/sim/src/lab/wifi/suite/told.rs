@@ -3,8 +3,8 @@
 use super::Cell;
 use crate::lab::net_scene::{NetRole, NetScene};
 use crate::lab::record::Record;
-use crate::wifi::Rates;
 use crate::power::{Charge, Draw, Firmware, Modulation, State, Times};
+use crate::wifi::Rates;
 use alloc::format;
 use alloc::string::ToString;
 use espbench_proto::fact;
