@@ -27,6 +27,7 @@ struct Head {
 
 impl Room {
     /// A station that has turned to sending sends the head of its queue, and what may go with it.
+    #[inline(never)]
     pub(super) fn attempt_burst<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
         let Some(&entry) = self.stations[station as usize].queue.front() else { return };
         let it = &mut self.stations[station as usize];
@@ -35,7 +36,7 @@ impl Room {
             self.request(host, station, entry);
             return;
         }
-        let mode = it.mode(&entry.packet, usize::from(entry.attempts));
+        let mode = it.mode(entry.packet.mode, entry.attempts);
         let agreement = self.agreement(station, &entry.packet);
         self.compose(host, station, Head { entry, mode, agreement });
         if !self.clearance(host, station, entry.packet.to) {
@@ -123,13 +124,14 @@ impl Room {
     }
 
     /// Sends what was chosen.
+    #[inline(never)]
     pub(super) fn send_burst<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
         let it = &mut self.stations[station as usize];
         it.burst.stage = Stage::Data;
         let mut first = None;
         for k in 0..it.burst.places.len() {
             let at = it.burst.places[k] as usize;
-            let Some((entry, _)) = it.attempt(at) else { continue };
+            let Some((&entry, _)) = it.attempt(at) else { continue };
             first = first.or(Some(entry));
             if let Some(mpdu) = it.burst.mpdus.get_mut(k) {
                 mpdu.attempt = entry.attempts;
@@ -173,6 +175,7 @@ impl Room {
     }
 
     /// The header of an A-MPDU, or one of its MPDUs but the last, ends.
+    #[inline(never)]
     pub(super) fn part<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
         let burst = &mut self.stations[station as usize].burst;
         let slot = burst.slot;
@@ -262,6 +265,7 @@ impl Room {
     }
 
     /// What was sent under an agreement has ended. The last MPDU is read as a frame is.
+    #[inline(never)]
     pub(super) fn burst_over<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
         let heard = self.scratch.heard.first().map(|it| it.rssi);
         let missed = self.scratch.missed.first().map(|it| it.cause);
@@ -303,6 +307,7 @@ impl Room {
     }
 
     /// What the recipient of an agreement answers with: starting sequence number and bitmap.
+    #[inline(never)]
     pub(super) fn block_ack(&self, from: u32, to: u32) -> (u16, u64) {
         let number = self.stations[from as usize].agreements.get(&to);
         let agreement = number.and_then(|&number| self.agreements.get(number as usize));
@@ -310,6 +315,7 @@ impl Room {
     }
 
     /// The answer has come that a station waited for.
+    #[inline(never)]
     pub(super) fn burst_is_answered<H: Host + ?Sized>(
         &mut self,
         host: &mut H,
@@ -326,6 +332,7 @@ impl Room {
     }
 
     /// It has not come. Whether there is nothing more to do.
+    #[inline(never)]
     pub(super) fn burst_failed<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) -> bool {
         let burst = &self.stations[station as usize].burst;
         match burst.stage {
@@ -338,6 +345,7 @@ impl Room {
     }
 
     /// What was sent under an agreement has an answer, or none: `None`.
+    #[inline(never)]
     pub(super) fn conclude<H: Host + ?Sized>(
         &mut self,
         host: &mut H,
@@ -443,6 +451,7 @@ impl Room {
     }
 
     /// A request has ended. Who has read it moves on and answers.
+    #[inline(never)]
     pub(super) fn request_over<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
         let heard = !self.scratch.heard.is_empty();
         self.scratch.heard.clear();

@@ -46,14 +46,15 @@ fn pause_cached(
     }
 }
 
-/// The chance that somebody whom an A-MPDU is not for reads one of its MPDUs, and so its Duration
-/// field, where all of it arrives with `chance`: as if what disturbs it were spread evenly.
-fn any_of(chance: f32, mpdus: u8) -> f32 {
-    if chance <= 0.0 || chance >= 1.0 {
+/// The chance that a frame is read whose last part arrives with `chance`. Whom an A-MPDU is not for
+/// has only one part, all of it, and needs one MPDU for its Duration field: as if what disturbs it
+/// were spread evenly.
+fn part(chance: f32, frame: &OnAir, mine: bool) -> f32 {
+    if frame.mpdus < 2 || mine {
         return chance;
     }
-    let one = libm::powf(chance, 1.0 / f32::from(mpdus));
-    1.0 - libm::powf(1.0 - one, f32::from(mpdus))
+    let one = libm::powf(chance, 1.0 / f32::from(frame.mpdus));
+    1.0 - libm::powf(1.0 - one, f32::from(frame.mpdus))
 }
 
 impl Room {
@@ -171,16 +172,15 @@ impl Room {
             let reading = |slot: u32| flights[slot as usize].signal;
             let mine = frame.to == station;
             let wanted = path.readable && (mine || frame.is_group());
-            let mut chance = it.ear.leave(now, power, slot, kind, reading);
+            let chance = it.ear.leave(now, power, slot, kind, reading);
             if METERED {
                 meters.hearer(now, station, &it.ear);
             }
-            if frame.mpdus > 1 && !mine {
-                chance = chance.map(|it| any_of(it, frame.mpdus));
-            }
             let certain = matches!(chance, Some(chance) if chance >= 1.0);
             let read = certain
-                || chance.is_some_and(|it| it > 0.0 && stations[station as usize].lucky(it));
+                || chance.is_some_and(|it| {
+                    it > 0.0 && stations[station as usize].lucky(part(it, frame, mine))
+                });
             if read {
                 it.access.correct(now, if mine { 0 } else { frame.duration_ns });
                 if wanted {

@@ -12,6 +12,7 @@ use crate::radio::{Mode, airtime};
 
 impl Room {
     /// Sends an RTS, or a CTS to itself, if what was chosen needs one.
+    #[inline(never)]
     pub(super) fn clearance<H: Host + ?Sized>(
         &mut self,
         host: &mut H,
@@ -105,6 +106,7 @@ impl Room {
     }
 
     /// It sends.
+    #[inline(never)]
     pub(super) fn clear<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
         if self.hot[station as usize].ear.deaf {
             // It was switched off, or tuned away.

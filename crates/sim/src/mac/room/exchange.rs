@@ -20,7 +20,10 @@ impl Room {
             self.attempt_burst(host, station);
             return;
         }
-        let Some((Entry { packet, sequence, attempts, .. }, mode)) = it.attempt(0) else { return };
+        let Some((&Entry { packet, sequence, attempts, .. }, before)) = it.attempt(0) else {
+            return;
+        };
+        let mode = it.mode(packet.mode, before);
         it.engaged = true;
         let group = packet.to == GROUP;
         let duration_ns = if group { 0 } else { self.answer_ns(station, mode, 1) };
@@ -126,6 +129,7 @@ impl Room {
         }
     }
 
+    #[inline(never)]
     fn control_over<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
         match frame.kind {
             Kind::Rts => self.rts_over(frame),
@@ -138,8 +142,13 @@ impl Room {
     #[inline]
     fn ask<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
         let Scratch { heard, missed, .. } = &mut self.scratch;
+        // With a host that takes all, nothing of this is left.
+        let refused = heard.iter().position(|it| !host.accepts(it.station, frame));
+        let Some(first) = refused else { return };
+        let mut at = 0;
         heard.retain(|it| {
-            let accepts = host.accepts(it.station, frame);
+            at += 1;
+            let accepts = at <= first || at > first + 1 && host.accepts(it.station, frame);
             if !accepts {
                 missed.push(Missed { station: it.station, cause: Cause::ReceiveQueue });
             }

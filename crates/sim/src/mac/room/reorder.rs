@@ -96,6 +96,7 @@ impl Room {
     }
 
     /// Looks for what has waited too long.
+    #[inline(never)]
     pub(super) fn watch<H: Host + ?Sized>(&mut self, host: &mut H, agreement: u32) {
         let it = &mut self.agreements[agreement as usize];
         it.watched = false;
