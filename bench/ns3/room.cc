@@ -4,7 +4,7 @@
 //   room FILE [RUN]
 //
 // All that ns-3 has by itself is left as it is, but: queues hold what a saturated sender needs and
-// no frame expires there (else its source runs dry); a unicast frame is sent seven times at most,
+// no frame expires there (else its source runs dry); A-MPDUs are as long as the room says; a unicast frame is sent seven times at most,
 // whatever its length. An MPDU of n octets is a payload of n - 36: LLC/SNAP 8, MAC header 24, FCS 4
 // (with QoS 2 more).
 #include "ns3/core-module.h"
@@ -31,7 +31,7 @@ struct Link {
 struct Description {
     std::string name, standard, mode;
     double seconds = 10, rate = 0, everywhere = NAN;
-    uint32_t stations = 0, first = 0, octets = 0;
+    uint32_t stations = 0, first = 0, octets = 0, ampdu = 0;
     bool group = true, capture = false;
     int64_t airtimeNs = 0;
     std::map<uint32_t, int> channel;
@@ -52,6 +52,7 @@ static Description Read(std::istream& in) {
         else if (word == "rate") in >> it.rate;
         else if (word == "mode") in >> it.mode;
         else if (word == "airtime_ns") in >> it.airtimeNs;
+        else if (word == "ampdu") in >> it.ampdu;
         else if (word == "capture") in >> it.capture;
         else if (word == "everywhere") in >> it.everywhere;
         else if (word == "channel") {
@@ -75,15 +76,21 @@ struct Counts {
     uint64_t sent = 0, overlapped = 0, received = 0, givenUp = 0, finished = 0;
     int64_t end[15] = {};
     uint64_t together[15] = {};
+    // When the last one began, and whose it was: an A-MPDU is told once for each of its MPDUs.
+    int64_t began = -1;
+    uint32_t station = 0;
 };
 static Counts g;
 static Description d;
 
 static void Began(uint32_t station, Ptr<const Packet> packet, double) {
-    if (packet->GetSize() <= 14) return; // an ACK
+    if (packet->GetSize() <= 32) return; // an ACK or a block acknowledgement
     int channel = d.channel[station];
     int64_t now = Simulator::Now().GetNanoSeconds();
     g.sent++;
+    if (now == g.began && station == g.station) return;
+    g.began = now;
+    g.station = station;
     if (now >= g.end[channel]) g.together[channel] = 0;
     uint64_t n = ++g.together[channel];
     g.overlapped += n == 1 ? 0 : n == 2 ? 2 : 1;
@@ -143,7 +150,7 @@ static NetDeviceContainer Install(NodeContainer nodes, Ptr<YansWifiChannel> air)
         WifiMacHelper mac;
         if (d.standard == "N")
             mac.SetType("ns3::AdhocWifiMac", "QosSupported", BooleanValue(true), "BE_MaxAmpduSize",
-                        UintegerValue(0), "BE_MaxAmsduSize", UintegerValue(0));
+                        UintegerValue(d.ampdu), "BE_MaxAmsduSize", UintegerValue(0));
         else
             mac.SetType("ns3::AdhocWifiMac", "QosSupported", BooleanValue(false));
         devices.Add(wifi.Install(phy, mac, nodes.Get(i)));
@@ -167,7 +174,7 @@ int main(int argc, char** argv) {
     }
     RngSeedManager::SetRun(argc > 2 ? atoi(argv[2]) : 1);
     // A station may have the medium for itself; more than that it cannot send.
-    double most = d.seconds * 1e9 / (d.airtimeNs + 50e3);
+    double most = d.seconds * 1e9 / (d.ampdu ? d.airtimeNs * 0.75 : d.airtimeNs + 50e3);
     std::map<int, uint32_t> on;
     for (auto& it : d.channel) on[it.second]++;
     uint32_t senders = (d.stations - d.first) / on.size();

@@ -7,11 +7,13 @@
 //! | [`bianchi`] | saturated rooms by equations: Bianchi's model, refined |
 //! | [`walk`] | the same busy period by busy period, without what the equations take for granted |
 //! | [`pair`] | two senders exactly: a Markov chain |
+//! | [`mod@link`] | one sender that never rests, by arithmetic: with A-MPDUs, too |
 //! | [`table`] | all of it beside each other |
 //!
 //! `espbench lab check` prints the tables, `bench/ns3/run.sh` puts ns-3 beside them.
 
 pub mod bianchi;
+pub mod link;
 pub mod pair;
 pub mod run;
 pub mod scenario;

@@ -67,17 +67,22 @@ fn receiver_of_ns3(capture: bool) -> Receiver {
     Receiver::new(reader, -62.0, capture)
 }
 
-/// Lets a scenario go on for some seconds, with ns-3's receivers.
-#[must_use]
-pub fn run(scenario: &Scenario, seed: u64, seconds: u32) -> Counts {
-    let stations = scenario.stations;
-    let settings = (0..stations).map(|station| Settings {
+/// The settings of one of its stations.
+pub(super) fn settings(scenario: &Scenario, station: u32) -> Settings {
+    Settings {
         channel: scenario.channel(station),
         timing: scenario.standard.timing(),
         buffers: 1000,
         ampdu: scenario.ampdu,
         ..Settings::default()
-    });
+    }
+}
+
+/// Lets a scenario go on for some seconds, with ns-3's receivers.
+#[must_use]
+pub fn run(scenario: &Scenario, seed: u64, seconds: u32) -> Counts {
+    let stations = scenario.stations;
+    let settings = (0..stations).map(|station| settings(scenario, station));
     let receiver = receiver_of_ns3(scenario.capture);
     let mut room = Room::new(seed, scenario.links(), &[receiver], settings);
     let packet = Packet::new(scenario.to, scenario.octets, scenario.mode, 0);

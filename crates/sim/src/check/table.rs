@@ -1,6 +1,7 @@
 //! The table of truth: saturated rooms beside the models, and what ns-3 has.
 
 use super::bianchi::refined;
+use super::link::link;
 use super::pair::pair;
 use super::walk::walk;
 use super::{OCTETS, Scenario, run};
@@ -29,6 +30,10 @@ const NS3: [&[(u32, f64, f64)]; 2] = [
         (100, 201.58, 0.6542),
     ],
 ];
+
+/// The same of one sender of 1472-byte datagrams at HT20 MCS 7: frames a second, each on its own,
+/// and in A-MPDUs.
+const NS3_LINKS: [f64; 2] = [2614.6, 5072.0];
 
 /// Senders, and for how many seconds they are watched: standard errors are below 0.4 %.
 pub const ROOMS: [[(u32, u32); 7]; 2] = [
@@ -73,7 +78,21 @@ pub fn table(seed: u64) -> String {
             text.push('\n');
         }
     }
+    links(&mut text, seed);
     text
+}
+
+/// One sender of large frames, alone and in A-MPDUs.
+fn links(text: &mut String, seed: u64) {
+    text.push_str(
+        "\n                 good frames a second\nlink              here   sums up      %    ns-3      %\n",
+    );
+    for (room, ns3) in [Scenario::ht(), Scenario::ht_ampdu()].into_iter().zip(NS3_LINKS) {
+        let is = run(&room, seed, 60).good();
+        let [model, ns3] = [link(&room).1, ns3].map(|other| beside(is, other, 9, 2));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{:15}{is:8.2}{model}{ns3}", room.name);
+    }
 }
 
 /// Another value, and how far ours is off.

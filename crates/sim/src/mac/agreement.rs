@@ -222,3 +222,130 @@ pub(crate) const fn acknowledges(answer: &OnAir, number: u16) -> bool {
     let offset = ahead(number, answer.sequence);
     offset < BITS && answer.bitmap() >> offset & 1 == 1
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mac::frame::Kind;
+    use crate::radio::Mode;
+    use crate::random::{Purpose, Random};
+    use std::vec;
+
+    fn frame(number: u16, end: u64) -> OnAir {
+        OnAir {
+            kind: Kind::Data,
+            from: 0,
+            to: 1,
+            sequence: number,
+            mpdus: 1,
+            attempt: 1,
+            channel: 1,
+            mode: Mode::ESP_NOW,
+            octets: 100,
+            begin: 0,
+            end,
+            duration_ns: 0,
+            tag: 0,
+            repeated: false,
+        }
+    }
+
+    /// Receives one, and says what goes up because of it.
+    fn receive(it: &mut Agreement, number: u16) -> (Arrival, Vec<u16>) {
+        let mut up = Vec::new();
+        let arrival = it.receive(number);
+        match arrival {
+            Arrival::Next => up.push(number),
+            Arrival::Early => {
+                up.extend(core::iter::from_fn(|| it.release()).map(|it| it.frame.sequence));
+                let held = Held { frame: frame(number, 0), rssi: 0 };
+                up.extend(it.hold(held).map(|it| it.frame.sequence));
+            }
+            Arrival::Repeated | Arrival::Late => return (arrival, up),
+        }
+        up.extend(core::iter::from_fn(|| it.release()).map(|it| it.frame.sequence));
+        (arrival, up)
+    }
+
+    fn begun(size: u8, first: u16) -> Agreement {
+        let mut it = Agreement::new(0, 1, size);
+        it.begin(first);
+        it
+    }
+
+    #[test]
+    fn what_comes_early_waits_for_what_is_missing() {
+        let mut it = begun(8, 4094);
+        assert_eq!(receive(&mut it, 4094), (Arrival::Next, vec![4094]));
+        assert_eq!(receive(&mut it, 1), (Arrival::Early, vec![]));
+        assert_eq!(receive(&mut it, 0), (Arrival::Early, vec![]));
+        assert_eq!(receive(&mut it, 1), (Arrival::Repeated, vec![]));
+        let (start, bitmap) = it.answer();
+        let mut answer = frame(start, 0);
+        (answer.kind, answer.tag) = (Kind::BlockAck, bitmap);
+        let has = [4093, 4094, 4095, 0, 1, 2].map(|number| acknowledges(&answer, number));
+        assert_eq!(has, [false, true, false, true, true, false]);
+        assert_eq!(receive(&mut it, 4095), (Arrival::Next, vec![4095, 0, 1]));
+        assert_eq!(receive(&mut it, 4095), (Arrival::Repeated, vec![]));
+    }
+
+    #[test]
+    fn a_number_beyond_the_window_moves_it() {
+        let mut it = begun(4, 0);
+        assert_eq!(receive(&mut it, 2), (Arrival::Early, vec![]));
+        // From 0 to 3; 6 makes it from 3 to 6.
+        assert_eq!(receive(&mut it, 6), (Arrival::Early, vec![2]));
+        assert_eq!(receive(&mut it, 1), (Arrival::Late, vec![]));
+        assert_eq!(receive(&mut it, 3), (Arrival::Next, vec![3]));
+        it.give_up_before(6);
+        assert_eq!(it.release().map(|it| it.frame.sequence), Some(6));
+        assert!(it.release().is_none());
+        assert_eq!(receive(&mut it, 7), (Arrival::Next, vec![7]));
+        // One that is old already.
+        it.give_up_before(3);
+        assert!(it.release().is_none());
+        assert_eq!(receive(&mut it, 8), (Arrival::Next, vec![8]));
+    }
+
+    #[test]
+    fn patience_has_an_end() {
+        let mut it = begun(64, 0);
+        for (number, end) in [(3, 5_000), (5, 9_000)] {
+            assert_eq!(it.receive(number), Arrival::Early);
+            assert!(it.hold(Held { frame: frame(number, end), rssi: 0 }).is_none());
+        }
+        assert_eq!(it.due(), Some(5_000 + PATIENCE_NS));
+        it.lose_patience(5_000 + PATIENCE_NS);
+        assert_eq!(it.release().map(|it| it.frame.sequence), Some(3));
+        assert!(it.release().is_none());
+        assert_eq!(it.due(), Some(9_000 + PATIENCE_NS));
+    }
+
+    /// A sender with a window, a medium that loses, for many rounds of numbers: all goes up once and
+    /// in order.
+    #[test]
+    fn all_goes_up_in_order() {
+        for size in [1, 2, 7, 32, 64] {
+            let mut random = Random::stream(u64::from(size), 0, Purpose::Board);
+            let mut it = begun(size, 4000);
+            let (mut waiting, mut next, mut expected) = (Vec::new(), 4000, 4000);
+            for _ in 0..6_000 {
+                while waiting.first().is_none_or(|&first| it.may_send(next, first)) {
+                    waiting.push(next);
+                    next = after(next, 1);
+                }
+                waiting.retain(|&number| {
+                    if random.bits().is_multiple_of(3) {
+                        return true;
+                    }
+                    for up in receive(&mut it, number).1 {
+                        assert_eq!(up, expected);
+                        expected = after(expected, 1);
+                    }
+                    // Some acknowledgements are lost.
+                    random.bits().is_multiple_of(8)
+                });
+            }
+        }
+    }
+}

@@ -49,10 +49,10 @@ impl Packet {
 /// What a station puts into an A-MPDU and takes out of one (10.12, 10.25).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ampdu {
-    /// Most MPDUs that are out for one receiver, from 1 to 64; the receiver's `receive` is a limit,
+    /// Most MPDUs that are out for one receiver, up to 64, or 0 for no agreement that way; the receiver's `receive` is a limit,
     /// too (ESP-IDF: `CONFIG_ESP_WIFI_TX_BA_WIN`).
     pub send: u8,
-    /// The size of the reorder buffer, from 1 to 64: what this station answers as Buffer Size in an
+    /// The size of the reorder buffer, up to 64, or 0 for no agreement that way: what this station answers as Buffer Size in an
     /// ADDBA Response (9.4.1.13; ESP-IDF: `CONFIG_ESP_WIFI_RX_BA_WIN`).
     pub receive: u8,
     /// Most octets of an A-MPDU that this station takes, with delimiters and padding (Maximum A-MPDU

@@ -1,6 +1,6 @@
 //! What of a station only its own frames touch.
 
-use super::burst::Burst;
+use super::burst::{ALONE, Burst};
 use super::settings::{Packet, Settings};
 use crate::radio::Mode;
 use crate::random::{Purpose, Random};
@@ -224,12 +224,15 @@ impl Station {
     /// Puts a frame into the queue, where it belongs.
     pub(crate) fn enqueue(&mut self, entry: Entry) {
         if entry.packet.ahead {
-            // Before what is not in a hurry, but not among what is being sent.
-            let from = if self.engaged { self.burst.span().max(1) } else { 0 };
+            // What is alone on the air stays at the head; an A-MPDU is found wherever it is.
+            let from = usize::from(self.engaged && self.burst.agreement == ALONE);
             let mut behind = self.queue.iter().skip(from);
             let at =
                 behind.position(|it| !it.packet.ahead).map_or(self.queue.len(), |at| at + from);
             self.queue.insert(at, entry);
+            if self.engaged && from == 0 {
+                self.burst.places.iter_mut().filter(|it| **it >= at as u32).for_each(|it| *it += 1);
+            }
         } else {
             self.queue.push_back(entry);
         }

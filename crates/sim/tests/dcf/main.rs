@@ -1,5 +1,6 @@
 //! The MAC: saturated rooms against the equations, and the rules one by one.
 
+mod aggregate;
 mod reach;
 mod rig;
 mod rules;

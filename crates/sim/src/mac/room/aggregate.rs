@@ -51,7 +51,10 @@ impl Room {
             return ALONE;
         }
         let both = (self.ampdu(station), self.ampdu(to));
-        let (Some(_), Some(theirs)) = both else { return ALONE };
+        let (Some(mine), Some(theirs)) = both else { return ALONE };
+        if mine.send == 0 || theirs.receive == 0 {
+            return ALONE;
+        }
         let new = self.agreements.len() as u32;
         let number = *self.stations[station as usize].agreements.entry(to).or_insert(new);
         if number == new {

@@ -131,7 +131,8 @@ impl Room {
         }
         it.unanswered = 0;
         it.counters.given_up += 1;
-        let Some(entry) = it.queue.pop_front() else { return };
+        let head = it.burst.places.first().map_or(0, |&at| at as usize);
+        let Some(entry) = it.queue.remove(head) else { return };
         if !it.off {
             self.ask_to_move_on(station);
         }
