@@ -51,6 +51,23 @@ pub enum Rates {
     Adaptive(Vec<Mode>),
 }
 
+impl Rates {
+    /// All HT modes of one stream with that width and guard interval, at most 65, 72.2, 135 or 150
+    /// Mbit/s.
+    #[must_use]
+    pub fn ht(width: Width, guard: Guard) -> Self {
+        Self::Adaptive(Mcs::ALL.iter().map(|&mcs| Mode::ht(mcs, width, guard)).collect())
+    }
+
+    /// The modes of an 11b/g station without HT: what both kinds of receivers read best.
+    #[must_use]
+    pub fn erp() -> Self {
+        use crate::radio::Ofdm;
+        let slow = [Hr::M1, Hr::M2, Hr::M5].map(Mode::Hr);
+        Self::Adaptive(slow.into_iter().chain(Ofdm::ALL.map(Mode::Ofdm)).collect())
+    }
+}
+
 impl Default for Rates {
     /// HT20 MCS 7 with the long guard interval: 65 Mbit/s.
     fn default() -> Self {
@@ -135,13 +152,13 @@ impl Default for ApConfig {
 }
 
 impl ApConfig {
-    /// An access point on an ESP: it keeps no multicast (the document's "AP sleep"), has DTIM
-    /// period 2 (ESP-IDF from v5; 1 before) and takes four stations.
+    /// An access point on an ESP: it keeps no multicast (the document's "AP sleep") and takes four
+    /// stations; DTIM period 1 (`wifi_ap_config_t`). That it keeps as many frames for each sleeping
+    /// station as there are TX buffers by default, 32, is guessed.
     #[must_use]
     pub fn soft_ap() -> Self {
         Self {
             multicast_buffer: None,
-            dtim_period: 2,
             unicast_buffer: 32,
             most_stations: 4,
             work: Work::ESP,
@@ -169,6 +186,10 @@ pub struct StationConfig {
     pub sleep: Sleep,
     /// How long it does what, when it sleeps and wakes.
     pub times: SleepTimes,
+    /// It receives frames of no network (ESP-NOW), and when.
+    pub connectionless: Option<Connectionless>,
+    /// Its radio is shared with Bluetooth or 802.15.4.
+    pub coexistence: Option<Coexistence>,
     /// Its radio sleeps while it is in no network and looks for none:
     /// `CONFIG_ESP_WIFI_STA_DISCONNECTED_PM_ENABLE`.
     pub disconnected_sleep: bool,
@@ -289,6 +310,47 @@ pub enum Sleep {
         /// The listen interval, in beacon intervals; at least 1.
         listen_interval: u16,
     },
+}
+
+/// When a station that sleeps listens to frames of no network: ESP-IDF, "power management of
+/// connectionless modules". Such frames are sent at any time ([`Wifi::send_foreign`]).
+///
+/// | interval | window 0 | shorter than the interval | as long |
+/// |---|---|---|---|
+/// | `None` (`ESP_WIFI_CONNECTIONLESS_INTERVAL_DEFAULT_MODE`) | not used | always on | always on |
+/// | set | not used | on at the beginning of each interval | always on |
+///
+/// An interval begins with a target beacon transmission time while the station is associated: with
+/// every so many beacons as come nearest to it, the same ones for all stations of an access point.
+///
+/// [`Wifi::send_foreign`]: super::Wifi::send_foreign
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Connectionless {
+    /// `esp_now_set_wake_window`; its default is longer than any interval.
+    pub window: Duration,
+    /// `esp_wifi_set_connectionless_interval`.
+    pub interval: Option<Duration>,
+}
+
+/// Slices of time in which Wi-Fi has the radio: at the beginning of each period, counted from the
+/// start of the world. Outside of them it has none, even with `WIFI_PS_NONE` (ESP-IDF, "RF
+/// coexistence"). Before a slice ends the station tells its access point that it sleeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coexistence {
+    /// ESP-IDF: above 100 ms while both are connected.
+    pub period: Duration,
+    /// ESP-IDF: half of it.
+    pub wifi: Duration,
+    /// How long before the end of a slice it sends its Null frame. 2 ms: guessed, what a busy medium
+    /// may take.
+    pub guard: Duration,
+}
+
+impl Default for Coexistence {
+    fn default() -> Self {
+        let ms = Duration::from_millis;
+        Self { period: ms(120), wifi: ms(60), guard: ms(2) }
+    }
 }
 
 /// How a station gets what waits for it at its access point.

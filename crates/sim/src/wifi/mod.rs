@@ -42,12 +42,12 @@ mod tests;
 
 pub use above::{Above, Joined, Left, Received, Sent};
 pub use config::{
-    ApConfig, BEACON_INTERVAL, Capabilities, Fetch, Join, Rates, Role, Security, Sleep, SleepTimes,
-    StationConfig, TIME_UNIT, Work,
+    ApConfig, BEACON_INTERVAL, Capabilities, Coexistence, Connectionless, Fetch, Join, Rates, Role,
+    Security, Sleep, SleepTimes, StationConfig, TIME_UNIT, Work,
 };
 pub use frame::{FrameInfo, Subtype, Tim};
 
-use crate::mac::{GROUP, Room};
+use crate::mac::{Full, GROUP, Packet, Room};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ap::Ap;
@@ -150,6 +150,9 @@ impl Wifi {
             }
         }
         for number in 0..self.nodes.len() as u32 {
+            if let Node::Station(it) = &mut self.nodes[number as usize] {
+                it.start(room);
+            }
             self.start_station(room, number, above);
         }
     }
@@ -196,6 +199,26 @@ impl Wifi {
             Some(Node::Station(it)) => it.is_awake(),
             _ => true,
         }
+    }
+
+    /// Hands a frame of no network (ESP-NOW) to the MAC of a station, and wakes its radio for it.
+    /// Its tag must not be ours ([`is_ours`]); what becomes of it is told by the room, whose
+    /// `done` must come here, too: see [`Wifi::done`].
+    ///
+    /// # Errors
+    ///
+    /// [`Full`] as [`Room::send`].
+    pub fn send_foreign(
+        &mut self,
+        room: &mut Room,
+        station: u32,
+        packet: Packet,
+    ) -> Result<(), Full> {
+        room.send(station, packet)?;
+        if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize) {
+            it.send_foreign(room);
+        }
+        Ok(())
     }
 
     /// A station begins to look for its network.
