@@ -17,10 +17,16 @@
 //! | [`octets`] | how long frames are |
 //! | `elements` | how long the bodies of management frames are |
 //! | `tag`, `clock` | the tags of data frames; deadlines over one event of the room |
+//! | `power` | who is switched off and on |
 //! | `rate` | in which mode a frame goes |
 //! | `ap` | access points: beacons, members, what they keep for sleepers |
 //! | `station` | stations |
 //! | `run` | the room's callbacks |
+//!
+//! What the MAC does for it, and is told with its [`Settings`](crate::mac::Settings): A-MPDUs, RTS, a
+//! CTS to itself where stations of 11b or 11g are about, modes of repetitions. Not there: roaming, new
+//! group keys, U-APSD, target wake time, frames that an access point hands on by itself (what stands
+//! above does).
 //!
 //! Packets are known by the tags of what stands above (below 2^44), and by their octets.
 //! The tags and tokens that this layer gives the room have bit 63 set ([`is_ours`]); a world that
@@ -33,6 +39,7 @@ pub mod config;
 mod elements;
 pub mod frame;
 pub mod octets;
+mod power;
 mod rate;
 mod run;
 mod station;

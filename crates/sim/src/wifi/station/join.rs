@@ -68,7 +68,8 @@ impl Station {
         frames: &mut Frames,
         above: &mut dyn Above,
     ) {
-        if self.link.is_some() || !matches!(self.joining.phase, Phase::Rest | Phase::Pause) {
+        let free = matches!(self.joining.phase, Phase::Rest | Phase::Pause);
+        if !self.powered || self.link.is_some() || !free {
             return;
         }
         self.joining = Joining { since: room.now(), ..Joining::new() };

@@ -98,6 +98,7 @@ pub(super) struct Station {
     pub(super) config: StationConfig,
     pub(super) counters: Counters,
     number: u32,
+    powered: bool,
     clock: Clock<{ deadline::COUNT }>,
     rate: Rate,
     link: Option<Link>,
@@ -112,6 +113,7 @@ impl Station {
         Self {
             counters: Counters::default(),
             number,
+            powered: true,
             clock: Clock::new(number),
             rate: Rate::new(&config.rates),
             link: None,

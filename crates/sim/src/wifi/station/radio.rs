@@ -23,6 +23,8 @@ pub(super) const WINDOW: u8 = 1 << 6;
 /// Frames of no network are to be sent.
 pub(super) const FOREIGN: u8 = 1 << 7;
 
+/// All of them.
+pub(super) const ANY: u8 = u8::MAX;
 /// What ends with an association.
 pub(super) const OF_A_LINK: u8 = BEACON | GROUP | SEND | POLL | JOIN;
 

@@ -1,6 +1,7 @@
 //! What else the radio of a station is for: frames of no network, and other radios.
 
-use super::radio::{FOREIGN, WINDOW};
+use super::join::Joining;
+use super::radio::{ACTIVE, ANY, FOREIGN, WINDOW};
 use super::sleep::Doze;
 use super::{Station, deadline};
 use crate::mac::Room;
@@ -116,5 +117,29 @@ impl Station {
                 }
             }
         }
+    }
+
+    /// It is switched off.
+    pub(in crate::wifi) fn switch_off(&mut self, room: &mut Room, above: &mut dyn Above) {
+        for what in 0..deadline::COUNT {
+            self.clock.stop(what);
+        }
+        self.powered = false;
+        self.link = None;
+        self.doze = Doze::Awake;
+        self.joining = Joining::new();
+        self.slice = Slice::Wifi;
+        self.want(room, ANY, false, above);
+    }
+
+    /// It is switched on.
+    pub(in crate::wifi) fn switch_on(&mut self, room: &mut Room, above: &mut dyn Above) {
+        if self.powered {
+            return;
+        }
+        self.powered = true;
+        self.share(room, false, above);
+        self.want(room, ACTIVE, true, above);
+        self.start(room);
     }
 }

@@ -25,6 +25,8 @@ enum Deed {
     Leave(u32),
     Join(u32),
     Expel(u32),
+    Off(u32),
+    On(u32),
 }
 
 const STATIONS: u32 = 3;
@@ -70,7 +72,9 @@ fn deed(restless: bool) -> impl Strategy<Value = Deed> {
     let others = prop_oneof![
         who.clone().prop_map(Deed::Leave),
         who.clone().prop_map(Deed::Join),
-        who.prop_map(Deed::Expel),
+        who.clone().prop_map(Deed::Expel),
+        (0..=STATIONS).prop_map(Deed::Off),
+        (0..=STATIONS).prop_map(Deed::On),
     ];
     let others =
         others.prop_map(move |it| if restless { it } else { Deed::Multicast { octets: 100 } });
@@ -104,6 +108,8 @@ fn play(bench: &mut Bench, deeds: Vec<(u64, Deed)>) -> BTreeMap<u64, bool> {
             }
             Deed::Leave(it) => bench.call(|wifi, room, log| wifi.leave(room, it, log)),
             Deed::Join(it) => bench.call(|wifi, room, log| wifi.join(room, it, log)),
+            Deed::Off(it) => bench.call(|wifi, room, log| drop(wifi.switch_off(room, it, log))),
+            Deed::On(it) => bench.call(|wifi, room, log| wifi.switch_on(room, it, log)),
             Deed::Expel(it) => bench.call(|wifi, room, log| wifi.expel(room, 0, it, log)),
         }
     }
@@ -146,14 +152,16 @@ proptest! {
         received.sort_unstable();
         let unicast: Vec<u64> = taken.iter().filter(|it| !it.1).map(|it| *it.0).collect();
         assert_eq!(received, unicast, "each has come, once");
-        // In order between any two of them.
+        // In order between any two of them, unless the access point's MAC gave up what it sent to
+        // one who had fallen asleep: then what was behind that may overtake it.
+        let in_order = bench.room.counters(0).given_up == 0;
         for to in 0..=STATIONS {
             for from in 0..=STATIONS {
                 let tags = log.received.iter().filter(|it| {
                     it.1 == to && it.2.from == from && !it.2.group
                 });
                 let tags: Vec<u64> = tags.map(|it| it.2.tag).collect();
-                assert!(tags.is_sorted(), "{from} > {to}: {tags:?}");
+                assert!(!in_order || tags.is_sorted(), "{from} > {to}: {tags:?}");
             }
         }
     }
