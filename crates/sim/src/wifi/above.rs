@@ -100,4 +100,10 @@ pub trait Above {
     fn awake(&mut self, room: &mut Room, station: u32, awake: bool) {
         let _ = (room, station, awake);
     }
+
+    /// An interval of the connectionless modules begins, and with it their window: ESP-IDF,
+    /// `WIFI_EVENT_CONNECTIONLESS_MODULE_WAKE_INTERVAL_START`.
+    fn window(&mut self, room: &mut Room, station: u32) {
+        let _ = (room, station);
+    }
 }

@@ -35,11 +35,6 @@ impl<const N: usize> Clock<N> {
         self.due[what] = Instant::NEVER;
     }
 
-    /// Takes all of them back.
-    pub(super) const fn stop_all(&mut self) {
-        self.due = [Instant::NEVER; N];
-    }
-
     /// The first deadline that is due, which is taken back.
     pub(super) fn next_due(&mut self, now: Instant) -> Option<usize> {
         let what = self.due.iter().position(|&at| at <= now)?;

@@ -17,10 +17,16 @@
 //! | [`octets`] | how long frames are |
 //! | `elements` | how long the bodies of management frames are |
 //! | `tag`, `clock` | the tags of data frames; deadlines over one event of the room |
+//! | `power` | who is switched off and on |
 //! | `rate` | in which mode a frame goes |
 //! | `ap` | access points: beacons, members, what they keep for sleepers |
 //! | `station` | stations |
 //! | `run` | the room's callbacks |
+//!
+//! What the MAC does for it, and is told with its [`Settings`](crate::mac::Settings): A-MPDUs, RTS, a
+//! CTS to itself where stations of 11b or 11g are about, modes of repetitions. Not there: roaming, new
+//! group keys, U-APSD, target wake time, frames that an access point hands on by itself (what stands
+//! above does).
 //!
 //! Packets are known by the tags of what stands above (below 2^44), and by their octets.
 //! The tags and tokens that this layer gives the room have bit 63 set ([`is_ours`]); a world that
@@ -33,6 +39,7 @@ pub mod config;
 mod elements;
 pub mod frame;
 pub mod octets;
+mod power;
 mod rate;
 mod run;
 mod station;
@@ -42,12 +49,12 @@ mod tests;
 
 pub use above::{Above, Joined, Left, Received, Sent};
 pub use config::{
-    ApConfig, BEACON_INTERVAL, Capabilities, Fetch, Join, Rates, Role, Security, Sleep, SleepTimes,
-    StationConfig, TIME_UNIT, Work,
+    ApConfig, BEACON_INTERVAL, Capabilities, Coexistence, Connectionless, Fetch, Join, Rates, Role,
+    Security, Sleep, SleepTimes, StationConfig, TIME_UNIT, Work,
 };
 pub use frame::{FrameInfo, Subtype, Tim};
 
-use crate::mac::{GROUP, Room};
+use crate::mac::{Full, GROUP, Packet, Room};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ap::Ap;
@@ -150,6 +157,9 @@ impl Wifi {
             }
         }
         for number in 0..self.nodes.len() as u32 {
+            if let Node::Station(it) = &mut self.nodes[number as usize] {
+                it.start(room);
+            }
             self.start_station(room, number, above);
         }
     }
@@ -196,6 +206,26 @@ impl Wifi {
             Some(Node::Station(it)) => it.is_awake(),
             _ => true,
         }
+    }
+
+    /// Hands a frame of no network (ESP-NOW) to the MAC of a station, and wakes its radio for it.
+    /// Its tag must not be ours ([`is_ours`]); what becomes of it is told by the room, whose
+    /// `done` must come here, too: see [`Wifi::done`].
+    ///
+    /// # Errors
+    ///
+    /// [`Full`] as [`Room::send`].
+    pub fn send_foreign(
+        &mut self,
+        room: &mut Room,
+        station: u32,
+        packet: Packet,
+    ) -> Result<(), Full> {
+        room.send(station, packet)?;
+        if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize) {
+            it.send_foreign(room);
+        }
+        Ok(())
     }
 
     /// A station begins to look for its network.

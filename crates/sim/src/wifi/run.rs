@@ -129,8 +129,15 @@ impl Wifi {
         }
     }
 
-    /// The MAC is done with a frame of this layer: see [`Host::done`](crate::mac::Host::done).
+    /// The MAC is done with a frame of this layer: see [`Host::done`](crate::mac::Host::done). With
+    /// [`Wifi::send_foreign`] also one of no network, so that the radio may sleep again.
     pub fn done(&mut self, room: &mut Room, station: u32, done: Done, above: &mut dyn Above) {
+        if !super::is_ours(done.tag) {
+            if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize) {
+                it.foreign_done(room, above);
+            }
+            return;
+        }
         let data = DataTag::unpack(done.tag);
         let frame = if data.is_none() { self.frames.take(done.tag) } else { None };
         match (self.nodes.get_mut(station as usize), data, frame) {

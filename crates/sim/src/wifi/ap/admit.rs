@@ -1,14 +1,17 @@
 //! How an access point lets stations in: probe responses, authentication, association, keys.
 
-use super::{Ap, TASK};
+use super::{Ap, BEACON, TASK};
+use crate::events::Events;
 use crate::mac::{GROUP, Packet, Room};
-use crate::wifi::above::Above;
+use crate::wifi::above::{Above, Sent};
 use crate::wifi::config::Security;
 use crate::wifi::elements::Elements;
 use crate::wifi::frame::{Frame, FrameInfo, Frames, Says, Subtype};
 use crate::wifi::octets::{Wrap, management};
 use crate::wifi::station::Terms;
+use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_proto::sample::Cause;
 
 /// What waits for the processor, and what is done again without an answer.
 #[derive(Clone, Copy, Debug)]
@@ -156,6 +159,9 @@ impl Ap {
         subtype: Subtype,
         says: Says,
     ) {
+        if !self.on {
+            return;
+        }
         if self.tasks >= MOST_TASKS {
             self.counters.unanswered += 1;
             return;
@@ -264,5 +270,34 @@ impl Ap {
         let work = self.config.work.management;
         self.answer(room, work, station, Subtype::Deauthentication, Says::Nothing);
         self.dismiss(room, station, above);
+    }
+
+    /// It is switched off: it forgets all.
+    pub(in crate::wifi) fn switch_off(&mut self, room: &mut Room, above: &mut dyn Above) {
+        self.on = false;
+        for kept in core::mem::take(&mut self.group) {
+            let lost = Some(Cause::Disconnected);
+            self.end(room, Sent { tag: kept.tag, lost, attempts: 0 }, above);
+        }
+        let stations: Vec<u32> = self.stations().collect();
+        for station in stations {
+            self.dismiss(room, station, above);
+        }
+        self.guests.clear();
+        self.agenda = Events::default();
+        (self.tasks, self.beacon) = (0, None);
+        self.clock.stop(BEACON);
+        self.clock.stop(TASK);
+    }
+
+    /// It is switched on.
+    pub(in crate::wifi) fn switch_on(&mut self, room: &mut Room) {
+        if self.on {
+            return;
+        }
+        self.on = true;
+        self.next_beacon = room.now();
+        self.dtim_count = 0;
+        self.start(room);
     }
 }

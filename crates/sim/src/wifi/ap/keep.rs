@@ -27,7 +27,8 @@ impl Kept {
 
 impl Ap {
     /// Keeps a packet for a member, in its order: what comes back from the MAC is older than what
-    /// waits already.
+    /// waits already. (Newer ones that are with the MAC still may go before it, if its station wakes
+    /// meanwhile. It takes an access point that is busy for longer than its station stays awake.)
     pub(super) fn keep(&mut self, aid: u16, kept: Kept) {
         let Some(member) = self.member(aid) else { return };
         let first = member.kept.is_empty();

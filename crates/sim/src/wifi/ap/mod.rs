@@ -41,6 +41,7 @@ pub(super) struct Ap {
     pub(super) config: ApConfig,
     pub(super) counters: Counters,
     number: u32,
+    on: bool,
     clock: Clock<2>,
     /// By association identifier, from 1.
     members: Vec<Option<Member>>,
@@ -79,6 +80,7 @@ impl Ap {
             config,
             counters: Counters::default(),
             number,
+            on: true,
             clock: Clock::new(number),
             members: Vec::new(),
             aids: Vec::new(),
@@ -159,6 +161,9 @@ impl Ap {
     }
 
     fn send_group(&mut self, room: &mut Room, packet: Msdu) -> Result<(), Refused> {
+        if !self.on {
+            return Err(Refused::NotJoined);
+        }
         let kept = Kept::new(room.now(), packet);
         let waits = self.sleepers > 0 || !self.group.is_empty();
         if let (Some(most), true) = (self.config.multicast_buffer, waits) {

@@ -1,7 +1,7 @@
 //! How a station gets into a network (11.1.4, 11.3, 12.4, 12.7.6): it looks for an access point,
 //! authenticates, associates, gets keys; and how it finds out that it is out again.
 
-use super::radio::{ACTIVE, JOIN};
+use super::radio::{ACTIVE, JOIN, OF_A_LINK};
 use super::sleep::Doze;
 use super::{Station, Terms, deadline};
 use crate::mac::{GROUP, Room};
@@ -68,7 +68,8 @@ impl Station {
         frames: &mut Frames,
         above: &mut dyn Above,
     ) {
-        if self.link.is_some() || !matches!(self.joining.phase, Phase::Rest | Phase::Pause) {
+        let free = matches!(self.joining.phase, Phase::Rest | Phase::Pause);
+        if !self.powered || self.link.is_some() || !free {
             return;
         }
         self.joining = Joining { since: room.now(), ..Joining::new() };
@@ -334,12 +335,15 @@ impl Station {
         self.link = None;
         self.doze = Doze::Awake;
         self.joining = Joining::new();
-        self.clock.stop_all();
+        for what in deadline::OF_A_LINK {
+            self.clock.stop(what);
+        }
         if idle {
             return;
         }
         self.want(room, ACTIVE, true, above);
-        self.want(room, !ACTIVE, false, above);
+        self.want(room, OF_A_LINK, false, above);
+        self.plan_window(room);
         if why != Left::Asked {
             self.joining.phase = Phase::Pause;
             self.wait(room, self.config.join.again);

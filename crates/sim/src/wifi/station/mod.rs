@@ -2,6 +2,7 @@
 
 mod join;
 mod radio;
+mod share;
 mod sleep;
 
 use super::above::{Above, Sent};
@@ -19,7 +20,8 @@ use core::time::Duration;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
 use join::Joining;
-use radio::{ACTIVE, Radio};
+use radio::{ACTIVE, FOREIGN, Radio, WINDOW};
+use share::Slice;
 use sleep::Doze;
 pub(super) use sleep::HeardBeacon;
 
@@ -43,7 +45,17 @@ mod deadline {
     pub(super) const WORK: usize = 7;
     /// There was no beacon for long.
     pub(super) const LOST: usize = 8;
-    pub(super) const COUNT: usize = 9;
+    /// A window of the connectionless modules begins, or ends.
+    pub(super) const WINDOW: usize = 9;
+    pub(super) const WINDOW_END: usize = 10;
+    /// The radio is on for frames of no network.
+    pub(super) const FOREIGN: usize = 11;
+    /// A slice of coexistence is about to end, ends, or begins.
+    pub(super) const SLICE: usize = 12;
+    pub(super) const COUNT: usize = 13;
+    /// What ends with an association.
+    pub(super) const OF_A_LINK: [usize; 9] =
+        [RADIO, IDLE, BEACON, BEACON_END, GROUP_END, KEEP_ALIVE, JOIN, WORK, LOST];
 }
 
 /// What a station learns of an access point from its beacons and probe responses.
@@ -86,10 +98,12 @@ pub(super) struct Station {
     pub(super) config: StationConfig,
     pub(super) counters: Counters,
     number: u32,
+    powered: bool,
     clock: Clock<{ deadline::COUNT }>,
     rate: Rate,
     link: Option<Link>,
     joining: Joining,
+    slice: Slice,
     radio: Radio,
     doze: Doze,
 }
@@ -99,10 +113,12 @@ impl Station {
         Self {
             counters: Counters::default(),
             number,
+            powered: true,
             clock: Clock::new(number),
             rate: Rate::new(&config.rates),
             link: None,
             joining: Joining::new(),
+            slice: Slice::Wifi,
             radio: Radio::default(),
             doze: Doze::Awake,
             config,
@@ -156,6 +172,7 @@ impl Station {
         self.expect_beacons(room);
         self.has_sent(room);
         self.active(room);
+        self.plan_window(room);
     }
 
     /// A time has come.
@@ -170,6 +187,10 @@ impl Station {
                 deadline::JOIN => self.join_late(room, frames, above),
                 deadline::WORK => self.computed(room, frames),
                 deadline::LOST => self.lost(room, frames, above),
+                deadline::WINDOW => self.window(room, above),
+                deadline::WINDOW_END => self.want(room, WINDOW, false, above),
+                deadline::FOREIGN => self.want(room, FOREIGN, true, above),
+                deadline::SLICE => self.slice(room, frames, above),
                 _ => self.keep_alive(room, frames, above),
             }
         }

@@ -18,19 +18,30 @@ pub(super) const POLL: u8 = 1 << 4;
 
 /// It looks for its access point.
 pub(super) const JOIN: u8 = 1 << 5;
+/// A window of the connectionless modules.
+pub(super) const WINDOW: u8 = 1 << 6;
+/// Frames of no network are to be sent.
+pub(super) const FOREIGN: u8 = 1 << 7;
+
+/// All of them.
+pub(super) const ANY: u8 = u8::MAX;
+/// What ends with an association.
+pub(super) const OF_A_LINK: u8 = BEACON | GROUP | SEND | POLL | JOIN;
 
 /// What the radio is on for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Radio {
     wants: u8,
     on: bool,
+    /// Others have it.
+    taken: bool,
     /// Since when.
     since: Instant,
 }
 
 impl Default for Radio {
     fn default() -> Self {
-        Self { wants: ACTIVE, on: true, since: Instant::ZERO }
+        Self { wants: ACTIVE, on: true, taken: false, since: Instant::ZERO }
     }
 }
 
@@ -57,7 +68,17 @@ impl Station {
         } else {
             self.radio.wants &= !what;
         }
-        let on = self.radio.wants != 0;
+        self.turn(room, above);
+    }
+
+    /// The radio is given to others, or given back.
+    pub(super) fn share(&mut self, room: &mut Room, taken: bool, above: &mut dyn Above) {
+        self.radio.taken = taken;
+        self.turn(room, above);
+    }
+
+    fn turn(&mut self, room: &mut Room, above: &mut dyn Above) {
+        let on = self.radio.wants != 0 && !self.radio.taken;
         if on == self.radio.on {
             return;
         }

@@ -71,7 +71,7 @@ impl Station {
         }
     }
 
-    fn send_null(&mut self, room: &mut Room, frames: &mut Frames, asleep: bool) -> bool {
+    pub(super) fn send_null(&mut self, room: &mut Room, frames: &mut Frames, asleep: bool) -> bool {
         let info = FrameInfo::bare(Subtype::Null { qos: false });
         self.send_frame(room, frames, FrameInfo { power_management: asleep, ..info })
     }

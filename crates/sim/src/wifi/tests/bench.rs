@@ -19,6 +19,7 @@ pub(super) struct Log {
     pub(super) joined: Vec<(u64, u32, Joined)>,
     pub(super) left: Vec<(u64, u32, Left)>,
     pub(super) awake: Vec<(u64, u32, bool)>,
+    pub(super) windows: Vec<(u64, u32)>,
     pub(super) missed: Vec<(u64, u32, u64, Cause)>,
 }
 
@@ -58,6 +59,10 @@ impl Above for Log {
         self.left.push((room.now().as_nanos(), station, why));
     }
 
+    fn window(&mut self, room: &mut Room, station: u32) {
+        self.windows.push((room.now().as_nanos(), station));
+    }
+
     fn awake(&mut self, room: &mut Room, station: u32, awake: bool) {
         self.line(room, format_args!("{station} {}", if awake { "wakes" } else { "sleeps" }));
         self.awake.push((room.now().as_nanos(), station, awake));
@@ -86,8 +91,17 @@ impl Bench {
 
     /// All in reach of each other, access points on that channel, stations on 1 at first.
     pub(super) fn on(channel: u8, roles: impl IntoIterator<Item = Role>) -> Self {
+        Self::with(channel, roles, |_, _| -50.0)
+    }
+
+    /// With what power a station is heard by another, dBm.
+    pub(super) fn with(
+        channel: u8,
+        roles: impl IntoIterator<Item = Role>,
+        power: impl FnMut(u32, u32) -> f64,
+    ) -> Self {
         let roles: Vec<Role> = roles.into_iter().collect();
-        let links = Links::new(roles.len() as u32, -98.0, |_, _| -50.0);
+        let links = Links::new(roles.len() as u32, -98.0, power);
         let timing = Timing::ERP_SHORT_SLOT;
         let settings = Settings { timing, basic: BasicRates::BG, ..Settings::default() };
         let settings = roles.iter().map(|role| Settings {

@@ -2,6 +2,7 @@
 
 use super::bench::Bench;
 use crate::wifi::{ApConfig, Join, Left, Role, Security, Sleep, StationConfig};
+use espbench_proto::sample::Cause;
 use std::vec::Vec;
 
 fn ap(security: Security) -> Role {
@@ -116,14 +117,38 @@ fn without_beacons_a_station_asks_and_leaves() {
     let mut bench = Bench::new([ap(Security::Wpa2), station(Security::Wpa2, Join::on(1))]);
     bench.host.frames = true;
     bench.run_ms(1000);
-    bench.room.switch_off(0);
+    bench.call(|wifi, room, log| drop(wifi.switch_off(room, 0, log)));
     bench.host.log.text.clear();
     bench.run_ms(10_000);
     let (at, _, why) = bench.host.log.left[0];
     assert_eq!(why, Left::BeaconLoss);
     // 6 s after the last beacon, and five times 500 ms.
     assert!((9_300..9_600).contains(&(at / 1_000_000)), "{at}");
-    bench.room.switch_on(0);
+    bench.call(|wifi, room, log| wifi.switch_on(room, 0, log));
     bench.run_ms(12_000);
     assert_eq!(bench.host.log.joined.len(), 2);
+    let beacons = bench.host.wifi.counters(0).beacons;
+    assert!((28..32).contains(&beacons), "in 3 s: {beacons}");
+}
+
+#[test]
+fn a_station_without_power_loses_what_it_had() {
+    let mut bench = Bench::new([ap(Security::Wpa2), station(Security::Wpa2, Join::on(1))]);
+    bench.run_ms(1000);
+    for tag in 0..20 {
+        bench.send(1, 0, 1000, tag).expect("a buffer");
+    }
+    bench.run_ms(1001);
+    bench.call(|wifi, room, log| drop(wifi.switch_off(room, 1, log)));
+    bench.run_ms(1500);
+    let sent = &bench.host.log.sent;
+    assert_eq!(sent.len(), 20, "all have ended");
+    assert!(sent.iter().filter(|it| it.2.lost == Some(Cause::Disconnected)).count() > 10);
+    assert_eq!(bench.room.queued(1), 0);
+    bench.call(|wifi, room, log| wifi.switch_on(room, 1, log));
+    bench.run_ms(2500);
+    assert_eq!(bench.host.log.joined.len(), 2, "the access point takes it again");
+    bench.send(1, 0, 1000, 20).expect("a buffer");
+    bench.run_ms(3000);
+    assert_eq!(bench.host.log.received.last().map(|it| it.2.tag), Some(20));
 }

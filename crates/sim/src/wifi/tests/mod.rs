@@ -3,4 +3,6 @@
 mod bench;
 mod data;
 mod join;
+mod laws;
+mod share;
 mod sleep;

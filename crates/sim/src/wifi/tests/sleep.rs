@@ -2,7 +2,8 @@
 
 use super::bench::Bench;
 use crate::mac::GROUP;
-use crate::wifi::{ApConfig, Fetch, Role, Sleep, SleepTimes, StationConfig};
+use crate::radio::Mode;
+use crate::wifi::{ApConfig, Capabilities, Fetch, Rates, Role, Sleep, SleepTimes, StationConfig};
 use espbench_proto::sample::Cause;
 use std::vec::Vec;
 
@@ -107,4 +108,39 @@ fn multicast_reaches_those_who_wake_for_each_dtim() {
     assert_eq!(multicast(Sleep::None, ApConfig::soft_ap()), 100);
     let asleep = multicast(Sleep::MinModem, ApConfig::soft_ap());
     assert!(asleep < 10, "{asleep}");
+}
+
+#[test]
+fn what_is_on_its_way_to_one_who_falls_asleep_is_kept() {
+    // At 1 Mbit/s a packet takes 12 ms. The access point is busy with another station for longer
+    // than the time that this one stays awake, with packets for it in its MAC's queue.
+    let slow = Rates::Fixed(Mode::ESP_NOW);
+    let plain = Capabilities { ht: false, qos: false };
+    let ap = ApConfig { rates: slow, capabilities: plain, ..ApConfig::default() };
+    let station = |sleep| {
+        Role::Station(StationConfig {
+            joined: true,
+            sleep,
+            capabilities: plain,
+            ..StationConfig::default()
+        })
+    };
+    let roles = [Role::AccessPoint(ap), station(Sleep::None), station(Sleep::MinModem)];
+    let mut bench = Bench::new(roles);
+    for tag in 0..10 {
+        bench.send(0, 1, 1400, tag).expect("a buffer");
+    }
+    for tag in 10..13 {
+        bench.send(0, 2, 1400, tag).expect("it has not told that it sleeps");
+    }
+    bench.run_ms(1000);
+    let log = &bench.host.log;
+    let asleep = log.awake.iter().find(|it| !it.2).map(|it| it.0);
+    let own = log.received.iter().filter(|it| it.1 == 2);
+    let own: Vec<(u64, u64)> = own.map(|it| (it.0, it.2.tag)).collect();
+    assert!(asleep.is_some_and(|at| at < own[0].0), "it slept before the first came");
+    // The last was still in the MAC's queue when the station woke; the others came back from there.
+    assert_eq!(own.iter().map(|it| it.1).collect::<Vec<_>>(), [12, 10, 11]);
+    assert!(log.sent.len() == 13 && log.sent.iter().all(|it| it.2.lost.is_none()));
+    assert!(bench.room.counters(0).given_up > 0, "the MAC had given up");
 }

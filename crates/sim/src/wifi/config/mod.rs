@@ -1,8 +1,11 @@
 //! What stations and access points can be told.
 
+mod sleep;
+
 use crate::radio::{Guard, Hr, Mcs, Mode, Width};
 use alloc::vec::Vec;
 use core::time::Duration;
+pub use sleep::{Coexistence, Connectionless, Fetch, Sleep, SleepTimes};
 
 /// A time unit (3.1): beacon and listen intervals count them.
 pub const TIME_UNIT: Duration = Duration::from_micros(1024);
@@ -49,6 +52,23 @@ pub enum Rates {
     Fixed(Mode),
     /// The best of these, slow first, by what was acknowledged.
     Adaptive(Vec<Mode>),
+}
+
+impl Rates {
+    /// All HT modes of one stream with that width and guard interval, at most 65, 72.2, 135 or 150
+    /// Mbit/s.
+    #[must_use]
+    pub fn ht(width: Width, guard: Guard) -> Self {
+        Self::Adaptive(Mcs::ALL.iter().map(|&mcs| Mode::ht(mcs, width, guard)).collect())
+    }
+
+    /// The modes of an 11b/g station without HT: what both kinds of receivers read best.
+    #[must_use]
+    pub fn erp() -> Self {
+        use crate::radio::Ofdm;
+        let slow = [Hr::M1, Hr::M2, Hr::M5].map(Mode::Hr);
+        Self::Adaptive(slow.into_iter().chain(Ofdm::ALL.map(Mode::Ofdm)).collect())
+    }
 }
 
 impl Default for Rates {
@@ -135,13 +155,13 @@ impl Default for ApConfig {
 }
 
 impl ApConfig {
-    /// An access point on an ESP: it keeps no multicast (the document's "AP sleep"), has DTIM
-    /// period 2 (ESP-IDF from v5; 1 before) and takes four stations.
+    /// An access point on an ESP: it keeps no multicast (the document's "AP sleep") and takes four
+    /// stations; DTIM period 1 (`wifi_ap_config_t`). That it keeps as many frames for each sleeping
+    /// station as there are TX buffers by default, 32, is guessed.
     #[must_use]
     pub fn soft_ap() -> Self {
         Self {
             multicast_buffer: None,
-            dtim_period: 2,
             unicast_buffer: 32,
             most_stations: 4,
             work: Work::ESP,
@@ -169,6 +189,10 @@ pub struct StationConfig {
     pub sleep: Sleep,
     /// How long it does what, when it sleeps and wakes.
     pub times: SleepTimes,
+    /// It receives frames of no network (ESP-NOW), and when.
+    pub connectionless: Option<Connectionless>,
+    /// Its radio is shared with Bluetooth or 802.15.4.
+    pub coexistence: Option<Coexistence>,
     /// Its radio sleeps while it is in no network and looks for none:
     /// `CONFIG_ESP_WIFI_STA_DISCONNECTED_PM_ENABLE`.
     pub disconnected_sleep: bool,
@@ -273,77 +297,4 @@ impl Work {
         sae_commit: Duration::from_millis(8),
         sae_confirm: Duration::from_millis(4),
     };
-}
-
-/// When the radio of an associated station sleeps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sleep {
-    /// `WIFI_PS_NONE`: never.
-    #[default]
-    None,
-    /// `WIFI_PS_MIN_MODEM`: it wakes for every DTIM.
-    MinModem,
-    /// `WIFI_PS_MAX_MODEM`: it wakes every so many beacons, which may be fewer than there are
-    /// DTIMs. ESP-IDF: 3.
-    MaxModem {
-        /// The listen interval, in beacon intervals; at least 1.
-        listen_interval: u16,
-    },
-}
-
-/// How a station gets what waits for it at its access point.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fetch {
-    /// It says that it is awake, with a Null frame, and stays so for a while: ESP-IDF
-    /// (issue espressif/esp-idf#1779 shows its Null frames).
-    #[default]
-    Null,
-    /// It stays asleep for its access point and asks for one frame after the other, with PS-Poll
-    /// (11.2.3.6).
-    PsPoll,
-}
-
-/// How long a station does what, when it sleeps and wakes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SleepTimes {
-    /// It stays awake for so long after its last packet: ESP-IDF,
-    /// `CONFIG_ESP_WIFI_SLP_DEFAULT_MIN_ACTIVE_TIME`, 50 ms.
-    pub min_active: Duration,
-    /// It sends a Null frame when it has sent nothing for so long: ESP-IDF,
-    /// `CONFIG_ESP_WIFI_SLP_DEFAULT_MAX_ACTIVE_TIME`, 10 s.
-    pub keep_alive: Duration,
-    /// For how long it waits for multicast that a beacon announces, from frame to frame: ESP-IDF,
-    /// `CONFIG_ESP_WIFI_SLP_DEFAULT_WAIT_BROADCAST_DATA_TIME`, 15 ms.
-    pub wait_group: Duration,
-    /// From switching the radio on until it can send.
-    pub radio_on: Duration,
-    /// The radio is on so long before a beacon, with what it takes to switch it on.
-    pub early: Duration,
-    /// The station's clock is no better than this, in parts per million: it wakes earlier, by what
-    /// that makes since the last beacon. 20 with the crystal of modem sleep (ESP32-C3 datasheet:
-    /// +-10 ppm, and the access point's as much).
-    pub drift_ppm: u32,
-    /// How long it listens for a beacon that does not come: ESP-IDF,
-    /// `CONFIG_ESP_WIFI_SLP_BEACON_LOST_TIMEOUT`, 10 time units.
-    pub missed: Duration,
-    /// How it gets what waits for it.
-    pub fetch: Fetch,
-}
-
-impl Default for SleepTimes {
-    fn default() -> Self {
-        Self {
-            min_active: Duration::from_millis(50),
-            keep_alive: Duration::from_secs(10),
-            wait_group: Duration::from_millis(15),
-            // Guessed from the currents of the ESP32-C3 in light sleep (ESP-IDF, "Introduction to
-            // Low Power Mode in Wi-Fi Scenarios": 1.4 mA at DTIM 1, 0.31 mA at DTIM 10). They make
-            // 124 uC for each beacon, which is 1.5 ms of reception: little more than the beacon.
-            radio_on: Duration::from_micros(300),
-            early: Duration::from_micros(500),
-            drift_ppm: 20,
-            missed: Duration::from_micros(10_240),
-            fetch: Fetch::Null,
-        }
-    }
 }

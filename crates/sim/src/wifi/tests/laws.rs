@@ -1,0 +1,183 @@
+//! What holds whatever happens.
+
+use super::bench::Bench;
+use crate::mac::GROUP;
+use crate::radio::{Guard, Width};
+use crate::wifi::{
+    ApConfig, Coexistence, Fetch, Join, Rates, Role, Security, Sleep, SleepTimes, StationConfig,
+};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::vec::Vec;
+
+/// What happens to a network.
+#[derive(Clone, Debug)]
+enum Deed {
+    /// A packet from one to another; the access point is 0.
+    Send {
+        from: u32,
+        to: u32,
+        octets: u32,
+    },
+    Multicast {
+        octets: u32,
+    },
+    Leave(u32),
+    Join(u32),
+    Expel(u32),
+    Off(u32),
+    On(u32),
+}
+
+const STATIONS: u32 = 3;
+
+fn sleep() -> impl Strategy<Value = Sleep> {
+    prop_oneof![
+        Just(Sleep::None),
+        Just(Sleep::MinModem),
+        (1..5_u16).prop_map(|listen_interval| Sleep::MaxModem { listen_interval }),
+    ]
+}
+
+fn station(restless: bool) -> impl Strategy<Value = Role> {
+    (sleep(), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(move |it| {
+        let (sleep, poll, shared, ladder) = it;
+        let fetch = if poll { Fetch::PsPoll } else { Fetch::Null };
+        Role::Station(StationConfig {
+            joined: !restless,
+            sleep,
+            times: SleepTimes { fetch, ..SleepTimes::default() },
+            join: Join::on(1),
+            coexistence: (shared && restless).then(Coexistence::default),
+            rates: if ladder { Rates::ht(Width::Mhz20, Guard::Long) } else { Rates::default() },
+            disconnected_sleep: poll,
+            ..StationConfig::default()
+        })
+    })
+}
+
+fn ap() -> impl Strategy<Value = Role> {
+    (1..4_u8, any::<bool>(), 1..40_u16).prop_map(|(dtim_period, soft, unicast_buffer)| {
+        let base = if soft { ApConfig::soft_ap() } else { ApConfig::default() };
+        Role::AccessPoint(ApConfig { dtim_period, unicast_buffer, ..base })
+    })
+}
+
+fn deed(restless: bool) -> impl Strategy<Value = Deed> {
+    let who = 1..=STATIONS;
+    let send = prop_oneof![
+        (who.clone(), 1..1500_u32).prop_map(|(to, octets)| Deed::Send { from: 0, to, octets }),
+        (who.clone(), 1..1500_u32).prop_map(|(from, octets)| Deed::Send { from, to: 0, octets }),
+    ];
+    let others = prop_oneof![
+        who.clone().prop_map(Deed::Leave),
+        who.clone().prop_map(Deed::Join),
+        who.clone().prop_map(Deed::Expel),
+        (0..=STATIONS).prop_map(Deed::Off),
+        (0..=STATIONS).prop_map(Deed::On),
+    ];
+    let others =
+        others.prop_map(move |it| if restless { it } else { Deed::Multicast { octets: 100 } });
+    prop_oneof![12 => send, 2 => (1..500_u32).prop_map(|octets| Deed::Multicast { octets }), 2 => others]
+}
+
+fn world(restless: bool) -> impl Strategy<Value = (Vec<Role>, Vec<(u64, Deed)>)> {
+    let stations = proptest::collection::vec(station(restless), STATIONS as usize);
+    let deeds = proptest::collection::vec((0..60_u64, deed(restless)), 1..120);
+    (ap(), stations, deeds)
+        .prop_map(|(ap, stations, deeds)| (core::iter::once(ap).chain(stations).collect(), deeds))
+}
+
+/// Does all that, and lets time go by until all is over. What was taken: whether for one or all.
+fn play(bench: &mut Bench, deeds: Vec<(u64, Deed)>) -> BTreeMap<u64, bool> {
+    let (mut at_ms, mut taken) = (100, BTreeMap::new());
+    for (tag, (wait, deed)) in deeds.into_iter().enumerate() {
+        let tag = tag as u64;
+        at_ms += wait;
+        bench.run_ms(at_ms);
+        match deed {
+            Deed::Send { from, to, octets } => {
+                if bench.send(from, to, octets, tag).is_ok() {
+                    taken.insert(tag, false);
+                }
+            }
+            Deed::Multicast { octets } => {
+                if bench.send(0, GROUP, octets, tag).is_ok() {
+                    taken.insert(tag, true);
+                }
+            }
+            Deed::Leave(it) => bench.call(|wifi, room, log| wifi.leave(room, it, log)),
+            Deed::Join(it) => bench.call(|wifi, room, log| wifi.join(room, it, log)),
+            Deed::Off(it) => bench.call(|wifi, room, log| drop(wifi.switch_off(room, it, log))),
+            Deed::On(it) => bench.call(|wifi, room, log| wifi.switch_on(room, it, log)),
+            Deed::Expel(it) => bench.call(|wifi, room, log| wifi.expel(room, 0, it, log)),
+        }
+    }
+    bench.run_ms(at_ms + 15_000);
+    taken
+}
+
+/// Each packet that was taken has ended once, and nothing else has; nothing is left anywhere.
+fn all_have_ended(bench: &Bench, taken: &BTreeMap<u64, bool>) {
+    let mut ended: Vec<u64> = bench.host.log.sent.iter().map(|it| it.2.tag).collect();
+    ended.sort_unstable();
+    let expected: Vec<u64> = taken.keys().copied().collect();
+    assert_eq!(ended, expected);
+    for number in 0..=STATIONS {
+        assert!(bench.room.queued(number) <= 1, "a beacon, a Null frame, a probe request");
+        let counters = bench.host.wifi.counters(number);
+        assert_eq!(counters.taken, counters.sent + counters.lost);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_packet_ends_once((roles, deeds) in world(true)) {
+        let mut bench = Bench::new(roles);
+        let taken = play(&mut bench, deeds);
+        all_have_ended(&bench, &taken);
+    }
+
+    #[test]
+    fn sleep_loses_no_unicast((roles, deeds) in world(false)) {
+        let mut bench = Bench::new(roles);
+        let taken = play(&mut bench, deeds);
+        all_have_ended(&bench, &taken);
+        let log = &bench.host.log;
+        assert!(log.sent.iter().all(|it| it.2.lost.is_none()), "{:?}", log.sent);
+        let mut received: Vec<u64> =
+            log.received.iter().filter(|it| !it.2.group).map(|it| it.2.tag).collect();
+        received.sort_unstable();
+        let unicast: Vec<u64> = taken.iter().filter(|it| !it.1).map(|it| *it.0).collect();
+        assert_eq!(received, unicast, "each has come, once");
+        // In order between any two of them, unless the access point's MAC gave up what it sent to
+        // one who had fallen asleep: then what was behind that may overtake it.
+        let in_order = bench.room.counters(0).given_up == 0;
+        for to in 0..=STATIONS {
+            for from in 0..=STATIONS {
+                let tags = log.received.iter().filter(|it| {
+                    it.1 == to && it.2.from == from && !it.2.group
+                });
+                let tags: Vec<u64> = tags.map(|it| it.2.tag).collect();
+                assert!(!in_order || tags.is_sorted(), "{from} > {to}: {tags:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn weak_links_and_open_networks_get_stuck_nowhere(
+        (roles, deeds) in world(true),
+        power in -95.0..-80.0_f64,
+    ) {
+        let open = roles.into_iter().map(|role| match role {
+            Role::Station(it) => Role::Station(StationConfig { security: Security::Open, ..it }),
+            Role::AccessPoint(it) => Role::AccessPoint(ApConfig { security: Security::Open, ..it }),
+            Role::Foreign => Role::Foreign,
+        });
+        let mut bench = Bench::with(1, open, |_, _| power);
+        let taken = play(&mut bench, deeds);
+        all_have_ended(&bench, &taken);
+    }
+}
