@@ -28,7 +28,7 @@ fn wire() -> impl Strategy<Value = Wire> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_sent_is_what_comes(
