@@ -13,6 +13,7 @@ mod excerpt;
 mod ieee80211;
 mod lab_file;
 mod mqtt;
+mod net;
 mod room;
 mod talk;
 mod transcript;
@@ -29,6 +30,7 @@ pub use excerpt::excerpt;
 pub use ieee80211::ieee80211;
 pub use lab_file::lab_file;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
+pub use net::net;
 pub use room::room;
 pub use talk::{talk_script, talk_terminal};
 pub use transcript::esp_now_transcript;
@@ -40,6 +42,7 @@ pub type Target = (&'static str, fn(&[u8]));
 pub const TARGETS: &[Target] = &[
     ("plan", plan),
     ("room", room),
+    ("net", net),
     ("echo", echo),
     ("iperf_header", iperf_header),
     ("iperf_report", iperf_report),

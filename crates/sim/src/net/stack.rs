@@ -57,6 +57,22 @@ pub struct HeapCosts {
     pub connection: u32,
 }
 
+impl HeapCosts {
+    /// Estimated from the fields of lwIP's structures on a 32-bit machine (`pbuf.h`, `tcp_priv.h`,
+    /// `api.h`, `tcp.h`), with 4 bytes of the allocator for each block. Confidence: within a third.
+    const fn esp(mailbox: u16) -> Self {
+        Self {
+            // pbuf 16, headers of TCP, IP and Ethernet 54, tcp_seg 16, two blocks.
+            packet: 96,
+            // pbuf of the driver's buffer 28, one block.
+            held: 32,
+            // netconn, its protocol's block, and a FreeRTOS queue with a pointer for each entry.
+            socket: 180 + 4 * mailbox as u32,
+            connection: 204,
+        }
+    }
+}
+
 /// A host's TCP/IP: limits, and how it decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stack {
@@ -152,7 +168,7 @@ impl Stack {
             // CONFIG_LWIP_TCP_FIN_WAIT_TIMEOUT.
             fin_wait: Duration::from_secs(20),
             sends_on_room: false,
-            heap: HeapCosts { packet: 92, held: 24, socket: 120, connection: 200 },
+            heap: HeapCosts::esp(sdkconfig.udp_mailbox),
         }
     }
 

@@ -214,13 +214,16 @@ impl Host {
                 it.due_at() <= now && it.wake(now, io)
             });
         }
-        if self.stack.sends_on_room && !self.blocked.is_empty() && lower.room() > 0 {
-            for id in core::mem::take(&mut self.blocked) {
-                self.with(id, lower, |it, io| {
-                    it.resume(now, io);
-                    false
-                });
+        // Each once, in the order in which they were blocked.
+        for _ in 0..self.blocked.len() {
+            if lower.room() == 0 {
+                break;
             }
+            let id = self.blocked.remove(0);
+            self.with(id, lower, |it, io| {
+                it.resume(now, io);
+                false
+            });
         }
     }
 
@@ -234,7 +237,7 @@ impl Host {
     /// Whether it waits for room of the driver, and must be polled when there is some.
     #[must_use]
     pub fn waits_for_room(&self) -> bool {
-        self.stack.sends_on_room && !self.blocked.is_empty()
+        !self.blocked.is_empty()
     }
 
     /// The sockets of a program.

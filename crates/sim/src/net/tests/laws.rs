@@ -28,7 +28,7 @@ fn wire() -> impl Strategy<Value = Wire> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_sent_is_what_comes(
@@ -45,6 +45,37 @@ proptest! {
         };
         let once = run();
         prop_assert!(once == run(), "the same seed, the same packets");
+    }
+
+    #[test]
+    fn what_is_echoed_comes_back(
+        seed in 0_u64..1000,
+        (a, b) in (stack(), stack()),
+        (up, down) in (wire(), wire()),
+        (total, chunk) in (1_usize..20_000, 1_usize..3000),
+    ) {
+        let mut net = Net::new(seed, &[(a, up), (b, down)]);
+        let (x, y) = net.connect();
+        let (mut sent, mut back, mut held) = (0, 0, Vec::new());
+        let mut buf = vec![0; chunk];
+        let until = net.now + ms(40_000_000);
+        while back < total {
+            let before = (sent, back, held.len());
+            let data: Vec<u8> = (sent..total.min(sent + chunk)).map(|n| n as u8).collect();
+            sent += net.at(0, |it| it.tcp_send(x, &data)).expect("a connection");
+            if held.is_empty() {
+                let n = net.at(1, |it| it.tcp_receive(y, &mut buf)).expect("a connection");
+                held.extend_from_slice(&buf[..n]);
+            }
+            let n = net.at(1, |it| it.tcp_send(y, &held)).expect("a connection");
+            held.drain(..n);
+            let n = net.at(0, |it| it.tcp_receive(x, &mut buf)).expect("a connection");
+            prop_assert!((0..n).all(|i| buf[i] == (back + i) as u8));
+            back += n;
+            if (sent, back, held.len()) == before {
+                prop_assert!(net.step(until), "{back} of {total} came back of {sent}");
+            }
+        }
     }
 
     #[test]
