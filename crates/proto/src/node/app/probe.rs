@@ -51,10 +51,12 @@ impl<const N: usize> App for EchoProbe<N> {
             self.drain = true;
             return Wait::Again;
         }
-        self.drain = false;
+        // There may be more to receive, of which no change will tell.
+        let drained = core::mem::take(&mut self.drain);
         loop {
             match prober.poll(now, &mut self.buf) {
                 Output::Sample(sample) => sockets.sample(sample),
+                Output::WaitUntil(_) if drained => return Wait::Again,
                 Output::WaitUntil(at) => return Wait::Until(at),
                 Output::Send { len } => {
                     // What it says of a refused one is taken first, too.

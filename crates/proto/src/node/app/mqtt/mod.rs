@@ -8,12 +8,13 @@
 
 mod broker;
 mod listen;
+mod pipe;
 mod publish;
 mod smooth;
 
 pub use broker::Broker;
 pub use listen::MqttListener;
-pub use publish::{Memory, Mqtt};
+pub use publish::Mqtt;
 pub use smooth::{SmoothMqtt, SmoothSetup};
 
 use crate::sample::{Fate, Probe};
