@@ -6,17 +6,13 @@ use crate::util::peer;
 use espbench::clock::Clock;
 use espbench::pump::app::{Said, StdSockets, run};
 use espbench_proto::node::app::iperf::Style;
-use espbench_proto::node::app::mqtt::{SmoothSetup, join};
+use espbench_proto::node::app::mqtt::{ListenerMemory, PublisherMemory, SmoothSetup, join};
 use espbench_proto::node::app::{
     Answerer, App, ArduinoEcho, Broker, Collector, Commander, Echo, EchoProbe, Endpoint,
     IperfClient, IperfServer, IperfSetup, Mqtt, MqttListener, ReportSetup, Reporter, SmoothMqtt,
     TcpSender, TcpSink,
 };
-use espbench_proto::node::mqtt::ledger::Entry;
-use espbench_proto::node::mqtt::listener::Memory;
-use espbench_proto::node::mqtt::publisher::Flight;
-use espbench_proto::node::mqtt::subscriber::{Answer, SEEN};
-use espbench_proto::node::mqtt::{Pace, PublisherStorage, Settings};
+use espbench_proto::node::mqtt::{Pace, Settings};
 use espbench_proto::sample::{Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_proto::time::Duration;
 use espbench_proto::wire::mqtt::Version;
@@ -210,12 +206,9 @@ const SETTINGS: Settings<'static> = Settings {
 /// A publisher and a listener at a broker: the messages, as both know them.
 fn exchange(device: &mut dyn App, settings: Settings<'_>, broker: Endpoint) -> Vec<Probe> {
     let clock = Clock::start();
-    let (mut packet, mut answers) = (vec![0; 4096], vec![Answer::default(); 256]);
-    let mut seen = vec![0; SEEN];
-    let seen: &mut [u64; SEEN] = seen.as_mut_slice().try_into().expect("its length");
+    let mut memory = ListenerMemory::<4096, 256>::new();
     let listening = Settings { time: settings.time + Duration::from_millis(500), ..settings };
-    let memory = Memory { packet: &mut packet, answers: &mut answers, seen };
-    let mut listener = MqttListener::new(listening, broker, memory);
+    let mut listener = MqttListener::new(listening, broker, memory.lend());
     let never = AtomicBool::new(false);
     let (published, received) = std::thread::scope(|scope| {
         let listening = scope.spawn(|| play(&mut listener, &clock, &never));
@@ -234,11 +227,9 @@ fn well_written_at(broker: Endpoint) {
         [(Version::V311, 0), (Version::V311, 1), (Version::V311, 2), (Version::V5, 2)]
     {
         let settings = Settings { version, qos, ..SETTINGS };
-        let (mut packet, mut out) = (vec![0; 256], vec![0; 1460]);
-        let (mut flights, mut entries) = (vec![Flight::EMPTY; 10], vec![Entry::EMPTY; 256]);
-        let storage =
-            PublisherStorage { packet: &mut packet, flights: &mut flights, entries: &mut entries };
-        let mut device = Mqtt::new(settings, broker, storage, &mut out);
+        let mut memory = PublisherMemory::<1460, 10, 256>::new();
+        let (storage, out) = memory.lend();
+        let mut device = Mqtt::new(settings, broker, storage, out);
         let probes = exchange(&mut device, settings, broker);
         assert_eq!(probes.len(), 60, "{version:?} {qos}");
         for p in probes {

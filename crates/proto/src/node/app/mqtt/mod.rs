@@ -8,12 +8,14 @@
 
 mod broker;
 mod listen;
+mod memory;
 mod pipe;
 mod publish;
 mod smooth;
 
 pub use broker::Broker;
 pub use listen::MqttListener;
+pub use memory::{ListenerMemory, PublisherMemory};
 pub use publish::Mqtt;
 pub use smooth::{SmoothMqtt, SmoothSetup};
 

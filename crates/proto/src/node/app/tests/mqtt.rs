@@ -1,11 +1,9 @@
-use crate::node::app::mqtt::{Broker, Mqtt, MqttListener, SmoothMqtt, SmoothSetup, join};
+use crate::node::app::mqtt::{
+    Broker, ListenerMemory, Mqtt, MqttListener, PublisherMemory, SmoothMqtt, SmoothSetup, join,
+};
 use crate::node::app::testing::{Faults, Net, ms, run};
 use crate::node::app::{App, Endpoint, Handle, Sockets, Wait};
-use crate::node::mqtt::ledger::Entry;
-use crate::node::mqtt::listener::Memory;
-use crate::node::mqtt::publisher::Flight;
-use crate::node::mqtt::subscriber::{Answer, SEEN};
-use crate::node::mqtt::{Pace, PublisherStorage, Settings};
+use crate::node::mqtt::{Pace, Settings};
 use crate::sample::{Cause, Fate, Link, Observer, Probe};
 use crate::time::{Duration, Instant};
 use crate::wire::mqtt::Version;
@@ -48,23 +46,18 @@ impl App for Later<'_> {
 fn exchange(device: &mut dyn App, settings: Settings<'_>, faults: Faults) -> Net {
     let mut net = Net::new(3, faults);
     let mut broker = Broker::<4, 2048, 16384>::new(1883);
-    let (mut packet, mut answers) = (vec![0; 2048], vec![Answer::default(); 64]);
-    let mut seen = vec![0; SEEN];
-    let seen: &mut [u64; SEEN] = seen.as_mut_slice().try_into().unwrap();
+    let mut memory = ListenerMemory::<2048, 256>::new();
     let listening = Settings { time: settings.time + Duration::from_secs(2), ..settings };
-    let memory = Memory { packet: &mut packet, answers: &mut answers, seen };
-    let mut listener = MqttListener::new(listening, BROKER, memory);
+    let mut listener = MqttListener::new(listening, BROKER, memory.lend());
     let done = run(&mut net, &mut [&mut Later(device), &mut broker, &mut listener], ms(90_000));
     assert!(done[0] && !done[1] && done[2], "{done:?}");
     net
 }
 
 fn publish(settings: Settings<'_>, faults: Faults) -> Net {
-    let (mut packet, mut out) = (vec![0; 256], vec![0; 1460]);
-    let (mut flights, mut entries) = (vec![Flight::EMPTY; 32], vec![Entry::EMPTY; 256]);
-    let storage =
-        PublisherStorage { packet: &mut packet, flights: &mut flights, entries: &mut entries };
-    exchange(&mut Mqtt::new(settings, BROKER, storage, &mut out), settings, faults)
+    let mut memory = PublisherMemory::<1460, 32, 256>::new();
+    let (storage, out) = memory.lend();
+    exchange(&mut Mqtt::new(settings, BROKER, storage, out), settings, faults)
 }
 
 fn smooth(work: MqttRate, subscribes: bool, faults: Faults) -> Net {
