@@ -13,7 +13,7 @@ use crate::workload::Transport;
 /// received, on one clock; what is missing at the end is lost. It ends when all have come, or none
 /// has for as long as one period and the timeout.
 ///
-/// Counter: `stray-messages`.
+/// Counters: `stray-messages`; `failed`, the port is taken.
 #[derive(Clone, Debug)]
 pub struct Collector<const N: usize = 1460> {
     setup: ReportSetup,
@@ -144,7 +144,10 @@ impl<const N: usize> App for Collector<N> {
                 Transport::Udp => sockets.udp_bind(self.port),
                 Transport::Tcp => sockets.tcp_listen(self.port),
             };
-            let Ok(socket) = socket else { return Wait::Done };
+            let Ok(socket) = socket else {
+                sockets.count("failed", 1);
+                return Wait::Done;
+            };
             self.listener = Some(socket);
             self.heard = Some(now + self.setup.first);
             return Wait::Again;

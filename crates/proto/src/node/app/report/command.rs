@@ -266,7 +266,10 @@ impl<const N: usize> App for Answerer<N> {
 impl<const N: usize> TcpEcho<N> {
     fn poll(&mut self, sockets: &mut dyn Sockets) -> Wait {
         let Some(listener) = self.listener else {
-            let Ok(listener) = sockets.tcp_listen(self.port) else { return Wait::Done };
+            let Ok(listener) = sockets.tcp_listen(self.port) else {
+                sockets.count("failed", 1);
+                return Wait::Done;
+            };
             self.listener = Some(listener);
             return Wait::Again;
         };

@@ -105,6 +105,18 @@ fn a_good_client_delivers_all_with_every_quality_and_version() {
 }
 
 #[test]
+fn what_the_broker_took_and_nobody_got_is_lost_in_it() {
+    let lost = |cause| Probe { fate: Fate::Lost(cause), ..Probe::default() };
+    let (taken, dropped) = (Probe::default(), lost(Cause::ApplicationQueue));
+    let arrived = Probe { received: Some(ms(5)), ..Probe::default() };
+    assert_eq!(join(&taken, None).fate, Fate::Lost(Cause::Broker));
+    assert_eq!(join(&taken, Some(&lost(Cause::Unknown))).fate, Fate::Lost(Cause::Broker));
+    assert_eq!(join(&dropped, None), dropped);
+    // Its acknowledgement was lost, the message was not.
+    assert_eq!(join(&lost(Cause::Disconnected), Some(&arrived)), arrived);
+}
+
+#[test]
 fn a_full_queue_refuses_messages_and_says_so() {
     // One in flight, and 10 ms there and back.
     let settings = Settings { pace: Pace::Offered(200.0), in_flight: 1, queue: 5, ..SETTINGS };

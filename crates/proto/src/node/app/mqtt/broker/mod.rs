@@ -20,7 +20,7 @@ use session::Session;
 /// What a client has no room for, and what is beyond its receive maximum (version 5), is dropped and
 /// counted: `broker-dropped`. Further counters:
 /// `broker-refused`, connections beyond `CLIENTS`; `broker-malformed`, clients that did not keep to
-/// the standard.
+/// the standard; `failed`, the port is taken.
 #[derive(Clone, Debug)]
 pub struct Broker<const CLIENTS: usize = 4, const PACKET: usize = 2048, const OUT: usize = 16384> {
     port: u16,
@@ -251,7 +251,10 @@ impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> App
 {
     fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
         let Some(listener) = self.listener else {
-            let Ok(listener) = sockets.tcp_listen(self.port) else { return Wait::Done };
+            let Ok(listener) = sockets.tcp_listen(self.port) else {
+                sockets.count("failed", 1);
+                return Wait::Done;
+            };
             self.listener = Some(listener);
             return Wait::Again;
         };
