@@ -1,6 +1,7 @@
 //! What each fuzz target does with its bytes. The targets in `fuzz_targets/` call these; the test
 //! in `tests/corpus.rs` calls them with the stored corpus, without a fuzzer.
 
+mod app;
 mod esp_now_console;
 mod esp_now_control;
 mod esp_now_engine;
@@ -18,6 +19,7 @@ mod room;
 mod talk;
 mod transcript;
 
+pub use app::app;
 pub use esp_now_console::{esp_now_console, esp_now_debug};
 pub use esp_now_control::{esp_now_control, esp_now_time};
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
@@ -69,6 +71,7 @@ pub const TARGETS: &[Target] = &[
     ("talk_terminal", talk_terminal),
     ("lab_file", lab_file),
     ("excerpt", excerpt),
+    ("app", app),
 ];
 
 /// A plan's text: reading it ends, and what it gives can be printed and read again.

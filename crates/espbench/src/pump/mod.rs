@@ -1,6 +1,8 @@
 //! Moves bytes between sockets and the iperf machines of `espbench_proto::node`; the client
-//! (`target::iperf`) and the server (`respond::iperf`) both run on it.
+//! (`target::iperf`) and the server (`respond::iperf`) both run on it. And runs whole programs of
+//! `proto::node::app` over the system's sockets ([`app`]).
 
+pub mod app;
 pub mod flows;
 pub mod tcp;
 pub mod udp;

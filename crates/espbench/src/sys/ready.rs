@@ -1,6 +1,7 @@
 //! Waiting until one of several sockets can be read or written, or a time has passed.
 
 use espbench_proto::time::Duration;
+use socket2::SockRef;
 use std::io;
 use std::net::TcpStream;
 
@@ -53,6 +54,39 @@ pub fn wait<const N: usize>(
         read: p.revents & (libc::POLLIN | broken) != 0,
         write: p.revents & (libc::POLLOUT | broken) != 0,
     }))
+}
+
+/// Waits for at most `timeout` until one of any number of sockets can be read, or (where asked for)
+/// written to. A system that cannot tell waits a moment: the sockets do not block.
+///
+/// # Errors
+/// The system's error; an interruption by a signal is none.
+#[cfg(unix)]
+pub fn wait_any(sockets: &[(SockRef<'_>, bool, bool)], timeout: Duration) -> io::Result<()> {
+    use std::os::fd::AsRawFd as _;
+    let polled = sockets.iter().map(|(socket, read, write)| libc::pollfd {
+        fd: socket.as_raw_fd(),
+        events: if *read { libc::POLLIN } else { 0 } | if *write { libc::POLLOUT } else { 0 },
+        revents: 0,
+    });
+    let mut polled: Vec<_> = polled.collect();
+    if poll(&mut polled, timeout) < 0 {
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// The same where the system cannot tell.
+///
+/// # Errors
+/// None.
+#[cfg(not(unix))]
+pub fn wait_any(_sockets: &[(SockRef<'_>, bool, bool)], timeout: Duration) -> io::Result<()> {
+    std::thread::sleep(timeout.min(Duration::from_millis(1)));
+    Ok(())
 }
 
 #[cfg(target_os = "linux")]

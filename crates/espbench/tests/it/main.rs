@@ -2,6 +2,7 @@
 
 #![expect(unreachable_pub, reason = "a test binary has no outside")]
 
+mod apps;
 mod echo;
 mod espnow;
 mod espnow_read;

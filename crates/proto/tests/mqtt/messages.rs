@@ -85,7 +85,7 @@ fn a_broker_that_drops_is_named_with_the_numbers() {
         rig.broker.way = |seq| if matches!(seq, 7 | 8 | 19) { Way::Drop } else { Way::Pass };
         rig.run();
         assert_eq!(rig.lost(), [7, 8, 19].map(|seq| (seq, Cause::Broker)));
-        let gaps: Vec<_> = rig.exchange.gaps().ranges().collect();
+        let gaps: Vec<_> = rig.exchange.gaps().unwrap().ranges().collect();
         assert_eq!(gaps.len(), 1, "19 is the last: no later one shows that it is missing");
         assert_eq!(gaps[0], 7..9);
         assert_eq!(rig.total(Observer::Receiver).lost, Some(3));

@@ -270,7 +270,8 @@ impl Pump<'_> {
     }
 
     fn missing(&self) -> String {
-        let (gaps, tail) = (self.exchange.gaps(), self.exchange.tail());
+        let Some(gaps) = self.exchange.gaps() else { return String::new() };
+        let tail = self.exchange.tail();
         let count = gaps.missing() + (tail.end.saturating_sub(tail.start));
         let tail = Some(tail).filter(|tail| !tail.is_empty());
         let ranges = || gaps.ranges().chain(tail.clone());

@@ -205,7 +205,7 @@ impl Drop for Theirs {
 }
 
 /// A port that is free for TCP and UDP a moment ago.
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     loop {
         let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = tcp.local_addr().expect("its address").port();
@@ -218,7 +218,7 @@ fn free_port() -> u16 {
 /// Waits until something is bound to the port, by the kernel's own table: a trial connection would
 /// be a test to iperf.
 #[track_caller]
-fn wait_for_port(port: u16, udp: bool) {
+pub fn wait_for_port(port: u16, udp: bool) {
     let table = if udp { "/proc/net/udp" } else { "/proc/net/tcp" };
     wait_for_entry(table, &format!(":{port:04X} 00000000:0000"));
 }

@@ -10,7 +10,7 @@ const RETRY: (Duration, u8) = (Duration::from_millis(1), 10);
 /// reply that the driver has no buffer for is tried again a few times.
 ///
 /// Counters: `echo-no-buffers`, replies given up; `echo-refused`, those that the network did not
-/// take for another reason.
+/// take for another reason; `failed`, the port is taken.
 #[derive(Clone, Debug)]
 pub struct Echo<const N: usize = 1472> {
     port: u16,
@@ -50,7 +50,10 @@ impl<const N: usize> App for Echo<N> {
                     self.socket = Some(socket);
                     Wait::Again
                 }
-                Err(_) => Wait::Done,
+                Err(_) => {
+                    sockets.count("failed", 1);
+                    Wait::Done
+                }
             };
         };
         if let Some(wait) = self.send(now, sockets, socket) {
@@ -173,7 +176,10 @@ impl ArduinoEcho {
 impl App for ArduinoEcho {
     fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
         let Some(socket) = self.socket else {
-            let Ok(socket) = sockets.udp_bind(self.port) else { return Wait::Done };
+            let Ok(socket) = sockets.udp_bind(self.port) else {
+                sockets.count("failed", 1);
+                return Wait::Done;
+            };
             self.socket = Some(socket);
             return Wait::Again;
         };

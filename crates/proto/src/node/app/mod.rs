@@ -8,8 +8,9 @@
 //! room to send, a connection, or the time that it waits for. In one call it does at most one
 //! thing that costs time (sends, receives, prints, works) and answers [`Wait::Again`]; the call
 //! after that comes when the device has had the time for it. When there is nothing that it can do
-//! it says for what it waits.
-
+//! it says for what it waits. It is told of a change once: before it waits for one, it has asked its
+//! sockets since the last.
+//!
 //! | program | runs on | what |
 //! |---|---|---|
 //! | [`Echo`], [`ArduinoEcho`] | device | UDP echo, written well and as the Arduino sketch does it |
@@ -20,8 +21,6 @@
 //! | [`Broker`], [`MqttListener`] | PC | the broker, and who subscribes |
 //! | [`Reporter`], [`Collector`] | device, PC | a message every so often, and who counts them |
 //! | [`Commander`], [`Answerer`] | PC, device | a command every so often, and who answers |
-
-#![allow(dead_code)]
 
 mod echo;
 pub mod iperf;

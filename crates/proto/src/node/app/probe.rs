@@ -13,7 +13,8 @@ const NO_NETWORK: Duration = Duration::from_millis(10);
 /// Sends the probes of a cell and times the replies: [`Prober`] over a socket. A probe that the
 /// driver has no buffer for is lost for that cause.
 ///
-/// It records a sample for each probe, and ends when all are known. Counter: `stray-datagrams`.
+/// It records a sample for each probe, and ends when all are known. Counters: `stray-datagrams`; `failed`, the
+/// port is taken.
 #[derive(Clone, Debug)]
 pub struct EchoProbe<const N: usize = 1472> {
     work: UdpEcho,
@@ -39,7 +40,10 @@ impl<const N: usize> EchoProbe<N> {
 impl<const N: usize> App for EchoProbe<N> {
     fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
         let (Some(socket), Some(prober)) = (self.socket, &mut self.prober) else {
-            let Ok(socket) = sockets.udp_bind(self.port) else { return Wait::Done };
+            let Ok(socket) = sockets.udp_bind(self.port) else {
+                sockets.count("failed", 1);
+                return Wait::Done;
+            };
             self.socket = Some(socket);
             self.prober = Some(Prober::new(self.work, self.session, now));
             return Wait::Again;
@@ -51,10 +55,12 @@ impl<const N: usize> App for EchoProbe<N> {
             self.drain = true;
             return Wait::Again;
         }
-        self.drain = false;
+        // There may be more to receive, of which no change will tell.
+        let drained = core::mem::take(&mut self.drain);
         loop {
             match prober.poll(now, &mut self.buf) {
                 Output::Sample(sample) => sockets.sample(sample),
+                Output::WaitUntil(_) if drained => return Wait::Again,
                 Output::WaitUntil(at) => return Wait::Until(at),
                 Output::Send { len } => {
                     // What it says of a refused one is taken first, too.

@@ -175,7 +175,8 @@ impl<const N: usize> App for TcpSender<N> {
 }
 
 /// Takes whatever comes over TCP, on `FLOWS` connections at a time, `N` bytes a read (netcat). It
-/// never ends. Counters: `sink-bytes`; `refused-streams`, connections beyond `FLOWS`.
+/// never ends. Counters: `sink-bytes`; `refused-streams`, connections beyond `FLOWS`; `failed`, the port is
+/// taken.
 #[derive(Clone, Debug)]
 pub struct TcpSink<const N: usize = 16384, const FLOWS: usize = 4> {
     port: u16,
@@ -197,7 +198,10 @@ impl<const N: usize, const FLOWS: usize> TcpSink<N, FLOWS> {
 impl<const N: usize, const FLOWS: usize> App for TcpSink<N, FLOWS> {
     fn poll(&mut self, _now: Instant, sockets: &mut dyn Sockets) -> Wait {
         let Some(listener) = self.listener else {
-            let Ok(listener) = sockets.tcp_listen(self.port) else { return Wait::Done };
+            let Ok(listener) = sockets.tcp_listen(self.port) else {
+                sockets.count("failed", 1);
+                return Wait::Done;
+            };
             self.listener = Some(listener);
             return Wait::Again;
         };

@@ -59,6 +59,8 @@ pub struct Ledger<'a> {
     bytes: u32,
     /// An acknowledgement belongs to a delivered message (QoS 1 and 2).
     acknowledged: bool,
+    /// Nobody here sees what the subscriber gets.
+    alone: bool,
     closing: Option<Cause>,
     extras: [Probe; EXTRAS],
     extra: usize,
@@ -76,12 +78,21 @@ impl<'a> Ledger<'a> {
             link,
             bytes,
             acknowledged,
+            alone: false,
             closing: None,
             extras: [Probe::default(); EXTRAS],
             extra: 0,
             unrecorded: 0,
             lost: 0,
         }
+    }
+
+    /// Without a subscriber's side: a message is delivered when the broker has it, as far as that is
+    /// known (acknowledged, or with QoS 0 taken by the system).
+    #[must_use]
+    pub const fn alone(mut self) -> Self {
+        self.alone = true;
+        self
     }
 
     /// Messages that came due.
@@ -232,7 +243,10 @@ impl<'a> Ledger<'a> {
         }
         let (acknowledged, closing, seq) = (self.acknowledged, self.closing, self.first);
         let entry = *self.get(seq)?;
-        let fate = fate(&entry, acknowledged, closing)?;
+        let fate = match self.alone {
+            true => fate_alone(&entry, acknowledged, closing)?,
+            false => fate(&entry, acknowledged, closing)?,
+        };
         if matches!(fate, Fate::Lost(_)) {
             self.lost += 1;
         }
@@ -275,6 +289,18 @@ fn fate(entry: &Entry, acknowledged: bool, closing: Option<Cause>) -> Option<Fat
             Cause::Unknown => Some(Fate::Lost(lost(entry, acknowledged))),
             cause => Some(Fate::Lost(cause)),
         },
+    }
+}
+
+/// The same where nobody sees the subscriber.
+fn fate_alone(entry: &Entry, acknowledged: bool, closing: Option<Cause>) -> Option<Fate> {
+    let taken = known(if acknowledged { entry.acked } else { entry.sent }).is_some();
+    match entry.status {
+        Status::Dropped => Some(Fate::Lost(Cause::ApplicationQueue)),
+        _ if taken => Some(Fate::Delivered),
+        Status::Orphaned => Some(Fate::Lost(Cause::Disconnected)),
+        Status::GivenUp => Some(Fate::Lost(Cause::Unknown)),
+        Status::Open | Status::Corrupt => closing.map(Fate::Lost),
     }
 }
 

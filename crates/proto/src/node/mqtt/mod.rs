@@ -32,7 +32,7 @@ pub mod payload;
 pub mod publisher;
 pub mod subscriber;
 
-pub use exchange::{Exchange, Storage};
+pub use exchange::{Exchange, PublisherStorage, Storage};
 pub use gaps::Gaps;
 pub use listener::Listener;
 

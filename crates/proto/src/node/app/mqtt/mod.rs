@@ -8,29 +8,34 @@
 
 mod broker;
 mod listen;
+mod memory;
+mod pipe;
 mod publish;
 mod smooth;
 
 pub use broker::Broker;
 pub use listen::MqttListener;
-pub use publish::{Memory, Mqtt};
+pub use memory::{ListenerMemory, PublisherMemory};
+pub use publish::Mqtt;
 pub use smooth::{SmoothMqtt, SmoothSetup};
 
-use crate::sample::{Fate, Probe};
+use crate::sample::{Cause, Fate, Probe};
 
 /// The sample of a message from what its publisher and its subscriber recorded, on one clock.
 ///
 /// A message that arrived is delivered (or came twice, or changed), whatever the publisher heard of
-/// it; of one that did not, the publisher's cause counts where it knows one.
+/// it. One that did not is lost: for the publisher's cause, or, where that end saw the broker take
+/// it, in the broker.
 #[must_use]
 pub fn join(published: &Probe, received: Option<&Probe>) -> Probe {
-    match received {
-        Some(arrived) if !matches!(arrived.fate, Fate::Lost(_)) => Probe {
+    match (received, published.fate) {
+        (Some(arrived), _) if !matches!(arrived.fate, Fate::Lost(_)) => Probe {
             received: arrived.received,
             stamped: arrived.stamped,
             fate: arrived.fate,
             ..*published
         },
-        _ => *published,
+        (_, Fate::Lost(_)) => *published,
+        _ => Probe { fate: Fate::Lost(Cause::Broker), ..*published },
     }
 }

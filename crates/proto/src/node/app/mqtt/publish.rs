@@ -1,44 +1,76 @@
 //! A publisher as one writes it.
 
+use super::pipe::{Client, Pipe};
+use crate::node::Output;
 use crate::node::app::{App, Endpoint, Sockets, Wait};
-use crate::node::mqtt::Settings;
-use crate::node::mqtt::ledger::Entry;
-use crate::node::mqtt::publisher::Flight;
+use crate::node::mqtt::{Exchange, Input, PublisherStorage, Settings, Side};
+use crate::sample::Sample;
 use crate::time::Instant;
 
-/// The memory that the driver lends. Its sizes are limits.
-#[derive(Debug)]
-pub struct Memory<'a> {
-    /// Largest packet from the broker.
-    pub packet: &'a mut [u8],
-    /// Bytes handed to the socket at a time; at least a message's packet.
-    pub out: &'a mut [u8],
-    /// Most messages without an acknowledgement.
-    pub flights: &'a mut [Flight],
-    /// Messages whose fate is open.
-    pub entries: &'a mut [Entry],
-}
-
 /// Publishes numbered messages as the settings' pace says, with a queue and a window of
-/// unacknowledged ones; it sleeps when there is nothing to do, and packets that are due together
-/// leave together.
+/// unacknowledged ones: [`Exchange`] without its subscriber, over a socket with Nagle's algorithm
+/// off. It sleeps when there is nothing to do, and packets that are due together leave together.
+///
+/// It records a sample a message, and the sender's total. With `resume` in the settings it connects
+/// again when the connection breaks, and otherwise it ends. Counters: those of
+/// [`Exchange::counters`]; `failed`, no connection within 10 s; `broken`, it ended before its time.
 #[derive(Debug)]
 pub struct Mqtt<'a> {
-    settings: Settings<'a>,
-    broker: Endpoint,
-    memory: Memory<'a>,
+    exchange: Exchange<'a>,
+    pipe: Pipe,
+    out: &'a mut [u8],
 }
 
 impl<'a> Mqtt<'a> {
-    /// A client of the broker at `broker`.
+    /// A client of the broker at `broker`. `out` is what it hands to the socket at a time: it has
+    /// room for at least a message's packet.
     #[must_use]
-    pub const fn new(settings: Settings<'a>, broker: Endpoint, memory: Memory<'a>) -> Self {
-        Self { settings, broker, memory }
+    pub fn new(
+        settings: Settings<'a>,
+        broker: Endpoint,
+        storage: PublisherStorage<'a>,
+        out: &'a mut [u8],
+    ) -> Self {
+        Self { exchange: Exchange::alone(settings, storage), pipe: Pipe::new(broker), out }
     }
 }
 
 impl App for Mqtt<'_> {
-    fn poll(&mut self, _now: Instant, _sockets: &mut dyn Sockets) -> Wait {
-        Wait::Done
+    fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
+        self.pipe.poll(now, sockets, &mut self.exchange, self.out)
+    }
+}
+
+impl Client for Exchange<'_> {
+    fn connected(&mut self, now: Instant) {
+        self.handle(now, Side::Publisher, Input::Connected);
+    }
+
+    fn received(&mut self, now: Instant, bytes: &[u8], _emit: &mut dyn FnMut(Sample)) {
+        self.handle(now, Side::Publisher, Input::Received(bytes));
+    }
+
+    fn written(&mut self, now: Instant) {
+        self.handle(now, Side::Publisher, Input::Written);
+    }
+
+    fn closed(&mut self, now: Instant) {
+        self.handle(now, Side::Publisher, Input::Closed);
+    }
+
+    fn give_up(&mut self, now: Instant) {
+        self.handle(now, Side::Publisher, Input::Stop);
+        self.handle(now, Side::Publisher, Input::Closed);
+    }
+
+    fn poll(&mut self, now: Instant, buf: &mut [u8]) -> Output {
+        Self::poll(self, now, Side::Publisher, buf)
+    }
+
+    fn count(&self, sockets: &mut dyn Sockets) {
+        for (name, count) in self.counters() {
+            sockets.count(name, count);
+        }
+        sockets.count("broken", self.fault().is_some().into());
     }
 }

@@ -2,4 +2,6 @@
 
 mod echo;
 mod iperf;
+mod mqtt;
+mod report;
 mod tcp;

@@ -83,6 +83,7 @@ fn a_sink_has_room_for_so_many_streams() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
     #[test]
     fn what_is_counted_arrives_however_it_is_cut(short: u64, size in 1u32..1460, buffer in 1usize..9000) {
         let work = TcpRate { size, runs: 1, discard: 0, ..WORK };

@@ -1,5 +1,7 @@
 //! Both sides together: begin, offer, drain, end.
 
+mod samples;
+
 use super::connection::Connection;
 use super::ledger::{Entry, Ledger};
 use super::meter::Meter;
@@ -7,7 +9,7 @@ use super::publisher::{Flight, Publisher};
 use super::subscriber::{Answer, SEEN, Subscriber};
 use super::{Fault, Gaps, Input, Pace, Settings, Side};
 use crate::node::Output;
-use crate::sample::{Cause, Interval, Observer, Sample};
+use crate::sample::Cause;
 use crate::time::{Duration, Instant};
 use core::ops::Range;
 
@@ -24,6 +26,17 @@ pub struct Storage<'a> {
     pub answers: &'a mut [Answer],
     /// QoS 2 identifiers that are not released.
     pub seen: &'a mut [u64; SEEN],
+}
+
+/// What the driver lends to a publisher [alone](Exchange::alone).
+#[derive(Debug)]
+pub struct PublisherStorage<'a> {
+    /// Largest packet from the broker.
+    pub packet: &'a mut [u8],
+    /// Most messages without an acknowledgement.
+    pub flights: &'a mut [Flight],
+    /// Messages whose fate is open.
+    pub entries: &'a mut [Entry],
 }
 
 /// However slowly messages trickle in, draining ends after so many times the drain time.
@@ -51,7 +64,8 @@ enum Phase {
 pub struct Exchange<'a> {
     settings: Settings<'a>,
     publisher: Publisher<'a>,
-    subscriber: Subscriber<'a>,
+    /// `None` where it is another program's.
+    subscriber: Option<Subscriber<'a>>,
     ledger: Ledger<'a>,
     phase: Phase,
     /// When the first message came due.
@@ -73,8 +87,27 @@ impl<'a> Exchange<'a> {
         Self {
             settings,
             publisher: Publisher::new(settings, publishing, flights),
-            subscriber: Subscriber::new(settings, subscribing, answers, seen),
+            subscriber: Some(Subscriber::new(settings, subscribing, answers, seen)),
             ledger: Ledger::new(entries, settings.link, settings.size, settings.qos > 0),
+            phase: Phase::Opening,
+            start: Instant::ZERO,
+            end: Instant::ZERO,
+            progress: Instant::ZERO,
+            meter: Meter::default(),
+        }
+    }
+
+    /// The publisher's side alone: the subscriber is another program, on a device of its own. The
+    /// stages of a message end with its acknowledgement, and of the totals there is the sender's.
+    pub fn alone(settings: Settings<'a>, storage: PublisherStorage<'a>) -> Self {
+        let PublisherStorage { packet, flights, entries } = storage;
+        let publishing = Connection::new(settings, Side::Publisher, packet);
+        let ledger = Ledger::new(entries, settings.link, settings.size, settings.qos > 0);
+        Self {
+            settings,
+            publisher: Publisher::new(settings, publishing, flights),
+            subscriber: None,
+            ledger: ledger.alone(),
             phase: Phase::Opening,
             start: Instant::ZERO,
             end: Instant::ZERO,
@@ -87,28 +120,31 @@ impl<'a> Exchange<'a> {
     #[must_use]
     pub fn fault(&self) -> Option<(Side, Fault)> {
         let publisher = self.publisher.connection.fault().map(|fault| (Side::Publisher, fault));
-        publisher.or(self.subscriber.connection.fault().map(|fault| (Side::Subscriber, fault)))
+        let subscriber = self.subscriber.as_ref().and_then(|s| s.connection.fault());
+        publisher.or(subscriber.map(|fault| (Side::Subscriber, fault)))
     }
 
-    /// Sequence numbers that are missing, repeated and reordered at the subscriber.
+    /// Sequence numbers that are missing, repeated and reordered at the subscriber; `None` without
+    /// one.
     #[must_use]
-    pub const fn gaps(&self) -> &Gaps {
-        self.subscriber.gaps()
+    pub fn gaps(&self) -> Option<&Gaps> {
+        self.subscriber.as_ref().map(Subscriber::gaps)
     }
 
     /// The numbers after the highest that came: no gap shows them, as nothing came behind them.
     #[must_use]
-    pub const fn tail(&self) -> Range<u64> {
-        self.gaps().next()..self.ledger.due()
+    pub fn tail(&self) -> Range<u64> {
+        self.gaps().map_or(0, Gaps::next)..self.ledger.due()
     }
 
     /// Counts that no sample holds, by name.
     #[must_use]
-    pub const fn counters(&self) -> [(&'static str, u64); 4] {
+    pub fn counters(&self) -> [(&'static str, u64); 4] {
+        let subscriber = self.subscriber.as_ref();
         [
             ("refused-by-broker", self.publisher.refused()),
-            ("foreign-messages", self.subscriber.foreign()),
-            ("redelivered", self.subscriber.redelivered()),
+            ("foreign-messages", subscriber.map_or(0, Subscriber::foreign)),
+            ("redelivered", subscriber.map_or(0, Subscriber::redelivered)),
             ("unrecorded-duplicates", self.ledger.unrecorded()),
         ]
     }
@@ -128,7 +164,8 @@ impl<'a> Exchange<'a> {
                 }
             }
             (Side::Subscriber, Input::Received(bytes)) => {
-                let came = self.subscriber.received(now, bytes, &mut self.ledger);
+                let Some(subscriber) = &mut self.subscriber else { return };
+                let came = subscriber.received(now, bytes, &mut self.ledger);
                 if came > 0 {
                     self.progress = now;
                     self.meter.count(now, came, came * u64::from(self.settings.size));
@@ -138,22 +175,27 @@ impl<'a> Exchange<'a> {
                 self.progress = now;
                 self.publisher.written(now, &mut self.ledger);
             }
-            (Side::Subscriber, Input::Written) => self.subscriber.connection.written(),
-            (_, Input::Connected) => self.connection(side).connected(now),
-            (_, Input::Closed) => self.connection(side).closed(),
             (_, Input::Stop) => {
                 if self.phase == Phase::Offering {
                     self.end = now;
                 }
                 self.close(Cause::Stopped);
             }
+            (_, input) => {
+                let Some(connection) = self.connection(side) else { return };
+                match input {
+                    Input::Connected => connection.connected(now),
+                    Input::Closed => connection.closed(),
+                    _ => connection.written(),
+                }
+            }
         }
     }
 
-    const fn connection(&mut self, side: Side) -> &mut Connection<'a> {
+    fn connection(&mut self, side: Side) -> Option<&mut Connection<'a>> {
         match side {
-            Side::Publisher => &mut self.publisher.connection,
-            Side::Subscriber => &mut self.subscriber.connection,
+            Side::Publisher => Some(&mut self.publisher.connection),
+            Side::Subscriber => self.subscriber.as_mut().map(|s| &mut s.connection),
         }
     }
 
@@ -163,7 +205,8 @@ impl<'a> Exchange<'a> {
         self.advance(now);
         match side {
             Side::Subscriber => {
-                let len = if buf.is_empty() { 0 } else { self.subscriber.poll(now, buf) };
+                let subscriber = self.subscriber.as_mut().filter(|_| !buf.is_empty());
+                let len = subscriber.map_or(0, |s| s.poll(now, buf));
                 self.wanted(side, len)
             }
             Side::Publisher => {
@@ -183,7 +226,7 @@ impl<'a> Exchange<'a> {
 
     fn wanted(&mut self, side: Side, len: usize) -> Output {
         let (phase, wake) = (self.phase, self.wake());
-        let connection = self.connection(side);
+        let Some(connection) = self.connection(side) else { return Output::Done };
         if len > 0 {
             Output::Send { len }
         } else if phase == Phase::Closed && connection.is_over() {
@@ -221,10 +264,13 @@ impl<'a> Exchange<'a> {
 
     fn advance(&mut self, now: Instant) {
         self.publisher.connection.check(now);
-        self.subscriber.connection.check(now);
+        if let Some(subscriber) = &mut self.subscriber {
+            subscriber.connection.check(now);
+        }
+        let ready = self.subscriber.as_ref().is_none_or(Subscriber::is_ready);
         match self.phase {
             Phase::Opening if self.fault().is_some() => self.close(Cause::Disconnected),
-            Phase::Opening if self.publisher.connection.is_up() && self.subscriber.is_ready() => {
+            Phase::Opening if self.publisher.connection.is_up() && ready => {
                 self.phase = Phase::Offering;
                 (self.start, self.end, self.progress) = (now, now, now);
                 self.meter.begin(now);
@@ -321,65 +367,5 @@ impl<'a> Exchange<'a> {
             self.publisher.pass_over(self.ledger.first(), &mut self.ledger);
         }
         full
-    }
-
-    fn poll_sample(&mut self, now: Instant) -> Option<Sample> {
-        if let Some(interval) = self.meter.poll(now, self.settings.link) {
-            return Some(Sample::Interval(interval));
-        }
-        if let Some(probe) = self.ledger.poll() {
-            return Some(Sample::Probe(probe));
-        }
-        self.poll_total()
-    }
-
-    fn poll_total(&mut self) -> Option<Sample> {
-        let Phase::Closing { totals } = self.phase else { return None };
-        self.phase = Phase::Closing { totals: totals + 1 };
-        if !self.meter.is_running() || totals == 3 {
-            self.phase = Phase::Closed;
-            self.publisher.connection.leave();
-            self.subscriber.connection.leave();
-            return None;
-        }
-        match totals {
-            0 => self.meter.rest(self.settings.link).map(Sample::Interval),
-            _ => Some(self.total(totals == 1)),
-        }
-        .or_else(|| self.poll_total())
-    }
-
-    /// The sums: of what came due, over the time in which it did; of what arrived, until the last
-    /// arrival.
-    fn total(&self, sender: bool) -> Sample {
-        let size = u64::from(self.settings.size);
-        let common = Interval {
-            link: self.settings.link,
-            total: true,
-            start: self.start,
-            ..Interval::default()
-        };
-        Sample::Interval(if sender {
-            let due = self.ledger.due();
-            Interval {
-                observer: Observer::Sender,
-                end: self.end,
-                bytes: due * size,
-                datagrams: Some(due),
-                ..common
-            }
-        } else {
-            let (gaps, came) = (self.subscriber.gaps(), self.subscriber.received_count());
-            Interval {
-                observer: Observer::Receiver,
-                end: self.meter.last().max(self.start),
-                bytes: came * size,
-                datagrams: Some(came),
-                lost: Some(self.ledger.due().saturating_sub(came)),
-                out_of_order: Some(gaps.reordered()),
-                duplicates: Some(gaps.duplicates()),
-                ..common
-            }
-        })
     }
 }

@@ -1,0 +1,286 @@
+//! The broker.
+
+mod session;
+mod topic;
+
+use crate::node::app::{App, Handle, Sockets, Stream, Wait};
+use crate::time::Instant;
+use crate::wire::mqtt::{
+    Ack, ConnAck, Connect, Frame, Malformed, Packet, Publish, SubAck, Version, kind,
+};
+use session::Session;
+
+/// A broker for the lab: MQTT 3.1.1 and 5, QoS 0 to 2, `CLIENTS` connections of four subscriptions
+/// each, packets of up to `PACKET` bytes, and `OUT` bytes on their way to a client. It never ends.
+///
+/// A message is handed on when its PUBLISH comes (method B of 4.3.3). No retained messages, no wills,
+/// no UNSUBSCRIBE, no names and passwords; a session ends with its connection. Nagle's algorithm is
+/// on, as in mosquitto.
+///
+/// What a client has no room for, and what is beyond its receive maximum (version 5), is dropped and
+/// counted: `broker-dropped`. Further counters:
+/// `broker-refused`, connections beyond `CLIENTS`; `broker-malformed`, clients that did not keep to
+/// the standard; `failed`, the port is taken.
+#[derive(Clone, Debug)]
+pub struct Broker<const CLIENTS: usize = 4, const PACKET: usize = 2048, const OUT: usize = 16384> {
+    port: u16,
+    listener: Option<Handle>,
+    sessions: [Option<Session<OUT>>; CLIENTS],
+    /// What came of each client's packet that is not complete.
+    packets: [[u8; PACKET]; CLIENTS],
+    held: [usize; CLIENTS],
+    /// Whose turn it is.
+    turn: usize,
+}
+
+/// What becomes of a client after a packet.
+enum Then {
+    On,
+    /// It said goodbye, or was refused.
+    Leave,
+}
+
+impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> Broker<CLIENTS, PACKET, OUT> {
+    /// A broker on `port` (1883).
+    ///
+    /// # Panics
+    /// Where `OUT` is less than twice `PACKET`: at compile time.
+    #[must_use]
+    pub const fn new(port: u16) -> Self {
+        const { assert!(OUT >= 2 * PACKET, "no room for messages beside answers") };
+        Self {
+            port,
+            listener: None,
+            sessions: [const { None }; CLIENTS],
+            packets: [[0; PACKET]; CLIENTS],
+            held: [0; CLIENTS],
+            turn: 0,
+        }
+    }
+
+    fn accept(&mut self, now: Instant, sockets: &mut dyn Sockets, socket: Handle) {
+        match self.sessions.iter().position(Option::is_none) {
+            Some(nth) => {
+                self.sessions[nth] = Some(Session::new(socket, now));
+                self.held[nth] = 0;
+            }
+            None => {
+                sockets.close(socket);
+                sockets.count("broker-refused", 1);
+            }
+        }
+    }
+
+    fn close(&mut self, nth: usize, sockets: &mut dyn Sockets) {
+        if let Some(session) = self.sessions[nth].take() {
+            sockets.close(session.socket);
+        }
+    }
+
+    /// Sends what waits for a client; true where it took something, or is gone.
+    fn send(&mut self, nth: usize, sockets: &mut dyn Sockets) -> bool {
+        let Some(session) = &mut self.sessions[nth] else { return false };
+        if session.waiting().is_empty() {
+            if session.leaving {
+                self.close(nth, sockets);
+            }
+            return false;
+        }
+        match sockets.tcp_send(session.socket, session.waiting()) {
+            Ok(0) => false,
+            Ok(len) => {
+                session.sent(len);
+                true
+            }
+            Err(_) => {
+                self.close(nth, sockets);
+                true
+            }
+        }
+    }
+
+    /// Reads from a client, where answers have room, and deals with its packets.
+    fn receive(&mut self, nth: usize, now: Instant, sockets: &mut dyn Sockets) -> bool {
+        let Some(session) = &mut self.sessions[nth] else { return false };
+        if session.leaving || session.room() < PACKET {
+            return false;
+        }
+        let socket = session.socket;
+        let buf = &mut self.packets[nth][self.held[nth]..];
+        match sockets.tcp_receive(socket, buf) {
+            Ok(0) if sockets.tcp_stream(socket) == Stream::Open => false,
+            Ok(0) | Err(_) => {
+                self.close(nth, sockets);
+                true
+            }
+            Ok(len) => {
+                session.heard = now;
+                self.held[nth] += len;
+                self.packets(nth, sockets);
+                true
+            }
+        }
+    }
+
+    fn packets(&mut self, nth: usize, sockets: &mut dyn Sockets) {
+        // Taken out, so that its packets can be read while others are written to.
+        let packets = core::mem::replace(&mut self.packets[nth], [0; PACKET]);
+        let (held, mut at) = (self.held[nth], 0);
+        let ended = loop {
+            match Frame::cut(&packets[at..held]) {
+                Ok(Some((frame, len))) => {
+                    at += len;
+                    match self.packet(nth, &frame, sockets) {
+                        Ok(Then::On) => {}
+                        Ok(Then::Leave) => break true,
+                        Err(Malformed(_)) => {
+                            sockets.count("broker-malformed", 1);
+                            break true;
+                        }
+                    }
+                }
+                // One that can never be complete.
+                Ok(None) if at == 0 && held == PACKET => {
+                    sockets.count("broker-malformed", 1);
+                    break true;
+                }
+                Ok(None) => break false,
+                Err(Malformed(_)) => {
+                    sockets.count("broker-malformed", 1);
+                    break true;
+                }
+            }
+        };
+        self.packets[nth] = packets;
+        self.packets[nth].copy_within(at..held, 0);
+        self.held[nth] = held - at;
+        if let (true, Some(session)) = (ended, &mut self.sessions[nth]) {
+            session.leaving = true;
+        }
+    }
+
+    fn packet(
+        &mut self,
+        nth: usize,
+        frame: &Frame<'_>,
+        sockets: &mut dyn Sockets,
+    ) -> Result<Then, Malformed> {
+        let Some(session) = &mut self.sessions[nth] else { return Ok(Then::Leave) };
+        let Some(version) = session.version else {
+            return match frame.kind() {
+                kind::CONNECT => self.connect(nth, &Connect::parse(frame)?, sockets),
+                _ => Err(Malformed("a packet before CONNECT")),
+            };
+        };
+        let fits = match Packet::parse(version, frame)? {
+            Packet::Publish(message) => return self.publish(nth, &message, sockets),
+            Packet::PubRel(ack) => {
+                session.unreleased.set(ack.id, false);
+                session.answer(&Packet::PubComp(Ack { id: ack.id, reason: 0 }))
+            }
+            Packet::PubAck(ack) => session.acknowledged(kind::PUBACK, ack),
+            Packet::PubRec(ack) => session.acknowledged(kind::PUBREC, ack),
+            Packet::PubComp(ack) => session.acknowledged(kind::PUBCOMP, ack),
+            Packet::Subscribe(subscribe) => {
+                let mut codes = heapless::Vec::<u8, 32>::new();
+                for (filter, qos) in subscribe.filters {
+                    let code = session.subscribe(filter, qos);
+                    codes
+                        .push(code)
+                        .map_err(|_| Malformed("more filters than there is room for"))?;
+                }
+                session.answer(&Packet::SubAck(SubAck { id: subscribe.id, codes: &codes }))
+            }
+            Packet::PingReq => session.answer(&Packet::PingResp),
+            Packet::Disconnect(_) => return Ok(Then::Leave),
+            _ => return Err(Malformed("a packet that a client does not send, or UNSUBSCRIBE")),
+        };
+        if fits { Ok(Then::On) } else { Err(Malformed("no room for its answer")) }
+    }
+
+    fn connect(
+        &mut self,
+        nth: usize,
+        connect: &Connect<'_>,
+        sockets: &mut dyn Sockets,
+    ) -> Result<Then, Malformed> {
+        // 3.1.4: an older connection of the same client ends.
+        for other in (0..CLIENTS).filter(|&other| other != nth) {
+            let same = |s: &Session<OUT>| s.version.is_some() && s.name == connect.client_id;
+            if !connect.client_id.is_empty() && self.sessions[other].as_ref().is_some_and(same) {
+                self.close(other, sockets);
+            }
+        }
+        let Some(session) = &mut self.sessions[nth] else { return Ok(Then::Leave) };
+        let Connect { version, client_id, keep_alive, receive_maximum, .. } = *connect;
+        let named = session.open(version, client_id, keep_alive, receive_maximum);
+        // Identifier rejected: 2, and in version 5 0x85.
+        let code = if named { 0 } else { [2, 0x85][usize::from(version == Version::V5)] };
+        session.answer(&Packet::ConnAck(ConnAck { code, ..ConnAck::ACCEPTED }));
+        Ok(if named { Then::On } else { Then::Leave })
+    }
+
+    fn publish(
+        &mut self,
+        nth: usize,
+        message: &Publish<'_>,
+        sockets: &mut dyn Sockets,
+    ) -> Result<Then, Malformed> {
+        let Some(session) = &mut self.sessions[nth] else { return Ok(Then::Leave) };
+        let ack = Ack { id: message.id, reason: 0 };
+        let (new, fits) = match message.qos {
+            0 => (true, true),
+            1 => (true, session.answer(&Packet::PubAck(ack))),
+            _ => (session.unreleased.set(message.id, true), session.answer(&Packet::PubRec(ack))),
+        };
+        if !fits {
+            return Err(Malformed("no room for its answer"));
+        }
+        for session in self.sessions.iter_mut().flatten().filter(|_| new) {
+            let Some(qos) = session.wants(message.topic) else { continue };
+            if !session.deliver(message, qos.min(message.qos), PACKET) {
+                sockets.count("broker-dropped", 1);
+            }
+        }
+        Ok(Then::On)
+    }
+}
+
+impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> App
+    for Broker<CLIENTS, PACKET, OUT>
+{
+    fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
+        let Some(listener) = self.listener else {
+            let Ok(listener) = sockets.tcp_listen(self.port) else {
+                sockets.count("failed", 1);
+                return Wait::Done;
+            };
+            self.listener = Some(listener);
+            return Wait::Again;
+        };
+        if let Some((socket, _)) = sockets.tcp_accept(listener) {
+            self.accept(now, sockets, socket);
+            return Wait::Again;
+        }
+        if (0..CLIENTS).any(|nth| self.send(nth, sockets)) {
+            return Wait::Again;
+        }
+        for _ in 0..CLIENTS {
+            let nth = self.turn;
+            self.turn = (self.turn + 1) % CLIENTS;
+            if self.receive(nth, now, sockets) {
+                return Wait::Again;
+            }
+        }
+        let mut wake = Instant::NEVER;
+        for nth in 0..CLIENTS {
+            let Some(session) = &self.sessions[nth] else { continue };
+            if now >= session.deadline() {
+                self.close(nth, sockets);
+            } else {
+                wake = wake.min(session.deadline());
+            }
+        }
+        if wake == Instant::NEVER { Wait::Change } else { Wait::Until(wake) }
+    }
+}

@@ -1,0 +1,77 @@
+//! The memory of the clients in one piece, for who has nothing better to lend.
+
+use crate::node::mqtt::PublisherStorage;
+use crate::node::mqtt::ledger::Entry;
+use crate::node::mqtt::listener::Memory;
+use crate::node::mqtt::publisher::Flight;
+use crate::node::mqtt::subscriber::{Answer, SEEN};
+
+/// What an [`MqttListener`](super::MqttListener) is lent.
+#[derive(Clone, Debug)]
+pub struct ListenerMemory<const PACKET: usize = 2048, const ANSWERS: usize = 256> {
+    packet: [u8; PACKET],
+    answers: [Answer; ANSWERS],
+    seen: [u64; SEEN],
+}
+
+impl<const PACKET: usize, const ANSWERS: usize> ListenerMemory<PACKET, ANSWERS> {
+    /// Packets of `PACKET` bytes, `ANSWERS` acknowledgements that are owed.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { packet: [0; PACKET], answers: [Answer::default(); ANSWERS], seen: [0; SEEN] }
+    }
+
+    /// Lends it.
+    pub fn lend(&mut self) -> Memory<'_> {
+        Memory { packet: &mut self.packet, answers: &mut self.answers, seen: &mut self.seen }
+    }
+}
+
+impl<const PACKET: usize, const ANSWERS: usize> Default for ListenerMemory<PACKET, ANSWERS> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// What an [`Mqtt`](super::Mqtt) is lent.
+#[derive(Clone, Debug)]
+pub struct PublisherMemory<
+    const PACKET: usize = 1460,
+    const WINDOW: usize = 64,
+    const OPEN: usize = 1024,
+> {
+    packet: [u8; PACKET],
+    out: [u8; PACKET],
+    flights: [Flight; WINDOW],
+    entries: [Entry; OPEN],
+}
+
+impl<const PACKET: usize, const WINDOW: usize, const OPEN: usize>
+    PublisherMemory<PACKET, WINDOW, OPEN>
+{
+    /// Packets of `PACKET` bytes, `WINDOW` messages without an acknowledgement, `OPEN` whose fate
+    /// is not known: those in flight and those queued.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            packet: [0; PACKET],
+            out: [0; PACKET],
+            flights: [Flight::EMPTY; WINDOW],
+            entries: [Entry::EMPTY; OPEN],
+        }
+    }
+
+    /// Lends it: the storage, and what is handed to the socket at a time.
+    pub fn lend(&mut self) -> (PublisherStorage<'_>, &mut [u8]) {
+        let Self { packet, out, flights, entries } = self;
+        (PublisherStorage { packet, flights, entries }, out)
+    }
+}
+
+impl<const PACKET: usize, const WINDOW: usize, const OPEN: usize> Default
+    for PublisherMemory<PACKET, WINDOW, OPEN>
+{
+    fn default() -> Self {
+        Self::new()
+    }
+}

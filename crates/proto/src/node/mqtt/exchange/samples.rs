@@ -1,0 +1,74 @@
+//! What is recorded, and in which order.
+
+use super::{Exchange, Phase};
+use crate::node::mqtt::Side;
+use crate::sample::{Interval, Observer, Sample};
+use crate::time::Instant;
+
+impl Exchange<'_> {
+    pub(super) fn poll_sample(&mut self, now: Instant) -> Option<Sample> {
+        if self.subscriber.is_some()
+            && let Some(interval) = self.meter.poll(now, self.settings.link)
+        {
+            return Some(Sample::Interval(interval));
+        }
+        if let Some(probe) = self.ledger.poll() {
+            return Some(Sample::Probe(probe));
+        }
+        self.poll_total()
+    }
+
+    fn poll_total(&mut self) -> Option<Sample> {
+        let Phase::Closing { totals } = self.phase else { return None };
+        self.phase = Phase::Closing { totals: totals + 1 };
+        if !self.meter.is_running() || totals == 3 {
+            self.phase = Phase::Closed;
+            for side in Side::BOTH {
+                if let Some(connection) = self.connection(side) {
+                    connection.leave();
+                }
+            }
+            return None;
+        }
+        match totals {
+            0 => self.meter.rest(self.settings.link).map(Sample::Interval),
+            1 => Some(self.sent_total()),
+            _ => self.received_total(),
+        }
+        .or_else(|| self.poll_total())
+    }
+
+    /// The sum of what came due, over the time in which it did.
+    fn sent_total(&self) -> Sample {
+        let due = self.ledger.due();
+        Sample::Interval(Interval {
+            link: self.settings.link,
+            total: true,
+            observer: Observer::Sender,
+            start: self.start,
+            end: self.end,
+            bytes: due * u64::from(self.settings.size),
+            datagrams: Some(due),
+            ..Interval::default()
+        })
+    }
+
+    /// The sum of what arrived, until the last arrival.
+    fn received_total(&self) -> Option<Sample> {
+        let subscriber = self.subscriber.as_ref()?;
+        let (gaps, came) = (subscriber.gaps(), subscriber.received_count());
+        Some(Sample::Interval(Interval {
+            link: self.settings.link,
+            total: true,
+            observer: Observer::Receiver,
+            start: self.start,
+            end: self.meter.last().max(self.start),
+            bytes: came * u64::from(self.settings.size),
+            datagrams: Some(came),
+            lost: Some(self.ledger.due().saturating_sub(came)),
+            out_of_order: Some(gaps.reordered()),
+            duplicates: Some(gaps.duplicates()),
+            ..Interval::default()
+        }))
+    }
+}

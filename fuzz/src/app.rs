@@ -1,0 +1,274 @@
+//! Programs over IP: whatever their sockets answer, they keep to the law and do not panic.
+
+use espbench_proto::node::app::iperf::Style;
+use espbench_proto::node::app::mqtt::{ListenerMemory, PublisherMemory, SmoothSetup};
+use espbench_proto::node::app::{
+    Answerer, App, ArduinoEcho, Broker, Collector, Commander, Datagram, Echo, EchoProbe, Endpoint,
+    Handle, IperfClient, IperfServer, IperfSetup, Mqtt, MqttListener, ReportSetup, Reporter,
+    SmoothMqtt, SocketError, Sockets, Stream, TcpSender, TcpSink, Wait, Work,
+};
+use espbench_proto::node::mqtt::{Pace, Settings};
+use espbench_proto::sample::{Link, Sample};
+use espbench_proto::time::{Duration, Instant};
+use espbench_proto::wire::mqtt::Version;
+use espbench_proto::workload::{
+    Direction, EchoFormat, Iperf, MqttMode, MqttRate, TcpRate, Transport, UdpEcho,
+};
+
+const PEER: Endpoint = Endpoint::new([10, 0, 0, 2], 7);
+
+/// The first byte chooses the program, the second its settings; what follows is what its sockets
+/// answer, call by call.
+pub fn app(data: &[u8]) {
+    let [which, kind, data @ ..] = data else { return };
+    let transport = if kind & 1 == 0 { Transport::Udp } else { Transport::Tcp };
+    let qos = kind >> 1 & 3;
+    let (mut listening, mut publishing) =
+        (ListenerMemory::<256, 8>::new(), PublisherMemory::<256, 4, 16>::new());
+    let (storage, out) = publishing.lend();
+    let report = report(transport);
+    let mut app: Box<dyn App + '_> = match which % 14 {
+        0 => Box::new(Echo::<64>::new(7)),
+        1 => Box::new(ArduinoEcho::new(7, PEER)),
+        2 => Box::new(EchoProbe::<64>::new(echo(*kind), 1, 7, PEER)),
+        3 => Box::new(IperfServer::<64, 2>::new(iperf(*kind, transport), 7)),
+        4 => Box::new(IperfClient::<64>::new(iperf(*kind, transport), PEER)),
+        5 => Box::new(TcpSender::<64>::new(rate(), PEER, Some("sent\n"))),
+        6 => Box::new(TcpSink::<64, 2>::new(7)),
+        7 => Box::new(Broker::<2, 64, 256>::new(7)),
+        8 => Box::new(SmoothMqtt::new(smooth(qos.min(2), *kind), PEER)),
+        9 => Box::new(Mqtt::new(mqtt(qos.min(2), *kind), PEER, storage, out)),
+        10 => Box::new(MqttListener::new(mqtt(qos.min(2), *kind), PEER, listening.lend())),
+        11 => Box::new(Collector::<64>::new(report, 7)),
+        12 => Box::new(Answerer::<64>::new(transport, 7)),
+        _ if kind & 2 == 0 => Box::new(Reporter::<64>::new(report, PEER)),
+        _ => Box::new(Commander::<64>::new(report, PEER, 1)),
+    };
+    let mut fed = Fed { data, sockets: 0, calls: 0 };
+    let mut now = Instant::ZERO;
+    for _ in 0..data.len() * 4 + 256 {
+        fed.calls = 0;
+        let wait = app.poll(now, &mut fed);
+        assert!(fed.calls <= 1, "one thing that costs time, not {}", fed.calls);
+        now = match wait {
+            Wait::Again => now.after_nanos(20_000),
+            Wait::Change => now.after_nanos(1_000_000),
+            Wait::Until(at) | Wait::Spin(_, at) => {
+                // Something comes, or the time does.
+                let soon = now.after_nanos(1_000_000);
+                if fed.byte() & 1 == 0 { soon } else { at.max(now).min(soon.after_nanos(10 << 30)) }
+            }
+            Wait::Sleep(at) => at.max(now).min(now.after_nanos(10 << 30)),
+            Wait::Done => return,
+        };
+    }
+}
+
+fn echo(kind: u8) -> UdpEcho {
+    UdpEcho {
+        size: 16 + u32::from(kind >> 4),
+        count: 20,
+        discard: 1,
+        format: if kind & 1 == 0 { EchoFormat::Ascii } else { EchoFormat::Binary },
+        in_flight: 4,
+        interval: (kind & 2 != 0).then_some(Duration::from_millis(1)),
+        timeout: Duration::from_millis(5),
+    }
+}
+
+fn iperf(kind: u8, transport: Transport) -> IperfSetup {
+    let style = [Style::Pc, Style::EspIdf, Style::EspIdfV4, Style::EspConn][usize::from(kind >> 6)];
+    let work = Iperf {
+        transport,
+        direction: Direction::Forward,
+        time: Duration::from_millis(50),
+        bytes: (kind & 2 != 0).then_some(500),
+        interval: Duration::from_millis(10),
+        length: u32::from(kind >> 2 & 15) * 8,
+        bandwidth: (kind & 32 != 0).then_some(1_000_000),
+        parallel: 2,
+        window: None,
+        no_delay: false,
+    };
+    IperfSetup::of(&work, style)
+}
+
+fn rate() -> TcpRate {
+    TcpRate { size: 20, runs: 2, discard: 1, run_time: Duration::from_millis(3), no_delay: true }
+}
+
+fn mode(kind: u8) -> MqttMode {
+    if kind & 8 == 0 { MqttMode::Saturate } else { MqttMode::Offered(50.0) }
+}
+
+fn smooth(qos: u8, kind: u8) -> SmoothSetup {
+    let work = MqttRate {
+        version: Version::V311,
+        qos,
+        size: 20,
+        mode: mode(kind),
+        in_flight: 1,
+        time: Duration::from_secs(1),
+        count: Some(30),
+        queue: 10,
+    };
+    SmoothSetup {
+        work,
+        link: Link(0),
+        topic: "t",
+        client_id: "c",
+        subscribes: kind & 16 != 0,
+        drain: Duration::from_secs(1),
+    }
+}
+
+fn mqtt(qos: u8, kind: u8) -> Settings<'static> {
+    Settings {
+        version: if kind & 32 == 0 { Version::V311 } else { Version::V5 },
+        qos,
+        size: 20,
+        topic: "t",
+        client_ids: ["a", "b"],
+        username: None,
+        password: None,
+        pace: if kind & 8 == 0 { Pace::Saturate } else { Pace::Offered(50.0) },
+        in_flight: 4,
+        queue: 8,
+        time: Duration::from_secs(1),
+        count: Some(30),
+        drain: Duration::from_millis(100),
+        patience: Duration::from_secs(1),
+        resume: kind & 16 != 0,
+        link: Link(0),
+    }
+}
+
+fn report(transport: Transport) -> ReportSetup {
+    ReportSetup {
+        transport,
+        size: 20,
+        every: Duration::from_millis(3),
+        first: Duration::from_millis(1),
+        count: 20,
+        timeout: Duration::from_millis(20),
+        link: Link(0),
+    }
+}
+
+/// Sockets that answer with the next bytes of the input, and with nothing when it is used up.
+struct Fed<'a> {
+    data: &'a [u8],
+    sockets: u16,
+    calls: u32,
+}
+
+impl Fed<'_> {
+    fn byte(&mut self) -> u8 {
+        let Some((first, rest)) = self.data.split_first() else { return 0 };
+        self.data = rest;
+        *first
+    }
+
+    fn open(&mut self) -> Result<Handle, SocketError> {
+        if self.byte() == 255 {
+            return Err(SocketError::NotConnected);
+        }
+        self.sockets = self.sockets.wrapping_add(1);
+        Ok(Handle(self.sockets))
+    }
+
+    /// So many bytes of the input, as many as there are and fit.
+    fn fill(&mut self, len: u8, buf: &mut [u8]) -> usize {
+        let len = usize::from(len).min(buf.len()).min(self.data.len());
+        let (bytes, rest) = self.data.split_at(len);
+        buf[..len].copy_from_slice(bytes);
+        self.data = rest;
+        len
+    }
+}
+
+impl Sockets for Fed<'_> {
+    fn udp_bind(&mut self, _port: u16) -> Result<Handle, SocketError> {
+        self.open()
+    }
+
+    fn udp_send(&mut self, _: Handle, _: Endpoint, _: &[u8]) -> Result<(), SocketError> {
+        self.calls += 1;
+        match self.byte() {
+            255 => Err(SocketError::NotConnected),
+            254 => Err(SocketError::TooLong),
+            240..254 => Err(SocketError::NoMemory),
+            _ => Ok(()),
+        }
+    }
+
+    fn udp_receive(&mut self, _: Handle, buf: &mut [u8]) -> Option<Datagram> {
+        let len = self.byte().checked_sub(1)?;
+        self.calls += 1;
+        let from = Endpoint::new([10, 0, 0, self.byte() & 3], 9);
+        Some(Datagram { len: self.fill(len, buf), from, stamped: None })
+    }
+
+    fn tcp_connect(&mut self, _: Endpoint) -> Result<Handle, SocketError> {
+        self.open()
+    }
+
+    fn tcp_listen(&mut self, _port: u16) -> Result<Handle, SocketError> {
+        self.open()
+    }
+
+    fn tcp_accept(&mut self, _: Handle) -> Option<(Handle, Endpoint)> {
+        (self.byte() == 1).then(|| self.open().ok()).flatten().map(|handle| (handle, PEER))
+    }
+
+    fn tcp_stream(&self, _: Handle) -> Stream {
+        match self.data.first() {
+            Some(255) => Stream::Closed,
+            Some(254) => Stream::HalfClosed,
+            Some(253) => Stream::Connecting,
+            _ => Stream::Open,
+        }
+    }
+
+    fn tcp_no_delay(&mut self, _: Handle, _: bool) {}
+
+    fn tcp_send(&mut self, _: Handle, bytes: &[u8]) -> Result<usize, SocketError> {
+        match self.byte() {
+            255 => Err(SocketError::NotConnected),
+            most => {
+                let len = usize::from(most).min(bytes.len());
+                self.calls += u32::from(len > 0);
+                Ok(len)
+            }
+        }
+    }
+
+    fn tcp_unacknowledged(&self, _: Handle) -> usize {
+        self.data.first().copied().unwrap_or(0).into()
+    }
+
+    fn tcp_receive(&mut self, _: Handle, buf: &mut [u8]) -> Result<usize, SocketError> {
+        match self.byte() {
+            255 => Err(SocketError::NotConnected),
+            len => {
+                let len = self.fill(len, buf);
+                self.calls += u32::from(len > 0);
+                Ok(len)
+            }
+        }
+    }
+
+    fn close(&mut self, _: Handle) {}
+
+    fn spend(&mut self, _: Work) {
+        self.calls += 1;
+    }
+
+    fn print(&mut self, _: &[u8]) {
+        self.calls += 1;
+    }
+
+    fn sample(&mut self, _: Sample) {}
+
+    fn count(&mut self, _: &'static str, _: u64) {}
+}
