@@ -119,7 +119,7 @@ pub fn of(cell: &Cell) -> (&str, Statistic) {
 }
 
 /// Quantities whose direction their unit does not tell; also with a further word, as in `loss_rx`.
-const DIRECTIONS: [(&str, Better); 13] = [
+const DIRECTIONS: [(&str, Better); 14] = [
     // In percent.
     ("loss", Better::Lower),
     // A rate of something unwanted.
@@ -130,6 +130,8 @@ const DIRECTIONS: [(&str, Better); 13] = [
     ("acknowledged", Better::Higher),
     ("largest_fleet", Better::Higher),
     ("range", Better::Higher),
+    // A time that is to be long.
+    ("battery_life", Better::Higher),
     // What was asked for, or handed to the network: not what came out of it.
     ("offered_rate", Better::Neither),
     ("message_rate_offered", Better::Neither),
@@ -154,7 +156,7 @@ pub fn better(metric: &str, unit: &str) -> Better {
     }
     let dimension = Dimension::of(unit).map(|(dimension, _)| dimension);
     match dimension {
-        Some(Dimension::Time) => Better::Lower,
+        Some(Dimension::Time | Dimension::Current | Dimension::Charge) => Better::Lower,
         Some(Dimension::BitRate | Dimension::Rate) if statistic.place().is_none() => Better::Lower,
         Some(Dimension::BitRate | Dimension::Rate) => Better::Higher,
         Some(Dimension::Size | Dimension::Length | Dimension::Proportion) | None => Better::Neither,
@@ -200,6 +202,9 @@ mod tests {
             ("acknowledgement_p99", "ms", Better::Lower),
             ("largest_fleet", "devices", Better::Higher),
             ("range", "m", Better::Higher),
+            ("battery_life", "h", Better::Higher),
+            ("current_mean", "mA", Better::Lower),
+            ("charge_per_message", "uC", Better::Lower),
             ("probes_late", "probes", Better::Neither),
             ("packets_total", "packets", Better::Neither),
             ("TCP_WND_DEFAULT", "KB", Better::Neither),

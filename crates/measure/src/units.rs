@@ -22,6 +22,10 @@ pub enum Dimension {
     Length,
     /// Base unit: 1.
     Proportion,
+    /// Base unit: ampere.
+    Current,
+    /// Base unit: coulomb.
+    Charge,
 }
 
 impl Dimension {
@@ -35,6 +39,8 @@ impl Dimension {
             Self::Rate => "a rate",
             Self::Length => "a length",
             Self::Proportion => "a proportion",
+            Self::Current => "a current",
+            Self::Charge => "a charge",
         }
     }
 
@@ -64,12 +70,22 @@ impl Dimension {
             Self::Rate => &[("/s", 1.0), ("messages/s", 1.0), ("probes/s", 1.0), ("Hz", 1.0)],
             Self::Length => &[("m", 1.0), ("km", 1e3), ("cm", 0.01), ("mm", 0.001)],
             Self::Proportion => &[("%", 0.01), ("percent", 0.01)],
+            Self::Current => &[("mA", 1e-3), ("uA", 1e-6), ("A", 1.0)],
+            Self::Charge => &[("mC", 1e-3), ("uC", 1e-6), ("mAs", 1e-3), ("C", 1.0)],
         }
     }
 
     /// Every dimension.
-    pub const ALL: [Self; 6] =
-        [Self::Time, Self::BitRate, Self::Size, Self::Rate, Self::Length, Self::Proportion];
+    pub const ALL: [Self; 8] = [
+        Self::Time,
+        Self::BitRate,
+        Self::Size,
+        Self::Rate,
+        Self::Length,
+        Self::Proportion,
+        Self::Current,
+        Self::Charge,
+    ];
 
     /// The dimension of a unit, with the factor to its base unit.
     #[must_use]

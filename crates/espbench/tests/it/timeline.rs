@@ -6,6 +6,7 @@ use crate::util::{Bench, peer, tshark};
 use espbench::render;
 use espbench_measure::air::Timeline;
 use espbench_measure::report::Report;
+use espbench_proto::excerpt::{Point, Written};
 use std::path::Path;
 use std::process::Command;
 
@@ -42,6 +43,62 @@ fn drawing(html: &str) -> &str {
 fn a_timeline_as_a_picture() {
     let html = render::html::render(&report());
     insta::assert_snapshot!(drawing(&html).replace("><", ">\n<"));
+}
+
+/// A TCP sender that slow start takes to the peer's window, and a frame that is lost: the window is
+/// halved, and the queue of the driver runs empty. Made by rule, so that every point is known.
+fn stream() -> Timeline {
+    let mut text = String::from("station 0 esp\nstation 1 router\nwindow 0 40000000 The start\n");
+    let mut levels: [Vec<(u64, u64)>; 6] = Default::default();
+    let mut cwnd = 2880;
+    for burst in 0..20_u64 {
+        let at = burst * 2_000_000;
+        let lost = burst == 12;
+        let frames = (cwnd / 1440).min(4);
+        for frame in 0..frames {
+            let (begin, sequence) = (at + 100_000 + frame * 300_000, burst * 4 + frame);
+            let heard = u64::from(!(lost && frame == 0));
+            text += &format!(
+                "frame data 0 1 {begin} 230000 40000 0 1 HT20-MCS7 1500 {sequence} 1 {heard} 0 {} {}\n",
+                1 - heard,
+                frames - frame
+            );
+            levels[3].push((begin, frames - frame - 1));
+        }
+        text += &format!("frame ack 1 0 {} 44000 0 0 1 24M 14 0 1 1 0 0 1\n", at + 1_500_000);
+        cwnd = if lost { cwnd / 2 } else { (cwnd + 1440).min(17_280) };
+        levels[0].push((at + 1_600_000, cwnd));
+        levels[1].push((at + 100_000, (frames * 1440).min(5760)));
+        levels[1].push((at + 1_600_000, 0));
+        levels[2].push((at + 1_600_000, 5760));
+        levels[4].push((at + 1_000_000, burst % 3));
+        levels[5].push((at, 120_000 + 1600 * frames));
+    }
+    let names = ["cwnd", "in-flight", "send-window", "tx-buffers", "receive-queue", "heap"];
+    for (name, points) in names.into_iter().zip(levels) {
+        let points = points.into_iter().map(|(at, value)| Point { at, value });
+        let points: Vec<Point> = points.collect();
+        text += &format!("series 0 {name} {}\n", Written(&points));
+    }
+    text += "lost 1 24330000 receive-buffers\nseries 7 heap 1:1\nseries 0 moon 1:1\n";
+    Timeline { id: "air-1".into(), ..Timeline::read("iperf, TCP TX, best-lab-air", &text) }
+}
+
+#[test]
+fn windows_and_queues_stand_below_the_frames() {
+    let mut report = synthetic::report(&[100], 20);
+    report.timelines = vec![stream()];
+    let names: Vec<&str> =
+        report.timelines[0].windows[0].levels.iter().map(|it| it.name.as_str()).collect();
+    let wanted = ["cwnd", "in-flight", "send-window", "tx-buffers", "receive-queue", "heap"];
+    assert_eq!(names, wanted, "what is not known is passed over");
+    crate::report::assert_valid(&report);
+    let html = render::html::render(&report);
+    assert_well_formed(&html);
+    let picture = drawing(&html);
+    assert_eq!(picture.matches("<path class=\"lv l").count(), 2 * wanted.len(), "curve and key");
+    let curves = picture.lines().flat_map(|line| line.split("<g class=\"f v\">")).skip(1);
+    insta::assert_snapshot!(curves.map(|it| it.to_owned() + "\n").collect::<String>());
 }
 
 /// The script is the page's only one, and the policy lets no other run.

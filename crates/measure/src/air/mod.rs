@@ -20,7 +20,7 @@ use crate::run::Recorded;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::workload::{EspNowTest, Workload};
+use espbench_proto::workload::{EspNowTest, IpTest, Workload};
 
 /// The chapter of a report.
 pub const SECTION: &str = "air";
@@ -35,7 +35,7 @@ pub(crate) struct Air {
 
 #[derive(Clone, Debug)]
 struct Chosen {
-    test: EspNowTest,
+    test: String,
     ordinal: u32,
     share: f64,
     timeline: Timeline,
@@ -53,6 +53,19 @@ pub(crate) fn other_counters(counters: &BTreeMap<String, u64>) -> BTreeMap<Strin
     other.map(|(name, value)| (name.clone(), *value)).collect()
 }
 
+/// The test that a timeline is of; `None` where nothing is sent.
+fn test(workload: &Workload) -> Option<String> {
+    if let Workload::EspNow(w) = workload {
+        // What is encrypted there is not sent.
+        return (w.test != EspNowTest::Crypto).then(|| alloc::format!("{:?}", w.test));
+    }
+    workload.variant()?;
+    Some(match workload.ip()? {
+        IpTest::Iperf(w) => crate::place::test_case(&w),
+        other => other.kind().into(),
+    })
+}
+
 impl Air {
     /// Adds a recorded cell.
     pub(crate) fn add(&mut self, recorded: &Recorded, losses: &Losses) {
@@ -64,18 +77,13 @@ impl Air {
                 None => self.occupancy.push((recorded.ordinal, new)),
             }
         }
-        let (Workload::EspNow(w), Some(text)) = (recorded.workload, recorded.facts.get(FACT))
-        else {
+        let (Some(test), Some(text)) = (test(&recorded.workload), recorded.facts.get(FACT)) else {
             return;
         };
-        // What is encrypted there is not sent.
-        if w.test == EspNowTest::Crypto {
-            return;
-        }
         let share = losses.share();
         let better =
             |it: &Chosen| share > it.share || (share >= it.share && recorded.ordinal < it.ordinal);
-        let there = self.chosen.iter().position(|it| it.test == w.test);
+        let there = self.chosen.iter().position(|it| it.test == test);
         if there.is_some_and(|at| !better(&self.chosen[at])) {
             return;
         }
@@ -83,7 +91,7 @@ impl Air {
         if timeline.windows.is_empty() {
             return;
         }
-        let chosen = Chosen { test: w.test, ordinal: recorded.ordinal, share, timeline };
+        let chosen = Chosen { test, ordinal: recorded.ordinal, share, timeline };
         match there {
             Some(at) => self.chosen[at] = chosen,
             None => self.chosen.push(chosen),

@@ -215,6 +215,9 @@ impl Window {
         if !self.probes.is_empty() {
             text.push_str(&format!(" {} probes, {lost} of them lost.", self.probes.len()));
         }
+        for level in &self.levels {
+            text.push_str(&format!(" {} up to {} {}.", level.name, level.most(), level.unit));
+        }
         if self.missing > 0 {
             text.push_str(&format!(" {} frames more than are kept.", self.missing));
         }

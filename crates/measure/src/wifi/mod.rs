@@ -15,7 +15,7 @@
 //! | `mqtt-rate` | mqtt-rate | `station` | none |
 //!
 //! Rows of `esp8266-iperf` that differ by the SDK alone share all columns: their notes begin with
-//! its name, and so do those of our cells, from the fact `firmware`. Runs of `tcp-rate` are told
+//! its name, and so do those of our cells, from the fact `firmware`; else the variant's name tells. Runs of `tcp-rate` are told
 //! apart by their order.
 
 pub mod power;
@@ -202,7 +202,7 @@ pub fn kind_of(table: &str) -> &str {
 pub fn same<'a>(cell: &Cell, number: usize, published: &[&'a Cell]) -> Option<Option<&'a Cell>> {
     let document = Document::of_table(&cell.id.table).filter(|_| device(cell).is_some())?;
     let there = published.iter().filter(|it| it.value.is_some() && is_same(cell, it));
-    let mut all = there.filter(|it| !document.firmware || first_word(it) == first_word(cell));
+    let mut all = there.filter(|it| !document.firmware || is_firmware(cell, it));
     // Of several only their order tells them apart.
     Some(if document.ordered { all.nth(number) } else { all.next() }.copied())
 }
@@ -240,6 +240,15 @@ fn offered(published: &Cell) -> Option<&str> {
 /// `message_rate`, a run, is not `message_rate_avg`, though both names stand for a mean.
 fn ends_alike(ours: &str, published: &str) -> bool {
     ours == published || !(ours.ends_with("_avg") || published.ends_with("_avg"))
+}
+
+/// Whether ours ran what the row's note names first: by our note, or, where the target told no
+/// firmware, by how the variant's name ends (`…-sdk-2.2` is `RTOS SDK 2.2`).
+fn is_firmware(ours: &Cell, published: &Cell) -> bool {
+    let Some(wanted) = first_word(published) else { return true };
+    let slug = wanted.to_lowercase().replace(' ', "-");
+    let ends = |name: &str| name.find("sdk").is_some_and(|at| slug.contains(&name[at..]));
+    first_word(ours) == Some(wanted) || (ours.note.is_none() && device(ours).is_some_and(ends))
 }
 
 /// What a note names first: the firmware, where rows are told apart by it.

@@ -9,7 +9,7 @@ for (const svg of document.querySelectorAll('svg.tl')) {
     return it;
   };
   const group = svg.querySelector('.z'), ruler = svg.querySelector('.ru');
-  const frames = [...svg.querySelectorAll('.f')];
+  const frames = [...svg.querySelectorAll('.f:not(.v)')];
   const bottom = svg.viewBox.baseVal.height - 6;
   const tip = document.createElement('output'), bar = document.createElement('div');
   let from = 0, span = long, chosen = -1;

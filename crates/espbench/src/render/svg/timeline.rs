@@ -1,4 +1,5 @@
-//! A stretch of the medium's history: a row for each station, a bar for each frame.
+//! A stretch of the medium's history: a row for each station, a bar for each frame; below them, on the
+//! same time, how windows, queues and memory went.
 //!
 //! Whole without a script: bars have titles, and a ruler stands above. The page's script zooms by
 //! changing the transformation of the group `.z` (so all in it is in its units: no texts) and by
@@ -6,6 +7,8 @@
 //!
 //! What a bar is can be told without colour: acknowledgements are low, beacons and other people's
 //! frames are hollow, retries have a dark line on top, and what nobody read has a line below.
+
+mod levels;
 
 use super::escape;
 use espbench_measure::air::timeline::{Fate, Frame, Timeline, Window};
@@ -78,7 +81,8 @@ pub(in super::super) fn draw(timeline: &Timeline, number: usize, title: &str) ->
     let Some(window) = timeline.windows.get(number) else { return String::new() };
     let place = Place::of(timeline, window);
     let id = escape(&format!("{}-{number}", timeline.id));
-    let height = place.bottom() + BELOW;
+    let lanes = levels::lanes(timeline, window);
+    let height = place.bottom() + levels::height(&lanes) + BELOW;
     let mut out = format!(
         "<svg class=\"tl\" id=\"{id}\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" \
          aria-labelledby=\"{id}-t {id}-d\" data-b=\"{}\" data-e=\"{}\" data-l=\"{LEFT}\" \
@@ -91,13 +95,15 @@ pub(in super::super) fn draw(timeline: &Timeline, number: usize, title: &str) ->
         RIGHT - LEFT
     );
     labels(&mut out, timeline, &place);
-    ruler(&mut out, &place);
+    levels::labels(&mut out, &lanes, place.bottom(), (LEFT, RIGHT));
+    ruler(&mut out, &place, height - BELOW);
     let _ = write!(out, "<g clip-path=\"url(#{id}-c)\"><g class=\"z\">");
     probes(&mut out, timeline, &place);
     for frame in &window.frames {
         bar(&mut out, timeline, &place, frame);
     }
     losses(&mut out, timeline, &place);
+    levels::draw(&mut out, &lanes, place.bottom(), |ns| place.x(ns));
     out.push_str("</g></g></svg>");
     out
 }
@@ -119,11 +125,10 @@ fn labels(out: &mut String, timeline: &Timeline, place: &Place<'_>) {
 }
 
 /// Ticks of round steps from the window's beginning.
-fn ruler(out: &mut String, place: &Place<'_>) {
+fn ruler(out: &mut String, place: &Place<'_>, bottom: f64) {
     let window = place.window;
     let long = (window.end_ns - window.begin_ns).max(1);
     let step = step(long / 7);
-    let bottom = place.bottom();
     out.push_str("<g class=\"ru\">");
     let mut at = 0;
     while at <= long {

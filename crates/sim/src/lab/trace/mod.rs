@@ -4,9 +4,11 @@
 //! |---|---|
 //! | [`Tracer`] | watches a lab, and keeps what a report shows of it |
 //! | [`occupancy`] | what a channel's time goes to |
+//! | `levels` | how windows, queues and memory went in them |
 //! | `windows` | which stretches of time are kept: the start, and around the worst moment |
 //! | `write` | as text, as counters and as a fact of a cell |
 
+mod levels;
 pub mod occupancy;
 #[cfg(test)]
 mod tests;
@@ -16,6 +18,7 @@ mod write;
 
 /// What a frame was.
 pub use espbench_proto::excerpt::Kind as What;
+pub use levels::Courses;
 pub use tracer::Tracer;
 pub use windows::{Limits, Probe, Shown, Window};
 

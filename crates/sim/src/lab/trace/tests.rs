@@ -6,7 +6,7 @@ use crate::lab::run::Tap as _;
 use crate::talk::NodeId;
 use crate::talk::note::{Note, Watch as _};
 use alloc::string::ToString;
-use espbench_proto::excerpt::{FACT, Line};
+use espbench_proto::excerpt::{FACT, Level, Line};
 use espbench_proto::sample::{Cause, Fate, Probe as Sampled, Sample};
 
 fn at(us: u64) -> Instant {
@@ -184,4 +184,28 @@ fn of_a_lost_probe_its_frame_is_shown_and_of_a_late_frame_its_end() {
     assert_eq!((last.why.as_str(), last.flights.len()), ("The frame that took longest", 20));
     assert_eq!(last.flights.last().unwrap().flight.from, 0, "it is there itself");
     assert!(last.begin >= at(380_000) && last.missing > 300);
+}
+
+#[test]
+fn levels_are_told_with_the_window_that_they_changed_in() {
+    let mut tracer = tracer(Limits::default());
+    tracer.level(at(100), 0, Level::CongestionWindow, 1440);
+    tracer.level(at(150), 0, Level::CongestionWindow, 2880);
+    tracer.flight(&data(0, Some(1), 900, 1000, 848), None);
+    tracer.level(at(1500), 0, Level::InFlight, 1440);
+    tracer.level(at(1500), 0, Level::InFlight, 1440);
+    tracer.level(at(2000), 0, Level::InFlight, 0);
+    tracer.level(at(900_000), 2, Level::Heap, 5);
+    let text = tracer.finish(at(1_000_000)).text();
+    let series: Vec<&str> = text.lines().filter(|line| line.starts_with("series")).collect();
+    // Once for the start, once for the frame that took longest.
+    assert_eq!(
+        series,
+        [
+            "series 0 cwnd 900000:2880",
+            "series 0 in-flight 1500000:1440,500000:0",
+            "series 0 cwnd 100000:1440,50000:2880",
+            "series 0 in-flight 1500000:1440,500000:0",
+        ]
+    );
 }

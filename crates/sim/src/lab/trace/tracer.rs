@@ -9,6 +9,7 @@ use crate::talk::note::{Note, Watch};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_proto::excerpt::Level;
 use espbench_proto::sample::{Cause, Sample};
 use espbench_proto::time::Instant;
 
@@ -54,6 +55,13 @@ impl Tracer {
         (self.begin, self.last) = (at, at);
         self.windows = Windows::new(limits);
         self.occupancy = Occupancy::since(at);
+    }
+
+    /// A level of a station has that height from now on. Only what the excerpt shows is kept.
+    pub fn level(&mut self, at: Instant, station: u32, level: Level, value: u64) {
+        if at >= self.begin {
+            self.windows.level(at, station, level, value);
+        }
     }
 
     /// What is to be shown, when the lab's clock says `now`.

@@ -2,11 +2,13 @@
 //! around the worst moment. A ring remembers what has just been, so that the moments before can be
 //! kept too.
 
+use super::levels::{Courses, Levels};
 use super::{Flight, What};
 use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_proto::excerpt::Level;
 use espbench_proto::sample::{Cause, Fate};
 use espbench_proto::time::Instant;
 
@@ -83,6 +85,8 @@ pub struct Window {
     pub probes: Vec<Probe>,
     /// What was lost at which node, and why.
     pub losses: Vec<(Instant, u32, Cause)>,
+    /// How windows, queues and memory went.
+    pub levels: Courses,
     /// Frames that found no room.
     pub missing: u64,
 }
@@ -127,6 +131,7 @@ pub(super) struct Windows {
     flights: VecDeque<Shown>,
     probes: VecDeque<Probe>,
     losses: VecDeque<(Instant, u32, Cause)>,
+    levels: Levels,
 }
 
 /// Which part of a long moment is shown.
@@ -159,8 +164,8 @@ impl Windows {
         let flight = &shown.flight;
         if self.first.is_none() && flight.what == What::Data {
             let (begin, end) = (shown.first, shown.first + span);
-            let why = "The start".into();
-            self.first = Some(Window { why, begin, end, ..Window::default() });
+            let (why, levels) = ("The start".into(), self.levels.since(begin, end));
+            self.first = Some(Window { why, begin, end, levels, ..Window::default() });
         }
         if let Some(window) = &mut self.first
             && window.takes(flight.begin, flight.end)
@@ -206,6 +211,18 @@ impl Windows {
         push(&mut self.losses, MARKS, loss);
     }
 
+    pub(super) fn level(&mut self, at: Instant, station: u32, level: Level, value: u64) {
+        let key = (station, level);
+        if !self.levels.set(at, key, value) {
+            return;
+        }
+        for window in self.first.iter_mut().chain(&mut self.worst) {
+            if window.takes(at, at) {
+                window.levels.change(at, key, value);
+            }
+        }
+    }
+
     /// Whether all flights since then are in the ring.
     fn remembers(&self, at: Instant) -> bool {
         let first = self.flights.front();
@@ -226,6 +243,7 @@ impl Windows {
             }
         }
         self.losses.iter().for_each(|loss| window.loss(loss));
+        window.levels = self.levels.since(window.begin, window.end);
         Some(window)
     }
 
@@ -263,6 +281,7 @@ impl Windows {
         }
         self.probes.iter().for_each(|probe| window.probe(probe));
         self.losses.iter().for_each(|loss| window.loss(loss));
+        window.levels = self.levels.since(window.begin, window.end);
         self.worst = Some(window);
     }
 
@@ -282,6 +301,7 @@ impl Windows {
             let end = window.end;
             window.probes.retain(|it| it.begin <= end);
             window.losses.retain(|it| it.0 <= end);
+            window.levels.end(end);
         }
         windows.retain(|it| !it.flights.is_empty());
         windows

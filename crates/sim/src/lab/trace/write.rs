@@ -7,7 +7,7 @@ use crate::lab::record::Record;
 use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt::Write as _;
-use espbench_proto::excerpt::{FACT, Frame, Line};
+use espbench_proto::excerpt::{FACT, Frame, Line, Points, Written};
 use espbench_proto::time::Instant;
 
 const fn share_name(share: usize) -> &'static str {
@@ -70,6 +70,7 @@ impl Window {
         self.flights.iter().any(of)
             || self.probes.iter().any(|it| it.station == station)
             || self.losses.iter().any(|it| it.1 == station)
+            || self.levels.of.keys().any(|it| it.0 == station)
     }
 
     fn text(&self, out: &mut String) {
@@ -92,6 +93,12 @@ impl Window {
         }
         for &(at, station, cause) in &self.losses {
             put(out, Line::Lost { station, at: ns(at), cause });
+        }
+        for (&(station, level), points) in &self.levels.of {
+            let text = Written(points).to_string();
+            if let Some(points) = Points::read(&text) {
+                put(out, Line::Series { station, level, points });
+            }
         }
         if self.missing > 0 {
             put(out, Line::Missing(self.missing));

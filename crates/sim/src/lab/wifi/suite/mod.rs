@@ -6,7 +6,7 @@
 //! | test | the device | the PC |
 //! |---|---|---|
 //! | UDP echo | [`Echo`] or the Arduino sketch | the prober |
-//! | iperf | client (forward) or server (reverse), as ESP-IDF's or the ESP8266's example | the other end of iperf 2 |
+//! | iperf | server (forward) or client (reverse), as ESP-IDF's or the ESP8266's example | the other end of iperf 2 |
 //! | TCP messages | the sender | a sink |
 //! | MQTT messages | Smooth's client, or one written well | a broker and a subscriber |
 
