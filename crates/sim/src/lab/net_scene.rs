@@ -5,7 +5,8 @@
 
 use super::profile::{Profile, Source};
 use super::scene::{Background, Environment, Point};
-use crate::radio::{Mode, Width};
+use crate::power::{Draw, Firmware, Modulation};
+use crate::radio::{Guard, Mcs, Mode, Ofdm, Width};
 use crate::wifi::{Rates, Security, Sleep};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -213,4 +214,24 @@ pub struct Delay {
     pub fixed: Duration,
     /// The mean of what comes on top of it, which is distributed exponentially.
     pub random: Duration,
+}
+
+impl NetDevice {
+    /// What it draws in each state.
+    #[must_use]
+    pub fn draw(&self) -> Draw {
+        let fastest = Modulation::ALL.map(|it| match it {
+            Modulation::Dsss => Mode::ESP_NOW,
+            Modulation::Ofdm => Mode::Ofdm(Ofdm::M54),
+            Modulation::Ht => Mode::ht(Mcs::Mcs7, self.width, Guard::Long),
+        });
+        // At slower modes of a kind a chip may send with a little more.
+        let power = |mode| self.power_dbm.min(self.profile.chip.power_dbm(mode));
+        let firmware = Firmware {
+            clock_mhz: self.profile.processor.clock_mhz,
+            width: self.width,
+            power_dbm: fastest.map(power),
+        };
+        Draw::new(&self.profile.currents, &firmware)
+    }
 }

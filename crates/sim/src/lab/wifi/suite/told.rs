@@ -87,11 +87,7 @@ impl Cell<'_, '_> {
 
     /// The charge that the device has drawn since the test began, by state.
     fn charge(&mut self, began: &Began) {
-        let device = &self.scene.devices[0];
-        let power_dbm = Modulation::ALL.map(|_| device.power_dbm);
-        let clock_mhz = device.profile.processor.clock_mhz;
-        let firmware = Firmware { clock_mhz, width: device.width, power_dbm };
-        let draw = Draw::new(&device.profile.currents, &firmware);
+        let draw = self.scene.devices[0].draw();
         let Some(times) = self.world.times(self.device) else { return };
         let times = times.since(&began.times);
         let nanocoulombs = |charge: Charge| (charge.picocoulombs() / 1000) as u64;
