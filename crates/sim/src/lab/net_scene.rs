@@ -7,7 +7,7 @@ use super::profile::{Profile, Source};
 use super::scene::{Background, Environment, Point};
 use crate::power::{Draw, Firmware, Modulation};
 use crate::radio::{Guard, Mcs, Mode, Ofdm, Width};
-use crate::wifi::{Rates, Security, Sleep};
+use crate::wifi::{Rates, Security, Sleep, SleepTimes};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -217,6 +217,18 @@ pub struct Delay {
 }
 
 impl NetDevice {
+    /// How long it does what, when it sleeps and wakes.
+    #[must_use]
+    pub fn sleep_times(&self) -> SleepTimes {
+        let limits = &self.profile.wifi;
+        SleepTimes {
+            min_active: self.min_active,
+            radio_on: Duration::from_nanos(limits.wake_ns),
+            early: Duration::from_nanos(limits.early_ns),
+            ..SleepTimes::default()
+        }
+    }
+
     /// What it draws in each state.
     #[must_use]
     pub fn draw(&self) -> Draw {

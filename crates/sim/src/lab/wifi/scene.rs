@@ -136,15 +136,12 @@ impl NetScene {
 
     fn roles(&self) -> Vec<Role> {
         let security = self.security;
-        let station = |capabilities, rates: &Rates, sleep| {
-            Role::Station(StationConfig {
-                joined: true,
-                security,
-                capabilities,
-                rates: rates.clone(),
-                sleep,
-                ..StationConfig::default()
-            })
+        let station = |capabilities, rates: &Rates| StationConfig {
+            joined: true,
+            security,
+            capabilities,
+            rates: rates.clone(),
+            ..StationConfig::default()
         };
         let Stations { router, devices, dongle } = self.stations();
         let router = router.map(|it| {
@@ -160,7 +157,12 @@ impl NetScene {
         let devices = devices.iter().map(|it| {
             let ht = it.sdk.rx_ba_window > 0 || is_ht(&it.rates);
             match it.role {
-                NetRole::Station => station(capabilities(ht), &it.rates, it.sleep),
+                NetRole::Station => Role::Station(StationConfig {
+                    sleep: it.sleep,
+                    times: it.sleep_times(),
+                    disconnected_sleep: it.disconnected_sleep,
+                    ..station(capabilities(ht), &it.rates)
+                }),
                 NetRole::SoftAp => Role::AccessPoint(ApConfig {
                     security,
                     rates: it.rates.clone(),
@@ -172,7 +174,7 @@ impl NetScene {
         });
         let dongle = dongle.map(|it| {
             let ht = it.ampdu > 1 || is_ht(&it.rates);
-            station(capabilities(ht), &it.rates, crate::wifi::Sleep::None)
+            Role::Station(station(capabilities(ht), &it.rates))
         });
         let others = self.background.iter().map(|_| Role::Foreign);
         router.into_iter().chain(devices).chain(dongle).chain(others).collect()
