@@ -35,7 +35,11 @@ pub(crate) fn test(digest: &Digest) -> String {
     let variant = digest.workload.variant();
     let name = variant.as_ref().map_or("", |it| it.as_str());
     let words = digest.place.split(", ").filter(|it| *it != name);
-    words.collect::<Vec<_>>().join(", ")
+    let words = words.collect::<Vec<_>>().join(", ");
+    match digest.facts.get(espbench_proto::fact::TRANSPORT) {
+        Some(transport) => words.replace("udp-echo", &alloc::format!("echo over {transport}")),
+        None => words,
+    }
 }
 
 /// The table; none where no charge was counted.

@@ -96,6 +96,21 @@ impl NetScene {
             ..data(window(it.ampdu, MOST.into()), usize::from(it.queue))
         });
         let devices = devices.iter().map(|it| {
+            if it.role == NetRole::Alone {
+                // As ESP-NOW's frames go, see `Scene::radio`.
+                let profile = &it.profile;
+                return Settings {
+                    timing: Timing {
+                        cw_min: profile.window.0,
+                        cw_max: profile.window.1,
+                        ..Timing::HR
+                    },
+                    short_retry_limit: profile.attempts,
+                    long_retry_limit: profile.attempts,
+                    buffers: usize::from(profile.tx_buffers),
+                    ..Settings::default()
+                };
+            }
             let SdkConfig { tx, tx_ba_window, rx_ba_window, .. } = it.sdk;
             // Management frames do not take from the buffers for data.
             let buffers = usize::from(tx) + 8;
@@ -112,7 +127,7 @@ impl NetScene {
         router.into_iter().chain(devices).chain(dongle).chain(others).collect()
     }
 
-    fn room(&self, seed: u64) -> Room {
+    pub(super) fn room(&self, seed: u64) -> Room {
         let stands: Arc<[Stand]> = self.stands().into();
         let place = self.environment.room(seed);
         let links = Links::lazy(stands.len() as u32, FLOOR_DBM, {
