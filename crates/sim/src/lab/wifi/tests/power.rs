@@ -134,7 +134,7 @@ fn echo(variant: &str, count: u32) -> (usize, f64, f64) {
 #[test]
 fn who_sleeps_more_draws_less_and_answers_later_or_never() {
     let mut text = String::new();
-    let mut told = |variant| {
+    let mut told = |variant: &str| {
         let count = if variant.starts_with("esp") { 60 } else { 43 };
         let (back, ms, ma) = echo(variant, count);
         let _ = writeln!(text, "{variant}: {back} of {count} came back, {ms:.1} ms, {ma:.2} mA");
