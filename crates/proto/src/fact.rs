@@ -7,6 +7,8 @@ pub const VARIANT: &str = "variant";
 pub const CHIP: &str = "chip";
 /// How the device was attached or driven, as a document's table has it: `station`, `softap`.
 pub const MODE: &str = "mode";
+/// What carries the messages, where it is not what the test is named for: `esp-now`.
+pub const TRANSPORT: &str = "transport";
 /// What protects the link: `open`, `wpa2`, `wpa3`; `unstated` where a document does not say.
 pub const SECURITY: &str = "security";
 /// The place: `home`, `shield-box`.

@@ -4,6 +4,7 @@ pub(crate) mod esp_now;
 pub(crate) mod iperf;
 pub(crate) mod losses;
 pub(crate) mod mqtt_rate;
+pub(crate) mod power;
 pub(crate) mod tcp_rate;
 pub(crate) mod udp_echo;
 

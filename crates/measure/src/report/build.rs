@@ -203,6 +203,7 @@ fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {
     tables.extend(table::iperf::tables(material));
     tables.extend(table::tcp_rate::tables(material));
     tables.extend(table::mqtt_rate::tables(material));
+    tables.extend(table::power::table(material));
     tables.extend(table::esp_now::tables(material));
     tables.extend(table::findings::table(material));
     tables.extend(table::findings::commands(material));
@@ -217,6 +218,7 @@ fn figures(material: &Material<'_>, losses: &[Losses]) -> Vec<Figure> {
     figures.extend(figure::iperf::figures(material));
     figures.extend(figure::tcp_rate::figures(material));
     figures.extend(figure::mqtt_rate::figures(material));
+    figures.extend(figure::power::figures(material));
     figures.extend(figure::esp_now::figures(material));
     figures.extend(figure::losses::figures(material, losses));
     for point in figures.iter_mut().flat_map(|f| &mut f.series).flat_map(|s| &mut s.points) {

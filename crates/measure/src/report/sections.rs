@@ -4,7 +4,7 @@ use super::Report;
 use crate::air::Timeline;
 use crate::figure::Figure;
 use crate::table::esp_now::{CHAPTERS, KIND};
-use crate::table::{Table, status, truth};
+use crate::table::{Table, power, status, truth};
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
@@ -24,7 +24,7 @@ pub struct Section<'a> {
 }
 
 /// Name and title of the chapters before those of the ESP-NOW tests, in order.
-const FIRST: [(&str, &str); 7] = [
+const FIRST: [(&str, &str); 8] = [
     ("warnings", "Read this first"),
     ("overview", "At a glance"),
     (truth::SECTION, "How true the simulation is"),
@@ -32,6 +32,7 @@ const FIRST: [(&str, &str); 7] = [
     ("iperf", "iperf"),
     ("tcp-rate", "TCP message rate"),
     ("mqtt-rate", "MQTT message rate"),
+    (power::SECTION, "Current and battery"),
 ];
 
 /// The same of those after them.

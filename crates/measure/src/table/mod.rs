@@ -7,6 +7,7 @@ pub(crate) mod findings;
 pub(crate) mod iperf;
 pub(crate) mod mqtt_rate;
 pub(crate) mod overview;
+pub(crate) mod power;
 pub mod status;
 pub(crate) mod tcp_rate;
 pub mod truth;

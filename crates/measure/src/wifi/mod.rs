@@ -148,6 +148,7 @@ pub(crate) fn told(recorded: &Recorded, cells: &mut [Cell]) {
         let id = &mut cell.id;
         id.chip = fact(fact::CHIP).unwrap_or_else(|| core::mem::take(&mut id.chip));
         id.mode = fact(fact::MODE).unwrap_or_else(|| core::mem::take(&mut id.mode));
+        id.transport = fact(fact::TRANSPORT).unwrap_or_else(|| core::mem::take(&mut id.transport));
         id.security = fact(fact::SECURITY).or(id.security.take());
         id.environment = fact(fact::ENVIRONMENT).or(id.environment.take());
         cell.variant = Some(match cell.variant.take() {

@@ -5,12 +5,15 @@
 //! |---|---|
 //! | `current_mean` | the charge over the time in which it was counted |
 //! | `charge_per_message` | the charge over the messages that arrived; of iperf there is none |
+//! | `response_avg`, `response_p99` | from when a message was due until it had arrived; of an echo, until it was back |
 //! | `battery_life` | for how long a battery gives that current: what a device gets of it, the fact [`BATTERY_MAH`], or [`USUAL_MAH`] |
 //!
 //! All are of what the cell did: at another rate of messages they are others.
 
 use crate::cell::{Cell, Estimate, Identity};
+use crate::quantile::Sorted;
 use crate::run::Recorded;
+use crate::series;
 use alloc::format;
 use alloc::vec::Vec;
 use espbench_proto::fact::{BATTERY_MAH, CHARGE_NC, TIME_NS};
@@ -39,6 +42,13 @@ pub(crate) fn cells(recorded: &Recorded, like: Option<&Cell>) -> Vec<Cell> {
     let messages = delivered(recorded);
     if messages > 0 {
         push("charge_per_message", "uC", charge as f64 / 1e3 / messages as f64, messages);
+    }
+    let times = series::responses_ms(recorded);
+    if !times.is_empty() {
+        let n = times.len() as u64;
+        push("response_avg", "ms", times.iter().sum::<f64>() / n as f64, n);
+        let p99 = Sorted::new(times).quantile(0.99);
+        push("response_p99", "ms", p99.value.unwrap_or_default(), n);
     }
     let told = recorded.facts.get(BATTERY_MAH).and_then(|it| it.parse::<f64>().ok());
     let capacity = told.filter(|it| it.is_finite() && *it > 0.0).unwrap_or(USUAL_MAH);

@@ -260,3 +260,48 @@ fn only_what_names_a_device_is_of_a_test_over_wifi() {
     assert_eq!(Document::of_plan("esp32c3-rank", "tcp-rate"), None);
     assert_eq!(kind_of("esp32c3-rank"), "iperf");
 }
+
+#[test]
+fn latency_stands_beside_current_in_a_table_and_a_figure() {
+    let plan = "name = \"power-save\"\n[[measure]]\nkind = \"udp-echo\"\nsize = 64\n\
+                variant = [\"ps-none\", \"ps-min\", \"ps-max\"]\n";
+    let step = |work: &Workload| match work.variant().unwrap().as_str() {
+        "ps-none" => 0,
+        "ps-min" => 1,
+        _ => 3,
+    };
+    let samples = |work: &Workload| {
+        let late = step(work);
+        let probe = |seq: u64| Probe {
+            seq,
+            due: at(seq * 1000),
+            sent: Some(at(seq * 1000)),
+            received: Some(at(seq * 1000 + 3 + late * (seq % 100))),
+            ..Probe::default()
+        };
+        (0..200).map(|seq| Sample::Probe(probe(seq))).collect()
+    };
+    let mut recorded = carried_out(plan, samples, |_| Vec::new());
+    for it in &mut recorded {
+        let milliamperes = [90, 22, 2, 1][step(&it.workload) as usize];
+        let time = 200_000_000_000;
+        it.counters =
+            [(fact::CHARGE_NC.into(), milliamperes * time / 1_000), (fact::TIME_NS.into(), time)]
+                .into();
+    }
+    let report = reported(plan, &recorded);
+    let table = report.tables.iter().find(|it| it.id == "power").unwrap();
+    let figure = report.figures.iter().find(|it| it.id == "power-figure").unwrap();
+    let mut text = String::new();
+    for row in &table.rows {
+        let words: Vec<&str> = row.iter().map(|it| it.as_deref().unwrap_or("?")).collect();
+        text += &format!("{}\n", words.join(" | "));
+    }
+    for series in &figure.series {
+        let points: Vec<String> =
+            series.points.iter().map(|it| format!("({}, {})", it.x, it.y)).collect();
+        text += &format!("{}: {}\n", series.name, points.join(" "));
+    }
+    insta::assert_snapshot!(format!("{text}{}\n", figure.alt));
+    assert!(report.sections().iter().any(|it| it.id == "power"));
+}

@@ -5,8 +5,9 @@
 
 use super::profile::{Profile, Source};
 use super::scene::{Background, Environment, Point};
-use crate::radio::{Mode, Width};
-use crate::wifi::{Rates, Security, Sleep};
+use crate::power::{Draw, Firmware, Modulation};
+use crate::radio::{Guard, Mcs, Mode, Ofdm, Width};
+use crate::wifi::{Rates, Security, Sleep, SleepTimes};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -213,4 +214,36 @@ pub struct Delay {
     pub fixed: Duration,
     /// The mean of what comes on top of it, which is distributed exponentially.
     pub random: Duration,
+}
+
+impl NetDevice {
+    /// How long it does what, when it sleeps and wakes.
+    #[must_use]
+    pub fn sleep_times(&self) -> SleepTimes {
+        let limits = &self.profile.wifi;
+        SleepTimes {
+            min_active: self.min_active,
+            radio_on: Duration::from_nanos(limits.wake_ns),
+            early: Duration::from_nanos(limits.early_ns),
+            ..SleepTimes::default()
+        }
+    }
+
+    /// What it draws in each state.
+    #[must_use]
+    pub fn draw(&self) -> Draw {
+        let fastest = Modulation::ALL.map(|it| match it {
+            Modulation::Dsss => Mode::ESP_NOW,
+            Modulation::Ofdm => Mode::Ofdm(Ofdm::M54),
+            Modulation::Ht => Mode::ht(Mcs::Mcs7, self.width, Guard::Long),
+        });
+        // At slower modes of a kind a chip may send with a little more.
+        let power = |mode| self.power_dbm.min(self.profile.chip.power_dbm(mode));
+        let firmware = Firmware {
+            clock_mhz: self.profile.processor.clock_mhz,
+            width: self.width,
+            power_dbm: fastest.map(power),
+        };
+        Draw::new(&self.profile.currents, &firmware)
+    }
 }

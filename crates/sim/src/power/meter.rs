@@ -31,6 +31,13 @@ impl Meter {
         }
     }
 
+    /// The same with a radio that begins with this.
+    #[must_use]
+    pub const fn doing(mut self, modem: Modem) -> Self {
+        self.modem = modem;
+        self
+    }
+
     /// The radio does this from now on.
     pub fn modem(&mut self, now: Instant, modem: Modem) {
         if self.modem != modem {

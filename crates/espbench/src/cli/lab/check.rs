@@ -46,6 +46,13 @@ fn file(name: &str) -> anyhow::Result<String> {
     let kind = labs::kind(name, Kind::Lab)?;
     let library = labs::library(kind, name)?;
     Ok(match kind {
+        Kind::Lab if !library.variants(name).is_empty() => {
+            let variants = library.variants(name);
+            for variant in &variants {
+                library.net_scene(name, variant)?;
+            }
+            format!("a lab with variants: {}", variants.join(", "))
+        }
         Kind::Lab => {
             let scene = library.scene(name, &Overrides::default(), DEFAULT_SEED)?;
             format!(
@@ -71,6 +78,7 @@ mod tests {
     fn every_kind_is_known_by_its_name_or_its_keys() {
         let said = |name: &str| file(name).unwrap_or_else(|error| format!("{error:#}"));
         assert_eq!(said("two-boards"), "a lab; devices: 2, routers: 0, other stations: 3");
+        assert_eq!(said("wifi-home"), "a lab with variants: arduino, idf-echo");
         assert_eq!(said("esp32c2"), "a profile of an esp32c2");
         assert_eq!(said("home"), "an environment; other stations: 1");
         assert!(said("hom").starts_with("no lab is called `hom`"));

@@ -4,6 +4,7 @@ mod check;
 mod list;
 mod profile;
 mod show;
+mod variants;
 
 use clap::{Args as Flags, Subcommand};
 use std::process::ExitCode;

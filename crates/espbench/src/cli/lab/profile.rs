@@ -6,6 +6,7 @@ use crate::render::text;
 use anyhow::bail;
 use espbench_measure::table::Column;
 use espbench_sim::lab::file::{Constant, Constants, Kind, constants};
+use espbench_sim::lab::profile::Confidence;
 use espbench_sim::radio::{Chip, Guard, Mode, Preamble};
 
 /// Flags.
@@ -78,6 +79,7 @@ fn table(list: &[Constant]) -> espbench_measure::table::Table {
         Column::words("constant"),
         Column::setting("value", ""),
         Column::words("fitted"),
+        Column::words("confidence"),
         Column::words("source"),
     ];
     let before = std::iter::once(None).chain(list.iter().map(Some));
@@ -86,7 +88,8 @@ fn table(list: &[Constant]) -> espbench_measure::table::Table {
         let fitted = if it.fitted { "fitted" } else { "" };
         let same = before.is_some_and(|before| before.source == it.source);
         let source = if same { "as above" } else { &it.source };
-        vec![it.key.clone(), value, fitted.into(), source.into()]
+        let confidence = it.confidence.map_or("", Confidence::word);
+        vec![it.key.clone(), value, fitted.into(), confidence.into(), source.into()]
     });
     super::table("constants", "", columns, rows.collect())
 }

@@ -34,6 +34,12 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let draws: Vec<_> = args.output.iter().map(|path| drawing(path)).collect::<Result<_, _>>()?;
     let library = labs::library(Kind::Lab, &args.lab)?;
+    if !library.variants(&args.lab).is_empty() {
+        if !args.output.is_empty() {
+            bail!("{} has variants: they are printed, not drawn", args.lab);
+        }
+        return output::print(&super::variants::text(&library, &args.lab)?);
+    }
     let change = Overrides {
         devices: args.devices,
         distance_m: args.distance,

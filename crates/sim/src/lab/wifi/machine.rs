@@ -5,7 +5,7 @@ use super::cpu::Cpu;
 use super::setup::{EspSetup, Kind, MachineSetup, PcSetup, Place, Program};
 use crate::lab::profile::IpCosts;
 use crate::net::{Host, Program as ProgramId};
-use crate::power::{self, Meter};
+use crate::power::{self, Meter, Modem};
 use crate::random::{Purpose, Random};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -167,7 +167,7 @@ impl Machine<'_> {
         let node = number as u32;
         let body = match setup.kind {
             Kind::Esp(it) => Body::Esp(Box::new(Esp {
-                meter: Meter::new(Instant::ZERO, it.light_ns),
+                meter: Meter::new(Instant::ZERO, it.light_ns).doing(Modem::Listen),
                 cpu: Cpu::new(it.cores),
                 costs: it.costs,
                 setup: *it,

@@ -96,6 +96,21 @@ impl NetScene {
             ..data(window(it.ampdu, MOST.into()), usize::from(it.queue))
         });
         let devices = devices.iter().map(|it| {
+            if it.role == NetRole::Alone {
+                // As ESP-NOW's frames go, see `Scene::radio`.
+                let profile = &it.profile;
+                return Settings {
+                    timing: Timing {
+                        cw_min: profile.window.0,
+                        cw_max: profile.window.1,
+                        ..Timing::HR
+                    },
+                    short_retry_limit: profile.attempts,
+                    long_retry_limit: profile.attempts,
+                    buffers: usize::from(profile.tx_buffers),
+                    ..Settings::default()
+                };
+            }
             let SdkConfig { tx, tx_ba_window, rx_ba_window, .. } = it.sdk;
             // Management frames do not take from the buffers for data.
             let buffers = usize::from(tx) + 8;
@@ -112,7 +127,7 @@ impl NetScene {
         router.into_iter().chain(devices).chain(dongle).chain(others).collect()
     }
 
-    fn room(&self, seed: u64) -> Room {
+    pub(super) fn room(&self, seed: u64) -> Room {
         let stands: Arc<[Stand]> = self.stands().into();
         let place = self.environment.room(seed);
         let links = Links::lazy(stands.len() as u32, FLOOR_DBM, {
@@ -136,15 +151,12 @@ impl NetScene {
 
     fn roles(&self) -> Vec<Role> {
         let security = self.security;
-        let station = |capabilities, rates: &Rates, sleep| {
-            Role::Station(StationConfig {
-                joined: true,
-                security,
-                capabilities,
-                rates: rates.clone(),
-                sleep,
-                ..StationConfig::default()
-            })
+        let station = |capabilities, rates: &Rates| StationConfig {
+            joined: true,
+            security,
+            capabilities,
+            rates: rates.clone(),
+            ..StationConfig::default()
         };
         let Stations { router, devices, dongle } = self.stations();
         let router = router.map(|it| {
@@ -160,7 +172,12 @@ impl NetScene {
         let devices = devices.iter().map(|it| {
             let ht = it.sdk.rx_ba_window > 0 || is_ht(&it.rates);
             match it.role {
-                NetRole::Station => station(capabilities(ht), &it.rates, it.sleep),
+                NetRole::Station => Role::Station(StationConfig {
+                    sleep: it.sleep,
+                    times: it.sleep_times(),
+                    disconnected_sleep: it.disconnected_sleep,
+                    ..station(capabilities(ht), &it.rates)
+                }),
                 NetRole::SoftAp => Role::AccessPoint(ApConfig {
                     security,
                     rates: it.rates.clone(),
@@ -172,7 +189,7 @@ impl NetScene {
         });
         let dongle = dongle.map(|it| {
             let ht = it.ampdu > 1 || is_ht(&it.rates);
-            station(capabilities(ht), &it.rates, crate::wifi::Sleep::None)
+            Role::Station(station(capabilities(ht), &it.rates))
         });
         let others = self.background.iter().map(|_| Role::Foreign);
         router.into_iter().chain(devices).chain(dongle).chain(others).collect()

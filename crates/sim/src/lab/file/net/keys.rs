@@ -149,6 +149,8 @@ pub(in super::super) static DEVICE: [Key; 24] = [
 
 /// Where numbers of a table come from, where that matters.
 const SOURCE_OF_LAB: Key = Key { usual: "not said", ..SOURCE };
+/// The same of a table with delays.
+const SOURCE_OF_DELAYS: Key = Key { usual: "must be given with a delay", ..SOURCE };
 
 /// Keys of `[access_point]`.
 pub(in super::super) static ACCESS_POINT: [Key; 15] = [
@@ -169,7 +171,7 @@ pub(in super::super) static ACCESS_POINT: [Key; 15] = [
     key("queue", Is::Whole(1, 10_000), "256", "frames that wait for the air"),
     key("forward_us", US, "50", "from a packet's coming in to its being queued"),
     key("forward_random_us", US, "0", "the mean of what comes on top of that, by chance"),
-    SOURCE,
+    SOURCE_OF_DELAYS,
     CONFIDENCE,
     FITTED,
 ];
@@ -192,7 +194,7 @@ pub(in super::super) static PC: [Key; 14] = [
         "at `at`",
         "metres from the router, to the left, with Wi-Fi",
     ),
-    SOURCE,
+    SOURCE_OF_DELAYS,
     CONFIDENCE,
     FITTED,
 ];

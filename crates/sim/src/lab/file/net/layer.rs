@@ -90,8 +90,8 @@ impl Layer {
         let known = keys.iter().filter(|it| matches!(it.is, Is::Number(..) | Is::Whole(..)));
         let known = known.map(|it| it.name);
         let given = known.clone().filter(|it| block.has(it));
-        let must = keys.iter().any(|it| it.name == SOURCE.name && it.usual.is_empty());
-        if must && given.clone().next().is_some() {
+        // What is guessed or fitted: delays. The rest is a choice.
+        if given.clone().any(|it| it.ends_with("_us")) {
             block.must(SOURCE.name, source.clone())?;
         }
         let fitted = super::super::constant::fitted(block, known)?;

@@ -98,7 +98,7 @@ pub(super) const GROUPS: &[Group<Profile>] = &[
             spare 1e3 wifi.wake_ns
         ),
         (
-            key("early_us", Is::Number(0.0, 100_000.0), "0", "how long before a beacon is due the radio is switched on, microseconds"),
+            key("early_us", Is::Number(0.0, 100_000.0), "0", "how long before a beacon is due the radio is switched on, with that time; microseconds"),
             spare 1e3 wifi.early_ns
         ),
     ),

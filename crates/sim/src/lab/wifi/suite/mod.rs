@@ -5,18 +5,19 @@
 //!
 //! | test | the device | the PC |
 //! |---|---|---|
-//! | UDP echo | [`Echo`] or the Arduino sketch | the prober |
+//! | UDP echo | [`Echo`] or the Arduino sketch; over ESP-NOW where it is in no network | the prober; a second board |
 //! | iperf | server (forward) or client (reverse), as ESP-IDF's or the ESP8266's example | the other end of iperf 2 |
 //! | TCP messages | the sender | a sink |
 //! | MQTT messages | Smooth's client, or one written well | a broker and a subscriber |
 
 mod apps;
+mod esp_now;
 mod told;
 
 use super::machine::address;
 use super::{MachineId, World};
 use crate::lab::file::Library;
-use crate::lab::net_scene::NetScene;
+use crate::lab::net_scene::{NetRole, NetScene};
 use crate::lab::record::Record;
 use crate::lab::suite::Failed;
 use alloc::format;
@@ -84,6 +85,15 @@ pub fn run_in(
     seed: u64,
     record: &mut dyn Record,
 ) -> Result<(), Failed> {
+    if scene.devices[0].role == NetRole::Alone {
+        return match &work.test {
+            IpTest::UdpEcho(it) => esp_now::echo(it, scene, seed, record),
+            _ => {
+                let why = "it is in no network; over ESP-NOW there is the echo (udp-echo) only";
+                Err(Failed::Unable(scene.variant.clone(), why.into()))
+            }
+        };
+    }
     told::facts(scene, seed, record);
     let mut world = scene.world(seed);
     world.run_for(SETTLE);

@@ -3,17 +3,15 @@
 use super::Cell;
 use crate::lab::net_scene::{NetRole, NetScene};
 use crate::lab::record::Record;
-use crate::power::{Charge, Draw, Firmware, Modulation, State, Times};
+use crate::power::{Charge, Draw, State, Times};
 use crate::wifi::Rates;
 use alloc::format;
 use alloc::string::ToString;
 use espbench_proto::fact;
-use espbench_proto::time::Instant;
 
 /// How things were as a test began.
 #[derive(Clone, Debug)]
 pub(super) struct Began {
-    at: Instant,
     times: Times,
 }
 
@@ -81,27 +79,25 @@ impl Cell<'_, '_> {
 
     /// How things are as the test begins.
     pub(super) fn begin(&self) -> Began {
-        let at = self.world.now();
-        Began { at, times: self.world.times(self.device).unwrap_or(Times::NONE) }
+        Began { times: self.world.times(self.device).unwrap_or(Times::NONE) }
     }
 
     /// The charge that the device has drawn since the test began, by state.
     fn charge(&mut self, began: &Began) {
-        let device = &self.scene.devices[0];
-        let power_dbm = Modulation::ALL.map(|_| device.power_dbm);
-        let clock_mhz = device.profile.processor.clock_mhz;
-        let firmware = Firmware { clock_mhz, width: device.width, power_dbm };
-        let draw = Draw::new(&device.profile.currents, &firmware);
+        let draw = self.scene.devices[0].draw();
         let Some(times) = self.world.times(self.device) else { return };
-        let times = times.since(&began.times);
-        let nanocoulombs = |charge: Charge| (charge.picocoulombs() / 1000) as u64;
-        self.record.count(fact::CHARGE_NC, nanocoulombs(draw.charge(&times)));
-        let time = self.world.now().as_nanos() - began.at.as_nanos();
-        self.record.count(fact::TIME_NS, time);
-        for state in State::all().filter(|it| times.ns(*it) > 0) {
-            let charge = nanocoulombs(draw.charge_of(&times, state));
-            self.record.count(&format!("{}-{}", fact::CHARGE_NC, state.name()), charge);
-            self.record.count(&format!("{}-{}", fact::TIME_NS, state.name()), times.ns(state));
-        }
+        charged(self.record, &draw, &times.since(&began.times));
+    }
+}
+
+/// What that charge is, in all and by state.
+pub(super) fn charged(record: &mut dyn Record, draw: &Draw, times: &Times) {
+    let nanocoulombs = |charge: Charge| (charge.picocoulombs() / 1000) as u64;
+    record.count(fact::CHARGE_NC, nanocoulombs(draw.charge(times)));
+    record.count(fact::TIME_NS, times.total_ns());
+    for state in State::all().filter(|it| times.ns(*it) > 0) {
+        let charge = nanocoulombs(draw.charge_of(times, state));
+        record.count(&format!("{}-{}", fact::CHARGE_NC, state.name()), charge);
+        record.count(&format!("{}-{}", fact::TIME_NS, state.name()), times.ns(state));
     }
 }

@@ -3,3 +3,4 @@
 mod bench;
 mod echo;
 mod iperf;
+mod power;

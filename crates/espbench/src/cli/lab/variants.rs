@@ -1,0 +1,110 @@
+//! A lab with variants, as tables: what each variant is, and what its firmware is set to.
+
+use crate::render::text;
+use espbench_measure::table::Column;
+use espbench_proto::sdkconfig::{Key, Kind, Settings};
+use espbench_sim::lab::file::{self, Library};
+use espbench_sim::lab::net_scene::{Link, NetRole, NetScene};
+use espbench_sim::wifi::{Rates, Sleep};
+
+/// All of it.
+///
+/// # Errors
+/// A variant is wrong, or names what is not here.
+pub(super) fn text(library: &Library, lab: &str) -> Result<String, file::Wrong> {
+    let names = library.variants(lab);
+    let scenes: Vec<NetScene> =
+        names.iter().map(|it| library.net_scene(lab, it)).collect::<Result<_, _>>()?;
+    let title = library.title(file::Kind::Lab, lab).unwrap_or_default();
+    let mut out = format!("lab {lab}: {title}\n\n");
+    out += &text::table(&rooms(&scenes));
+    out.push('\n');
+    out += &text::table(&firmware(&scenes));
+    out += "\nWhat a firmware is not said to be set to is ESP-IDF's default.\n";
+    Ok(out)
+}
+
+/// The devices, and what is around them.
+fn rooms(scenes: &[NetScene]) -> espbench_measure::table::Table {
+    let columns = ["variant", "device", "sends", "sleep", "router", "pc", "security", "place"];
+    let row = |scene: &NetScene| {
+        let device = &scene.devices[0];
+        let role = match device.role {
+            NetRole::Station => "station",
+            NetRole::SoftAp => "access point",
+            NetRole::Alone => "in no network",
+        };
+        let router = scene.access_point.as_ref().map_or_else(String::new, |it| {
+            format!("{}, A-MPDU {}, DTIM {}", rates(&it.rates), it.ampdu, it.dtim)
+        });
+        let pc = match &scene.pc.link {
+            Link::Wire { .. } => "wire".into(),
+            Link::Air(it) => format!("air, {}", rates(&it.rates)),
+        };
+        vec![
+            scene.variant.clone(),
+            format!("{} {} MHz, {role}", device.profile.name, device.profile.processor.clock_mhz),
+            rates(&device.rates),
+            sleep(scene),
+            router,
+            pc,
+            scene.columns.security.clone(),
+            scene.columns.environment.clone(),
+        ]
+    };
+    let columns = columns.into_iter().map(Column::words).collect();
+    super::table("variants", "", columns, scenes.iter().map(row).collect())
+}
+
+fn rates(rates: &Rates) -> String {
+    match rates {
+        Rates::Fixed(mode) => mode.to_string(),
+        Rates::Adaptive(modes) => modes.last().map(|it| format!("up to {it}")).unwrap_or_default(),
+    }
+}
+
+fn sleep(scene: &NetScene) -> String {
+    let device = &scene.devices[0];
+    let mut words = Vec::new();
+    match device.sleep {
+        Sleep::None => {}
+        Sleep::MinModem => words.push("min modem".into()),
+        Sleep::MaxModem { listen_interval } => words.push(format!("max modem, {listen_interval}")),
+    }
+    if let Some(it) = device.connectionless {
+        words.push(format!("window {} of {} ms", it.window.as_millis(), it.interval.as_millis()));
+    }
+    if device.light_sleep.is_some() {
+        words.push("light sleep".into());
+    }
+    words.join("; ")
+}
+
+/// Settings that some variant names.
+fn firmware(scenes: &[NetScene]) -> espbench_measure::table::Table {
+    let named = |key: &Key| scenes.iter().any(|it| it.devices[0].settings.get(*key).is_some());
+    let keys: Vec<Key> = Key::all().filter(named).collect();
+    let columns = std::iter::once(Column::words("setting"))
+        .chain(scenes.iter().map(|it| Column::setting(&it.variant, "")));
+    let rows = keys.iter().map(|key| {
+        let value = |settings: &Settings| match (settings.get(*key), key.fact().kind) {
+            (None, _) => String::new(),
+            (Some(value), Kind::Flag) => if value == 0 { "n" } else { "y" }.into(),
+            (Some(value), Kind::Number) => value.to_string(),
+        };
+        std::iter::once(key.name().trim_start_matches("CONFIG_").to_owned())
+            .chain(scenes.iter().map(|it| value(&it.devices[0].settings)))
+            .collect()
+    });
+    super::table("firmware", "", columns.collect(), rows.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_are_told_with_their_settings() {
+        insta::assert_snapshot!(text(&Library::built_in(), "shield-box").unwrap());
+    }
+}

@@ -1,0 +1,68 @@
+//! What cells of devices over Wi-Fi cost their battery, beside what they gave for it.
+
+use super::{Column, Table};
+use crate::cell::Cell;
+use crate::digits;
+use crate::report::digest::{Digest, Material};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// The chapter.
+pub(crate) const SECTION: &str = "power";
+pub(crate) const CURRENT: &str = "current_mean";
+
+/// The columns: metric, name, unit.
+const COLUMNS: [(&str, &str, &str); 6] = [
+    ("loss", "lost", "percent"),
+    ("response_avg", "mean latency", "ms"),
+    ("response_p99", "p99 latency", "ms"),
+    (CURRENT, "mean current", "mA"),
+    ("charge_per_message", "charge a message", "uC"),
+    ("battery_life", "battery life", "h"),
+];
+
+/// Cells whose charge was counted, the thriftiest first.
+pub(crate) fn thrifty<'a>(material: &Material<'a>) -> Vec<(&'a Digest, f64)> {
+    let current = |it: &'a Digest| it.cell(CURRENT).and_then(|cell| cell.value);
+    let mut all: Vec<_> =
+        material.digests.iter().filter_map(|it| Some((it, current(it)?))).collect();
+    all.sort_by(|a, b| a.1.total_cmp(&b.1));
+    all
+}
+
+/// Which test it was, in words, without the variant.
+pub(crate) fn test(digest: &Digest) -> String {
+    let variant = digest.workload.variant();
+    let name = variant.as_ref().map_or("", |it| it.as_str());
+    let words = digest.place.split(", ").filter(|it| *it != name);
+    let words = words.collect::<Vec<_>>().join(", ");
+    match digest.facts.get(espbench_proto::fact::TRANSPORT) {
+        Some(transport) => words.replace("udp-echo", &alloc::format!("echo over {transport}")),
+        None => words,
+    }
+}
+
+/// The table; none where no charge was counted.
+pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
+    let thrifty = thrifty(material);
+    let row = |(digest, _): &(&Digest, f64)| {
+        let variant = digest.workload.variant();
+        let mut row = alloc::vec![variant.map(|it| it.as_str().into()), Some(test(digest))];
+        let value = |cell: &Cell| digits::value(cell);
+        row.extend(COLUMNS.iter().map(|(metric, ..)| digest.cell(metric).and_then(value)));
+        row
+    };
+    let rows: Vec<_> = thrifty.iter().map(row).collect();
+    let mut columns = alloc::vec![Column::words("device"), Column::words("test")];
+    columns.extend(COLUMNS.iter().map(|it| Column::result(it.1, it.2, material.origin)));
+    let life = thrifty.iter().find_map(|(digest, _)| digest.cell("battery_life")?.note.clone());
+    (!rows.is_empty()).then(|| Table {
+        id: "power".into(),
+        section: SECTION.into(),
+        title: material.titled("What it costs a battery, the thriftiest first"),
+        columns,
+        rows,
+        notes: life.map(|it| alloc::format!("Battery life {it}.")).into_iter().collect(),
+        ..Table::default()
+    })
+}

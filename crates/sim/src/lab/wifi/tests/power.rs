@@ -1,0 +1,153 @@
+//! What a device draws while nothing is asked of it, beside what ESP-IDF's guide has.
+
+use super::super::{MachineId, suite};
+use crate::lab::file::Library;
+use crate::lab::net_scene::NetScene;
+use crate::lab::record::Record;
+use crate::power::{State, Times};
+use core::fmt::Write as _;
+use core::time::Duration;
+use espbench_proto::fact;
+use espbench_proto::sample::{Fate, Sample};
+use espbench_proto::workload::{EchoFormat, IpTest, Name, UdpEcho, Wifi};
+use std::collections::BTreeMap;
+use std::string::String;
+use std::vec::Vec;
+
+/// A variant of the power-save lab without the second board, in a shield box, as the guide has it.
+fn alone(variant: &str) -> NetScene {
+    let library = Library::built_in();
+    let mut scene = library.net_scene("power-save", variant).unwrap();
+    scene.environment = library.environment("shield-box").unwrap().environment;
+    scene.background.clear();
+    scene.devices.truncate(1);
+    scene
+}
+
+/// Time by state, and the mean current in nanoamperes, of some seconds.
+fn idle(scene: &NetScene, seconds: u64) -> (Times, u64) {
+    let mut world = scene.world(1);
+    world.run_for(Duration::from_secs(1));
+    let before = world.times(MachineId(0)).unwrap();
+    world.run_for(Duration::from_secs(seconds));
+    let times = world.times(MachineId(0)).unwrap().since(&before);
+    assert_eq!(times.total_ns(), seconds * 1_000_000_000);
+    (times, scene.devices[0].draw().charge(&times).mean_na(times.total_ns()).unwrap())
+}
+
+#[test]
+fn idle_currents_are_near_those_of_the_guide() {
+    // ESP-IDF Programming Guide, Low Power Mode in Wi-Fi Scenarios, ESP32-C3: means of Light-sleep,
+    // and of Modem-sleep without DFS.
+    let guide = [
+        ("ps-min-modem", 21.47),
+        ("ps-min-dtim1", 1.4),
+        ("ps-min-dtim3", 0.62),
+        ("ps-min-dtim10", 0.31),
+    ];
+    let mut text = String::new();
+    let mut last = f64::INFINITY;
+    for (variant, published) in guide {
+        let (times, na) = idle(&alone(variant), 21);
+        let ma = na as f64 / 1e6;
+        let _ = writeln!(text, "{variant}: {ma:.2} mA, the guide has {published} mA");
+        for state in State::all().filter(|it| times.ns(*it) > 0) {
+            let share = times.ns(state) as f64 / times.total_ns() as f64 * 100.0;
+            let _ = writeln!(text, "  {}: {share:.3} %", state.name());
+        }
+        assert!((0.5..2.0).contains(&(ma / published)), "{variant}: {ma} for {published}");
+        assert!(ma < last, "{variant}: {ma} mA, before {last}");
+        last = ma;
+    }
+    let (_, awake) = idle(&alone("ps-none"), 5);
+    let device = alone("ps-none").devices.remove(0);
+    let listens = f64::from(device.profile.currents.receive_na) / 1e6;
+    let awake = awake as f64 / 1e6;
+    let _ = writeln!(text, "ps-none: {awake:.2} mA, listening draws {listens:.2} mA");
+    assert!((0.99..1.05).contains(&(awake / listens)), "{awake} mA, {listens} mA");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_longer_listen_interval_draws_less() {
+    let of = |variant| idle(&alone(variant), 10).1;
+    assert!(of("ps-max-li10") < of("ps-max-li3") && of("ps-max-li3") < of("ps-min-dtim1"));
+}
+
+/// Keeps what a cell tells.
+#[derive(Default)]
+struct Kept {
+    samples: Vec<Sample>,
+    counts: BTreeMap<String, u64>,
+}
+
+impl Record for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    fn count(&mut self, name: &str, by: u64) {
+        *self.counts.entry(name.into()).or_default() += by;
+    }
+
+    fn fact(&mut self, _: &str, _: String) {}
+}
+
+/// An echo each second: how many came back, the mean time, the mean current.
+fn echo(variant: &str, count: u32) -> (usize, f64, f64) {
+    let work = Wifi {
+        variant: Name::new(variant).unwrap(),
+        test: IpTest::UdpEcho(UdpEcho {
+            size: 64,
+            count,
+            discard: 0,
+            format: EchoFormat::Binary,
+            in_flight: 8,
+            interval: Some(Duration::from_secs(1)),
+            timeout: Duration::from_secs(4),
+        }),
+    };
+    let mut kept = Kept::default();
+    suite::run(&work, &Library::built_in(), None, 3, &mut kept).unwrap();
+    let times: Vec<f64> = kept
+        .samples
+        .iter()
+        .filter_map(|sample| match sample {
+            Sample::Probe(it) if it.fate == Fate::Delivered => {
+                Some(it.received?.since(it.due).as_secs_f64() * 1e3)
+            }
+            _ => None,
+        })
+        .collect();
+    let (charge, time) = (kept.counts[fact::CHARGE_NC], kept.counts[fact::TIME_NS]);
+    let by_state = |name: &str| -> u64 {
+        let of = kept.counts.iter().filter(|(key, _)| key.starts_with(&std::format!("{name}-")));
+        of.map(|(_, value)| value).sum()
+    };
+    assert_eq!(by_state(fact::TIME_NS), time);
+    // Each state's charge is cut to a nanocoulomb.
+    assert!(charge.abs_diff(by_state(fact::CHARGE_NC)) <= State::COUNT as u64);
+    let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
+    (times.len(), mean, charge as f64 / time as f64 * 1e3)
+}
+
+#[test]
+fn who_sleeps_more_draws_less_and_answers_later_or_never() {
+    let mut text = String::new();
+    let mut told = |variant: &str| {
+        let count = if variant.starts_with("esp") { 60 } else { 43 };
+        let (back, ms, ma) = echo(variant, count);
+        let _ = writeln!(text, "{variant}: {back} of {count} came back, {ms:.1} ms, {ma:.2} mA");
+        (back, ms, ma)
+    };
+    // 43 seconds are 42 intervals of ten beacons: all that lies between two is met.
+    let [none, dtim1, dtim10, li10] =
+        ["ps-none", "ps-min-dtim1", "ps-min-dtim10", "ps-max-li10"].map(&mut told);
+    assert!(none.1 < dtim1.1 && dtim1.1 < dtim10.1 && dtim1.1 < li10.1, "latency");
+    assert!(none.2 > dtim1.2 && dtim1.2 > dtim10.2 && dtim1.2 > li10.2, "current");
+    let [always, quarter, tenth, rare] =
+        ["esp-now-always", "esp-now-25-100", "esp-now-10-100", "esp-now-10-500"].map(&mut told);
+    assert!(always.0 >= 59 && always.0 > quarter.0 && quarter.0 > tenth.0 && tenth.0 > rare.0);
+    assert!(always.2 > quarter.2 && quarter.2 > tenth.2 && tenth.2 > rare.2);
+    insta::assert_snapshot!(text);
+}
