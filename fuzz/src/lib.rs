@@ -14,6 +14,7 @@ mod ieee80211;
 mod lab_file;
 mod mqtt;
 mod room;
+mod sdkconfig;
 mod talk;
 mod transcript;
 
@@ -30,6 +31,7 @@ pub use ieee80211::ieee80211;
 pub use lab_file::lab_file;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
 pub use room::room;
+pub use sdkconfig::sdkconfig;
 pub use talk::{talk_script, talk_terminal};
 pub use transcript::esp_now_transcript;
 
@@ -66,6 +68,7 @@ pub const TARGETS: &[Target] = &[
     ("talk_terminal", talk_terminal),
     ("lab_file", lab_file),
     ("excerpt", excerpt),
+    ("sdkconfig", sdkconfig),
 ];
 
 /// A plan's text: reading it ends, and what it gives can be printed and read again.

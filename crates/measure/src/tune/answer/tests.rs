@@ -99,7 +99,7 @@ fn a_search_becomes_an_answer() {
     let wants = wants();
     let space = Space::new(Context::default(), &objectives(&wants));
     let mut search = Search::new(space, &wants, 1, 8);
-    let batch = search.next();
+    let batch = search.batch();
     let results: Vec<_> = batch
         .iter()
         .enumerate()
