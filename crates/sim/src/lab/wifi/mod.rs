@@ -18,7 +18,6 @@
 //! | `stage` | the room's and the Wi-Fi's callbacks, and the wire |
 //! | `jobs` | what the tasks of an ESP do |
 //! | `program` | how programs run, and what their calls cost |
-//! | [`tune`] | one short test, with the heap and the charge it took |
 //! | `pool` | packets on their way |
 
 mod cpu;
@@ -32,7 +31,6 @@ mod stage;
 pub mod suite;
 #[cfg(test)]
 mod tests;
-pub mod tune;
 
 pub use machine::Drops;
 pub use setup::{EspSetup, MachineSetup, PcSetup, WorldSetup};
