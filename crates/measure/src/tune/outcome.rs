@@ -5,7 +5,7 @@ use super::want::Metric;
 use crate::quantile::Sorted;
 use alloc::vec::Vec;
 use core::time::Duration;
-use espbench_proto::sample::{Fate, Sample};
+use espbench_proto::sample::{Fate, Observer, Sample};
 
 /// What one evaluation found out. What was not asked for is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -68,16 +68,22 @@ impl Outcome {
     }
 }
 
-/// What arrived a second, in Mbit/s, by the intervals of all streams at the receiving end: from the
+/// What arrived a second, in Mbit/s, by the intervals of all streams that the receiving end has
+/// counted: from the
 /// end of the first interval, in which TCP begins slowly, until the sender stopped. So many
 /// intervals there are in that time; one that is not there has had nothing.
 #[must_use]
-pub fn throughput(samples: &[Sample], interval: Duration, intervals: u32) -> f64 {
+pub fn throughput(
+    samples: &[Sample],
+    receiver: Observer,
+    interval: Duration,
+    intervals: u32,
+) -> f64 {
     let bytes: u64 = samples
         .iter()
         .filter_map(|it| match it {
-            Sample::Interval(it) if !it.total && it.seq > 0 && it.seq < u64::from(intervals) => {
-                Some(it.bytes)
+            Sample::Interval(it) if !it.total && it.observer == receiver => {
+                (1..u64::from(intervals)).contains(&it.seq).then_some(it.bytes)
             }
             _ => None,
         })
@@ -124,6 +130,27 @@ mod tests {
         use espbench_proto::time::Instant;
         let at = |ms: u64| Some(Instant::from_nanos(ms * 1_000_000));
         Sample::Probe(Probe { fate, sent: at(5), received: at(5 + ms), ..Probe::default() })
+    }
+
+    #[test]
+    fn throughput_is_what_the_receiver_counted_after_the_first_interval() {
+        use espbench_proto::sample::{Interval, Link};
+        let interval = |link, seq, bytes, observer| {
+            let link = Link(link);
+            Sample::Interval(Interval { link, seq, bytes, observer, ..Interval::default() })
+        };
+        let ours = Observer::Receiver;
+        let samples = [
+            interval(0, 0, 9_000_000, ours),
+            interval(0, 1, 100_000, ours),
+            interval(1, 1, 150_000, ours),
+            interval(0, 2, 250_000, ours),
+            interval(0, 3, 7_000_000, ours),
+            interval(0, 1, 5_000_000, Observer::Sender),
+        ];
+        // Two intervals of 100 ms: 500 kB in 0.2 s.
+        let rate = throughput(&samples, ours, Duration::from_millis(100), 3);
+        assert!((rate - 20.0).abs() < 1e-9, "{rate}");
     }
 
     #[test]

@@ -25,6 +25,7 @@ struct Bench<'a> {
     threads: usize,
     cancel: &'a AtomicBool,
     progress: Progress,
+    quiet: bool,
 }
 
 impl Bench<'_> {
@@ -40,7 +41,13 @@ impl Bench<'_> {
             progress.end(EACH, None);
         };
         let results = pool::each(jobs.len(), self.threads, self.cancel, job, done);
-        results.into_iter().map(Option::transpose).collect()
+        // What was stopped in its midst is as good as not begun.
+        let stopped = self.cancelled();
+        let kept = |it: Option<anyhow::Result<_>>| match it {
+            Some(Err(_)) if stopped => Ok(None),
+            other => other.transpose(),
+        };
+        results.into_iter().map(kept).collect()
     }
 
     fn cancelled(&self) -> bool {
@@ -53,15 +60,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     output::check(&args.output)?;
     check(&args.want)?;
     let metrics = objectives(&args.want);
-    let lab = Lab::new(args, &metrics)?;
-    let context = lab.context(args)?;
     let cancel = flow::on_interrupt()?;
+    let lab = Lab::new(args, &metrics, cancel.clone())?;
+    let context = lab.context(args)?;
     let budget = usize::from(flags.budget);
     let mut bench = Bench {
         lab: &lab,
         threads: sys::threads(flags.threads).get(),
         cancel: &cancel,
         progress: Progress::new(&vec![EACH; budget], flags.quiet),
+        quiet: flags.quiet,
     };
     let mut search = Search::new(Space::new(context, &metrics), &args.want, flags.seed, budget);
     loop {
@@ -100,6 +108,7 @@ fn without(bench: &mut Bench<'_>, answer: &Answer) -> anyhow::Result<Vec<Without
     let changes = best.candidate.changes(&answer.context);
     let alone = |it: &(_, u32)| (best.candidate.without(it.0, &answer.context), 0);
     let jobs: Vec<(Candidate, usize)> = changes.iter().map(alone).collect();
+    bench.progress = Progress::new(&vec![EACH; jobs.len()], bench.quiet);
     let outcomes = bench.all(&jobs)?;
     let pairs = changes.into_iter().zip(outcomes);
     Ok(pairs.map(|((key, value), outcome)| Without { key, value, outcome }).collect())

@@ -1,24 +1,33 @@
 //! The virtual lab as what candidates are tried in.
 
 use super::Args;
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use espbench_measure::run::Site;
 use espbench_measure::tune::outcome::{round_trips, throughput};
 use espbench_measure::tune::{Candidate, Evaluate, Metric, Outcome, Power};
+use espbench_proto::fact::{CHARGE_NC, TIME_NS};
+use espbench_proto::sample::{Observer, Sample};
 use espbench_proto::sdkconfig::Context;
-use espbench_proto::workload::{Direction, EchoFormat, Iperf, Transport, UdpEcho};
+use espbench_proto::workload::{
+    Direction, EchoFormat, IpTest, Iperf, Name, Transport, UdpEcho, Wifi,
+};
 use espbench_sim::lab::file::Kind;
-use espbench_sim::lab::net_scene::{Link, NetRole, NetScene};
-use espbench_sim::lab::wifi::tune::{Ran, Task, run};
+use espbench_sim::lab::net_scene::{Link, NetDevice, NetRole, NetScene};
+use espbench_sim::lab::record::Record;
+use espbench_sim::lab::wifi::suite::run_in;
 use espbench_sim::random::{Purpose, Random};
 use espbench_sim::wifi::Sleep;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Intervals that throughput is counted in.
 const INTERVALS: u32 = 5;
 
-/// What a sender of UDP offers: more than any chip's radio takes.
-const OFFERED: u64 = 150_000_000;
+/// UDP is sent to the device at so many times the rate that is wanted: more would only show how it
+/// fares when flooded.
+const OFFERED: f64 = 1.1;
 
 /// Round trips of an evaluation, and how often they begin: not in step with beacons.
 const ROUND_TRIPS: u32 = 60;
@@ -38,8 +47,53 @@ pub(super) struct Lab {
     seed: u64,
     streams: u16,
     time: Duration,
+    /// What UDP offers to the device, bit/s.
+    offered: u64,
     message_every: Duration,
     battery_mah: f64,
+    cancel: Arc<AtomicBool>,
+}
+
+/// What a test gave.
+#[derive(Default)]
+struct Kept {
+    samples: Vec<Sample>,
+    counters: BTreeMap<String, u64>,
+    cancel: Arc<AtomicBool>,
+}
+
+impl Record for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    fn count(&mut self, name: &str, by: u64) {
+        *self.counters.entry(name.into()).or_default() += by;
+    }
+
+    fn fact(&mut self, _name: &str, _value: String) {}
+
+    fn cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+}
+
+impl Kept {
+    fn counter(&self, name: &str) -> Option<u64> {
+        self.counters.get(name).copied()
+    }
+}
+
+/// The heap of a device once Wi-Fi has started, without traffic. A profile's is that with the
+/// driver's code in RAM, as it is by default, and lwIP's in flash.
+fn heap(device: &NetDevice) -> i64 {
+    let (memory, sdk) = (&device.profile.memory, &device.sdk);
+    let bytes = |on: bool, bytes: u32| if on { i64::from(bytes) } else { 0 };
+    i64::from(memory.heap_bytes)
+        - i64::from(sdk.static_rx) * i64::from(memory.static_rx_bytes)
+        - bytes(sdk.lwip_iram, memory.lwip_iram_bytes)
+        + bytes(!sdk.wifi_iram, memory.wifi_iram_bytes)
+        + bytes(!sdk.wifi_rx_iram, memory.wifi_rx_iram_bytes)
 }
 
 impl Lab {
@@ -47,7 +101,11 @@ impl Lab {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub(super) fn new(args: &Args, objectives: &[Metric]) -> anyhow::Result<Self> {
+    pub(super) fn new(
+        args: &Args,
+        objectives: &[Metric],
+        cancel: Arc<AtomicBool>,
+    ) -> anyhow::Result<Self> {
         let flags = &args.search;
         let library = crate::labs::library(Kind::Lab, &flags.lab)?;
         let variants = library.variants(&flags.lab);
@@ -83,7 +141,9 @@ impl Lab {
             };
             delay.fixed = rtt / 2;
         }
+        let wanted = args.want.iter().find(|it| it.metric == Metric::UdpRx);
         Ok(Self {
+            offered: wanted.map_or(0, |it| (it.value * OFFERED * 1e6) as u64).max(1),
             scene,
             objectives: objectives.into(),
             seed: flags.seed,
@@ -91,6 +151,7 @@ impl Lab {
             time: flags.time,
             message_every: flags.message_every,
             battery_mah: flags.battery_mah,
+            cancel,
         })
     }
 
@@ -117,6 +178,13 @@ impl Lab {
             self.streams,
             self.time.as_secs_f64()
         )];
+        if asks(&[Metric::UdpRx]) {
+            notes.push(format!(
+                "UDP is sent to the device at {} Mbit/s, {OFFERED} times what is wanted; the device \
+                 sends as fast as it can.",
+                self.offered as f64 / 1e6
+            ));
+        }
         if asks(&[Metric::UdpLatency, Metric::UdpLatencyP99]) {
             notes.push(format!(
                 "Latency: {ROUND_TRIPS} round trips of {MESSAGE} B from the PC, one every {} ms; a \
@@ -127,8 +195,8 @@ impl Lab {
         }
         if asks(&[Metric::Current, Metric::Battery]) {
             notes.push(format!(
-                "Current: a message of {MESSAGE} B every {} s, which the PC answers; battery life of \
-                 {} mAh with it. Idle processors do not sleep (no automatic light sleep) unless the \
+                "Current: a message of {MESSAGE} B comes every {} s and is answered; battery life of {} \
+                 mAh with it. Idle processors do not sleep (no automatic light sleep) unless the \
                  variant says so.",
                 self.message_every.as_secs_f64(),
                 self.battery_mah
@@ -166,43 +234,44 @@ impl Lab {
         scene
     }
 
-    fn iperf(&self, transport: Transport) -> Iperf {
+    fn iperf(&self, transport: Transport, sends: bool) -> IpTest {
         let udp = transport == Transport::Udp;
-        Iperf {
+        IpTest::Iperf(Iperf {
             transport,
-            direction: Direction::Forward,
+            direction: if sends { Direction::Reverse } else { Direction::Forward },
             time: self.time,
             bytes: None,
             interval: self.time / INTERVALS,
             length: 0,
-            bandwidth: udp.then_some(OFFERED),
+            bandwidth: (udp && !sends).then_some(self.offered),
             parallel: if udp { 1 } else { self.streams },
             window: None,
             no_delay: false,
-        }
+        })
     }
 
-    fn rate(&self, ran: &Ran) -> f64 {
-        throughput(&ran.samples, self.time / INTERVALS, INTERVALS)
-    }
-
-    /// Does a task, and keeps the least heap.
+    /// Carries out a test, and keeps the least heap.
     fn ran(
         &self,
         scene: &NetScene,
-        task: &Task,
+        test: IpTest,
         seed: u64,
         outcome: &mut Outcome,
-    ) -> anyhow::Result<Ran> {
-        let ran = run(scene, task, seed).context("the lab has no device")?;
-        let least = outcome.free_heap.map_or(ran.free_heap, |it| it.min(ran.free_heap));
-        outcome.free_heap = Some(least);
-        Ok(ran)
+    ) -> anyhow::Result<Kept> {
+        let variant = Name::new(&scene.variant).context("the variant's name is too long")?;
+        let mut kept = Kept { cancel: self.cancel.clone(), ..Kept::default() };
+        run_in(&Wifi { variant, test }, scene, seed, &mut kept)
+            .map_err(|failed| anyhow!("{} in lab {}: {failed}", test.kind(), scene.lab))?;
+        let free = scene.devices.first().map_or(0, heap);
+        let taken = kept.counter("heap-peak").unwrap_or(0);
+        let free = free - i64::try_from(taken).unwrap_or(i64::MAX);
+        outcome.free_heap = Some(outcome.free_heap.map_or(free, |it| it.min(free)));
+        Ok(kept)
     }
 }
 
-const fn probes(count: u32, interval: Duration) -> UdpEcho {
-    UdpEcho {
+const fn probes(count: u32, interval: Duration) -> IpTest {
+    IpTest::UdpEcho(UdpEcho {
         size: MESSAGE,
         count,
         discard: 0,
@@ -210,7 +279,7 @@ const fn probes(count: u32, interval: Duration) -> UdpEcho {
         in_flight: 16,
         interval: Some(interval),
         timeout: TIMEOUT,
-    }
+    })
 }
 
 impl Evaluate for Lab {
@@ -222,34 +291,35 @@ impl Evaluate for Lab {
         let wanted = |it: Metric| self.objectives.contains(&it);
         let mut outcome = Outcome::default();
         let tests = [
-            (Metric::TcpTx, Task::Sends(self.iperf(Transport::Tcp))),
-            (Metric::TcpRx, Task::Receives(self.iperf(Transport::Tcp))),
-            (Metric::UdpTx, Task::Sends(self.iperf(Transport::Udp))),
-            (Metric::UdpRx, Task::Receives(self.iperf(Transport::Udp))),
+            (Metric::TcpTx, Transport::Tcp, true),
+            (Metric::TcpRx, Transport::Tcp, false),
+            (Metric::UdpTx, Transport::Udp, true),
+            (Metric::UdpRx, Transport::Udp, false),
         ];
-        for (metric, task) in tests.iter().filter(|it| wanted(it.0)) {
-            let ran = self.ran(&scene, task, seed, &mut outcome)?;
-            let rate = Some(self.rate(&ran));
+        for (metric, transport, sends) in tests.into_iter().filter(|it| wanted(it.0)) {
+            let kept = self.ran(&scene, self.iperf(transport, sends), seed, &mut outcome)?;
+            let receiver = if sends { Observer::Receiver } else { Observer::Peer };
+            let rate = throughput(&kept.samples, receiver, self.time / INTERVALS, INTERVALS);
             match metric {
-                Metric::TcpTx => outcome.tcp_tx = rate,
-                Metric::TcpRx => outcome.tcp_rx = rate,
-                Metric::UdpTx => outcome.udp_tx = rate,
-                _ => outcome.udp_rx = rate,
+                Metric::TcpTx => outcome.tcp_tx = Some(rate),
+                Metric::TcpRx => outcome.tcp_rx = Some(rate),
+                Metric::UdpTx => outcome.udp_tx = Some(rate),
+                _ => outcome.udp_rx = Some(rate),
             }
         }
         let latency = wanted(Metric::UdpLatency) || wanted(Metric::UdpLatencyP99);
         let power = wanted(Metric::Current) || wanted(Metric::Battery);
         // Where only the heap is asked for, something has to run.
         if latency || (outcome.free_heap.is_none() && !power) {
-            let task = Task::Echoes(probes(ROUND_TRIPS, EVERY));
-            let ran = self.ran(&scene, &task, seed, &mut outcome)?;
-            outcome.latency_ms = round_trips(&ran.samples, TIMEOUT);
+            let kept = self.ran(&scene, probes(ROUND_TRIPS, EVERY), seed, &mut outcome)?;
+            outcome.latency_ms = round_trips(&kept.samples, TIMEOUT);
         }
         if power {
-            let task = Task::Asks(probes(MESSAGES, self.message_every));
-            let ran = self.ran(&scene, &task, seed, &mut outcome)?;
-            let ns = u64::try_from(ran.time.as_nanos()).unwrap_or(u64::MAX);
-            let ma = ran.charge.mean_na(ns).map(|na| na as f64 / 1e6);
+            let test = probes(MESSAGES, self.message_every);
+            let kept = self.ran(&scene, test, seed, &mut outcome)?;
+            let counted = kept.counter(CHARGE_NC).zip(kept.counter(TIME_NS).filter(|it| *it > 0));
+            // nC over ns is A.
+            let ma = counted.map(|(charge, time)| charge as f64 / time as f64 * 1e3);
             outcome.current_ma = ma;
             outcome.battery_days = ma.map(|ma| self.battery_mah / ma / 24.0);
         }

@@ -6,7 +6,7 @@ use super::{Answer, power};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::sdkconfig::{Key, Kind, Line, comment, fragment as write};
+use espbench_proto::sdkconfig::{Key, Kind, Line, Settings, comment, fragment as write};
 
 /// A difference below this share of a value is none.
 const SAME: f64 = 0.01;
@@ -32,7 +32,14 @@ fn why(answer: &Answer, key: Key) -> String {
     let fact = key.fact();
     let default = shown(key, key.default_in(&answer.context));
     let unit = if fact.unit.is_empty() { String::new() } else { format!(" {}", fact.unit) };
-    let mut text = format!("{}; default {default}{unit}.", capitalized(fact.meaning));
+    // What a flag means holds where it is set.
+    let own =
+        answer.best().map_or(1, |it| Settings::from(&it.candidate.config).get(key).unwrap_or(1));
+    let meaning = match (fact.kind, own) {
+        (Kind::Flag, 0) => format!("Not: {}", fact.meaning),
+        _ => capitalized(fact.meaning),
+    };
+    let mut text = format!("{meaning}; default {default}{unit}.");
     let with = answer.best().and_then(|it| it.outcomes.first());
     let alone = answer.without.iter().find(|it| it.key == key).and_then(|it| it.outcome);
     let (Some(with), Some(alone)) = (with, alone) else { return text };

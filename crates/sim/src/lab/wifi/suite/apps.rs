@@ -77,8 +77,9 @@ impl Cell<'_, '_> {
         let its = IperfSetup::of(work, Style::Pc);
         let port = iperf2::PORT;
         let from_device = match work.direction {
-            Direction::Forward => true,
-            Direction::Reverse => false,
+            // As `IpTest::Iperf` has it: forward is towards the device.
+            Direction::Forward => false,
+            Direction::Reverse => true,
             _ => return self.unable("the lab's iperf sends in one direction at a time"),
         };
         let (server, client) = if from_device { (pc, device) } else { (device, pc) };
