@@ -45,7 +45,7 @@ fn a_file_is_checked() {
     assert_eq!(json["schema"], "espbench-check/1");
     assert_eq!(json["findings"][0]["severity"], "wrong");
     assert_eq!(json["bound_mbit_s"][1], 9.216);
-    assert_eq!(json["nearest"]["name"], "minimum");
+    assert_eq!(json["nearest"]["name"], "default");
     assert!(json["heap_left"]["peak"].as_i64().unwrap() > 0);
 }
 
@@ -68,7 +68,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_place() {
         ),
         (&["--check", "c6", "--format", "html"], "text, json or markdown"),
         (&["--check", "c6", "--idf", "five"], "write it as v5.2"),
-        (&["--check", "c6", "--heap", "much"], "write it as 100KB"),
+        (&["--check", "c6", "--heap", "much"], "use B, KB or MB"),
         (&["--check", "c6", "--rtt", "0s"], "from 10 us to 10 s"),
         (&[], "--check"),
         (&["--check", "c6", "--want", "heap>=1KB"], "cannot be used with"),
@@ -89,7 +89,7 @@ fn what_is_wrong_with_a_file_is_said_with_its_place() {
 #[test]
 fn a_search_finds_settings_in_the_lab() {
     let bench = Bench::new();
-    let args = ["tune", "-q", "--want", "tcp-tx>=15Mbit/s", "--budget", "12", "--time", "500ms"];
+    let args = ["tune", "-q", "--want", "tcp-tx>=5Mbit/s", "--budget", "12", "--time", "500ms"];
     let with = |threads: &'static str| {
         let more = ["--threads", threads, "--format", "json", "--fragment", "tuned"];
         bench.run(&[&args[..], &more].concat())
@@ -101,11 +101,12 @@ fn a_search_finds_settings_in_the_lab() {
     let cells = json["cells"].as_array().unwrap();
     let best = cells.iter().find(|it| it["metric"] == "throughput_tx").unwrap();
     assert_eq!(one.status, Some(0), "{best}");
-    assert!(best["value"].as_f64().unwrap() >= 15.0 && best["origin"] == "simulated", "{best}");
+    assert!(best["value"].as_f64().unwrap() >= 5.0 && best["origin"] == "simulated", "{best}");
     assert!(cells.iter().any(|it| it["metric"] == "free_heap_min"));
-    assert!(lines.contains("CONFIG_LWIP_TCP_SND_BUF_DEFAULT="), "{lines}");
-    let comments = lines.lines().filter(|it| it.starts_with("# ")).count();
-    assert!(comments > lines.lines().filter(|it| it.starts_with("CONFIG_")).count());
+    assert!(lines.starts_with("# For the esp32c3, ESP-IDF v5.2: tcp-tx>=5Mbit/s.\n"), "{lines}");
+    let pairs = lines.lines().zip(lines.lines().skip(1));
+    let bare = pairs.filter(|it| it.1.starts_with("CONFIG_") && !it.0.starts_with("# "));
+    assert_eq!(bare.count(), 0, "{lines}");
     bench.run(&["tune", "--check", "tuned", "--strict"]).ok();
 }
 

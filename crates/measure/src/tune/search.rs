@@ -270,7 +270,8 @@ impl Search {
         batch
     }
 
-    /// Candidates that no other is better than in everything, those that miss least of what is
+    /// Candidates that no other is better than in everything, where differences below 1 %, and of
+    /// heap below 1 KB, are none, and of equal ones one; those that miss least of what is
     /// wanted first; of those that miss nothing, the one that leaves most heap.
     #[must_use]
     pub fn best(&self) -> Vec<usize> {
@@ -281,13 +282,24 @@ impl Search {
             .map(|it| {
                 let mean = self.tried[*it].mean();
                 let good = |metric: &Metric| {
-                    let value = mean.value(*metric).unwrap_or(f64::NAN);
+                    let value = mean.value(*metric).map_or(f64::NAN, |it| step(*metric, it));
                     if metric.more() { value } else { -value }
                 };
                 self.objectives.iter().map(good).collect()
             })
             .collect();
-        let mut front: Vec<usize> = pareto::front(&goods).into_iter().map(|it| known[it]).collect();
+        let mut front = pareto::front(&goods);
+        // Of those that are equal, the one with the fewest changes.
+        let changes =
+            |it: usize| self.tried[known[it]].candidate.changes(self.space.context()).len();
+        front.sort_by_key(|it| (changes(*it), *it));
+        let mut kept: Vec<usize> = Vec::new();
+        for it in front {
+            if kept.iter().all(|other| goods[*other] != goods[it]) {
+                kept.push(it);
+            }
+        }
+        let mut front: Vec<usize> = kept.into_iter().map(|it| known[it]).collect();
         let heap = |it: usize| self.tried[it].mean().value(Metric::Heap).unwrap_or(f64::MIN);
         front.sort_by(|a, b| {
             let missing = self.missing(*a).total_cmp(&self.missing(*b));
@@ -301,6 +313,15 @@ impl Search {
     pub fn missing(&self, index: usize) -> f64 {
         let mean = self.tried[index].mean();
         self.wants.iter().map(|it| it.shortfall(&mean)).sum()
+    }
+}
+
+/// A value in steps that are worth telling apart: of 1 %, and of heap of 1 KB.
+fn step(metric: Metric, value: f64) -> f64 {
+    match metric {
+        Metric::Heap => libm::round(value),
+        _ if value <= 0.0 => f64::MIN,
+        _ => libm::round(libm::log(value) * 100.0),
     }
 }
 

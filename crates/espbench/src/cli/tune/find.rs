@@ -84,8 +84,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         search.record(&results);
     }
     let mut answer = Answer::of(&search, context, args.streams);
-    answer.without = without(&mut bench, &answer)?;
-    answer.spent += answer.without.len();
+    alone(&mut bench, &mut answer)?;
+    if let Some(plain) = answer.plain().filter(|_| !bench.cancelled()) {
+        let seeds = answer.best().map_or(1, |it| it.outcomes.len());
+        let jobs: Vec<(Candidate, usize)> = (0..seeds).map(|seed| (plain, seed)).collect();
+        let outcomes: Vec<Outcome> = bench.all(&jobs)?.into_iter().flatten().collect();
+        answer.spent += outcomes.len();
+        if answer.prefer(plain, outcomes) {
+            alone(&mut bench, &mut answer)?;
+        }
+    }
     answer.stopped = bench.cancelled();
     answer.notes = lab.notes();
     drop(bench);
@@ -102,16 +110,18 @@ fn check(wants: &[Want]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The recommended candidate without each of its settings: what each is good for.
-fn without(bench: &mut Bench<'_>, answer: &Answer) -> anyhow::Result<Vec<Without>> {
-    let Some(best) = answer.best() else { return Ok(Vec::new()) };
+/// Tries the recommended candidate without each of its settings: what each is good for.
+fn alone(bench: &mut Bench<'_>, answer: &mut Answer) -> anyhow::Result<()> {
+    let Some(best) = answer.best() else { return Ok(()) };
     let changes = best.candidate.changes(&answer.context);
-    let alone = |it: &(_, u32)| (best.candidate.without(it.0, &answer.context), 0);
-    let jobs: Vec<(Candidate, usize)> = changes.iter().map(alone).collect();
+    let without = |it: &(_, u32)| (best.candidate.without(it.0, &answer.context), 0);
+    let jobs: Vec<(Candidate, usize)> = changes.iter().map(without).collect();
     bench.progress = Progress::new(&vec![EACH; jobs.len()], bench.quiet);
     let outcomes = bench.all(&jobs)?;
+    answer.spent += jobs.len();
     let pairs = changes.into_iter().zip(outcomes);
-    Ok(pairs.map(|((key, value), outcome)| Without { key, value, outcome }).collect())
+    answer.without = pairs.map(|((key, value), outcome)| Without { key, value, outcome }).collect();
+    Ok(())
 }
 
 fn write(args: &Args, lab: &Lab, answer: &Answer) -> anyhow::Result<ExitCode> {

@@ -1,5 +1,6 @@
 //! The lines for `sdkconfig.defaults`.
 
+use super::super::outcome::Outcome;
 use super::super::want::{Metric, said};
 use super::super::words::{kb, number};
 use super::{Answer, power};
@@ -43,8 +44,18 @@ fn why(answer: &Answer, key: Key) -> String {
     let with = answer.best().and_then(|it| it.outcomes.first());
     let alone = answer.without.iter().find(|it| it.key == key).and_then(|it| it.outcome);
     let (Some(with), Some(alone)) = (with, alone) else { return text };
+    let parts = differences(&answer.objectives, with, &alone);
+    text.push_str(&match parts.is_empty() {
+        true => " By itself it changes nothing that was asked for; it fits the others.".into(),
+        false => format!(" Simulated, against the default: {}.", parts.join(", ")),
+    });
+    text
+}
+
+/// What differs between a firmware and the same without a setting, in words.
+pub(super) fn differences(objectives: &[Metric], with: &Outcome, alone: &Outcome) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
-    for metric in answer.objectives.iter().filter(|it| **it != Metric::Heap) {
+    for metric in objectives.iter().filter(|it| **it != Metric::Heap) {
         let (Some(now), Some(then)) = (with.value(*metric), alone.value(*metric)) else { continue };
         if differ(now, then) {
             let (name, unit) = (metric.words(), metric.unit());
@@ -58,11 +69,7 @@ fn why(answer: &Answer, key: Key) -> String {
             _ => {}
         }
     }
-    text.push_str(&match parts.is_empty() {
-        true => " By itself it changes nothing that was asked for; it fits the others.".into(),
-        false => format!(" Simulated, against the default: {}.", parts.join(", ")),
-    });
-    text
+    parts
 }
 
 fn differ(a: f64, b: f64) -> bool {
