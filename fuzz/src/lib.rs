@@ -16,6 +16,7 @@ mod lab_file;
 mod mqtt;
 mod net;
 mod room;
+mod sdkconfig;
 mod talk;
 mod transcript;
 
@@ -34,6 +35,7 @@ pub use lab_file::lab_file;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
 pub use net::net;
 pub use room::room;
+pub use sdkconfig::sdkconfig;
 pub use talk::{talk_script, talk_terminal};
 pub use transcript::esp_now_transcript;
 
@@ -72,6 +74,7 @@ pub const TARGETS: &[Target] = &[
     ("lab_file", lab_file),
     ("excerpt", excerpt),
     ("app", app),
+    ("sdkconfig", sdkconfig),
 ];
 
 /// A plan's text: reading it ends, and what it gives can be printed and read again.

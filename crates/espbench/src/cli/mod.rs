@@ -9,6 +9,7 @@ pub mod flow;
 pub mod iperf;
 pub mod lab;
 pub mod output;
+pub mod pool;
 pub mod predict;
 pub mod progress;
 pub mod rate;
@@ -48,7 +49,7 @@ enum Command {
     Espnow(espnow::Args),
     /// What if: loss and latency of a fleet, its largest size, the effect of the PHY rate (simulated)
     Predict(predict::Args),
-    /// Settings of a firmware: what is wrong in an sdkconfig, and what limits it
+    /// Settings of a firmware: which do what is wanted (simulated), or what is wrong in an sdkconfig
     Tune(Box<tune::Args>),
     /// Rooms of the simulator: what is built in, drawings, constants with their sources
     Lab(lab::Args),

@@ -11,7 +11,7 @@ const WIDTH: usize = 96;
 fn change(change: &Change) -> (String, String) {
     let Change { name, from, to, heap_bytes } = change;
     let heap = match heap_bytes {
-        0 => String::new(),
+        -511..=511 => String::new(),
         bytes => format!(", {:+.1} KB of heap", *bytes as f64 / 1024.0),
     };
     (format!("{name}={to}"), format!("now {from}{heap}"))

@@ -22,4 +22,5 @@ mod suites;
 mod synthetic;
 mod tcp;
 mod timeline;
+mod tune;
 mod util;

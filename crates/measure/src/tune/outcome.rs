@@ -2,6 +2,10 @@
 
 use super::space::Candidate;
 use super::want::Metric;
+use crate::quantile::Sorted;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_proto::sample::{Fate, Observer, Sample};
 
 /// What one evaluation found out. What was not asked for is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -64,6 +68,47 @@ impl Outcome {
     }
 }
 
+/// What arrived a second, in Mbit/s, by the intervals of all streams that the receiving end has
+/// counted: from the
+/// end of the first interval, in which TCP begins slowly, until the sender stopped. So many
+/// intervals there are in that time; one that is not there has had nothing.
+#[must_use]
+pub fn throughput(
+    samples: &[Sample],
+    receiver: Observer,
+    interval: Duration,
+    intervals: u32,
+) -> f64 {
+    let bytes: u64 = samples
+        .iter()
+        .filter_map(|it| match it {
+            Sample::Interval(it) if !it.total && it.observer == receiver => {
+                (1..u64::from(intervals)).contains(&it.seq).then_some(it.bytes)
+            }
+            _ => None,
+        })
+        .sum();
+    let seconds = interval.as_secs_f64() * f64::from(intervals.saturating_sub(1).max(1));
+    bytes as f64 * 8.0 / seconds / 1e6
+}
+
+/// Round trips in ms: their mean and the 99th percentile. A lost one counts as the time that was
+/// waited for it: what does not arrive must not make latency look better.
+#[must_use]
+pub fn round_trips(samples: &[Sample], timeout: Duration) -> Option<(f64, f64)> {
+    let trip = |it: &Sample| match it {
+        Sample::Probe(it) if it.fate == Fate::Delivered => {
+            let (sent, received) = (it.sent?.as_nanos(), it.received?.as_nanos());
+            Some(received.saturating_sub(sent) as f64 / 1e6)
+        }
+        Sample::Probe(it) if matches!(it.fate, Fate::Lost(_)) => Some(timeout.as_secs_f64() * 1e3),
+        _ => None,
+    };
+    let trips = Sorted::new(samples.iter().filter_map(trip).collect::<Vec<f64>>());
+    let p99 = trips.quantile(0.99).value?;
+    Some((trips.values().iter().sum::<f64>() / trips.values().len() as f64, p99))
+}
+
 /// Finds out what a candidate does.
 pub trait Evaluate: Sync {
     /// Why it could not be found out.
@@ -79,6 +124,44 @@ pub trait Evaluate: Sync {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn probe(ms: u64, fate: Fate) -> Sample {
+        use espbench_proto::sample::Probe;
+        use espbench_proto::time::Instant;
+        let at = |ms: u64| Some(Instant::from_nanos(ms * 1_000_000));
+        Sample::Probe(Probe { fate, sent: at(5), received: at(5 + ms), ..Probe::default() })
+    }
+
+    #[test]
+    fn throughput_is_what_the_receiver_counted_after_the_first_interval() {
+        use espbench_proto::sample::{Interval, Link};
+        let interval = |link, seq, bytes, observer| {
+            let link = Link(link);
+            Sample::Interval(Interval { link, seq, bytes, observer, ..Interval::default() })
+        };
+        let ours = Observer::Receiver;
+        let samples = [
+            interval(0, 0, 9_000_000, ours),
+            interval(0, 1, 100_000, ours),
+            interval(1, 1, 150_000, ours),
+            interval(0, 2, 250_000, ours),
+            interval(0, 3, 7_000_000, ours),
+            interval(0, 1, 5_000_000, Observer::Sender),
+        ];
+        // Two intervals of 100 ms: 500 kB in 0.2 s.
+        let rate = throughput(&samples, ours, Duration::from_millis(100), 3);
+        assert!((rate - 20.0).abs() < 1e-9, "{rate}");
+    }
+
+    #[test]
+    fn a_lost_round_trip_counts_as_the_wait_for_it() {
+        use espbench_proto::sample::Cause;
+        let mut samples: Vec<Sample> = (0..99).map(|_| probe(2, Fate::Delivered)).collect();
+        samples.push(probe(0, Fate::Lost(Cause::Unknown)));
+        let (mean, p99) = round_trips(&samples, Duration::from_secs(1)).unwrap();
+        assert!((mean - 11.98).abs() < 1e-9 && (p99 - 2.0).abs() < 1e-9, "{mean} {p99}");
+        assert_eq!(round_trips(&[], Duration::from_secs(1)), None);
+    }
 
     #[test]
     fn the_mean_keeps_what_is_unknown_and_the_least_heap() {

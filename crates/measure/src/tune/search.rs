@@ -56,6 +56,8 @@ pub struct Tried {
     /// What it did, by seed; empty where it could not be found out.
     pub outcomes: Vec<Outcome>,
     place: Place,
+    /// The place that it is one step from.
+    from: Option<Place>,
 }
 
 impl Tried {
@@ -141,7 +143,7 @@ impl Search {
     }
 
     /// The evaluations to be made now; none at the end. They count as spent.
-    pub fn next(&mut self) -> Vec<Trial> {
+    pub fn batch(&mut self) -> Vec<Trial> {
         let left = self.budget.saturating_sub(self.spent);
         if left == 0 || self.over {
             return Vec::new();
@@ -170,11 +172,11 @@ impl Search {
 
     /// Candidates that were not tried yet.
     fn fresh(&mut self, most: usize) -> Vec<Trial> {
-        let mut places: Vec<Place> = Vec::new();
+        let mut places: Vec<(Place, Option<Place>)> = Vec::new();
         while places.len() < most {
             let Some(place) = self.starts.pop() else { break };
             if self.seen.insert(place) {
-                places.push(place);
+                places.push((place, None));
             }
         }
         if places.is_empty() {
@@ -183,16 +185,16 @@ impl Search {
         places.into_iter().map(|place| self.begin(place)).collect()
     }
 
-    fn begin(&mut self, place: Place) -> Trial {
+    fn begin(&mut self, (place, from): (Place, Option<Place>)) -> Trial {
         let candidate = self.space.candidate(&place);
-        self.tried.push(Tried { candidate, outcomes: Vec::new(), place });
+        self.tried.push(Tried { candidate, outcomes: Vec::new(), place, from });
         Trial { index: self.tried.len() - 1, candidate, seed: 0 }
     }
 
     /// One step from the best, in any order; places by chance where all around them was tried.
-    fn steps(&mut self, most: usize) -> Vec<Place> {
+    fn steps(&mut self, most: usize) -> Vec<(Place, Option<Place>)> {
         let best = self.best();
-        let mut around: Vec<Vec<Place>> = Vec::new();
+        let mut around: Vec<(Place, Vec<Place>)> = Vec::new();
         for index in best {
             let place = self.tried[index].place;
             let mut next = self.space.neighbours(&place);
@@ -202,8 +204,12 @@ impl Search {
             // what takes less.
             let more = self.missing(index) > 0.0;
             next.sort_by_key(|it| (*it > place) == more);
+            // What was good once may be so again (Hooke and Jeeves 1961, "Direct search", the
+            // pattern move).
+            let again = self.tried[index].from.and_then(|from| self.space.onwards(&from, &place));
+            next.extend(again.filter(|it| !self.seen.contains(it)));
             if !next.is_empty() {
-                around.push(next);
+                around.push((place, next));
             }
             if around.len() == PARENTS {
                 break;
@@ -211,20 +217,21 @@ impl Search {
         }
         let mut places = Vec::new();
         let mut turn = 0;
-        while places.len() < most && around.iter().any(|it| !it.is_empty()) {
+        while places.len() < most && around.iter().any(|it| !it.1.is_empty()) {
             let whose = TURNS[turn % TURNS.len()].min(around.len() - 1);
             turn += 1;
-            if let Some(place) = around[whose].pop()
+            let (from, next) = &mut around[whose];
+            if let Some(place) = next.pop()
                 && self.seen.insert(place)
             {
-                places.push(place);
+                places.push((place, Some(*from)));
             }
         }
         let mut drawn = 0;
         while places.len() < most && drawn < 64 {
             let place = self.space.any(&mut self.random);
             if self.seen.insert(place) {
-                places.push(place);
+                places.push((place, None));
             }
             drawn += 1;
         }
@@ -263,7 +270,8 @@ impl Search {
         batch
     }
 
-    /// Candidates that no other is better than in everything, those that miss least of what is
+    /// Candidates that no other is better than in everything, where differences below 1 %, and of
+    /// heap below 1 KB, are none, and of equal ones one; those that miss least of what is
     /// wanted first; of those that miss nothing, the one that leaves most heap.
     #[must_use]
     pub fn best(&self) -> Vec<usize> {
@@ -274,13 +282,24 @@ impl Search {
             .map(|it| {
                 let mean = self.tried[*it].mean();
                 let good = |metric: &Metric| {
-                    let value = mean.value(*metric).unwrap_or(f64::NAN);
+                    let value = mean.value(*metric).map_or(f64::NAN, |it| step(*metric, it));
                     if metric.more() { value } else { -value }
                 };
                 self.objectives.iter().map(good).collect()
             })
             .collect();
-        let mut front: Vec<usize> = pareto::front(&goods).into_iter().map(|it| known[it]).collect();
+        let mut front = pareto::front(&goods);
+        // Of those that are equal, the one with the fewest changes.
+        let changes =
+            |it: usize| self.tried[known[it]].candidate.changes(self.space.context()).len();
+        front.sort_by_key(|it| (changes(*it), *it));
+        let mut kept: Vec<usize> = Vec::new();
+        for it in front {
+            if kept.iter().all(|other| goods[*other] != goods[it]) {
+                kept.push(it);
+            }
+        }
+        let mut front: Vec<usize> = kept.into_iter().map(|it| known[it]).collect();
         let heap = |it: usize| self.tried[it].mean().value(Metric::Heap).unwrap_or(f64::MIN);
         front.sort_by(|a, b| {
             let missing = self.missing(*a).total_cmp(&self.missing(*b));
@@ -294,6 +313,15 @@ impl Search {
     pub fn missing(&self, index: usize) -> f64 {
         let mean = self.tried[index].mean();
         self.wants.iter().map(|it| it.shortfall(&mean)).sum()
+    }
+}
+
+/// A value in steps that are worth telling apart: of 1 %, and of heap of 1 KB.
+fn step(metric: Metric, value: f64) -> f64 {
+    match metric {
+        Metric::Heap => libm::round(value),
+        _ if value <= 0.0 => f64::MIN,
+        _ => libm::round(libm::log(value) * 100.0),
     }
 }
 
@@ -348,7 +376,7 @@ mod tests {
         let space = Space::new(Context::default(), &objectives(wants));
         let mut search = Search::new(space, wants, seed, budget);
         loop {
-            let batch = search.next();
+            let batch = search.batch();
             if batch.is_empty() {
                 return search;
             }
@@ -365,10 +393,11 @@ mod tests {
         let best = search.best()[0];
         let tried = &search.tried()[best];
         assert!(search.missing(best) <= 0.0, "{tried:?}");
-        // 20 = 16.7 segments with lwIP in RAM: the smallest levels that do are 24 KB and 24 buffers,
-        // and all other buffers as small as they get.
+        // 20 segments without lwIP in RAM, since 13 KB of code are more than the 8 KB by which the
+        // send buffer could be smaller with it; all other buffers as small as they get.
         let it = tried.candidate.config;
-        assert_eq!((it.tcp_send_buffer, it.tx, it.static_rx, it.dynamic_rx), (24_576, 24, 3, 6));
+        assert_eq!((it.tcp_send_buffer, it.lwip_iram), (32_768, false));
+        assert_eq!((it.tx, it.static_rx, it.dynamic_rx), (24, 3, 6));
         assert!(search.spent() <= 200);
     }
 
@@ -411,7 +440,7 @@ mod tests {
         let wants = wants(&["tcp-tx>=1Mbit/s"]);
         let mut search = Search::new(Space::new(Context::default(), &[]), &wants, 1, 40);
         let mut spent = 0;
-        while let batch @ [_, ..] = search.next().as_slice() {
+        while let batch @ [_, ..] = search.batch().as_slice() {
             let results: Vec<_> = batch.iter().map(|it| (*it, None)).collect();
             spent += batch.len();
             search.record(&results);

@@ -251,6 +251,19 @@ impl Space {
         all
     }
 
+    /// The place that lies from the second as the second does from the first, if it is one.
+    #[must_use]
+    pub fn onwards(&self, from: &Place, to: &Place) -> Option<Place> {
+        let mut next = *to;
+        for knob in Knob::ALL {
+            let at = knob as usize;
+            let moved = (2 * i16::from(to[at])) - i16::from(from[at]);
+            let within = usize::try_from(moved).is_ok_and(|it| it < self.levels(knob));
+            next[at] = u8::try_from(moved).ok().filter(|_| within)?;
+        }
+        Some(next)
+    }
+
     /// The chip and the release.
     #[must_use]
     pub const fn context(&self) -> &Context {
@@ -343,6 +356,19 @@ mod tests {
                 assert!(range.contains(&space.candidate(&next).config.static_rx.into()));
             }
         }
+    }
+
+    #[test]
+    fn a_step_can_be_taken_again_within_the_space() {
+        let space = Space::new(Context::default(), &Metric::ALL);
+        let from = space.nearest(&SdkConfig::default(), Power::Awake);
+        let mut to = from;
+        to[Knob::DynamicRx as usize] += 1;
+        let next = space.onwards(&from, &to).unwrap();
+        assert_eq!(next[Knob::DynamicRx as usize], from[Knob::DynamicRx as usize] + 2);
+        let mut end = from;
+        end[Knob::Power as usize] = 3;
+        assert_eq!(space.onwards(&from, &end), None, "there are four ways to sleep");
     }
 
     #[test]

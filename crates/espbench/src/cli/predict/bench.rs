@@ -1,8 +1,8 @@
 //! Rooms of a lab, made and run for one setting after the other.
 
 use super::options::Common;
-use super::pool;
 use crate::cli::flow;
+use crate::cli::pool;
 use crate::cli::progress::Progress;
 use anyhow::{Context as _, bail};
 use espbench_measure::predict::point::Setting;

@@ -5,7 +5,6 @@ mod fleet;
 mod nodes;
 mod options;
 mod phy;
-mod pool;
 
 use super::common::TOOL;
 use super::output;

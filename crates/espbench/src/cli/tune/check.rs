@@ -10,9 +10,13 @@ use espbench_proto::sdkconfig::memory::Traffic;
 use espbench_proto::sdkconfig::{Context, Reading, read};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Files beyond this are no sdkconfig: the largest have some 100 KB.
 const LARGEST: u64 = 16 << 20;
+
+/// A busy Wi-Fi, or the next town.
+const ROUND_TRIP: Duration = Duration::from_millis(5);
 
 pub(super) fn run(args: &Args, path: &Path) -> anyhow::Result<ExitCode> {
     let formats = args.output.output.iter().map(|path| Format::of_file(path));
@@ -31,7 +35,7 @@ pub(super) fn run(args: &Args, path: &Path) -> anyhow::Result<ExitCode> {
         eprintln!("wrote {}", path.display());
     }
     print(&draw(&checked, args.output.format)?)?;
-    let wrong = args.strict && checked.count(Severity::Wrong) > 0;
+    let wrong = args.file.strict && checked.count(Severity::Wrong) > 0;
     Ok(if wrong { ExitCode::from(1) } else { ExitCode::SUCCESS })
 }
 
@@ -58,17 +62,17 @@ fn question(args: &Args, path: &Path, reading: Reading) -> anyhow::Result<Questi
     let context = Context {
         chip: args.chip.or(reading.chip).unwrap_or(known.chip),
         release: args.idf.or(reading.release).unwrap_or(known.release),
-        psram: args.psram,
+        psram: args.file.psram,
         ..known
     };
     Ok(Question {
         file: path.display().to_string(),
         reading,
         context,
-        traffic: Traffic { streams: args.streams, udp_sockets: args.udp_sockets },
-        rtt: args.rtt,
-        burst: args.burst,
-        heap: args.heap,
+        traffic: Traffic { streams: args.streams, udp_sockets: args.file.udp_sockets },
+        rtt: args.rtt.unwrap_or(ROUND_TRIP),
+        burst: args.file.burst,
+        heap: args.file.heap,
     })
 }
 

@@ -1,23 +1,42 @@
-//! `espbench tune`: what holds an sdkconfig back.
+//! `espbench tune`: which settings a firmware should have, and what holds an sdkconfig back.
 
 mod check;
+mod find;
+mod lab;
 mod units;
 
 use super::common::OutputArgs;
 use clap::Args as Flags;
+use espbench_measure::plan::DEFAULT_SEED;
+use espbench_measure::tune::Want;
 use espbench_proto::sdkconfig::{Chip, Release};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+const EXAMPLES: &str = "\
+Examples:
+  espbench tune --check sdkconfig
+  espbench tune --check sdkconfig.defaults --chip esp32c3 --rtt 20ms --streams 2 --burst 16
+  espbench tune --want 'tcp-tx>=20Mbit/s' --want 'heap>=100KB' -o tune.html --fragment sdkconfig.tuned
+  espbench tune --want 'udp-latency<=150ms' --want 'battery>=10d' --message-every 30s
+
+What can be wanted: tcp-tx, tcp-rx, udp-tx, udp-rx (>= Mbit/s), udp-latency and udp-latency-p99
+(<= ms), heap (>= KB), current (<= mA), battery (>= d). Directions are the device's. Every figure of
+a search is simulated.";
+
 /// Flags.
 #[derive(Debug, Flags)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Hold an existing sdkconfig, or sdkconfig.defaults, against Espressif's documents, without a
     /// run: what is wrong in it, and what limits it
-    #[arg(long, value_name = "FILE", required = true)]
+    #[arg(long, value_name = "FILE", required_unless_present = "want", conflicts_with = "want")]
     check: Option<PathBuf>,
-    /// The chip [default: the file's CONFIG_IDF_TARGET, or esp32c3]
+    /// Search settings that do this, in the virtual lab (repeatable): 'tcp-tx>=20Mbit/s'
+    #[arg(long, value_name = "WANT")]
+    want: Vec<Want>,
+    /// The chip [default: the file's CONFIG_IDF_TARGET, or the lab's]
     #[arg(long, value_parser = chip)]
     chip: Option<Chip>,
     /// The release of ESP-IDF, whose names, ranges and defaults hold [default: the file's, or v5.2]
@@ -26,12 +45,24 @@ pub struct Args {
     /// TCP streams at a time
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=253))]
     streams: u16,
+    /// Round trip to the other side: 5ms, 40ms, … [default: 5 ms for a check, the lab's for a search]
+    #[arg(long, value_name = "TIME", value_parser = units::round_trip)]
+    rtt: Option<Duration>,
+    #[command(flatten)]
+    file: FileArgs,
+    #[command(flatten)]
+    search: SearchArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Flags of a check.
+#[derive(Debug, Flags)]
+#[command(next_help_heading = "With --check")]
+struct FileArgs {
     /// UDP sockets at a time
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=253))]
     udp_sockets: u16,
-    /// Round trip to the other side: 5ms, 40ms, …
-    #[arg(long, value_name = "TIME", default_value = "5ms", value_parser = units::round_trip)]
-    rtt: Duration,
     /// UDP datagrams that come back to back
     #[arg(long, value_name = "DATAGRAMS", value_parser = clap::value_parser!(u32).range(1..))]
     burst: Option<u32>,
@@ -45,8 +76,43 @@ pub struct Args {
     /// Exit with status 1 where something is wrong
     #[arg(long)]
     strict: bool,
-    #[command(flatten)]
-    output: OutputArgs,
+}
+
+/// Flags of a search.
+#[derive(Clone, Debug, Flags)]
+#[command(next_help_heading = "With --want")]
+struct SearchArgs {
+    /// The lab: a built-in one or a TOML file, with variants
+    #[arg(long, default_value = "shield-box")]
+    lab: String,
+    /// Which of its variants: the place, the network, the firmware's other settings [default: the
+    /// first]
+    #[arg(long)]
+    variant: Option<String>,
+    /// Evaluations: how many times candidates are tried
+    #[arg(long, default_value_t = 120, value_parser = clap::value_parser!(u16).range(1..=20_000))]
+    budget: u16,
+    /// How long each throughput is measured, in virtual time
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = units::test_time)]
+    time: Duration,
+    /// For current and battery: a message of 100 bytes is sent, and answered, so often
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = units::test_time)]
+    message_every: Duration,
+    /// For battery: what the device gets of it, mAh [default: 2210, 85 % of an 18650 cell]
+    #[arg(long, value_name = "MAH", default_value_t = 2210.0, value_parser = units::capacity)]
+    battery_mah: f64,
+    /// Write the recommended settings to this file, as lines for sdkconfig.defaults
+    #[arg(long, value_name = "FILE")]
+    fragment: Option<PathBuf>,
+    /// Worker threads [default: one for each core]; they do not change the result
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Seed of everything random
+    #[arg(long, default_value_t = DEFAULT_SEED)]
+    seed: u64,
+    /// No progress on stderr
+    #[arg(short, long)]
+    quiet: bool,
 }
 
 fn chip(text: &str) -> Result<Chip, String> {
@@ -57,14 +123,14 @@ fn release(text: &str) -> Result<Release, String> {
     text.parse().map_err(|e| format!("`{text}` is {e}"))
 }
 
-/// Runs the subcommand. Exit status: 0 fine, 1 something is wrong and --strict was said, 2 could not
-/// be done.
+/// Runs the subcommand. Exit status: 0 fine, 1 something is wrong and --strict was said, or nothing
+/// has all that is wanted, 2 could not be done.
 ///
 /// # Errors
 /// A flag or a file is wrong, or the output cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match &args.check {
         Some(path) => check::run(args, path),
-        None => anyhow::bail!("say --check FILE"),
+        None => find::run(args),
     }
 }

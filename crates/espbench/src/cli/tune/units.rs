@@ -27,6 +27,23 @@ pub(super) fn memory(text: &str) -> Result<u64, String> {
     }
 }
 
+/// How long something goes on in the lab: nothing is found out in less, and nobody waits for more.
+pub(super) fn test_time(text: &str) -> Result<Duration, String> {
+    let time = units::duration(text)?;
+    match (Duration::from_millis(500)..=Duration::from_secs(3600)).contains(&time) {
+        true => Ok(time),
+        false => Err(format!("`{text}` must be from 500 ms to 1 h")),
+    }
+}
+
+/// What a battery holds, mAh.
+pub(super) fn capacity(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(mah) if (1.0..=1e6).contains(&mah) => Ok(mah),
+        _ => Err(format!("`{text}` is no capacity: milliampere-hours, such as 2000")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

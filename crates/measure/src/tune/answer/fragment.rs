@@ -1,12 +1,13 @@
 //! The lines for `sdkconfig.defaults`.
 
+use super::super::outcome::Outcome;
 use super::super::want::{Metric, said};
 use super::super::words::{kb, number};
 use super::{Answer, power};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::sdkconfig::{Key, Kind, Line, comment, fragment as write};
+use espbench_proto::sdkconfig::{Key, Kind, Line, Settings, comment, fragment as write};
 
 /// A difference below this share of a value is none.
 const SAME: f64 = 0.01;
@@ -32,12 +33,29 @@ fn why(answer: &Answer, key: Key) -> String {
     let fact = key.fact();
     let default = shown(key, key.default_in(&answer.context));
     let unit = if fact.unit.is_empty() { String::new() } else { format!(" {}", fact.unit) };
-    let mut text = format!("{}; default {default}{unit}.", capitalized(fact.meaning));
+    // What a flag means holds where it is set.
+    let own =
+        answer.best().map_or(1, |it| Settings::from(&it.candidate.config).get(key).unwrap_or(1));
+    let meaning = match (fact.kind, own) {
+        (Kind::Flag, 0) => format!("Not: {}", fact.meaning),
+        _ => capitalized(fact.meaning),
+    };
+    let mut text = format!("{meaning}; default {default}{unit}.");
     let with = answer.best().and_then(|it| it.outcomes.first());
     let alone = answer.without.iter().find(|it| it.key == key).and_then(|it| it.outcome);
     let (Some(with), Some(alone)) = (with, alone) else { return text };
+    let parts = differences(&answer.objectives, with, &alone);
+    text.push_str(&match parts.is_empty() {
+        true => " By itself it changes nothing that was asked for; it fits the others.".into(),
+        false => format!(" Simulated, against the default: {}.", parts.join(", ")),
+    });
+    text
+}
+
+/// What differs between a firmware and the same without a setting, in words.
+pub(super) fn differences(objectives: &[Metric], with: &Outcome, alone: &Outcome) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
-    for metric in answer.objectives.iter().filter(|it| **it != Metric::Heap) {
+    for metric in objectives.iter().filter(|it| **it != Metric::Heap) {
         let (Some(now), Some(then)) = (with.value(*metric), alone.value(*metric)) else { continue };
         if differ(now, then) {
             let (name, unit) = (metric.words(), metric.unit());
@@ -51,11 +69,7 @@ fn why(answer: &Answer, key: Key) -> String {
             _ => {}
         }
     }
-    text.push_str(&match parts.is_empty() {
-        true => " By itself it changes nothing that was asked for; it fits the others.".into(),
-        false => format!(" Simulated, against the default: {}.", parts.join(", ")),
-    });
-    text
+    parts
 }
 
 fn differ(a: f64, b: f64) -> bool {

@@ -113,6 +113,44 @@ impl Answer {
         front
     }
 
+    /// The recommended candidate with those of its settings as the build has them that change nothing
+    /// by themselves, if there are any: lines that need not be written.
+    #[must_use]
+    pub fn plain(&self) -> Option<Candidate> {
+        let best = self.best()?;
+        let with = best.outcomes.first()?;
+        let mut plain = best.candidate;
+        for it in &self.without {
+            let same = it.outcome.is_some_and(|alone| {
+                fragment::differences(&self.objectives, with, &alone).is_empty()
+            });
+            if same {
+                plain = plain.without(it.key, &self.context);
+            }
+        }
+        (plain != best.candidate).then_some(plain)
+    }
+
+    /// Recommends another candidate, if it misses no more and leaves as much heap, but for 1 KB;
+    /// whether it does.
+    pub fn prefer(&mut self, candidate: Candidate, outcomes: Vec<Outcome>) -> bool {
+        let mean = Outcome::mean(&outcomes);
+        let missing = self.wants.iter().map(|it| it.shortfall(&mean)).sum();
+        let Some(best) = self.best() else { return false };
+        let heap = |it: &Outcome| it.free_heap.unwrap_or(i64::MIN / 2);
+        if outcomes.is_empty() || missing > best.missing || heap(&mean) + 1024 < heap(&best.mean) {
+            return false;
+        }
+        // They are equal, and one of them is enough.
+        if let Some(before) = self.recommended.and_then(|it| self.tried.get_mut(it)) {
+            before.front = false;
+        }
+        self.recommended = Some(self.tried.len());
+        self.tried.push(Tested { candidate, mean, outcomes, missing, front: true });
+        self.without.clear();
+        true
+    }
+
     /// What a candidate does, in words: `TCP sending 27.1 Mbit/s, free heap 120 KB`.
     fn does(&self, outcome: &Outcome) -> String {
         let part = |metric: &Metric| {

@@ -95,11 +95,28 @@ fn tables_and_figures_say_that_they_are_simulated() {
 }
 
 #[test]
+fn what_changes_nothing_need_not_be_written() {
+    let mut answer = answer();
+    let best = answer.best().unwrap().candidate;
+    // The TX buffers change nothing by themselves.
+    let plain = answer.plain().unwrap();
+    assert_eq!(plain.config, SdkConfig { tx: 32, ..best.config });
+    let worse = Outcome { tcp_tx: Some(19.0), ..answer.best().unwrap().mean };
+    assert!(!answer.prefer(plain, alloc::vec![worse]), "it misses what is wanted");
+    assert!(!answer.prefer(plain, Vec::new()));
+    let same = answer.best().unwrap().mean;
+    assert!(answer.prefer(plain, alloc::vec![same]));
+    assert_eq!(answer.best().unwrap().candidate, plain);
+    assert_eq!(answer.plain(), None, "nothing is known yet of what its settings are good for");
+    assert!(answer.front().iter().all(|it| it.candidate != best));
+}
+
+#[test]
 fn a_search_becomes_an_answer() {
     let wants = wants();
     let space = Space::new(Context::default(), &objectives(&wants));
     let mut search = Search::new(space, &wants, 1, 8);
-    let batch = search.next();
+    let batch = search.batch();
     let results: Vec<_> = batch
         .iter()
         .enumerate()

@@ -77,7 +77,7 @@ impl Cell<'_, '_> {
         let its = IperfSetup::of(work, Style::Pc);
         let port = iperf2::PORT;
         let from_device = match work.direction {
-            // As wherever the PC is the client: see `IpTest::Iperf`.
+            // As `IpTest::Iperf` has it: forward is towards the device.
             Direction::Forward => false,
             Direction::Reverse => true,
             _ => return self.unable("the lab's iperf sends in one direction at a time"),

@@ -6,7 +6,7 @@ use std::sync::mpsc;
 /// Does the jobs 0 to `count` - 1, each on whichever thread is free; the results stand at their
 /// jobs' places, so they are the same for any number of threads. `done` is told of each as it ends.
 /// After `cancel` no further job is begun: its place stays empty.
-pub(super) fn each<T: Send>(
+pub fn each<T: Send>(
     count: usize,
     threads: usize,
     cancel: &AtomicBool,

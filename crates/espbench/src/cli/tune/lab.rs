@@ -1,0 +1,328 @@
+//! The virtual lab as what candidates are tried in.
+
+use super::Args;
+use anyhow::{Context as _, anyhow, bail};
+use espbench_measure::run::Site;
+use espbench_measure::tune::outcome::{round_trips, throughput};
+use espbench_measure::tune::{Candidate, Evaluate, Metric, Outcome, Power};
+use espbench_proto::fact::{CHARGE_NC, TIME_NS};
+use espbench_proto::sample::{Observer, Sample};
+use espbench_proto::sdkconfig::Context;
+use espbench_proto::workload::{
+    Direction, EchoFormat, IpTest, Iperf, Name, Transport, UdpEcho, Wifi,
+};
+use espbench_sim::lab::file::Kind;
+use espbench_sim::lab::net_scene::{Link, NetDevice, NetRole, NetScene};
+use espbench_sim::lab::record::Record;
+use espbench_sim::lab::wifi::suite::run_in;
+use espbench_sim::random::{Purpose, Random};
+use espbench_sim::wifi::Sleep;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Intervals that throughput is counted in.
+const INTERVALS: u32 = 5;
+
+/// UDP is sent to the device at so many times the rate that is wanted: more would only show how it
+/// fares when flooded.
+const OFFERED: f64 = 1.1;
+
+/// Round trips of an evaluation, and how often they begin: not in step with beacons.
+const ROUND_TRIPS: u32 = 60;
+const EVERY: Duration = Duration::from_millis(213);
+const TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Messages for the mean current.
+const MESSAGES: u32 = 6;
+
+/// Bytes of a message.
+const MESSAGE: u32 = 100;
+
+/// A lab, and what is asked of it.
+pub(super) struct Lab {
+    scene: NetScene,
+    objectives: Vec<Metric>,
+    seed: u64,
+    streams: u16,
+    time: Duration,
+    /// What UDP offers to the device, bit/s.
+    offered: u64,
+    message_every: Duration,
+    battery_mah: f64,
+    cancel: Arc<AtomicBool>,
+}
+
+/// What a test gave.
+#[derive(Default)]
+struct Kept {
+    samples: Vec<Sample>,
+    counters: BTreeMap<String, u64>,
+    cancel: Arc<AtomicBool>,
+}
+
+impl Record for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    fn count(&mut self, name: &str, by: u64) {
+        *self.counters.entry(name.into()).or_default() += by;
+    }
+
+    fn fact(&mut self, _name: &str, _value: String) {}
+
+    fn cancelled(&self) -> bool {
+        self.cancel.load(Ordering::Relaxed)
+    }
+}
+
+impl Kept {
+    fn counter(&self, name: &str) -> Option<u64> {
+        self.counters.get(name).copied()
+    }
+}
+
+/// The heap of a device once Wi-Fi has started, without traffic. A profile's is that with the
+/// driver's code in RAM, as it is by default, and lwIP's in flash.
+fn heap(device: &NetDevice) -> i64 {
+    let (memory, sdk) = (&device.profile.memory, &device.sdk);
+    let bytes = |on: bool, bytes: u32| if on { i64::from(bytes) } else { 0 };
+    i64::from(memory.heap_bytes)
+        - i64::from(sdk.static_rx) * i64::from(memory.static_rx_bytes)
+        - bytes(sdk.lwip_iram, memory.lwip_iram_bytes)
+        + bytes(!sdk.wifi_iram, memory.wifi_iram_bytes)
+        + bytes(!sdk.wifi_rx_iram, memory.wifi_rx_iram_bytes)
+}
+
+impl Lab {
+    /// The lab that the flags name.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn new(
+        args: &Args,
+        objectives: &[Metric],
+        cancel: Arc<AtomicBool>,
+    ) -> anyhow::Result<Self> {
+        let flags = &args.search;
+        let library = crate::labs::library(Kind::Lab, &flags.lab)?;
+        let variants = library.variants(&flags.lab);
+        let variant = match &flags.variant {
+            Some(variant) => variant.as_str(),
+            None => variants.first().copied().with_context(|| {
+                format!(
+                    "--lab {}: its devices speak ESP-NOW only; name a lab with variants, as \
+                     `espbench lab list` shows them",
+                    flags.lab
+                )
+            })?,
+        };
+        let mut scene = library.net_scene(&flags.lab, variant)?;
+        let Some(device) = scene.devices.first_mut() else {
+            bail!("--variant {variant}: it has no device");
+        };
+        if device.role != NetRole::Station {
+            bail!("--variant {variant}: its device is an access point; a search is for stations");
+        }
+        if let Some(chip) = args.chip
+            && device.profile.chip_name != chip.name()
+        {
+            let profile = library
+                .profile(chip.name())
+                .with_context(|| format!("--chip {chip}: there is no profile of it to simulate"))?;
+            device.cores = profile.processor.cores;
+            device.profile = profile;
+        }
+        if let Some(rtt) = args.rtt {
+            let Link::Wire { delay, .. } = &mut scene.pc.link else {
+                bail!("--rtt is the wire's, and the PC of variant {variant} has none");
+            };
+            delay.fixed = rtt / 2;
+        }
+        let wanted = args.want.iter().find(|it| it.metric == Metric::UdpRx);
+        Ok(Self {
+            offered: wanted.map_or(0, |it| (it.value * OFFERED * 1e6) as u64).max(1),
+            scene,
+            objectives: objectives.into(),
+            seed: flags.seed,
+            streams: args.streams,
+            time: flags.time,
+            message_every: flags.message_every,
+            battery_mah: flags.battery_mah,
+            cancel,
+        })
+    }
+
+    /// What is known of device and place.
+    pub(super) fn site(&self) -> Site {
+        let first = self.scene.devices.first();
+        Site {
+            chip: first.map(|it| it.profile.chip_name.clone()).unwrap_or_default(),
+            mode: "station".into(),
+            distance_m: None,
+            security: Some(self.scene.columns.security.clone()),
+            environment: Some(self.scene.columns.environment.clone()),
+        }
+    }
+
+    /// What there is to know of it when figures are read.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let NetScene { lab, variant, title, environment, .. } = &self.scene;
+        let asks = |any: &[Metric]| any.iter().any(|it| self.objectives.contains(it));
+        let mut notes = vec![format!(
+            "Lab {lab}, variant {variant} ({title}), environment {}. {} TCP stream(s), throughput \
+             over {} s of virtual time without its beginning; the least heap is that of all tests.",
+            environment.name,
+            self.streams,
+            self.time.as_secs_f64()
+        )];
+        if asks(&[Metric::UdpRx]) {
+            notes.push(format!(
+                "UDP is sent to the device at {} Mbit/s, {OFFERED} times what is wanted; the device \
+                 sends as fast as it can.",
+                self.offered as f64 / 1e6
+            ));
+        }
+        if asks(&[Metric::UdpLatency, Metric::UdpLatencyP99]) {
+            notes.push(format!(
+                "Latency: {ROUND_TRIPS} round trips of {MESSAGE} B from the PC, one every {} ms; a \
+                 lost one counts as {} s.",
+                EVERY.as_millis(),
+                TIMEOUT.as_secs()
+            ));
+        }
+        if asks(&[Metric::Current, Metric::Battery]) {
+            notes.push(format!(
+                "Current: a message of {MESSAGE} B comes every {} s and is answered; battery life of {} \
+                 mAh with it. Idle processors do not sleep (no automatic light sleep) unless the \
+                 variant says so.",
+                self.message_every.as_secs_f64(),
+                self.battery_mah
+            ));
+        }
+        notes
+    }
+
+    /// The chip, the release and PSRAM, as settings depend on them.
+    ///
+    /// # Errors
+    /// The chip has no sdkconfig.
+    pub(super) fn context(&self, args: &Args) -> anyhow::Result<Context> {
+        let name = self.site().chip;
+        let chip = name.parse().map_err(|e| {
+            anyhow::anyhow!("the device of this lab is an {name}, which is {e}: say --chip")
+        })?;
+        Ok(Context { chip, release: args.idf.unwrap_or_default(), ..Context::default() })
+    }
+
+    fn scene(&self, candidate: &Candidate) -> NetScene {
+        let mut scene = self.scene.clone();
+        for device in scene.devices.iter_mut().take(1) {
+            let mut sdk = candidate.config;
+            if !device.profile.wifi.ampdu_tx {
+                sdk.tx_ba_window = 0;
+            }
+            device.sdk = sdk;
+            device.sleep = match candidate.power {
+                Power::Awake => Sleep::None,
+                Power::MinModem => Sleep::MinModem,
+                Power::MaxModem(listen_interval) => Sleep::MaxModem { listen_interval },
+            };
+        }
+        scene
+    }
+
+    fn iperf(&self, transport: Transport, sends: bool) -> IpTest {
+        let udp = transport == Transport::Udp;
+        IpTest::Iperf(Iperf {
+            transport,
+            direction: if sends { Direction::Reverse } else { Direction::Forward },
+            time: self.time,
+            bytes: None,
+            interval: self.time / INTERVALS,
+            length: 0,
+            bandwidth: (udp && !sends).then_some(self.offered),
+            parallel: if udp { 1 } else { self.streams },
+            window: None,
+            no_delay: false,
+        })
+    }
+
+    /// Carries out a test, and keeps the least heap.
+    fn ran(
+        &self,
+        scene: &NetScene,
+        test: IpTest,
+        seed: u64,
+        outcome: &mut Outcome,
+    ) -> anyhow::Result<Kept> {
+        let variant = Name::new(&scene.variant).context("the variant's name is too long")?;
+        let mut kept = Kept { cancel: self.cancel.clone(), ..Kept::default() };
+        run_in(&Wifi { variant, test }, scene, seed, &mut kept)
+            .map_err(|failed| anyhow!("{} in lab {}: {failed}", test.kind(), scene.lab))?;
+        let free = scene.devices.first().map_or(0, heap);
+        let taken = kept.counter("heap-peak").unwrap_or(0);
+        let free = free - i64::try_from(taken).unwrap_or(i64::MAX);
+        outcome.free_heap = Some(outcome.free_heap.map_or(free, |it| it.min(free)));
+        Ok(kept)
+    }
+}
+
+const fn probes(count: u32, interval: Duration) -> IpTest {
+    IpTest::UdpEcho(UdpEcho {
+        size: MESSAGE,
+        count,
+        discard: 0,
+        format: EchoFormat::Binary,
+        in_flight: 16,
+        interval: Some(interval),
+        timeout: TIMEOUT,
+    })
+}
+
+impl Evaluate for Lab {
+    type Error = anyhow::Error;
+
+    fn evaluate(&self, candidate: &Candidate, seed: u64) -> anyhow::Result<Outcome> {
+        let scene = self.scene(candidate);
+        let seed = Random::stream(self.seed, seed as u32, Purpose::Start).bits();
+        let wanted = |it: Metric| self.objectives.contains(&it);
+        let mut outcome = Outcome::default();
+        let tests = [
+            (Metric::TcpTx, Transport::Tcp, true),
+            (Metric::TcpRx, Transport::Tcp, false),
+            (Metric::UdpTx, Transport::Udp, true),
+            (Metric::UdpRx, Transport::Udp, false),
+        ];
+        for (metric, transport, sends) in tests.into_iter().filter(|it| wanted(it.0)) {
+            let kept = self.ran(&scene, self.iperf(transport, sends), seed, &mut outcome)?;
+            let receiver = if sends { Observer::Receiver } else { Observer::Peer };
+            let rate = throughput(&kept.samples, receiver, self.time / INTERVALS, INTERVALS);
+            match metric {
+                Metric::TcpTx => outcome.tcp_tx = Some(rate),
+                Metric::TcpRx => outcome.tcp_rx = Some(rate),
+                Metric::UdpTx => outcome.udp_tx = Some(rate),
+                _ => outcome.udp_rx = Some(rate),
+            }
+        }
+        let latency = wanted(Metric::UdpLatency) || wanted(Metric::UdpLatencyP99);
+        let power = wanted(Metric::Current) || wanted(Metric::Battery);
+        // Where only the heap is asked for, something has to run.
+        if latency || (outcome.free_heap.is_none() && !power) {
+            let kept = self.ran(&scene, probes(ROUND_TRIPS, EVERY), seed, &mut outcome)?;
+            outcome.latency_ms = round_trips(&kept.samples, TIMEOUT);
+        }
+        if power {
+            let test = probes(MESSAGES, self.message_every);
+            let kept = self.ran(&scene, test, seed, &mut outcome)?;
+            let counted = kept.counter(CHARGE_NC).zip(kept.counter(TIME_NS).filter(|it| *it > 0));
+            // nC over ns is A.
+            let ma = counted.map(|(charge, time)| charge as f64 / time as f64 * 1e3);
+            outcome.current_ma = ma;
+            outcome.battery_days = ma.map(|ma| self.battery_mah / ma / 24.0);
+        }
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,121 @@
+//! `espbench tune`.
+
+use crate::util::Bench;
+use serde_json::Value;
+
+/// As ESP-IDF's tools write it, shortened.
+const SDKCONFIG: &str = r#"#
+# Automatically generated file. DO NOT EDIT.
+# Espressif IoT Development Framework (ESP-IDF) 5.3.1 Project Configuration
+#
+CONFIG_SOC_WIFI_SUPPORTED=y
+CONFIG_IDF_TARGET="esp32c3"
+CONFIG_ESP_WIFI_STATIC_RX_BUFFER_NUM=10
+CONFIG_ESP_WIFI_DYNAMIC_RX_BUFFER_NUM=16
+CONFIG_ESP_WIFI_DYNAMIC_TX_BUFFER_NUM=32
+CONFIG_ESP_WIFI_RX_BA_WIN=6
+CONFIG_LWIP_TCP_SND_BUF_DEFAULT=5760
+CONFIG_LWIP_TCP_WND_DEFAULT=32768
+CONFIG_LWIP_UDP_RECVMBOX_SIZE=6
+# CONFIG_LWIP_IRAM_OPTIMIZATION is not set
+"#;
+
+#[test]
+fn a_file_is_checked() {
+    let bench = Bench::new();
+    bench.write("sdkconfig", SDKCONFIG);
+    let args = ["tune", "--check", "sdkconfig", "--burst", "9"];
+    let text = bench.run(&args).ok();
+    for wanted in [
+        "esp32c3, ESP-IDF v5.3, 1 TCP stream, round trip 5 ms.",
+        "WRONG: 1 stream may have 23 segments on the way, but there are 16 dynamic RX buffers",
+        "-> CONFIG_LWIP_TCP_WND_DEFAULT=16384   (now 32768",
+        "WRONG: A burst of 9 datagrams loses up to 3: 6 can wait",
+        "Beside Espressif's ranks",
+        "What it takes of the heap",
+    ] {
+        assert!(text.contains(wanted), "{wanted}\n{text}");
+    }
+    let markdown = bench.run(&[&args[..], &["--format", "markdown"]].concat()).ok();
+    assert!(markdown.contains("- **wrong**: ") && markdown.contains("| setting |"), "{markdown}");
+    let strict = bench.run(&[&args[..], &["--strict", "-o", "check.json"]].concat());
+    assert_eq!(strict.status, Some(1), "{}", strict.err);
+    let json: Value =
+        serde_json::from_slice(&std::fs::read(bench.path("check.json")).unwrap()).unwrap();
+    assert_eq!(json["schema"], "espbench-check/1");
+    assert_eq!(json["findings"][0]["severity"], "wrong");
+    assert_eq!(json["bound_mbit_s"][1], 9.216);
+    assert_eq!(json["nearest"]["name"], "default");
+    assert!(json["heap_left"]["peak"].as_i64().unwrap() > 0);
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_said_with_its_place() {
+    let bench = Bench::new();
+    bench.write("bad", "CONFIG_X=y\nCONFIG_LWIP_TCP_MSS=1.4K\n");
+    bench.write("c6", "CONFIG_IDF_TARGET=\"esp32c6\"\n");
+    for (args, wanted) in [
+        (
+            &["--check", "bad"][..],
+            "bad: line 2, column 21: `1.4K` is no number: CONFIG_LWIP_TCP_MSS",
+        ),
+        (&["--check", "none"], "cannot read none"),
+        (&["--check", "."], "is a folder: name the sdkconfig in it"),
+        (&["--check", "c6", "--chip", "esp32"], "c6 is for the esp32c6: leave out --chip esp32"),
+        (
+            &["--check", "c6", "--chip", "esp8266"],
+            "no chip of ESP-IDF with Wi-Fi; there are esp32,",
+        ),
+        (&["--check", "c6", "--format", "html"], "text, json or markdown"),
+        (&["--check", "c6", "--idf", "five"], "write it as v5.2"),
+        (&["--check", "c6", "--heap", "much"], "use B, KB or MB"),
+        (&["--check", "c6", "--rtt", "0s"], "from 10 us to 10 s"),
+        (&[], "--check"),
+        (&["--check", "c6", "--want", "heap>=1KB"], "cannot be used with"),
+        (&["--want", "tcp-tx>20Mbit/s"], "of tcp-tx more is better: write tcp-tx>="),
+        (&["--want", "latency<=1ms"], "nothing that can be wanted"),
+        (&["--want", "heap>=1KB", "--want", "heap>=2KB"], "heap is wanted twice"),
+        (&["--want", "heap>=1KB", "--lab", "two-boards"], "name a lab with variants"),
+        (&["--want", "heap>=1KB", "--variant", "rank-nothing"], "rank-nothing"),
+        (&["--want", "heap>=1KB", "--time", "1ms"], "from 500 ms to 1 h"),
+    ] {
+        let ran = bench.run(&[&["tune"], args].concat());
+        assert_eq!(ran.status, Some(2), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains(wanted), "{args:?}: {}", ran.err);
+    }
+}
+
+/// The same answer with any number of threads, and a fragment that a check has nothing against.
+#[test]
+fn a_search_finds_settings_in_the_lab() {
+    let bench = Bench::new();
+    let args = ["tune", "-q", "--want", "tcp-tx>=5Mbit/s", "--budget", "12", "--time", "500ms"];
+    let with = |threads: &'static str| {
+        let more = ["--threads", threads, "--format", "json", "--fragment", "tuned"];
+        bench.run(&[&args[..], &more].concat())
+    };
+    let one = with("1");
+    let lines = std::fs::read_to_string(bench.path("tuned")).unwrap();
+    assert_eq!(one.out, with("4").out, "{}", one.err);
+    let json: Value = serde_json::from_str(&one.out).unwrap();
+    let cells = json["cells"].as_array().unwrap();
+    let best = cells.iter().find(|it| it["metric"] == "throughput_tx").unwrap();
+    assert_eq!(one.status, Some(0), "{best}");
+    assert!(best["value"].as_f64().unwrap() >= 5.0 && best["origin"] == "simulated", "{best}");
+    assert!(cells.iter().any(|it| it["metric"] == "free_heap_min"));
+    assert!(lines.starts_with("# For the esp32c3, ESP-IDF v5.2: tcp-tx>=5Mbit/s.\n"), "{lines}");
+    let pairs = lines.lines().zip(lines.lines().skip(1));
+    let bare = pairs.filter(|it| it.1.starts_with("CONFIG_") && !it.0.starts_with("# "));
+    assert_eq!(bare.count(), 0, "{lines}");
+    bench.run(&["tune", "--check", "tuned", "--strict"]).ok();
+}
+
+#[test]
+fn what_cannot_be_had_is_said() {
+    let bench = Bench::new();
+    let args = ["tune", "-q", "--want", "tcp-tx>=500Mbit/s", "--budget", "4", "--time", "500ms"];
+    let ran = bench.run(&args);
+    assert_eq!(ran.status, Some(1), "{}", ran.err);
+    assert!(ran.out.contains("nothing that was tried has all of tcp-tx>=500Mbit/s"), "{}", ran.out);
+    assert!(ran.out.contains("For sdkconfig.defaults"), "{}", ran.out);
+}
