@@ -12,7 +12,7 @@ use super::outcome::Outcome;
 use super::search::Search;
 use super::space::{Candidate, Power};
 use super::want::{Metric, Want, said};
-use super::words::number;
+use super::words::{count, number};
 use crate::cell::{Cell, Estimate, Identity, Origin};
 use crate::report::{Report, SCHEMA, known};
 use crate::run::RunFacts;
@@ -90,7 +90,7 @@ impl Answer {
             context,
             streams,
             tried: search.tried().iter().enumerate().map(tested).collect(),
-            recommended: best.first().copied(),
+            recommended: search.recommended(),
             without: Vec::new(),
             spent: search.spent(),
             stopped: false,
@@ -110,6 +110,8 @@ impl Answer {
         let mut front: Vec<&Tested> = self.tried.iter().filter(|it| it.front).collect();
         let heap = |it: &Tested| it.mean.free_heap.unwrap_or(i64::MIN);
         front.sort_by(|a, b| a.missing.total_cmp(&b.missing).then(heap(b).cmp(&heap(a))));
+        let best = self.best().map(|it| it.candidate);
+        front.sort_by_key(|it| Some(it.candidate) != best);
         front
     }
 
@@ -192,11 +194,11 @@ impl Answer {
         lines.push(power(best.candidate.power).into());
         lines.push(format!(
             "{} candidates were tried in {} evaluations; {} are on the Pareto front. The recommended \
-             one ran with {} seeds.",
+             one ran with {}.",
             self.tried.len(),
             self.spent,
             self.tried.iter().filter(|it| it.front).count(),
-            best.outcomes.len()
+            count(u32::try_from(best.outcomes.len()).unwrap_or(u32::MAX), "seed")
         ));
         if self.stopped {
             lines.push("The search was stopped: what was done by then stands here.".into());
