@@ -20,7 +20,7 @@ mod write;
 pub use espbench_proto::excerpt::Kind as What;
 pub use levels::Courses;
 pub use tracer::Tracer;
-pub use windows::{Limits, Mark, Probe, Shown, Window};
+pub use windows::{Limits, Probe, Shown, Window};
 
 use crate::radio::Mode;
 use alloc::collections::BTreeMap;
