@@ -17,6 +17,7 @@ mod exchange;
 mod meter;
 mod power;
 mod reorder;
+mod request;
 mod run;
 #[cfg(test)]
 mod tests;

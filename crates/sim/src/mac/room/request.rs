@@ -1,0 +1,102 @@
+//! Block acknowledgement requests: what is given up is told (10.25.6.6.3).
+
+use super::Room;
+use super::events::What;
+use crate::mac::burst::{ALONE, Stage};
+use crate::mac::frame::{Kind, OnAir};
+use crate::mac::host::Host;
+use crate::mac::settings::Packet;
+use crate::mac::station::Entry;
+use crate::radio::airtime;
+use crate::radio::airtime::BLOCK_ACK_REQUEST_OCTETS;
+
+impl Room {
+    /// Something was given up: its receiver must not wait for it.
+    pub(super) fn ask_to_move_on(&mut self, station: u32) {
+        let it = &mut self.stations[station as usize];
+        let Some(agreement) = self.agreements.get(it.burst.agreement as usize) else { return };
+        let to = agreement.to;
+        let oldest = it.queue.iter().find(|entry| {
+            entry.numbered && entry.packet.aggregate && entry.packet.to == to && !entry.request
+        });
+        let sequence = oldest.map_or(agreement.next, |entry| entry.sequence);
+        if let Some(head) = it.queue.front_mut()
+            && head.request
+            && head.packet.to == to
+        {
+            (head.sequence, head.attempts) = (sequence, 0);
+            return;
+        }
+        let mode = it.settings.basic.response_to(it.burst.mode);
+        let packet = Packet::new(to, BLOCK_ACK_REQUEST_OCTETS, mode, 0);
+        it.requests += 1;
+        it.queue.push_front(Entry {
+            sequence,
+            numbered: true,
+            request: true,
+            ..Entry::new(packet)
+        });
+    }
+
+    /// A station asks for a block acknowledgement, and says what it has given up.
+    pub(super) fn request<H: Host + ?Sized>(&mut self, host: &mut H, station: u32, entry: Entry) {
+        let mode = entry.packet.mode;
+        let it = &mut self.stations[station as usize];
+        it.burst.clear(ALONE, mode);
+        it.burst.stage = Stage::Request;
+        if let Some(head) = it.queue.front_mut() {
+            head.attempts = head.attempts.saturating_add(1);
+        }
+        let frame = OnAir {
+            kind: Kind::BlockAckRequest,
+            from: station,
+            to: entry.packet.to,
+            sequence: entry.sequence,
+            mpdus: 1,
+            attempt: entry.attempts + 1,
+            channel: self.hot[station as usize].ear.channel,
+            mode,
+            octets: BLOCK_ACK_REQUEST_OCTETS,
+            begin: self.now,
+            end: self.now + airtime(mode, BLOCK_ACK_REQUEST_OCTETS),
+            duration_ns: self.answer_ns(station, mode, 2),
+            tag: 0,
+            repeated: false,
+        };
+        self.begin(host, frame);
+    }
+
+    /// A request has ended. Who has read it moves on and answers.
+    #[inline(never)]
+    pub(super) fn request_over<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
+        let heard = !self.scratch.heard.is_empty();
+        self.scratch.heard.clear();
+        self.scratch.missed.clear();
+        let agreement = self.stations[frame.from as usize].agreements.get(&frame.to).copied();
+        if heard && let Some(agreement) = agreement {
+            let it = &mut self.stations[frame.to as usize];
+            let mode = it.settings.basic.response_to(frame.mode);
+            let at = self.now + it.settings.timing.sifs_ns;
+            it.owes += 1;
+            let kind = Kind::BlockAck;
+            self.events.push(at, What::Answer { station: frame.to, to: frame.from, mode, kind });
+            self.agreements[agreement as usize].give_up_before(frame.sequence);
+            self.release(host, agreement);
+        }
+        self.await_answer(frame.from, frame.mode, Kind::BlockAck);
+    }
+
+    /// A request is done with, or, without an answer, tried again.
+    pub(super) fn request_answered(&mut self, station: u32, answered: bool) {
+        let it = &mut self.stations[station as usize];
+        it.engaged = false;
+        if answered || it.off {
+            it.succeeded();
+        }
+        if answered || it.off || !it.failed() {
+            it.queue.pop_front();
+            it.requests -= 1;
+        }
+        self.back_off(station);
+    }
+}
