@@ -35,6 +35,8 @@
 //! broadcast a lost ping is waited for 3 s, in which its device asks for nothing: there one exchange
 //! is all that can be said.
 
+pub mod wifi;
+
 use crate::lab::record::Record;
 use crate::lab::scene::Scene;
 use crate::radio::airtime::{ACK_OCTETS, airtime};

@@ -7,7 +7,8 @@ use crate::store::Store;
 use anyhow::Context as _;
 use espbench_measure::report::{Builder, Floor, Report};
 use espbench_measure::run::Recorded;
-use espbench_proto::workload::Workload;
+use espbench_measure::wifi::RAW;
+use espbench_proto::workload::{Wifi, Workload};
 use espbench_sim::floor::{self, Means};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
@@ -34,10 +35,24 @@ pub fn report(store: &Store, name: &str) -> anyhow::Result<Report> {
 /// that it was done with, the published with what the report was made with.
 #[must_use]
 pub fn floors(recorded: &Recorded) -> Vec<Floor> {
-    let Workload::EspNow(work) = recorded.workload else { return Vec::new() };
-    let means = Means::told(|name| recorded.facts.get(name).map(String::as_str));
+    let told = |name: &str| recorded.facts.get(name).map(String::as_str);
+    let work = match recorded.workload {
+        Workload::EspNow(work) => work,
+        Workload::Wifi(work) => return over_wifi(&work, floor::wifi::Means::told(told)),
+        _ => return Vec::new(),
+    };
+    let means = Means::told(told);
     let pairs = floor::of(&work, means).into_iter().zip(floor::of(&work, Means::REPORT));
     pairs.map(|((metric, ours), (_, published))| Floor { metric, ours, published }).collect()
+}
+
+/// The same of tests over Wi-Fi. What the documents' networks were is not told, so the published cell
+/// of the same thing has our floor.
+fn over_wifi(work: &Wifi, means: Option<floor::wifi::Means>) -> Vec<Floor> {
+    let Some(means) = means else { return Vec::new() };
+    let both = |(metric, floor): floor::Floor| Floor { metric, ours: floor, published: floor };
+    let raw = Floor { metric: RAW, ours: floor::wifi::raw(), published: floor::wifi::raw() };
+    floor::wifi::of(work, means).into_iter().map(both).chain([raw]).collect()
 }
 
 /// Checks the files before anything is measured: their names, and that they can be written.

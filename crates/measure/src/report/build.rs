@@ -84,6 +84,8 @@ impl Builder {
             wifi::own_table(recorded, plan, &mut cells);
         }
         let floors = self.floors.map_or_else(Vec::new, |of| of(recorded));
+        let raw = floors.iter().find(|it| it.metric == wifi::RAW);
+        cells.extend(raw.and_then(|it| wifi::raw(recorded, &cells, it.ours)));
         for cell in &mut cells {
             if let Some(floor) = floors.iter().find(|it| it.metric == cell.id.metric) {
                 cell.floor = Some(floor.ours);

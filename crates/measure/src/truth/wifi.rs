@@ -118,7 +118,7 @@ mod tests {
         };
         let own = |cell: &Cell| {
             let mut id = cell.id.clone();
-            if id.table == "esp32c3-best" {
+            if id.table == "esp32c3-best" && id.transport != "802.11" {
                 id.metric += "_best_second";
             }
             let value = cell.value.unwrap() * factor;

@@ -25,13 +25,14 @@ mod tests;
 
 pub(crate) use rooms::over_rooms;
 
-use crate::cell::{Cell, Identity, Origin};
+use crate::cell::{Cell, Estimate, Identity, Origin};
 use crate::metric;
 use crate::run::Recorded;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_proto::fact;
+use espbench_proto::workload::{Direction, IpTest, Transport};
 
 /// A published table of tests over Wi-Fi.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,6 +122,9 @@ pub const DOCUMENTS: [Document; 6] = [
 /// Stands before the name of a suite whose table's name is that of a plan for real devices.
 pub const PREFIX: &str = "wifi-";
 
+/// Among the floors of a cell, the figure of raw 802.11: [`raw`].
+pub const RAW: &str = "raw-802.11";
+
 /// How the word for a cell's device begins, in what tells it from others.
 const DEVICE: &str = "device ";
 
@@ -181,6 +185,40 @@ pub(crate) fn own_table(recorded: &Recorded, plan: &str, cells: &mut [Cell]) {
     }
 }
 
+/// The figure of raw 802.11 that a document gives beside a cell, with no network in it: computed from
+/// the air time of frames, where the host tells that ([`RAW`]).
+pub(crate) fn raw(recorded: &Recorded, cells: &[Cell], megabits: f64) -> Option<Cell> {
+    let IpTest::Iperf(w) = recorded.workload.ip()? else { return None };
+    let like = cells.first()?;
+    let shielded = like.id.environment.as_deref() == Some("shield-box");
+    let metric = match w.direction {
+        Direction::Forward => "throughput_rx",
+        Direction::Reverse => "throughput_tx",
+        _ => return None,
+    };
+    let is_it = like.id.table == "esp32c3-best" && w.transport == Transport::Udp && shielded;
+    let id = Identity {
+        transport: "802.11".into(),
+        mode: "raw".into(),
+        metric: metric.into(),
+        devices: None,
+        ..like.id.clone()
+    };
+    is_it.then(|| Cell {
+        variant: like.variant.clone(),
+        note: Some(
+            "computed: A-MPDUs of 32 frames of 1500 octets with their block acks, HT40 MCS7 \
+                    (135 Mbit/s), no network"
+                .into(),
+        ),
+        ..Estimate { value: Some(megabits), n: 0, low: None, high: None }.into_cell(
+            id,
+            "Mbit/s",
+            like.origin,
+        )
+    })
+}
+
 /// The device's variant that a cell of ours names, if it is of a test over Wi-Fi.
 #[must_use]
 pub fn device(cell: &Cell) -> Option<&str> {
@@ -213,7 +251,7 @@ fn is_same(ours: &Cell, published: &Cell) -> bool {
     let columns = |id: &Identity| Identity { metric: String::new(), ..id.clone() };
     published.origin == Origin::Published
         && is_procedure(ours, published)
-        && metric::of(ours) == metric::of(published)
+        && (metric::of(ours) == metric::of(published) || is_raw(ours, published))
         && ends_alike(&ours.id.metric, &published.id.metric)
         && columns(&ours.id) == columns(&published.id)
 }
@@ -236,6 +274,11 @@ fn is_procedure(ours: &Cell, published: &Cell) -> bool {
 fn offered(published: &Cell) -> Option<&str> {
     let (_, rest) = published.note.as_deref()?.split_once("offered ")?;
     Some(rest.split_once(" messages/s")?.0)
+}
+
+/// A figure without a network is no best second of one.
+fn is_raw(ours: &Cell, published: &Cell) -> bool {
+    published.id.transport == "802.11" && ours.id.metric == published.id.metric
 }
 
 /// `message_rate`, a run, is not `message_rate_avg`, though both names stand for a mean.

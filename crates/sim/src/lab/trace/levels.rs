@@ -74,9 +74,7 @@ impl Levels {
     pub(super) fn since(&self, begin: Instant, end: Instant) -> Courses {
         let mut first = self.before.clone();
         let old = self.ring.iter().take_while(|it| it.at <= begin);
-        for it in old {
-            first.insert(it.key, it.value);
-        }
+        first.extend(old.map(|it| (it.key, it.value)));
         let mut courses = Courses::default();
         first.into_iter().for_each(|(key, value)| courses.change(begin, key, value));
         let new = self.ring.iter().skip_while(|it| it.at <= begin);

@@ -1,0 +1,230 @@
+//! The floors of tests over Wi-Fi: see [`floor`](super) for what counts.
+//!
+//! | test | frames |
+//! |---|---|
+//! | UDP round trip | request with its ACK, answer |
+//! | iperf over UDP | datagrams, aggregated as far as both ends allow, with a block ack for each A-MPDU (one ACK for one frame) |
+//! | iperf over TCP | the same of full segments, and a segment without data back for every second one (RFC 5681, 4.2), aggregated the same way |
+//! | short messages over TCP | as over TCP: Nagle's algorithm may fill segments |
+//!
+//! All is in the one PHY mode that the cell's facts tell, which is the fastest of both directions.
+//! Where they do not tell how many frames an A-MPDU has, it is as many as the standard allows. MQTT
+//! has no floor: a rate is asked there, not reached.
+
+use super::Floor;
+use crate::radio::airtime::{ACK_OCTETS, airtime};
+use crate::radio::mode::{Guard, Mcs, Width};
+use crate::radio::timing::SIFS_NS;
+use crate::radio::{BasicRates, Mode};
+use alloc::vec::Vec;
+use espbench_proto::fact;
+use espbench_proto::workload::{Direction, IpTest, Iperf, Transport, Wifi};
+
+/// LLC and SNAP (RFC 1042), IPv4 and UDP or TCP without options, octets.
+const SNAP: u32 = 8;
+const IP: u32 = 20;
+const UDP: u32 = 8;
+const TCP: u32 = 20;
+/// Header of a QoS data frame, and FCS (IEEE 802.11-2020, 9.3.2.1).
+const MAC: u32 = 26 + 4;
+/// The delimiter of a frame in an A-MPDU; each but the last is filled up to four octets (9.7.1).
+const DELIMITER: u32 = 4;
+/// A compressed block ack with its FCS (9.3.1.8.2).
+const BLOCK_ACK_OCTETS: u32 = 32;
+/// Octets of an A-MPDU of HT at most, and its frames (9.4.2.55.3, 10.24.7.3).
+const AMPDU_OCTETS: u32 = 65_535;
+const AMPDU_FRAMES: u32 = 64;
+/// `CONFIG_LWIP_TCP_MSS` where it is not changed.
+const SEGMENT: u32 = 1440;
+/// Largest UDP payload of an Ethernet frame: what is longer comes in fragments, and has no floor
+/// here.
+const DATAGRAM: u32 = 1472;
+/// Frames of the ESP32-C3's A-MPDU at most, and the body of a frame, where it sends raw 802.11.
+const RAW_FRAMES: u32 = 32;
+const RAW_BODY: u32 = 1500;
+
+/// What a cell is done with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Means {
+    /// How frames with payload are sent.
+    pub mode: Mode,
+    /// Frames of an A-MPDU at most.
+    pub frames: u32,
+    /// Octets that the cipher adds to a frame.
+    pub cipher: u32,
+}
+
+impl Means {
+    /// From a cell's facts; `None` where they tell no PHY mode.
+    #[must_use]
+    pub fn told<'a>(told: impl Fn(&str) -> Option<&'a str>) -> Option<Self> {
+        let number = |name: &str| told(name)?.parse::<u32>().ok();
+        let mode: Mode = told(fact::PHY_MODE)?.parse().ok()?;
+        let most = if matches!(mode, Mode::Ht(_)) { AMPDU_FRAMES } else { 1 };
+        let frames = number(fact::AGGREGATED).unwrap_or(most).clamp(1, most);
+        let cipher = number(fact::CIPHER_OCTETS).unwrap_or(0).min(64);
+        Some(Self { mode, frames, cipher })
+    }
+
+    /// A frame with so long a body above LLC, alone.
+    fn frame(self, body: u32) -> u64 {
+        airtime(self.mode, MAC + self.cipher + SNAP + body)
+    }
+
+    fn acknowledged(self, body: u32) -> u64 {
+        let response = BasicRates::NONE.response_to(self.mode);
+        self.frame(body) + SIFS_NS + airtime(response, ACK_OCTETS)
+    }
+
+    /// Time on the air for each of many frames with such bodies, aggregated, in nanoseconds.
+    fn each(self, body: u32) -> f64 {
+        let mpdu = (DELIMITER + MAC + self.cipher + SNAP + body).next_multiple_of(4);
+        let frames = (AMPDU_OCTETS / mpdu).min(self.frames);
+        if frames < 2 {
+            return self.acknowledged(body) as f64;
+        }
+        let response = BasicRates::NONE.response_to(self.mode);
+        let all = airtime(self.mode, frames * mpdu) + SIFS_NS + airtime(response, BLOCK_ACK_OCTETS);
+        all as f64 / f64::from(frames)
+    }
+
+    /// Payload octets a nanosecond over TCP in full segments.
+    fn stream(self) -> f64 {
+        let data = self.each(IP + TCP + SEGMENT);
+        f64::from(SEGMENT) / (data + self.each(IP + TCP) / 2.0)
+    }
+}
+
+/// The floors of a cell's figures. Of rates it is what cannot be exceeded.
+#[must_use]
+pub fn of(work: &Wifi, means: Means) -> Vec<Floor> {
+    match &work.test {
+        IpTest::UdpEcho(w) if w.size < DATAGRAM => {
+            // The line feed is on the air as well.
+            let body = IP + UDP + w.size + 1;
+            let once = (means.acknowledged(body) + means.frame(body)) as f64 / 1e6;
+            ["rtt_min", "rtt_avg", "rtt_p50", "rtt_max"].map(|metric| (metric, once)).into()
+        }
+        IpTest::Iperf(w) => iperf(w, means),
+        IpTest::TcpRate(w) => {
+            let rate = means.stream() * 1e9 / f64::from(w.size.max(1));
+            ["message_rate", "message_rate_min", "message_rate_max", "message_rate_avg"]
+                .map(|metric| (metric, rate))
+                .into()
+        }
+        IpTest::UdpEcho(_) | IpTest::MqttRate(_) => Vec::new(),
+    }
+}
+
+fn iperf(w: &Iperf, means: Means) -> Vec<Floor> {
+    let (mean, best) = match w.direction {
+        Direction::Forward => ("throughput_rx", "throughput_rx_best_second"),
+        Direction::Reverse => ("throughput_tx", "throughput_tx_best_second"),
+        _ => return Vec::new(),
+    };
+    let megabits = match w.transport {
+        Transport::Tcp => means.stream() * 8e3,
+        Transport::Udp if w.length <= DATAGRAM => {
+            f64::from(w.length) * 8e3 / means.each(IP + UDP + w.length)
+        }
+        Transport::Udp => return Vec::new(),
+    };
+    [(mean, megabits), (best, megabits)].into()
+}
+
+/// What an ESP32-C3 that sends raw 802.11 and nothing else can put on the air, in Mbit/s: bodies of
+/// 1500 octets in A-MPDUs of 32, each with its block ack, at HT40 MCS7 with the long guard interval
+/// (135 Mbit/s). What the document measured with an internal tool is without a network too.
+#[must_use]
+pub fn raw() -> f64 {
+    let mode = Mode::ht(Mcs::Mcs7, Width::Mhz40, Guard::Long);
+    let means = Means { mode, frames: RAW_FRAMES, cipher: 0 };
+    // There is no LLC in it.
+    f64::from(RAW_BODY) * 8e3 / means.each(RAW_BODY - SNAP)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::time::Duration;
+    use espbench_proto::workload::{EchoFormat, Name, UdpEcho};
+
+    fn means(mode: &str, frames: u32) -> Means {
+        Means { mode: mode.parse().unwrap(), frames, cipher: 0 }
+    }
+
+    fn iperf(transport: Transport, direction: Direction, means: Means) -> f64 {
+        let test = IpTest::Iperf(Iperf {
+            transport,
+            direction,
+            time: Duration::from_secs(10),
+            bytes: None,
+            interval: Duration::from_secs(1),
+            length: 1470,
+            bandwidth: None,
+            parallel: 1,
+            window: None,
+            no_delay: false,
+        });
+        of(&Wifi { variant: Name::new("x").unwrap(), test }, means)[0].1
+    }
+
+    /// At 54 Mbit/s a symbol of 4 us carries 216 bits. A datagram of 1470 octets is a frame of 1536
+    /// with headers: 57 symbols, 254 us with preamble and extension. SIFS, and 34 us for an ACK of
+    /// 14 octets at 24 Mbit/s.
+    #[test]
+    fn without_aggregation_each_frame_has_its_ack() {
+        let rate = iperf(Transport::Udp, Direction::Forward, means("54M", 1));
+        let wanted = 1470.0 * 8.0 / (254.0 + 10.0 + 34.0);
+        assert!((rate - wanted).abs() < 1e-9, "{rate}, wanted {wanted}");
+    }
+
+    #[test]
+    fn aggregates_are_shorter_and_tcp_pays_for_its_acks() {
+        let rate =
+            |transport, frames| iperf(transport, Direction::Reverse, means("HT20-MCS7", frames));
+        let (one, six, many) =
+            (rate(Transport::Udp, 1), rate(Transport::Udp, 6), rate(Transport::Udp, 64));
+        assert!(one < six && six < many && many < 65.0, "{one} {six} {many}");
+        assert!(rate(Transport::Tcp, 64) < many);
+        // No more than fits an A-MPDU.
+        assert!((many - rate(Transport::Udp, 42)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_round_trip_is_two_frames_and_an_ack() {
+        let echo = UdpEcho {
+            size: 100,
+            count: 1,
+            discard: 0,
+            format: EchoFormat::Ascii,
+            in_flight: 1,
+            interval: None,
+            timeout: Duration::from_secs(1),
+        };
+        let work = Wifi { variant: Name::new("x").unwrap(), test: IpTest::UdpEcho(echo) };
+        // 30 + 8 + 28 + 101 octets at 6 Mbit/s: 57 symbols and 26 us, each way; the ACK 44 us + SIFS.
+        let floors = of(&work, means("6M", 1));
+        let wanted = (2.0 * (57.0 * 4.0 + 26.0) + 10.0 + 50.0) / 1e3;
+        assert!((floors[0].1 - wanted).abs() < 1e-9, "{} {wanted}", floors[0].1);
+    }
+
+    #[test]
+    fn facts_tell_what_a_cell_was_done_with() {
+        let facts =
+            [(fact::PHY_MODE, "HT20-MCS7"), (fact::AGGREGATED, "6"), (fact::CIPHER_OCTETS, "16")];
+        let told = |name: &str| facts.iter().find(|it| it.0 == name).map(|it| it.1);
+        let wanted = Means { cipher: 16, ..means("HT20-MCS7", 6) };
+        assert_eq!(Means::told(told), Some(wanted));
+        assert_eq!(Means::told(|_| None), None);
+        let bare = |name: &str| (name == fact::PHY_MODE).then_some("54M");
+        assert_eq!(Means::told(bare).unwrap().frames, 1, "nothing is aggregated there");
+    }
+
+    /// 135 Mbit/s less preamble, headers, SIFS and block ack.
+    #[test]
+    fn raw_packets_come_near_to_the_phy_rate() {
+        let rate = raw();
+        assert!((125.0..135.0).contains(&rate), "{rate}");
+    }
+}
