@@ -16,7 +16,20 @@ use serde::{Deserialize, Serialize};
 /// How the names of its counters begin; a channel, a hyphen and a word of [`KINDS`] follow.
 const COUNTER: &str = "air-ns-ch";
 /// What time goes to, in the order of the stacks.
-const KINDS: [&str; 6] = ["data", "ack", "beacon", "background", "collided", "idle"];
+const KINDS: [&str; 10] = [
+    "data",
+    "block-ack",
+    "rts-cts",
+    "management",
+    "null",
+    "ack",
+    "beacon",
+    "background",
+    "collided",
+    "idle",
+];
+/// Of these, what only Wi-Fi has: no column where there is none of it.
+const WIFI: [&str; 4] = ["block-ack", "rts-cts", "management", "null"];
 const IDLE: &str = "idle";
 /// Bars shown, the busiest first; the table has all.
 const MOST: usize = 12;
@@ -30,8 +43,8 @@ pub struct Occupancy {
     pub channel: u8,
     /// For how long it was watched.
     pub time_ns: u64,
-    /// Nanoseconds by `data`, `ack`, `beacon`, `background`, `collided` (two frames or more at
-    /// once) and `idle`.
+    /// Nanoseconds by the words of [`Kind`](espbench_proto::excerpt::Kind), `collided` (two frames
+    /// or more at once) and `idle`.
     pub spent_ns: BTreeMap<String, u64>,
 }
 
@@ -95,14 +108,17 @@ pub fn of(recorded: &Recorded) -> Vec<Occupancy> {
 /// The table: all cells and channels.
 #[must_use]
 pub fn table(all: &[Occupancy], origin: Origin) -> Option<Table> {
+    let there =
+        |kind: &&str| !WIFI.contains(kind) || all.iter().any(|it| it.spent_ns.contains_key(*kind));
+    let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| there(&kind)).collect();
     let row = |it: &Occupancy| {
-        let shares = KINDS.iter().map(|kind| Some(format!("{:.1}", it.share(kind))));
+        let shares = kinds.iter().map(|kind| Some(format!("{:.1}", it.share(kind))));
         let lead = [Some(it.place.clone()), Some(it.channel.to_string())];
         lead.into_iter().chain(shares).collect()
     };
     let columns = [Column::words("cell"), Column::setting("channel", "")]
         .into_iter()
-        .chain(KINDS.map(|kind| Column::result(kind, "%", origin)));
+        .chain(kinds.iter().map(|kind| Column::result(kind, "%", origin)));
     (!all.is_empty()).then(|| Table {
         id: "occupancy".into(),
         section: SECTION.into(),

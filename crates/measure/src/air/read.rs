@@ -126,6 +126,7 @@ impl Reading {
         };
         let fate = match (it.heard, it.collided, it.noise) {
             (0, 0, 0) => Fate::Unheard,
+            (_, 0, 0) if it.lost > 0 => Fate::Partly,
             (_, 0, 0) => Fate::Read,
             (0, 0, _) => Fate::Weak,
             (0, _, _) => Fate::Collided,
@@ -149,6 +150,8 @@ impl Reading {
             collided: it.collided,
             noise: it.noise,
             queue: it.queue,
+            mpdus: if it.mpdus > 1 { it.mpdus } else { 0 },
+            lost: it.lost,
         })
     }
 }

@@ -46,7 +46,7 @@ impl Fate {
 /// A frame on the air. Times are nanoseconds on the lab's clock.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Frame {
-    /// `data`, `ack`, `beacon` or `background`.
+    /// A word of [`Kind`].
     pub kind: String,
     /// Its sender: a place in the list of stations.
     pub from: usize,
@@ -81,6 +81,17 @@ pub struct Frame {
     pub noise: u32,
     /// Frames in the sender's queue when it began, with it.
     pub queue: u16,
+    /// MPDUs in an A-MPDU; 0 or 1 where it is none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub mpdus: u8,
+    /// Of these, those that its addressee could not read or had no buffer for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lost: u8,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_zero(it: &u8) -> bool {
+    *it == 0
 }
 
 /// A probe of a device.
@@ -168,7 +179,7 @@ pub struct Window {
 pub struct Course {
     /// The channel.
     pub channel: u8,
-    /// By what: `data`, `ack`, `beacon`, `background` or `collided`.
+    /// By what: a word of [`Kind`], or `collided`.
     pub kind: String,
     /// How long a step is.
     pub step_ns: u64,
@@ -231,6 +242,10 @@ fn plural(kind: Kind) -> &'static str {
         Kind::Ack => "acknowledgements",
         Kind::Beacon => "beacons",
         Kind::Background => "frames of others",
+        Kind::BlockAck => "block acknowledgements",
+        Kind::Clearance => "RTS and CTS",
+        Kind::Management => "management frames",
+        Kind::Null => "frames without a body",
     }
 }
 
@@ -243,6 +258,12 @@ impl Frame {
         let mut text = format!("{} {} to {to}", self.kind, name(self.from));
         if self.kind != Kind::Ack.name() {
             text.push_str(&format!(", number {}", self.sequence));
+        }
+        if self.mpdus > 1 {
+            text.push_str(&format!(", an A-MPDU of {}", self.mpdus));
+        }
+        if self.lost > 0 {
+            text.push_str(&format!(" of which {} were not taken", self.lost));
         }
         if self.attempt > 1 {
             text.push_str(&format!(", attempt {}", self.attempt));
@@ -266,6 +287,8 @@ impl Frame {
         }
         let of = self.heard + self.collided + self.noise;
         text.push_str(&match self.fate {
+            // Its MPDUs have been told.
+            Fate::Partly if self.lost > 0 => String::new(),
             Fate::Read if of > 1 => format!("; read by all {of}"),
             Fate::Read => "; read".into(),
             Fate::Partly => format!(

@@ -38,6 +38,10 @@ pub struct Frame<'a> {
     pub noise: u32,
     /// Frames in the sender's queue when it began, with it.
     pub queue: u16,
+    /// MPDUs in it: from 2 on it is an A-MPDU.
+    pub mpdus: u8,
+    /// Of these, those that its addressee could not read or had no buffer for.
+    pub lost: u8,
 }
 
 impl fmt::Display for Frame<'_> {
@@ -50,13 +54,14 @@ impl fmt::Display for Frame<'_> {
         let Self { begin, took, waited, queued, channel, mode, octets, sequence, .. } = self;
         write!(f, " {begin} {took} {waited} {queued} {channel} {mode} {octets} {sequence}")?;
         let Self { attempt, heard, collided, noise, queue, .. } = self;
-        write!(f, " {attempt} {heard} {collided} {noise} {queue}")
+        write!(f, " {attempt} {heard} {collided} {noise} {queue}")?;
+        if self.mpdus > 1 { write!(f, " {} {}", self.mpdus, self.lost) } else { Ok(()) }
     }
 }
 
 impl<'a> Frame<'a> {
     pub(super) fn read(words: &mut Words<'a>) -> Option<Self> {
-        Some(Self {
+        let frame = Self {
             kind: Kind::from_name(words.next()?)?,
             from: words.number()?,
             to: match words.next()? {
@@ -76,6 +81,12 @@ impl<'a> Frame<'a> {
             collided: words.number()?,
             noise: words.number()?,
             queue: words.number()?,
-        })
+            mpdus: 1,
+            lost: 0,
+        };
+        let Some(mpdus) = words.next() else { return Some(frame) };
+        // One alone is written without.
+        let mpdus = mpdus.parse().ok().filter(|it| *it > 1)?;
+        Some(Self { mpdus, lost: words.number()?, ..frame })
     }
 }

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `station N NAME` | a station of the room |
 //! | `window BEGIN END WHY` | a stretch of time; the lines up to the next one are within it |
-//! | `frame KIND FROM TO BEGIN TOOK WAITED QUEUED CHANNEL MODE OCTETS SEQUENCE ATTEMPT HEARD COLLIDED NOISE QUEUE` | a frame on the air |
+//! | `frame KIND FROM TO BEGIN TOOK WAITED QUEUED CHANNEL MODE OCTETS SEQUENCE ATTEMPT HEARD COLLIDED NOISE QUEUE` | a frame on the air; of an A-MPDU ` MPDUS LOST` follows |
 //! | `probe N SEQUENCE SENT END FATE` | a probe of station N; FATE is that of a sample, or the cause of its loss |
 //! | `lost N AT CAUSE` | a frame that was lost at station N |
 //! | `missing COUNT` | frames that found no room |
@@ -14,7 +14,8 @@
 //!
 //! Times are whole nanoseconds on the lab's clock; TOOK, WAITED and QUEUED are differences: how
 //! long the frame was on the air, how long it had been first in its sender's queue before that, and
-//! how long it had been in the queue before that. `TO` is `*` for a frame to all.
+//! how long it had been in the queue before that. `TO` is `*` for a frame to all. MPDUS is how many
+//! frames an A-MPDU holds, LOST how many of them its addressee could not read or had no buffer for.
 
 mod frame;
 mod level;
@@ -41,11 +42,28 @@ pub enum Kind {
     Beacon,
     /// Frames of other people's stations.
     Background,
+    /// Block acknowledgements, and requests for them.
+    BlockAck,
+    /// Requests to send, and clearances.
+    Clearance,
+    /// Management frames but beacons: authentication, association, and EAPOL's, which is data.
+    Management,
+    /// Frames without a body, and PS-Poll: what tells of sleep.
+    Null,
 }
 
 impl Kind {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 4] = [Self::Data, Self::Ack, Self::Beacon, Self::Background];
+    pub const ALL: [Self; 8] = [
+        Self::Data,
+        Self::Ack,
+        Self::Beacon,
+        Self::Background,
+        Self::BlockAck,
+        Self::Clearance,
+        Self::Management,
+        Self::Null,
+    ];
 
     /// Its word.
     #[must_use]
@@ -55,6 +73,10 @@ impl Kind {
             Self::Ack => "ack",
             Self::Beacon => "beacon",
             Self::Background => "background",
+            Self::BlockAck => "block-ack",
+            Self::Clearance => "rts-cts",
+            Self::Management => "management",
+            Self::Null => "null",
         }
     }
 

@@ -21,12 +21,20 @@ fn lines_as_the_store_has_them() {
         collided: 1,
         noise: 0,
         queue: 4,
+        mpdus: 1,
+        lost: 0,
     };
+    let aggregate =
+        Frame { kind: Kind::Data, to: Some(1), mode: "HT20-MCS7", mpdus: 32, lost: 2, ..frame };
     let fate = Fate::Lost(Cause::Collision);
     let lines = [
         (Line::Station { number: 3, name: "node 3" }, "station 3 node 3"),
         (Line::Window { begin: 0, end: 9, why: "the start" }, "window 0 9 the start"),
         (Line::Frame(frame), "frame data 3 * 1000400 848000 400 0 11 1M 82 7 2 98 1 0 4"),
+        (
+            Line::Frame(aggregate),
+            "frame data 3 1 1000400 848000 400 0 11 HT20-MCS7 82 7 2 98 1 0 4 32 2",
+        ),
         (
             Line::Probe { station: 3, sequence: 0, begin: 1, end: 2, fate },
             "probe 3 0 1 2 collision",
@@ -50,9 +58,16 @@ fn lines_as_the_store_has_them() {
         assert_eq!(line.to_string(), text);
         assert_eq!(Line::read(text), Some(line));
     }
-    for wrong in
-        ["", "frame", "frame data 3", "missing -1", "missing 1 2", "window 0", "lost 1 5 x"]
-    {
+    for wrong in [
+        "",
+        "frame",
+        "frame data 3",
+        "frame data 3 * 1 2 3 4 11 1M 82 7 2 98 1 0 4 1 0",
+        "missing -1",
+        "missing 1 2",
+        "window 0",
+        "lost 1 5 x",
+    ] {
         assert_eq!(Line::read(wrong), None, "{wrong}");
     }
 }
@@ -88,15 +103,16 @@ fn fates_have_words_of_their_own() {
 proptest! {
     #[test]
     fn frames_read_back(
-        (kind, from, to, begin) in (0..4usize, any::<u32>(), any::<Option<u32>>(), any::<u64>()),
+        (kind, from, to, begin) in (0..Kind::ALL.len(), any::<u32>(), any::<Option<u32>>(), any::<u64>()),
         (took, waited, queued, channel) in any::<(u64, u64, u64, u8)>(),
         (mode, octets, sequence, attempt) in ("[!-~]{1,12}", any::<u32>(), any::<u16>(), any::<u8>()),
         (heard, collided, noise, queue) in any::<(u32, u32, u32, u16)>(),
+        (mpdus, lost) in (1..=u8::MAX, any::<u8>()),
     ) {
         let (kind, mode) = (Kind::ALL[kind], mode.as_str());
         let frame = Frame {
             kind, from, to, begin, took, waited, queued, channel, mode, octets, sequence, attempt,
-            heard, collided, noise, queue,
+            heard, collided, noise, queue, mpdus, lost: if mpdus > 1 { lost } else { 0 },
         };
         let text = Line::Frame(frame).to_string();
         prop_assert_eq!(Line::read(&text), Some(Line::Frame(frame)));

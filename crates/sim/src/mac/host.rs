@@ -71,8 +71,8 @@ pub trait Host {
         let _ = (room, frame, heard, missed);
     }
 
-    /// An ACK or a block acknowledgement has ended, before its addressee acts on it, which is in `heard` or, if it could not
-    /// read it, in `missed`.
+    /// A control frame has ended, before its addressee acts on it, which is in `heard` or, if it could
+    /// not read it, in `missed`.
     fn answered(&mut self, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
         let _ = (frame, heard, missed);
     }
@@ -97,5 +97,10 @@ pub trait Host {
     /// its addressee.
     fn ended_with(&mut self, frame: &OnAir, mpdus: &[Mpdu]) {
         let _ = (frame, mpdus);
+    }
+
+    /// The same for an MPDU that is sent alone under a block-ack agreement.
+    fn ended_alone(&mut self, frame: &OnAir, mpdu: &Mpdu) {
+        let _ = (frame, mpdu);
     }
 }

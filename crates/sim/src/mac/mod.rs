@@ -19,7 +19,8 @@
 //!
 //! What a drawing or a capture sees of an A-MPDU: [`Host::began`] and [`Host::ended`] once, with
 //! [`OnAir::mpdus`] and the first sequence number; [`Host::ended_with`] each MPDU and what became of
-//! it; [`Host::answered`] the block acknowledgement with its bitmap.
+//! it ([`Host::ended_alone`] for one alone under an agreement); [`Host::answered`] the block
+//! acknowledgement with its bitmap.
 //!
 //! Agreements are there as soon as they are needed: ADDBA and DELBA frames are the business of what
 //! stands above, and so is whether a packet goes under one ([`Packet::aggregate`]). After a missing

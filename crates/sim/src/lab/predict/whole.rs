@@ -304,7 +304,7 @@ impl Tap for Book {
         let kind = match flight.what {
             What::Data => return,
             What::Ack => Kind::Ack,
-            What::Beacon | What::Background => Kind::Other,
+            _ => Kind::Other,
         };
         if flight.channel == self.channel {
             self.ledger.on_air(OnAir { kind, begin: flight.begin, end: flight.end }, false);

@@ -216,6 +216,8 @@ impl Ether {
             collided,
             noise: missed.len() as u32 - collided,
             queue,
+            mpdus: 1,
+            lost: 0,
         }
     }
 }

@@ -63,6 +63,10 @@ pub struct Flight {
     pub noise: u32,
     /// Frames in the sender's queue when it began, with it.
     pub queue: u16,
+    /// MPDUs in it: from 2 on it is an A-MPDU.
+    pub mpdus: u8,
+    /// Of these, those that its addressee could not read or had no buffer for.
+    pub lost: u8,
 }
 
 /// What a lab's history leaves: stretches of it, bounded, and what the channels' time went to.

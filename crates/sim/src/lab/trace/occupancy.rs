@@ -174,6 +174,13 @@ mod tests {
         usage
     }
 
+    fn totals(first: [u64; 4], collided: u64) -> [u64; SHARES] {
+        let mut all = [0; SHARES];
+        all[..4].copy_from_slice(&first);
+        all[COLLIDED] = collided;
+        all
+    }
+
     #[test]
     fn frames_that_overlap_are_collided_while_they_do() {
         // Two one after the other; then one within another; then three that overlap in a chain.
@@ -186,13 +193,13 @@ mod tests {
             (3, 70, 90),
             (0, 85, 100),
         ]);
-        assert_eq!(all.totals, [10 + 10 + 10 + 10 + 10, 4, 0, 5, 10 + 10 + 5]);
+        assert_eq!(all.totals, totals([10 + 10 + 10 + 10 + 10, 4, 0, 5], 10 + 10 + 5));
         assert_eq!(all.busy(), 84);
         // One over several, with time between them.
         let all = usage(&[(0, 10, 20), (0, 30, 40), (3, 5, 50)]);
-        assert_eq!(all.totals, [0, 0, 0, 25, 20]);
+        assert_eq!(all.totals, totals([0, 0, 0, 25], 20));
         // The same moment.
-        assert_eq!(usage(&[(0, 10, 20), (0, 10, 20)]).totals, [0, 0, 0, 0, 10]);
+        assert_eq!(usage(&[(0, 10, 20), (0, 10, 20)]).totals, totals([0; 4], 10));
     }
 
     #[test]

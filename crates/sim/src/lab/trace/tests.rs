@@ -36,6 +36,8 @@ fn data(from: u32, to: Option<u32>, queued: u64, begin: u64, took: u64) -> Fligh
         collided: 0,
         noise: 0,
         queue: 1,
+        mpdus: 1,
+        lost: 0,
     }
 }
 

@@ -5,12 +5,13 @@ use super::windows::{Limits, Probe, Shown, Windows};
 use super::{Flight, Trace, What};
 use crate::lab::run::{Content, Tap};
 use crate::lab::scene::Scene;
+use crate::lab::wifi::watch::{Seen, Watcher};
 use crate::talk::note::{Note, Watch};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_proto::excerpt::Level;
-use espbench_proto::sample::{Cause, Sample};
+use espbench_proto::sample::{self, Cause, Sample};
 use espbench_proto::time::Instant;
 
 /// Keeps what a report shows of a lab: in bounded memory, whatever happens and for however long.
@@ -64,6 +65,13 @@ impl Tracer {
         }
     }
 
+    /// What is to be shown of a world, once it is over.
+    #[must_use]
+    pub fn ended(self) -> Trace {
+        let end = self.last;
+        self.finish(end)
+    }
+
     /// What is to be shown, when the lab's clock says `now`.
     #[must_use]
     pub fn finish(self, now: Instant) -> Trace {
@@ -72,6 +80,43 @@ impl Tracer {
             windows: self.windows.finish(),
             channels: self.occupancy.finish(),
             time: now.max(self.last).since(self.begin),
+        }
+    }
+
+    /// A probe of a device, whose clock began then, was recorded.
+    fn sampled(&mut self, station: u32, started: Instant, at: Instant, it: &sample::Probe) {
+        let lab = |time: Instant| started + time.since(Instant::ZERO);
+        let begin = lab(it.sent.unwrap_or(it.due));
+        if begin < self.begin {
+            return;
+        }
+        let end = it.received.or(it.acked).map_or(at, lab).max(begin);
+        let (sequence, fate) = (it.seq, it.fate);
+        self.windows.probe(Probe { station, sequence, begin, end, fate });
+    }
+
+    /// A frame has ended.
+    fn flown(&mut self, flight: &Flight) {
+        if flight.begin < self.begin {
+            return;
+        }
+        self.last = flight.end;
+        self.occupancy.flight(flight);
+        let first = if matches!(flight.what, What::Ack | What::BlockAck) {
+            // Whoever it is for can go on.
+            if let Some(free) = flight.to.and_then(|to| self.free.get_mut(to as usize)) {
+                *free = flight.end;
+            }
+            flight.begin
+        } else {
+            self.first(flight)
+        };
+        self.windows.flight(Shown { flight: *flight, first });
+    }
+
+    fn loss(&mut self, at: Instant, node: u32, cause: Cause) {
+        if at >= self.begin && (node as usize) < self.devices {
+            self.windows.loss((at, node, cause));
         }
     }
 
@@ -105,14 +150,7 @@ impl Watch for Tracer {
             }
             Note::Sample { node, sample: Sample::Probe(probe) } => {
                 let Some(&started) = self.started.get(node.index()) else { return };
-                let lab = |time: Instant| started + time.since(Instant::ZERO);
-                let begin = lab(probe.sent.unwrap_or(probe.due));
-                if begin < self.begin {
-                    return;
-                }
-                let end = probe.received.or(probe.acked).map_or(at, lab).max(begin);
-                let (station, sequence, fate) = (node.index() as u32, probe.seq, probe.fate);
-                self.windows.probe(Probe { station, sequence, begin, end, fate });
+                self.sampled(node.index() as u32, started, at, probe);
             }
             _ => {}
         }
@@ -125,26 +163,42 @@ impl Tap for Tracer {
     }
 
     fn flight(&mut self, flight: &Flight, _: Option<Content<'_>>) {
-        if flight.begin < self.begin {
-            return;
-        }
-        self.last = flight.end;
-        self.occupancy.flight(flight);
-        let first = if flight.what == What::Ack {
-            // Whoever it is for can go on.
-            if let Some(free) = flight.to.and_then(|to| self.free.get_mut(to as usize)) {
-                *free = flight.end;
-            }
-            flight.begin
-        } else {
-            self.first(flight)
-        };
-        self.windows.flight(Shown { flight: *flight, first });
+        self.flown(flight);
     }
 
     fn lost(&mut self, at: Instant, node: u32, cause: Cause) {
-        if at >= self.begin && (node as usize) < self.devices {
-            self.windows.loss((at, node, cause));
-        }
+        self.loss(at, node, cause);
+    }
+}
+
+/// Of a world over Wi-Fi: the clocks of its machines began with the world.
+impl Watcher for Tracer {
+    fn begin(&mut self, at: Instant) {
+        let limits = self.windows.limits();
+        self.restart(at, limits);
+    }
+
+    fn end(&mut self, at: Instant) {
+        self.last = self.last.max(at);
+    }
+
+    fn frame(&mut self, seen: &Seen<'_>) {
+        self.flown(&seen.flight);
+    }
+
+    fn lost(&mut self, at: Instant, station: u32, cause: Cause) {
+        self.loss(at, station, cause);
+    }
+
+    fn probe(&mut self, at: Instant, station: u32, probe: &sample::Probe) {
+        self.sampled(station, Instant::ZERO, at, probe);
+    }
+
+    fn wants_levels(&self) -> bool {
+        true
+    }
+
+    fn level(&mut self, at: Instant, station: u32, level: Level, value: u64) {
+        Self::level(self, at, station, level, value);
     }
 }

@@ -223,6 +223,10 @@ impl Windows {
         }
     }
 
+    pub(super) const fn limits(&self) -> Limits {
+        self.limits
+    }
+
     /// Whether all flights since then are in the ring.
     fn remembers(&self, at: Instant) -> bool {
         let first = self.flights.front();

@@ -16,11 +16,15 @@ const fn share_name(share: usize) -> &'static str {
 
 impl Trace {
     /// Hands it over: the counters `air-ns-chCHANNEL-KIND`, of which those of a channel add up to
-    /// the time that was watched, and the fact [`FACT`].
+    /// the time that was watched (kinds that only Wi-Fi has only where there were some), and the fact [`FACT`].
     pub fn record(&self, record: &mut dyn Record) {
         let time = self.time.as_nanos() as u64;
         for (channel, usage) in &self.channels {
             for share in 0..SHARES {
+                let wifi = share > What::Background as usize && share < COLLIDED;
+                if wifi && usage.totals[share] == 0 {
+                    continue;
+                }
                 let name = format!("air-ns-ch{channel}-{}", share_name(share));
                 record.count(&name, usage.totals[share]);
             }
@@ -127,6 +131,8 @@ impl Shown {
             collided: it.collided,
             noise: it.noise,
             queue: it.queue,
+            mpdus: it.mpdus,
+            lost: it.lost,
         }
     }
 }

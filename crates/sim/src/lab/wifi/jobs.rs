@@ -171,7 +171,7 @@ impl Field<'_> {
             full = machine.host.counters().udp_mailbox_full > before;
         }
         if full {
-            self.lose(now, Cause::Mailbox);
+            self.lose(now, self.station(number), Cause::Mailbox);
         }
         self.out = out;
         self.pool.give_back(tag, bytes);
@@ -386,38 +386,47 @@ impl Field<'_> {
 
     /// The Wi-Fi task has taken a frame out of its static RX buffer: what is in order goes up.
     fn worked_off(&mut self, now: Instant, number: u16) {
-        let Self { machines, pool, losses, .. } = self;
-        let Some(machine) = machines.get_mut(usize::from(number)) else { return };
-        let (held, stack) = (machine.host.held(), machine.host.heap().now);
-        let Body::Esp(esp) = &mut machine.body else { return };
+        let Some(esp) = self.esp(number) else { return };
         esp.static_rx -= 1;
         esp.worked_off += 1;
-        while let Some(&(after, tag)) = esp.arrived.front()
+        while let Some(esp) = self.esp(number)
+            && let Some(&(after, tag)) = esp.arrived.front()
             && after <= esp.worked_off
         {
             esp.arrived.pop_front();
-            let limits = &esp.setup.limits;
-            let most = usize::from(limits.dynamic_rx);
-            if most > 0 && usize::from(esp.mailbox) + held >= most {
-                machine.drops.dynamic_rx += 1;
-                pool.forget(tag);
-                losses.push_back((now, Cause::ReceiveBuffers));
-            } else if esp.mailbox >= limits.tcpip_mailbox {
-                machine.drops.tcpip_mailbox += 1;
-                pool.forget(tag);
-                losses.push_back((now, Cause::Mailbox));
-            } else if esp.heap(stack) > esp.setup.heap.free {
-                machine.drops.heap_rx += 1;
-                pool.forget(tag);
-                losses.push_back((now, Cause::ReceiveBuffers));
-            } else {
-                esp.mailbox += 1;
-                let packet = pool.bytes(tag);
-                esp.buffered += esp.setup.heap.dynamic_rx + packet.len() as u32;
-                let cost = classify(packet).receive_ns(&esp.costs, packet.len() as u32);
-                esp.cpu.push(now.as_nanos(), Task::Tcpip, Job::Receive(tag), cost);
+            if let Some(cause) = self.goes_up(now, number, tag) {
+                self.pool.forget(tag);
+                self.lose(now, self.station(number), cause);
             }
         }
+    }
+
+    /// A packet goes up to lwIP's task; why it does not.
+    fn goes_up(&mut self, now: Instant, number: u16, tag: u32) -> Option<Cause> {
+        let Self { machines, pool, .. } = self;
+        let machine = machines.get_mut(usize::from(number))?;
+        let (held, stack) = (machine.host.held(), machine.host.heap().now);
+        let Body::Esp(esp) = &mut machine.body else { return None };
+        let limits = &esp.setup.limits;
+        let most = usize::from(limits.dynamic_rx);
+        if most > 0 && usize::from(esp.mailbox) + held >= most {
+            machine.drops.dynamic_rx += 1;
+            return Some(Cause::ReceiveBuffers);
+        }
+        if esp.mailbox >= limits.tcpip_mailbox {
+            machine.drops.tcpip_mailbox += 1;
+            return Some(Cause::Mailbox);
+        }
+        if esp.heap(stack) > esp.setup.heap.free {
+            machine.drops.heap_rx += 1;
+            return Some(Cause::ReceiveBuffers);
+        }
+        esp.mailbox += 1;
+        let packet = pool.bytes(tag);
+        esp.buffered += esp.setup.heap.dynamic_rx + packet.len() as u32;
+        let cost = classify(packet).receive_ns(&esp.costs, packet.len() as u32);
+        esp.cpu.push(now.as_nanos(), Task::Tcpip, Job::Receive(tag), cost);
+        None
     }
 
     /// A program of an ESP has the processor.

@@ -19,6 +19,7 @@
 //! | `jobs` | what the tasks of an ESP do |
 //! | `program` | how programs run, and what their calls cost |
 //! | `pool` | packets on their way |
+//! | [`watch`] | what is seen of all that |
 
 mod cpu;
 mod jobs;
@@ -31,6 +32,7 @@ mod stage;
 pub mod suite;
 #[cfg(test)]
 mod tests;
+pub mod watch;
 
 pub use machine::Drops;
 pub use setup::{EspSetup, MachineSetup, PcSetup, WorldSetup};
@@ -93,6 +95,22 @@ impl<'a> World<'a> {
         let mut world = Self { room, stage };
         world.stage.begin(&mut world.room, seed);
         world
+    }
+
+    /// Lets somebody watch from now on. Whoever wants no watcher pays nothing for it.
+    pub fn watch(&mut self, watcher: &'a mut (dyn watch::Watcher + 'a)) {
+        watcher.begin(self.room.now());
+        let field = &mut self.stage.field;
+        let watched = watch::Watched::new(watcher, &field.machines, self.room.stations());
+        field.watched = Some(alloc::boxed::Box::new(watched));
+    }
+
+    /// Nobody watches any more; what is not told of yet is.
+    pub fn watch_ends(&mut self) {
+        self.stage.seen();
+        if let Some(watched) = self.stage.field.watched.take() {
+            watched.watcher.end(self.room.now());
+        }
     }
 
     /// What time it is.
@@ -163,9 +181,7 @@ impl<'a> World<'a> {
     /// Why the first packet was lost that was lost at that time or later, if it is still known.
     #[must_use]
     pub fn lost_after(&self, at: Instant) -> Option<Cause> {
-        let losses = &self.stage.field.losses;
-        let first = losses.partition_point(|it| it.0 < at);
-        losses.get(first).map(|it| it.1)
+        self.stage.field.lost_after(at)
     }
 
     /// What a machine's driver has dropped.

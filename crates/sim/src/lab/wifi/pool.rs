@@ -9,6 +9,8 @@ pub(super) struct Head {
     pub(super) from: u16,
     /// The machine that it goes to; [`ALL`] for multicast.
     pub(super) to: u16,
+    /// When it came to the queue of the station that has it, in nanoseconds.
+    pub(super) queued: u64,
 }
 
 /// To every machine.
@@ -44,6 +46,13 @@ impl Pool {
     /// Who sends it to whom.
     pub(super) fn head(&self, number: u32) -> Head {
         self.packets.get(number as usize).map_or_else(Head::default, |it| it.0)
+    }
+
+    /// It comes to a station's queue.
+    pub(super) fn stamp(&mut self, number: u32, now: u64) {
+        if let Some(it) = self.packets.get_mut(number as usize) {
+            it.0.queued = now;
+        }
     }
 
     /// Its bytes.
@@ -92,7 +101,7 @@ mod tests {
     #[test]
     fn memory_is_used_again() {
         let mut pool = Pool::default();
-        let head = Head { from: 1, to: 2 };
+        let head = Head { from: 1, to: 2, queued: 0 };
         for round in 0..100_u8 {
             let (a, b) = (pool.put(head, &[round; 9]), pool.put(head, &[round + 1; 3]));
             assert_eq!((pool.bytes(a), pool.bytes(b)), (&[round; 9][..], &[round + 1; 3][..]));

@@ -33,7 +33,7 @@ impl Lower for Outbox<'_> {
         }
         let Some(to) = destination(packet) else { return true };
         self.room -= 1;
-        self.out.push(self.pool.put(Head { from: self.from, to }, packet));
+        self.out.push(self.pool.put(Head { from: self.from, to, queued: 0 }, packet));
         true
     }
 }

@@ -10,6 +10,7 @@ use crate::net::Stack;
 use crate::radio::{BasicRates, Chip, ErrorTable, Output, Overlap, Timing};
 use crate::wifi::{ApConfig, Capabilities, Rates, Role, StationConfig};
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -49,6 +50,19 @@ impl NetScene {
             Link::Wire { .. } => None,
         };
         Stations { router: self.access_point.as_ref(), devices: &self.devices, dongle }
+    }
+
+    /// Names of its stations, by their numbers in the room, and after them of a PC on a wire.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let router = self.access_point.as_ref().map(|_| "access point".into());
+        let devices = self.devices.iter().map(|it| it.name.clone());
+        let (dongle, wired) = match self.pc.link {
+            Link::Air(_) => (Some("PC".into()), None),
+            Link::Wire { .. } => (None, Some("PC".into())),
+        };
+        let others = self.background.iter().map(|it| it.name.clone());
+        router.into_iter().chain(devices).chain(dongle).chain(others).chain(wired).collect()
     }
 
     /// The channel of its network.

@@ -3,9 +3,10 @@
 use super::machine::{Awaits, Body, Esp, Machine, Running, machine_at};
 use super::pool::{ALL, Head, Pool};
 use super::setup::{Place, Program};
+use super::watch::Watched;
 use crate::lab::run::others::Others;
 use crate::lab::scene::Background;
-use crate::mac::{Done, GROUP, Heard, Host, Missed, OnAir, Room};
+use crate::mac::{Done, GROUP, Heard, Host, Missed, Mpdu, OnAir, Room};
 use crate::power::{Modem, Modulation};
 use crate::wifi::{self, Above, Msdu, Received, Sent, Wifi};
 use alloc::boxed::Box;
@@ -55,6 +56,8 @@ pub(super) struct Field<'a> {
     pub(super) losses: VecDeque<(Instant, Cause)>,
     /// Packets that an access point had no room for.
     pub(super) not_relayed: u64,
+    /// Who watches.
+    pub(super) watched: Option<Box<Watched<'a>>>,
 }
 
 pub(super) struct Stage<'a> {
@@ -106,6 +109,7 @@ impl<'a> Stage<'a> {
             out: Vec::new(),
             losses: VecDeque::new(),
             not_relayed: 0,
+            watched: None,
         };
         Self { wifi, field, others: Others::of(first, &others, seed) }
     }
@@ -145,6 +149,7 @@ impl<'a> Stage<'a> {
             Body::Esp(_) => self.run_esp(room, number),
             Body::Pc(_) => self.field.run_pc(room, number),
         }
+        self.field.watch_probes(room.now(), number);
         self.field.arm(room, number);
     }
 
@@ -158,11 +163,12 @@ impl<'a> Stage<'a> {
     /// Gives a packet to the Wi-Fi; whether it took it.
     pub(super) fn send(&mut self, room: &mut Room, from: u32, to: u32, tag: u32) -> bool {
         let octets = self.field.pool.bytes(tag).len() as u32;
+        self.field.pool.stamp(tag, room.now().as_nanos());
         let taken = self.wifi.send(room, from, Msdu { to, octets, tag: tag.into() }).is_ok();
         if !taken {
             self.field.pool.forget(tag);
             self.field.not_relayed += 1;
-            self.field.lose(room.now(), Cause::NoBuffers);
+            self.field.lose(room.now(), Some(from), Cause::NoBuffers);
         }
         taken
     }
@@ -201,16 +207,30 @@ impl<'a> Stage<'a> {
     }
 }
 
+/// The first of losses that was at that time or later.
+pub(super) fn first_after(losses: &VecDeque<(Instant, Cause)>, at: Instant) -> Option<Cause> {
+    let first = losses.partition_point(|it| it.0 < at);
+    losses.get(first).map(|it| it.1)
+}
+
 /// Losses that are remembered.
 const LOSSES: usize = 1 << 12;
 
 impl Field<'_> {
-    /// A packet is lost.
-    pub(super) fn lose(&mut self, at: Instant, cause: Cause) {
+    /// A packet is lost, at that station.
+    pub(super) fn lose(&mut self, at: Instant, station: Option<u32>, cause: Cause) {
         if self.losses.len() == LOSSES {
             self.losses.pop_front();
         }
         self.losses.push_back((at, cause));
+        if let (Some(watched), Some(station)) = (&mut self.watched, station) {
+            watched.watcher.lost(at, station, cause);
+        }
+    }
+
+    /// Why the first packet was lost that was lost at that time or later, if it is still known.
+    pub(super) fn lost_after(&self, at: Instant) -> Option<Cause> {
+        first_after(&self.losses, at)
     }
 
     /// The station that a packet for a machine goes to, on the air.
@@ -219,6 +239,11 @@ impl Field<'_> {
             return Some(GROUP);
         }
         station_of(self.machines.get(usize::from(to))?.place)
+    }
+
+    /// The station of a machine.
+    pub(super) fn station(&self, number: u16) -> Option<u32> {
+        station_of(self.machines.get(usize::from(number))?.place)
     }
 
     /// The ESP that has a station.
@@ -278,7 +303,7 @@ impl Field<'_> {
 
     /// A packet has come to an access point that has a wire.
     fn leave_air(&mut self, room: &mut Room, ap: u32, tag: u32) {
-        let Head { to, from } = self.pool.head(tag);
+        let Head { to, from, .. } = self.pool.head(tag);
         let bytes = self.pool.bytes(tag).len();
         for number in 0..self.machines.len() as u16 {
             let machine = &mut self.machines[usize::from(number)];
@@ -297,7 +322,7 @@ impl Field<'_> {
 impl Above for Field<'_> {
     fn received(&mut self, room: &mut Room, station: u32, packet: Received) {
         let tag = packet.tag as u32;
-        let Head { from, to } = self.pool.head(tag);
+        let Head { from, to, .. } = self.pool.head(tag);
         let owner = self.owners.get(station as usize).copied().flatten();
         if owner.is_some_and(|it| to == it || (to == ALL && from != it)) {
             self.arrive(room, owner.unwrap_or_default(), tag);
@@ -320,7 +345,7 @@ impl Above for Field<'_> {
         let bytes = self.pool.bytes(tag).len() as u32;
         self.pool.forget(tag);
         if let Some(cause) = packet.lost {
-            self.lose(room.now(), cause);
+            self.lose(room.now(), Some(station), cause);
         }
         let Some(number) = self.owners.get(station as usize).copied().flatten() else { return };
         if number != from {
@@ -340,6 +365,7 @@ impl Above for Field<'_> {
 
 impl Host for Stage<'_> {
     fn began(&mut self, frame: &OnAir) {
+        self.seen();
         if let Some(esp) = self.field.esp_at(frame.from) {
             let sends = Modem::Send(Modulation::of(frame.mode));
             esp.meter.modem(Instant::from_nanos(frame.begin), sends);
@@ -347,6 +373,7 @@ impl Host for Stage<'_> {
     }
 
     fn ended(&mut self, frame: &OnAir) {
+        self.watch_end(frame);
         if let Some(esp) = self.field.esp_at(frame.from) {
             let modem = if esp.radio_on { Modem::Listen } else { Modem::Off };
             esp.meter.modem(Instant::from_nanos(frame.end), modem);
@@ -383,7 +410,20 @@ impl Host for Stage<'_> {
         self.field.takes(frame.end, number, frame)
     }
 
+    fn answered(&mut self, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+        self.watch_heard(frame, heard, missed);
+    }
+
+    fn ended_with(&mut self, frame: &OnAir, mpdus: &[Mpdu]) {
+        self.watch_mpdus(frame, mpdus);
+    }
+
+    fn ended_alone(&mut self, frame: &OnAir, mpdu: &Mpdu) {
+        self.watch_mpdus(frame, core::slice::from_ref(mpdu));
+    }
+
     fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+        self.watch_heard(frame, heard, missed);
         if !wifi::is_ours(frame.tag) {
             return;
         }
@@ -399,6 +439,7 @@ impl Host for Stage<'_> {
     }
 
     fn done(&mut self, room: &mut Room, station: u32, done: Done) {
+        self.seen();
         if wifi::is_ours(done.tag) {
             self.wifi.done(room, station, done, &mut self.field);
             self.relay(room);

@@ -281,11 +281,12 @@ impl Room {
         let reading = heard.is_some() || self.hot[frame.to as usize].ear.reads == NOTHING;
         self.mpdu_ends(host, frame, last, heard.ok_or(missed));
         self.burst_answered(frame, reading);
-        if frame.mpdus > 1 {
-            let mpdus = core::mem::take(&mut self.stations[frame.from as usize].burst.mpdus);
-            host.ended_with(frame, &mpdus);
-            self.stations[frame.from as usize].burst.mpdus = mpdus;
+        let mpdus = core::mem::take(&mut self.stations[frame.from as usize].burst.mpdus);
+        match &mpdus[..] {
+            [alone] => host.ended_alone(frame, alone),
+            all => host.ended_with(frame, all),
         }
+        self.stations[frame.from as usize].burst.mpdus = mpdus;
         let kind = if frame.mpdus > 1 { Kind::BlockAck } else { Kind::Ack };
         self.await_answer(frame.from, frame.mode, kind);
     }

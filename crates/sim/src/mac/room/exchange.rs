@@ -98,11 +98,12 @@ impl Room {
     /// A frame has ended for all its hearers.
     pub(super) fn over<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
         let answers = matches!(frame.kind, Kind::Ack | Kind::BlockAck);
+        if frame.kind != Kind::Data {
+            host.answered(frame, &self.scratch.heard, &self.scratch.missed);
+        }
         if answers {
-            let scratch = &mut self.scratch;
-            host.answered(frame, &scratch.heard, &scratch.missed);
-            scratch.heard.clear();
-            scratch.missed.clear();
+            self.scratch.heard.clear();
+            self.scratch.missed.clear();
         }
         if !self.scratch.answered.is_empty() {
             self.answers(host, frame);

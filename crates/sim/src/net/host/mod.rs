@@ -271,6 +271,13 @@ impl Host {
         (slot.program == program).then(|| connection.observe(&self.clock))
     }
 
+    /// How its first connection is that is not over.
+    #[must_use]
+    pub fn flow(&self) -> Option<Flow> {
+        let first = self.connections.iter().flatten().next()?;
+        Some(first.observe(&self.clock))
+    }
+
     /// Its heap in use.
     #[must_use]
     pub const fn heap(&self) -> Heap {

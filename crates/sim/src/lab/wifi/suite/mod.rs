@@ -15,6 +15,7 @@ mod esp_now;
 mod told;
 
 use super::machine::address;
+use super::watch::Watcher;
 use super::{MachineId, World};
 use crate::lab::file::Library;
 use crate::lab::net_scene::{NetRole, NetScene};
@@ -85,6 +86,20 @@ pub fn run_in(
     seed: u64,
     record: &mut dyn Record,
 ) -> Result<(), Failed> {
+    run_watched(work, scene, seed, None, record)
+}
+
+/// The same, and somebody watches the test. Of ESP-NOW beside no network nothing is seen.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_watched<'a>(
+    work: &Wifi,
+    scene: &'a NetScene,
+    seed: u64,
+    watcher: Option<&'a mut (dyn Watcher + 'a)>,
+    record: &mut dyn Record,
+) -> Result<(), Failed> {
     if scene.devices[0].role == NetRole::Alone {
         return match &work.test {
             IpTest::UdpEcho(it) => esp_now::echo(it, scene, seed, record),
@@ -97,6 +112,9 @@ pub fn run_in(
     told::facts(scene, seed, record);
     let mut world = scene.world(seed);
     world.run_for(SETTLE);
+    if let Some(watcher) = watcher {
+        world.watch(watcher);
+    }
     let pc = MachineId(scene.devices.len() as u16);
     let mut cell = Cell { world, scene, device: MachineId(0), pc, seed, record };
     let began = cell.begin();
@@ -107,6 +125,7 @@ pub fn run_in(
         IpTest::MqttRate(it) => cell.mqtt_rate(it),
     };
     cell.count(&began);
+    cell.world.watch_ends();
     result
 }
 

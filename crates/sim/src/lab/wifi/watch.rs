@@ -1,0 +1,401 @@
+//! What is seen of a world: every frame on the air, what was lost where, probes, and levels.
+//!
+//! A frame is told of once it is known what became of it: with its acknowledgement or the next frame
+//! of anybody, but always before its sender is done with it, so that its bytes are still there.
+
+use super::machine::{Body, Machine};
+use super::pool::{ALL, Pool};
+use super::setup::Place;
+use super::stage::{Field, Stage, first_after};
+use crate::lab::trace::{Flight, What};
+use crate::mac::{Fate, Heard, Kind, Missed, Mpdu, OnAir};
+use crate::wifi::{self, FrameInfo, Subtype, Wifi};
+use alloc::collections::BTreeMap;
+use alloc::vec;
+use alloc::vec::Vec;
+use espbench_proto::excerpt::Level;
+use espbench_proto::sample::{Cause, Fate as Ended, Probe, Sample};
+use espbench_proto::time::Instant;
+
+/// Is told what happens in a world. Stations are those of its room; machines on a wire have the
+/// numbers after them.
+pub trait Watcher {
+    /// The measurement begins.
+    fn begin(&mut self, at: Instant) {
+        let _ = at;
+    }
+
+    /// It ends.
+    fn end(&mut self, at: Instant) {
+        let _ = at;
+    }
+
+    /// A PPDU has ended: in the order of their ends.
+    fn frame(&mut self, seen: &Seen<'_>) {
+        let _ = seen;
+    }
+
+    /// A packet was lost at that station, and why.
+    fn lost(&mut self, at: Instant, station: u32, cause: Cause) {
+        let _ = (at, station, cause);
+    }
+
+    /// A machine has recorded a probe.
+    fn probe(&mut self, at: Instant, station: u32, probe: &Probe) {
+        let _ = (at, station, probe);
+    }
+
+    /// Whether [`Watcher::level`] is wanted.
+    fn wants_levels(&self) -> bool {
+        false
+    }
+
+    /// What a level is, as a frame begins or ends: mostly what it was before.
+    fn level(&mut self, at: Instant, station: u32, level: Level, value: u64) {
+        let _ = (at, station, level, value);
+    }
+}
+
+impl<T: Watcher> Watcher for Option<T> {
+    fn begin(&mut self, at: Instant) {
+        self.iter_mut().for_each(|it| it.begin(at));
+    }
+
+    fn end(&mut self, at: Instant) {
+        self.iter_mut().for_each(|it| it.end(at));
+    }
+
+    fn frame(&mut self, seen: &Seen<'_>) {
+        self.iter_mut().for_each(|it| it.frame(seen));
+    }
+
+    fn lost(&mut self, at: Instant, station: u32, cause: Cause) {
+        self.iter_mut().for_each(|it| it.lost(at, station, cause));
+    }
+
+    fn probe(&mut self, at: Instant, station: u32, probe: &Probe) {
+        self.iter_mut().for_each(|it| it.probe(at, station, probe));
+    }
+
+    fn wants_levels(&self) -> bool {
+        self.as_ref().is_some_and(T::wants_levels)
+    }
+
+    fn level(&mut self, at: Instant, station: u32, level: Level, value: u64) {
+        self.iter_mut().for_each(|it| it.level(at, station, level, value));
+    }
+}
+
+impl<A: Watcher, B: Watcher> Watcher for (A, B) {
+    fn begin(&mut self, at: Instant) {
+        self.0.begin(at);
+        self.1.begin(at);
+    }
+
+    fn end(&mut self, at: Instant) {
+        self.0.end(at);
+        self.1.end(at);
+    }
+
+    fn frame(&mut self, seen: &Seen<'_>) {
+        self.0.frame(seen);
+        self.1.frame(seen);
+    }
+
+    fn lost(&mut self, at: Instant, station: u32, cause: Cause) {
+        self.0.lost(at, station, cause);
+        self.1.lost(at, station, cause);
+    }
+
+    fn probe(&mut self, at: Instant, station: u32, probe: &Probe) {
+        self.0.probe(at, station, probe);
+        self.1.probe(at, station, probe);
+    }
+
+    fn wants_levels(&self) -> bool {
+        self.0.wants_levels() || self.1.wants_levels()
+    }
+
+    fn level(&mut self, at: Instant, station: u32, level: Level, value: u64) {
+        self.0.level(at, station, level, value);
+        self.1.level(at, station, level, value);
+    }
+}
+
+/// A PPDU that has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// What it was, and what became of it.
+    pub flight: Flight,
+    /// As the MAC knows it.
+    pub frame: &'a OnAir,
+    /// The MPDUs in it with their fates, where it was data or management: one, or those of an A-MPDU.
+    pub mpdus: &'a [Mpdu],
+    wifi: &'a Wifi,
+    pool: &'a Pool,
+    lanes: &'a [u32],
+}
+
+/// What is in an MPDU.
+#[derive(Clone, Copy, Debug)]
+pub struct Content<'a> {
+    /// What a capture shows of it.
+    pub info: FrameInfo,
+    /// The packet that it carries.
+    pub packet: Option<Packet<'a>>,
+}
+
+/// A packet of the network layer.
+#[derive(Clone, Copy, Debug)]
+pub struct Packet<'a> {
+    /// Its bytes.
+    pub bytes: &'a [u8],
+    /// Who has made it: a station's number, or that of a machine on a wire.
+    pub from: u32,
+    /// Whom it is for in the end; `None`: all.
+    pub to: Option<u32>,
+}
+
+impl<'a> Seen<'a> {
+    /// What is in one of its MPDUs; `None` where nobody knows: other people's.
+    #[must_use]
+    pub fn content(&self, mpdu: &Mpdu) -> Option<Content<'a>> {
+        if !wifi::is_ours(mpdu.tag) {
+            return None;
+        }
+        let info = self.wifi.info_of(self.frame.from, mpdu.tag, mpdu.octets)?;
+        let packet = info.packet.map(|(tag, _)| {
+            let head = self.pool.head(tag as u32);
+            let lane = |machine: u16| self.lanes.get(usize::from(machine)).copied();
+            Packet {
+                bytes: self.pool.bytes(tag as u32),
+                from: lane(head.from).unwrap_or(u32::MAX),
+                to: if head.to == ALL { None } else { lane(head.to) },
+            }
+        });
+        Some(Content { info, packet })
+    }
+
+    fn what(&self) -> What {
+        let of = |subtype| match subtype {
+            Subtype::Beacon => What::Beacon,
+            Subtype::Data { .. } => What::Data,
+            Subtype::Null { .. } | Subtype::PsPoll => What::Null,
+            _ => What::Management,
+        };
+        match self.frame.kind {
+            Kind::Ack => What::Ack,
+            Kind::BlockAck | Kind::BlockAckRequest => What::BlockAck,
+            Kind::Rts | Kind::Cts => What::Clearance,
+            Kind::Data => {
+                let content = self.mpdus.first().and_then(|it| self.content(it));
+                content.map_or(What::Background, |it| of(it.info.subtype))
+            }
+        }
+    }
+
+    fn queued(&self) -> Option<u64> {
+        let (packet, _) = self.content(self.mpdus.first()?)?.info.packet?;
+        Some(self.pool.head(packet as u32).queued).filter(|at| *at > 0)
+    }
+}
+
+/// A frame that has ended, of which not all is known.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    frame: OnAir,
+    heard: u32,
+    collided: u32,
+    noise: u32,
+}
+
+/// Who watches, and what is still to be told.
+pub(super) struct Watched<'a> {
+    pub(super) watcher: &'a mut (dyn Watcher + 'a),
+    pending: Option<Pending>,
+    /// The last MPDU of each sender that was not read in an A-MPDU: when that began, and why.
+    spoiled: BTreeMap<u32, (u64, Cause)>,
+    /// Samples of each machine that were looked at.
+    noted: Vec<usize>,
+    /// The station of each machine.
+    lanes: Vec<u32>,
+}
+
+impl<'a> Watched<'a> {
+    pub(super) fn new(
+        watcher: &'a mut (dyn Watcher + 'a),
+        machines: &[Machine<'_>],
+        stations: u32,
+    ) -> Self {
+        let mut wired = stations;
+        let mut lane = |machine: &Machine<'_>| match machine.place {
+            Place::Air(station) => station,
+            Place::Wire(_) => {
+                wired += 1;
+                wired - 1
+            }
+        };
+        let lanes = machines.iter().map(&mut lane).collect();
+        let noted = vec![0; machines.len()];
+        Self { watcher, pending: None, spoiled: BTreeMap::new(), noted, lanes }
+    }
+}
+
+impl Stage<'_> {
+    /// A frame of any kind has ended.
+    pub(super) fn watch_end(&mut self, frame: &OnAir) {
+        if self.field.watched.is_none() {
+            return;
+        }
+        self.seen();
+        if let Some(watched) = &mut self.field.watched {
+            watched.pending = Some(Pending { frame: *frame, heard: 0, collided: 0, noise: 0 });
+        }
+    }
+
+    /// Who has read a frame, or one MPDU of an A-MPDU that may still be on the air.
+    pub(super) fn watch_heard(&mut self, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+        let Some(watched) = &mut self.field.watched else { return };
+        if frame.mpdus > 1 {
+            if let Some(it) = missed.first() {
+                watched.spoiled.insert(frame.from, (frame.begin, it.cause));
+            }
+            return;
+        }
+        let same = |it: &&mut Pending| (it.frame.from, it.frame.begin) == (frame.from, frame.begin);
+        let Some(pending) = watched.pending.as_mut().filter(same) else { return };
+        pending.heard = heard.len() as u32 + u32::from(frame.repeated);
+        pending.collided = missed.iter().filter(|it| it.cause == Cause::Collision).count() as u32;
+        pending.noise = missed.len() as u32 - pending.collided;
+    }
+
+    /// What became of each MPDU.
+    pub(super) fn watch_mpdus(&mut self, frame: &OnAir, mpdus: &[Mpdu]) {
+        let Some(watched) = &mut self.field.watched else { return };
+        let Some(mut pending) = watched.pending.take() else { return };
+        let cause = watched.spoiled.remove(&frame.from).filter(|it| it.0 == frame.begin);
+        if mpdus.iter().any(|it| matches!(it.fate, Fate::Taken | Fate::Repeated)) {
+            (pending.heard, pending.collided, pending.noise) = (1, 0, 0);
+        } else if frame.mpdus > 1
+            && let Some((_, cause)) = cause
+        {
+            let collided = u32::from(cause == Cause::Collision);
+            (pending.heard, pending.collided, pending.noise) = (0, collided, 1 - collided);
+        }
+        self.tell(pending, mpdus);
+    }
+
+    /// All is known of the last frame that ended.
+    #[inline]
+    pub(super) fn seen(&mut self) {
+        let Some(watched) = &mut self.field.watched else { return };
+        let Some(pending) = watched.pending.take() else { return };
+        let Pending { frame, heard, .. } = pending;
+        let OnAir { tag, octets, sequence, attempt, .. } = frame;
+        let fate = if heard > 0 { Fate::Taken } else { Fate::Lost };
+        let mpdu = Mpdu { tag, octets, sequence, attempt, fate };
+        self.tell(
+            pending,
+            if frame.kind == Kind::Data { core::slice::from_ref(&mpdu) } else { &[] },
+        );
+    }
+
+    fn tell(&mut self, pending: Pending, mpdus: &[Mpdu]) {
+        let Self { wifi, field, .. } = self;
+        let Field { machines, pool, watched, .. } = field;
+        let Some(watched) = watched else { return };
+        let Watched { watcher, lanes, .. } = &mut **watched;
+        let Pending { frame, heard, collided, noise } = pending;
+        let owner = lanes.iter().position(|it| *it == frame.from);
+        let queue = match owner.and_then(|it| machines.get(it)).and_then(Machine::esp) {
+            Some(esp) => esp.tx,
+            None => mpdus.len() as u16,
+        };
+        let taken = |it: &&Mpdu| matches!(it.fate, Fate::Taken | Fate::Repeated);
+        let flight = Flight {
+            what: What::Background,
+            from: frame.from,
+            to: (!frame.is_group()).then_some(frame.to),
+            queued: Instant::from_nanos(frame.begin),
+            begin: Instant::from_nanos(frame.begin),
+            end: Instant::from_nanos(frame.end),
+            channel: frame.channel,
+            mode: frame.mode,
+            octets: frame.octets,
+            sequence: frame.sequence,
+            attempt: frame.attempt,
+            heard,
+            collided,
+            noise,
+            queue,
+            mpdus: frame.mpdus,
+            lost: if frame.mpdus > 1 {
+                (mpdus.len() - mpdus.iter().filter(taken).count()) as u8
+            } else {
+                0
+            },
+        };
+        let mut seen = Seen { flight, frame: &frame, mpdus, wifi, pool, lanes };
+        seen.flight.what = seen.what();
+        if let Some(queued) = seen.queued() {
+            seen.flight.queued = Instant::from_nanos(queued.min(frame.begin));
+        }
+        watcher.frame(&seen);
+        if watcher.wants_levels() {
+            for (machine, lane) in machines.iter().zip(lanes.iter()) {
+                machine.levels(|level, value| watcher.level(flight.end, *lane, level, value));
+            }
+        }
+    }
+}
+
+impl Field<'_> {
+    /// Probes that a machine's programs have recorded.
+    pub(super) fn watch_probes(&mut self, now: Instant, number: u16) {
+        let Self { machines, watched, losses, .. } = self;
+        let (Some(watched), Some(machine)) = (watched, machines.get(usize::from(number))) else {
+            return;
+        };
+        let samples = &machine.told.samples;
+        let (Some(noted), Some(&lane)) =
+            (watched.noted.get_mut(usize::from(number)), watched.lanes.get(usize::from(number)))
+        else {
+            return;
+        };
+        // They may have been taken out.
+        let fresh = samples.get(*noted..).unwrap_or(&samples[..]);
+        for sample in fresh {
+            let Sample::Probe(mut probe) = *sample else { continue };
+            if let (Ended::Lost(Cause::Unknown), Some(sent)) = (probe.fate, probe.sent) {
+                probe.fate = Ended::Lost(first_after(losses, sent).unwrap_or_default());
+            }
+            watched.watcher.probe(now, lane, &probe);
+        }
+        *noted = samples.len();
+    }
+}
+
+impl Machine<'_> {
+    /// Its windows, queues and buffers.
+    fn levels(&self, mut level: impl FnMut(Level, u64)) {
+        let held = self.host.held() as u64;
+        if let Some(flow) = self.host.flow() {
+            // Of a connection that only receives, these say nothing.
+            if flow.in_flight > 1 || flow.unsent > 0 {
+                level(Level::CongestionWindow, flow.congestion_window.into());
+                level(Level::SendWindow, flow.send_window.into());
+            }
+            level(Level::InFlight, flow.in_flight.into());
+            level(Level::SendBuffer, u64::from(flow.in_flight) + u64::from(flow.unsent));
+        }
+        let Body::Esp(esp) = &self.body else {
+            level(Level::ReceiveQueue, held);
+            return;
+        };
+        let mailbox = u64::from(esp.mailbox);
+        level(Level::ReceiveQueue, mailbox + held);
+        level(Level::RxBuffers, u64::from(esp.static_rx) + mailbox + held);
+        level(Level::TxBuffers, esp.tx.into());
+        level(Level::Heap, u64::from(esp.buffered) + u64::from(self.host.heap().now));
+    }
+}
