@@ -34,7 +34,7 @@ impl Rooms {
             Workload::EspNow(work) => self.esp_now(work, seeds, capture, record),
             Workload::Wifi(work) => {
                 let lab = self.lab.as_deref();
-                wifi::carry_out(work, &self.library, lab, seeds, record)
+                wifi::carry_out(work, &self.library, lab, seeds, capture, record)
             }
             // Refused before.
             _ => Ok(()),

@@ -4,7 +4,9 @@ use espbench_proto::workload::Wifi;
 use espbench_sim::lab::file::Library;
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::suite::Failed;
+use espbench_sim::lab::trace::{Limits, Tracer};
 use espbench_sim::lab::wifi::suite;
+use std::path::Path;
 
 /// Whether the lab can do it.
 pub(super) fn check(work: &Wifi, library: &Library, lab: Option<&str>) -> Result<(), Failed> {
@@ -17,9 +19,15 @@ pub(super) fn carry_out(
     library: &Library,
     lab: Option<&str>,
     (place, seed): (u64, u64),
+    capture: Option<&Path>,
     record: &mut dyn Record,
 ) -> Result<(), Failed> {
     let mut scene = suite::scene(work, library, lab)?;
     scene.environment.place = Some(place);
-    suite::run_in(work, &scene, seed, record)
+    let names = scene.names();
+    let stations = names.len();
+    let mut tracer = Tracer::named(names, stations, Limits::default());
+    let done = suite::run_watched(work, &scene, seed, Some(&mut tracer), record);
+    tracer.ended().record(record);
+    done
 }
