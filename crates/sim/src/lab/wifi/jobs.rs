@@ -260,9 +260,11 @@ impl Field<'_> {
             let space = usize::from(pc.setup.queue).saturating_sub(pc.queued);
             step(machine, &mut self.pool, now, number, program as u16, space);
             let it = &mut machine.programs[program];
+            // A PC's calls take hardly any time, but time must go on.
+            let soon = |at: Instant| if at <= now { now + CALL } else { at };
             it.awaits = match it.then {
-                // A PC's calls take hardly any time, but time must go on.
-                Awaits::Time(at) if at <= now => Awaits::Time(now + CALL),
+                Awaits::Time(at) => Awaits::Time(soon(at)),
+                Awaits::Change(at) | Awaits::Spin(at, _) => Awaits::Change(soon(at)),
                 then => then,
             };
             core::mem::swap(&mut self.out, &mut it.out);
@@ -271,6 +273,9 @@ impl Field<'_> {
     }
 }
 
+/// What a call or a timer takes of an ESP at least, in nanoseconds: without that, time would stand
+/// still where a profile costs nothing.
+const LEAST: u64 = 500;
 /// How long a PC's program takes for a call.
 const CALL: Duration = Duration::from_nanos(500);
 
@@ -286,7 +291,7 @@ impl Stage<'_> {
             let Body::Esp(esp) = &mut machine.body else { return };
             if timer && !esp.timer {
                 esp.timer = true;
-                esp.cpu.push(now.as_nanos(), Task::Tcpip, Job::Timer, 0);
+                esp.cpu.push(now.as_nanos(), Task::Tcpip, Job::Timer, LEAST);
             }
             if let Some(program) = due {
                 let it = &mut machine.programs[program];
@@ -439,7 +444,7 @@ impl Field<'_> {
         let spent = step(machine, pool, now, number, program, room);
         let Body::Esp(esp) = &mut machine.body else { return };
         esp.hold(pool, &machine.programs[usize::from(program)].out);
-        esp.cpu.push(now.as_nanos(), Task::App, Job::Spent(program), spent);
+        esp.cpu.push(now.as_nanos(), Task::App, Job::Spent(program), spent.max(LEAST));
     }
 
     /// The time is over that a program has spent: what it sends goes on, and it waits for that.
