@@ -15,7 +15,7 @@
 use super::pcapng::{Packet, Section, Writer};
 use crate::TOOL;
 use espbench_proto::time::Instant;
-use espbench_proto::wire::beacon::Beacon;
+use espbench_proto::wire::beacon::{Beacon, Tim};
 use espbench_proto::wire::esp_now::{MPDU_MAX, Mpdu, Version};
 use espbench_proto::wire::ieee80211::{Ack, FCS_LEN, FrameControl, HEADER_LEN, Header, append_fcs};
 use espbench_proto::wire::mac::Mac;
@@ -153,7 +153,8 @@ impl<W: Write> Air<W> {
                 mpdu.emit_with_fcs(content.data, &mut self.buf)
             }
             (What::Beacon, _) => self.beacon(flight),
-            (What::Background | What::Data, _) => {
+            // Of what only Wi-Fi has there is nothing here.
+            _ => {
                 let from = self.mac(flight.from);
                 data(flight, from, to, &mut self.buf[..octets])
             }
@@ -171,6 +172,7 @@ impl<W: Write> Air<W> {
             ssid: &network.ssid,
             channel: flight.channel,
             protected: network.protected,
+            tim: Tim::default(),
         };
         beacon.emit_with_fcs(flight.octets as usize, &mut self.buf)
     }
@@ -200,7 +202,7 @@ fn stations(origin: &Origin<'_>) -> Vec<Station> {
     .collect()
 }
 
-const fn micros(at: Instant) -> u64 {
+pub(super) const fn micros(at: Instant) -> u64 {
     at.as_nanos() / 1000
 }
 
@@ -213,7 +215,7 @@ fn random(flight: &Flight) -> [u8; 4] {
 
 /// A frame of other people: as long as it was, encrypted, with a body of zeros. One that is too
 /// short for that has no body.
-fn data(flight: &Flight, from: Mac, to: Mac, buf: &mut [u8]) -> Option<usize> {
+pub(super) fn data(flight: &Flight, from: Mac, to: Mac, buf: &mut [u8]) -> Option<usize> {
     let long = buf.len() >= HEADER_LEN + CCMP_LEN + FCS_LEN;
     let control = if long { FrameControl::DATA.with_protection() } else { FrameControl::NULL };
     let header = Header {
@@ -235,7 +237,7 @@ fn data(flight: &Flight, from: Mac, to: Mac, buf: &mut [u8]) -> Option<usize> {
     append_fcs(buf, len)
 }
 
-fn radiotap(flight: &Flight, signal: Option<i8>, unread: bool) -> Radiotap {
+pub(super) fn radiotap(flight: &Flight, signal: Option<i8>, unread: bool) -> Radiotap {
     let lead = Airtime::of(flight.mode, flight.octets).lead_ns();
     let mut flags = Radiotap::FCS_AT_END | if unread { Radiotap::BAD_FCS } else { 0 };
     let (mut rate, mut mcs) = (None, None);
@@ -270,7 +272,7 @@ fn radiotap(flight: &Flight, signal: Option<i8>, unread: bool) -> Radiotap {
 }
 
 /// What a reader would not see in the bytes.
-fn comment(flight: &Flight) -> Cow<'static, str> {
+pub(super) fn comment(flight: &Flight) -> Cow<'static, str> {
     let Flight { heard, collided, noise, attempt, .. } = *flight;
     if collided + noise == 0 {
         return "".into();

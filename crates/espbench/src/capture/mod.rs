@@ -5,10 +5,13 @@
 //! | `pcapng` | the file format |
 //! | `talk` | [`Capture`]: the ideal medium of `espnow talk` |
 //! | `air` | [`Air`]: the lab's medium, with all that is on it |
+//! | `wlan` | [`Wlan`]: the same for devices that speak IP over Wi-Fi |
 
 mod air;
 mod pcapng;
 mod talk;
+mod wlan;
 
 pub use air::{Air, Origin};
 pub use talk::Capture;
+pub use wlan::Wlan;

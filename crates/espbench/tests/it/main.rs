@@ -24,3 +24,4 @@ mod tcp;
 mod timeline;
 mod tune;
 mod util;
+mod wlan;

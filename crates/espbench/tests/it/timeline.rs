@@ -142,7 +142,7 @@ fn chromium_zooms_the_timeline_and_asks_nobody() {
 }
 
 /// Nothing is malformed; told to check checksums, tshark calls what has a wrong one so.
-fn assert_whole(file: &Path) {
+pub fn assert_whole(file: &Path) {
     let output = Command::new("tshark").args(["-Y", "_ws.malformed", "-r"]).arg(file).output();
     assert_eq!(String::from_utf8_lossy(&output.expect("tshark runs").stdout), "");
     let whole = "_ws.malformed && radiotap.flags.badfcs == 0";

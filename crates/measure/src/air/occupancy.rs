@@ -110,7 +110,7 @@ pub fn of(recorded: &Recorded) -> Vec<Occupancy> {
 pub fn table(all: &[Occupancy], origin: Origin) -> Option<Table> {
     let there =
         |kind: &&str| !WIFI.contains(kind) || all.iter().any(|it| it.spent_ns.contains_key(*kind));
-    let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| there(&kind)).collect();
+    let kinds: Vec<&str> = KINDS.into_iter().filter(|kind| there(kind)).collect();
     let row = |it: &Occupancy| {
         let shares = kinds.iter().map(|kind| Some(format!("{:.1}", it.share(kind))));
         let lead = [Some(it.place.clone()), Some(it.channel.to_string())];

@@ -13,7 +13,7 @@
 //! | 0 | SSID (9.4.2.2) |
 //! | 1 | supported rates, in 500 kbit/s; the high bit marks basic rates (9.4.2.3) |
 //! | 3 | DSSS parameter set: the channel (9.4.2.4) |
-//! | 5 | TIM: nothing is buffered (9.4.2.5) |
+//! | 5 | TIM: what is buffered for whom (9.4.2.5) |
 //! | 48 | RSN: CCMP with a passphrase (9.4.2.24), where there is a password |
 //! | 50 | extended supported rates (9.4.2.12) |
 //! | 221 | vendor-specific, of no vendor: fills the beacon up to its length (9.4.2.25) |
@@ -52,6 +52,28 @@ pub struct Beacon<'a> {
     pub channel: u8,
     /// Whether it has a password.
     pub protected: bool,
+    /// What it has for stations that sleep.
+    pub tim: Tim,
+}
+
+/// The traffic indication map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tim {
+    /// Beacons before the next DTIM.
+    pub count: u8,
+    /// Beacons from DTIM to DTIM.
+    pub period: u8,
+    /// Multicast follows.
+    pub group: bool,
+    /// The first octet of the map: bit `n` is for the association identifier `n`.
+    pub map: u8,
+}
+
+impl Default for Tim {
+    /// Nothing is buffered, and each beacon is a DTIM.
+    fn default() -> Self {
+        Self { count: 0, period: 1, group: false, map: 0 }
+    }
 }
 
 impl Beacon<'_> {
@@ -86,34 +108,62 @@ impl Beacon<'_> {
 
     /// Writes the elements for which there is room and gives their length.
     fn elements(&self, out: &mut [u8]) -> usize {
-        let name = self.ssid.as_bytes();
         let rsn = if self.protected { &RSN[..] } else { &[] };
+        let Tim { count, period, group, map } = self.tim;
         let elements: [(u8, &[u8]); 6] = [
-            (0, &name[..name.len().min(32)]),
+            (0, name(self.ssid)),
             (1, &RATES),
             (3, &[self.channel]),
-            (5, &[0, 1, 0, 0]),
+            (5, &[count, period, u8::from(group), map]),
             (48, rsn),
             (50, &MORE_RATES),
         ];
-        let mut at = 0;
-        for (id, body) in elements {
-            // An empty name is a name; an empty RSN is none.
-            if body.is_empty() && id != 0 {
-                continue;
-            }
-            let Some(element) = out.get_mut(at..at + 2 + body.len()) else { break };
-            element[..2].copy_from_slice(&[id, body.len() as u8]);
-            element[2..].copy_from_slice(body);
-            at += element.len();
-        }
-        at
+        put(&elements, out)
     }
+}
+
+fn name(ssid: &str) -> &[u8] {
+    let name = ssid.as_bytes();
+    &name[..name.len().min(32)]
+}
+
+/// Writes elements as far as there is room and gives their length.
+fn put(elements: &[(u8, &[u8])], out: &mut [u8]) -> usize {
+    let mut at = 0;
+    for &(id, body) in elements {
+        // An empty name is a name; an empty RSN is none.
+        if body.is_empty() && id != 0 {
+            continue;
+        }
+        let Some(element) = out.get_mut(at..at + 2 + body.len()) else { break };
+        element[..2].copy_from_slice(&[id, body.len() as u8]);
+        element[2..].copy_from_slice(body);
+        at += element.len();
+    }
+    at
+}
+
+/// The elements of other management frames with a name, as far as there is room; their length.
+pub(super) fn describe(ssid: &str, channel: Option<u8>, protected: bool, out: &mut [u8]) -> usize {
+    let channel = channel.map(|it| [it]);
+    let channel = channel.as_ref().map_or(&[][..], |it| &it[..]);
+    let rsn = if protected { &RSN[..] } else { &[] };
+    put(&[(0, name(ssid)), (1, &RATES), (3, channel), (48, rsn), (50, &MORE_RATES)], out)
+}
+
+/// The rates alone.
+pub(super) fn rates(out: &mut [u8]) -> usize {
+    put(&[(1, &RATES), (50, &MORE_RATES)], out)
+}
+
+/// The RSN element alone.
+pub(super) fn security(out: &mut [u8]) -> usize {
+    put(&[(48, &RSN)], out)
 }
 
 /// Fills the rest with vendor-specific elements and gives how much of it they take: all, but where
 /// less than a whole element is left.
-fn fill(out: &mut [u8]) -> usize {
+pub(super) fn fill(out: &mut [u8]) -> usize {
     let mut at = 0;
     while out.len() - at >= FILL_MIN {
         let left = out.len() - at;
@@ -147,6 +197,7 @@ mod tests {
             ssid: "factory",
             channel: 11,
             protected,
+            tim: Tim { count: 2, period: 3, group: true, map: 2 },
         }
     }
 
@@ -174,6 +225,7 @@ mod tests {
             let all = elements(&frame[36..]);
             assert_eq!(all[0], (0, &b"factory"[..]));
             assert_eq!(all[2], (3, &[11][..]));
+            assert_eq!(all[3], (5, &[2, 3, 1, 2][..]));
             assert_eq!(all.iter().any(|it| it.0 == 48), protected);
             assert_eq!(all.last().unwrap().0, 221);
         }

@@ -12,3 +12,4 @@ pub mod iperf2;
 pub mod mac;
 pub mod mqtt;
 pub mod radiotap;
+pub mod wlan;

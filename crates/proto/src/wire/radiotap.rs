@@ -22,6 +22,7 @@
 //! | 11 | 1 | 1 | antenna |
 //! | 12-18 | 1, 1, 2, 2, 1, 1, 8 | same; 4 for the last | signal and noise in dB; flags; retries; channel |
 //! | 19 | 3 | 1 | HT: what of the next octet is known; bandwidth and guard interval; MCS |
+//! | 20 | 8 | 4 | A-MPDU: a number that its MPDUs have in common; flags; CRC of the delimiter; 0 |
 //!
 //! Fields after these do not matter here: the header's length tells where the frame begins.
 //! Further presence words hold the same fields for single antennas, and those of vendors.
@@ -45,6 +46,25 @@ pub struct Radiotap {
     pub antenna: Option<u8>,
     /// HT modulation, in place of a rate.
     pub mcs: Option<McsField>,
+    /// Of an MPDU in an A-MPDU.
+    pub ampdu: Option<AmpduField>,
+}
+
+/// The A-MPDU status field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AmpduField {
+    /// The same for all MPDUs of an A-MPDU.
+    pub reference: u32,
+    /// 0x0004: it is known which is the last; 0x0008: this is.
+    pub flags: u16,
+}
+
+impl AmpduField {
+    /// Of one of its MPDUs: the last, or not.
+    #[must_use]
+    pub const fn of(reference: u32, last: bool) -> Self {
+        Self { reference, flags: 0x0004 | if last { 0x0008 } else { 0 } }
+    }
 }
 
 /// The MCS field.
@@ -116,8 +136,8 @@ const fn mhz(number: u8) -> u16 {
     if number == 14 { 2484 } else { 2407 + 5 * number as u16 }
 }
 
-/// Size and alignment of the fields of bits 0 to 19.
-const FIELDS: [(usize, usize); 20] = [
+/// Size and alignment of the fields of bits 0 to 20.
+const FIELDS: [(usize, usize); 21] = [
     (8, 8),
     (1, 1),
     (1, 1),
@@ -138,6 +158,7 @@ const FIELDS: [(usize, usize); 20] = [
     (1, 1),
     (8, 4),
     (3, 1),
+    (8, 4),
 ];
 
 impl Radiotap {
@@ -150,7 +171,7 @@ impl Radiotap {
     /// [`rate`](Self::rate): 1 Mbit/s.
     pub const RATE_1M: u8 = 2;
     /// Bytes of the longest header that [`emit`](Self::emit) writes.
-    pub const EMIT_MAX: usize = 28;
+    pub const EMIT_MAX: usize = 36;
 
     /// A frame with its FCS, at 1 Mbit/s.
     #[must_use]
@@ -164,6 +185,7 @@ impl Radiotap {
             noise: None,
             antenna: None,
             mcs: None,
+            ampdu: None,
         }
     }
 
@@ -218,6 +240,11 @@ impl Radiotap {
             (6, [dbm]) => self.noise = Some(*dbm as i8),
             (11, [antenna]) => self.antenna = Some(*antenna),
             (19, &[known, flags, index]) => self.mcs = Some(McsField { known, flags, index }),
+            (20, &[a, b, c, d, f0, f1, ..]) => {
+                let (reference, flags) =
+                    (u32::from_le_bytes([a, b, c, d]), u16::from_le_bytes([f0, f1]));
+                self.ampdu = Some(AmpduField { reference, flags });
+            }
             _ => {}
         }
     }
@@ -233,7 +260,11 @@ impl Radiotap {
         let (signal, noise) = (self.signal.map(|v| [v as u8]), self.noise.map(|v| [v as u8]));
         let antenna = self.antenna.map(|v| [v]);
         let mcs = self.mcs.map(|it| [it.known, it.flags, it.index]);
-        let fields: [(usize, Option<&[u8]>); 8] = [
+        let ampdu = self.ampdu.map(|it| {
+            let ([a, b, c, d], [e, f]) = (it.reference.to_le_bytes(), it.flags.to_le_bytes());
+            [a, b, c, d, e, f, 0, 0]
+        });
+        let fields: [(usize, Option<&[u8]>); 9] = [
             (0, tsft.as_ref().map(|v| &v[..])),
             (1, flags.as_ref().map(|v| &v[..])),
             (2, rate.as_ref().map(|v| &v[..])),
@@ -242,6 +273,7 @@ impl Radiotap {
             (6, noise.as_ref().map(|v| &v[..])),
             (11, antenna.as_ref().map(|v| &v[..])),
             (19, mcs.as_ref().map(|v| &v[..])),
+            (20, ampdu.as_ref().map(|v| &v[..])),
         ];
         let (mut at, mut present) = (8usize, 0u32);
         for (bit, value) in fields {
@@ -323,6 +355,17 @@ mod tests {
     }
 
     #[test]
+    fn an_mpdu_of_an_ampdu() {
+        let ampdu = Some(AmpduField::of(0x0102_0304, true));
+        let tap =
+            Radiotap { mcs: Some(McsField::mixed(7, true, false)), ampdu, ..Radiotap::default() };
+        let wire = [0, 0, 20, 0, 0, 0, 0x18, 0, 0x7F, 1, 7, 0, 4, 3, 2, 1, 0x0C, 0, 0, 0];
+        let mut buf = [0xEE; Radiotap::EMIT_MAX];
+        assert_eq!(tap.emit(&mut buf).map(|len| &buf[..len]), Some(&wire[..]));
+        assert_eq!(Radiotap::parse(&wire), Some((tap, &[][..])));
+    }
+
+    #[test]
     fn channels() {
         for number in 1..=14 {
             assert_eq!(Channel::cck(number).number(), Some(number));
@@ -337,10 +380,12 @@ mod tests {
         fn what_is_emitted_reads_back(
             tsft: Option<u64>, flags: Option<u8>, rate: Option<u8>, channel: Option<(u16, u16)>,
             signal: Option<i8>, noise: Option<i8>, antenna: Option<u8>, mcs: Option<(u8, u8, u8)>,
+            ampdu: Option<(u32, u16)>,
         ) {
+            let ampdu = ampdu.map(|(reference, flags)| AmpduField { reference, flags });
             let mcs = mcs.map(|(known, flags, index)| McsField { known, flags, index });
             let channel = channel.map(|(mhz, flags)| Channel { mhz, flags });
-            let tap = Radiotap { tsft, flags, rate, channel, signal, noise, antenna, mcs };
+            let tap = Radiotap { tsft, flags, rate, channel, signal, noise, antenna, mcs, ampdu };
             let mut buf = [0; Radiotap::EMIT_MAX];
             let len = tap.emit(&mut buf).expect("it fits");
             prop_assert_eq!(Radiotap::parse(&buf[..len]), Some((tap, &[][..])));

@@ -182,11 +182,11 @@ fn bar(out: &mut String, timeline: &Timeline, place: &Place<'_>, frame: &Frame) 
         let begin = from(first);
         rect(out, "w", begin, x - begin, at(0.44), row * 0.22);
     }
-    let low = frame.kind == "ack";
+    let low = matches!(frame.kind.as_str(), "ack" | "block-ack" | "rts-cts");
     let (y, height) = if low { (at(0.42), row * 0.36) } else { (at(0.18), row * 0.6) };
     let kind = match frame.kind.as_str() {
-        "ack" => "ka",
-        "beacon" => "kb",
+        "ack" | "block-ack" | "rts-cts" => "ka",
+        "beacon" | "management" | "null" => "kb",
         "background" => "ko",
         _ => "kd",
     };

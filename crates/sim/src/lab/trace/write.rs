@@ -99,6 +99,9 @@ impl Window {
             put(out, Line::Lost { station, at: ns(at), cause });
         }
         for (&(station, level), points) in &self.levels.of {
+            if points.iter().all(|it| it.value == 0) {
+                continue;
+            }
             let text = Written(points).to_string();
             if let Some(points) = Points::read(&text) {
                 put(out, Line::Series { station, level, points });

@@ -52,6 +52,35 @@ impl NetScene {
         Stations { router: self.access_point.as_ref(), devices: &self.devices, dongle }
     }
 
+    /// The station of its first device.
+    #[must_use]
+    pub fn first_device(&self) -> u32 {
+        self.stations().first_device()
+    }
+
+    /// The station that is the access point.
+    #[must_use]
+    pub fn ap(&self) -> u32 {
+        match self.access_point {
+            Some(_) => 0,
+            None => {
+                self.devices.iter().position(|it| it.role == NetRole::SoftAp).unwrap_or(0) as u32
+            }
+        }
+    }
+
+    /// How strongly one station arrives at another, dBm: negative infinity for one that is not there.
+    #[must_use]
+    pub fn arriving_dbm(&self, seed: u64, from: u32, to: u32) -> f64 {
+        let stands = self.stands();
+        match (stands.get(from as usize), stands.get(to as usize)) {
+            (Some(sender), Some(hearer)) => {
+                arriving(&self.environment.room(seed), (from, sender), (to, hearer))
+            }
+            _ => f64::NEG_INFINITY,
+        }
+    }
+
     /// Names of its stations, by their numbers in the room, and after them of a PC on a wire.
     #[must_use]
     pub fn names(&self) -> Vec<String> {

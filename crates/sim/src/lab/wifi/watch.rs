@@ -385,8 +385,10 @@ impl Machine<'_> {
                 level(Level::CongestionWindow, flow.congestion_window.into());
                 level(Level::SendWindow, flow.send_window.into());
             }
-            level(Level::InFlight, flow.in_flight.into());
-            level(Level::SendBuffer, u64::from(flow.in_flight) + u64::from(flow.unsent));
+            // A SYN or a FIN counts as one byte.
+            let in_flight = if flow.in_flight > 1 { u64::from(flow.in_flight) } else { 0 };
+            level(Level::InFlight, in_flight);
+            level(Level::SendBuffer, in_flight + u64::from(flow.unsent));
         }
         let Body::Esp(esp) = &self.body else {
             level(Level::ReceiveQueue, held);

@@ -110,6 +110,7 @@ pub fn run_watched<'a>(
         };
     }
     told::facts(scene, seed, record);
+    told::on_air(work, scene, record);
     let mut world = scene.world(seed);
     world.run_for(SETTLE);
     if let Some(watcher) = watcher {

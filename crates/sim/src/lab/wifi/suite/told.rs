@@ -1,18 +1,48 @@
 //! What a cell tells beside its samples.
 
 use super::Cell;
+use crate::lab::net_scene::Link;
 use crate::lab::net_scene::{NetRole, NetScene};
 use crate::lab::record::Record;
 use crate::power::{Charge, Draw, State, Times};
+use crate::radio::{BasicRates, Mode};
 use crate::wifi::Rates;
 use alloc::format;
 use alloc::string::ToString;
 use espbench_proto::fact;
+use espbench_proto::workload::{Direction, IpTest, Wifi};
 
 /// How things were as a test began.
 #[derive(Clone, Debug)]
 pub(super) struct Began {
     times: Times,
+}
+
+/// In which mode its data was to be answered, and how many MPDUs an A-MPDU of it could hold.
+pub(super) fn on_air(work: &Wifi, scene: &NetScene, record: &mut dyn Record) {
+    let device = &scene.devices[0];
+    let to_device = match &work.test {
+        IpTest::Iperf(it) => it.direction == Direction::Forward,
+        IpTest::UdpEcho(_) => true,
+        IpTest::TcpRate(_) | IpTest::MqttRate(_) => false,
+    };
+    let peer = match (&scene.access_point, &scene.pc.link) {
+        (Some(it), _) => Some((&it.rates, it.ampdu)),
+        (None, Link::Air(it)) => Some((&it.rates, it.ampdu)),
+        (None, Link::Wire { .. }) => None,
+    };
+    let Some((its, ampdu)) = peer else { return };
+    let rates = if to_device { its } else { &device.rates };
+    let mode = match rates {
+        Rates::Fixed(mode) => Some(*mode),
+        Rates::Adaptive(modes) => modes.last().copied(),
+    };
+    let Some(mode) = mode else { return };
+    record.fact(fact::RESPONSE_MODE, BasicRates::BG.response_to(mode).to_string());
+    let sdk = &device.sdk;
+    let most = if to_device { ampdu.min(sdk.rx_ba_window.into()) } else { sdk.tx_ba_window.into() };
+    let ht = matches!(mode, Mode::Ht(_));
+    record.fact(fact::AGGREGATED, if ht { most.max(1) } else { 1 }.to_string());
 }
 
 /// What the cell was of.

@@ -1,0 +1,298 @@
+//! The air of a lab of devices that speak IP over Wi-Fi, as [`Air`](super::Air) writes that of ESP-NOW.
+//!
+//! - Each MPDU of an A-MPDU is a packet of its own, all with the time of the A-MPDU's end and one
+//!   number in radiotap's A-MPDU status. What its addressee could not read has a wrong FCS.
+//! - Packets are shown as before encryption, so that all above can be read: the protected bit is off.
+//!   CCMP's 16 octets count in the time on the air only.
+//! - What nobody here knows is zero: nonces and codes of the handshake. Of the traffic indication map
+//!   it is known for how many stations there is something; the first so many are shown.
+
+use super::air::{comment, data, micros, radiotap};
+use super::pcapng::{Packet, Section, Writer};
+use crate::TOOL;
+use espbench_proto::wire::beacon::{Beacon, Tim};
+use espbench_proto::wire::ieee80211::Ack;
+use espbench_proto::wire::mac::Mac;
+use espbench_proto::wire::radiotap::{AmpduField, Radiotap};
+use espbench_proto::wire::wlan::{self, Control, Data, Eapol, Join, Joining, Way};
+use espbench_sim::lab::net_scene::NetScene;
+use espbench_sim::lab::wifi::watch::{Content, Seen, Watcher};
+use espbench_sim::mac::{Fate, Kind, Mpdu};
+use espbench_sim::talk::NodeId;
+use espbench_sim::wifi::Subtype;
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+/// Longest frame: the longest MSDU (9.2.4.7.1) and what is around it.
+const LONGEST: usize = 2400;
+/// Name of the network.
+const SSID: &str = "espbench";
+/// A beacon interval, in units of 1024 us.
+const INTERVAL: u16 = 100;
+
+/// Writes a capture of a world.
+#[derive(Debug)]
+pub struct Wlan<W> {
+    out: Writer<W>,
+    stations: Vec<(Mac, Option<i8>)>,
+    observer: u32,
+    ap: u32,
+    protected: bool,
+    /// A-MPDUs so far.
+    aggregates: u32,
+    buf: Vec<u8>,
+    failed: Option<io::Error>,
+}
+
+impl<W: Write> Wlan<W> {
+    /// Begins a capture at the place of the scene's first device. `what` is done there, in words.
+    ///
+    /// # Errors
+    /// The writer's.
+    pub fn new(out: W, scene: &NetScene, seed: u64, what: &str) -> io::Result<Self> {
+        let comment = format!(
+            "{what}. Lab {}, variant {}: {}. Seed {seed}. Packets are shown as before encryption: \
+             the protected bit is off, and the 16 octets of CCMP count in the time on the air only.",
+            scene.lab, scene.variant, scene.title
+        );
+        let section = Section {
+            hardware: "simulated: nothing of this was on a real air",
+            os: "virtual time",
+            application: TOOL,
+            comment: &comment,
+        };
+        let mut out = Writer::new(out, &section)?;
+        let names = scene.names();
+        let observer = scene.first_device();
+        let place = names.get(observer as usize).map_or("nobody", String::as_str);
+        out.interface(place, &format!("a monitor that hears everything, at the place of {place}"))?;
+        let stations: Vec<_> = (0..names.len() as u32)
+            .map(|station| {
+                let dbm = scene.arriving_dbm(seed, station, observer);
+                let signal = (station != observer && dbm.is_finite())
+                    .then_some(dbm.round().clamp(-128.0, 127.0) as i8);
+                (mac(scene, station), signal)
+            })
+            .collect();
+        out.names(stations.iter().map(|it| it.0).zip(names.iter().map(String::as_str)))?;
+        let (ap, protected) = (scene.ap(), scene.security.encrypts());
+        let buf = vec![0; LONGEST];
+        Ok(Self { out, stations, observer, ap, protected, aggregates: 0, buf, failed: None })
+    }
+
+    /// Ends it and gives the number of packets.
+    ///
+    /// # Errors
+    /// The first that the writer had.
+    pub fn finish(self) -> io::Result<u64> {
+        self.failed.map_or_else(|| self.out.finish(), Err)
+    }
+
+    fn mac(&self, station: u32) -> Mac {
+        self.stations.get(station as usize).map_or(Mac::BROADCAST, |it| it.0)
+    }
+
+    fn ppdu(&mut self, seen: &Seen<'_>) -> io::Result<()> {
+        if seen.mpdus.is_empty() {
+            let len = self.control(seen).unwrap_or(0);
+            let unread = seen.flight.heard == 0 && seen.flight.collided + seen.flight.noise > 0;
+            return self.packet(seen, len, unread, None, comment(&seen.flight));
+        }
+        let aggregate = seen.frame.mpdus > 1;
+        self.aggregates = self.aggregates.wrapping_add(u32::from(aggregate));
+        for (at, mpdu) in seen.mpdus.iter().enumerate() {
+            let len = self.mpdu(seen, mpdu).unwrap_or(0);
+            let last = at + 1 == seen.mpdus.len();
+            let field = aggregate.then(|| AmpduField::of(self.aggregates, last));
+            let flight = &seen.flight;
+            let unread = match aggregate {
+                true => mpdu.fate == Fate::Lost,
+                false => flight.heard == 0 && flight.collided + flight.noise > 0,
+            };
+            let comment = match mpdu.fate {
+                _ if !aggregate => comment(flight),
+                Fate::Refused => "its addressee had no buffer for it".into(),
+                Fate::Lost => "its addressee could not read it".into(),
+                Fate::Taken | Fate::Repeated => "".into(),
+            };
+            self.packet(seen, len, unread, field, comment)?;
+        }
+        Ok(())
+    }
+
+    fn packet(
+        &mut self,
+        seen: &Seen<'_>,
+        len: usize,
+        unread: bool,
+        ampdu: Option<AmpduField>,
+        comment: Cow<'static, str>,
+    ) -> io::Result<()> {
+        if unread && let Some(last) = self.buf[..len].last_mut() {
+            *last = !*last;
+        }
+        let from = seen.flight.from;
+        let station = self.stations.get(from as usize).filter(|_| from != self.observer);
+        let tap = radiotap(&seen.flight, station.and_then(|it| it.1), unread);
+        let mut head = [0; Radiotap::EMIT_MAX];
+        let head_len = Radiotap { ampdu, ..tap }.emit(&mut head).unwrap_or(0);
+        let parts = [&head[..head_len], &self.buf[..len]];
+        self.out.packet(&Packet { at: seen.flight.end, parts, bad: unread, comment: &comment })
+    }
+
+    fn control(&mut self, seen: &Seen<'_>) -> Option<usize> {
+        let frame = seen.frame;
+        let (to, from) = (self.mac(frame.to), self.mac(frame.from));
+        let duration = duration(seen);
+        let control = match frame.kind {
+            Kind::Rts => Control::Rts,
+            Kind::Cts => Control::Cts,
+            Kind::BlockAckRequest => Control::BlockAckRequest { start: frame.sequence },
+            Kind::BlockAck => Control::BlockAck { start: frame.sequence, bitmap: frame.bitmap() },
+            Kind::Ack | Kind::Data => {
+                let ack = Ack { duration, receiver: to }.emit();
+                self.buf.get_mut(..ack.len())?.copy_from_slice(&ack);
+                return Some(ack.len());
+            }
+        };
+        control.emit(duration, to, from, &mut self.buf)
+    }
+
+    /// Writes an MPDU into the buffer and gives its length.
+    fn mpdu(&mut self, seen: &Seen<'_>, mpdu: &Mpdu) -> Option<usize> {
+        let (from, to) = (self.mac(seen.frame.from), self.mac(seen.frame.to));
+        let octets = mpdu.octets as usize;
+        self.buf.resize(octets.max(LONGEST), 0);
+        let Some(content) = seen.content(mpdu) else {
+            return data(&seen.flight, from, to, &mut self.buf[..octets]);
+        };
+        let frame = self.data(seen, mpdu, &content);
+        match content.info.subtype {
+            Subtype::Data { .. } => {
+                let packet = content.packet.map_or(&[][..], |it| it.bytes);
+                frame.emit(Some((wlan::IPV4, packet)), &mut self.buf)
+            }
+            Subtype::Eapol { message, qos } => {
+                let mut key = [0; 512];
+                let octets = octets.checked_sub(Data::overhead(qos))?;
+                let len = Eapol { message }.emit(octets, &mut key)?;
+                frame.emit(Some((wlan::EAPOL, &key[..len])), &mut self.buf)
+            }
+            Subtype::Null { .. } => frame.emit(None, &mut self.buf),
+            Subtype::PsPoll => {
+                let aid = self.aid(seen.frame.from);
+                Control::PsPoll { aid }.emit(0, to, from, &mut self.buf)
+            }
+            Subtype::Beacon => self.beacon(seen, &content, octets),
+            _ => self.join(seen, mpdu, &content),
+        }
+    }
+
+    fn data(&self, seen: &Seen<'_>, mpdu: &Mpdu, content: &Content<'_>) -> Data {
+        let frame = seen.frame;
+        let way = if frame.from == self.ap { Way::Down } else { Way::Up };
+        let third = match (way, content.packet) {
+            (Way::Down, Some(packet)) => self.mac(packet.from),
+            (Way::Up, Some(packet)) => packet.to.map_or(Mac::BROADCAST, |to| self.mac(to)),
+            (_, None) => self.mac(self.ap),
+        };
+        let qos = match content.info.subtype {
+            Subtype::Data { qos } | Subtype::Null { qos } | Subtype::Eapol { qos, .. } => qos,
+            _ => false,
+        };
+        Data {
+            way,
+            qos,
+            retry: mpdu.attempt > 1,
+            power_management: content.info.power_management,
+            more_data: content.info.more_data,
+            duration: duration(seen),
+            receiver: self.mac(frame.to),
+            transmitter: self.mac(frame.from),
+            third,
+            sequence: mpdu.sequence,
+        }
+    }
+
+    fn beacon(&mut self, seen: &Seen<'_>, content: &Content<'_>, octets: usize) -> Option<usize> {
+        let tim = content.info.tim.unwrap_or_default();
+        let stations = u32::from(tim.stations.min(7));
+        let beacon = Beacon {
+            bssid: self.mac(seen.frame.from),
+            sequence: seen.frame.sequence,
+            timestamp: micros(seen.flight.begin),
+            interval: INTERVAL,
+            ssid: SSID,
+            channel: seen.frame.channel,
+            protected: self.protected,
+            tim: Tim {
+                count: tim.dtim_count,
+                period: tim.dtim_period,
+                group: tim.group,
+                map: (((1_u32 << stations) - 1) << 1) as u8,
+            },
+        };
+        beacon.emit_with_fcs(octets, &mut self.buf)
+    }
+
+    fn join(&mut self, seen: &Seen<'_>, mpdu: &Mpdu, content: &Content<'_>) -> Option<usize> {
+        let frame = seen.frame;
+        let what = match content.info.subtype {
+            Subtype::ProbeRequest => Joining::ProbeRequest,
+            Subtype::ProbeResponse => Joining::ProbeResponse {
+                timestamp: micros(seen.flight.begin),
+                interval: INTERVAL,
+                channel: frame.channel,
+            },
+            Subtype::Authentication { sae, sequence } => {
+                Joining::Authentication { sae, number: sequence }
+            }
+            Subtype::AssociationRequest => Joining::AssociationRequest,
+            Subtype::AssociationResponse => {
+                Joining::AssociationResponse { aid: self.aid(frame.to) }
+            }
+            _ => Joining::Deauthentication,
+        };
+        let join = Join {
+            what,
+            retry: mpdu.attempt > 1,
+            duration: duration(seen),
+            receiver: self.mac(frame.to),
+            transmitter: self.mac(frame.from),
+            bssid: self.mac(self.ap),
+            sequence: mpdu.sequence,
+            ssid: SSID,
+            protected: self.protected,
+        };
+        join.emit(mpdu.octets as usize, &mut self.buf)
+    }
+
+    /// Stations are admitted in their order.
+    const fn aid(&self, station: u32) -> u16 {
+        (station + if station < self.ap { 1 } else { 0 }) as u16
+    }
+}
+
+/// The Duration field, microseconds.
+fn duration(seen: &Seen<'_>) -> u16 {
+    seen.frame.duration_ns.div_ceil(1000).min(0x7FFF) as u16
+}
+
+/// Devices have the addresses of their consoles, others locally administered ones.
+fn mac(scene: &NetScene, station: u32) -> Mac {
+    let first = scene.first_device();
+    let after = first + scene.devices.len() as u32;
+    if (first..after).contains(&station) {
+        return NodeId((station - first) as u16).mac();
+    }
+    let [high, low] = (station as u16).to_be_bytes();
+    Mac([2, 0, 0, if station < first { 1 } else { 2 }, high, low])
+}
+
+impl<W: Write> Watcher for Wlan<W> {
+    fn frame(&mut self, seen: &Seen<'_>) {
+        if self.failed.is_none() {
+            self.failed = self.ppdu(seen).err();
+        }
+    }
+}

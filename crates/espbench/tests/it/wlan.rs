@@ -1,0 +1,84 @@
+//! What is seen of a lab whose devices speak IP over Wi-Fi.
+
+use crate::timeline::assert_whole;
+use crate::util::{Bench, peer, tshark};
+use std::collections::BTreeSet;
+
+const PLAN: &str = r#"
+name = "short"
+title = "a stream and an echo"
+
+[[measure]]
+kind = "iperf"
+variant = "rank-iperf"
+transport = "tcp"
+direction = "reverse"
+length = 16384
+time = "1 s"
+
+[[measure]]
+kind = "udp-echo"
+variant = "arduino"
+size = 100
+count = 50
+discard = 1
+timeout = "1 s"
+"#;
+
+/// A whole command: captures that tshark reads, and the report of what was on the air.
+#[test]
+fn tshark_reads_streams_and_the_report_shows_windows_and_queues() {
+    if !peer("tshark") {
+        return;
+    }
+    let bench = Bench::new();
+    bench.write("short.toml", PLAN);
+    let html = bench.path("report.html");
+    let args =
+        ["run", "short.toml", "--pcap", "air.pcapng", "-o", "report.html", "--format", "json"];
+    let json = bench.run(&args).ok();
+    let (stream, echo) = (bench.path("air-001.pcapng"), bench.path("air-002.pcapng"));
+    for file in [&stream, &echo] {
+        assert_whole(file);
+        let bad = tshark(file, "wlan.fcs.status == 0", "frame.number");
+        assert_eq!(bad, tshark(file, "radiotap.flags.badfcs == 1", "frame.number"));
+        // But what other people say is not known.
+        let protected = "wlan.fc.protected == 1 && wlan.bssid != 02:00:00:02:ff:ff";
+        assert!(tshark(file, protected, "frame.number").is_empty());
+        let beacons = tshark(file, "wlan.fc.type_subtype == 8", "wlan.tim.dtim_period");
+        assert!(!beacons.is_empty() && beacons.iter().all(|it| it == "1"), "{beacons:?}");
+    }
+    let segments = tshark(&stream, "tcp.stream == 0 && tcp.len > 1000", "tcp.len");
+    assert!(segments.len() > 1000, "{}", segments.len());
+    let wrong = "ip.checksum.status == \"Bad\" || tcp.checksum.status == \"Bad\"";
+    assert!(tshark(&stream, wrong, "frame.number").is_empty());
+    let aggregated = tshark(&stream, "radiotap.ampdu.reference", "radiotap.ampdu.reference");
+    let aggregates: BTreeSet<&String> = aggregated.iter().collect();
+    assert!(aggregated.len() > 2 * aggregates.len() && aggregates.len() > 50);
+    let answers = tshark(&stream, "wlan.fc.type_subtype == 0x19", "wlan.ba.bm");
+    assert!(answers.len() * 10 > aggregates.len() * 9, "each A-MPDU has an answer, nearly");
+    assert_eq!(tshark(&echo, "udp.dstport == 10000", "frame.number").len(), 51);
+
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let timelines = report["timelines"].as_array().expect("timelines");
+    assert_eq!(timelines.len(), 2, "one for each test");
+    let levels = timelines[0]["windows"][0]["levels"].as_array().expect("levels");
+    let names: BTreeSet<&str> = levels.iter().filter_map(|it| it["name"].as_str()).collect();
+    for level in ["cwnd", "send-window", "in-flight", "tx-buffers", "heap"] {
+        assert!(names.contains(level), "{level}: {names:?}");
+    }
+    assert!(levels.iter().all(|it| it["points"].as_array().unwrap().len() < 4096));
+    assert_eq!(
+        timelines[1]["windows"][0]["probes"].as_array().map(|it| !it.is_empty()),
+        Some(true)
+    );
+    for it in report["occupancy"].as_array().expect("occupancy") {
+        let spent = it["spent_ns"].as_object().unwrap();
+        let sum: u64 = spent.values().filter_map(serde_json::Value::as_u64).sum();
+        assert_eq!(sum, it["time_ns"]);
+    }
+    assert!(report["occupancy"][0]["spent_ns"]["block-ack"].as_u64() > Some(0));
+    let html = std::fs::read_to_string(html).unwrap();
+    assert!(html.contains("class=\"lv l"), "levels are drawn");
+    assert!(html.len() < 900 << 10, "{}", html.len());
+}
