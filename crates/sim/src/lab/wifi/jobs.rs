@@ -16,6 +16,9 @@ use espbench_proto::time::Instant;
 
 /// Octets of a full IP packet.
 const FULL: u32 = 1500;
+/// A frame that is dropped for want of a buffer costs this part of what one costs that is not: an
+/// assumption.
+const DROPPED: u64 = 4;
 /// No program.
 const NOBODY: u16 = u16::MAX;
 
@@ -60,6 +63,11 @@ impl Class {
 }
 
 impl Esp {
+    /// The task that programs run in.
+    const fn programs_task(&self) -> Task {
+        if self.setup.in_lwip { Task::Tcpip } else { Task::App }
+    }
+
     /// TX buffers that are free and that the heap has room for, with a full packet in each.
     pub(super) fn room(&mut self, stack: u32) -> usize {
         let buffers = usize::from(self.setup.limits.tx.saturating_sub(self.tx));
@@ -103,11 +111,17 @@ impl Pc {
         delay.fixed + Duration::from_nanos((-libm::log(uniform) * mean) as u64)
     }
 
-    /// How long so many bytes take on its wire, with the router behind it.
+    /// How long so many bytes take on its wire, with the router's own work.
     fn wire(&mut self, bytes: usize) -> Duration {
         let Some(wire) = self.setup.wire else { return Duration::ZERO };
         let sending = bytes as u64 * 8_000_000_000 / wire.bits.max(1);
-        self.draw(wire.delay) + self.draw(wire.forward) + Duration::from_nanos(sending)
+        self.draw(wire.delay) + wire.forward.fixed + Duration::from_nanos(sending)
+    }
+
+    /// How long a packet waits in the router for its turn on the air, beside its own others.
+    fn queue(&mut self) -> Duration {
+        let Some(wire) = self.setup.wire else { return Duration::ZERO };
+        self.draw(Delay { fixed: Duration::ZERO, ..wire.forward })
     }
 
     /// When what arrives at its end of the air now reaches a program. Packets do not overtake.
@@ -119,7 +133,7 @@ impl Pc {
 
     /// When what a program sends now reaches the air's end of its wire, or its radio's queue.
     fn way_out(&mut self, now: Instant, bytes: usize) -> Instant {
-        let at = now + self.draw(self.setup.turn) + self.wire(bytes);
+        let at = now + self.draw(self.setup.turn) + self.wire(bytes) + self.queue();
         self.last_out = self.last_out.max(at);
         self.last_out
     }
@@ -146,6 +160,7 @@ impl Field<'_> {
     /// Whether the hardware of an ESP has a buffer for a frame; it takes it, then.
     pub(super) fn takes(&mut self, now: u64, number: u16, frame: &OnAir) -> bool {
         let Some(machine) = self.machines.get_mut(usize::from(number)) else { return true };
+        let held = machine.host.held();
         let Body::Esp(esp) = &mut machine.body else { return true };
         if esp.static_rx >= esp.setup.limits.static_rx {
             machine.drops.static_rx += 1;
@@ -154,6 +169,11 @@ impl Field<'_> {
         esp.static_rx += 1;
         esp.taken += 1;
         let cost = esp.costs.wifi_receive.ns(frame.octets) + esp.costs.wifi_cipher.ns(frame.octets);
+        // What no dynamic buffer is free for is neither copied nor handed on.
+        let waiting = usize::from(esp.mailbox) + (esp.taken - esp.worked_off) as usize;
+        let most = usize::from(esp.setup.limits.dynamic_rx);
+        let dropped = most > 0 && waiting + held > most;
+        let cost = if dropped { esp.costs.wifi_receive.fixed_ns / DROPPED } else { cost };
         esp.cpu.push(now, Task::Wifi, Job::Taken, cost);
         true
     }
@@ -297,7 +317,7 @@ impl Stage<'_> {
                 let it = &mut machine.programs[program];
                 let late = if let Awaits::Spin(_, late) = it.awaits { late } else { 0 };
                 it.awaits = Awaits::Nothing;
-                esp.cpu.push(now.as_nanos(), Task::App, Job::Run(program as u16), late);
+                esp.cpu.push(now.as_nanos(), esp.programs_task(), Job::Run(program as u16), late);
             }
             match esp.cpu.done(now.as_nanos()) {
                 Some(job) => self.work(room, number, job),
@@ -444,7 +464,7 @@ impl Field<'_> {
         let spent = step(machine, pool, now, number, program, room);
         let Body::Esp(esp) = &mut machine.body else { return };
         esp.hold(pool, &machine.programs[usize::from(program)].out);
-        esp.cpu.push(now.as_nanos(), Task::App, Job::Spent(program), spent.max(LEAST));
+        esp.cpu.push(now.as_nanos(), esp.programs_task(), Job::Spent(program), spent.max(LEAST));
     }
 
     /// The time is over that a program has spent: what it sends goes on, and it waits for that.

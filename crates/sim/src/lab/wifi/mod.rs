@@ -87,11 +87,12 @@ impl<'a> World<'a> {
     /// A world in which nothing has happened yet.
     #[must_use]
     pub fn new(seed: u64, setup: WorldSetup) -> Self {
-        let WorldSetup { room, roles, machines, others } = setup;
+        let WorldSetup { room, roles, machines, forward, others } = setup;
         let wifi = Wifi::new(seed, roles);
         let machines: Vec<Machine<'a>> =
             machines.into_iter().enumerate().map(|(i, it)| Machine::new(seed, i, it)).collect();
-        let stage = Stage::new(wifi, machines, others, seed, room.stations());
+        let mut stage = Stage::new(wifi, machines, others, seed, room.stations());
+        stage.field.forward = forward;
         let mut world = Self { room, stage };
         world.stage.begin(&mut world.room, seed);
         world

@@ -3,7 +3,7 @@
 use super::World;
 use super::setup::{EspSetup, HeapSetup, Kind, MachineSetup, PcSetup, Place, Wire, WorldSetup};
 use crate::air::{Adjacent, Links};
-use crate::lab::net_scene::{AccessPoint, Dongle, Link, NetDevice, NetRole, NetScene};
+use crate::lab::net_scene::{AccessPoint, Dongle, Link, NetDevice, NetRole, NetScene, Program};
 use crate::lab::radio::{FLOOR_DBM, Stand, arriving, receivers};
 use crate::mac::{Ampdu, Medium, Room, Settings};
 use crate::net::Stack;
@@ -14,6 +14,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::time::Duration;
 use espbench_proto::sdkconfig::SdkConfig;
 
 /// Best effort, as all data here: AIFSN 3 and windows of 15 to 1023 slots (Table 9-155).
@@ -253,6 +254,7 @@ impl NetScene {
                     limits: it.sdk,
                     uart_baud: it.profile.uart_baud,
                     uart_fifo: it.profile.uart_fifo,
+                    in_lwip: it.program == Program::Callback,
                     heap: HeapSetup {
                         free: it.profile.memory.heap_bytes.max(1),
                         dynamic_rx: it.profile.memory.dynamic_rx_bytes,
@@ -281,8 +283,9 @@ impl NetScene {
     #[must_use]
     pub fn world<'a>(&self, seed: u64) -> World<'a> {
         let others = (self.stations().first_other(), self.background.clone());
+        let forward = self.access_point.as_ref().map_or(Duration::ZERO, |it| it.forward.fixed);
         let (room, roles, machines) = (self.room(seed), self.roles(), self.machines());
-        World::new(seed, WorldSetup { room, roles, machines, others })
+        World::new(seed, WorldSetup { room, roles, machines, forward, others })
     }
 }
 

@@ -26,6 +26,8 @@ pub struct WorldSetup {
     pub roles: Vec<Role>,
     /// The machines. Their addresses are 10.0.0.1, 10.0.0.2 …, in this order.
     pub machines: Vec<MachineSetup>,
+    /// How long a router takes for a packet from one of its stations to another.
+    pub forward: Duration,
     /// Other people's stations: which is the first of them in the room, and their loads.
     pub others: (u32, Vec<Background>),
 }
@@ -72,6 +74,8 @@ pub struct EspSetup {
     pub uart_baud: u32,
     /// Bytes of the console's FIFO.
     pub uart_fifo: u16,
+    /// Its program runs inside lwIP's task (`espconn` of the ESP8266), and not in one of its own.
+    pub in_lwip: bool,
     /// Heap for what comes and goes, in bytes, and what buffers take of it beside the frame in them.
     pub heap: HeapSetup,
     /// Automatic light sleep: pauses that are at least so long, in nanoseconds, are spent in it.
@@ -112,7 +116,8 @@ pub struct PcSetup {
 pub struct Wire {
     /// The wire's own, one way.
     pub delay: Delay,
-    /// The router's, each way.
+    /// The router's: the fixed part each way, the random one for the packets that it queues for the
+    /// air.
     pub forward: Delay,
     /// Bits a second.
     pub bits: u64,

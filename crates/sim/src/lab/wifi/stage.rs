@@ -13,6 +13,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::time::Duration;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
 
@@ -50,6 +51,8 @@ pub(super) struct Field<'a> {
     relays: VecDeque<Relay>,
     /// The machine of each station of the room.
     owners: Vec<Option<u16>>,
+    /// How long a router takes for a packet from one of its stations to another.
+    pub(super) forward: Duration,
     /// What a machine's stack has just sent.
     pub(super) out: Vec<u32>,
     /// The last packets that were lost, and where.
@@ -106,6 +109,7 @@ impl<'a> Stage<'a> {
             free: Vec::new(),
             relays: VecDeque::new(),
             owners,
+            forward: Duration::ZERO,
             out: Vec::new(),
             losses: VecDeque::new(),
             not_relayed: 0,
@@ -335,7 +339,12 @@ impl Above for Field<'_> {
         self.leave_air(room, station, tag);
         if let Some(next) = self.hop(to) {
             let tag = self.copy(tag);
-            self.relays.push_back(Relay { ap: station, to: next, tag });
+            if owner.is_none() && self.forward > Duration::ZERO {
+                let at = room.now() + self.forward;
+                self.post(room, at, Carried::AccessPoint { ap: station, tag });
+            } else {
+                self.relays.push_back(Relay { ap: station, to: next, tag });
+            }
         }
     }
 

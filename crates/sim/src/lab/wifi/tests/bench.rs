@@ -89,6 +89,7 @@ impl Bench {
                     uart_baud: profile.uart_baud,
                     uart_fifo: profile.uart_fifo,
                     heap: super::super::setup::HeapSetup::default(),
+                    in_lwip: false,
                     light_ns: None,
                 })),
             },
@@ -98,6 +99,15 @@ impl Bench {
                 kind: Kind::Pc(PcSetup { wire, ..self.pc }),
             },
         ];
-        World::new(seed, WorldSetup { room, roles, machines, others: (2, Vec::new()) })
+        World::new(
+            seed,
+            WorldSetup {
+                room,
+                roles,
+                machines,
+                forward: core::time::Duration::ZERO,
+                others: (2, Vec::new()),
+            },
+        )
     }
 }
