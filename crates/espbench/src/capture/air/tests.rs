@@ -23,6 +23,8 @@ fn flight(what: What, from: u32, to: Option<u32>, octets: u32) -> Flight {
         octets,
         sequence: 9,
         attempt: 1,
+        mpdus: 1,
+        lost: 0,
         heard: 1,
         collided: 0,
         noise: 0,
