@@ -122,7 +122,7 @@ pub const DOCUMENTS: [Document; 6] = [
 /// Stands before the name of a suite whose table's name is that of a plan for real devices.
 pub const PREFIX: &str = "wifi-";
 
-/// Among the floors of a cell, the figure of raw 802.11: [`raw`].
+/// Among the floors of a cell, the figure of raw 802.11: that which nothing but frames makes.
 pub const RAW: &str = "raw-802.11";
 
 /// How the word for a cell's device begins, in what tells it from others.

@@ -5,7 +5,7 @@
 //!
 //! | test | the device | the PC |
 //! |---|---|---|
-//! | UDP echo | [`Echo`] or the Arduino sketch; over ESP-NOW where it is in no network | the prober; a second board |
+//! | UDP echo | an echo over sockets, or the Arduino sketch; over ESP-NOW where it is in no network | the prober; a second board |
 //! | iperf | server (forward) or client (reverse), as ESP-IDF's or the ESP8266's example | the other end of iperf 2 |
 //! | TCP messages | the sender | a sink |
 //! | MQTT messages | Smooth's client, or one written well | a broker and a subscriber |
