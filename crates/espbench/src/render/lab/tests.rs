@@ -40,7 +40,11 @@ fn hidden_nodes_are_named() {
 #[test]
 fn every_built_in_lab_is_drawn_within_its_frame() {
     let library = Library::built_in();
-    for lab in library.names(File::Lab) {
+    // A lab of variants over Wi-Fi has no room of groups; `lab show` tells it as tables.
+    let rooms: Vec<_> =
+        library.names(File::Lab).filter(|lab| library.variants(lab).is_empty()).collect();
+    assert!(rooms.len() >= 5, "{rooms:?}");
+    for lab in rooms {
         with(lab, &Overrides::default(), |room| {
             let drawn = [svg(room), html(room)];
             for text in &drawn {
