@@ -1,7 +1,7 @@
 //! What two cells side by side show.
 
 use super::join::Pair;
-use super::{Comparison, Verdict};
+use super::{Comparison, Verdict, is_fitted};
 use crate::cell::{Cell, Estimate, Identity, Origin};
 use crate::interval;
 use crate::metric::{self, Better};
@@ -152,7 +152,7 @@ impl Found {
             }
             _ => {}
         }
-        if other.fitted || ours.fitted {
+        if is_fitted(ours, other) {
             self.note("a constant of the simulator was fitted to the published value");
         }
     }

@@ -35,7 +35,7 @@ mod judge;
 pub use gate::{Gated, gate};
 pub(crate) use join::pool;
 
-use crate::cell::Cell;
+use crate::cell::{Cell, Origin};
 use alloc::string::String;
 use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
@@ -89,6 +89,13 @@ pub struct Comparison {
 #[must_use]
 pub fn compare(ours: &[Cell], others: &[Cell]) -> Vec<Comparison> {
     join::pairs(ours, others).iter().map(judge::judge).collect()
+}
+
+/// Whether a pair is no test of the simulator, since a constant of it was fitted to one of them. A
+/// real board knows nothing of that.
+pub(crate) fn is_fitted(ours: &Cell, other: &Cell) -> bool {
+    let any = |is: fn(&Cell) -> bool| is(ours) || is(other);
+    any(|it| it.origin == Origin::Simulated) && any(|it| it.fitted)
 }
 
 #[cfg(test)]

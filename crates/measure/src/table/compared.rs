@@ -2,7 +2,7 @@
 
 use super::{Column, Table};
 use crate::cell::{Cell, Origin};
-use crate::compare::{Comparison, Verdict};
+use crate::compare::{self, Comparison, Verdict};
 use crate::digits;
 use crate::report::digest::Material;
 use alloc::format;
@@ -195,7 +195,7 @@ fn row(group: &Group<'_>) -> [Option<String>; 5] {
 
 /// How many pairs, and how many of them are no test of the simulator.
 fn counted(members: &[&Comparison]) -> String {
-    let fitted = members.iter().filter(|c| c.other.fitted || c.ours.fitted).count();
+    let fitted = members.iter().filter(|c| compare::is_fitted(&c.ours, &c.other)).count();
     let count = digits::count(members.len() as u64);
     if fitted == 0 { count } else { format!("{count}, {fitted} of them fitted") }
 }

@@ -20,6 +20,18 @@ use alloc::vec::Vec;
 /// How the constant's name begins in the note of a published cell that it was fitted to.
 pub const FITTED: &str = "fitted: ";
 
+/// The note that the document's reader typed, without the constant that was fitted to the cell.
+#[must_use]
+pub fn own_note(cell: &Cell) -> Option<&str> {
+    let note = cell.note.as_deref()?;
+    Some(parts(note).map_or(note, |(own, _)| own.trim_end_matches("; ")))
+}
+
+/// The document's part of a note, and the constant.
+fn parts(note: &str) -> Option<(&str, &str)> {
+    note.split_once(FITTED)
+}
+
 /// Simulated cells against those of the documents; `None` where none is of both.
 #[must_use]
 pub fn truth(ours: &[Cell], published: &[Cell]) -> Option<Truth> {
@@ -63,7 +75,7 @@ fn row(ours: &Cell, published: &Cell) -> Option<Row> {
     let (value, simulated) = (published.value?, ours.value?);
     let group = group(published);
     let note = published.note.as_deref().unwrap_or_default();
-    let constant = note.split_once(FITTED).map_or(note, |(_, constant)| constant);
+    let constant = parts(note).map_or(note, |(_, constant)| constant);
     Some(Row {
         id: published.id.clone(),
         unit: published.unit.clone(),
