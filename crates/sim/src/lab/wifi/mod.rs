@@ -15,15 +15,23 @@
 //! | [`setup`] | what a world is made of |
 //! | `machine` | what an ESP and a PC have |
 //! | `cpu` | the processor: tasks by priority, on one core or two |
-//! | `stage` | the room's and the Wi-Fi's callbacks, and the wire |
-//! | `jobs` | what the tasks of an ESP do |
+//! | `stage` | the room's and the Wi-Fi's callbacks |
+//! | `field` | machines and their packets |
+//! | `ip` | what happens in a machine's IP stack |
+//! | `esp` | what the tasks of an ESP do |
+//! | `pc` | what a PC does, and the wire |
 //! | `program` | how programs run, and what their calls cost |
+//! | `class` | what a packet is, as far as it decides what it costs |
 //! | `pool` | packets on their way |
 //! | [`watch`] | what is seen of all that |
 
+mod class;
 mod cpu;
-mod jobs;
+mod esp;
+mod field;
+mod ip;
 mod machine;
+mod pc;
 mod pool;
 mod program;
 mod scene;

@@ -1,9 +1,9 @@
 //! How programs run, and what their calls cost.
 
 use super::Told;
+use super::field::destination;
 use super::machine::{Awaits, Body, Machine};
 use super::pool::{Head, Pool};
-use super::stage::destination;
 use crate::lab::profile::IpCosts;
 use crate::net::{Api, Around, Lower, Program as ProgramId};
 use alloc::vec::Vec;

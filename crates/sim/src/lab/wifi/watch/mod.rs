@@ -3,10 +3,15 @@
 //! A frame is told of once it is known what became of it: with its acknowledgement or the next frame
 //! of anybody, but always before its sender is done with it, so that its bytes are still there.
 
+mod watcher;
+
+pub use watcher::Watcher;
+
+use super::field::{Field, first_after};
 use super::machine::{Body, Machine};
 use super::pool::{ALL, Pool};
 use super::setup::Place;
-use super::stage::{Field, Stage, first_after};
+use super::stage::Stage;
 use crate::lab::trace::{Flight, What};
 use crate::mac::{Fate, Heard, Kind, Missed, Mpdu, OnAir};
 use crate::wifi::{self, FrameInfo, Subtype, Wifi};
@@ -14,113 +19,8 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 use espbench_proto::excerpt::Level;
-use espbench_proto::sample::{Cause, Fate as Ended, Probe, Sample};
+use espbench_proto::sample::{Cause, Fate as Ended, Sample};
 use espbench_proto::time::Instant;
-
-/// Is told what happens in a world. Stations are those of its room; machines on a wire have the
-/// numbers after them.
-pub trait Watcher {
-    /// The measurement begins.
-    fn begin(&mut self, at: Instant) {
-        let _ = at;
-    }
-
-    /// It ends.
-    fn end(&mut self, at: Instant) {
-        let _ = at;
-    }
-
-    /// A PPDU has ended: in the order of their ends.
-    fn frame(&mut self, seen: &Seen<'_>) {
-        let _ = seen;
-    }
-
-    /// A packet was lost at that station, and why.
-    fn lost(&mut self, at: Instant, station: u32, cause: Cause) {
-        let _ = (at, station, cause);
-    }
-
-    /// A machine has recorded a probe.
-    fn probe(&mut self, at: Instant, station: u32, probe: &Probe) {
-        let _ = (at, station, probe);
-    }
-
-    /// Whether [`Watcher::level`] is wanted.
-    fn wants_levels(&self) -> bool {
-        false
-    }
-
-    /// What a level is, as a frame begins or ends: mostly what it was before.
-    fn level(&mut self, at: Instant, station: u32, level: Level, value: u64) {
-        let _ = (at, station, level, value);
-    }
-}
-
-impl<T: Watcher> Watcher for Option<T> {
-    fn begin(&mut self, at: Instant) {
-        self.iter_mut().for_each(|it| it.begin(at));
-    }
-
-    fn end(&mut self, at: Instant) {
-        self.iter_mut().for_each(|it| it.end(at));
-    }
-
-    fn frame(&mut self, seen: &Seen<'_>) {
-        self.iter_mut().for_each(|it| it.frame(seen));
-    }
-
-    fn lost(&mut self, at: Instant, station: u32, cause: Cause) {
-        self.iter_mut().for_each(|it| it.lost(at, station, cause));
-    }
-
-    fn probe(&mut self, at: Instant, station: u32, probe: &Probe) {
-        self.iter_mut().for_each(|it| it.probe(at, station, probe));
-    }
-
-    fn wants_levels(&self) -> bool {
-        self.as_ref().is_some_and(T::wants_levels)
-    }
-
-    fn level(&mut self, at: Instant, station: u32, level: Level, value: u64) {
-        self.iter_mut().for_each(|it| it.level(at, station, level, value));
-    }
-}
-
-impl<A: Watcher, B: Watcher> Watcher for (A, B) {
-    fn begin(&mut self, at: Instant) {
-        self.0.begin(at);
-        self.1.begin(at);
-    }
-
-    fn end(&mut self, at: Instant) {
-        self.0.end(at);
-        self.1.end(at);
-    }
-
-    fn frame(&mut self, seen: &Seen<'_>) {
-        self.0.frame(seen);
-        self.1.frame(seen);
-    }
-
-    fn lost(&mut self, at: Instant, station: u32, cause: Cause) {
-        self.0.lost(at, station, cause);
-        self.1.lost(at, station, cause);
-    }
-
-    fn probe(&mut self, at: Instant, station: u32, probe: &Probe) {
-        self.0.probe(at, station, probe);
-        self.1.probe(at, station, probe);
-    }
-
-    fn wants_levels(&self) -> bool {
-        self.0.wants_levels() || self.1.wants_levels()
-    }
-
-    fn level(&mut self, at: Instant, station: u32, level: Level, value: u64) {
-        self.0.level(at, station, level, value);
-        self.1.level(at, station, level, value);
-    }
-}
 
 /// A PPDU that has ended.
 #[derive(Clone, Copy, Debug)]
@@ -210,8 +110,8 @@ struct Pending {
 }
 
 /// Who watches, and what is still to be told.
-pub(super) struct Watched<'a> {
-    pub(super) watcher: &'a mut (dyn Watcher + 'a),
+pub(in crate::lab::wifi) struct Watched<'a> {
+    pub(in crate::lab::wifi) watcher: &'a mut (dyn Watcher + 'a),
     pending: Option<Pending>,
     /// The last MPDU of each sender that was not read in an A-MPDU: when that began, and why.
     spoiled: BTreeMap<u32, (u64, Cause)>,
@@ -222,7 +122,7 @@ pub(super) struct Watched<'a> {
 }
 
 impl<'a> Watched<'a> {
-    pub(super) fn new(
+    pub(in crate::lab::wifi) fn new(
         watcher: &'a mut (dyn Watcher + 'a),
         machines: &[Machine<'_>],
         stations: u32,
@@ -243,7 +143,7 @@ impl<'a> Watched<'a> {
 
 impl Stage<'_> {
     /// A frame of any kind has ended.
-    pub(super) fn watch_end(&mut self, frame: &OnAir) {
+    pub(in crate::lab::wifi) fn watch_end(&mut self, frame: &OnAir) {
         if self.field.watched.is_none() {
             return;
         }
@@ -254,7 +154,12 @@ impl Stage<'_> {
     }
 
     /// Who has read a frame, or one MPDU of an A-MPDU that may still be on the air.
-    pub(super) fn watch_heard(&mut self, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+    pub(in crate::lab::wifi) fn watch_heard(
+        &mut self,
+        frame: &OnAir,
+        heard: &[Heard],
+        missed: &[Missed],
+    ) {
         let Some(watched) = &mut self.field.watched else { return };
         if frame.mpdus > 1 {
             if let Some(it) = missed.first() {
@@ -270,7 +175,7 @@ impl Stage<'_> {
     }
 
     /// What became of each MPDU.
-    pub(super) fn watch_mpdus(&mut self, frame: &OnAir, mpdus: &[Mpdu]) {
+    pub(in crate::lab::wifi) fn watch_mpdus(&mut self, frame: &OnAir, mpdus: &[Mpdu]) {
         let Some(watched) = &mut self.field.watched else { return };
         let Some(mut pending) = watched.pending.take() else { return };
         let cause = watched.spoiled.remove(&frame.from).filter(|it| it.0 == frame.begin);
@@ -287,7 +192,7 @@ impl Stage<'_> {
 
     /// All is known of the last frame that ended.
     #[inline]
-    pub(super) fn seen(&mut self) {
+    pub(in crate::lab::wifi) fn seen(&mut self) {
         let Some(watched) = &mut self.field.watched else { return };
         let Some(pending) = watched.pending.take() else { return };
         let Pending { frame, heard, .. } = pending;
@@ -351,7 +256,7 @@ impl Stage<'_> {
 
 impl Field<'_> {
     /// Probes that a machine's programs have recorded.
-    pub(super) fn watch_probes(&mut self, now: Instant, number: u16) {
+    pub(in crate::lab::wifi) fn watch_probes(&mut self, now: Instant, number: u16) {
         let Self { machines, watched, losses, .. } = self;
         let (Some(watched), Some(machine)) = (watched, machines.get(usize::from(number))) else {
             return;

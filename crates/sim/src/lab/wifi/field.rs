@@ -1,0 +1,264 @@
+//! Machines and their packets: everything of a world but its Wi-Fi.
+
+use super::machine::{Body, Esp, Machine, machine_at};
+use super::pool::{ALL, Head, Pool};
+use super::setup::Place;
+use super::watch::Watched;
+use crate::mac::{GROUP, Room};
+use crate::power::Modem;
+use crate::wifi::{Above, Received, Sent};
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_proto::sample::Cause;
+use espbench_proto::time::Instant;
+
+/// Tokens of a machine that is due, and of something on a wire.
+pub(super) const MACHINE: u64 = 1 << 61;
+pub(super) const WIRE: u64 = 1 << 60;
+
+/// Something on its way on a wire, or through a PC.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Carried {
+    /// To an access point's wire.
+    AccessPoint { ap: u32, tag: u32 },
+    /// From a PC's driver to its radio.
+    Air { station: u32, tag: u32 },
+    /// To a PC's programs.
+    Pc { machine: u16, tag: u32 },
+}
+
+/// A packet that Wi-Fi is to send once it has returned.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Relay {
+    pub(super) ap: u32,
+    pub(super) to: u32,
+    pub(super) tag: u32,
+}
+
+/// Everything but the Wi-Fi.
+pub(super) struct Field<'a> {
+    pub(super) machines: Vec<Machine<'a>>,
+    pub(super) pool: Pool,
+    pub(super) carried: Vec<Carried>,
+    pub(super) free: Vec<u32>,
+    pub(super) relays: VecDeque<Relay>,
+    /// The machine of each station of the room.
+    pub(super) owners: Vec<Option<u16>>,
+    /// How long a router takes for a packet from one of its stations to another.
+    pub(super) forward: Duration,
+    /// What a machine's stack has just sent.
+    pub(super) out: Vec<u32>,
+    /// The last packets that were lost, and where.
+    pub(super) losses: VecDeque<(Instant, Cause)>,
+    /// Packets that an access point had no room for.
+    pub(super) not_relayed: u64,
+    /// Who watches.
+    pub(super) watched: Option<Box<Watched<'a>>>,
+}
+
+/// The machine that an IP packet goes to; `None` for one of another network.
+pub(super) fn destination(packet: &[u8]) -> Option<u16> {
+    let address: [u8; 4] = packet.get(16..20)?.try_into().ok()?;
+    if address == [255; 4] || address == [10, 0, 255, 255] || address[0] & 0xF0 == 0xE0 {
+        return Some(ALL);
+    }
+    machine_at(address)
+}
+
+/// The address of a station on the air, and of one on a wire.
+const fn station_of(place: Place) -> Option<u32> {
+    match place {
+        Place::Air(station) => Some(station),
+        Place::Wire(_) => None,
+    }
+}
+
+impl<'a> Field<'a> {
+    pub(super) fn new(machines: Vec<Machine<'a>>, stations: u32) -> Self {
+        let mut owners = vec![None; stations as usize];
+        for (i, machine) in machines.iter().enumerate() {
+            if let Some(owner) =
+                station_of(machine.place).and_then(|it| owners.get_mut(it as usize))
+            {
+                *owner = Some(i as u16);
+            }
+        }
+        Self {
+            machines,
+            pool: Pool::default(),
+            carried: Vec::new(),
+            free: Vec::new(),
+            relays: VecDeque::new(),
+            owners,
+            forward: Duration::ZERO,
+            out: Vec::new(),
+            losses: VecDeque::new(),
+            not_relayed: 0,
+            watched: None,
+        }
+    }
+}
+
+/// The first of losses that was at that time or later.
+pub(super) fn first_after(losses: &VecDeque<(Instant, Cause)>, at: Instant) -> Option<Cause> {
+    let first = losses.partition_point(|it| it.0 < at);
+    losses.get(first).map(|it| it.1)
+}
+
+/// Losses that are remembered.
+const LOSSES: usize = 1 << 12;
+
+impl Field<'_> {
+    /// A packet is lost, at that station.
+    pub(super) fn lose(&mut self, at: Instant, station: Option<u32>, cause: Cause) {
+        if self.losses.len() == LOSSES {
+            self.losses.pop_front();
+        }
+        self.losses.push_back((at, cause));
+        if let (Some(watched), Some(station)) = (&mut self.watched, station) {
+            watched.watcher.lost(at, station, cause);
+        }
+    }
+
+    /// Why the first packet was lost that was lost at that time or later, if it is still known.
+    pub(super) fn lost_after(&self, at: Instant) -> Option<Cause> {
+        first_after(&self.losses, at)
+    }
+
+    /// The station that a packet for a machine goes to, on the air.
+    pub(super) fn hop(&self, to: u16) -> Option<u32> {
+        if to == ALL {
+            return Some(GROUP);
+        }
+        station_of(self.machines.get(usize::from(to))?.place)
+    }
+
+    /// The station of a machine.
+    pub(super) fn station(&self, number: u16) -> Option<u32> {
+        station_of(self.machines.get(usize::from(number))?.place)
+    }
+
+    /// The ESP that has a station.
+    pub(super) fn esp_at(&mut self, station: u32) -> Option<&mut Esp> {
+        let number = self.owners.get(station as usize).copied().flatten()?;
+        match &mut self.machines.get_mut(usize::from(number))?.body {
+            Body::Esp(esp) => Some(esp),
+            Body::Pc(_) => None,
+        }
+    }
+
+    /// Lets a packet travel until then.
+    pub(super) fn post(&mut self, room: &mut Room, at: Instant, what: Carried) {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.carried.push(what);
+            (self.carried.len() - 1) as u32
+        });
+        self.carried[slot as usize] = what;
+        room.wake_at(at, WIRE | u64::from(slot));
+    }
+
+    /// Asks to be woken when a machine is due.
+    pub(super) fn arm(&mut self, room: &mut Room, number: u16) {
+        let Some(machine) = self.machines.get_mut(usize::from(number)) else { return };
+        let (next, spins) = (machine.next(), machine.spins());
+        if let Body::Esp(esp) = &mut machine.body {
+            esp.note_cpu(room.now(), spins);
+        }
+        if next < machine.armed {
+            machine.armed = next;
+            room.wake_at(next, MACHINE | u64::from(number));
+        }
+    }
+
+    /// A copy of a packet, since the sender's own goes when its sending ends.
+    fn copy(&mut self, tag: u32) -> u32 {
+        let head = self.pool.head(tag);
+        let bytes = self.pool.take(tag);
+        let copy = self.pool.put(head, &bytes);
+        self.pool.give_back(tag, bytes);
+        copy
+    }
+
+    /// A packet has come over the air to a machine with a radio.
+    fn arrive(&mut self, room: &mut Room, number: u16, tag: u32) {
+        let copy = self.copy(tag);
+        let now = room.now();
+        let Some(machine) = self.machines.get_mut(usize::from(number)) else { return };
+        match &mut machine.body {
+            Body::Esp(esp) => esp.arrived.push_back((esp.taken, copy)),
+            Body::Pc(pc) => {
+                let at = pc.way_in(now, self.pool.bytes(copy).len());
+                self.post(room, at, Carried::Pc { machine: number, tag: copy });
+            }
+        }
+    }
+
+    /// A packet has come to an access point that has a wire.
+    fn leave_air(&mut self, room: &mut Room, ap: u32, tag: u32) {
+        let Head { to, from, .. } = self.pool.head(tag);
+        let bytes = self.pool.bytes(tag).len();
+        for number in 0..self.machines.len() as u16 {
+            let machine = &mut self.machines[usize::from(number)];
+            if machine.place != Place::Wire(ap) || (to != number && to != ALL) || from == number {
+                continue;
+            }
+            if let Body::Pc(pc) = &mut machine.body {
+                let at = pc.way_in(room.now(), bytes);
+                let tag = self.copy(tag);
+                self.post(room, at, Carried::Pc { machine: number, tag });
+            }
+        }
+    }
+}
+
+impl Above for Field<'_> {
+    fn received(&mut self, room: &mut Room, station: u32, packet: Received) {
+        let tag = packet.tag as u32;
+        let Head { from, to, .. } = self.pool.head(tag);
+        let owner = self.owners.get(station as usize).copied().flatten();
+        if owner.is_some_and(|it| to == it || (to == ALL && from != it)) {
+            self.arrive(room, owner.unwrap_or_default(), tag);
+        }
+        // What an access point gets from its stations goes on.
+        let from_station = self.hop(from).is_some_and(|it| it == packet.from);
+        if !from_station || packet.group || owner == Some(to) {
+            return;
+        }
+        self.leave_air(room, station, tag);
+        if let Some(next) = self.hop(to) {
+            let tag = self.copy(tag);
+            if owner.is_none() && self.forward > Duration::ZERO {
+                let at = room.now() + self.forward;
+                self.post(room, at, Carried::AccessPoint { ap: station, tag });
+            } else {
+                self.relays.push_back(Relay { ap: station, to: next, tag });
+            }
+        }
+    }
+
+    fn sent(&mut self, room: &mut Room, station: u32, packet: Sent) {
+        let tag = packet.tag as u32;
+        let from = self.pool.head(tag).from;
+        let bytes = self.pool.bytes(tag).len() as u32;
+        self.pool.forget(tag);
+        if let Some(cause) = packet.lost {
+            self.lose(room.now(), Some(station), cause);
+        }
+        let Some(number) = self.owners.get(station as usize).copied().flatten() else { return };
+        if number != from {
+            return;
+        }
+        self.sent_own(room, number, bytes, packet.lost.is_some());
+    }
+
+    fn awake(&mut self, room: &mut Room, station: u32, awake: bool) {
+        let now = room.now();
+        if let Some(esp) = self.esp_at(station) {
+            esp.radio_on = awake;
+            esp.meter.modem(now, if awake { Modem::Listen } else { Modem::Off });
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What happens in a machine's IP stack.
+
+use super::cpu::Task;
+use super::field::Field;
+use super::machine::{Body, Job, Machine};
+use super::pool::Pool;
+use super::program::Outbox;
+use crate::mac::Room;
+use alloc::vec::Vec;
+use espbench_proto::sample::Cause;
+use espbench_proto::time::Instant;
+
+/// Something happens in a machine's IP stack; what it sends is left in the list.
+fn with_host(
+    pool: &mut Pool,
+    machine: &mut Machine<'_>,
+    number: u16,
+    out: &mut Vec<u32>,
+    act: impl FnOnce(&mut crate::net::Host, &mut Outbox<'_>),
+) {
+    let stack = machine.host.heap().now;
+    let room = match &mut machine.body {
+        Body::Esp(esp) => esp.room(stack),
+        Body::Pc(pc) => usize::from(pc.setup.queue).saturating_sub(pc.queued),
+    };
+    let mut outbox = Outbox { pool, from: number, room, out };
+    act(&mut machine.host, &mut outbox);
+}
+
+impl Field<'_> {
+    /// A packet reaches the IP stack of a machine.
+    pub(super) fn receive(&mut self, now: Instant, number: u16, tag: u32) {
+        let bytes = self.pool.take(tag);
+        let mut out = core::mem::take(&mut self.out);
+        let mut full = false;
+        if let Some(machine) = self.machines.get_mut(usize::from(number)) {
+            let before = machine.host.counters().udp_mailbox_full;
+            with_host(&mut self.pool, machine, number, &mut out, |host, lower| {
+                host.receive(now, &bytes, lower);
+            });
+            full = machine.host.counters().udp_mailbox_full > before;
+        }
+        if full {
+            self.lose(now, self.station(number), Cause::Mailbox);
+        }
+        self.out = out;
+        self.pool.give_back(tag, bytes);
+        self.pool.forget(tag);
+    }
+
+    /// The IP stack of a machine goes on.
+    pub(super) fn poll(&mut self, now: Instant, number: u16) {
+        let mut out = core::mem::take(&mut self.out);
+        if let Some(machine) = self.machines.get_mut(usize::from(number)) {
+            with_host(&mut self.pool, machine, number, &mut out, |host, lower| {
+                host.poll(now, lower);
+            });
+        }
+        self.out = out;
+    }
+
+    /// A packet of a machine's own has ended.
+    pub(super) fn sent_own(&mut self, room: &mut Room, number: u16, bytes: u32, lost: bool) {
+        let now = room.now();
+        let Some(machine) = self.machines.get_mut(usize::from(number)) else { return };
+        machine.drops.lost += u64::from(lost);
+        match &mut machine.body {
+            Body::Esp(esp) => {
+                let cost = esp.costs.wifi_sent.ns(0);
+                esp.cpu.push(now.as_nanos(), Task::Wifi, Job::Sent(bytes), cost);
+                self.arm(room, number);
+            }
+            Body::Pc(pc) => {
+                pc.queued -= 1;
+                self.poll(now, number);
+                self.flush_pc(room, number);
+                self.arm(room, number);
+            }
+        }
+    }
+}

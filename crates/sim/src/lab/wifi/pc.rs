@@ -1,0 +1,117 @@
+//! What a PC does: its programs, its driver, and the wire.
+
+use super::field::{Carried, Field};
+use super::machine::{Awaits, Body, Pc};
+use super::program::step;
+use super::setup::Place;
+use crate::lab::net_scene::Delay;
+use crate::mac::Room;
+use core::time::Duration;
+use espbench_proto::time::Instant;
+
+/// How long a PC's program takes for a call.
+const CALL: Duration = Duration::from_nanos(500);
+
+impl Pc {
+    fn draw(&mut self, delay: Delay) -> Duration {
+        let mean = delay.random.as_nanos() as f64;
+        if mean <= 0.0 {
+            return delay.fixed;
+        }
+        // From 2^-53 to 1: its logarithm is finite.
+        let uniform = ((self.random.bits() >> 11) + 1) as f64 / 9_007_199_254_740_992.0;
+        delay.fixed + Duration::from_nanos((-libm::log(uniform) * mean) as u64)
+    }
+
+    /// How long so many bytes take on its wire, with the router's own work.
+    fn wire(&mut self, bytes: usize) -> Duration {
+        let Some(wire) = self.setup.wire else { return Duration::ZERO };
+        let sending = bytes as u64 * 8_000_000_000 / wire.bits.max(1);
+        self.draw(wire.delay) + wire.forward.fixed + Duration::from_nanos(sending)
+    }
+
+    /// How long a packet waits in the router for its turn on the air, beside its own others.
+    fn queue(&mut self) -> Duration {
+        let Some(wire) = self.setup.wire else { return Duration::ZERO };
+        self.draw(Delay { fixed: Duration::ZERO, ..wire.forward })
+    }
+
+    /// When what arrives at its end of the air now reaches a program. Packets do not overtake.
+    pub(super) fn way_in(&mut self, now: Instant, bytes: usize) -> Instant {
+        let at = now + self.wire(bytes) + self.draw(self.setup.turn);
+        self.last_in = self.last_in.max(at);
+        self.last_in
+    }
+
+    /// When what a program sends now reaches the air's end of its wire, or its radio's queue.
+    fn way_out(&mut self, now: Instant, bytes: usize) -> Instant {
+        let at = now + self.draw(self.setup.turn) + self.wire(bytes) + self.queue();
+        self.last_out = self.last_out.max(at);
+        self.last_out
+    }
+}
+
+impl Field<'_> {
+    /// What a PC's stack has sent goes on its way.
+    pub(super) fn flush_pc(&mut self, room: &mut Room, number: u16) {
+        let mut out = core::mem::take(&mut self.out);
+        for tag in out.drain(..) {
+            self.send_pc(room, number, tag);
+        }
+        self.out = out;
+    }
+
+    fn send_pc(&mut self, room: &mut Room, number: u16, tag: u32) {
+        let bytes = self.pool.bytes(tag).len();
+        let machine = &mut self.machines[usize::from(number)];
+        let place = machine.place;
+        let Body::Pc(pc) = &mut machine.body else { return };
+        let at = pc.way_out(room.now(), bytes);
+        match place {
+            Place::Air(station) => {
+                pc.queued += 1;
+                self.post(room, at, Carried::Air { station, tag });
+            }
+            Place::Wire(ap) => {
+                let to = self.pool.head(tag).to;
+                if self.hop(to).is_some() {
+                    self.post(room, at, Carried::AccessPoint { ap, tag });
+                } else {
+                    // Another one on the wire, or nobody.
+                    match self.machines.get_mut(usize::from(to)).map(|it| &mut it.body) {
+                        Some(Body::Pc(_)) => self.post(room, at, Carried::Pc { machine: to, tag }),
+                        _ => self.pool.forget(tag),
+                    }
+                }
+            }
+        }
+    }
+
+    /// A PC's programs and its stack do all that they can do now.
+    pub(super) fn run_pc(&mut self, room: &mut Room, number: u16) {
+        let now = room.now();
+        self.flush_pc(room, number);
+        loop {
+            let machine = &mut self.machines[usize::from(number)];
+            if machine.host.wait().is_some_and(|at| at <= now) {
+                self.poll(now, number);
+                self.flush_pc(room, number);
+                continue;
+            }
+            let Some(program) = machine.due(now) else { break };
+            let Body::Pc(pc) = &machine.body else { break };
+            let space = usize::from(pc.setup.queue).saturating_sub(pc.queued);
+            step(machine, &mut self.pool, now, number, program as u16, space);
+            let it = &mut machine.programs[program];
+            // A PC's calls take hardly any time, but time must go on.
+            let soon = |at: Instant| if at <= now { now + CALL } else { at };
+            it.awaits = match it.then {
+                Awaits::Time(at) => Awaits::Time(soon(at)),
+                Awaits::Change(at) | Awaits::Spin(at, _) => Awaits::Change(soon(at)),
+                then => then,
+            };
+            core::mem::swap(&mut self.out, &mut it.out);
+            self.flush_pc(room, number);
+        }
+    }
+}

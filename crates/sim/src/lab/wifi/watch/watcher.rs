@@ -1,0 +1,111 @@
+//! Who watches a world.
+
+use super::Seen;
+use espbench_proto::excerpt::Level;
+use espbench_proto::sample::{Cause, Probe};
+use espbench_proto::time::Instant;
+
+/// Is told what happens in a world. Stations are those of its room; machines on a wire have the
+/// numbers after them.
+pub trait Watcher {
+    /// The measurement begins.
+    fn begin(&mut self, at: Instant) {
+        let _ = at;
+    }
+
+    /// It ends.
+    fn end(&mut self, at: Instant) {
+        let _ = at;
+    }
+
+    /// A PPDU has ended: in the order of their ends.
+    fn frame(&mut self, seen: &Seen<'_>) {
+        let _ = seen;
+    }
+
+    /// A packet was lost at that station, and why.
+    fn lost(&mut self, at: Instant, station: u32, cause: Cause) {
+        let _ = (at, station, cause);
+    }
+
+    /// A machine has recorded a probe.
+    fn probe(&mut self, at: Instant, station: u32, probe: &Probe) {
+        let _ = (at, station, probe);
+    }
+
+    /// Whether [`Watcher::level`] is wanted.
+    fn wants_levels(&self) -> bool {
+        false
+    }
+
+    /// What a level is, as a frame begins or ends: mostly what it was before.
+    fn level(&mut self, at: Instant, station: u32, level: Level, value: u64) {
+        let _ = (at, station, level, value);
+    }
+}
+
+impl<T: Watcher> Watcher for Option<T> {
+    fn begin(&mut self, at: Instant) {
+        self.iter_mut().for_each(|it| it.begin(at));
+    }
+
+    fn end(&mut self, at: Instant) {
+        self.iter_mut().for_each(|it| it.end(at));
+    }
+
+    fn frame(&mut self, seen: &Seen<'_>) {
+        self.iter_mut().for_each(|it| it.frame(seen));
+    }
+
+    fn lost(&mut self, at: Instant, station: u32, cause: Cause) {
+        self.iter_mut().for_each(|it| it.lost(at, station, cause));
+    }
+
+    fn probe(&mut self, at: Instant, station: u32, probe: &Probe) {
+        self.iter_mut().for_each(|it| it.probe(at, station, probe));
+    }
+
+    fn wants_levels(&self) -> bool {
+        self.as_ref().is_some_and(T::wants_levels)
+    }
+
+    fn level(&mut self, at: Instant, station: u32, level: Level, value: u64) {
+        self.iter_mut().for_each(|it| it.level(at, station, level, value));
+    }
+}
+
+impl<A: Watcher, B: Watcher> Watcher for (A, B) {
+    fn begin(&mut self, at: Instant) {
+        self.0.begin(at);
+        self.1.begin(at);
+    }
+
+    fn end(&mut self, at: Instant) {
+        self.0.end(at);
+        self.1.end(at);
+    }
+
+    fn frame(&mut self, seen: &Seen<'_>) {
+        self.0.frame(seen);
+        self.1.frame(seen);
+    }
+
+    fn lost(&mut self, at: Instant, station: u32, cause: Cause) {
+        self.0.lost(at, station, cause);
+        self.1.lost(at, station, cause);
+    }
+
+    fn probe(&mut self, at: Instant, station: u32, probe: &Probe) {
+        self.0.probe(at, station, probe);
+        self.1.probe(at, station, probe);
+    }
+
+    fn wants_levels(&self) -> bool {
+        self.0.wants_levels() || self.1.wants_levels()
+    }
+
+    fn level(&mut self, at: Instant, station: u32, level: Level, value: u64) {
+        self.0.level(at, station, level, value);
+        self.1.level(at, station, level, value);
+    }
+}
