@@ -80,8 +80,11 @@ impl Sockets for Api<'_> {
     }
 
     fn udp_receive(&mut self, socket: Handle, buf: &mut [u8]) -> Option<Datagram> {
-        let datagram = self.udp(socket)?.take(buf)?;
-        self.host.released(1);
+        let udp = self.udp(socket)?;
+        let before = udp.bytes();
+        let datagram = udp.take(buf)?;
+        let bytes = before - udp.bytes();
+        self.host.released(1, bytes);
         Some(datagram)
     }
 
@@ -151,7 +154,7 @@ impl Sockets for Api<'_> {
             Kind::Free => {}
             Kind::Udp(udp) => {
                 self.host.udp_ports.remove(&udp.port);
-                self.host.released(udp.waiting());
+                self.host.released(udp.waiting(), udp.bytes());
             }
             Kind::Listener(listener) => {
                 self.host.listeners.remove(&listener.port);

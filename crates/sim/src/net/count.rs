@@ -35,6 +35,8 @@ pub struct Counters {
     pub blocked: u64,
     /// Connections that were reset or given up.
     pub broken: u64,
+    /// Writes to a connection of which less was taken because the heap had run out (`ERR_MEM`).
+    pub starved: u64,
 }
 
 /// How a connection is at this moment.
@@ -69,4 +71,6 @@ pub struct Heap {
     pub now: u32,
     /// The most that was.
     pub peak: u32,
+    /// Of what is in use: received packets that their readers have not taken.
+    pub received: u32,
 }

@@ -11,6 +11,11 @@ pub trait Lower {
     /// Takes an IP packet; false where it has no room. The bytes are the caller's: the driver
     /// copies what it keeps.
     fn send(&mut self, packet: &[u8]) -> bool;
+
+    /// Bytes of the heap that segments may still take.
+    fn heap(&self) -> u32 {
+        u32::MAX
+    }
 }
 
 /// What a program's device is beside its network: the rest of

@@ -49,7 +49,8 @@ pub enum Congestion {
 pub struct HeapCosts {
     /// A queued segment or datagram beyond its payload: structures, headers, the allocator's own.
     pub packet: u32,
-    /// A received packet beyond the driver's buffer that holds it.
+    /// A received packet beyond its bytes: structures, and what the driver's buffer has beside the
+    /// packet in it. Until it is read it keeps that buffer.
     pub held: u32,
     /// A socket with its mailbox.
     pub socket: u32,
@@ -58,6 +59,11 @@ pub struct HeapCosts {
 }
 
 impl HeapCosts {
+    /// What received packets take that have so many bytes in all; nothing where nobody counts.
+    pub(super) const fn received(&self, packets: u32, bytes: u32) -> u32 {
+        if self.held == 0 { 0 } else { packets * self.held + bytes }
+    }
+
     /// Estimated from the fields of lwIP's structures on a 32-bit machine (`pbuf.h`, `tcp_priv.h`,
     /// `api.h`, `tcp.h`), with 4 bytes of the allocator for each block. Confidence: within a third.
     const fn esp(mailbox: u16) -> Self {

@@ -76,6 +76,12 @@ impl Socket {
     pub(super) fn waiting(&self) -> usize {
         self.queue.len()
     }
+
+    /// Bytes of the packets that wait, with their headers.
+    pub(super) fn bytes(&self) -> u32 {
+        let waiting = self.queue.len() as u32;
+        self.charged - CHARGE * waiting + HEADERS as u32 * waiting
+    }
 }
 
 /// Writes a datagram's packet; its length.

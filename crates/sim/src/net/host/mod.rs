@@ -147,12 +147,14 @@ impl Host {
         let from = Endpoint::new(ip.src_addr().octets(), udp.src_port());
         // The kernel of a PC says when a datagram came; lwIP does not.
         let at = matches!(self.stack.acks, Acks::Quick { .. }).then_some(now);
-        let payload = udp.payload();
-        if socket.put(&self.stack, from, at, payload) {
-            let program = *program;
+        let before = socket.bytes();
+        if socket.put(&self.stack, from, at, udp.payload()) {
+            let (program, bytes) = (*program, socket.bytes() - before);
             self.mark(program);
             self.held += 1;
-            self.use_heap(self.stack.heap.held.cast_signed());
+            let cost = self.stack.heap.received(1, bytes);
+            self.heap.received += cost;
+            self.use_heap(cost.cast_signed());
         } else {
             self.counters.udp_mailbox_full += 1;
         }
@@ -306,9 +308,11 @@ impl Host {
     }
 
     /// So many datagrams are kept no more.
-    pub(super) fn released(&mut self, datagrams: usize) {
+    pub(super) fn released(&mut self, datagrams: usize, bytes: u32) {
         self.held -= datagrams as u32;
-        self.use_heap(-(self.stack.heap.held * datagrams as u32).cast_signed());
+        let cost = self.stack.heap.received(datagrams as u32, bytes);
+        self.heap.received -= cost;
+        self.use_heap(-cost.cast_signed());
     }
 
     pub(super) fn use_heap(&mut self, by: i32) {
@@ -326,6 +330,7 @@ impl Host {
     ) -> Option<bool> {
         let mut it = self.connections.get_mut(id as usize)?.take()?;
         let (heap, held) = (it.heap(&self.stack), it.held());
+        let received = it.received(&self.stack);
         let mut io = Io {
             interface: &mut self.interface,
             out: &mut self.out,
@@ -336,6 +341,7 @@ impl Host {
         };
         let changed = f(&mut it, &mut io);
         self.held = self.held + it.held() - held;
+        self.heap.received = self.heap.received + it.received(&self.stack) - received;
         self.use_heap(it.heap(&self.stack).wrapping_sub(heap).cast_signed());
         self.put_back(id, it, changed);
         Some(changed)

@@ -220,6 +220,7 @@ impl Host {
             self.timers.remove(&(it.listed, id));
             self.blocked.retain(|&other| other != id);
             self.held -= it.held();
+            self.heap.received -= it.received(&self.stack);
             self.use_heap(-it.heap(&self.stack).cast_signed());
             return;
         }

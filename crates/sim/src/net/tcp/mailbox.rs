@@ -106,6 +106,11 @@ impl Mailbox {
         self.entries.len() - usize::from(self.begun)
     }
 
+    /// Packets that came out of order.
+    pub(super) fn out_of_order(&self) -> u32 {
+        self.apart.len() as u32
+    }
+
     /// Packets that are kept.
     pub(super) const fn packets(&self) -> u32 {
         self.packets

@@ -116,6 +116,8 @@ pub(super) struct Connection {
     probes: u8,
     /// The driver had no room.
     pub(super) blocked: bool,
+    /// A write found the heap used up.
+    starved: bool,
     /// When the driver is asked again.
     unblock_at: Option<Instant>,
 
@@ -204,6 +206,7 @@ impl Connection {
             probe_at: None,
             probes: 0,
             blocked: false,
+            starved: false,
             unblock_at: None,
             expected: 0,
             finished: false,
@@ -291,9 +294,26 @@ impl Connection {
         if queued >= usize::from(io.stack.tcp_send_segments) {
             return Ok(0);
         }
-        let taken = self.tcp_mut().send_slice(bytes).map_err(|_| SocketError::NotConnected)?;
+        let fits = self.fits(io);
+        let taken = self
+            .tcp_mut()
+            .send_slice(&bytes[..bytes.len().min(fits)])
+            .map_err(|_| SocketError::NotConnected)?;
         self.output(now, io);
+        if fits < bytes.len() && taken == fits {
+            io.counters.starved += 1;
+            self.starved = true;
+            // The netconn layer asks again when segments were acknowledged, and every second
+            // (NETCONN_TCP_POLL_INTERVAL).
+            self.unblock_at.get_or_insert_with(|| io.clock.slow(now, 2));
+        }
         Ok(taken)
+    }
+
+    /// How many bytes the heap has room for, in segments (`tcp_write`: `ERR_MEM`).
+    fn fits(&self, io: &Io<'_>) -> usize {
+        let (heap, mss) = (u64::from(io.lower.heap()), u64::from(self.mss.max(1)));
+        (heap * mss / (mss + u64::from(io.stack.heap.packet))) as usize
     }
 
     /// Takes what has come.
@@ -358,6 +378,12 @@ impl Connection {
         self.mailbox.packets()
     }
 
+    /// What received packets cost in heap until they are read; those out of order count as full.
+    pub(super) fn received(&self, stack: &Stack) -> u32 {
+        let apart = self.mailbox.out_of_order() * self.mss;
+        stack.heap.received(self.held(), self.tcp().recv_queue() as u32 + apart)
+    }
+
     /// What it costs in heap.
     pub(super) fn heap(&self, stack: &Stack) -> u32 {
         let costs = &stack.heap;
@@ -366,7 +392,7 @@ impl Connection {
         costs.connection
             + segments * costs.packet
             + u32::from(costs.packet > 0) * self.tcp().send_queue() as u32
-            + self.held() * costs.held
+            + self.received(stack)
     }
 
     /// How it is now.

@@ -41,6 +41,7 @@ impl Connection {
         }
         if due(&mut self.unblock_at) {
             self.output(now, io);
+            changed |= core::mem::take(&mut self.starved);
         }
         if due(&mut self.probe_at) {
             self.probe(now, io);

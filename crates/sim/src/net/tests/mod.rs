@@ -4,6 +4,7 @@ mod acknowledge;
 mod bounds;
 mod datagrams;
 mod ends;
+mod heap;
 mod laws;
 mod loss;
 
@@ -53,9 +54,16 @@ pub(super) struct End {
     pub(super) lose: Vec<u64>,
     sent: u64,
     pub(super) spent: u64,
+    /// Bytes of heap that the host has in all, and what is left of them.
+    pub(super) limit: u32,
+    left: u32,
 }
 
 impl Lower for End {
+    fn heap(&self) -> u32 {
+        self.left
+    }
+
     fn room(&self) -> usize {
         self.wire.room - self.leaves.iter().filter(|&&at| at > self.now).count()
     }
@@ -123,6 +131,8 @@ impl Net {
             lose: vec![],
             sent: 0,
             spent: 0,
+            limit: u32::MAX,
+            left: u32::MAX,
         };
         let host = |(n, (stack, _)): (usize, &(Stack, Wire))| Host::new(seed, address(n), stack);
         Self {
@@ -144,6 +154,7 @@ impl Net {
     pub(super) fn at<R>(&mut self, host: usize, f: impl FnOnce(&mut dyn Sockets) -> R) -> R {
         let end = &mut self.ends[host];
         end.now = self.now;
+        end.left = end.limit.saturating_sub(self.hosts[host].heap().now);
         let it = f(&mut self.hosts[host].api(self.now, APP, end));
         self.collect(host);
         it
@@ -239,7 +250,7 @@ impl Net {
 
     /// Hands over as much as goes.
     pub(super) fn fill(&mut self, host: usize, socket: Handle) {
-        self.at(host, |it| while it.tcp_send(socket, &[7; 2880]).is_ok_and(|n| n > 0) {});
+        while self.at(host, |it| it.tcp_send(socket, &[7; 2880])).is_ok_and(|n| n > 0) {}
     }
 
     /// Reads everything; how much that was.
