@@ -8,6 +8,7 @@
 //! | [`sample`] | [`Sample`](sample::Sample): the fate of one probe or one interval, the raw record |
 //! | [`workload`] | what one measured cell asks of a target |
 //! | [`fact`] | names by which a target tells what its samples were taken of |
+//! | [`search`] | the search for the highest rate without loss: which rate is tried next |
 //! | [`text`] | where something stands in a text that somebody wrote, and which word was meant |
 //! | [`excerpt`] | a stretch of a medium’s history as text |
 //! | [`wire`] | bytes: views over buffers and small values that parse and emit |
@@ -28,6 +29,7 @@ pub mod fact;
 pub mod node;
 pub mod sample;
 pub mod sdkconfig;
+pub mod search;
 pub mod text;
 pub mod time;
 pub mod wire;

@@ -110,6 +110,8 @@ pub struct Stack {
     pub acks: Acks,
     /// Whether a new connection has Nagle's algorithm.
     pub nagle: bool,
+    /// Whether its programs can connect to each other: what it sends to its own address comes back.
+    pub loopback: bool,
     /// Who limits a sender before the window does.
     pub congestion: Congestion,
     /// Congestion window of a new connection, segments of full length.
@@ -159,6 +161,8 @@ impl Stack {
             sockets: sdkconfig.sockets,
             acks: Acks::EverySecond,
             nagle: true,
+            // `LWIP_NETIF_LOOPBACK` is not there: no program here needs it.
+            loopback: false,
             congestion: Congestion::Reno,
             // LWIP_TCP_CALC_INITIAL_CWND is in bytes: see `tcp::control`.
             first_window: 0,
@@ -203,6 +207,7 @@ impl Stack {
             // TCP_MAX_QUICKACKS, TCP_DELACK_MIN.
             acks: Acks::Quick { first: 16, delay: Duration::from_millis(40) },
             nagle: true,
+            loopback: true,
             congestion: Congestion::Cubic,
             // TCP_INIT_CWND (RFC 6928).
             first_window: 10,

@@ -128,6 +128,8 @@ pub(super) struct Pc {
     /// Packets neither overtake each other on their way in nor on their way out.
     pub(super) last_in: Instant,
     pub(super) last_out: Instant,
+    /// The same of those from one of its programs to another.
+    pub(super) last_within: Instant,
     /// Packets in its driver.
     pub(super) queued: usize,
 }
@@ -188,6 +190,7 @@ impl Machine<'_> {
                 random: Random::stream(seed, node, Purpose::Person),
                 last_in: Instant::ZERO,
                 last_out: Instant::ZERO,
+                last_within: Instant::ZERO,
                 queued: 0,
             })),
         };
@@ -210,8 +213,9 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn is_done(&self) -> bool {
-        self.programs.iter().all(|it| it.awaits == Awaits::Done)
+    /// Programs that have not ended.
+    pub(super) fn running(&self) -> usize {
+        self.programs.iter().filter(|it| it.awaits != Awaits::Done).count()
     }
 
     /// Whether a program keeps its core busy while it waits.

@@ -164,7 +164,13 @@ impl<'a> World<'a> {
     /// Whether all programs of a machine have ended.
     #[must_use]
     pub fn is_idle(&self, machine: MachineId) -> bool {
-        self.stage.machine(machine.0).is_none_or(Machine::is_done)
+        self.running(machine) == 0
+    }
+
+    /// How many programs of a machine have not ended.
+    #[must_use]
+    pub fn running(&self, machine: MachineId) -> usize {
+        self.stage.machine(machine.0).map_or(0, Machine::running)
     }
 
     /// What the programs of a machine have told.

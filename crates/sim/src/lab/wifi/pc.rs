@@ -49,6 +49,14 @@ impl Pc {
         self.last_out = self.last_out.max(at);
         self.last_out
     }
+
+    /// When what one of its programs sends now reaches another one of its own: that waits for the
+    /// scheduler, and for no wire.
+    fn way_within(&mut self, now: Instant) -> Instant {
+        let at = now + self.draw(self.setup.turn);
+        self.last_within = self.last_within.max(at);
+        self.last_within
+    }
 }
 
 impl Field<'_> {
@@ -66,6 +74,10 @@ impl Field<'_> {
         let machine = &mut self.machines[usize::from(number)];
         let place = machine.place;
         let Body::Pc(pc) = &mut machine.body else { return };
+        if self.pool.head(tag).to == number {
+            let at = pc.way_within(room.now());
+            return self.post(room, at, Carried::Pc { machine: number, tag });
+        }
         let at = pc.way_out(room.now(), bytes);
         match place {
             Place::Air(station) => {

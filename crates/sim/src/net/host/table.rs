@@ -93,7 +93,7 @@ impl Host {
         remote: Endpoint,
         lower: &mut dyn Lower,
     ) -> Result<Handle, SocketError> {
-        if !tcp::addressable(remote) || remote.address == self.address {
+        if !tcp::addressable(remote) || (remote.address == self.address && !self.stack.loopback) {
             return Err(SocketError::NotConnected);
         }
         if !self.has_place() {

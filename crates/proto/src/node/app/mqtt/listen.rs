@@ -30,6 +30,11 @@ impl<'a> MqttListener<'a> {
         let listener = Listener::new(settings, memory);
         Self { listener, pipe: Pipe::new(broker), out: [0; OUT] }
     }
+
+    /// Nothing further is listened to: with the next polls it says what is missing, and ends.
+    pub fn stop(&mut self, now: Instant) {
+        self.listener.stop(now);
+    }
 }
 
 impl App for MqttListener<'_> {

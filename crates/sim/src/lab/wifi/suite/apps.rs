@@ -5,7 +5,6 @@ use crate::lab::net_scene::Program;
 use crate::lab::suite::Failed;
 use alloc::boxed::Box;
 use alloc::string::ToString;
-use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_proto::node::app::iperf::Style;
 use espbench_proto::node::app::{
@@ -13,7 +12,7 @@ use espbench_proto::node::app::{
 };
 use espbench_proto::sample::{Cause, Fate, Interval, Observer, Probe, Sample};
 use espbench_proto::wire::iperf2;
-use espbench_proto::workload::{Direction, Iperf, MqttRate, TcpRate, UdpEcho};
+use espbench_proto::workload::{Direction, Iperf, TcpRate, UdpEcho};
 
 /// Ports of the published sketch: the device's, and the PC's.
 const ECHO: (u16, u16) = (10_000, 10_001);
@@ -25,11 +24,11 @@ const MARGIN: Duration = Duration::from_secs(30);
 const LINE: &str = "I (00000) example: Message sent\n";
 
 impl Cell<'_, '_> {
-    fn program(&self) -> Program {
+    pub(super) fn program(&self) -> Program {
         self.scene.devices[0].program
     }
 
-    fn unable<T>(&self, why: &str) -> Result<T, Failed> {
+    pub(super) fn unable<T>(&self, why: &str) -> Result<T, Failed> {
         Err(Failed::Unable(self.scene.variant.clone(), why.to_string()))
     }
 
@@ -115,11 +114,6 @@ impl Cell<'_, '_> {
             self.record.sample(sample);
         }
         result
-    }
-
-    pub(super) fn mqtt_rate(&mut self, work: &MqttRate) -> Result<(), Failed> {
-        let _ = (work, Vec::<u8>::new());
-        self.unable("MQTT is not there yet")
     }
 }
 

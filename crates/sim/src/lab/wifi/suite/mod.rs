@@ -12,6 +12,7 @@
 
 mod apps;
 mod esp_now;
+mod mqtt;
 mod told;
 
 use super::machine::address;
@@ -74,6 +75,7 @@ struct Cell<'a, 'r> {
     pc: MachineId,
     seed: u64,
     record: &'r mut dyn Record,
+    lent: mqtt::Places<'a>,
 }
 
 /// Carries out one cell in that scene.
@@ -111,13 +113,15 @@ pub fn run_watched<'a>(
     }
     told::facts(scene, seed, record);
     told::on_air(work, scene, record);
+    let mut lent = mqtt::Lent::new();
     let mut world = scene.world(seed);
     world.run_for(SETTLE);
     if let Some(watcher) = watcher {
         world.watch(watcher);
     }
     let pc = MachineId(scene.devices.len() as u16);
-    let mut cell = Cell { world, scene, device: MachineId(0), pc, seed, record };
+    let mut cell =
+        Cell { world, scene, device: MachineId(0), pc, seed, record, lent: lent.places() };
     let began = cell.begin();
     let result = match &work.test {
         IpTest::UdpEcho(it) => cell.udp_echo(it),

@@ -139,6 +139,8 @@ impl SmoothMqtt {
     pub const QUEUE: usize = 10;
     /// The client task's tick (`MqttClient`'s constructor).
     pub const TICK: Duration = Duration::from_millis(50);
+    /// Bytes of a packet: `CONFIG_SMOOTH_MAX_MQTT_MESSAGE_SIZE` and its header.
+    pub const PACKET: usize = dispatcher::PACKET;
     /// How long the dispatcher sits in `select` (`set_timeout`).
     pub const SELECT: Duration = Duration::from_millis(10);
 

@@ -1,0 +1,282 @@
+//! MQTT messages: the device publishes, the PC has the broker and who subscribes.
+//!
+//! A step offers messages at one rate, or as fast as they go, and gives for each message one sample of
+//! what both ends saw of it ([`join`]); the arrivals of each second; and two totals. A search for the
+//! highest rate without loss gives the totals of its steps, link n those of the n-th, and no samples
+//! of messages, as with a real broker. Losses are counted by cause there (`lost-CAUSE`).
+
+mod record;
+#[cfg(test)]
+mod tests;
+
+use super::Cell;
+use crate::lab::net_scene::Program;
+use crate::lab::suite::Failed;
+use alloc::boxed::Box;
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::time::Duration;
+use espbench_proto::node::app::mqtt::SmoothSetup;
+use espbench_proto::node::app::{
+    App, Broker, Endpoint, Mqtt, MqttListener, SmoothMqtt, Sockets, Wait,
+};
+use espbench_proto::node::mqtt::ledger::Entry;
+use espbench_proto::node::mqtt::listener::Memory;
+use espbench_proto::node::mqtt::publisher::Flight;
+use espbench_proto::node::mqtt::subscriber::{Answer, SEEN};
+use espbench_proto::node::mqtt::{Pace, PublisherStorage, Settings, payload};
+use espbench_proto::sample::{Fate, Link, Probe, Sample};
+use espbench_proto::search::RateSearch;
+use espbench_proto::time::Instant;
+use espbench_proto::wire::mqtt::Version;
+use espbench_proto::workload::{MqttMode, MqttRate};
+use record::Exchanged;
+
+/// The port that is assigned to MQTT.
+const PORT: u16 = 1883;
+/// The topic of Smooth's example.
+const TOPIC: &str = "network_test";
+/// Client identifiers: that of Smooth's example, and the subscriber's.
+const CLIENTS: [&str; 2] = ["ESP32", "espbench"];
+/// How long broker and subscriber have before the device begins.
+const READY: Duration = Duration::from_millis(100);
+/// Quiet time after which what is missing counts as lost, as with a real broker.
+const DRAIN: Duration = Duration::from_secs(2);
+/// How long the broker may owe an answer, as with a real one.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// What a step takes beyond its own time at most: connecting, and the longest draining.
+const MARGIN: Duration = Duration::from_secs(120);
+/// How often a subscriber looks whether it is to stop.
+const LOOK: Duration = Duration::from_millis(100);
+/// Bytes of a packet that the broker takes, and what it has for each client.
+const PACKET: usize = 8192;
+const OUT: usize = 4 * PACKET;
+/// Room for a packet's header, topic and properties.
+const HEADER: usize = 64;
+/// Bytes handed to the device's socket at a time: a TCP segment.
+const SEGMENT: usize = 1460;
+/// Messages whose fate may be open at once, at most.
+const MOST_OPEN: usize = 1 << 16;
+/// Acknowledgements that the subscriber may owe.
+const ANSWERS: usize = 1 << 12;
+/// Steps that a search has at most: bisection of the widest range that a plan can name takes 36.
+const STEPS: usize = 64;
+
+/// Memory of the programs of a cell's steps, each of which is lent for as long as the world is there.
+#[derive(Debug, Default)]
+pub(super) struct Lent(Vec<Option<Ends>>);
+
+impl Lent {
+    /// Enough for any cell; nothing is taken until a step needs it.
+    pub(super) fn new() -> Self {
+        Self((0..STEPS).map(|_| None).collect())
+    }
+
+    pub(super) fn places(&mut self) -> Places<'_> {
+        self.0.iter_mut()
+    }
+}
+
+/// Those that are left.
+pub(super) type Places<'a> = core::slice::IterMut<'a, Option<Ends>>;
+
+/// What publisher and subscriber of a step are lent.
+#[derive(Debug)]
+pub(super) struct Ends {
+    packets: [Vec<u8>; 2],
+    out: Vec<u8>,
+    flights: Vec<Flight>,
+    entries: Vec<Entry>,
+    answers: Vec<Answer>,
+    seen: Box<[u64; SEEN]>,
+}
+
+impl Ends {
+    fn new(work: &MqttRate, pace: Pace) -> Self {
+        let window = if work.qos > 0 { usize::from(work.in_flight) } else { 0 };
+        let open = match pace {
+            Pace::Saturate => window + work.queue as usize + SEGMENT,
+            Pace::Offered(rate) => (rate * work.time.as_secs_f64()) as usize + 1,
+        };
+        let packet = work.size as usize + HEADER;
+        Self {
+            packets: [vec![0; PACKET], vec![0; PACKET]],
+            out: vec![0; packet.max(SEGMENT)],
+            flights: vec![Flight::EMPTY; window],
+            entries: vec![Entry::EMPTY; open.min(MOST_OPEN)],
+            answers: vec![Answer::default(); ANSWERS],
+            seen: Box::new([0; SEEN]),
+        }
+    }
+}
+
+/// A subscriber that is told when to stop.
+struct Listening<'a> {
+    listener: MqttListener<'a>,
+    over: Arc<AtomicBool>,
+}
+
+impl App for Listening<'_> {
+    fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
+        if self.over.load(Ordering::Relaxed) {
+            self.listener.stop(now);
+        }
+        match self.listener.poll(now, sockets) {
+            Wait::Change => Wait::Until(now + LOOK),
+            Wait::Until(at) => Wait::Until(at.min(now + LOOK)),
+            other => other,
+        }
+    }
+}
+
+impl<'a> Cell<'a, '_> {
+    pub(super) fn mqtt_rate(&mut self, work: &MqttRate) -> Result<(), Failed> {
+        self.able(work)?;
+        self.world.start(self.pc, Box::new(Broker::<4, PACKET, OUT>::new(PORT)));
+        match work.mode {
+            MqttMode::Listen => {
+                self.unable("a device publishes on its own account on a real broker only (mqtt:)")
+            }
+            MqttMode::Saturate => self.publish_once(work, Pace::Saturate),
+            MqttMode::Offered(rate) => self.publish_once(work, Pace::Offered(rate)),
+            MqttMode::Search { low, high } => self.search(work, RateSearch::new(low, high)),
+        }
+    }
+
+    fn able(&self, work: &MqttRate) -> Result<(), Failed> {
+        let smooth = self.program() == Program::Smooth;
+        let packet = work.size as usize + HEADER;
+        if (work.size as usize) < payload::HEAD {
+            return self.unable("sequence number and time need 16 bytes: use a size of 16 or more");
+        }
+        if smooth && work.version != Version::V311 {
+            return self.unable("Smooth's client speaks MQTT 3.1.1: leave out `version`");
+        }
+        if smooth && packet > SmoothMqtt::PACKET {
+            return self.unable("Smooth's client sends messages of up to 448 bytes");
+        }
+        if packet > PACKET {
+            return self.unable("messages have up to 8128 bytes in the lab");
+        }
+        Ok(())
+    }
+
+    /// A step whose samples are recorded.
+    fn publish_once(&mut self, work: &MqttRate, pace: Pace) -> Result<(), Failed> {
+        let exchanged = self.step(work, pace, Link(0))?;
+        exchanged.record(self.record);
+        exchanged.result(&self.scene.variant)
+    }
+
+    fn search(&mut self, work: &MqttRate, mut search: RateSearch) -> Result<(), Failed> {
+        let mut link = 0;
+        while let Some((rate, _)) = search.next() {
+            let exchanged = self.step(work, Pace::Offered(rate), Link(link))?;
+            exchanged.record_totals(self.record);
+            let lossless = exchanged.lost() == 0;
+            exchanged.result(&self.scene.variant)?;
+            search.record(lossless);
+            link += 1;
+        }
+        Ok(())
+    }
+
+    /// Device and subscriber connect, messages are offered, and all that may still come does.
+    fn step(&mut self, work: &MqttRate, pace: Pace, link: Link) -> Result<Exchanged, Failed> {
+        let (device, pc) = (self.device, self.pc);
+        let Some(place) = self.lent.next() else {
+            return self.unable("a search has no more than 64 steps: give it a smaller range");
+        };
+        let Ends { packets: [to_device, to_pc], out, flights, entries, answers, seen } =
+            place.insert(Ends::new(work, pace));
+        let broker = Self::at(pc, PORT);
+        let over = Arc::new(AtomicBool::new(false));
+        let settings = settings(work, pace, link);
+        let memory = Memory { packet: to_pc, answers, seen };
+        // It listens for as long as the device has something to say.
+        let listener = Settings { time: work.time + MARGIN, ..settings };
+        let listener = MqttListener::new(listener, broker, memory);
+        self.world.start(pc, Box::new(Listening { listener, over: over.clone() }));
+        self.world.run_for(READY);
+        if self.program() == Program::Smooth {
+            self.world.start(device, Box::new(smooth(work, pace, link, broker)));
+        } else {
+            let storage = PublisherStorage { packet: to_device, flights, entries };
+            self.world.start(device, Box::new(Mqtt::new(settings, broker, storage, out)));
+        }
+        let mut result = self.until_idle(device, work.time + MARGIN);
+        let published = self.world.take_samples(device);
+        if result.is_ok() {
+            result = self.arrive(&published);
+        }
+        over.store(true, Ordering::Relaxed);
+        // The broker goes on.
+        self.world.run_till(PATIENCE, |it| it.running(pc) <= 1);
+        let received = self.world.take_samples(pc);
+        Ok(Exchanged::new(link, &published, &received, result.err()))
+    }
+
+    /// Lets time go on until the subscriber has what the device has got rid of, or until nothing
+    /// comes any more.
+    fn arrive(&mut self, published: &[Sample]) -> Result<(), Failed> {
+        let pc = self.pc;
+        let left = |it: &&Sample| matches!(it, Sample::Probe(Probe { fate: Fate::Delivered, .. }));
+        let wanted = published.iter().filter(left).count();
+        let (mut came, mut quiet) = (0, Duration::ZERO);
+        while came < wanted && quiet < DRAIN {
+            if self.record.cancelled() {
+                return Err(Failed::Cancelled);
+            }
+            self.world.run_for(LOOK);
+            let there = self.world.told(pc).map_or(0, |it| it.samples.iter().filter(left).count());
+            quiet = if there > came { Duration::ZERO } else { quiet + LOOK };
+            came = there;
+        }
+        Ok(())
+    }
+}
+
+/// What both ends are to do.
+const fn settings(work: &MqttRate, pace: Pace, link: Link) -> Settings<'static> {
+    let MqttRate { version, qos, size, in_flight, time, count, queue, .. } = *work;
+    Settings {
+        version,
+        qos,
+        size,
+        topic: TOPIC,
+        client_ids: CLIENTS,
+        username: None,
+        password: None,
+        pace,
+        in_flight,
+        queue,
+        time,
+        count: match count {
+            Some(count) => Some(count as u64),
+            None => None,
+        },
+        drain: DRAIN,
+        patience: PATIENCE,
+        resume: false,
+        link,
+    }
+}
+
+/// Smooth's client, with its own queue.
+const fn smooth(work: &MqttRate, pace: Pace, link: Link, broker: Endpoint) -> SmoothMqtt {
+    let mode = match pace {
+        Pace::Saturate => MqttMode::Saturate,
+        Pace::Offered(rate) => MqttMode::Offered(rate),
+    };
+    let setup = SmoothSetup {
+        work: MqttRate { mode, ..*work },
+        link,
+        topic: TOPIC,
+        client_id: CLIENTS[0],
+        subscribes: false,
+        drain: DRAIN,
+    };
+    SmoothMqtt::new(setup, broker)
+}
