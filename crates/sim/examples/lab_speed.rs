@@ -99,8 +99,7 @@ fn poisson(lab: &mut Lab<Applications>, rate: f64, seconds: u64) {
     let mut random = Random::stream(1, 0, Purpose::Arrival);
     let nodes = lab.count() as u64;
     loop {
-        let uniform = ((random.bits() >> 11) + 1) as f64 / 9_007_199_254_740_992.0;
-        lab.run_for(Duration::from_nanos((-uniform.ln() / rate * 1e9) as u64)).unwrap();
+        lab.run_for(Duration::from_nanos((random.exponential() / rate * 1e9) as u64)).unwrap();
         if lab.now() >= until {
             break;
         }

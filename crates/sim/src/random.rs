@@ -13,6 +13,9 @@ const fn split_mix(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// 2^-53.
+const ULP: f64 = 1.0 / 9_007_199_254_740_992.0;
+
 /// What a stream is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -78,6 +81,22 @@ impl Random {
             let bytes = self.bits().to_le_bytes();
             part.copy_from_slice(&bytes[..part.len()]);
         }
+    }
+
+    /// A number from 0 to below 1, uniformly, in steps of 2^-53.
+    pub const fn unit(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 * ULP
+    }
+
+    /// A number from 2^-53 to 1, uniformly, in such steps: its logarithm is finite.
+    pub const fn positive(&mut self) -> f64 {
+        ((self.bits() >> 11) + 1) as f64 * ULP
+    }
+
+    /// A number from the exponential distribution with mean 1: how long it is to the next event of
+    /// a Poisson process, or a wait of which nothing but the mean is known.
+    pub fn exponential(&mut self) -> f64 {
+        -libm::log(self.positive())
     }
 
     /// A time below `most`, uniformly; nothing is drawn where `most` is zero. By multiplication
@@ -171,6 +190,29 @@ mod tests {
         assert!(Chance::ALWAYS.hit(&mut random) && !Chance::NEVER.hit(&mut random));
         assert_eq!(random.time_below(Duration::ZERO), Duration::ZERO);
         assert_eq!(random.bits(), before, "what is certain draws nothing");
+    }
+
+    #[test]
+    fn units_fill_their_range() {
+        let mut random = Random::stream(1, 0, Purpose::Shadow);
+        let all: [f64; 10_000] = core::array::from_fn(|_| random.unit());
+        assert!(all.iter().all(|x| (0.0..1.0).contains(x)));
+        let mean = all.iter().sum::<f64>() / 1e4;
+        // The deviation of the mean is 0.0029.
+        assert!((mean - 0.5).abs() < 0.012, "{mean}");
+        assert_eq!(Random([0; 4]).positive(), ULP);
+    }
+
+    #[test]
+    fn waits_are_finite_and_as_long_as_their_mean() {
+        let mut random = Random::stream(1, 0, Purpose::Arrival);
+        let drawn: [f64; 10_000] = core::array::from_fn(|_| random.exponential());
+        assert!(drawn.iter().all(|it| it.is_finite() && *it >= 0.0));
+        // The deviation of the mean is 1/100. A share of exp(-1) is longer than it, of deviation
+        // 0.5/100.
+        let mean = drawn.iter().sum::<f64>() / 10_000.0;
+        let longer = drawn.iter().filter(|it| **it > 1.0).count() as f64 / 10_000.0;
+        assert!((mean - 1.0).abs() < 0.04 && (longer - 0.368).abs() < 0.02, "{mean} {longer}");
     }
 
     #[test]

@@ -61,26 +61,14 @@ impl Scene {
     /// The power that reaches one station from another, before any receiver.
     #[must_use]
     pub fn arriving_dbm(&self, seed: u64, from: u32, to: u32) -> f64 {
-        let stands = self.stands();
-        match (stands.get(from as usize), stands.get(to as usize)) {
-            (Some(sender), Some(hearer)) => {
-                arriving(&self.environment.room(seed), (from, sender), (to, hearer))
-            }
-            _ => f64::NEG_INFINITY,
-        }
+        self.environment.arriving_dbm(&self.stands(), seed, from, to)
     }
 
     /// The medium of this scene; the seed draws the shadowing.
     #[must_use]
     pub fn radio(&self, seed: u64) -> Radio {
         let stands: Arc<[Stand]> = self.stands().into();
-        let room = self.environment.room(seed);
-        let links = Links::lazy(stands.len() as u32, FLOOR_DBM, {
-            let stands = stands.clone();
-            move |from, to| {
-                arriving(&room, (from, &stands[from as usize]), (to, &stands[to as usize]))
-            }
-        });
+        let links = self.environment.links(&stands, seed);
         let (kinds, receivers) = receivers(&self.environment, &stands, &ErrorTable::shared());
         let settings = stands.iter().zip(kinds).enumerate();
         let settings = settings.map(|(number, (stand, kind))| self.settings(number, stand, kind));
@@ -177,6 +165,25 @@ impl Environment {
             None => seed,
         };
         Room { exponent: self.exponent, shadow_db: self.shadow_db, seed }
+    }
+
+    /// How strongly one of these stations arrives at another, dBm, before any receiver: negative
+    /// infinity for one that is not there.
+    pub(super) fn arriving_dbm(&self, stands: &[Stand], seed: u64, from: u32, to: u32) -> f64 {
+        match (stands.get(from as usize), stands.get(to as usize)) {
+            (Some(sender), Some(hearer)) => {
+                arriving(&self.room(seed), (from, sender), (to, hearer))
+            }
+            _ => f64::NEG_INFINITY,
+        }
+    }
+
+    /// Who of these stations hears whom.
+    pub(super) fn links(&self, stands: &Arc<[Stand]>, seed: u64) -> Links {
+        let (room, stands) = (self.room(seed), stands.clone());
+        Links::lazy(stands.len() as u32, FLOOR_DBM, move |from, to| {
+            arriving(&room, (from, &stands[from as usize]), (to, &stands[to as usize]))
+        })
     }
 
     /// The receiver of a chip in this place.

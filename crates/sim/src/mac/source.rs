@@ -61,9 +61,7 @@ impl Poisson {
 
     fn next(&mut self, room: &mut Room, station: u64) {
         let Some(random) = self.random.get_mut(station as usize) else { return };
-        // From 2^-53 to 1: its logarithm is finite.
-        let uniform = ((random.bits() >> 11) + 1) as f64 / 9_007_199_254_740_992.0;
-        let wait = -libm::log(uniform) * self.mean_ns;
+        let wait = random.exponential() * self.mean_ns;
         room.wake_in(Duration::from_nanos(wait as u64), station);
     }
 }

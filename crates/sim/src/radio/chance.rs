@@ -1,16 +1,8 @@
-//! Random numbers that are no coin: uniform and normal ones, and those that belong to two nodes.
+//! Random numbers of radio: normal ones, and those that belong to two nodes.
 
 use core::f64::consts::TAU;
 
 use crate::random::{Purpose, Random};
-
-/// 2^-53.
-const ULP: f64 = 1.0 / 9_007_199_254_740_992.0;
-
-/// A number from 0 to below 1, in steps of 2^-53.
-pub fn unit(random: &mut Random) -> f64 {
-    (random.bits() >> 11) as f64 * ULP
-}
 
 /// A number from the normal distribution with mean 0 and deviation 1, from 64 random bits: Box and
 /// Muller 1958, "A note on the generation of random normal deviates". The radius comes from the
@@ -34,16 +26,6 @@ pub fn of_pair(seed: u64, one: u32, other: u32, purpose: Purpose) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn units_fill_their_range() {
-        let mut random = Random::stream(1, 0, Purpose::Shadow);
-        let all: std::vec::Vec<f64> = (0..10_000).map(|_| unit(&mut random)).collect();
-        assert!(all.iter().all(|x| (0.0..1.0).contains(x)));
-        let mean = all.iter().sum::<f64>() / 1e4;
-        // The deviation of the mean is 0.0029.
-        assert!((mean - 0.5).abs() < 0.012, "{mean}");
-    }
 
     #[test]
     fn normal_numbers_have_their_moments() {

@@ -59,12 +59,8 @@ impl Tried {
 
 impl Rate {
     pub(super) fn new(rates: &Rates) -> Self {
-        let modes = match rates {
-            Rates::Fixed(mode) => core::slice::from_ref(mode),
-            Rates::Adaptive(modes) => modes,
-        };
         let tried = |&mode| Tried { mode, share: 1.0, attempts: 0, successes: 0 };
-        let modes: Vec<_> = modes.iter().take(16).map(tried).collect();
+        let modes: Vec<_> = rates.modes().iter().take(16).map(tried).collect();
         Self {
             at: modes.len().saturating_sub(1) as u8,
             modes,

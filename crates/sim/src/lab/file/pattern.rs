@@ -133,7 +133,7 @@ impl Pattern {
             }
             Self::Ring { radius_m } => (radius_m, 2.0 * PI * number / of),
             Self::Cluster { least_m, most_m, arc } => {
-                let (one, two) = (uniform(random), uniform(random));
+                let (one, two) = (random.unit(), random.unit());
                 let (least, most) = (least_m * least_m, most_m * most_m);
                 (libm::sqrt(least + (most - least) * one), arc * (two - 0.5))
             }
@@ -144,9 +144,4 @@ impl Pattern {
             z: middle.z,
         }
     }
-}
-
-/// From 0 to below 1.
-fn uniform(random: &mut Random) -> f64 {
-    (random.bits() >> 11) as f64 / 9_007_199_254_740_992.0
 }

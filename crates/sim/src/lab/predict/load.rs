@@ -107,12 +107,12 @@ impl Clock {
         let mean = load.every.as_nanos() as f64;
         let (every_ns, next) = match load.arrival {
             Arrival::Periodic => {
-                let off = (2.0 * uniform(&mut random) - 1.0) * CRYSTAL_PPM * 1e-6;
-                (mean * (1.0 + off), uniform(&mut random) * mean)
+                let off = (2.0 * random.positive() - 1.0) * CRYSTAL_PPM * 1e-6;
+                (mean * (1.0 + off), random.positive() * mean)
             }
-            Arrival::Poisson => (mean, -libm::log(uniform(&mut random)) * mean),
+            Arrival::Poisson => (mean, random.exponential() * mean),
             // Not all in the same nanosecond.
-            Arrival::Always => (0.0, uniform(&mut random) * 1e6),
+            Arrival::Always => (0.0, random.positive() * 1e6),
         };
         Self { arrival: load.arrival, every_ns, random, next }
     }
@@ -125,13 +125,8 @@ impl Clock {
     pub(super) fn advance(&mut self) {
         self.next += match self.arrival {
             Arrival::Periodic => self.every_ns,
-            Arrival::Poisson => -libm::log(uniform(&mut self.random)) * self.every_ns,
+            Arrival::Poisson => self.random.exponential() * self.every_ns,
             Arrival::Always => 0.0,
         };
     }
-}
-
-/// From 2^-53 to 1: its logarithm is finite.
-fn uniform(random: &mut Random) -> f64 {
-    ((random.bits() >> 11) + 1) as f64 / 9_007_199_254_740_992.0
 }

@@ -104,18 +104,13 @@ impl Others {
 }
 
 impl Load {
-    /// From 2^-53 to 1: its logarithm is finite.
-    fn uniform(&mut self) -> f64 {
-        ((self.random.bits() >> 11) + 1) as f64 / 9_007_199_254_740_992.0
-    }
-
     /// Bursts come as a Poisson process.
     fn next(&mut self, now: Instant) -> Option<Instant> {
         let mean_s = self.it.burst.max(1.0) / self.it.rate;
         if !(self.it.rate > 0.0 && mean_s.is_finite()) {
             return None;
         }
-        let wait = -libm::log(self.uniform()) * mean_s * 1e9;
+        let wait = self.random.exponential() * mean_s * 1e9;
         Some(now + Duration::from_nanos(wait as u64))
     }
 
@@ -126,7 +121,7 @@ impl Load {
             return 1;
         }
         // Bursts of a size that no queue holds are cut.
-        1 + (libm::log(self.uniform()) / libm::log(more)).min(4096.0) as u32
+        1 + (self.random.exponential() / -libm::log(more)).min(4096.0) as u32
     }
 }
 

@@ -122,11 +122,10 @@ impl Stage<'_> {
             }
             Job::Start(tag) => self.launch(room, number, tag),
             Job::Sent(bytes) => {
+                // lwIP is not told that there is room again.
                 if let Some(esp) = self.field.esp(number) {
                     esp.let_go(bytes);
                 }
-                self.field.poll(now, number);
-                self.field.flush_esp(now, number);
             }
             Job::Run(program) => self.field.step_esp(now, number, program),
             Job::Spent(program) => self.field.spent(now, number, program),

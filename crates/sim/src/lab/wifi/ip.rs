@@ -70,12 +70,7 @@ impl Field<'_> {
                 esp.cpu.push(now.as_nanos(), Task::Wifi, Job::Sent(bytes), cost);
                 self.arm(room, number);
             }
-            Body::Pc(pc) => {
-                pc.queued -= 1;
-                self.poll(now, number);
-                self.flush_pc(room, number);
-                self.arm(room, number);
-            }
+            Body::Pc(_) => self.left_pc(room, number),
         }
     }
 }

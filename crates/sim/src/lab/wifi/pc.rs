@@ -18,9 +18,7 @@ impl Pc {
         if mean <= 0.0 {
             return delay.fixed;
         }
-        // From 2^-53 to 1: its logarithm is finite.
-        let uniform = ((self.random.bits() >> 11) + 1) as f64 / 9_007_199_254_740_992.0;
-        delay.fixed + Duration::from_nanos((-libm::log(uniform) * mean) as u64)
+        delay.fixed + Duration::from_nanos((self.random.exponential() * mean) as u64)
     }
 
     /// How long so many bytes take on its wire, with the router's own work.
@@ -61,12 +59,24 @@ impl Pc {
 
 impl Field<'_> {
     /// What a PC's stack has sent goes on its way.
-    pub(super) fn flush_pc(&mut self, room: &mut Room, number: u16) {
+    fn flush_pc(&mut self, room: &mut Room, number: u16) {
         let mut out = core::mem::take(&mut self.out);
         for tag in out.drain(..) {
             self.send_pc(room, number, tag);
         }
         self.out = out;
+    }
+
+    /// A packet has left a PC's driver, sent or not: what waited for its place goes on.
+    pub(super) fn left_pc(&mut self, room: &mut Room, number: u16) {
+        let Some(machine) = self.machines.get_mut(usize::from(number)) else { return };
+        let Body::Pc(pc) = &mut machine.body else { return };
+        pc.queued -= 1;
+        if machine.host.waits_for_room() {
+            self.poll(room.now(), number);
+            self.flush_pc(room, number);
+            self.arm(room, number);
+        }
     }
 
     fn send_pc(&mut self, room: &mut Room, number: u16, tag: u32) {

@@ -2,9 +2,9 @@
 
 use super::World;
 use super::setup::{EspSetup, HeapSetup, Kind, MachineSetup, PcSetup, Place, Wire, WorldSetup};
-use crate::air::{Adjacent, Links};
+use crate::air::Adjacent;
 use crate::lab::net_scene::{AccessPoint, Dongle, Link, NetDevice, NetRole, NetScene, Program};
-use crate::lab::radio::{FLOOR_DBM, Stand, arriving, receivers};
+use crate::lab::radio::{Stand, receivers};
 use crate::mac::{Ampdu, Medium, Room, Settings};
 use crate::net::Stack;
 use crate::radio::{BasicRates, Chip, ErrorTable, Output, Overlap, Timing};
@@ -12,7 +12,6 @@ use crate::wifi::{ApConfig, Capabilities, Rates, Role, StationConfig};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
-use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_proto::sdkconfig::SdkConfig;
@@ -73,13 +72,7 @@ impl NetScene {
     /// How strongly one station arrives at another, dBm: negative infinity for one that is not there.
     #[must_use]
     pub fn arriving_dbm(&self, seed: u64, from: u32, to: u32) -> f64 {
-        let stands = self.stands();
-        match (stands.get(from as usize), stands.get(to as usize)) {
-            (Some(sender), Some(hearer)) => {
-                arriving(&self.environment.room(seed), (from, sender), (to, hearer))
-            }
-            _ => f64::NEG_INFINITY,
-        }
+        self.environment.arriving_dbm(&self.stands(), seed, from, to)
     }
 
     /// Names of its stations, by their numbers in the room, and after them of a PC on a wire.
@@ -173,13 +166,7 @@ impl NetScene {
 
     pub(super) fn room(&self, seed: u64) -> Room {
         let stands: Arc<[Stand]> = self.stands().into();
-        let place = self.environment.room(seed);
-        let links = Links::lazy(stands.len() as u32, FLOOR_DBM, {
-            let stands = stands.clone();
-            move |from, to| {
-                arriving(&place, (from, &stands[from as usize]), (to, &stands[to as usize]))
-            }
-        });
+        let links = self.environment.links(&stands, seed);
         let (kinds, receivers) = receivers(&self.environment, &stands, &ErrorTable::shared());
         let settings = self.macs().into_iter().zip(stands.iter()).zip(kinds).map(
             |((mac, stand), receiver)| Settings {
@@ -209,12 +196,12 @@ impl NetScene {
                 beacon_interval: it.beacon,
                 dtim_period: it.dtim,
                 rates: it.rates.clone(),
-                capabilities: capabilities(it.ampdu > 1 || is_ht(&it.rates)),
+                capabilities: capabilities(it.ampdu > 1 || it.rates.is_ht()),
                 ..ApConfig::default()
             })
         });
         let devices = devices.iter().map(|it| {
-            let ht = it.sdk.rx_ba_window > 0 || is_ht(&it.rates);
+            let ht = it.sdk.rx_ba_window > 0 || it.rates.is_ht();
             match it.role {
                 NetRole::Station => Role::Station(StationConfig {
                     sleep: it.sleep,
@@ -232,7 +219,7 @@ impl NetScene {
             }
         });
         let dongle = dongle.map(|it| {
-            let ht = it.ampdu > 1 || is_ht(&it.rates);
+            let ht = it.ampdu > 1 || it.rates.is_ht();
             Role::Station(station(capabilities(ht), &it.rates))
         });
         let others = self.background.iter().map(|_| Role::Foreign);
@@ -301,12 +288,4 @@ fn window(send: u16, receive: u16) -> Option<Ampdu> {
 
 const fn capabilities(ht: bool) -> Capabilities {
     Capabilities { ht, qos: ht }
-}
-
-fn is_ht(rates: &Rates) -> bool {
-    let modes = match rates {
-        Rates::Fixed(mode) => vec![*mode],
-        Rates::Adaptive(modes) => modes.clone(),
-    };
-    modes.iter().any(|mode| matches!(mode, crate::radio::Mode::Ht(..)))
 }

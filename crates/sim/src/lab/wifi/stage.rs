@@ -114,10 +114,9 @@ impl<'a> Stage<'a> {
                 if !self.send(room, station, to, tag)
                     && let Some(number) = machine
                     && let Some(it) = self.machine_mut(number)
-                    && let Body::Pc(pc) = &mut it.body
                 {
-                    pc.queued -= 1;
                     it.drops.not_sent += 1;
+                    self.field.left_pc(room, number);
                 }
             }
             Carried::Pc { machine, tag } => {

@@ -69,6 +69,27 @@ impl Rates {
         let slow = [Hr::M1, Hr::M2, Hr::M5].map(Mode::Hr);
         Self::Adaptive(slow.into_iter().chain(Ofdm::ALL.map(Mode::Ofdm)).collect())
     }
+
+    /// These modes, slow first.
+    #[must_use]
+    pub fn modes(&self) -> &[Mode] {
+        match self {
+            Self::Fixed(mode) => core::slice::from_ref(mode),
+            Self::Adaptive(modes) => modes,
+        }
+    }
+
+    /// The fastest of them.
+    #[must_use]
+    pub fn fastest(&self) -> Option<Mode> {
+        self.modes().last().copied()
+    }
+
+    /// Whether one of them is of 802.11n.
+    #[must_use]
+    pub fn is_ht(&self) -> bool {
+        self.modes().iter().any(|mode| matches!(mode, Mode::Ht(_)))
+    }
 }
 
 impl Default for Rates {

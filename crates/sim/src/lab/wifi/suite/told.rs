@@ -1,12 +1,10 @@
 //! What a cell tells beside its samples.
 
 use super::Cell;
-use crate::lab::net_scene::Link;
-use crate::lab::net_scene::{NetRole, NetScene};
+use crate::lab::net_scene::{Link, NetRole, NetScene};
 use crate::lab::record::Record;
 use crate::power::{Charge, Draw, State, Times};
 use crate::radio::{BasicRates, Mode};
-use crate::wifi::Rates;
 use alloc::format;
 use alloc::string::ToString;
 use espbench_proto::fact;
@@ -33,11 +31,7 @@ pub(super) fn on_air(work: &Wifi, scene: &NetScene, record: &mut dyn Record) {
     };
     let Some((its, ampdu)) = peer else { return };
     let rates = if to_device { its } else { &device.rates };
-    let mode = match rates {
-        Rates::Fixed(mode) => Some(*mode),
-        Rates::Adaptive(modes) => modes.last().copied(),
-    };
-    let Some(mode) = mode else { return };
+    let Some(mode) = rates.fastest() else { return };
     record.fact(fact::RESPONSE_MODE, BasicRates::BG.response_to(mode).to_string());
     let sdk = &device.sdk;
     let most = if to_device { ampdu.min(sdk.rx_ba_window.into()) } else { sdk.tx_ba_window.into() };
@@ -52,10 +46,7 @@ pub(super) fn facts(scene: &NetScene, seed: u64, record: &mut dyn Record) {
         (NetRole::Station, Some(it)) => &it.rates,
         _ => &device.rates,
     };
-    let mode = match rates {
-        Rates::Fixed(mode) => Some(*mode),
-        Rates::Adaptive(modes) => modes.last().copied(),
-    };
+    let mode = rates.fastest();
     for (name, value) in [
         ("lab", scene.lab.clone()),
         ("seed", format!("{seed}")),
@@ -89,6 +80,7 @@ impl Cell<'_, '_> {
         let counters = [
             ("rx-static-full", drops.static_rx),
             ("rx-dynamic-full", drops.dynamic_rx),
+            ("rx-heap-full", drops.heap_rx),
             ("tcpip-mailbox-full", drops.tcpip_mailbox),
             ("tx-not-sent", drops.not_sent),
             ("tx-lost", drops.lost),

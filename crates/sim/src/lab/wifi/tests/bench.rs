@@ -30,6 +30,8 @@ pub(super) struct Bench {
     pub(super) profile: &'static str,
     pub(super) pc: PcSetup,
     pub(super) ampdu: bool,
+    /// Whether its station starts associated.
+    pub(super) joined: bool,
     pub(super) signal_dbm: f64,
 }
 
@@ -42,6 +44,7 @@ impl Default for Bench {
             profile: "esp32c3",
             pc: PcSetup::default(),
             ampdu: true,
+            joined: true,
             signal_dbm: -40.0,
         }
     }
@@ -65,8 +68,11 @@ impl Bench {
             &[Receiver::default()],
             [settings(64), settings(limits.rx_ba_window.max(1))],
         );
-        let station =
-            StationConfig { joined: true, security: self.security, ..StationConfig::default() };
+        let station = StationConfig {
+            joined: self.joined,
+            security: self.security,
+            ..StationConfig::default()
+        };
         let ap = ApConfig { security: self.security, ..ApConfig::default() };
         // Station 0 of the room is the access point, station 1 the other.
         let roles = vec![Role::AccessPoint(ap), Role::Station(station)];

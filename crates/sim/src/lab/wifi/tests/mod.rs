@@ -2,5 +2,31 @@
 
 mod bench;
 mod echo;
+mod full;
 mod iperf;
 mod power;
+
+use crate::lab::record::Record;
+use espbench_proto::sample::Sample;
+use std::collections::BTreeMap;
+use std::string::String;
+use std::vec::Vec;
+
+/// Keeps what a cell tells.
+#[derive(Default)]
+struct Kept {
+    samples: Vec<Sample>,
+    counts: BTreeMap<String, u64>,
+}
+
+impl Record for Kept {
+    fn sample(&mut self, sample: Sample) {
+        self.samples.push(sample);
+    }
+
+    fn count(&mut self, name: &str, by: u64) {
+        *self.counts.entry(name.into()).or_default() += by;
+    }
+
+    fn fact(&mut self, _: &str, _: String) {}
+}

@@ -1,16 +1,15 @@
 //! What a device draws while nothing is asked of it, beside what ESP-IDF's guide has.
 
 use super::super::{MachineId, suite};
+use super::Kept;
 use crate::lab::file::Library;
 use crate::lab::net_scene::NetScene;
-use crate::lab::record::Record;
 use crate::power::{State, Times};
 use core::fmt::Write as _;
 use core::time::Duration;
 use espbench_proto::fact;
 use espbench_proto::sample::{Fate, Sample};
 use espbench_proto::workload::{EchoFormat, IpTest, Name, UdpEcho, Wifi};
-use std::collections::BTreeMap;
 use std::string::String;
 use std::vec::Vec;
 
@@ -72,25 +71,6 @@ fn idle_currents_are_near_those_of_the_guide() {
 fn a_longer_listen_interval_draws_less() {
     let of = |variant| idle(&alone(variant), 10).1;
     assert!(of("ps-max-li10") < of("ps-max-li3") && of("ps-max-li3") < of("ps-min-dtim1"));
-}
-
-/// Keeps what a cell tells.
-#[derive(Default)]
-struct Kept {
-    samples: Vec<Sample>,
-    counts: BTreeMap<String, u64>,
-}
-
-impl Record for Kept {
-    fn sample(&mut self, sample: Sample) {
-        self.samples.push(sample);
-    }
-
-    fn count(&mut self, name: &str, by: u64) {
-        *self.counts.entry(name.into()).or_default() += by;
-    }
-
-    fn fact(&mut self, _: &str, _: String) {}
 }
 
 /// An echo each second: how many came back, the mean time, the mean current.

@@ -1,0 +1,61 @@
+//! Where something is full.
+
+use super::super::{PcSetup, suite};
+use super::Kept;
+use super::bench::{Bench, ESP, PC, at};
+use crate::lab::file::Library;
+use core::time::Duration;
+use espbench_proto::node::app::{TcpSender, TcpSink};
+use espbench_proto::sample::{Cause, Fate, Sample};
+use espbench_proto::workload::{EchoFormat, IpTest, Name, TcpRate, UdpEcho, Wifi};
+use std::boxed::Box;
+use std::sync::Arc;
+
+#[test]
+fn what_waited_for_a_place_in_a_pcs_driver_goes_on_when_its_radio_refuses() {
+    // It has one place, and no network yet: the first SYN has it, and the radio does not take it.
+    let pc = PcSetup { queue: 1, ..PcSetup::default() };
+    let bench = Bench { soft_ap: true, joined: false, pc, ..Bench::default() };
+    let mut world = bench.world(1);
+    let work = TcpRate {
+        runs: 1,
+        discard: 0,
+        run_time: Duration::from_millis(100),
+        size: 100,
+        no_delay: false,
+    };
+    for port in [3333, 3334] {
+        world.start(ESP, Box::new(<TcpSink>::new(port)));
+        world.start(PC, Box::new(<TcpSender>::new(work, at(ESP, port), None)));
+    }
+    world.run_for(Duration::from_millis(1));
+    assert_eq!(world.drops(PC).not_sent, 2, "the second SYN is tried, too");
+    assert!(world.run_till(Duration::from_secs(20), |it| it.is_idle(PC)), "it ends");
+    let told = world.take_told(PC);
+    let runs = told.samples.iter().filter(|it| matches!(it, Sample::Interval(it) if it.bytes > 0));
+    assert_eq!((runs.count(), told.counts.get("failed")), (4, None));
+}
+
+#[test]
+fn what_the_heap_has_no_room_for_is_counted() {
+    let library = Library::built_in();
+    let mut scene = library.net_scene("power-save", "ps-none").unwrap();
+    Arc::make_mut(&mut scene.devices[0].profile).memory.heap_bytes = 100;
+    let work = Wifi {
+        variant: Name::new("ps-none").unwrap(),
+        test: IpTest::UdpEcho(UdpEcho {
+            size: 64,
+            count: 5,
+            discard: 0,
+            format: EchoFormat::Binary,
+            in_flight: 1,
+            interval: Some(Duration::from_millis(100)),
+            timeout: Duration::from_millis(50),
+        }),
+    };
+    let mut kept = Kept::default();
+    suite::run_in(&work, &scene, 1, &mut kept).unwrap();
+    assert_eq!(kept.counts.get("rx-heap-full"), Some(&5), "{:?}", kept.counts);
+    let lost = |it: &Sample| matches!(it, Sample::Probe(it) if it.fate == Fate::Lost(Cause::ReceiveBuffers));
+    assert!(kept.samples.len() == 5 && kept.samples.iter().all(lost), "{:?}", kept.samples);
+}
