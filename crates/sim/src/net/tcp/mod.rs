@@ -312,8 +312,11 @@ impl Connection {
 
     /// How many bytes the heap has room for, in segments (`tcp_write`: `ERR_MEM`).
     fn fits(&self, io: &Io<'_>) -> usize {
-        let (heap, mss) = (u64::from(io.lower.heap()), u64::from(self.mss.max(1)));
-        (heap * mss / (mss + u64::from(io.stack.heap.packet))) as usize
+        let (heap, packet) = (io.lower.heap(), io.stack.heap.packet);
+        let segment = self.mss.max(1).saturating_add(packet);
+        // The last one may be short, and has its structures all the same.
+        let last = (heap % segment).saturating_sub(packet);
+        ((heap / segment).saturating_mul(self.mss) as usize).saturating_add(last as usize)
     }
 
     /// Takes what has come.
