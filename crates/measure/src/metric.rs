@@ -119,13 +119,14 @@ pub fn of(cell: &Cell) -> (&str, Statistic) {
 }
 
 /// Quantities whose direction their unit does not tell; also with a further word, as in `loss_rx`.
-const DIRECTIONS: [(&str, Better); 14] = [
+const DIRECTIONS: [(&str, Better); 15] = [
     // In percent.
     ("loss", Better::Lower),
     // A rate of something unwanted.
     ("queue_drop_rate", Better::Lower),
     // In kilobytes.
     ("available_heap", Better::Higher),
+    ("free_heap", Better::Higher),
     // Of a prediction: in percent, in devices, in metres.
     ("acknowledged", Better::Higher),
     ("largest_fleet", Better::Higher),
@@ -198,6 +199,8 @@ mod tests {
             ("message_rate_min", "messages/s", Better::Higher),
             ("message_rate_stddev", "messages/s", Better::Lower),
             ("available_heap", "KB", Better::Higher),
+            ("free_heap_min", "KB", Better::Higher),
+            ("heap_peak", "KB", Better::Neither),
             ("acknowledged", "percent", Better::Higher),
             ("acknowledgement_p99", "ms", Better::Lower),
             ("largest_fleet", "devices", Better::Higher),

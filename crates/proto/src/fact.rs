@@ -29,5 +29,13 @@ pub const BATTERY_MAH: &str = "battery-mah";
 /// Counter: the charge that the device drew while the cell was measured, in nanocoulombs. With
 /// `-STATE` after it, the part of a state.
 pub const CHARGE_NC: &str = "charge-nanocoulomb";
+/// Counter: the heap that is free once Wi-Fi has started, without traffic, in bytes.
+pub const HEAP_STARTED: &str = "heap-started";
+/// Counter: the most of it that was in use at a time, in bytes.
+pub const HEAP_PEAK: &str = "heap-peak";
+/// Counter: the most that the driver's dynamic buffers took of it at a time, in bytes.
+pub const HEAP_DRIVER_PEAK: &str = "heap-driver-peak";
+/// Counter: the most that these can take, p = b_rx m_rx + b_tx m_tx, in bytes.
+pub const HEAP_DRIVER_BOUND: &str = "heap-driver-bound";
 /// Counter: for how long the charge was counted, in nanoseconds. With `-STATE` after it, in a state.
 pub const TIME_NS: &str = "time-ns";

@@ -121,6 +121,8 @@ impl Builder {
         let mut ours: Vec<Cell> = self.digests.iter().flat_map(|d| d.cells.clone()).collect();
         let over_rooms = wifi::over_rooms(ours.iter());
         ours.extend(over_rooms);
+        let over_tests = wifi::heap::over_tests(ours.iter());
+        ours.extend(over_tests);
         let published = &floored(published, &self.published);
         let comparisons = compare(&ours, published);
         let truth_wifi = truth::wifi::truth(&ours, published);
@@ -206,6 +208,7 @@ fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {
     tables.extend(table::tcp_rate::tables(material));
     tables.extend(table::mqtt_rate::tables(material));
     tables.extend(table::power::table(material));
+    tables.extend(table::heap::tables(material));
     tables.extend(table::esp_now::tables(material));
     tables.extend(table::findings::table(material));
     tables.extend(table::findings::commands(material));

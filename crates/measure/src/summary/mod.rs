@@ -75,6 +75,8 @@ pub fn summarize(recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
     };
     let power = wifi::power::cells(recorded, cells.first());
     cells.extend(power);
+    let heap = wifi::heap::cells(recorded, cells.first());
+    cells.extend(heap);
     wifi::told(recorded, &mut cells);
     cells
 }

@@ -4,6 +4,7 @@
 pub mod compared;
 pub(crate) mod esp_now;
 pub(crate) mod findings;
+pub(crate) mod heap;
 pub(crate) mod iperf;
 pub(crate) mod mqtt_rate;
 pub(crate) mod overview;
@@ -219,8 +220,10 @@ pub(crate) fn remaining(
     digests: &[&Digest],
     shown: &[&[Spec]],
 ) -> Option<Table> {
-    let is_shown =
-        |cell: &Cell| shown.iter().any(|specs| specs.iter().any(|s| s.0 == cell.id.metric));
+    let is_shown = |cell: &Cell| {
+        shown.iter().any(|specs| specs.iter().any(|s| s.0 == cell.id.metric))
+            || crate::wifi::heap::METRICS.contains(&&*cell.id.metric)
+    };
     let mut rows = Vec::new();
     for digest in digests {
         for cell in digest.cells.iter().filter(|c| !is_shown(c)) {

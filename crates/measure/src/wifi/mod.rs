@@ -18,6 +18,7 @@
 //! its name, and so do those of our cells, from the fact `firmware`; else the variant's name tells. Runs of `tcp-rate` are told
 //! apart by their order.
 
+pub(crate) mod heap;
 pub mod power;
 mod rooms;
 #[cfg(test)]

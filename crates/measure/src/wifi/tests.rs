@@ -333,3 +333,70 @@ fn latency_stands_beside_current_in_a_table_and_a_figure() {
     insta::assert_snapshot!(format!("{text}{}\n", figure.alt));
     assert!(report.sections().iter().any(|it| it.id == "power"));
 }
+
+/// Four tests of two ranks, in which so many KB were in use at most.
+fn ranks(plan: &str, peak_kb: impl Fn(&Workload) -> u64) -> Report {
+    let facts = |variant: &str| {
+        let mode = if variant.ends_with("iperf") { "rank-iperf" } else { "rank-default" };
+        alloc::vec![
+            ("chip", "esp32c3"),
+            ("mode", mode),
+            ("security", "off"),
+            ("environment", "shield-box"),
+        ]
+    };
+    let mut all = carried_out(plan, iperf, facts);
+    for it in &mut all {
+        let peak = peak_kb(&it.workload) << 10;
+        let counted = [
+            (fact::HEAP_STARTED, 160 << 10),
+            (fact::HEAP_PEAK, peak),
+            (fact::HEAP_DRIVER_PEAK, peak / 2),
+            (fact::HEAP_DRIVER_BOUND, 128 << 10),
+        ];
+        it.counters = counted.map(|(name, bytes)| (name.to_string(), bytes)).into();
+    }
+    reported(plan, &all)
+}
+
+const RANKS: &str = "name = \"esp32c3-rank\"\n[[measure]]\nkind = \"iperf\"\n\
+                     variant = [\"rank-iperf\", \"rank-default\"]\ntransport = [\"tcp\", \"udp\"]\n\
+                     direction = [\"forward\", \"reverse\"]\ntime = \"10 s\"\n";
+
+#[test]
+fn the_least_heap_of_a_ranks_tests_is_its_available_heap() {
+    let peak = |work: &Workload| match work.variant().unwrap().as_str() {
+        "rank-iperf" => 90,
+        _ => 30,
+    };
+    let report = ranks(RANKS, peak);
+    let heap: Vec<String> =
+        pairs(&report).into_iter().filter(|it| it.contains("available_heap")).collect();
+    assert_eq!(
+        heap,
+        [
+            "esp32c3-rank esp32c3 config rank-iperf off shield-box available_heap = 70.00 beside \
+             available_heap 59 KB ()",
+            "esp32c3-rank esp32c3 config rank-default off shield-box available_heap = 130.0 beside \
+             available_heap 160 KB ()",
+        ]
+    );
+    let rows = &report.truth_wifi.as_ref().unwrap().rows;
+    assert_eq!(rows.iter().filter(|it| it.id.metric == "available_heap").count(), 2);
+    let table = |id: &str| report.tables.iter().find(|it| it.id == id).unwrap();
+    assert_eq!(table("heap").rows.len(), 8);
+    let first: Vec<_> = table("heap").rows[0].iter().map(|it| it.as_deref().unwrap()).collect();
+    assert_eq!(first[2..], ["160", "90", "45", "128", "70"]);
+    let ranks: Vec<_> = table("heap-ranks").rows.iter().map(|row| row[..4].to_vec()).collect();
+    let words = |row: &[&str]| row.iter().map(|it| Some((*it).to_string())).collect::<Vec<_>>();
+    assert_eq!(ranks[0], words(&["rank-iperf", "70", "59", "1.19"]));
+    assert_eq!(ranks[1], words(&["rank-default", "130", "160", "0.813"]));
+}
+
+#[test]
+fn a_part_of_the_tests_has_no_available_heap() {
+    let report = ranks(&RANKS.replace("[\"tcp\", \"udp\"]", "[\"udp\"]"), |_| 200);
+    assert!(report.cells.iter().all(|it| it.id.metric != "available_heap"));
+    let least = report.cells.iter().find(|it| it.id.metric == "free_heap_min").unwrap();
+    assert_eq!(least.value, Some(0.0), "more than there was: nothing is left");
+}

@@ -16,6 +16,9 @@ pub trait Lower {
     fn heap(&self) -> u32 {
         u32::MAX
     }
+
+    /// Segments have taken some.
+    fn use_heap(&mut self, _bytes: u32) {}
 }
 
 /// What a program's device is beside its network: the rest of

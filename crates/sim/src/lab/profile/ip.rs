@@ -1,6 +1,7 @@
 //! What a frame's way between the antenna and a program costs a device that speaks IP.
 
 use super::Cost;
+use espbench_proto::sdkconfig::SdkConfig;
 
 /// The processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +138,8 @@ pub struct WifiLimits {
 /// The heap, and what takes from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
-    /// Free heap of a program that has started Wi-Fi and lwIP, without what stands below.
+    /// Free heap before Wi-Fi starts, in a program as small as the iperf example, with none of the
+    /// code below in RAM.
     pub heap_bytes: u32,
     /// A static RX buffer.
     pub static_rx_bytes: u32,
@@ -155,4 +157,24 @@ pub struct Memory {
     pub wifi_rx_iram_bytes: u32,
     /// What lwIP's paths take.
     pub lwip_iram_bytes: u32,
+}
+
+impl Memory {
+    /// What the driver's static buffers and code in RAM take from the start of Wi-Fi on.
+    #[must_use]
+    pub fn fixed(&self, sdk: &SdkConfig) -> u32 {
+        let code = |on: bool, bytes: u32| if on { bytes } else { 0 };
+        u32::from(sdk.static_rx)
+            .saturating_mul(self.static_rx_bytes)
+            .saturating_add(code(sdk.wifi_iram, self.wifi_iram_bytes))
+            .saturating_add(code(sdk.wifi_rx_iram, self.wifi_rx_iram_bytes))
+            .saturating_add(code(sdk.lwip_iram, self.lwip_iram_bytes))
+    }
+
+    /// What is left of the heap once Wi-Fi has started, without traffic; `None` where it does not
+    /// start: `esp_wifi_init` fails with `ESP_ERR_NO_MEM`.
+    #[must_use]
+    pub fn started(&self, sdk: &SdkConfig) -> Option<u32> {
+        self.heap_bytes.checked_sub(self.fixed(sdk)).filter(|it| *it > 0)
+    }
 }

@@ -3,11 +3,12 @@
 use super::class::classify;
 use super::cpu::Task;
 use super::field::Field;
-use super::machine::{Awaits, Body, Esp, Job};
+use super::machine::{Awaits, Body, Esp, Job, Machine};
 use super::pool::Pool;
-use super::program::step;
+use super::program::{Space, step};
 use super::stage::Stage;
 use crate::mac::{OnAir, Room};
+use crate::net::Heap;
 use alloc::vec::Vec;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
@@ -29,12 +30,13 @@ impl Esp {
         if self.setup.in_lwip { Task::Tcpip } else { Task::App }
     }
 
-    /// TX buffers that are free and that the heap has room for, with a full packet in each.
-    pub(super) fn room(&mut self, stack: u32) -> usize {
-        let buffers = usize::from(self.setup.limits.tx.saturating_sub(self.tx));
-        let heap = self.setup.heap;
-        let free = heap.free.saturating_sub(self.heap(stack));
-        buffers.min((free / (heap.tx + FULL)) as usize)
+    /// TX buffers that are free, and the heap for them.
+    pub(super) fn space(&mut self, stack: Heap) -> Space {
+        Space {
+            buffers: usize::from(self.setup.limits.tx.saturating_sub(self.tx)),
+            heap: self.free(stack),
+            each: self.setup.heap.tx + FULL,
+        }
     }
 
     /// Packets take TX buffers.
@@ -184,8 +186,11 @@ impl Field<'_> {
     fn flush_esp(&mut self, now: Instant, number: u16) {
         let mut out = core::mem::take(&mut self.out);
         let Self { machines, pool, .. } = self;
-        if let Some(Body::Esp(esp)) = machines.get_mut(usize::from(number)).map(|it| &mut it.body) {
+        if let Some(Machine { body: Body::Esp(esp), host, .. }) =
+            machines.get_mut(usize::from(number))
+        {
             esp.hold(pool, &out);
+            esp.free(host.heap());
             esp.send(now.as_nanos(), pool, &mut out, NOBODY);
         }
         self.out = out;
@@ -212,7 +217,7 @@ impl Field<'_> {
     fn goes_up(&mut self, now: Instant, number: u16, tag: u32) -> Option<Cause> {
         let Self { machines, pool, .. } = self;
         let machine = machines.get_mut(usize::from(number))?;
-        let (held, stack) = (machine.host.held(), machine.host.heap().now);
+        let (held, stack) = (machine.host.held(), machine.host.heap());
         let Body::Esp(esp) = &mut machine.body else { return None };
         let limits = &esp.setup.limits;
         let most = usize::from(limits.dynamic_rx);
@@ -224,13 +229,15 @@ impl Field<'_> {
             machine.drops.tcpip_mailbox += 1;
             return Some(Cause::Mailbox);
         }
-        if esp.heap(stack) > esp.setup.heap.free {
+        let packet = pool.bytes(tag);
+        let takes = esp.setup.heap.dynamic_rx + packet.len() as u32;
+        if esp.free(stack) < takes {
             machine.drops.heap_rx += 1;
             return Some(Cause::ReceiveBuffers);
         }
         esp.mailbox += 1;
-        let packet = pool.bytes(tag);
-        esp.buffered += esp.setup.heap.dynamic_rx + packet.len() as u32;
+        esp.buffered += takes;
+        esp.free(stack);
         let cost = classify(packet).receive_ns(&esp.costs, packet.len() as u32);
         esp.cpu.push(now.as_nanos(), Task::Tcpip, Job::Receive(tag), cost);
         None
@@ -240,12 +247,14 @@ impl Field<'_> {
     fn step_esp(&mut self, now: Instant, number: u16, program: u16) {
         let Self { machines, pool, .. } = self;
         let Some(machine) = machines.get_mut(usize::from(number)) else { return };
-        let stack = machine.host.heap().now;
+        let stack = machine.host.heap();
         let Body::Esp(esp) = &mut machine.body else { return };
-        let room = esp.room(stack);
-        let spent = step(machine, pool, now, number, program, room);
+        let space = esp.space(stack);
+        let spent = step(machine, pool, now, number, program, space);
+        let stack = machine.host.heap();
         let Body::Esp(esp) = &mut machine.body else { return };
         esp.hold(pool, &machine.programs[usize::from(program)].out);
+        esp.free(stack);
         esp.cpu.push(now.as_nanos(), esp.programs_task(), Job::Spent(program), spent.max(LEAST));
     }
 

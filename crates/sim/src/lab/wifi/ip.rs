@@ -4,7 +4,7 @@ use super::cpu::Task;
 use super::field::Field;
 use super::machine::{Body, Job, Machine};
 use super::pool::Pool;
-use super::program::Outbox;
+use super::program::{Outbox, Space};
 use crate::mac::Room;
 use alloc::vec::Vec;
 use espbench_proto::sample::Cause;
@@ -18,12 +18,12 @@ fn with_host(
     out: &mut Vec<u32>,
     act: impl FnOnce(&mut crate::net::Host, &mut Outbox<'_>),
 ) {
-    let stack = machine.host.heap().now;
-    let room = match &mut machine.body {
-        Body::Esp(esp) => esp.room(stack),
-        Body::Pc(pc) => usize::from(pc.setup.queue).saturating_sub(pc.queued),
+    let stack = machine.host.heap();
+    let space = match &mut machine.body {
+        Body::Esp(esp) => esp.space(stack),
+        Body::Pc(pc) => Space::buffers(usize::from(pc.setup.queue).saturating_sub(pc.queued)),
     };
-    let mut outbox = Outbox { pool, from: number, room, out };
+    let mut outbox = Outbox { pool, from: number, space, out };
     act(&mut machine.host, &mut outbox);
 }
 

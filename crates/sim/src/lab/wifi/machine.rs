@@ -4,7 +4,7 @@ use super::Told;
 use super::cpu::Cpu;
 use super::setup::{EspSetup, Kind, MachineSetup, PcSetup, Place, Program};
 use crate::lab::profile::IpCosts;
-use crate::net::{Host, Program as ProgramId};
+use crate::net::{Heap, Host, Program as ProgramId};
 use crate::power::{self, Meter, Modem};
 use crate::random::{Purpose, Random};
 use alloc::boxed::Box;
@@ -19,7 +19,8 @@ pub struct Drops {
     pub static_rx: u64,
     /// Packets that no dynamic RX buffer was free for.
     pub dynamic_rx: u64,
-    /// Packets that were dropped on their way up because the heap had run out.
+    /// Packets that were dropped on their way up because the heap had run out: the driver finds no
+    /// memory for a dynamic RX buffer after the radio has acknowledged the frame.
     pub heap_rx: u64,
     /// Packets that lwIP's mailbox had no place for.
     pub tcpip_mailbox: u64,
@@ -27,6 +28,17 @@ pub struct Drops {
     pub not_sent: u64,
     /// Packets that were sent and not acknowledged, or kept for too long.
     pub lost: u64,
+}
+
+/// The heap of an ESP, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeapUse {
+    /// Free once Wi-Fi has started, without traffic.
+    pub started: u32,
+    /// The most of it that was in use at a time.
+    pub peak: u32,
+    /// The most that the driver's dynamic buffers took.
+    pub driver_peak: u32,
 }
 
 /// What a task of an ESP is to do.
@@ -99,19 +111,21 @@ pub(super) struct Esp {
     pub(super) timer: bool,
     /// Bytes of the packets in TX buffers and on their way to a mailbox, with their buffers.
     pub(super) buffered: u32,
-    /// The most heap that was in use.
+    /// The most of the heap that was in use: in all, and of it by the driver's dynamic buffers.
     pub(super) heap_peak: u32,
+    pub(super) driver_peak: u32,
     /// What radio and processor do.
     pub(super) meter: Meter,
     pub(super) radio_on: bool,
 }
 
 impl Esp {
-    /// The heap that packets take now, with lwIP's part.
-    pub(super) fn heap(&mut self, stack: u32) -> u32 {
-        let now = self.buffered + stack;
-        self.heap_peak = self.heap_peak.max(now);
-        now
+    /// The heap that is free now, with what lwIP has of it. Notes how much is in use.
+    pub(super) fn free(&mut self, stack: Heap) -> u32 {
+        let used = self.buffered + stack.now;
+        self.heap_peak = self.heap_peak.max(used);
+        self.driver_peak = self.driver_peak.max(self.buffered + stack.received);
+        self.setup.heap.free.saturating_sub(used)
     }
 
     /// Says what radio and processor do from now on.
@@ -183,6 +197,7 @@ impl Machine<'_> {
                 timer: false,
                 buffered: 0,
                 heap_peak: 0,
+                driver_peak: 0,
                 radio_on: true,
             })),
             Kind::Pc(setup) => Body::Pc(Box::new(Pc {

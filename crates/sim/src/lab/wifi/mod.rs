@@ -42,7 +42,7 @@ pub mod suite;
 mod tests;
 pub mod watch;
 
-pub use machine::Drops;
+pub use machine::{Drops, HeapUse};
 pub use setup::{EspSetup, MachineSetup, PcSetup, WorldSetup};
 
 use crate::mac::{self, Room};
@@ -225,10 +225,15 @@ impl<'a> World<'a> {
         machine.esp().map(|it| it.meter.read(self.room.now()))
     }
 
-    /// The most heap that packets took of an ESP, in bytes.
+    /// The heap of an ESP.
     #[must_use]
-    pub fn heap_peak(&self, machine: MachineId) -> Option<u32> {
-        Some(self.stage.machine(machine.0)?.esp()?.heap_peak)
+    pub fn heap(&self, machine: MachineId) -> Option<HeapUse> {
+        let esp = self.stage.machine(machine.0)?.esp()?;
+        Some(HeapUse {
+            started: esp.setup.heap.free,
+            peak: esp.heap_peak,
+            driver_peak: esp.driver_peak,
+        })
     }
 
     /// What the MAC of a station has counted.

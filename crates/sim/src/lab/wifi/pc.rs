@@ -2,7 +2,7 @@
 
 use super::field::{Carried, Field};
 use super::machine::{Awaits, Body, Pc};
-use super::program::step;
+use super::program::{Space, step};
 use super::setup::Place;
 use crate::lab::net_scene::Delay;
 use crate::mac::Room;
@@ -123,7 +123,7 @@ impl Field<'_> {
             let Some(program) = machine.due(now) else { break };
             let Body::Pc(pc) = &machine.body else { break };
             let space = usize::from(pc.setup.queue).saturating_sub(pc.queued);
-            step(machine, &mut self.pool, now, number, program as u16, space);
+            step(machine, &mut self.pool, now, number, program as u16, Space::buffers(space));
             let it = &mut machine.programs[program];
             // A PC's calls take hardly any time, but time must go on.
             let soon = |at: Instant| if at <= now { now + CALL } else { at };

@@ -13,26 +13,56 @@ use espbench_proto::node::app::{
 use espbench_proto::sample::Sample;
 use espbench_proto::time::Instant;
 
+/// What a driver has room for.
+#[derive(Clone, Copy)]
+pub(super) struct Space {
+    /// Buffers.
+    pub(super) buffers: usize,
+    /// Bytes of the heap, and what a full packet takes of them.
+    pub(super) heap: u32,
+    pub(super) each: u32,
+}
+
+impl Space {
+    /// As many buffers, whatever they take.
+    pub(super) const fn buffers(buffers: usize) -> Self {
+        Self { buffers, heap: u32::MAX, each: 0 }
+    }
+
+    fn packets(&self) -> usize {
+        let most = self.heap.checked_div(self.each).map_or(usize::MAX, |it| it as usize);
+        self.buffers.min(most)
+    }
+}
+
 /// The driver below a host, while something happens in the host: packets are taken into the pool.
 pub(super) struct Outbox<'a> {
     pub(super) pool: &'a mut Pool,
     pub(super) from: u16,
-    /// Packets that it still takes.
-    pub(super) room: usize,
+    pub(super) space: Space,
     pub(super) out: &'a mut Vec<u32>,
 }
 
 impl Lower for Outbox<'_> {
     fn room(&self) -> usize {
-        self.room
+        self.space.packets()
+    }
+
+    fn heap(&self) -> u32 {
+        self.space.heap
+    }
+
+    fn use_heap(&mut self, bytes: u32) {
+        self.space.heap = self.space.heap.saturating_sub(bytes);
     }
 
     fn send(&mut self, packet: &[u8]) -> bool {
-        if self.room == 0 {
+        if self.room() == 0 {
             return false;
         }
         let Some(to) = destination(packet) else { return true };
-        self.room -= 1;
+        self.space.buffers -= 1;
+        self.space.heap -= self.space.each;
         self.out.push(self.pool.put(Head { from: self.from, to, queued: 0 }, packet));
         true
     }
@@ -58,6 +88,14 @@ struct Uart<'a> {
 impl Lower for Beside<'_> {
     fn room(&self) -> usize {
         self.outbox.room()
+    }
+
+    fn heap(&self) -> u32 {
+        self.outbox.heap()
+    }
+
+    fn use_heap(&mut self, bytes: u32) {
+        self.outbox.use_heap(bytes);
     }
 
     fn send(&mut self, packet: &[u8]) -> bool {
@@ -220,7 +258,7 @@ pub(super) fn step(
     now: Instant,
     number: u16,
     program: u16,
-    room: usize,
+    space: Space,
 ) -> u64 {
     let Machine { host, body, programs, told, random, .. } = machine;
     let Some(it) = programs.get_mut(usize::from(program)) else { return 0 };
@@ -238,7 +276,7 @@ pub(super) fn step(
         }
         Body::Pc(_) => (None, None, 1),
     };
-    let outbox = Outbox { pool, from: number, room, out: &mut it.out };
+    let outbox = Outbox { pool, from: number, space, out: &mut it.out };
     let mut beside = Beside { outbox, told, costs, uart, now: now.as_nanos(), spent: 0 };
     let api = host.api(now, ProgramId(program), &mut beside);
     let mut sockets = Costly { api, costs, spent: 0 };

@@ -232,9 +232,14 @@ impl NetScene {
         let device = |(i, it): (usize, &NetDevice)| {
             let SdkConfig { wifi_iram, wifi_rx_iram, lwip_iram, .. } = it.sdk;
             let costs = it.profile.ip.in_iram(wifi_iram, wifi_rx_iram, lwip_iram);
+            let memory = it.profile.memory;
+            let mut stack = Stack::esp(&it.sdk);
+            stack.heap.held += memory.dynamic_rx_bytes;
+            stack.heap.socket = memory.socket_bytes;
+            stack.heap.connection = memory.tcp_bytes;
             MachineSetup {
                 place: Place::Air(stations.first_device() + i as u32),
-                stack: Stack::esp(&it.sdk),
+                stack,
                 kind: Kind::Esp(Box::new(EspSetup {
                     costs,
                     cores: it.cores,
@@ -243,9 +248,10 @@ impl NetScene {
                     uart_fifo: it.profile.uart_fifo,
                     in_lwip: it.program == Program::Callback,
                     heap: HeapSetup {
-                        free: it.profile.memory.heap_bytes.max(1),
-                        dynamic_rx: it.profile.memory.dynamic_rx_bytes,
-                        tx: it.profile.memory.tx_bytes,
+                        // Where not even that is there, the suite says so.
+                        free: memory.started(&it.sdk).unwrap_or(0),
+                        dynamic_rx: memory.dynamic_rx_bytes,
+                        tx: memory.tx_bytes,
                     },
                     light_ns: it.light_sleep.map(|it| it.as_nanos() as u64),
                 })),

@@ -85,7 +85,7 @@ pub struct EspSetup {
 /// The heap of an ESP, as far as packets take from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeapSetup {
-    /// Bytes that are free once Wi-Fi and lwIP run.
+    /// Bytes that are free once Wi-Fi and lwIP run: packets may take these.
     pub free: u32,
     /// Bytes of a dynamic RX buffer beside its frame.
     pub dynamic_rx: u32,

@@ -299,6 +299,8 @@ impl Connection {
             .tcp_mut()
             .send_slice(&bytes[..bytes.len().min(fits)])
             .map_err(|_| SocketError::NotConnected)?;
+        let segments = (taken as u32).div_ceil(self.mss.max(1));
+        io.lower.use_heap(taken as u32 + segments * io.stack.heap.packet);
         self.output(now, io);
         if fits < bytes.len() && taken == fits {
             io.counters.starved += 1;
@@ -312,11 +314,9 @@ impl Connection {
 
     /// How many bytes the heap has room for, in segments (`tcp_write`: `ERR_MEM`).
     fn fits(&self, io: &Io<'_>) -> usize {
-        let (heap, packet) = (io.lower.heap(), io.stack.heap.packet);
-        let segment = self.mss.max(1).saturating_add(packet);
-        // The last one may be short, and has its structures all the same.
-        let last = (heap % segment).saturating_sub(packet);
-        ((heap / segment).saturating_mul(self.mss) as usize).saturating_add(last as usize)
+        let (mss, packet) = (u64::from(self.mss.max(1)), io.stack.heap.packet);
+        let heap = u64::from(io.lower.heap().saturating_sub(packet));
+        (heap * mss / (mss + u64::from(packet))) as usize
     }
 
     /// Takes what has come.

@@ -105,7 +105,7 @@ pub(super) const GROUPS: &[Group<Profile>] = &[
     group!(
         "memory",
         "the heap, and what takes from it, in bytes",
-        (bytes("heap", "free with Wi-Fi and lwIP started, before the rows below"), whole u32 memory.heap_bytes),
+        (bytes("heap", "free before Wi-Fi starts, with none of the code below in RAM"), whole u32 memory.heap_bytes),
         (bytes("static_rx", "a static RX buffer"), whole u32 memory.static_rx_bytes),
         (bytes("dynamic_rx", "a dynamic RX buffer, beside the frame in it"), whole u32 memory.dynamic_rx_bytes),
         (bytes("tx", "a TX buffer, beside the frame in it"), whole u32 memory.tx_bytes),

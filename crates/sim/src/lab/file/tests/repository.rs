@@ -4,6 +4,8 @@ use super::*;
 use crate::lab::profile::Cost;
 use core::fmt::Write as _;
 use espbench_proto::node::esp_now::air::Country;
+use espbench_proto::sdkconfig::memory::{Memory as Takes, Traffic, heap};
+use espbench_proto::sdkconfig::{Chip, Context, RANKS, Rank, SdkConfig};
 use espbench_proto::wire::component::Release;
 
 /// Labs whose devices speak ESP-NOW.
@@ -66,6 +68,29 @@ fn every_constant_has_a_source_and_few_are_fitted() {
     }
     // What the issue allows.
     assert!(fitted <= 15, "{fitted} constants are fitted");
+}
+
+/// What `espbench tune --check` counts with is what devices of the lab have.
+#[test]
+fn a_profiles_heap_is_that_of_a_check() {
+    let library = Library::built_in();
+    let chips = Chip::ALL.into_iter().filter(|it| heap(*it).is_some());
+    let mut seen = 0;
+    for chip in chips {
+        let memory = library.profile(chip.name()).unwrap().memory;
+        for rank in Rank::of(chip) {
+            let (settings, context) = (rank.settings(), Context { chip, ..Context::default() });
+            let taken = Takes::of(&settings, &context, Traffic::default());
+            let sdk = settings.config(&context);
+            let left = heap(chip).map(|it| it - taken.buffers - taken.code);
+            assert_eq!(memory.started(&sdk).map(u64::from), left, "{rank:?}");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, RANKS.len());
+    let mut c2 = library.profile("esp32c2").unwrap().memory;
+    c2.heap_bytes = c2.fixed(&SdkConfig::default());
+    assert_eq!(c2.started(&SdkConfig::default()), None, "Wi-Fi does not start with nothing left");
 }
 
 #[test]

@@ -19,7 +19,7 @@ use super::machine::address;
 use super::watch::Watcher;
 use super::{MachineId, World};
 use crate::lab::file::Library;
-use crate::lab::net_scene::{NetRole, NetScene};
+use crate::lab::net_scene::{NetDevice, NetRole, NetScene};
 use crate::lab::record::Record;
 use crate::lab::suite::Failed;
 use alloc::format;
@@ -67,6 +67,22 @@ pub fn run(
     run_in(work, &scene, seed, record)
 }
 
+/// Whether Wi-Fi of the devices starts with the heap that they have.
+fn starts(scene: &NetScene) -> Result<(), Failed> {
+    let memory = |it: &NetDevice| it.profile.memory;
+    let without = scene.devices.iter().find(|it| memory(it).started(&it.sdk).is_none());
+    let Some(device) = without else { return Ok(()) };
+    let why = format!(
+        "esp_wifi_init() fails with ESP_ERR_NO_MEM: {} static RX buffers and code in RAM take {} B, and \
+         the heap of {} has {} B; set fewer, or leave the code in flash",
+        device.sdk.static_rx,
+        memory(device).fixed(&device.sdk),
+        device.profile.chip_name,
+        memory(device).heap_bytes,
+    );
+    Err(Failed::Unable(scene.variant.clone(), why))
+}
+
 /// A cell in the making.
 struct Cell<'a, 'r> {
     world: World<'a>,
@@ -111,6 +127,7 @@ pub fn run_watched<'a>(
             }
         };
     }
+    starts(scene)?;
     told::facts(scene, seed, record);
     told::on_air(work, scene, record);
     let mut lent = mqtt::Lent::new();

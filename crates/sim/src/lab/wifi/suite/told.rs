@@ -8,6 +8,8 @@ use crate::radio::{BasicRates, Mode};
 use alloc::format;
 use alloc::string::ToString;
 use espbench_proto::fact;
+use espbench_proto::sdkconfig::memory::{Memory, Traffic};
+use espbench_proto::sdkconfig::{Context, Settings};
 use espbench_proto::workload::{Direction, IpTest, Wifi};
 
 /// How things were as a test began.
@@ -90,12 +92,26 @@ impl Cell<'_, '_> {
             ("tcp-retransmitted", ip.retransmitted),
             ("tcp-timeouts", ip.timeouts),
             ("tcp-blocked", ip.blocked),
+            ("tcp-heap-full", ip.starved),
         ];
         for (name, by) in counters.into_iter().filter(|it| it.1 > 0) {
             record.count(name, by);
         }
-        if let Some(peak) = world.heap_peak(*device) {
-            record.count("heap-peak", u64::from(peak));
+        self.heap();
+    }
+
+    /// The heap, beside the guide's formula.
+    fn heap(&mut self) {
+        let Some(heap) = self.world.heap(self.device) else { return };
+        let settings = Settings::from(&self.scene.devices[0].sdk);
+        let memory = Memory::of(&settings, &Context::default(), Traffic::default());
+        for (name, bytes) in [
+            (fact::HEAP_STARTED, heap.started.into()),
+            (fact::HEAP_PEAK, heap.peak.into()),
+            (fact::HEAP_DRIVER_PEAK, heap.driver_peak.into()),
+            (fact::HEAP_DRIVER_BOUND, memory.driver_peak),
+        ] {
+            self.record.count(name, bytes);
         }
     }
 

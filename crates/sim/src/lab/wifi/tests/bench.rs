@@ -1,6 +1,6 @@
 //! An ESP and a PC: behind an access point, or with the ESP as access point.
 
-use super::super::setup::{EspSetup, Kind, MachineSetup, PcSetup, Place, WorldSetup};
+use super::super::setup::{EspSetup, HeapSetup, Kind, MachineSetup, PcSetup, Place, WorldSetup};
 use super::super::{MachineId, World};
 use crate::air::{Links, Receiver};
 use crate::lab::file::Library;
@@ -33,6 +33,7 @@ pub(super) struct Bench {
     /// Whether its station starts associated.
     pub(super) joined: bool,
     pub(super) signal_dbm: f64,
+    pub(super) heap: HeapSetup,
 }
 
 impl Default for Bench {
@@ -46,6 +47,7 @@ impl Default for Bench {
             ampdu: true,
             joined: true,
             signal_dbm: -40.0,
+            heap: HeapSetup::default(),
         }
     }
 }
@@ -94,7 +96,7 @@ impl Bench {
                     limits,
                     uart_baud: profile.uart_baud,
                     uart_fifo: profile.uart_fifo,
-                    heap: super::super::setup::HeapSetup::default(),
+                    heap: self.heap,
                     in_lwip: false,
                     light_ns: None,
                 })),

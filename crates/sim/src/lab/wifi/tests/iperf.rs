@@ -28,7 +28,7 @@ fn rank(static_rx: u16, dynamic: u16, window: u8, kb: u32, lwip_iram: bool) -> S
     }
 }
 
-fn work(transport: Transport) -> Iperf {
+pub(super) fn work(transport: Transport) -> Iperf {
     Iperf {
         transport,
         direction: Direction::Forward,
@@ -60,14 +60,19 @@ fn throughput(bench: &Bench, transport: Transport, to_device: bool) -> f64 {
 }
 
 fn total(world: &mut World<'_>, machine: MachineId) -> f64 {
+    total_of(world, machine).expect("a total")
+}
+
+/// What a server has told at its end, Mbit/s.
+pub(super) fn total_of(world: &mut World<'_>, machine: MachineId) -> Option<f64> {
     let told = world.take_told(machine);
     let total = told.samples.iter().rev().find_map(|it| match it {
         Sample::Interval(it) if it.total => Some(*it),
         _ => None,
     });
-    let it = total.expect("a total");
+    let it = total?;
     let time = it.end.as_nanos() - it.start.as_nanos();
-    it.bytes as f64 * 8e3 / time as f64
+    Some(it.bytes as f64 * 8e3 / time as f64)
 }
 
 #[test]

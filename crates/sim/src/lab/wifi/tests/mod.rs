@@ -3,6 +3,7 @@
 mod bench;
 mod echo;
 mod full;
+mod heap;
 mod iperf;
 mod power;
 
