@@ -3,9 +3,9 @@
 use espbench_proto::node::app::iperf::Style;
 use espbench_proto::node::app::mqtt::{ListenerMemory, PublisherMemory, SmoothSetup};
 use espbench_proto::node::app::{
-    Answerer, App, ArduinoEcho, Broker, Collector, Commander, Datagram, Echo, EchoProbe, Endpoint,
-    Handle, IperfClient, IperfServer, IperfSetup, Mqtt, MqttListener, ReportSetup, Reporter,
-    SmoothMqtt, SocketError, Sockets, Stream, TcpSender, TcpSink, Wait, Work,
+    App, ArduinoEcho, Broker, Datagram, Echo, EchoProbe, Endpoint, Handle, IperfClient,
+    IperfServer, IperfSetup, Mqtt, MqttListener, SmoothMqtt, SocketError, Sockets, Stream,
+    TcpSender, TcpSink, Wait, Work,
 };
 use espbench_proto::node::mqtt::{Pace, Settings};
 use espbench_proto::sample::{Link, Sample};
@@ -26,8 +26,7 @@ pub fn app(data: &[u8]) {
     let (mut listening, mut publishing) =
         (ListenerMemory::<256, 8>::new(), PublisherMemory::<256, 4, 16>::new());
     let (storage, out) = publishing.lend();
-    let report = report(transport);
-    let mut app: Box<dyn App + '_> = match which % 14 {
+    let mut app: Box<dyn App + '_> = match which % 11 {
         0 => Box::new(Echo::<64>::new(7)),
         1 => Box::new(ArduinoEcho::new(7, PEER)),
         2 => Box::new(EchoProbe::<64>::new(echo(*kind), 1, 7, PEER)),
@@ -38,11 +37,7 @@ pub fn app(data: &[u8]) {
         7 => Box::new(Broker::<2, 64, 256>::new(7)),
         8 => Box::new(SmoothMqtt::new(smooth(qos.min(2), *kind), PEER)),
         9 => Box::new(Mqtt::new(mqtt(qos.min(2), *kind), PEER, storage, out)),
-        10 => Box::new(MqttListener::new(mqtt(qos.min(2), *kind), PEER, listening.lend())),
-        11 => Box::new(Collector::<64>::new(report, 7)),
-        12 => Box::new(Answerer::<64>::new(transport, 7)),
-        _ if kind & 2 == 0 => Box::new(Reporter::<64>::new(report, PEER)),
-        _ => Box::new(Commander::<64>::new(report, PEER, 1)),
+        _ => Box::new(MqttListener::new(mqtt(qos.min(2), *kind), PEER, listening.lend())),
     };
     let mut fed = Fed { data, sockets: 0, calls: 0 };
     let mut now = Instant::ZERO;
@@ -139,18 +134,6 @@ fn mqtt(qos: u8, kind: u8) -> Settings<'static> {
         drain: Duration::from_millis(100),
         patience: Duration::from_secs(1),
         resume: kind & 16 != 0,
-        link: Link(0),
-    }
-}
-
-fn report(transport: Transport) -> ReportSetup {
-    ReportSetup {
-        transport,
-        size: 20,
-        every: Duration::from_millis(3),
-        first: Duration::from_millis(1),
-        count: 20,
-        timeout: Duration::from_millis(20),
         link: Link(0),
     }
 }

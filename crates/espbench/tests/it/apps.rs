@@ -8,9 +8,8 @@ use espbench::pump::app::{Said, StdSockets, run};
 use espbench_proto::node::app::iperf::Style;
 use espbench_proto::node::app::mqtt::{ListenerMemory, PublisherMemory, SmoothSetup, join};
 use espbench_proto::node::app::{
-    Answerer, App, ArduinoEcho, Broker, Collector, Commander, Echo, EchoProbe, Endpoint,
-    IperfClient, IperfServer, IperfSetup, Mqtt, MqttListener, ReportSetup, Reporter, SmoothMqtt,
-    TcpSender, TcpSink,
+    App, ArduinoEcho, Broker, Echo, EchoProbe, Endpoint, IperfClient, IperfServer, IperfSetup,
+    Mqtt, MqttListener, SmoothMqtt, TcpSender, TcpSink,
 };
 use espbench_proto::node::mqtt::{Pace, Settings};
 use espbench_proto::sample::{Fate, Interval, Link, Observer, Probe, Sample};
@@ -327,32 +326,5 @@ fn mosquittos_clients_at_our_broker() {
         });
         // In version 5 it takes twenty at a time, and what is beyond is dropped.
         assert_eq!(heard.counts.get("broker-malformed"), None, "{version}");
-    }
-}
-
-#[test]
-fn reports_and_commands_over_both_transports() {
-    for transport in [Transport::Udp, Transport::Tcp] {
-        let port = free_port();
-        let setup = ReportSetup {
-            transport,
-            size: 40,
-            every: Duration::from_millis(20),
-            first: Duration::from_millis(20),
-            count: 10,
-            timeout: Duration::from_secs(3),
-            link: Link(0),
-        };
-        let mut reporter = Reporter::<256>::new(setup, local(port));
-        let mut collector = Collector::<256>::new(setup, port);
-        let [heard, _] = beside(&mut collector, &mut reporter);
-        let probes = heard.probes();
-        assert_eq!(probes.len(), 10, "{transport:?}");
-        assert!(probes.iter().all(|p| p.fate == Fate::Delivered && p.received > Some(p.due)));
-        let mut commander = Commander::<256>::new(setup, local(port), 5);
-        let [_, heard] = beside(&mut Answerer::<256>::new(transport, port), &mut commander);
-        let probes = heard.probes();
-        assert_eq!(probes.len(), 10);
-        assert!(probes.iter().all(|p| p.fate == Fate::Delivered), "{transport:?} {probes:?}");
     }
 }

@@ -1,6 +1,6 @@
 //! UDP echo, the device's side.
 
-use super::{App, Endpoint, Handle, SocketError, Sockets, Wait, Work};
+use super::{App, Endpoint, Handle, SocketError, Sockets, Wait, Work, opened};
 use crate::time::{Duration, Instant};
 
 /// How long a refused reply waits before it is tried again, and how often it is tried.
@@ -44,17 +44,9 @@ impl<const N: usize> Echo<N> {
 
 impl<const N: usize> App for Echo<N> {
     fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
-        let Some(socket) = self.socket else {
-            return match sockets.udp_bind(self.port) {
-                Ok(socket) => {
-                    self.socket = Some(socket);
-                    Wait::Again
-                }
-                Err(_) => {
-                    sockets.count("failed", 1);
-                    Wait::Done
-                }
-            };
+        let socket = match opened(&mut self.socket, sockets, |it| it.udp_bind(self.port)) {
+            Ok(it) => it,
+            Err(wait) => return wait,
         };
         if let Some(wait) = self.send(now, sockets, socket) {
             return wait;
@@ -175,13 +167,9 @@ impl ArduinoEcho {
 
 impl App for ArduinoEcho {
     fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
-        let Some(socket) = self.socket else {
-            let Ok(socket) = sockets.udp_bind(self.port) else {
-                sockets.count("failed", 1);
-                return Wait::Done;
-            };
-            self.socket = Some(socket);
-            return Wait::Again;
+        let socket = match opened(&mut self.socket, sockets, |it| it.udp_bind(self.port)) {
+            Ok(it) => it,
+            Err(wait) => return wait,
         };
         match self.step {
             Step::Parse => self.parse(sockets, socket),

@@ -19,14 +19,11 @@
 //! | [`TcpSender`], [`TcpSink`] | device, PC | short messages over TCP, counted |
 //! | [`Mqtt`], [`SmoothMqtt`] | device | numbered messages to a broker, written well and as Smooth does it |
 //! | [`Broker`], [`MqttListener`] | PC | the broker, and who subscribes |
-//! | [`Reporter`], [`Collector`] | device, PC | a message every so often, and who counts them |
-//! | [`Commander`], [`Answerer`] | PC, device | a command every so often, and who answers |
 
 mod echo;
 pub mod iperf;
 pub mod mqtt;
 mod probe;
-mod report;
 mod tcp;
 #[cfg(test)]
 mod testing;
@@ -37,7 +34,6 @@ pub use echo::{ArduinoEcho, Echo};
 pub use iperf::{IperfClient, IperfServer, IperfSetup};
 pub use mqtt::{Broker, Mqtt, MqttListener, SmoothMqtt};
 pub use probe::EchoProbe;
-pub use report::{Answerer, Collector, Commander, ReportSetup, Reporter};
 pub use tcp::{TcpSender, TcpSink};
 
 use crate::sample::Sample;
@@ -186,6 +182,24 @@ pub enum Wait {
     Sleep(Instant),
     /// It has ended.
     Done,
+}
+
+/// The socket of a program that opens it first of all. Until it has one, what it answers: it goes on,
+/// or has failed.
+fn opened(
+    socket: &mut Option<Handle>,
+    sockets: &mut dyn Sockets,
+    open: impl FnOnce(&mut dyn Sockets) -> Result<Handle, SocketError>,
+) -> Result<Handle, Wait> {
+    if let Some(it) = *socket {
+        return Ok(it);
+    }
+    *socket = open(sockets).ok();
+    if socket.is_some() {
+        return Err(Wait::Again);
+    }
+    sockets.count("failed", 1);
+    Err(Wait::Done)
 }
 
 /// A program.

@@ -1,6 +1,6 @@
 //! Short messages over TCP, counted for a second at a time.
 
-use super::{App, Endpoint, Handle, Sockets, Stream, Wait};
+use super::{App, Endpoint, Handle, Sockets, Stream, Wait, opened};
 use crate::sample::{Interval, Link, Observer, Sample};
 use crate::time::{Duration, Instant};
 use crate::workload::TcpRate;
@@ -197,13 +197,9 @@ impl<const N: usize, const FLOWS: usize> TcpSink<N, FLOWS> {
 
 impl<const N: usize, const FLOWS: usize> App for TcpSink<N, FLOWS> {
     fn poll(&mut self, _now: Instant, sockets: &mut dyn Sockets) -> Wait {
-        let Some(listener) = self.listener else {
-            let Ok(listener) = sockets.tcp_listen(self.port) else {
-                sockets.count("failed", 1);
-                return Wait::Done;
-            };
-            self.listener = Some(listener);
-            return Wait::Again;
+        let listener = match opened(&mut self.listener, sockets, |it| it.tcp_listen(self.port)) {
+            Ok(it) => it,
+            Err(wait) => return wait,
         };
         if let Some((stream, _)) = sockets.tcp_accept(listener) {
             match self.streams.iter_mut().find(|place| place.is_none()) {

@@ -1,7 +1,7 @@
 //! Streams: reads of what came, counted.
 
 use super::{IperfSetup, Style};
-use crate::node::app::{Handle, Sockets, Stream, Wait};
+use crate::node::app::{Handle, Sockets, Stream, Wait, opened};
 use crate::node::iperf::{Counts, Meter};
 use crate::sample::{Link, Observer, Sample};
 use crate::time::{Duration, Instant};
@@ -46,13 +46,9 @@ impl<const FLOWS: usize> TcpServer<FLOWS> {
     }
 
     pub(super) fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets, buf: &mut [u8]) -> Wait {
-        let Some(listener) = self.listener else {
-            let Ok(listener) = sockets.tcp_listen(self.port) else {
-                sockets.count("failed", 1);
-                return Wait::Done;
-            };
-            self.listener = Some(listener);
-            return Wait::Again;
+        let listener = match opened(&mut self.listener, sockets, |it| it.tcp_listen(self.port)) {
+            Ok(it) => it,
+            Err(wait) => return wait,
         };
         if now >= self.wake {
             self.look(now, sockets);

@@ -2,7 +2,7 @@
 
 use super::{IperfSetup, Style};
 use crate::node::Output;
-use crate::node::app::{Datagram, Endpoint, Handle, Sockets, Wait};
+use crate::node::app::{Datagram, Endpoint, Handle, Sockets, Wait, opened};
 use crate::node::iperf::{Heard, ReceiverSetup, UdpReceiver};
 use crate::sample::Link;
 use crate::time::Instant;
@@ -40,13 +40,9 @@ impl<const FLOWS: usize> UdpServer<FLOWS> {
     }
 
     pub(super) fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets, buf: &mut [u8]) -> Wait {
-        let Some(socket) = self.socket else {
-            let Ok(socket) = sockets.udp_bind(self.port) else {
-                sockets.count("failed", 1);
-                return Wait::Done;
-            };
-            self.socket = Some(socket);
-            return Wait::Again;
+        let socket = match opened(&mut self.socket, sockets, |it| it.udp_bind(self.port)) {
+            Ok(it) => it,
+            Err(wait) => return wait,
         };
         if now >= self.wake && self.poll_flows(now, sockets, socket) {
             return Wait::Again;

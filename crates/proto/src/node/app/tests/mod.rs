@@ -3,5 +3,4 @@
 mod echo;
 mod iperf;
 mod mqtt;
-mod report;
 mod tcp;

@@ -3,7 +3,7 @@
 mod session;
 mod topic;
 
-use crate::node::app::{App, Handle, Sockets, Stream, Wait};
+use crate::node::app::{App, Handle, Sockets, Stream, Wait, opened};
 use crate::time::Instant;
 use crate::wire::mqtt::{
     Ack, ConnAck, Connect, Frame, Malformed, Packet, Publish, SubAck, Version, kind,
@@ -250,13 +250,9 @@ impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> App
     for Broker<CLIENTS, PACKET, OUT>
 {
     fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
-        let Some(listener) = self.listener else {
-            let Ok(listener) = sockets.tcp_listen(self.port) else {
-                sockets.count("failed", 1);
-                return Wait::Done;
-            };
-            self.listener = Some(listener);
-            return Wait::Again;
+        let listener = match opened(&mut self.listener, sockets, |it| it.tcp_listen(self.port)) {
+            Ok(it) => it,
+            Err(wait) => return wait,
         };
         if let Some((socket, _)) = sockets.tcp_accept(listener) {
             self.accept(now, sockets, socket);

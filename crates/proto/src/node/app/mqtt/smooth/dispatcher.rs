@@ -166,25 +166,12 @@ impl Dispatcher {
             self.select = Some((ticks_after(now, SmoothMqtt::SELECT), !self.is_empty()));
             return Wait::Again;
         };
-        match self.read(sockets, client, socket) {
-            Some(true) => {
-                self.select = None;
-                return Wait::Again;
-            }
-            Some(false) => {}
-            None => return self.lost(now, sockets, setup, client, socket),
-        }
-        if writes {
-            match self.write(now, sockets, setup, client, socket) {
-                Some(true) => {
-                    self.select = None;
-                    return Wait::Again;
-                }
-                Some(false) => {}
-                None => return self.lost(now, sockets, setup, client, socket),
-            }
-        }
-        if now >= until {
+        let did = match self.read(sockets, client, socket) {
+            Some(false) if writes => self.write(now, sockets, setup, client, socket),
+            did => did,
+        };
+        let Some(did) = did else { return self.lost(now, sockets, setup, client, socket) };
+        if did || now >= until {
             self.select = None;
             return Wait::Again;
         }
