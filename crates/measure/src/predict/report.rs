@@ -4,7 +4,7 @@ use super::limits::Limits;
 use super::point::Point;
 use super::{figures, tables};
 use crate::cell::{Cell, Identity};
-use crate::report::{Report, SCHEMA, known};
+use crate::report::{Report, known};
 use crate::run::RunFacts;
 use crate::search::fleet::Largest;
 use alloc::format;
@@ -74,24 +74,10 @@ pub fn report(facts: &RunFacts, answer: &Answer) -> Report {
         known(cell);
     }
     Report {
-        schema: SCHEMA.into(),
-        run: facts.clone(),
-        incomplete: false,
-        missing: 0,
         cells,
-        comparisons: Vec::new(),
         tables: tables::of(answer),
         figures: figures::of(answer),
-        occupancy: Vec::new(),
-        timelines: Vec::new(),
-        losses: Vec::new(),
-        warnings: Vec::new(),
-        checks: Vec::new(),
-        failures: Vec::new(),
-        truth: None,
-        truth_wifi: None,
-        overhead: None,
-        stored: None,
+        ..Report::empty(facts.clone())
     }
 }
 

@@ -134,3 +134,30 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stored: Option<String>,
 }
+
+impl Report {
+    /// A report in which nothing stands but the facts.
+    #[must_use]
+    pub fn empty(run: RunFacts) -> Self {
+        Self {
+            schema: SCHEMA.into(),
+            run,
+            incomplete: false,
+            missing: 0,
+            cells: Vec::new(),
+            comparisons: Vec::new(),
+            tables: Vec::new(),
+            figures: Vec::new(),
+            losses: Vec::new(),
+            occupancy: Vec::new(),
+            timelines: Vec::new(),
+            warnings: Vec::new(),
+            checks: Vec::new(),
+            failures: Vec::new(),
+            overhead: None,
+            truth: None,
+            truth_wifi: None,
+            stored: None,
+        }
+    }
+}

@@ -130,6 +130,16 @@ fn the_sdk_tells_rows_of_the_esp8266_apart() {
     assert_eq!(pairs(&report).join("\n"), told);
 }
 
+/// Facts of the ESP32-C3 in its document.
+fn esp32c3(_variant: &str) -> Vec<(&'static str, &'static str)> {
+    alloc::vec![
+        (fact::CHIP, "esp32c3"),
+        (fact::MODE, "station"),
+        (fact::SECURITY, "open"),
+        (fact::ENVIRONMENT, "shield-box"),
+    ]
+}
+
 #[test]
 fn a_document_of_best_seconds_stands_beside_the_best_second_and_a_rank_is_its_variant() {
     let plan = |name: &str, variant: &str| {
@@ -138,17 +148,9 @@ fn a_document_of_best_seconds_stands_beside_the_best_second_and_a_rank_is_its_va
              transport = [\"tcp\", \"udp\"]\ndirection = [\"forward\", \"reverse\"]\n"
         )
     };
-    let facts = |_: &str| {
-        alloc::vec![
-            (fact::CHIP, "esp32c3"),
-            (fact::MODE, "station"),
-            (fact::SECURITY, "open"),
-            (fact::ENVIRONMENT, "shield-box"),
-        ]
-    };
     let best = plan("esp32c3-best", "best-shield-box");
     let rank = plan("esp32c3-rank", "rank-default");
-    let told = [best, rank].map(|it| pairs(&reported(&it, &carried_out(&it, iperf, facts))));
+    let told = [best, rank].map(|it| pairs(&reported(&it, &carried_out(&it, iperf, esp32c3))));
     insta::assert_snapshot!(told.concat().join("\n"));
 }
 
@@ -158,19 +160,11 @@ fn raw_802_11_is_a_cell_of_its_own() {
     let plan = "name = \"esp32c3-best\"\n[[measure]]\nkind = \"iperf\"\n\
                 variant = \"best-shield-box\"\ntransport = [\"tcp\", \"udp\"]\n\
                 direction = [\"forward\", \"reverse\"]\n";
-    let facts = |_: &str| {
-        alloc::vec![
-            (fact::CHIP, "esp32c3"),
-            (fact::MODE, "station"),
-            (fact::SECURITY, "open"),
-            (fact::ENVIRONMENT, "shield-box"),
-        ]
-    };
     let run = RunFacts { origin: Origin::Simulated, plan_text: plan.into(), ..RunFacts::default() };
     let floors =
         |_: &Recorded| [crate::report::Floor { metric: RAW, ours: 128.0, published: 128.0 }].into();
     let mut builder = crate::report::Builder::new(&run).floors(floors);
-    carried_out(plan, iperf, facts).iter().for_each(|it| builder.add(it));
+    carried_out(plan, iperf, esp32c3).iter().for_each(|it| builder.add(it));
     let report = builder.finish(None, 4, &crate::published::shipped());
     let raw: Vec<String> =
         pairs(&report).into_iter().filter(|it| it.contains(" 802.11 raw ")).collect();

@@ -14,7 +14,7 @@ use super::space::{Candidate, Power};
 use super::want::{Metric, Want, said};
 use super::words::{count, number};
 use crate::cell::{Cell, Estimate, Identity, Origin};
-use crate::report::{Report, SCHEMA, known};
+use crate::report::{Report, known};
 use crate::run::RunFacts;
 use alloc::format;
 use alloc::string::String;
@@ -274,23 +274,9 @@ fn cells(facts: &RunFacts, answer: &Answer) -> Vec<Cell> {
 #[must_use]
 pub fn report(facts: &RunFacts, answer: &Answer) -> Report {
     Report {
-        schema: SCHEMA.into(),
-        run: facts.clone(),
-        incomplete: false,
-        missing: 0,
         cells: cells(facts, answer),
-        comparisons: Vec::new(),
         tables: tables::of(answer),
         figures: figures::of(answer),
-        occupancy: Vec::new(),
-        timelines: Vec::new(),
-        losses: Vec::new(),
-        warnings: Vec::new(),
-        checks: Vec::new(),
-        failures: Vec::new(),
-        truth: None,
-        truth_wifi: None,
-        overhead: None,
-        stored: None,
+        ..Report::empty(facts.clone())
     }
 }
