@@ -113,6 +113,7 @@ fn smooth(qos: u8, kind: u8) -> SmoothSetup {
         topic: "t",
         client_id: "c",
         subscribes: kind & 16 != 0,
+        draws: (kind & 8 != 0).then_some(u64::from(kind)),
         drain: Duration::from_secs(1),
     }
 }

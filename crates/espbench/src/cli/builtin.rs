@@ -47,9 +47,14 @@ pub const WIFI: [(&str, &str); 6] = [
     ("wifi-mqtt-rate", include_str!("../../../../plans/wifi-mqtt-rate.toml")),
 ];
 
+/// Every suite: what `espbench run` carries out where nothing is named.
+pub fn suites() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SUITES.into_iter().chain(WIFI)
+}
+
 /// Every plan that the tool carries: the suites first.
 pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
-    SUITES.into_iter().chain(WIFI).chain(PLANS)
+    suites().chain(PLANS)
 }
 
 /// The suite that carries out in the lab what the plan of that name does with real devices; the name

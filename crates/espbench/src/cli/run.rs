@@ -1,6 +1,6 @@
 //! `espbench run`.
 
-use super::builtin::{self, SUITES};
+use super::builtin;
 use super::common::MeasureArgs;
 use super::flow::{self, Job};
 use crate::store::{Run, Store};
@@ -16,11 +16,12 @@ use std::process::ExitCode;
 /// Flags.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Built-in plans or TOML files [default: the ten suites of Espressif's ESP-NOW test report]
+    /// Built-in plans or TOML files [default: the ten suites of Espressif's ESP-NOW test
+    /// report, and the six of documents over Wi-Fi]
     plans: Vec<String>,
     /// Where: sim[:LAB], loopback, udp:HOST[:PORT], tcp:…, iperf:…, mqtt:…, replay:RUN. Repeatable:
-    /// each piece of work goes to the first target that can do it [default: sim for ESP-NOW, which
-    /// is the virtual lab; loopback for all else]
+    /// each piece of work goes to the first target that can do it [default: sim, the virtual lab,
+    /// for ESP-NOW and devices over Wi-Fi; loopback for all else]
     #[arg(long, value_name = "TARGET")]
     on: Vec<String>,
     /// Go on with a run that was cut short [default: the newest such run]
@@ -48,7 +49,9 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return resume(args, name);
     }
     let set = if args.plans.is_empty() {
-        flow::set_of(SUITES.iter().map(|(name, _)| builtin::plan(name)).collect::<Result<_, _>>()?)?
+        flow::set_of(
+            builtin::suites().map(|(name, _)| builtin::plan(name)).collect::<Result<_, _>>()?,
+        )?
     } else {
         let is_lab = |on: &String| on == "sim" || on.starts_with("sim:");
         let lab = !args.on.is_empty() && args.on.iter().all(is_lab);

@@ -255,6 +255,7 @@ fn smooth_at(broker: Endpoint) {
         topic: SETTINGS.topic,
         client_id: "apps-smooth",
         subscribes: false,
+        draws: None,
         drain: Duration::from_secs(5),
     };
     let settings = Settings { qos: 2, time: Duration::from_secs(2), ..SETTINGS };

@@ -119,6 +119,9 @@ pub enum Program {
     Printing,
     /// As Smooth's MQTT client: a bounded queue that a periodic loop empties.
     Smooth,
+    /// As Smooth's example (`test/mqtt`): the same, and it draws the quality of service of each
+    /// message.
+    SmoothExample,
     /// As with `espconn` of the ESP8266: two segments, and the next two when these are acknowledged.
     Callback,
 }

@@ -67,6 +67,7 @@ fn smooth(work: MqttRate, subscribes: bool, faults: Faults) -> Net {
         topic: SETTINGS.topic,
         client_id: "ESP32",
         subscribes,
+        draws: None,
         drain: Duration::from_secs(5),
     };
     let settings = Settings { qos: work.qos, time: work.time, ..SETTINGS };

@@ -381,8 +381,14 @@ impl Table<'_> {
 const ROLE: [NetRole; 3] = [NetRole::Station, NetRole::SoftAp, NetRole::Alone];
 const WIDTH: [Width; 2] = [Width::Mhz20, Width::Mhz40];
 const SECURITY: [Security; 3] = [Security::Open, Security::Wpa2, Security::Wpa3];
-const PROGRAM: [Program; 5] =
-    [Program::Plain, Program::Arduino, Program::Printing, Program::Smooth, Program::Callback];
+const PROGRAM: [Program; 6] = [
+    Program::Plain,
+    Program::Arduino,
+    Program::Printing,
+    Program::Smooth,
+    Program::SmoothExample,
+    Program::Callback,
+];
 
 /// All rates of a width, slow first, with the short guard interval at the end.
 fn every(width: Width) -> Vec<Mode> {

@@ -7,7 +7,8 @@ use super::super::key::{Is, Key, key};
 pub(super) const SECURITIES: [&str; 3] = ["open", "wpa2", "wpa3"];
 pub(super) const ROLES: [&str; 3] = ["station", "softap", "alone"];
 pub(super) const WIDTHS: [&str; 2] = ["HT20", "HT40"];
-pub(super) const PROGRAMS: [&str; 5] = ["plain", "arduino", "printing", "smooth", "callback"];
+pub(super) const PROGRAMS: [&str; 6] =
+    ["plain", "arduino", "printing", "smooth", "smooth-example", "callback"];
 pub(super) const SLEEPS: [&str; 3] = ["none", "min", "max"];
 pub(super) const LINKS: [&str; 2] = ["wire", "air"];
 
@@ -110,7 +111,7 @@ pub(in super::super) static DEVICE: [Key; 24] = [
         "program",
         Is::Word(&PROGRAMS),
         "\"plain\"",
-        "how its programs are written: as ESP-IDF's examples; byte by byte; printing at each send; with Smooth's queue; from callbacks of espconn",
+        "how its programs are written: as ESP-IDF's examples; byte by byte; printing at each send; with Smooth's queue; as Smooth's MQTT example, which draws each message's QoS; from callbacks of espconn",
     ),
     key(
         "sleep",

@@ -19,9 +19,7 @@ use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use espbench_proto::node::app::mqtt::SmoothSetup;
-use espbench_proto::node::app::{
-    App, Broker, Endpoint, Mqtt, MqttListener, SmoothMqtt, Sockets, Wait,
-};
+use espbench_proto::node::app::{App, Broker, Mqtt, MqttListener, SmoothMqtt, Sockets, Wait};
 use espbench_proto::node::mqtt::ledger::Entry;
 use espbench_proto::node::mqtt::listener::Memory;
 use espbench_proto::node::mqtt::publisher::Flight;
@@ -145,8 +143,12 @@ impl<'a> Cell<'a, '_> {
         }
     }
 
+    fn is_smooth(&self) -> bool {
+        matches!(self.program(), Program::Smooth | Program::SmoothExample)
+    }
+
     fn able(&self, work: &MqttRate) -> Result<(), Failed> {
-        let smooth = self.program() == Program::Smooth;
+        let smooth = self.is_smooth();
         let packet = work.size as usize + HEADER;
         if (work.size as usize) < payload::HEAD {
             return self.unable("sequence number and time need 16 bytes: use a size of 16 or more");
@@ -200,8 +202,11 @@ impl<'a> Cell<'a, '_> {
         let listener = MqttListener::new(listener, broker, memory);
         self.world.start(pc, Box::new(Listening { listener, over: over.clone() }));
         self.world.run_for(READY);
-        if self.program() == Program::Smooth {
-            self.world.start(device, Box::new(smooth(work, pace, link, broker)));
+        if self.is_smooth() {
+            let example = self.program() == Program::SmoothExample;
+            let seed = self.seed.wrapping_add(u64::from(link.0));
+            let setup = SmoothSetup { draws: example.then_some(seed), ..smooth(work, pace, link) };
+            self.world.start(device, Box::new(SmoothMqtt::new(setup, broker)));
         } else {
             let storage = PublisherStorage { packet: to_device, flights, entries };
             self.world.start(device, Box::new(Mqtt::new(settings, broker, storage, out)));
@@ -264,19 +269,19 @@ const fn settings(work: &MqttRate, pace: Pace, link: Link) -> Settings<'static> 
     }
 }
 
-/// Smooth's client, with its own queue.
-const fn smooth(work: &MqttRate, pace: Pace, link: Link, broker: Endpoint) -> SmoothMqtt {
+/// What Smooth's client is to do, with its own queue.
+const fn smooth(work: &MqttRate, pace: Pace, link: Link) -> SmoothSetup {
     let mode = match pace {
         Pace::Saturate => MqttMode::Saturate,
         Pace::Offered(rate) => MqttMode::Offered(rate),
     };
-    let setup = SmoothSetup {
+    SmoothSetup {
         work: MqttRate { mode, ..*work },
         link,
         topic: TOPIC,
         client_id: CLIENTS[0],
         subscribes: false,
+        draws: None,
         drain: DRAIN,
-    };
-    SmoothMqtt::new(setup, broker)
+    }
 }

@@ -157,7 +157,7 @@ impl Client {
         match self.state {
             State::Fresh => self.state = State::Running,
             State::Running => {
-                self.publish_next(now, sockets, setup, out);
+                self.publish_next(now, sockets, out);
                 // `subscribe_next`: one at a time.
                 if setup.subscribes && self.subscribed.is_none() && out.put(Outgoing::Subscribe) {
                     self.subscribed = Some(false);
@@ -167,13 +167,7 @@ impl Client {
         }
     }
 
-    fn publish_next(
-        &mut self,
-        now: Instant,
-        sockets: &mut dyn Sockets,
-        setup: &SmoothSetup,
-        out: &mut Dispatcher,
-    ) {
+    fn publish_next(&mut self, now: Instant, sockets: &mut dyn Sockets, out: &mut Dispatcher) {
         let Some(&message) = self.list.front() else { return };
         if let Some((_, since)) = self.awaits {
             if now.since(since) > PATIENCE {
@@ -182,12 +176,12 @@ impl Client {
             }
             return;
         }
-        let id = if setup.work.qos == 0 { 0 } else { self.new_id() };
+        let id = if message.qos == 0 { 0 } else { self.new_id() };
         if !out.put(Outgoing::Publish { message, id }) {
             return;
         }
         self.progress = now;
-        match setup.work.qos {
+        match message.qos {
             // The dispatcher records it when it has left.
             0 => drop(self.list.pop_front()),
             1 => self.awaits = Some((kind::PUBACK, now)),

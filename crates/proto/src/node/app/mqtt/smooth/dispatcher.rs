@@ -294,7 +294,7 @@ fn emit(packet: &Outgoing, setup: &SmoothSetup, out: &mut [u8]) -> Result<usize,
         .emit(out),
         Outgoing::Subscribe => Subscribe::emit(version, 1, setup.topic, setup.work.qos, out),
         Outgoing::Publish { message, id } => {
-            let (qos, topic) = (setup.work.qos, setup.topic);
+            let (qos, topic) = (message.qos, setup.topic);
             let publish = Publish { dup: false, qos, retain: false, topic, id, payload: &[] };
             let size = setup.work.size as usize;
             publish.emit_with(version, out, size, |to| setup.fill(to, &message))

@@ -25,6 +25,9 @@ pub struct SmoothSetup {
     pub client_id: &'static str,
     /// Whether it also subscribes to its own topic, as the example does.
     pub subscribes: bool,
+    /// With this seed, the quality of service of each message is drawn, each as likely, as in the
+    /// example's `send_message`; that of the cell is then the subscription's alone.
+    pub draws: Option<u64>,
     /// Once all are due: how long the list may take to empty.
     pub drain: Duration,
 }
@@ -85,6 +88,7 @@ struct Publisher {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Message {
     seq: u64,
+    qos: u8,
     due: Instant,
     queued: Instant,
     sent: Option<Instant>,
@@ -183,7 +187,8 @@ impl SmoothMqtt {
             let seq = self.publisher.due;
             self.publisher.due += 1;
             self.publisher.last = due;
-            let message = Message { seq, due, queued: now, sent: None };
+            let qos = self.setup.qos(seq);
+            let message = Message { seq, qos, due, queued: now, sent: None };
             if !self.client.publish(message) {
                 let fate = Fate::Lost(Cause::ApplicationQueue);
                 sockets.sample(self.setup.sample(&message, None, fate));
@@ -268,7 +273,20 @@ fn tick_from(at: Instant) -> Instant {
     Instant::from_nanos(at.as_nanos().div_ceil(TICK_NS) * TICK_NS)
 }
 
+/// The output function of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+const fn scatter(state: u64) -> u64 {
+    let state = (state ^ state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let state = (state ^ state >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+    state ^ state >> 31
+}
+
 impl SmoothSetup {
+    /// The quality of service of a message.
+    fn qos(&self, seq: u64) -> u8 {
+        let Some(seed) = self.draws else { return self.work.qos };
+        (scatter(seed.wrapping_add(seq.wrapping_mul(0x9E37_79B9_7F4A_7C15))) % 3) as u8
+    }
+
     /// The sample of a message.
     fn sample(&self, message: &Message, acked: Option<Instant>, fate: Fate) -> Sample {
         let dropped = fate == Fate::Lost(Cause::ApplicationQueue);

@@ -175,3 +175,18 @@ fn it_stops_when_it_is_told_to() {
     assert!((50..90).contains(&found.probes.len()), "{}", found.probes.len());
     assert!(found.probes.iter().all(|it| it.fate != Fate::Lost(Cause::Broker)));
 }
+
+/// The document's: of twenty a second about five do not enter the queue.
+#[test]
+fn the_example_draws_the_quality_of_service_of_each_message() {
+    let minute = |rate| MqttRate { time: Duration::from_secs(60), ..offered(rate, 2) };
+    let twenty = found("smooth-example", minute(20.0));
+    let lost = twenty.probes.iter().filter(|it| it.fate != Fate::Delivered).count();
+    assert!((280..330).contains(&lost), "{lost} of 1200");
+    // One in three is of QoS 0, which nobody acknowledges.
+    let acked = twenty.probes.iter().filter(|it| it.acked.is_some()).count();
+    let left = 1200 - lost;
+    assert!((left * 6 / 10..left * 8 / 10).contains(&acked), "{acked} of {left}");
+    let twelve = found("smooth-example", minute(12.0));
+    assert!(twelve.probes.iter().all(|it| it.fate == Fate::Delivered));
+}
