@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# How long all suites of the virtual lab take: ten of the ESP-NOW report, six over Wi-Fi and power-save, one
+# after the other and then all in one run, with as many threads as said.
+#
+#   bench/suites.sh [THREADS]       THREADS: 2 if not said
+#
+# The wall clock counts, so nothing else should run. Exits with 1 if all together take two minutes.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+threads=${1:-2}
+limit=120
+cargo build --quiet --release --locked -p espbench
+espbench=${CARGO_TARGET_DIR:-target}/release/espbench
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Runs these suites, and leaves the seconds of the wall clock and of processors in $wall and $cpu.
+run() {
+    TIMEFORMAT='%R %U %S'
+    {
+        time "$espbench" run "$@" --on sim --quiet --threads "$threads" --store "$work/runs.sqlite" \
+            -o "$work/report.html" >"$work/report.txt" 2>&3
+    } 3>&2 2>"$work/time"
+    read -r wall user system <"$work/time"
+    cpu=$(awk "BEGIN { printf \"%.2f\", $user + $system }")
+}
+
+suites=(one-way-latency round-trip throughput crypto-time one-way-latency-secure round-trip-secure
+    multi-device-round-trip ota handshake provisioning
+    wifi-udp-echo esp8266-iperf esp32c3-best esp32c3-rank wifi-tcp-rate wifi-mqtt-rate power-save)
+printf '%-26s%10s%10s\n' suite 'wall s' 'cpu s'
+for suite in "${suites[@]}"; do
+    run "$suite"
+    printf '%-26s%10s%10s\n' "$suite" "$wall" "$cpu"
+done
+run "${suites[@]}"
+printf '%-26s%10s%10s   %s threads, store and report included\n' 'all in one run' "$wall" "$cpu" "$threads"
+awk "BEGIN { exit !($wall < $limit) }" || {
+    echo "that is more than $limit s" >&2
+    exit 1
+}

@@ -1,0 +1,197 @@
+//! Stations at one access point, each with a stream of its own to or from a PC behind it, and how the
+//! time grows: `cargo run --release -p espbench-sim --example wifi_crowd [NAME [SECONDS]]`.
+//!
+//! All hear all. UDP is offered at 20 Mbit/s in all, TCP as much as goes. Every frame costs for each
+//! hearer, every packet once.
+
+mod common;
+
+use common::spent;
+use espbench_proto::node::app::{App, Endpoint, Handle, Sockets, TcpSink, Wait};
+use espbench_proto::sdkconfig::SdkConfig;
+use espbench_proto::time::{Duration, Instant};
+use espbench_sim::air::{Links, Receiver};
+use espbench_sim::lab::file::Library;
+use espbench_sim::lab::wifi::setup::{HeapSetup, Kind, Place};
+use espbench_sim::lab::wifi::{EspSetup, MachineId, MachineSetup, PcSetup, World, WorldSetup};
+use espbench_sim::mac::{Ampdu, Room, Settings};
+use espbench_sim::net::Stack;
+use espbench_sim::radio::{BasicRates, Timing};
+use espbench_sim::wifi::{ApConfig, Role, Security, StationConfig};
+
+/// Sends datagrams, one each so often.
+struct Source {
+    to: Endpoint,
+    every: Duration,
+    next: Instant,
+    socket: Option<Handle>,
+}
+
+impl App for Source {
+    fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
+        let Some(socket) = self.socket else {
+            self.socket = sockets.udp_bind(0).ok();
+            return Wait::Again;
+        };
+        if now < self.next {
+            return Wait::Until(self.next);
+        }
+        self.next = self.next + self.every;
+        // Without room it is lost, as in iperf.
+        let _ = sockets.udp_send(socket, self.to, &[7; 1470]);
+        Wait::Again
+    }
+}
+
+/// Counts what comes.
+struct Sink {
+    port: u16,
+    socket: Option<Handle>,
+}
+
+impl App for Sink {
+    fn poll(&mut self, _: Instant, sockets: &mut dyn Sockets) -> Wait {
+        let Some(socket) = self.socket else {
+            self.socket = sockets.udp_bind(self.port).ok();
+            return Wait::Again;
+        };
+        match sockets.udp_receive(socket, &mut [0; 1500]) {
+            Some(datagram) => {
+                sockets.count("sink-bytes", datagram.len as u64);
+                Wait::Again
+            }
+            None => Wait::Change,
+        }
+    }
+}
+
+/// Writes as much as goes.
+struct Writer {
+    to: Endpoint,
+    socket: Option<Handle>,
+}
+
+impl App for Writer {
+    fn poll(&mut self, _: Instant, sockets: &mut dyn Sockets) -> Wait {
+        let Some(socket) = self.socket else {
+            self.socket = sockets.tcp_connect(self.to).ok();
+            return Wait::Again;
+        };
+        match sockets.tcp_send(socket, &[7; 4096]) {
+            Ok(1..) => Wait::Again,
+            _ => Wait::Change,
+        }
+    }
+}
+
+fn world(stations: u16) -> World<'static> {
+    let profile = Library::built_in().profile("esp32c3").expect("a profile");
+    let limits = SdkConfig {
+        static_rx: 20,
+        dynamic_rx: 40,
+        tx: 40,
+        tx_ba_window: 16,
+        rx_ba_window: 16,
+        tcp_send_buffer: 16 << 10,
+        tcp_window: 16 << 10,
+        tcp_mailbox: 32,
+        udp_mailbox: 32,
+        ..SdkConfig::default()
+    };
+    let settings = |receive, buffers| Settings {
+        timing: Timing { aifsn: 3, cw_min: 15, cw_max: 1023, ..Timing::ERP_SHORT_SLOT },
+        basic: BasicRates::BG,
+        ampdu: Some(Ampdu { receive, ..Ampdu::MOST }),
+        buffers,
+        ..Settings::default()
+    };
+    let all = || 0..u32::from(stations);
+    let macs = all().map(|_| settings(limits.rx_ba_window, usize::from(limits.tx) + 8));
+    let macs: Vec<_> = core::iter::once(settings(64, 1000)).chain(macs).collect();
+    let links = Links::uniform(u32::from(stations) + 1, -50.0);
+    let room = Room::new(1, links, &[Receiver::default()], macs);
+    let security = Security::Wpa2;
+    let station = StationConfig { joined: true, security, ..StationConfig::default() };
+    let ap = ApConfig { security, ..ApConfig::default() };
+    let roles = core::iter::once(Role::AccessPoint(ap));
+    let roles = roles.chain(all().map(|_| Role::Station(station.clone()))).collect();
+    let esp = |station| MachineSetup {
+        place: Place::Air(station + 1),
+        stack: Stack::esp(&limits),
+        kind: Kind::Esp(Box::new(EspSetup {
+            costs: profile.ip.in_iram(true, true, true),
+            cores: 1,
+            limits,
+            uart_baud: 0,
+            uart_fifo: 0,
+            in_lwip: false,
+            heap: HeapSetup::default(),
+            light_ns: None,
+        })),
+    };
+    let pc = MachineSetup {
+        place: Place::Wire(0),
+        stack: Stack::pc(),
+        kind: Kind::Pc(PcSetup::default()),
+    };
+    let machines = all().map(esp).chain([pc]).collect();
+    let (forward, others) = (Duration::ZERO, (u32::from(stations) + 1, Vec::new()));
+    World::new(1, WorldSetup { room, roles, machines, forward, others })
+}
+
+/// So many stations for so long, after a second.
+fn run(tcp: bool, up: bool, stations: u16, seconds: u64) {
+    let mut world = world(stations);
+    let pc = MachineId(stations);
+    let every = Duration::from_nanos(1470 * 8 * 1000 / 20 * u64::from(stations));
+    for number in 0..stations {
+        let esp = MachineId(number);
+        let (source, sink, port) = if up { (esp, pc, 5001 + number) } else { (pc, esp, 5001) };
+        let [_, _, high, low] = u32::from(sink.0 + 1).to_be_bytes();
+        let to = Endpoint::new([10, 0, high, low], port);
+        let start = world.now() + every / u32::from(stations) * u32::from(number);
+        if tcp {
+            world.start(sink, Box::new(TcpSink::<4096, 1>::new(port)));
+            world.start(source, Box::new(Writer { to, socket: None }));
+        } else {
+            world.start(sink, Box::new(Sink { port, socket: None }));
+            world.start(source, Box::new(Source { to, every, next: start, socket: None }));
+        }
+    }
+    world.run_for(Duration::from_secs(1));
+    let bytes = |world: &mut World<'_>| -> u64 {
+        let of = |it| world.take_told(MachineId(it)).counts.get("sink-bytes").copied();
+        (0..=stations).filter_map(of).sum()
+    };
+    let packets = |world: &World<'_>| -> u64 {
+        (0..=stations).map(|it| world.ip_counters(MachineId(it)).sent).sum()
+    };
+    bytes(&mut world);
+    let before = packets(&world);
+    let start = std::time::Instant::now();
+    let from = spent(start);
+    world.run_for(Duration::from_secs(seconds));
+    let took = spent(start) - from;
+    let (bytes, packets) = (bytes(&mut world), packets(&world) - before);
+    println!(
+        "{:4}{:5}{stations:9}{:12.1}{:10.1}{packets:10}{:14.2}",
+        if tcp { "TCP" } else { "UDP" },
+        if up { "up" } else { "down" },
+        seconds as f64 / took,
+        bytes as f64 * 8e-6 / seconds as f64,
+        took * 1e6 / packets as f64,
+    );
+}
+
+fn main() {
+    let mut args = std::env::args().skip(1);
+    let name = args.next().unwrap_or_default().to_lowercase();
+    let seconds = args.next().and_then(|it| it.parse().ok()).unwrap_or(10);
+    println!("         stations x real time    Mbit/s   packets   us a packet");
+    for (tcp, up) in [(false, true), (false, false), (true, true), (true, false)] {
+        let it = format!("{} {}", if tcp { "tcp" } else { "udp" }, if up { "up" } else { "down" });
+        if it.contains(&name) {
+            [1, 3, 10, 30, 100].into_iter().for_each(|n| run(tcp, up, n, seconds));
+        }
+    }
+}
