@@ -53,8 +53,6 @@ pub(super) struct Field<'a> {
     pub(super) out: Vec<u32>,
     /// The last packets that were lost, and where.
     pub(super) losses: VecDeque<(Instant, Cause)>,
-    /// Packets that an access point had no room for.
-    pub(super) not_relayed: u64,
     /// Who watches.
     pub(super) watched: Option<Box<Watched<'a>>>,
 }
@@ -96,7 +94,6 @@ impl<'a> Field<'a> {
             forward: Duration::ZERO,
             out: Vec::new(),
             losses: VecDeque::new(),
-            not_relayed: 0,
             watched: None,
         }
     }

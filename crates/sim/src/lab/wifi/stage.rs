@@ -7,7 +7,7 @@ use crate::lab::run::others::Others;
 use crate::lab::scene::Background;
 use crate::mac::{Done, GROUP, Heard, Host, Missed, Mpdu, OnAir, Room};
 use crate::power::{Modem, Modulation};
-use crate::wifi::{self, Msdu, Wifi};
+use crate::wifi::{self, Msdu, Refused, Wifi};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use espbench_proto::sample::Cause;
@@ -85,13 +85,16 @@ impl<'a> Stage<'a> {
     pub(super) fn send(&mut self, room: &mut Room, from: u32, to: u32, tag: u32) -> bool {
         let octets = self.field.pool.bytes(tag).len() as u32;
         self.field.pool.stamp(tag, room.now().as_nanos());
-        let taken = self.wifi.send(room, from, Msdu { to, octets, tag: tag.into() }).is_ok();
-        if !taken {
+        let taken = self.wifi.send(room, from, Msdu { to, octets, tag: tag.into() });
+        if let Err(refused) = taken {
+            let cause = match refused {
+                Refused::NotJoined => Cause::Disconnected,
+                Refused::NoBuffers | Refused::TooLong => Cause::NoBuffers,
+            };
             self.field.pool.forget(tag);
-            self.field.not_relayed += 1;
-            self.field.lose(room.now(), Some(from), Cause::NoBuffers);
+            self.field.lose(room.now(), Some(from), cause);
         }
-        taken
+        taken.is_ok()
     }
 
     /// Something has come to the end of its wire.

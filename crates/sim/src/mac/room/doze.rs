@@ -35,12 +35,6 @@ impl Room {
         self.contend(station);
     }
 
-    /// Whether a station dozes, or will at the end of its exchange.
-    #[must_use]
-    pub fn is_dozing(&self, station: u32) -> bool {
-        self.stations.get(station as usize).is_some_and(|it| it.dozing || it.drowsy)
-    }
-
     /// Falls asleep if that is wanted and nothing is in the way.
     #[inline]
     pub(super) fn nod_off(&mut self, station: u32) {

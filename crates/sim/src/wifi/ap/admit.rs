@@ -285,7 +285,7 @@ impl Ap {
         }
         self.guests.clear();
         self.agenda = Events::default();
-        (self.tasks, self.beacon) = (0, None);
+        (self.tasks, self.beacon) = (0, false);
         self.clock.stop(BEACON);
         self.clock.stop(TASK);
     }

@@ -22,7 +22,7 @@ impl Ap {
         self.dtim_count = dtim_count.checked_sub(1).unwrap_or(period - 1);
         self.next_beacon = tbtt + self.config.beacon_interval;
         self.clock.set(room, BEACON, self.next_beacon);
-        if self.beacon.is_some() {
+        if self.beacon {
             self.counters.beacons_missed += 1;
             return;
         }
@@ -38,7 +38,7 @@ impl Ap {
             return;
         }
         self.told.copy_from_slice(&self.waits);
-        self.beacon = Some(tag);
+        self.beacon = true;
         if group {
             self.send_kept_group(room);
         }
@@ -46,7 +46,7 @@ impl Ap {
 
     /// The MAC is done with a beacon.
     pub(super) const fn beacon_done(&mut self) {
-        self.beacon = None;
+        self.beacon = false;
         self.counters.beacons += 1;
     }
 }

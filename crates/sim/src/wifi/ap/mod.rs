@@ -68,8 +68,8 @@ pub(super) struct Ap {
     next_beacon: Instant,
     /// Beacons before the next DTIM.
     dtim_count: u8,
-    /// The beacon that is in the MAC's queue.
-    beacon: Option<u64>,
+    /// A beacon is in the MAC's queue.
+    beacon: bool,
 }
 
 impl Ap {
@@ -96,7 +96,7 @@ impl Ap {
             waiting: 0,
             next_beacon,
             dtim_count: 0,
-            beacon: None,
+            beacon: false,
         }
     }
 

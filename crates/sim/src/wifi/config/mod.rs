@@ -62,14 +62,6 @@ impl Rates {
         Self::Adaptive(Mcs::ALL.iter().map(|&mcs| Mode::ht(mcs, width, guard)).collect())
     }
 
-    /// The modes of an 11b/g station without HT: what both kinds of receivers read best.
-    #[must_use]
-    pub fn erp() -> Self {
-        use crate::radio::Ofdm;
-        let slow = [Hr::M1, Hr::M2, Hr::M5].map(Mode::Hr);
-        Self::Adaptive(slow.into_iter().chain(Ofdm::ALL.map(Mode::Ofdm)).collect())
-    }
-
     /// These modes, slow first.
     #[must_use]
     pub fn modes(&self) -> &[Mode] {

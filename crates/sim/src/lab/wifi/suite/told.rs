@@ -3,6 +3,7 @@
 use super::Cell;
 use crate::lab::net_scene::{Link, NetRole, NetScene};
 use crate::lab::record::Record;
+use crate::lab::wifi::{MachineId, World};
 use crate::power::{Charge, Draw, State, Times};
 use crate::radio::{BasicRates, Mode};
 use alloc::format;
@@ -70,7 +71,7 @@ impl Cell<'_, '_> {
     /// What the device's layers have counted, and what its programs have.
     pub(super) fn count(&mut self, began: &Began) {
         self.charge(began);
-        let Self { world, device, pc, record, .. } = self;
+        let Self { world, scene, device, pc, record, .. } = self;
         for machine in [*device, *pc] {
             let told = world.take_told(machine);
             for (name, by) in told.counts {
@@ -94,7 +95,8 @@ impl Cell<'_, '_> {
             ("tcp-blocked", ip.blocked),
             ("tcp-heap-full", ip.starved),
         ];
-        for (name, by) in counters.into_iter().filter(|it| it.1 > 0) {
+        let others = others(world, *pc, scene);
+        for (name, by) in counters.into_iter().chain(others).filter(|it| it.1 > 0) {
             record.count(name, by);
         }
         self.heap();
@@ -126,6 +128,20 @@ impl Cell<'_, '_> {
         let Some(times) = self.world.times(self.device) else { return };
         charged(self.record, &draw, &times.since(&began.times));
     }
+}
+
+/// What the other end and the router have dropped.
+fn others(world: &World<'_>, pc: MachineId, scene: &NetScene) -> [(&'static str, u64); 5] {
+    let (drops, ip) = (world.drops(pc), world.ip_counters(pc));
+    let router = scene.access_point.as_ref().map(|_| world.wifi_counters(scene.ap()));
+    let router = router.unwrap_or_default();
+    [
+        ("pc-tx-not-sent", drops.not_sent),
+        ("pc-udp-mailbox-full", ip.udp_mailbox_full),
+        ("router-refused", router.refused),
+        ("router-aged", router.aged),
+        ("router-lost", router.lost),
+    ]
 }
 
 /// What that charge is, in all and by state.

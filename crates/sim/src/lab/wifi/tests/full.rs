@@ -7,6 +7,7 @@ use crate::lab::file::Library;
 use core::time::Duration;
 use espbench_proto::node::app::{TcpSender, TcpSink};
 use espbench_proto::sample::{Cause, Fate, Sample};
+use espbench_proto::time::Instant;
 use espbench_proto::workload::{EchoFormat, IpTest, Name, TcpRate, UdpEcho, Wifi};
 use std::boxed::Box;
 use std::sync::Arc;
@@ -30,10 +31,36 @@ fn what_waited_for_a_place_in_a_pcs_driver_goes_on_when_its_radio_refuses() {
     }
     world.run_for(Duration::from_millis(1));
     assert_eq!(world.drops(PC).not_sent, 2, "the second SYN is tried, too");
+    assert_eq!(world.lost_after(Instant::ZERO), Some(Cause::Disconnected));
     assert!(world.run_till(Duration::from_secs(20), |it| it.is_idle(PC)), "it ends");
     let told = world.take_told(PC);
     let runs = told.samples.iter().filter(|it| matches!(it, Sample::Interval(it) if it.bytes > 0));
     assert_eq!((runs.count(), told.counts.get("failed")), (4, None));
+}
+
+#[test]
+fn what_a_router_has_no_room_for_is_counted_and_told_as_that() {
+    let mut scene = Library::built_in().net_scene("power-save", "ps-none").unwrap();
+    scene.access_point.as_mut().unwrap().queue = 2;
+    let work = Wifi {
+        variant: Name::new("ps-none").unwrap(),
+        test: IpTest::UdpEcho(UdpEcho {
+            size: 1000,
+            count: 32,
+            discard: 0,
+            format: EchoFormat::Binary,
+            in_flight: 32,
+            interval: None,
+            timeout: Duration::from_secs(1),
+        }),
+    };
+    let mut kept = Kept::default();
+    suite::run_in(&work, &scene, 1, &mut kept).unwrap();
+    let lost =
+        |it: &&Sample| matches!(it, Sample::Probe(it) if it.fate == Fate::Lost(Cause::NoBuffers));
+    let lost = kept.samples.iter().filter(lost).count() as u64;
+    assert!((1..32).contains(&lost), "{lost}");
+    assert_eq!(kept.counts.get("router-refused"), Some(&lost));
 }
 
 #[test]
