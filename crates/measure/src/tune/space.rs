@@ -93,6 +93,7 @@ pub type Place = [u8; KNOBS];
 #[derive(Clone, Debug)]
 pub struct Space {
     context: Context,
+    streams: u32,
     levels: [Vec<u32>; KNOBS],
     powers: Vec<Power>,
 }
@@ -105,15 +106,17 @@ const BYTES: &[u32] = &[5760, 8192, 12_288, 16_384, 24_576, 32_768, 40_960, 65_5
 const MAILBOXES: &[u32] = &[6, 12, 24, 32, 64];
 
 impl Space {
-    /// The candidates of a chip, for these metrics: what does not bear on them is not turned.
+    /// The candidates of a chip, for what is wanted and so many TCP streams: what does not bear on it
+    /// is not turned.
     #[must_use]
-    pub fn new(context: Context, metrics: &[Metric]) -> Self {
+    pub fn new(context: Context, metrics: &[Metric], streams: u16) -> Self {
         let asks = |any: &[Metric]| metrics.iter().any(|it| any.contains(it));
         let tcp_tx = asks(&[Metric::TcpTx]);
         let tcp = tcp_tx || asks(&[Metric::TcpRx]);
         let udp = asks(&[Metric::UdpTx, Metric::UdpRx]);
         let sleeps = asks(&[Metric::Current, Metric::Battery]);
         let latency = asks(&[Metric::UdpLatency, Metric::UdpLatencyP99]);
+        let heap = asks(&[Metric::Heap]);
         let only = |turned: bool, key: Key, levels: &[u32]| {
             let range = key.range(&context);
             let fixed = [key.default_in(&context)];
@@ -131,12 +134,12 @@ impl Space {
             Knob::SendBuffer => only(tcp_tx, Key::SendBuffer, BYTES),
             Knob::UdpMailbox => only(udp, Key::UdpMailbox, MAILBOXES),
             Knob::LwipIram => flags(tcp || udp || latency, Key::LwipIram),
-            Knob::WifiIram => flags(tcp || udp || latency, Key::WifiIram),
+            Knob::WifiIram => flags(tcp || udp || latency || heap, Key::WifiIram),
             Knob::Power => (0..if sleeps { 4 } else { 1 }).collect(),
         });
         let all = [Power::Awake, Power::MinModem, Power::MaxModem(3), Power::MaxModem(10)];
         let powers = all[..levels[Knob::Power as usize].len()].to_vec();
-        Self { context, levels, powers }
+        Self { context, streams: u32::from(streams).max(1), levels, powers }
     }
 
     /// How many levels a knob has.
@@ -160,14 +163,24 @@ impl Space {
         let window = |knob| u8::try_from(value(knob)).unwrap_or(u8::MAX);
         let base = Settings::default().config(&self.context);
         let most = *Key::TcpMailbox.range(&self.context).end();
-        let receive = value(Knob::Window);
-        let mailbox = (receive / u32::from(base.tcp_mss) + 2).clamp(base.tcp_mailbox.into(), most);
+        // Values that fit each other: no more segments on the way than there are dynamic RX buffers
+        // (rule `window` of a check), and of these no fewer than static ones (Kconfig).
+        let (static_rx, mss) = (short(Knob::StaticRx), u32::from(base.tcp_mss).max(1));
+        let two = (2 * self.streams).min(*Key::DynamicRx.range(&self.context).end());
+        let dynamic_rx = short(Knob::DynamicRx).max(static_rx).max(two as u16);
+        let sockets = *Key::Sockets.range(&self.context).end();
+        let sockets = sockets.min(self.streams + 2).max(base.sockets.into()) as u16;
+        let fits = u32::from(dynamic_rx) / self.streams * mss;
+        let least = *Key::Window.range(&self.context).start();
+        let receive = value(Knob::Window).min(fits.max(2 * mss).max(least));
+        let mailbox = (receive / mss + 2).clamp(base.tcp_mailbox.into(), most);
         let tcp_mailbox = u16::try_from(mailbox).unwrap_or(u16::MAX);
         let udp_mailbox = short(Knob::UdpMailbox);
         let wifi = value(Knob::WifiIram) != 0;
         let config = SdkConfig {
-            static_rx: short(Knob::StaticRx),
-            dynamic_rx: short(Knob::DynamicRx),
+            static_rx,
+            dynamic_rx,
+            sockets,
             tx: short(Knob::Tx),
             rx_ba_window: window(Knob::RxBaWindow),
             tx_ba_window: window(Knob::TxBaWindow),
@@ -272,6 +285,15 @@ impl Space {
 }
 
 impl Candidate {
+    /// Whether so many TCP streams have no more segments on the way than there are dynamic RX
+    /// buffers, and these are no fewer than static ones.
+    #[must_use]
+    pub fn fits(&self, streams: u16) -> bool {
+        let it = &self.config;
+        let segments = it.tcp_window.div_ceil(u32::from(it.tcp_mss).max(1)) * u32::from(streams);
+        it.dynamic_rx == 0 || (segments <= it.dynamic_rx.into() && it.static_rx <= it.dynamic_rx)
+    }
+
     /// The settings that are not the build's defaults, with their values.
     #[must_use]
     pub fn changes(&self, context: &Context) -> Vec<(Key, u32)> {
@@ -319,7 +341,7 @@ mod tests {
     #[test]
     fn the_ranks_and_the_defaults_are_in_it() {
         let context = Context::default();
-        let space = Space::new(context, &Metric::ALL);
+        let space = Space::new(context, &Metric::ALL, 1);
         for rank in Rank::of(context.chip) {
             let config = rank.settings().config(&context);
             let found = space.candidate(&space.nearest(&config, Power::Awake)).config;
@@ -336,16 +358,16 @@ mod tests {
     #[test]
     fn what_is_not_asked_is_not_turned() {
         let context = Context::default();
-        let space = Space::new(context, &[Metric::TcpTx, Metric::Heap]);
+        let space = Space::new(context, &[Metric::TcpTx, Metric::Heap], 1);
         assert_eq!((space.levels(Knob::Power), space.levels(Knob::UdpMailbox)), (1, 1));
         assert!(space.levels(Knob::SendBuffer) > 1);
-        let udp = Space::new(context, &[Metric::UdpRx]);
+        let udp = Space::new(context, &[Metric::UdpRx], 1);
         assert_eq!((udp.levels(Knob::Window), udp.levels(Knob::UdpMailbox)), (1, 5));
     }
 
     #[test]
     fn a_neighbour_differs_in_one_knob_and_is_within() {
-        let space = Space::new(Context::default(), &Metric::ALL);
+        let space = Space::new(Context::default(), &Metric::ALL, 1);
         let mut random = Random::new(1);
         for _ in 0..100 {
             let place = space.any(&mut random);
@@ -360,7 +382,7 @@ mod tests {
 
     #[test]
     fn a_step_can_be_taken_again_within_the_space() {
-        let space = Space::new(Context::default(), &Metric::ALL);
+        let space = Space::new(Context::default(), &Metric::ALL, 1);
         let from = space.nearest(&SdkConfig::default(), Power::Awake);
         let mut to = from;
         to[Knob::DynamicRx as usize] += 1;
@@ -369,6 +391,37 @@ mod tests {
         let mut end = from;
         end[Knob::Power as usize] = 3;
         assert_eq!(space.onwards(&from, &end), None, "there are four ways to sleep");
+    }
+
+    /// What is tried keeps the rules of a check that call something wrong.
+    #[test]
+    fn values_of_a_candidate_fit_each_other() {
+        use crate::tune::check::{Question, Severity, check};
+        use espbench_proto::sdkconfig::memory::Traffic;
+        use espbench_proto::sdkconfig::{Chip, Reading};
+        let mut random = Random::new(1);
+        for (chip, streams) in
+            Chip::ALL.into_iter().flat_map(|chip| [1, 2, 4, 12].map(|streams| (chip, streams)))
+        {
+            let context = Context { chip, ..Context::default() };
+            let space = Space::new(context, &Metric::ALL, streams);
+            for _ in 0..50 {
+                let candidate = space.candidate(&space.any(&mut random));
+                let settings = Settings::from(&candidate.config);
+                let checked = check(&Question {
+                    file: "candidate".into(),
+                    reading: Reading { settings, ..Reading::default() },
+                    context,
+                    traffic: Traffic { streams, udp_sockets: 1 },
+                    rtt: core::time::Duration::from_millis(5),
+                    burst: None,
+                    // The lab says what is left.
+                    heap: Some(1 << 30),
+                });
+                let wrong = checked.findings.iter().find(|it| it.severity == Severity::Wrong);
+                assert_eq!(wrong, None, "{chip}, {streams} streams: {candidate:?}");
+            }
+        }
     }
 
     #[test]
