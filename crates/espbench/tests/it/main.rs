@@ -23,5 +23,6 @@ mod synthetic;
 mod tcp;
 mod timeline;
 mod tune;
+mod tune_doc;
 mod util;
 mod wlan;

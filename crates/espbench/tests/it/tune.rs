@@ -4,7 +4,7 @@ use crate::util::Bench;
 use serde_json::Value;
 
 /// As ESP-IDF's tools write it, shortened.
-const SDKCONFIG: &str = r#"#
+pub(crate) const SDKCONFIG: &str = r#"#
 # Automatically generated file. DO NOT EDIT.
 # Espressif IoT Development Framework (ESP-IDF) 5.3.1 Project Configuration
 #
@@ -53,6 +53,9 @@ fn a_file_is_checked() {
 fn what_is_wrong_with_a_file_is_said_with_its_place() {
     let bench = Bench::new();
     bench.write("bad", "CONFIG_X=y\nCONFIG_LWIP_TCP_MSS=1.4K\n");
+    bench.write("header", "\n#define CONFIG_LWIP_TCP_MSS 1440\n");
+    bench.write("mark", "\u{feff}CONFIG_LWIP_TCP_MSS=1440\n");
+    std::fs::write(bench.path("bytes"), [0xFF, 0xFE, 0x00]).unwrap();
     bench.write("c6", "CONFIG_IDF_TARGET=\"esp32c6\"\n");
     for (args, wanted) in [
         (
@@ -78,6 +81,18 @@ fn what_is_wrong_with_a_file_is_said_with_its_place() {
         (&["--want", "heap>=1KB", "--lab", "two-boards"], "name a lab with variants"),
         (&["--want", "heap>=1KB", "--variant", "rank-nothing"], "rank-nothing"),
         (&["--want", "heap>=1KB", "--time", "1ms"], "from 500 ms to 1 h"),
+        (&["--want", "heap>=999KB"], "before Wi-Fi starts 235 KB are free in a firmware as small"),
+        (
+            &["--want", "heap>=99KB", "--heap", "90KB"],
+            "before Wi-Fi starts 90 KB are free. Want less",
+        ),
+        (
+            &["--want", "heap>=1KB", "--chip", "esp32c61"],
+            "there are esp32, esp32s2, esp32s3, esp32c2,",
+        ),
+        (&["--check", "header"], "header: line 2, column 1: this is sdkconfig.h"),
+        (&["--check", "mark"], "save the file as UTF-8 without one"),
+        (&["--check", "bytes"], "bytes is no text"),
     ] {
         let ran = bench.run(&[&["tune"], args].concat());
         assert_eq!(ran.status, Some(2), "{args:?}: {}", ran.err);
@@ -108,6 +123,29 @@ fn a_search_finds_settings_in_the_lab() {
     let bare = pairs.filter(|it| it.1.starts_with("CONFIG_") && !it.0.starts_with("# "));
     assert_eq!(bare.count(), 0, "{lines}");
     bench.run(&["tune", "--check", "tuned", "--strict"]).ok();
+}
+
+/// Each chip of the guide with its profile, and streams that share buffers: what is recommended loads
+/// back, and nothing in it is wrong.
+#[test]
+fn what_is_recommended_for_each_chip_passes_a_check() {
+    let bench = Bench::new();
+    for (chip, streams) in
+        [("esp32", "1"), ("esp32s2", "2"), ("esp32s3", "4"), ("esp32c2", "1"), ("esp32c6", "3")]
+    {
+        let wants = ["--want", "tcp-tx>=15Mbit/s", "--want", "tcp-rx>=15Mbit/s"];
+        let args = ["tune", "-q", "--chip", chip, "--streams", streams, "--budget", "10"];
+        let rest = ["--time", "500ms", "--fragment", "tuned", "--format", "json"];
+        let ran = bench.run(&[&args[..], &wants, &rest].concat());
+        assert!(matches!(ran.status, Some(0 | 1)), "{chip}: {}", ran.err);
+        let json: Value = serde_json::from_str(&ran.out).unwrap();
+        let least =
+            json["cells"].as_array().unwrap().iter().find(|it| it["metric"] == "free_heap_min");
+        let free = least.unwrap()["value"].as_f64().unwrap();
+        assert!(free > 0.0 && free < 370.0, "{chip}: {free} KB");
+        let check = ["tune", "--check", "tuned", "--strict", "--chip", chip, "--streams", streams];
+        bench.run(&check).ok();
+    }
 }
 
 #[test]

@@ -45,6 +45,16 @@ impl Outcome {
         }
     }
 
+    /// How good it is in each, more being better, in steps that are worth telling apart.
+    #[must_use]
+    pub fn goods(&self, objectives: &[Metric]) -> Vec<f64> {
+        let good = |metric: &Metric| {
+            let value = self.value(*metric).map_or(f64::NAN, |it| step(*metric, it));
+            if metric.more() { value } else { -value }
+        };
+        objectives.iter().map(good).collect()
+    }
+
     /// The mean of several.
     #[must_use]
     pub fn mean(all: &[Self]) -> Self {
@@ -68,9 +78,17 @@ impl Outcome {
     }
 }
 
+/// A value in steps that are worth telling apart: of 1 %, and of heap of 1 KB.
+fn step(metric: Metric, value: f64) -> f64 {
+    match metric {
+        Metric::Heap => libm::round(value),
+        _ if value <= 0.0 => f64::MIN,
+        _ => libm::round(libm::log(value) * 100.0),
+    }
+}
+
 /// What arrived a second, in Mbit/s, by the intervals of all streams that the receiving end has
-/// counted: from the
-/// end of the first interval, in which TCP begins slowly, until the sender stopped. So many
+/// counted: from the end of the first interval, in which TCP begins slowly, until the sender stopped. So many
 /// intervals there are in that time; one that is not there has had nothing.
 #[must_use]
 pub fn throughput(

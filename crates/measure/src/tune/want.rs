@@ -82,6 +82,21 @@ impl Metric {
         !matches!(self, Self::UdpLatency | Self::UdpLatencyP99 | Self::Current)
     }
 
+    /// The most that makes sense to want, and an example of what does.
+    const fn most(self) -> (f64, &'static str) {
+        match self {
+            Self::TcpTx => (10_000.0, "tcp-tx>=20Mbit/s"),
+            Self::TcpRx => (10_000.0, "tcp-rx>=20Mbit/s"),
+            Self::UdpTx => (10_000.0, "udp-tx>=20Mbit/s"),
+            Self::UdpRx => (10_000.0, "udp-rx>=20Mbit/s"),
+            Self::UdpLatency => (3_600_000.0, "udp-latency<=10ms"),
+            Self::UdpLatencyP99 => (3_600_000.0, "udp-latency-p99<=20ms"),
+            Self::Heap => (1_000_000.0, "heap>=100KB"),
+            Self::Current => (10_000.0, "current<=5mA"),
+            Self::Battery => (36_500.0, "battery>=30d"),
+        }
+    }
+
     /// In words.
     #[must_use]
     pub const fn words(self) -> &'static str {
@@ -131,6 +146,10 @@ impl FromStr for Want {
     /// `tcp-tx>=20Mbit/s`, `udp-latency <= 10 ms`, `heap>=100KB`, `battery>=30d`.
     fn from_str(text: &str) -> Result<Self, String> {
         let example = "write it as tcp-tx>=20Mbit/s";
+        if let Some((first, rest)) = text.split_once(',') {
+            let (first, rest) = (first.trim(), rest.trim());
+            return Err(format!("say each by itself: --want '{first}' --want '{rest}'"));
+        }
         let Some(at) = text.find(['<', '>', '=']) else {
             return Err(format!("`{text}` has no limit: {example}"));
         };
@@ -144,14 +163,31 @@ impl FromStr for Want {
             return Err(format!("of {name} {better} is better: write {name}{wanted}…"));
         };
         let value = quantity(metric, value.trim())?;
-        match value > 0.0 && value.is_finite() {
-            true => Ok(Self { metric, value }),
-            false => Err(format!("`{text}` asks for nothing: {example}")),
+        let (most, example) = metric.most();
+        if !(value > 0.0 && value.is_finite()) {
+            return Err(format!("`{text}` asks for nothing: write it as {example}"));
         }
+        if value > most {
+            return Err(format!(
+                "`{text}` is beyond anything: at most {most}{}, as {example}",
+                metric.unit()
+            ));
+        }
+        Ok(Self { metric, value })
     }
 }
 
 fn unknown(name: &str) -> String {
+    // What is a flag of its own.
+    let flag = match name {
+        "streams" => Some("--streams 2"),
+        "rtt" => Some("--rtt 20ms"),
+        "burst" => Some("--check FILE --burst 16"),
+        _ => None,
+    };
+    if let Some(flag) = flag {
+        return format!("`{name}` is no want, but a flag: {flag}");
+    }
     let names = Metric::ALL.map(Metric::name);
     let hint = match meant(name, &names) {
         Some(near) => format!("did you mean {near}?"),
@@ -236,7 +272,19 @@ mod tests {
         assert_eq!(wrong("tcp-tx<=20Mbit/s"), "of tcp-tx more is better: write tcp-tx>=…");
         assert!(wrong("tcp-tx>=20").contains("unit"));
         assert!(wrong("heap>=100").contains("as 100KB"));
-        assert!(wrong("heap>=0KB").contains("asks for nothing"));
+        assert_eq!(
+            wrong("udp-latency<=0ms"),
+            "`udp-latency<=0ms` asks for nothing: write it as udp-latency<=10ms"
+        );
+        assert_eq!(
+            wrong("tcp-tx>=1e30Mbit/s"),
+            "`tcp-tx>=1e30Mbit/s` is beyond anything: at most 10000Mbit/s, as tcp-tx>=20Mbit/s"
+        );
+        assert_eq!(
+            wrong("tcp-tx>=2Mbit/s, heap>=9KB"),
+            "say each by itself: --want 'tcp-tx>=2Mbit/s' --want 'heap>=9KB'"
+        );
+        assert_eq!(wrong("streams>=2"), "`streams` is no want, but a flag: --streams 2");
         assert!(value("battery>=infd").is_err() && value("heap>=nanKB").is_err());
     }
 
@@ -246,6 +294,24 @@ mod tests {
         {
             let want: Want = text.parse().unwrap();
             assert_eq!(want.to_string(), text);
+        }
+    }
+
+    proptest::proptest! {
+        /// Whatever is said, it is a want that prints as itself, or it is told what to say.
+        #[test]
+        fn any_text_is_a_want_or_told_what_to_do(
+            text in "((tcp|udp)-(tx|rx|latency|latency-p99)|heap|current|battery|\\PC{0,6})[ ]{0,2}(>=|<=|=|)[ ]?[-+0-9.einfa]{0,8}(Mbit/s|ms|KB|mA|d|\\PC{0,4})"
+        ) {
+            match text.parse::<Want>() {
+                Ok(want) => {
+                    proptest::prop_assert!(want.value > 0.0 && want.value.is_finite());
+                    let again: Want = want.to_string().parse().unwrap();
+                    proptest::prop_assert_eq!(again.metric, want.metric);
+                    proptest::prop_assert!((again.value / want.value - 1.0).abs() < 1e-9);
+                }
+                Err(told) => proptest::prop_assert!(!told.is_empty()),
+            }
         }
     }
 

@@ -67,6 +67,13 @@ pub enum Warning {
         /// Where.
         line: usize,
     },
+    /// A name that is almost that of a setting, in a file that no tool has written.
+    Near {
+        /// Which one may be meant.
+        key: Key,
+        /// Where.
+        line: usize,
+    },
     /// A flag stands there as `CONFIG_NAME=`, which is the same as `n`.
     Empty {
         /// Which one.
@@ -88,6 +95,11 @@ impl fmt::Display for Warning {
             Self::OldName { key, name, line } => {
                 write!(f, "line {line}: {name} is called {} today", key.name())
             }
+            Self::Near { key, line } => write!(
+                f,
+                "line {line}: there is no setting of that name, which is near to {}: did you mean it?",
+                key.name()
+            ),
             Self::Empty { key, line } => {
                 write!(f, "line {line}: {} has no value, which means n", key.name())
             }
@@ -111,6 +123,10 @@ pub struct Wrong<'t> {
 pub enum Fault<'t> {
     /// A line that is neither a comment nor a setting.
     Line,
+    /// A byte order mark stands before the first line.
+    Mark,
+    /// It is the C header that the build makes of an sdkconfig.
+    Header,
     /// A number was expected.
     Number {
         /// Of which setting.
@@ -141,12 +157,21 @@ impl fmt::Display for Wrong<'_> {
             Fault::Line => f.write_str(
                 "no line of an sdkconfig: write CONFIG_NAME=value, or begin a comment with #",
             ),
+            Fault::Mark => f.write_str(
+                "a byte order mark stands before the first line, which ESP-IDF's tools then do not \
+                 read: save the file as UTF-8 without one",
+            ),
+            Fault::Header => f.write_str(
+                "this is sdkconfig.h, which the build makes: name the sdkconfig that it was made of",
+            ),
             Fault::Number { key, found } => {
                 let range = key.range(&Context::default());
                 let (name, unit) = (key.name(), key.fact().unit);
+                let digits = !found.is_empty() && found.chars().all(|it| it.is_ascii_digit());
                 write!(
                     f,
-                    "`{found}` is no number: {name} takes {} to {} {unit}",
+                    "`{found}` is {}: {name} takes {} to {} {unit}",
+                    if digits { "too much" } else { "no number" },
                     range.start(),
                     range.end()
                 )
@@ -172,12 +197,19 @@ impl core::error::Error for Wrong<'_> {}
 /// The first line that is wrong.
 pub fn read(text: &str) -> Result<Reading, Wrong<'_>> {
     let mut reader = Reader { text, reading: Reading::default(), lines: [0; Key::COUNT] };
+    if text.starts_with('\u{feff}') {
+        return Err(Wrong { line: 1, column: 1, fault: Fault::Mark });
+    }
     let (mut offset, mut old) = (0, false);
     for (number, whole) in (1..).zip(text.split('\n')) {
         let line = whole.trim();
         match line.strip_prefix('#').map(str::trim) {
             Some(comment) if comment == OLD_NAMES[0] => old = true,
             Some(comment) if comment == OLD_NAMES[1] => old = false,
+            Some(comment) if comment.starts_with("define CONFIG_") => {
+                let (line, column) = place(text, offset + (whole.len() - whole.trim_start().len()));
+                return Err(Wrong { line, column, fault: Fault::Header });
+            }
             _ if old || line.is_empty() => {}
             Some(comment) => reader.comment(comment, number),
             None => {
@@ -204,7 +236,7 @@ impl<'t> Reader<'t> {
                 Some(key) if key.fact().kind == Kind::Flag => self.take(key, name, 0, line),
                 // A number that is not set has its default.
                 Some(_) => {}
-                None => self.other(name),
+                None => self.other(name, line),
             }
             return;
         }
@@ -242,7 +274,7 @@ impl<'t> Reader<'t> {
             }
             _ => {
                 let Some(key) = Key::find(name) else {
-                    self.other(name);
+                    self.other(name, number);
                     return Ok(());
                 };
                 let value = match (key.fact().kind, bare) {
@@ -275,9 +307,17 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn other(&mut self, name: &str) {
-        if name.starts_with("CONFIG_") {
-            self.reading.others += 1;
+    fn other(&mut self, name: &str, line: usize) {
+        if !name.starts_with("CONFIG_") {
+            return;
+        }
+        self.reading.others += 1;
+        // ESP-IDF's tools write no name that is wrong, and have many that differ by a letter.
+        if self.reading.release.is_none() && !REAL.contains(&name) {
+            let near = super::key::FACTS.iter().find(|it| near(name, it.key.name()));
+            if let Some(fact) = near {
+                self.warn(Warning::Near { key: fact.key, line });
+            }
         }
     }
 
@@ -285,6 +325,30 @@ impl<'t> Reader<'t> {
         if self.reading.warnings.push(warning).is_err() {
             self.reading.warnings_dropped += 1;
         }
+    }
+}
+
+/// Settings of ESP-IDF whose names are that near to one that is known here.
+const REAL: [&str; 4] = [
+    "CONFIG_LWIP_TCP_MSL",
+    "CONFIG_ESP_WIFI_AMSDU_TX_ENABLED",
+    "CONFIG_ESP32_WIFI_AMSDU_TX_ENABLED",
+    "CONFIG_LWIP_TCP_TMR_INTERVAL",
+];
+
+/// Whether names differ by one letter: another, one more, one less, or two that stand the other way
+/// round.
+fn near(name: &str, known: &str) -> bool {
+    let same = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    let (a, b) = (name.as_bytes(), known.as_bytes());
+    let front = same(name, known);
+    let (a, b) = (&a[front..], &b[front..]);
+    match (a, b) {
+        ([_, a @ ..], [_, b @ ..]) if a == b => true,
+        ([x, y, a @ ..], [v, w, b @ ..]) if (x, y) == (w, v) && a == b => true,
+        ([_, rest @ ..], b) if rest == b => true,
+        (a, [_, rest @ ..]) if rest == a => true,
+        _ => false,
     }
 }
 

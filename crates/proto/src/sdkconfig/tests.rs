@@ -102,6 +102,56 @@ fn what_is_wrong_has_a_place_and_a_way_out() {
 }
 
 #[test]
+fn files_that_people_name_by_mistake_are_known() {
+    assert_eq!(
+        wrong("#define CONFIG_LWIP_TCP_MSS 1440\n"),
+        "line 1, column 1: this is sdkconfig.h, which the build makes: name the sdkconfig that it was \
+         made of"
+    );
+    assert!(wrong("\u{feff}CONFIG_LWIP_TCP_MSS=1440\n").contains("without one"));
+    assert_eq!(
+        wrong("CONFIG_LWIP_TCP_WND_DEFAULT=99999999999"),
+        "line 1, column 29: `99999999999` is too much: CONFIG_LWIP_TCP_WND_DEFAULT takes 2440 to \
+         65535 bytes"
+    );
+}
+
+#[test]
+fn a_misspelt_name_is_told_where_no_tool_has_written_it() {
+    let near = |text: &str| -> Vec<Key> {
+        let warnings = read(text).unwrap().warnings;
+        let near = |it: &Warning| match it {
+            Warning::Near { key, .. } => Some(*key),
+            _ => None,
+        };
+        warnings.iter().filter_map(near).collect()
+    };
+    for (name, key) in [
+        ("CONFIG_LWIP_TCP_WND_DEFAUL", Key::Window),
+        ("CONFIG_LWIP_TCP_WDN_DEFAULT", Key::Window),
+        ("CONFIG_ESP_WIFI_STATIC_RX_BUFFERS_NUM", Key::StaticRx),
+        ("CONFIG_FREERTOS_HX", Key::TickHz),
+    ] {
+        assert_eq!(near(&format!("{name}=1")), [key], "{name}");
+        let generated = format!("# {HEADER}5.1.2 Project Configuration\n{name}=1");
+        assert_eq!(near(&generated), [], "{name}");
+    }
+    for name in
+        ["CONFIG_LWIP_TCP_MSL", "CONFIG_ESP_WIFI_AMSDU_TX_ENABLED", "CONFIG_LWIP", "CONFIG_X"]
+    {
+        assert_eq!(near(&format!("{name}=1")), [], "{name}");
+    }
+    let told = read("\nCONFIG_FREERTOS_HX=1").unwrap().warnings[0].to_string();
+    assert_eq!(
+        told,
+        "line 2: there is no setting of that name, which is near to CONFIG_FREERTOS_HZ: did you mean \
+         it?"
+    );
+}
+
+const HEADER: &str = "Espressif IoT Development Framework (ESP-IDF) ";
+
+#[test]
 fn warnings_have_a_bound_and_are_counted() {
     let text: String = (0..50).map(|i| format!("CONFIG_FREERTOS_HZ={}\n", i + 1)).collect();
     let reading = read(&text).unwrap();

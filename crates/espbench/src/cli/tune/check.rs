@@ -72,7 +72,7 @@ fn question(args: &Args, path: &Path, reading: Reading) -> anyhow::Result<Questi
         traffic: Traffic { streams: args.streams, udp_sockets: args.file.udp_sockets },
         rtt: args.rtt.unwrap_or(ROUND_TRIP),
         burst: args.file.burst,
-        heap: args.file.heap,
+        heap: args.heap,
     })
 }
 

@@ -10,7 +10,7 @@ use espbench_measure::cell::Origin;
 use espbench_measure::run::RunFacts;
 use espbench_measure::tune::answer::{Answer, Without, fragment, report};
 use espbench_measure::tune::want::{objectives, said};
-use espbench_measure::tune::{Candidate, Evaluate, Outcome, Search, Space, Trial, Want};
+use espbench_measure::tune::{Candidate, Evaluate, Metric, Outcome, Search, Space, Trial, Want};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -63,6 +63,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let cancel = flow::on_interrupt()?;
     let lab = Lab::new(args, &metrics, cancel.clone())?;
     let context = lab.context(args)?;
+    lab.can_have(&args.want)?;
+    let wanted: Vec<Metric> = args.want.iter().map(|it| it.metric).collect();
     let budget = usize::from(flags.budget);
     let mut bench = Bench {
         lab: &lab,
@@ -71,7 +73,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         progress: Progress::new(&vec![EACH; budget], flags.quiet),
         quiet: flags.quiet,
     };
-    let mut search = Search::new(Space::new(context, &metrics), &args.want, flags.seed, budget);
+    let mut search =
+        Search::new(Space::new(context, &wanted, args.streams), &args.want, flags.seed, budget);
     loop {
         let batch = search.batch();
         if batch.is_empty() || bench.cancelled() {

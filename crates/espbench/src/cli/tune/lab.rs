@@ -4,16 +4,17 @@ use super::Args;
 use anyhow::{Context as _, anyhow, bail};
 use espbench_measure::run::Site;
 use espbench_measure::tune::outcome::{round_trips, throughput};
-use espbench_measure::tune::{Candidate, Evaluate, Metric, Outcome, Power};
-use espbench_proto::fact::{CHARGE_NC, TIME_NS};
+use espbench_measure::tune::{Candidate, Evaluate, Metric, Outcome, Power, Want};
+use espbench_proto::fact::{CHARGE_NC, HEAP_PEAK, TIME_NS};
 use espbench_proto::sample::{Observer, Sample};
-use espbench_proto::sdkconfig::Context;
+use espbench_proto::sdkconfig::{Chip, Context};
 use espbench_proto::workload::{
     Direction, EchoFormat, IpTest, Iperf, Name, Transport, UdpEcho, Wifi,
 };
 use espbench_sim::lab::file::Kind;
 use espbench_sim::lab::net_scene::{Link, NetDevice, NetRole, NetScene};
 use espbench_sim::lab::record::Record;
+use espbench_sim::lab::suite::Failed;
 use espbench_sim::lab::wifi::suite::run_in;
 use espbench_sim::random::{Purpose, Random};
 use espbench_sim::wifi::Sleep;
@@ -28,6 +29,10 @@ const INTERVALS: u32 = 5;
 /// UDP is sent to the device at so many times the rate that is wanted: more would only show how it
 /// fares when flooded.
 const OFFERED: f64 = 1.1;
+
+/// But not at more than the fastest mode carries on the air, Mbit/s (HT40, MCS 7): that would only
+/// fill the router's queue.
+const CARRIED: f64 = 150.0;
 
 /// Round trips of an evaluation, and how often they begin: not in step with beacons.
 const ROUND_TRIPS: u32 = 60;
@@ -51,6 +56,8 @@ pub(super) struct Lab {
     offered: u64,
     message_every: Duration,
     battery_mah: f64,
+    /// The heap was said.
+    own_heap: bool,
     cancel: Arc<AtomicBool>,
 }
 
@@ -84,16 +91,10 @@ impl Kept {
     }
 }
 
-/// The heap of a device once Wi-Fi has started, without traffic. A profile's is that with the
-/// driver's code in RAM, as it is by default, and lwIP's in flash.
+/// The heap of a device once Wi-Fi has started, without traffic; negative where it does not start.
 fn heap(device: &NetDevice) -> i64 {
-    let (memory, sdk) = (&device.profile.memory, &device.sdk);
-    let bytes = |on: bool, bytes: u32| if on { i64::from(bytes) } else { 0 };
-    i64::from(memory.heap_bytes)
-        - i64::from(sdk.static_rx) * i64::from(memory.static_rx_bytes)
-        - bytes(sdk.lwip_iram, memory.lwip_iram_bytes)
-        + bytes(!sdk.wifi_iram, memory.wifi_iram_bytes)
-        + bytes(!sdk.wifi_rx_iram, memory.wifi_rx_iram_bytes)
+    let memory = &device.profile.memory;
+    i64::from(memory.heap_bytes) - i64::from(memory.fixed(&device.sdk))
 }
 
 impl Lab {
@@ -129,11 +130,24 @@ impl Lab {
         if let Some(chip) = args.chip
             && device.profile.chip_name != chip.name()
         {
-            let profile = library
-                .profile(chip.name())
-                .with_context(|| format!("--chip {chip}: there is no profile of it to simulate"))?;
+            let profile = library.profile(chip.name()).map_err(|_| {
+                let with: Vec<&str> = Chip::ALL
+                    .iter()
+                    .map(|it| it.name())
+                    .filter(|it| library.profile(it).is_ok())
+                    .collect();
+                anyhow!(
+                    "--chip {chip}: there is no profile of it to simulate; there are {}. --check \
+                     needs none",
+                    with.join(", ")
+                )
+            })?;
             device.cores = profile.processor.cores;
             device.profile = profile;
+        }
+        if let Some(heap) = args.heap {
+            let heap = u32::try_from(heap).unwrap_or(u32::MAX);
+            Arc::make_mut(&mut device.profile).memory.heap_bytes = heap;
         }
         if let Some(rtt) = args.rtt {
             let Link::Wire { delay, .. } = &mut scene.pc.link else {
@@ -143,7 +157,7 @@ impl Lab {
         }
         let wanted = args.want.iter().find(|it| it.metric == Metric::UdpRx);
         Ok(Self {
-            offered: wanted.map_or(0, |it| (it.value * OFFERED * 1e6) as u64).max(1),
+            offered: wanted.map_or(0, |it| ((it.value * OFFERED).min(CARRIED) * 1e6) as u64).max(1),
             scene,
             objectives: objectives.into(),
             seed: flags.seed,
@@ -151,8 +165,27 @@ impl Lab {
             time: flags.time,
             message_every: flags.message_every,
             battery_mah: flags.battery_mah,
+            own_heap: args.heap.is_some(),
             cancel,
         })
+    }
+
+    /// Whether what is wanted is not more than there is to begin with.
+    ///
+    /// # Errors
+    /// It is.
+    pub(super) fn can_have(&self, wants: &[Want]) -> anyhow::Result<()> {
+        let Some(device) = self.scene.devices.first() else { return Ok(()) };
+        let kb = f64::from(device.profile.memory.heap_bytes) / 1024.0;
+        let heap = wants.iter().find(|it| it.metric == Metric::Heap && it.value >= kb);
+        match heap {
+            Some(want) => bail!(
+                "{want} cannot be had: before Wi-Fi starts {kb:.0} KB are free{}. Want less, or say \
+                 --heap SIZE, what esp_get_free_heap_size() answers then in your firmware",
+                if self.own_heap { "" } else { " in a firmware as small as the iperf example" }
+            ),
+            None => Ok(()),
+        }
     }
 
     /// What is known of device and place.
@@ -173,16 +206,26 @@ impl Lab {
         let asks = |any: &[Metric]| any.iter().any(|it| self.objectives.contains(it));
         let mut notes = vec![format!(
             "Lab {lab}, variant {variant} ({title}), environment {}. {} TCP stream(s), throughput \
-             over {} s of virtual time without its beginning; the least heap is that of all tests.",
+             over {} s of virtual time without its beginning; the least heap is that of all tests, \
+             of {} before Wi-Fi starts{}.",
             environment.name,
             self.streams,
-            self.time.as_secs_f64()
+            self.time.as_secs_f64(),
+            self.scene.devices.first().map_or_else(String::new, |it| {
+                format!("{} KB", it.profile.memory.heap_bytes / 1024)
+            }),
+            if self.own_heap {
+                ""
+            } else {
+                " (a firmware as small as the iperf example; --heap SIZE)"
+            },
         )];
         if asks(&[Metric::UdpRx]) {
             notes.push(format!(
-                "UDP is sent to the device at {} Mbit/s, {OFFERED} times what is wanted; the device \
+                "UDP is sent to the device at {} Mbit/s, {OFFERED} times what is wanted{}; the device \
                  sends as fast as it can.",
-                self.offered as f64 / 1e6
+                self.offered as f64 / 1e6,
+                if (self.offered as f64) < CARRIED * 1e6 { "" } else { ", or what the air carries" }
             ));
         }
         if asks(&[Metric::UdpLatency, Metric::UdpLatencyP99]) {
@@ -260,10 +303,15 @@ impl Lab {
     ) -> anyhow::Result<Kept> {
         let variant = Name::new(&scene.variant).context("the variant's name is too long")?;
         let mut kept = Kept { cancel: self.cancel.clone(), ..Kept::default() };
-        run_in(&Wifi { variant, test }, scene, seed, &mut kept)
-            .map_err(|failed| anyhow!("{} in lab {}: {failed}", test.kind(), scene.lab))?;
         let free = scene.devices.first().map_or(0, heap);
-        let taken = kept.counter("heap-peak").unwrap_or(0);
+        match run_in(&Wifi { variant, test }, scene, seed, &mut kept) {
+            // With nothing left for packets Wi-Fi does not start, and with too little a test does
+            // not come to its end: that is what the settings do.
+            Ok(()) | Err(Failed::Endless(_)) => {}
+            Err(_) if free <= 0 => {}
+            Err(failed) => bail!("{} in lab {}: {failed}", test.kind(), scene.lab),
+        }
+        let taken = kept.counter(HEAP_PEAK).unwrap_or(0);
         let free = free - i64::try_from(taken).unwrap_or(i64::MAX);
         outcome.free_heap = Some(outcome.free_heap.map_or(free, |it| it.min(free)));
         Ok(kept)
@@ -312,7 +360,8 @@ impl Evaluate for Lab {
         // Where only the heap is asked for, something has to run.
         if latency || (outcome.free_heap.is_none() && !power) {
             let kept = self.ran(&scene, probes(ROUND_TRIPS, EVERY), seed, &mut outcome)?;
-            outcome.latency_ms = round_trips(&kept.samples, TIMEOUT);
+            let lost = TIMEOUT.as_secs_f64() * 1e3;
+            outcome.latency_ms = round_trips(&kept.samples, TIMEOUT).or(Some((lost, lost)));
         }
         if power {
             let test = probes(MESSAGES, self.message_every);

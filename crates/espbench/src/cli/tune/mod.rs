@@ -48,6 +48,10 @@ pub struct Args {
     /// Round trip to the other side: 5ms, 40ms, … [default: 5 ms for a check, the lab's for a search]
     #[arg(long, value_name = "TIME", value_parser = units::round_trip)]
     rtt: Option<Duration>,
+    /// Heap before Wi-Fi starts, as esp_get_free_heap_size() tells it: 200KB [default: that of a
+    /// firmware as small as the iperf example]
+    #[arg(long, value_name = "SIZE", value_parser = units::memory)]
+    heap: Option<u64>,
     #[command(flatten)]
     file: FileArgs,
     #[command(flatten)]
@@ -66,10 +70,6 @@ struct FileArgs {
     /// UDP datagrams that come back to back
     #[arg(long, value_name = "DATAGRAMS", value_parser = clap::value_parser!(u32).range(1..))]
     burst: Option<u32>,
-    /// Heap before Wi-Fi starts, as esp_get_free_heap_size() tells it: 200KB [default: that of a
-    /// firmware as small as the iperf example]
-    #[arg(long, value_name = "SIZE", value_parser = units::memory)]
-    heap: Option<u64>,
     /// Buffers of Wi-Fi and lwIP are in PSRAM [default: what the file says]
     #[arg(long)]
     psram: bool,

@@ -9,6 +9,7 @@ mod tests;
 pub use fragment::fragment;
 
 use super::outcome::Outcome;
+use super::pareto::dominates;
 use super::search::Search;
 use super::space::{Candidate, Power};
 use super::want::{Metric, Want, said};
@@ -126,8 +127,9 @@ impl Answer {
             let same = it.outcome.is_some_and(|alone| {
                 fragment::differences(&self.objectives, with, &alone).is_empty()
             });
-            if same {
-                plain = plain.without(it.key, &self.context);
+            let next = plain.without(it.key, &self.context);
+            if same && (next.fits(self.streams) || !plain.fits(self.streams)) {
+                plain = next;
             }
         }
         (plain != best.candidate).then_some(plain)
@@ -143,12 +145,21 @@ impl Answer {
         if outcomes.is_empty() || missing > best.missing || heap(&mean) + 1024 < heap(&best.mean) {
             return false;
         }
-        // They are equal, and one of them is enough.
-        if let Some(before) = self.recommended.and_then(|it| self.tried.get_mut(it)) {
-            before.front = false;
+        let goods = |it: &Tested| it.mean.goods(&self.objectives);
+        let new = Tested { candidate, mean, outcomes, missing, front: true };
+        let own = goods(&new);
+        // It is as good as the one before, of which one is enough; what it is better than goes, too.
+        let behind: Vec<usize> = (0..self.tried.len())
+            .filter(|it| {
+                let other = goods(&self.tried[*it]);
+                other == own || dominates(&own, &other)
+            })
+            .collect();
+        for it in behind.into_iter().chain(self.recommended) {
+            self.tried[it].front = false;
         }
         self.recommended = Some(self.tried.len());
-        self.tried.push(Tested { candidate, mean, outcomes, missing, front: true });
+        self.tried.push(new);
         self.without.clear();
         true
     }
@@ -159,7 +170,10 @@ impl Answer {
             let value = outcome.value(*metric)?;
             Some(format!("{} {} {}", metric.words(), number(value), metric.unit()))
         };
-        self.objectives.iter().filter_map(part).collect::<Vec<_>>().join(", ")
+        let told = |it: &Metric| {
+            self.objectives.contains(it) || self.wants.iter().any(|want| want.metric == *it)
+        };
+        Metric::ALL.iter().filter(|it| told(it)).filter_map(part).collect::<Vec<_>>().join(", ")
     }
 
     /// The answer in sentences, the most important first.
@@ -193,11 +207,14 @@ impl Answer {
         }
         lines.push(power(best.candidate.power).into());
         lines.push(format!(
-            "{} candidates were tried in {} evaluations; {} are on the Pareto front. The recommended \
+            "{} candidates were tried in {} evaluations; {} on the Pareto front. The recommended \
              one ran with {}.",
             self.tried.len(),
             self.spent,
-            self.tried.iter().filter(|it| it.front).count(),
+            match self.tried.iter().filter(|it| it.front).count() {
+                1 => "1 is".into(),
+                n => format!("{n} are"),
+            },
             count(u32::try_from(best.outcomes.len()).unwrap_or(u32::MAX), "seed")
         ));
         if self.stopped {

@@ -114,7 +114,7 @@ fn what_changes_nothing_need_not_be_written() {
 #[test]
 fn a_search_becomes_an_answer() {
     let wants = wants();
-    let space = Space::new(Context::default(), &objectives(&wants));
+    let space = Space::new(Context::default(), &objectives(&wants), 1);
     let mut search = Search::new(space, &wants, 1, 8);
     let batch = search.batch();
     let results: Vec<_> = batch

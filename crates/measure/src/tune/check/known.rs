@@ -16,6 +16,10 @@ pub(super) fn file(m: &Material<'_>, out: &mut Vec<Finding>) {
                 let why = "The build takes the last one.";
                 out.push(finding("twice", Wrong, warning.to_string(), why, Vec::new()));
             }
+            Warning::Near { .. } => {
+                let why = "The build does not use a name that it does not know.";
+                out.push(finding("name", Wrong, warning.to_string(), why, Vec::new()));
+            }
             Warning::Empty { .. } => {
                 let why = "Write n, or # CONFIG_NAME is not set.";
                 out.push(finding("empty", Note, warning.to_string(), why, Vec::new()));

@@ -198,3 +198,69 @@ fn doing_what_is_said_removes_what_was_said() {
     let checked = check(&question);
     assert!(rules(&checked, Severity::Wrong).is_empty(), "{}", told(&checked));
 }
+
+/// The sdkconfig of the ESP32-C3's ranks, as the guide's table has it.
+fn rank_file(name: &str) -> String {
+    let (fixed, dynamic, window, kb, iram) = match name {
+        "iperf" => (20, 40, 32, 40, 'y'),
+        "default" => (8, 16, 16, 16, 'y'),
+        _ => (3, 6, 6, 6, 'n'),
+    };
+    format!(
+        "CONFIG_IDF_TARGET=\"esp32c3\"\nCONFIG_ESP32_WIFI_STATIC_RX_BUFFER_NUM={fixed}\n\
+         CONFIG_ESP32_WIFI_DYNAMIC_RX_BUFFER_NUM={dynamic}\n\
+         CONFIG_ESP32_WIFI_DYNAMIC_TX_BUFFER_NUM={dynamic}\nCONFIG_ESP32_WIFI_RX_BA_WIN={window}\n\
+         CONFIG_LWIP_TCP_SND_BUF_DEFAULT={}\nCONFIG_LWIP_TCP_WND_DEFAULT={}\n\
+         CONFIG_LWIP_IRAM_OPTIMIZATION={iram}\n",
+        kb * 1024,
+        kb * 1024,
+    )
+}
+
+#[test]
+fn the_guides_ranks_are_their_own_nearest_and_leave_what_the_model_has() {
+    // Published: 59, 160 and 180 KB.
+    for (name, busy_kb) in [("iperf", 57..=87), ("default", 142..=162), ("minimum", 180..=195)] {
+        let mut question = ask(&rank_file(name));
+        question.context.release = Release::new(4, 4);
+        let checked = check(&question);
+        let nearest = checked.nearest.clone().unwrap();
+        assert_eq!((&*nearest.name, nearest.doublings), (name, 0.0));
+        let left = checked.heap_left.unwrap();
+        assert!(busy_kb.contains(&(left.busy / 1024)), "{name}: {} KB", left.busy / 1024);
+        assert!(left.idle > left.busy && left.busy > left.peak, "{name}: {left:?}");
+        assert!(left.idle == (left.heap as i64) - i64::try_from(taken(&question)).unwrap());
+        // The table leaves mailboxes at their default, and that holds the larger windows back.
+        let mailbox = checked.findings.iter().any(|it| it.rule == "tcp-mailbox");
+        assert_eq!(mailbox, name != "minimum", "{name}");
+        // 40 KB a round trip of 5 ms carry more than the chip does, 16 and 6 KB do not.
+        let bound = checked.findings.iter().any(|it| it.rule == "window-rtt");
+        assert_eq!(bound, name != "iperf", "{name}: {:?}", checked.bound_mbit_s);
+    }
+}
+
+/// What a file takes without traffic.
+fn taken(question: &Question) -> u64 {
+    Memory::of(&question.reading.settings, &question.context, question.traffic).idle()
+}
+
+/// `udp-echo`'s device: the core of Arduino-ESP32 has the build's mailboxes. Eight in flight are two
+/// more than a mailbox holds.
+#[test]
+fn the_echo_sketch_loses_what_its_mailbox_does_not_hold() {
+    let mut question =
+        ask("CONFIG_IDF_TARGET=\"esp32\"\nCONFIG_ESP32_WIFI_STATIC_RX_BUFFER_NUM=8\n\
+         CONFIG_ESP32_WIFI_DYNAMIC_RX_BUFFER_NUM=32\nCONFIG_ESP32_WIFI_DYNAMIC_TX_BUFFER_NUM=32\n\
+         CONFIG_ESP32_WIFI_RX_BA_WIN=16\nCONFIG_LWIP_TCP_WND_DEFAULT=5744\n\
+         CONFIG_LWIP_TCP_SND_BUF_DEFAULT=5744\nCONFIG_FREERTOS_HZ=1000\n");
+    question.context.release = Release::new(4, 4);
+    let limits = check(&question);
+    assert_eq!(of(&limits, "udp-burst").severity, Severity::Limits);
+    question.burst = Some(8);
+    let lost = check(&question);
+    assert_eq!(of(&lost, "udp-burst").what, "A burst of 8 datagrams loses up to 2: 6 can wait");
+    assert_eq!(of(&lost, "udp-burst").severity, Severity::Wrong);
+    // Ticks of a millisecond are there already.
+    assert!(of(&lost, "udp-send").set.is_empty());
+    assert_eq!(of(&lost, "window-rtt").set[0].name, "CONFIG_LWIP_TCP_WND_DEFAULT");
+}

@@ -280,17 +280,8 @@ impl Search {
     pub fn best(&self) -> Vec<usize> {
         let known: Vec<usize> =
             (0..self.tried.len()).filter(|it| !self.tried[*it].outcomes.is_empty()).collect();
-        let goods: Vec<Vec<f64>> = known
-            .iter()
-            .map(|it| {
-                let mean = self.tried[*it].mean();
-                let good = |metric: &Metric| {
-                    let value = mean.value(*metric).map_or(f64::NAN, |it| step(*metric, it));
-                    if metric.more() { value } else { -value }
-                };
-                self.objectives.iter().map(good).collect()
-            })
-            .collect();
+        let goods: Vec<Vec<f64>> =
+            known.iter().map(|it| self.tried[*it].mean().goods(&self.objectives)).collect();
         let mut front = pareto::front(&goods);
         // Of those that are equal, the one with the fewest changes.
         let changes =
@@ -328,14 +319,5 @@ impl Search {
     pub fn missing(&self, index: usize) -> f64 {
         let mean = self.tried[index].mean();
         self.wants.iter().map(|it| it.shortfall(&mean)).sum()
-    }
-}
-
-/// A value in steps that are worth telling apart: of 1 %, and of heap of 1 KB.
-fn step(metric: Metric, value: f64) -> f64 {
-    match metric {
-        Metric::Heap => libm::round(value),
-        _ if value <= 0.0 => f64::MIN,
-        _ => libm::round(libm::log(value) * 100.0),
     }
 }

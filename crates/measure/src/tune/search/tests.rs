@@ -46,7 +46,7 @@ fn wants(texts: &[&str]) -> Vec<Want> {
 }
 
 fn run(wants: &[Want], seed: u64, budget: usize) -> Search {
-    let space = Space::new(Context::default(), &objectives(wants));
+    let space = Space::new(Context::default(), &objectives(wants), 1);
     let mut search = Search::new(space, wants, seed, budget);
     loop {
         let batch = search.batch();
@@ -111,7 +111,7 @@ fn a_battery_is_traded_for_latency() {
 #[test]
 fn it_ends_where_nothing_can_be_found_out() {
     let wants = wants(&["tcp-tx>=1Mbit/s"]);
-    let mut search = Search::new(Space::new(Context::default(), &[]), &wants, 1, 40);
+    let mut search = Search::new(Space::new(Context::default(), &[], 1), &wants, 1, 40);
     let mut spent = 0;
     while let batch @ [_, ..] = search.batch().as_slice() {
         let results: Vec<_> = batch.iter().map(|it| (*it, None)).collect();

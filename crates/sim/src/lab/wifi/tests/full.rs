@@ -67,7 +67,10 @@ fn what_a_router_has_no_room_for_is_counted_and_told_as_that() {
 fn what_the_heap_has_no_room_for_is_counted() {
     let library = Library::built_in();
     let mut scene = library.net_scene("power-save", "ps-none").unwrap();
-    Arc::make_mut(&mut scene.devices[0].profile).memory.heap_bytes = 100;
+    let sdk = scene.devices[0].sdk;
+    let memory = &mut Arc::make_mut(&mut scene.devices[0].profile).memory;
+    // Wi-Fi starts, and the program has its socket.
+    memory.heap_bytes = memory.fixed(&sdk) + memory.socket_bytes + 50;
     let work = Wifi {
         variant: Name::new("ps-none").unwrap(),
         test: IpTest::UdpEcho(UdpEcho {
@@ -82,7 +85,29 @@ fn what_the_heap_has_no_room_for_is_counted() {
     };
     let mut kept = Kept::default();
     suite::run_in(&work, &scene, 1, &mut kept).unwrap();
+    assert_eq!(kept.counts.get("heap-peak"), Some(&400));
     assert_eq!(kept.counts.get("rx-heap-full"), Some(&5), "{:?}", kept.counts);
     let lost = |it: &Sample| matches!(it, Sample::Probe(it) if it.fate == Fate::Lost(Cause::ReceiveBuffers));
     assert!(kept.samples.len() == 5 && kept.samples.iter().all(lost), "{:?}", kept.samples);
+}
+
+#[test]
+fn wifi_that_does_not_start_for_want_of_heap_says_what_to_set() {
+    let library = Library::built_in();
+    let mut scene = library.net_scene("power-save", "ps-none").unwrap();
+    let sdk = scene.devices[0].sdk;
+    let memory = &mut Arc::make_mut(&mut scene.devices[0].profile).memory;
+    memory.heap_bytes = memory.fixed(&sdk);
+    let work = TcpRate {
+        runs: 1,
+        discard: 0,
+        run_time: Duration::from_millis(100),
+        size: 100,
+        no_delay: false,
+    };
+    let work = Wifi { variant: Name::new("ps-none").unwrap(), test: IpTest::TcpRate(work) };
+    let mut kept = Kept::default();
+    let failed = suite::run_in(&work, &scene, 1, &mut kept).unwrap_err().to_string();
+    assert!(failed.contains("esp_wifi_init() fails with ESP_ERR_NO_MEM: 10 static RX"), "{failed}");
+    assert!(failed.contains("set fewer") && kept.samples.is_empty(), "{failed}");
 }

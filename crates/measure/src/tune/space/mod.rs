@@ -1,5 +1,8 @@
 //! Which candidates there are: values of the settings that shape links, and how the radio sleeps.
 
+#[cfg(test)]
+mod tests;
+
 use super::want::Metric;
 use crate::random::Random;
 use alloc::format;
@@ -93,6 +96,7 @@ pub type Place = [u8; KNOBS];
 #[derive(Clone, Debug)]
 pub struct Space {
     context: Context,
+    streams: u32,
     levels: [Vec<u32>; KNOBS],
     powers: Vec<Power>,
 }
@@ -105,15 +109,17 @@ const BYTES: &[u32] = &[5760, 8192, 12_288, 16_384, 24_576, 32_768, 40_960, 65_5
 const MAILBOXES: &[u32] = &[6, 12, 24, 32, 64];
 
 impl Space {
-    /// The candidates of a chip, for these metrics: what does not bear on them is not turned.
+    /// The candidates of a chip, for what is wanted and so many TCP streams: what does not bear on it
+    /// is not turned.
     #[must_use]
-    pub fn new(context: Context, metrics: &[Metric]) -> Self {
+    pub fn new(context: Context, metrics: &[Metric], streams: u16) -> Self {
         let asks = |any: &[Metric]| metrics.iter().any(|it| any.contains(it));
         let tcp_tx = asks(&[Metric::TcpTx]);
         let tcp = tcp_tx || asks(&[Metric::TcpRx]);
         let udp = asks(&[Metric::UdpTx, Metric::UdpRx]);
         let sleeps = asks(&[Metric::Current, Metric::Battery]);
         let latency = asks(&[Metric::UdpLatency, Metric::UdpLatencyP99]);
+        let heap = asks(&[Metric::Heap]);
         let only = |turned: bool, key: Key, levels: &[u32]| {
             let range = key.range(&context);
             let fixed = [key.default_in(&context)];
@@ -131,12 +137,12 @@ impl Space {
             Knob::SendBuffer => only(tcp_tx, Key::SendBuffer, BYTES),
             Knob::UdpMailbox => only(udp, Key::UdpMailbox, MAILBOXES),
             Knob::LwipIram => flags(tcp || udp || latency, Key::LwipIram),
-            Knob::WifiIram => flags(tcp || udp || latency, Key::WifiIram),
+            Knob::WifiIram => flags(tcp || udp || latency || heap, Key::WifiIram),
             Knob::Power => (0..if sleeps { 4 } else { 1 }).collect(),
         });
         let all = [Power::Awake, Power::MinModem, Power::MaxModem(3), Power::MaxModem(10)];
         let powers = all[..levels[Knob::Power as usize].len()].to_vec();
-        Self { context, levels, powers }
+        Self { context, streams: u32::from(streams).max(1), levels, powers }
     }
 
     /// How many levels a knob has.
@@ -160,14 +166,24 @@ impl Space {
         let window = |knob| u8::try_from(value(knob)).unwrap_or(u8::MAX);
         let base = Settings::default().config(&self.context);
         let most = *Key::TcpMailbox.range(&self.context).end();
-        let receive = value(Knob::Window);
-        let mailbox = (receive / u32::from(base.tcp_mss) + 2).clamp(base.tcp_mailbox.into(), most);
+        // Values that fit each other: no more segments on the way than there are dynamic RX buffers
+        // (rule `window` of a check), and of these no fewer than static ones (Kconfig).
+        let (static_rx, mss) = (short(Knob::StaticRx), u32::from(base.tcp_mss).max(1));
+        let two = (2 * self.streams).min(*Key::DynamicRx.range(&self.context).end());
+        let dynamic_rx = short(Knob::DynamicRx).max(static_rx).max(two as u16);
+        let sockets = *Key::Sockets.range(&self.context).end();
+        let sockets = sockets.min(self.streams + 2).max(base.sockets.into()) as u16;
+        let fits = u32::from(dynamic_rx) / self.streams * mss;
+        let least = *Key::Window.range(&self.context).start();
+        let receive = value(Knob::Window).min(fits.max(2 * mss).max(least));
+        let mailbox = (receive / mss + 2).clamp(base.tcp_mailbox.into(), most);
         let tcp_mailbox = u16::try_from(mailbox).unwrap_or(u16::MAX);
         let udp_mailbox = short(Knob::UdpMailbox);
         let wifi = value(Knob::WifiIram) != 0;
         let config = SdkConfig {
-            static_rx: short(Knob::StaticRx),
-            dynamic_rx: short(Knob::DynamicRx),
+            static_rx,
+            dynamic_rx,
+            sockets,
             tx: short(Knob::Tx),
             rx_ba_window: window(Knob::RxBaWindow),
             tx_ba_window: window(Knob::TxBaWindow),
@@ -272,6 +288,15 @@ impl Space {
 }
 
 impl Candidate {
+    /// Whether so many TCP streams have no more segments on the way than there are dynamic RX
+    /// buffers, and these are no fewer than static ones.
+    #[must_use]
+    pub fn fits(&self, streams: u16) -> bool {
+        let it = &self.config;
+        let segments = it.tcp_window.div_ceil(u32::from(it.tcp_mss).max(1)) * u32::from(streams);
+        it.dynamic_rx == 0 || (segments <= it.dynamic_rx.into() && it.static_rx <= it.dynamic_rx)
+    }
+
     /// The settings that are not the build's defaults, with their values.
     #[must_use]
     pub fn changes(&self, context: &Context) -> Vec<(Key, u32)> {
@@ -309,74 +334,5 @@ impl Candidate {
             label.push_str(&format!(", {}", self.power));
         }
         label
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_ranks_and_the_defaults_are_in_it() {
-        let context = Context::default();
-        let space = Space::new(context, &Metric::ALL);
-        for rank in Rank::of(context.chip) {
-            let config = rank.settings().config(&context);
-            let found = space.candidate(&space.nearest(&config, Power::Awake)).config;
-            let some = |it: &SdkConfig| (it.static_rx, it.dynamic_rx, it.tx, it.lwip_iram);
-            assert_eq!(some(&found), some(&config), "{}", rank.name);
-        }
-        let defaults = SdkConfig::default();
-        let found = space.candidate(&space.nearest(&defaults, Power::Awake));
-        assert_eq!(found.config, defaults);
-        assert_eq!(found.changes(&context), []);
-        assert_eq!(space.starts().len(), 4 * 4);
-    }
-
-    #[test]
-    fn what_is_not_asked_is_not_turned() {
-        let context = Context::default();
-        let space = Space::new(context, &[Metric::TcpTx, Metric::Heap]);
-        assert_eq!((space.levels(Knob::Power), space.levels(Knob::UdpMailbox)), (1, 1));
-        assert!(space.levels(Knob::SendBuffer) > 1);
-        let udp = Space::new(context, &[Metric::UdpRx]);
-        assert_eq!((udp.levels(Knob::Window), udp.levels(Knob::UdpMailbox)), (1, 5));
-    }
-
-    #[test]
-    fn a_neighbour_differs_in_one_knob_and_is_within() {
-        let space = Space::new(Context::default(), &Metric::ALL);
-        let mut random = Random::new(1);
-        for _ in 0..100 {
-            let place = space.any(&mut random);
-            for next in space.neighbours(&place) {
-                let moved = next.iter().zip(&place).filter(|(a, b)| a != b).count();
-                assert_eq!(moved, 1);
-                let range = Key::StaticRx.range(space.context());
-                assert!(range.contains(&space.candidate(&next).config.static_rx.into()));
-            }
-        }
-    }
-
-    #[test]
-    fn a_step_can_be_taken_again_within_the_space() {
-        let space = Space::new(Context::default(), &Metric::ALL);
-        let from = space.nearest(&SdkConfig::default(), Power::Awake);
-        let mut to = from;
-        to[Knob::DynamicRx as usize] += 1;
-        let next = space.onwards(&from, &to).unwrap();
-        assert_eq!(next[Knob::DynamicRx as usize], from[Knob::DynamicRx as usize] + 2);
-        let mut end = from;
-        end[Knob::Power as usize] = 3;
-        assert_eq!(space.onwards(&from, &end), None, "there are four ways to sleep");
-    }
-
-    #[test]
-    fn a_setting_can_be_taken_back() {
-        let context = Context::default();
-        let config = SdkConfig { tx: 16, lwip_iram: true, ..SdkConfig::default() };
-        let candidate = Candidate { config, power: Power::Awake };
-        assert_eq!(candidate.changes(&context), [(Key::DynamicTx, 16), (Key::LwipIram, 1)]);
-        assert_eq!(candidate.without(Key::DynamicTx, &context).config.tx, 32);
     }
 }
