@@ -23,8 +23,6 @@ pub const RESPONSE_MODE: &str = "wifi-response-mode";
 pub const AGGREGATED: &str = "wifi-ampdu-frames";
 /// Octets of a packet's payload that are added to it on the air by the cipher: 16 of CCMP; 0.
 pub const CIPHER_OCTETS: &str = "wifi-cipher-octets";
-/// Milliampere-hours of the battery that a device gets, for [`CHARGE_NC`].
-pub const BATTERY_MAH: &str = "battery-mah";
 
 /// Counter: the charge that the device drew while the cell was measured, in nanocoulombs. With
 /// `-STATE` after it, the part of a state.

@@ -79,6 +79,30 @@ struct Network {
     interval: u16,
 }
 
+/// Begins the file of a monitor at the place of one of these stations.
+pub(super) fn begin<W: Write>(
+    out: W,
+    comment: &str,
+    names: &[String],
+    observer: u32,
+) -> io::Result<Writer<W>> {
+    let section = Section {
+        hardware: "simulated: nothing of this was on a real air",
+        os: "virtual time",
+        application: TOOL,
+        comment,
+    };
+    let mut out = Writer::new(out, &section)?;
+    let place = names.get(observer as usize).map_or("nobody", String::as_str);
+    out.interface(place, &format!("a monitor that hears everything, at the place of {place}"))?;
+    Ok(out)
+}
+
+/// A time between beacons, in units of 1024 us.
+pub(super) fn time_units(interval: Duration) -> u16 {
+    (interval.as_micros() / TU.as_micros()).min(0xFFFF) as u16
+}
+
 impl<W: Write> Air<W> {
     /// Begins a capture.
     ///
@@ -88,16 +112,8 @@ impl<W: Write> Air<W> {
         let Origin { scene, seed, observer, what } = *origin;
         let stations = stations(origin);
         let comment = format!("{what}. Lab {}: {}. Seed {seed}.", scene.name, scene.title);
-        let section = Section {
-            hardware: "simulated: nothing of this was on a real air",
-            os: "virtual time",
-            application: TOOL,
-            comment: &comment,
-        };
-        let mut out = Writer::new(out, &section)?;
         let names = scene.names();
-        let place = names.get(observer as usize).map_or("nobody", String::as_str);
-        out.interface(place, &format!("a monitor that hears everything, at the place of {place}"))?;
+        let mut out = begin(out, &comment, &names, observer)?;
         out.names(stations.iter().map(|it| it.mac).zip(names.iter().map(String::as_str)))?;
         let devices = scene.devices.len();
         Ok(Self { out, stations, devices, observer, buf: vec![0; MPDU_MAX], failed: None })
@@ -188,7 +204,7 @@ fn stations(origin: &Origin<'_>) -> Vec<Station> {
         let network = Network {
             ssid: router.ssid.clone(),
             protected: !router.password.is_empty(),
-            interval: (router.beacon.as_micros() / TU.as_micros()).min(0xFFFF) as u16,
+            interval: time_units(router.beacon),
         };
         (local(1, at), Some(network))
     });

@@ -7,9 +7,8 @@
 //! - What nobody here knows is zero: nonces and codes of the handshake. Of the traffic indication map
 //!   it is known for how many stations there is something; the first so many are shown.
 
-use super::air::{comment, data, micros, radiotap};
-use super::pcapng::{Packet, Section, Writer};
-use crate::TOOL;
+use super::air::{begin, comment, data, micros, radiotap, time_units};
+use super::pcapng::{Packet, Writer};
 use espbench_proto::wire::beacon::{Beacon, Tim};
 use espbench_proto::wire::ieee80211::Ack;
 use espbench_proto::wire::mac::Mac;
@@ -19,7 +18,7 @@ use espbench_sim::lab::net_scene::NetScene;
 use espbench_sim::lab::wifi::watch::{Content, Seen, Watcher};
 use espbench_sim::mac::{Fate, Kind, Mpdu};
 use espbench_sim::talk::NodeId;
-use espbench_sim::wifi::Subtype;
+use espbench_sim::wifi::{BEACON_INTERVAL, Subtype};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -27,8 +26,6 @@ use std::io::{self, Write};
 const LONGEST: usize = 2400;
 /// Name of the network.
 const SSID: &str = "espbench";
-/// A beacon interval, in units of 1024 us.
-const INTERVAL: u16 = 100;
 
 /// Writes a capture of a world.
 #[derive(Debug)]
@@ -38,6 +35,8 @@ pub struct Wlan<W> {
     observer: u32,
     ap: u32,
     protected: bool,
+    /// From beacon to beacon, in units of 1024 us.
+    interval: u16,
     /// A-MPDUs so far.
     aggregates: u32,
     buf: Vec<u8>,
@@ -55,17 +54,8 @@ impl<W: Write> Wlan<W> {
              the protected bit is off, and the 16 octets of CCMP count in the time on the air only.",
             scene.lab, scene.variant, scene.title
         );
-        let section = Section {
-            hardware: "simulated: nothing of this was on a real air",
-            os: "virtual time",
-            application: TOOL,
-            comment: &comment,
-        };
-        let mut out = Writer::new(out, &section)?;
-        let names = scene.names();
-        let observer = scene.first_device();
-        let place = names.get(observer as usize).map_or("nobody", String::as_str);
-        out.interface(place, &format!("a monitor that hears everything, at the place of {place}"))?;
+        let (names, observer) = (scene.names(), scene.first_device());
+        let mut out = begin(out, &comment, &names, observer)?;
         let stations: Vec<_> = (0..names.len() as u32)
             .map(|station| {
                 let dbm = scene.arriving_dbm(seed, station, observer);
@@ -76,8 +66,20 @@ impl<W: Write> Wlan<W> {
             .collect();
         out.names(stations.iter().map(|it| it.0).zip(names.iter().map(String::as_str)))?;
         let (ap, protected) = (scene.ap(), scene.security.encrypts());
+        let interval = scene.access_point.as_ref().map_or(BEACON_INTERVAL, |it| it.beacon);
+        let interval = time_units(interval);
         let buf = vec![0; LONGEST];
-        Ok(Self { out, stations, observer, ap, protected, aggregates: 0, buf, failed: None })
+        Ok(Self {
+            out,
+            stations,
+            observer,
+            ap,
+            protected,
+            interval,
+            aggregates: 0,
+            buf,
+            failed: None,
+        })
     }
 
     /// Ends it and gives the number of packets.
@@ -221,7 +223,7 @@ impl<W: Write> Wlan<W> {
             bssid: self.mac(seen.frame.from),
             sequence: seen.frame.sequence,
             timestamp: micros(seen.flight.begin),
-            interval: INTERVAL,
+            interval: self.interval,
             ssid: SSID,
             channel: seen.frame.channel,
             protected: self.protected,
@@ -241,7 +243,7 @@ impl<W: Write> Wlan<W> {
             Subtype::ProbeRequest => Joining::ProbeRequest,
             Subtype::ProbeResponse => Joining::ProbeResponse {
                 timestamp: micros(seen.flight.begin),
-                interval: INTERVAL,
+                interval: self.interval,
                 channel: frame.channel,
             },
             Subtype::Authentication { sae, sequence } => {
@@ -294,5 +296,30 @@ impl<W: Write> Watcher for Wlan<W> {
         if self.failed.is_none() {
             self.failed = self.ppdu(seen).err();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use espbench_sim::lab::file::Library;
+    use std::time::Duration;
+
+    #[test]
+    fn beacons_tell_the_interval_of_the_lab() {
+        let mut scene = Library::built_in().net_scene("power-save", "ps-none").unwrap();
+        scene.access_point.as_mut().unwrap().beacon = Duration::from_micros(300 * 1024);
+        let mut file = Vec::new();
+        let mut wlan = Wlan::new(&mut file, &scene, 1, "nothing").unwrap();
+        let mut world = scene.world(1);
+        world.watch(&mut wlan);
+        world.run_for(Duration::from_secs(1));
+        world.watch_ends();
+        drop(world);
+        assert!(wlan.finish().unwrap() >= 3);
+        // Behind the interval come two octets of capabilities and the element of the name.
+        let name = [&[0, SSID.len() as u8], SSID.as_bytes()].concat();
+        let at = file.windows(name.len()).position(|it| it == name).expect("a beacon");
+        assert_eq!(file[at - 4..at - 2], 300_u16.to_le_bytes());
     }
 }

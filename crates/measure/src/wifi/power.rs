@@ -6,7 +6,7 @@
 //! | `current_mean` | the charge over the time in which it was counted |
 //! | `charge_per_message` | the charge over the messages that arrived; of iperf there is none |
 //! | `response_avg`, `response_p99` | from when a message was due until it had arrived; of an echo, until it was back |
-//! | `battery_life` | for how long a battery gives that current: what a device gets of it, the fact [`BATTERY_MAH`], or [`USUAL_MAH`] |
+//! | `battery_life` | for how long a battery gives that current: [`USUAL_MAH`] |
 //!
 //! All are of what the cell did: at another rate of messages they are others.
 
@@ -16,7 +16,7 @@ use crate::run::Recorded;
 use crate::series;
 use alloc::format;
 use alloc::vec::Vec;
-use espbench_proto::fact::{BATTERY_MAH, CHARGE_NC, TIME_NS};
+use espbench_proto::fact::{CHARGE_NC, TIME_NS};
 use espbench_proto::sample::{Fate, Sample};
 
 /// A usual 18650 cell of 2600 mAh, of which a device gets 85 %: an assumption, to compare by.
@@ -50,13 +50,11 @@ pub(crate) fn cells(recorded: &Recorded, like: Option<&Cell>) -> Vec<Cell> {
         let p99 = Sorted::new(times).quantile(0.99);
         push("response_p99", "ms", p99.value.unwrap_or_default(), n);
     }
-    let told = recorded.facts.get(BATTERY_MAH).and_then(|it| it.parse::<f64>().ok());
-    let capacity = told.filter(|it| it.is_finite() && *it > 0.0).unwrap_or(USUAL_MAH);
     if milliamperes > 0.0 {
-        push("battery_life", "h", capacity / milliamperes, 1);
-    }
-    if let Some(life) = cells.last_mut() {
-        life.note = Some(format!("of {capacity} mAh, at this rate of messages"));
+        push("battery_life", "h", USUAL_MAH / milliamperes, 1);
+        if let Some(life) = cells.last_mut() {
+            life.note = Some(format!("of {USUAL_MAH} mAh, at this rate of messages"));
+        }
     }
     cells
 }

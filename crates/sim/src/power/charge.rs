@@ -1,7 +1,7 @@
 //! Charge in whole numbers.
 
 use core::iter::Sum;
-use core::ops::{Add, AddAssign, Sub};
+use core::ops::Add;
 
 /// A charge, in 10⁻¹⁸ coulomb: nanoamperes times nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,23 +20,11 @@ impl Charge {
         (self.0 + 500_000) / 1_000_000
     }
 
-    /// In millicoulombs.
-    #[must_use]
-    pub fn millicoulombs(self) -> f64 {
-        self.0 as f64 / 1e15
-    }
-
     /// The mean current over a time in nanoamperes, rounded; `None` over no time.
     #[must_use]
     pub fn mean_na(self, ns: u64) -> Option<u64> {
         let ns = u128::from(ns);
         u64::try_from((self.0 + ns / 2).checked_div(ns)?).ok()
-    }
-
-    /// The share of each of so many messages; `None` of none.
-    #[must_use]
-    pub fn shared(self, messages: u64) -> Option<Self> {
-        self.0.checked_div(u128::from(messages)).map(Self)
     }
 }
 
@@ -45,20 +33,6 @@ impl Add for Charge {
 
     fn add(self, other: Self) -> Self {
         Self(self.0 + other.0)
-    }
-}
-
-impl Sub for Charge {
-    type Output = Self;
-
-    fn sub(self, other: Self) -> Self {
-        Self(self.0.saturating_sub(other.0))
-    }
-}
-
-impl AddAssign for Charge {
-    fn add_assign(&mut self, other: Self) {
-        self.0 += other.0;
     }
 }
 

@@ -1,13 +1,12 @@
-//! Currents by state, the charge that they add up to, how long a battery lasts.
+//! Currents by state, and the charge that they add up to.
 //!
 //! [`Currents`] is what a datasheet says of a chip. [`Draw`] is that for one device, with its clock,
 //! its transmit power and its bandwidth. A [`Meter`] is told of every change of state and keeps the
 //! [`Times`] spent in each; their [`Charge`] is a sum of whole numbers, so that parts always add up
-//! to the whole. [`Battery`] says how long such a mean current can be drawn.
+//! to the whole.
 //!
 //! Charge is kept in nanoamperes times nanoseconds, which is 10⁻¹⁸ coulomb.
 
-mod battery;
 mod charge;
 mod currents;
 mod draw;
@@ -16,7 +15,6 @@ mod meter;
 mod tests;
 mod times;
 
-pub use battery::Battery;
 pub use charge::Charge;
 pub use currents::{ClockCurrents, Currents, Modulation, Transmit};
 pub use draw::{Draw, Firmware};
