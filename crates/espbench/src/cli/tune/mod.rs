@@ -89,7 +89,8 @@ struct SearchArgs {
     /// first]
     #[arg(long)]
     variant: Option<String>,
-    /// Evaluations: how many times candidates are tried
+    /// Evaluations: how many times candidates are tried; trying the recommended one without each of its
+    /// settings comes on top
     #[arg(long, default_value_t = 120, value_parser = clap::value_parser!(u16).range(1..=20_000))]
     budget: u16,
     /// How long each throughput is measured, in virtual time

@@ -117,7 +117,7 @@ impl Answer {
     }
 
     /// The recommended candidate with those of its settings as the build has them that change nothing
-    /// by themselves, if there are any: lines that need not be written.
+    /// by themselves, or nothing for the better, if there are any: lines that need not be written.
     #[must_use]
     pub fn plain(&self) -> Option<Candidate> {
         let best = self.best()?;
@@ -125,7 +125,9 @@ impl Answer {
         let mut plain = best.candidate;
         for it in &self.without {
             let same = it.outcome.is_some_and(|alone| {
-                fragment::differences(&self.objectives, with, &alone).is_empty()
+                let goods = alone.goods(&self.objectives).into_iter();
+                let no_worse = goods.zip(with.goods(&self.objectives)).all(|(a, b)| a >= b);
+                no_worse || fragment::differences(&self.objectives, with, &alone).is_empty()
             });
             let next = plain.without(it.key, &self.context);
             if same && (next.fits(self.streams) || !plain.fits(self.streams)) {
