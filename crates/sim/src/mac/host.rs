@@ -71,6 +71,13 @@ pub trait Host {
         let _ = (room, frame, heard, missed);
     }
 
+    /// An MPDU has been read and will be acknowledged, but waits in the receiver's reorder buffer: that
+    /// it is heard comes later, maybe after its sender is done with it, or, if one of both is switched
+    /// off meanwhile, never.
+    fn waits(&mut self, frame: &OnAir) {
+        let _ = frame;
+    }
+
     /// A control frame has ended, before its addressee acts on it, which is in `heard` or, if it could
     /// not read it, in `missed`.
     fn answered(&mut self, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {

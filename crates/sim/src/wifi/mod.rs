@@ -68,6 +68,12 @@ pub const fn is_ours(tag: u64) -> bool {
     tag & MARK != 0
 }
 
+/// The packet in a data frame of this layer, by the tag that the room knows the frame by.
+#[must_use]
+pub fn packet_of(tag: u64) -> Option<u64> {
+    tag::DataTag::unpack(tag).map(|it| it.packet)
+}
+
 /// Tags of packets are below this: the rest of the MAC's tag is this layer's.
 pub const TAGS: u64 = tag::TAGS;
 

@@ -170,7 +170,7 @@ impl Field<'_> {
         }
     }
 
-    /// A copy of a packet, since the sender's own goes when its sending ends.
+    /// A copy of a packet, for a queue of its own.
     fn copy(&mut self, tag: u32) -> u32 {
         let head = self.pool.head(tag);
         let bytes = self.pool.take(tag);
@@ -181,14 +181,14 @@ impl Field<'_> {
 
     /// A packet has come over the air to a machine with a radio.
     fn arrive(&mut self, room: &mut Room, number: u16, tag: u32) {
-        let copy = self.copy(tag);
         let now = room.now();
         let Some(machine) = self.machines.get_mut(usize::from(number)) else { return };
+        self.pool.share(tag);
         match &mut machine.body {
-            Body::Esp(esp) => esp.arrived.push_back((esp.taken, copy)),
+            Body::Esp(esp) => esp.arrived.push_back((esp.taken, tag)),
             Body::Pc(pc) => {
-                let at = pc.way_in(now, self.pool.bytes(copy).len());
-                self.post(room, at, Carried::Pc { machine: number, tag: copy });
+                let at = pc.way_in(now, self.pool.bytes(tag).len());
+                self.post(room, at, Carried::Pc { machine: number, tag });
             }
         }
     }
@@ -197,14 +197,17 @@ impl Field<'_> {
     fn leave_air(&mut self, room: &mut Room, ap: u32, tag: u32) {
         let Head { to, from, .. } = self.pool.head(tag);
         let bytes = self.pool.bytes(tag).len();
-        for number in 0..self.machines.len() as u16 {
+        let all = self.machines.len() as u16;
+        let addressees =
+            if to == ALL { 0..all } else { to.min(all)..to.saturating_add(1).min(all) };
+        for number in addressees {
             let machine = &mut self.machines[usize::from(number)];
-            if machine.place != Place::Wire(ap) || (to != number && to != ALL) || from == number {
+            if machine.place != Place::Wire(ap) || from == number {
                 continue;
             }
             if let Body::Pc(pc) = &mut machine.body {
                 let at = pc.way_in(room.now(), bytes);
-                let tag = self.copy(tag);
+                self.pool.share(tag);
                 self.post(room, at, Carried::Pc { machine: number, tag });
             }
         }

@@ -1,4 +1,5 @@
-//! Packets on their way: each is kept once, under a number, and its memory is used again.
+//! Packets on their way: each is kept once, under a number, for all who hold it, and its memory is used
+//! again.
 
 use alloc::vec::Vec;
 
@@ -16,10 +17,20 @@ pub(super) struct Head {
 /// To every machine.
 pub(super) const ALL: u16 = u16::MAX;
 
+#[derive(Debug)]
+struct Packet {
+    head: Head,
+    bytes: Vec<u8>,
+    /// Who holds it: whoever sends it, a reorder buffer, and whoever has received it.
+    holders: u16,
+    /// It waits in a reorder buffer.
+    waits: bool,
+}
+
 /// The packets of a world.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
-    packets: Vec<(Head, Vec<u8>)>,
+    packets: Vec<Packet>,
     free: Vec<u32>,
     /// Packets that are held now, and the most there were.
     held: usize,
@@ -32,53 +43,80 @@ impl Pool {
         self.held += 1;
         self.most = self.most.max(self.held);
         if let Some(number) = self.free.pop()
-            && let Some((its, memory)) = self.packets.get_mut(number as usize)
+            && let Some(it) = self.packets.get_mut(number as usize)
         {
-            *its = head;
-            memory.clear();
-            memory.extend_from_slice(bytes);
+            it.head = head;
+            it.holders = 1;
+            it.bytes.clear();
+            it.bytes.extend_from_slice(bytes);
             return number;
         }
-        self.packets.push((head, bytes.into()));
+        self.packets.push(Packet { head, bytes: bytes.into(), holders: 1, waits: false });
         (self.packets.len() - 1) as u32
+    }
+
+    /// One more holds it, and changes nothing of it.
+    pub(super) fn share(&mut self, number: u32) {
+        if let Some(it) = self.packets.get_mut(number as usize) {
+            it.holders += 1;
+        }
+    }
+
+    /// A reorder buffer holds it.
+    pub(super) fn wait(&mut self, number: u32) {
+        if let Some(it) = self.packets.get_mut(number as usize).filter(|it| !it.waits) {
+            it.waits = true;
+            it.holders += 1;
+        }
+    }
+
+    /// It has gone up: if it had to wait, no reorder buffer holds it any more.
+    pub(super) fn waited(&mut self, number: u32) {
+        if self.packets.get_mut(number as usize).is_some_and(|it| core::mem::take(&mut it.waits)) {
+            self.forget(number);
+        }
     }
 
     /// Who sends it to whom.
     pub(super) fn head(&self, number: u32) -> Head {
-        self.packets.get(number as usize).map_or_else(Head::default, |it| it.0)
+        self.packets.get(number as usize).map_or_else(Head::default, |it| it.head)
     }
 
     /// It comes to a station's queue.
     pub(super) fn stamp(&mut self, number: u32, now: u64) {
         if let Some(it) = self.packets.get_mut(number as usize) {
-            it.0.queued = now;
+            it.head.queued = now;
         }
     }
 
     /// Its bytes.
     pub(super) fn bytes(&self, number: u32) -> &[u8] {
-        self.packets.get(number as usize).map_or(&[], |it| &it.1)
+        self.packets.get(number as usize).map_or(&[], |it| &it.bytes)
     }
 
     /// Takes its bytes out, for somebody who also puts packets in meanwhile.
     pub(super) fn take(&mut self, number: u32) -> Vec<u8> {
         self.packets
             .get_mut(number as usize)
-            .map(|it| core::mem::take(&mut it.1))
+            .map(|it| core::mem::take(&mut it.bytes))
             .unwrap_or_default()
     }
 
     /// Puts them back.
     pub(super) fn give_back(&mut self, number: u32, bytes: Vec<u8>) {
         if let Some(it) = self.packets.get_mut(number as usize) {
-            it.1 = bytes;
+            it.bytes = bytes;
         }
     }
 
-    /// It has arrived, or is lost.
+    /// It has arrived, or is lost: one holder less.
     pub(super) fn forget(&mut self, number: u32) {
-        self.held -= 1;
-        self.free.push(number);
+        let Some(it) = self.packets.get_mut(number as usize) else { return };
+        it.holders -= 1;
+        if it.holders == 0 {
+            self.held -= 1;
+            self.free.push(number);
+        }
     }
 
     /// Packets that are on their way.
@@ -110,5 +148,17 @@ mod tests {
             pool.forget(b);
         }
         assert_eq!((pool.held(), pool.most(), pool.packets.len()), (0, 2, 2));
+    }
+
+    #[test]
+    fn a_packet_is_there_until_its_last_holder_forgets_it() {
+        let mut pool = Pool::default();
+        let packet = pool.put(Head::default(), &[1, 2, 3]);
+        pool.share(packet);
+        pool.forget(packet);
+        let other = pool.put(Head::default(), &[4]);
+        assert_eq!((pool.bytes(packet), pool.bytes(other)), (&[1, 2, 3][..], &[4][..]));
+        pool.forget(packet);
+        assert_eq!((pool.put(Head::default(), &[5]), pool.held()), (packet, 2));
     }
 }

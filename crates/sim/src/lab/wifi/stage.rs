@@ -189,6 +189,12 @@ impl Host for Stage<'_> {
         self.watch_mpdus(frame, core::slice::from_ref(mpdu));
     }
 
+    fn waits(&mut self, frame: &OnAir) {
+        if let Some(packet) = wifi::packet_of(frame.tag) {
+            self.field.pool.wait(packet as u32);
+        }
+    }
+
     fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
         self.watch_heard(frame, heard, missed);
         if !wifi::is_ours(frame.tag) {
@@ -196,6 +202,9 @@ impl Host for Stage<'_> {
         }
         self.wifi.heard(room, frame, heard, missed, &mut self.field);
         self.relay(room);
+        if let (Some(packet), false) = (wifi::packet_of(frame.tag), heard.is_empty()) {
+            self.field.pool.waited(packet as u32);
+        }
         if frame.is_group() {
             for it in heard {
                 self.touch(room, it.station);

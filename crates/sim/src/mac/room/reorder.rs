@@ -35,6 +35,7 @@ impl Room {
                 if let Some(heard) = self.agreements[agreement as usize].hold(heard) {
                     self.go_up(host, heard);
                 } else {
+                    host.waits(frame);
                     self.look_after(agreement);
                 }
                 self.release(host, agreement);

@@ -5,6 +5,7 @@ mod echo;
 mod full;
 mod heap;
 mod iperf;
+mod order;
 mod power;
 
 use crate::lab::record::Record;

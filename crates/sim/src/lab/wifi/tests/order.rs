@@ -1,0 +1,82 @@
+//! What a reorder buffer keeps is there when its turn comes.
+
+use super::super::MachineId;
+use super::bench::at;
+use crate::lab::file::Library;
+use core::time::Duration;
+use espbench_proto::node::app::{App, Endpoint, Handle, Sockets, Wait};
+use espbench_proto::sdkconfig::SdkConfig;
+use espbench_proto::time::Instant;
+use std::boxed::Box;
+
+const PORT: u16 = 9;
+
+/// Sends numbered datagrams as fast as goes.
+struct Counting {
+    to: Endpoint,
+    socket: Option<Handle>,
+    next: u32,
+}
+
+impl App for Counting {
+    fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
+        let Some(socket) = self.socket else {
+            self.socket = sockets.udp_bind(0).ok();
+            return Wait::Again;
+        };
+        let mut datagram = [0; 1000];
+        datagram[..4].copy_from_slice(&self.next.to_be_bytes());
+        match sockets.udp_send(socket, self.to, &datagram) {
+            Ok(()) => {
+                self.next += 1;
+                Wait::Again
+            }
+            Err(_) => Wait::Sleep(now + Duration::from_millis(10)),
+        }
+    }
+}
+
+/// Looks whether they come in order, each once.
+struct Checking {
+    socket: Option<Handle>,
+    last: Option<u32>,
+}
+
+impl App for Checking {
+    fn poll(&mut self, _: Instant, sockets: &mut dyn Sockets) -> Wait {
+        let Some(socket) = self.socket else {
+            self.socket = sockets.udp_bind(PORT).ok();
+            return Wait::Again;
+        };
+        let mut datagram = [0; 1500];
+        let Some(it) = sockets.udp_receive(socket, &mut datagram) else { return Wait::Change };
+        let number = u32::from_be_bytes([datagram[0], datagram[1], datagram[2], datagram[3]]);
+        sockets.count("received", 1);
+        sockets.count("cut", u64::from(it.len != 1000));
+        sockets
+            .count("not after the last", u64::from(self.last.is_some_and(|last| last >= number)));
+        self.last = Some(number);
+        Wait::Again
+    }
+}
+
+#[test]
+fn packets_that_waited_for_lost_ones_are_the_ones_that_were_sent() {
+    // At some distance from the router of a home: some MPDUs are lost.
+    let mut scene = Library::built_in().net_scene("smooth", "idf-room").unwrap();
+    scene.devices[0].sdk = SdkConfig { tx_ba_window: 32, rx_ba_window: 32, ..scene.devices[0].sdk };
+    let (device, pc) = (MachineId(0), MachineId(scene.devices.len() as u16));
+    for (from, to) in [(device, pc), (pc, device)] {
+        let mut world = scene.world(1);
+        world.run_for(Duration::from_millis(300));
+        world.start(to, Box::new(Checking { socket: None, last: None }));
+        world.start(from, Box::new(Counting { to: at(to, PORT), socket: None, next: 0 }));
+        world.run_for(Duration::from_secs(1));
+        let told = world.take_told(to);
+        let of = |name| told.counts.get(name).copied().unwrap_or_default();
+        let retries: u64 =
+            (0..world.room().stations()).map(|it| world.mac_counters(it).retries).sum();
+        assert!(of("received") > 500 && retries > 50, "{:?}, {retries} retries", told.counts);
+        assert_eq!((of("cut"), of("not after the last")), (0, 0), "{retries} retries");
+    }
+}
