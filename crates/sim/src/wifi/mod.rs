@@ -68,6 +68,15 @@ pub const fn is_ours(tag: u64) -> bool {
     tag & MARK != 0
 }
 
+/// The tag of the packet in a data frame with that tag of ours.
+#[must_use]
+pub const fn packet_of(tag: u64) -> Option<u64> {
+    match tag::DataTag::unpack(tag) {
+        Some(data) => Some(data.packet),
+        None => None,
+    }
+}
+
 /// Tags of packets are below this: the rest of the MAC's tag is this layer's.
 pub const TAGS: u64 = tag::TAGS;
 

@@ -16,10 +16,20 @@ pub(super) struct Head {
 /// To every machine.
 pub(super) const ALL: u16 = u16::MAX;
 
+/// Who still needs a packet whose sender is done with it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Needed {
+    /// Receivers that have it and have not handed it up: it waits in a reorder buffer.
+    up: u8,
+    /// Its sender is done with it.
+    forgotten: bool,
+}
+
 /// The packets of a world.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
     packets: Vec<(Head, Vec<u8>)>,
+    needed: Vec<Needed>,
     free: Vec<u32>,
     /// Packets that are held now, and the most there were.
     held: usize,
@@ -40,6 +50,7 @@ impl Pool {
             return number;
         }
         self.packets.push((head, bytes.into()));
+        self.needed.push(Needed::default());
         (self.packets.len() - 1) as u32
     }
 
@@ -75,10 +86,31 @@ impl Pool {
         }
     }
 
-    /// It has arrived, or is lost.
+    /// It has arrived, or is lost. What waits in a reorder buffer stays until it goes up.
     pub(super) fn forget(&mut self, number: u32) {
+        let Some(needed) = self.needed.get_mut(number as usize) else { return };
+        if needed.up > 0 {
+            needed.forgotten = true;
+            return;
+        }
         self.held -= 1;
         self.free.push(number);
+    }
+
+    /// A receiver has taken it, and will say when it hands it up.
+    pub(super) fn taken(&mut self, number: u32) {
+        if let Some(needed) = self.needed.get_mut(number as usize) {
+            needed.up = needed.up.saturating_add(1);
+        }
+    }
+
+    /// A receiver has handed it up, or has had it before.
+    pub(super) fn handed_up(&mut self, number: u32) {
+        let Some(needed) = self.needed.get_mut(number as usize) else { return };
+        needed.up = needed.up.saturating_sub(1);
+        if needed.up == 0 && core::mem::take(&mut needed.forgotten) {
+            self.forget(number);
+        }
     }
 
     /// Packets that are on their way.
@@ -110,5 +142,21 @@ mod tests {
             pool.forget(b);
         }
         assert_eq!((pool.held(), pool.most(), pool.packets.len()), (0, 2, 2));
+    }
+
+    #[test]
+    fn what_waits_in_a_reorder_buffer_outlives_its_sending() {
+        let mut pool = Pool::default();
+        let head = Head { from: 1, to: 2, queued: 0 };
+        let early = pool.put(head, &[1, 2]);
+        pool.taken(early);
+        // Its acknowledgement was lost: it comes once more.
+        pool.taken(early);
+        pool.handed_up(early);
+        pool.forget(early);
+        let next = pool.put(head, &[3]);
+        assert_eq!((pool.bytes(early), pool.bytes(next)), (&[1, 2][..], &[3][..]));
+        pool.handed_up(early);
+        assert_eq!((pool.held(), pool.put(head, &[4])), (1, early));
     }
 }

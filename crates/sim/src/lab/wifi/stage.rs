@@ -171,10 +171,15 @@ impl Host for Stage<'_> {
         if !wifi::is_ours(frame.tag) {
             return true;
         }
-        let Some(number) = self.field.owners.get(station as usize).copied().flatten() else {
-            return true;
-        };
-        self.field.takes(frame.end, number, frame)
+        let owner = self.field.owners.get(station as usize).copied().flatten();
+        let takes = owner.is_none_or(|number| self.field.takes(frame.end, number, frame));
+        if takes
+            && !frame.is_group()
+            && let Some(packet) = wifi::packet_of(frame.tag)
+        {
+            self.field.pool.taken(packet as u32);
+        }
+        takes
     }
 
     fn answered(&mut self, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
@@ -201,6 +206,10 @@ impl Host for Stage<'_> {
                 self.touch(room, it.station);
             }
         } else {
+            let taken = frame.repeated || !heard.is_empty();
+            if taken && let Some(packet) = wifi::packet_of(frame.tag) {
+                self.field.pool.handed_up(packet as u32);
+            }
             self.touch(room, frame.to);
         }
     }
