@@ -100,6 +100,7 @@ fn esp(case: &Case) -> MachineSetup {
             limits,
             uart_baud: 0,
             uart_fifo: 0,
+            rx_in_place: false,
             in_lwip: false,
             heap: HeapSetup::default(),
             light_ns: None,

@@ -124,6 +124,7 @@ fn world(stations: u16) -> World<'static> {
             limits,
             uart_baud: 0,
             uart_fifo: 0,
+            rx_in_place: false,
             in_lwip: false,
             heap: HeapSetup::default(),
             light_ns: None,

@@ -52,7 +52,7 @@ pub trait Host {
     /// A station has read a data frame. Whether it has a buffer for it: what is refused is not
     /// acknowledged. Asked once for each hearer of a frame for it, and for repetitions of what it has
     /// got already, which fill a buffer, too. Of an A-MPDU `frame` is one MPDU, with its own sequence
-    /// number, attempt, octets and tag, and it is asked when that MPDU has ended on the air; the
+    /// number, attempt, octets, tag and end, and it is asked when that MPDU has ended on the air; the
     /// acknowledgement comes after the last.
     fn accepts(&mut self, station: u32, frame: &OnAir) -> bool {
         let _ = (station, frame);

@@ -9,7 +9,7 @@ macro_rules! file {
 }
 
 /// All of them: kind, name, text.
-pub(super) const FILES: [(Kind, &str, &str); 24] = [
+pub(super) const FILES: [(Kind, &str, &str); 25] = [
     file!(Profile, "profiles", "esp32"),
     file!(Profile, "profiles", "esp32s2"),
     file!(Profile, "profiles", "esp32s3"),
@@ -19,6 +19,7 @@ pub(super) const FILES: [(Kind, &str, &str); 24] = [
     file!(Profile, "profiles", "esp8266"),
     file!(Profile, "profiles", "esp8266-sdk14"),
     file!(Profile, "profiles", "esp8266-sdk22"),
+    file!(Profile, "profiles", "esp8266-sdk22-station"),
     file!(Environment, "environments", "free-space"),
     file!(Environment, "environments", "office"),
     file!(Environment, "environments", "home"),

@@ -42,6 +42,8 @@ pub struct IpCosts {
     pub ack_send: Cost,
     /// Application's task: a call that sends, with its way to lwIP's task and back.
     pub socket_send: Cost,
+    /// Application's task: what a call that sends takes longer where lwIP's task is on another core.
+    pub two_cores: Cost,
     /// Application's task: a call that takes what was received, with its being woken.
     pub socket_receive: Cost,
     /// Application's task: bytes copied or compared in one piece.
@@ -86,8 +88,21 @@ impl IpCosts {
             tcp_send: self.tcp_send.times(ip, 100),
             ack_receive: self.ack_receive.times(ip, 100),
             ack_send: self.ack_send.times(ip, 100),
+            // The option covers the calls' way through `sockets.c`, `api_lib.c` and `api_msg.c`, too
+            // (ESP-IDF, components/lwip/linker.lf).
+            socket_send: self.socket_send.times(ip, 100),
+            socket_receive: self.socket_receive.times(ip, 100),
             ..self
         }
+    }
+
+    /// The same with the program's task and lwIP's on cores of their own, where there are two.
+    #[must_use]
+    pub const fn on_cores(mut self, cores: u8) -> Self {
+        if cores > 1 {
+            self.socket_send.fixed_ns += self.two_cores.fixed_ns;
+        }
+        self
     }
 
     /// With each cost changed.
@@ -105,6 +120,7 @@ impl IpCosts {
             ack_receive: change(self.ack_receive),
             ack_send: change(self.ack_send),
             socket_send: change(self.socket_send),
+            two_cores: change(self.two_cores),
             socket_receive: change(self.socket_receive),
             copy: change(self.copy),
             bytewise: change(self.bytewise),
@@ -124,6 +140,9 @@ pub struct WifiLimits {
     pub ampdu_tx: bool,
     /// Sends at HT rates; 11g rates if not.
     pub ht_tx: bool,
+    /// What was received stays in the hardware's buffers until lwIP has done with it; where it does
+    /// not, it is copied.
+    pub rx_in_place: bool,
     /// Time of the processor for one side of an SAE exchange, nanoseconds.
     pub sae_ns: u64,
     /// Time of the processor for the PMK of a WPA2 password, nanoseconds.

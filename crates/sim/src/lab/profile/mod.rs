@@ -211,6 +211,7 @@ impl Profile {
                 ht40: true,
                 ampdu_tx: true,
                 ht_tx: true,
+                rx_in_place: false,
                 sae_ns: 0,
                 pmk_ns: 0,
                 wake_ns: 0,

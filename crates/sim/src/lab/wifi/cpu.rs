@@ -66,6 +66,17 @@ impl<J: Copy> Cpu<J> {
         }
     }
 
+    /// Gives a task work that belongs to what it has just done: it comes before all that waits.
+    pub(super) fn push_first(&mut self, now: u64, task: Task, what: J, cost: u64) {
+        let core = self.core(task);
+        self.settle(now, core);
+        self.queues[task as usize].push_front(Job { what, left: cost });
+        match self.running[core] {
+            Some((current, _)) if current <= task => {}
+            _ => self.switch(now, core),
+        }
+    }
+
     /// Whether a core works.
     pub(super) const fn is_busy(&self) -> bool {
         self.running[0].is_some() || self.running[1].is_some()
@@ -163,6 +174,19 @@ mod tests {
     fn a_task_does_its_work_in_order() {
         let jobs = [(0, Task::Wifi, 10), (0, Task::Wifi, 5), (3, Task::Wifi, 0)];
         assert_eq!(work(1, &jobs), vec![(10, 0), (15, 1), (15, 2)]);
+    }
+
+    #[test]
+    fn what_belongs_to_the_work_just_done_comes_before_what_waits() {
+        let mut cpu = Cpu::new(1);
+        cpu.push(0, Task::Tcpip, 'a', 10);
+        cpu.push(0, Task::Tcpip, 'b', 10);
+        assert_eq!(cpu.done(10), Some('a'));
+        cpu.push_first(10, Task::Tcpip, 'c', 5);
+        // What had begun goes on where it was.
+        cpu.push_first(12, Task::Tcpip, 'd', 5);
+        let order: Vec<_> = [17, 20, 30].map(|at| cpu.done(at)).into_iter().flatten().collect();
+        assert_eq!(order, vec!['d', 'c', 'b']);
     }
 
     proptest! {

@@ -7,6 +7,7 @@ use super::machine::{Awaits, Body, Esp, Job, Machine};
 use super::pool::Pool;
 use super::program::{Space, step};
 use super::stage::Stage;
+use crate::lab::profile::IpCosts;
 use crate::mac::{OnAir, Room};
 use crate::net::Heap;
 use alloc::vec::Vec;
@@ -25,11 +26,6 @@ const NOBODY: u16 = u16::MAX;
 const LEAST: u64 = 500;
 
 impl Esp {
-    /// The task that programs run in.
-    const fn programs_task(&self) -> Task {
-        if self.setup.in_lwip { Task::Tcpip } else { Task::App }
-    }
-
     /// TX buffers that are free, and the heap for them.
     pub(super) fn space(&mut self, stack: Heap) -> Space {
         Space {
@@ -37,6 +33,17 @@ impl Esp {
             heap: self.free(stack),
             each: self.setup.heap.tx + FULL,
         }
+    }
+
+    /// Dynamic RX buffers at most, where that is limited.
+    fn dynamic_rx(&self) -> Option<usize> {
+        let most = usize::from(self.setup.limits.dynamic_rx);
+        (most > 0 && !self.setup.rx_in_place).then_some(most)
+    }
+
+    /// Heap that a received packet takes while it waits for lwIP's task.
+    const fn rx_heap(&self, bytes: u32) -> u32 {
+        self.setup.heap.dynamic_rx + if self.setup.rx_in_place { 0 } else { bytes }
     }
 
     /// Packets take TX buffers.
@@ -53,12 +60,33 @@ impl Esp {
         self.buffered -= self.setup.heap.tx + bytes;
     }
 
-    /// Packets of its own go down: to lwIP's task.
+    /// Packets of its own go down: to lwIP's task, as a message to it; or as part of what that task
+    /// has just done, before it looks at its mailbox again.
     fn send(&mut self, now: u64, pool: &Pool, out: &mut Vec<u32>, program: u16) {
-        for tag in out.drain(..) {
+        let inline = program == NOBODY || self.setup.in_lwip;
+        let cost = |costs: &IpCosts, tag| {
             let packet = pool.bytes(tag);
-            let cost = classify(packet).send_ns(&self.costs, packet.len() as u32);
+            classify(packet).send_ns(costs, packet.len() as u32)
+        };
+        if inline {
+            for tag in out.drain(..).rev() {
+                let cost = cost(&self.costs, tag);
+                self.cpu.push_first(now, Task::Tcpip, Job::Send(tag, program), cost);
+            }
+            return;
+        }
+        for tag in out.drain(..) {
+            let cost = cost(&self.costs, tag);
             self.cpu.push(now, Task::Tcpip, Job::Send(tag, program), cost);
+        }
+    }
+
+    /// A program works: in its own task, or as a part of what lwIP's has just done.
+    fn push_program(&mut self, now: u64, job: Job, cost: u64) {
+        if self.setup.in_lwip {
+            self.cpu.push_first(now, Task::Tcpip, job, cost);
+        } else {
+            self.cpu.push(now, Task::App, job, cost);
         }
     }
 }
@@ -81,7 +109,7 @@ impl Stage<'_> {
                 let it = &mut machine.programs[program];
                 let late = if let Awaits::Spin(_, late) = it.awaits { late } else { 0 };
                 it.awaits = Awaits::Nothing;
-                esp.cpu.push(now.as_nanos(), esp.programs_task(), Job::Run(program as u16), late);
+                esp.push_program(now.as_nanos(), Job::Run(program as u16), late);
             }
             match esp.cpu.done(now.as_nanos()) {
                 Some(job) => self.work(room, number, job),
@@ -100,7 +128,7 @@ impl Stage<'_> {
                 let bytes = self.field.pool.bytes(tag).len() as u32;
                 if let Some(esp) = self.field.esp(number) {
                     esp.mailbox -= 1;
-                    esp.buffered -= esp.setup.heap.dynamic_rx + bytes;
+                    esp.buffered -= esp.rx_heap(bytes);
                 }
                 self.field.receive(now, number, tag);
                 self.field.flush_esp(now, number);
@@ -159,7 +187,10 @@ impl Field<'_> {
         let Some(machine) = self.machines.get_mut(usize::from(number)) else { return true };
         let held = machine.host.held();
         let Body::Esp(esp) = &mut machine.body else { return true };
-        if esp.static_rx >= esp.setup.limits.static_rx {
+        // Where it stays in place, it has its buffer until the program has taken it.
+        let above = usize::from(esp.mailbox) + held;
+        let in_place = if esp.setup.rx_in_place { above } else { 0 };
+        if usize::from(esp.static_rx) + in_place >= usize::from(esp.setup.limits.static_rx) {
             machine.drops.static_rx += 1;
             return false;
         }
@@ -167,9 +198,8 @@ impl Field<'_> {
         esp.taken += 1;
         let cost = esp.costs.wifi_receive.ns(frame.octets) + esp.costs.wifi_cipher.ns(frame.octets);
         // What no dynamic buffer is free for is neither copied nor handed on.
-        let waiting = usize::from(esp.mailbox) + (esp.taken - esp.worked_off) as usize;
-        let most = usize::from(esp.setup.limits.dynamic_rx);
-        let dropped = most > 0 && waiting + held > most;
+        let waiting = above + (esp.taken - esp.worked_off) as usize;
+        let dropped = esp.dynamic_rx().is_some_and(|most| waiting > most);
         let cost = if dropped { esp.costs.wifi_receive.fixed_ns / DROPPED } else { cost };
         esp.cpu.push(now, Task::Wifi, Job::Taken, cost);
         true
@@ -220,8 +250,7 @@ impl Field<'_> {
         let (held, stack) = (machine.host.held(), machine.host.heap());
         let Body::Esp(esp) = &mut machine.body else { return None };
         let limits = &esp.setup.limits;
-        let most = usize::from(limits.dynamic_rx);
-        if most > 0 && usize::from(esp.mailbox) + held >= most {
+        if esp.dynamic_rx().is_some_and(|most| usize::from(esp.mailbox) + held >= most) {
             machine.drops.dynamic_rx += 1;
             return Some(Cause::ReceiveBuffers);
         }
@@ -230,7 +259,7 @@ impl Field<'_> {
             return Some(Cause::Mailbox);
         }
         let packet = pool.bytes(tag);
-        let takes = esp.setup.heap.dynamic_rx + packet.len() as u32;
+        let takes = esp.rx_heap(packet.len() as u32);
         if esp.free(stack) < takes {
             machine.drops.heap_rx += 1;
             return Some(Cause::ReceiveBuffers);
@@ -255,7 +284,7 @@ impl Field<'_> {
         let Body::Esp(esp) = &mut machine.body else { return };
         esp.hold(pool, &machine.programs[usize::from(program)].out);
         esp.free(stack);
-        esp.cpu.push(now.as_nanos(), esp.programs_task(), Job::Spent(program), spent.max(LEAST));
+        esp.push_program(now.as_nanos(), Job::Spent(program), spent.max(LEAST));
     }
 
     /// The time is over that a program has spent: what it sends goes on, and it waits for that.

@@ -232,6 +232,7 @@ impl NetScene {
         let device = |(i, it): (usize, &NetDevice)| {
             let SdkConfig { wifi_iram, wifi_rx_iram, lwip_iram, .. } = it.sdk;
             let costs = it.profile.ip.in_iram(wifi_iram, wifi_rx_iram, lwip_iram);
+            let costs = costs.on_cores(it.cores);
             let memory = it.profile.memory;
             let mut stack = Stack::esp(&it.sdk);
             stack.heap.held += memory.dynamic_rx_bytes;
@@ -246,6 +247,7 @@ impl NetScene {
                     limits: it.sdk,
                     uart_baud: it.profile.uart_baud,
                     uart_fifo: it.profile.uart_fifo,
+                    rx_in_place: it.profile.wifi.rx_in_place,
                     in_lwip: it.program == Program::Callback,
                     heap: HeapSetup {
                         // Where not even that is there, the suite says so.

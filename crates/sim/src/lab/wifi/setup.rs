@@ -74,6 +74,10 @@ pub struct EspSetup {
     pub uart_baud: u32,
     /// Bytes of the console's FIFO.
     pub uart_fifo: u16,
+    /// What was received stays in its static RX buffer until lwIP's task and the program have done
+    /// with it, and there are no dynamic ones (ESP8266: lwIP's pbufs point into the hardware's
+    /// buffers).
+    pub rx_in_place: bool,
     /// Its program runs inside lwIP's task (`espconn` of the ESP8266), and not in one of its own.
     pub in_lwip: bool,
     /// Heap for what comes and goes, in bytes, and what buffers take of it beside the frame in them.

@@ -171,10 +171,8 @@ impl Host for Stage<'_> {
         if !wifi::is_ours(frame.tag) {
             return true;
         }
-        let Some(number) = self.field.owners.get(station as usize).copied().flatten() else {
-            return true;
-        };
-        self.field.takes(frame.end, number, frame)
+        let owner = self.field.owners.get(station as usize).copied().flatten();
+        owner.is_none_or(|number| self.field.takes(frame.end, number, frame))
     }
 
     fn answered(&mut self, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {

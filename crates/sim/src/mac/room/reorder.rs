@@ -17,7 +17,8 @@ impl Room {
         rssi: i8,
     ) -> Fate {
         let station = frame.to;
-        if !host.accepts(station, frame) {
+        // It has ended; what it is in has not.
+        if !host.accepts(station, &OnAir { end: self.now, ..*frame }) {
             let cause = Cause::ReceiveQueue;
             self.counted(host, frame, Err(Missed { station, cause }));
             return Fate::Refused;

@@ -67,6 +67,11 @@ pub(super) const GROUPS: &[Group<Profile>] = &[
     cost!(ack_receive, ip.ack_receive, "lwIP's task: a segment without data received"),
     cost!(ack_send, ip.ack_send, "lwIP's task: a segment without data sent"),
     cost!(socket_send, ip.socket_send, "program: a call that sends, by way of lwIP's task"),
+    cost!(
+        two_cores,
+        ip.two_cores,
+        "program: the same, longer by this where lwIP's task is on another core"
+    ),
     cost!(socket_receive, ip.socket_receive, "program: a call that takes what was received"),
     cost!(copy, ip.copy, "program: bytes copied or compared in one piece"),
     cost!(bytewise, ip.bytewise, "program: bytes that are each read through a call of their own"),
@@ -85,6 +90,10 @@ pub(super) const GROUPS: &[Group<Profile>] = &[
         (can("ht40", "1: channels of 40 MHz"), switch wifi.ht40),
         (can("ampdu_tx", "1: it sends A-MPDUs"), switch wifi.ampdu_tx),
         (can("ht_tx", "1: it sends at HT rates; 0: at 11g rates at most"), switch wifi.ht_tx),
+        (
+            key("rx_in_place", Is::Whole(0, 1), "0", "1: what was received stays in the hardware's buffers until lwIP has done with it; 0: it is copied"),
+            switch wifi.rx_in_place
+        ),
         (
             key("sae_ms", Is::Number(0.0, 60_000.0), "0", "the processor's time for one side of WPA3's SAE, milliseconds"),
             spare 1e6 wifi.sae_ns

@@ -34,6 +34,7 @@ pub(super) struct Bench {
     pub(super) joined: bool,
     pub(super) signal_dbm: f64,
     pub(super) heap: HeapSetup,
+    pub(super) rx_in_place: bool,
 }
 
 impl Default for Bench {
@@ -48,6 +49,7 @@ impl Default for Bench {
             joined: true,
             signal_dbm: -40.0,
             heap: HeapSetup::default(),
+            rx_in_place: false,
         }
     }
 }
@@ -85,6 +87,7 @@ impl Bench {
         };
         let profile = Library::built_in().profile(self.profile).unwrap();
         let costs = profile.ip.in_iram(limits.wifi_iram, limits.wifi_rx_iram, limits.lwip_iram);
+        let costs = costs.on_cores(profile.processor.cores);
         let wire = self.pc.wire.filter(|_| !self.soft_ap);
         let machines = vec![
             MachineSetup {
@@ -97,6 +100,7 @@ impl Bench {
                     uart_baud: profile.uart_baud,
                     uart_fifo: profile.uart_fifo,
                     heap: self.heap,
+                    rx_in_place: self.rx_in_place,
                     in_lwip: false,
                     light_ns: None,
                 })),

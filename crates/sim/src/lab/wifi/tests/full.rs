@@ -10,7 +10,6 @@ use espbench_proto::sample::{Cause, Fate, Sample};
 use espbench_proto::time::Instant;
 use espbench_proto::workload::{EchoFormat, IpTest, Name, TcpRate, UdpEcho, Wifi};
 use std::boxed::Box;
-use std::string::ToString;
 use std::sync::Arc;
 
 #[test]
@@ -108,7 +107,7 @@ fn wifi_that_does_not_start_for_want_of_heap_says_what_to_set() {
     };
     let work = Wifi { variant: Name::new("ps-none").unwrap(), test: IpTest::TcpRate(work) };
     let mut kept = Kept::default();
-    let failed = suite::run_in(&work, &scene, 1, &mut kept).unwrap_err().to_string();
+    let failed = std::format!("{}", suite::run_in(&work, &scene, 1, &mut kept).unwrap_err());
     assert!(failed.contains("esp_wifi_init() fails with ESP_ERR_NO_MEM: 10 static RX"), "{failed}");
     assert!(failed.contains("set fewer") && kept.samples.is_empty(), "{failed}");
 }

@@ -43,6 +43,8 @@ struct Throng {
     sent_ns: BTreeMap<u32, u64>,
     kinds: [u64; 6],
     refused: u64,
+    /// The end of the frame that it was last asked about.
+    asked: u64,
     largest: usize,
     trace: u64,
 }
@@ -105,6 +107,7 @@ impl Host for Throng {
 
     fn accepts(&mut self, station: u32, frame: &OnAir) -> bool {
         assert!(frame.to == station || frame.is_group());
+        self.asked = frame.end;
         let accepts = self.below(40) > 0;
         self.refused += u64::from(!accepts);
         accepts
@@ -113,6 +116,9 @@ impl Host for Throng {
     fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
         self.note(frame.tag ^ room.now);
         assert!(!frame.repeated || heard.is_empty() && missed.is_empty());
+        if missed.iter().any(|it| it.cause == Cause::ReceiveQueue) {
+            assert_eq!(self.asked, room.now, "asked for as it ends: {frame:?}");
+        }
         for it in heard {
             // But the rest of what it got before.
             let dozes = room.stations[it.station as usize].dozing;
@@ -221,6 +227,7 @@ fn throng(seed: u64) -> (u64, Vec<Counters>) {
         sent_ns: BTreeMap::new(),
         kinds: [0; 6],
         refused: 0,
+        asked: 0,
         largest: 0,
         trace: 0,
     };
