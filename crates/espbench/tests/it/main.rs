@@ -16,6 +16,7 @@ mod predict_doc;
 mod record;
 mod report;
 mod results;
+mod results_wifi;
 mod sim;
 mod sink;
 mod suites;

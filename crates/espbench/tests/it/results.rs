@@ -10,10 +10,10 @@ use espbench_measure::report::Report;
 use espbench_measure::table::{Table, truth};
 use std::fmt::Write as _;
 
-/// Carries out a suite whose plan has these words in place of others, and compares what comes out.
+/// Carries out a suite whose plan has these words in place of others.
 #[track_caller]
-fn suite(name: &str, changes: &[(&str, &str)]) {
-    let (_, plan) = builtin::SUITES.into_iter().find(|(suite, _)| *suite == name).unwrap();
+pub(crate) fn carried_out(name: &str, changes: &[(&str, &str)]) -> Report {
+    let (_, plan) = builtin::suites().find(|(suite, _)| *suite == name).unwrap();
     let mut plan = plan.to_owned();
     for (words, others) in changes {
         assert!(plan.contains(words), "{name} has no `{words}`");
@@ -24,7 +24,13 @@ fn suite(name: &str, changes: &[(&str, &str)]) {
     let json = bench.run(&["run", "plan.toml", "-q", "--format", "json"]).ok();
     let report: Report = serde_json::from_str(&json).unwrap();
     assert!(report.failures.is_empty(), "{:?}", report.failures);
+    report
+}
 
+/// Carries out a suite, and compares what comes out.
+#[track_caller]
+fn suite(name: &str, changes: &[(&str, &str)]) {
+    let report = carried_out(name, changes);
     let changes: Vec<&str> = changes.iter().map(|(_, others)| *others).collect();
     let mut words = format!("{name} with {}\n", changes.join(", "));
     let sections = report.sections();

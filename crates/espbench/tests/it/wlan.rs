@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 const PLAN: &str = r#"
 name = "short"
-title = "a stream and an echo"
+title = "a stream, an echo, and messages"
 
 [[measure]]
 kind = "iperf"
@@ -23,6 +23,14 @@ size = 100
 count = 50
 discard = 1
 timeout = "1 s"
+
+[[measure]]
+kind = "mqtt-rate"
+variant = "smooth-example"
+offered = "20 /s"
+qos = 2
+size = 16
+time = "5 s"
 "#;
 
 /// A whole command: captures that tshark reads, and the report of what was on the air.
@@ -37,8 +45,8 @@ fn tshark_reads_streams_and_the_report_shows_windows_and_queues() {
     let args =
         ["run", "short.toml", "--pcap", "air.pcapng", "-o", "report.html", "--format", "json"];
     let json = bench.run(&args).ok();
-    let (stream, echo) = (bench.path("air-001.pcapng"), bench.path("air-002.pcapng"));
-    for file in [&stream, &echo] {
+    let [stream, echo, messages] = [1, 2, 3].map(|n| bench.path(&format!("air-00{n}.pcapng")));
+    for file in [&stream, &echo, &messages] {
         assert_whole(file);
         let bad = tshark(file, "wlan.fcs.status == 0", "frame.number");
         assert_eq!(bad, tshark(file, "radiotap.flags.badfcs == 1", "frame.number"));
@@ -58,20 +66,26 @@ fn tshark_reads_streams_and_the_report_shows_windows_and_queues() {
     let answers = tshark(&stream, "wlan.fc.type_subtype == 0x19", "wlan.ba.bm");
     assert!(answers.len() * 10 > aggregates.len() * 9, "each A-MPDU has an answer, nearly");
     assert_eq!(tshark(&echo, "udp.dstport == 10000", "frame.number").len(), 51);
+    // A hundred were due, and about a dozen found the queue full. What does go to the broker, and
+    // nothing of what goes from there to the subscriber beside it.
+    let published = tshark(&messages, "mqtt.msgtype == 3 && wlan.fc.retry == 0", "mqtt.topic");
+    assert!((80..240).contains(&published.len()), "{}", published.len());
+    assert!(published.iter().all(|it| it == "network_test"));
+    assert!(tshark(&messages, "mqtt.msgtype == 8", "frame.number").is_empty(), "a SUBSCRIBE");
 
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
     let timelines = report["timelines"].as_array().expect("timelines");
-    assert_eq!(timelines.len(), 2, "one for each test");
+    assert_eq!(timelines.len(), 3, "one for each test");
     let levels = timelines[0]["windows"][0]["levels"].as_array().expect("levels");
     let names: BTreeSet<&str> = levels.iter().filter_map(|it| it["name"].as_str()).collect();
     for level in ["cwnd", "send-window", "in-flight", "tx-buffers", "heap"] {
         assert!(names.contains(level), "{level}: {names:?}");
     }
     assert!(levels.iter().all(|it| it["points"].as_array().unwrap().len() < 4096));
-    assert_eq!(
-        timelines[1]["windows"][0]["probes"].as_array().map(|it| !it.is_empty()),
-        Some(true)
-    );
+    for test in [1, 2] {
+        let probes = timelines[test]["windows"][0]["probes"].as_array().expect("probes");
+        assert!(!probes.is_empty(), "{test}");
+    }
     for it in report["occupancy"].as_array().expect("occupancy") {
         let spent = it["spent_ns"].as_object().unwrap();
         let sum: u64 = spent.values().filter_map(serde_json::Value::as_u64).sum();

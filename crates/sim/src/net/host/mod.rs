@@ -273,10 +273,11 @@ impl Host {
         (slot.program == program).then(|| connection.observe(&self.clock))
     }
 
-    /// How its first connection is that is not over.
+    /// How its first connection to another host is that is not over.
     #[must_use]
     pub fn flow(&self) -> Option<Flow> {
-        let first = self.connections.iter().flatten().next()?;
+        let mut all = self.connections.iter().flatten();
+        let first = all.find(|it| it.remote.address != self.address)?;
         Some(first.observe(&self.clock))
     }
 

@@ -80,7 +80,7 @@ pub(super) struct Connection {
     /// smoltcp's time for this socket, microseconds.
     time: i64,
     local: Endpoint,
-    remote: Endpoint,
+    pub(super) remote: Endpoint,
     made: Made,
 
     /// First byte that is not acknowledged.

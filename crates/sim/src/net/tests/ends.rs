@@ -22,6 +22,26 @@ fn a_port_without_a_listener_refuses() {
     assert_eq!((net.hosts[0].connections(), net.hosts[0].wait()), (0, None));
 }
 
+/// Programs of a PC reach each other; an ESP's have no way to.
+#[test]
+fn what_goes_to_ones_own_address_comes_back() {
+    let mut net = pair();
+    let own = |host| Endpoint::new(address(host), 80);
+    assert_eq!(net.at(0, |it| it.tcp_connect(own(0))), Err(SocketError::NotConnected));
+    let listener = net.at(1, |it| it.tcp_listen(80)).expect("a port");
+    let a = net.at(1, |it| it.tcp_connect(own(1))).expect("an address");
+    net.run(ms(20));
+    let (b, from) = net.at(1, |it| it.tcp_accept(listener)).expect("a connection");
+    assert_eq!(from.address, address(1));
+    net.at(1, |it| it.tcp_send(a, b"question").expect("room"));
+    net.at(1, |it| it.tcp_send(b, b"answer").expect("room"));
+    net.run(ms(20));
+    let mut buf = [0; 64];
+    assert_eq!(net.at(1, |it| it.tcp_receive(b, &mut buf)), Ok(8));
+    assert_eq!(net.at(1, |it| it.tcp_receive(a, &mut buf)), Ok(6));
+    assert!(net.hosts[1].flow().is_none(), "none goes elsewhere");
+}
+
 #[test]
 fn both_directions_end_on_their_own() {
     let mut net = pair();
