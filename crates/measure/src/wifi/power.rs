@@ -18,6 +18,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use espbench_proto::fact::{BATTERY_MAH, CHARGE_NC, TIME_NS};
 use espbench_proto::sample::{Fate, Sample};
+use espbench_proto::workload::IpTest;
 
 /// A usual 18650 cell of 2600 mAh, of which a device gets 85 %: an assumption, to compare by.
 pub const USUAL_MAH: f64 = 2210.0;
@@ -49,6 +50,10 @@ pub(crate) fn cells(recorded: &Recorded, like: Option<&Cell>) -> Vec<Cell> {
         push("response_avg", "ms", times.iter().sum::<f64>() / n as f64, n);
         let p99 = Sorted::new(times).quantile(0.99);
         push("response_p99", "ms", p99.value.unwrap_or_default(), n);
+    }
+    if matches!(recorded.workload.ip(), Some(IpTest::Join(_))) {
+        // Nobody joins all the time.
+        return cells;
     }
     let told = recorded.facts.get(BATTERY_MAH).and_then(|it| it.parse::<f64>().ok());
     let capacity = told.filter(|it| it.is_finite() && *it > 0.0).unwrap_or(USUAL_MAH);

@@ -10,6 +10,7 @@ use espbench_proto::sample::{Cause, Fate, Sample};
 use espbench_proto::time::Instant;
 use espbench_proto::workload::{EchoFormat, IpTest, Name, TcpRate, UdpEcho, Wifi};
 use std::boxed::Box;
+use std::string::ToString;
 use std::sync::Arc;
 
 #[test]
