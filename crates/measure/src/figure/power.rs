@@ -24,7 +24,7 @@ fn latency(material: &Material<'_>, all: &[(&Digest, f64)]) -> Option<Figure> {
         for (metric, word) in [("response_avg", "mean"), ("response_p99", "p99")] {
             let Some(latency) = digest.cell(metric).and_then(|it| it.value) else { continue };
             let point = Point::new(*current, latency);
-            plot.point(&format!("{}: {word}", test(digest)), point);
+            plot.point(&format!("{}: {word}", brief(digest, all)), point);
             if metric == "response_avg" {
                 plot.name(digest, point);
                 told.push(format!("{}: {latency:.1} ms at {current:.2} mA", device(digest)));
@@ -48,9 +48,9 @@ fn delivery(material: &Material<'_>, all: &[(&Digest, f64)]) -> Option<Figure> {
     for (digest, current) in all {
         let Some(lost) = digest.cell("loss").and_then(|it| it.value) else { continue };
         let point = Point::new(*current, 100.0 - lost);
-        plot.point(&test(digest), point);
-        plot.name(digest, point);
+        plot.point(&brief(digest, all), point);
         if lost > 0.0 {
+            plot.name(digest, point);
             told.push(format!("{}: {:.0} % at {current:.2} mA", device(digest), 100.0 - lost));
         }
     }
@@ -63,6 +63,16 @@ fn delivery(material: &Material<'_>, all: &[(&Digest, f64)]) -> Option<Figure> {
     );
     let y = Axis { label: "delivered".into(), unit: "%".into(), ..Axis::default() };
     plot.figure("power-delivery", "Delivery against current", alt, y)
+}
+
+/// What kind of test it was; with its settings where there are several of a kind.
+fn brief(digest: &Digest, all: &[(&Digest, f64)]) -> String {
+    fn kind(test: &str) -> &str {
+        test.split_once(", ").map_or(test, |it| it.0)
+    }
+    let own = test(digest);
+    let others = all.iter().map(|it| test(it.0)).any(|it| kind(&it) == kind(&own) && it != own);
+    if others { own } else { kind(&own).into() }
 }
 
 fn device(digest: &Digest) -> String {
@@ -99,7 +109,7 @@ impl<'m> Plot<'m> {
     }
 
     fn figure(mut self, id: &str, title: &str, alt: String, y: Axis) -> Option<Figure> {
-        if self.names.len() < 2 {
+        if self.series.iter().map(|it| it.points.len()).max().unwrap_or(0) < 2 {
             return None;
         }
         self.series.append(&mut self.names);
