@@ -37,6 +37,7 @@ fn ip(test: &IpTest) -> Vec<String> {
         IpTest::Iperf(w) => iperf(w),
         IpTest::TcpRate(w) => tcp_rate(w),
         IpTest::MqttRate(w) => mqtt_rate(w),
+        IpTest::Join(w) => alloc::vec![if w.cold { "cold" } else { "key known" }.into()],
     }
 }
 

@@ -35,6 +35,16 @@ pub(crate) fn kernel_round_trips_ms(recorded: &Recorded) -> Vec<f64> {
     delivered_ms(recorded, |p| p.sent, |p| p.stamped)
 }
 
+/// Of a join (`WifiJoin`): milliseconds of scanning, authentication, association and handshake.
+pub(crate) fn join_steps_ms(recorded: &Recorded) -> [Vec<f64>; 4] {
+    [
+        delivered_ms(recorded, |p| Some(p.due), |p| p.queued),
+        delivered_ms(recorded, |p| p.queued, |p| p.sent),
+        delivered_ms(recorded, |p| p.sent, |p| p.acked),
+        delivered_ms(recorded, |p| p.acked, |p| p.received),
+    ]
+}
+
 /// Milliseconds from hand-over to arrival at the subscriber.
 pub(crate) fn to_subscriber_ms(recorded: &Recorded) -> Vec<f64> {
     delivered_ms(recorded, |p| p.sent, |p| p.received)

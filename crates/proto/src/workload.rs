@@ -14,6 +14,8 @@ pub enum Workload {
     TcpRate(TcpRate),
     /// Numbered messages through an MQTT broker.
     MqttRate(MqttRate),
+    /// A station joins its network, over and over.
+    Join(WifiJoin),
     /// One of the above by a device over Wi-Fi, of which the variant is known.
     Wifi(Wifi),
     /// One cell of Espressif's ESP-NOW test report.
@@ -29,6 +31,7 @@ impl Workload {
             Self::Iperf(_) => "iperf",
             Self::TcpRate(_) => "tcp-rate",
             Self::MqttRate(_) => "mqtt-rate",
+            Self::Join(_) => "wifi-join",
             Self::Wifi(w) => w.test.kind(),
             Self::EspNow(_) => "esp-now",
         }
@@ -42,6 +45,7 @@ impl Workload {
             Self::Iperf(w) => IpTest::Iperf(w),
             Self::TcpRate(w) => IpTest::TcpRate(w),
             Self::MqttRate(w) => IpTest::MqttRate(w),
+            Self::Join(w) => IpTest::Join(w),
             Self::Wifi(w) => w.test,
             Self::EspNow(_) => return None,
         })
@@ -111,6 +115,8 @@ pub enum IpTest {
     TcpRate(TcpRate),
     /// Numbered messages through an MQTT broker, from the device.
     MqttRate(MqttRate),
+    /// The device joins its network, over and over.
+    Join(WifiJoin),
 }
 
 impl IpTest {
@@ -122,6 +128,7 @@ impl IpTest {
             Self::Iperf(_) => "iperf",
             Self::TcpRate(_) => "tcp-rate",
             Self::MqttRate(_) => "mqtt-rate",
+            Self::Join(_) => "wifi-join",
         }
     }
 
@@ -133,6 +140,7 @@ impl IpTest {
             Self::Iperf(w) => Workload::Iperf(w),
             Self::TcpRate(w) => Workload::TcpRate(w),
             Self::MqttRate(w) => Workload::MqttRate(w),
+            Self::Join(w) => Workload::Join(w),
         }
     }
 }
@@ -292,6 +300,25 @@ pub struct MqttRate {
     pub count: Option<u32>,
     /// Messages that the client's own queue holds before it drops (and counts) further ones.
     pub queue: u32,
+}
+
+/// A station joins its network, and leaves it again.
+///
+/// Each join is a probe: `due` when the station is told to join (`esp_wifi_connect`), `queued` when
+/// it has found its access point, `sent` when it is authenticated, `acked` when it is associated,
+/// `received` when it has its keys and packets may flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WifiJoin {
+    /// Joins recorded.
+    pub count: u32,
+    /// Joins made first and not recorded.
+    pub discard: u32,
+    /// From one join's beginning to the next one's, at least.
+    pub interval: Duration,
+    /// A join that takes longer is lost.
+    pub timeout: Duration,
+    /// Each as after a start: the key of a WPA2 password is computed again.
+    pub cold: bool,
 }
 
 /// Which test of Espressif's ESP-NOW report (`espnow` component, test report) a cell does.

@@ -10,6 +10,7 @@
 use super::air::{begin, comment, data, micros, radiotap, time_units};
 use super::pcapng::{Packet, Writer};
 use espbench_proto::wire::beacon::{Beacon, Tim};
+use espbench_proto::wire::esp_now;
 use espbench_proto::wire::ieee80211::Ack;
 use espbench_proto::wire::mac::Mac;
 use espbench_proto::wire::radiotap::{AmpduField, Radiotap};
@@ -166,6 +167,9 @@ impl<W: Write> Wlan<W> {
         let octets = mpdu.octets as usize;
         self.buf.resize(octets.max(LONGEST), 0);
         let Some(content) = seen.content(mpdu) else {
+            if seen.is_esp_now() {
+                return self.esp_now(seen, mpdu);
+            }
             return data(&seen.flight, from, to, &mut self.buf[..octets]);
         };
         let frame = self.data(seen, mpdu, &content);
@@ -214,6 +218,20 @@ impl<W: Write> Wlan<W> {
             third,
             sequence: mpdu.sequence,
         }
+    }
+
+    /// A message of ESP-NOW, with what is in it and the random value left at zero.
+    fn esp_now(&mut self, seen: &Seen<'_>, mpdu: &Mpdu) -> Option<usize> {
+        let frame = esp_now::Mpdu {
+            receiver: self.mac(seen.frame.to),
+            transmitter: self.mac(seen.frame.from),
+            sequence: mpdu.sequence,
+            retry: mpdu.attempt > 1,
+            random: [0; 4],
+            version: esp_now::Version::V1,
+        };
+        let body = (mpdu.octets as usize).checked_sub(esp_now::mpdu_len(0))?;
+        frame.emit_with_fcs([0; esp_now::ELEMENT_MAX].get(..body)?, &mut self.buf)
     }
 
     fn beacon(&mut self, seen: &Seen<'_>, content: &Content<'_>, octets: usize) -> Option<usize> {

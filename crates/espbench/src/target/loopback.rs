@@ -73,7 +73,7 @@ impl Target for LoopbackTarget {
                        device's broker, and its --topic"
                     .into(),
             }),
-            Workload::EspNow(_) => Err(TargetError::Unsupported {
+            Workload::EspNow(_) | Workload::Join(_) => Err(TargetError::Unsupported {
                 target: "loopback".into(),
                 kind: workload.kind(),
                 hint: "it needs a radio: use --on sim for the virtual lab".into(),
@@ -91,8 +91,8 @@ impl Target for LoopbackTarget {
             Workload::Iperf(_) => IperfTarget { peer, bind: None, site }.run(workload, sink),
             Workload::TcpRate(_) => TcpRateTarget::new(peer, site).run(workload, sink),
             Workload::MqttRate(_) => MqttTarget::new(peer, site).run(workload, sink),
-            // The one is refused above, the other never plain.
-            Workload::EspNow(_) | Workload::Wifi(_) => Ok(()),
+            // Refused above, or never plain.
+            Workload::EspNow(_) | Workload::Join(_) | Workload::Wifi(_) => Ok(()),
         }
     }
 }

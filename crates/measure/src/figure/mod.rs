@@ -7,6 +7,7 @@ pub(crate) mod mqtt_rate;
 pub(crate) mod power;
 pub(crate) mod tcp_rate;
 pub(crate) mod udp_echo;
+pub(crate) mod wifi_join;
 
 use crate::cell::Origin;
 use alloc::string::String;
@@ -51,6 +52,8 @@ pub enum Mark {
     Step,
     /// Points alone.
     Points,
+    /// The name of the series beside its points, which others have drawn; not in the legend.
+    Label,
     /// Bars from zero.
     Bars,
     /// Bars stacked on the series before it.

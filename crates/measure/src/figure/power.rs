@@ -1,57 +1,131 @@
-//! Latency against current: what a device pays for being reached soon.
+//! What a device pays for being reached soon, and surely: latency and delivery against current.
 
 use super::{Axis, Figure, Mark, Point, Scale, Series};
-use crate::report::digest::Material;
+use crate::report::digest::{Digest, Material};
 use crate::table::power::{SECTION, test, thrifty};
+use crate::wifi::power::USUAL_MAH;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Means and 99th percentiles of latency over mean current, a series for each test.
-pub(crate) fn figures(material: &Material<'_>) -> Option<Figure> {
-    let mut series: Vec<Series> = Vec::new();
+/// Latency, and delivery where something was lost, each over mean current.
+pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
+    let all = thrifty(material);
+    let echoes: Vec<_> = all.into_iter().filter(|it| it.0.workload.kind() != "wifi-join").collect();
+    [latency(material, &echoes), delivery(material, &echoes)].into_iter().flatten().collect()
+}
+
+/// Means and 99th percentiles of latency over mean current, a series of points for each test; the
+/// devices' names beside the means.
+fn latency(material: &Material<'_>, all: &[(&Digest, f64)]) -> Option<Figure> {
+    let mut plot = Plot::new(material);
     let mut told: Vec<String> = Vec::new();
-    for (digest, current) in thrifty(material) {
+    for (digest, current) in all {
         for (metric, word) in [("response_avg", "mean"), ("response_p99", "p99")] {
             let Some(latency) = digest.cell(metric).and_then(|it| it.value) else { continue };
-            let name = format!("{}: {word}", test(digest));
-            let point = Point::new(current, latency);
-            match series.iter_mut().find(|it| it.name == name) {
-                Some(it) => it.points.push(point),
-                None => series.push(Series {
-                    name,
-                    origin: material.origin,
-                    mark: Mark::Line,
-                    points: alloc::vec![point],
-                }),
-            }
+            let point = Point::new(*current, latency);
+            plot.point(&format!("{}: {word}", brief(digest, all)), point);
             if metric == "response_avg" {
-                let device = digest.workload.variant();
-                let device = device.as_ref().map_or("?", |it| it.as_str());
-                told.push(format!("{device}: {latency:.1} ms at {current:.2} mA"));
+                plot.name(digest, point);
+                told.push(format!("{}: {latency:.1} ms at {current:.2} mA", device(digest)));
             }
         }
     }
-    if series.iter().all(|it| it.points.len() < 2) {
+    let alt = format!(
+        "Latency over mean current; a battery of {USUAL_MAH} mAh gives 1 mA for {:.0} days.{}",
+        USUAL_MAH / 24.0,
+        super::listed("Mean latencies", &told)
+    );
+    let y =
+        Axis { label: "latency".into(), unit: "ms".into(), scale: Scale::Log, ..Axis::default() };
+    plot.figure("power-figure", "Latency against current", alt, y)
+}
+
+/// Messages that arrived over mean current.
+fn delivery(material: &Material<'_>, all: &[(&Digest, f64)]) -> Option<Figure> {
+    let mut plot = Plot::new(material);
+    let mut told: Vec<String> = Vec::new();
+    for (digest, current) in all {
+        let Some(lost) = digest.cell("loss").and_then(|it| it.value) else { continue };
+        let point = Point::new(*current, 100.0 - lost);
+        plot.point(&brief(digest, all), point);
+        if lost > 0.0 {
+            plot.name(digest, point);
+            told.push(format!("{}: {:.0} % at {current:.2} mA", device(digest), 100.0 - lost));
+        }
+    }
+    if told.is_empty() {
         return None;
     }
-    Some(Figure {
-        id: "power-figure".into(),
-        section: SECTION.into(),
-        title: material.titled("Latency against current"),
-        alt: format!("Latency over mean current.{}", super::listed("Mean latencies", &told)),
-        x: Axis {
-            label: "mean current".into(),
-            unit: "mA".into(),
-            scale: Scale::Log,
-            ..Axis::default()
-        },
-        y: Axis {
-            label: "latency".into(),
-            unit: "ms".into(),
-            scale: Scale::Log,
-            ..Axis::default()
-        },
-        series,
-    })
+    let alt = format!(
+        "Share of the messages that were answered in time, over mean current.{}",
+        super::listed("Not all were", &told)
+    );
+    let y = Axis { label: "delivered".into(), unit: "%".into(), ..Axis::default() };
+    plot.figure("power-delivery", "Delivery against current", alt, y)
+}
+
+/// What kind of test it was; with its settings where there are several of a kind.
+fn brief(digest: &Digest, all: &[(&Digest, f64)]) -> String {
+    fn kind(test: &str) -> &str {
+        test.split_once(", ").map_or(test, |it| it.0)
+    }
+    let own = test(digest);
+    let others = all.iter().map(|it| test(it.0)).any(|it| kind(&it) == kind(&own) && it != own);
+    if others { own } else { kind(&own).into() }
+}
+
+fn device(digest: &Digest) -> String {
+    digest.workload.variant().map_or_else(|| "?".into(), |it| it.as_str().into())
+}
+
+/// Points of several tests, and names beside them.
+struct Plot<'m> {
+    material: &'m Material<'m>,
+    series: Vec<Series>,
+    names: Vec<Series>,
+}
+
+impl<'m> Plot<'m> {
+    const fn new(material: &'m Material<'m>) -> Self {
+        Self { material, series: Vec::new(), names: Vec::new() }
+    }
+
+    fn point(&mut self, name: &str, point: Point) {
+        match self.series.iter_mut().find(|it| it.name == name) {
+            Some(it) => it.points.push(point),
+            None => {
+                let origin = self.material.origin;
+                let (name, points) = (name.into(), alloc::vec![point]);
+                self.series.push(Series { name, origin, mark: Mark::Points, points });
+            }
+        }
+    }
+
+    fn name(&mut self, digest: &Digest, point: Point) {
+        let (name, origin) = (device(digest), self.material.origin);
+        let points = alloc::vec![point];
+        self.names.push(Series { name, origin, mark: Mark::Label, points });
+    }
+
+    fn figure(mut self, id: &str, title: &str, alt: String, y: Axis) -> Option<Figure> {
+        if self.series.iter().map(|it| it.points.len()).max().unwrap_or(0) < 2 {
+            return None;
+        }
+        self.series.append(&mut self.names);
+        Some(Figure {
+            id: id.into(),
+            section: SECTION.into(),
+            title: self.material.titled(title),
+            alt,
+            x: Axis {
+                label: "mean current".into(),
+                unit: "mA".into(),
+                scale: Scale::Log,
+                ..Axis::default()
+            },
+            y,
+            series: self.series,
+        })
+    }
 }

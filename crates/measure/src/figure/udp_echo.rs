@@ -24,8 +24,20 @@ pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
     digests.retain(|d| d.repetition == 0);
     digests.sort_by_key(|d| (variant(d), size(d)));
     let mut figures = Vec::new();
+    // Many devices with one size each stand side by side, not in figures of one point.
+    let alone = |d: &&&Digest| {
+        d.workload.variant().is_some()
+            && digests.iter().filter(|it| variant(it) == variant(d)).count() == 1
+    };
+    let devices: Vec<&Digest> = digests.iter().filter(alone).copied().collect();
+    if devices.len() > 1 {
+        let form = Form { material, digests: &devices, name: String::new(), devices: true };
+        figures.extend(form.rows(&devices, "devices", "by device"));
+        figures.extend(form.cumulative());
+        digests.retain(|d| !devices.iter().any(|it| variant(it) == variant(d)));
+    }
     for of_form in digests.chunk_by(|a, b| variant(a) == variant(b)) {
-        let form = Form { material, digests: of_form, name: variant(of_form[0]) };
+        let form = Form { material, digests: of_form, name: variant(of_form[0]), devices: false };
         figures.extend(form.by_size());
         if form.is_published() {
             figures.extend(GROUPS.iter().filter_map(|&group| form.group(group)));
@@ -42,22 +54,38 @@ pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
 struct Form<'a> {
     material: &'a Material<'a>,
     digests: &'a [&'a Digest],
-    /// What sets it apart from the published procedure; empty for that.
+    /// What sets it apart from the published procedure; empty for that, and for devices.
     name: String,
+    /// They differ by their device, not by their size.
+    devices: bool,
 }
 
 impl Form<'_> {
     fn is_published(&self) -> bool {
-        self.name.is_empty()
+        self.name.is_empty() && !self.devices
+    }
+
+    /// What tells a cell from the others.
+    fn label(&self, digest: &Digest) -> String {
+        match digest.workload.variant().filter(|_| self.devices) {
+            Some(device) => device.as_str().into(),
+            None => label(digest),
+        }
+    }
+
+    /// A figure of a cell, in words.
+    fn told(&self, digest: &Digest, metric: &str) -> Option<String> {
+        let value = digits::sentence(digest.cell(metric)?)?;
+        Some(format!("{} {value}", self.label(digest)))
     }
 
     fn id(&self, id: &str) -> String {
-        let name = super::slug(&self.name);
+        let name = if self.devices { "devices".into() } else { super::slug(&self.name) };
         if name.is_empty() { format!("{KIND}-{id}") } else { format!("{KIND}-{name}-{id}") }
     }
 
     fn title(&self, title: &str) -> String {
-        if self.is_published() {
+        if self.name.is_empty() {
             return self.material.titled(title);
         }
         self.material.titled(&format!("{title}; {}", self.name))
@@ -81,7 +109,7 @@ impl Form<'_> {
         let with: Vec<&&Digest> = digests.iter().filter(|d| d.distribution.is_some()).collect();
         let row = |d: &&&Digest| {
             Some(Series {
-                name: label(d),
+                name: self.label(d),
                 origin: self.material.origin,
                 mark: Mark::Row,
                 points: d.distribution.as_ref()?.histogram.clone(),
@@ -96,13 +124,14 @@ impl Form<'_> {
             let means = published_means(self.material, &with, &series);
             series.extend(means);
         }
-        let medians: Vec<String> = digests.iter().filter_map(|d| median(d)).collect();
+        let medians: Vec<String> = digests.iter().filter_map(|d| self.told(d, "rtt_p50")).collect();
+        let each = if self.devices { "device" } else { "size" };
         Some(Figure {
             id: self.id(&format!("distribution-{id}")),
             section: KIND.into(),
             title: self.title(&format!("Distribution of the round-trip time, {group}")),
             alt: format!(
-                "Histograms of the round-trip time, one row for each size.{}",
+                "Histograms of the round-trip time, one row for each {each}.{}",
                 super::listed("Medians", &medians)
             ),
             x: milliseconds(scale),
@@ -125,22 +154,21 @@ impl Form<'_> {
         let digests: Vec<&Digest> = (0..curves).map(|i| with[at(i)]).collect();
         let curve = |d: &&Digest| {
             Some(Series {
-                name: label(d),
+                name: self.label(d),
                 origin: self.material.origin,
                 mark: Mark::Step,
                 points: d.distribution.as_ref()?.cumulative.clone(),
             })
         };
         let series: Vec<Series> = digests.iter().filter_map(curve).collect();
-        let p99 =
-            |d: &&Digest| Some(format!("{} {}", label(d), digits::sentence(d.cell("rtt_p99")?)?));
-        let p99: Vec<String> = digests.iter().filter_map(p99).collect();
+        let p99: Vec<String> = digests.iter().filter_map(|d| self.told(d, "rtt_p99")).collect();
+        let some = if self.devices { "devices" } else { "sizes" };
         Some(Figure {
             id: self.id("cumulative"),
             section: KIND.into(),
             title: self.title("Round-trip time: cumulative distribution"),
             alt: format!(
-                "Share of the round trips that took no longer than a time, for some of the sizes.{}",
+                "Share of the round trips that took no longer than a time, for some of the {some}.{}",
                 super::listed("99 % were done within", &p99)
             ),
             x: milliseconds(spread(series.iter().flat_map(|s| &s.points).map(|p| p.x))),

@@ -28,6 +28,7 @@ fn ip(test: &IpTest) -> Duration {
         }
         IpTest::Iperf(w) => iperf(w),
         IpTest::TcpRate(w) => w.run_time * (u32::from(w.runs) + u32::from(w.discard)),
+        IpTest::Join(w) => w.interval.saturating_mul(w.count.saturating_add(w.discard)),
         IpTest::MqttRate(w) => match w.mode {
             MqttMode::Search { .. } => w.time.saturating_mul(SEARCH_STEPS),
             MqttMode::Saturate | MqttMode::Offered(_) | MqttMode::Listen => w.time,

@@ -2,6 +2,7 @@
 
 mod esp_now;
 mod variant;
+mod wifi_join;
 
 pub use esp_now::{print_cast, print_distance, usual_count, usual_image};
 
@@ -96,13 +97,14 @@ pub fn defaults(kind: &str) -> Option<Workload> {
             count: None,
             queue: 1000,
         }),
+        "wifi-join" => Workload::Join(wifi_join::DEFAULT),
         "esp-now" => Workload::EspNow(esp_now::DEFAULT),
         _ => return None,
     })
 }
 
 /// Every kind, for messages.
-pub(super) const KINDS: &str = "udp-echo, iperf, tcp-rate, mqtt-rate, esp-now";
+pub(super) const KINDS: &str = "udp-echo, iperf, tcp-rate, mqtt-rate, wifi-join, esp-now";
 
 /// One block to the workloads of its matrix.
 pub(super) fn expand(mut block: Block<'_>) -> Result<Vec<Workload>, PlanError> {
@@ -121,6 +123,7 @@ pub(super) fn expand(mut block: Block<'_>) -> Result<Vec<Workload>, PlanError> {
             Some(IpTest::Iperf(w)) => ip(block, w, IpTest::Iperf),
             Some(IpTest::TcpRate(w)) => ip(block, w, IpTest::TcpRate),
             Some(IpTest::MqttRate(w)) => ip(block, w, IpTest::MqttRate),
+            Some(IpTest::Join(w)) => ip(block, w, IpTest::Join),
             None => Ok(Vec::new()),
         },
     }

@@ -58,6 +58,7 @@ fn settings(workload: &Workload) -> Vec<(&'static str, String)> {
         (Some(IpTest::Iperf(w)), Some(IpTest::Iperf(d))) => differing(&w, &d),
         (Some(IpTest::TcpRate(w)), Some(IpTest::TcpRate(d))) => differing(&w, &d),
         (Some(IpTest::MqttRate(w)), Some(IpTest::MqttRate(d))) => differing(&w, &d),
+        (Some(IpTest::Join(w)), Some(IpTest::Join(d))) => differing(&w, &d),
         _ => Vec::new(),
     };
     list.extend(workload.variant().map(|name| (VARIANT, quoted(name.as_str()))));
@@ -95,6 +96,10 @@ pub(super) fn label(workload: &Workload) -> Option<String> {
                 MqttMode::Listen => "listening".into(),
             });
             &["version", "qos", "size", "offered", "time", "count", "queue"]
+        }
+        Workload::Join(w) => {
+            words.push(if w.cold { "wifi-join" } else { "wifi-join, key known" }.into());
+            &["count", "discard", "interval", "timeout", "cold"]
         }
         // A plain workload names no variant.
         Workload::Wifi(_) => &[],

@@ -207,6 +207,7 @@ fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {
     tables.extend(table::iperf::tables(material));
     tables.extend(table::tcp_rate::tables(material));
     tables.extend(table::mqtt_rate::tables(material));
+    tables.extend(table::wifi_join::tables(material));
     tables.extend(table::power::table(material));
     tables.extend(table::heap::tables(material));
     tables.extend(table::esp_now::tables(material));
@@ -223,6 +224,7 @@ fn figures(material: &Material<'_>, losses: &[Losses]) -> Vec<Figure> {
     figures.extend(figure::iperf::figures(material));
     figures.extend(figure::tcp_rate::figures(material));
     figures.extend(figure::mqtt_rate::figures(material));
+    figures.extend(figure::wifi_join::figures(material));
     figures.extend(figure::power::figures(material));
     figures.extend(figure::esp_now::figures(material));
     figures.extend(figure::losses::figures(material, losses));

@@ -63,6 +63,7 @@ impl Digest {
             (Some(IpTest::MqttRate(w)), _) if w.mode == MqttMode::Listen => Vec::new(),
             // A message is a probe too, due at its rate: from then to the subscriber.
             (Some(IpTest::MqttRate(_)), _) => series::responses_ms(recorded),
+            (Some(IpTest::Join(_)), _) => series::responses_ms(recorded),
             (Some(IpTest::Iperf(_) | IpTest::TcpRate(_)), _) => Vec::new(),
             // From when a ping or a packet was due; what serves many devices has no distribution.
             (None, Workload::EspNow(w)) if is_timed(&w) => series::responses_ms(recorded),
@@ -72,7 +73,7 @@ impl Digest {
         let timelines = match recorded.workload.ip() {
             Some(IpTest::Iperf(_)) => series::megabits(recorded),
             Some(IpTest::TcpRate(_)) => series::messages(recorded),
-            Some(IpTest::UdpEcho(_) | IpTest::MqttRate(_)) | None => Vec::new(),
+            Some(IpTest::UdpEcho(_) | IpTest::MqttRate(_) | IpTest::Join(_)) | None => Vec::new(),
         };
         Self {
             workload: recorded.workload,
@@ -103,7 +104,7 @@ impl Digest {
 
 /// Separates what tells the cells of a kind apart from what they share, so that names stay short.
 pub(crate) fn shorten(digests: &mut [Digest]) {
-    for kind in ["udp-echo", "iperf", "tcp-rate", "mqtt-rate", "esp-now"] {
+    for kind in ["udp-echo", "iperf", "tcp-rate", "mqtt-rate", "wifi-join", "esp-now"] {
         let of_kind = |d: &&Digest| d.workload.kind() == kind;
         let all: Vec<String> = digests.iter().filter(of_kind).map(|d| d.settings.clone()).collect();
         let Some(first) = all.first() else { continue };

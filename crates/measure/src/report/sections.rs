@@ -24,7 +24,7 @@ pub struct Section<'a> {
 }
 
 /// Name and title of the chapters before those of the ESP-NOW tests, in order.
-const FIRST: [(&str, &str); 8] = [
+const FIRST: [(&str, &str); 9] = [
     ("warnings", "Read this first"),
     ("overview", "At a glance"),
     (truth::SECTION, "How true the simulation is"),
@@ -32,6 +32,7 @@ const FIRST: [(&str, &str); 8] = [
     ("iperf", "iperf"),
     ("tcp-rate", "TCP message rate"),
     ("mqtt-rate", "MQTT message rate"),
+    ("wifi-join", "Joining a network"),
     (power::SECTION, "Current and battery"),
 ];
 

@@ -5,6 +5,7 @@ pub mod iperf;
 pub mod mqtt_rate;
 pub mod tcp_rate;
 pub mod udp_echo;
+pub mod wifi_join;
 
 use crate::cell::{Cell, Estimate, Identity, Origin};
 use crate::random;
@@ -87,5 +88,6 @@ fn ip(test: &IpTest, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
         IpTest::Iperf(w) => iperf::summarize(w, recorded, context),
         IpTest::TcpRate(w) => tcp_rate::summarize(w, recorded, context),
         IpTest::MqttRate(w) => mqtt_rate::summarize(w, recorded, context),
+        IpTest::Join(w) => wifi_join::summarize(w, recorded, context),
     }
 }

@@ -13,6 +13,7 @@ pub mod status;
 pub(crate) mod tcp_rate;
 pub mod truth;
 pub(crate) mod udp_echo;
+pub(crate) mod wifi_join;
 
 use crate::cell::{Cell, Origin};
 use crate::digits;

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use espbench_proto::workload::IpTest;
 
 /// The metrics that lead, by kind.
-const LEADING: [(&str, &[(&str, &str)]); 4] = [
+const LEADING: [(&str, &[(&str, &str)]); 5] = [
     (
         "udp-echo",
         &[
@@ -33,6 +33,7 @@ const LEADING: [(&str, &[(&str, &str)]); 4] = [
             ("loss", "loss"),
         ],
     ),
+    ("wifi-join", &[("join_time_avg", "mean time to join"), ("loss", "not joined")]),
 ];
 
 /// Sizes of the echo sweep that stand for all: where the published figures change their course.

@@ -107,7 +107,7 @@ fn drifting(recorded: &Recorded) -> Option<Advice> {
         Some(IpTest::Iperf(w)) if w.direction != Direction::Tradeoff => rates(recorded),
         Some(IpTest::Iperf(_)) => Vec::new(),
         Some(IpTest::TcpRate(_)) => rates(recorded),
-        None => Vec::new(),
+        Some(IpTest::Join(_)) | None => Vec::new(),
     };
     trend::drift(&values).map(|ratio| Advice::Drifting { ratio })
 }
@@ -144,7 +144,7 @@ fn sender_behind(recorded: &Recorded) -> Option<Advice> {
             (rate, sent_rate(recorded)?, "messages/s")
         }
         IpTest::Iperf(w) => (w.bandwidth? as f64 / 1e6, stream_rate(&w, recorded)?, "Mbit/s"),
-        IpTest::TcpRate(_) => return None,
+        IpTest::TcpRate(_) | IpTest::Join(_) => return None,
     };
     let behind = asked.is_finite() && kept < KEPT * asked;
     behind.then(|| Advice::SenderBehind { asked, kept, unit: unit.into() })

@@ -18,6 +18,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use espbench_proto::fact::{CHARGE_NC, TIME_NS};
 use espbench_proto::sample::{Fate, Sample};
+use espbench_proto::workload::IpTest;
 
 /// A usual 18650 cell of 2600 mAh, of which a device gets 85 %: an assumption, to compare by.
 pub const USUAL_MAH: f64 = 2210.0;
@@ -49,6 +50,10 @@ pub(crate) fn cells(recorded: &Recorded, like: Option<&Cell>) -> Vec<Cell> {
         push("response_avg", "ms", times.iter().sum::<f64>() / n as f64, n);
         let p99 = Sorted::new(times).quantile(0.99);
         push("response_p99", "ms", p99.value.unwrap_or_default(), n);
+    }
+    if matches!(recorded.workload.ip(), Some(IpTest::Join(_))) {
+        // Nobody joins all the time.
+        return cells;
     }
     if milliamperes > 0.0 {
         push("battery_life", "h", USUAL_MAH / milliamperes, 1);

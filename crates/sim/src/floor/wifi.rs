@@ -5,6 +5,7 @@
 //! | UDP round trip | request with its ACK, answer |
 //! | iperf over UDP | datagrams, aggregated as far as both ends allow, with a block ack for each A-MPDU (one ACK for one frame) |
 //! | iperf over TCP | the same of full segments, and a segment without data back for every second one (RFC 5681, 4.2), aggregated the same way |
+//! | joining | one probe request and its answer; authentication, association and keys, each with its ACK, at 1 Mbit/s |
 //! | short messages over TCP | as over TCP: Nagle's algorithm may fill segments |
 //!
 //! All is in the one PHY mode that the cell's facts tell, which is the fastest of both directions.
@@ -15,7 +16,8 @@ use super::Floor;
 use crate::radio::airtime::{ACK_OCTETS, airtime};
 use crate::radio::mode::{Guard, Mcs, Width};
 use crate::radio::timing::SIFS_NS;
-use crate::radio::{BasicRates, Mode};
+use crate::radio::{BasicRates, Hr, Mode};
+use crate::wifi::{Capabilities, Security, joining_octets};
 use alloc::vec::Vec;
 use espbench_proto::fact;
 use espbench_proto::workload::{Direction, IpTest, Iperf, Transport, Wifi};
@@ -42,6 +44,8 @@ const DATAGRAM: u32 = 1472;
 /// Frames of the ESP32-C3's A-MPDU at most, and the body of a frame, where it sends raw 802.11.
 const RAW_FRAMES: u32 = 32;
 const RAW_BODY: u32 = 1500;
+/// Octets of a network's name.
+const SSID: u8 = 8;
 
 /// What a cell is done with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +56,8 @@ pub struct Means {
     pub frames: u32,
     /// Octets that the cipher adds to a frame.
     pub cipher: u32,
+    /// How the network is protected.
+    pub security: Security,
 }
 
 impl Means {
@@ -63,7 +69,12 @@ impl Means {
         let most = if matches!(mode, Mode::Ht(_)) { AMPDU_FRAMES } else { 1 };
         let frames = number(fact::AGGREGATED).unwrap_or(most).clamp(1, most);
         let cipher = number(fact::CIPHER_OCTETS).unwrap_or(0).min(64);
-        Some(Self { mode, frames, cipher })
+        let security = match told(fact::SECURITY) {
+            Some("wpa3") => Security::Wpa3,
+            _ if cipher == 0 => Security::Open,
+            _ => Security::Wpa2,
+        };
+        Some(Self { mode, frames, cipher, security })
     }
 
     /// A frame with so long a body above LLC, alone.
@@ -112,8 +123,24 @@ pub fn of(work: &Wifi, means: Means) -> Vec<Floor> {
                 .map(|metric| (metric, rate))
                 .into()
         }
+        IpTest::Join(_) => {
+            let once = joining(means.security) as f64 / 1e6;
+            ["join_time_min", "join_time_avg", "join_time_p50", "join_time_max"]
+                .map(|metric| (metric, once))
+                .into()
+        }
         IpTest::UdpEcho(_) | IpTest::MqttRate(_) => Vec::new(),
     }
+}
+
+/// Time on the air of the frames of joining, in nanoseconds.
+fn joining(security: Security) -> u64 {
+    let mode = Mode::Hr(Hr::M1);
+    let ack = SIFS_NS + airtime(mode, ACK_OCTETS);
+    let frames = joining_octets(security, Capabilities::default(), SSID);
+    let all: u64 = frames.map(|octets| airtime(mode, octets) + ack).sum();
+    // The first goes to all.
+    all - ack
 }
 
 fn iperf(w: &Iperf, means: Means) -> Vec<Floor> {
@@ -138,7 +165,7 @@ fn iperf(w: &Iperf, means: Means) -> Vec<Floor> {
 #[must_use]
 pub fn raw() -> f64 {
     let mode = Mode::ht(Mcs::Mcs7, Width::Mhz40, Guard::Long);
-    let means = Means { mode, frames: RAW_FRAMES, cipher: 0 };
+    let means = Means { mode, frames: RAW_FRAMES, cipher: 0, security: Security::Open };
     // There is no LLC in it.
     f64::from(RAW_BODY) * 8e3 / means.each(RAW_BODY - SNAP)
 }
@@ -150,7 +177,7 @@ mod tests {
     use espbench_proto::workload::{EchoFormat, Name, UdpEcho};
 
     fn means(mode: &str, frames: u32) -> Means {
-        Means { mode: mode.parse().unwrap(), frames, cipher: 0 }
+        Means { mode: mode.parse().unwrap(), frames, cipher: 0, security: Security::Open }
     }
 
     fn iperf(transport: Transport, direction: Direction, means: Means) -> f64 {
@@ -209,12 +236,24 @@ mod tests {
         assert!((floors[0].1 - wanted).abs() < 1e-9, "{} {wanted}", floors[0].1);
     }
 
+    /// Open: 6 frames of which five are acknowledged. 192 us of preamble and 8 us an octet each; 304 us
+    /// and SIFS for an ACK.
+    #[test]
+    fn joining_is_its_frames_at_one_megabit() {
+        let open: Vec<u32> =
+            joining_octets(Security::Open, Capabilities::default(), SSID).collect();
+        let octets: u64 = open.iter().map(|it| u64::from(*it)).sum();
+        assert_eq!(joining(Security::Open), (6 * 192 + octets * 8 + 5 * 314) * 1000);
+        let [open, wpa2, wpa3] = [Security::Open, Security::Wpa2, Security::Wpa3].map(joining);
+        assert!((6_000_000..10_000_000).contains(&open) && open < wpa2 && wpa2 < wpa3);
+    }
+
     #[test]
     fn facts_tell_what_a_cell_was_done_with() {
         let facts =
             [(fact::PHY_MODE, "HT20-MCS7"), (fact::AGGREGATED, "6"), (fact::CIPHER_OCTETS, "16")];
         let told = |name: &str| facts.iter().find(|it| it.0 == name).map(|it| it.1);
-        let wanted = Means { cipher: 16, ..means("HT20-MCS7", 6) };
+        let wanted = Means { cipher: 16, security: Security::Wpa2, ..means("HT20-MCS7", 6) };
         assert_eq!(Means::told(told), Some(wanted));
         assert_eq!(Means::told(|_| None), None);
         let bare = |name: &str| (name == fact::PHY_MODE).then_some("54M");

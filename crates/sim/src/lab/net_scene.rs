@@ -7,7 +7,7 @@ use super::profile::{Profile, Source};
 use super::scene::{Background, Environment, Point};
 use crate::power::{Draw, Firmware, Modulation};
 use crate::radio::{Guard, Mcs, Mode, Ofdm, Width};
-use crate::wifi::{Rates, Security, Sleep, SleepTimes};
+use crate::wifi::{Join, Rates, Security, Sleep, SleepTimes, Work};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -93,6 +93,24 @@ pub struct NetDevice {
     pub coexistence: Option<Coexistence>,
     /// How it sends ESP-NOW frames.
     pub esp_now_mode: Mode,
+    /// Its messages go over ESP-NOW.
+    pub esp_now: bool,
+    /// It sends them when its next connectionless interval begins, not at once.
+    pub at_interval: bool,
+    /// How it looks for its network when it joins.
+    pub scan: Scan,
+}
+
+/// How a station looks for its network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scan {
+    /// On one channel after the other, until it has found it (`WIFI_FAST_SCAN`).
+    #[default]
+    Fast,
+    /// On all channels (`WIFI_ALL_CHANNEL_SCAN`).
+    All,
+    /// On the network's channel only, which it knows.
+    Channel,
 }
 
 /// What a device is in the network.
@@ -169,6 +187,8 @@ pub struct AccessPoint {
     pub dtim: u8,
     /// Frames in its queue for the air, further ones are dropped.
     pub queue: u16,
+    /// Multicast frames that it keeps for the DTIM while a station sleeps; `None`: it keeps none.
+    pub multicast_buffer: Option<u16>,
     /// From a packet's coming in to its being queued on the other side.
     pub forward: Delay,
 }
@@ -181,6 +201,8 @@ pub struct Pc {
     /// From a packet's arrival to its reaching a program, and from a program's sending to its
     /// leaving.
     pub turn: Delay,
+    /// It sends the requests of an echo to all.
+    pub multicast: bool,
 }
 
 /// How a PC is in the network.
@@ -230,6 +252,19 @@ impl NetDevice {
             early: Duration::from_nanos(limits.early_ns),
             ..SleepTimes::default()
         }
+    }
+
+    /// How it joins a network on that channel.
+    #[must_use]
+    pub fn joining(&self, channel: u8) -> Join {
+        let ns = Duration::from_nanos;
+        let work = Work::esp(ns(self.profile.wifi.pmk_ns), ns(self.profile.wifi.sae_ns));
+        let usual = match self.scan {
+            Scan::Fast => Join::default(),
+            Scan::All => Join { first: false, ..Join::default() },
+            Scan::Channel => Join::on(channel),
+        };
+        Join { work, ..usual }
     }
 
     /// What it draws in each state.

@@ -129,6 +129,13 @@ impl Times {
         self.ns[state.index()] += ns;
     }
 
+    /// Those of another stretch on top.
+    pub fn add_all(&mut self, more: &Self) {
+        for (ns, more) in self.ns.iter_mut().zip(more.ns) {
+            *ns += more;
+        }
+    }
+
     /// What was added since an earlier reading of the same meter.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {

@@ -1,6 +1,7 @@
 //! What stands above stations and access points.
 
 use crate::mac::Room;
+use core::time::Duration;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
 
@@ -65,6 +66,12 @@ pub struct Joined {
     pub aid: u16,
     /// When it began to look for one.
     pub since: Instant,
+    /// When it had found it: the scan was over.
+    pub found: Instant,
+    /// When it was authenticated (11.3.4).
+    pub authenticated: Instant,
+    /// When it was associated (11.3.5). What follows is the handshake.
+    pub associated: Instant,
 }
 
 /// What stands above all stations of a world.
@@ -94,6 +101,11 @@ pub trait Above {
     /// it tries again.
     fn left(&mut self, room: &mut Room, station: u32, why: Left) {
         let _ = (room, station, why);
+    }
+
+    /// The processor of a station begins to work on a step of joining, for so long.
+    fn computes(&mut self, room: &mut Room, station: u32, time: Duration) {
+        let _ = (room, station, time);
     }
 
     /// The radio of a station went to sleep, or is awake again.

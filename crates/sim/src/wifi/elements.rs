@@ -3,6 +3,7 @@
 
 use super::config::{Capabilities, Security};
 use super::frame::Subtype;
+use super::octets::{Wrap, management};
 
 /// Element ID and Length (9.4.2.1).
 const ELEMENT: u32 = 2;
@@ -55,6 +56,29 @@ const fn wrapped(data: u32) -> u32 {
     data.div_ceil(8) * 8 + 8
 }
 
+/// Octets of the frames that are sent until a station is in a network, in their order: the probe
+/// request, which goes to all, and its answer; authentication, association, keys. All go at a basic
+/// rate.
+pub fn joining(
+    security: Security,
+    capabilities: Capabilities,
+    ssid_octets: u8,
+) -> impl Iterator<Item = u32> {
+    let sae = security == Security::Wpa3;
+    let authentication = move |sequence| Subtype::Authentication { sae, sequence };
+    let key = move |message| Subtype::Eapol { message, qos: capabilities.qos };
+    // SAE has each of the two from both sides.
+    let authentications = if sae { [1, 1, 2, 2].as_slice() } else { [1, 2].as_slice() };
+    let keys = if security.encrypts() { [1, 2, 3, 4].as_slice() } else { [].as_slice() };
+    let elements = Elements { security, capabilities, ssid_octets };
+    [Subtype::ProbeRequest, Subtype::ProbeResponse]
+        .into_iter()
+        .chain(authentications.iter().map(move |it| authentication(*it)))
+        .chain([Subtype::AssociationRequest, Subtype::AssociationResponse])
+        .chain(keys.iter().map(move |it| key(*it)))
+        .map(move |subtype| elements.frame(subtype))
+}
+
 /// What two ends say to each other before data flows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Elements {
@@ -64,6 +88,14 @@ pub(super) struct Elements {
 }
 
 impl Elements {
+    /// Octets of a frame with such a body.
+    pub(super) const fn frame(self, subtype: Subtype) -> u32 {
+        match subtype {
+            Subtype::Eapol { qos, .. } => Wrap { qos, protected: false }.data(self.body(subtype)),
+            _ => management(self.body(subtype)),
+        }
+    }
+
     /// Octets of the body of a management frame, or of an EAPOL frame as a packet. A beacon's is
     /// without its traffic indication bitmap.
     pub(super) const fn body(self, subtype: Subtype) -> u32 {

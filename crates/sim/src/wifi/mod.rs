@@ -52,6 +52,7 @@ pub use config::{
     ApConfig, BEACON_INTERVAL, Capabilities, Coexistence, Connectionless, Fetch, Join, Rates, Role,
     Security, Sleep, SleepTimes, StationConfig, TIME_UNIT, Work,
 };
+pub use elements::joining as joining_octets;
 pub use frame::{FrameInfo, Subtype, Tim};
 
 use crate::mac::{Full, GROUP, Packet, Room};
@@ -241,6 +242,13 @@ impl Wifi {
         }
     }
 
+    /// A station forgets the key of its password, as after a start: joining takes that time again.
+    pub fn forget_key(&mut self, station: u32) {
+        if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize) {
+            it.forget_key();
+        }
+    }
+
     /// A station leaves its network, or gives up joining it.
     pub fn leave(&mut self, room: &mut Room, station: u32, above: &mut dyn Above) {
         if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize) {
@@ -258,7 +266,11 @@ impl Wifi {
     fn start_station(&mut self, room: &mut Room, number: u32, above: &mut dyn Above) {
         let Some(Node::Station(it)) = self.nodes.get_mut(number as usize) else { return };
         if !it.config.joined {
-            it.join(room, &mut self.frames, above);
+            if it.config.apart {
+                it.rest_apart(room, above);
+            } else {
+                it.join(room, &mut self.frames, above);
+            }
             return;
         }
         let (network, qos) = (it.config.network, it.config.capabilities.qos);
@@ -269,7 +281,10 @@ impl Wifi {
         let terms = it.terms(room.channel(ap as u32));
         let Some(Node::Station(it)) = self.nodes.get_mut(number as usize) else { return };
         it.associate(room, terms, aid);
-        above.joined(room, number, Joined { ap: ap as u32, aid, since: room.now() });
+        let now = room.now();
+        let times =
+            Joined { since: now, found: now, authenticated: now, associated: now, ap: 0, aid };
+        above.joined(room, number, Joined { ap: ap as u32, ..times });
     }
 }
 

@@ -43,6 +43,7 @@ impl Wifi {
         above: &mut dyn Above,
     ) {
         let wrap = self.wrap(frame.from, data.aid);
+        let asleep = self.tells_sleep(frame.from);
         let Self { nodes, frames } = self;
         match nodes.get_mut(station as usize) {
             Some(Node::Station(it)) if it.takes(frame.from, data.aid) => {
@@ -56,14 +57,19 @@ impl Wifi {
             Some(Node::Ap(it)) if !frame.is_group() => {
                 it.counters.received += 1;
                 it.hears(room, frame.from);
-                // Its power management bit is clear: see `Station::active`.
-                it.sleeps(room, frame.from, false);
+                // Its power management bit, which is clear mostly: see `Station::active`.
+                it.sleeps(room, frame.from, asleep);
             }
             _ => return,
         }
         let octets = frame.octets.saturating_sub(wrap.data(0));
         let (from, tag, group) = (frame.from, data.packet, frame.is_group());
         above.received(room, station, Received { from, tag, octets, rssi, group });
+    }
+
+    /// Whether data frames of a sender have the power management bit set.
+    fn tells_sleep(&self, from: u32) -> bool {
+        matches!(self.nodes.get(from as usize), Some(Node::Station(it)) if it.gives_way())
     }
 
     /// How data frames of a sender are wrapped.
@@ -114,14 +120,14 @@ impl Wifi {
         match (nodes.get_mut(station as usize), offer) {
             (Some(Node::Station(it)), Some((terms, mine))) => match frame.info.subtype {
                 Subtype::Beacon => {
-                    it.found(room, frames, (terms, rssi), above);
+                    it.found(room, (terms, rssi), above);
                     if let (Says::Tbtt(tbtt), Some(tim)) = (frame.says, frame.info.tim)
                         && it.ap() == Some(from)
                     {
                         it.beacon(room, frames, HeardBeacon { tim, mine, tbtt }, above);
                     }
                 }
-                Subtype::ProbeResponse => it.found(room, frames, (terms, rssi), above),
+                Subtype::ProbeResponse => it.found(room, (terms, rssi), above),
                 _ => it.answered(room, (from, frame), above),
             },
             (Some(Node::Ap(ap)), None) => ap.frame(room, from, frame, above),
@@ -179,6 +185,7 @@ impl Wifi {
         Some(FrameInfo {
             protected: wrap.protected,
             more_data: data.more,
+            power_management: self.tells_sleep(from),
             packet: Some((data.packet, octets.saturating_sub(wrap.data(0)))),
             ..FrameInfo::bare(Subtype::Data { qos: wrap.qos })
         })

@@ -41,7 +41,12 @@ pub(super) fn draw(figure: &Figure) -> (f64, String) {
     };
     let mut out = horizontal(FRAME, &plot.x, &figure.x);
     out.push_str(&vertical(FRAME, &plot.y, &figure.y));
-    for (at, series) in figure.series.iter().enumerate() {
+    let labels = figure.series.iter().filter(|it| it.mark == Mark::Label);
+    let at = |it: &Point| (plot.x(it.x), plot.y(it.y));
+    let names = labels.flat_map(|it| it.points.iter().map(|p| (it.name.as_str(), at(p))));
+    out.push_str(&super::labels::draw(FRAME, names));
+    let drawn = |it: &&Series| it.mark != Mark::Label;
+    for (at, series) in figure.series.iter().enumerate().filter(|it| drawn(&it.1)) {
         let class = class(figure, at);
         let place = place(figure, at);
         curve(&mut out, &plot, series, &class, place, &figure.x.unit);

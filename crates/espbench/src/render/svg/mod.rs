@@ -11,6 +11,7 @@
 mod axis;
 mod bars;
 mod curves;
+mod labels;
 mod rows;
 mod shape;
 pub(super) mod timeline;
@@ -58,11 +59,16 @@ pub(super) fn draw(figure: &Figure) -> String {
     )
 }
 
-/// The place of a series among the published, or among the others; rows do not count.
+/// The place of a series among the published, or among the others; rows and labels do not count.
 fn place(figure: &Figure, at: usize) -> usize {
     let published = |s: &Series| s.origin == Origin::Published;
-    let same = |s: &&Series| s.mark != Mark::Row && published(s) == published(&figure.series[at]);
+    let same = |s: &&Series| is_listed(s) && published(s) == published(&figure.series[at]);
     figure.series[..at].iter().filter(same).count()
+}
+
+/// Whether a series has a style of its own, and a line in the legend.
+fn is_listed(series: &Series) -> bool {
+    !matches!(series.mark, Mark::Row | Mark::Label)
 }
 
 /// The classes of a series, from which its colour, dashes and filling come.
@@ -77,7 +83,7 @@ fn class(figure: &Figure, at: usize) -> String {
 #[must_use]
 pub(super) fn legend(figure: &Figure) -> String {
     let mut out = String::new();
-    let named = figure.series.iter().enumerate().filter(|(_, s)| s.mark != Mark::Row);
+    let named = figure.series.iter().enumerate().filter(|(_, s)| is_listed(s));
     for (at, series) in named {
         let origin = match series.origin {
             Origin::Measured => String::new(),

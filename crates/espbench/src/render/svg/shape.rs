@@ -29,7 +29,7 @@ pub(super) fn swatch(class: &str, place: usize, mark: Mark) -> String {
             "<path class=\"c {class}\" d=\"M0 9H30\"/>{}",
             marker(place, class, 15.0, 9.0, "")
         ),
-        Mark::Points => marker(place, class, 15.0, 9.0, ""),
+        Mark::Points | Mark::Label => marker(place, class, 15.0, 9.0, ""),
     };
     format!("<svg class=\"swatch\" viewBox=\"0 0 30 18\" aria-hidden=\"true\">{body}</svg>")
 }

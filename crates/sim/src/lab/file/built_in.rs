@@ -9,7 +9,7 @@ macro_rules! file {
 }
 
 /// All of them: kind, name, text.
-pub(super) const FILES: [(Kind, &str, &str); 25] = [
+pub(super) const FILES: [(Kind, &str, &str); 26] = [
     file!(Profile, "profiles", "esp32"),
     file!(Profile, "profiles", "esp32s2"),
     file!(Profile, "profiles", "esp32s3"),
@@ -35,4 +35,5 @@ pub(super) const FILES: [(Kind, &str, &str); 25] = [
     file!(Lab, "labs", "shield-box"),
     file!(Lab, "labs", "smooth"),
     file!(Lab, "labs", "power-save"),
+    file!(Lab, "labs", "wifi-join"),
 ];

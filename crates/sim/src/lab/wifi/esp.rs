@@ -159,6 +159,8 @@ impl Stage<'_> {
             }
             Job::Run(program) => self.field.step_esp(now, number, program),
             Job::Spent(program) => self.field.spent(now, number, program),
+            Job::Answer(request) => self.answer_esp_now(room, request),
+            Job::Computed => {}
         }
     }
 

@@ -1,12 +1,14 @@
 //! Machines and their packets: everything of a world but its Wi-Fi.
 
-use super::machine::{Body, Esp, Machine, machine_at};
+use super::cpu::Task;
+use super::esp_now;
+use super::machine::{Body, Esp, Job, Machine, machine_at};
 use super::pool::{ALL, Head, Pool};
 use super::setup::Place;
 use super::watch::Watched;
 use crate::mac::{GROUP, Room};
 use crate::power::Modem;
-use crate::wifi::{Above, Received, Sent};
+use crate::wifi::{Above, Joined, Left, Received, Sent};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -53,6 +55,10 @@ pub(super) struct Field<'a> {
     pub(super) out: Vec<u32>,
     /// The last packets that were lost, and where.
     pub(super) losses: VecDeque<(Instant, Cause)>,
+    /// An echo over ESP-NOW.
+    pub(super) esp_now: Option<Box<esp_now::Pair>>,
+    /// How each station of the room got into its network, while it is there.
+    pub(super) members: Vec<Option<Joined>>,
     /// Who watches.
     pub(super) watched: Option<Box<Watched<'a>>>,
 }
@@ -94,6 +100,8 @@ impl<'a> Field<'a> {
             forward: Duration::ZERO,
             out: Vec::new(),
             losses: VecDeque::new(),
+            esp_now: None,
+            members: vec![None; stations as usize],
             watched: None,
         }
     }
@@ -252,6 +260,36 @@ impl Above for Field<'_> {
             return;
         }
         self.sent_own(room, number, bytes, packet.lost.is_some());
+    }
+
+    fn missed(&mut self, room: &mut Room, station: u32, _: u64, cause: Cause) {
+        self.lose(room.now(), Some(station), cause);
+    }
+
+    fn joined(&mut self, _: &mut Room, station: u32, joined: Joined) {
+        if let Some(member) = self.members.get_mut(station as usize) {
+            *member = Some(joined);
+        }
+    }
+
+    fn left(&mut self, _: &mut Room, station: u32, _: Left) {
+        if let Some(member) = self.members.get_mut(station as usize) {
+            *member = None;
+        }
+    }
+
+    fn computes(&mut self, room: &mut Room, station: u32, time: Duration) {
+        let now = room.now().as_nanos();
+        if let Some(esp) = self.esp_at(station) {
+            esp.cpu.push(now, Task::Wifi, Job::Computed, time.as_nanos() as u64);
+        }
+        if let Some(number) = self.owners.get(station as usize).copied().flatten() {
+            self.arm(room, number);
+        }
+    }
+
+    fn window(&mut self, room: &mut Room, station: u32) {
+        self.interval_begins(room, station);
     }
 
     fn awake(&mut self, room: &mut Room, station: u32, awake: bool) {

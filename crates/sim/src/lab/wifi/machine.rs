@@ -60,6 +60,10 @@ pub(super) enum Job {
     Run(u16),
     /// The program has spent its time.
     Spent(u16),
+    /// ESP-NOW: this request is worked on.
+    Answer(u32),
+    /// Wi-Fi: a step of joining is computed.
+    Computed,
 }
 
 /// For what a program waits.

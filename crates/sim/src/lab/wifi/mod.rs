@@ -20,6 +20,7 @@
 //! | `ip` | what happens in a machine's IP stack |
 //! | `esp` | what the tasks of an ESP do |
 //! | `pc` | what a PC does, and the wire |
+//! | [`esp_now`] | an echo over ESP-NOW, in the network or beside it |
 //! | `program` | how programs run, and what their calls cost |
 //! | `class` | what a packet is, as far as it decides what it costs |
 //! | `pool` | packets on their way |
@@ -28,6 +29,7 @@
 mod class;
 mod cpu;
 mod esp;
+pub mod esp_now;
 mod field;
 mod ip;
 mod machine;
@@ -48,7 +50,7 @@ pub use setup::{EspSetup, MachineSetup, PcSetup, WorldSetup};
 use crate::mac::{self, Room};
 use crate::net;
 use crate::power::Times;
-use crate::wifi::{self, Wifi};
+use crate::wifi::{self, Joined, Wifi};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -191,6 +193,36 @@ impl<'a> World<'a> {
     pub fn take_samples(&mut self, machine: MachineId) -> Vec<Sample> {
         let machine = self.stage.machine_mut(machine.0);
         machine.map(|it| core::mem::take(&mut it.told.samples)).unwrap_or_default()
+    }
+
+    /// Tells a machine's station to look for its network, and to join it.
+    pub fn join(&mut self, machine: MachineId) {
+        let Self { room, stage } = self;
+        if let Some(station) = stage.field.station(machine.0) {
+            stage.wifi.join(room, station, &mut stage.field);
+        }
+    }
+
+    /// Tells a machine's station to leave its network, or to give up joining it.
+    pub fn leave(&mut self, machine: MachineId) {
+        let Self { room, stage } = self;
+        if let Some(station) = stage.field.station(machine.0) {
+            stage.wifi.leave(room, station, &mut stage.field);
+        }
+    }
+
+    /// Lets a machine's station forget the key of its password, as after a start.
+    pub fn forget_key(&mut self, machine: MachineId) {
+        if let Some(station) = self.stage.field.station(machine.0) {
+            self.stage.wifi.forget_key(station);
+        }
+    }
+
+    /// How a machine's station got into its network, while it is there.
+    #[must_use]
+    pub fn joined(&self, machine: MachineId) -> Option<Joined> {
+        let station = self.stage.field.station(machine.0)?;
+        self.stage.field.members.get(station as usize).copied().flatten()
     }
 
     /// Why the first packet was lost that was lost at that time or later, if it is still known.

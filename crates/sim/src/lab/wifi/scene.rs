@@ -8,7 +8,9 @@ use crate::lab::radio::{Stand, receivers};
 use crate::mac::{Ampdu, Medium, Room, Settings};
 use crate::net::Stack;
 use crate::radio::{BasicRates, Chip, ErrorTable, Output, Overlap, Timing};
-use crate::wifi::{ApConfig, Capabilities, Rates, Role, StationConfig};
+use crate::wifi::{
+    ApConfig, Capabilities, Coexistence, Connectionless, Rates, Role, StationConfig,
+};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -180,7 +182,8 @@ impl NetScene {
             .with_medium(Medium { adjacent: Adjacent::new(&Overlap::new()), ..Medium::default() })
     }
 
-    fn roles(&self) -> Vec<Role> {
+    /// What each station is; `apart`: the first device starts in no network.
+    fn roles(&self, apart: bool) -> Vec<Role> {
         let security = self.security;
         let station = |capabilities, rates: &Rates| StationConfig {
             joined: true,
@@ -196,26 +199,36 @@ impl NetScene {
                 beacon_interval: it.beacon,
                 dtim_period: it.dtim,
                 rates: it.rates.clone(),
+                multicast_buffer: it.multicast_buffer,
                 capabilities: capabilities(it.ampdu > 1 || it.rates.is_ht()),
                 ..ApConfig::default()
             })
         });
-        let devices = devices.iter().map(|it| {
+        let channel = self.channel();
+        let devices = devices.iter().enumerate().map(|(number, it)| {
             let ht = it.sdk.rx_ba_window > 0 || it.rates.is_ht();
             match it.role {
-                NetRole::Station => Role::Station(StationConfig {
-                    sleep: it.sleep,
-                    times: it.sleep_times(),
-                    disconnected_sleep: it.disconnected_sleep,
-                    ..station(capabilities(ht), &it.rates)
-                }),
+                NetRole::Station | NetRole::Alone => {
+                    let apart = it.role == NetRole::Alone || apart && number == 0;
+                    Role::Station(StationConfig {
+                        joined: !apart,
+                        apart,
+                        join: it.joining(channel),
+                        sleep: it.sleep,
+                        times: it.sleep_times(),
+                        disconnected_sleep: it.disconnected_sleep,
+                        connectionless: it.listening(),
+                        coexistence: it.slices(),
+                        ..station(capabilities(ht), &it.rates)
+                    })
+                }
                 NetRole::SoftAp => Role::AccessPoint(ApConfig {
                     security,
                     rates: it.rates.clone(),
                     capabilities: capabilities(ht),
+                    work: it.joining(channel).work,
                     ..ApConfig::soft_ap()
                 }),
-                NetRole::Alone => Role::Foreign,
             }
         });
         let dongle = dongle.map(|it| {
@@ -277,10 +290,37 @@ impl NetScene {
     /// the PC.
     #[must_use]
     pub fn world<'a>(&self, seed: u64) -> World<'a> {
+        self.world_of(seed, false)
+    }
+
+    /// The same; its first device is in no network yet, and joins it when it is told to.
+    #[must_use]
+    pub fn world_apart<'a>(&self, seed: u64) -> World<'a> {
+        self.world_of(seed, true)
+    }
+
+    fn world_of<'a>(&self, seed: u64, apart: bool) -> World<'a> {
         let others = (self.stations().first_other(), self.background.clone());
         let forward = self.access_point.as_ref().map_or(Duration::ZERO, |it| it.forward.fixed);
-        let (room, roles, machines) = (self.room(seed), self.roles(), self.machines());
+        let (room, roles, machines) = (self.room(seed), self.roles(apart), self.machines());
         World::new(seed, WorldSetup { room, roles, machines, forward, others })
+    }
+}
+
+impl NetDevice {
+    /// When it listens for ESP-NOW: always, where nothing else is said.
+    fn listening(&self) -> Option<Connectionless> {
+        let always = Connectionless { window: Duration::MAX, interval: None };
+        let said = self
+            .connectionless
+            .map(|it| Connectionless { window: it.window, interval: Some(it.interval) });
+        said.or_else(|| self.esp_now.then_some(always))
+    }
+
+    /// When its radio is Wi-Fi's.
+    fn slices(&self) -> Option<Coexistence> {
+        let it = self.coexistence?;
+        Some(Coexistence { period: it.period, wifi: it.wifi, ..Coexistence::default() })
     }
 }
 

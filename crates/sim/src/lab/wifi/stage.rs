@@ -1,5 +1,6 @@
 //! The room's and the Wi-Fi's callbacks.
 
+use super::esp_now;
 use super::field::{Carried, Field, MACHINE, Relay, WIRE};
 use super::machine::{Awaits, Body, Machine, Running};
 use super::setup::Program;
@@ -152,6 +153,8 @@ impl Host for Stage<'_> {
         if wifi::is_ours(token) {
             self.wifi.wake(room, token, &mut self.field);
             self.relay(room);
+        } else if esp_now::is_ours(token) {
+            self.esp_now_wakes(room, token);
         } else if token & MACHINE != 0 {
             let now = room.now();
             if let Some(machine) = self.machine_mut(number as u16)
@@ -195,6 +198,10 @@ impl Host for Stage<'_> {
 
     fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
         self.watch_heard(frame, heard, missed);
+        if esp_now::is_ours(frame.tag) {
+            self.esp_now_heard(room, frame, heard);
+            return;
+        }
         if !wifi::is_ours(frame.tag) {
             return;
         }
@@ -217,6 +224,8 @@ impl Host for Stage<'_> {
         if wifi::is_ours(done.tag) {
             self.wifi.done(room, station, done, &mut self.field);
             self.relay(room);
+        } else if esp_now::is_ours(done.tag) {
+            self.esp_now_done(room, station, done);
         }
     }
 }

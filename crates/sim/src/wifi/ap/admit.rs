@@ -7,7 +7,6 @@ use crate::wifi::above::{Above, Sent};
 use crate::wifi::config::Security;
 use crate::wifi::elements::Elements;
 use crate::wifi::frame::{Frame, FrameInfo, Frames, Says, Subtype};
-use crate::wifi::octets::{Wrap, management};
 use crate::wifi::station::Terms;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -225,11 +224,7 @@ impl Ap {
         subtype: Subtype,
         says: Says,
     ) {
-        let body = self.elements().body(subtype);
-        let octets = match subtype {
-            Subtype::Eapol { qos, .. } => Wrap { qos, protected: false }.data(body),
-            _ => management(body),
-        };
+        let octets = self.elements().frame(subtype);
         let tag = frames.keep(Frame { info: FrameInfo::bare(subtype), says, to });
         let packet = Packet::new(to, octets, self.config.basic, tag).at_once();
         if room.send(self.number, packet).is_err() {

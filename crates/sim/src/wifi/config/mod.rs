@@ -190,6 +190,9 @@ pub struct StationConfig {
     pub network: u16,
     /// It starts associated, with keys: for worlds that do not care how it joined.
     pub joined: bool,
+    /// It starts in no network, and looks for none until it is told to
+    /// ([`Wifi::join`](crate::wifi::Wifi::join)). Means nothing where it is `joined`.
+    pub apart: bool,
     /// What it knows to join a network with.
     pub security: Security,
     /// What it can do.
@@ -220,8 +223,10 @@ pub struct Join {
     pub active: Vec<u8>,
     /// Channels on which it only listens for beacons: what the country may not allow.
     pub passive: Vec<u8>,
-    /// It takes the first access point of its network instead of the strongest on all channels
-    /// (`WIFI_FAST_SCAN`, the default of ESP-IDF).
+    /// It takes the strongest access point of its network on the first channel where there is one,
+    /// instead of the strongest on all channels (`WIFI_FAST_SCAN`, the default of ESP-IDF). It stays
+    /// on that channel for its time: esp32.com forum, topic 8942, has "approx. 120ms" for the scan of
+    /// the one channel that is known.
     pub first: bool,
     /// How long it stays on a channel. ESP-IDF: 120 ms with probe requests, 360 ms without
     /// (`esp_wifi_set_scan_parameters`), so that 1 to 13 take 2040 ms.
@@ -283,6 +288,9 @@ impl Join {
 /// How long a processor needs for the steps of joining.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
+    /// The key of a WPA2 password: PBKDF2 with 4096 rounds of HMAC-SHA-1 (J.4.1). A station computes
+    /// it before the first authentication, and keeps it.
+    pub pmk: Duration,
     /// A management frame: to understand it and to answer.
     pub management: Duration,
     /// An EAPOL frame: keys are derived, the message integrity code is computed.
@@ -294,10 +302,19 @@ pub struct Work {
 }
 
 impl Work {
+    /// An ESP with these times for the key of a password, and for one side of SAE, which go to
+    /// Commit and Confirm as in [`Work::ESP`].
+    #[must_use]
+    pub const fn esp(pmk: Duration, sae: Duration) -> Self {
+        let sae_commit = Duration::from_nanos(sae.as_nanos() as u64 / 7 * 5);
+        Self { pmk, sae_commit, sae_confirm: sae.saturating_sub(sae_commit), ..Self::ESP }
+    }
+
     /// An ESP. ESP-IDF's log in issue espressif/esp-idf#974 has 9 ms from authentication to
     /// association, and 49 ms for the four EAPOL frames; the SAE figures are guessed from point
-    /// multiplications of some 50 ms. Low confidence.
+    /// multiplications of some 50 ms. Low confidence. It knows the key of its password.
     pub const ESP: Self = Self {
+        pmk: Duration::ZERO,
         management: Duration::from_millis(2),
         eapol: Duration::from_millis(10),
         sae_commit: Duration::from_millis(150),
@@ -305,6 +322,7 @@ impl Work {
     };
     /// A router with a processor ten times as fast. Guessed.
     pub const ROUTER: Self = Self {
+        pmk: Duration::ZERO,
         management: Duration::from_micros(300),
         eapol: Duration::from_millis(1),
         sae_commit: Duration::from_millis(8),

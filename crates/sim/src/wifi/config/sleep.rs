@@ -38,8 +38,9 @@ pub struct Connectionless {
     pub interval: Option<Duration>,
 }
 
-/// Slices of time in which Wi-Fi has the radio: at the beginning of each period, counted from the
-/// start of the world. Outside of them it has none, even with `WIFI_PS_NONE` (ESP-IDF, "RF
+/// Slices of time in which Wi-Fi has the radio: at the beginning of each period, which begins with a
+/// beacon while the station is associated (ESP-IDF, "RF coexistence": "starts at the Target Beacon
+/// Transmission Time"), and is as many beacon intervals as come nearest. Outside of them it has none, even with `WIFI_PS_NONE` (ESP-IDF, "RF
 /// coexistence"). Before a slice ends the station tells its access point that it sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coexistence {

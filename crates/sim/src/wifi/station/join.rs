@@ -10,7 +10,6 @@ use crate::wifi::above::{Above, Joined, Left};
 use crate::wifi::config::Security;
 use crate::wifi::elements::Elements;
 use crate::wifi::frame::{Frame, FrameInfo, Frames, Says, Subtype};
-use crate::wifi::octets::{Wrap, management};
 use core::time::Duration;
 use espbench_proto::time::Instant;
 
@@ -39,6 +38,10 @@ pub(super) struct Joining {
     pub(super) phase: Phase,
     /// When it began.
     since: Instant,
+    /// When it had found its access point, was authenticated, was associated.
+    found: Instant,
+    authenticated: Instant,
+    associated: Instant,
     /// Whom it wants to join, how loud that is, and as whom it is taken.
     target: Option<Terms>,
     rssi: i8,
@@ -52,6 +55,9 @@ impl Joining {
         Self {
             phase: Phase::Rest,
             since: Instant::ZERO,
+            found: Instant::ZERO,
+            authenticated: Instant::ZERO,
+            associated: Instant::ZERO,
             target: None,
             rssi: i8::MIN,
             aid: 0,
@@ -82,9 +88,10 @@ impl Station {
         let join = &self.config.join;
         let active = at < join.active.len();
         let channel = join.active.iter().chain(&join.passive).nth(at);
-        let Some(&channel) = channel else {
+        let found = join.first && self.joining.target.is_some();
+        let Some(&channel) = channel.filter(|_| !found) else {
             match self.joining.target {
-                Some(terms) => self.authenticate(room, frames, terms),
+                Some(terms) => self.authenticate(room, frames, terms, above),
                 None => self.fail(room, Left::NotFound, above),
             }
             return;
@@ -103,7 +110,6 @@ impl Station {
     pub(in crate::wifi) fn found(
         &mut self,
         room: &mut Room,
-        frames: &mut Frames,
         (terms, rssi): (Terms, i8),
         above: &mut dyn Above,
     ) {
@@ -123,24 +129,31 @@ impl Station {
         if self.joining.target.is_none() || rssi > self.joining.rssi {
             (self.joining.target, self.joining.rssi) = (Some(terms), rssi);
         }
-        if self.config.join.first {
-            self.authenticate(room, frames, terms);
-        }
     }
 
-    fn authenticate(&mut self, room: &mut Room, frames: &mut Frames, terms: Terms) {
+    fn authenticate(
+        &mut self,
+        room: &mut Room,
+        frames: &mut Frames,
+        terms: Terms,
+        above: &mut dyn Above,
+    ) {
         self.joining.target = Some(terms);
         self.joining.phase = Phase::Authentication;
+        self.joining.found = room.now();
         let sae = terms.elements.security == Security::Wpa3;
         let work = self.config.join.work;
         room.tune(self.number, terms.channel, self.config.join.hop);
-        self.wait(
-            room,
-            self.config.join.answer + if sae { work.sae_commit } else { Duration::ZERO },
-        );
+        let first = match terms.elements.security {
+            Security::Wpa3 => work.sae_commit,
+            Security::Wpa2 if !self.has_key => work.pmk,
+            Security::Wpa2 | Security::Open => Duration::ZERO,
+        };
+        self.has_key = true;
+        self.wait(room, self.config.join.answer + first);
         let subtype = Subtype::Authentication { sae, sequence: 1 };
-        if sae {
-            self.compute(room, work.sae_commit, subtype);
+        if first > Duration::ZERO {
+            self.compute(room, first, subtype, above);
         } else {
             self.tell_target(room, frames, subtype);
         }
@@ -151,8 +164,15 @@ impl Station {
     }
 
     /// Sends something when it is computed.
-    fn compute(&mut self, room: &mut Room, work: Duration, subtype: Subtype) {
+    fn compute(
+        &mut self,
+        room: &mut Room,
+        work: Duration,
+        subtype: Subtype,
+        above: &mut dyn Above,
+    ) {
         self.joining.work = Some(subtype);
+        above.computes(room, self.number, work);
         self.clock.set(room, deadline::WORK, room.now() + work);
     }
 
@@ -187,11 +207,7 @@ impl Station {
             capabilities: self.config.capabilities,
             ssid_octets: self.config.join.ssid_octets,
         };
-        let body = elements.body(subtype);
-        let octets = match subtype {
-            Subtype::Eapol { qos, .. } => Wrap { qos, protected: false }.data(body),
-            _ => management(body),
-        };
+        let octets = elements.frame(subtype);
         self.hand_over(room, frames, (to, mode, octets), FrameInfo::bare(subtype), says)
     }
 
@@ -219,15 +235,17 @@ impl Station {
             (Phase::Authentication, Subtype::Authentication { sae: true, sequence: 1 }, _) => {
                 self.wait(room, self.config.join.answer + work.sae_confirm);
                 let confirm = Subtype::Authentication { sae: true, sequence: 2 };
-                self.compute(room, work.sae_confirm, confirm);
+                self.compute(room, work.sae_confirm, confirm, above);
             }
             (Phase::Authentication, Subtype::Authentication { .. }, _) => {
                 self.joining.phase = Phase::Association;
+                self.joining.authenticated = room.now();
                 self.wait(room, self.config.join.answer + work.management);
-                self.compute(room, work.management, Subtype::AssociationRequest);
+                self.compute(room, work.management, Subtype::AssociationRequest, above);
             }
             (Phase::Association, Subtype::AssociationResponse, Says::Verdict(Some(aid))) => {
                 self.joining.aid = aid;
+                self.joining.associated = room.now();
                 if terms.elements.security.encrypts() {
                     self.joining.phase = Phase::Keys;
                     self.wait(room, self.config.join.keys);
@@ -239,11 +257,12 @@ impl Station {
                 self.fail(room, Left::Refused, above);
             }
             (Phase::Keys, Subtype::Eapol { message, qos }, _) => {
-                self.compute(room, work.eapol, Subtype::Eapol { message: message + 1, qos });
+                let answer = Subtype::Eapol { message: message + 1, qos };
+                self.compute(room, work.eapol, answer, above);
             }
             // The access point has not got the last message.
             (Phase::Rest, Subtype::Eapol { message: 3, qos }, _) => {
-                self.compute(room, work.eapol, Subtype::Eapol { message: 4, qos });
+                self.compute(room, work.eapol, Subtype::Eapol { message: 4, qos }, above);
             }
             _ => {}
         }
@@ -266,11 +285,12 @@ impl Station {
     }
 
     fn is_in(&mut self, room: &mut Room, terms: Terms, above: &mut dyn Above) {
-        let Joining { aid, since, .. } = self.joining;
+        let Joining { aid, since, found, authenticated, associated, .. } = self.joining;
         self.joining.phase = Phase::Rest;
         self.clock.stop(deadline::JOIN);
         self.associate(room, terms, aid);
-        above.joined(room, self.number, Joined { ap: terms.ap, aid, since });
+        let times = Joined { ap: terms.ap, aid, since, found, authenticated, associated };
+        above.joined(room, self.number, times);
     }
 
     /// A deadline of joining has come.
@@ -354,7 +374,7 @@ impl Station {
 
     /// A station that is in no network sleeps while it has nothing to do
     /// (`CONFIG_ESP_WIFI_STA_DISCONNECTED_PM_ENABLE`).
-    pub(super) fn rest_apart(&mut self, room: &mut Room, above: &mut dyn Above) {
+    pub(in crate::wifi) fn rest_apart(&mut self, room: &mut Room, above: &mut dyn Above) {
         let rests = matches!(self.joining.phase, Phase::Rest | Phase::Pause);
         let sleeps = self.config.disconnected_sleep && self.link.is_none();
         if sleeps && rests && room.queued(self.number) == 0 {

@@ -103,6 +103,8 @@ pub(super) struct Station {
     rate: Rate,
     link: Option<Link>,
     joining: Joining,
+    /// It knows the key of its password.
+    has_key: bool,
     slice: Slice,
     radio: Radio,
     doze: Doze,
@@ -118,6 +120,7 @@ impl Station {
             rate: Rate::new(&config.rates),
             link: None,
             joining: Joining::new(),
+            has_key: false,
             slice: Slice::Wifi,
             radio: Radio::default(),
             doze: Doze::Awake,
@@ -146,6 +149,10 @@ impl Station {
     /// Whether a packet of that access point, with that identifier in its tag, is for it.
     pub(super) fn takes(&self, ap: u32, aid: u16) -> bool {
         self.link.is_some_and(|link| link.ap == ap && (aid == 0 || aid == link.aid))
+    }
+
+    pub(super) const fn forget_key(&mut self) {
+        self.has_key = false;
     }
 
     fn sleeps_ever(&self) -> bool {

@@ -91,14 +91,45 @@ impl Station {
         self.rest_apart(room, above);
     }
 
+    /// Its slices as they are now: while it is associated, a period is as many beacon intervals as
+    /// come nearest, shared in the same proportion.
+    fn slices(&self) -> Option<Coexistence> {
+        let it = self.config.coexistence?;
+        let Some(link) = self.link else { return Some(it) };
+        let ns = |it: Duration| (it.as_nanos() as u64).max(1);
+        let beacon = ns(link.interval);
+        let period = (ns(it.period) + beacon / 2) / beacon * beacon;
+        let period = period.max(beacon);
+        let wifi = u128::from(ns(it.wifi)) * u128::from(period) / u128::from(ns(it.period));
+        let [period, wifi] = [period, wifi as u64].map(Duration::from_nanos);
+        Some(Coexistence { period, wifi, ..it })
+    }
+
+    /// How long it is until Wi-Fi's next slice: while the station is associated, until a beacon's
+    /// time.
+    fn others_have(&self, now: Instant, Coexistence { period, wifi, .. }: Coexistence) -> Duration {
+        let Some(link) = self.link else { return period.saturating_sub(wifi) };
+        let step = period.as_nanos() as u64;
+        let beacon = (link.interval.as_nanos() as u64).max(1);
+        let (from, now) = (link.anchor.as_nanos() % beacon, now.as_nanos());
+        let next = from + (now.saturating_sub(from) / step + u64::from(now >= from)) * step;
+        Duration::from_nanos(next - now)
+    }
+
+    /// Whether it has told that it sleeps since others have the radio, or will soon: what it still
+    /// sends says so, too.
+    pub(in crate::wifi) fn gives_way(&self) -> bool {
+        self.slice != Slice::Wifi
+    }
+
     /// A slice of coexistence is about to end, ends, or begins.
     pub(super) fn slice(&mut self, room: &mut Room, frames: &mut Frames, above: &mut dyn Above) {
-        let Some(Coexistence { period, wifi, guard }) = self.config.coexistence else { return };
-        let guard = guard.min(wifi);
+        let Some(slices) = self.slices() else { return };
+        let guard = slices.guard.min(slices.wifi);
         let (next, wait) = match self.slice {
             Slice::Wifi => (Slice::Last, guard),
-            Slice::Last => (Slice::Others, period.saturating_sub(wifi)),
-            Slice::Others => (Slice::Wifi, wifi.saturating_sub(guard)),
+            Slice::Last => (Slice::Others, self.others_have(room.now(), slices)),
+            Slice::Others => (Slice::Wifi, slices.wifi.saturating_sub(guard)),
         };
         self.slice = next;
         let at = room.now() + wait;

@@ -8,7 +8,7 @@ use super::keys::{ROLES, SECURITIES};
 use super::layer::Layers;
 use crate::lab::net_scene::{
     AccessPoint, Coexistence, Columns, Connectionless, Delay, Dongle, Link, NetDevice, NetRole,
-    NetScene, Pc, Program,
+    NetScene, Pc, Program, Scan,
 };
 use crate::lab::profile::Profile;
 use crate::lab::scene::Point;
@@ -126,6 +126,7 @@ impl Build<'_> {
             beacon: us(number("beacon_ms", 102.4) * 1e3),
             dtim: number("dtim", 1.0) as u8,
             queue: number("queue", 256.0) as u16,
+            multicast_buffer: Some(number("multicast_buffer", 128.0) as u16).filter(|it| *it > 0),
             forward: delay(layers, TABLE, "forward_us", "forward_random_us", 50.0),
         })
     }
@@ -134,6 +135,7 @@ impl Build<'_> {
         const TABLE: &str = "pc";
         let number = |key, usual| layers.number(TABLE, key).unwrap_or(usual);
         let turn = delay(layers, TABLE, "turn_us", "turn_random_us", 20.0);
+        let multicast = layers.word(TABLE, "cast") == 1;
         if layers.word(TABLE, "link") == 0 {
             if router.is_none() {
                 let message = "`pc.link`: there is no router to be wired to, use \"air\"";
@@ -141,7 +143,7 @@ impl Build<'_> {
             }
             let delay = delay(layers, TABLE, "delay_us", "delay_random_us", 0.0);
             let bits = libm::rint(number("wire_mbit", 1000.0) * 1e6) as u64;
-            return Ok(Pc { link: Link::Wire { delay, bits }, turn });
+            return Ok(Pc { link: Link::Wire { delay, bits }, turn, multicast });
         }
         let width = router.map_or(Width::Mhz20, |it| it.width);
         let rates = layers.modes(TABLE, "rates").map_or_else(|| every(width), <[Mode]>::to_vec);
@@ -157,7 +159,7 @@ impl Build<'_> {
             rates: chosen(rates),
             ampdu: number("ampdu", 32.0) as u16,
         };
-        Ok(Pc { link: Link::Air(dongle), turn })
+        Ok(Pc { link: Link::Air(dongle), turn, multicast })
     }
 
     /// Rates are slow first, and none is wider than the channel.
@@ -244,6 +246,9 @@ impl Table<'_> {
             coexistence: self
                 .slices("coexist_wifi_ms", "coexist_period_ms")?
                 .map(|(wifi, period)| Coexistence { period, wifi }),
+            esp_now: self.layers.switch(self.name, "esp_now").unwrap_or(role == NetRole::Alone),
+            at_interval: self.layers.word(self.name, "esp_now_send") == 1,
+            scan: SCAN[self.layers.word(self.name, "scan")],
             esp_now_mode: modes.and_then(|it| it.first().copied()).unwrap_or(Mode::ESP_NOW),
             profile,
             sdk,
@@ -389,6 +394,7 @@ const PROGRAM: [Program; 6] = [
     Program::SmoothExample,
     Program::Callback,
 ];
+const SCAN: [Scan; 3] = [Scan::Fast, Scan::All, Scan::Channel];
 
 /// All rates of a width, slow first, with the short guard interval at the end.
 fn every(width: Width) -> Vec<Mode> {

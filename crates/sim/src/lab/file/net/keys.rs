@@ -10,6 +10,9 @@ pub(super) const WIDTHS: [&str; 2] = ["HT20", "HT40"];
 pub(super) const PROGRAMS: [&str; 6] =
     ["plain", "arduino", "printing", "smooth", "smooth-example", "callback"];
 pub(super) const SLEEPS: [&str; 3] = ["none", "min", "max"];
+pub(super) const SCANS: [&str; 3] = ["fast", "all", "channel"];
+pub(super) const MOMENTS: [&str; 2] = ["at-once", "at-interval"];
+pub(super) const CASTS: [&str; 2] = ["unicast", "multicast"];
 pub(super) const LINKS: [&str; 2] = ["wire", "air"];
 
 /// Microseconds of a delay.
@@ -81,7 +84,7 @@ pub(in super::super) static VARIANT: [Key; 12] = [
 ];
 
 /// Keys of `[device]` and `[other]`.
-pub(in super::super) static DEVICE: [Key; 24] = [
+pub(in super::super) static DEVICE: [Key; 27] = [
     key("profile", Is::Text, "", "name of its profile"),
     key("role", Is::Word(&ROLES), "\"station\"", "alone: in no network, it speaks ESP-NOW"),
     key("at", Is::Place, "at `distance_m`", "where it is"),
@@ -132,6 +135,24 @@ pub(in super::super) static DEVICE: [Key; 24] = [
     key("coexist_period_ms", MS, "always", "from one such turn to the next"),
     key("esp_now_mode", Is::Mode, "\"1M\"", "how it sends ESP-NOW frames"),
     key(
+        "esp_now",
+        Is::Switch,
+        "true where it is alone",
+        "messages go to and from `[other]` over ESP-NOW, in the network or beside it",
+    ),
+    key(
+        "esp_now_send",
+        Is::Word(&MOMENTS),
+        "\"at-once\"",
+        "when it sends what it has to send over ESP-NOW: at once, or as its next interval begins (`WIFI_EVENT_CONNECTIONLESS_MODULE_WAKE_INTERVAL_START`)",
+    ),
+    key(
+        "scan",
+        Is::Word(&SCANS),
+        "\"fast\"",
+        "how it looks for its network: on one channel after the other until it is found, on all of them, or on its channel alone (`WIFI_FAST_SCAN`, `WIFI_ALL_CHANNEL_SCAN`, `channel` of `wifi_sta_config_t`)",
+    ),
+    key(
         "disconnected_sleep",
         Is::Switch,
         "that of `sdkconfig`",
@@ -154,7 +175,7 @@ const SOURCE_OF_LAB: Key = Key { usual: "not said", ..SOURCE };
 const SOURCE_OF_DELAYS: Key = Key { usual: "must be given with a delay", ..SOURCE };
 
 /// Keys of `[access_point]`.
-pub(in super::super) static ACCESS_POINT: [Key; 15] = [
+pub(in super::super) static ACCESS_POINT: [Key; 16] = [
     key("at", Is::Place, "[0, 0, 1.5]", "where it is"),
     key("channel", Is::Whole(1, 14), "6", "its channel"),
     key("width", Is::Word(&WIDTHS), "\"HT20\"", "width of its channel"),
@@ -170,6 +191,12 @@ pub(in super::super) static ACCESS_POINT: [Key; 15] = [
     key("beacon_ms", Is::Number(1.0, 70_000.0), "102.4", "time between beacons"),
     key("dtim", Is::Whole(1, 255), "1", "every so many beacons is a DTIM"),
     key("queue", Is::Whole(1, 10_000), "256", "frames that wait for the air"),
+    key(
+        "multicast_buffer",
+        Is::Whole(0, 10_000),
+        "128",
+        "multicast frames that it keeps for the DTIM while a station sleeps; 0: it sends them at once, as an ESP's access point does",
+    ),
     key("forward_us", US, "50", "from a packet's coming in to its being queued"),
     key("forward_random_us", US, "0", "the mean of what comes on top of that, by chance"),
     SOURCE_OF_DELAYS,
@@ -178,8 +205,9 @@ pub(in super::super) static ACCESS_POINT: [Key; 15] = [
 ];
 
 /// Keys of `[pc]`.
-pub(in super::super) static PC: [Key; 14] = [
+pub(in super::super) static PC: [Key; 15] = [
     key("link", Is::Word(&LINKS), "\"wire\"", "a wire to the router, or Wi-Fi of its own"),
+    key("cast", Is::Word(&CASTS), "\"unicast\"", "how it sends the requests of an echo"),
     key("wire_mbit", Is::Number(0.1, 100_000.0), "1000", "speed of the wire"),
     key("delay_us", US, "0", "one way over the wire, beside the time of the bits"),
     key("delay_random_us", US, "0", "the mean of what comes on top of that, by chance"),

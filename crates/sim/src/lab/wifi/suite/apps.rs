@@ -8,7 +8,8 @@ use alloc::string::ToString;
 use core::time::Duration;
 use espbench_proto::node::app::iperf::Style;
 use espbench_proto::node::app::{
-    ArduinoEcho, Echo, EchoProbe, IperfClient, IperfServer, IperfSetup, TcpSender, TcpSink,
+    ArduinoEcho, Echo, EchoProbe, Endpoint, IperfClient, IperfServer, IperfSetup, TcpSender,
+    TcpSink,
 };
 use espbench_proto::sample::{Cause, Fate, Interval, Observer, Probe, Sample};
 use espbench_proto::wire::iperf2;
@@ -16,6 +17,8 @@ use espbench_proto::workload::{Direction, Iperf, TcpRate, UdpEcho};
 
 /// Ports of the published sketch: the device's, and the PC's.
 const ECHO: (u16, u16) = (10_000, 10_001);
+/// The limited broadcast address (RFC 919).
+const BROADCAST: [u8; 4] = [255; 4];
 /// The port of ESP-IDF's `tcp_client` example.
 const SINK: u16 = 3333;
 /// What comes on top of a test's own time: connecting, time-outs, closing reports.
@@ -43,8 +46,11 @@ impl Cell<'_, '_> {
             }
             _ => self.world.start(device, Box::new(Echo::<1472>::new(ECHO.0))),
         }
-        let probe =
-            EchoProbe::<1472>::new(*work, self.seed as u32, ECHO.1, Self::at(device, ECHO.0));
+        let to = match self.scene.pc.multicast {
+            true => Endpoint::new(BROADCAST, ECHO.0),
+            false => Self::at(device, ECHO.0),
+        };
+        let probe = EchoProbe::<1472>::new(*work, self.seed as u32, ECHO.1, to);
         self.world.start(pc, Box::new(probe));
         let each = work.interval.unwrap_or_default().max(work.timeout * 2);
         let most = each * (work.count + work.discard) + MARGIN;

@@ -8,10 +8,12 @@
 //! | UDP echo | an echo over sockets, or the Arduino sketch; over ESP-NOW where it is in no network | the prober; a second board |
 //! | iperf | server (forward) or client (reverse), as ESP-IDF's or the ESP8266's example | the other end of iperf 2 |
 //! | TCP messages | the sender | a sink |
+//! | joining | is told to join, and to leave | nothing |
 //! | MQTT messages | Smooth's client, or one written well | a broker and a subscriber |
 
 mod apps;
 mod esp_now;
+mod join;
 mod mqtt;
 mod told;
 
@@ -19,7 +21,7 @@ use super::machine::address;
 use super::watch::Watcher;
 use super::{MachineId, World};
 use crate::lab::file::Library;
-use crate::lab::net_scene::{NetDevice, NetRole, NetScene};
+use crate::lab::net_scene::{NetDevice, NetScene};
 use crate::lab::record::Record;
 use crate::lab::suite::Failed;
 use alloc::format;
@@ -107,7 +109,7 @@ pub fn run_in(
     run_watched(work, scene, seed, None, record)
 }
 
-/// The same, and somebody watches the test. Of ESP-NOW beside no network nothing is seen.
+/// The same, and somebody watches the test.
 ///
 /// # Errors
 /// As [`run`].
@@ -118,20 +120,17 @@ pub fn run_watched<'a>(
     watcher: Option<&'a mut (dyn Watcher + 'a)>,
     record: &mut dyn Record,
 ) -> Result<(), Failed> {
-    if scene.devices[0].role == NetRole::Alone {
-        return match &work.test {
-            IpTest::UdpEcho(it) => esp_now::echo(it, scene, seed, record),
-            _ => {
-                let why = "it is in no network; over ESP-NOW there is the echo (udp-echo) only";
-                Err(Failed::Unable(scene.variant.clone(), why.into()))
-            }
-        };
+    let esp_now = scene.devices[0].esp_now;
+    if esp_now && !matches!(work.test, IpTest::UdpEcho(_)) {
+        let why = "its messages go over ESP-NOW, for which there is the echo (udp-echo) only";
+        return Err(Failed::Unable(scene.variant.clone(), why.into()));
     }
     starts(scene)?;
     told::facts(scene, seed, record);
     told::on_air(work, scene, record);
+    let joins = matches!(work.test, IpTest::Join(_));
     let mut lent = mqtt::Lent::new();
-    let mut world = scene.world(seed);
+    let mut world = if joins { scene.world_apart(seed) } else { scene.world(seed) };
     world.run_for(SETTLE);
     if let Some(watcher) = watcher {
         world.watch(watcher);
@@ -141,12 +140,14 @@ pub fn run_watched<'a>(
         Cell { world, scene, device: MachineId(0), pc, seed, record, lent: lent.places() };
     let began = cell.begin();
     let result = match &work.test {
+        IpTest::UdpEcho(it) if esp_now => cell.esp_now_echo(it),
         IpTest::UdpEcho(it) => cell.udp_echo(it),
         IpTest::Iperf(it) => cell.iperf(it),
         IpTest::TcpRate(it) => cell.tcp_rate(it),
         IpTest::MqttRate(it) => cell.mqtt_rate(it),
+        IpTest::Join(it) => cell.wifi_join(it),
     };
-    cell.count(&began);
+    cell.count((!joins).then_some(&began));
     cell.world.watch_ends();
     result
 }

@@ -25,7 +25,7 @@ pub(super) fn on_air(work: &Wifi, scene: &NetScene, record: &mut dyn Record) {
     let to_device = match &work.test {
         IpTest::Iperf(it) => it.direction == Direction::Forward,
         IpTest::UdpEcho(_) => true,
-        IpTest::TcpRate(_) | IpTest::MqttRate(_) => false,
+        IpTest::TcpRate(_) | IpTest::MqttRate(_) | IpTest::Join(_) => false,
     };
     let peer = match (&scene.access_point, &scene.pc.link) {
         (Some(it), _) => Some((&it.rates, it.ampdu)),
@@ -68,9 +68,12 @@ pub(super) fn facts(scene: &NetScene, seed: u64, record: &mut dyn Record) {
 }
 
 impl Cell<'_, '_> {
-    /// What the device's layers have counted, and what its programs have.
-    pub(super) fn count(&mut self, began: &Began) {
-        self.charge(began);
+    /// What the device's layers have counted, and what its programs have; the charge, where it counts
+    /// from the beginning on.
+    pub(super) fn count(&mut self, began: Option<&Began>) {
+        if let Some(began) = began {
+            self.charge(began);
+        }
         let Self { world, scene, device, pc, record, .. } = self;
         for machine in [*device, *pc] {
             let told = world.take_told(machine);

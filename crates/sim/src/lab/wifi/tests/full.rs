@@ -10,7 +10,6 @@ use espbench_proto::sample::{Cause, Fate, Sample};
 use espbench_proto::time::Instant;
 use espbench_proto::workload::{EchoFormat, IpTest, Name, TcpRate, UdpEcho, Wifi};
 use std::boxed::Box;
-use std::string::ToString as _;
 use std::sync::Arc;
 
 #[test]

@@ -82,8 +82,10 @@ fn more_buffers_and_wider_windows_carry_more() {
         let carried = ranks.map(|limits| {
             throughput(&Bench { limits, ..Bench::default() }, Transport::Tcp, to_device)
         });
-        // HT20 and MCS 7 are 65 Mbit/s.
-        assert!(carried.is_sorted_by(|a, b| a * 1.05 < *b) && carried[2] < 65.0, "{carried:?}");
+        // HT20 and MCS 7 are 65 Mbit/s. Without a router's delay the middle one is near the most that the
+        // processor carries.
+        let [minimum, default, iperf] = carried;
+        assert!(minimum * 1.3 < default && default < iperf && iperf < 65.0, "{carried:?}");
     }
     let [minimum, _, iperf] = ranks
         .map(|limits| throughput(&Bench { limits, ..Bench::default() }, Transport::Udp, false));

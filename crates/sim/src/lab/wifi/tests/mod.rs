@@ -5,6 +5,7 @@ mod echo;
 mod full;
 mod heap;
 mod iperf;
+mod join;
 mod order;
 mod power;
 

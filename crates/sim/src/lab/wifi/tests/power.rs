@@ -107,7 +107,7 @@ fn echo(variant: &str, count: u32) -> (usize, f64, f64) {
     assert_eq!(by_state(fact::TIME_NS), time);
     // Each state's charge is cut to a nanocoulomb.
     assert!(charge.abs_diff(by_state(fact::CHARGE_NC)) <= State::COUNT as u64);
-    let mean = times.iter().sum::<f64>() / times.len().max(1) as f64;
+    let mean = times.iter().fold(0.0, |sum, ms| sum + ms) / times.len().max(1) as f64;
     (times.len(), mean, charge as f64 / time as f64 * 1e3)
 }
 
@@ -129,5 +129,47 @@ fn who_sleeps_more_draws_less_and_answers_later_or_never() {
         ["esp-now-always", "esp-now-25-100", "esp-now-10-100", "esp-now-10-500"].map(&mut told);
     assert!(always.0 >= 59 && always.0 > quarter.0 && quarter.0 > tenth.0 && tenth.0 > rare.0);
     assert!(always.2 > quarter.2 && quarter.2 > tenth.2 && tenth.2 > rare.2);
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn esp_now_in_the_network_needs_windows_that_sender_and_receiver_share() {
+    let mut text = String::new();
+    let mut told = |variant: &str| {
+        let (back, ms, ma) = echo(variant, 60);
+        let _ = writeln!(text, "{variant}: {back} of 60 came back, {ms:.1} ms, {ma:.2} mA");
+        (back, ms, ma)
+    };
+    let [always, apart, beacon, fifth] = [
+        "esp-now-joined",
+        "esp-now-joined-25-100",
+        "esp-now-aligned-10-100",
+        "esp-now-aligned-10-500",
+    ]
+    .map(&mut told);
+    assert!(apart.0 < 40, "a request at any time finds the radio off");
+    assert!(always.0 >= 59 && beacon.0 >= 59 && fifth.0 >= 59, "the guide's way");
+    // A request waits for the next window: half of an interval on average.
+    assert!((40.0..65.0).contains(&beacon.1) && (200.0..310.0).contains(&fifth.1));
+    assert!(always.2 > apart.2 && apart.2 > beacon.2 && beacon.2 > fifth.2, "current");
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn bluetooth_and_multicast_cost_latency_or_delivery() {
+    let mut text = String::new();
+    let mut told = |variant: &str| {
+        let (back, ms, ma) = echo(variant, 43);
+        let _ = writeln!(text, "{variant}: {back} of 43 came back, {ms:.1} ms, {ma:.2} mA");
+        (back, ms, ma)
+    };
+    let [shared, asleep, kept, dropped] =
+        ["coex-ps-none", "coex-ps-min", "multicast-router", "multicast-softap"].map(&mut told);
+    // Half of the requests come in Bluetooth's half of an interval, and wait for its end: 13 ms.
+    assert!(shared.0 == 43 && (8.0..25.0).contains(&shared.1));
+    // Who wakes for beacons only has no more to wait for.
+    assert!(asleep.0 == 43 && (40.0..65.0).contains(&asleep.1) && asleep.2 < shared.2);
+    assert!(kept.0 == 43, "a router keeps multicast for the DTIM");
+    assert!(dropped.0 < 20, "an ESP that is the access point does not");
     insta::assert_snapshot!(text);
 }

@@ -7,6 +7,7 @@ mod watcher;
 
 pub use watcher::Watcher;
 
+use super::esp_now;
 use super::field::{Field, first_after};
 use super::machine::{Body, Machine};
 use super::pool::{ALL, Pool};
@@ -89,9 +90,19 @@ impl<'a> Seen<'a> {
             Kind::Rts | Kind::Cts => What::Clearance,
             Kind::Data => {
                 let content = self.mpdus.first().and_then(|it| self.content(it));
-                content.map_or(What::Background, |it| of(it.info.subtype))
+                content.map_or(self.foreign(), |it| of(it.info.subtype))
             }
         }
+    }
+
+    /// Whether it is a frame of ESP-NOW.
+    #[must_use]
+    pub const fn is_esp_now(&self) -> bool {
+        matches!(self.frame.kind, Kind::Data) && esp_now::is_ours(self.frame.tag)
+    }
+
+    const fn foreign(&self) -> What {
+        if self.is_esp_now() { What::Data } else { What::Background }
     }
 
     fn queued(&self) -> Option<u64> {

@@ -11,6 +11,7 @@ use crate::radio::error::ErrorTable;
 use crate::radio::{Capture, Guard, Hr, Mcs, Mode, Ofdm, Reader, Timing, Width, airtime, receiver};
 use crate::random::{Purpose, Random};
 use core::time::Duration;
+use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
 use std::collections::BTreeMap;
 use std::vec::Vec;

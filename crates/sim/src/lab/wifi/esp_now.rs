@@ -1,0 +1,198 @@
+//! ESP-NOW between two boards of a world, in its network or beside it: an echo.
+//!
+//! One board asks, by unicast, at given times or when its next interval begins
+//! (`WIFI_EVENT_CONNECTIONLESS_MODULE_WAKE_INTERVAL_START`); the other sends each request back. Frames
+//! are [`Wifi::send_foreign`](crate::wifi::Wifi::send_foreign)'s, so that radios sleep and wake as
+//! their firmware has it. What the MAC's attempts do not bring into a window is lost.
+
+use super::cpu::Task;
+use super::field::Field;
+use super::machine::{Body, Job};
+use super::stage::Stage;
+use super::{MachineId, World};
+use crate::mac::{Done, Heard, OnAir, Packet, Room};
+use crate::radio::Mode;
+use crate::wifi;
+use alloc::boxed::Box;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use core::time::Duration;
+use espbench_proto::sample::{Cause, Fate, Probe};
+use espbench_proto::time::Instant;
+use espbench_proto::wire::esp_now::mpdu_len;
+
+/// Tags of its frames, and tokens of requests that are due.
+const TAG: u64 = 1 << 58;
+/// Token: the interval of the board that asks has begun.
+const WINDOW: u64 = TAG | 1 << 40;
+const NUMBER: u64 = u32::MAX as u64;
+
+/// Whether a tag or a token of the room is of ESP-NOW.
+pub(super) const fn is_ours(tag: u64) -> bool {
+    !wifi::is_ours(tag) && tag & TAG != 0
+}
+
+/// An echo over ESP-NOW.
+#[derive(Clone, Copy, Debug)]
+pub struct EspNowEcho {
+    /// Who sends each request back.
+    pub device: MachineId,
+    /// Who asks.
+    pub asks: MachineId,
+    /// Bytes of a message.
+    pub bytes: u32,
+    /// How frames are sent.
+    pub mode: Mode,
+    /// What the processor of the device needs for a message, from its coming to the answer's going.
+    pub work: Duration,
+    /// Requests wait until the next interval of the board that asks begins.
+    pub at_interval: bool,
+    /// An answer that takes longer is late.
+    pub timeout: Duration,
+}
+
+/// Such an echo at work.
+pub(super) struct Pair {
+    echo: EspNowEcho,
+    /// Their numbers in the room.
+    device: u32,
+    asks: u32,
+    probes: Vec<Probe>,
+    /// Requests that wait for the interval.
+    waiting: VecDeque<u32>,
+}
+
+impl Pair {
+    const fn packet(&self, to: u32, number: u32) -> Packet {
+        let octets = mpdu_len(self.echo.bytes as usize) as u32;
+        // Action frames have the access category AC_VO.
+        Packet::new(to, octets, self.echo.mode, TAG | number as u64).at_once()
+    }
+
+    fn due(&self, token: u64) -> Instant {
+        self.probes.get((token & NUMBER) as usize).map_or(Instant::NEVER, |it| it.due)
+    }
+}
+
+impl World<'_> {
+    /// Begins an echo over ESP-NOW with so many requests, each at its time. One at a time: another
+    /// one ends with that. It does nothing where one of the two machines has no radio.
+    pub fn echo_esp_now(&mut self, echo: EspNowEcho, due: &[Instant]) {
+        let station = |machine: MachineId| self.stage.field.station(machine.0);
+        let (Some(device), Some(asks)) = (station(echo.device), station(echo.asks)) else { return };
+        let probe = |(seq, due): (u64, &Instant)| Probe {
+            seq,
+            bytes: echo.bytes,
+            due: *due,
+            fate: Fate::Lost(Cause::Stopped),
+            ..Probe::default()
+        };
+        let probes = (0..).zip(due).map(probe).collect();
+        let pair = Pair { echo, device, asks, probes, waiting: VecDeque::new() };
+        self.stage.field.esp_now = Some(Box::new(pair));
+        for (number, at) in (0..).zip(due) {
+            self.room.wake_at(*at, TAG | number);
+        }
+    }
+
+    /// Ends it: its requests, in their order.
+    pub fn take_esp_now(&mut self) -> Vec<Probe> {
+        self.stage.field.esp_now.take().map_or_else(Vec::new, |it| it.probes)
+    }
+}
+
+impl Field<'_> {
+    /// An interval of the connectionless modules begins at a station.
+    pub(super) fn interval_begins(&self, room: &mut Room, station: u32) {
+        let waits = |it: &Pair| it.echo.at_interval && it.asks == station && !it.waiting.is_empty();
+        if self.esp_now.as_deref().is_some_and(waits) {
+            room.wake_at(room.now(), WINDOW);
+        }
+    }
+
+    /// It is known what became of a request.
+    fn esp_now_known(&mut self, now: Instant, number: u32) {
+        let (Some(watched), Some(pair)) = (&mut self.watched, &self.esp_now) else { return };
+        if let Some(probe) = pair.probes.get(number as usize) {
+            watched.watcher.probe(now, pair.asks, probe);
+        }
+    }
+}
+
+impl Stage<'_> {
+    /// A request is due, or an interval has begun.
+    pub(super) fn esp_now_wakes(&mut self, room: &mut Room, token: u64) {
+        let Some(pair) = &mut self.field.esp_now else { return };
+        if token == WINDOW {
+            for number in core::mem::take(&mut pair.waiting) {
+                self.ask(room, number);
+            }
+        } else if pair.due(token) != room.now() {
+            // Of an echo that has ended.
+        } else if pair.echo.at_interval {
+            pair.waiting.push_back((token & NUMBER) as u32);
+        } else {
+            self.ask(room, (token & NUMBER) as u32);
+        }
+    }
+
+    fn ask(&mut self, room: &mut Room, number: u32) {
+        let Some(pair) = &mut self.field.esp_now else { return };
+        let packet = pair.packet(pair.device, number);
+        let sent = self.wifi.send_foreign(room, pair.asks, packet).is_ok();
+        let Some(probe) = pair.probes.get_mut(number as usize) else { return };
+        probe.sent = sent.then(|| room.now());
+        probe.fate = Fate::Lost(if sent { Cause::Unknown } else { Cause::NoBuffers });
+    }
+
+    /// Somebody has read a frame.
+    pub(super) fn esp_now_heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard]) {
+        let now = room.now();
+        let Some(pair) = &mut self.field.esp_now else { return };
+        let by = |station: u32| heard.iter().any(|it| it.station == station);
+        let number = (frame.tag & NUMBER) as u32;
+        let (machine, work) = (pair.echo.device.0, pair.echo.work.as_nanos() as u64);
+        if frame.from == pair.asks && by(pair.device) {
+            if let Some(Body::Esp(esp)) =
+                self.field.machines.get_mut(usize::from(machine)).map(|it| &mut it.body)
+            {
+                esp.cpu.push(now.as_nanos(), Task::Wifi, Job::Answer(number), work);
+                self.field.arm(room, machine);
+            }
+        } else if frame.from == pair.device && by(pair.asks) {
+            let Some(probe) = pair.probes.get_mut(number as usize) else { return };
+            probe.received = Some(now);
+            let late = now.since(probe.due) > pair.echo.timeout;
+            probe.fate = if late { Fate::Late } else { Fate::Delivered };
+            self.field.esp_now_known(now, number);
+        }
+    }
+
+    /// The device has worked on a request: it goes back.
+    pub(super) fn answer_esp_now(&mut self, room: &mut Room, number: u32) {
+        let Some(pair) = &mut self.field.esp_now else { return };
+        let packet = pair.packet(pair.asks, number);
+        if self.wifi.send_foreign(room, pair.device, packet).is_err()
+            && let Some(probe) = pair.probes.get_mut(number as usize)
+        {
+            probe.fate = Fate::Lost(Cause::NoBuffers);
+        }
+    }
+
+    /// The MAC is done with a frame.
+    pub(super) fn esp_now_done(&mut self, room: &mut Room, station: u32, done: Done) {
+        self.wifi.done(room, station, done, &mut self.field);
+        let Some(pair) = &mut self.field.esp_now else { return };
+        // A request that nobody answers finds a radio that is off, mostly.
+        let cause = if station == pair.asks { Cause::Asleep } else { Cause::RetryLimit };
+        let probe = pair.probes.get_mut((done.tag & NUMBER) as usize);
+        if let Some(probe) = probe
+            && !done.delivered
+            && probe.fate == Fate::Lost(Cause::Unknown)
+        {
+            probe.fate = Fate::Lost(cause);
+            self.field.lose(room.now(), Some(station), cause);
+            self.field.esp_now_known(room.now(), (done.tag & NUMBER) as u32);
+        }
+    }
+}

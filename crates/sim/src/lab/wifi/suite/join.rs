@@ -1,0 +1,67 @@
+//! A station joins its network over and over, as after a start or with the key of its password known.
+
+use super::{Cell, Failed};
+use crate::lab::net_scene::NetRole;
+use crate::lab::wifi::suite::told::charged;
+use crate::power::Times;
+use crate::random::{Purpose, Random};
+use crate::wifi::{BEACON_INTERVAL, Joined};
+use core::time::Duration;
+use espbench_proto::sample::{Cause, Fate, Probe, Sample};
+use espbench_proto::workload::WifiJoin;
+
+/// What a station has to say as it leaves takes no longer.
+const FAREWELL: Duration = Duration::from_millis(100);
+
+impl Cell<'_, '_> {
+    /// Carries it out. The charge is that of joining alone.
+    pub(super) fn wifi_join(&mut self, work: &WifiJoin) -> Result<(), Failed> {
+        if self.scene.devices[0].role != NetRole::Station {
+            return self.unable("only a station joins a network: `role = \"station\"`");
+        }
+        let device = self.device;
+        let mut random = Random::stream(self.seed, 0, Purpose::Arrival);
+        let (begin, mut drawn) = (self.world.now(), Times::NONE);
+        for number in 0..work.count + work.discard {
+            if self.record.cancelled() {
+                return Err(Failed::Cancelled);
+            }
+            // At any time between two beacons.
+            let due = begin + work.interval * number + random.time_below(BEACON_INTERVAL);
+            let due = due.max(self.world.now());
+            self.world.run_until(due);
+            if work.cold {
+                self.world.forget_key(device);
+            }
+            let before = self.world.times(device).unwrap_or(Times::NONE);
+            self.world.join(device);
+            self.world.run_till(work.timeout, |it| it.joined(device).is_some());
+            let probe = Probe { seq: u64::from(number), due, ..Probe::default() };
+            let probe = match self.world.joined(device) {
+                Some(joined) => stages(probe, &joined, self.world.now()),
+                None => Probe { fate: Fate::Lost(Cause::Disconnected), ..probe },
+            };
+            if let Some(seq) = probe.seq.checked_sub(work.discard.into()) {
+                let after = self.world.times(device).unwrap_or(Times::NONE);
+                drawn.add_all(&after.since(&before));
+                self.record.sample(Sample::Probe(Probe { seq, ..probe }));
+            }
+            self.world.leave(device);
+            self.world.run_for(FAREWELL);
+        }
+        charged(self.record, &self.scene.devices[0].draw(), &drawn);
+        Ok(())
+    }
+}
+
+/// A join as a probe: see [`WifiJoin`].
+fn stages(probe: Probe, joined: &Joined, now: espbench_proto::time::Instant) -> Probe {
+    Probe {
+        queued: Some(joined.found),
+        sent: Some(joined.authenticated),
+        acked: Some(joined.associated),
+        received: Some(now),
+        fate: Fate::Delivered,
+        ..probe
+    }
+}
