@@ -16,7 +16,7 @@ mod tables;
 use crate::cell::{Cell, Origin};
 use crate::compare::compare;
 
-use crate::report::{Losses, Report, SCHEMA, known, with_published};
+use crate::report::{Losses, Report, known, with_published};
 use crate::run::RunFacts;
 use crate::summary::Context;
 use crate::table::{Table, compared};
@@ -130,10 +130,6 @@ pub fn report(facts: &RunFacts, read: &Read, published: &[Cell]) -> Report {
     let cells: Vec<Cell> = digests.iter().flat_map(|d| d.cells.clone()).collect();
     let comparisons = compare(&cells, published);
     Report {
-        schema: SCHEMA.into(),
-        run: facts.clone(),
-        incomplete: false,
-        missing: 0,
         tables: made(&digests, read, facts.origin)
             .into_iter()
             .chain((!comparisons.is_empty()).then(|| {
@@ -144,17 +140,8 @@ pub fn report(facts: &RunFacts, read: &Read, published: &[Cell]) -> Report {
             .collect(),
         cells: with_published(cells, &comparisons),
         comparisons,
-        figures: Vec::new(),
-        occupancy: Vec::new(),
-        timelines: Vec::new(),
         losses: read.tests.iter().filter_map(losses).collect(),
-        warnings: Vec::new(),
-        checks: Vec::new(),
-        failures: Vec::new(),
-        overhead: None,
-        truth: None,
-        truth_wifi: None,
-        stored: None,
+        ..Report::empty(facts.clone())
     }
 }
 

@@ -230,22 +230,6 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         quiet
     }
 
-    /// As [`hear`](Self::hear), where the engine [is quiet](Self::is_quiet) and the frame is one of the
-    /// usual ones: the payload that the main task takes at once. What the work costs is left to the
-    /// caller. `None`, and nothing is done, where it is another frame or the main task is at
-    /// another.
-    #[inline]
-    pub(super) fn hear_plain(
-        &mut self,
-        own: Mac,
-        now: Instant,
-        frame: &Read<'_>,
-        rssi: i8,
-        channel: u8,
-    ) -> Option<usize> {
-        self.keep_plain(own, now, frame, rssi, channel)
-    }
-
     /// The main task rests: it takes what waits next, whose work begins with this. To be called only
     /// where [`next`](Self::next) would be the next thing done.
     #[inline]

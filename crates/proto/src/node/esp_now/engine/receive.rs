@@ -39,11 +39,15 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
             && (!self.queue.is_empty() || !self.acks.is_empty() || cx.shared.print.waiting() > 0)
     }
 
-    /// Queues a frame that is plain data where nothing else waits; gives the length of its payload.
+    /// As [`hear`](Self::hear), where the engine [is quiet](Self::is_quiet) and the frame is one of the
+    /// usual ones: the payload that the main task takes at once. What the work costs is left to the
+    /// caller. `None`, and nothing is done, where it is another frame or the main task is at
+    /// another.
+    ///
     /// What [`sift`], [`keep`](Self::keep) and [`forward`](Self::forward) would ask of the frame has
     /// been asked once for all who hear it, and what of the node, when it became quiet.
     #[inline]
-    pub(super) fn keep_plain(
+    pub(in super::super) fn hear_plain(
         &mut self,
         own: Mac,
         now: Instant,

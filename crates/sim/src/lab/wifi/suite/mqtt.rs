@@ -1,9 +1,10 @@
 //! MQTT messages: the device publishes, the PC has the broker and who subscribes.
 //!
 //! A step offers messages at one rate, or as fast as they go, and gives for each message one sample of
-//! what both ends saw of it ([`join`]); the arrivals of each second; and two totals. A search for the
-//! highest rate without loss gives the totals of its steps, link n those of the n-th, and no samples
-//! of messages, as with a real broker. Losses are counted by cause there (`lost-CAUSE`).
+//! what both ends saw of it ([`join`](espbench_proto::node::app::mqtt::join)); the arrivals of each
+//! second; and two totals. A search for the highest rate without loss gives the totals of its steps,
+//! link n those of the n-th, and no samples of messages, as with a real broker. Losses are counted by
+//! cause there (`lost-CAUSE`).
 
 mod record;
 #[cfg(test)]
