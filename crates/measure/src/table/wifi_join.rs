@@ -29,13 +29,16 @@ pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     columns.extend(results().map(|it| Column::result(it.1, it.2, material.origin)));
     let row = |digest: &&crate::report::digest::Digest| {
         let cell = digest.cell(TIME);
+        let key = match cell.and_then(|it| it.id.security.as_deref()) {
+            Some("open") => "none",
+            Some("wpa3") => "by SAE",
+            _ if digest.settings.contains("key known") => "known",
+            _ => "computed",
+        };
         let mut row = alloc::vec![
             Some(super::super::figure::wifi_join::device(digest)),
             cell.and_then(|it| it.id.security.clone()),
-            Some(
-                if digest.settings.contains("key known") { "known" } else { "computed" }
-                    .to_string()
-            ),
+            Some(key.to_string()),
         ];
         row.extend(results().map(|(metric, ..)| digest.cell(metric).and_then(digits::value)));
         row

@@ -44,7 +44,9 @@ pub(super) fn draw(figure: &Figure) -> (f64, String) {
     let labels = figure.series.iter().filter(|it| it.mark == Mark::Label);
     let at = |it: &Point| (plot.x(it.x), plot.y(it.y));
     let names = labels.flat_map(|it| it.points.iter().map(|p| (it.name.as_str(), at(p))));
-    out.push_str(&super::labels::draw(FRAME, names));
+    let points = || figure.series.iter().filter(|it| it.mark != Mark::Label);
+    let dots = points().flat_map(|it| it.points.iter().map(at));
+    out.push_str(&super::labels::draw(FRAME, names, dots));
     let drawn = |it: &&Series| it.mark != Mark::Label;
     for (at, series) in figure.series.iter().enumerate().filter(|it| drawn(&it.1)) {
         let class = class(figure, at);

@@ -16,17 +16,24 @@ const MOST: u32 = 6;
 type Place = [f64; 4];
 
 /// The names, each with its point, in their order. Who comes first has the better place; a thin line
-/// leads to a name that had to be moved.
-pub(super) fn draw<'a>(frame: Frame, names: impl Iterator<Item = (&'a str, (f64, f64))>) -> String {
-    let names: Vec<(&str, (f64, f64))> = names.collect();
-    let dot = |&(_, (x, y)): &(&str, (f64, f64))| [x - 4.0, y - 4.0, x + 4.0, y + 4.0];
-    let mut taken: Vec<Place> = names.iter().map(dot).collect();
+/// leads to a name that had to be moved. They keep off all points.
+pub(super) fn draw<'a>(
+    frame: Frame,
+    names: impl Iterator<Item = (&'a str, (f64, f64))>,
+    points: impl Iterator<Item = (f64, f64)>,
+) -> String {
+    let mut names = names.peekable();
+    if names.peek().is_none() {
+        return String::new();
+    }
+    let mut taken: Vec<Place> = points.map(|(x, y)| [x - 4.0, y - 4.0, x + 4.0, y + 4.0]).collect();
     let mut out = String::new();
-    for &(name, (x, y)) in &names {
+    for (name, (x, y)) in names {
         let width = name.chars().count() as f64 * CHARACTER;
         let free = |it: &Place| inside(frame, it) && !taken.iter().any(|other| meet(it, other));
         let all = places(x, y, width);
-        let place = all.iter().copied().find(free).unwrap_or(all[0]);
+        let within = || all.iter().copied().find(|it| inside(frame, it));
+        let place = all.iter().copied().find(free).or_else(within).unwrap_or(all[0]);
         let middle = (place[1] + place[3]) / 2.0;
         let (near, side) = if place[0] > x { (place[0], 3.0) } else { (place[2], -3.0) };
         if (middle - y).abs() > LINE / 2.0 {
@@ -85,7 +92,8 @@ mod tests {
     #[test]
     fn names_of_points_in_one_place_stand_apart() {
         let names = ["ps-max-li10", "ps-min-dtim10", "ps-max-li9", "ps-max-li8"];
-        let svg = draw(FRAME, names.iter().map(|it| (*it, (200.0, 150.0))));
+        let at = (200.0, 150.0);
+        let svg = draw(FRAME, names.iter().map(|it| (*it, at)), [at].into_iter());
         let at = texts(&svg);
         for (i, one) in at.iter().enumerate() {
             let near = |it: &&(f64, f64)| (it.0 - one.0).abs() < 60.0 && (it.1 - one.1).abs() < 9.0;
@@ -95,7 +103,9 @@ mod tests {
 
     #[test]
     fn a_name_stays_in_the_picture() {
-        let at = texts(&draw(FRAME, [("a-long-name-of-a-device", (390.0, 10.0))].into_iter()));
-        assert!(at[0].0 < 300.0 && at[0].0 > 0.0, "{at:?}");
+        let dot = (390.0, 10.0);
+        let svg = draw(FRAME, [("a-long-name", dot)].into_iter(), [dot].into_iter());
+        let at = texts(&svg);
+        assert!(at[0].0 < 380.0 && at[0].0 > 0.0, "{at:?}");
     }
 }
