@@ -30,7 +30,7 @@ variant = "smooth-example"
 offered = "20 /s"
 qos = 2
 size = 16
-time = "5 s"
+time = "2 s"
 "#;
 
 /// A whole command: captures that tshark reads, and the report of what was on the air.
@@ -66,10 +66,10 @@ fn tshark_reads_streams_and_the_report_shows_windows_and_queues() {
     let answers = tshark(&stream, "wlan.fc.type_subtype == 0x19", "wlan.ba.bm");
     assert!(answers.len() * 10 > aggregates.len() * 9, "each A-MPDU has an answer, nearly");
     assert_eq!(tshark(&echo, "udp.dstport == 10000", "frame.number").len(), 51);
-    // A hundred were due, and about a dozen found the queue full. What does go to the broker, and
-    // nothing of what goes from there to the subscriber beside it.
+    // Forty were due. What goes to the broker is on the air, and nothing of what goes from there to
+    // the subscriber beside it.
     let published = tshark(&messages, "mqtt.msgtype == 3 && wlan.fc.retry == 0", "mqtt.topic");
-    assert!((80..240).contains(&published.len()), "{}", published.len());
+    assert!((35..100).contains(&published.len()), "{}", published.len());
     assert!(published.iter().all(|it| it == "network_test"));
     assert!(tshark(&messages, "mqtt.msgtype == 8", "frame.number").is_empty(), "a SUBSCRIBE");
 
@@ -95,49 +95,4 @@ fn tshark_reads_streams_and_the_report_shows_windows_and_queues() {
     let html = std::fs::read_to_string(html).unwrap();
     assert!(html.contains("class=\"lv l"), "levels are drawn");
     assert!(html.len() < 900 << 10, "{}", html.len());
-}
-
-const ESP_NOW: &str = r#"
-name = "windows"
-title = "ESP-NOW in a network"
-
-[[measure]]
-kind = "udp-echo"
-variant = "esp-now-aligned-10-100"
-size = 64
-format = "binary"
-count = 20
-discard = 0
-interval = "200 ms"
-timeout = "1 s"
-"#;
-
-/// ESP-NOW while connected is on the timeline and in the capture as all else: its requests begin with
-/// beacons.
-#[test]
-fn windows_of_esp_now_are_seen() {
-    let bench = Bench::new();
-    bench.write("windows.toml", ESP_NOW);
-    let json = bench.run(&["run", "windows.toml", "--pcap", "air.pcapng", "--format", "json"]).ok();
-    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
-    let probes = report["timelines"][0]["windows"][0]["probes"].as_array().expect("probes");
-    assert!(!probes.is_empty());
-    assert!(report["occupancy"][0]["spent_ns"]["data"].as_u64() > Some(0));
-    if !peer("tshark") {
-        return;
-    }
-    let file = bench.path("air.pcapng");
-    assert_whole(&file);
-    let action = "wlan.fc.type_subtype == 13 && wlan.fc.retry == 0";
-    let sent = tshark(&file, action, "frame.time_relative");
-    assert_eq!(sent.len(), 40, "a request and an answer each");
-    let beacons: Vec<f64> = tshark(&file, "wlan.fc.type_subtype == 8", "frame.time_relative")
-        .iter()
-        .map(|it| it.parse().unwrap())
-        .collect();
-    for at in sent.iter().map(|it| it.parse::<f64>().unwrap()) {
-        let since = beacons.iter().map(|it| at - it).filter(|it| *it > -0.004);
-        let since = since.fold(f64::INFINITY, f64::min);
-        assert!(since < 0.015, "{at}: {since} s after a beacon");
-    }
 }
