@@ -4,7 +4,8 @@
 #
 #   bench/suites.sh [THREADS]       THREADS: 2 if not said
 #
-# The wall clock counts, so nothing else should run. Exits with 1 if all together take two minutes.
+# Issue 5 wants less than two minutes on two cores. Exits with 1 if all together take so much processor time,
+# which other work on the machine does not change; two free cores need about half of it on the clock.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 threads=${1:-2}
@@ -35,7 +36,7 @@ for suite in "${suites[@]}"; do
 done
 run "${suites[@]}"
 printf '%-26s%10s%10s   %s threads, store and report included\n' 'all in one run' "$wall" "$cpu" "$threads"
-awk "BEGIN { exit !($wall < $limit) }" || {
-    echo "that is more than $limit s" >&2
+awk "BEGIN { exit !($cpu < $limit) }" || {
+    echo "that is more than $limit s of processor time" >&2
     exit 1
 }

@@ -19,7 +19,7 @@ CASES = (
     ("down, ESP32-C3", None),
 )
 # Simulated seconds: ours, and ns-3's.
-SECONDS = (60, 10)
+SECONDS = (60, 5)
 # What is wanted: so many times ns-3, and real time; throughputs that are so near.
 TIMES, REAL, OFF = 10, 20, 0.10
 

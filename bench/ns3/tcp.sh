@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # How fast one saturated TCP stream over HT20 with A-MPDU goes, here with machines, buffers and
 # lwIP's limits, and in Debian's ns-3 (libns3-dev), in alternation: simulated seconds a second of
-# processor time, the ratio, and both throughputs. Half a minute a round.
+# processor time, the ratio, and both throughputs. Twenty seconds of processor time a round.
 #
 #   bench/ns3/tcp.sh [TIMES]        TIMES: rounds, 5 if not said
 #
