@@ -1,6 +1,10 @@
 //! Labs, profiles and environments.
 
 use espbench_sim::lab::file::{Constants, Kind, Library, Overrides, Wrong, constants};
+use std::sync::LazyLock;
+
+/// Reading the repository's files takes longer than all else.
+static BUILT_IN: LazyLock<Library> = LazyLock::new(Library::built_in);
 
 /// A file: the first byte says of which kind. Reading it ends. What is wrong is shown at a place in
 /// the text; what is read describes a room whose numbers are finite.
@@ -9,7 +13,7 @@ pub fn lab_file(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
     let kind = Kind::ALL[usize::from(*kind) % Kind::ALL.len()];
     let _ = Kind::of(text);
-    let mut library = Library::built_in();
+    let mut library = BUILT_IN.clone();
     if let Err(wrong) = library.add(kind, "any", text) {
         assert!(has_place(&wrong, text), "{wrong}");
         return;
@@ -19,7 +23,10 @@ pub fn lab_file(data: &[u8]) {
         Kind::Environment => {
             library.environment("any").map(|it| constants(Constants::Environment(&it)))
         }
-        Kind::Lab => return room(&library),
+        Kind::Lab => {
+            variants(&library);
+            return room(&library);
+        }
     };
     for constant in all.unwrap_or_default() {
         assert!(constant.value.is_none_or(f64::is_finite), "{constant:?}");
@@ -44,6 +51,21 @@ fn room(library: &Library) {
         for (from, it) in scene.background.iter().enumerate() {
             let to = it.to.map(usize::from);
             assert!(to.is_none_or(|to| to < scene.background.len() && to != from));
+        }
+    }
+}
+
+/// Devices over Wi-Fi: each variant that is read has a device, known numbers, and a heap that its
+/// settings fit or do not.
+fn variants(library: &Library) {
+    for variant in library.variants("any") {
+        let Ok(scene) = library.net_scene("any", variant) else { continue };
+        assert!(!scene.devices.is_empty() && scene.variant == variant);
+        for device in &scene.devices {
+            let memory = &device.profile.memory;
+            let left = memory.started(&device.sdk);
+            assert!(left.is_none_or(|it| it + memory.fixed(&device.sdk) == memory.heap_bytes));
+            assert!(device.sdk.tcp_mss > 0 && device.sdk.tick_hz > 0, "{:?}", device.sdk);
         }
     }
 }
