@@ -96,3 +96,48 @@ fn tshark_reads_streams_and_the_report_shows_windows_and_queues() {
     assert!(html.contains("class=\"lv l"), "levels are drawn");
     assert!(html.len() < 900 << 10, "{}", html.len());
 }
+
+const ESP_NOW: &str = r#"
+name = "windows"
+title = "ESP-NOW in a network"
+
+[[measure]]
+kind = "udp-echo"
+variant = "esp-now-aligned-10-100"
+size = 64
+format = "binary"
+count = 20
+discard = 0
+interval = "200 ms"
+timeout = "1 s"
+"#;
+
+/// ESP-NOW while connected is on the timeline and in the capture as all else: its requests begin with
+/// beacons.
+#[test]
+fn windows_of_esp_now_are_seen() {
+    let bench = Bench::new();
+    bench.write("windows.toml", ESP_NOW);
+    let json = bench.run(&["run", "windows.toml", "--pcap", "air.pcapng", "--format", "json"]).ok();
+    let report: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let probes = report["timelines"][0]["windows"][0]["probes"].as_array().expect("probes");
+    assert!(!probes.is_empty());
+    assert!(report["occupancy"][0]["spent_ns"]["data"].as_u64() > Some(0));
+    if !peer("tshark") {
+        return;
+    }
+    let file = bench.path("air.pcapng");
+    assert_whole(&file);
+    let action = "wlan.fc.type_subtype == 13 && wlan.fc.retry == 0";
+    let sent = tshark(&file, action, "frame.time_relative");
+    assert_eq!(sent.len(), 40, "a request and an answer each");
+    let beacons: Vec<f64> = tshark(&file, "wlan.fc.type_subtype == 8", "frame.time_relative")
+        .iter()
+        .map(|it| it.parse().unwrap())
+        .collect();
+    for at in sent.iter().map(|it| it.parse::<f64>().unwrap()) {
+        let since = beacons.iter().map(|it| at - it).filter(|it| *it > -0.004);
+        let since = since.fold(f64::INFINITY, f64::min);
+        assert!(since < 0.015, "{at}: {since} s after a beacon");
+    }
+}
