@@ -9,7 +9,7 @@ use crate::target::{Target, calibrate};
 use anyhow::{Context as _, bail};
 use espbench_measure::cell::Origin;
 use espbench_measure::plan::{Set, Step, expected, label};
-use espbench_measure::run::RunFacts;
+use espbench_measure::run::{RunFacts, Site};
 use espbench_proto::sample::Sample;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -80,7 +80,7 @@ pub fn measure(mut job: Job<'_>) -> anyhow::Result<ExitCode> {
         seed: job.args.seed.unwrap_or_else(|| job.set.seed()),
         plan_name: job.set.name(),
         plan_text: job.set.text(),
-        site: job.target.site(),
+        site: site(&job),
         host: if real { sys::host::facts() } else { BTreeMap::new() },
     };
     let run = store.begin(facts, overhead.as_ref(), &job.set)?;
@@ -98,6 +98,15 @@ pub fn resume(store: &Store, run: &Run, mut job: Job<'_>) -> anyhow::Result<Exit
     let open = run.open_cells().count();
     eprintln!("{}: {open} of {} cells to do", run.facts.name, run.cells.len());
     carry_out(store, run, &mut job, &cancel)
+}
+
+/// Where and with what is measured. In a plan of variants each of them says it for its cells.
+fn site(job: &Job<'_>) -> Site {
+    let varies = |it: &Step| it.workload.variant().is_some();
+    if job.target.origin() == Origin::Simulated && job.set.steps().iter().all(varies) {
+        return Site::default();
+    }
+    job.target.site()
 }
 
 /// Whether the target can do all of it, before anything is measured.

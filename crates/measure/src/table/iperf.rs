@@ -11,7 +11,7 @@ use crate::truth::wifi as truth;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::workload::{IpTest, Transport};
+use espbench_proto::workload::{IpTest, Name, Transport};
 
 const KIND: &str = "iperf";
 
@@ -133,8 +133,7 @@ fn published(material: &Material<'_>, digests: &[&Digest]) -> Option<Table> {
     if settings.is_empty() {
         return None;
     }
-    let ours: Vec<&Cell> = digests.iter().flat_map(|d| &d.cells).collect();
-    let mut rows = alloc::vec![row(format!("this run, {}", material.origin.name()), &ours)];
+    let mut rows = ours(material, digests);
     for name in settings {
         let of_setting: Vec<&Cell> = candidates().filter(|c| setting(c) == name).collect();
         rows.push(row(format!("published: {name}"), &of_setting));
@@ -153,12 +152,30 @@ fn published(material: &Material<'_>, digests: &[&Digest]) -> Option<Table> {
         columns,
         rows,
         notes: alloc::vec![
-            "This run's row shows the first cell of each test case. Published figures are of other \
+            "A row of this run shows the first cell of each test case. Published figures are of other \
              devices and places; esp32c3 figures may be of the best second."
                 .into()
         ],
         ..Table::default()
     })
+}
+
+/// A row for each device that the plan names, or one for all cells.
+fn ours(material: &Material<'_>, digests: &[&Digest]) -> Vec<Vec<Option<String>>> {
+    let mut variants: Vec<Option<&Name>> = Vec::new();
+    for digest in digests {
+        let variant = digest.workload.variant();
+        if !variants.contains(&variant) {
+            variants.push(variant);
+        }
+    }
+    let of = |variant: Option<&Name>| {
+        let its = digests.iter().filter(|it| it.workload.variant() == variant);
+        let cells: Vec<&Cell> = its.flat_map(|it| &it.cells).collect();
+        let device = variant.map(|it| format!(": {}", it.as_str())).unwrap_or_default();
+        row(format!("this run, {}{device}", material.origin.name()), &cells)
+    };
+    variants.into_iter().map(of).collect()
 }
 
 /// The first of the cells for each test case.

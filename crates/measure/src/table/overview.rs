@@ -39,12 +39,17 @@ const LEADING: [(&str, &[(&str, &str)]); 5] = [
 /// Sizes of the echo sweep that stand for all: where the published figures change their course.
 const SIZES: [u32; 3] = [1, 100, 900];
 
+/// With more cells of a kind than that, what they lost is left to the kind's own section.
+const MANY: usize = 12;
+
 /// The overview; `None` when nothing was measured.
 pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
     let mut rows = Vec::new();
     for (kind, metrics) in LEADING {
-        for digest in chosen(material.of_kind(kind)) {
-            for (metric, name) in metrics {
+        let digests = chosen(material.of_kind(kind));
+        let many = digests.len() > MANY;
+        for digest in digests {
+            for (metric, name) in metrics.iter().filter(|it| !many || it.0 != "loss") {
                 rows.extend(digest.cell(metric).and_then(|c| row(material, digest, c, name)));
             }
         }
@@ -63,7 +68,7 @@ pub(crate) fn table(material: &Material<'_>) -> Option<Table> {
         ],
         rows,
         notes: alloc::vec![
-            "Cells without a line for loss lost nothing. Intervals are at 95 %; that of the highest rate without loss is from the highest rate \
+            "Cells without a line for loss lost nothing; of more than twelve of a kind, losses are in its own section. Intervals are at 95 %; that of the highest rate without loss is from the highest rate \
              that passed to the lowest that failed. Published values are of other devices and places: see the comparison for what can be \
              held against each other."
                 .into()

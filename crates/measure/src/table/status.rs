@@ -43,9 +43,9 @@ pub fn facts(report: &Report) -> Table {
         pair("seed", &digits::count(*seed)),
         pair("started (UTC)", started),
         pair("espbench", tool),
-        pair("device", &site.chip),
-        pair("attached as", &site.mode),
     ];
+    let device = [("device", &site.chip), ("attached as", &site.mode)];
+    rows.extend(device.iter().filter(|it| !it.1.is_empty()).map(|(name, value)| pair(name, value)));
     let distance = site.distance_m.map(|d| format!("{d} m"));
     let optional = [
         ("distance", &distance),

@@ -101,7 +101,7 @@ fn behind(asked: f64, kept: f64, unit: &str) -> [String; 3] {
         "The result is not that of the offered rate. Where there are response times, they count \
          from the due time and hold the wait; round trips do not."
             .to_string(),
-        "Offer less, allow more in flight, or take other load off this host.".to_string(),
+        "Offer less, allow more in flight, or take other load off the sender.".to_string(),
     ]
 }
 
