@@ -4,7 +4,7 @@
 #
 #   bench/suites.sh [THREADS]       THREADS: 2 if not said
 #
-# Issue 5 wants less than two minutes on two cores. Exits with 1 if all together take so much processor time,
+# Less than two minutes on two cores are wanted. Exits with 1 if all together take so much processor time,
 # which other work on the machine does not change; two free cores need about half of it on the clock.
 set -euo pipefail
 cd "$(dirname "$0")/.."
