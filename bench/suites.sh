@@ -20,8 +20,8 @@ run() {
     TIMEFORMAT='%R %U %S'
     {
         time "$espbench" run "$@" --on sim --quiet --threads "$threads" --store "$work/runs.sqlite" \
-            -o "$work/report.html" >"$work/report.txt" 2>&3
-    } 3>&2 2>"$work/time"
+            -o "$work/report.html" >"$work/report.txt" 2>"$work/errors"
+    } 2>"$work/time" || { cat "$work/errors" >&2; exit 2; }
     read -r wall user system <"$work/time"
     cpu=$(awk "BEGIN { printf \"%.2f\", $user + $system }")
 }
