@@ -38,15 +38,13 @@ pub(super) struct Cpu<J> {
     /// Which task each core runs, since when.
     running: [Option<(Task, u64)>; 2],
     cores: usize,
-    /// Time that each core has worked, in nanoseconds, without what runs now.
-    busy: [u64; 2],
 }
 
 impl<J: Copy> Cpu<J> {
     /// An idle processor with one or two cores.
     pub(super) fn new(cores: u8) -> Self {
         let queues = [VecDeque::new(), VecDeque::new(), VecDeque::new()];
-        Self { queues, running: [None; 2], cores: usize::from(cores.clamp(1, 2)), busy: [0; 2] }
+        Self { queues, running: [None; 2], cores: usize::from(cores.clamp(1, 2)) }
     }
 
     const fn core(&self, task: Task) -> usize {
@@ -95,7 +93,6 @@ impl<J: Copy> Cpu<J> {
     fn settle(&mut self, now: u64, core: usize) {
         if let Some((task, since)) = self.running[core] {
             let done = now - since;
-            self.busy[core] += done;
             if let Some(job) = self.queues[task as usize].front_mut() {
                 job.left -= done.min(job.left);
             }
@@ -130,12 +127,6 @@ impl<J: Copy> Cpu<J> {
             return job.map(|job| job.what);
         }
         None
-    }
-
-    /// Time that the cores have worked in all by now, in nanoseconds.
-    pub(super) fn busy_ns(&self, now: u64) -> u64 {
-        let running = self.running.iter().flatten().map(|(_, since)| now.saturating_sub(*since));
-        self.busy.iter().sum::<u64>() + running.sum::<u64>()
     }
 }
 

@@ -242,13 +242,6 @@ impl Machine<'_> {
         self.programs.iter().any(|it| matches!(it.awaits, Awaits::Spin(..)))
     }
 
-    pub(super) fn busy_ns(&self, now: u64) -> u64 {
-        match &self.body {
-            Body::Esp(it) => it.cpu.busy_ns(now),
-            Body::Pc(_) => 0,
-        }
-    }
-
     /// When something of it is due, if nothing comes before.
     pub(super) fn next(&mut self) -> Instant {
         let mut next = Instant::NEVER;

@@ -243,13 +243,6 @@ impl<'a> World<'a> {
         self.stage.machine(machine.0).map(|it| *it.host.counters()).unwrap_or_default()
     }
 
-    /// How long a machine's processor has worked, by now.
-    #[must_use]
-    pub fn busy(&self, machine: MachineId) -> Duration {
-        let now = self.room.now().as_nanos();
-        Duration::from_nanos(self.stage.machine(machine.0).map_or(0, |it| it.busy_ns(now)))
-    }
-
     /// In which states an ESP has spent its time, by now.
     #[must_use]
     pub fn times(&self, machine: MachineId) -> Option<Times> {

@@ -12,22 +12,36 @@ use espbench_proto::workload::{EchoFormat, IpTest, Name, TcpRate, UdpEcho, Wifi}
 use std::boxed::Box;
 use std::sync::Arc;
 
+const RATE: TcpRate = TcpRate {
+    runs: 1,
+    discard: 0,
+    run_time: Duration::from_millis(100),
+    size: 100,
+    no_delay: false,
+};
+const ECHO: UdpEcho = UdpEcho {
+    size: 64,
+    count: 5,
+    discard: 0,
+    format: EchoFormat::Binary,
+    in_flight: 1,
+    interval: None,
+    timeout: Duration::from_secs(1),
+};
+
+fn echoes(test: UdpEcho) -> Wifi {
+    Wifi { variant: Name::new("ps-none").unwrap(), test: IpTest::UdpEcho(test) }
+}
+
 #[test]
 fn what_waited_for_a_place_in_a_pcs_driver_goes_on_when_its_radio_refuses() {
     // It has one place, and no network yet: the first SYN has it, and the radio does not take it.
     let pc = PcSetup { queue: 1, ..PcSetup::default() };
     let bench = Bench { soft_ap: true, joined: false, pc, ..Bench::default() };
     let mut world = bench.world(1);
-    let work = TcpRate {
-        runs: 1,
-        discard: 0,
-        run_time: Duration::from_millis(100),
-        size: 100,
-        no_delay: false,
-    };
     for port in [3333, 3334] {
         world.start(ESP, Box::new(<TcpSink>::new(port)));
-        world.start(PC, Box::new(<TcpSender>::new(work, at(ESP, port), None)));
+        world.start(PC, Box::new(<TcpSender>::new(RATE, at(ESP, port), None)));
     }
     world.run_for(Duration::from_millis(1));
     assert_eq!(world.drops(PC).not_sent, 2, "the second SYN is tried, too");
@@ -42,18 +56,7 @@ fn what_waited_for_a_place_in_a_pcs_driver_goes_on_when_its_radio_refuses() {
 fn what_a_router_has_no_room_for_is_counted_and_told_as_that() {
     let mut scene = Library::built_in().net_scene("power-save", "ps-none").unwrap();
     scene.access_point.as_mut().unwrap().queue = 2;
-    let work = Wifi {
-        variant: Name::new("ps-none").unwrap(),
-        test: IpTest::UdpEcho(UdpEcho {
-            size: 1000,
-            count: 32,
-            discard: 0,
-            format: EchoFormat::Binary,
-            in_flight: 32,
-            interval: None,
-            timeout: Duration::from_secs(1),
-        }),
-    };
+    let work = echoes(UdpEcho { size: 1000, count: 32, in_flight: 32, ..ECHO });
     let mut kept = Kept::default();
     suite::run_in(&work, &scene, 1, &mut kept).unwrap();
     let lost =
@@ -71,18 +74,8 @@ fn what_the_heap_has_no_room_for_is_counted() {
     let memory = &mut Arc::make_mut(&mut scene.devices[0].profile).memory;
     // Wi-Fi starts, and the program has its socket.
     memory.heap_bytes = memory.fixed(&sdk) + memory.socket_bytes + 50;
-    let work = Wifi {
-        variant: Name::new("ps-none").unwrap(),
-        test: IpTest::UdpEcho(UdpEcho {
-            size: 64,
-            count: 5,
-            discard: 0,
-            format: EchoFormat::Binary,
-            in_flight: 1,
-            interval: Some(Duration::from_millis(100)),
-            timeout: Duration::from_millis(50),
-        }),
-    };
+    let interval = Some(Duration::from_millis(100));
+    let work = echoes(UdpEcho { interval, timeout: Duration::from_millis(50), ..ECHO });
     let mut kept = Kept::default();
     suite::run_in(&work, &scene, 1, &mut kept).unwrap();
     assert_eq!(kept.counts.get("heap-peak"), Some(&400));
@@ -98,14 +91,7 @@ fn wifi_that_does_not_start_for_want_of_heap_says_what_to_set() {
     let sdk = scene.devices[0].sdk;
     let memory = &mut Arc::make_mut(&mut scene.devices[0].profile).memory;
     memory.heap_bytes = memory.fixed(&sdk);
-    let work = TcpRate {
-        runs: 1,
-        discard: 0,
-        run_time: Duration::from_millis(100),
-        size: 100,
-        no_delay: false,
-    };
-    let work = Wifi { variant: Name::new("ps-none").unwrap(), test: IpTest::TcpRate(work) };
+    let work = Wifi { variant: Name::new("ps-none").unwrap(), test: IpTest::TcpRate(RATE) };
     let mut kept = Kept::default();
     let failed = std::format!("{}", suite::run_in(&work, &scene, 1, &mut kept).unwrap_err());
     assert!(failed.contains("esp_wifi_init() fails with ESP_ERR_NO_MEM: 10 static RX"), "{failed}");
