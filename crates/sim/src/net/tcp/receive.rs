@@ -57,8 +57,34 @@ impl Connection {
                 self.acknowledge(now, io);
                 false
             }
+            _ if segment.span() == 0
+                && segment.has_ack
+                && !segment.rst
+                && after(segment.seq, self.expected) =>
+            {
+                self.acknowledged_ahead(now, io, packet, segment)
+            }
             _ => self.take(now, io, packet, segment),
         }
+    }
+
+    /// An acknowledgement without data, behind bytes that have not come. lwIP (`tcp_receive`) and Linux
+    /// (`tcp_sequence`) take it up to the end of the window and with it; smoltcp does not take it there,
+    /// and two ends that both wait for an acknowledgement would wait for ever.
+    fn acknowledged_ahead(
+        &mut self,
+        now: Instant,
+        io: &mut Io<'_>,
+        packet: &[u8],
+        segment: &Segment,
+    ) -> bool {
+        let mut copy = [0; 120];
+        let Some(copy) = copy.get_mut(..packet.len()) else { return false };
+        copy.copy_from_slice(packet);
+        let head = usize::from(copy[0] & 0xF) * 4;
+        let Some(seq) = copy.get_mut(head + 4..head + 8) else { return false };
+        seq.copy_from_slice(&self.expected.to_be_bytes());
+        self.take(now, io, copy, &Segment { seq: self.expected, ..*segment })
     }
 
     /// The first segment of a peer.
