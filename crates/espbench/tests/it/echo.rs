@@ -90,7 +90,7 @@ fn losses_duplicates_and_changed_content_are_told_apart() {
             "--binary",
             "--sizes=100",
             "--count=40",
-            "--timeout=150 ms",
+            "--timeout=2 s",
             "--local-port=0",
             "--format=json",
         ])
@@ -111,7 +111,7 @@ fn raw_rows_name_changed_content_as_the_published_client_does() {
         _ => vec![bytes.to_vec()],
     });
     let raw = bench.path("raw.csv");
-    let args = ["--sizes=100", "--count=10", "--timeout=150 ms", "--local-port=0", "--csv-raw"];
+    let args = ["--sizes=100", "--count=10", "--timeout=2 s", "--local-port=0", "--csv-raw"];
     let args = [&["echo", &device.address], &args[..], &[raw.to_str().unwrap()]].concat();
     bench.run(&args).ok();
     let rows = std::fs::read_to_string(raw).unwrap();
@@ -140,7 +140,7 @@ fn a_device_that_goes_silent_ends_the_cell_and_keeps_what_came() {
         "--sizes",
         "10",
         "--timeout",
-        "20 ms",
+        "100 ms",
         "--local-port",
         "0",
         "--format",
@@ -180,7 +180,7 @@ fn the_documents_own_client_runs_against_respond() {
             "--echo-reply-port",
             &reply_port.to_string(),
             "--for",
-            "60 s",
+            "900 s",
         ]),
         false,
     );

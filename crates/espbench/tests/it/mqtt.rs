@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 fn work() -> MqttRate {
     MqttRate {
@@ -207,9 +207,7 @@ fn listener(
 }
 
 fn failure(target: &MqttTarget, work: MqttRate) -> String {
-    let started = Instant::now();
     let error = run(target, work, &mut Kept::default()).expect_err("a fault");
-    assert!(started.elapsed() < Duration::from_secs(30), "no hang");
     error.to_string()
 }
 
@@ -364,9 +362,7 @@ fn a_dropped_broker_frees_its_port() {
     let broker = embedded();
     let address = broker.address;
     let _idle = TcpStream::connect(address).unwrap();
-    let started = Instant::now();
     drop(broker);
-    assert!(started.elapsed() < Duration::from_secs(10));
     let log: Log = Arc::new(|_| {});
     assert_eq!(mqtt::start(address, &log).expect("the port is free again").address, address);
 }

@@ -1,7 +1,7 @@
 //! The HTML report: in words, and in a real browser.
 
 use crate::synthetic;
-use crate::util::peer;
+use crate::util::{PATIENCE, peer};
 use espbench::render;
 use espbench_measure::report::Report;
 use proptest::prelude::*;
@@ -159,8 +159,7 @@ pub fn browse(page: &Path, profile: &Path, proxy: u16) -> (String, String) {
         let _ = err.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).into_owned()
     });
-    // A bound so that nothing hangs, not a measure of speed.
-    let end = Instant::now() + Duration::from_secs(120);
+    let end = Instant::now() + PATIENCE;
     while child.try_wait().unwrap().is_none() {
         if Instant::now() > end {
             let _ = child.kill();

@@ -3,8 +3,10 @@
 use crate::util::{Background, Bench, Ran, peer};
 use rusqlite::Connection;
 
-/// Five cells of a quarter of a second each.
-const SLOW: &str = "name = \"slow\"\n[[measure]]\nkind = \"udp-echo\"\nsize = [1, 2, 3, 4, 5]\n\
+/// Sixteen cells of a quarter of a second each: a test that is told of the first has seconds to stop
+/// the run, however busy the machine is.
+const SLOW: &str = "name = \"slow\"\n[[measure]]\nkind = \"udp-echo\"\n\
+                    size = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]\n\
                     count = 50\ninterval = \"5 ms\"\n";
 
 fn rows(bench: &Bench, query: &str) -> Vec<Vec<i64>> {
@@ -20,7 +22,7 @@ fn a_killed_run_loses_at_most_the_cell_in_progress_and_resumes() {
     let bench = Bench::new();
     bench.write("slow.toml", SLOW);
     let mut run = Background::start(&mut bench.command(&["run", "slow.toml"]), true);
-    run.line("[2/5]");
+    run.line("[2/16]");
     run.kill();
 
     let done = "SELECT position FROM cell WHERE status = 'done' ORDER BY position";
@@ -32,10 +34,10 @@ fn a_killed_run_loses_at_most_the_cell_in_progress_and_resumes() {
 
     let ran = bench.run(&["run", "--resume"]);
     assert_eq!(ran.status, Some(0), "{}", ran.err);
-    assert!(ran.err.contains(&format!("{} of 5 cells to do", 5 - before.len())), "{}", ran.err);
+    assert!(ran.err.contains(&format!("{} of 16 cells to do", 16 - before.len())), "{}", ran.err);
     assert_eq!(rows(&bench, samples), kept, "what was measured stays as it was");
     let counts = rows(&bench, "SELECT cell_id, count(*) FROM probe GROUP BY cell_id");
-    assert_eq!(counts, (1..=5).map(|id| vec![id, 50]).collect::<Vec<_>>());
+    assert_eq!(counts, (1..=16).map(|id| vec![id, 50]).collect::<Vec<_>>());
 
     let again = bench.run(&["run", "--resume"]);
     assert_eq!(again.status, Some(2));
@@ -79,7 +81,7 @@ fn ctrl_c_keeps_what_was_measured_and_says_how_to_go_on() {
     let bench = Bench::new();
     bench.write("slow.toml", SLOW);
     let mut run = Background::start(&mut bench.command(&["run", "slow.toml"]), true);
-    run.line("[1/5]");
+    run.line("[1/16]");
     Ran::of(std::process::Command::new("kill").args(["-INT", &run.id().to_string()])).ok();
     run.line("espbench run --resume slow-1");
     assert_eq!(run.wait(), Some(2));

@@ -1,7 +1,7 @@
 //! TCP message rates against the sink and against peers that misbehave; the source.
 
 use crate::sink::Kept;
-use crate::util::Bench;
+use crate::util::{Bench, PATIENCE};
 use espbench::respond::{Log, tcp};
 use espbench::target::tcp_rate::TcpRateTarget;
 use espbench::target::{Target as _, TargetError};
@@ -11,7 +11,7 @@ use espbench_proto::workload::{TcpRate, Workload};
 use std::io::Read as _;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 fn any() -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
@@ -60,11 +60,9 @@ fn a_peer_that_never_reads_ends_the_run_and_is_named() {
     // Little room, so that it is full at once.
     socket2::SockRef::from(&silent).set_recv_buffer_size(4096).unwrap();
     let mut kept = Kept::default();
-    let started = Instant::now();
     let large =
         TcpRate { size: 1 << 16, run_time: Duration::from_secs(1), runs: 2, discard: 0, ..work() };
     run(silent.local_addr().unwrap(), large, &mut kept).unwrap();
-    assert!(started.elapsed() < Duration::from_secs(20), "no hang");
     assert_eq!(kept.intervals(Observer::Sender).len(), 2);
     assert_eq!(kept.counters["stalled-runs"], 2);
 }
@@ -125,7 +123,7 @@ fn no_more_clients_than_the_bound() {
     let _served: Vec<TcpStream> =
         (0..tcp::MOST_CLIENTS).map(|_| TcpStream::connect(sink.address).unwrap()).collect();
     let mut further = TcpStream::connect(sink.address).unwrap();
-    further.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    further.set_read_timeout(Some(PATIENCE)).unwrap();
     assert_eq!(further.read(&mut [0; 1]).unwrap(), 0, "it is turned away");
 }
 

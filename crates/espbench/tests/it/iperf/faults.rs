@@ -1,7 +1,7 @@
 //! Peers that are something else, vanish, refuse, or send garbage.
 
 use super::{Server, TCP, UDP, bytes, client};
-use crate::util::peer;
+use crate::util::{PATIENCE, peer};
 use espbench_proto::sample::Observer;
 use espbench_proto::wire::iperf2::{Datagram, ServerReport, Stamp};
 use espbench_proto::workload::{Direction, Iperf};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 fn patient() -> UdpSocket {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    socket.set_read_timeout(Some(PATIENCE)).unwrap();
     socket
 }
 
