@@ -15,9 +15,12 @@
 //! | [`sys`] | system calls that differ by platform, each with a fallback |
 //! | [`capture`] | capture files of what was on a simulated air |
 //! | [`clock`] | the monotonic clock |
+//! | [`say`] | prints to stderr and stdout, and never panics |
 //!
 //! `target`, `store`, `render` and `respond` do not know each other, but for the in-process side
 //! of `target::loopback`.
+
+#![deny(clippy::print_stderr, clippy::print_stdout)]
 
 pub mod capture;
 pub mod cli;
@@ -27,6 +30,7 @@ pub mod published;
 pub mod pump;
 pub mod render;
 pub mod respond;
+pub mod say;
 pub mod store;
 pub mod sys;
 pub mod target;

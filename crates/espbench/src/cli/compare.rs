@@ -2,6 +2,7 @@
 
 use super::common::{Format, StoreArgs};
 use super::output;
+use crate::say::say;
 use crate::{published, render};
 use anyhow::{Context as _, bail};
 use espbench_measure::cell::{Cell, Origin};
@@ -60,7 +61,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if gated.judged == 0 {
         bail!("no pair is comparable, so the threshold decides nothing; the reasons are above");
     }
-    eprintln!(
+    say!(
         "{} of {} comparable results are worse by more than {} %",
         gated.failed.len(),
         gated.judged,

@@ -1,6 +1,7 @@
 //! `espbench echo`.
 
 use super::common::MeasureArgs;
+use super::file;
 use super::flow::{self, Job, Live};
 use super::output;
 use crate::respond::echo::SKETCH_PORT;
@@ -11,7 +12,6 @@ use espbench_measure::units;
 use espbench_proto::sample::{Fate, Sample};
 use espbench_proto::workload::{EchoFormat, UdpEcho, Workload};
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -121,13 +121,13 @@ impl RawRows {
     }
 
     fn append(&self, path: &std::path::Path) -> std::io::Result<()> {
-        let mut file = std::fs::File::options().create(true).append(true).open(path)?;
+        let mut text = String::new();
         for (size, cycles) in &self.0 {
             // Python's csv module ends lines with CR LF (RFC 4180).
             let cycles: Vec<&str> = cycles.values().map(String::as_str).collect();
-            write!(file, "{size},{}\r\n", cycles.join(","))?;
+            text.push_str(&format!("{size},{}\r\n", cycles.join(",")));
         }
-        Ok(())
+        file::append(path, text.as_bytes())
     }
 }
 

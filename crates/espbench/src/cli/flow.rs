@@ -3,6 +3,7 @@
 use super::common::{MeasureArgs, OutputArgs, TOOL};
 use super::output;
 use super::progress::Progress;
+use crate::say::say;
 use crate::store::{Observer, Recorder, Run, Store, StoredCell};
 use crate::sys;
 use crate::target::{Target, calibrate};
@@ -19,8 +20,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 /// Cells that may fail one after the other before the run is given up: the target is gone.
 const FAILURES_IN_A_ROW: usize = 3;
 
-/// A flag that Ctrl-C and a termination signal set; a second one ends the process at once (what
-/// was measured is in the store).
+/// A flag that Ctrl-C, a termination signal and the end of the terminal set; a second one ends the
+/// process at once (what was measured is in the store). Under `nohup` the terminal may end.
 ///
 /// # Errors
 /// The handler cannot be installed.
@@ -28,6 +29,7 @@ pub fn on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
     let cancel = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancel);
     let times = AtomicU8::new(0);
+    let nohup = sys::hangup::is_ignored();
     #[expect(clippy::exit, reason = "the user asked twice")]
     ctrlc::set_handler(move || {
         flag.store(true, Ordering::Relaxed);
@@ -36,6 +38,16 @@ pub fn on_interrupt() -> anyhow::Result<Arc<AtomicBool>> {
         }
     })
     .context("cannot listen for Ctrl-C")?;
+    if nohup {
+        sys::hangup::ignore();
+    }
+    Ok(cancel)
+}
+
+/// The same for a run: it outlives its terminal, since its result is the store and not what is printed.
+fn on_interrupt_of_run() -> anyhow::Result<Arc<AtomicBool>> {
+    let cancel = on_interrupt()?;
+    sys::hangup::ignore();
     Ok(cancel)
 }
 
@@ -66,7 +78,7 @@ pub fn measure(mut job: Job<'_>) -> anyhow::Result<ExitCode> {
     check(&job)?;
     output::check(&job.args.output)?;
     let mut store = job.args.store.open()?;
-    let cancel = on_interrupt()?;
+    let cancel = on_interrupt_of_run()?;
     let origin = job.target.origin();
     // What a simulation tells does not depend on this host.
     let real = origin == Origin::Measured;
@@ -94,9 +106,9 @@ pub fn measure(mut job: Job<'_>) -> anyhow::Result<ExitCode> {
 pub fn resume(store: &Store, run: &Run, mut job: Job<'_>) -> anyhow::Result<ExitCode> {
     check(&job)?;
     output::check(&job.args.output)?;
-    let cancel = on_interrupt()?;
+    let cancel = on_interrupt_of_run()?;
     let open = run.open_cells().count();
-    eprintln!("{}: {open} of {} cells to do", run.facts.name, run.cells.len());
+    say!("{}: {open} of {} cells to do", run.facts.name, run.cells.len());
     carry_out(store, run, &mut job, &cancel)
 }
 
@@ -160,7 +172,7 @@ fn carry_out(
         failures = if error.is_some() { failures + 1 } else { 0 };
         watch.progress.end(*time, error.as_deref());
         if failures >= FAILURES_IN_A_ROW {
-            eprintln!("{failures} cells in a row failed: giving up");
+            say!("{failures} cells in a row failed: giving up");
             break;
         }
     }
@@ -183,11 +195,17 @@ fn cell_seed(seed: u64, step: &Step) -> u64 {
 /// Draws the report of a run, and says where it is and how to complete it.
 fn finish(store: &Store, name: &str, args: &OutputArgs) -> anyhow::Result<ExitCode> {
     let report = output::report(store, name)?;
-    let written = output::write(&report, args);
-    eprintln!("stored as {name} in {}", store.path().display());
+    let written = output::files(&report, args);
+    // The run was carried out whether or not somebody could read of it.
+    if let Err(error) = output::print(&output::draw(&report, args.format)) {
+        say!(
+            "espbench: {error:#}: the report is not whole there; draw it again: espbench report {name}"
+        );
+    }
+    say!("stored as {name} in {}", store.path().display());
     written.with_context(|| format!("nothing is lost: espbench report {name} -o FILE"))?;
     if report.incomplete || !report.failures.is_empty() {
-        eprintln!("to measure what is missing: espbench run --resume {name}");
+        say!("to measure what is missing: espbench run --resume {name}");
         return Ok(ExitCode::from(2));
     }
     Ok(if report.checks.iter().all(|check| check.passed) {

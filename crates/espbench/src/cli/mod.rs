@@ -5,6 +5,7 @@ pub mod common;
 pub mod compare;
 pub mod echo;
 pub mod espnow;
+pub mod file;
 pub mod flow;
 pub mod iperf;
 pub mod lab;
@@ -19,6 +20,7 @@ pub mod run;
 pub mod runs;
 pub mod tune;
 
+use crate::say::say;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -82,7 +84,7 @@ pub fn main() -> ExitCode {
         Command::Compare(args) => compare::run(args),
     };
     result.unwrap_or_else(|error| {
-        eprintln!("espbench: {error:#}");
+        say!("espbench: {error:#}");
         ExitCode::from(2)
     })
 }

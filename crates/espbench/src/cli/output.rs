@@ -1,8 +1,10 @@
 //! From the store to a report, and from a report to files and stdout.
 
 use super::common::{Format, OutputArgs};
+use super::file;
 use crate::published;
 use crate::render;
+use crate::say::{self, say};
 use crate::store::Store;
 use anyhow::Context as _;
 use espbench_measure::report::{Builder, Floor, Report};
@@ -11,7 +13,7 @@ use espbench_measure::wifi::RAW;
 use espbench_proto::workload::{Wifi, Workload};
 use espbench_sim::floor::{self, Means};
 use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// The report of a stored run, beside the published figures that the tool carries.
@@ -78,17 +80,26 @@ pub fn check(args: &OutputArgs) -> anyhow::Result<()> {
 /// keeps nothing from the others.
 ///
 /// # Errors
-/// A file cannot be written: the first one.
+/// A file cannot be written: the first one. Stdout cannot.
 pub fn write(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
+    let written = files(report, args);
+    print(&draw(report, args.format)).and(written)
+}
+
+/// Writes the report to the files that were asked for.
+///
+/// # Errors
+/// A file cannot be written: the first one.
+pub fn files(report: &Report, args: &OutputArgs) -> anyhow::Result<()> {
     let mut written = Ok(());
     for path in &args.output {
         let text = draw(report, Format::of_file(path)?);
-        match std::fs::write(path, text).with_context(|| cannot_write(path)) {
-            Ok(()) => eprintln!("wrote {}", path.display()),
+        match file::replace(path, text.as_bytes()).with_context(|| cannot_write(path)) {
+            Ok(()) => say!("wrote {}", path.display()),
             failed => written = written.and(failed),
         }
     }
-    print(&draw(report, args.format)).and(written)
+    written
 }
 
 /// That a file cannot be written, and what to do where its folder is missing.
@@ -108,14 +119,12 @@ pub fn cannot_write(path: &Path) -> String {
 /// # Errors
 /// Any other failure to write.
 pub fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(e).context("stdout"),
-        _ => Ok(()),
-    }
+    say::out(text).context("stdout")
 }
 
-fn draw(report: &Report, format: Format) -> String {
+/// Draws the report.
+#[must_use]
+pub fn draw(report: &Report, format: Format) -> String {
     match format {
         Format::Text => render::text::render(report),
         Format::Json => render::json::render(report),

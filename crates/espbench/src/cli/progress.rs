@@ -1,5 +1,6 @@
 //! Progress on stderr: counters only. What the numbers mean is read back from the store.
 
+use crate::say::say;
 use crate::store::Observer;
 use espbench_proto::sample::{Fate, Sample};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -95,9 +96,9 @@ impl Progress {
         let cell = self.cell.lock().map(|c| c.clone()).unwrap_or_default();
         let counts = self.counts.text();
         match error {
-            Some(error) if self.lines => eprintln!("{cell}{counts}: failed: {error}"),
+            Some(error) if self.lines => say!("{cell}{counts}: failed: {error}"),
             Some(error) => self.bar.println(format!("{cell}: failed: {error}")),
-            None if self.lines => eprintln!("{cell}{counts}"),
+            None if self.lines => say!("{cell}{counts}"),
             None => {}
         }
     }

@@ -1,8 +1,10 @@
 //! `espbench respond`.
 
 use super::flow::on_interrupt;
+use super::output;
 use crate::respond::echo::{ECHO_PORT, ReplyTo, SKETCH_PORT, SKETCH_REPLY_PORT};
 use crate::respond::{Log, Service, echo, iperf, mqtt, tcp};
+use crate::say::say;
 use anyhow::bail;
 use espbench_proto::wire::iperf2;
 use std::io;
@@ -56,7 +58,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let quiet = args.quiet;
     let log: Log = Arc::new(move |line| {
         if !quiet {
-            eprintln!("{line}");
+            say!("{line}");
         }
     });
     let services = start(args, &log);
@@ -64,7 +66,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         bail!("no service could be started");
     }
     for service in &services {
-        println!("{:12} {}", service.name, service.address);
+        let _ = output::print(&format!("{:12} {}\n", service.name, service.address));
     }
     let end = args.lifetime.map(|time| Instant::now() + time);
     while !cancel.load(Ordering::Relaxed) && end.is_none_or(|end| Instant::now() < end) {
@@ -98,7 +100,7 @@ fn start(args: &Args, log: &Log) -> Vec<Service> {
         match result {
             Ok(service) => services.push(service),
             Err(e) => {
-                eprintln!("espbench: port {port} is left out: {e}; choose another with {flag}");
+                say!("espbench: port {port} is left out: {e}; choose another with {flag}");
             }
         }
     }

@@ -1,6 +1,7 @@
 //! `espbench runs`.
 
 use super::common::StoreArgs;
+use crate::say::say;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
@@ -21,13 +22,13 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(name) = &args.remove {
         let name = args.store.existing()?.remove(name)?;
-        eprintln!("removed {name}");
+        say!("removed {name}");
         return Ok(ExitCode::SUCCESS);
     }
     let path = args.store.path()?;
     let runs = if path.exists() { args.store.open()?.list()? } else { Vec::new() };
     if runs.is_empty() {
-        eprintln!("no runs yet in {}; `espbench run` makes one", path.display());
+        say!("no runs yet in {}; `espbench run` makes one", path.display());
         return Ok(ExitCode::SUCCESS);
     }
     let width = runs.iter().map(|r| r.name.len()).max().unwrap_or(0);

@@ -19,6 +19,7 @@ mod results;
 mod results_wifi;
 mod sim;
 mod sink;
+mod streams;
 mod suites;
 mod synthetic;
 mod tcp;

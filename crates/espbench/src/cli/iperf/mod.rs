@@ -116,7 +116,7 @@ fn client(args: &Args, host: &str) -> anyhow::Result<ExitCode> {
     });
     if prints {
         let transport = if args.udp { "UDP" } else { "TCP" };
-        output::print(&format!("Client connecting to {peer}, {transport}\n"))?;
+        let _ = output::print(&format!("Client connecting to {peer}, {transport}\n"));
     }
     flow::measure(Job {
         set: flow::set_of(vec![plan])?,

@@ -6,6 +6,7 @@ use crate::cli::flow::on_interrupt;
 use crate::cli::output;
 use crate::respond::Log;
 use crate::respond::iperf::{Observe, Options, Seen, start};
+use crate::say::say;
 use anyhow::{Context as _, bail};
 use espbench_measure::summary::iperf::{lines::Lines, megabits};
 use espbench_proto::sample::{Interval, Sample};
@@ -38,7 +39,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let interval = args.interval.unwrap_or_default();
     let options = Options { interval, window, tcp: !args.udp, udp: true };
     let cancel = on_interrupt()?;
-    let log: Log = Arc::new(move |line| eprintln!("{line}"));
+    let log: Log = Arc::new(move |line| say!("{line}"));
     let printer = Arc::new(Mutex::new(Printer { format, interval, tests: HashMap::new() }));
     let observe: Observe = Arc::new(move |test, seen| {
         let mut printer = printer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -48,9 +49,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         format!("cannot serve on {address}: is another server there? choose a port with -p")
     })?;
     let transports = if args.udp { "UDP" } else { "TCP and UDP" };
-    eprintln!("Server listening on {} port {}", transports, service.address.port());
+    say!("Server listening on {} port {}", transports, service.address.port());
     if format == Format::Csv {
-        output::print(CSV_HEAD)?;
+        let _ = output::print(CSV_HEAD);
     }
     let end = args.time.map(|time| Instant::now() + time);
     while !cancel.load(Ordering::Relaxed) && end.is_none_or(|end| Instant::now() < end) {

@@ -2,6 +2,7 @@
 
 use super::super::output;
 use crate::labs;
+use crate::say::say;
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_sim::check::table::table;
 use espbench_sim::lab::file::{Kind, Overrides};
@@ -33,7 +34,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         match file(name) {
             Ok(line) => output::print(&format!("{name}: {line}\n"))?,
             Err(error) => {
-                eprintln!("espbench: {error:#}");
+                say!("espbench: {error:#}");
                 status = ExitCode::from(2);
             }
         }

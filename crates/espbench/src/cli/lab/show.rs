@@ -2,8 +2,10 @@
 
 use super::super::common::distance;
 use super::super::output;
+use crate::cli::file;
 use crate::labs;
 use crate::render::lab::{self, Room};
+use crate::say::say;
 use anyhow::{Context as _, bail};
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_sim::lab::file::{Kind, Overrides};
@@ -50,8 +52,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
     let survey = scene.survey(args.seed);
     let room = Room { scene: &scene, survey: &survey, seed: args.seed };
     for (path, draw) in args.output.iter().zip(draws) {
-        std::fs::write(path, draw(&room)).with_context(|| output::cannot_write(path))?;
-        eprintln!("wrote {}", path.display());
+        file::replace(path, draw(&room).as_bytes()).with_context(|| output::cannot_write(path))?;
+        say!("wrote {}", path.display());
     }
     output::print(&lab::text(&room))
 }

@@ -3,7 +3,9 @@
 use super::super::common::Format;
 use super::super::output::{cannot_write, print};
 use super::Args;
+use crate::cli::file;
 use crate::render;
+use crate::say::say;
 use anyhow::{Context as _, anyhow, bail};
 use espbench_measure::tune::check::{Checked, Question, Severity, check};
 use espbench_proto::sdkconfig::memory::Traffic;
@@ -31,8 +33,9 @@ pub(super) fn run(args: &Args, path: &Path) -> anyhow::Result<ExitCode> {
     let question = question(args, path, reading)?;
     let checked = check(&question);
     for (path, format) in args.output.output.iter().zip(formats) {
-        std::fs::write(path, draw(&checked, format)?).with_context(|| cannot_write(path))?;
-        eprintln!("wrote {}", path.display());
+        file::replace(path, draw(&checked, format)?.as_bytes())
+            .with_context(|| cannot_write(path))?;
+        say!("wrote {}", path.display());
     }
     print(&draw(&checked, args.output.format)?)?;
     let wrong = args.file.strict && checked.count(Severity::Wrong) > 0;

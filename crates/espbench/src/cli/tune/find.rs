@@ -4,6 +4,8 @@ use super::super::common::{Format, TOOL};
 use super::super::{flow, output, pool, progress::Progress};
 use super::Args;
 use super::lab::Lab;
+use crate::cli::file;
+use crate::say::say;
 use crate::sys;
 use anyhow::{Context as _, bail};
 use espbench_measure::cell::Origin;
@@ -150,8 +152,8 @@ fn write(args: &Args, lab: &Lab, answer: &Answer) -> anyhow::Result<ExitCode> {
     output::write(&report(&facts, answer), &args.output)?;
     let lines = fragment(answer);
     if let Some(path) = &flags.fragment {
-        std::fs::write(path, &lines).with_context(|| output::cannot_write(path))?;
-        eprintln!("wrote {}", path.display());
+        file::replace(path, lines.as_bytes()).with_context(|| output::cannot_write(path))?;
+        say!("wrote {}", path.display());
     } else if args.output.format == Format::Text && !lines.is_empty() {
         output::print(&format!(
             "\nFor sdkconfig.defaults (--fragment FILE writes it):\n\n{lines}"

@@ -13,6 +13,7 @@ mod shown;
 use super::console;
 use crate::capture::{Air, Capture};
 use crate::cli::output::cannot_write;
+use crate::say::say;
 use anyhow::{Context as _, anyhow};
 use espbench_measure::plan::DEFAULT_SEED;
 use espbench_measure::units;
@@ -114,7 +115,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match result {
         Ok(()) => Ok(ExitCode::SUCCESS),
         Err(failed @ Failed::NotPrinted { .. }) => {
-            eprintln!("espbench: {name}: {failed}");
+            say!("espbench: {name}: {failed}");
             Ok(ExitCode::from(1))
         }
         Err(failed) => Err(failed).with_context(|| name.to_string()),
@@ -158,7 +159,7 @@ fn carry_out<C: Conversation>(script: &Script, talk: &mut C, args: &Args) -> Res
 
 fn tell(args: &Args, what: impl FnOnce() -> String) {
     if !args.quiet {
-        eprintln!("{}", what());
+        say!("{}", what());
     }
 }
 

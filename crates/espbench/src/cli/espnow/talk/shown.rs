@@ -2,6 +2,7 @@
 
 use super::super::console::Consoles;
 use super::Args;
+use crate::say;
 use anyhow::Context as _;
 use espbench_proto::time::Instant;
 use espbench_sim::lab::run::Tap;
@@ -24,7 +25,7 @@ impl Shown {
 
     /// Writes all of it to its end.
     pub(super) fn finish(self) -> anyhow::Result<()> {
-        self.printer.finish().context("cannot write to stdout")?;
+        say::unless_gone(self.printer.finish()).context("cannot write to stdout")?;
         self.consoles.finish()
     }
 }
