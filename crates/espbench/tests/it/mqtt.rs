@@ -243,6 +243,14 @@ fn what_is_no_broker_is_said() {
         let _ = client.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
     });
     let text = failure(&target(address), work());
+    assert!(text.contains("answers in HTTP") && text.contains("ws://"), "{text}");
+    thread.join().unwrap();
+
+    let (address, thread) = listener(2, |mut client| {
+        let _ = client.read(&mut [0; 200]);
+        let _ = client.write_all(b"220 mail.example.org ESMTP\r\n");
+    });
+    let text = failure(&target(address), work());
     assert!(text.contains("check that an MQTT broker listens"), "{text}");
     thread.join().unwrap();
 }
@@ -396,4 +404,95 @@ fn the_command_measures_and_reports() {
     assert!(offered.contains(",200,messages/s,"), "{offered}");
     assert!(offered.contains("MQTT 5, QoS 1, 7 in flight, offered 200/s"), "{offered}");
     assert!(csv.contains(",stage_ack_p99,") && csv.contains(",stage_subscriber_p50,"));
+}
+
+/// The first version of the client had room for batches of 64 KiB, and never sent a message that did
+/// not fit into one: "0 messages/s", as if that had been measured.
+fn large_messages(address: SocketAddr) {
+    for version in [MqttVersion::V311, MqttVersion::V5] {
+        for qos in 0..=2 {
+            let sizes = [65_400, 65_519, 65_520, 65_530, 65_535, 65_536, 65_540, 100_000, 1 << 20];
+            for size in sizes {
+                let few = MqttRate {
+                    version,
+                    qos,
+                    size,
+                    mode: MqttMode::Saturate,
+                    count: Some(3),
+                    time: Duration::from_secs(60),
+                    ..work()
+                };
+                let mut kept = Kept::default();
+                run(&target(address), few, &mut kept).unwrap();
+                let whole = kept.probes().filter(|p| p.fate == Fate::Delivered && p.bytes == size);
+                assert_eq!(whole.count(), 3, "{version:?}, QoS {qos}, {size} bytes");
+            }
+        }
+    }
+}
+
+#[test]
+fn messages_of_up_to_a_mebibyte_go_through_mosquitto() {
+    let Some(broker) = Mosquitto::start("allow_anonymous true") else { return };
+    large_messages(broker.address);
+}
+
+#[test]
+fn an_offered_rate_of_large_messages_is_delivered() {
+    let Some(broker) = Mosquitto::start("allow_anonymous true") else { return };
+    let mode = MqttMode::Offered(50.0);
+    let few = MqttRate { size: 70_000, mode, count: Some(5), ..work() };
+    let mut kept = Kept::default();
+    run(&target(broker.address), few, &mut kept).unwrap();
+    assert_eq!(kept.probes().filter(|p| p.fate == Fate::Delivered).count(), 5);
+}
+
+#[test]
+fn a_message_above_the_limit_is_refused_before_measuring() {
+    let bench = Bench::new();
+    let nobody = free_address().to_string();
+    let ran = bench.run(&["rate", "mqtt", &nobody, "--size", "1048577"]);
+    assert_eq!(ran.status, Some(2));
+    assert!(ran.err.contains("`size`") && ran.err.contains("1048576"), "{}", ran.err);
+    assert!(!ran.err.contains("stored as"), "{}", ran.err);
+}
+
+/// A broker that takes every message and passes none on: access rules do that, in silence.
+#[test]
+fn a_broker_that_passes_nothing_on_is_no_result() {
+    let bench = Bench::new();
+    let rules = bench.write("rules", "topic write #\n");
+    readable_by_all(&rules);
+    let settings = format!("allow_anonymous true\nacl_file {}", rules.display());
+    let Some(broker) = Mosquitto::start(&settings) else { return };
+    let few = MqttRate { count: Some(5), ..work() };
+    let mut kept = Kept::default();
+    let target = MqttTarget { drain: Duration::from_millis(300), ..target(broker.address) };
+    let text = run(&target, few, &mut kept).expect_err("nothing came").to_string();
+    assert!(text.contains("passed on none of 5 messages"), "{text}");
+    assert!(text.contains("access rules"), "{text}");
+    let cells = kept.cells(Workload::MqttRate(few));
+    let rate = cells.iter().find(|c| c.id.metric == "message_rate").unwrap();
+    assert_eq!(rate.value, None, "no figure of nothing");
+}
+
+/// The review's: a port that speaks TLS was answered with "use a smaller --in-flight".
+#[test]
+fn a_tls_port_that_is_spoken_to_without_tls_is_said() {
+    let (address, thread) = listener(2, |mut client| {
+        let _ = client.read(&mut [0; 200]);
+        // A fatal alert, as OpenSSL's: wrong version number.
+        let _ = client.write_all(&[0x15, 3, 1, 0, 2, 2, 70]);
+    });
+    let text = failure(&target(address), work());
+    assert!(text.contains("answers in TLS") && text.contains("mqtts://"), "{text}");
+    thread.join().unwrap();
+
+    let (address, thread) = listener(2, |mut client| {
+        let _ = client.read(&mut [0; 200]);
+    });
+    let text = failure(&target(address), work());
+    assert!(text.contains("before its CONNACK") && text.contains("mqtts://"), "{text}");
+    assert!(!text.contains("--in-flight"), "{text}");
+    thread.join().unwrap();
 }

@@ -21,6 +21,9 @@
 //!   search's bracket, not a confidence interval: the highest rate that passed and the lowest that
 //!   failed. The note says how sure it is.
 //!
+//! Where no message came there is no `message_rate`, and where none was sent no `loss` either: nothing
+//! was measured, and the cell's error says why.
+//!
 //! What listening to a device gives is told in `listen.rs`.
 
 mod listen;
@@ -129,6 +132,8 @@ fn probes(recorded: &Recorded) -> impl Iterator<Item = &Probe> {
 struct Tally {
     /// Messages due, without those that the user's stop left open.
     due: u64,
+    /// Messages that the system took.
+    sent: u64,
     received: u64,
     duplicate: u64,
     corrupt: u64,
@@ -144,6 +149,7 @@ impl Tally {
         let mut tally = Self::default();
         let mut last = None;
         for probe in probes(recorded) {
+            tally.sent += u64::from(probe.sent.is_some());
             match probe.fate {
                 // A latecomer was recorded as lost before: it is a further sample of that message.
                 Fate::Duplicate => tally.duplicate += 1,
@@ -196,20 +202,22 @@ impl Out<'_> {
     }
 
     fn rates(&mut self, tally: &Tally, recorded: &Recorded) {
-        let over = |count: u64, seconds: f64| Estimate {
-            value: (seconds > 0.0).then(|| count as f64 / seconds),
+        let over = |known: u64, count: u64, seconds: f64| Estimate {
+            value: (seconds > 0.0 && known > 0).then(|| count as f64 / seconds),
             n: tally.due,
             ..Estimate::default()
         };
-        self.push("message_rate_offered", RATE, over(tally.due, tally.offering), None);
+        let offered = over(tally.due, tally.due, tally.offering);
+        self.push("message_rate_offered", RATE, offered, None);
         let seconds = seconds(recorded);
         let spread =
             if seconds.len() < FEWEST_SECONDS { Estimate::default() } else { mean_t(&seconds) };
-        let delivered = over(tally.received, tally.delivering);
+        // Where nothing came, nothing was measured.
+        let delivered = over(tally.received, tally.received, tally.delivering);
         let delivered = Estimate { low: spread.low, high: spread.high, ..delivered };
         self.push("message_rate", RATE, delivered, None);
         let dropped = tally.lost.get(&Cause::ApplicationQueue).copied().unwrap_or(0);
-        self.push("queue_drop_rate", RATE, over(dropped, tally.offering), None);
+        self.push("queue_drop_rate", RATE, over(tally.due, dropped, tally.offering), None);
     }
 
     fn loss(&mut self, tally: &Tally, recorded: &Recorded) {
@@ -218,7 +226,9 @@ impl Out<'_> {
         if let Some(missing) = recorded.facts.get("missing_sequence_numbers") {
             note = note.map(|causes| format!("{causes}; missing at the subscriber: {missing}"));
         }
-        self.push("loss", "percent", wilson(lost, due).scaled(100.0), note);
+        // Of messages that never left, the broker and the network have lost none.
+        let loss = if tally.sent > 0 { wilson(lost, due) } else { wilson(0, 0) };
+        self.push("loss", "percent", loss.scaled(100.0), note);
         let reordered = total(recorded, Observer::Receiver).and_then(|i| i.out_of_order);
         for (metric, count) in [
             ("messages_lost", Some(lost)),
@@ -226,7 +236,7 @@ impl Out<'_> {
             ("messages_out_of_order", reordered),
             ("messages_corrupt", Some(tally.corrupt)),
         ] {
-            let value = count.map(|count| count as f64);
+            let value = count.filter(|_| tally.sent > 0).map(|count| count as f64);
             let estimate = Estimate { value, n: due, ..Estimate::default() };
             self.push(metric, "messages", estimate, None);
         }

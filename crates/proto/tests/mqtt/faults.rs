@@ -2,7 +2,7 @@
 
 use crate::rig::{MS, Rig, settings};
 use espbench_proto::node::Output;
-use espbench_proto::node::mqtt::{Fault, Input, Pace, Settings, Side};
+use espbench_proto::node::mqtt::{Fault, Foreign, Input, Pace, Settings, Side};
 use espbench_proto::sample::{Cause, Fate, Observer};
 use espbench_proto::time::Duration;
 use espbench_proto::wire::mqtt::{ConnAck, Disconnect, Packet, Version};
@@ -52,9 +52,7 @@ fn a_message_that_the_broker_does_not_take_is_said_before_it_is_sent() {
 
 #[test]
 fn garbage_is_no_broker() {
-    for bytes in
-        [&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], &[0xff; 300], b"\xd0\0", b"\x10\x02\0\0"]
-    {
+    for bytes in [&b"220 mail ESMTP\r\n"[..], &[0xff; 300], b"\xd0\0", b"\x10\x02\0\0"] {
         let mut rig = Rig::new(settings(0));
         rig.broker.to[0] = bytes.to_vec();
         rig.drain();
@@ -63,6 +61,28 @@ fn garbage_is_no_broker() {
         assert!(matches!(fault, Fault::Malformed(_)), "{fault}");
         assert_eq!(side, Side::Publisher);
     }
+}
+
+#[test]
+fn another_protocol_is_named_where_its_first_byte_shows_it() {
+    for (bytes, foreign) in [
+        (&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], Foreign::Http),
+        (b"\x15\x03\x01\0\x02\x02\x46", Foreign::Tls),
+    ] {
+        let mut rig = Rig::new(settings(0));
+        rig.drain();
+        rig.broker.to[0] = bytes.to_vec();
+        assert_eq!(fault(&mut rig), (Side::Publisher, Fault::Foreign(foreign)));
+    }
+}
+
+#[test]
+fn a_broker_that_closes_before_it_accepts_is_told_apart() {
+    let mut rig = Rig::new(settings(0));
+    rig.drain();
+    rig.broker.to = [Vec::new(), Vec::new()];
+    rig.exchange.handle(rig.now, Side::Publisher, Input::Closed);
+    assert_eq!(fault(&mut rig), (Side::Publisher, Fault::NotAccepted));
 }
 
 #[test]

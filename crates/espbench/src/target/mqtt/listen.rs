@@ -2,7 +2,7 @@
 
 use super::MqttTarget;
 use super::pump::{ANSWERS, Job, LOOK, Names, Outcome, hint, missing};
-use super::wire::{BATCH, Wire};
+use super::wire::{BATCH, Wire, packet_room};
 use crate::clock::Clock;
 use crate::sys::ready::{self, Interest};
 use crate::target::{Sink, TargetError};
@@ -16,8 +16,8 @@ use espbench_proto::time::Instant;
 use espbench_proto::workload::MqttRate;
 use std::io::{self, ErrorKind, Read as _};
 
-/// Largest packet taken from a device.
-const LARGEST: usize = 1 << 20;
+/// Longest topic and largest message taken from a device.
+const LARGEST: usize = (1 << 16) + (1 << 20);
 
 /// Listens as long as the work says.
 pub(super) fn run(
@@ -28,12 +28,12 @@ pub(super) fn run(
     let names = Names::new(target.topic.as_deref());
     // Nothing is published, so at no pace.
     let job = Job { target, work, pace: Pace::Saturate, link: Link(0) };
-    let mut packet = vec![0; LARGEST];
+    let mut packet = vec![0; packet_room("", LARGEST)];
     let mut answers = vec![Answer::default(); if work.qos > 0 { ANSWERS } else { 1 }];
     let mut seen = Box::new([0; SEEN]);
     let memory = Memory { packet: &mut packet, answers: &mut answers, seen: &mut seen };
     let listener = Listener::new(job.settings(&names), memory);
-    let wire = Wire::connect(target)?;
+    let wire = Wire::connect(target, 0)?;
     let mut pump = Pump { listener, wire, clock: Clock::start(), cancelled: false };
     pump.run(sink).map_err(|source| TargetError::Peer {
         peer: format!("mqtt:{}", target.peer),
@@ -41,7 +41,7 @@ pub(super) fn run(
         source,
         hint: "check that the broker is still up".into(),
     })?;
-    Ok(pump.outcome(&names.topic))
+    Ok(pump.outcome(work, &names.topic))
 }
 
 struct Pump<'a> {
@@ -124,10 +124,10 @@ impl Pump<'_> {
         }
     }
 
-    fn outcome(&self, topic: &str) -> Outcome {
+    fn outcome(&self, work: &MqttRate, topic: &str) -> Outcome {
         let counters = self.listener.counters().into_iter().filter(|(_, count)| *count > 0);
-        let fault = self.listener.fault().map(|fault| (format!("the broker {fault}"), hint(fault)));
-        let fault = fault.map(|(what, hint)| (what, hint.to_string()));
+        let told = |fault| (format!("the broker {fault}"), hint(fault, work));
+        let fault = self.listener.fault().map(told);
         let silence = || {
             let time = print_duration(self.listener.patience());
             let what = format!("no message came on `{topic}` within {time}");

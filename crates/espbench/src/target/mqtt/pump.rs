@@ -9,19 +9,20 @@
 //! anyway. At an offered rate every arrival is read at once.
 
 use super::MqttTarget;
-use super::wire::{BATCH, Wire};
+use super::wire::{BATCH, Wire, packet_room};
 use crate::clock::Clock;
 use crate::sys::ready::{self, Interest};
 use crate::sys::timer;
 use crate::target::{Sink, TargetError};
+use espbench_measure::units::print_duration;
 use espbench_proto::node::Output;
 use espbench_proto::node::mqtt::ledger::Entry;
 use espbench_proto::node::mqtt::publisher::Flight;
 use espbench_proto::node::mqtt::subscriber::{Answer, SEEN};
-use espbench_proto::node::mqtt::{Exchange, Fault, Input, Pace, Settings, Side, Storage};
+use espbench_proto::node::mqtt::{Exchange, Fault, Foreign, Input, Pace, Settings, Side, Storage};
 use espbench_proto::sample::Link;
 use espbench_proto::time::{Duration, Instant};
-use espbench_proto::workload::MqttRate;
+use espbench_proto::workload::{MqttMode, MqttRate};
 use std::io::{self, ErrorKind, Read as _};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -63,9 +64,10 @@ impl Job<'_> {
     pub(super) fn run(&self, sink: &mut dyn Sink) -> Result<Outcome, TargetError> {
         timer::precise_wakeups();
         let names = Names::new(self.target.topic.as_deref());
-        let mut memory = Memory::new(self.work, self.pace);
+        let packet = packet_room(&names.topic, self.work.size as usize);
+        let mut memory = Memory::new(self.work, self.pace, packet);
         let exchange = Exchange::new(self.settings(&names), memory.lend());
-        let wires = [Wire::connect(self.target)?, Wire::connect(self.target)?];
+        let wires = [Wire::connect(self.target, packet)?, Wire::connect(self.target, packet)?];
         let clock = Clock::start();
         let gather = match self.work.qos {
             _ if self.pace != Pace::Saturate => None,
@@ -79,7 +81,7 @@ impl Job<'_> {
             source,
             hint: "check that the broker is still up".into(),
         })?;
-        Ok(pump.outcome())
+        Ok(pump.outcome(self, &names.topic))
     }
 
     pub(super) fn settings<'n>(&'n self, names: &'n Names) -> Settings<'n> {
@@ -134,14 +136,14 @@ struct Memory {
 }
 
 impl Memory {
-    fn new(work: &MqttRate, pace: Pace) -> Self {
+    fn new(work: &MqttRate, pace: Pace, packet: usize) -> Self {
         let most = match pace {
             Pace::Saturate => MOST_OPEN,
             Pace::Offered(rate) => (rate * work.time.as_secs_f64()) as usize + 1,
         };
         let most = most.min(work.count.map_or(MOST_OPEN, |count| count as usize));
         Self {
-            packets: [vec![0; 4096], vec![0; 4096 + work.size as usize]],
+            packets: [vec![0; 4096], vec![0; packet]],
             flights: vec![Flight::EMPTY; if work.qos > 0 { work.in_flight.into() } else { 0 }],
             entries: vec![Entry::EMPTY; most.clamp(1, MOST_OPEN)],
             answers: vec![Answer::default(); if work.qos > 0 { ANSWERS } else { 1 }],
@@ -225,8 +227,12 @@ impl Pump<'_> {
         if !wire.is_pending() {
             return;
         }
+        let before = wire.from;
         match wire.flush() {
             Ok(true) => self.exchange.handle(self.clock.now(), side, Input::Written),
+            Ok(false) if wire.from > before => {
+                self.exchange.handle(self.clock.now(), side, Input::Writing);
+            }
             Ok(false) => {}
             Err(_) => self.close(side),
         }
@@ -279,19 +285,21 @@ impl Pump<'_> {
         missing(ranges().take(NAMED), all, count)
     }
 
-    fn outcome(&self) -> Outcome {
+    fn outcome(&self, job: &Job<'_>, topic: &str) -> Outcome {
         let counters = self.exchange.counters().into_iter().filter(|(_, count)| *count > 0);
         let fault = self.exchange.fault().map(|(side, fault)| {
             let role = match side {
                 Side::Publisher => "publisher",
                 Side::Subscriber => "subscriber",
             };
-            (format!("the broker {fault} (to the {role})"), hint(fault).into())
+            (format!("the broker {fault} (to the {role})"), hint(fault, job.work))
         });
+        let (due, sent) = (self.exchange.due(), self.exchange.sent());
+        let received = self.exchange.received().unwrap_or(sent);
         Outcome {
             counters: counters.collect(),
             missing: self.missing(),
-            fault,
+            fault: fault.or_else(|| nothing([due, sent, received], job.work, topic)),
             cancelled: self.cancelled,
         }
     }
@@ -312,7 +320,35 @@ pub(super) fn missing(named: impl Iterator<Item = Range<u64>>, all: bool, count:
     words.join(", ")
 }
 
-pub(super) const fn hint(fault: Fault) -> &'static str {
+/// What to say where there is no fault and yet nothing was measured: of messages that came due, were
+/// sent and were received.
+fn nothing(counts: [u64; 3], work: &MqttRate, topic: &str) -> Option<(String, String)> {
+    let time = print_duration(work.time);
+    match counts {
+        [0, ..] => Some((
+            format!("no message came due within {time}"),
+            "give it more --time, or a higher --rate".into(),
+        )),
+        [due, 0, _] => Some((
+            format!("of {due} messages none was sent within {time}"),
+            "give it more --time, or use a smaller --size".into(),
+        )),
+        [_, sent, 0] => Some((
+            format!("the broker passed on none of {sent} messages"),
+            format!(
+                "check its access rules for `{topic}`, its limit of a message's size, and its log"
+            ),
+        )),
+        _ => None,
+    }
+}
+
+/// Payloads above this may be more than a broker's limit allows; below it hardly any has one.
+const LARGE: u32 = 4096;
+
+/// What the user can do about a fault.
+pub(super) fn hint(fault: Fault, work: &MqttRate) -> String {
+    let large = work.mode != MqttMode::Listen && work.size > LARGE;
     match fault {
         Fault::Refused { code: 1 | 0x84, .. } => "use the other --mqtt-version",
         Fault::Refused { code: 4 | 5 | 0x86 | 0x87, .. } => "give --username and --password",
@@ -322,10 +358,24 @@ pub(super) const fn hint(fault: Fault) -> &'static str {
         Fault::TooLarge { .. } => "use a smaller --size",
         Fault::Malformed(_) => "check that an MQTT broker listens on that port",
         Fault::Dismissed { .. } => "look at the broker's log",
-        // Version 3.1.1 has no receive maximum: mosquitto 2.0 closes the connection beyond its
-        // max_inflight_messages (20) at QoS 2.
-        Fault::Disconnected => "look at the broker's log; at QoS 2 use a smaller --in-flight",
+        // Version 3.1.1 has neither a receive maximum nor a maximum packet size: mosquitto 2.0 closes
+        // the connection beyond its max_inflight_messages (20) at QoS 2.
+        Fault::Disconnected if large => {
+            "look at the broker's log, and at its limit of a packet's size; or use a smaller --size"
+        }
+        Fault::Disconnected if work.qos == 2 => {
+            "look at the broker's log; or use a smaller --in-flight"
+        }
+        Fault::Disconnected => "look at the broker's log",
+        Fault::NotAccepted => {
+            "look at the broker's log; if that port speaks TLS, write mqtts://, if WebSocket, ws://"
+        }
+        Fault::Foreign(Foreign::Tls) => "that port speaks TLS: write mqtts:// (or wss://)",
+        Fault::Foreign(Foreign::Http) => {
+            "that port speaks HTTP: write ws:// if an MQTT broker is behind it"
+        }
         Fault::Silent { .. } => "check that an MQTT broker listens there, and its load",
         Fault::Stalled => "the broker hangs, or the network is down",
     }
+    .into()
 }

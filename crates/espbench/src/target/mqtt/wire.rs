@@ -5,8 +5,17 @@ use crate::target::TargetError;
 use std::io::{self, ErrorKind, Write as _};
 use std::net::TcpStream;
 
-/// Bytes written or read at once.
+/// Bytes written or read at once. A packet that is longer is written alone.
 pub(super) const BATCH: usize = 64 * 1024;
+
+/// Bytes that a packet may have beside its topic and its payload: first byte, remaining length, length
+/// of the topic, packet identifier, and properties of version 5 that brokers add.
+const AROUND: usize = 4096;
+
+/// Room for the largest packet with a message of that many bytes.
+pub(super) const fn packet_room(topic: &str, size: usize) -> usize {
+    AROUND + topic.len() + size
+}
 
 /// One connection, and what the system has yet to take.
 pub(super) struct Wire {
@@ -18,14 +27,14 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// Opens one to the broker.
-    pub(super) fn connect(target: &MqttTarget) -> Result<Self, TargetError> {
+    /// Opens one to the broker, for packets of up to `packet` bytes.
+    pub(super) fn connect(target: &MqttTarget, packet: usize) -> Result<Self, TargetError> {
         let peer = target.peer;
         let open = || {
             let socket = TcpStream::connect_timeout(&peer, target.patience)?;
             socket.set_nodelay(true)?;
             socket.set_nonblocking(true)?;
-            Ok(Self { socket, out: vec![0; BATCH], from: 0, to: 0, open: true })
+            Ok(Self { socket, out: vec![0; BATCH.max(packet)], from: 0, to: 0, open: true })
         };
         open().map_err(|source: io::Error| TargetError::Peer {
             peer: format!("mqtt:{peer}"),

@@ -1,7 +1,7 @@
 //! What both sides share: handshake, keep-alive, faults.
 
 use super::payload::{self, Head};
-use super::{Fault, Settings, Side};
+use super::{Fault, Foreign, Settings, Side};
 use crate::time::{Duration, Instant};
 use crate::wire::mqtt::{
     Ack, ConnAck, Connect, Disconnect, Malformed, Packet, Splitter, Version, kind,
@@ -158,8 +158,14 @@ impl<'a> Connection<'a> {
             State::Over => {}
             State::Goodbye => self.state = State::Over,
             _ if self.settings.resume && self.fault.is_none() => self.state = State::Down,
+            State::Hello | State::Opening => self.fail(Fault::NotAccepted),
             _ => self.fail(Fault::Disconnected),
         }
+    }
+
+    /// The system took a part.
+    pub const fn writing(&mut self, now: Instant) {
+        self.unwritten = Some(now);
     }
 
     /// The system took everything.
@@ -200,6 +206,10 @@ impl<'a> Connection<'a> {
         if let (true, Some(first)) = (self.fresh, chunk.first()) {
             self.fresh = false;
             // Anything else may look like the start of a long packet, and be waited for in vain.
+            if let (Some(foreign), true) = (Foreign::of(*first), self.state != State::Over) {
+                self.fail(Fault::Foreign(foreign));
+                return None;
+            }
             if first >> 4 != kind::CONNACK && self.state != State::Over {
                 return self.reject("its first packet is no CONNACK");
             }

@@ -173,14 +173,12 @@ impl<'a> Ledger<'a> {
         self.first
     }
 
-    /// Message `seq` was taken by the system.
-    pub fn sent(&mut self, seq: u64, now: Instant) {
-        if let Some(entry) = self.get(seq)
-            && entry.queued != Instant::NEVER
-            && entry.sent == Instant::NEVER
-        {
-            entry.sent = now;
-        }
+    /// Message `seq` was taken by the system. Answers whether it had not been before.
+    pub fn sent(&mut self, seq: u64, now: Instant) -> bool {
+        let fresh = |e: &&mut Entry| e.queued != Instant::NEVER && e.sent == Instant::NEVER;
+        let Some(entry) = self.get(seq).filter(fresh) else { return false };
+        entry.sent = now;
+        true
     }
 
     /// Message `seq` was acknowledged.

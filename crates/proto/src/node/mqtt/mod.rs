@@ -109,6 +109,8 @@ pub enum Input<'a> {
     Connected,
     /// Bytes came.
     Received(&'a [u8]),
+    /// The system took some of the bytes that `poll` gave out, but not the last one.
+    Writing,
     /// The system took the last byte of everything that `poll` gave out.
     Written,
     /// The transport is gone.
@@ -155,6 +157,10 @@ pub enum Fault {
     },
     /// The connection broke.
     Disconnected,
+    /// The broker closed the connection before it accepted it.
+    NotAccepted,
+    /// The first bytes are those of another protocol.
+    Foreign(Foreign),
     /// The broker owes an answer and is silent.
     Silent {
         /// The answer.
@@ -162,6 +168,26 @@ pub enum Fault {
     },
     /// The other end has taken no byte for too long.
     Stalled,
+}
+
+/// A protocol that is not MQTT, as its first byte shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Foreign {
+    /// An alert or a handshake record (RFC 8446, section 5.1).
+    Tls,
+    /// A status line (RFC 9112, section 4).
+    Http,
+}
+
+impl Foreign {
+    /// The protocol that begins with `first`; `None` where that is not one of these.
+    pub(crate) const fn of(first: u8) -> Option<Self> {
+        match first {
+            0x15 | 0x16 => Some(Self::Tls),
+            b'H' => Some(Self::Http),
+            _ => None,
+        }
+    }
 }
 
 impl core::fmt::Display for Fault {
@@ -190,6 +216,9 @@ impl core::fmt::Display for Fault {
                 write!(f, "ended the connection: {} (code {code:#04x})", reason::name(code))
             }
             Self::Disconnected => write!(f, "closed the connection"),
+            Self::NotAccepted => write!(f, "closed the connection before its CONNACK"),
+            Self::Foreign(Foreign::Tls) => write!(f, "answers in TLS"),
+            Self::Foreign(Foreign::Http) => write!(f, "answers in HTTP"),
             Self::Silent { awaiting } => write!(f, "is silent: no {awaiting} came"),
             Self::Stalled => write!(f, "takes no further bytes"),
         }

@@ -57,6 +57,7 @@ pub struct Publisher<'a> {
     /// After a reconnection: messages below this number are sent again first.
     resend: Option<u64>,
     refused: u64,
+    sent: u64,
 }
 
 impl<'a> Publisher<'a> {
@@ -79,6 +80,7 @@ impl<'a> Publisher<'a> {
             queued: 0,
             resend: None,
             refused: 0,
+            sent: 0,
         };
         for id in 1..=publisher.flights.len().min(usize::from(u16::MAX)) as u16 {
             publisher.flights[usize::from(id) - 1] = Flight::EMPTY;
@@ -97,6 +99,12 @@ impl<'a> Publisher<'a> {
     #[must_use]
     pub const fn refused(&self) -> u64 {
         self.refused
+    }
+
+    /// Messages that the system took.
+    #[must_use]
+    pub const fn sent(&self) -> u64 {
+        self.sent
     }
 
     /// Messages without an acknowledgement.
@@ -131,7 +139,7 @@ impl<'a> Publisher<'a> {
     pub fn written(&mut self, now: Instant, ledger: &mut Ledger<'_>) {
         self.connection.written();
         for seq in self.unwritten..self.next_send {
-            ledger.sent(seq, now);
+            self.sent += u64::from(ledger.sent(seq, now));
         }
         self.unwritten = self.next_send;
     }

@@ -149,6 +149,24 @@ impl<'a> Exchange<'a> {
         ]
     }
 
+    /// Messages that came due.
+    #[must_use]
+    pub const fn due(&self) -> u64 {
+        self.ledger.due()
+    }
+
+    /// Messages that the system took.
+    #[must_use]
+    pub const fn sent(&self) -> u64 {
+        self.publisher.sent()
+    }
+
+    /// Messages that reached the subscriber; `None` without one.
+    #[must_use]
+    pub fn received(&self) -> Option<u64> {
+        self.subscriber.as_ref().map(Subscriber::received_count)
+    }
+
     /// Messages without an acknowledgement.
     #[must_use]
     pub const fn in_flight(&self) -> usize {
@@ -186,6 +204,7 @@ impl<'a> Exchange<'a> {
                 match input {
                     Input::Connected => connection.connected(now),
                     Input::Closed => connection.closed(),
+                    Input::Writing => connection.writing(now),
                     _ => connection.written(),
                 }
             }
@@ -240,7 +259,7 @@ impl<'a> Exchange<'a> {
     fn wake(&self) -> Instant {
         match self.phase {
             Phase::Offering => match self.settings.pace {
-                Pace::Offered(rate) => self.due(rate),
+                Pace::Offered(rate) => self.due_at(rate),
                 Pace::Saturate => self.last_due(),
             },
             Phase::Draining { since } => {
@@ -253,7 +272,7 @@ impl<'a> Exchange<'a> {
     }
 
     /// When the next message comes due.
-    fn due(&self, rate: f64) -> Instant {
+    fn due_at(&self, rate: f64) -> Instant {
         let nanos = self.ledger.due() as f64 * 1e9 / rate;
         self.start + Duration::from_nanos(nanos as u64)
     }
@@ -301,7 +320,7 @@ impl<'a> Exchange<'a> {
         self.is_counted_out()
             || !self.ledger.has_places()
             || match self.settings.pace {
-                Pace::Offered(rate) => self.due(rate) >= self.last_due(),
+                Pace::Offered(rate) => self.due_at(rate) >= self.last_due(),
                 Pace::Saturate => now >= self.last_due(),
             }
     }
@@ -312,7 +331,7 @@ impl<'a> Exchange<'a> {
 
     fn drain(&mut self, now: Instant) {
         self.end = match self.settings.pace {
-            Pace::Offered(rate) if self.fault().is_none() => self.due(rate),
+            Pace::Offered(rate) if self.fault().is_none() => self.due_at(rate),
             _ => now,
         }
         .min(self.last_due());
@@ -332,7 +351,7 @@ impl<'a> Exchange<'a> {
         match self.settings.pace {
             Pace::Offered(rate) => {
                 while !self.is_counted_out() {
-                    let due = self.due(rate);
+                    let due = self.due_at(rate);
                     if due > now || due >= self.last_due() || self.is_full() {
                         break;
                     }
