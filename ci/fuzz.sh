@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds every fuzz target, runs it over its stored corpus, then for SECONDS each (default 5).
 # `ci/fuzz.sh 600 plan` runs one target for ten minutes. New inputs go to fuzz/corpus/TARGET only
-# with KEEP=1; a crash leaves its input in fuzz/artifacts and fails.
+# with KEEP=1; a crash leaves its input in fuzz/artifacts and fails. ci/corpus.py then reduces what is
+# stored to at most thirty inputs a target, by coverage.
 #
 # These are the flags that cargo-fuzz passes, but for the sanitizer, which needs a nightly compiler:
 # the code has no unsafe to speak of, so panics and hangs are what is looked for.
