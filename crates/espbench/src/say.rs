@@ -4,8 +4,10 @@
 //! nothing here: what is measured is in the store, and matters more than a line about it. `println!`
 //! and `eprintln!` panic then, so clippy refuses them in this crate.
 
+use crate::sys::terminal;
 use std::fmt;
 use std::io::{self, ErrorKind, Write as _};
+use std::sync::{Mutex, PoisonError};
 
 /// Prints one line to stderr, with the arguments of `format!`.
 macro_rules! say {
@@ -13,10 +15,29 @@ macro_rules! say {
 }
 pub(crate) use say;
 
-/// Prints one line to stderr, in one piece, so that lines of several threads do not mix. A failure is
-/// ignored: there is nowhere left to report it.
+/// The line that stands at the bottom of the terminal.
+static STATUS: Mutex<String> = Mutex::new(String::new());
+
+/// To the first column, and all after it is cleared (ECMA-48: CR, EL).
+const CLEAR: &str = "\r\x1b[K";
+
+/// Prints one line to stderr, in one piece, so that lines of several threads do not mix; above the status,
+/// where there is one. A failure is ignored: there is nowhere left to report it.
 pub fn line(text: fmt::Arguments<'_>) {
-    let _ = io::stderr().lock().write_all(format!("{text}\n").as_bytes());
+    let status = STATUS.lock().unwrap_or_else(PoisonError::into_inner);
+    let clear = if status.is_empty() { "" } else { CLEAR };
+    let _ = io::stderr().lock().write_all(format!("{clear}{text}\n{status}").as_bytes());
+}
+
+/// Draws the status line on the terminal, cut to its width; nothing clears it.
+pub fn status(text: &str) {
+    let width = terminal::columns().unwrap_or(80).saturating_sub(1);
+    let shown: String = text.chars().filter(|c| !c.is_control()).take(width).collect();
+    let mut status = STATUS.lock().unwrap_or_else(PoisonError::into_inner);
+    if *status != shown {
+        let _ = io::stderr().lock().write_all(format!("{CLEAR}{shown}").as_bytes());
+        *status = shown;
+    }
 }
 
 /// Prints to stdout; a reader that has gone (`| head`) is no error.

@@ -13,6 +13,7 @@
 //! | [`modes`], [`trend`] | whether a sample has two modes, or drifts |
 //! | [`special`], [`binomial`], [`random`] | the functions and the random numbers under them |
 //! | [`summary`] | samples of one workload to result cells, one file per workload |
+//! | [`live`] | a cell while it is measured: counts so far, and whether anything was measured at all |
 //! | [`cell`] | the result cell, the product's common coin |
 //! | [`metric`] | what a metric's name says: quantity, statistic, which direction is better |
 //! | [`published`] | reads cells in the columns of `published.csv` |
@@ -54,6 +55,7 @@ pub mod console;
 pub mod digits;
 pub mod figure;
 pub mod interval;
+pub mod live;
 pub mod metric;
 pub mod modes;
 pub mod note;

@@ -24,6 +24,8 @@ pub const AGGREGATED: &str = "wifi-ampdu-frames";
 /// Octets of a packet's payload that are added to it on the air by the cipher: 16 of CCMP; 0.
 pub const CIPHER_OCTETS: &str = "wifi-cipher-octets";
 
+/// Counter: further copies of probes that are no samples, since there were more copies than probes.
+pub const DUPLICATES_NOT_KEPT: &str = "duplicates-not-kept";
 /// Counter: the charge that the device drew while the cell was measured, in nanocoulombs. With
 /// `-STATE` after it, the part of a state.
 pub const CHARGE_NC: &str = "charge-nanocoulomb";

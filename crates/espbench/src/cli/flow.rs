@@ -9,9 +9,11 @@ use crate::sys;
 use crate::target::{Target, calibrate};
 use anyhow::{Context as _, bail};
 use espbench_measure::cell::Origin;
-use espbench_measure::plan::{Set, Step, expected, label};
+use espbench_measure::live::Span;
+use espbench_measure::plan::{self, Set, Step, label, probes};
 use espbench_measure::run::{RunFacts, Site};
 use espbench_proto::sample::Sample;
+use espbench_proto::workload::Workload;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -155,22 +157,24 @@ fn carry_out(
     let cells: Vec<_> =
         open.iter().map(|cell| (cell.step.workload, cell_seed(seed, &cell.step))).collect();
     job.target.prepare(seed, &cells);
-    let times: Vec<_> = open.iter().map(|cell| expected(&cell.step.workload)).collect();
+    let times: Vec<Span> =
+        open.iter().map(|cell| span(&cell.step.workload, job.target.origin())).collect();
     let quiet = job.args.quiet || job.prints;
     let mut watch = Watch { progress: Progress::new(&times, quiet), live: &mut job.live };
     let recorder = Recorder::new(store, Arc::clone(cancel))?;
     let mut failures = 0;
     for (cell, time) in open.iter().zip(&times) {
-        watch.progress.begin(&label(&cell.step.workload));
+        let work = &cell.step.workload;
+        watch.progress.begin_cell(&label(work), Some(*time), probes(work));
         let target = &mut job.target;
         let result =
             recorder.cell(run, cell, &mut watch, |sink| target.run(&cell.step.workload, sink))?;
         if cancel.load(Ordering::Relaxed) {
             break;
         }
-        let error = result.err().map(|e| e.to_string());
+        let error = result.err();
         failures = if error.is_some() { failures + 1 } else { 0 };
-        watch.progress.end(*time, error.as_deref());
+        watch.progress.end(error.as_deref());
         if failures >= FAILURES_IN_A_ROW {
             say!("{failures} cells in a row failed: giving up");
             break;
@@ -179,6 +183,14 @@ fn carry_out(
     drop(watch);
     drop(recorder);
     finish(store, &run.facts.name, &job.args.output)
+}
+
+/// How long a cell takes: in the lab as long as the processor needs for it.
+fn span(work: &Workload, origin: Origin) -> Span {
+    match origin {
+        Origin::Simulated => Span::Guessed(plan::expected(work)),
+        Origin::Measured | Origin::Published => plan::span(work),
+    }
 }
 
 /// The seed of a cell: by its place, so that it is the same whatever is done before it.
@@ -204,6 +216,9 @@ fn finish(store: &Store, name: &str, args: &OutputArgs) -> anyhow::Result<ExitCo
     }
     say!("stored as {name} in {}", store.path().display());
     written.with_context(|| format!("nothing is lost: espbench report {name} -o FILE"))?;
+    for line in report.doubts() {
+        say!("espbench: {line}");
+    }
     if report.incomplete || !report.failures.is_empty() {
         say!("to measure what is missing: espbench run --resume {name}");
         return Ok(ExitCode::from(2));

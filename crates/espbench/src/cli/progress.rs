@@ -1,104 +1,124 @@
-//! Progress on stderr: counters only. What the numbers mean is read back from the store.
+//! Progress on stderr: counts, how far the work has come, and how long the rest takes where that can be
+//! told. What the numbers mean is read back from the store.
 
-use crate::say::say;
+use crate::say::{self, say};
 use crate::store::Observer;
-use espbench_proto::sample::{Fate, Sample};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal as _;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::sys::terminal;
+use espbench_measure::live::{Pace, Present, Span, Tally};
+use espbench_proto::sample::Sample;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// Counts of the cell in progress; written in the measuring loop, read by the drawing thread.
-#[derive(Debug, Default)]
-struct Counts {
-    delivered: AtomicU64,
-    lost: AtomicU64,
-    intervals: AtomicU64,
-}
+/// Between two drawings.
+const REDRAW: Duration = Duration::from_millis(250);
 
-/// A progress bar on a terminal, a line a cell elsewhere, nothing with `--quiet`.
+/// Columns of the bar.
+const BAR: usize = 24;
+
+/// A status line on a terminal, a line a cell elsewhere; with `--quiet` only what failed.
 pub struct Progress {
-    bar: ProgressBar,
-    counts: Arc<Counts>,
+    work: Arc<Mutex<Work>>,
     lines: bool,
-    cell: Arc<std::sync::Mutex<String>>,
     stop: Arc<AtomicBool>,
     drawer: Option<JoinHandle<()>>,
+}
+
+/// Where the work stands; written where it is done, read by the drawing thread.
+#[derive(Debug)]
+struct Work {
+    pace: Pace,
+    tally: Tally,
+    cell: String,
+    present: Option<Span>,
+    /// How many probes the cell has, where that is known.
+    probes: Option<u64>,
+    begun: Instant,
     done: usize,
     total: usize,
 }
 
 impl Progress {
-    /// Progress over cells that are expected to take so long; none, where they are not known yet.
+    /// Progress over pieces of work; none, where they are not known yet.
     #[must_use]
-    pub fn new(expected: &[Duration], quiet: bool) -> Self {
-        let terminal = std::io::stderr().is_terminal();
-        let whole: Duration = expected.iter().sum();
-        let bar = ProgressBar::with_draw_target(
-            Some(whole.as_millis() as u64),
-            if quiet || !terminal {
-                ProgressDrawTarget::hidden()
-            } else {
-                ProgressDrawTarget::stderr_with_hz(5)
-            },
-        );
-        let template = "{bar:24} {percent:>3} %  {msg}  (about {eta} left)";
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
-        let counts = Arc::new(Counts::default());
-        let cell = Arc::new(std::sync::Mutex::new(String::new()));
+    pub fn new(pieces: &[Span], quiet: bool) -> Self {
+        let work = Arc::new(Mutex::new(Work {
+            pace: Pace::new(pieces),
+            tally: Tally::default(),
+            cell: String::new(),
+            present: None,
+            probes: None,
+            begun: Instant::now(),
+            done: 0,
+            total: pieces.len(),
+        }));
+        let draws = !quiet && terminal::can_redraw();
         let stop = Arc::new(AtomicBool::new(false));
-        let drawer = (!bar.is_hidden()).then(|| {
-            let (bar, counts) = (bar.clone(), Arc::clone(&counts));
-            let (cell, stop) = (Arc::clone(&cell), Arc::clone(&stop));
+        let drawer = draws.then(|| {
+            let (work, stop) = (Arc::clone(&work), Arc::clone(&stop));
             std::thread::spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
-                    if let Ok(cell) = cell.lock() {
-                        bar.set_message(format!("{cell}{}", counts.text()));
-                    }
-                    std::thread::sleep(Duration::from_millis(250));
+                    let text = lock(&work).text(Instant::now());
+                    say::status(&text);
+                    std::thread::park_timeout(REDRAW);
                 }
+                say::status("");
             })
         });
-        let lines = !quiet && !terminal;
-        Self { bar, counts, lines, cell, stop, drawer, done: 0, total: expected.len() }
+        Self { work, lines: !quiet && !draws, stop, drawer }
     }
 
-    /// A cell begins.
+    /// The same over pieces of which only the proportions are known.
+    #[must_use]
+    pub fn guessed(weights: &[Duration], quiet: bool) -> Self {
+        let pieces: Vec<Span> = weights.iter().map(|it| Span::Guessed(*it)).collect();
+        Self::new(&pieces, quiet)
+    }
+
+    /// A piece begins, of which parts will be said to be done.
     pub fn begin(&mut self, label: &str) {
-        self.counts.reset();
-        let number = match self.total {
-            0 => format!("[{}]", self.done + 1),
-            total => format!("[{}/{total}]", self.done + 1),
+        self.begin_cell(label, None, None);
+    }
+
+    /// A cell begins that takes so long, and has so many probes where that is known.
+    pub fn begin_cell(&mut self, label: &str, span: Option<Span>, probes: Option<u64>) {
+        let mut work = lock(&self.work);
+        let number = work.done + 1;
+        work.cell = match work.total {
+            0 => format!("[{number}] {label}"),
+            total => format!("[{number}/{total}] {label}"),
         };
-        if let Ok(mut cell) = self.cell.lock() {
-            *cell = format!("{number} {label}");
+        work.tally = Tally::default();
+        (work.present, work.probes) = (span, probes);
+        // What has no span is timed from one part to the next.
+        if span.is_some() {
+            work.begun = Instant::now();
         }
     }
 
-    /// A part of a cell is done.
+    /// A part of that weight is done.
     pub fn advance(&self, part: Duration) {
-        self.bar.inc(part.as_millis() as u64);
+        lock(&self.work).advance(Span::Guessed(part));
     }
 
-    /// What is still to come takes about so long: for work whose cells are not known before.
+    /// What is still to come has that weight: for work whose pieces are not known before.
     pub fn expect(&self, left: Duration) {
-        self.bar.set_length(self.bar.position() + left.as_millis() as u64);
+        lock(&self.work).pace.expect(left);
     }
 
-    /// The cell ended, well or not.
-    pub fn end(&mut self, expected: Duration, error: Option<&str>) {
-        self.done += 1;
-        self.advance(expected);
-        let cell = self.cell.lock().map(|c| c.clone()).unwrap_or_default();
-        let counts = self.counts.text();
+    /// The piece ended, well or not. A failure is told, however quiet it is to be.
+    pub fn end(&mut self, error: Option<&str>) {
+        let mut work = lock(&self.work);
+        if let Some(span) = work.present.take() {
+            work.advance(span);
+        }
+        work.done += 1;
+        let line = work.counted();
+        drop(work);
         match error {
-            Some(error) if self.lines => say!("{cell}{counts}: failed: {error}"),
-            Some(error) => self.bar.println(format!("{cell}: failed: {error}")),
-            None if self.lines => say!("{cell}{counts}"),
+            Some(error) => say!("{line}: failed: {error}"),
+            None if self.lines => say!("{line}"),
             None => {}
         }
     }
@@ -108,36 +128,103 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(drawer) = self.drawer.take() {
+            drawer.thread().unpark();
             let _ = drawer.join();
         }
-        self.bar.finish_and_clear();
     }
 }
 
 impl Observer for Progress {
     fn sample(&mut self, sample: &Sample) {
-        let counter = match sample {
-            Sample::Probe(p) if matches!(p.fate, Fate::Lost(_)) => &self.counts.lost,
-            Sample::Probe(_) => &self.counts.delivered,
-            Sample::Interval(_) => &self.counts.intervals,
-        };
-        counter.fetch_add(1, Ordering::Relaxed);
+        lock(&self.work).tally.add(sample);
     }
 }
 
-impl Counts {
-    fn reset(&self) {
-        for counter in [&self.delivered, &self.lost, &self.intervals] {
-            counter.store(0, Ordering::Relaxed);
-        }
+fn lock(work: &Mutex<Work>) -> MutexGuard<'_, Work> {
+    work.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Work {
+    fn advance(&mut self, span: Span) {
+        self.pace.advance(span, self.begun.elapsed());
+        self.begun = Instant::now();
     }
 
-    fn text(&self) -> String {
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        match (read(&self.delivered), read(&self.lost), read(&self.intervals)) {
-            (0, 0, 0) => String::new(),
-            (0, 0, intervals) => format!(": {intervals} intervals"),
-            (delivered, lost, _) => format!(": {delivered} delivered, {lost} lost"),
+    /// The cell with its counts.
+    fn counted(&self) -> String {
+        if self.tally.is_empty() {
+            return self.cell.clone();
         }
+        format!("{}: {}", self.cell, self.tally)
+    }
+
+    /// The status line.
+    fn text(&self, now: Instant) -> String {
+        let Tally { delivered, lost, late, corrupt, .. } = self.tally;
+        let known = delivered + lost + late + corrupt;
+        let present = self.present.map(|span| Present {
+            span,
+            elapsed: now.saturating_duration_since(self.begun),
+            part: self.probes.filter(|n| *n > 0).map(|n| known as f64 / n as f64),
+        });
+        let share = self.pace.share(present);
+        let full = (share * BAR as f64) as usize;
+        let bar = format!("{}{}", "#".repeat(full), "-".repeat(BAR.saturating_sub(full)));
+        let left = self.pace.left(present).map(words).unwrap_or_default();
+        format!("{bar} {:>3} %  {}{left}", (share * 100.0) as u64, self.counted())
+    }
+}
+
+/// `  (about 3 min left)`
+fn words(left: Duration) -> String {
+    let seconds = left.as_secs_f64().ceil().max(1.0) as u64;
+    let about = match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7200 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h", seconds.div_ceil(3600)),
+    };
+    format!("  (about {about} left)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use espbench_proto::sample::{Fate, Probe};
+
+    fn work(span: Span, probes: Option<u64>) -> Work {
+        let mut progress = Progress::new(&[span, span], true);
+        progress.begin_cell("udp-echo, 1 B", Some(span), probes);
+        for fate in [Fate::Delivered, Fate::Corrupt, Fate::Duplicate] {
+            progress.sample(&Sample::Probe(Probe { fate, ..Probe::default() }));
+        }
+        let inner = Arc::clone(&progress.work);
+        drop(progress);
+        Arc::into_inner(inner).unwrap().into_inner().unwrap()
+    }
+
+    #[test]
+    fn nothing_is_promised_where_nothing_is_known() {
+        let unknown = work(Span::Guessed(Duration::from_secs(7)), None);
+        assert_eq!(
+            unknown.text(unknown.begun),
+            "------------------------   0 %  [1/2] udp-echo, 1 B: 1 delivered, 0 lost, 1 corrupt, 1 duplicates"
+        );
+    }
+
+    #[test]
+    fn what_is_known_is_told() {
+        let told = work(Span::Told(Duration::from_secs(90)), None);
+        let later = told.begun + Duration::from_secs(45);
+        assert!(
+            told.text(later).starts_with("######------------------  25 %"),
+            "{}",
+            told.text(later)
+        );
+        assert!(told.text(later).ends_with("(about 3 min left)"), "{}", told.text(later));
+        // Two of four probes, of two cells, in ten seconds.
+        let counted = work(Span::Guessed(Duration::from_secs(1)), Some(4));
+        let text = counted.text(counted.begun + Duration::from_secs(10));
+        assert!(text.contains(" 25 %") && text.ends_with("(about 30 s left)"), "{text}");
+        assert_eq!(words(Duration::from_millis(1)), "  (about 1 s left)");
     }
 }

@@ -28,7 +28,9 @@ pub fn render(report: &Report) -> String {
     for line in report.headlines() {
         paragraph(&mut out, "! ", &line);
     }
-    for section in report.sections() {
+    // Pages of empty tables say less than the cause alone.
+    let sections = if report.has_only_causes() { Vec::new() } else { report.sections() };
+    for section in sections {
         let _ =
             writeln!(out, "\n\n{}\n{}", section.title, "-".repeat(section.title.chars().count()));
         for t in &section.tables {

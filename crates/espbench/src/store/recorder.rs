@@ -4,7 +4,9 @@
 use super::{Run, Store, StoreError, StoredCell, rows, wrap};
 use crate::target::Sink;
 use espbench_measure::cell::Origin;
+use espbench_measure::live::Tally;
 use espbench_proto::sample::Sample;
+use espbench_proto::workload::Workload;
 use rusqlite::params;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -61,6 +63,7 @@ pub struct CellSink<'a> {
     /// Whether samples are simulated: then time stands still while the disk is waited for.
     simulated: bool,
     batch: Vec<Sample>,
+    tally: Tally,
     counters: BTreeMap<String, u64>,
     facts: BTreeMap<String, String>,
 }
@@ -85,17 +88,18 @@ impl Recorder {
         Ok(Self { jobs: Some(jobs), writer: Some(writer), cancel, broken })
     }
 
-    /// Measures one cell: `work` gets the sink. What was recorded is on disk when this returns.
+    /// Measures one cell: `work` gets the sink. What was recorded is on disk when this returns. Of a real
+    /// target, a cell without one valid sample has failed, whatever `work` says.
     ///
     /// # Errors
-    /// The store's; the inner result is that of `work`.
+    /// The store's; the inner result is that of `work`, in words.
     pub fn cell<E: std::fmt::Display>(
         &self,
         run: &Run,
         cell: &StoredCell,
         observer: &mut dyn Observer,
         work: impl FnOnce(&mut CellSink<'_>) -> Result<(), E>,
-    ) -> Result<Result<(), E>, StoreError> {
+    ) -> Result<Result<(), String>, StoreError> {
         debug_assert!(run.cells.iter().any(|c| c.id == cell.id), "the cell is of this run");
         self.send(Job::Clear(cell.id));
         let mut sink = CellSink {
@@ -104,10 +108,12 @@ impl Recorder {
             cell: cell.id,
             simulated: run.facts.origin == Origin::Simulated,
             batch: Vec::with_capacity(BATCH),
+            tally: Tally::default(),
             counters: BTreeMap::new(),
             facts: BTreeMap::new(),
         };
-        let result = work(&mut sink);
+        let result = work(&mut sink).map_err(|e| e.to_string());
+        let result = result.and_then(|()| sink.measured(&cell.step.workload));
         sink.flush();
         let status = match &result {
             // A cell that the user stopped is open: it is measured again on resume.
@@ -119,7 +125,7 @@ impl Recorder {
             cell: cell.id,
             counters: sink.counters,
             facts: sink.facts,
-            error: result.as_ref().err().map(ToString::to_string),
+            error: result.as_ref().err().cloned(),
             status,
         };
         let (answer, written) = sync_channel(1);
@@ -155,6 +161,12 @@ impl Drop for Recorder {
 }
 
 impl CellSink<'_> {
+    /// What the lab simulates is a result even where all is lost.
+    fn measured(&self, workload: &Workload) -> Result<(), String> {
+        let nothing = if self.simulated { None } else { self.tally.nothing(workload) };
+        nothing.map_or(Ok(()), Err)
+    }
+
     fn flush(&mut self) {
         if self.batch.is_empty() {
             return;
@@ -169,6 +181,7 @@ impl CellSink<'_> {
 impl Sink for CellSink<'_> {
     fn sample(&mut self, sample: Sample) {
         self.observer.sample(&sample);
+        self.tally.add(&sample);
         self.batch.push(sample);
         if self.batch.len() >= BATCH {
             self.flush();

@@ -9,6 +9,7 @@ pub mod host;
 pub mod ready;
 pub mod stamp;
 pub mod tcp;
+pub mod terminal;
 pub mod timer;
 pub mod udp;
 

@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::sys::stamp::StampedUdp;
 use crate::sys::timer;
 use espbench_measure::run::Site;
+use espbench_proto::fact;
 use espbench_proto::node::Output;
 use espbench_proto::node::echo::Prober;
 use espbench_proto::sample::Cause;
@@ -122,6 +123,7 @@ impl Exchange {
         }
         for (name, value) in [
             ("stray-datagrams", self.prober.stray()),
+            (fact::DUPLICATES_NOT_KEPT, self.prober.duplicates_not_kept()),
             ("socket-overflow", self.udp.overflow().into()),
             ("refused-datagrams", self.refused),
         ] {

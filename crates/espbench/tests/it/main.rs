@@ -10,6 +10,7 @@ mod iperf;
 mod layers;
 mod listen;
 mod mqtt;
+mod nothing;
 mod page;
 mod predict;
 mod predict_doc;

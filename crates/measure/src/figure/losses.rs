@@ -7,7 +7,7 @@ use crate::table::esp_now;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::sample::Cause;
+use espbench_proto::sample::{Cause, Fate};
 
 /// Bars in one figure, the worst; the table has all.
 const MOST: usize = 30;
@@ -82,16 +82,17 @@ fn stacked(material: &Material<'_>, lossy: &[Lossy<'_>]) -> Vec<Series> {
         let lost = l.causes.get(cause).copied().unwrap_or_default();
         100.0 * lost as f64 / l.probes as f64
     };
-    let series = |cause: Cause| Series {
-        name: String::from(cause.name()),
+    let series = |cause: &str| Series {
+        name: String::from(cause),
         origin: material.origin,
         mark: Mark::Stacked,
         points: lossy
             .iter()
             .enumerate()
-            .map(|(i, l)| Point::new(i as f64, share(l.losses, cause.name())))
+            .map(|(i, l)| Point::new(i as f64, share(l.losses, cause)))
             .collect(),
     };
     let some = |s: &Series| s.points.iter().any(|p| p.y > 0.0);
-    Cause::ALL.into_iter().map(series).filter(some).collect()
+    let causes = Cause::ALL.into_iter().map(Cause::name).chain([Fate::Corrupt.name()]);
+    causes.map(series).filter(some).collect()
 }

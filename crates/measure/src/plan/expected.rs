@@ -1,5 +1,6 @@
 //! How long a cell is likely to take: for progress only.
 
+use crate::live::Span;
 use core::time::Duration;
 use espbench_proto::workload::{Direction, EspNow, EspNowTest, IpTest, Iperf, MqttMode, Workload};
 
@@ -18,6 +19,31 @@ pub fn expected(workload: &Workload) -> Duration {
             Workload::EspNow(w) => esp_now(w),
             other => other.ip().map_or(Duration::ZERO, |test| ip(&test)),
         }
+}
+
+/// How long a cell of a real target takes: told, where the plan says when it ends.
+#[must_use]
+pub fn span(workload: &Workload) -> Span {
+    let is_told = match workload.ip() {
+        // The next probe goes when the last is answered, unless an interval says when.
+        Some(IpTest::UdpEcho(w)) => w.interval.is_some(),
+        Some(IpTest::Iperf(w)) => w.bytes.is_none(),
+        Some(IpTest::TcpRate(_)) => true,
+        Some(IpTest::MqttRate(w)) => !matches!(w.mode, MqttMode::Search { .. }),
+        Some(IpTest::Join(_)) | None => false,
+    };
+    let time = expected(workload);
+    if is_told { Span::Told(time) } else { Span::Guessed(time) }
+}
+
+/// How many probes a cell sends and records, where the plan says that.
+#[must_use]
+pub fn probes(workload: &Workload) -> Option<u64> {
+    match workload.ip()? {
+        IpTest::UdpEcho(w) => Some(w.count.into()),
+        IpTest::Join(w) => Some(w.count.into()),
+        IpTest::Iperf(_) | IpTest::TcpRate(_) | IpTest::MqttRate(_) => None,
+    }
 }
 
 fn ip(test: &IpTest) -> Duration {

@@ -28,7 +28,7 @@ mod limits;
 mod print;
 mod read;
 
-pub use expected::expected;
+pub use expected::{expected, probes, span};
 pub use kinds::{ECHO_SIZES, defaults, print_cast, print_distance, usual_count, usual_image};
 pub use print::print;
 pub use read::{PlanError, guess};

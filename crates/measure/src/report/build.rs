@@ -3,7 +3,7 @@
 use super::digest::{Digest, Material, shorten};
 use super::{Check, Failure, Losses, Overhead, Report, SCHEMA, pool};
 use crate::air::{self, Air};
-use crate::cell::{Cell, Identity};
+use crate::cell::{Cell, Identity, Origin};
 use crate::compare::{Comparison, compare};
 use crate::figure::{self, Figure};
 use crate::place;
@@ -182,8 +182,12 @@ fn floored(published: &[Cell], floors: &[(Identity, f64)]) -> Vec<Cell> {
     published.iter().map(|cell| Cell { floor: floor(cell), ..cell.clone() }).collect()
 }
 
-/// What is not a number is unknown: JSON has no word for it.
+/// What is not a number is unknown: JSON has no word for it. So is what was measured without an
+/// observation.
 pub(crate) fn known(cell: &mut Cell) {
+    if cell.n == Some(0) && cell.origin == Origin::Measured {
+        (cell.value, cell.ci_low, cell.ci_high) = (None, None, None);
+    }
     for value in [&mut cell.value, &mut cell.ci_low, &mut cell.ci_high] {
         *value = value.filter(|v| v.is_finite());
     }

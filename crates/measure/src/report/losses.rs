@@ -4,6 +4,7 @@ use super::Losses;
 use crate::place;
 use crate::run::Recorded;
 use alloc::string::String;
+use espbench_proto::fact;
 use espbench_proto::sample::{Cause, Fate, Interval, Observer, Sample};
 use espbench_proto::workload::IpTest;
 
@@ -18,6 +19,10 @@ impl Losses {
         };
         losses
             .probes(&recorded.samples, matches!(recorded.workload.ip(), Some(IpTest::MqttRate(_))));
+        if let Some(&copies) = recorded.counters.get(fact::DUPLICATES_NOT_KEPT).filter(|n| **n > 0)
+        {
+            losses.other(Fate::Duplicate.name(), copies);
+        }
         // Where each probe was recorded, the receiver's totals count the same things again.
         if losses.probes == 0 {
             for sample in &recorded.samples {
@@ -91,7 +96,9 @@ impl Losses {
             Fate::Delivered => {}
             Fate::Lost(Cause::Stopped) => self.other(Cause::Stopped.name(), 1),
             Fate::Lost(cause) => self.lose(cause.name(), 1),
-            Fate::Late | Fate::Duplicate | Fate::Corrupt => self.other(fate.name(), 1),
+            // What arrives changed is counted as lost: RFC 7680 section 2.5.
+            Fate::Corrupt => self.lose(fate.name(), 1),
+            Fate::Late | Fate::Duplicate => self.other(fate.name(), 1),
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod build;
 pub(crate) mod digest;
+mod headlines;
 mod losses;
 mod pool;
 mod sections;
@@ -33,9 +34,9 @@ pub struct Losses {
     pub place: String,
     /// Probes sent or due.
     pub probes: u64,
-    /// Lost, by cause.
+    /// Lost, by cause; `corrupt` came back changed.
     pub causes: BTreeMap<String, u64>,
-    /// Not lost, and not delivered as sent either: `late`, `duplicate`, `corrupt`, `out-of-order`;
+    /// Not lost, and not delivered as sent either: `late`, `duplicate`, `out-of-order`;
     /// `stopped` were still awaited when the run was stopped.
     pub others: BTreeMap<String, u64>,
     /// Counters of the target: drops, stalls, overflows.

@@ -91,34 +91,4 @@ impl Report {
             })
             .collect()
     }
-
-    /// One sentence for each thing that a reader must know before the first number.
-    #[must_use]
-    pub fn headlines(&self) -> Vec<alloc::string::String> {
-        use alloc::format;
-        let mut lines = Vec::new();
-        if self.incomplete {
-            let cells = if self.missing == 1 { "cell" } else { "cells" };
-            lines.push(format!(
-                "The run was cut short, and {} {cells} of its plan are not in this report; \
-                 `espbench run --resume {}` completes it.",
-                self.missing, self.run.name
-            ));
-        }
-        if self.run.origin == crate::cell::Origin::Simulated {
-            lines.push("All results are simulated: they come from the virtual lab.".into());
-            lines.extend(self.truth.as_ref().and_then(truth::headline));
-            lines.extend(self.truth_wifi.as_ref().and_then(truth::headline_wifi));
-        }
-        let failed = self.checks.iter().filter(|c| !c.passed).count();
-        if failed > 0 {
-            lines.push(format!("{failed} of {} thresholds failed.", self.checks.len()));
-        }
-        match self.failures.len() {
-            0 => {}
-            1 => lines.push("One cell could not be measured to its end.".into()),
-            n => lines.push(format!("{n} cells could not be measured to their end.")),
-        }
-        lines
-    }
 }

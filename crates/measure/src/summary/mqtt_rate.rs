@@ -155,14 +155,14 @@ impl Tally {
                 Fate::Duplicate => tally.duplicate += 1,
                 Fate::Late | Fate::Lost(Cause::Stopped) => {}
                 Fate::Lost(cause) => *tally.lost.entry(cause).or_default() += 1,
-                Fate::Corrupt | Fate::Delivered => {
-                    tally.corrupt += u64::from(probe.fate == Fate::Corrupt);
+                Fate::Corrupt => tally.corrupt += 1,
+                Fate::Delivered => {
                     tally.received += 1;
                     last = last.max(probe.received);
                 }
             }
         }
-        tally.due = tally.received + tally.lost.values().sum::<u64>();
+        tally.due = tally.received + tally.lost();
         let first = probes(recorded).map(|probe| probe.due).min();
         let start = total(recorded, Observer::Sender).map(|i| i.start).or(first);
         let offered = total(recorded, Observer::Sender).map(|i| i.end.since(i.start).as_secs_f64());
@@ -176,14 +176,19 @@ impl Tally {
         tally
     }
 
+    /// Messages that did not come whole: what is changed on its way is counted as lost (RFC 7680
+    /// section 2.5).
     fn lost(&self) -> u64 {
-        self.lost.values().sum()
+        self.lost.values().sum::<u64>() + self.corrupt
     }
 
     /// `12 application-queue, 3 broker`; `None` where none is lost.
     fn causes(&self) -> Option<String> {
-        let words: Vec<String> =
+        let mut words: Vec<String> =
             self.lost.iter().map(|(cause, n)| format!("{n} {}", cause.name())).collect();
+        if self.corrupt > 0 {
+            words.push(format!("{} {}", self.corrupt, Fate::Corrupt.name()));
+        }
         (!words.is_empty()).then(|| words.join(", "))
     }
 }
@@ -327,7 +332,7 @@ fn note(times: &[f64], tally: &Tally) -> Option<String> {
     if let Some((quantum, why)) = quantum(times) {
         words.push(format!("clustered at multiples of {quantum} ms: {why}"));
     }
-    let missing = tally.lost() + tally.corrupt;
+    let missing = tally.lost();
     if missing > 0 {
         words.push(format!("{missing} of {} messages are not in it", tally.due));
     }

@@ -14,6 +14,9 @@
 //!   Without an interval nothing is due at any time: the next probe waits for the last reply, so a
 //!   stall counts once however long it lasts. That is the published procedure, and so a
 //!   limit of it.
+//! - `loss` is the share of probes of which no whole reply came: what did not come, and what came back
+//!   changed, since a packet that "arrives, but is corrupted" is counted as lost (RFC 7680 section 2.5).
+//!   Copies count once (the same section), and a late reply is not lost: `probes_late` has it.
 //! - `rtt_kernel_*` is stamped - sent: without the wait of this process for the processor.
 //!
 //! The interval of the mean is a bootstrap interval, as round trips are skewed; those of the
@@ -30,6 +33,7 @@ use crate::units::print_duration;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use espbench_proto::fact;
 use espbench_proto::sample::{Cause, Fate, Sample};
 use espbench_proto::workload::{EchoFormat, UdpEcho};
 
@@ -48,7 +52,9 @@ pub fn summarize(workload: &UdpEcho, recorded: &Recorded, context: &Context<'_>)
         variant: variant(workload),
     };
     let mut out = Out { place, context, seed: seed(recorded, context), cells: Vec::new() };
-    let tally = Tally::of(&recorded.samples);
+    let mut tally = Tally::of(&recorded.samples);
+    let not_kept = recorded.counters.get(fact::DUPLICATES_NOT_KEPT);
+    tally.duplicate += not_kept.copied().unwrap_or_default();
     let times = series::round_trips_ms(recorded);
     let mean = out.latency("rtt", &times, tally.left_out(workload).as_deref());
     out.document_rows(workload, &times, &mean);
@@ -174,7 +180,11 @@ impl Out<'_> {
     }
 
     fn loss(&mut self, tally: &Tally) {
-        self.push("loss", "percent", wilson(tally.lost, tally.probes).scaled(100.0));
+        self.push(
+            "loss",
+            "percent",
+            wilson(tally.lost + tally.corrupt, tally.probes).scaled(100.0),
+        );
         for (metric, count) in [
             ("probes_late", tally.late),
             ("probes_duplicate", tally.duplicate),

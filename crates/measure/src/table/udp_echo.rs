@@ -100,8 +100,8 @@ const FRAMES: [(Frame<'_>, &[Spec]); 4] = [
             section: KIND,
             title: "UDP echo: loss",
             notes: &[
-                "Late replies came after the time-out: neither lost nor in the round-trip times. The \
-                 kernel's stamp leaves out the wait of this process for the processor.",
+                "Late replies came after the time-out: neither lost nor in the round-trip times. Corrupt \
+                 ones came back changed, and are part of the loss (RFC 7680). The kernel's stamp leaves out the wait of this process for the processor.",
             ],
         },
         LOSS,

@@ -6,7 +6,8 @@
 //!
 //! **One sample a probe.** A probe whose time-out has passed is not yet recorded as lost: it stays
 //! known until its slot is needed ([`SLOTS`] probes later) or the run ends, and a reply that comes
-//! by then makes it [`Fate::Late`]. A second reply is a sample of its own, [`Fate::Duplicate`].
+//! by then makes it [`Fate::Late`]. A second reply is a sample of its own, [`Fate::Duplicate`]; a flood
+//! of them is only counted ([`Prober::duplicates_not_kept`]).
 //!
 //! **What the ASCII form cannot tell.** It carries no number, so after a time-out the prober keeps
 //! still for one more time-out; a reply in that time is late. One that is later still, or a second
@@ -61,6 +62,8 @@ pub struct Prober {
     last_timeout: Option<Instant>,
     stopped: bool,
     stray: u64,
+    duplicates: u64,
+    duplicates_not_kept: u64,
 }
 
 impl Prober {
@@ -85,6 +88,8 @@ impl Prober {
             last_timeout: None,
             stopped: false,
             stray: 0,
+            duplicates: 0,
+            duplicates_not_kept: 0,
         }
     }
 
@@ -92,6 +97,13 @@ impl Prober {
     #[must_use]
     pub fn stray(&self) -> u64 {
         self.stray
+    }
+
+    /// Further copies of replies that are no samples, because there were more copies than probes: what
+    /// a peer sends unasked must not fill the record.
+    #[must_use]
+    pub fn duplicates_not_kept(&self) -> u64 {
+        self.duplicates_not_kept
     }
 
     /// Probes sent so far, warm-up included.
@@ -158,6 +170,12 @@ impl Prober {
             _ if arrived.since(slot.sent) > self.work.timeout => Fate::Late,
             _ => Fate::Delivered,
         };
+        if fate == Fate::Duplicate {
+            if self.duplicates >= self.next {
+                return self.duplicates_not_kept += 1;
+            }
+            self.duplicates += 1;
+        }
         self.settle(index, State::Answered);
         self.quiet_until = self.start;
         self.record(Probe { received: Some(now), stamped, ..self.probe(slot, fate) });

@@ -118,7 +118,7 @@ impl Bench {
     pub(super) fn progress(&self, cases: &[Case]) -> Progress {
         let times: Vec<Duration> =
             cases.iter().map(|case| weight(case) * self.common.rooms).collect();
-        Progress::new(&times, self.common.quiet)
+        Progress::guessed(&times, self.common.quiet)
     }
 
     /// The trials of some cases, a list for each: shorter, or empty, where the user stopped it.
@@ -141,7 +141,7 @@ impl Bench {
             progress.advance(weight(&cases[case]));
             left[case] -= 1;
             if left[case] == 0 {
-                progress.end(Duration::ZERO, None);
+                progress.end(None);
             }
         };
         let results =

@@ -40,7 +40,8 @@ impl Bench<'_> {
         let progress = &mut self.progress;
         let done = |at: usize| {
             progress.begin(&jobs[at].0.label());
-            progress.end(EACH, None);
+            progress.advance(EACH);
+            progress.end(None);
         };
         let results = pool::each(jobs.len(), self.threads, self.cancel, job, done);
         // What was stopped in its midst is as good as not begun.
@@ -72,7 +73,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         lab: &lab,
         threads: sys::threads(flags.threads).get(),
         cancel: &cancel,
-        progress: Progress::new(&vec![EACH; budget], flags.quiet),
+        progress: Progress::guessed(&vec![EACH; budget], flags.quiet),
         quiet: flags.quiet,
     };
     let mut search =
@@ -121,7 +122,7 @@ fn alone(bench: &mut Bench<'_>, answer: &mut Answer) -> anyhow::Result<()> {
     let changes = best.candidate.changes(&answer.context);
     let without = |it: &(_, u32)| (best.candidate.without(it.0, &answer.context), 0);
     let jobs: Vec<(Candidate, usize)> = changes.iter().map(without).collect();
-    bench.progress = Progress::new(&vec![EACH; jobs.len()], bench.quiet);
+    bench.progress = Progress::guessed(&vec![EACH; jobs.len()], bench.quiet);
     let outcomes = bench.all(&jobs)?;
     answer.spent += jobs.len();
     let pairs = changes.into_iter().zip(outcomes);

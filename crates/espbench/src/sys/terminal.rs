@@ -1,0 +1,23 @@
+//! The terminal that stderr goes to.
+
+use std::io::IsTerminal as _;
+
+/// Whether stderr is a terminal on which a line can be drawn again.
+#[must_use]
+pub fn can_redraw() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|it| it != "dumb")
+}
+
+/// Columns of the terminal; `None` where the system does not tell.
+#[must_use]
+pub fn columns() -> Option<usize> {
+    #[cfg(unix)]
+    {
+        let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
+        // SAFETY: TIOCGWINSZ writes one winsize, to a variable of that type.
+        let told = unsafe { libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &raw mut size) };
+        (told == 0 && size.ws_col > 0).then(|| size.ws_col.into())
+    }
+    #[cfg(not(unix))]
+    None
+}

@@ -1,0 +1,153 @@
+//! What was not measured is no figure, and what a peer made up is no measurement: each is named with its
+//! cause in the first line of the result and on stderr.
+
+use crate::util::{Bench, Ran};
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// A peer that answers each datagram with what `answer` makes of it and of its number.
+struct Peer {
+    address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Peer {
+    fn start(answer: impl Fn(u64, &mut Vec<u8>) -> usize + Send + 'static) -> Self {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+        let address = socket.local_addr().unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || {
+            let (mut buf, mut n) = ([0; 2048], 0);
+            while !flag.load(Ordering::Relaxed) {
+                let Ok((len, from)) = socket.recv_from(&mut buf) else { continue };
+                let mut reply = buf[..len].to_vec();
+                for _ in 0..answer(n, &mut reply) {
+                    let _ = socket.send_to(&reply, from);
+                }
+                n += 1;
+            }
+        });
+        Self { address, stop, thread: Some(thread) }
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let _ = self.thread.take().unwrap().join();
+    }
+}
+
+fn echo(bench: &Bench, peer: &Peer, args: &[&str]) -> Ran {
+    let host = peer.address.to_string();
+    bench.run(&[&["echo", &host, "--local-port", "0", "-s", "100"][..], args].concat())
+}
+
+/// The value of a metric in the newest run's report.
+#[track_caller]
+fn value(report: &serde_json::Value, metric: &str) -> Option<f64> {
+    let cells = report["cells"].as_array().unwrap();
+    let cell = cells.iter().find(|it| it["metric"] == metric && it["origin"] == "measured");
+    cell.unwrap_or_else(|| panic!("no {metric}"))["value"].as_f64()
+}
+
+fn json(bench: &Bench) -> serde_json::Value {
+    let text = bench.run(&["report", "--format", "json"]).ok();
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    crate::report::assert_valid(&serde_json::from_str(&text).unwrap());
+    report
+}
+
+#[test]
+fn replies_that_are_all_changed_are_no_measurement() {
+    let bench = Bench::new();
+    let peer = Peer::start(|_, reply| {
+        reply[0] ^= 1;
+        1
+    });
+    let ran = echo(&bench, &peer, &["-n", "50", "-q"]);
+    assert_eq!(ran.status, Some(2), "{}", ran.err);
+    let cause =
+        "nothing was measured: of 50 probes none came back as sent and in time (50 corrupt)";
+    assert!(ran.err.contains(cause), "{}", ran.err);
+    let words = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("! Failed: udp-echo, 100 B: nothing"), "{}", ran.out);
+    assert!(!ran.err.contains("50 delivered"), "{}", ran.err);
+    // A page of empty tables would hide it.
+    assert!(ran.out.lines().count() < 15, "{}", ran.out);
+    let report = json(&bench);
+    assert_eq!(value(&report, "rtt_avg"), None);
+    assert_eq!(value(&report, "loss"), Some(100.0));
+    assert_eq!(report["losses"][0]["causes"]["corrupt"], 50);
+    // It is tried again.
+    let again = bench.run(&["run", "--resume", "-q"]);
+    assert_eq!(again.status, Some(2));
+    assert!(again.err.contains("1 of 1 cells to do"), "{}", again.err);
+}
+
+#[test]
+fn replies_of_which_some_are_changed_count_as_lost() {
+    let bench = Bench::new();
+    let peer = Peer::start(|n, reply| {
+        reply[0] ^= u8::from(n % 2 == 1);
+        1
+    });
+    let ran = echo(&bench, &peer, &["-n", "50", "--discard", "0"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.err);
+    assert!(ran.err.contains("25 delivered, 0 lost, 25 corrupt"), "{}", ran.err);
+    assert!(ran.err.contains("Corrupt: 25 of 50"), "{}", ran.err);
+    assert!(ran.out.contains("! Corrupt: 25 of 50"), "{}", ran.out);
+    let report = json(&bench);
+    assert_eq!(value(&report, "loss"), Some(50.0));
+    assert_eq!(value(&report, "probes_corrupt"), Some(25.0));
+}
+
+#[test]
+fn a_flood_of_copies_is_counted_and_not_kept() {
+    let bench = Bench::new();
+    let peer = Peer::start(|_, _| 20);
+    let ran = echo(&bench, &peer, &["-n", "200", "--discard", "0", "--binary", "-w", "4"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.err);
+    assert!(ran.err.contains("200 delivered, 0 lost"), "{}", ran.err);
+    assert!(ran.err.contains("Duplicates: "), "{}", ran.err);
+    assert!(ran.out.contains("! Duplicates: "), "{}", ran.out);
+    let db = rusqlite::Connection::open(bench.store()).unwrap();
+    let kept: u64 = db.query_row("SELECT count(*) FROM probe", [], |row| row.get(0)).unwrap();
+    assert!(kept <= 400, "{kept} rows of 200 probes");
+    let report = json(&bench);
+    let copies = value(&report, "probes_duplicate").unwrap();
+    let not_kept = report["losses"][0]["counters"]["duplicates-not-kept"].as_f64().unwrap();
+    assert_eq!(copies, (kept - 200) as f64 + not_kept);
+    assert_eq!(report["losses"][0]["others"]["duplicate"].as_f64(), Some(copies));
+    assert_eq!(value(&report, "loss"), Some(0.0));
+    assert_eq!(report["losses"][0]["probes"], 200);
+}
+
+#[test]
+fn a_refused_connection_is_told_in_a_few_lines() {
+    let bench = Bench::new();
+    // Bound and closed: nothing listens there.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let host = format!("127.0.0.1:{port}");
+    for args in
+        [&["rate", "tcp", &host][..], &["iperf", "-c", "127.0.0.1", "-p", &port.to_string()]]
+    {
+        let ran = bench.run(args);
+        assert_eq!(ran.status, Some(2), "{args:?}");
+        assert!(ran.out.lines().count() < 15, "{args:?}: {}", ran.out);
+        assert!(ran.out.contains("Failed: "), "{args:?}: {}", ran.out);
+        for text in [&ran.out, &ran.err] {
+            let words =
+                text.split_whitespace().filter(|it| *it != "!").collect::<Vec<_>>().join(" ");
+            assert!(words.contains("Connection refused"), "{args:?}: {text}");
+        }
+        let report = json(&bench);
+        assert!(!report["failures"].as_array().unwrap().is_empty());
+    }
+}

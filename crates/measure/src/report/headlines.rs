@@ -1,0 +1,114 @@
+//! What a reader must know before the first number.
+
+use super::{Failure, Losses, Report};
+use crate::cell::{Cell, Origin};
+use crate::table::truth;
+use crate::units::Dimension;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use espbench_proto::sample::Fate;
+
+/// Different causes that are told; the table of failures has all.
+const CAUSES: usize = 3;
+
+impl Report {
+    /// One sentence for each thing that a reader must know before the first number: first what was not
+    /// measured, and why.
+    #[must_use]
+    pub fn headlines(&self) -> Vec<String> {
+        let mut lines = self.causes();
+        if self.incomplete {
+            let cells = if self.missing == 1 { "cell" } else { "cells" };
+            lines.push(format!(
+                "The run was cut short, and {} {cells} of its plan are not in this report; \
+                 `espbench run --resume {}` completes it.",
+                self.missing, self.run.name
+            ));
+        }
+        if self.run.origin == Origin::Simulated {
+            lines.push("All results are simulated: they come from the virtual lab.".into());
+            lines.extend(self.truth.as_ref().and_then(truth::headline));
+            lines.extend(self.truth_wifi.as_ref().and_then(truth::headline_wifi));
+        }
+        lines.extend(self.doubts());
+        let failed = self.checks.iter().filter(|c| !c.passed).count();
+        if failed > 0 {
+            lines.push(format!("{failed} of {} thresholds failed.", self.checks.len()));
+        }
+        lines
+    }
+
+    /// Why cells could not be measured: a sentence for each different cause, of at most three.
+    #[must_use]
+    pub fn causes(&self) -> Vec<String> {
+        let mut groups: Vec<Vec<&Failure>> = Vec::new();
+        for failure in &self.failures {
+            match groups.iter_mut().find(|group| group[0].error == failure.error) {
+                Some(group) => group.push(failure),
+                None => groups.push(alloc::vec![failure]),
+            }
+        }
+        let sentence = |group: &Vec<&Failure>| {
+            let (first, last) = (&group[0].place, &group[group.len() - 1].place);
+            let places = match group.len() {
+                1 => first.clone(),
+                n => format!("{n} cells, {first} to {last}"),
+            };
+            format!("Failed: {places}: {}", group[0].error)
+        };
+        let mut lines: Vec<String> = groups.iter().take(CAUSES).map(sentence).collect();
+        let more: usize = groups.iter().skip(CAUSES).map(Vec::len).sum();
+        if more > 0 {
+            lines.push(format!("Failed: {more} further cells, for other causes."));
+        }
+        lines
+    }
+
+    /// What came that a sound peer does not send: changed content, further copies. In the virtual lab
+    /// both are results like any other.
+    #[must_use]
+    pub fn doubts(&self) -> Vec<String> {
+        if self.run.origin != Origin::Measured {
+            return Vec::new();
+        }
+        let corrupt = |l: &Losses| l.causes.get(Fate::Corrupt.name()).copied().unwrap_or_default();
+        let copies = |l: &Losses| l.others.get(Fate::Duplicate.name()).copied().unwrap_or_default();
+        let changed = counted(&self.losses, corrupt).map(|(n, probes, place)| {
+            format!(
+                "Corrupt: {n} of {probes} came with other content than was sent ({place}); they count \
+                 as lost."
+            )
+        });
+        let again = counted(&self.losses, copies).map(|(n, probes, place)| {
+            format!("Duplicates: {n} further copies of {probes} came ({place}); each counts once.")
+        });
+        changed.into_iter().chain(again).collect()
+    }
+
+    /// Whether every cell failed and left no time and no rate: then there is nothing to show but why.
+    #[must_use]
+    pub fn has_only_causes(&self) -> bool {
+        let is_figure = |cell: &Cell| {
+            let told = Dimension::of(&cell.unit).map(|it| it.0);
+            let of_a_link =
+                matches!(told, Some(Dimension::Time | Dimension::Rate | Dimension::BitRate));
+            cell.origin != Origin::Published && cell.value.is_some() && of_a_link
+        };
+        !self.failures.is_empty()
+            && self.failures.len() >= self.losses.len()
+            && !self.cells.iter().any(is_figure)
+    }
+}
+
+/// The sum of a count over the cells that have it, their probes, and which cells these are.
+fn counted(losses: &[Losses], of: impl Fn(&Losses) -> u64) -> Option<(u64, u64, String)> {
+    let cells: Vec<&Losses> = losses.iter().filter(|it| of(it) > 0).collect();
+    let place = match cells.as_slice() {
+        [] => return None,
+        [one] => one.place.clone(),
+        [first, ..] => format!("{} cells, the first {}", cells.len(), first.place),
+    };
+    let (n, probes) = cells.iter().fold((0, 0), |sum, it| (sum.0 + of(it), sum.1 + it.probes));
+    Some((n, probes, place))
+}
