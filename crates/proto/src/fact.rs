@@ -1,41 +1,45 @@
-//! Names of facts and counters by which a target tells what its samples were taken of. Whoever
-//! carries a cell out writes them; whoever makes results of it reads them.
+//! Names of the facts and counters by which a target describes what its samples were taken of. The
+//! runner of a cell writes them; summaries and reports read them.
 
-/// Which variant of a device a cell was of: the plan's word.
+/// Fact: variant of the device, in the plan's word.
 pub const VARIANT: &str = "variant";
-/// The chip: `esp32c3`.
+/// Fact: name of the chip, such as `esp32c3`.
 pub const CHIP: &str = "chip";
-/// How the device was attached or driven, as a document's table has it: `station`, `softap`.
+/// Fact: Wi-Fi mode or driver of the device, as the published table names it: `station`, `softap`.
 pub const MODE: &str = "mode";
-/// What carries the messages, where it is not what the test is named for: `esp-now`.
+/// Fact: transport of the messages, where the name of the test does not imply it: `esp-now`.
 pub const TRANSPORT: &str = "transport";
-/// What protects the link: `open`, `wpa2`, `wpa3`; `unstated` where a document does not say.
+/// Fact: security of the link: `open`, `wpa2`, `wpa3`; `unstated` where a document does not say.
 pub const SECURITY: &str = "security";
-/// The place: `home`, `shield-box`.
+/// Fact: environment of the measurement: `home`, `shield-box`.
 pub const ENVIRONMENT: &str = "environment";
-/// The firmware that a document tells its rows apart by, in its words: `RTOS SDK 2.2`.
+/// Fact: firmware that distinguishes the rows of a document, in its words: `RTOS SDK 2.2`.
 pub const FIRMWARE: &str = "firmware";
-/// PHY mode of the frames that carried the payload, with its width: `HT20-MCS7`.
+/// Fact: PHY mode of the frames that carried the payload, with the channel width: `HT20-MCS7`.
 pub const PHY_MODE: &str = "wifi-phy-mode";
-/// PHY mode in which these are answered (ACK and block ack): `24M`.
+/// Fact: PHY mode of the responses to these frames (ACK and block ack): `24M`.
 pub const RESPONSE_MODE: &str = "wifi-response-mode";
-/// Most MPDUs of an A-MPDU: the smaller of what both ends agreed on; 1 without aggregation.
+/// Fact: greatest number of MPDUs in an A-MPDU, which is the smaller of the two ends' limits; 1
+/// without aggregation.
 pub const AGGREGATED: &str = "wifi-ampdu-frames";
-/// Octets of a packet's payload that are added to it on the air by the cipher: 16 of CCMP; 0.
+/// Fact: octets that the cipher adds to each packet on the air: 16 with CCMP, 0 without a cipher.
 pub const CIPHER_OCTETS: &str = "wifi-cipher-octets";
 
-/// Counter: further copies of probes that are no samples, since there were more copies than probes.
+/// Counter: further copies of probes that are not samples, because there were more copies than
+/// probes.
 pub const DUPLICATES_NOT_KEPT: &str = "duplicates-not-kept";
-/// Counter: the charge that the device drew while the cell was measured, in nanocoulombs. With
-/// `-STATE` after it, the part of a state.
+/// Counter: charge that the device drew while the cell was measured, in nanocoulombs. With the
+/// suffix `-STATE`, the share of one power state.
 pub const CHARGE_NC: &str = "charge-nanocoulomb";
-/// Counter: the heap that is free once Wi-Fi has started, without traffic, in bytes.
+/// Counter: free heap once Wi-Fi has started and before any traffic, in bytes.
 pub const HEAP_STARTED: &str = "heap-started";
-/// Counter: the most of it that was in use at a time, in bytes.
+/// Counter: peak use of that heap, in bytes.
 pub const HEAP_PEAK: &str = "heap-peak";
-/// Counter: the most that the driver's dynamic buffers took of it at a time, in bytes.
+/// Counter: peak use of that heap by the driver's dynamic buffers, in bytes.
 pub const HEAP_DRIVER_PEAK: &str = "heap-driver-peak";
-/// Counter: the most that these can take, p = b_rx m_rx + b_tx m_tx, in bytes.
+/// Counter: upper bound of the heap that the dynamic buffers can take, p = b_rx m_rx + b_tx m_tx,
+/// in bytes.
 pub const HEAP_DRIVER_BOUND: &str = "heap-driver-bound";
-/// Counter: for how long the charge was counted, in nanoseconds. With `-STATE` after it, in a state.
+/// Counter: time for which the charge was counted, in nanoseconds. With the suffix `-STATE`, the
+/// time in one power state.
 pub const TIME_NS: &str = "time-ns";

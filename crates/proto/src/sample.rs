@@ -1,8 +1,8 @@
 //! The record: the fate of one probe, or of one interval, on one link.
 //!
 //! Samples are raw facts. They hold timestamps, never differences, so that every statistic can be
-//! computed again. A lost probe is a sample too, with its cause where that is known. What is not
-//! known is `None`, never zero.
+//! computed again. A lost probe is a sample too, with its cause where that is known. An unknown
+//! value is `None`, never zero.
 
 use crate::time::Instant;
 
@@ -24,74 +24,75 @@ pub enum Sample {
 /// The fate of one probe. All timestamps are on the sender's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Probe {
-    /// The link on which it was sent.
+    /// Link on which the probe was sent.
     pub link: Link,
     /// Sequence number on that link, from 0 (discarded warm-up probes are not recorded).
     pub seq: u64,
     /// Payload in bytes, as counted by the document that the workload follows.
     pub bytes: u32,
-    /// When the plan wanted it sent. With an offered rate this is earlier than `sent` whenever the
-    /// sender fell behind; latency from here is free of coordinated omission.
+    /// Time at which the plan wanted it sent. With an offered rate this is earlier than `sent`
+    /// whenever the sender fell behind; latency from here is free of coordinated omission.
     pub due: Instant,
-    /// When it entered the client's queue, where there is one (MQTT).
+    /// Time at which it entered the client's queue, where there is one (MQTT).
     pub queued: Option<Instant>,
-    /// When it was handed to the operating system or to the radio driver.
+    /// Time at which it was handed to the operating system or to the radio driver.
     pub sent: Option<Instant>,
-    /// When an acknowledgement came (PUBACK, PUBCOMP, application ACK).
+    /// Time at which an acknowledgement came (PUBACK, PUBCOMP, application ACK).
     pub acked: Option<Instant>,
-    /// When its reply, or the message itself, reached the receiving application.
+    /// Time at which its reply, or the message itself, reached the receiving application.
     pub received: Option<Instant>,
-    /// The same arrival, as stamped by the kernel or the radio on reception.
+    /// Time of that arrival as stamped by the kernel or the radio on reception.
     pub stamped: Option<Instant>,
-    /// What became of it.
+    /// Fate of the probe.
     pub fate: Fate,
 }
 
-/// What became of a probe.
+/// Fate of a probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fate {
-    /// Came back, or arrived, whole and in time.
+    /// The probe came back, or arrived, whole and in time.
     #[default]
     Delivered,
-    /// Came after its time-out: counted apart, neither lost nor in the latency figures.
+    /// The probe came after its time-out: it is counted apart, neither as lost nor in the latency.
     Late,
-    /// A further copy of one that had already come. It is a sample of its own with the same `seq`.
+    /// A further copy of a probe that had already come; a sample of its own with the same `seq`.
     Duplicate,
-    /// Came back with other content than was sent.
+    /// The probe came back with other content than was sent.
     Corrupt,
-    /// Did not come.
+    /// The probe did not come.
     Lost(Cause),
 }
 
-/// Why a probe was lost. Each is a place with a queue or a medium that counts.
+/// Cause of a loss. Each cause is a place with a queue or a medium that counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cause {
-    /// Not known: it was sent and nothing was heard of it.
+    /// The cause is not known: the probe was sent and nothing was heard of it.
     #[default]
     Unknown,
-    /// Never entered the application's own queue: it was full.
+    /// The application's own queue was full, and the probe never entered it.
     ApplicationQueue,
-    /// The operating system or driver refused it: out of buffers (`ENOBUFS`, `ENOMEM`).
+    /// The operating system or driver refused the probe: out of buffers (`ENOBUFS`, `ENOMEM`).
     NoBuffers,
-    /// Destroyed on the air by a collision.
+    /// A collision destroyed the frame on the air.
     Collision,
-    /// Too weak on the air to be decoded.
+    /// The frame was too weak on the air to be decoded.
     Noise,
-    /// Given up after the last retry.
+    /// The sender gave up after the last retry.
     RetryLimit,
-    /// Kept by the access point for a station that did not fetch it in time: it aged there.
+    /// The access point kept the frame for a station that did not fetch it before it aged out.
     Aged,
-    /// Sent while its receiver slept.
+    /// The frame was sent while its receiver slept.
     Asleep,
-    /// Came in, and the receiver's driver had no buffer to put it into.
+    /// The frame came in, and the receiver's driver had no buffer for it.
     ReceiveBuffers,
-    /// Came in, and was dropped from a full mailbox of the TCP/IP stack: of its task, or of a socket.
+    /// The packet came in, and a mailbox of the TCP/IP stack was full: its task's, or a socket's.
     Mailbox,
-    /// Arrived, and was dropped from a full receive queue (a host's socket buffer, a queue of frames).
+    /// The packet came in, and a receive queue was full (a host's socket buffer, a queue of
+    /// frames).
     ReceiveQueue,
-    /// Lost on the serial line between the device and the host.
+    /// The serial line between the device and the host lost it.
     SerialLine,
-    /// The broker took it (and may have acknowledged it), and did not pass it on.
+    /// The broker took the message (and may have acknowledged it), and did not pass it on.
     Broker,
     /// The connection broke with the probe outstanding.
     Disconnected,
@@ -119,7 +120,7 @@ impl Cause {
         Self::Unknown,
     ];
 
-    /// The name used in the store, in JSON and in tables.
+    /// Returns the name used in the store, in JSON and in tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -141,7 +142,7 @@ impl Cause {
         }
     }
 
-    /// The cause of that [`name`](Self::name).
+    /// Returns the cause of that [`name`](Self::name).
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|cause| cause.name() == name)
@@ -149,7 +150,8 @@ impl Cause {
 }
 
 impl Fate {
-    /// The name used in the store, in JSON and in tables. The cause of a loss is stored apart.
+    /// Returns the name used in the store, in JSON and in tables. The cause of a loss is stored
+    /// apart.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -161,7 +163,7 @@ impl Fate {
         }
     }
 
-    /// The fate of that name; `cause` matters for `lost` only.
+    /// Returns the fate of that name; `cause` matters for `lost` only.
     #[must_use]
     pub fn from_name(name: &str, cause: Option<Cause>) -> Option<Self> {
         Some(match name {
@@ -175,20 +177,20 @@ impl Fate {
     }
 }
 
-/// Who observed an interval, and over which span.
+/// End of a stream that counted an interval, and its role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Observer {
-    /// This end, as sender.
+    /// Local end, as sender.
     #[default]
     Sender,
-    /// This end, as receiver.
+    /// Local end, as receiver.
     Receiver,
-    /// The other end, as it reported over the wire (iperf's server report).
+    /// Remote end, as it reported over the wire (iperf's server report).
     Peer,
 }
 
 impl Observer {
-    /// The name used in the store and in JSON.
+    /// Returns the name used in the store and in JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -198,7 +200,7 @@ impl Observer {
         }
     }
 
-    /// The observer of that [`name`](Self::name).
+    /// Returns the observer of that [`name`](Self::name).
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::Sender, Self::Receiver, Self::Peer].into_iter().find(|o| o.name() == name)
@@ -208,7 +210,7 @@ impl Observer {
 /// One interval of one stream.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Interval {
-    /// The stream.
+    /// Stream of which this is an interval.
     pub link: Link,
     /// Number of the interval on that stream, from 0. The total over the stream has `total` set
     /// and stands after its intervals.
@@ -216,7 +218,7 @@ pub struct Interval {
     /// True for the sum over the whole stream, which may differ from the intervals' sum: a peer's
     /// report gives only the total.
     pub total: bool,
-    /// Who counted.
+    /// End that counted.
     pub observer: Observer,
     /// Start, on the observer's clock.
     pub start: Instant,

@@ -1,7 +1,7 @@
-//! What there is to say of a text that somebody wrote: where something stands, which word was meant.
-//! Plans, labs and profiles are told of their mistakes with it.
+//! Help for error messages about a text that somebody wrote: the position of a mistake, and the
+//! word that was probably meant. The readers of plans, labs and profiles use it.
 
-/// Line and column of a byte of a text, both from 1; columns are characters.
+/// Returns line and column of a byte of a text, both from 1; columns count characters.
 #[must_use]
 pub fn place(text: &str, offset: usize) -> (usize, usize) {
     let mut offset = offset.min(text.len());
@@ -13,7 +13,8 @@ pub fn place(text: &str, offset: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
-/// The known word that a misspelt one is nearest to: at most three letters away, and not all of it.
+/// Finds the known word that a misspelt one most resembles: at most three edits away, and fewer
+/// edits than the longer of the two words has letters.
 #[must_use]
 pub fn meant<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     let with = |known: &'k str| Some((distance(word, known)?, known));
@@ -23,10 +24,10 @@ pub fn meant<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     (distance <= 3 && distance < long).then_some(near)
 }
 
-/// Longer words are not compared.
+/// Greatest length of a word that is compared, in characters.
 const LONGEST: usize = 64;
 
-/// Levenshtein's edit distance (1966).
+/// Computes Levenshtein's edit distance (1966); `None` where `b` is longer than [`LONGEST`].
 fn distance(a: &str, b: &str) -> Option<usize> {
     let b: heapless::Vec<char, LONGEST> = collect(b)?;
     let mut row: [usize; LONGEST + 1] = core::array::from_fn(|at| at);
@@ -58,7 +59,7 @@ mod tests {
         assert_eq!(place(text, 0), (1, 1));
         assert_eq!(place(text, text.find('\r').unwrap()), (1, 15));
         assert_eq!(place(text, text.find('1').unwrap()), (2, 6));
-        // Within a character: where it begins; beyond the end: there.
+        // Within a character: where the character begins; beyond the end: the end.
         assert_eq!(place(text, text.find("ü1").unwrap() + 1), (2, 5));
         assert_eq!(place(text, 1000), (2, 7));
     }

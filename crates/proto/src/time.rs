@@ -10,8 +10,8 @@ pub use core::time::Duration;
 ///
 /// Two instants may be compared or subtracted only when they were read from the same clock.
 ///
-/// One more than the nanoseconds is kept, so that `Option<Instant>` is no larger than an instant:
-/// a sample has five of them.
+/// The value is stored plus one, so that zero is free for `None` and an `Option<Instant>` is no
+/// larger than an instant: a sample has five of them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(NonZeroU64);
 
@@ -33,32 +33,32 @@ impl Instant {
     /// A point that is never reached (584 years after the start).
     pub const NEVER: Self = Self(NonZeroU64::MAX);
 
-    /// The instant `nanos` nanoseconds after the start of the clock; at most [`Instant::NEVER`].
+    /// Returns the instant `nanos` nanoseconds after the start of the clock, or [`Instant::NEVER`].
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(NonZeroU64::MIN.saturating_add(nanos))
     }
 
-    /// Nanoseconds since the start of the clock.
+    /// Returns the nanoseconds since the start of the clock.
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0.get() - 1
     }
 
-    /// The time from `earlier` to `self`; zero where `earlier` is in fact later.
+    /// Returns the time from `earlier` to `self`; zero where `earlier` is in fact later.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.0.get().saturating_sub(earlier.0.get()))
     }
 
-    /// `self` moved by so many nanoseconds; stops at [`Instant::NEVER`].
+    /// Returns the instant `nanos` nanoseconds later; saturates at [`Instant::NEVER`].
     #[must_use]
     #[inline]
     pub const fn after_nanos(self, nanos: u64) -> Self {
         Self(self.0.saturating_add(nanos))
     }
 
-    /// `self` moved by `by`; stops at [`Instant::NEVER`].
+    /// Returns the instant `by` later; saturates at [`Instant::NEVER`].
     #[must_use]
     pub const fn after(self, by: Duration) -> Self {
         let nanos = by.as_nanos();

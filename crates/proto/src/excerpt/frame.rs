@@ -6,41 +6,41 @@ use core::fmt;
 /// A frame on the air.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame<'a> {
-    /// What it was.
+    /// Kind of frame.
     pub kind: Kind,
-    /// Who sent it.
+    /// Number of the sending station.
     pub from: u32,
-    /// To whom; `None` is to all.
+    /// Number of the addressed station; `None` for a broadcast.
     pub to: Option<u32>,
-    /// When it began.
+    /// Time at which it began, in nanoseconds on the lab's clock.
     pub begin: u64,
-    /// How long it was on the air.
+    /// Air time in nanoseconds.
     pub took: u64,
-    /// How long it had been first in its sender's queue.
+    /// Time for which it was first in its sender's queue, in nanoseconds.
     pub waited: u64,
-    /// How long it had been in the queue before that.
+    /// Time for which it was further back in the queue before that, in nanoseconds.
     pub queued: u64,
-    /// On which channel.
+    /// Number of the channel.
     pub channel: u8,
-    /// How it was sent: a name without spaces.
+    /// Name of the PHY mode, without spaces.
     pub mode: &'a str,
     /// Octets of the MPDU with FCS.
     pub octets: u32,
-    /// Sequence number of the station.
+    /// Sequence number that the station gave it.
     pub sequence: u16,
-    /// Attempt, from 1.
+    /// Number of the attempt, from 1.
     pub attempt: u8,
-    /// Stations for which it was and that read it.
+    /// Number of addressed stations that read it.
     pub heard: u32,
-    /// Stations for which it was and for which another frame spoiled it.
+    /// Number of addressed stations for which another frame spoiled it.
     pub collided: u32,
-    /// Stations for which it was and that it reached too weakly.
+    /// Number of addressed stations that it reached too weakly.
     pub noise: u32,
-    /// Frames in the sender's queue when it began, with it.
+    /// Length of the sender's queue when the frame began, this frame included.
     pub queue: u16,
-    /// MPDUs in it: from 2 on it is an A-MPDU.
+    /// Number of MPDUs in it; 2 or more make it an A-MPDU.
     pub mpdus: u8,
-    /// Of these, those that its addressee could not read or had no buffer for.
+    /// Number of MPDUs that the addressee could not read or had no buffer for.
     pub lost: u8,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Frame<'a> {
             lost: 0,
         };
         let Some(mpdus) = words.next() else { return Some(frame) };
-        // One alone is written without.
+        // An A-MPDU of one is written without these two words.
         let mpdus = mpdus.parse().ok().filter(|it| *it > 1)?;
         Some(Self { mpdus, lost: words.number()?, ..frame })
     }

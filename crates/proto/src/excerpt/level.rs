@@ -1,36 +1,36 @@
-//! Levels that go up and down: windows, queues, buffers, memory.
+//! Levels that rise and fall over time: windows, queues, buffers, memory.
 
 use core::fmt;
 
-/// Something of a station that has a height at every instant.
+/// A quantity of a station that has a value at every instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Bytes of TCP's congestion window.
+    /// TCP's congestion window, in bytes.
     CongestionWindow,
-    /// Bytes that the peer is ready to take: what its last segment told.
+    /// Send window that the peer's last segment announced, in bytes.
     SendWindow,
-    /// Bytes that were sent and not acknowledged.
+    /// Data that was sent and not yet acknowledged, in bytes.
     InFlight,
-    /// Bytes in TCP's send buffer.
+    /// Data in TCP's send buffer, in bytes.
     SendBuffer,
     /// Packets in the mailbox of a socket or of the TCP/IP task.
     ReceiveQueue,
-    /// Buffers of the driver that hold frames that came.
+    /// Driver's buffers that hold received frames.
     RxBuffers,
-    /// Buffers of the driver that hold frames to send.
+    /// Driver's buffers that hold frames to send.
     TxBuffers,
-    /// Frames that an access point keeps for stations that sleep.
+    /// Frames that an access point keeps for sleeping stations.
     Buffered,
     /// Messages in the program's own queue.
     Messages,
-    /// Bytes of the heap in use.
+    /// Heap in use, in bytes.
     Heap,
-    /// Microamperes that the device draws.
+    /// Current that the device draws, in microamperes.
     Current,
 }
 
 impl Level {
-    /// All of them, in the order in which they are drawn.
+    /// All levels, in the order in which they are drawn.
     pub const ALL: [Self; 11] = [
         Self::CongestionWindow,
         Self::SendWindow,
@@ -45,7 +45,7 @@ impl Level {
         Self::Current,
     ];
 
-    /// Its word.
+    /// Returns the word for it in an excerpt.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -63,13 +63,13 @@ impl Level {
         }
     }
 
-    /// The level of that word.
+    /// Returns the level of that word.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.name() == name)
     }
 
-    /// What it is counted in.
+    /// Returns the unit in which it is counted.
     #[must_use]
     pub const fn unit(self) -> &'static str {
         match self {
@@ -87,25 +87,25 @@ impl Level {
     }
 }
 
-/// When a level became what: it stays so until the next point.
+/// Value of a level from one instant until the next point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Point {
-    /// Nanoseconds on the lab's clock.
+    /// Time in nanoseconds on the lab's clock.
     pub at: u64,
-    /// Its height from then on.
+    /// Value from then on.
     pub value: u64,
 }
 
-/// Points as text: `AT:VALUE,SINCE:VALUE,…`. The first time is on the lab's clock, the others are
-/// since the point before.
+/// Points as text: `AT:VALUE,SINCE:VALUE,…`. The first time is on the lab's clock; each other time
+/// is the difference from the point before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Points<'a>(&'a str);
 
 impl<'a> Points<'a> {
-    /// Most points of one line: what is beyond is another line's.
+    /// Greatest number of points in a line; further points go into another line.
     pub const MOST: usize = 4096;
 
-    /// Those of a text, if it is of that form and no time is beyond what a `u64` holds.
+    /// Checks the form of a text of points; `None` where it is wrong or a time exceeds a `u64`.
     #[must_use]
     pub fn read(text: &'a str) -> Option<Self> {
         let mut at = 0_u64;
@@ -116,7 +116,7 @@ impl<'a> Points<'a> {
         Some(Self(text))
     }
 
-    /// The points, in the order of time.
+    /// Returns the points, in the order of time.
     pub fn iter(self) -> impl Iterator<Item = Point> + 'a {
         self.0.split(',').filter_map(pair).scan(0, |at: &mut u64, (since, value)| {
             *at = at.saturating_add(since);
@@ -136,7 +136,7 @@ fn pair(text: &str) -> Option<(u64, u64)> {
     Some((since.parse().ok()?, value.parse().ok()?))
 }
 
-/// Points in the order of time, as [`Points`] reads them: the first [`Points::MOST`] of them.
+/// Points in the order of time, written as [`Points`] reads them: the first [`Points::MOST`].
 #[derive(Clone, Copy, Debug)]
 pub struct Written<'a>(pub &'a [Point]);
 

@@ -1,21 +1,22 @@
-//! An excerpt of the medium's history as text: what the virtual lab stores with a cell, and what a
-//! report draws again. One line for each thing, so that it can be cut, joined and looked at.
+//! An excerpt of the medium's history as text. The virtual lab stores it with a cell, and a report
+//! draws it again. Each event has its own line, so that an excerpt can be cut, joined and read.
 //!
-//! | line | what |
+//! | line | meaning |
 //! |---|---|
-//! | `station N NAME` | a station of the room |
+//! | `station N NAME` | a station of the lab |
 //! | `window BEGIN END WHY` | a stretch of time; the lines up to the next one are within it |
-//! | `frame KIND FROM TO BEGIN TOOK WAITED QUEUED CHANNEL MODE OCTETS SEQUENCE ATTEMPT HEARD COLLIDED NOISE QUEUE` | a frame on the air; of an A-MPDU ` MPDUS LOST` follows |
+//! | `frame KIND FROM TO BEGIN TOOK WAITED QUEUED CHANNEL MODE OCTETS SEQUENCE ATTEMPT HEARD COLLIDED NOISE QUEUE` | a frame on the air; an A-MPDU adds ` MPDUS LOST` |
 //! | `probe N SEQUENCE SENT END FATE` | a probe of station N; FATE is that of a sample, or the cause of its loss |
 //! | `lost N AT CAUSE` | a frame that was lost at station N |
-//! | `missing COUNT` | frames that found no room |
-//! | `series N WHAT POINTS` | how a [`Level`] of station N went within the window: see [`Points`] |
-//! | `share CHANNEL KIND STEP PERMILLE,…` | for how much of each step of time a channel was taken |
+//! | `missing COUNT` | number of frames that found no room in the excerpt |
+//! | `series N WHAT POINTS` | course of a [`Level`] of station N within the window: see [`Points`] |
+//! | `share CHANNEL KIND STEP PERMILLE,…` | share of each step of time for which a channel was occupied |
 //!
-//! Times are whole nanoseconds on the lab's clock; TOOK, WAITED and QUEUED are differences: how
-//! long the frame was on the air, how long it had been first in its sender's queue before that, and
-//! how long it had been in the queue before that. `TO` is `*` for a frame to all. MPDUS is how many
-//! frames an A-MPDU holds, LOST how many of them its addressee could not read or had no buffer for.
+//! Times are whole nanoseconds on the lab's clock. TOOK, WAITED and QUEUED are differences: the
+//! time for which the frame was on the air, the time before that for which it was first in its
+//! sender's queue, and the time before that for which it stood further back in the queue. `TO` is
+//! `*` for a broadcast frame. MPDUS is the number of frames in an A-MPDU; LOST is the number of
+//! these that the addressee could not read or had no buffer for.
 
 mod frame;
 mod level;
@@ -28,13 +29,13 @@ pub use level::{Level, Point, Points, Written};
 use crate::sample::{Cause, Fate};
 use core::fmt;
 
-/// Under this name a cell keeps its excerpt among its facts.
+/// Name of the fact in which a cell keeps its excerpt.
 pub const FACT: &str = "air-excerpt";
 
-/// What a channel's time goes to.
+/// Use of a channel's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// Frames of devices.
+    /// Data frames of the lab's devices.
     Data,
     /// Acknowledgements.
     Ack,
@@ -42,18 +43,19 @@ pub enum Kind {
     Beacon,
     /// Frames of other people's stations.
     Background,
-    /// Block acknowledgements, and requests for them.
+    /// Block acknowledgements and block acknowledgement requests.
     BlockAck,
-    /// Requests to send, and clearances.
+    /// RTS and CTS frames.
     Clearance,
-    /// Management frames but beacons: authentication, association, and EAPOL's, which is data.
+    /// Management frames other than beacons: authentication and association; also EAPOL, although
+    /// it is carried in data frames.
     Management,
-    /// Frames without a body, and PS-Poll: what tells of sleep.
+    /// Null-data frames and PS-Poll, which announce or end sleep.
     Null,
 }
 
 impl Kind {
-    /// All of them, in the order of their numbers.
+    /// All kinds, in the order of their numbers.
     pub const ALL: [Self; 8] = [
         Self::Data,
         Self::Ack,
@@ -65,7 +67,7 @@ impl Kind {
         Self::Null,
     ];
 
-    /// Its word.
+    /// Returns the word for it in an excerpt.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -80,74 +82,74 @@ impl Kind {
         }
     }
 
-    /// The kind of that word.
+    /// Returns the kind of that word.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// One line.
+/// One line of an excerpt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Line<'a> {
-    /// A station of the room.
+    /// A station of the lab.
     Station {
-        /// Its number.
+        /// Number of the station.
         number: u32,
-        /// Its name.
+        /// Name of the station.
         name: &'a str,
     },
     /// A stretch of time begins.
     Window {
-        /// From.
+        /// Begin of the stretch, in nanoseconds on the lab's clock.
         begin: u64,
-        /// Until.
+        /// End of the stretch, in nanoseconds on the lab's clock.
         end: u64,
-        /// What is to be seen in it.
+        /// Reason why the stretch is shown.
         why: &'a str,
     },
     /// A frame on the air.
     Frame(Frame<'a>),
     /// A probe.
     Probe {
-        /// Whose.
+        /// Number of the station that sent the probe.
         station: u32,
-        /// Its number.
+        /// Sequence number of the probe.
         sequence: u64,
-        /// When it was sent.
+        /// Time at which it was sent, in nanoseconds on the lab's clock.
         begin: u64,
-        /// When its fate was known.
+        /// Time at which its fate was known, in nanoseconds on the lab's clock.
         end: u64,
-        /// What became of it.
+        /// Fate of the probe.
         fate: Fate,
     },
     /// A frame that was lost.
     Lost {
-        /// Where.
+        /// Number of the station at which the frame was lost.
         station: u32,
-        /// When.
+        /// Time of the loss, in nanoseconds on the lab's clock.
         at: u64,
-        /// Why.
+        /// Cause of the loss.
         cause: Cause,
     },
-    /// How a level went within the window.
+    /// Course of a level within the window.
     Series {
-        /// Whose.
+        /// Number of the station.
         station: u32,
-        /// Of what.
+        /// Level that is shown.
         level: Level,
-        /// When it became what.
+        /// Values of the level over time.
         points: Points<'a>,
     },
-    /// Frames that found no room in the excerpt.
+    /// Number of frames that found no room in the excerpt.
     Missing(u64),
-    /// For how much of each step of time a channel was taken.
+    /// Shares of steps of time for which a channel was occupied.
     Share {
-        /// The channel.
+        /// Number of the channel.
         channel: u8,
-        /// By what: a word of [`Kind`], or `collided`.
+        /// Use of the time: a word of [`Kind`], or `collided`.
         kind: &'a str,
-        /// How long a step is.
+        /// Length of a step, in nanoseconds.
         step: u64,
         /// Shares in thousandths, joined by commas.
         permille: &'a str,
@@ -178,7 +180,7 @@ impl fmt::Display for Line<'_> {
 }
 
 impl<'a> Line<'a> {
-    /// Reads a line without its end; `None` for what is not one, or not of this version.
+    /// Parses a line without its line end; `None` for a line of another form or version.
     #[must_use]
     pub fn read(line: &'a str) -> Option<Self> {
         let (word, rest) = line.split_once(' ')?;
@@ -219,7 +221,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The words of a line that are still to be read.
+/// Words of a line that are still to be read.
 struct Words<'a>(&'a str);
 
 impl<'a> Words<'a> {
@@ -238,7 +240,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// A text without line ends and other control characters: spaces stand for them.
+/// A text on one line: spaces replace line ends and other control characters.
 struct OneLine<'a>(&'a str);
 
 impl fmt::Display for OneLine<'_> {
@@ -248,7 +250,7 @@ impl fmt::Display for OneLine<'_> {
     }
 }
 
-/// A lost probe says its cause: no cause has the name of another fate.
+/// Returns the word for a fate: a lost probe is named by its cause, which differs from every fate.
 const fn fate_name(fate: Fate) -> &'static str {
     match fate {
         Fate::Lost(cause) => cause.name(),

@@ -1,7 +1,15 @@
 //! How each participant behaves: state machines without I/O.
 //!
-//! The law: after any `handle`, call `poll` until it answers [`Output::WaitUntil`] or
+//! The rule for a driver: after any `handle`, call `poll` until it answers [`Output::WaitUntil`] or
 //! [`Output::Done`].
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`app`] | programs over IP sockets, as a device or a host runs them |
+//! | [`echo`] | the datagram echo test: client and reflector |
+//! | [`esp_now`] | a device with Espressif's esp-now component, and its console |
+//! | [`iperf`] | iperf 2 over UDP and TCP: pacing, tracking, reports |
+//! | [`mqtt`] | MQTT clients that measure: publisher, subscriber, connection |
 
 pub mod app;
 pub mod echo;
@@ -12,18 +20,18 @@ pub mod mqtt;
 use crate::sample::Sample;
 use crate::time::Instant;
 
-/// What a machine wants next.
+/// Request of a machine to its driver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Output {
     /// Send the first `len` bytes of the buffer that was lent to `poll`, now.
     Send {
-        /// Bytes to send.
+        /// Number of bytes to send.
         len: usize,
     },
-    /// Record this.
+    /// Record this sample.
     Sample(Sample),
-    /// Nothing to do before this instant unless something arrives.
+    /// Wait: there is nothing to do before this instant unless something arrives.
     WaitUntil(Instant),
-    /// Finished; nothing more will be wanted.
+    /// Stop: the machine has finished and wants nothing more.
     Done,
 }

@@ -4,7 +4,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-/// A chip whose firmware has an sdkconfig: those of ESP-IDF with Wi-Fi.
+/// A chip whose firmware has an sdkconfig: the chips of ESP-IDF with Wi-Fi.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Chip {
     /// ESP32.
@@ -27,7 +27,7 @@ pub enum Chip {
 }
 
 impl Chip {
-    /// All of them.
+    /// All chips.
     pub const ALL: [Self; 8] = [
         Self::Esp32,
         Self::Esp32s2,
@@ -39,7 +39,7 @@ impl Chip {
         Self::Esp32c61,
     ];
 
-    /// Its name as `CONFIG_IDF_TARGET` has it.
+    /// Returns the chip's name as in `CONFIG_IDF_TARGET`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -54,19 +54,20 @@ impl Chip {
         }
     }
 
-    /// Whether its radio speaks 802.11ax: `SOC_WIFI_HE_SUPPORT` of ESP-IDF's capability headers.
+    /// Returns whether the radio supports 802.11ax: `SOC_WIFI_HE_SUPPORT` of ESP-IDF's capability
+    /// headers.
     #[must_use]
     pub const fn he(self) -> bool {
         matches!(self, Self::Esp32c5 | Self::Esp32c6 | Self::Esp32c61)
     }
 
-    /// Whether PSRAM can be attached: `SOC_SPIRAM_SUPPORTED`.
+    /// Returns whether PSRAM can be attached: `SOC_SPIRAM_SUPPORTED`.
     #[must_use]
     pub const fn psram(self) -> bool {
         !matches!(self, Self::Esp32c2 | Self::Esp32c3 | Self::Esp32c6)
     }
 
-    /// Cores of its processor.
+    /// Returns the number of processor cores.
     #[must_use]
     pub const fn cores(self) -> u8 {
         match self {
@@ -82,7 +83,7 @@ impl fmt::Display for Chip {
     }
 }
 
-/// That a word names no chip with an sdkconfig.
+/// Error: a word names no chip with an sdkconfig.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownChip;
 
@@ -101,7 +102,7 @@ impl core::error::Error for UnknownChip {}
 impl FromStr for Chip {
     type Err = UnknownChip;
 
-    /// `esp32c3`, `ESP32-C3`.
+    /// Parses `esp32c3` or `ESP32-C3`.
     fn from_str(text: &str) -> Result<Self, UnknownChip> {
         let letters = || text.chars().filter(|it| *it != '-').map(|it| it.to_ascii_lowercase());
         let same = |chip: &&Self| chip.name().chars().eq(letters());
@@ -112,20 +113,20 @@ impl FromStr for Chip {
 /// A release of ESP-IDF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Release {
-    /// As 5 of v5.2.
+    /// Major number: 5 of v5.2.
     pub major: u8,
-    /// As 2 of v5.2.
+    /// Minor number: 2 of v5.2.
     pub minor: u8,
 }
 
 impl Release {
-    /// The release so called.
+    /// Returns the release with these numbers.
     #[must_use]
     pub const fn new(major: u8, minor: u8) -> Self {
         Self { major, minor }
     }
 
-    /// Whether it is as new as that one, or newer.
+    /// Returns whether the release is at least `major.minor`.
     #[must_use]
     pub const fn from(self, major: u8, minor: u8) -> bool {
         self.major > major || (self.major == major && self.minor >= minor)
@@ -133,7 +134,7 @@ impl Release {
 }
 
 impl Default for Release {
-    /// The first with today's names and defaults of all settings here.
+    /// Returns v5.2, the first release with the current names and defaults of all options.
     fn default() -> Self {
         Self::new(5, 2)
     }
@@ -145,7 +146,7 @@ impl fmt::Display for Release {
     }
 }
 
-/// That a text is no release.
+/// Error: a text names no release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoRelease;
 
@@ -160,7 +161,7 @@ impl core::error::Error for NoRelease {}
 impl FromStr for Release {
     type Err = NoRelease;
 
-    /// `v5.2`, `5.2.1`, `5.3-dev-1234-gabcdef`.
+    /// Parses `v5.2`, `5.2.1` or `5.3-dev-1234-gabcdef`.
     fn from_str(text: &str) -> Result<Self, NoRelease> {
         let text = text.strip_prefix('v').unwrap_or(text);
         let (major, rest) = text.split_once('.').ok_or(NoRelease)?;
@@ -173,12 +174,12 @@ impl FromStr for Release {
     }
 }
 
-/// What ranges and defaults of settings depend on.
+/// Chip, release and options on which ranges and defaults depend.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Context {
-    /// The chip.
+    /// Chip of the device.
     pub chip: Chip,
-    /// The release of ESP-IDF.
+    /// Release of ESP-IDF.
     pub release: Release,
     /// `CONFIG_SPIRAM_TRY_ALLOCATE_WIFI_LWIP`: buffers of Wi-Fi and lwIP may be in PSRAM.
     pub psram: bool,

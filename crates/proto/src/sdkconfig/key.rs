@@ -1,71 +1,71 @@
-//! The settings: their names, old and new, what they mean, and what they cost.
+//! The options: their names, old and new, their meaning, and their cost in memory.
 //!
 //! Names and releases are those of ESP-IDF's files `components/esp_wifi/Kconfig` (before v4.2
-//! `components/esp32/Kconfig`), `components/lwip/Kconfig`, `components/freertos/Kconfig` and of their
-//! `sdkconfig.rename`, read at the tags v3.0 to v6.0.1.
+//! `components/esp32/Kconfig`), `components/lwip/Kconfig`, `components/freertos/Kconfig` and of
+//! their `sdkconfig.rename`, read at the tags v3.0 to v6.0.1.
 
 use super::chip::Release;
 
-/// What a value is.
+/// Type of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// `y` or `n`; held as 1 or 0.
+    /// `y` or `n`; stored as 1 or 0.
     Flag,
     /// A whole number.
     Number,
 }
 
-/// When a setting takes memory.
+/// Cost of an option in heap memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Price {
-    /// It takes none, or hardly any.
+    /// No memory, or hardly any.
     Nothing,
-    /// So many bytes for each unit, from the start of Wi-Fi on.
+    /// Bytes for each unit, from the start of Wi-Fi on.
     Always(u32),
-    /// So many bytes for each unit at the peak of traffic.
+    /// Bytes for each unit at the peak of traffic.
     AtPeak(u32),
-    /// So many bytes for each unit and each socket in use.
+    /// Bytes for each unit and each socket in use.
     EachSocket(u32),
-    /// So many bytes, once, where the flag is set: code that moves from flash to RAM. On chips with
-    /// one RAM for both it is heap that is gone.
+    /// Bytes of code that a set flag moves from flash to RAM. On chips with one RAM for code and
+    /// data these are lost to the heap.
     Code(u32),
 }
 
-/// What is known of a setting.
+/// Description of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fact {
-    /// Which one.
+    /// Option that is described.
     pub key: Key,
-    /// Today's name.
+    /// Name in current releases.
     pub name: &'static str,
-    /// Older names.
+    /// Names in older releases.
     pub old: &'static [&'static str],
-    /// The first release that has today's name.
+    /// First release with the current name.
     pub since: Release,
-    /// What a value is.
+    /// Type of the value.
     pub kind: Kind,
     /// Unit of the number; empty for flags.
     pub unit: &'static str,
-    /// What it means, in a few words.
+    /// Meaning in a few words.
     pub meaning: &'static str,
-    /// What it costs.
+    /// Cost in memory.
     pub price: Price,
 }
 
-/// A buffer of the driver: "fixed as 1.6 KB" (ESP-IDF, Wi-Fi performance and power save, note below
-/// the parameters). KB there are 1024 bytes, as in the ranks' TCP windows.
+/// Size of a buffer of the driver, in bytes: "fixed as 1.6 KB" (ESP-IDF, Wi-Fi performance and
+/// power save, note below the parameters). A KB is 1024 bytes there, as in the ranks' TCP windows.
 pub const BUFFER_BYTES: u32 = 1638;
 
 macro_rules! keys {
     ($($key:ident, $name:literal, [$($old:literal),*], ($major:literal, $minor:literal), $kind:ident,
         $unit:literal, $price:expr, $meaning:literal;)*) => {
-        /// A setting that shapes links.
+        /// An option that shapes links.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Key {
             $(#[doc = concat!("`", $name, "`: ", $meaning, ".")] $key,)*
         }
 
-        /// Every setting, in the order of [`Key`].
+        /// Descriptions of all options, in the order of [`Key`].
         pub const FACTS: &[Fact] = &[$(Fact {
             key: Key::$key,
             name: $name,
@@ -187,27 +187,27 @@ keys! {
 }
 
 impl Key {
-    /// How many there are.
+    /// Number of options.
     pub const COUNT: usize = FACTS.len();
 
-    /// All of them.
+    /// Returns all options.
     pub fn all() -> impl Iterator<Item = Self> {
         FACTS.iter().map(|it| it.key)
     }
 
-    /// What is known of it.
+    /// Returns the description of the option.
     #[must_use]
     pub const fn fact(self) -> &'static Fact {
         &FACTS[self as usize]
     }
 
-    /// Today's name.
+    /// Returns the name in current releases.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.fact().name
     }
 
-    /// Its name in a release.
+    /// Returns the name in a release.
     #[must_use]
     pub fn name_in(self, release: Release) -> &'static str {
         let fact = self.fact();
@@ -217,7 +217,7 @@ impl Key {
         }
     }
 
-    /// The setting of a name, old or new, with or without `CONFIG_`.
+    /// Finds the option of a name, old or new, with or without `CONFIG_`.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         let bare = name.strip_prefix("CONFIG_").unwrap_or(name);

@@ -9,7 +9,7 @@ use super::key::{Key, Kind};
 use core::ops::RangeInclusive;
 
 impl Key {
-    /// What Kconfig takes; a value outside is not used by the build.
+    /// Returns the range that Kconfig accepts; the build ignores a value outside of it.
     #[must_use]
     pub fn range(self, context: &Context) -> RangeInclusive<u32> {
         let Context { chip, release, psram, window_scale } = *context;
@@ -50,7 +50,7 @@ impl Key {
         }
     }
 
-    /// What the build takes where nothing else is said.
+    /// Returns the value that the build uses where none is given.
     #[must_use]
     pub fn default_in(self, context: &Context) -> u32 {
         let Context { chip, release, psram, .. } = *context;

@@ -1,60 +1,62 @@
-//! What settings cost of the heap.
+//! Heap memory that settings take.
 //!
-//! Two sources: the Wi-Fi guide's peak of the driver's dynamic buffers, p = b_rx m_rx + b_tx m_tx
-//! (ESP-IDF Programming Guide, "Wi-Fi Dynamic Buffer Peak"), and its data path: a received frame is
-//! handed on by reference, one to be sent is copied, first to lwIP, then to the driver, and lwIP
-//! keeps it until it is acknowledged ("Protocol Stack Operation Mode").
+//! There are two sources: the Wi-Fi guide's peak of the driver's dynamic buffers, p = b_rx m_rx +
+//! b_tx m_tx (ESP-IDF Programming Guide, "Wi-Fi Dynamic Buffer Peak"), and its data path: a
+//! received frame is handed on by reference; a packet to send is copied, first to lwIP, then to the
+//! driver, and lwIP keeps its copy until it is acknowledged ("Protocol Stack Operation Mode").
 
 use super::chip::{Chip, Context};
 use super::key::{BUFFER_BYTES, Key, Price};
 use super::settings::Settings;
 
-/// The driver's peak with dynamic buffers alone, in bytes: so many receive buffers of the largest
-/// frame that can come, and so many send buffers of the largest that can go.
+/// Computes the peak of the driver's dynamic buffers, in bytes: `b_rx` receive buffers of the
+/// largest frame that can arrive, `m_rx`, and `b_tx` send buffers of the largest that can be sent,
+/// `m_tx`.
 #[must_use]
 pub const fn driver_peak(b_rx: u32, m_rx: u32, b_tx: u32, m_tx: u32) -> u64 {
     b_rx as u64 * m_rx as u64 + b_tx as u64 * m_tx as u64
 }
 
-/// What is open at a time.
+/// Connections and sockets that are open at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Traffic {
-    /// TCP connections with data on the way.
+    /// Number of TCP connections with data in flight.
     pub streams: u16,
-    /// UDP sockets.
+    /// Number of UDP sockets.
     pub udp_sockets: u16,
 }
 
 impl Default for Traffic {
-    /// One of each.
+    /// Returns one TCP connection and one UDP socket.
     fn default() -> Self {
         Self { streams: 1, udp_sockets: 1 }
     }
 }
 
-/// What settings take of the heap, in bytes.
+/// Heap that settings take, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
     /// Static buffers of the driver, from the start of Wi-Fi on.
     pub buffers: u64,
-    /// Code in RAM, where that is the heap's, too.
+    /// Code in RAM, on chips where it takes RAM from the heap.
     pub code: u64,
     /// Mailboxes of lwIP's task and of the sockets.
     pub mailboxes: u64,
-    /// TCP sending at full speed: segments in lwIP, and their copies in the driver.
+    /// Additional heap of TCP sending at full speed: segments in lwIP, and their copies in the
+    /// driver.
     pub tcp_send: u64,
-    /// TCP receiving at full speed: a window of frames that nobody reads.
+    /// Additional heap of TCP receiving at full speed: a window of frames that nobody reads.
     pub tcp_receive: u64,
-    /// UDP at full speed: all dynamic buffers of the one direction that has more.
+    /// Additional heap of UDP at full speed: all dynamic buffers of the direction that has more.
     pub udp: u64,
-    /// The document's p: all dynamic buffers of both directions.
+    /// Peak p of the document: all dynamic buffers of both directions.
     pub driver_peak: u64,
     /// Send buffers of all streams.
     pub send_buffers: u64,
 }
 
 impl Memory {
-    /// What those settings take with that traffic.
+    /// Computes the heap that settings take with a traffic.
     #[must_use]
     pub fn of(settings: &Settings, context: &Context, traffic: Traffic) -> Self {
         let value = |key| u64::from(settings.value(key, context));
@@ -65,7 +67,7 @@ impl Memory {
         let segments = |bytes: u64| streams * bytes.div_ceil(value(Key::TcpMss).max(1));
         let send = value(Key::SendBuffer);
         let receive_buffers = match value(Key::DynamicRx) {
-            // No limit: as many as may be on the way.
+            // 0 is no limit: as many buffers as there may be frames in flight.
             0 => segments(value(Key::Window)).max(value(Key::TcpipMailbox)),
             limit => limit,
         };
@@ -99,33 +101,35 @@ impl Memory {
         }
     }
 
-    /// From the start of Wi-Fi on, without traffic.
+    /// Returns the heap in use from the start of Wi-Fi on, without traffic, in bytes.
     #[must_use]
     pub const fn idle(&self) -> u64 {
         self.buffers + self.code + self.mailboxes
     }
 
-    /// At the busiest of four tests: one direction and one protocol at a time.
+    /// Returns the heap in use in the most demanding of four tests, in bytes: TCP or UDP,
+    /// sending or receiving.
     #[must_use]
     pub fn busy(&self) -> u64 {
         self.idle() + self.tcp_send.max(self.tcp_receive).max(self.udp)
     }
 
-    /// The most that can be: every buffer full at once.
+    /// Returns the heap in use when every buffer is full at once, in bytes.
     #[must_use]
     pub const fn peak(&self) -> u64 {
         self.idle() + self.driver_peak + self.send_buffers
     }
 }
 
-/// What a flag's code takes of the heap.
+/// Returns the heap that a flag's code takes, in bytes.
 fn code(key: Key, settings: &Settings, context: &Context) -> u64 {
-    // The ESP32's instruction RAM is no heap (Technical Reference Manual, "System and Memory").
+    // Code in the ESP32's instruction RAM takes nothing from the heap (Technical Reference Manual,
+    // "System and Memory").
     if context.chip == Chip::Esp32 || !settings.flag(key, context) {
         return 0;
     }
     let Price::Code(bytes) = key.fact().price else { return 0 };
-    // The guide of the ESP32-C6 has figures of its own.
+    // The guide of the ESP32-C6 gives sizes of its own.
     let bytes = match (context.chip, key) {
         (Chip::Esp32c6, Key::WifiIram) => 13 * 1024,
         (Chip::Esp32c6, Key::WifiRxIram) => 7 * 1024,
@@ -135,11 +139,11 @@ fn code(key: Key, settings: &Settings, context: &Context) -> u64 {
     bytes.into()
 }
 
-/// The heap that a firmware as small as the iperf example has before Wi-Fi starts, with none of its
-/// code in RAM, in bytes; `None` where no document says enough.
+/// Returns the heap that a firmware as small as the iperf example has before Wi-Fi starts, with
+/// none of its code in RAM, in bytes; `None` where no document gives the figures.
 ///
-/// Fitted, one number for each chip: the mean over its ranks of "available memory" and what the
-/// settings of the rank take when busy ([`super::RANKS`]).
+/// Each chip has one fitted number: the mean over its ranks of "available memory" and of the heap
+/// that the rank takes when busy ([`super::RANKS`]).
 #[must_use]
 pub const fn heap(chip: Chip) -> Option<u64> {
     Some(
@@ -165,7 +169,7 @@ mod tests {
         Context { chip: rank.chip, ..Context::default() }
     }
 
-    /// What a rank takes when busy, and the free heap that the document has, in KB.
+    /// Returns the heap that a rank takes when busy, and the free heap of the document, in KB.
     fn held(rank: &Rank) -> (f64, f64) {
         let memory = Memory::of(&rank.settings(), &context(rank), Traffic::default());
         (memory.busy() as f64 / 1024.0, rank.free_kb)
@@ -190,8 +194,9 @@ mod tests {
         }
     }
 
-    /// The document's three ranks: 59, 160 and 180 KB. The step from "default" to "minimum" is less
-    /// there than even that of the static buffers and the code, so no model of buffers has all three.
+    /// Compares with the document's ranks (59, 160 and 180 KB on the ESP32-C3). The document's step
+    /// from "default" to "minimum" is smaller than that of the static buffers and the code alone,
+    /// so no model of buffers fits all three.
     #[test]
     fn free_heap_of_the_ranks() {
         let off = |rank: &Rank| {

@@ -1,15 +1,15 @@
-//! What of a firmware's `sdkconfig` shapes its wireless links.
+//! The options of a firmware's `sdkconfig` that shape its wireless links.
 //!
-//! | module | what |
+//! | item | contents |
 //! |---|---|
-//! | [`SdkConfig`] | the limits of a firmware, as the lab takes them |
-//! | [`Key`], [`Fact`] | each setting: its names, range, default, meaning and price |
+//! | [`SdkConfig`] | the buffers and windows of a firmware, as the lab takes them |
+//! | [`Key`], [`Fact`] | each option: names, range, default, meaning and memory cost |
 //! | [`Chip`], [`Release`], [`Context`] | what ranges and defaults depend on |
-//! | [`Settings`] | values for some of the settings |
-//! | [`read()`], [`Reading`] | a file's text to settings |
-//! | [`memory`] | what settings take of the heap |
-//! | [`Rank`] | what Espressif's documents recommend, and what they measured with it |
-//! | [`fragment`] | settings to a file's text, with a comment for each |
+//! | [`Settings`] | values for some of the options |
+//! | [`read()`], [`Reading`] | parses the text of a file |
+//! | [`memory`] | heap that the options take |
+//! | [`Rank`] | combinations that Espressif's documents recommend, with their measured throughput |
+//! | [`fragment`] | writes options as text for a file, each with a comment |
 
 mod chip;
 mod key;
@@ -30,32 +30,34 @@ pub use read::{Fault, Reading, WARNINGS, Warning, Wrong, read};
 pub use settings::Settings;
 pub use write::{Line, comment, fragment};
 
-/// Settings of ESP-IDF's Wi-Fi driver and of lwIP. Numbers are those of the file, in its units.
+/// Options of ESP-IDF's Wi-Fi driver and of lwIP, with the numbers and units of the file.
 ///
 /// The default is that of ESP-IDF v5's Kconfig for a chip without PSRAM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SdkConfig {
-    /// `CONFIG_ESP_WIFI_STATIC_RX_BUFFER_NUM`: frames that the hardware can write to.
+    /// `CONFIG_ESP_WIFI_STATIC_RX_BUFFER_NUM`: buffers that the hardware writes received frames to.
     pub static_rx: u16,
-    /// `CONFIG_ESP_WIFI_DYNAMIC_RX_BUFFER_NUM`: frames between driver and lwIP; 0: no limit.
+    /// `CONFIG_ESP_WIFI_DYNAMIC_RX_BUFFER_NUM`: frames between driver and lwIP; 0 is no limit.
     pub dynamic_rx: u16,
-    /// `CONFIG_ESP_WIFI_DYNAMIC_TX_BUFFER_NUM`, or the static one: frames in the driver.
+    /// `CONFIG_ESP_WIFI_DYNAMIC_TX_BUFFER_NUM`, or the static one: frames to send in the driver.
     pub tx: u16,
-    /// `CONFIG_ESP_WIFI_AMPDU_TX_ENABLED` with `CONFIG_ESP_WIFI_TX_BA_WIN`; 0: no A-MPDU is sent.
+    /// `CONFIG_ESP_WIFI_TX_BA_WIN`, the block ack window for sending; 0 (no A-MPDU is sent) without
+    /// `CONFIG_ESP_WIFI_AMPDU_TX_ENABLED`.
     pub tx_ba_window: u8,
-    /// `CONFIG_ESP_WIFI_AMPDU_RX_ENABLED` with `CONFIG_ESP_WIFI_RX_BA_WIN`; 0: none is received.
+    /// `CONFIG_ESP_WIFI_RX_BA_WIN`, the block ack window for receiving; 0 (no A-MPDU is received)
+    /// without `CONFIG_ESP_WIFI_AMPDU_RX_ENABLED`.
     pub rx_ba_window: u8,
-    /// `CONFIG_ESP_WIFI_IRAM_OPT`: the driver's send path is in IRAM.
+    /// `CONFIG_ESP_WIFI_IRAM_OPT`: the driver's send path runs from IRAM.
     pub wifi_iram: bool,
-    /// `CONFIG_ESP_WIFI_RX_IRAM_OPT`: its receive path is.
+    /// `CONFIG_ESP_WIFI_RX_IRAM_OPT`: the driver's receive path runs from IRAM.
     pub wifi_rx_iram: bool,
-    /// `CONFIG_LWIP_IRAM_OPTIMIZATION`: lwIP's paths are.
+    /// `CONFIG_LWIP_IRAM_OPTIMIZATION`: lwIP's send and receive paths run from IRAM.
     pub lwip_iram: bool,
-    /// `CONFIG_LWIP_TCP_MSS`, bytes.
+    /// `CONFIG_LWIP_TCP_MSS`: maximum segment size, in bytes.
     pub tcp_mss: u16,
-    /// `CONFIG_LWIP_TCP_SND_BUF_DEFAULT`, bytes.
+    /// `CONFIG_LWIP_TCP_SND_BUF_DEFAULT`: send buffer of a TCP socket, in bytes.
     pub tcp_send_buffer: u32,
-    /// `CONFIG_LWIP_TCP_WND_DEFAULT`, bytes.
+    /// `CONFIG_LWIP_TCP_WND_DEFAULT`: receive window of a TCP socket, in bytes.
     pub tcp_window: u32,
     /// `CONFIG_LWIP_TCP_RECVMBOX_SIZE`: segments that wait for a socket's reader.
     pub tcp_mailbox: u16,
@@ -63,9 +65,9 @@ pub struct SdkConfig {
     pub udp_mailbox: u16,
     /// `CONFIG_LWIP_TCPIP_RECVMBOX_SIZE`: packets and calls that wait for lwIP's task.
     pub tcpip_mailbox: u16,
-    /// `CONFIG_LWIP_MAX_SOCKETS`.
+    /// `CONFIG_LWIP_MAX_SOCKETS`: greatest number of open sockets.
     pub sockets: u16,
-    /// `CONFIG_FREERTOS_HZ`.
+    /// `CONFIG_FREERTOS_HZ`: FreeRTOS ticks in a second.
     pub tick_hz: u32,
 }
 

@@ -1,4 +1,5 @@
-//! The ranks of settings that Espressif's documents recommend, with what was measured of each.
+//! The ranks of settings that Espressif's documents recommend, with the measured throughput of
+//! each.
 //!
 //! Source: ESP-IDF Programming Guide, "Wi-Fi Performance and Power Save", section "How to Configure
 //! Parameters", for each chip; one stream in a shielded box. The rows of the ESP32-C3 are those of
@@ -9,30 +10,30 @@ use super::chip::{Chip, Context};
 use super::key::Key;
 use super::settings::Settings;
 
-/// A rank.
+/// A recommended combination of settings: a column of the document's table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rank {
-    /// Chip.
+    /// Chip of the document.
     pub chip: Chip,
-    /// Its name in the document, in lower case.
+    /// Name in the document, in lower case.
     pub name: &'static str,
-    /// `WIFI_STATIC_RX_BUFFER_NUM`.
+    /// Value of `WIFI_STATIC_RX_BUFFER_NUM`.
     pub static_rx: u16,
-    /// `WIFI_DYNAMIC_RX_BUFFER_NUM`.
+    /// Value of `WIFI_DYNAMIC_RX_BUFFER_NUM`.
     pub dynamic_rx: u16,
-    /// `WIFI_DYNAMIC_TX_BUFFER_NUM`.
+    /// Value of `WIFI_DYNAMIC_TX_BUFFER_NUM`.
     pub dynamic_tx: u16,
-    /// `WIFI_RX_BA_WIN`; 0: disabled.
+    /// Value of `WIFI_RX_BA_WIN`; 0: disabled.
     pub rx_ba_window: u8,
-    /// `TCP_SND_BUF_DEFAULT`, KB.
+    /// Value of `TCP_SND_BUF_DEFAULT`, in KB.
     pub send_buffer_kb: u16,
-    /// `TCP_WND_DEFAULT`, KB.
+    /// Value of `TCP_WND_DEFAULT`, in KB.
     pub window_kb: u16,
-    /// `WIFI_IRAM_OPT`, `WIFI_RX_IRAM_OPT`, `LWIP_IRAM_OPTIMIZATION`.
+    /// Flags `WIFI_IRAM_OPT`, `WIFI_RX_IRAM_OPT` and `LWIP_IRAM_OPTIMIZATION`.
     pub iram: [bool; 3],
-    /// "Available memory", KB.
+    /// "Available memory", in KB.
     pub free_kb: f64,
-    /// TCP sending, TCP receiving, UDP sending, UDP receiving, Mbit/s.
+    /// Throughput of TCP sending, TCP receiving, UDP sending and UDP receiving, in Mbit/s.
     pub mbit_s: [f64; 4],
 }
 
@@ -98,20 +99,20 @@ pub const RANKS: &[Rank] = &[
     rank!(Esp32c6, "minimum", 3, 6, 6, 6, 6, 6, WIFI, 299.0, [16.4, 14.3, 34.6, 36.7]),
 ];
 
-/// Most bytes of a window without scaling; "65 KB" of the document is that.
+/// Greatest window without window scaling, in bytes; the document writes "65 KB".
 const MOST: u32 = 65_535;
 
-/// Flags and numbers that a distance looks at.
+/// Number of flags and numbers that a distance compares.
 const TERMS: u32 = 9;
 
 impl Rank {
-    /// The ranks of a chip.
+    /// Returns the ranks of a chip.
     pub fn of(chip: Chip) -> impl Iterator<Item = &'static Self> {
         RANKS.iter().filter(move |it| it.chip == chip)
     }
 
-    /// Its settings. What the document's table does not name is not given: it "should be set to the
-    /// default".
+    /// Returns the settings of the rank. Options that the document's table does not name are left
+    /// out: they "should be set to the default".
     #[must_use]
     pub fn settings(&self) -> Settings {
         let mut settings = Settings::default();
@@ -135,9 +136,10 @@ impl Rank {
         settings
     }
 
-    /// How far a firmware is from it, in doublings: the mean, over the six numbers and the three
-    /// flags of the document's table, of the number of doublings from one value to the other; a flag
-    /// that differs counts as one. 0 is the rank itself; at 1 each value is twice or half the rank's.
+    /// Computes how far a firmware is from the rank, in doublings: the mean, over the six numbers
+    /// and the three flags of the document's table, of the number of doublings from one value to
+    /// the other; a flag that differs counts as one. 0 is the rank itself; at 1 each value is twice
+    /// or half the rank's.
     #[must_use]
     pub fn distance(&self, config: &SdkConfig) -> f64 {
         let context = Context { chip: self.chip, ..Context::default() };
@@ -160,8 +162,8 @@ impl Rank {
         (numbers + flags as f64) / f64::from(TERMS)
     }
 
-    /// The rank of a chip that a firmware is nearest to, and how far; `None` for a chip whose
-    /// document has no ranks.
+    /// Finds the rank of a chip that is nearest to a firmware, and its distance; `None` for a chip
+    /// whose document has no ranks.
     #[must_use]
     pub fn nearest(chip: Chip, config: &SdkConfig) -> Option<(&'static Self, f64)> {
         let with = |rank: &'static Self| (rank, rank.distance(config));
@@ -169,22 +171,23 @@ impl Rank {
     }
 }
 
-/// No limit is as good as the most that can be set.
+/// Replaces 0, which means no limit, by the greatest value that can be set.
 const fn limited(buffers: u16) -> u32 {
     if buffers == 0 { 128 } else { buffers as u32 }
 }
 
-/// Doublings from one number to the other; nothing counts as one.
+/// Computes the doublings from one number to the other; 0 counts as 1.
 fn doublings(a: u32, b: u32) -> f64 {
     let log = |value: u32| log2(f64::from(value.max(1)));
     let difference = log(a) - log(b);
     if difference < 0.0 { -difference } else { difference }
 }
 
-/// The logarithm to base 2 of a number from 1 on; this crate has no mathematics to use.
+/// Computes the logarithm to base 2 of a number of at least 1; `core` has no logarithm.
 ///
-/// Whole powers are taken off; the rest, from 1 to 2, by the series of the inverse hyperbolic
-/// tangent (Abramowitz and Stegun 4.1.27), whose error after 12 terms is below 1e-12 there.
+/// Whole powers are divided off; the rest, from 1 to 2, follows from the series of the inverse
+/// hyperbolic tangent (Abramowitz and Stegun 4.1.27), whose error after 12 terms is below 1e-12
+/// there.
 fn log2(value: f64) -> f64 {
     let (mut rest, mut whole) = (value, 0.0);
     while rest >= 2.0 {

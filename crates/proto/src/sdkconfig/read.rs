@@ -1,8 +1,9 @@
-//! Reads `sdkconfig` and `sdkconfig.defaults`.
+//! Parses `sdkconfig` and `sdkconfig.defaults`.
 //!
-//! The form is that of kconfiglib: `CONFIG_NAME=value` a line, `# CONFIG_NAME is not set` for a flag
-//! that is off, other lines that begin with `#` are comments. A generated file ends in a block that
-//! repeats values under their old names; ESP-IDF's tools do not read it, nor does this.
+//! The form is that of kconfiglib: each line is `CONFIG_NAME=value`, or `# CONFIG_NAME is not set`
+//! for a flag that is off; other lines that begin with `#` are comments. A generated file ends in a
+//! block that repeats values under their old names; neither ESP-IDF's tools nor this parser read
+//! the block.
 
 use super::chip::{Chip, Context, Release};
 use super::key::{Key, Kind};
@@ -10,75 +11,75 @@ use super::settings::Settings;
 use crate::text::place;
 use core::fmt;
 
-/// Warnings that are kept; further ones are counted.
+/// Greatest number of warnings that are kept; further ones are counted.
 pub const WARNINGS: usize = 32;
 
-/// The head and the end of the block of old names.
+/// Comments that begin and end the block of old names.
 const OLD_NAMES: [&str; 2] =
     ["Deprecated options for backward compatibility", "End of deprecated options"];
 
-/// How the comment begins that names the release, since v4.3: "… (ESP-IDF) 5.1.2 Project
+/// Begin of the comment that names the release, since v4.3: "… (ESP-IDF) 5.1.2 Project
 /// Configuration".
 const HEAD: &str = "Espressif IoT Development Framework (ESP-IDF) ";
 
-/// How the comment ends that stands for a flag that is off.
+/// End of the comment that stands for a flag that is off.
 const NOT_SET: &str = " is not set";
 
-/// Whether a comment says more than a comment does.
+/// Returns whether a comment has a meaning for the parser.
 pub(super) fn is_more(comment: &str) -> bool {
     OLD_NAMES.contains(&comment) || comment.starts_with(HEAD) || comment.ends_with(NOT_SET)
 }
 
-/// What a file says.
+/// Contents of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// Values of the settings that are known here.
+    /// Values of the options that espbench knows.
     pub settings: Settings,
-    /// `CONFIG_IDF_TARGET`.
+    /// Chip of `CONFIG_IDF_TARGET`.
     pub chip: Option<Chip>,
-    /// The release in the first lines of a generated file, or `CONFIG_IDF_INIT_VERSION`.
+    /// Release in the first lines of a generated file, or in `CONFIG_IDF_INIT_VERSION`.
     pub release: Option<Release>,
-    /// Settings that are not known here: they do not shape links.
+    /// Number of options that espbench does not know: they do not shape links.
     pub others: u32,
-    /// What is odd, but does not keep the file from being read.
+    /// Oddities that do not prevent the file from being read.
     pub warnings: heapless::Vec<Warning, WARNINGS>,
-    /// Warnings beyond those.
+    /// Number of warnings beyond [`WARNINGS`].
     pub warnings_dropped: u32,
 }
 
-/// Something odd in a file.
+/// An oddity in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Warning {
-    /// A setting stands there twice, with different values: the last one counts.
+    /// An option is set twice, with different values: the last one counts.
     Twice {
-        /// Which one.
+        /// Option that is set.
         key: Key,
-        /// The line that does not count.
+        /// Line that does not count, from 1.
         first: usize,
-        /// The line that counts.
+        /// Line that counts, from 1.
         last: usize,
     },
-    /// A setting has an older name.
+    /// An option is set by an older name.
     OldName {
-        /// Which one.
+        /// Option that is set.
         key: Key,
-        /// Its name there.
+        /// Name in the file.
         name: &'static str,
-        /// Where.
+        /// Line, from 1.
         line: usize,
     },
-    /// A name that is almost that of a setting, in a file that no tool has written.
+    /// A name differs by one letter from that of an option, in a file that no tool has written.
     Near {
-        /// Which one may be meant.
+        /// Option that is probably meant.
         key: Key,
-        /// Where.
+        /// Line, from 1.
         line: usize,
     },
-    /// A flag stands there as `CONFIG_NAME=`, which is the same as `n`.
+    /// A flag is written as `CONFIG_NAME=`, which means `n`.
     Empty {
-        /// Which one.
+        /// Option that is set.
         key: Key,
-        /// Where.
+        /// Line, from 1.
         line: usize,
     },
 }
@@ -107,45 +108,45 @@ impl fmt::Display for Warning {
     }
 }
 
-/// What is wrong with a file: where, and what to do.
+/// Position and kind of a mistake in a file, with advice on how to correct it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wrong<'t> {
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// What.
+    /// Kind of mistake.
     pub fault: Fault<'t>,
 }
 
-/// What can be wrong.
+/// Kind of mistake in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault<'t> {
-    /// A line that is neither a comment nor a setting.
+    /// A line is neither a comment nor a setting.
     Line,
     /// A byte order mark stands before the first line.
     Mark,
-    /// It is the C header that the build makes of an sdkconfig.
+    /// The file is the C header that the build makes from an sdkconfig.
     Header,
     /// A number was expected.
     Number {
-        /// Of which setting.
+        /// Option whose value is wrong.
         key: Key,
-        /// What stands there.
+        /// Text in place of the number.
         found: &'t str,
     },
     /// `y` or `n` was expected.
     Flag {
-        /// Of which setting.
+        /// Option whose value is wrong.
         key: Key,
-        /// What stands there.
+        /// Text in place of `y` or `n`.
         found: &'t str,
     },
-    /// A quote without its end.
+    /// A quoted text has no closing quote.
     Quote,
-    /// A name of `CONFIG_IDF_TARGET` that is no chip with Wi-Fi.
+    /// The value of `CONFIG_IDF_TARGET` is no chip with Wi-Fi.
     Chip {
-        /// What stands there.
+        /// Text in place of a chip's name.
         found: &'t str,
     },
 }
@@ -191,10 +192,10 @@ impl fmt::Display for Wrong<'_> {
 
 impl core::error::Error for Wrong<'_> {}
 
-/// Reads a file.
+/// Parses a file.
 ///
 /// # Errors
-/// The first line that is wrong.
+/// Returns the first mistake.
 pub fn read(text: &str) -> Result<Reading, Wrong<'_>> {
     let mut reader = Reader { text, reading: Reading::default(), lines: [0; Key::COUNT] };
     if text.starts_with('\u{feff}') {
@@ -225,7 +226,7 @@ pub fn read(text: &str) -> Result<Reading, Wrong<'_>> {
 struct Reader<'t> {
     text: &'t str,
     reading: Reading,
-    /// The line of each setting.
+    /// Line in which each option was last set, from 1; 0 where it was not.
     lines: [usize; Key::COUNT],
 }
 
@@ -312,7 +313,7 @@ impl<'t> Reader<'t> {
             return;
         }
         self.reading.others += 1;
-        // ESP-IDF's tools write no name that is wrong, and have many that differ by a letter.
+        // ESP-IDF's tools never write a wrong name, and many of their names differ by a letter.
         if self.reading.release.is_none() && !REAL.contains(&name) {
             let near = super::key::FACTS.iter().find(|it| near(name, it.key.name()));
             if let Some(fact) = near {
@@ -328,7 +329,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Settings of ESP-IDF whose names are that near to one that is known here.
+/// Options of ESP-IDF whose names differ by one letter from one that espbench knows.
 const REAL: [&str; 4] = [
     "CONFIG_LWIP_TCP_MSL",
     "CONFIG_ESP_WIFI_AMSDU_TX_ENABLED",
@@ -336,8 +337,8 @@ const REAL: [&str; 4] = [
     "CONFIG_LWIP_TCP_TMR_INTERVAL",
 ];
 
-/// Whether names differ by one letter: another, one more, one less, or two that stand the other way
-/// round.
+/// Returns whether names differ by one edit: a letter changed, added, left out, or two letters
+/// swapped.
 fn near(name: &str, known: &str) -> bool {
     let same = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     let (a, b) = (name.as_bytes(), known.as_bytes());
@@ -352,7 +353,8 @@ fn near(name: &str, known: &str) -> bool {
     }
 }
 
-/// Decimal, as Kconfig's `int` is, or hexadecimal with 0x, which its tools take, too.
+/// Parses a decimal number, as Kconfig's `int` is, or a hexadecimal one with 0x, which its tools
+/// also accept.
 fn integer(text: &str) -> Option<u32> {
     let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let (digits, radix) = hexadecimal.map_or((text, 10), |digits| (digits, 16));

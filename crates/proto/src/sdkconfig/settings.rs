@@ -1,10 +1,10 @@
-//! A value for each setting, given or taken from the defaults.
+//! Values of the options: the given ones, and the defaults of the others.
 
 use super::SdkConfig;
 use super::chip::Context;
 use super::key::Key;
 
-/// What a file says, or somebody chose: a value for some of the settings.
+/// Values of some of the options, from a file or chosen by somebody.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     values: [Option<u32>; Key::COUNT],
@@ -17,42 +17,43 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The value that was given.
+    /// Returns the value that was given.
     #[must_use]
     pub const fn get(&self, key: Key) -> Option<u32> {
         self.values[key as usize]
     }
 
-    /// Gives a value; the one that it replaces.
+    /// Sets a value and returns the one that it replaces.
     pub const fn set(&mut self, key: Key, value: u32) -> Option<u32> {
         self.values[key as usize].replace(value)
     }
 
-    /// Takes a value back: the default holds again.
+    /// Removes a value, so that the default holds again.
     pub const fn clear(&mut self, key: Key) {
         self.values[key as usize] = None;
     }
 
-    /// What was given, in the order of [`Key`].
+    /// Returns the given values, in the order of [`Key`].
     pub fn given(&self) -> impl Iterator<Item = (Key, u32)> {
         Key::all().filter_map(|key| Some((key, self.get(key)?)))
     }
 
-    /// The value that the build uses: the one given where its range has it, or the default.
+    /// Returns the value that the build uses: the given one if it is within its range, else the
+    /// default.
     #[must_use]
     pub fn value(&self, key: Key, context: &Context) -> u32 {
         let range = key.range(context);
         self.get(key).filter(|it| range.contains(it)).unwrap_or_else(|| key.default_in(context))
     }
 
-    /// Whether a flag is set.
+    /// Returns whether a flag is set.
     #[must_use]
     pub fn flag(&self, key: Key, context: &Context) -> bool {
         self.value(key, context) != 0
     }
 
-    /// Whether the driver's send buffers are static ones. PSRAM forces that: the dynamic ones depend
-    /// on its absence (`components/esp_wifi/Kconfig`).
+    /// Returns whether the driver's send buffers are static. PSRAM forces them to be: the dynamic
+    /// ones depend on its absence (`components/esp_wifi/Kconfig`).
     #[must_use]
     pub fn static_tx(&self, context: &Context) -> bool {
         let chosen = self.get(Key::StaticTxBuffer).is_some_and(|it| it != 0);
@@ -60,13 +61,13 @@ impl Settings {
         context.psram || chosen || declined
     }
 
-    /// The setting that says how many send buffers there are.
+    /// Returns the option that sets the number of send buffers.
     #[must_use]
     pub fn tx_key(&self, context: &Context) -> Key {
         if self.static_tx(context) { Key::StaticTx } else { Key::DynamicTx }
     }
 
-    /// The context that the file itself says, where it says something.
+    /// Returns the context as far as the file itself gives it, and the rest of `context`.
     #[must_use]
     pub fn context(&self, context: Context) -> Context {
         let flag = |key| self.get(key).map(|it| it != 0);
@@ -77,7 +78,7 @@ impl Settings {
         }
     }
 
-    /// The firmware's limits.
+    /// Returns the options that shape links, each with the value that the build uses.
     #[must_use]
     pub fn config(&self, context: &Context) -> SdkConfig {
         let value = |key| self.value(key, context);
@@ -108,7 +109,7 @@ impl Settings {
 }
 
 impl From<&SdkConfig> for Settings {
-    /// All of a firmware's limits; dynamic send buffers.
+    /// Takes over all values; send buffers are dynamic.
     fn from(config: &SdkConfig) -> Self {
         let mut settings = Self::default();
         let aggregates = |window: u8| u32::from(window > 0);

@@ -5,21 +5,21 @@ use super::key::{Key, Kind};
 use super::read::is_more;
 use core::fmt;
 
-/// A line of a fragment: the setting, its value, and why.
+/// A line of a fragment: the option, its value, and the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'c> {
-    /// Which setting.
+    /// Option that is set.
     pub key: Key,
-    /// Its value; a flag is 1 or 0.
+    /// Value; 1 or 0 for a flag.
     pub value: u32,
-    /// What stands above it as a comment; may have several lines.
+    /// Comment above the line; it may have several lines.
     pub comment: &'c str,
 }
 
 /// Writes lines with the names of a release, each below its comment.
 ///
 /// # Errors
-/// The writer's.
+/// Returns the writer's error.
 pub fn fragment<'c>(
     out: &mut impl fmt::Write,
     release: Release,
@@ -39,15 +39,15 @@ pub fn fragment<'c>(
     Ok(())
 }
 
-/// Writes a comment, a `#` before each of its lines.
+/// Writes a comment, with a `#` before each of its lines.
 ///
 /// # Errors
-/// The writer's.
+/// Returns the writer's error.
 pub fn comment(out: &mut impl fmt::Write, text: &str) -> fmt::Result {
     for line in text.lines() {
         match line.trim() {
             "" => writeln!(out, "#")?,
-            // What a reader would take for more than a comment ends in a full stop.
+            // A full stop keeps a comment from having a meaning for the parser.
             line if is_more(line) => writeln!(out, "# {line}.")?,
             line => writeln!(out, "# {line}")?,
         }
