@@ -13,72 +13,72 @@
 //! | 0 | SSID (9.4.2.2) |
 //! | 1 | supported rates, in 500 kbit/s; the high bit marks basic rates (9.4.2.3) |
 //! | 3 | DSSS parameter set: the channel (9.4.2.4) |
-//! | 5 | TIM: what is buffered for whom (9.4.2.5) |
+//! | 5 | TIM: the stations for which frames are buffered (9.4.2.5) |
 //! | 48 | RSN: CCMP with a passphrase (9.4.2.24), where there is a password |
 //! | 50 | extended supported rates (9.4.2.12) |
-//! | 221 | vendor-specific, of no vendor: fills the beacon up to its length (9.4.2.25) |
+//! | 221 | vendor-specific, of no real vendor: fills the beacon up to its length (9.4.2.25) |
 
 use super::ieee80211::{FCS_LEN, FrameControl, HEADER_LEN, Header, append_fcs};
 use super::mac::Mac;
 
-/// Longest body of an element.
+/// Greatest length of an element's body.
 const BODY_MAX: usize = 255;
-/// A locally administered company id: nobody's.
+/// Locally administered company id, which belongs to no vendor.
 const NOBODY: [u8; 3] = [0x02, 0x00, 0x00];
-/// A vendor-specific element with nothing but the company id.
+/// Length of a vendor-specific element with nothing but the company id.
 const FILL_MIN: usize = 2 + NOBODY.len();
-/// 1, 2, 5.5 and 11 Mbit/s (basic), 6, 9, 12 and 18.
+/// Supported rates: 1, 2, 5.5 and 11 Mbit/s (basic), 6, 9, 12 and 18.
 const RATES: [u8; 8] = [0x82, 0x84, 0x8B, 0x96, 12, 18, 24, 36];
-/// 24, 36, 48 and 54 Mbit/s.
+/// Extended supported rates: 24, 36, 48 and 54 Mbit/s.
 const MORE_RATES: [u8; 4] = [48, 72, 96, 108];
-/// Version 1; group cipher CCMP; one pairwise cipher, CCMP; one AKM, PSK; no capabilities.
+/// RSN version 1; group cipher CCMP; one pairwise cipher, CCMP; one AKM, PSK; no capabilities.
 const RSN: [u8; 20] =
     [1, 0, 0, 0x0F, 0xAC, 4, 1, 0, 0, 0x0F, 0xAC, 4, 1, 0, 0, 0x0F, 0xAC, 2, 0, 0];
 
-/// What a beacon says.
+/// Contents of a beacon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beacon<'a> {
-    /// Who sends it.
+    /// BSSID of the access point.
     pub bssid: Mac,
     /// Sequence number, 12 bits.
     pub sequence: u16,
-    /// The access point's clock, microseconds.
+    /// Clock of the access point, in microseconds.
     pub timestamp: u64,
     /// Time between beacons, in units of 1024 us.
     pub interval: u16,
-    /// Name of the network: the first 32 octets of it.
+    /// Name of the network; its first 32 octets are sent.
     pub ssid: &'a str,
-    /// Its channel.
+    /// Number of the channel.
     pub channel: u8,
-    /// Whether it has a password.
+    /// Whether the network has a password.
     pub protected: bool,
-    /// What it has for stations that sleep.
+    /// Traffic indication map: frames that are buffered for sleeping stations.
     pub tim: Tim,
 }
 
 /// The traffic indication map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tim {
-    /// Beacons before the next DTIM.
+    /// Number of beacons before the next DTIM.
     pub count: u8,
-    /// Beacons from DTIM to DTIM.
+    /// Number of beacons from DTIM to DTIM.
     pub period: u8,
-    /// Multicast follows.
+    /// Whether group-addressed frames follow.
     pub group: bool,
     /// The first octet of the map: bit `n` is for the association identifier `n`.
     pub map: u8,
 }
 
 impl Default for Tim {
-    /// Nothing is buffered, and each beacon is a DTIM.
+    /// Returns a map with nothing buffered, where each beacon is a DTIM.
     fn default() -> Self {
         Self { count: 0, period: 1, group: false, map: 0 }
     }
 }
 
 impl Beacon<'_> {
-    /// Writes a beacon of `octets` octets with its FCS and gives its length; `None` if `buf` is too
-    /// short. A beacon that is to be shorter than its elements lacks the last ones.
+    /// Writes a beacon of `octets` octets with its FCS and returns its length; `None` if `buf` is
+    /// too short. A beacon that is to be shorter than its elements lacks the last ones.
     pub fn emit_with_fcs(&self, octets: usize, buf: &mut [u8]) -> Option<usize> {
         let limit = octets.checked_sub(FCS_LEN)?.max(HEADER_LEN + 12);
         let out = buf.get_mut(..limit)?;
@@ -106,7 +106,7 @@ impl Beacon<'_> {
         }
     }
 
-    /// Writes the elements for which there is room and gives their length.
+    /// Writes the elements for which there is room and returns their length.
     fn elements(&self, out: &mut [u8]) -> usize {
         let rsn = if self.protected { &RSN[..] } else { &[] };
         let Tim { count, period, group, map } = self.tim;
@@ -127,11 +127,11 @@ fn name(ssid: &str) -> &[u8] {
     &name[..name.len().min(32)]
 }
 
-/// Writes elements as far as there is room and gives their length.
+/// Writes elements as far as there is room and returns their length.
 fn put(elements: &[(u8, &[u8])], out: &mut [u8]) -> usize {
     let mut at = 0;
     for &(id, body) in elements {
-        // An empty name is a name; an empty RSN is none.
+        // An empty SSID is sent as an element; an empty RSN is left out.
         if body.is_empty() && id != 0 {
             continue;
         }
@@ -143,7 +143,8 @@ fn put(elements: &[(u8, &[u8])], out: &mut [u8]) -> usize {
     at
 }
 
-/// The elements of other management frames with a name, as far as there is room; their length.
+/// Writes the elements of another management frame with a name, as far as there is room, and
+/// returns their length.
 pub(super) fn describe(ssid: &str, channel: Option<u8>, protected: bool, out: &mut [u8]) -> usize {
     let channel = channel.map(|it| [it]);
     let channel = channel.as_ref().map_or(&[][..], |it| &it[..]);
@@ -151,24 +152,24 @@ pub(super) fn describe(ssid: &str, channel: Option<u8>, protected: bool, out: &m
     put(&[(0, name(ssid)), (1, &RATES), (3, channel), (48, rsn), (50, &MORE_RATES)], out)
 }
 
-/// The rates alone.
+/// Writes the rates alone and returns their length.
 pub(super) fn rates(out: &mut [u8]) -> usize {
     put(&[(1, &RATES), (50, &MORE_RATES)], out)
 }
 
-/// The RSN element alone.
+/// Writes the RSN element alone and returns its length.
 pub(super) fn security(out: &mut [u8]) -> usize {
     put(&[(48, &RSN)], out)
 }
 
-/// Fills the rest with vendor-specific elements and gives how much of it they take: all, but where
-/// less than a whole element is left.
+/// Fills `out` with vendor-specific elements and returns the length written: all of it, unless less
+/// than a whole element is left.
 pub(super) fn fill(out: &mut [u8]) -> usize {
     let mut at = 0;
     while out.len() - at >= FILL_MIN {
         let left = out.len() - at;
         let mut len = left.min(2 + BODY_MAX);
-        // No rest that would be too short for an element.
+        // Leaves no rest that would be too short for an element.
         if left > len && left - len < FILL_MIN {
             len -= FILL_MIN;
         }
@@ -201,7 +202,7 @@ mod tests {
         }
     }
 
-    /// Id and body of each element.
+    /// Returns id and body of each element.
     fn elements(mut rest: &[u8]) -> Vec<(u8, &[u8])> {
         let mut all = Vec::new();
         while let [id, len, more @ ..] = rest {

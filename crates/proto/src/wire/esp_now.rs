@@ -34,25 +34,25 @@ use super::mac::Mac;
 
 /// Category of an action frame: vendor-specific.
 pub const CATEGORY: u8 = 127;
-/// Espressif's.
+/// Espressif's organizationally unique identifier.
 pub const OUI: [u8; 3] = [0x18, 0xFE, 0x34];
-/// Element id: vendor-specific.
+/// Id of a vendor-specific element.
 pub const ELEMENT_ID: u8 = 221;
-/// Espressif's type of element: ESP-NOW.
+/// Type of ESP-NOW among Espressif's elements.
 pub const ELEMENT_TYPE: u8 = 4;
-/// Longest body of an element.
+/// Greatest length of an element's body, in bytes.
 pub const ELEMENT_MAX: usize = 250;
-/// Longest ESP-NOW data of any release of ESP-IDF.
+/// Greatest length of ESP-NOW data in any release of ESP-IDF, in bytes.
 pub const DATA_MAX: usize = 1490;
 
 /// Bytes from the frame's start to its first element.
 const PREFIX_LEN: usize = HEADER_LEN + 8;
 /// Bytes of an element before its body.
 const ELEMENT_HEAD: usize = 7;
-/// A short interframe space and an acknowledgement of 14 bytes at 1 Mbit/s with the long preamble:
-/// 10 + 192 + 8 × 14 (IEEE 802.11-2020, clause 15).
+/// Duration of a short interframe space and an acknowledgement of 14 bytes at 1 Mbit/s with the
+/// long preamble, in microseconds: 10 + 192 + 8 × 14 (IEEE 802.11-2020, clause 15).
 const ACK_DURATION_US: u16 = 314;
-/// Of the version octet.
+/// "More data" bit of the version octet.
 const MORE_DATA: u8 = 1 << 4;
 
 /// Version of ESP-NOW.
@@ -66,13 +66,13 @@ pub enum Version {
 }
 
 impl Version {
-    /// The older of those that can carry so much data.
+    /// Returns the older of the versions that can carry `len` bytes of data.
     #[must_use]
     pub const fn of_data(len: usize) -> Self {
         if len > Self::V1.data_max() { Self::V2 } else { Self::V1 }
     }
 
-    /// Longest data.
+    /// Returns the greatest length of ESP-NOW data, in bytes.
     #[must_use]
     pub const fn data_max(self) -> usize {
         match self {
@@ -89,35 +89,36 @@ impl Version {
     }
 }
 
-/// Bytes of a frame with so much ESP-NOW data, FCS included (not encrypted by the MAC).
+/// Returns the length of a frame with `data` bytes of ESP-NOW data, in bytes, with its FCS and
+/// without encryption by the MAC.
 #[must_use]
 pub const fn mpdu_len(data: usize) -> usize {
     let elements = if data == 0 { 1 } else { data.div_ceil(ELEMENT_MAX) };
     PREFIX_LEN + data + ELEMENT_HEAD * elements + FCS_LEN
 }
 
-/// Bytes of the longest frame, FCS included.
+/// Length of the longest frame, in bytes with its FCS.
 pub const MPDU_MAX: usize = mpdu_len(DATA_MAX);
 
-/// What a frame says beside its data.
+/// Fields of a frame other than its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mpdu {
     /// Address 1: a peer, or broadcast.
     pub receiver: Mac,
-    /// Address 2: whose radio sends.
+    /// Address 2: the radio that sends.
     pub transmitter: Mac,
     /// Sequence number, 12 bits.
     pub sequence: u16,
-    /// Whether the MAC sends it again.
+    /// Retry bit: the MAC retransmits the frame.
     pub retry: bool,
-    /// New in every frame.
+    /// Random value, new in every frame.
     pub random: [u8; 4],
-    /// Version.
+    /// Version of ESP-NOW.
     pub version: Version,
 }
 
 impl Mpdu {
-    /// Writes the frame without FCS and gives its length; `None` if the data is longer than the
+    /// Writes the frame without FCS and returns its length; `None` if the data is longer than the
     /// version allows or `buf` is too short.
     pub fn emit(&self, data: &[u8], buf: &mut [u8]) -> Option<usize> {
         if data.len() > self.version.data_max() {
@@ -146,14 +147,14 @@ impl Mpdu {
         }
     }
 
-    /// As [`emit`](Self::emit), with the FCS at the end.
+    /// Writes the frame as [`emit`](Self::emit) does, with the FCS at the end.
     pub fn emit_with_fcs(&self, data: &[u8], buf: &mut [u8]) -> Option<usize> {
         let len = self.emit(data, buf)?;
         ieee80211::append_fcs(buf, len)
     }
 
-    /// The MAC header that [`emit`](Self::emit) writes. To a single receiver, the duration covers
-    /// its acknowledgement (IEEE 802.11-2020, 9.2.5.2).
+    /// Returns the MAC header that [`emit`](Self::emit) writes. To a single receiver, the duration
+    /// covers its acknowledgement (IEEE 802.11-2020, 9.2.5.2).
     #[must_use]
     pub const fn header(&self) -> ieee80211::Header {
         ieee80211::Header {
@@ -168,7 +169,7 @@ impl Mpdu {
     }
 }
 
-/// Reads a frame without FCS (see [`ieee80211::check_fcs`]); `None` if it is not ESP-NOW, if an
+/// Parses a frame without FCS (see [`ieee80211::check_fcs`]); `None` if it is not ESP-NOW, if an
 /// element is malformed or longer than the frame, or if the MAC has encrypted it.
 #[must_use]
 pub fn parse(frame: &[u8]) -> Option<(Mpdu, Body<'_>)> {
@@ -192,7 +193,7 @@ pub fn parse(frame: &[u8]) -> Option<(Mpdu, Body<'_>)> {
     Some((mpdu, body))
 }
 
-/// The elements of a frame, checked: at least one is of ESP-NOW, and all fit into the frame.
+/// Elements of a frame, checked: at least one is of ESP-NOW, and all fit into the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Body<'a> {
     elements: &'a [u8],
@@ -217,31 +218,31 @@ impl<'a> Body<'a> {
         Some(Self { elements, len, last: last? })
     }
 
-    /// Bytes of ESP-NOW data, all elements together.
+    /// Returns the length of the ESP-NOW data, in bytes, all elements together.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is no data.
+    /// Returns whether there is no data.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The version that the last element gives; what is neither 0 nor 1 counts as v2.0.
+    /// Returns the version that the last element gives; any number above 1 counts as v2.0.
     #[must_use]
     pub const fn version(&self) -> Version {
         if self.last & 0x0F > 1 { Version::V2 } else { Version::V1 }
     }
 
-    /// Whether nothing was announced after the last element.
+    /// Returns whether the last element leaves "more data" clear, so that none is missing.
     #[must_use]
     pub const fn complete(&self) -> bool {
         matches!(self.version(), Version::V1) || self.last & MORE_DATA == 0
     }
 
-    /// The data of each element.
+    /// Returns the data of each element.
     pub fn parts(&self) -> impl Iterator<Item = &'a [u8]> {
         let mut rest = self.elements;
         core::iter::from_fn(move || {
@@ -255,7 +256,7 @@ impl<'a> Body<'a> {
         })
     }
 
-    /// The data where it lies, if one element holds it all.
+    /// Returns the data in place, if one element holds it all.
     #[must_use]
     pub fn as_slice(&self) -> Option<&'a [u8]> {
         let mut parts = self.parts();
@@ -263,7 +264,7 @@ impl<'a> Body<'a> {
         parts.next().is_none().then_some(first)
     }
 
-    /// Gathers the data in `out` and gives it; `None` if `out` is too short.
+    /// Copies the data of all elements into `out` and returns it; `None` if `out` is too short.
     #[must_use]
     pub fn gather<'b>(&self, out: &'b mut [u8]) -> Option<&'b [u8]> {
         let out = out.get_mut(..self.len)?;
@@ -278,19 +279,19 @@ impl<'a> Body<'a> {
 }
 
 enum Element<'a> {
-    /// Version octet and body.
+    /// Version octet and body of an ESP-NOW element.
     EspNow(u8, &'a [u8]),
     Other,
 }
 
-/// Cuts the first element off; `None` if it is malformed or none is left.
+/// Splits the first element off; `None` if it is malformed or none is left.
 fn cut(elements: &[u8]) -> Option<(Element<'_>, &[u8])> {
     let [id, len, rest @ ..] = elements else { return None };
     let (value, after) = rest.split_at_checked(usize::from(*len))?;
     if *id != ELEMENT_ID {
         return Some((Element::Other, after));
     }
-    // Vendors put at least a type behind their OUI; ESP-NOW also a version.
+    // Vendors put at least a type behind their OUI; ESP-NOW also puts a version.
     let element = match value {
         [a, b, c, kind, version, body @ ..] if [*a, *b, *c] == OUI && *kind == ELEMENT_TYPE => {
             Element::EspNow(*version, body)

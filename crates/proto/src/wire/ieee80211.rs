@@ -39,62 +39,62 @@ pub const ACK_LEN: usize = 10;
 pub struct FrameControl(pub u16);
 
 impl FrameControl {
-    /// Management, action.
+    /// Management frame, action.
     pub const ACTION: Self = Self(0x00D0);
-    /// Control, acknowledgement.
+    /// Control frame, acknowledgement.
     pub const ACK: Self = Self(0x00D4);
-    /// Management, beacon.
+    /// Management frame, beacon.
     pub const BEACON: Self = Self(0x0080);
-    /// Data, from station to station within a cell of its own ("to DS" and "from DS" clear).
+    /// Data frame from station to station within an IBSS ("to DS" and "from DS" clear).
     pub const DATA: Self = Self(0x0008);
-    /// Data without a body ("null").
+    /// Data frame without a body ("null").
     pub const NULL: Self = Self(0x0048);
     const RETRY: u16 = 1 << 11;
     const PROTECTED: u16 = 1 << 14;
 
-    /// Whether version, type and subtype are those of `other`.
+    /// Returns whether version, type and subtype are those of `other`.
     #[must_use]
     pub const fn is(self, other: Self) -> bool {
         self.0 & 0x00FF == other.0 & 0x00FF
     }
 
-    /// Whether the frame is sent again.
+    /// Returns whether the retry bit is set: the frame is a retransmission.
     #[must_use]
     pub const fn retry(self) -> bool {
         self.0 & Self::RETRY != 0
     }
 
-    /// The same with the retry bit set or cleared.
+    /// Returns the field with the retry bit set or cleared.
     #[must_use]
     pub const fn with_retry(self, retry: bool) -> Self {
         Self(if retry { self.0 | Self::RETRY } else { self.0 & !Self::RETRY })
     }
 
-    /// Whether the body is encrypted (CCMP).
+    /// Returns whether the body is encrypted (CCMP).
     #[must_use]
     pub const fn protected(self) -> bool {
         self.0 & Self::PROTECTED != 0
     }
 
-    /// The same for an encrypted body.
+    /// Returns the field with the protected bit set.
     #[must_use]
     pub const fn with_protection(self) -> Self {
         Self(self.0 | Self::PROTECTED)
     }
 }
 
-/// The header of a management frame. Data frames from station to station have the same one.
+/// Header of a management frame. Data frames from station to station have the same layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Frame control.
     pub control: FrameControl,
-    /// For how long the medium is reserved after this frame, microseconds.
+    /// Time in microseconds for which the medium is reserved after this frame.
     pub duration: u16,
-    /// Address 1.
+    /// Receiver, address 1.
     pub receiver: Mac,
-    /// Address 2.
+    /// Transmitter, address 2.
     pub transmitter: Mac,
-    /// Address 3.
+    /// BSSID, address 3.
     pub bssid: Mac,
     /// Sequence number, 12 bits.
     pub sequence: u16,
@@ -103,8 +103,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads the header and gives the rest beside it; `None` below 24 bytes, and for frames of
-    /// another type or protocol version, whose headers differ.
+    /// Parses the header and returns it with the bytes behind it; `None` below 24 bytes, and for
+    /// frames of another type or protocol version, whose headers differ.
     #[must_use]
     pub fn parse(frame: &[u8]) -> Option<(Self, &[u8])> {
         let (head, body) = frame.split_first_chunk::<HEADER_LEN>()?;
@@ -125,7 +125,7 @@ impl Header {
         Some((header, body))
     }
 
-    /// The 24 bytes; numbers are cut to their width.
+    /// Returns the 24 bytes; the sequence and fragment numbers are cut to their width.
     #[must_use]
     pub fn emit(&self) -> [u8; HEADER_LEN] {
         let mut out = [0; HEADER_LEN];
@@ -140,17 +140,17 @@ impl Header {
     }
 }
 
-/// An acknowledgement of the MAC.
+/// An acknowledgement frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ack {
-    /// Microseconds; 0 unless more fragments follow.
+    /// Duration in microseconds; 0 unless more fragments follow.
     pub duration: u16,
-    /// The transmitter of the frame that is acknowledged.
+    /// Transmitter of the frame that is acknowledged.
     pub receiver: Mac,
 }
 
 impl Ack {
-    /// Reads an acknowledgement without its FCS; `None` for other frames.
+    /// Parses an acknowledgement without its FCS; `None` for other frames.
     #[must_use]
     pub fn parse(frame: &[u8]) -> Option<Self> {
         let [c0, c1, d0, d1, address @ ..] = frame.first_chunk::<ACK_LEN>()?;
@@ -160,7 +160,7 @@ impl Ack {
         Some(Self { duration: u16::from_le_bytes([*d0, *d1]), receiver: Mac(*address) })
     }
 
-    /// The 14 bytes, FCS included.
+    /// Returns the 14 bytes, FCS included.
     #[must_use]
     pub fn emit(&self) -> [u8; ACK_LEN + FCS_LEN] {
         let mut out = [0; ACK_LEN + FCS_LEN];
@@ -172,7 +172,7 @@ impl Ack {
     }
 }
 
-/// Writes the FCS behind the first `len` bytes and gives the new length; `None` if there is no
+/// Writes the FCS behind the first `len` bytes and returns the new length; `None` if there is no
 /// room.
 pub fn append_fcs(buf: &mut [u8], len: usize) -> Option<usize> {
     let end = len.checked_add(FCS_LEN)?;
@@ -181,15 +181,15 @@ pub fn append_fcs(buf: &mut [u8], len: usize) -> Option<usize> {
     Some(end)
 }
 
-/// The frame without its FCS; `None` if that is wrong or missing.
+/// Returns the frame without its FCS; `None` if the FCS is wrong or missing.
 #[must_use]
 pub fn check_fcs(frame: &[u8]) -> Option<&[u8]> {
     let (frame, fcs) = frame.split_last_chunk::<FCS_LEN>()?;
     (crc32(frame).to_le_bytes() == *fcs).then_some(frame)
 }
 
-/// The CRC-32 of the FCS (9.2.4.8): generator 0x04C11DB7, bits of an octet from the lowest, ones at
-/// the start, complemented at the end.
+/// Computes the CRC-32 of the FCS (9.2.4.8): generator 0x04C11DB7, bits of an octet from the
+/// lowest, ones at the start, complemented at the end.
 #[must_use]
 pub fn crc32(bytes: &[u8]) -> u32 {
     const TABLE: [u32; 16] = nibbles();
@@ -197,7 +197,7 @@ pub fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc, &byte| step(step(crc, byte.into()), u32::from(byte) >> 4))
 }
 
-/// The effect of each half octet: 64 bytes of table for half the work of none.
+/// Computes the table of the CRC for half octets: 16 entries, two look-ups for each octet.
 const fn nibbles() -> [u32; 16] {
     let mut table = [0; 16];
     let mut i = 0;
@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn crc_check_value() {
-        // The check value that catalogues of CRCs give for this generator ("CRC-32/ISO-HDLC").
+        // Catalogues of CRCs give this check value for the generator ("CRC-32/ISO-HDLC").
         assert_eq!(crc32(b"123456789"), 0xCBF4_3926);
         assert_eq!(crc32(b""), 0);
     }

@@ -8,26 +8,26 @@ use core::fmt;
 pub struct Mac(pub [u8; 6]);
 
 impl Mac {
-    /// `ff:ff:ff:ff:ff:ff`.
+    /// Broadcast address, `ff:ff:ff:ff:ff:ff`.
     pub const BROADCAST: Self = Self([0xFF; 6]);
-    /// `00:00:00:00:00:00`.
+    /// Null address, `00:00:00:00:00:00`.
     pub const ZERO: Self = Self([0; 6]);
 
-    /// Whether this is the broadcast address.
+    /// Returns whether the address is the broadcast address.
     #[must_use]
     #[inline]
     pub fn is_broadcast(self) -> bool {
         self == Self::BROADCAST
     }
 
-    /// The address at `offset` of `bytes`, if six bytes stand there.
+    /// Returns the address at `offset` of `bytes`, if six bytes stand there.
     #[must_use]
     #[inline]
     pub fn at(bytes: &[u8], offset: usize) -> Option<Self> {
         bytes.get(offset..)?.first_chunk().copied().map(Self)
     }
 
-    /// Reads `xx:xx:xx:xx:xx:xx` (17 characters, either case).
+    /// Parses `xx:xx:xx:xx:xx:xx` (17 characters, either case).
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
         let text: &[u8; 17] = text.try_into().ok()?;
@@ -44,7 +44,7 @@ impl Mac {
 }
 
 impl fmt::Display for Mac {
-    /// Lower-case hexadecimal with colons: the form of `MACSTR` in ESP-IDF.
+    /// Writes lower-case hexadecimal with colons, the form of `MACSTR` in ESP-IDF.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [a, b, c, d, e, g] = self.0;
         write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")

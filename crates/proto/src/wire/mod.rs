@@ -1,7 +1,20 @@
-//! Bytes on the network and on the air: one file per protocol.
+//! Wire formats: the octets on the network and on the air, one file or folder for each protocol.
 //!
-//! Each format has a view that can show anything, however odd, and a small value that parses and
-//! emits. After a view's length check no accessor panics, on any input.
+//! Each format has a view that can show any octets, however malformed, and a small value that
+//! parses and emits. After a view's length check no accessor panics, on any input.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`mac`] | MAC addresses |
+//! | [`ieee80211`] | MPDU headers, ACK frames and sequence numbers of IEEE 802.11 |
+//! | [`wlan`] | frames of an infrastructure network: data, control, authentication, association |
+//! | [`beacon`] | beacon frames and their elements |
+//! | [`radiotap`] | radiotap headers of captured frames |
+//! | [`esp_now`] | ESP-NOW's vendor-specific action frames, v1.0 and v2.0 |
+//! | [`component`] | header and payloads of Espressif's esp-now component |
+//! | [`echo`] | the datagrams of the echo test |
+//! | [`iperf2`] | the datagrams and headers of iperf 2, and iperf3's cookie |
+//! | [`mqtt`] | MQTT 3.1.1 and 5.0 control packets |
 
 pub mod beacon;
 pub mod component;

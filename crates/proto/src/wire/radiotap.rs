@@ -27,10 +27,10 @@
 //! Fields after these do not matter here: the header's length tells where the frame begins.
 //! Further presence words hold the same fields for single antennas, and those of vendors.
 
-/// What is known of a captured frame. Fields that are missing are `None`.
+/// Fields of a radiotap header. Fields that are missing are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Radiotap {
-    /// The MAC's clock, microseconds.
+    /// MAC's clock when the first bit arrived, in microseconds.
     pub tsft: Option<u64>,
     /// Flags, see [`Radiotap::FCS_AT_END`] and [`Radiotap::BAD_FCS`].
     pub flags: Option<u8>,
@@ -38,29 +38,29 @@ pub struct Radiotap {
     pub rate: Option<u8>,
     /// Channel.
     pub channel: Option<Channel>,
-    /// Signal, dBm.
+    /// Signal at the antenna, in dBm.
     pub signal: Option<i8>,
-    /// Noise, dBm.
+    /// Noise at the antenna, in dBm.
     pub noise: Option<i8>,
     /// Antenna, from 0.
     pub antenna: Option<u8>,
     /// HT modulation, in place of a rate.
     pub mcs: Option<McsField>,
-    /// Of an MPDU in an A-MPDU.
+    /// A-MPDU status, for a frame that came in an A-MPDU.
     pub ampdu: Option<AmpduField>,
 }
 
 /// The A-MPDU status field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AmpduField {
-    /// The same for all MPDUs of an A-MPDU.
+    /// Number that all MPDUs of an A-MPDU have in common.
     pub reference: u32,
-    /// 0x0004: it is known which is the last; 0x0008: this is.
+    /// 0x0004: the last MPDU is known; 0x0008: this is the last.
     pub flags: u16,
 }
 
 impl AmpduField {
-    /// Of one of its MPDUs: the last, or not.
+    /// Returns the field of an MPDU that is or is not the last of its A-MPDU.
     #[must_use]
     pub const fn of(reference: u32, last: bool) -> Self {
         Self { reference, flags: 0x0004 | if last { 0x0008 } else { 0 } }
@@ -70,19 +70,20 @@ impl AmpduField {
 /// The MCS field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct McsField {
-    /// Which bits of `flags` mean something: 0x01 bandwidth, 0x02 the MCS, 0x04 guard interval,
-    /// 0x08 format, 0x10 code, 0x20 space-time block code, 0x40 extension streams (0x80 is the upper
-    /// bit of their number).
+    /// Valid bits of `flags`: 0x01 bandwidth, 0x02 the MCS, 0x04 guard interval, 0x08 format, 0x10
+    /// code, 0x20 space-time block code, 0x40 extension streams (0x80 is the upper bit of their
+    /// number).
     pub known: u8,
     /// Bits 0 and 1: 0 is 20 MHz, 1 is 40 MHz; 0x04 short guard interval; 0x08 greenfield; 0x10
     /// LDPC; 0x60 streams of the space-time block code; 0x80 lower bit of the extension streams.
     pub flags: u8,
-    /// The MCS.
+    /// MCS index.
     pub index: u8,
 }
 
 impl McsField {
-    /// HT in mixed format with the convolutional code, one stream and nothing more.
+    /// Returns the field of HT in mixed format with the convolutional code, and no extension
+    /// streams.
     #[must_use]
     pub const fn mixed(index: u8, wide: bool, short_guard: bool) -> Self {
         Self { known: 0x7F, flags: wide as u8 | (short_guard as u8) << 2, index }
@@ -94,7 +95,7 @@ impl McsField {
 pub struct Channel {
     /// Centre frequency, MHz.
     pub mhz: u16,
-    /// What kind of channel.
+    /// Flags of the kind of channel.
     pub flags: u16,
 }
 
@@ -106,19 +107,19 @@ impl Channel {
     /// Flag: 2.4 GHz.
     pub const GHZ2: u16 = 0x0080;
 
-    /// Channel 1 to 14 with CCK rates (IEEE 802.11-2020, clause 15).
+    /// Returns channel 1 to 14 with CCK rates (IEEE 802.11-2020, clause 15).
     #[must_use]
     pub const fn cck(number: u8) -> Self {
         Self { mhz: mhz(number), flags: Self::CCK | Self::GHZ2 }
     }
 
-    /// Channel 1 to 14 with OFDM rates, HT's among them (clauses 17 to 19).
+    /// Returns channel 1 to 14 with OFDM rates, HT's among them (clauses 17 to 19).
     #[must_use]
     pub const fn ofdm(number: u8) -> Self {
         Self { mhz: mhz(number), flags: Self::OFDM | Self::GHZ2 }
     }
 
-    /// Its number, if it is one of the channels 1 to 14.
+    /// Returns the number, if it is one of the channels 1 to 14.
     #[must_use]
     pub const fn number(self) -> Option<u8> {
         match self.mhz {
@@ -131,7 +132,7 @@ impl Channel {
     }
 }
 
-/// The centre frequency of a channel from 1 to 14.
+/// Returns the centre frequency of a channel from 1 to 14, in MHz.
 const fn mhz(number: u8) -> u16 {
     if number == 14 { 2484 } else { 2407 + 5 * number as u16 }
 }
@@ -168,12 +169,12 @@ impl Radiotap {
     pub const FCS_AT_END: u8 = 0x10;
     /// Flag: the FCS is wrong.
     pub const BAD_FCS: u8 = 0x40;
-    /// [`rate`](Self::rate): 1 Mbit/s.
+    /// Value of [`rate`](Self::rate) for 1 Mbit/s.
     pub const RATE_1M: u8 = 2;
-    /// Bytes of the longest header that [`emit`](Self::emit) writes.
+    /// Length of the longest header that [`emit`](Self::emit) writes, in bytes.
     pub const EMIT_MAX: usize = 36;
 
-    /// A frame with its FCS, at 1 Mbit/s.
+    /// Returns the header of a frame with its FCS, captured at 1 Mbit/s.
     #[must_use]
     pub const fn captured(tsft: u64, channel: u8, signal: i8) -> Self {
         Self {
@@ -189,20 +190,21 @@ impl Radiotap {
         }
     }
 
-    /// Whether the frame ends with its FCS.
+    /// Returns whether the frame ends with its FCS.
     #[must_use]
     pub const fn fcs_at_end(&self) -> bool {
         matches!(self.flags, Some(flags) if flags & Self::FCS_AT_END != 0)
     }
 
-    /// Whether the capturing radio found the FCS wrong.
+    /// Returns whether the capturing radio found the FCS wrong.
     #[must_use]
     pub const fn bad_fcs(&self) -> bool {
         matches!(self.flags, Some(flags) if flags & Self::BAD_FCS != 0)
     }
 
-    /// Reads the header and gives the frame behind it. `None` for another version, a length
-    /// shorter than the presence words or longer than the packet, and fields that run over it.
+    /// Parses the header and returns it with the frame behind it. `None` for another version, a
+    /// length shorter than the presence words or longer than the packet, and fields that run over
+    /// it.
     #[must_use]
     pub fn parse(packet: &[u8]) -> Option<(Self, &[u8])> {
         let [version, _, l0, l1, ..] = packet else { return None };
@@ -249,7 +251,7 @@ impl Radiotap {
         }
     }
 
-    /// Writes the header and gives its length; `None` if `buf` is too short.
+    /// Writes the header and returns its length; `None` if `buf` is too short.
     pub fn emit(&self, buf: &mut [u8]) -> Option<usize> {
         let channel = self.channel.map(|channel| {
             let ([a, b], [c, d]) = (channel.mhz.to_le_bytes(), channel.flags.to_le_bytes());
@@ -332,8 +334,8 @@ mod tests {
         assert_eq!(Radiotap::parse(&wire), Some((tap, &[][..])));
     }
 
-    /// Shape of a header that Linux's mac80211 writes: two more presence words for an antenna, and
-    /// a field that is not read here (receive flags) before one that is (MCS).
+    /// Parses a header as Linux's mac80211 writes it: with two more presence words for an antenna,
+    /// and a field that is not read here (receive flags) before one that is (MCS).
     #[test]
     fn extended_presence_words_and_further_fields() {
         let wire = [

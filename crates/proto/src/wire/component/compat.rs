@@ -1,7 +1,7 @@
-//! Which release of the component, on which ESP-IDF, is spoken.
+//! Releases of the component and of ESP-IDF, and the differences between them on the air.
 //!
-//! The header has been the same since 1.0. What differs: the numbers of types, limits of length,
-//! the tail of an encrypted payload, OTA chunks, and raw Wi-Fi structures in provisioning.
+//! The header has been the same since 1.0. The differences are the numbers of types, limits of
+//! length, the tail of an encrypted payload, OTA chunks, and raw Wi-Fi structures in provisioning.
 
 use super::header::DataType;
 use crate::wire::esp_now::Version;
@@ -9,8 +9,8 @@ use crate::wire::esp_now::Version;
 /// A release of the component at which something on the wire changed. Ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Release {
-    /// July 2022 (commit fca7bcd), before 1.0 and with its frames: `espnow_send` hands all copies to
-    /// the driver without waiting for it.
+    /// July 2022 (commit fca7bcd), before 1.0 and with its frames: `espnow_send` hands all copies
+    /// to the driver without waiting for it.
     Mid2022,
     /// 1.0.
     V1_0,
@@ -30,7 +30,7 @@ pub enum Release {
 }
 
 impl Release {
-    /// All of them, and the names under which files and reports have them.
+    /// All releases, with the names that files and reports use.
     pub const NAMED: [(&'static str, Self); 8] = [
         ("2022-07", Self::Mid2022),
         ("1.0", Self::V1_0),
@@ -42,22 +42,22 @@ impl Release {
         ("head", Self::Head),
     ];
 
-    /// Its name.
+    /// Returns the name that files and reports use.
     #[must_use]
     pub const fn name(self) -> &'static str {
         Self::NAMED[self as usize].0
     }
 }
 
-/// A release of ESP-IDF at which something on the wire changed. Ordered by what is newer, with the
-/// late bug-fix releases of 4.4 and 5.0 after the first ones of 5.0.
+/// A release of ESP-IDF at which something on the wire changed. Ordered by date, so that the late
+/// bug-fix releases of 4.4 and 5.0 come after the first ones of 5.0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Idf {
     /// 4.4 to 4.4.7.
     V4_4,
     /// 5.0 to 5.0.7.
     V5_0,
-    /// 4.4.8 and later of 4.4; 5.0.8 and later of 5.0.
+    /// 4.4.8 and later releases of 4.4; 5.0.8 and later releases of 5.0.
     V5_0_8,
     /// 5.1 to 5.3.
     #[default]
@@ -69,7 +69,7 @@ pub enum Idf {
 }
 
 impl Idf {
-    /// All of them, and the names under which files and reports have them.
+    /// All releases, with the names that files and reports use.
     pub const NAMED: [(&'static str, Self); 6] = [
         ("4.4", Self::V4_4),
         ("5.0", Self::V5_0),
@@ -79,14 +79,14 @@ impl Idf {
         ("5.4.2", Self::V5_4_2),
     ];
 
-    /// Its name.
+    /// Returns the name that files and reports use.
     #[must_use]
     pub const fn name(self) -> &'static str {
         Self::NAMED[self as usize].0
     }
 }
 
-/// Which build is spoken: what two ends must agree on, since nothing of it is negotiated.
+/// The build of a node: two ends must agree on it, since nothing of it is negotiated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Compat {
     /// Release of the component.
@@ -113,7 +113,7 @@ impl Default for Compat {
 }
 
 impl Compat {
-    /// The version of ESP-NOW under it. Releases of the component do not use v2.0.
+    /// Returns the version of ESP-NOW of the build. Releases of the component do not use v2.0.
     #[must_use]
     pub const fn esp_now(self) -> Version {
         match (self.release, self.idf) {
@@ -122,8 +122,8 @@ impl Compat {
         }
     }
 
-    /// Longest ESP-NOW data (header and payload) that is sent: 250 bytes with ESP-NOW v1.0, 1490 or
-    /// 1470 with v2.0, which takes 1490 in any case.
+    /// Returns the greatest length of ESP-NOW data (header and payload) that is sent, in bytes: 250
+    /// with ESP-NOW v1.0, 1490 or 1470 with v2.0. A receiver of v2.0 accepts 1490 in any case.
     #[must_use]
     pub const fn frame_max(self) -> usize {
         match (self.esp_now(), self.idf) {
@@ -132,54 +132,55 @@ impl Compat {
         }
     }
 
-    /// Longest payload on the air (`ESPNOW_PAYLOAD_LEN`).
+    /// Returns the greatest length of a payload on the air, in bytes (`ESPNOW_PAYLOAD_LEN`).
     #[must_use]
     pub const fn payload_max(self) -> usize {
         self.frame_max() - super::HEADER_LEN
     }
 
-    /// Longest payload that a caller may hand over (`ESPNOW_DATA_LEN`): room for the encryption's
-    /// overhead is kept where it is built in.
+    /// Returns the greatest length of a payload that a caller may hand over, in bytes
+    /// (`ESPNOW_DATA_LEN`): builds with encryption keep room for its overhead.
     #[must_use]
     pub const fn data_max(self) -> usize {
         self.payload_max() - if self.app_security { self.seal_overhead() } else { 0 }
     }
 
-    /// Bytes that encryption adds: tag, and since 2.3 the nonce.
+    /// Returns the bytes that encryption adds: the tag, and since 2.3 the nonce.
     #[must_use]
     pub const fn seal_overhead(self) -> usize {
         if self.nonce_trails() { 12 } else { 4 }
     }
 
-    /// Whether the nonce of an encrypted payload trails it (since 2.3.0). Before, it was the
-    /// constant one of the key.
+    /// Returns whether the nonce of an encrypted payload trails it (since 2.3.0). Before, the nonce
+    /// was a constant that belonged to the key.
     #[must_use]
     pub const fn nonce_trails(self) -> bool {
         !matches!(self.release, Release::Mid2022 | Release::V1_0 | Release::V2_0)
     }
 
-    /// Whether `espnow_send` hands a frame and its copies to the driver at once, asks the driver again
-    /// every 10 ms where it is full, and awaits an acknowledgement only after the last copy; and
-    /// whether the main task, not the receive callback, sees to acknowledgements (before commit
-    /// 9a5a372 of August 2022).
+    /// Returns whether `espnow_send` hands a frame and its copies to the driver at once, asks the
+    /// driver again every 10 ms while it is full, and awaits an acknowledgement only after the last
+    /// copy; in these builds the main task, not the receive callback, handles acknowledgements
+    /// (before commit 9a5a372 of August 2022).
     #[must_use]
     pub const fn sends_ahead(self) -> bool {
         matches!(self.release, Release::Mid2022)
     }
 
-    /// Whether a frame whose header gives another size than it has is dropped (up to 2.5.3).
+    /// Returns whether a frame is dropped when its header gives another size than it has (up to
+    /// 2.5.3).
     #[must_use]
     pub const fn checks_size(self) -> bool {
         !matches!(self.release, Release::Head)
     }
 
-    /// Whether duplicates of plain and encrypted frames are remembered apart (since 2.5.2).
+    /// Returns whether duplicates of plain and encrypted frames are remembered apart (since 2.5.2).
     #[must_use]
     pub const fn splits_duplicates(self) -> bool {
         matches!(self.release, Release::V2_5_2 | Release::V2_5_3 | Release::Head)
     }
 
-    /// The type of `espnow_iperf`: it moved whenever a type was added before it.
+    /// Returns the data type of `espnow_iperf`: it moved whenever a type was added before it.
     #[must_use]
     pub const fn iperf_type(self) -> DataType {
         match self.release {
@@ -189,8 +190,8 @@ impl Compat {
         }
     }
 
-    /// Bytes of image in one OTA message (`ESPNOW_OTA_PACKET_MAX_SIZE`); both ends must have the
-    /// same.
+    /// Returns the bytes of image in one OTA message (`ESPNOW_OTA_PACKET_MAX_SIZE`); both ends must
+    /// agree on it.
     #[must_use]
     pub const fn ota_chunk(self) -> usize {
         match (self.release, self.app_security) {
@@ -202,8 +203,8 @@ impl Compat {
         }
     }
 
-    /// Bytes of a row of the OTA bitmap (`ESPNOW_OTA_PROGRESS_MAX_SIZE`): what a caller may hand
-    /// over in a frame of ESP-NOW v1.0, less the status before it.
+    /// Returns the bytes of a row of the OTA bitmap (`ESPNOW_OTA_PROGRESS_MAX_SIZE`): the payload
+    /// that a caller may hand over with ESP-NOW v1.0, less the status before the row.
     #[must_use]
     pub const fn ota_row(self) -> usize {
         match (self.release, self.app_security) {
@@ -213,8 +214,8 @@ impl Compat {
         }
     }
 
-    /// Most packets that an OTA image may have: as many as whole rows for an image of 4 MiB (the
-    /// default of `CONFIG_ESPNOW_OTA_FIRMWARE_SIZE_MAX`) have bits for, less the last eight. The
+    /// Returns the greatest number of packets of an OTA image: the bits in whole rows for an image
+    /// of 4 MiB (the default of `CONFIG_ESPNOW_OTA_FIRMWARE_SIZE_MAX`), less the last eight. The
     /// component checks it after 2.5.3.
     #[must_use]
     pub const fn ota_packets(self) -> u16 {
@@ -234,7 +235,7 @@ mod tests {
         assert!(Idf::NAMED.iter().all(|(name, idf)| idf.name() == *name));
     }
 
-    /// [`Release::name`] and [`Idf::name`] take the row that has the value's number.
+    /// Checks that [`Release::name`] and [`Idf::name`] take the row with the value's number.
     #[test]
     fn names_are_in_the_order_of_the_releases() {
         let releases = Release::NAMED.map(|(_, release)| release);
@@ -244,7 +245,7 @@ mod tests {
         assert_eq!(Idf::NAMED.map(|(_, idf)| idf as usize), [0, 1, 2, 3, 4, 5]);
     }
 
-    /// Section 4.1 of the protocol reference.
+    /// Compares with section 4.1 of the protocol reference.
     #[test]
     fn ota_limits() {
         let plain = Compat { app_security: false, ..Compat::default() };
@@ -257,7 +258,7 @@ mod tests {
         assert_eq!(with(Release::Head), (208, 188, 21048));
     }
 
-    /// Section 12 of the protocol reference.
+    /// Compares with section 12 of the protocol reference.
     #[test]
     fn what_differs_between_releases() {
         use Release::{Head, Mid2022, V1_0, V2_0, V2_3, V2_4, V2_5_2, V2_5_3};

@@ -23,19 +23,19 @@
 
 use super::FrameConfig;
 
-/// Bytes of a control payload without text.
+/// Length of a control payload without text, in bytes.
 pub const CONTROL_LEN: usize = 12;
-/// Bytes before it in the form for automatic channels.
+/// Length of the additional bytes that come first in the form for automatic channels.
 pub const LINK_LEN: usize = 8;
-/// Bytes of the payload of an acknowledgement in that form.
+/// Length of an acknowledgement's payload in that form, in bytes.
 pub const ACK_LEN: usize = 6;
 
-/// What an initiator or a responder has (`espnow_attribute_t`): the class of device in bits 8 to
-/// 15, the property in bits 0 to 7. Any number may be on the air.
+/// Attribute of an initiator or a responder (`espnow_attribute_t`): the class of device in bits 8
+/// to 15, the property in bits 0 to 7. Any number may be on the air.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Attribute(pub u32);
 
-/// Names of the component, without their prefix.
+/// Names of the component's attributes, without their prefix.
 const NAMES: [(u32, &str); 39] = [
     (0x0000, "base"),
     (0x0001, "power"),
@@ -71,7 +71,7 @@ const NAMES: [(u32, &str); 39] = [
     (0x0208, "key_8"),
     (0x0209, "key_9"),
     (0x020A, "key_10"),
-    // In early releases.
+    // Early releases have these.
     (0x0210, "key_10"),
     (0x0300, "battery_base"),
     (0x0301, "low_battery"),
@@ -80,55 +80,55 @@ const NAMES: [(u32, &str); 39] = [
 ];
 
 impl Attribute {
-    /// `ESPNOW_ATTRIBUTE_POWER`.
+    /// Attribute `ESPNOW_ATTRIBUTE_POWER`.
     pub const POWER: Self = Self(0x0001);
-    /// `ESPNOW_ATTRIBUTE_KEY_1`.
+    /// Attribute `ESPNOW_ATTRIBUTE_KEY_1`.
     pub const KEY_1: Self = Self(0x0201);
 
-    /// Its name, if it has one.
+    /// Returns the attribute's name, if it has one.
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
         NAMES.iter().find(|(number, _)| *number == self.0).map(|(_, name)| *name)
     }
 
-    /// The attribute of a name.
+    /// Finds the attribute of a name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         NAMES.iter().find(|(_, known)| *known == name).map(|(number, _)| Self(*number))
     }
 }
 
-/// Four bytes that mean what the attribute says; the frame does not tell.
+/// Four bytes whose type depends on the attribute; the frame does not state it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Value(pub u32);
 
 impl Value {
-    /// A C `bool`, which is the first byte.
+    /// Returns the value as a C `bool`, which is the first byte.
     #[must_use]
     pub const fn as_bool(self) -> bool {
         self.0 & 0xFF != 0
     }
 
-    /// A signed number.
+    /// Returns the value as a signed number.
     #[must_use]
     pub const fn as_i32(self) -> i32 {
         self.0 as i32
     }
 
-    /// A floating-point number, IEEE 754 single precision.
+    /// Returns the value as a floating-point number, IEEE 754 single precision.
     #[must_use]
     pub const fn as_f32(self) -> f32 {
         f32::from_bits(self.0)
     }
 
-    /// Length of the text that would follow: the last byte, if the first three are zero. 0 for
-    /// other values. Numbers that are multiples of 2²⁴ cannot be told from it.
+    /// Returns the length of the text that would follow: the last byte, if the first three are
+    /// zero; 0 for other values. A number that is a multiple of 2²⁴ looks like such a length.
     #[must_use]
     pub const fn text_len(self) -> u8 {
         if self.0 & 0x00FF_FFFF == 0 { (self.0 >> 24) as u8 } else { 0 }
     }
 
-    /// The value that announces a text of that length.
+    /// Returns the value that announces a text of length `len`.
     #[must_use]
     pub const fn text(len: u8) -> Self {
         Self((len as u32) << 24)
@@ -140,12 +140,12 @@ impl Value {
 pub struct Link {
     /// Packet id of the whole operation.
     pub magic: u16,
-    /// How it is sent; the channel is the one that is being tried.
+    /// Send options of the frame; the channel is the one that is being tried.
     pub config: FrameConfig,
 }
 
 impl Link {
-    /// Reads the six bytes that an acknowledgement has as its payload.
+    /// Parses the six bytes that are the payload of an acknowledgement.
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let [m0, m1, word @ ..] = payload.first_chunk::<ACK_LEN>()?;
@@ -153,7 +153,7 @@ impl Link {
         Some(Self { magic: u16::from_le_bytes([*m0, *m1]), config })
     }
 
-    /// The six bytes.
+    /// Returns the six bytes.
     #[must_use]
     pub fn emit(&self) -> [u8; ACK_LEN] {
         let ([m0, m1], [a, b, c, d]) =
@@ -165,21 +165,21 @@ impl Link {
 /// A control payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Control<'a> {
-    /// Only in the form for automatic channels.
+    /// How the initiator sends, in the form for automatic channels only.
     pub link: Option<Link>,
     /// Attribute of the initiator.
     pub initiator: Attribute,
     /// Attribute of the responder.
     pub responder: Attribute,
-    /// Value.
+    /// Value of the attribute.
     pub value: Value,
-    /// Text, at most as long as the value says.
+    /// Text, at most as long as the value announces.
     pub text: &'a [u8],
 }
 
 impl<'a> Control<'a> {
-    /// Reads a payload of the form that the build has. `None` if it is too short (the component
-    /// reads on regardless). Of a text that is cut short, what is there.
+    /// Parses a payload in the form of the build. `None` if it is too short (the component reads on
+    /// regardless). A text that is cut short yields the bytes that are there.
     #[must_use]
     pub fn parse(auto_channel: bool, payload: &'a [u8]) -> Option<Self> {
         let (link, rest) = if auto_channel {
@@ -200,8 +200,8 @@ impl<'a> Control<'a> {
         })
     }
 
-    /// Writes the payload and gives its length; `None` if `buf` is too short, or the text longer
-    /// than the value says.
+    /// Writes the payload and returns its length; `None` if `buf` is too short, or the text longer
+    /// than the value announces.
     pub fn emit(&self, buf: &mut [u8]) -> Option<usize> {
         if self.text.len() > usize::from(self.value.text_len()) {
             return None;

@@ -9,14 +9,14 @@
 //! The text of a log frame is cut so that it fits with its NUL. The answer to `beacon` is one text
 //! with one NUL at its end, spread over as many frames as it needs: a frame may be without NUL.
 
-/// The text of a payload: what stands before the first NUL, or all of it.
+/// Returns the text of a payload: the bytes before the first NUL, or all of them.
 #[must_use]
 pub fn text(payload: &[u8]) -> &[u8] {
     payload.split(|&byte| byte == 0).next().unwrap_or_default()
 }
 
-/// Puts the NUL behind `len` bytes of text that stand in `buf`; the last of them gives way if
-/// there is no room. Gives the length of the payload; `None` if `buf` is empty.
+/// Writes the NUL behind `len` bytes of text in `buf`; it overwrites the last of them if there is
+/// no room. Returns the length of the payload; `None` if `buf` is empty.
 #[must_use]
 pub fn terminate(buf: &mut [u8], len: usize) -> Option<usize> {
     let last = len.min(buf.len().checked_sub(1)?);
@@ -24,7 +24,7 @@ pub fn terminate(buf: &mut [u8], len: usize) -> Option<usize> {
     Some(last + 1)
 }
 
-/// Writes a whole text with its NUL; `None` if it does not fit.
+/// Writes a whole text with its NUL and returns the length; `None` if it does not fit.
 #[must_use]
 pub fn emit(text: &[u8], buf: &mut [u8]) -> Option<usize> {
     buf.get_mut(..text.len())?.copy_from_slice(text);

@@ -1,4 +1,4 @@
-//! GROUP frames: who joins or leaves a group (`espnow_group_info_t` of the esp-now component).
+//! GROUP frames: devices join or leave a group (`espnow_group_info_t` of the esp-now component).
 //!
 //! | offset | bytes | field |
 //! |---|---|---|
@@ -7,25 +7,25 @@
 //! | 7 | 1 | number n of addresses |
 //! | 8 | 6·n | addresses of the members |
 //!
-//! The single address `ff:ff:ff:ff:ff:ff` means every receiver. Such a frame goes to everybody, is
+//! The single address `ff:ff:ff:ff:ff:ff` means every receiver. A GROUP frame is a broadcast, is
 //! never encrypted and never acknowledged. Bytes after the addresses are ignored. For more than
 //! [`MEMBERS_MAX`] addresses several frames are sent, each with its own [`magic`].
 
 use crate::wire::mac::Mac;
 
-/// Addresses in one frame.
+/// Greatest number of addresses in one frame.
 pub const MEMBERS_MAX: usize = 32;
 
-/// The group of those who take part in an upgrade.
+/// Group id of the devices that take part in an upgrade.
 pub const OTA: Mac = Mac(*b"OTA\0\0\0");
-/// The group of those who take part in provisioning.
+/// Group id of the devices that take part in provisioning.
 pub const PROV: Mac = Mac(*b"PROV\0\0");
-/// The group of those who take part in a handshake.
+/// Group id of the devices that take part in a handshake.
 pub const SEC: Mac = Mac(*b"SEC\0\0\0");
 
-/// The magic of frame `n`, counted from 0, of several for one list; that of frame 0 is `first`.
-/// They grow by 1, then 2, then 3 (section 2.10 of the protocol reference). Never 0, for which the
-/// engine draws one.
+/// Computes the magic of frame `n`, counted from 0, of several for one list; that of frame 0 is
+/// `first`. They grow by 1, then 2, then 3 (section 2.10 of the protocol reference). The result is
+/// never 0, for which the engine would draw a random one.
 #[must_use]
 pub fn magic(first: u16, n: u16) -> u16 {
     let n = u32::from(n);
@@ -38,16 +38,16 @@ const ADDRESS: usize = 6;
 /// The payload of a GROUP frame, a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group<'a> {
-    /// Join, or leave.
+    /// Whether the members join, or leave.
     pub join: bool,
-    /// Which group.
+    /// Group id.
     pub id: Mac,
-    /// Whole addresses.
+    /// Addresses of the members, six bytes each.
     members: &'a [u8],
 }
 
 impl<'a> Group<'a> {
-    /// Reads a payload; `None` if it is shorter than it says.
+    /// Parses a payload; `None` if it holds fewer addresses than it announces.
     #[must_use]
     pub fn parse(payload: &'a [u8]) -> Option<Self> {
         let (&[join, id @ .., count], rest) = payload.split_first_chunk::<HEAD>()?;
@@ -55,18 +55,18 @@ impl<'a> Group<'a> {
         Some(Self { join: join != 0, id: Mac(id), members })
     }
 
-    /// The addresses that it names.
+    /// Returns the addresses of the members.
     pub fn members(&self) -> impl Iterator<Item = Mac> + 'a {
         self.members.as_chunks::<ADDRESS>().0.iter().copied().map(Mac)
     }
 
-    /// Whether it means this node: by name, or everybody.
+    /// Returns whether the frame concerns this node: by its address, or by that of everybody.
     #[must_use]
     pub fn means(&self, node: Mac) -> bool {
         self.members == Mac::BROADCAST.0 || self.members().any(|member| member == node)
     }
 
-    /// Writes a payload and gives its length; `None` if `buf` is too short or there are more than
+    /// Writes a payload and returns its length; `None` if `buf` is too short or there are more than
     /// [`MEMBERS_MAX`] members.
     #[must_use]
     pub fn emit(

@@ -13,19 +13,19 @@
 use crate::wire::esp_now::ELEMENT_MAX;
 use crate::wire::mac::Mac;
 
-/// Bytes of the header.
+/// Length of the header, in bytes.
 pub const HEADER_LEN: usize = 20;
 
-/// The version that every release has written.
+/// Version that every release writes.
 pub const VERSION: u8 = 2;
 
-/// What a frame carries (`espnow_data_type_t`). Four bits on the air.
+/// Type of a frame's payload (`espnow_data_type_t`), four bits on the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum DataType {
     /// Acknowledgement by the application layer.
     Ack = 0,
-    /// Never on the air.
+    /// Forwarded frame; never on the air.
     Forward = 1,
     /// Joining and leaving of groups.
     Group = 2,
@@ -35,9 +35,9 @@ pub enum DataType {
     ControlBind = 4,
     /// Control: attribute values.
     ControlData = 5,
-    /// OTA, responder to initiator.
+    /// OTA messages from responder to initiator.
     OtaStatus = 6,
-    /// OTA, initiator to responder.
+    /// OTA messages from initiator to responder.
     OtaData = 7,
     /// Remote log.
     DebugLog = 8,
@@ -58,7 +58,7 @@ pub enum DataType {
 }
 
 impl DataType {
-    /// Every type, by number.
+    /// All types, by number.
     pub const ALL: [Self; 16] = [
         Self::Ack,
         Self::Forward,
@@ -78,14 +78,14 @@ impl DataType {
         Self::Reserved,
     ];
 
-    /// The type of the low four bits of `byte`.
+    /// Returns the type of the low four bits of `byte`.
     #[must_use]
     #[inline]
     pub const fn from_bits(byte: u8) -> Self {
         Self::ALL[(byte & 0x0F) as usize]
     }
 
-    /// The type's bit in a mask of enabled types.
+    /// Returns the type's bit in a mask of enabled types.
     #[must_use]
     #[inline]
     pub const fn mask(self) -> u16 {
@@ -124,24 +124,25 @@ pub struct FrameConfig {
     pub group: bool,
     /// The destination's application layer shall acknowledge.
     pub ack: bool,
-    /// Copies to send, or attempts where there is a result (`retransmit_count`), at most 31.
+    /// Number of copies to send, or of attempts where the result is known (`retransmit_count`), at
+    /// most 31.
     pub copies: u8,
-    /// Hops left (`forward_ttl`); 31 is never counted down.
+    /// Number of hops left (`forward_ttl`); 31 is never counted down.
     pub ttl: u8,
-    /// In dBm: weaker frames are not forwarded, and not accepted with `filter_weak`
+    /// Threshold in dBm: weaker frames are not forwarded, and not accepted with `filter_weak`
     /// (`forward_rssi`).
     pub rssi: i8,
 }
 
 impl Default for FrameConfig {
-    /// `ESPNOW_FRAME_CONFIG_DEFAULT`: a broadcast in ten copies.
+    /// Returns `ESPNOW_FRAME_CONFIG_DEFAULT`: a broadcast in ten copies.
     fn default() -> Self {
         Self { broadcast: true, copies: 10, ..Self::UNICAST }
     }
 }
 
 impl FrameConfig {
-    /// Every channel of the country, in [`channel`](Self::channel).
+    /// Value of [`channel`](Self::channel) for every channel of the country.
     pub const ALL_CHANNELS: u8 = 15;
 
     /// All fields zero: to one peer, one attempt, on the current channel.
@@ -158,7 +159,7 @@ impl FrameConfig {
         rssi: 0,
     };
 
-    /// The fields of a flags word; reserved bits are ignored.
+    /// Returns the fields of a flags word; reserved bits are ignored.
     #[must_use]
     #[inline]
     pub const fn from_word(word: u32) -> Self {
@@ -176,7 +177,7 @@ impl FrameConfig {
         }
     }
 
-    /// The flags word; fields are cut to their width.
+    /// Returns the flags word; fields are cut to their width.
     #[must_use]
     pub const fn to_word(self) -> u32 {
         self.channel as u32 & 0x0F
@@ -196,10 +197,10 @@ const fn bit_of(word: u32, n: u32) -> bool {
     word >> n & 1 != 0
 }
 
-/// The header as a value.
+/// The component's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What the frame carries.
+    /// Type of the payload.
     pub data_type: DataType,
     /// Two bits; [`VERSION`] in every release.
     pub version: u8,
@@ -207,16 +208,16 @@ pub struct Header {
     pub size: u8,
     /// Packet id.
     pub magic: u16,
-    /// The flags word.
+    /// Flags word.
     pub config: FrameConfig,
-    /// Address, broadcast, or group id.
+    /// Destination: address, broadcast, or group id.
     pub dest: Mac,
-    /// The originator.
+    /// Source: the originator.
     pub src: Mac,
 }
 
 impl Header {
-    /// Reads the header and gives the payload beside it; `None` below 20 bytes.
+    /// Parses the header and returns it with the payload; `None` below 20 bytes.
     #[must_use]
     #[inline]
     pub fn parse(data: &[u8]) -> Option<(Self, &[u8])> {
@@ -234,7 +235,7 @@ impl Header {
         Some((header, payload))
     }
 
-    /// Of the header only the originator and the channel, and the payload beside them.
+    /// Parses only the originator and the channel, and returns them with the payload.
     #[must_use]
     #[inline]
     pub fn origin(data: &[u8]) -> Option<((Mac, u8), &[u8])> {
@@ -243,10 +244,10 @@ impl Header {
         Some(((Mac([s0, s1, s2, s3, s4, s5]), head[4] & 0x0F), payload))
     }
 
-    /// Whether this is the header of a payload of the application's, of so many bytes, that every
-    /// release takes and that asks for nothing else: not encrypted, for everybody who hears it (a
-    /// unicast frame is taken whatever its destination here), and neither to be acknowledged nor
-    /// forwarded.
+    /// Returns whether this is the header of an application payload of `len` bytes that every
+    /// release accepts and that asks for nothing else: it is not encrypted, it is meant for
+    /// everybody who hears it (a unicast frame is accepted whatever its destination here), and it
+    /// is neither to be acknowledged nor forwarded.
     #[must_use]
     pub fn is_plain_data(&self, len: usize) -> bool {
         let FrameConfig { filter_adjacent, filter_weak, security, group, ack, .. } = self.config;
@@ -259,7 +260,7 @@ impl Header {
             && (!self.config.broadcast || self.dest.is_broadcast())
     }
 
-    /// The 20 bytes; reserved bits are zero.
+    /// Returns the 20 bytes; reserved bits are zero.
     #[must_use]
     pub fn emit(&self) -> [u8; HEADER_LEN] {
         let mut out = [0; HEADER_LEN];
@@ -272,8 +273,8 @@ impl Header {
         out
     }
 
-    /// Counts the hops of a frame down that is forwarded; 0 and 31 stay. Everything else stays as it
-    /// is, reserved bits, too.
+    /// Decrements the hop count of a frame that is forwarded, except where it is 0 or 31.
+    /// Everything else stays as it is, reserved bits, too.
     pub fn count_hop(frame: &mut [u8]) {
         let Some(word) = frame.get_mut(4..).and_then(<[u8]>::first_chunk_mut) else { return };
         let flags = u32::from_le_bytes(*word);

@@ -1,36 +1,36 @@
-//! What `espnow_iperf` sends (`cmd_iperf.c` of the component).
+//! Messages of `espnow_iperf` (`cmd_iperf.c` of the component).
 //!
 //! | offset | bytes | field |
 //! |---|---|---|
-//! | 0 | 4 | what it is, see [`Kind`] |
-//! | 4 | 4 | number, from 0; of STOP: messages sent; of its answer: the responder's counter |
+//! | 0 | 4 | kind of message, see [`Kind`] |
+//! | 4 | 4 | number, from 0; in a STOP, the messages sent; in its answer, the responder's counter |
 //! | 8 | … | filler, zeros |
 //!
-//! The type of the frame around it has moved twice: `Compat::iperf_type`. There is no time of
-//! sending in it, so a receiver cannot compute the interarrival jitter of RFC 3550.
+//! The data type of the frame around it has moved twice: `Compat::iperf_type`. The message holds no
+//! time of sending, so a receiver cannot compute the interarrival jitter of RFC 3550.
 
-/// Bytes before the filler: the shortest payload there is.
+/// Length of the shortest payload, in bytes: all but the filler.
 pub const IPERF_LEN: usize = 8;
 
-/// What a message is. On the wire a C `enum`, four bytes.
+/// Kind of a message; a C `enum` of four bytes on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// 0: one message of a throughput test.
+    /// 0: a message of a throughput test.
     Bandwidth,
-    /// 1: the throughput test is over.
+    /// 1: the end of a throughput test.
     Stop,
-    /// 2: the answer to that.
+    /// 2: the answer to a STOP.
     StopAck,
-    /// 3: an answer of the same length is wanted.
+    /// 3: a ping, to be answered at the same length.
     Ping,
-    /// 4: that answer.
+    /// 4: the answer to a ping.
     PingAck,
     /// Any other number.
     Other(u32),
 }
 
 impl Kind {
-    /// The kind of that number.
+    /// Returns the kind of a number.
     #[must_use]
     pub const fn from_number(number: u32) -> Self {
         match number {
@@ -43,7 +43,7 @@ impl Kind {
         }
     }
 
-    /// Its number.
+    /// Returns the number on the wire.
     #[must_use]
     pub const fn number(self) -> u32 {
         match self {
@@ -57,17 +57,17 @@ impl Kind {
     }
 }
 
-/// The first eight bytes of a payload.
+/// Header of a message: the first eight bytes of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IperfHead {
-    /// What it is.
+    /// Kind of message.
     pub kind: Kind,
-    /// Its number.
+    /// Number of the message.
     pub seq: u32,
 }
 
 impl IperfHead {
-    /// Reads the head; `None` below eight bytes (the component reads beyond them).
+    /// Parses the header; `None` below eight bytes (the component reads beyond them).
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let [k0, k1, k2, k3, s0, s1, s2, s3] = *payload.first_chunk::<IPERF_LEN>()?;
@@ -77,8 +77,8 @@ impl IperfHead {
         })
     }
 
-    /// Writes a payload of `len` bytes, the filler included. `None` if that is less than eight or
-    /// more than `buf` holds.
+    /// Writes a payload of `len` bytes, the filler included, and returns `len`. `None` if that is
+    /// less than eight or more than `buf` holds.
     pub fn emit(&self, buf: &mut [u8], len: usize) -> Option<usize> {
         let (head, filler) = buf.get_mut(..len)?.split_at_mut_checked(IPERF_LEN)?;
         let (kind, seq) = head.split_at_mut(IPERF_LEN / 2);

@@ -45,19 +45,20 @@ use core::fmt::{self, Write};
 use heapless::Vec;
 use zeroize::Zeroize;
 
-/// Bytes of a BEACON.
+/// Length of a BEACON, in bytes.
 pub const BEACON_LEN: usize = 33;
-/// Most custom data (`ESPNOW_PROV_CUSTOM_MAX_SIZE`, which the component does not enforce).
+/// Greatest length of custom data (`ESPNOW_PROV_CUSTOM_MAX_SIZE`, which the component does not
+/// enforce).
 pub const CUSTOM_MAX: usize = 64;
-/// Bytes of a DEVICE before its custom data.
+/// Length of a DEVICE before its custom data, in bytes.
 const DEVICE_HEAD: usize = 70;
-/// Bytes of a WIFI up to the end of the password.
+/// Length of a WIFI up to the end of the password, in bytes.
 const WIFI_HEAD: usize = 101;
-/// `WIFI_ALL_CHANNEL_SCAN`, which the console's command asks for.
+/// Scan method `WIFI_ALL_CHANNEL_SCAN`, which the console's command sets.
 pub const ALL_CHANNEL_SCAN: u32 = 1;
 
-/// Bytes of `wifi_sta_config_t` in that release of ESP-IDF, which are those of the union with the
-/// configuration of an access point.
+/// Returns the length of `wifi_sta_config_t` in a release of ESP-IDF, in bytes. The union with the
+/// configuration of an access point has the same length.
 #[must_use]
 pub const fn sta_config_len(idf: Idf) -> usize {
     match idf {
@@ -69,7 +70,7 @@ pub const fn sta_config_len(idf: Idf) -> usize {
     }
 }
 
-/// Bytes of a WIFI without custom data, and of every DEVICE.
+/// Returns the length of a WIFI without custom data, and of every DEVICE, in bytes.
 #[must_use]
 pub const fn wifi_len(compat: Compat) -> usize {
     38 + sta_config_len(compat.idf)
@@ -86,7 +87,7 @@ impl<const N: usize> Default for Text<N> {
 }
 
 impl<const N: usize> Text<N> {
-    /// The text, if it fits. It may fill the field: there is no room kept for a zero.
+    /// Builds the text, if it fits. A text may fill the whole field: no room is kept for a zero.
     #[must_use]
     pub fn new(text: &[u8]) -> Option<Self> {
         let mut field = [0; N];
@@ -94,12 +95,12 @@ impl<const N: usize> Text<N> {
         Some(Self(field))
     }
 
-    /// The field at `offset`.
+    /// Returns the field at `offset`.
     fn at(bytes: &[u8], offset: usize) -> Option<Self> {
         bytes.get(offset..)?.first_chunk().copied().map(Self)
     }
 
-    /// The bytes up to the first zero.
+    /// Returns the bytes up to the first zero.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         self.0.split(|&byte| byte == 0).next().unwrap_or_default()
@@ -107,7 +108,8 @@ impl<const N: usize> Text<N> {
 }
 
 impl<const N: usize> fmt::Display for Text<N> {
-    /// As `%s` prints it, but never beyond the field; what would steer a terminal becomes `?`.
+    /// Writes the text as `%s` prints it, but never beyond the field; control characters become
+    /// `?`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for chunk in self.bytes().utf8_chunks() {
             for c in chunk.valid().chars() {
@@ -136,7 +138,7 @@ impl<const N: usize> Zeroize for Text<N> {
 /// Custom data of a message.
 pub type Custom = Vec<u8, CUSTOM_MAX>;
 
-/// What a device says of itself, and the holder in its beacons.
+/// Product and name of a device, or of the holder in its beacons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// Product id.
@@ -157,7 +159,7 @@ impl Identity {
     }
 }
 
-/// Who wants credentials.
+/// Request of a device that wants credentials.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Device {
     /// Product id and name.
@@ -170,16 +172,16 @@ pub struct Device {
     pub custom: Custom,
 }
 
-/// Credentials. The password is wiped when dropped and never shown by `Debug`.
+/// Credentials of a network. The password is wiped when dropped and never shown by `Debug`.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Wifi {
-    /// `wifi_mode_t`: 1 station, 2 access point. The console's command leaves 0.
+    /// Wi-Fi mode, `wifi_mode_t`: 1 station, 2 access point. The console's command leaves 0.
     pub mode: u32,
     /// Name of the network.
     pub ssid: Text<32>,
-    /// Its password.
+    /// Password of the network.
     pub password: Text<64>,
-    /// `wifi_scan_method_t`.
+    /// Scan method, `wifi_scan_method_t`.
     pub scan_method: u32,
     /// Token; not interpreted.
     pub token: Text<32>,
@@ -188,7 +190,7 @@ pub struct Wifi {
 }
 
 impl Wifi {
-    /// Credentials of a network, and nothing else.
+    /// Returns the credentials of a network, with every other field zero.
     #[must_use]
     pub const fn new(ssid: Text<32>, password: Text<64>) -> Self {
         let token = Text([0; 32]);
@@ -212,17 +214,17 @@ impl Drop for Wifi {
 /// A provisioning message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Prov {
-    /// The holder is here.
+    /// Beacon of the holder of the credentials.
     Beacon(Identity),
-    /// A device asks.
+    /// Request of a device.
     Device(Device),
-    /// The credentials.
+    /// Credentials, the answer of the holder.
     Wifi(Wifi),
 }
 
 impl Prov {
-    /// Reads a message as a node of that build understands it; `None` if it is none, or is too
-    /// short for its fields. A length of custom data that is not there, or is over the limit, means
+    /// Parses a message as a node of that build understands it; `None` if it is none, or is too
+    /// short for its fields. Custom data that is shorter than announced, or too long, counts as
     /// none.
     #[must_use]
     pub fn parse(payload: &[u8], compat: Compat) -> Option<Self> {
@@ -239,7 +241,7 @@ impl Prov {
         })
     }
 
-    /// Writes the message and gives its length; `None` if `buf` is too short.
+    /// Writes the message and returns its length; `None` if `buf` is too short.
     pub fn emit(&self, buf: &mut [u8], compat: Compat) -> Option<usize> {
         let len = match self {
             Self::Beacon(_) => BEACON_LEN,
@@ -289,7 +291,7 @@ fn number(bytes: &[u8], offset: usize) -> Option<u32> {
     bytes.get(offset..)?.first_chunk().copied().map(u32::from_le_bytes)
 }
 
-/// The custom data whose length stands at `offset`.
+/// Returns the custom data whose length stands at `offset`.
 fn custom(bytes: &[u8], offset: usize) -> Option<Custom> {
     let (&len, rest) = bytes.get(offset..)?.split_first()?;
     let data = rest.get(..usize::from(len)).unwrap_or_default();

@@ -13,12 +13,13 @@ use ccm::aead::array::Array;
 use ccm::consts::{U4, U8};
 use ccm::{Ccm, KeyInit};
 
-// CCM decrypts with the encryption of the block cipher, whose schedule is half of all.
+// CCM decrypts with the block cipher's encryption; leaving out its decryption halves the key
+// schedule.
 type Cipher = Ccm<Aes128Enc, U4, U8>;
 
-/// Bytes of the tag.
+/// Length of the tag, in bytes.
 pub const TAG_LEN: usize = 4;
-/// Bytes of the nonce.
+/// Length of the nonce, in bytes.
 pub const NONCE_LEN: usize = 8;
 
 /// An AES key with its schedule, ready for payloads. Wiped when dropped.
@@ -32,8 +33,8 @@ impl Sealer {
         Self(Cipher::new(&Array::from(*key)))
     }
 
-    /// Encrypts the first `len` bytes of `buf` in place, appends the tag and, if it `trails`, the
-    /// nonce. Gives the new length; `None` for an empty payload or if `buf` is too short.
+    /// Encrypts the first `len` bytes of `buf` in place and appends the tag and, if it `trails`,
+    /// the nonce. Returns the new length; `None` for an empty payload or if `buf` is too short.
     pub fn seal(
         &self,
         nonce: &[u8; NONCE_LEN],
@@ -55,9 +56,9 @@ impl Sealer {
         Some(end)
     }
 
-    /// Decrypts a payload in place; `constant` is the nonce where none trails. Gives the length of
-    /// the plaintext; `None` if it is too short or was not sealed with this key (then `buf` holds
-    /// rubbish).
+    /// Decrypts a payload in place; `constant` is the nonce where none trails. Returns the length
+    /// of the plaintext; `None` if the payload is too short or was not sealed with this key (then
+    /// the content of `buf` is meaningless).
     pub fn open(&self, constant: Option<&[u8; NONCE_LEN]>, buf: &mut [u8]) -> Option<usize> {
         let (sealed, nonce) = match constant {
             Some(nonce) => (buf, *nonce),

@@ -9,17 +9,17 @@
 //!
 //! Longer payloads are taken, for what is behind is ignored.
 
-/// Bytes of the payload.
+/// Length of the payload, in bytes.
 pub const TIME_SYNC_LEN: usize = 18;
-/// The version that every release has written.
+/// Version that every release writes.
 pub const TIME_SYNC_VERSION: u8 = 1;
 
-/// What a message is for.
+/// Purpose of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// 1: the initiator tells its time.
+    /// 1: the initiator announces its time.
     Broadcast,
-    /// 2: a responder asks for it.
+    /// 2: a responder asks for the time.
     Request,
     /// Another number; ignored.
     Other(u8),
@@ -48,16 +48,16 @@ impl Kind {
 pub struct TimeSync {
     /// [`TIME_SYNC_VERSION`]; a receiver ignores others.
     pub version: u8,
-    /// What it is for.
+    /// Purpose of the message.
     pub kind: Kind,
-    /// The sender's clock, microseconds.
+    /// Clock of the sender, in microseconds.
     pub timestamp_us: i64,
-    /// UTC, microseconds since 1970; 0 if unknown. No receiver uses it.
+    /// UTC, in microseconds since 1970; 0 if unknown. No receiver uses it.
     pub utc_us: i64,
 }
 
 impl TimeSync {
-    /// Reads a payload; `None` below 18 bytes.
+    /// Parses a payload; `None` below 18 bytes.
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let ([version, kind], rest) = payload.split_first_chunk()?;

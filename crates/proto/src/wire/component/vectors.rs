@@ -4,7 +4,7 @@ use super::header::{DataType, FrameConfig, Header, VERSION};
 use crate::wire::mac::Mac;
 use std::vec::Vec;
 
-/// Bytes from hexadecimal, with spaces anywhere.
+/// Decodes hexadecimal, with spaces anywhere.
 pub(crate) fn bytes(hex: &str) -> Vec<u8> {
     let digits: Vec<u8> =
         hex.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
@@ -16,7 +16,7 @@ pub(crate) const A: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 1]);
 /// Address D of the vectors.
 pub(crate) const D: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 2]);
 
-/// The header of a broadcast from A with the default configuration on channel 1.
+/// Returns the header of a broadcast from A with the default configuration on channel 1.
 pub(crate) fn header(data_type: DataType, size: u8, magic: u16) -> Header {
     let config = FrameConfig { channel: 1, ..FrameConfig::default() };
     Header { data_type, version: VERSION, size, magic, config, dest: Mac::BROADCAST, src: A }
@@ -38,11 +38,11 @@ mod whole_frames {
     /// Of binding (section 6.1); values have ten hops beside.
     const CONTROL: FrameConfig =
         FrameConfig { channel: 15, broadcast: true, copies: 10, rssi: -25, ..FrameConfig::UNICAST };
-    /// What the initiator of an upgrade sends has at least this (section 4.3).
+    /// Common configuration of all frames of an upgrade's initiator (section 4.3).
     const OTA: FrameConfig =
         FrameConfig { channel: 1, broadcast: true, copies: 2, rssi: -65, ..FrameConfig::UNICAST };
 
-    /// `wire` is the beginning of the frame with this header and the payload that `write` writes.
+    /// Asserts that the frame with this header and the payload of `write` begins with `wire`.
     fn begins(wire: &str, head: Header, write: impl FnOnce(&mut [u8]) -> Option<usize>) -> usize {
         let wire = bytes(wire);
         let mut buf = [0xEE; 320];
@@ -54,12 +54,12 @@ mod whole_frames {
         HEADER_LEN + len
     }
 
-    /// `wire` is the whole frame.
+    /// Asserts that `wire` is the whole frame.
     fn is(wire: &str, head: Header, write: impl FnOnce(&mut [u8]) -> Option<usize>) {
         assert_eq!(begins(wire, head, write), bytes(wire).len());
     }
 
-    /// The header of a frame from A with its own configuration; `begins` fills in the size.
+    /// Returns the header of a frame from A with its own configuration; `begins` fills in the size.
     fn with(config: FrameConfig, dest: Mac, data_type: DataType, magic: u16) -> Header {
         Header { config, dest, ..header(data_type, 0, magic) }
     }

@@ -1,6 +1,7 @@
-//! What goes before data: authentication, association, and the messages of the 4-way handshake.
+//! The frames by which a station joins a network: probes, authentication, association, and the
+//! messages of the 4-way handshake.
 //!
-//! What nobody here knows (nonces, keys, codes over the message) is zero.
+//! Fields whose value the lab does not model (nonces, keys, the MIC) are zero.
 
 use super::Out;
 use crate::wire::beacon;
@@ -10,55 +11,55 @@ use crate::wire::mac::Mac;
 /// A management frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Join<'a> {
-    /// What it is.
+    /// Kind of frame, with the fields that only this kind has.
     pub what: Joining,
-    /// The retry bit.
+    /// Retry bit.
     pub retry: bool,
-    /// Microseconds.
+    /// Duration in microseconds.
     pub duration: u16,
-    /// Address 1.
+    /// Receiver, address 1.
     pub receiver: Mac,
-    /// Address 2.
+    /// Transmitter, address 2.
     pub transmitter: Mac,
-    /// Address 3.
+    /// BSSID, address 3.
     pub bssid: Mac,
     /// Sequence number, 12 bits.
     pub sequence: u16,
     /// Name of the network.
     pub ssid: &'a str,
-    /// Whether it has a password.
+    /// Whether the network has a password.
     pub protected: bool,
 }
 
-/// What a management frame is.
+/// Kind of a management frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joining {
-    /// A station looks for access points.
+    /// Probe request: a station looks for access points (9.3.3.9).
     ProbeRequest,
-    /// An access point says that it is there.
+    /// Probe response of an access point (9.3.3.10).
     ProbeResponse {
-        /// Its clock, microseconds.
+        /// Clock of the access point, in microseconds.
         timestamp: u64,
         /// Time between beacons, in units of 1024 us.
         interval: u16,
-        /// Its channel.
+        /// Channel of the access point.
         channel: u8,
     },
-    /// Authentication (9.3.3.11), open or SAE with group 19.
+    /// Authentication (9.3.3.11), open system or SAE with group 19.
     Authentication {
-        /// SAE.
+        /// Whether the algorithm is SAE.
         sae: bool,
         /// Transaction sequence number.
         number: u8,
     },
-    /// A station wants to be associated (9.3.3.5).
+    /// Association request (9.3.3.5).
     AssociationRequest,
-    /// It is (9.3.3.6).
+    /// Association response (9.3.3.6) of status success.
     AssociationResponse {
-        /// As whom.
+        /// Association identifier of the station.
         aid: u16,
     },
-    /// Either side ends it all (9.3.3.12).
+    /// Deauthentication (9.3.3.12).
     Deauthentication,
 }
 
@@ -76,8 +77,8 @@ impl Joining {
 }
 
 impl Join<'_> {
-    /// Writes a frame of `octets` octets with its FCS and gives its length; `None` if `buf` is too
-    /// short. What is left of it after its fields and elements is filled with a vendor's.
+    /// Writes a frame of `octets` octets with its FCS and returns its length; `None` if `buf` is
+    /// too short. A vendor-specific element fills the octets behind the fields and elements.
     pub fn emit(&self, octets: usize, buf: &mut [u8]) -> Option<usize> {
         let header = Header {
             control: self.what.control().with_retry(self.retry),
@@ -115,7 +116,7 @@ impl Join<'_> {
         append_fcs(buf, at + used)
     }
 
-    /// The fields before the elements.
+    /// Writes the fields before the elements.
     fn fields(&self, out: &mut Out<'_>) -> Option<()> {
         let capabilities = 0x0421_u16 | if self.protected { 0x0010 } else { 0 };
         match self.what {
@@ -126,8 +127,8 @@ impl Join<'_> {
                 out.put(&capabilities.to_le_bytes())
             }
             Joining::Authentication { sae, number } => {
-                // Algorithm, number, status 0; of SAE's Commit the group, of its Confirm a counter
-                // (9.4.1.1, 9.4.1.37, 9.4.1.42).
+                // Algorithm, transaction number, status 0; then the group of an SAE Commit, or the
+                // send-confirm counter of an SAE Confirm (9.4.1.1, 9.4.1.37, 9.4.1.42).
                 out.put(&[if sae { 3 } else { 0 }, 0, number, 0, 0, 0])?;
                 match (sae, number) {
                     (true, 1) => out.put(&[19, 0]),
@@ -137,7 +138,7 @@ impl Join<'_> {
             }
             Joining::AssociationRequest => {
                 out.put(&capabilities.to_le_bytes())?;
-                // A listen interval of 3, as ESP-IDF's default.
+                // The listen interval is 3, as ESP-IDF's default.
                 out.put(&[3, 0])
             }
             Joining::AssociationResponse { aid } => {
@@ -145,7 +146,7 @@ impl Join<'_> {
                 out.put(&[0, 0])?;
                 out.put(&(0xC000 | aid).to_le_bytes())
             }
-            // 3: the sender leaves (Table 9-49).
+            // Reason 3: the sender leaves (Table 9-49).
             Joining::Deauthentication => out.put(&[3, 0]),
         }
     }
@@ -157,16 +158,16 @@ impl Join<'_> {
 /// A message of the 4-way handshake (12.7.6) as an EAPOL packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Eapol {
-    /// Which, from 1 to 4.
+    /// Number of the message, from 1 to 4.
     pub message: u8,
 }
 
 impl Eapol {
-    /// Octets without key data.
+    /// Octets of a packet without key data.
     pub const LEAST: usize = 99;
 
-    /// Writes a packet of `octets` octets, of which those after [`Eapol::LEAST`] are key data, and
-    /// gives its length; `None` if `buf` is too short, or `octets` too few.
+    /// Writes a packet of `octets` octets and returns its length; the octets after [`Eapol::LEAST`]
+    /// are key data. Returns `None` if `buf` is too short, or `octets` too few.
     pub fn emit(self, octets: usize, buf: &mut [u8]) -> Option<usize> {
         let data = octets.checked_sub(Self::LEAST)?;
         // Key descriptor version 2; pairwise 8, install 40, ack 80, MIC 100, secure 200,
@@ -180,15 +181,15 @@ impl Eapol {
         let out = buf.get_mut(..octets)?;
         out.fill(0);
         let mut out = Out { buf: out, at: 0 };
-        // IEEE Std 802.1X-2020, 11.3: version 2, a key, its length.
+        // IEEE Std 802.1X-2020, 11.3: version 2, packet type 3 (key), length.
         out.put(&[2, 3])?;
         out.put(&((octets - 4) as u16).to_be_bytes())?;
-        // RSN key descriptor; a key of 16 octets; replay counter.
+        // RSN key descriptor; key of 16 octets; replay counter.
         out.put(&[2])?;
         out.put(&information.to_be_bytes())?;
         out.put(&16_u16.to_be_bytes())?;
         out.put(&u64::from(self.message.div_ceil(2)).to_be_bytes())?;
-        // Nonce, IV, RSC, an identifier, the MIC.
+        // Nonce, IV, RSC, a reserved field, the MIC.
         out.at += 32 + 16 + 8 + 8 + 16;
         out.put(&(data as u16).to_be_bytes())?;
         let key_data = out.buf.get_mut(Self::LEAST..)?;

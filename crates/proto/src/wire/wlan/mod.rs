@@ -1,5 +1,6 @@
-//! Frames of associated Wi-Fi, as captures show them (IEEE Std 802.11-2020, 9.3): control frames, data
-//! with LLC and SNAP, and what goes before it. Beacons are [`beacon`](super::beacon)'s.
+//! Frames of an infrastructure network, as captures show them (IEEE Std 802.11-2020, 9.3): control
+//! frames, data frames with LLC and SNAP, and the frames by which a station joins. Beacons are in
+//! [`beacon`](super::beacon).
 //!
 //! | control frame | clause | bytes after frame control and duration, before the FCS |
 //! |---|---|---|
@@ -9,8 +10,8 @@
 //! | block ack request | 9.3.1.7 | receiver, transmitter, BAR control, starting sequence control |
 //! | block ack | 9.3.1.8 | receiver, transmitter, BA control, starting sequence control, bitmap of 8 |
 //!
-//! Data (9.3.2.1): the header of [`ieee80211`](super::ieee80211), QoS Control where there is one, LLC
-//! and SNAP (`AA AA 03 00 00 00`, RFC 1042), the EtherType, the packet.
+//! A data frame (9.3.2.1) has the header of [`ieee80211`](super::ieee80211), QoS Control in QoS
+//! frames, LLC and SNAP (`AA AA 03 00 00 00`, RFC 1042), the EtherType, and the packet.
 
 mod join;
 #[cfg(test)]
@@ -27,7 +28,7 @@ pub const LLC_SNAP: [u8; 6] = [0xAA, 0xAA, 3, 0, 0, 0];
 pub const IPV4: u16 = 0x0800;
 /// EtherType of EAPOL (IEEE Std 802.1X-2020, table 11-1).
 pub const EAPOL: u16 = 0x888E;
-/// Compressed bitmap, an ordinary acknowledgement of it, TID 0 (9.3.1.7.1, 9.3.1.8.1).
+/// BA control: compressed bitmap, normal ack policy, TID 0 (9.3.1.7.1, 9.3.1.8.1).
 const COMPRESSED: u16 = 0x0004;
 
 /// Bits of the frame control field (9.2.4.1).
@@ -64,10 +65,10 @@ pub enum Control {
 }
 
 impl Control {
-    /// Bytes of the longest, with its FCS.
+    /// Length of the longest frame, in bytes with its FCS.
     pub const LONGEST: usize = 32;
 
-    /// Writes the frame with its FCS and gives its length; `None` if `buf` is too short.
+    /// Writes the frame with its FCS and returns its length; `None` if `buf` is too short.
     pub fn emit(self, duration: u16, to: Mac, from: Mac, buf: &mut [u8]) -> Option<usize> {
         let (control, duration) = match self {
             Self::Rts => (0x00B4_u16, duration),
@@ -100,7 +101,7 @@ impl Control {
     }
 }
 
-/// Bytes that are written one after the other.
+/// Writer that appends bytes to a buffer.
 struct Out<'a> {
     buf: &'a mut [u8],
     at: usize,
@@ -115,7 +116,7 @@ impl Out<'_> {
     }
 }
 
-/// Which way a frame goes.
+/// Direction of a data frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From a station to its access point ("to DS"): the third address is the destination.
@@ -124,34 +125,34 @@ pub enum Way {
     Down,
 }
 
-/// A data frame, or one without a body.
+/// A data frame, or a null frame, which has no body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
-    /// Which way.
+    /// Direction of the frame.
     pub way: Way,
-    /// With a QoS Control field, of TID 0 and with an ordinary acknowledgement.
+    /// Presence of a QoS Control field, with TID 0 and normal ack policy.
     pub qos: bool,
-    /// The retry bit.
+    /// Retry bit.
     pub retry: bool,
-    /// The power management bit.
+    /// Power management bit.
     pub power_management: bool,
-    /// The more data bit.
+    /// More data bit.
     pub more_data: bool,
-    /// Microseconds.
+    /// Duration in microseconds.
     pub duration: u16,
-    /// Address 1.
+    /// Receiver, address 1.
     pub receiver: Mac,
-    /// Address 2.
+    /// Transmitter, address 2.
     pub transmitter: Mac,
-    /// Address 3: where it comes from, or goes to, in the end.
+    /// Source or destination beyond the access point, address 3.
     pub third: Mac,
     /// Sequence number, 12 bits.
     pub sequence: u16,
 }
 
 impl Data {
-    /// Writes the frame with its FCS and gives its length; `None` if `buf` is too short. `packet` is
-    /// its EtherType and its bytes; a null frame has none.
+    /// Writes the frame with its FCS and returns its length; `None` if `buf` is too short. `packet`
+    /// is the packet's EtherType and bytes; a null frame has none.
     pub fn emit(&self, packet: Option<(u16, &[u8])>, buf: &mut [u8]) -> Option<usize> {
         let bit = |there: bool, bit: u16| if there { bit } else { 0 };
         let kind = if packet.is_some() { FrameControl::DATA } else { FrameControl::NULL };
@@ -186,7 +187,7 @@ impl Data {
         append_fcs(buf, len)
     }
 
-    /// Octets of it around a packet, with the FCS.
+    /// Returns the octets of header, LLC, SNAP, EtherType and FCS around a packet.
     #[must_use]
     pub const fn overhead(qos: bool) -> usize {
         HEADER_LEN + if qos { 2 } else { 0 } + LLC_SNAP.len() + 2 + FCS_LEN

@@ -1,9 +1,9 @@
 //! Messages of the handshake that delivers the key (`espnow_security_handshake.h` of the esp-now
 //! component; section 3.2 of the protocol reference).
 //!
-//! The first byte says which. [`Message::Info`] is carried by frames of type
-//! [`SecurityStatus`](super::DataType::SecurityStatus), everything else by
-//! [`Security`](super::DataType::Security).
+//! The first byte is the number of the message. Frames of type
+//! [`SecurityStatus`](super::DataType::SecurityStatus) carry [`Message::Info`], frames of type
+//! [`Security`](super::DataType::Security) carry the others.
 //!
 //! | byte 0 | message | direction | further bytes |
 //! |---|---|---|---|
@@ -14,8 +14,8 @@
 //! | 4 | key response | responder to initiator | length n (1), the key again, encrypted with other bytes of the stream (n, 32) |
 //! | 5 | reset | any to responder | none |
 //!
-//! A length that reaches behind the payload is an error. Bytes behind a message are ignored, as
-//! the component ignores them.
+//! A length that reaches behind the payload is an error. Bytes behind a message are ignored, as the
+//! component ignores them.
 
 mod protobuf;
 mod session;
@@ -24,38 +24,38 @@ pub use session::{PROOF_LEN, PUBLIC_LEN, RANDOM_LEN, Session};
 
 use crate::wire::mac::Mac;
 
-/// Bytes of the longest message that either end sends: [`Session::Response0`].
+/// Length of the longest message that either end sends, in bytes: [`Session::Response0`].
 pub const MESSAGE_MAX: usize = 2 + session::SESSION_MAX;
 
-/// What a responder says of itself.
+/// Information that a responder gives about itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Info {
-    /// 0: it has no key since it started; 1: it has got one. 2 is reserved.
+    /// Security version: 0, no key since it started; 1, it has received one. 2 is reserved.
     pub version: u8,
-    /// The initiator it is bound to, or was when it got its key; zeros if none.
+    /// Initiator to which it is bound, or from which it got its key; zeros if none.
     pub client: Mac,
 }
 
 /// A message of the handshake, as a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message<'a> {
-    /// Who waits for a key?
+    /// Request of an initiator: which responders are there?
     Request,
-    /// A responder's answer to that.
+    /// Answer of a responder to the request.
     Info(Info),
-    /// A step of the key agreement; [`Session::parse`] reads it.
+    /// Step of the key agreement, which [`Session::parse`] reads.
     Handshake(&'a [u8]),
-    /// The key, encrypted.
+    /// Encrypted key, from the initiator.
     Key(&'a [u8]),
-    /// The key, sent back.
+    /// Encrypted key, sent back by the responder.
     KeyResponse(&'a [u8]),
-    /// The responder shall forget its initiator and that it has a key. Not authenticated; nothing
-    /// of the component sends it.
+    /// Order to forget the initiator, and that a key was received. Not authenticated; no part of
+    /// the component sends it.
     Reset,
 }
 
 impl<'a> Message<'a> {
-    /// Reads a payload; `None` if it is none of these or too short.
+    /// Parses a payload; `None` if it is no such message or too short.
     #[must_use]
     pub fn parse(payload: &'a [u8]) -> Option<Self> {
         let (&kind, rest) = payload.split_first()?;
@@ -70,8 +70,8 @@ impl<'a> Message<'a> {
         })
     }
 
-    /// Writes the message and gives its length; `None` if `buf` is too short or the content longer
-    /// than 255 bytes.
+    /// Writes the message and returns its length; `None` if `buf` is too short or the content
+    /// longer than 255 bytes.
     #[must_use]
     pub fn emit(&self, buf: &mut [u8]) -> Option<usize> {
         match self {
@@ -89,7 +89,7 @@ impl<'a> Message<'a> {
 }
 
 impl Session<'_> {
-    /// Writes the whole message that carries this step, [`Message::Handshake`], and gives its
+    /// Writes the whole message that carries this step, [`Message::Handshake`], and returns its
     /// length; `None` if `buf` is too short.
     #[must_use]
     pub fn emit_message(&self, buf: &mut [u8]) -> Option<usize> {

@@ -12,31 +12,30 @@
 //!
 //! Types 3 and 4, the groups of proto2, and 6 and 7 are errors.
 
-/// A field's value.
+/// Value of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value<'a> {
-    /// A number.
+    /// Number.
     Varint(u64),
     /// Bytes: a string or a message.
     Bytes(&'a [u8]),
-    /// Four or eight bytes; no field of the handshake is one.
+    /// Four or eight bytes; no field of the handshake has such a value.
     Fixed,
 }
 
 impl<'a> Value<'a> {
-    /// The number; `None` for another wire type.
+    /// Returns the number; `None` for another wire type.
     pub(super) fn varint(self) -> Option<u64> {
         if let Self::Varint(value) = self { Some(value) } else { None }
     }
 
-    /// The bytes; `None` for another wire type.
+    /// Returns the bytes; `None` for another wire type.
     pub(super) fn bytes(self) -> Option<&'a [u8]> {
         if let Self::Bytes(bytes) = self { Some(bytes) } else { None }
     }
 }
 
-/// The fields of a message, in the order in which they stand. An error ends them with
-/// `Some(None)`.
+/// Fields of a message, in the order in which they stand. An error ends them with `Some(None)`.
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl<'a> Iterator for Fields<'a> {
@@ -74,7 +73,7 @@ impl<'a> Fields<'a> {
         Some((number, value))
     }
 
-    /// Up to ten bytes, of which the last holds one bit; longer ones are errors.
+    /// Reads a varint of up to ten bytes, of which the last holds one bit; longer ones are errors.
     fn varint(&mut self) -> Option<u64> {
         let mut value = 0;
         for place in 0..10 {

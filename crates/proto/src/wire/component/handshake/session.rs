@@ -17,13 +17,13 @@
 
 use super::protobuf::Fields;
 
-/// Bytes of a public key (X25519).
+/// Length of a public key (X25519), in bytes.
 pub const PUBLIC_LEN: usize = 32;
-/// Bytes that a responder draws: the first counter block.
+/// Length of the random bytes of a responder, which are the first counter block.
 pub const RANDOM_LEN: usize = 16;
-/// Bytes of a proof: the other's public key, encrypted.
+/// Length of a proof, in bytes: the other end's public key, encrypted.
 pub const PROOF_LEN: usize = 32;
-/// Bytes of the longest of the four.
+/// Length of the longest of the four messages, in bytes.
 pub(super) const SESSION_MAX: usize = 61;
 
 const COMMAND0: [u8; 9] = [0x10, 0x01, 0x5A, 0x25, 0xA2, 0x01, 0x22, 0x0A, 0x20];
@@ -35,32 +35,32 @@ const RESPONSE1: [u8; 11] = [0x10, 0x01, 0x5A, 0x27, 0x08, 0x03, 0xBA, 0x01, 0x2
 /// A step of the key agreement, as a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Session<'a> {
-    /// The initiator's public key.
+    /// Public key of the initiator.
     Command0 {
-        /// Its public key.
+        /// Public key of the initiator.
         client_key: &'a [u8; PUBLIC_LEN],
     },
-    /// The responder's.
+    /// Public key of the responder, and its random bytes.
     Response0 {
-        /// Its public key.
+        /// Public key of the responder.
         device_key: &'a [u8; PUBLIC_LEN],
-        /// The first counter block.
+        /// First counter block.
         random: &'a [u8; RANDOM_LEN],
     },
-    /// The initiator proves that it has the same secret.
+    /// Proof that the initiator has the same secret.
     Command1 {
-        /// The responder's public key, encrypted.
+        /// Public key of the responder, encrypted.
         proof: &'a [u8; PROOF_LEN],
     },
-    /// The responder proves it.
+    /// Proof that the responder has the same secret.
     Response1 {
-        /// The initiator's public key, encrypted.
+        /// Public key of the initiator, encrypted.
         proof: &'a [u8; PROOF_LEN],
     },
 }
 
 impl<'a> Session<'a> {
-    /// Reads the protobuf; `None` if it is malformed, of another security version, reports a
+    /// Parses the protobuf; `None` if it is malformed, of another security version, reports a
     /// failure, or if its number and content do not agree.
     #[must_use]
     pub fn parse(bytes: &'a [u8]) -> Option<Self> {
@@ -80,7 +80,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Writes the protobuf and gives its length; `None` if `buf` is too short.
+    /// Writes the protobuf and returns its length; `None` if `buf` is too short.
     #[must_use]
     pub fn emit(&self, buf: &mut [u8]) -> Option<usize> {
         let parts: [&[u8]; 4] = match self {
@@ -105,8 +105,8 @@ const RESPONSE0_FIELD: u32 = 21;
 const COMMAND1_FIELD: u32 = 22;
 const RESPONSE1_FIELD: u32 = 23;
 
-/// What has been read so far. The fields of the four inner messages share their places: a message
-/// of another number than before clears them (`oneof`).
+/// Fields read so far. The fields of the four inner messages share their places: a message of
+/// another number than before clears them (`oneof`).
 #[derive(Default)]
 struct Data<'a> {
     version: u32,
@@ -124,7 +124,7 @@ impl<'a> Data<'a> {
             match field? {
                 (2, value) => self.version = value.varint()? as u32,
                 (11, value) => self.payload(value.bytes()?)?,
-                // Security 0 or 2 in the place of security 1 (`oneof`).
+                // Security 0 or 2 replaces security 1 (`oneof`).
                 (10 | 12, value) => {
                     value.bytes()?;
                     *self = Self { version: self.version, ..Self::default() };
@@ -186,7 +186,7 @@ mod tests {
         buf[..len].to_vec()
     }
 
-    /// A field of bytes.
+    /// Encodes a field of bytes.
     fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
         let tag = u32::from(number) << 3 | 2;
         let mut out = if tag < 128 { [tag as u8].to_vec() } else { [tag as u8 | 0x80, 1].to_vec() };

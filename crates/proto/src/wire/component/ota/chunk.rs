@@ -4,16 +4,17 @@
 //! |---|---|---|
 //! | 0 | 1 | 2 |
 //! | 1 | 2 | number of the packet, from 0 |
-//! | 3 | 1 | valid bytes in it: the chunk, or what is left in the last packet |
+//! | 3 | 1 | valid bytes in it: the chunk, or the remainder in the last packet |
 //! | 4 | 208 or 224 | bytes of the image from number times chunk; always the whole chunk |
 //!
-//! The component sends what lay in its buffer behind the valid bytes of the last packet; here they
-//! are zero. It does not hold the size field against what arrived (trap 17 of the protocol
-//! reference); here a message that is shorter than it says is none.
+//! Behind the valid bytes of the last packet the component sends whatever its buffer holds; here
+//! these bytes are zero. The component does not compare the size field with the length of the
+//! message (trap 17 of the protocol reference); here a message that is shorter than announced is
+//! refused.
 
 use super::Kind;
 
-/// Bytes before the data.
+/// Length of the message before the data, in bytes.
 pub const CHUNK_HEAD: usize = 4;
 
 /// A data message.
@@ -21,12 +22,12 @@ pub const CHUNK_HEAD: usize = 4;
 pub struct Chunk<'a> {
     /// Number of the packet.
     pub seq: u16,
-    /// Its valid bytes, at most 255.
+    /// Valid bytes of the image, at most 255.
     pub data: &'a [u8],
 }
 
 impl<'a> Chunk<'a> {
-    /// Reads a message; `None` if it is of another kind or has fewer bytes than it says.
+    /// Parses a message; `None` if it is of another kind or has fewer bytes than it announces.
     #[must_use]
     pub fn parse(payload: &'a [u8]) -> Option<Self> {
         if Kind::of(payload)? != Kind::Data {
@@ -36,8 +37,8 @@ impl<'a> Chunk<'a> {
         Some(Self { seq: u16::from_le_bytes([*s0, *s1]), data: data.get(..usize::from(*size))? })
     }
 
-    /// Writes the message for packet `seq` with `size` bytes, which `fill` puts into its place, and
-    /// zeros up to `chunk`. `None` if there is no room or `fill` fails.
+    /// Writes the message for packet `seq` with `size` bytes, which `fill` writes in place, and
+    /// zeros up to `chunk`; returns its length. `None` if there is no room or `fill` fails.
     #[must_use]
     pub fn emit(
         seq: u16,
@@ -61,7 +62,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Vector 10 of the protocol reference: 212 bytes that begin so.
+    /// Compares with vector 10 of the protocol reference, the beginning of 212 bytes.
     #[test]
     fn packet_0_of_208_bytes() {
         let mut buf = [0xEE; 230];

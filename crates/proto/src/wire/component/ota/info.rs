@@ -1,4 +1,4 @@
-//! What a device runs: ESP-IDF's application description.
+//! The firmware that a device runs: ESP-IDF's application description.
 //!
 //! | offset | in the description | bytes | field |
 //! |---|---|---|---|
@@ -16,15 +16,15 @@
 //! | 180 | 176 | 28 | the rest, cut after 204 of its 256 bytes |
 //!
 //! (ESP-IDF, "App Image Format", `esp_app_desc_t`; esp-now component, `espnow_ota_info`.) The
-//! component's initiator reads 52 bytes beyond the message (trap 13 of the protocol reference);
-//! nothing of them is used.
+//! component's initiator reads 52 bytes beyond the message (trap 13 of the protocol reference), but
+//! uses none of them.
 
 use super::Kind;
 use core::fmt;
 
 /// The first four bytes of every application description.
 pub const DESCRIPTION_MAGIC: u32 = 0xABCD_5432;
-/// Bytes of the message.
+/// Length of the message, in bytes.
 pub const INFO_LEN: usize = 208;
 
 /// The first 204 bytes of an application description.
@@ -32,7 +32,7 @@ pub const INFO_LEN: usize = 208;
 pub struct App(pub [u8; Self::LEN]);
 
 impl Default for App {
-    /// A description whose texts are empty.
+    /// Returns a description whose texts are empty.
     fn default() -> Self {
         let mut bytes = [0; Self::LEN];
         bytes[..4].copy_from_slice(&DESCRIPTION_MAGIC.to_le_bytes());
@@ -47,10 +47,10 @@ impl fmt::Debug for App {
 }
 
 impl App {
-    /// Bytes that are sent.
+    /// Number of bytes that are sent.
     pub const LEN: usize = 204;
 
-    /// The description, if it begins with its magic.
+    /// Parses a description; `None` unless it begins with its magic.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.first_chunk::<{ Self::LEN }>()?;
@@ -58,7 +58,7 @@ impl App {
         (u32::from_le_bytes(*magic) == DESCRIPTION_MAGIC).then_some(Self(*bytes))
     }
 
-    /// A description with these texts, each cut to its field.
+    /// Builds a description with these texts, each cut to its field.
     #[must_use]
     pub fn new(project: &str, version: &str, idf: &str, date: &str, time: &str) -> Self {
         let mut app = Self::default();
@@ -73,44 +73,44 @@ impl App {
         app
     }
 
-    /// The number that must not fall (anti-rollback).
+    /// Returns the secure version, which must not fall (anti-rollback).
     #[must_use]
     pub fn secure_version(&self) -> u32 {
         let [_, _, _, _, a, b, c, d, ..] = self.0;
         u32::from_le_bytes([a, b, c, d])
     }
 
-    /// The version's whole field, as the version check compares it.
+    /// Returns the version's whole field, as the version check compares it.
     #[must_use]
     pub fn version_field(&self) -> &[u8] {
         self.0.get(16..48).unwrap_or(&[])
     }
 
-    /// The version.
+    /// Returns the version.
     #[must_use]
     pub fn version(&self) -> &[u8] {
         self.text(16, 32)
     }
 
-    /// The project's name.
+    /// Returns the project's name.
     #[must_use]
     pub fn project(&self) -> &[u8] {
         self.text(48, 32)
     }
 
-    /// Time of compilation.
+    /// Returns the time of compilation.
     #[must_use]
     pub fn time(&self) -> &[u8] {
         self.text(80, 16)
     }
 
-    /// Date of compilation.
+    /// Returns the date of compilation.
     #[must_use]
     pub fn date(&self) -> &[u8] {
         self.text(96, 16)
     }
 
-    /// Version of ESP-IDF.
+    /// Returns the version of ESP-IDF.
     #[must_use]
     pub fn idf(&self) -> &[u8] {
         self.text(112, 32)
@@ -123,12 +123,12 @@ impl App {
     }
 }
 
-/// The message.
+/// Information message: the description of the running application.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Info(pub App);
 
 impl Info {
-    /// Reads a message.
+    /// Parses a message; `None` if it is of another kind, too short, or without the magic.
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
         if Kind::of(payload)? != Kind::Info {
@@ -137,7 +137,7 @@ impl Info {
         App::parse(payload.get(4..)?).map(Self)
     }
 
-    /// Writes the message.
+    /// Writes the message and returns its length; `None` if `buf` is too short.
     #[must_use]
     pub fn emit(&self, buf: &mut [u8]) -> Option<usize> {
         let (head, app) = buf.get_mut(..INFO_LEN)?.split_first_chunk_mut::<4>()?;
@@ -147,8 +147,8 @@ impl Info {
     }
 }
 
-/// Text of unknown origin: what is no printable ASCII is shown as a question mark. Width pads on
-/// the left, as `%12s` does.
+/// Text of unknown origin: a question mark replaces each byte that is not printable ASCII. Width
+/// pads on the left, as `%12s` does.
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'a>(pub &'a [u8]);
 

@@ -1,16 +1,16 @@
 //! Upgrade over the air: the payloads of `OtaData` (initiator to responder) and `OtaStatus` (back).
 //!
-//! The first byte says which message it is (esp-now component, `espnow_ota.h`; section 4.2 of the
+//! The first byte is the kind of message (esp-now component, `espnow_ota.h`; section 4.2 of the
 //! protocol reference):
 //!
 //! | value | message | layout |
 //! |---|---|---|
-//! | 0 | request: who is there? | that byte alone |
+//! | 0 | request: which devices are there? | that byte alone |
 //! | 1 | information | [`Info`] |
 //! | 2 | data | [`Chunk`] |
 //! | 3 | status, asked and answered | [`Status`] |
 //!
-//! Nothing of the sizes is negotiated; [`Compat::ota_chunk`] and [`Compat::ota_row`] give them.
+//! No size is negotiated; [`Compat::ota_chunk`] and [`Compat::ota_row`] give them.
 //!
 //! [`Compat::ota_chunk`]: super::Compat::ota_chunk
 //! [`Compat::ota_row`]: super::Compat::ota_row
@@ -23,22 +23,22 @@ pub use chunk::{CHUNK_HEAD, Chunk};
 pub use info::{App, DESCRIPTION_MAGIC, INFO_LEN, Info, Text};
 pub use status::{Code, DIGEST_LEN, STATUS_LEN, Status};
 
-/// Which message a payload is.
+/// Kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
-    /// Who is there?
+    /// Request: which devices are there?
     Request = 0,
-    /// What a device runs.
+    /// Description of the firmware that a device runs.
     Info = 1,
     /// A piece of the image.
     Data = 2,
-    /// How far a device is.
+    /// Progress of a device.
     Status = 3,
 }
 
 impl Kind {
-    /// The kind of a payload; `None` if it is empty or of another kind.
+    /// Returns the kind of a payload; `None` if it is empty or of another kind.
     #[must_use]
     pub fn of(payload: &[u8]) -> Option<Self> {
         match payload.first()? {
@@ -55,7 +55,7 @@ impl Kind {
 mod tests {
     use super::*;
 
-    /// Vector 8 of the protocol reference.
+    /// Compares with vector 8 of the protocol reference.
     #[test]
     fn the_request_is_one_byte() {
         assert_eq!(Kind::of(&[0]), Some(Kind::Request));

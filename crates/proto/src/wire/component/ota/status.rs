@@ -1,4 +1,4 @@
-//! How far a device is: asked by the initiator, answered by each responder.
+//! Progress of a device: the initiator asks, and each responder answers.
 //!
 //! | offset | bytes | field |
 //! |---|---|---|
@@ -7,7 +7,7 @@
 //! | 17 | 2 | error code, signed |
 //! | 19 | 2 | packets: the image's length over the chunk's, rounded up |
 //! | 21 | 4 | the image's length, bytes |
-//! | 25 | 4 | bytes written so far; 0 when asked |
+//! | 25 | 4 | bytes written so far; 0 in a question |
 //! | 29 | 1 | number of the bitmap row that follows |
 //! | 30 | 188 or 200 | that row, in answers of devices that have some packets but not all |
 //!
@@ -16,20 +16,20 @@
 
 use super::Kind;
 
-/// Bytes before the row.
+/// Length of the message before the row, in bytes.
 pub const STATUS_LEN: usize = 30;
-/// Bytes of the image's digest in it.
+/// Length of the image's digest in the message, in bytes.
 pub const DIGEST_LEN: usize = 16;
 
-/// What a device answers (`ESP_ERR_ESPNOW_OTA_*`, as 16 bits).
+/// Error code in an answer (`ESP_ERR_ESPNOW_OTA_*`, as 16 bits).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Code {
     /// No error.
     #[default]
     Ok,
-    /// 0x1001: it begins, and erases its flash first; it answers again.
+    /// 0x1001: the device begins: it erases its flash first, and then answers again.
     NotInit,
-    /// 0x1002: no partition that could take the image.
+    /// 0x1002: no partition can take the image.
     Partition,
     /// 0x1003: the image is not valid.
     Invalid,
@@ -37,7 +37,7 @@ pub enum Code {
     Incomplete,
     /// 0x1005: flash could not be written.
     Download,
-    /// 0x100A: stopped.
+    /// 0x100A: the upgrade was stopped.
     Stop,
     /// 0x100B: the image is the one that is running.
     Finish,
@@ -57,14 +57,14 @@ impl Code {
         (0x100B, Self::Finish),
     ];
 
-    /// The code of a number.
+    /// Returns the code of a number.
     #[must_use]
     pub fn from_number(number: i16) -> Self {
         let known = Self::KNOWN.iter().find(|(n, _)| *n == number);
         known.map_or(Self::Other(number), |(_, code)| *code)
     }
 
-    /// The number on the air.
+    /// Returns the number on the air.
     #[must_use]
     pub fn number(self) -> i16 {
         if let Self::Other(number) = self {
@@ -81,18 +81,19 @@ pub struct Status {
     pub digest: [u8; DIGEST_LEN],
     /// Error code.
     pub code: Code,
-    /// Packets of the image.
+    /// Number of packets of the image.
     pub packets: u16,
-    /// Bytes of the image.
+    /// Length of the image, in bytes.
     pub total: u32,
-    /// Bytes of it that the device has written.
+    /// Bytes of the image that the device has written.
     pub written: u32,
     /// Number of the row that follows.
     pub index: u8,
 }
 
 impl Status {
-    /// Reads the message, and gives what follows it (the row, if one does).
+    /// Parses the message and returns it with the bytes behind it, which are the row if there is
+    /// one.
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<(Self, &[u8])> {
         if Kind::of(payload)? != Kind::Status {
@@ -113,7 +114,7 @@ impl Status {
         Some((status, row))
     }
 
-    /// The 30 bytes.
+    /// Returns the 30 bytes.
     #[must_use]
     pub fn bytes(&self) -> [u8; STATUS_LEN] {
         let mut out = [0; STATUS_LEN];
@@ -127,7 +128,8 @@ impl Status {
         out
     }
 
-    /// Writes the message with a row (which may be empty) behind it.
+    /// Writes the message with a row (which may be empty) behind it and returns the length; `None`
+    /// if `buf` is too short.
     #[must_use]
     pub fn emit(&self, row: &[u8], buf: &mut [u8]) -> Option<usize> {
         let (head, rest) = buf.split_first_chunk_mut::<STATUS_LEN>()?;
@@ -136,7 +138,7 @@ impl Status {
         Some(STATUS_LEN + row.len())
     }
 
-    /// Whether another message speaks of the same image.
+    /// Returns whether another message is about the same image.
     #[must_use]
     pub fn same_image(&self, other: &Self) -> bool {
         self.digest == other.digest && self.total == other.total
@@ -148,7 +150,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Vector 9 of the protocol reference, without its header.
+    /// Compares with vector 9 of the protocol reference, without its header.
     #[test]
     fn a_request_for_an_image_of_100_000_bytes() {
         let bytes = [
