@@ -1,38 +1,38 @@
-//! What a node knows of its radio: channel, country, the types it listens to, its groups.
+//! Settings of a node's radio: channel, country, the data types that it receives, its groups.
 
 use crate::wire::component::{DataType, Idf};
 use crate::wire::mac::Mac;
 use heapless::Vec;
 
-/// Groups that a node can be in at once. The component has no limit, and never uses more than its
-/// three well-known ones and those of running commands.
+/// Greatest number of groups that a node can be in at once. The component has no limit, and uses
+/// only its three well-known groups and those of running commands.
 pub const GROUPS_MAX: usize = 8;
 
 /// Channels of a country, `wifi_country_t`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Country {
-    /// Two letters, as the console prints them.
+    /// Country code of two letters, as the console prints it.
     pub code: [u8; 2],
     /// First channel.
     pub first: u8,
     /// Number of channels.
     pub count: u8,
     /// `WIFI_COUNTRY_POLICY_MANUAL`: a scan keeps to these channels. Otherwise
-    /// (`WIFI_COUNTRY_POLICY_AUTO`, the default) it looks further, see [`Self::scanned`].
+    /// (`WIFI_COUNTRY_POLICY_AUTO`, the default) it covers more, see [`Self::scanned`].
     pub manual: bool,
 }
 
 impl Country {
-    /// "01", the default since ESP-IDF 5.0: channels 1 to 11.
+    /// Country "01", the default since ESP-IDF 5.0: channels 1 to 11.
     pub const WORLD: Self = Self::with(*b"01", 11);
-    /// China, the default of ESP-IDF 4.4: 1 to 13.
+    /// China, the default of ESP-IDF 4.4: channels 1 to 13.
     pub const CN: Self = Self::with(*b"CN", 13);
-    /// Japan: 1 to 14.
+    /// Japan: channels 1 to 14.
     pub const JP: Self = Self::with(*b"JP", 14);
-    /// United States: 1 to 11.
+    /// United States: channels 1 to 11.
     pub const US: Self = Self::with(*b"US", 11);
 
-    /// The codes that `esp_wifi_set_country_code` takes (esp_wifi.h of ESP-IDF v5.1).
+    /// Codes that `esp_wifi_set_country_code` accepts (esp_wifi.h of ESP-IDF v5.1).
     pub const CODES: [&'static str; 45] = [
         "01", "AT", "AU", "BE", "BG", "BR", "CA", "CH", "CN", "CY", "CZ", "DE", "DK", "EE", "ES",
         "FI", "FR", "GB", "GR", "HK", "HR", "HU", "IE", "IN", "IS", "IT", "JP", "KR", "LI", "LT",
@@ -43,8 +43,8 @@ impl Country {
         Self { code, first: 1, count, manual: false }
     }
 
-    /// The country of a code of [`Self::CODES`]: those not named above have channels 1 to 13 (ESP-IDF,
-    /// components/esp_wifi/regulatory/esp_wifi_regulatory.txt).
+    /// Returns the country of a code of [`Self::CODES`]: those not named above have channels 1 to
+    /// 13 (ESP-IDF, components/esp_wifi/regulatory/esp_wifi_regulatory.txt).
     #[must_use]
     pub fn of(code: &str) -> Option<Self> {
         let &[a, b] = Self::CODES.iter().find(|it| **it == code)?.as_bytes() else { return None };
@@ -52,45 +52,46 @@ impl Country {
         Some(named.unwrap_or(Self::with([a, b], 13)))
     }
 
-    /// What a release of ESP-IDF starts with (esp_wifi.h of v4.4.1 and v5.0).
+    /// Returns the country that a release of ESP-IDF starts with (esp_wifi.h of v4.4.1 and v5.0).
     #[must_use]
     pub const fn usual(idf: Idf) -> Self {
         if matches!(idf, Idf::V4_4) { Self::CN } else { Self::WORLD }
     }
 
-    /// The channels that a scan of all channels tunes to, ascending. With the automatic policy those
-    /// are 1 to 14 since ESP-IDF 5.0, whatever the country: routers above 11 are listened to but not
-    /// asked, and found nevertheless (its Wi-Fi guide, Wi-Fi Country Code).
+    /// Returns the channels that a scan of all channels tunes to, ascending. With the automatic
+    /// policy these are 1 to 14 since ESP-IDF 5.0, whatever the country: above 11 the station only
+    /// listens, sends no probe requests, and finds routers nevertheless (its Wi-Fi guide, Wi-Fi
+    /// Country Code).
     #[must_use]
     pub fn scanned(self, idf: Idf) -> core::ops::Range<u8> {
         if self.manual || idf == Idf::V4_4 { self.channels() } else { 1..15 }
     }
 
-    /// Its channels, ascending.
+    /// Returns the country's channels, ascending.
     #[must_use]
     pub fn channels(self) -> core::ops::Range<u8> {
         self.first..self.first.saturating_add(self.count)
     }
 }
 
-/// The radio as the node sees it.
+/// Radio settings of a node.
 #[derive(Clone, Debug)]
 pub struct Air {
-    /// The node's own address (station interface).
+    /// Address of the node (station interface).
     pub mac: Mac,
-    /// The channel it is on.
+    /// Channel to which the radio is tuned.
     pub channel: u8,
-    /// Channels as read at start; a later change of country does not reach them (section 2.9 of
-    /// the protocol reference).
+    /// Country as read at start; a later change of country does not reach it (section 2.9 of the
+    /// protocol reference).
     pub country: Country,
-    /// What the Wi-Fi driver goes by now.
+    /// Country that the Wi-Fi driver applies now.
     pub wifi_country: Country,
-    /// The channel may not be changed: associated, SoftAP and station together, or a station has
-    /// joined the SoftAP.
+    /// Whether the channel may not be changed: the node is associated, is SoftAP and station
+    /// together, or a station has joined its SoftAP.
     pub locked: bool,
-    /// Types that are listened to, as a mask of [`DataType::mask`].
+    /// Data types that the node receives, as a mask of [`DataType::mask`].
     pub enabled: u16,
-    /// Groups it is in.
+    /// Groups that the node is in.
     pub groups: Vec<Mac, GROUPS_MAX>,
     /// RSSI of the last remote command, in dBm (`wifi_config -i` prints it).
     pub command_rssi: i8,
@@ -99,7 +100,7 @@ pub struct Air {
 }
 
 impl Air {
-    /// A radio on channel 1, of no country in particular, that listens to acknowledgements and groups.
+    /// Creates a radio on channel 1, with country "01", that receives acknowledgements and groups.
     #[must_use]
     pub fn new(mac: Mac) -> Self {
         let enabled = DataType::Ack.mask() | DataType::Forward.mask() | DataType::Group.mask();
@@ -116,14 +117,15 @@ impl Air {
         }
     }
 
-    /// Tunes the radio (`esp_wifi_set_channel`), unless that is locked. The node tells its driver.
+    /// Tunes the radio (`esp_wifi_set_channel`), unless the channel is locked. The node tells its
+    /// driver.
     pub fn tune(&mut self, channel: u8) {
         if !self.locked {
             self.channel = channel;
         }
     }
 
-    /// Listens to a type, or no longer (`espnow_set_config_for_data_type`).
+    /// Enables or disables the reception of a type (`espnow_set_config_for_data_type`).
     pub fn listen(&mut self, data_type: DataType, on: bool) {
         if on {
             self.enabled |= data_type.mask();
@@ -132,14 +134,14 @@ impl Air {
         }
     }
 
-    /// Whether a type is listened to.
+    /// Returns whether a type is received.
     #[must_use]
     #[inline]
     pub fn listens(&self, data_type: DataType) -> bool {
         self.enabled & data_type.mask() != 0
     }
 
-    /// Whether the node is in a group.
+    /// Returns whether the node is in a group.
     #[must_use]
     pub fn in_group(&self, group: Mac) -> bool {
         self.groups.contains(&group)

@@ -1,21 +1,23 @@
-//! What a machine asks of the board it runs on: chance, storage, pins, and how long work takes.
+//! Services that a node asks of the board it runs on: randomness, storage, pins, and the time that
+//! work takes.
 //!
-//! The simulator, the host and firmware each implement it. Radio and console are not here: they
+//! The simulator, the host and firmware each implement them. Radio and console are not here: they
 //! are the node's [`Input`](super::Input) and [`Output`](super::Output).
 
-/// Where an application image lies (two OTA slots, as ESP-IDF's default OTA partition table has).
+/// Slot for an application image (there are two OTA slots, as in ESP-IDF's default OTA partition
+/// table).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Slot {
-    /// The image that is running.
+    /// Slot of the image that is running.
     Running,
-    /// The other slot: the next to be written, or to be sent to others.
+    /// Other slot: the next to be written, or to be sent to others.
     Spare,
 }
 
-/// What is kept over a reset (NVS namespace `espnow`).
+/// A value that survives a reset (NVS namespace `espnow`).
 ///
-/// Two keys of the component are the board's own business: `reboot_record`, which
-/// [`Board::started`] tells of, and `binary_len`, which [`Board::image_len`] tells.
+/// The board itself manages two keys of the component: `reboot_record`, which [`Board::started`]
+/// reports, and `binary_len`, which [`Board::image_len`] reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     /// Key for sending, 32 bytes (`key_info`).
@@ -33,7 +35,7 @@ pub enum Key {
 }
 
 impl Key {
-    /// Every key.
+    /// All keys.
     pub const ALL: [Self; 6] = [
         Self::EncryptKey,
         Self::DecryptKey,
@@ -44,59 +46,59 @@ impl Key {
     ];
 }
 
-/// Work that takes a processor's time; a board says how long.
+/// Work that takes processor time; a board states how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Work {
-    /// Taking a frame from the driver: the receive callback, in the Wi-Fi task.
+    /// Reception of a frame from the driver: the receive callback, in the Wi-Fi task.
     Receive {
         /// Bytes of ESP-NOW data.
         bytes: u32,
     },
-    /// Handing a frame to a service, in the component's main task.
+    /// Delivery of a frame to a service, in the component's main task.
     Dispatch {
         /// Bytes of payload.
         bytes: u32,
     },
-    /// Handing a frame to the driver.
+    /// Delivery of a frame to the driver.
     Transmit {
         /// Bytes of ESP-NOW data.
         bytes: u32,
     },
-    /// Encrypting a payload.
+    /// Encryption of a payload.
     Seal {
         /// Bytes of plaintext.
         bytes: u32,
     },
-    /// Decrypting a payload.
+    /// Decryption of a payload.
     Open {
-        /// Bytes decrypted; of a frame, with tag and nonce.
+        /// Bytes decrypted; for a frame, with tag and nonce.
         bytes: u32,
     },
-    /// Making a key pair (X25519 with the base point).
+    /// Generation of a key pair (X25519 with the base point).
     KeyPair,
-    /// A shared secret (X25519).
+    /// Computation of a shared secret (X25519).
     SharedSecret,
-    /// Hashing (SHA-256).
+    /// Computation of a hash (SHA-256).
     Hash {
         /// Bytes hashed.
         bytes: u32,
     },
-    /// Erasing flash.
+    /// Erasure of flash.
     Erase {
         /// Bytes erased.
         bytes: u32,
     },
-    /// Writing flash.
+    /// Write to flash.
     Write {
         /// Bytes written.
         bytes: u32,
     },
-    /// Reading flash.
+    /// Read of flash.
     Read {
         /// Bytes read.
         bytes: u32,
     },
-    /// Printing on the console's UART, which blocks the task.
+    /// Output on the console's UART, which blocks the task.
     Print {
         /// Bytes printed.
         bytes: u32,
@@ -106,19 +108,20 @@ pub enum Work {
 /// Memory for dynamic allocation, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Heap {
-    /// Free now.
+    /// Bytes that are free now.
     pub free: u32,
-    /// Least that was ever free.
+    /// Least number of free bytes so far.
     pub minimum: u32,
-    /// All there is.
+    /// Size of the heap.
     pub total: u32,
 }
 
-/// Why the board runs. The component's guard (30 starts in a row that each lasted less than the boot
-/// marker's time mark the image invalid and bring the other one back) is left to the board's start.
+/// Facts about the start of the board. The component's guard against boot loops (after 30 starts in
+/// a row that each lasted less than the boot marker's time, the image is marked invalid and the
+/// other one is started) is left to the board's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Boot {
-    /// Starts so far, this one with it.
+    /// Number of starts so far, this one included.
     pub count: u32,
     /// Reason of the last reset, `esp_reset_reason_t`; 1 is power-on.
     pub reason: u32,
@@ -126,76 +129,76 @@ pub struct Boot {
     pub crash: bool,
 }
 
-/// How loading an image into the spare slot goes on.
+/// Progress of a download into the spare slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Download {
-    /// On its way.
+    /// Data is arriving.
     Running {
-        /// Bytes that are there.
+        /// Bytes received.
         received: u32,
-        /// Bytes of the image; 0 as long as that is not known.
+        /// Length of the image in bytes; 0 while it is unknown.
         total: u32,
     },
-    /// All of it is in the spare slot, and `image_len` tells its length.
+    /// All of the image is in the spare slot, and `image_len` returns its length.
     Complete,
-    /// It failed, or there was none.
+    /// The download failed, or there was none.
     Failed,
 }
 
-/// The board under a node. One without application slots leaves out what is about them.
+/// The board under a node. A board without application slots omits the methods about them.
 pub trait Board {
     /// Fills `out` with random bytes, fit for keys.
     fn random(&mut self, out: &mut [u8]);
 
-    /// For how many nanoseconds this work keeps the processor busy. Zero where the work is really
-    /// done here and time passes by itself. (Asked for every frame of every node: a plain number is
-    /// what costs least.)
+    /// Returns for how many nanoseconds this work keeps the processor busy. Zero where the work is
+    /// really done here and time passes by itself. (It is called for every frame of every node, and
+    /// a plain number costs least.)
     fn cost_ns(&mut self, work: Work) -> u64 {
         let _ = work;
         0
     }
 
-    /// Bytes that a slot can hold; 0 if there is none.
+    /// Returns the number of bytes that a slot can hold; 0 if there is none.
     fn slot_size(&self, slot: Slot) -> u32 {
         let _ = slot;
         0
     }
 
-    /// Length of the image in a slot, as its header and the length of the download tell; 0 if
-    /// there is none.
+    /// Returns the length of the image in a slot, as its header and the length of the download give
+    /// it; 0 if there is none.
     fn image_len(&self, slot: Slot) -> u32 {
         let _ = slot;
         0
     }
 
-    /// Reads flash; false if it fails.
+    /// Reads flash; returns false if it fails.
     fn read(&mut self, slot: Slot, offset: u32, out: &mut [u8]) -> bool {
         let _ = (slot, offset, out);
         false
     }
 
-    /// Erases the first `len` bytes of the spare slot; false if it fails.
+    /// Erases the first `len` bytes of the spare slot; returns false if it fails.
     fn erase(&mut self, len: u32) -> bool {
         let _ = len;
         false
     }
 
-    /// Writes into the spare slot; false if it fails.
+    /// Writes into the spare slot; returns false if it fails.
     fn write(&mut self, offset: u32, data: &[u8]) -> bool {
         let _ = (offset, data);
         false
     }
 
-    /// Chooses the slot to start after the next reset; false if it fails.
+    /// Selects the slot to start after the next reset; returns false if it fails.
     fn boot(&mut self, slot: Slot) -> bool {
         let _ = slot;
         false
     }
 
-    /// Loads a stored value and gives its length, cut to `out`; `None` if nothing is stored.
+    /// Loads a stored value and returns its length, cut to `out`; `None` if nothing is stored.
     fn load(&mut self, key: Key, out: &mut [u8]) -> Option<usize>;
 
-    /// Stores a value; false if it fails.
+    /// Stores a value; returns false if it fails.
     fn save(&mut self, key: Key, value: &[u8]) -> bool;
 
     /// Removes a stored value.
@@ -208,24 +211,24 @@ pub trait Board {
         }
     }
 
-    /// Memory for dynamic allocation; zeros where there is none.
+    /// Returns the state of the heap; zeros where there is none.
     fn heap(&self) -> Heap {
         Heap::default()
     }
 
-    /// Why it runs.
+    /// Returns the facts about this start.
     fn started(&self) -> Boot {
         Boot { count: 1, reason: 1, crash: false }
     }
 
-    /// Begins to load an application image from this address into the spare slot (`ota -d`); false
-    /// if this board cannot. How it goes on is [`download`](Self::download).
+    /// Begins to load an application image from this address into the spare slot (`ota -d`);
+    /// returns false if this board cannot. [`download`](Self::download) reports the progress.
     fn fetch(&mut self, url: &str) -> bool {
         let _ = url;
         false
     }
 
-    /// How the last [`fetch`](Self::fetch) goes on.
+    /// Returns the progress of the last [`fetch`](Self::fetch).
     fn download(&mut self) -> Download {
         Download::Failed
     }
@@ -236,15 +239,15 @@ pub trait Board {
     }
 }
 
-/// A board without storage, whose chance is a fixed sequence: for tests and examples only, since
-/// keys made of it are no secret.
+/// A board without storage, whose random bytes are a fixed sequence: for tests and examples only,
+/// since keys made of them are no secret.
 #[derive(Clone, Debug)]
 pub struct BareBoard(pub u64);
 
 impl Board for BareBoard {
     fn random(&mut self, out: &mut [u8]) {
         for byte in out {
-            // SplitMix64 (Steele, Lea and Flood 2014), one output a byte.
+            // SplitMix64 (Steele, Lea and Flood 2014), with one output for each byte.
             self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
             let mut z = self.0;
             z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

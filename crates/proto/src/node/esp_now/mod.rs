@@ -115,23 +115,23 @@ pub use device::Node;
 
 use task::Event;
 
-/// What happens to a node.
+/// An event that the driver reports to a node.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
     /// ESP-NOW data came off the air (the body of the vendor elements).
     Frame(Frame<'a>),
     /// The driver is done with the oldest frame it was handed (the send callback).
     Sent {
-        /// For unicast, whether the MAC got its acknowledgement; true for broadcast.
+        /// Whether a unicast frame was acknowledged by the other MAC; true for broadcast.
         delivered: bool,
     },
     /// The driver refused the frame it was just handed: it has no buffer left.
     Refused,
     /// Bytes from the console.
     Console(&'a [u8]),
-    /// The channel may not be changed any more, or may again.
+    /// The channel may not be changed any more, or may again be changed.
     ChannelLocked(bool),
-    /// Nothing but time.
+    /// Nothing happened except that time has passed.
     Tick,
 }
 
@@ -140,28 +140,28 @@ pub enum Input<'a> {
 pub struct Frame<'a> {
     /// Header and payload of the component.
     pub data: &'a [u8],
-    /// Who sent it on the air (address 2): the originator, or who forwarded it.
+    /// Sender on the air (address 2): the originator, or the node that forwarded it.
     pub transmitter: Mac,
-    /// To whom on the air (address 1).
+    /// Receiver on the air (address 1).
     pub receiver: Mac,
-    /// Signal strength, dBm.
+    /// Signal strength, in dBm.
     pub rssi: i8,
-    /// The channel the radio was on.
+    /// Channel to which the radio was tuned.
     pub channel: u8,
 }
 
-/// ESP-NOW data whose header has been read: once, for however many nodes hear it.
+/// ESP-NOW data whose header has been parsed once, for all the nodes that hear it.
 #[derive(Clone, Copy, Debug)]
 pub struct Read<'a> {
     data: &'a [u8],
-    /// `None` where it is too short for one.
+    /// Header; `None` where the data is too short for one.
     header: Option<Header>,
-    /// [`Header::is_plain_data`].
+    /// Result of [`Header::is_plain_data`].
     plain: bool,
 }
 
 impl<'a> Read<'a> {
-    /// Reads the component's header.
+    /// Parses the component's header.
     #[must_use]
     #[inline]
     pub fn new(data: &'a [u8]) -> Self {
@@ -171,72 +171,72 @@ impl<'a> Read<'a> {
     }
 }
 
-/// A payload for the application, where it stands in the node's queue.
+/// A payload for the application, in place in the node's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Payload<'a> {
-    /// Its bytes.
+    /// Bytes of the payload.
     pub data: &'a [u8],
-    /// The originator.
+    /// Originator of the frame.
     pub from: Mac,
-    /// Signal strength, dBm.
+    /// Signal strength, in dBm.
     pub rssi: i8,
-    /// Channel.
+    /// Channel of the frame.
     pub channel: u8,
-    /// What comes next, as with [`Output::Data`].
+    /// Next answer of the node, as with [`Output::Data`].
     pub then: Then,
 }
 
-/// What [`Node::poll`] would answer next, where that is known without asking.
+/// Next answer of [`Node::poll`], where it is known without asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
-    /// It is to be asked.
+    /// The answer is not known: poll.
     Poll,
-    /// Its last answer still holds.
+    /// The last answer still holds.
     AsBefore,
-    /// [`Output::WaitUntil`].
+    /// The answer is [`Output::WaitUntil`].
     WaitUntil(Instant),
-    /// [`Output::Idle`].
+    /// The answer is [`Output::Idle`].
     Idle,
 }
 
-/// What a node wants.
+/// Request of a node to its driver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Output {
     /// Hand the first `len` bytes of the buffer to the radio (`esp_now_send`). Answer with
-    /// [`Input::Sent`] when it is over, or at once with [`Input::Refused`].
+    /// [`Input::Sent`] when the transmission is over, or at once with [`Input::Refused`].
     Transmit {
         /// Bytes of ESP-NOW data.
         len: usize,
-        /// A peer, or broadcast.
+        /// Receiver on the air: a peer, or broadcast.
         to: Mac,
     },
     /// Tune the radio to this channel, before anything that follows.
     Tune(u8),
     /// Print the first `len` bytes of the buffer on the console.
     Print {
-        /// Bytes.
+        /// Number of bytes to print.
         len: usize,
     },
     /// A payload of [`DataType::Data`](crate::wire::component::DataType::Data) for the application
     /// stands at the front of the buffer.
     Data {
-        /// Bytes.
+        /// Length of the payload, in bytes.
         len: usize,
-        /// The originator.
+        /// Originator of the frame.
         from: Mac,
-        /// Signal strength, dBm.
+        /// Signal strength, in dBm.
         rssi: i8,
-        /// Channel.
+        /// Channel of the frame.
         channel: u8,
-        /// What comes next; whoever does not care polls again.
+        /// Next answer of the node; a driver may ignore it and poll again.
         then: Then,
     },
-    /// Record this.
+    /// Record this sample.
     Sample(Sample),
-    /// Tell the application.
+    /// Report this event to the application.
     Event(Event),
-    /// Nothing to do before this instant unless something happens.
+    /// Wait: there is nothing to do before this instant unless something happens.
     WaitUntil(Instant),
-    /// Nothing to do unless something happens.
+    /// Wait: there is nothing to do unless something happens.
     Idle,
 }

@@ -1,38 +1,38 @@
-//! What a node prints: log lines of ESP-IDF's shape and plain text, to the UART and to the remote
+//! Output of a node: log lines in the form of ESP-IDF and plain text, to the UART and to the remote
 //! log.
 
 use crate::time::Instant;
 use core::fmt::{self, Write};
 use heapless::{Deque, Vec};
 
-/// Bytes of console output that may wait to be taken by the driver.
+/// Capacity of the ring of console output that waits for the driver, in bytes.
 pub const UART_RING: usize = 1536;
-/// Bytes of remote log lines that may wait to be sent.
+/// Capacity of the ring of remote log lines that wait to be sent, in bytes.
 pub const REMOTE_RING: usize = 1024;
-/// Remote log lines that may wait to be sent (`LOG_QUEUE` of the component).
+/// Greatest number of remote log lines that wait to be sent (`LOG_QUEUE` of the component).
 pub const REMOTE_LINES: usize = 16;
 
-/// Severity of a log line, `esp_log_level_t`. Ordered: a threshold lets through itself and what is
-/// less than it.
+/// Severity of a log line, `esp_log_level_t`. A threshold lets through its own severity and all
+/// smaller ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
-    /// Nothing, as a threshold.
+    /// No line, as a threshold.
     None,
-    /// `E`.
+    /// Error, letter `E`.
     Error,
-    /// `W`.
+    /// Warning, letter `W`.
     Warn,
-    /// `I`.
+    /// Information, letter `I`.
     #[default]
     Info,
-    /// `D`.
+    /// Debug, letter `D`.
     Debug,
-    /// `V`.
+    /// Verbose, letter `V`.
     Verbose,
 }
 
 impl Level {
-    /// The letter of a line, and its colour in ANSI's SGR where it has one.
+    /// Returns the letter of a line, and its colour in ANSI's SGR where it has one.
     const fn letter(self) -> (char, Option<&'static str>) {
         match self {
             Self::Error => ('E', Some("\x1b[0;31m")),
@@ -44,12 +44,12 @@ impl Level {
     }
 }
 
-/// Tags that can have a threshold of their own.
+/// Greatest number of tags with a threshold of their own.
 pub const TAGS: usize = 8;
-/// Bytes of such a tag.
+/// Greatest length of such a tag, in bytes.
 pub const TAG: usize = 24;
 
-/// Where lines go and down to which severity.
+/// Log and console output: the sinks, and the severity that each lets through.
 // In this order what is asked for all the time stands together.
 #[derive(Clone, Debug)]
 #[repr(C)]
@@ -59,9 +59,9 @@ pub struct Printer {
     pub uart: Level,
     /// Threshold for the remote log.
     pub remote: Level,
-    /// Threshold for the stored log, which nothing reaches: there is none.
+    /// Threshold for the stored log, which does not exist here.
     pub flash: Level,
-    /// Threshold for the application's own sink, which nothing reaches: there is none.
+    /// Threshold for the application's own sink, which does not exist here.
     pub custom: Level,
     /// Whether lines are coloured (`CONFIG_LOG_COLORS`).
     pub colours: bool,
@@ -72,12 +72,12 @@ pub struct Printer {
     tags: Tags,
 }
 
-/// What a full ring cost.
+/// Losses because a ring was full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
-    /// Bytes of console output.
+    /// Bytes of console output that were lost.
     pub uart_bytes: u32,
-    /// Lines of remote log.
+    /// Lines of remote log that were lost.
     pub remote_lines: u32,
 }
 
@@ -100,14 +100,14 @@ impl Default for Printer {
 
 impl Printer {
     /// Sets the threshold of a tag, before any sink (`esp_log_level_set`); `*` sets that of all
-    /// tags and forgets the others. False if there is no room for one more tag.
+    /// tags and forgets the others. Returns false if there is no room for one more tag.
     pub fn set_tag(&mut self, tag: &[u8], level: Level) -> bool {
         self.tags.set(tag, level)
     }
 
     /// Prints plain text (`printf`) on the UART. Line feeds become CR LF.
     pub fn text(&mut self, text: fmt::Arguments<'_>) {
-        // Writing to a ring does not fail; what does not fit is counted.
+        // Writing to a ring does not fail; bytes that do not fit are counted.
         let _ = Uart(self).write_fmt(text);
     }
 
@@ -124,9 +124,9 @@ impl Printer {
         self.close(level, tag);
     }
 
-    /// Logs the beginning of a line that is too long for one call. It goes on with
-    /// [`part`](Self::part) and ends with [`close`](Self::close). The remote log, whose lines are
-    /// short, has only the beginning.
+    /// Logs the beginning of a line that is too long for one call. [`part`](Self::part) continues
+    /// the line and [`close`](Self::close) ends it. The remote log, whose lines are short, gets
+    /// only the beginning.
     pub fn open(&mut self, now: Instant, level: Level, tag: &str, text: fmt::Arguments<'_>) {
         if level > self.tags.of(tag) {
             return;
@@ -138,7 +138,7 @@ impl Printer {
         if level <= self.uart {
             self.text(format_args!("{on}{letter} ({ms}) {tag}: {text}"));
         }
-        // What the remote log itself does is not logged remotely.
+        // Lines of the remote log itself are not logged remotely.
         if level <= self.remote && tag != "espnow" {
             let mut line = Line(Vec::<u8, 250>::new());
             let _ = line.write_fmt(format_args!("{on}{letter} ({ms}) {tag}: {text}{off}\n"));
@@ -146,7 +146,7 @@ impl Printer {
         }
     }
 
-    /// More of a line that was opened with that level and tag.
+    /// Continues a line that was opened with that level and tag.
     pub fn part(&mut self, level: Level, tag: &str, text: fmt::Arguments<'_>) {
         if level <= self.uart && level <= self.tags.of(tag) {
             self.text(text);
@@ -169,14 +169,14 @@ impl Printer {
         self.lines.extend(line.iter().copied());
     }
 
-    /// Whether a remote log line waits.
+    /// Returns whether a remote log line waits.
     #[inline]
     #[must_use]
     pub fn has_line(&self) -> bool {
         !self.lengths.is_empty()
     }
 
-    /// Takes the oldest remote log line, cut to `buf`.
+    /// Takes the oldest remote log line, cut to `buf`, and returns its length.
     pub fn take_line(&mut self, buf: &mut [u8]) -> Option<usize> {
         let len = usize::from(self.lengths.pop_front()?);
         for at in 0..len {
@@ -188,7 +188,7 @@ impl Printer {
         Some(len.min(buf.len()))
     }
 
-    /// Takes console output; 0 if there is none.
+    /// Takes console output and returns its length; 0 if there is none.
     pub fn take_output(&mut self, buf: &mut [u8]) -> usize {
         let mut len = 0;
         while let Some(place) = buf.get_mut(len) {
@@ -199,20 +199,20 @@ impl Printer {
         len
     }
 
-    /// Whether console output waits.
+    /// Returns whether console output waits.
     #[inline]
     #[must_use]
     pub fn has_output(&self) -> bool {
         !self.out.is_empty()
     }
 
-    /// Bytes of console output that wait.
+    /// Returns the bytes of console output that wait.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.out.len()
     }
 
-    /// Bytes of console output that still fit.
+    /// Returns the bytes of console output that still fit.
     #[must_use]
     pub fn room(&self) -> usize {
         UART_RING - self.out.len()
@@ -271,7 +271,7 @@ impl Write for Uart<'_> {
     }
 }
 
-/// One remote log line, cut to what a frame of ESP-NOW v1.0 holds. The component cuts to its own
+/// A remote log line, cut to the size of a frame of ESP-NOW v1.0. The component cuts to its own
 /// longest payload, which with v2.0 is 1437 bytes of text.
 struct Line<const N: usize>(Vec<u8, N>);
 

@@ -1,55 +1,55 @@
-//! Which part of a node runs next.
+//! The order in which the parts of a node run.
 //!
-//! FreeRTOS would run tasks of one priority in turn; so do these. A part that wants to send waits
-//! for the one send lock, first come, first served.
+//! FreeRTOS would run tasks of one priority in turn; so does this scheduler. A part that wants to
+//! send waits for the one send lock, first come, first served.
 
 use super::task::Step;
 use crate::time::Instant;
 use heapless::Deque;
 
-/// The parts of a node: those that have turns, each but the consoles a
-/// [`Task`](super::task::Task), and the application, which only sends.
+/// A part of a node: the ones that have turns, each but the consoles a [`Task`](super::task::Task),
+/// and the application, which only sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Part {
     /// `espnow_iperf`.
     Iperf,
-    /// Sends images.
+    /// OTA initiator, which sends images.
     OtaInitiator,
-    /// Takes images.
+    /// OTA responder, which receives images.
     OtaResponder,
-    /// Hands out the key.
+    /// Security initiator, which hands out the key.
     SecurityInitiator,
-    /// Gets the key.
+    /// Security responder, which receives the key.
     SecurityResponder,
-    /// `sec_test`.
+    /// `sec_test`, the benchmark of encryption.
     SecurityTest,
-    /// Wi-Fi credentials, either way.
+    /// Provisioning, as holder of Wi-Fi credentials or as a device that wants them.
     Prov,
-    /// Sends control commands.
+    /// Control initiator, which sends control commands.
     ControlInitiator,
-    /// Takes control commands.
+    /// Control responder, which executes control commands.
     ControlResponder,
-    /// The time, either way.
+    /// Time synchronization, in either role.
     TimeSync,
-    /// Sends log lines.
+    /// Remote log, which sends log lines.
     Log,
-    /// Sends remote commands, and answers a scan.
+    /// Remote command, which sends commands, and answers a scan.
     Commander,
-    /// The serial console.
+    /// Serial console.
     Console,
-    /// The command that another device sent.
+    /// Console that runs the command of another device.
     Remote,
-    /// The lines of the start, and `help`.
+    /// Console that prints the lines of the start, and `help`.
     Local,
-    /// The application above the node.
+    /// Application above the node.
     Application,
 }
 
 impl Part {
-    /// How many there are.
+    /// Number of parts.
     pub const COUNT: usize = 16;
-    /// Every part, in the order of their turns.
+    /// All parts, in the order of their turns.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Iperf,
         Self::OtaInitiator,
@@ -73,20 +73,21 @@ impl Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Idle,
-    /// Until its time in [`Schedule::due`].
+    /// Waits for its time in [`Schedule::due`].
     Until,
-    /// In the lock's queue.
+    /// Waits in the lock's queue.
     Wants,
-    /// Holds the lock. What arrives for it meanwhile waits: it has a turn when it releases the lock.
+    /// Holds the lock. Input that arrives for it meanwhile waits until it releases the lock and
+    /// gets a turn.
     Sends,
 }
 
-/// The turns.
+/// Scheduler of a node's parts.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    /// When each part has its turn: [`Instant::NEVER`] for one that waits for no time.
+    /// Time of each part's turn: [`Instant::NEVER`] for a part that waits for no time.
     due: [Instant; Part::COUNT],
-    /// The earliest of them.
+    /// Earliest of these times.
     soonest: Instant,
     states: [State; Part::COUNT],
     lock: Deque<Part, { Part::COUNT }>,
@@ -95,7 +96,7 @@ pub struct Schedule {
 }
 
 impl Default for Schedule {
-    /// Every part is run once at the start.
+    /// Gives every part a turn at the start.
     fn default() -> Self {
         Self {
             due: [Instant::ZERO; Part::COUNT],
@@ -109,14 +110,14 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// Whether nobody has a turn at `now`, or waits for the lock.
+    /// Returns whether no part has a turn at `now`, and none waits for the lock.
     #[inline]
     #[must_use]
     pub fn rests(&self, now: Instant) -> bool {
         self.soonest > now && self.lock.is_empty()
     }
 
-    /// The next part whose turn it is at `now`.
+    /// Returns the next part whose turn it is at `now`.
     pub fn ready(&mut self, now: Instant) -> Option<Part> {
         if self.soonest > now {
             return None;
@@ -141,7 +142,7 @@ impl Schedule {
         }
     }
 
-    /// What a part answered to its turn.
+    /// Takes note of a part's answer to its turn.
     pub fn answered(&mut self, part: Part, step: Step) {
         let (state, due) = match step {
             Step::Idle => (State::Idle, Instant::NEVER),
@@ -155,14 +156,14 @@ impl Schedule {
         self.set(part, state, due);
     }
 
-    /// Something arrived for a part: it gets a turn, unless it is sending.
+    /// Gives a part a turn because something arrived for it, unless the part is sending.
     pub fn wake(&mut self, part: Part) {
         if matches!(self.states[part as usize], State::Idle | State::Until) {
             self.set(part, State::Until, Instant::ZERO);
         }
     }
 
-    /// The lock is free: it goes to the part that has waited longest.
+    /// Gives the free lock to the part that has waited longest, and returns that part.
     pub fn take_lock(&mut self) -> Option<Part> {
         if self.holder.is_some() {
             return None;
@@ -173,7 +174,7 @@ impl Schedule {
         Some(part)
     }
 
-    /// The lock is taken by a part that did not wait; false if it is not free.
+    /// Gives the lock to a part that did not wait; returns false if it is not free.
     pub fn try_lock(&mut self, part: Part) -> bool {
         let free = self.holder.is_none() && self.lock.is_empty();
         if free {
@@ -183,26 +184,27 @@ impl Schedule {
         free
     }
 
-    /// Whether a part waits for the lock.
+    /// Returns whether a part waits for the lock.
     #[must_use]
     pub fn is_wanted(&self) -> bool {
         !self.lock.is_empty()
     }
 
-    /// The transmission is over: the lock is free again, and its holder, who is given, gets a turn.
+    /// Releases the lock at the end of a transmission, gives its holder a turn, and returns the
+    /// holder.
     pub fn release(&mut self) -> Option<Part> {
         let part = self.holder.take()?;
         self.set(part, State::Until, Instant::ZERO);
         Some(part)
     }
 
-    /// Whether a part has nothing to do until something arrives for it.
+    /// Returns whether a part has nothing to do until something arrives for it.
     #[must_use]
     pub fn is_idle(&self, part: Part) -> bool {
         self.states[part as usize] == State::Idle
     }
 
-    /// The earliest instant at which a part has its turn.
+    /// Returns the earliest instant at which a part has its turn.
     #[inline]
     #[must_use]
     pub fn earliest(&self) -> Option<Instant> {

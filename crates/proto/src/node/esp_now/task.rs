@@ -1,9 +1,9 @@
-//! How the parts of a node work side by side.
+//! The parts of a node and how they share it.
 //!
-//! On the device these are FreeRTOS tasks of one priority that block in `espnow_send`, in queues
-//! and in delays. Here each is a small machine, and the node runs those that are ready in turn.
-//! One transmission holds the send lock at a time; a part composes its payload when it has got the
-//! lock, so that no part needs a buffer of its own.
+//! On the device the parts are FreeRTOS tasks of one priority that block in `espnow_send`, in
+//! queues and in delays. Here each part is a small machine, and the node runs those that are ready
+//! in turn. One transmission holds the send lock at a time; a part composes its payload once it
+//! holds the lock, so that no part needs a buffer of its own.
 
 use super::air::{Air, Country};
 use super::board::{Board, Work};
@@ -17,48 +17,49 @@ use crate::wire::mac::Mac;
 use core::fmt;
 use heapless::Deque;
 
-/// Samples that may wait between two polls.
+/// Greatest number of samples that wait between two polls.
 pub const SAMPLES: usize = 4;
-/// Events that may wait between two polls.
+/// Greatest number of events that wait between two polls.
 pub const EVENTS: usize = 8;
 
-/// What a part does next.
+/// Next step of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It wants to send: [`Task::compose`] is called when the send lock is free, and
-    /// [`Task::sent`] when it is over. It is not run before that.
+    /// The part wants to send: [`Task::compose`] is called when the send lock is free, and
+    /// [`Task::sent`] when the transmission is over. The part does not run before that.
     Send,
-    /// It waits until this instant, or until something arrives for it. At or before now: it only
-    /// lets the others run.
+    /// The part waits until this instant, or until something arrives for it. An instant at or
+    /// before now only lets the other parts run.
     Until(Instant),
-    /// It waits until something arrives for it.
+    /// The part waits until something arrives for it.
     Idle,
 }
 
 /// A transmission, as its sender describes it (`espnow_send`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outgoing {
-    /// Type of the frame.
+    /// Data type of the frame.
     pub data_type: DataType,
     /// Destination in the header: address, broadcast or group.
     pub dest: Mac,
-    /// How to send it. With `security` set the engine encrypts the payload, if the node does.
+    /// Send options. With `security` set the engine encrypts the payload, if the node does.
     pub config: FrameConfig,
-    /// Packet id; 0 draws one.
+    /// Packet id; 0 lets the engine draw one.
     pub magic: u16,
-    /// Bytes of payload that were composed.
+    /// Length of the composed payload, in bytes.
     pub len: usize,
-    /// How long the caller would wait for the lock, results and acknowledgement together;
+    /// Time for which the caller would wait for the lock, results and acknowledgement together;
     /// [`Duration::MAX`] for `portMAX_DELAY`.
     pub wait: Duration,
 }
 
-/// How a transmission ended.
+/// Outcome of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// `ESP_OK`: on the air, delivered to the MAC of the destination, or acknowledged, as asked.
+    /// `ESP_OK`: on the air, delivered to the MAC of the destination, or acknowledged, as
+    /// requested.
     Done {
-        /// Attempts or copies that it took.
+        /// Number of attempts or copies that it took.
         attempts: u8,
     },
     /// `ESP_FAIL`: the MAC of the destination did not acknowledge, in all attempts.
@@ -70,7 +71,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Whether it is `ESP_OK`.
+    /// Returns whether the outcome is `ESP_OK`.
     #[must_use]
     pub const fn is_done(self) -> bool {
         matches!(self, Self::Done { .. })
@@ -80,35 +81,35 @@ impl Outcome {
 /// A payload that has arrived for a part, decrypted.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
-    /// The originator.
+    /// Originator of the frame.
     pub from: Mac,
-    /// Type of the frame.
+    /// Data type of the frame.
     pub data_type: DataType,
-    /// The payload: at least one byte, but for an acknowledgement that was overheard.
+    /// Payload: at least one byte, except in an acknowledgement that was overheard.
     pub data: &'a [u8],
-    /// Signal strength, dBm.
+    /// Signal strength, in dBm.
     pub rssi: i8,
-    /// The channel of the header where that is 1 to 14, else of the radio.
+    /// Channel of the header where that is 1 to 14, else of the radio.
     pub channel: u8,
-    /// When the radio had it.
+    /// Time at which the radio received it.
     pub at: Instant,
 }
 
 /// A part of a node: a service, or a task of its own.
 pub trait Task {
-    /// Goes on until it must wait. Called when a wait is over, after [`sent`](Self::sent), and
-    /// after something arrived for it.
+    /// Runs until the part must wait. Called when a wait is over, after [`sent`](Self::sent), and
+    /// after something arrived for the part.
     fn run(&mut self, cx: &mut Cx<'_>) -> Step;
 
-    /// The lock is held: writes the payload and says how to send it. `None` if there is nothing
-    /// to send after all.
+    /// Writes the payload, now that the lock is held, and returns how to send it. `None` if there
+    /// is nothing to send after all.
     fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing>;
 
-    /// The transmission has ended.
+    /// Reports the outcome of the transmission to the part.
     fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome);
 }
 
-/// What has happened that an application may want to know (`ESP_EVENT_ESPNOW`).
+/// An event that the node reports to the application (`ESP_EVENT_ESPNOW`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// 0x200: a device was bound.
@@ -119,18 +120,18 @@ pub enum Event {
     BindRefused(Mac, BindError),
     /// A bound device sets an attribute to a value.
     Control {
-        /// The device.
+        /// Device that sets it.
         from: Mac,
         /// Attribute of the initiator (a button's key, say).
         initiator: u32,
         /// Attribute of this device.
         responder: u32,
-        /// Value.
+        /// Value of the attribute.
         value: u32,
     },
     /// 0x301: an upgrade has begun.
     UpgradeStarted,
-    /// 0x302: per cent of the image received.
+    /// 0x302: percentage of the image received.
     UpgradeProgress(u8),
     /// 0x303: the image is complete, verified, and will be started next.
     UpgradeFinished,
@@ -140,85 +141,87 @@ pub enum Event {
     UpgradeRefused,
     /// 0x306: sending an image has ended.
     UpgradeSent {
-        /// Devices that have it.
+        /// Number of devices that have it.
         done: u16,
-        /// Devices that have not.
+        /// Number of devices that do not have it.
         unfinished: u16,
     },
-    /// Handing the key out has ended.
+    /// The distribution of the key has ended.
     KeysSent {
-        /// Devices that have it.
+        /// Number of devices that have it.
         done: u16,
-        /// Devices that have not.
+        /// Number of devices that do not have it.
         unfinished: u16,
     },
-    /// 0x600: this device has got the key, from that initiator.
+    /// 0x600: this device has received the key, from that initiator.
     Secured(Mac),
     /// 0x601: a handshake failed.
     SecurityFailed(Mac),
-    /// This device has got Wi-Fi credentials; [`Key::Wifi`](super::board::Key::Wifi) holds them.
+    /// The device has received Wi-Fi credentials; [`Key::Wifi`](super::board::Key::Wifi) holds
+    /// them.
     Provisioned(Mac),
     /// 0x502: time was synchronized.
     TimeSynced {
-        /// Who sent the time.
+        /// Sender of the time.
         from: Mac,
-        /// What the clock was off, in ms.
+        /// Error of the own clock before, in ms.
         drift_ms: i32,
     },
-    /// What the application sent itself has ended.
+    /// A transmission of the application has ended.
     Sent(Outcome),
-    /// This device shall join the network of [`Key::Wifi`](super::board::Key::Wifi)
-    /// (`wifi_config -s`).
+    /// The board shall join the network of [`Key::Wifi`](super::board::Key::Wifi) (`wifi_config
+    /// -s`).
     Connect,
-    /// This device shall leave its network (`wifi_config -d`).
+    /// The board shall leave its network (`wifi_config -d`).
     Disconnect,
     /// The board shall restart.
     Restart,
 }
 
-/// Why a device was not bound.
+/// Reason why a device was not bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BindError {
-    /// Outside the time for binding.
+    /// The frame came outside the time for binding.
     Timeout = 1,
-    /// Too weak.
+    /// The signal was too weak.
     Rssi = 2,
-    /// The list is full.
+    /// The list of bound devices is full.
     Full = 3,
 }
 
-/// How a node was built and set up. Does not change while it runs, but for what the console sets.
+/// Build and setup of a node. They do not change while it runs, except by console commands.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Which release is spoken.
+    /// Release of the component and of ESP-IDF.
     pub compat: Compat,
     /// Period of the FreeRTOS tick.
     pub tick: Tick,
-    /// The target's name, which is the console's prompt (`CONFIG_IDF_TARGET`).
+    /// Name of the target, which is the console's prompt (`CONFIG_IDF_TARGET`).
     pub target: &'static str,
-    /// Which services encrypt.
+    /// Services that encrypt.
     pub encrypt: Encrypt,
-    /// What is refused beyond what the component refuses.
+    /// Policy on what is refused beyond the component's own refusals.
     pub policy: Policy,
-    /// Whether frames of others are forwarded (`forward_enable`).
+    /// Whether frames of other nodes are forwarded (`forward_enable`).
     pub forward: bool,
     /// Whether forwarding goes over all channels (`forward_switch_channel`).
     pub forward_all_channels: bool,
-    /// Driver TX buffers; half of them is the watermark for broadcasts
+    /// Number of driver TX buffers; half of them is the watermark for broadcasts
     /// (`CONFIG_ESP_WIFI_DYNAMIC_TX_BUFFER_NUM`, 32).
     pub tx_buffers: u8,
-    /// Frames that may wait for the main task (`qsize`; `CONFIG_ESPNOW_QUEUE_SIZE` of the solution
-    /// example, which says to have as many as there are responders).
+    /// Number of frames that may wait for the main task (`qsize`; `CONFIG_ESPNOW_QUEUE_SIZE` of the
+    /// solution example, which recommends as many as there are responders).
     pub queue: u8,
-    /// Return to the former channel after a send (`CONFIG_ESPNOW_AUTO_RESTORE_CHANNEL`).
+    /// Whether the radio returns to its former channel after a send
+    /// (`CONFIG_ESPNOW_AUTO_RESTORE_CHANNEL`).
     pub restore_channel: bool,
-    /// Level of the line with the result of a ping's report; the two above it are information.
-    /// Espressif's test report has a firmware built for its test with many devices, in which this is
-    /// [`Level::Error`].
+    /// Level of the line with the result of a ping's report; the two lines above it are
+    /// information. In Espressif's test report of many devices, the firmware was built for the test
+    /// and this is [`Level::Error`].
     pub ping_report: Level,
-    /// The country that its Wi-Fi starts with.
+    /// Country that Wi-Fi starts with.
     pub country: Country,
-    /// What was built, as `beacon` and `version` tell it.
+    /// Facts of the build, as `beacon` and `version` print them.
     pub build: Build,
 }
 
@@ -269,14 +272,14 @@ impl Default for Settings {
     }
 }
 
-/// Which services encrypt (`CONFIG_ESPNOW_*_SECURITY`; all off by default).
+/// Services that encrypt (`CONFIG_ESPNOW_*_SECURITY`; all off by default).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Encrypt {
     /// `sec_enable` at start: the node can encrypt and decrypt at all.
     pub enabled: bool,
     /// Control.
     pub control: bool,
-    /// Log and command, and `espnow_iperf`.
+    /// Remote log, remote command, and `espnow_iperf`.
     pub debug: bool,
     /// OTA.
     pub ota: bool,
@@ -286,31 +289,31 @@ pub struct Encrypt {
     pub time: bool,
 }
 
-/// What all parts of a node share.
+/// State that all parts of a node share.
 // In this order what every frame touches stands together.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Shared {
     /// Processor time that was spent and not yet waited for, in nanoseconds.
     pub busy_ns: u64,
-    /// The radio.
+    /// Radio settings.
     pub air: Air,
-    /// Samples and events that were lost because nobody took them.
+    /// Number of samples and events that were lost because nobody took them.
     pub lost: u32,
-    /// Samples and events that wait.
+    /// Number of samples and events that wait.
     waiting: u8,
-    /// How the node was built.
+    /// Build and setup of the node.
     pub settings: Settings,
-    /// The console's output and the remote log.
+    /// Console output and remote log.
     pub print: Printer,
-    /// The keys of the application layer.
+    /// Keys of the application layer.
     pub keys: Keys,
     samples: Deque<Sample, SAMPLES>,
     events: Deque<Event, EVENTS>,
 }
 
 impl Shared {
-    /// The shared part of a node with that address.
+    /// Creates the shared state of a node with that address.
     #[must_use]
     pub fn new(mac: Mac, settings: Settings) -> Self {
         let country = settings.country;
@@ -327,7 +330,7 @@ impl Shared {
         }
     }
 
-    /// One more sample or event waits, or is lost.
+    /// Counts a sample or event that waits, or is lost.
     const fn told(&mut self, kept: bool) {
         if kept {
             self.waiting = self.waiting.saturating_add(1);
@@ -336,21 +339,21 @@ impl Shared {
         }
     }
 
-    /// Whether samples or events wait.
+    /// Returns whether samples or events wait.
     #[inline]
     #[must_use]
     pub const fn has_news(&self) -> bool {
         self.waiting > 0
     }
 
-    /// The oldest sample that waits.
+    /// Takes the oldest sample that waits.
     pub fn take_sample(&mut self) -> Option<Sample> {
         let sample = self.samples.pop_front();
         self.waiting = self.waiting.saturating_sub(u8::from(sample.is_some()));
         sample
     }
 
-    /// The oldest event that waits.
+    /// Takes the oldest event that waits.
     pub fn take_event(&mut self) -> Option<Event> {
         let event = self.events.pop_front();
         self.waiting = self.waiting.saturating_sub(u8::from(event.is_some()));
@@ -358,13 +361,13 @@ impl Shared {
     }
 }
 
-/// What a part sees while it runs.
+/// Context of a part while it runs.
 pub struct Cx<'a> {
-    /// Now, on the node's clock.
+    /// Current time on the node's clock.
     pub now: Instant,
-    /// The board.
+    /// Board of the node.
     pub board: &'a mut dyn Board,
-    /// What all parts share.
+    /// State that all parts share.
     pub shared: &'a mut Shared,
 }
 
@@ -385,20 +388,20 @@ impl Cx<'_> {
         self.spend(Work::Print { bytes });
     }
 
-    /// Does work that takes the processor's time.
+    /// Spends the processor time of some work.
     #[inline]
     pub fn spend(&mut self, work: Work) {
         self.shared.busy_ns = self.shared.busy_ns.saturating_add(self.board.cost_ns(work));
     }
 
-    /// Sixteen random bits.
+    /// Draws sixteen random bits.
     pub fn random_u16(&mut self) -> u16 {
         let mut bytes = [0; 2];
         self.board.random(&mut bytes);
         u16::from_le_bytes(bytes)
     }
 
-    /// A magic: sixteen random bits, not zero.
+    /// Draws a magic: sixteen random bits, not zero.
     pub fn magic(&mut self) -> u16 {
         self.random_u16().max(1)
     }
@@ -409,13 +412,13 @@ impl Cx<'_> {
         self.shared.told(kept);
     }
 
-    /// Whether one more sample can be recorded before the next poll.
+    /// Returns whether one more sample can be recorded before the next poll.
     #[must_use]
     pub fn sample_room(&self) -> bool {
         !self.shared.samples.is_full()
     }
 
-    /// Tells the application.
+    /// Reports an event to the application.
     pub fn event(&mut self, event: Event) {
         let kept = self.shared.events.push_back(event).is_ok();
         self.shared.told(kept);

@@ -14,25 +14,25 @@ use std::collections::VecDeque;
 use std::string::String;
 use std::vec::Vec;
 
-/// How long a frame is on the air.
+/// Air time of every frame.
 pub(crate) const AIR_TIME: Duration = Duration::from_millis(1);
 
-/// The address of station `n`; those of the reference's vectors are 0 and 1.
+/// Returns the address of station `n`; those of the reference's vectors are 0 and 1.
 pub(crate) fn mac(n: usize) -> Mac {
     Mac([0x24, 0x0A, 0xC4, 0, 0, n as u8 + 1])
 }
 
-/// Milliseconds after the start.
+/// Returns the instant `ms` milliseconds after the start.
 pub(crate) fn ms(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-/// Settings with a tick of so many hertz.
+/// Returns settings with a tick of `hz` hertz.
 pub(crate) fn settings(hz: u32) -> Settings {
     Settings { tick: Tick::from_hz(hz), ..Settings::default() }
 }
 
-/// A transmission of DATA that waits for ever.
+/// Returns a transmission of DATA that waits for ever.
 pub(crate) fn outgoing(dest: Mac, config: FrameConfig, len: usize) -> Outgoing {
     let data_type = DataType::Data;
     Outgoing { data_type, dest, config, magic: 0x1234, len, wait: Duration::MAX }
@@ -41,45 +41,45 @@ pub(crate) fn outgoing(dest: Mac, config: FrameConfig, len: usize) -> Outgoing {
 /// A frame on the air.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Aired {
-    /// When the driver was handed it.
+    /// Time at which the driver was handed it.
     pub(crate) at: Instant,
-    /// Which station.
+    /// Number of the sending station.
     pub(crate) from: usize,
-    /// To whom.
+    /// Receiver on the air.
     pub(crate) to: Mac,
-    /// On which channel.
+    /// Channel of the frame.
     pub(crate) channel: u8,
-    /// The ESP-NOW data.
+    /// ESP-NOW data of the frame.
     pub(crate) data: Vec<u8>,
 }
 
 impl Aired {
-    /// Its header.
+    /// Parses the header.
     pub(crate) fn header(&self) -> Header {
         Header::parse(&self.data).expect("a header").0
     }
 }
 
-/// A node that is nothing but its engine.
+/// A node with an engine and no services.
 pub(crate) struct Station {
     pub(crate) engine: Engine,
     pub(crate) shared: Shared,
     pub(crate) board: BareBoard,
-    /// What its services were handed.
+    /// Payloads that its services were handed.
     pub(crate) inbox: Vec<(Delivery, Vec<u8>)>,
-    /// How its transmissions ended, and when.
+    /// Outcomes of its transmissions, with their times.
     pub(crate) outcomes: Vec<(Instant, Outcome)>,
-    /// Frames the driver takes before it refuses.
+    /// Number of frames that the driver takes before it refuses.
     pub(crate) room: usize,
-    /// The driver never answers.
+    /// Whether the driver never answers.
     pub(crate) mute: bool,
-    /// The main task does not run.
+    /// Whether the main task does not run.
     pub(crate) stuck: bool,
     driver: VecDeque<(Instant, Aired)>,
 }
 
 impl Station {
-    /// A station that listens to DATA.
+    /// Creates a station that receives DATA.
     pub(crate) fn new(n: usize, settings: Settings) -> Self {
         let mut shared = Shared::new(mac(n), settings);
         shared.air.listen(DataType::Data, true);
@@ -96,7 +96,7 @@ impl Station {
         }
     }
 
-    /// Its engine, and what that sees.
+    /// Returns the engine, and its context.
     pub(crate) fn parts(&mut self, now: Instant) -> (&mut Engine, Cx<'_>) {
         let board: &mut dyn board::Board = &mut self.board;
         (&mut self.engine, Cx { now, board, shared: &mut self.shared })
@@ -109,14 +109,15 @@ impl Station {
         assert!(engine.start(&mut cx, &Outgoing { len: payload.len(), ..*out }));
     }
 
-    /// What it has printed since the last call.
+    /// Takes the text printed since the last call.
     pub(crate) fn printed(&mut self) -> String {
         let mut buf = [0; 4096];
         let len = self.shared.print.take_output(&mut buf);
         String::from_utf8_lossy(&buf[..len]).into_owned()
     }
 
-    /// Runs until it waits; gives what it sent and whether it did anything.
+    /// Runs the engine until it waits; logs the frames that it sends and returns whether it did
+    /// anything.
     fn run(&mut self, now: Instant, n: usize, log: &mut Vec<Aired>) -> bool {
         let mut buf = [0; FRAME_MAX];
         let mut busy = false;
@@ -164,21 +165,22 @@ impl Station {
     }
 }
 
-/// Who hears a frame, and how strongly in dBm. On another channel nobody is asked.
+/// Rule for reception: the signal in dBm at which a station hears a frame, if it does. It applies
+/// on the same channel only.
 pub(crate) type Hears = Box<dyn FnMut(&Aired, usize) -> Option<i8>>;
 
 /// Stations that hear each other.
 pub(crate) struct Medium {
     pub(crate) now: Instant,
     pub(crate) stations: Vec<Station>,
-    /// Everything that was sent.
+    /// All frames that were sent.
     pub(crate) log: Vec<Aired>,
-    /// Who hears what; at first everybody everything, at -40 dBm.
+    /// Rule for reception; at first every station hears every frame, at -40 dBm.
     pub(crate) hears: Hears,
 }
 
 impl Medium {
-    /// So many stations with equal settings.
+    /// Creates `count` stations with equal settings.
     pub(crate) fn new(count: usize, settings: &Settings) -> Self {
         let stations = (0..count).map(|n| Station::new(n, settings.clone())).collect();
         let hears = Box::new(|_: &Aired, _| Some(-40));
@@ -216,7 +218,7 @@ impl Medium {
         wakes.chain(ends).min()
     }
 
-    /// A frame of station `n` has left the air, if one has.
+    /// Delivers the frames of station `n` that have left the air.
     fn land(&mut self, n: usize) {
         while self.stations[n].driver.front().is_some_and(|(end, _)| *end <= self.now) {
             let Some((_, aired)) = self.stations[n].driver.pop_front() else { return };
@@ -244,7 +246,7 @@ impl Medium {
         }
     }
 
-    /// When station `n` sent frames of a type.
+    /// Returns the frames of a type that station `n` sent.
     pub(crate) fn sent(&self, n: usize, data_type: DataType) -> Vec<&Aired> {
         let wanted = |aired: &&Aired| aired.from == n && aired.header().data_type == data_type;
         self.log.iter().filter(wanted).collect()

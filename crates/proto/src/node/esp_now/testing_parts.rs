@@ -1,6 +1,5 @@
-//! A few nodes of one part each on virtual time, without an engine: what a part's own tests need
-//! of a medium, and no more. Frames that are sent reach whoever listens on their channel, or not,
-//! as a rule says.
+//! A few nodes of one part each on virtual time, without an engine, for tests of single parts. A
+//! rule decides whether a frame reaches each node that receives on its channel.
 
 use super::board::{BareBoard, Board, Key};
 use super::task::{Cx, Event, Outcome, Outgoing, Received, Settings, Shared, Step, Task};
@@ -12,12 +11,12 @@ use std::boxed::Box;
 use std::string::String;
 use std::vec::Vec;
 
-/// What becomes of one copy or attempt at one receiver.
+/// Fate of one copy or attempt at one receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hop {
     Lost,
     Arrives,
-    /// It arrives, and the acknowledgement is lost.
+    /// The copy arrives, and the acknowledgement is lost.
     Unacked,
 }
 
@@ -27,7 +26,7 @@ pub(crate) struct Flight<'a> {
     pub(crate) payload: &'a [u8],
 }
 
-/// A board that keeps values and notes what its pins did.
+/// A board that keeps values and records what its pins did.
 pub(crate) struct TestBoard {
     chance: BareBoard,
     pub(crate) stored: Vec<(Key, Vec<u8>)>,
@@ -82,10 +81,10 @@ type Rule = Box<dyn FnMut(&Flight<'_>) -> Hop>;
 pub(crate) struct World<P: Task> {
     pub(crate) now: Instant,
     pub(crate) nodes: Vec<Node<P>>,
-    /// Time of a copy on the air.
+    /// Air time of a copy.
     pub(crate) airtime: Duration,
     pub(crate) rule: Rule,
-    /// Outgoing frames and their payloads, as they were composed.
+    /// Frames that were sent, and their payloads, as they were composed.
     pub(crate) log: Vec<(usize, Outgoing, Vec<u8>)>,
     receive: fn(&mut P, &mut Cx<'_>, &Received<'_>),
     due: Vec<(Instant, Due)>,
@@ -125,7 +124,7 @@ impl<P: Task + Default> World<P> {
         }
     }
 
-    /// Does something with a part, and lets it go on.
+    /// Calls `act` on a part, and lets the part go on.
     pub(crate) fn with<R>(&mut self, n: usize, act: impl FnOnce(&mut P, &mut Cx<'_>) -> R) -> R {
         let now = self.now;
         let node = &mut self.nodes[n];
@@ -203,7 +202,7 @@ impl<P: Task + Default> World<P> {
                 }
                 let hop = (self.rule)(&Flight { from: n, payload: &payload });
                 delivered |= hop == Hop::Arrives;
-                // Copies carry one magic: the engine lets one of them through.
+                // All copies carry one magic: the engine lets one of them through.
                 if hop != Hop::Lost && !reached.contains(&to) {
                     reached.push(to);
                     let frame = Due::Frame(to, from, out, payload.clone(), channel);
@@ -223,7 +222,7 @@ impl<P: Task + Default> World<P> {
         self.due.push((end, Due::Sent(n, outcome)));
     }
 
-    /// Goes on to that time.
+    /// Runs until that time.
     pub(crate) fn run_until(&mut self, end: Instant) {
         loop {
             let due = (0..self.due.len()).min_by_key(|&i| self.due[i].0);
@@ -284,7 +283,7 @@ impl<P: Task + Default> World<P> {
         }
     }
 
-    /// What a node printed, without the times.
+    /// Returns the lines that a node printed, without the times.
     pub(crate) fn lines(&self, n: usize) -> Vec<&str> {
         let strip = |line| -> &str {
             let line: &str = line;
@@ -294,7 +293,7 @@ impl<P: Task + Default> World<P> {
     }
 }
 
-/// Loses each copy with that chance, in per cent.
+/// Returns a rule that loses each copy with that probability, in per cent.
 pub(crate) fn random_loss(seed: u64, percent: u8) -> Rule {
     let mut chance = BareBoard(seed);
     Box::new(move |_| {

@@ -1,24 +1,23 @@
 //! The FreeRTOS tick: delays are whole ticks, and end on a tick of the clock.
 //!
-//! It shapes what goes on the air. At ESP-IDF's default of 100 Hz `pdMS_TO_TICKS(2)` is zero, and
-//! the acknowledgement's back-off collapses.
+//! The tick shapes the traffic on the air. At ESP-IDF's default of 100 Hz `pdMS_TO_TICKS(2)` is
+//! zero, and the acknowledgement's back-off collapses.
 
 use crate::time::{Duration, Instant};
 
-/// The period of the FreeRTOS tick.
+/// Period of the FreeRTOS tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tick(u32);
 
 impl Default for Tick {
-    /// ESP-IDF's default, `CONFIG_FREERTOS_HZ=100`.
+    /// Returns ESP-IDF's default, `CONFIG_FREERTOS_HZ=100`.
     fn default() -> Self {
         Self::from_hz(100)
     }
 }
 
 impl Tick {
-    /// A tick of so many hertz, 1 to 1000 (what `CONFIG_FREERTOS_HZ` allows); others are cut to
-    /// that.
+    /// Returns a tick of `hz` hertz, cut to the range 1 to 1000 that `CONFIG_FREERTOS_HZ` allows.
     #[must_use]
     pub const fn from_hz(hz: u32) -> Self {
         let hz = if hz < 1 {
@@ -31,22 +30,22 @@ impl Tick {
         Self(1_000_000_000 / hz)
     }
 
-    /// One period.
+    /// Returns the period.
     #[must_use]
     pub const fn period(self) -> Duration {
         Duration::from_nanos(self.0 as u64)
     }
 
-    /// `pdMS_TO_TICKS`: whole ticks in so many milliseconds, rounded down. 32-bit arithmetic, as
-    /// on the device: very long times wrap.
+    /// Converts milliseconds to whole ticks, rounded down, as `pdMS_TO_TICKS` does. The arithmetic
+    /// has 32 bits, as on the device: very long times wrap.
     #[must_use]
     pub const fn ticks(self, ms: u32) -> u32 {
         let hz = 1_000_000_000 / self.0;
         ms.wrapping_mul(hz) / 1000
     }
 
-    /// When `vTaskDelay(ticks)` ends that is called at `now`: at the `ticks`-th tick from now. Zero
-    /// ticks only yield.
+    /// Returns when a `vTaskDelay(ticks)` that is called at `now` ends: at the `ticks`-th tick from
+    /// now. Zero ticks only yield.
     #[must_use]
     pub fn delay(self, now: Instant, ticks: u32) -> Instant {
         if ticks == 0 {
@@ -57,20 +56,20 @@ impl Tick {
         Instant::from_nanos(whole.saturating_mul(period))
     }
 
-    /// When `vTaskDelay(pdMS_TO_TICKS(ms))` ends that is called at `now`.
+    /// Returns when a `vTaskDelay(pdMS_TO_TICKS(ms))` that is called at `now` ends.
     #[must_use]
     pub fn delay_ms(self, now: Instant, ms: u32) -> Instant {
         self.delay(now, self.ticks(ms))
     }
 
-    /// As [`delay_ms`](Self::delay_ms), but at least one tick: on the device the others run
-    /// meanwhile, here time would stand still.
+    /// Returns the end of a delay as [`delay_ms`](Self::delay_ms) does, but after at least one
+    /// tick: on the device other tasks run meanwhile, here time would stand still.
     #[must_use]
     pub fn pause_ms(self, now: Instant, ms: u32) -> Instant {
         self.delay(now, self.ticks(ms).max(1))
     }
 
-    /// Ticks of the clock from one instant to another: the difference of two readings of
+    /// Counts the ticks of the clock from one instant to another: the difference of two readings of
     /// `xTaskGetTickCount`.
     #[must_use]
     pub const fn between(self, from: Instant, to: Instant) -> u64 {
@@ -78,7 +77,7 @@ impl Tick {
         (to.as_nanos() / period).saturating_sub(from.as_nanos() / period)
     }
 
-    /// So many ticks in milliseconds as the component computes it: times `portTICK_PERIOD_MS`,
+    /// Converts ticks to milliseconds as the component computes it: times `portTICK_PERIOD_MS`,
     /// which is a whole number.
     #[must_use]
     pub const fn ms(self, ticks: u64) -> u64 {

@@ -1,50 +1,50 @@
-//! Reading options as argtable3 does, which ESP-IDF's consoles use.
+//! Parses options as argtable3 does, which ESP-IDF's consoles use.
 //!
 //! `-x value`, `-xvalue`, `--long value`, `--long=value`, unique beginnings of long names, letters
-//! without values in one word (`-pA`), words in any order, and `--` before words that begin with
-//! a dash. Integers are decimal, or `0x`, `0o`, `0b`, with `KB`, `MB` or `GB` behind.
+//! without values in one word (`-pA`), words in any order, and `--` before words that begin with a
+//! dash. Integers are decimal, or `0x`, `0o`, `0b`, with `KB`, `MB` or `GB` behind.
 
 use super::table::{Kind, Opt, Spec};
 use core::fmt;
 use heapless::Vec;
 
-/// Values that a line of fifteen words can have.
+/// Greatest number of values in a line of fifteen words.
 const VALUES: usize = 2 * super::words::WORDS_MAX;
-/// Errors that are told; what follows is not.
+/// Greatest number of errors that are reported; further ones are not.
 pub const FAULTS: usize = 3;
 
-/// What is wrong with a word. Prints as argtable3 tells it.
+/// A mistake in a word, printed as argtable3 prints it.
 #[derive(Clone, Copy, Debug)]
 pub enum Fault<'a> {
-    /// No such letter.
+    /// No option has this letter.
     Letter(u8),
-    /// No such long option, or one that several begin with, or a value that it does not take.
+    /// No long option has this name, or several begin with it, or the option takes no value.
     Long(&'a [u8]),
-    /// An option without its value.
+    /// An option lacks its value.
     NoValue(&'a [u8]),
-    /// A word too many.
+    /// A word is left over.
     Unexpected(&'a [u8]),
-    /// An option that is required is missing.
+    /// A required option is missing.
     Missing(&'static Opt),
     /// An option was given too often.
     Excess(&'static Opt, &'a [u8]),
-    /// A value that is no number.
+    /// A value is no number.
     BadInt(&'static Opt, &'a [u8]),
-    /// A number beyond 32 bits.
+    /// A number exceeds 32 bits.
     Overflow(&'static Opt, &'a [u8]),
 }
 
-/// The faults of a line.
+/// Mistakes of a line.
 pub type Faults<'a> = Vec<Fault<'a>, FAULTS>;
 
-/// A command's options, read.
+/// Parsed options of a command.
 #[derive(Clone, Debug)]
 pub struct Args<'a> {
     spec: &'static Spec,
     values: Vec<(u8, Value<'a>), VALUES>,
 }
 
-/// A value as it was read.
+/// Parsed value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value<'a> {
     Flag,
@@ -53,11 +53,11 @@ enum Value<'a> {
 }
 
 impl<'a> Args<'a> {
-    /// Reads the words after the command's name.
+    /// Parses the words after the command's name.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with them, up to [`FAULTS`].
+    /// Returns all mistakes, up to [`FAULTS`].
     pub fn read(spec: &'static Spec, words: &[&'a [u8]]) -> Result<Self, Faults<'a>> {
         let mut reader = Reader { args: Self { spec, values: Vec::new() }, faults: Vec::new() };
         reader.all(words);
@@ -67,19 +67,19 @@ impl<'a> Args<'a> {
         if reader.faults.is_empty() { Ok(reader.args) } else { Err(reader.faults) }
     }
 
-    /// Whether the option of that long name was given.
+    /// Returns whether the option of that long name was given.
     #[must_use]
     pub fn has(&self, long: &str) -> bool {
         self.given(long).next().is_some()
     }
 
-    /// An integer.
+    /// Returns the integer value of an option.
     #[must_use]
     pub fn int(&self, long: &str) -> Option<i32> {
         self.ints(long).next()
     }
 
-    /// Every integer of an option that may be repeated.
+    /// Returns every integer of an option that may be repeated.
     pub fn ints(&self, long: &str) -> impl Iterator<Item = i32> {
         self.given(long).filter_map(|value| match value {
             Value::Int(n) => Some(n),
@@ -87,13 +87,13 @@ impl<'a> Args<'a> {
         })
     }
 
-    /// An integer that cannot be below zero; what is, is zero.
+    /// Returns an integer that cannot be below zero; a negative value counts as zero.
     #[must_use]
     pub fn count(&self, long: &str) -> Option<u32> {
         self.int(long).map(|n| u32::try_from(n).unwrap_or(0))
     }
 
-    /// A text.
+    /// Returns the text value of an option.
     #[must_use]
     pub fn text(&self, long: &str) -> Option<&'a [u8]> {
         self.given(long).find_map(|value| match value {
@@ -121,11 +121,11 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn fault(&mut self, fault: Fault<'a>) {
-        // What is too much to tell is not told.
+        // Mistakes beyond the limit are not reported.
         let _ = self.faults.push(fault);
     }
 
-    /// Named options first, as getopt does, then the words that are left.
+    /// Parses named options first, as getopt does, then the words that are left.
     fn all(&mut self, words: &[&'a [u8]]) {
         let mut loose: Vec<&'a [u8], { super::words::WORDS_MAX }> = Vec::new();
         let mut rest = words;
@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The option of that long name, or the only one whose name begins so.
+    /// Finds the option of that long name, or the only one whose name begins so.
     fn named(&self, name: &[u8]) -> Option<(usize, &'static Opt)> {
         let options = self.args.spec.options;
         let named = || options.iter().enumerate().filter(|(_, opt)| !opt.positional());
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
         near.next().is_none().then_some(first)
     }
 
-    /// Letters in one word: flags, and at most one option with its value behind it.
+    /// Parses letters in one word: flags, and at most one option with its value behind it.
     fn letters(&mut self, word: &'a [u8], letters: &'a [u8], rest: &mut &[&'a [u8]]) {
         let mut letters = letters;
         while let [letter, tail @ ..] = letters {
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An option whose value is the next word, whatever that looks like.
+    /// Takes the next word, whatever it looks like, as the value of an option.
     fn next(&mut self, index: usize, opt: &'static Opt, word: &'a [u8], rest: &mut &[&'a [u8]]) {
         match *rest {
             [value, tail @ ..] => {
@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A word without an option: the first argument without a name that has room takes it.
+    /// Gives a word without an option to the first unnamed argument that has room for it.
     fn word(&mut self, word: &'a [u8]) {
         let mut options = self.args.spec.options.iter().enumerate();
         let args = &self.args;
@@ -252,7 +252,7 @@ enum IntError {
     Overflow,
 }
 
-/// An integer as argtable3 reads it (`arg_int_scanfn`).
+/// Parses an integer as argtable3 does (`arg_int_scanfn`).
 fn integer(text: &[u8]) -> Result<i32, IntError> {
     let text = text.trim_ascii_start();
     let (negative, digits) = match text {
@@ -294,7 +294,7 @@ fn starts(digits: &[u8], base: u32) -> bool {
     digits.first().is_some_and(|&byte| digit(byte, base).is_some())
 }
 
-/// Bytes as text: what is not printable ASCII is a question mark.
+/// Bytes as text: a question mark replaces invalid UTF-8.
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'a>(pub &'a [u8]);
 
@@ -310,7 +310,7 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// How argtable3 names an option: `-x|--long=<value>`.
+/// Name of an option as argtable3 writes it: `-x|--long=<value>`.
 struct Name<'a>(&'static Opt, &'a [u8]);
 
 impl fmt::Display for Name<'_> {

@@ -1,4 +1,4 @@
-//! Seconds since 1970 as a date in words (`strftime("%c")` in C's locale), and time zones.
+//! Dates in words (`strftime("%c")` in C's locale), and time zones.
 
 use core::fmt;
 
@@ -6,7 +6,7 @@ const DAYS: [&str; 7] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Seconds since 1970, local time.
+/// Local time in seconds since 1970, printed as a date.
 pub(super) struct Date(pub(super) i64);
 
 impl fmt::Display for Date {
@@ -29,10 +29,10 @@ impl fmt::Display for Date {
     }
 }
 
-/// Year, month and day of a day since 1970 in the Gregorian calendar: the year is counted from
-/// March, so that the leap day is its last, in eras of 400 years.
+/// Computes year, month and day of a day since 1970 in the Gregorian calendar. The year is counted
+/// from March, so that the leap day is its last, in eras of 400 years.
 fn civil(days: i64) -> (i64, i64, i64) {
-    // 719,468 days from 1 March of year 0 to 1970.
+    // There are 719,468 days from 1 March of year 0 to 1970.
     let days = days.saturating_add(719_468);
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
@@ -43,8 +43,8 @@ fn civil(days: i64) -> (i64, i64, i64) {
     (era * 400 + year + next, month, day - first + 1)
 }
 
-/// Seconds east of Greenwich of a POSIX time zone: a name of letters, then hours west, and
-/// minutes. Daylight saving is not kept. What cannot be read is UTC.
+/// Returns the seconds east of Greenwich of a POSIX time zone: a name of letters, then hours west,
+/// and minutes. Daylight saving is ignored. A zone that cannot be parsed counts as UTC.
 pub(super) fn offset(zone: &[u8]) -> i64 {
     let rest = zone.trim_ascii_start();
     let letters = rest.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();

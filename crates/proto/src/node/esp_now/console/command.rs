@@ -1,313 +1,315 @@
-//! What a console line asks for, as a value.
+//! Parsed console commands.
 
 use crate::node::esp_now::print::Level;
 use crate::wire::mac::Mac;
 
-/// A command with its options. Strings are bytes of the line; numbers that cannot be below zero
-/// are cut to zero.
+/// A command with its options. Strings are bytes of the line; negative values of numbers that
+/// cannot be below zero become zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command<'a> {
-    /// `help [<command>]`
+    /// `help [<command>]`: print the options of one command or of all.
     Help(Option<&'a [u8]>),
-    /// `version`
+    /// `version`: print version and chip.
     Version,
-    /// `heap`
+    /// `heap`: print the free memory.
     Heap,
-    /// `restart [-i]`: only tell, or restart.
+    /// `restart [-i]`: restart, or print the reason of the last start.
     Restart {
-        /// Only print why it started.
+        /// `-i`: only print the reason of the last start.
         info: bool,
     },
-    /// `reset`
+    /// `reset`: erase stored data and restart.
     Reset,
-    /// `rollback`
+    /// `rollback`: start the other image after the next restart.
     Rollback,
-    /// `time`
+    /// `time`: print or set the time of day.
     Time(Time<'a>),
-    /// `coredump`
+    /// `coredump`: print the core dump.
     Coredump,
-    /// `tasks`
+    /// `tasks`: list the tasks.
     Tasks,
-    /// `deep_sleep`
+    /// `deep_sleep`: enter deep sleep.
     DeepSleep,
-    /// `light_sleep`
+    /// `light_sleep`: enter light sleep.
     LightSleep,
-    /// `gpio`
+    /// `gpio`: read and set pins.
     Gpio(Gpio),
-    /// `uart`
+    /// `uart`: configure the UART.
     Uart,
-    /// `wifi_config`
+    /// `wifi_config`: configure Wi-Fi.
     WifiConfig(WifiConfig<'a>),
-    /// `wifi_scan`
+    /// `wifi_scan`: scan for access points.
     WifiScan,
-    /// `ping`
+    /// `ping`: ping a host over IP.
     Ping,
-    /// `ap`
+    /// `ap`: configure the SoftAP.
     Ap,
-    /// `log`
+    /// `log`: set thresholds of the log.
     Log(Log<'a>),
-    /// `espnow_config`
+    /// `espnow_config`: configure ESP-NOW.
     EspnowConfig(EspnowConfig<'a>),
-    /// `espnow_iperf`
+    /// `espnow_iperf`: measure throughput or ping.
     Iperf(Iperf),
-    /// `command`
+    /// `command`: run a command on other devices.
     Remote(Remote<'a>),
-    /// `scan`
+    /// `scan`: look for other devices.
     Scan(Scan),
-    /// `beacon`
+    /// `beacon`: identify this device to the sender.
     Beacon,
-    /// `provisioning`
+    /// `provisioning`: hand out or ask for Wi-Fi credentials.
     Provisioning(Provisioning<'a>),
-    /// `control`
+    /// `control`: bind devices and set attributes.
     Control(Control),
-    /// `ota`
+    /// `ota`: upgrade other devices.
     Ota(Ota<'a>),
-    /// `security`
+    /// `security`: hand out keys.
     Security(Security<'a>),
-    /// `sec_test`
+    /// `sec_test`: measure the time of encryption.
     SecTest(SecTest),
 }
 
-/// `time`
+/// Options of `time`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Time<'a> {
-    /// `-g`
+    /// `-g`: print the time.
     pub get: bool,
-    /// `-s`: seconds since 1970.
+    /// `-s`: time to set, in seconds since 1970.
     pub set: Option<i64>,
-    /// `-z` (`CST-8`)
+    /// `-z`: time zone (`CST-8`).
     pub zone: &'a [u8],
 }
 
-/// `gpio`
+/// Options of `gpio`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gpio {
-    /// `-c`: make this pin an output.
+    /// `-c`: pin to make an output.
     pub config: Option<u32>,
-    /// `-g`: print the level of this pin.
+    /// `-g`: pin whose level is printed.
     pub get: Option<u32>,
-    /// `-s`: set the level of this pin.
+    /// `-s`: pin whose level is set.
     pub set: Option<u32>,
-    /// `-l`: the level.
+    /// `-l`: level to set.
     pub level: Option<u32>,
 }
 
-/// `wifi_config`
+/// Options of `wifi_config`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WifiConfig<'a> {
-    /// `-s`: the network to join.
+    /// `-s`: name of the network to join.
     pub ssid: Option<&'a [u8]>,
-    /// `-p`
+    /// `-p`: password of the network.
     pub password: Option<&'a [u8]>,
-    /// `-b`, as text.
+    /// `-b`: BSSID of the network, as text.
     pub bssid: Option<&'a [u8]>,
-    /// `-c`
+    /// `-c`: channel to tune to.
     pub channel: Option<i32>,
-    /// `-C`
+    /// `-C`: country code.
     pub country: Option<&'a [u8]>,
-    /// `-t`, in 0.25 dBm.
+    /// `-t`: maximum transmit power, in 0.25 dBm.
     pub tx_power: Option<i32>,
-    /// `-i`
+    /// `-i`: print the settings.
     pub info: bool,
-    /// `-d`
+    /// `-d`: leave the network.
     pub disconnect: bool,
 }
 
-/// `log`
+/// Options of `log`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Log<'a> {
-    /// `-t`; `*` if not given.
+    /// `-t`: tag of the lines; `*` if not given.
     pub tag: &'a [u8],
-    /// `-l`; `None` inside if it is no level.
+    /// `-l`: threshold; `None` inside if the word is no level.
     pub level: Option<Option<Level>>,
-    /// `-m`; `None` inside if it is no sink.
+    /// `-m`: sink of the threshold; `None` inside if the word is no sink.
     pub mode: Option<Option<Sink>>,
-    /// `-f`; `None` inside if it is nothing that can be asked for.
+    /// `-f`: use of the stored log; `None` inside if the word is none.
     pub flash: Option<Option<FlashLog>>,
-    /// `-i`
+    /// `-i`: print the thresholds.
     pub info: bool,
 }
 
-/// Where log lines go.
+/// Sink of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sink {
-    /// The console.
+    /// Console.
     Uart,
-    /// The stored log.
+    /// Stored log.
     Flash,
-    /// The remote log.
+    /// Remote log.
     Espnow,
-    /// A function of the application.
+    /// Function of the application.
     Custom,
 }
 
-/// What is asked of the stored log.
+/// Use of the stored log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlashLog {
-    /// Its size.
+    /// Print its size.
     Size,
-    /// To print it.
+    /// Print its lines.
     Data,
-    /// To send it.
+    /// Send its lines.
     Espnow,
 }
 
-/// `espnow_config`
+/// Options of `espnow_config`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EspnowConfig<'a> {
-    /// `-c`
+    /// `-c`: channel to tune to.
     pub channel: Option<i32>,
-    /// `-C`
+    /// `-C`: country code.
     pub country: Option<&'a [u8]>,
-    /// `-r`, up to four times, and how often.
+    /// `-r`: values of the rate configuration, up to four, and their number.
     pub rate: ([i32; 4], u8),
-    /// `-p`
+    /// `-p`: bit mask of Wi-Fi protocols.
     pub protocol: Option<i32>,
-    /// `-t`, in 0.25 dBm.
+    /// `-t`: maximum transmit power, in 0.25 dBm.
     pub tx_power: Option<i32>,
-    /// `-i`
+    /// `-i`: print the settings.
     pub info: bool,
 }
 
-/// An address that cannot be read.
+/// Error: an address cannot be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadMac;
 
-/// `espnow_iperf`. `abort` comes before all else; then exactly one of `initiator` and `responder`.
+/// Options of `espnow_iperf`. `abort` comes before all else; then exactly one of `initiator` and
+/// `responder`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Iperf {
-    /// `-c`: send, to this address. One that cannot be read leaves the command running on the
-    /// device until `-a`.
+    /// `-c`: address to send to. With an address that cannot be parsed the command keeps running on
+    /// the device until `-a`.
     pub initiator: Option<Result<Mac, BadMac>>,
-    /// `-s`
+    /// `-s`: be the responder.
     pub responder: bool,
-    /// `-p`
+    /// `-p`: measure the round-trip time.
     pub ping: bool,
-    /// `-C` (64)
+    /// `-C`: number of pings (64).
     pub count: u32,
-    /// `-i`, seconds (3)
+    /// `-i`: seconds between reports (3).
     pub interval: u32,
-    /// `-t`, seconds (60)
+    /// `-t`: duration in seconds (60).
     pub time: u32,
-    /// `-l`: bytes of payload with its 8-byte head; as many as fit if not given.
+    /// `-l`: bytes of payload with its 8-byte header; if not given, as many as fit.
     pub len: Option<u32>,
-    /// `-b`: broadcast in so many copies, five bits; 0 sends one.
+    /// `-b`: number of copies of a broadcast, five bits; 0 sends one.
     pub broadcast: Option<u8>,
-    /// `-g`
+    /// `-g`: send to a group.
     pub group: bool,
-    /// `-A`
+    /// `-A`: request acknowledgements of the application layer.
     pub ack: bool,
-    /// `-G`
+    /// `-G`: pin that a responder drives.
     pub gpio: Option<u8>,
-    /// `-a`
+    /// `-a`: end the running test.
     pub abort: bool,
 }
 
-/// `command`
+/// Options of `command`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remote<'a> {
-    /// To whom.
+    /// Addresses of the devices.
     pub to: Macs<'a>,
-    /// What to run there.
+    /// Command line that they run.
     pub line: &'a [u8],
-    /// `-a`: on all channels.
+    /// `-a`: send on all channels.
     pub all_channels: bool,
 }
 
-/// `scan`
+/// Options of `scan`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scan {
-    /// Only this device.
+    /// Address of the only device that is asked.
     pub to: Option<Result<Mac, BadMac>>,
-    /// `-r`: receivers drop what they hear weaker.
+    /// `-r`: threshold in dBm; receivers drop weaker frames.
     pub rssi: Option<i8>,
-    /// `-a`: on all channels.
+    /// `-a`: send on all channels.
     pub all_channels: bool,
 }
 
-/// `provisioning`
+/// Options of `provisioning`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Provisioning<'a> {
-    /// `-e`
+    /// `-e`: erase the stored credentials.
     pub erase: bool,
     /// `-r`: ask for credentials.
     pub responder: bool,
-    /// `-i`: give credentials, for so many milliseconds.
+    /// `-i`: duration in milliseconds for which credentials are handed out.
     pub initiator_ms: Option<u32>,
-    /// Network.
+    /// Name of the network.
     pub ssid: Option<&'a [u8]>,
-    /// Its password.
+    /// Password of the network.
     pub password: Option<&'a [u8]>,
 }
 
-/// `control`
+/// Options of `control`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Control {
-    /// `-l`
+    /// `-l`: list the bound devices.
     pub list: bool,
-    /// `-b`
+    /// `-b`: attribute to bind.
     pub bind: Option<u32>,
-    /// `-u`
+    /// `-u`: attribute to unbind.
     pub unbind: Option<u32>,
-    /// `-c`: attribute of this device.
+    /// `-c`: attribute of this device, whose command is sent.
     pub command: Option<u32>,
-    /// `-t`: attribute of the other.
+    /// `-t`: attribute of the other device.
     pub responder_attribute: Option<u32>,
-    /// `-v`
+    /// `-v`: value of that attribute.
     pub responder_value: Option<i32>,
-    /// `-a`
+    /// `-a`: request acknowledgements of the application layer.
     pub ack: bool,
-    /// `--broadcast`
+    /// `--broadcast`: send to the broadcast address.
     pub broadcast: Option<bool>,
-    /// `-s`
+    /// `-s`: receivers drop frames weaker than `rssi`.
     pub filter_weak: bool,
-    /// `-C`
+    /// `-C`: receivers drop frames from other channels.
     pub filter_adjacent: bool,
-    /// `--forward_ttl`, five bits.
+    /// `--forward_ttl`: number of hops, five bits.
     pub ttl: Option<u8>,
-    /// `-r`
+    /// `-r`: threshold in dBm.
     pub rssi: Option<i8>,
 }
 
-/// `ota`. What is given is done in this order.
+/// Options of `ota`, executed in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ota<'a> {
-    /// `-d`
+    /// `-d`: address of an image to download.
     pub download: Option<&'a [u8]>,
-    /// `-f`, ms
+    /// `-f`: duration of the search for devices, in ms.
     pub find_ms: Option<u32>,
-    /// `-s`
+    /// `-s`: addresses of the devices to upgrade.
     pub send: Option<Macs<'a>>,
 }
 
-/// `security`. What is given is done in this order.
+/// Options of `security`, executed in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Security<'a> {
-    /// `-e`
+    /// `-e`: erase the key.
     pub erase: bool,
-    /// `-f`, ms
+    /// `-f`: duration of the search for devices, in ms.
     pub find_ms: Option<u32>,
-    /// `-s`
+    /// `-s`: addresses of the devices that get the key.
     pub send: Option<Macs<'a>>,
 }
 
-/// `sec_test`. The performance report of Espressif types `-C` for the count, the component's help
-/// `-c`; both are taken.
+/// Options of `sec_test`. Espressif's performance report types `-C` for the count, the component's
+/// help `-c`; this parser accepts both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SecTest {
-    /// `-c`, `-C` (100)
+    /// `-c`, `-C`: number of rounds (100).
     pub count: u32,
-    /// `-l`: bytes; as many as fit if not given.
+    /// `-l`: bytes to encrypt; if not given, as many as fit.
     pub len: Option<u32>,
 }
 
-/// A list of addresses: each is the 17 characters before a comma, space, bar, dot or the end.
-/// What cannot be read is left out, where the component would send to what it made of it.
+/// A list of addresses: each is the 17 characters before a comma, space, bar, dot or the end. Text
+/// that cannot be parsed is left out, where the component would send to whatever address it made of
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Macs<'a>(pub &'a [u8]);
 
 impl<'a> Macs<'a> {
-    /// The addresses.
+    /// Returns the addresses.
     pub fn iter(self) -> impl Iterator<Item = Mac> + 'a {
         let separator = |byte: &u8| matches!(byte, b',' | b' ' | b'|' | b'.');
         self.0

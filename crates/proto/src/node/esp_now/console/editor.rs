@@ -1,20 +1,21 @@
 //! The line editor of ESP-IDF's console as a host sees it (linenoise, in multi-line mode).
 //!
-//! Before every prompt it asks the terminal for the cursor: `ESC [ 6 n` and a NUL. It takes what
-//! comes for the answer, up to an `R` or 31 bytes; line feeds (and carriage returns, which the
-//! UART driver turns into line feeds) do not count. After a valid answer it moves the cursor to
-//! the right margin, asks again, and so knows how wide the terminal is; else it takes 80 columns.
+//! Before every prompt the editor asks the terminal for the cursor: `ESC [ 6 n` and a NUL. It takes
+//! the bytes that follow for the answer, up to an `R` or 31 bytes; line feeds (and carriage
+//! returns, which the UART driver turns into line feeds) do not count. After a valid answer it
+//! moves the cursor to the right margin, asks again, and so learns how wide the terminal is; else
+//! it assumes 80 columns.
 //!
-//! A character that comes less than 30 ms after the one before it was dealt with counts as
-//! pasted: it is appended and echoed as it is, whatever it is, but for the end of the line, which
-//! executes. On ESP-IDF 4.4 even that is only appended. A typed character redraws the line.
-//! Unprintable characters are taken out of a line before it is run.
+//! A character that comes less than 30 ms after the one before it was processed counts as pasted:
+//! it is appended and echoed unchanged, whatever it is; only the end of the line still executes. On
+//! ESP-IDF 4.4 even that is only appended. A typed character redraws the line. Unprintable
+//! characters are removed from a line before it is run.
 //!
-//! Simpler than the original, to a host's eyes the same: no history (arrow keys do nothing), the
-//! cursor stays at the end of the line, no hint behind a complete command's name, tab completes
-//! only what is the beginning of one command. The line holds 511 characters, the most that the
-//! component's console runs; what is more is counted and not echoed, where linenoise goes on to
-//! 4095 of which the rest is never run.
+//! The editor is simpler than the original, but looks the same to a host: there is no history
+//! (arrow keys do nothing), the cursor stays at the end of the line, no hint follows a complete
+//! command's name, and tab completes only the beginning of exactly one command. The line holds 511
+//! characters, the most that the component's console runs; further ones are counted and not echoed,
+//! where linenoise goes on to 4095, of which the rest is never run.
 
 use super::table::TABLE;
 use crate::node::esp_now::print::{Printer, UART_RING};
@@ -23,56 +24,56 @@ use crate::wire::component::Idf;
 use core::fmt::Write;
 use heapless::{Deque, Vec};
 
-/// Bytes of the longest line, with the terminator that it has on the device.
+/// Length of the longest line, with the terminator that it has on the device, in bytes.
 pub const LINE: usize = 512;
-/// Bytes that may wait while a command runs (the UART driver's buffer in the component).
+/// Capacity for input while a command runs, in bytes (the UART driver's buffer in the component).
 pub const INPUT: usize = 256;
-/// A character within this time is pasted (`LINENOISE_PASTE_KEY_DELAY`).
+/// Time within which a character counts as pasted (`LINENOISE_PASTE_KEY_DELAY`).
 const PASTE: Duration = Duration::from_millis(30);
-/// Bytes of a cursor's answer (`LINENOISE_COMMAND_MAX_LEN` less one).
+/// Greatest length of a cursor's answer, in bytes (`LINENOISE_COMMAND_MAX_LEN` less one).
 const ANSWER: usize = 31;
 const COLUMNS: usize = 80;
-/// Bytes of the longest prompt.
+/// Length of the longest prompt, in bytes.
 pub const PROMPT: usize = 24;
 
 const ESC: u8 = 0x1B;
 const QUERY: &[u8] = b"\x1b[6n\0";
 const RIGHT_MARGIN: &[u8] = b"\x1b[999C\0";
 
-/// Least columns that are believed of a terminal: so that what one byte draws has a bound.
+/// Smallest terminal width that is believed, in columns; it bounds the output for one byte.
 const COLUMNS_MIN: usize = 20;
 
-/// Bytes that one byte of input may print at most: the erasing of each row that the line took, then
-/// prompt and line, with CR before each line feed that was pasted.
+/// Greatest output for one byte of input, in bytes: the erasing of each row that the line took,
+/// then prompt and line, with CR before each line feed that was pasted.
 const ROOM: usize = {
     let rows = (LINE + PROMPT).div_ceil(COLUMNS_MIN) + 1;
     rows * "\r\x1b[0K\x1b[1A".len() + PROMPT + 2 * LINE + 32
 };
 const _: () = assert!(ROOM <= UART_RING);
 
-/// What the editor is doing.
+/// State of the editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// A prompt is due.
     Start,
-    /// The cursor was asked for, at the right margin if its column before is known.
+    /// The editor has asked for the cursor; at the right margin if its column before is known.
     Query { start: Option<usize> },
-    /// A line is being written.
+    /// The user is writing a line.
     Edit,
-    /// After an escape: bytes still to come, and whether a digit may ask for one more.
+    /// An escape has come: bytes still to come, and whether a digit may ask for one more.
     Escape { seen: u8 },
-    /// The line is with its owner.
+    /// The owner has the line.
     Full,
 }
 
-/// What the editor has for its owner.
+/// Result of a run for the editor's owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edited {
-    /// Nothing: it waits for bytes.
+    /// Nothing: the editor waits for bytes.
     Nothing,
-    /// It has more to do when what was printed has been taken.
+    /// More: the editor continues once its output has been taken.
     Busy,
-    /// A line is complete; it waits in [`Editor::line`] until [`Editor::done`].
+    /// A complete line, which waits in [`Editor::line`] until [`Editor::done`].
     Line,
 }
 
@@ -84,12 +85,12 @@ pub struct Editor {
     line: Vec<u8, { LINE - 1 }>,
     answer: Vec<u8, ANSWER>,
     columns: usize,
-    /// Rows that the line has taken on the terminal, and the length it was last drawn with.
+    /// Rows that the line has taken on the terminal, and the length with which it was last drawn.
     rows: usize,
     drawn: usize,
-    /// Since when it waits for a character.
+    /// Time since which the editor waits for a character.
     since: Instant,
-    /// Bytes lost: the input buffer or the line was full.
+    /// Number of bytes lost because the input buffer or the line was full.
     pub dropped: u32,
 }
 
@@ -100,7 +101,7 @@ impl Default for Editor {
 }
 
 impl Editor {
-    /// An editor that is about to prompt.
+    /// Creates an editor that is about to prompt.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -116,7 +117,7 @@ impl Editor {
         }
     }
 
-    /// Bytes from the terminal.
+    /// Takes bytes from the terminal.
     pub fn feed(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             if self.input.push_back(byte).is_err() {
@@ -125,7 +126,7 @@ impl Editor {
         }
     }
 
-    /// Goes on until a line is complete or it must wait for bytes.
+    /// Runs until a line is complete or the editor must wait for bytes.
     pub fn run(&mut self, now: Instant, prompt: &str, idf: Idf, out: &mut Printer) -> Edited {
         loop {
             match self.state {
@@ -148,12 +149,12 @@ impl Editor {
         }
     }
 
-    /// The complete line, for its owner to take apart. Empty lines are not given.
+    /// Returns the complete line, which its owner may take apart. Empty lines never appear here.
     pub fn line(&mut self) -> &mut [u8] {
         if self.state == State::Full { &mut self.line } else { &mut [] }
     }
 
-    /// The line's owner is done with it: the next prompt is due.
+    /// Releases the line: its owner has finished, and the next prompt is due.
     pub fn done(&mut self) {
         if self.state == State::Full {
             self.state = State::Start;
@@ -166,7 +167,7 @@ impl Editor {
         self.state = State::Query { start };
     }
 
-    /// A byte of the terminal's answer.
+    /// Processes a byte of the terminal's answer.
     fn answer(
         &mut self,
         now: Instant,
@@ -228,7 +229,7 @@ impl Editor {
                     self.draw(prompt, out);
                 }
             }
-            // Ctrl-U takes all, Ctrl-W the last word, Ctrl-L clears the screen.
+            // Ctrl-U cuts the whole line, Ctrl-W the last word; Ctrl-L clears the screen.
             0x15 => self.cut(0, prompt, out),
             0x17 => self.cut(self.last_word(), prompt, out),
             0x0C => {
@@ -237,7 +238,7 @@ impl Editor {
             }
             b'\t' => self.complete(prompt, out),
             ESC => self.state = State::Escape { seen: 0 },
-            // Keys that move a cursor which stays where it is.
+            // These keys would move the cursor, which stays at the end.
             0x01 | 0x02 | 0x04..=0x06 | 0x0B | 0x0E | 0x10 | 0x14 => {}
             _ => {
                 if self.append(byte) {
@@ -247,7 +248,7 @@ impl Editor {
         }
     }
 
-    /// What follows an escape is taken and has no effect: two bytes, or three with a digit.
+    /// Discards the bytes of an escape sequence: two bytes, or three with a digit.
     fn escape(&mut self, now: Instant, seen: u8, byte: u8) {
         match (seen, byte) {
             (0, _) => self.state = State::Escape { seen: 1 },
@@ -291,7 +292,7 @@ impl Editor {
         match (near.next(), near.next()) {
             (Some(only), None) => {
                 self.line.clear();
-                // Names are short.
+                // Names of commands are short enough to fit.
                 let _ = self.line.extend_from_slice(only.name.as_bytes());
                 self.draw(prompt, out);
             }
@@ -299,8 +300,8 @@ impl Editor {
         }
     }
 
-    /// Draws prompt and line anew, as linenoise does in multi-line mode: down to the last row,
-    /// every row erased on the way up, then the text.
+    /// Redraws prompt and line as linenoise does in multi-line mode: down to the last row, every
+    /// row erased on the way up, then the text.
     fn draw(&mut self, prompt: &str, out: &mut Printer) {
         let columns = self.columns.max(1);
         let len = prompt.len() + self.line.len();
@@ -338,7 +339,7 @@ fn echo(byte: u8, out: &mut Printer) {
     out.raw(&[byte]);
 }
 
-/// The column of `ESC [ row ; column` (the `R` behind it is not kept).
+/// Parses the column of `ESC [ row ; column` (the `R` behind it is not kept).
 fn cursor(answer: &[u8]) -> Option<usize> {
     let (row, column) =
         core::str::from_utf8(answer.strip_prefix(b"\x1b[")?).ok()?.split_once(';')?;
@@ -346,7 +347,7 @@ fn cursor(answer: &[u8]) -> Option<usize> {
     column.parse::<u16>().ok().map(usize::from).filter(|&n| n > 0)
 }
 
-/// Writes an escape sequence.
+/// Writer of escape sequences.
 struct Sequence<'a>(&'a mut Printer);
 
 impl Sequence<'_> {

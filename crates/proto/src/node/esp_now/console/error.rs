@@ -1,33 +1,33 @@
-//! Results of commands, as `esp_err_t` and its names.
+//! Errors of commands, as `esp_err_t` and its names.
 
 use crate::node::esp_now::task::Outcome;
 use core::fmt;
 
-/// Why a command failed (`esp_err.h`, `esp_wifi.h` of ESP-IDF).
+/// Error of a command (`esp_err.h`, `esp_wifi.h` of ESP-IDF).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Error {
-    /// `ESP_FAIL`
+    /// General failure, `ESP_FAIL`.
     Fail,
-    /// `ESP_ERR_NO_MEM`
+    /// Out of memory, `ESP_ERR_NO_MEM`.
     NoMem,
-    /// `ESP_ERR_INVALID_ARG`
+    /// Invalid argument, `ESP_ERR_INVALID_ARG`.
     InvalidArg,
-    /// `ESP_ERR_INVALID_STATE`
+    /// Invalid state, `ESP_ERR_INVALID_STATE`.
     InvalidState,
-    /// `ESP_ERR_INVALID_SIZE`
+    /// Invalid size, `ESP_ERR_INVALID_SIZE`.
     InvalidSize,
-    /// `ESP_ERR_NOT_FOUND`
+    /// Not found, `ESP_ERR_NOT_FOUND`.
     NotFound,
-    /// `ESP_ERR_NOT_SUPPORTED`
+    /// Not supported, `ESP_ERR_NOT_SUPPORTED`.
     NotSupported,
-    /// `ESP_ERR_TIMEOUT`
+    /// Time-out, `ESP_ERR_TIMEOUT`.
     Timeout,
-    /// `ESP_ERR_WIFI_TIMEOUT`
+    /// Time-out of Wi-Fi, `ESP_ERR_WIFI_TIMEOUT`.
     WifiTimeout,
 }
 
 impl Error {
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub const fn code(self) -> u32 {
         match self {
@@ -43,7 +43,7 @@ impl Error {
         }
     }
 
-    /// The name, as `esp_err_to_name` gives it.
+    /// Returns the name, as `esp_err_to_name` gives it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -59,11 +59,11 @@ impl Error {
         }
     }
 
-    /// The result of `espnow_send`.
+    /// Returns the result of `espnow_send`.
     ///
     /// # Errors
     ///
-    /// All but [`Outcome::Done`].
+    /// Returns an error for every outcome but [`Outcome::Done`].
     pub const fn of(outcome: Outcome) -> Result<(), Self> {
         match outcome {
             Outcome::Done { .. } => Ok(()),

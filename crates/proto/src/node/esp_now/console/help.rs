@@ -1,10 +1,11 @@
-//! `help`: every command with its options, from the table that the parser follows.
+//! Implements `help`: prints every command with its options, from the table that the parser
+//! follows.
 
 use super::table::{Kind, Opt, Spec};
 use crate::node::esp_now::task::Cx;
 use core::fmt;
 
-/// Prints a command: its name and options, what it does, and a line for each option.
+/// Prints a command: its name and options, its purpose, and a line for each option.
 pub(super) fn print(cx: &mut Cx<'_>, spec: &'static Spec) {
     cx.text(format_args!("{}{}\n  {}\n", spec.name, Usage(spec), spec.help));
     for opt in spec.options {
@@ -13,7 +14,7 @@ pub(super) fn print(cx: &mut Cx<'_>, spec: &'static Spec) {
     cx.text(format_args!("\n"));
 }
 
-/// How a command is written: ` [-a] [-c <mac>] <host>`.
+/// Syntax of a command: ` [-a] [-c <mac>] <host>`.
 struct Usage(&'static Spec);
 
 impl fmt::Display for Usage {
@@ -41,14 +42,14 @@ impl fmt::Display for Usage {
     }
 }
 
-/// How an option is called: `-c, --count=<n>`.
+/// Names of an option: `-c, --count=<n>`.
 struct Names(&'static Opt);
 
 impl Names {
-    /// As text that can be aligned; names are short enough for it.
+    /// Returns text that can be aligned; names are short enough for it.
     fn text(&self) -> heapless::String<64> {
         let mut text = heapless::String::new();
-        // What does not fit is left out.
+        // Text that does not fit is left out.
         let _ = fmt::write(&mut text, format_args!("{self}"));
         text
     }

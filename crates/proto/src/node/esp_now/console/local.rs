@@ -1,6 +1,6 @@
 //! The commands that need no other part of the node, the lines of the start, and the boot marker.
 //!
-//! What this hardware cannot do says so and fails with `ESP_ERR_NOT_SUPPORTED`.
+//! A command that this hardware cannot execute says so and fails with `ESP_ERR_NOT_SUPPORTED`.
 
 use super::args::Text;
 use super::calendar::{Date, offset};
@@ -17,17 +17,17 @@ use crate::wire::component::header::VERSION;
 use crate::wire::component::{Idf, Release};
 use crate::wire::mac::Mac;
 
-/// `WIFI_PROTOCOL_11B | 11G | 11N`, a station's default.
+/// Default protocols of a station: `WIFI_PROTOCOL_11B | 11G | 11N`.
 const PROTOCOLS: u8 = 0x07;
-/// How long after the start the boot marker comes, ms
+/// Delay of the boot marker after the start, in ms
 /// (`CONFIG_ESPNOW_REBOOT_UNBROKEN_INTERVAL_TIMEOUT`).
 const MARKER_MS: u32 = 5000;
-/// Bytes of an SSID and of a password as they are stored.
+/// Length of a stored SSID and of a stored password, in bytes.
 const SSID: usize = 32;
 const PASSWORD: usize = 64;
 
-/// What [`Key::Wifi`] holds: the SSID in 32 bytes, then the password in 64, both filled up with
-/// zeros. `None` if one is too long.
+/// Builds the value of [`Key::Wifi`]: the SSID in 32 bytes, then the password in 64, both padded
+/// with zeros. `None` if one is too long.
 #[must_use]
 pub fn credentials(ssid: &[u8], password: &[u8]) -> Option<[u8; SSID + PASSWORD]> {
     let mut value = [0; SSID + PASSWORD];
@@ -41,14 +41,14 @@ pub fn credentials(ssid: &[u8], password: &[u8]) -> Option<[u8; SSID + PASSWORD]
 #[derive(Clone, Debug)]
 pub struct Local {
     protocols: u8,
-    /// Seconds that the wall clock is ahead of the time since the start.
+    /// Seconds by which the wall clock is ahead of the time since the start.
     clock: i64,
-    /// Which entry of the table `help` prints next, and the only one if it was asked for.
+    /// Entry of the table that `help` prints next.
     help: Option<usize>,
     stage: Stage,
 }
 
-/// How far the start has come.
+/// Progress of the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Start,
@@ -63,26 +63,27 @@ impl Default for Local {
 }
 
 impl Local {
-    /// A device that has just started: the first [`run`](Self::run) prints the component's lines.
+    /// Creates the state of a device that has just started: the first [`run`](Self::run) prints the
+    /// component's lines.
     #[must_use]
     pub const fn new() -> Self {
         Self { protocols: PROTOCOLS, clock: 0, help: None, stage: Stage::Start }
     }
 
-    /// Whether `help` is still printing. The command is over when it is not.
+    /// Returns whether `help` is still printing; the command ends when it has printed all.
     #[must_use]
     pub const fn busy(&self) -> bool {
         self.help.is_some()
     }
 
-    /// Goes on: prints the lines of the start, the boot marker when its time has come, and one
-    /// entry of `help`.
+    /// Prints the lines of the start, the boot marker when its time has come, and one entry of
+    /// `help`.
     pub fn run(&mut self, cx: &mut Cx<'_>) -> Step {
         match self.stage {
             Stage::Start => {
                 start(cx);
-                // The component hands ticks to a timer of microseconds: at 100 Hz it comes after
-                // 0.5 s (section 7.3).
+                // The component passes ticks to a timer of microseconds: at 100 Hz the marker comes
+                // after 0.5 s (section 7.3).
                 let wait = cx.shared.settings.tick.ticks(MARKER_MS);
                 self.stage = Stage::Marker(cx.now + Duration::from_millis(u64::from(wait)));
             }
@@ -105,8 +106,8 @@ impl Local {
         }
     }
 
-    /// Executes a command; `None` if it is another part's. After `help`, the command is over when
-    /// the machine is no longer [`busy`](Self::busy).
+    /// Executes a command; `None` if it belongs to another part. `help` goes on after this call,
+    /// until the machine is no longer [`busy`](Self::busy).
     pub fn execute(&mut self, cx: &mut Cx<'_>, command: &Command<'_>) -> Option<Result<(), Error>> {
         Some(match command {
             Command::Help(only) => self.help(cx, *only),
@@ -182,14 +183,14 @@ impl Local {
             );
         }
         if let Some(power) = it.tx_power {
-            // The component does not look at the result.
+            // The component ignores the result.
             let _ = set_power(cx, power);
         }
         if it.info {
             let air = &cx.shared.air;
             let (rssi, power, channel) = (air.command_rssi, air.tx_power, air.channel);
             let country = air.wifi_country.code;
-            // Mode 1 is the station's.
+            // Mode 1 is station.
             cx.log(
                 Level::Info,
                 "wifi_config_func",
@@ -232,7 +233,8 @@ impl Local {
     }
 }
 
-/// It does not reach the component's own channels, which are read at the start (section 2.9).
+/// Sets the country of Wi-Fi. The component's own channels, which are read at the start, do not
+/// follow (section 2.9).
 fn set_country(cx: &mut Cx<'_>, code: Option<&[u8]>) -> Result<(), Error> {
     let Some(code) = code else { return Ok(()) };
     let known = [Country::US, Country::JP, Country::CN];
@@ -241,7 +243,7 @@ fn set_country(cx: &mut Cx<'_>, code: Option<&[u8]>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The component's lines when it starts.
+/// Prints the component's lines at the start.
 fn start(cx: &mut Cx<'_>) {
     const TAG: &str = "espnow";
     let compat = cx.shared.settings.compat;
@@ -260,7 +262,7 @@ fn start(cx: &mut Cx<'_>) {
     cx.log(Level::Info, TAG, format_args!("main task entry"));
 }
 
-/// The boot marker, and the line of `restart -i`.
+/// Prints the line of the boot marker and of `restart -i`.
 fn started(cx: &mut Cx<'_>) {
     let boot = cx.board.started();
     cx.log(
@@ -369,7 +371,7 @@ fn set_power(cx: &mut Cx<'_>, power: i32) -> Result<(), Error> {
 
 fn rate(cx: &mut Cx<'_>, (rate, times): ([i32; 4], u8)) -> Result<(), Error> {
     const TAG: &str = "iperf_cmd";
-    // From 5.1 on it takes four values (section 7.5).
+    // From 5.1 on, the command takes four values (section 7.5).
     if cx.shared.settings.compat.idf >= Idf::V5_1 {
         if times != 4 {
             cx.log(Level::Error, TAG, format_args!("Loss rate config value"));
@@ -382,13 +384,13 @@ fn rate(cx: &mut Cx<'_>, (rate, times): ([i32; 4], u8)) -> Result<(), Error> {
             format_args!("Set rate config: phymode {mode}, rate {rate}, ersu {ersu}, dcm {dcm}"),
         );
     }
-    // The device applies it to itself as a peer, which it does not have.
+    // The device applies the rate to itself as a peer, and it has no such peer.
     not_supported(cx, "espnow_config -r")
 }
 
 fn log(cx: &mut Cx<'_>, it: &Log<'_>) -> Result<(), Error> {
     const TAG: &str = "log_func";
-    // A level or a sink that is none changes nothing.
+    // A word that is no level or no sink changes nothing.
     if let Some(Some(level)) = it.level {
         let print = &mut cx.shared.print;
         match it.mode {

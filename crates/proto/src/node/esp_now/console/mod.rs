@@ -1,22 +1,22 @@
-//! The console: bytes of a terminal in, commands out, and those commands that need no other part.
+//! The console: it turns bytes of a terminal into commands, and runs those that need no other part.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
 //! | [`editor`] | the line editor as a host sees it |
-//! | [`words`] | a line's words |
+//! | [`words`] | splits a line into words |
 //! | [`table`] | every command with its options |
-//! | [`args`] | options as argtable3 reads them |
-//! | [`command`] | what a line asks for, as a value |
-//! | [`mod@parse`] | from a line to that value |
-//! | [`error`] | results by number and name |
+//! | [`args`] | parses options as argtable3 does |
+//! | [`command`] | parsed commands |
+//! | [`mod@parse`] | parses a line into a command |
+//! | [`error`] | errors by number and name |
 //! | [`local`] | the commands that need no other part |
 //!
 //! # How a node drives it
 //!
 //! Bytes go to [`Console::receive`]. [`Console::run`] answers [`Ready::Line`] when a line is
 //! complete: the node hands [`Console::line`] to [`parse()`], and the command to [`Local::execute`]
-//! or to the part that does it. When the command has returned, [`Console::finished`] prints what
-//! is to be said of its result, and the next `run` prompts. What comes meanwhile waits in a bounded
+//! or to the part that executes it. When the command has returned, [`Console::finished`] reports
+//! its error if it failed, and the next `run` prompts. Bytes that come meanwhile wait in a bounded
 //! buffer. A line of the remote command goes the same way, without the editor: [`parse()`],
 //! [`Local::execute`], [`report`].
 
@@ -43,51 +43,51 @@ use super::print::Level;
 use super::task::Cx;
 use editor::Edited;
 
-/// Tag of what the console says of a command.
+/// Tag of the console's lines about commands.
 const TAG: &str = "espnow_console";
 
-/// Where a command came from.
+/// Source of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The terminal.
+    /// Terminal.
     Uart,
-    /// A remote command.
+    /// Remote command of another device.
     Remote,
 }
 
-/// What the console has for the node.
+/// Result of a run for the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ready {
     /// A line waits in [`Console::line`].
     Line,
-    /// More, when what was printed has been taken.
+    /// The console continues once its output has been taken.
     Busy,
-    /// Nothing before bytes come.
+    /// The console waits for bytes.
     Idle,
 }
 
-/// The terminal's side of a console.
+/// A console at a terminal.
 #[derive(Clone, Debug, Default)]
 pub struct Console {
     editor: Editor,
 }
 
 impl Console {
-    /// Bytes from the terminal.
+    /// Takes bytes from the terminal.
     pub fn receive(&mut self, bytes: &[u8]) {
         self.editor.feed(bytes);
     }
 
-    /// Bytes lost because the input buffer or the line was full.
+    /// Returns the number of bytes lost because the input buffer or the line was full.
     #[must_use]
     pub fn dropped(&self) -> u32 {
         self.editor.dropped
     }
 
-    /// Goes on until a line is complete or there are no more bytes.
+    /// Runs until a line is complete or there are no more bytes.
     pub fn run(&mut self, cx: &mut Cx<'_>) -> Ready {
         let mut prompt = heapless::String::<{ editor::PROMPT }>::new();
-        // A target's name is short; a long one is cut.
+        // The name of a target is short; a long one is cut.
         let target = cx.shared.settings.target;
         let _ =
             prompt.push_str(target.get(..target.len().min(editor::PROMPT - 2)).unwrap_or("esp"));
@@ -100,25 +100,25 @@ impl Console {
         }
     }
 
-    /// The line that is complete.
+    /// Returns the complete line.
     pub fn line(&mut self) -> &mut [u8] {
         self.editor.line()
     }
 
-    /// The command has returned. Says what is to be said of its result; the next
-    /// [`run`](Self::run) prompts.
+    /// Reports the error of a command that has returned, if it failed; the next [`run`](Self::run)
+    /// prompts.
     pub fn finished(&mut self, cx: &mut Cx<'_>, result: Result<(), Error>) {
         report(cx, result);
         self.editor.done();
     }
 
-    /// The line was no command and [`reject`] has said so; the next [`run`](Self::run) prompts.
+    /// Drops a line that was no command, after [`reject`]; the next [`run`](Self::run) prompts.
     pub fn rejected(&mut self) {
         self.editor.done();
     }
 }
 
-/// Says that a command has failed, if it has.
+/// Prints the error of a command, if it failed.
 pub fn report(cx: &mut Cx<'_>, result: Result<(), Error>) {
     if let Err(error) = result {
         cx.log(
@@ -129,7 +129,7 @@ pub fn report(cx: &mut Cx<'_>, result: Result<(), Error>) {
     }
 }
 
-/// Says why a line is no command.
+/// Prints why a line is no command.
 pub fn reject(cx: &mut Cx<'_>, origin: Origin, error: &ParseError<'_>) {
     match error {
         ParseError::Empty => {}

@@ -1,4 +1,4 @@
-//! From a line to a [`Command`].
+//! Parses a line into a [`Command`].
 
 use super::args::{Args, Fault, Faults};
 use super::command::{
@@ -10,19 +10,20 @@ use super::words::Words;
 use crate::node::esp_now::print::Level;
 use crate::wire::mac::Mac;
 
-/// Why a line is no command.
+/// Reason why a line is no command.
 #[derive(Clone, Debug)]
 pub enum ParseError<'a> {
-    /// Nothing but spaces: nothing happens.
+    /// The line is empty or has only spaces; nothing happens.
     Empty,
-    /// No command of that name.
+    /// No command has that name.
     Unrecognized,
     /// The options are wrong.
     Options(&'static Spec, Faults<'a>),
 }
 
 impl<'a> ParseError<'a> {
-    /// What the parser prints on the console, a line each: `<command>: …`.
+    /// Returns the messages that the parser prints on the console, one for each line: `<command>:
+    /// …`.
     pub fn lines(&self) -> impl Iterator<Item = (&'static str, &Fault<'a>)> {
         let (name, faults) = match self {
             Self::Options(spec, faults) => (spec.name, faults.as_slice()),
@@ -32,11 +33,11 @@ impl<'a> ParseError<'a> {
     }
 }
 
-/// Reads a line. Its quotes and escapes are taken out in place.
+/// Parses a line, and removes its quotes and escapes in place.
 ///
 /// # Errors
 ///
-/// See [`ParseError`].
+/// Returns the reason why the line is no command.
 pub fn parse(line: &mut [u8]) -> Result<Command<'_>, ParseError<'_>> {
     let words = Words::split(line);
     let Some((name, rest)) = words.as_slice().split_first() else {
@@ -57,7 +58,7 @@ fn build<'a>(spec: &'static Spec, args: &Args<'a>) -> Option<Command<'a>> {
         "rollback" => Command::Rollback,
         "time" => Command::Time(Time {
             get: args.has("get"),
-            // As sscanf reads it: what is no number leaves zero.
+            // As sscanf: text that is no number yields zero.
             set: args.text("set").map(seconds),
             zone: args.text("time_zone").unwrap_or(b"CST-8"),
         }),
@@ -154,7 +155,7 @@ fn log<'a>(args: &Args<'a>) -> Log<'a> {
     }
 }
 
-/// The names of the levels, as `log` takes and prints them.
+/// Names of the levels, as `log` takes and prints them.
 pub(super) const LEVELS: [(&str, Level); 6] = [
     ("NONE", Level::None),
     ("ERR", Level::Error),
@@ -174,7 +175,7 @@ const SINKS: [(&str, Sink); 4] = [
 const FLASH: [(&str, FlashLog); 3] =
     [("size", FlashLog::Size), ("data", FlashLog::Data), ("espnow", FlashLog::Espnow)];
 
-/// What a word names, in either case.
+/// Returns the value that a word names, in either case.
 fn one_of<T: Copy>(text: &[u8], names: &[(&str, T)]) -> Option<T> {
     names.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(text)).map(|&(_, it)| it)
 }

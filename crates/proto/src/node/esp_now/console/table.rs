@@ -1,9 +1,9 @@
-//! Every command with its options: what the parser follows and what `help` prints.
+//! The table of commands with their options, which the parser follows and `help` prints.
 
-/// What an option takes.
+/// Type of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Nothing.
+    /// No value.
     Flag,
     /// An integer.
     Int,
@@ -11,27 +11,28 @@ pub enum Kind {
     Text,
 }
 
-/// An option, or an argument without a name.
+/// An option, or an unnamed argument.
 #[derive(Clone, Copy, Debug)]
 pub struct Opt {
-    /// Its letters; more than one are spellings of the same. Empty for an argument without a name.
+    /// Letters of the option; several letters are spellings of one option. Empty for an unnamed
+    /// argument.
     pub short: &'static str,
-    /// Its long name; for an argument without a name, the name of its value.
+    /// Long name of the option; for an unnamed argument, the name of its value.
     pub long: &'static str,
-    /// What it takes.
+    /// Type of the value.
     pub kind: Kind,
-    /// How its value is called in `help`.
+    /// Name of the value in `help`.
     pub value: &'static str,
-    /// How often it must be given.
+    /// Least number of times that it must be given.
     pub min: u8,
-    /// How often it may be given.
+    /// Greatest number of times that it may be given.
     pub max: u8,
-    /// What it is for.
+    /// Purpose of the option.
     pub help: &'static str,
 }
 
 impl Opt {
-    /// Whether it is an argument without a name.
+    /// Returns whether it is an unnamed argument.
     #[must_use]
     pub const fn positional(&self) -> bool {
         self.short.is_empty() && self.value.is_empty()
@@ -41,15 +42,15 @@ impl Opt {
 /// A command.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec {
-    /// Its name.
+    /// Name of the command.
     pub name: &'static str,
-    /// What it does.
+    /// Purpose of the command.
     pub help: &'static str,
-    /// Its options, in the order in which `help` lists them.
+    /// Options, in the order in which `help` lists them.
     pub options: &'static [Opt],
 }
 
-/// The command of that name.
+/// Finds the command of that name.
 #[must_use]
 pub fn find(name: &[u8]) -> Option<&'static Spec> {
     TABLE.iter().find(|spec| spec.name.as_bytes() == name)
@@ -77,7 +78,7 @@ const fn text(
     Opt { short, long, kind: Kind::Text, value, min: 0, max: 1, help }
 }
 
-/// An argument without a name.
+/// Returns an unnamed argument.
 const fn word(name: &'static str, min: u8, help: &'static str) -> Opt {
     Opt { short: "", long: name, kind: Kind::Text, value: "", min, max: 1, help }
 }
@@ -86,7 +87,7 @@ const fn cmd(name: &'static str, help: &'static str, options: &'static [Opt]) ->
     Spec { name, help, options }
 }
 
-/// Every command, as section 7.4 to 7.7 of the protocol reference lists them.
+/// All commands, as section 7.4 to 7.7 of the protocol reference lists them.
 pub const TABLE: &[Spec] = &[
     cmd("help", "Lists the commands", &[word("command", 0, "Only this one")]),
     cmd("version", "Prints version and chip", &[]),

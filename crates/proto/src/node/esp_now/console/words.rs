@@ -1,13 +1,14 @@
-//! Splitting a line into words, as ESP-IDF's console does (`esp_console_split_argv`).
+//! Splits a line into words, as ESP-IDF's console does (`esp_console_split_argv`).
 //!
 //! Words end at spaces. `"…"` holds a word together; a backslash takes a backslash, a quote or a
-//! space literally, and drops any other character with itself. What follows the last word that
-//! there is room for is ignored.
+//! space literally, and drops any other character with itself. Text behind the last word that there
+//! is room for is ignored.
 
-/// Words of a line: sixteen places, one of which ESP-IDF keeps for the terminator.
+/// Greatest number of words in a line: sixteen places, of which ESP-IDF keeps one for the
+/// terminator.
 pub const WORDS_MAX: usize = 15;
 
-/// A line's words.
+/// Words of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Words<'a> {
     words: [&'a [u8]; WORDS_MAX],
@@ -15,7 +16,7 @@ pub struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    /// Splits a line. Escapes and quotes are taken out in place. The line ends at a NUL.
+    /// Splits a line. Escapes and quotes are removed in place. The line ends at a NUL.
     #[must_use]
     pub fn split(line: &'a mut [u8]) -> Self {
         let mut bounds = [(0, 0); WORDS_MAX];
@@ -28,14 +29,14 @@ impl<'a> Words<'a> {
         Self { words, len }
     }
 
-    /// The words.
+    /// Returns the words.
     #[must_use]
     pub fn as_slice(&self) -> &[&'a [u8]] {
         self.words.get(..self.len).unwrap_or_default()
     }
 }
 
-/// Where the scanner is.
+/// State of the scanner.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Space,
@@ -43,8 +44,8 @@ enum State {
     Escape { quoted: bool },
 }
 
-/// Writes the words' characters over the line, which never runs ahead of what is read, and notes
-/// where each word lies.
+/// Writes the words' characters over the line, never ahead of the character being read, records
+/// where each word lies, and returns their number.
 fn unescape(line: &mut [u8], bounds: &mut [(usize, usize); WORDS_MAX]) -> usize {
     let (mut state, mut to, mut start, mut count) = (State::Space, 0, 0, 0);
     for from in 0..line.len() {
@@ -76,7 +77,7 @@ fn unescape(line: &mut [u8], bounds: &mut [(usize, usize); WORDS_MAX]) -> usize 
     count
 }
 
-/// One character: the next state, and whether it belongs to the word.
+/// Processes one character: returns the next state, and whether the character belongs to the word.
 fn step(state: State, byte: u8) -> (State, bool) {
     match (state, byte) {
         (State::Space, b' ') => (State::Space, false),

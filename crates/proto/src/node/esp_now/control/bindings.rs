@@ -5,24 +5,24 @@ use crate::node::esp_now::task::Cx;
 use crate::wire::mac::Mac;
 use heapless::Vec;
 
-/// Most bindings (`ESPNOW_BIND_LIST_MAX_SIZE`).
+/// Greatest number of bindings (`ESPNOW_BIND_LIST_MAX_SIZE`).
 pub const BINDINGS_MAX: usize = 32;
-/// Bytes of the list as it is stored.
+/// Length of the stored list, in bytes.
 pub const STORED_LEN: usize = HEAD_LEN + BINDINGS_MAX * ENTRY_LEN;
 
 const HEAD_LEN: usize = 8;
 const ENTRY_LEN: usize = 12;
 
-/// One attribute of one device. A device with several buttons has several.
+/// Binding of one attribute of one device. A device with several buttons has several bindings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Binding {
-    /// The initiator.
+    /// Address of the initiator.
     pub mac: Mac,
-    /// Its attribute.
+    /// Attribute of the initiator.
     pub attribute: u32,
 }
 
-/// The list, loaded when it is first needed and stored with every change under
+/// List of bindings, loaded when it is first needed and stored with every change under
 /// [`Key::Bindings`], in the component's layout:
 ///
 /// | offset | bytes | field |
@@ -33,7 +33,7 @@ pub struct Binding {
 /// | 14 + 12·i | 2 | padding |
 /// | 16 + 12·i | 4 | attribute, little-endian |
 ///
-/// Always 392 bytes; those of entries from n on are zero.
+/// The stored list always has 392 bytes; those of entries from n on are zero.
 #[derive(Clone, Debug, Default)]
 pub struct Bindings {
     list: Vec<Binding, BINDINGS_MAX>,
@@ -41,13 +41,13 @@ pub struct Bindings {
 }
 
 impl Bindings {
-    /// The bindings; none before [`load`](Self::load).
+    /// Returns the bindings; none before [`load`](Self::load).
     #[must_use]
     pub fn as_slice(&self) -> &[Binding] {
         &self.list
     }
 
-    /// Loads the list, the first time.
+    /// Loads the list at the first call.
     pub fn load(&mut self, cx: &mut Cx<'_>) {
         if self.loaded {
             return;
@@ -60,7 +60,7 @@ impl Bindings {
         let Some((head, entries)) = stored.split_first_chunk::<HEAD_LEN>() else { return };
         let [n0, n1, n2, n3, ..] = *head;
         let count = u32::from_le_bytes([n0, n1, n2, n3]).min(BINDINGS_MAX as u32) as usize;
-        // What is stored may be longer than the list, or damaged; room is for 32.
+        // A stored list may be too long or damaged; there is room for 32.
         for entry in entries.chunks_exact(ENTRY_LEN).take(count) {
             let &[a, b, c, d, e, f, _, _, v0, v1, v2, v3] = entry else { return };
             let mac = Mac([a, b, c, d, e, f]);
@@ -83,28 +83,28 @@ impl Bindings {
             entry.copy_from_slice(&[a, b, c, d, e, f, 0, 0, v0, v1, v2, v3]);
         }
         cx.spend(Work::Write { bytes: STORED_LEN as u32 });
-        // Nothing to do about a full flash: the list in RAM still holds (so does the component).
+        // A full flash cannot be helped: the list in RAM still holds (as in the component).
         let _ = cx.board.save(Key::Bindings, &stored);
     }
 
-    /// Whether a device is bound with that attribute.
+    /// Returns whether a device is bound with that attribute.
     #[must_use]
     pub fn contains(&self, binding: Binding) -> bool {
         self.list.contains(&binding)
     }
 
-    /// Whether there is no room for another one.
+    /// Returns whether there is no room for another binding.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.list.is_full()
     }
 
-    /// Adds a binding in RAM; false if it is there already, or no room is left.
+    /// Adds a binding in RAM; returns false if it is there already, or no room is left.
     pub(super) fn insert(&mut self, binding: Binding) -> bool {
         !self.contains(binding) && self.list.push(binding).is_ok()
     }
 
-    /// Removes a binding in RAM; the last one takes its place. False if it is not there.
+    /// Removes a binding in RAM; the last one takes its place. Returns false if it is not there.
     pub(super) fn remove(&mut self, binding: Binding) -> bool {
         let Some(at) = self.list.iter().position(|known| *known == binding) else { return false };
         self.list.swap_remove(at);

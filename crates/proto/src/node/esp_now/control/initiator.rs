@@ -10,13 +10,13 @@ use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
 use heapless::Vec;
 
-/// How long the acknowledgement is waited for (`CONFIG_ESPNOW_CONTROL_WAIT_ACK_DURATION`).
+/// Time to wait for the acknowledgement (`CONFIG_ESPNOW_CONTROL_WAIT_ACK_DURATION`).
 const ACK_WAIT_MS: u32 = 40;
-/// Tries on one channel (`CONFIG_ESPNOW_CONTROL_RETRANSMISSION_TIMES` + 1).
+/// Number of tries on one channel (`CONFIG_ESPNOW_CONTROL_RETRANSMISSION_TIMES` + 1).
 const TRIES: u8 = 6;
 
-/// Sends one operation at a time: on every channel, ten copies of each; or, in builds for automatic
-/// channels, on one channel after the other until it is acknowledged.
+/// Initiator of control, which sends one operation at a time: on every channel, ten copies of each;
+/// or, in builds for automatic channels, on one channel after the other until it is acknowledged.
 ///
 /// On the device the caller waits in the function. Here it looks at [`busy`](Self::busy) and
 /// [`take_result`](Self::take_result).
@@ -40,9 +40,9 @@ struct Job {
 
 #[derive(Clone, Copy, Debug)]
 enum How {
-    /// With the component's configuration.
+    /// The component's configuration.
     Own,
-    /// As the caller says.
+    /// The caller's configuration.
     As(FrameConfig),
 }
 
@@ -56,22 +56,22 @@ enum Phase {
     AwaitAck(Search, Instant),
 }
 
-/// Where the search for the channel stands.
+/// State of the search for the channel.
 #[derive(Clone, Copy, Debug)]
 struct Search {
     magic: u16,
-    /// The stored channel, which comes first.
+    /// Stored channel, which comes first.
     home: u8,
     channel: u8,
-    /// Tries on this channel that are over.
+    /// Number of completed tries on this channel.
     tries: u8,
-    /// Place among the country's channels that comes next.
+    /// Index, among the country's channels, of the one that comes next.
     next: u8,
 }
 
 impl Initiator {
-    /// What `espnow_ctrl_initiator_send` and the console start from: ten copies on each channel,
-    /// up to ten hops above -25 dBm.
+    /// Configuration with which `espnow_ctrl_initiator_send` and the console start: ten copies on
+    /// each channel, up to ten hops above -25 dBm.
     pub const CONFIG: FrameConfig = FrameConfig {
         channel: FrameConfig::ALL_CHANNELS,
         broadcast: true,
@@ -81,7 +81,7 @@ impl Initiator {
         ..FrameConfig::UNICAST
     };
 
-    /// What a search sends with, on each of its channels.
+    /// Configuration of a search, on each of its channels.
     const SEARCH: FrameConfig = FrameConfig {
         broadcast: true,
         ack: true,
@@ -92,7 +92,7 @@ impl Initiator {
     };
 
     /// Binds this device's attribute to responders that are open for it, or unbinds it
-    /// (`espnow_ctrl_initiator_bind`). False while another operation runs.
+    /// (`espnow_ctrl_initiator_bind`). Returns false while another operation runs.
     pub fn bind(&mut self, attribute: u32, on: bool) -> bool {
         self.start(Job {
             data_type: DataType::ControlBind,
@@ -103,17 +103,17 @@ impl Initiator {
         })
     }
 
-    /// Sets an attribute of those that have bound this device's attribute
-    /// (`espnow_ctrl_initiator_send`). False while another operation runs.
+    /// Sets an attribute of the devices that have bound this device's attribute
+    /// (`espnow_ctrl_initiator_send`). Returns false while another operation runs.
     pub fn set(&mut self, initiator: u32, responder: u32, value: u32) -> bool {
         let data_type = DataType::ControlData;
         self.start(Job { data_type, initiator, responder, value, how: How::Own })
     }
 
-    /// The same with a configuration of the caller's, as the console's `control -c` does
-    /// (`espnow_ctrl_send`); it never searches and encrypts only if `config` says so. The
-    /// component has a parameter for the destination and ignores it. False while another operation
-    /// runs.
+    /// Sets an attribute with a configuration of the caller's, as the console's `control -c` does
+    /// (`espnow_ctrl_send`); it never searches, and encrypts only if `config` says so. The
+    /// component has a parameter for the destination and ignores it. Returns false while another
+    /// operation runs.
     pub fn send(
         &mut self,
         initiator: u32,
@@ -125,8 +125,8 @@ impl Initiator {
         self.start(Job { data_type, initiator, responder, value, how: How::As(config) })
     }
 
-    /// As [`send`](Self::send), with a text for a value. Also false above 32 bytes and for an
-    /// empty text.
+    /// Sends a text in place of a value, otherwise as [`send`](Self::send). Also returns false
+    /// above 32 bytes and for an empty text.
     pub fn send_text(
         &mut self,
         initiator: u32,
@@ -154,22 +154,23 @@ impl Initiator {
         true
     }
 
-    /// Whether an operation runs.
+    /// Returns whether an operation runs.
     #[must_use]
     pub fn busy(&self) -> bool {
         self.job.is_some()
     }
 
-    /// How the last operation ended, once: whether it was `ESP_OK`. For a search that is whether
-    /// an acknowledgement came, else only that the frames went out.
+    /// Returns once whether the last operation ended with `ESP_OK`. For a search that means that an
+    /// acknowledgement came, otherwise only that the frames went out.
     pub fn take_result(&mut self) -> Option<bool> {
         self.result.take()
     }
 
-    /// A frame of type ACK that is not for this device by name, in a build for automatic channels.
+    /// Takes a frame of type ACK that is not addressed to this device, in a build for automatic
+    /// channels.
     ///
-    /// The component looks neither at its magic nor at who sent it: any such frame ends the search,
-    /// and its channel is stored. On the device it gets here only when the frame is about to be
+    /// The component checks neither its magic nor its sender: any such frame ends the search, and
+    /// its channel is stored. On the device it gets here only when the frame is about to be
     /// forwarded, so forwarding must be on, and the frame strong enough and with hops left (unless
     /// `CONFIG_ESPNOW_DATA_FAST_ACK`); that is for the caller to decide.
     pub fn receive(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
@@ -182,7 +183,7 @@ impl Initiator {
             TAG,
             format_args!("src_addr: {from}, espnow_ctrl_initiator_ack, channel: {channel}"),
         );
-        // The component stores what it gets, of which 0 and 15 are no channels.
+        // The component stores any channel, even 0 and 15, which are none.
         if (1..=14).contains(&channel) {
             let _ = cx.board.save(Key::ControlChannel, &[channel]);
         }
@@ -216,7 +217,7 @@ impl Initiator {
                 Step::Send
             }
             None => {
-                // The component names function and line before it, which differ by release.
+                // The component prints function and line before it, which differ by release.
                 cx.log(Level::Warn, TAG, format_args!("<ESP_FAIL> espnow_broadcast, ret: -1"));
                 self.finish(false)
             }
@@ -230,7 +231,7 @@ impl Initiator {
 }
 
 impl Search {
-    /// The next try: here, or on the next channel; `None` after the last.
+    /// Returns the next try, on this or on the next channel; `None` after the last.
     fn again(mut self, cx: &Cx<'_>) -> Option<Self> {
         self.tries = self.tries.saturating_add(1);
         if self.tries < TRIES {
@@ -297,7 +298,7 @@ impl Task for Initiator {
 
     fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
         match self.phase {
-            // Whatever came of it: what counts is the acknowledgement.
+            // The outcome does not matter, only the acknowledgement does.
             Phase::Sending(Some(search)) => {
                 let until = cx.shared.settings.tick.delay_ms(cx.now, ACK_WAIT_MS);
                 self.phase = Phase::AwaitAck(search, until);

@@ -9,33 +9,34 @@ use crate::wire::component::control::{ACK_LEN, Control, Link};
 use crate::wire::mac::Mac;
 use heapless::Vec;
 
-/// What the application says of a device that wants to be bound: attribute, address, signal in
-/// dBm (`espnow_ctrl_bind_cb_t`).
+/// Application's decision on a device that wants to be bound: attribute, address, signal in dBm
+/// (`espnow_ctrl_bind_cb_t`).
 pub type BindFilter = fn(u32, Mac, i8) -> bool;
 
-/// How long the responder rests after a change of its list, in builds for automatic channels.
+/// Time for which the responder rests after a change of its list, in builds for automatic channels.
 const SETTLE_MS: u32 = 100;
 
-/// Binds and unbinds initiators and passes their values on as [`Event::Control`].
+/// Responder of control, which binds and unbinds initiators and passes their values on as
+/// [`Event::Control`].
 ///
-/// It runs in the component's main task: a frame is done with when [`run`](Task::run) says
+/// It runs in the component's main task: a frame is finished when [`run`](Task::run) returns
 /// [`Step::Idle`].
 #[derive(Clone, Debug, Default)]
 pub struct Responder {
     bindings: Bindings,
-    /// Asked before a device is bound; `None` takes all.
+    /// Filter that decides on each device before it is bound; `None` accepts all.
     pub filter: Option<BindFilter>,
-    /// Frames that were too short, or came while another was being handled.
+    /// Number of frames that were too short, or came while another was being handled.
     pub dropped: u32,
-    /// Milliseconds since start after which nobody is bound. 32 bits, as on the device: a window
-    /// that is open when they wrap, after 49 days, is closed too early.
+    /// End of the window for binding, in milliseconds since start. 32 bits, as on the device: a
+    /// window that is open when they wrap, after 49 days, is closed too early.
     until_ms: u32,
     rssi: i8,
     text: Vec<u8, TEXT_MAX>,
     phase: Phase,
 }
 
-/// Only builds for automatic channels leave `Idle`.
+/// State of the responder; only builds for automatic channels leave `Idle`.
 #[derive(Clone, Copy, Debug, Default)]
 enum Phase {
     #[default]
@@ -47,7 +48,7 @@ enum Phase {
     Settle(Instant),
 }
 
-/// What a frame asks for.
+/// Request of a frame.
 #[derive(Clone, Copy, Debug)]
 struct Wanted {
     data_type: DataType,
@@ -58,8 +59,8 @@ struct Wanted {
 }
 
 impl Responder {
-    /// Listens for devices to bind, for `wait_ms` from now, which must be heard at `rssi` dBm or
-    /// stronger (`espnow_ctrl_responder_bind`). Unbinding is always possible afterwards.
+    /// Accepts devices to bind, for `wait_ms` from now, if their signal is at least `rssi` dBm
+    /// (`espnow_ctrl_responder_bind`). Unbinding is always possible afterwards.
     pub fn bind(&mut self, cx: &mut Cx<'_>, wait_ms: u32, rssi: i8) {
         self.bindings.load(cx);
         self.until_ms = millis(cx.now).wrapping_add(wait_ms);
@@ -67,18 +68,18 @@ impl Responder {
         cx.shared.air.listen(DataType::ControlBind, true);
     }
 
-    /// Listens to values (`espnow_ctrl_responder_data`).
+    /// Enables the reception of values (`espnow_ctrl_responder_data`).
     pub fn listen(&mut self, cx: &mut Cx<'_>) {
         cx.shared.air.listen(DataType::ControlData, true);
     }
 
-    /// The bound devices (`espnow_ctrl_responder_get_bindlist`).
+    /// Returns the bound devices (`espnow_ctrl_responder_get_bindlist`).
     pub fn bindings(&mut self, cx: &mut Cx<'_>) -> &[Binding] {
         self.bindings.load(cx);
         self.bindings.as_slice()
     }
 
-    /// Binds a device without a frame; false if the list is full
+    /// Binds a device without a frame; returns false if the list is full
     /// (`espnow_ctrl_responder_set_bindlist`).
     pub fn insert(&mut self, cx: &mut Cx<'_>, binding: Binding) -> bool {
         self.bindings.load(cx);
@@ -96,26 +97,27 @@ impl Responder {
         }
     }
 
-    /// Unbinds all (`espnow_ctrl_responder_clear_bindlist`).
+    /// Unbinds all devices (`espnow_ctrl_responder_clear_bindlist`).
     pub fn clear(&mut self, cx: &mut Cx<'_>) {
         self.bindings.clear();
         self.bindings.save(cx);
     }
 
-    /// The text of the last value that was passed on, cut to 32 bytes; empty if it had none.
+    /// Returns the text of the last value that was passed on, cut to 32 bytes; empty if it had
+    /// none.
     #[must_use]
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// Prints a line of `control -l`; false when there is none with that number. The console asks
-    /// for one line at a time, for the list is longer than its buffer.
+    /// Prints a line of `control -l`; returns false when there is none with that number. The
+    /// console asks for one line at a time, because the list is longer than its buffer.
     pub fn print_row(&mut self, cx: &mut Cx<'_>, row: usize) -> bool {
         self.bindings.load(cx);
         let Some(&Binding { mac, attribute }) = self.bindings.as_slice().get(row) else {
             return false;
         };
-        // The class of device is called a type here and its property a value.
+        // Here the class of device is called a type, and its property a value.
         let (class, property) = (attribute >> 8, attribute & 0xFF);
         cx.log(
             Level::Info,
@@ -125,7 +127,7 @@ impl Responder {
         true
     }
 
-    /// A frame of one of the two types of control.
+    /// Takes a frame of one of the two types of control.
     pub fn receive(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
         let data_type = frame.data_type;
         if !matches!(data_type, DataType::ControlBind | DataType::ControlData) {
@@ -140,7 +142,7 @@ impl Responder {
         let (responder, value) = (control.responder.0, control.value.0);
         let wanted = Wanted { data_type, binding, responder, value, rssi: frame.rssi };
         self.bindings.load(cx);
-        // Kept now, since the frame is gone once it has been acknowledged.
+        // The text is kept now, since the frame is gone once it has been acknowledged.
         if data_type == DataType::ControlData && self.bindings.contains(binding) {
             let len = control.text.len().min(TEXT_MAX);
             self.text = Vec::from_slice(control.text.get(..len).unwrap_or(&[])).unwrap_or_default();
@@ -179,7 +181,7 @@ impl Responder {
         } else if rssi < least {
             Some(BindError::Rssi)
         } else if self.bindings.is_full() {
-            // Even if the device is bound already.
+            // The list counts as full even if the device is bound already.
             Some(BindError::Full)
         } else {
             None
@@ -244,7 +246,8 @@ impl Task for Responder {
         Some(Outgoing {
             data_type: DataType::Ack,
             dest: Mac::BROADCAST,
-            // As the initiator sends, so on the channel that it tries.
+            // The acknowledgement goes out as the initiator sends, and so on the channel that it
+            // tries.
             config: link.config,
             magic: link.magic,
             len: ACK_LEN,
@@ -259,7 +262,7 @@ impl Task for Responder {
     }
 }
 
-/// `esp_log_timestamp`.
+/// Returns the milliseconds since start, as `esp_log_timestamp` does.
 fn millis(now: Instant) -> u32 {
     (now.as_nanos() / 1_000_000) as u32
 }

@@ -1,24 +1,25 @@
-//! The answer to `beacon`: who this device is, as a log line.
+//! The answer to `beacon`: a log line that identifies this device.
 
 use crate::node::esp_now::task::Cx;
 use crate::wire::mac::Mac;
 use core::fmt::{self, Write};
 
-/// An answer that is on its way.
+/// An answer that is being sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answer {
-    /// To whom.
+    /// Device that asked.
     pub(super) to: Mac,
     ms: u64,
     free: u32,
     total: u32,
     rssi: i8,
-    /// Bytes of the text that have been sent.
+    /// Number of bytes of the text that have been sent.
     at: usize,
 }
 
 impl Answer {
-    /// What it tells is fixed now, so that all its frames are of one text.
+    /// Creates the answer. Its figures are fixed now, so that all its frames carry parts of one
+    /// text.
     pub(super) fn new(cx: &Cx<'_>, to: Mac) -> Self {
         let heap = cx.board.heap();
         Self {
@@ -31,11 +32,11 @@ impl Answer {
         }
     }
 
-    /// Writes the next part of the text; the NUL at its end is part of it. Gives its length, and
+    /// Writes the next part of the text; the NUL at its end is part of it. Returns the length, and
     /// whether more follows.
     pub(super) fn next(&mut self, cx: &Cx<'_>, place: &mut [u8]) -> (usize, bool) {
         let mut window = Window { skip: self.at, place, len: 0, beyond: false };
-        // A window takes everything.
+        // A window accepts any text.
         let _ = self.write(cx, &mut window);
         self.at = self.at.saturating_add(window.len);
         (window.len, window.beyond)
@@ -62,7 +63,7 @@ impl Answer {
     }
 }
 
-/// Keeps a part of what is written.
+/// Writer that keeps a part of the text.
 struct Window<'a> {
     skip: usize,
     place: &'a mut [u8],

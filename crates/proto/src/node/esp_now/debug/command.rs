@@ -1,5 +1,5 @@
-//! Commands to other devices, and looking for them (`command_func`, `scan_func` and `beacon_func`
-//! of `cmd_espnow.c`, section 7.2 of the protocol reference).
+//! Sends commands to other devices, and scans for devices (`command_func`, `scan_func` and
+//! `beacon_func` of `cmd_espnow.c`, section 7.2 of the protocol reference).
 //!
 //! | destinations | frames |
 //! |---|---|
@@ -7,9 +7,9 @@
 //! | 1 to 7 | a unicast frame each, one attempt; the first failure ends it |
 //! | 8 and more | they join a group of random id, the command goes to the group, they leave |
 //!
-//! Other than the component: a command that fits no frame is refused before a group is formed, and
-//! the group is left even if the command could not be sent. What is no address is left out of the
-//! list.
+//! Unlike in the component, a command that fits no frame is refused before a group is formed, and
+//! the group is left even if the command could not be sent. Text that is no address is left out of
+//! the list.
 
 use super::beacon::Answer;
 use crate::node::esp_now::air::Country;
@@ -23,20 +23,20 @@ use crate::wire::component::{DataType, FrameConfig, Group, debug};
 use crate::wire::mac::Mac;
 use heapless::Vec;
 
-/// Tag of its lines.
+/// Tag of the commander's log lines.
 const TAG: &str = "espnow_cmd";
-/// Copies of a broadcast (`ESPNOW_RETRANSMIT_MAX_COUNT`).
+/// Number of copies of a broadcast (`ESPNOW_RETRANSMIT_MAX_COUNT`).
 const COPIES: u8 = 31;
-/// From so many destinations on a group is formed.
+/// Number of destinations from which on a group is formed.
 const GROUP_FROM: usize = 8;
-/// Sends on each channel of a scan of all channels, and ticks after each.
+/// Number of sends on each channel of a scan of all channels, and ticks after each.
 const SCAN_SENDS: u8 = 3;
 const SCAN_TICKS: u32 = 100;
-/// What a scan asks the others to run.
+/// Command that a scan asks the other devices to run.
 const BEACON: &[u8] = b"beacon";
 
-/// Sends commands, one job at a time, and answers to `beacon`. `ADDRS`: destinations of a job (a
-/// console line holds 27). `LINE`: bytes of a command.
+/// Sender of commands, one job at a time, and of answers to `beacon`. `ADDRS`: destinations of a
+/// job (a console line holds 27). `LINE`: bytes of a command.
 #[derive(Clone, Debug)]
 pub struct Commander<const ADDRS: usize = 32, const LINE: usize = 512> {
     job: Option<Job>,
@@ -48,10 +48,10 @@ pub struct Commander<const ADDRS: usize = 32, const LINE: usize = 512> {
     flight: Flight,
 }
 
-/// What the transmission under way is of.
+/// Purpose of the transmission under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flight {
-    /// There is none.
+    /// No transmission is under way.
     Nothing,
     /// The job.
     Job,
@@ -61,28 +61,28 @@ enum Flight {
     Replaced,
 }
 
-/// What is being sent.
+/// Job of the commander.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Job {
-    /// The command, to one after the other, or to everybody.
+    /// Send the command to one destination after the other, or to everybody.
     Each { next: usize },
-    /// Chunks of the list that join or leave the group.
+    /// Send chunks of the list that join or leave the group.
     Members { id: Mac, join: bool, chunk: usize, magic: u16, failed: Option<Error> },
-    /// The command to the group.
+    /// Send the command to the group.
     ToGroup { id: Mac },
-    /// The question who is there.
+    /// Scan for devices.
     Scan { to: Mac, magic: u16, sweep: Option<Sweep> },
 }
 
-/// A scan of all channels.
+/// State of a scan of all channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sweep {
-    /// Where the radio was.
+    /// Channel before the scan.
     home: u8,
     country: Country,
     channel: u8,
     sends: u8,
-    /// Before that it waits for answers.
+    /// End of the wait for answers.
     until: Instant,
 }
 
@@ -93,7 +93,7 @@ impl<const ADDRS: usize, const LINE: usize> Default for Commander<ADDRS, LINE> {
 }
 
 impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
-    /// With nothing to do.
+    /// Creates a commander without a job.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -107,7 +107,7 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
         }
     }
 
-    /// Begins the command `command`; [`take_result`](Self::take_result) tells how it ended.
+    /// Begins the command `command`; [`take_result`](Self::take_result) returns its result.
     ///
     /// # Errors
     ///
@@ -120,7 +120,7 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
         let room = cx.shared.settings.compat.data_max();
         self.addressees(remote.to)?;
         self.line.clear();
-        // A string of C ends at a NUL.
+        // A C string ends at a NUL.
         let line = debug::text(remote.line);
         let fits = line.len() < room && self.line.extend_from_slice(line).is_ok();
         if !fits {
@@ -159,13 +159,13 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
         if self.addrs.is_empty() { Err(Error::InvalidArg) } else { Ok(()) }
     }
 
-    /// Begins the command `scan`; [`take_result`](Self::take_result) tells when it has ended. The
-    /// answers come as lines of the remote log.
+    /// Begins the command `scan`; [`take_result`](Self::take_result) returns its result at the end.
+    /// The answers come as lines of the remote log.
     ///
     /// # Errors
     ///
     /// [`Error::InvalidState`] during another job; [`Error::InvalidArg`] if the address cannot be
-    /// read.
+    /// parsed.
     pub fn scan(&mut self, cx: &mut Cx<'_>, scan: &Scan) -> Result<(), Error> {
         if self.busy() {
             return Err(Error::InvalidState);
@@ -190,12 +190,13 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
             until: cx.now,
         });
         self.result = None;
-        // One magic for all, so that a target answers once.
+        // All frames have one magic, so that a target answers once.
         self.job = Some(Job::Scan { to, magic: cx.magic(), sweep });
         Ok(())
     }
 
-    /// Executes `beacon`: tells that device who this is. An answer that has not ended gives way.
+    /// Executes `beacon`: sends this device's identity to the device that asked. An answer that is
+    /// still being sent is replaced.
     pub fn beacon(&mut self, cx: &mut Cx<'_>, to: Mac) {
         self.answer = Some(Answer::new(cx, to));
         if matches!(self.flight, Flight::Answer { .. }) {
@@ -203,19 +204,19 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
         }
     }
 
-    /// Whether a command or a scan is under way.
+    /// Returns whether a command or a scan is under way.
     #[must_use]
     pub const fn busy(&self) -> bool {
         self.job.is_some()
     }
 
-    /// Whether an answer to `beacon` is under way.
+    /// Returns whether an answer to `beacon` is under way.
     #[must_use]
     pub const fn answering(&self) -> bool {
         self.answer.is_some()
     }
 
-    /// How the last command or scan ended; given once.
+    /// Returns the result of the last command or scan, once.
     pub fn take_result(&mut self) -> Option<Result<(), Error>> {
         self.result.take()
     }
@@ -225,7 +226,7 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
         self.result = Some(result);
     }
 
-    /// The next transmission of the job.
+    /// Composes the next transmission of the job.
     fn compose_job(&self, cx: &Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
         let mut out = Outgoing {
             data_type: DataType::DebugCommand,
@@ -242,7 +243,8 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
             Job::Members { id, join, chunk, magic, .. } => {
                 let members = self.addrs.chunks(MEMBERS_MAX).nth(chunk)?;
                 out.data_type = DataType::Group;
-                // Never encrypted; yet a node that encrypts sets the bit here as in the command.
+                // GROUP frames are never encrypted; yet a node that encrypts sets the bit here as
+                // in the command.
                 out.magic = group::magic(magic, chunk as u16);
                 out.len = Group::emit(join, id, members.iter().copied(), payload)?;
                 return Some(out);
@@ -259,7 +261,7 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
         Some(out)
     }
 
-    /// The next part of the answer to `beacon`.
+    /// Composes the next part of the answer to `beacon`.
     fn compose_answer(&mut self, cx: &Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
         let answer = self.answer.as_mut()?;
         let room = cx.shared.settings.compat.data_max().min(payload.len());
@@ -276,8 +278,8 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
         })
     }
 
-    /// The component's function and line that look at what became of a transmission; `None` of a
-    /// GROUP frame.
+    /// Returns the component's function and line that check the outcome of a transmission; `None`
+    /// for a GROUP frame.
     fn place(&self, job: Job) -> Option<(&'static str, u32)> {
         Some(match job {
             Job::Members { .. } => return None,
@@ -289,7 +291,7 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
         })
     }
 
-    /// A transmission of the job has ended.
+    /// Continues the job after a transmission.
     fn advance(&mut self, cx: &mut Cx<'_>, job: Job, outcome: Outcome) {
         let result = Error::of(outcome);
         if let (Err(error), Some((function, line))) = (result, self.place(job)) {
@@ -305,7 +307,7 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
             }
             Job::Each { .. } => self.end(Ok(())),
             Job::Members { id, join, chunk, magic, failed } => {
-                // What becomes of a GROUP frame is not looked at.
+                // The outcome of a GROUP frame is ignored.
                 let chunk = chunk + 1;
                 self.job = Some(if chunk * MEMBERS_MAX < self.addrs.len() {
                     Job::Members { id, join, chunk, magic, failed }
@@ -330,7 +332,7 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
     }
 }
 
-/// Members join a new group, or leave this one.
+/// Begins a new group, or ends this one.
 fn form(cx: &mut Cx<'_>, leave: Option<(Mac, Option<Error>)>) -> Job {
     let magic = cx.magic();
     match leave {
@@ -349,7 +351,7 @@ impl<const ADDRS: usize, const LINE: usize> Task for Commander<ADDRS, LINE> {
             && cx.now >= sweep.until
             && !sweep.country.channels().contains(&sweep.channel)
         {
-            // As the component does at the end, whether or not that is allowed.
+            // The component does so at the end, whether or not it is allowed.
             if !cx.shared.air.locked {
                 cx.shared.air.channel = sweep.home;
             }
@@ -374,7 +376,7 @@ impl<const ADDRS: usize, const LINE: usize> Task for Commander<ADDRS, LINE> {
             self.compose_job(cx, payload)
         };
         if out.is_none() {
-            // A buffer that is too short: what cannot be sent is given up.
+            // The buffer is too short: the job or answer is given up.
             match core::mem::replace(&mut self.flight, Flight::Nothing) {
                 Flight::Job if self.busy() => self.end(Err(Error::InvalidSize)),
                 _ => self.answer = None,
@@ -386,7 +388,7 @@ impl<const ADDRS: usize, const LINE: usize> Task for Commander<ADDRS, LINE> {
     fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
         match (core::mem::replace(&mut self.flight, Flight::Nothing), self.job) {
             (Flight::Job, Some(job)) => self.advance(cx, job, outcome),
-            // What became of it is not looked at.
+            // The outcome is ignored.
             (Flight::Answer { more: false }, _) => self.answer = None,
             _ => {}
         }

@@ -2,10 +2,10 @@
 //!
 //! One line is one frame: broadcast in ten copies. A line waits in the
 //! [`Printer`](crate::node::esp_now::print::Printer), whose bounded queue stands for the
-//! component's; what the queue cannot hold is counted and lost.
+//! component's; lines that the queue cannot hold are counted and lost.
 //!
 //! From ESP-IDF 5.5 on, lines of `ESP_LOGx` do not pass the function that the component wraps, and
-//! the remote log stays empty. That is not reproduced: it would only make a tool useless.
+//! the remote log stays empty. This is not reproduced: it would only make a tool useless.
 
 use crate::node::esp_now::console::args::Text;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Received, Step, Task};
@@ -13,17 +13,17 @@ use crate::time::Duration;
 use crate::wire::component::{DataType, FrameConfig, debug};
 use crate::wire::mac::Mac;
 
-/// Sends log lines, and counts them.
+/// Sender of log lines, which counts them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RemoteLog {
-    /// Lines that were sent.
+    /// Number of lines that were sent.
     pub sent: u32,
-    /// Lines that could not be sent.
+    /// Number of lines that could not be sent.
     pub failed: u32,
 }
 
 impl RemoteLog {
-    /// A line of another device: printed as the component's monitors print it, with nothing added
+    /// Prints a log line of another device as the component's monitors do, with nothing added
     /// behind it.
     pub fn receive(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
         cx.text(format_args!(

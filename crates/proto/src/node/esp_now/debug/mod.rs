@@ -1,10 +1,10 @@
 //! Debugging from afar: the remote log, and commands that run on other devices.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
 //! | [`log`] | sends this device's log lines; prints those of others |
-//! | [`command`] | sends commands, looks for devices, answers who looks |
-//! | [`inbox`] | takes a command that another device sent |
+//! | [`command`] | sends commands, scans for devices, answers scans |
+//! | [`inbox`] | holds a command that another device sent |
 
 mod beacon;
 pub mod command;

@@ -1,6 +1,5 @@
-//! Short cuts: what is so nearly always, in a room full of frames, is answered without a look at
-//! every part. Nothing of it can be seen but in the time it takes; a test holds both ways side by
-//! side.
+//! Short cuts for the most frequent cases in a room full of frames, which are answered without a
+//! look at every part. They change nothing but the time that it takes; a test compares both ways.
 
 use super::Node;
 use crate::node::esp_now::board::{Board, Work};
@@ -17,8 +16,9 @@ impl<
     const EVENTS: usize,
 > Node<DEVICES, SESSIONS, ARENA, FRAME, EVENTS>
 {
-    /// As [`Node::handle`] with [`Input::Frame`], and says what [`Node::poll`] would answer where
-    /// that is known already: in a room of many devices that is so for most frames.
+    /// Takes a frame as [`Node::handle`] with [`Input::Frame`] does, and returns the next answer of
+    /// [`Node::poll`] where it is known already: in a room of many devices this is so for most
+    /// frames.
     ///
     /// [`Input::Frame`]: crate::node::esp_now::Input::Frame
     #[inline]
@@ -44,7 +44,7 @@ impl<
         self.hear_any(now, board, frame, rssi, channel)
     }
 
-    /// The same without a short cut.
+    /// Takes a frame without a short cut.
     #[inline(never)]
     fn hear_any(
         &mut self,
@@ -67,8 +67,9 @@ impl<
         }
     }
 
-    /// As [`Node::poll`], where that would give a payload for the application, which is shown where it
-    /// stands; `None`, and nothing is done, where it is something else, or not known at once.
+    /// Returns the payload for the application that [`Node::poll`] would return next, in place and
+    /// without a copy. Does nothing and returns `None` where the answer is another one, or is not
+    /// known at once.
     #[inline]
     pub fn take_data(&mut self, now: Instant) -> Option<Payload<'_>> {
         if !self.is_calm(now) || !self.quiet {
@@ -85,8 +86,9 @@ impl<
         Some(Payload { data, from, rssi, channel, then })
     }
 
-    /// What is wanted nearly always, in a room full of frames: there is nothing to do, or the main
-    /// task is done with a payload of the application's. [`Node::poll_any`] would answer the same.
+    /// Answers the two most frequent polls in a room full of frames: there is nothing to do, or the
+    /// main task has finished a payload for the application. [`Node::poll_any`] would answer the
+    /// same.
     #[inline]
     pub(super) fn poll_calm(&mut self, now: Instant, buf: &mut [u8]) -> Option<Output> {
         if !self.is_calm(now) {
@@ -102,15 +104,15 @@ impl<
         Some(Output::Data { len, from, rssi, channel, then })
     }
 
-    /// Whether nothing is to be told, nothing is being sent, no work is being done, and the main
-    /// task waits for frames.
+    /// Returns whether nothing waits to be reported, nothing is being sent, no work is being done,
+    /// and the main task waits for frames.
     #[inline]
     fn is_calm(&mut self, now: Instant) -> bool {
         now >= self.busy_until && (self.quiet || self.becomes_calm())
     }
 
-    /// Looks at all that could be in the way; if nothing is, it need not be looked at again until
-    /// something else comes than plain data and time.
+    /// Checks all the conditions of calm. Once all hold, they need not be checked again until
+    /// something happens other than plain data and the passing of time.
     #[inline(never)]
     fn becomes_calm(&mut self) -> bool {
         let calm = self.shared.busy_ns == 0
@@ -123,7 +125,8 @@ impl<
         calm
     }
 
-    /// Until when a calm device waits, if it does.
+    /// Returns the time until which a calm device waits (`Some(None)`: without a limit); `None` if
+    /// it does not wait.
     #[inline]
     fn rest_calm(&self, now: Instant) -> Option<Option<Instant>> {
         let rests = self.engine.is_empty() && self.schedule.rests(now);

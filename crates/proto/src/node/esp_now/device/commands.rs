@@ -1,4 +1,4 @@
-//! What each command of the console does, and the part that does it.
+//! Execution of console commands, by the part that each concerns.
 
 use super::parts::Services;
 use crate::node::esp_now::console::{Command, Error, command};
@@ -10,25 +10,25 @@ use crate::node::esp_now::{control, iperf, ota, prov, security};
 use crate::wire::component::FrameConfig;
 use crate::wire::mac::Mac;
 
-/// The component's log tag of these commands.
+/// Log tag of these commands in the component.
 const TAG: &str = "espnow_cmd";
 
-/// What became of a step of a command.
+/// Result of a step of a command.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Done {
-    /// It is over, or goes on in a task of its own.
+    /// The command is over, or goes on in a task of its own.
     Returned(Result<(), Error>),
-    /// Whoever gave it waits until this part has a result; then there is this to do.
+    /// The console waits until this part has a result; then this remains to be done.
     Waits(Part, Todo),
-    /// It goes on at its console's next turn.
+    /// The command goes on at its console's next turn.
     Again(Todo),
 }
 
-/// What is left of a command that does several things one after the other.
+/// Remaining steps of a command that does several things one after the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Todo {
     Nothing,
-    /// Options that were done are taken out; the next row of the list.
+    /// Options of `control` that are not done yet, and the next row of the list.
     Control(command::Control, usize),
     Ota {
         download: Option<Span>,
@@ -41,7 +41,7 @@ pub(super) enum Todo {
     },
 }
 
-/// A word of the command's line, which stays where it is until the command has returned.
+/// Position of a word in the command's line, which stays in place until the command has returned.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     start: usize,
@@ -53,7 +53,7 @@ impl Span {
         Self { start: word.as_ptr().addr().wrapping_sub(base), len: word.len() }
     }
 
-    /// The word as text; what is no UTF-8 is no address and no URL.
+    /// Returns the word as text; invalid UTF-8, which is neither address nor URL, becomes empty.
     fn in_line(self, line: &[u8]) -> &str {
         let word = line.get(self.start..).and_then(|rest| rest.get(..self.len));
         core::str::from_utf8(word.unwrap_or_default()).unwrap_or_default()
@@ -61,7 +61,8 @@ impl Span {
 }
 
 impl Todo {
-    /// The steps of a command whose line begins at address `base`; `None` if it has but one.
+    /// Returns the steps of a command whose line begins at address `base`; `None` if it has only
+    /// one.
     pub(super) fn of(command: &Command<'_>, base: usize) -> Option<Self> {
         let list = |list: command::Macs<'_>| Span::of(list.0, base);
         Some(match command {
@@ -79,7 +80,7 @@ impl Todo {
     }
 }
 
-/// The part that a command reaches, if it is not one that never waits for a turn.
+/// Returns the part that a command reaches, unless that part never waits for a turn.
 pub(super) fn part_of(command: &Command<'_>) -> Option<Part> {
     Some(match command {
         Command::Iperf(_) => Part::Iperf,
@@ -89,7 +90,7 @@ pub(super) fn part_of(command: &Command<'_>) -> Option<Part> {
     })
 }
 
-/// A part has begun, or has not.
+/// Waits for a part that has begun, or returns the error if it has not.
 fn waits(part: Part, begun: Result<(), Error>) -> Done {
     match begun {
         Ok(()) => Done::Waits(part, Todo::Nothing),
@@ -100,7 +101,7 @@ fn waits(part: Part, begun: Result<(), Error>) -> Done {
 impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
     Services<DEVICES, SESSIONS, FRAME>
 {
-    /// Runs a command of one step. `from` is who sent the last remote command.
+    /// Runs a command of one step. `from` is the sender of the last remote command.
     pub(super) fn execute(&mut self, cx: &mut Cx<'_>, command: &Command<'_>, from: Mac) -> Done {
         if let Some(result) = self.local.execute(cx, command) {
             return match (command, result) {
@@ -129,7 +130,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
         }
     }
 
-    /// The next step of a command of several.
+    /// Runs the next step of a command of several.
     pub(super) fn go_on(&mut self, cx: &mut Cx<'_>, todo: Todo, line: &[u8]) -> Done {
         match todo {
             Todo::Nothing => Done::Returned(Ok(())),
@@ -141,7 +142,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
         }
     }
 
-    /// How the step ended that waited for this part; `None` while it runs.
+    /// Returns the result of the step that waited for this part; `None` while it runs.
     pub(super) fn result(&mut self, part: Part) -> Option<Result<(), Error>> {
         let over = match part {
             Part::Commander => return self.commander.take_result(),
@@ -203,7 +204,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
         }
         if let Some(ms) = it.initiator_ms {
             let held = self.prov.hold(cx, ms, it.ssid, it.password.unwrap_or(b""));
-            // The component says what is missing and calls it a success.
+            // The component prints that something is missing, and returns success.
             held.or_else(|error| match error {
                 prov::HoldError::Missing => Ok(()),
                 prov::HoldError::TooLong => Err(Error::InvalidArg),
@@ -215,7 +216,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
         Ok(())
     }
 
-    /// `-c`, `-b`, `-u` and `-l` of one line, in that order.
+    /// Executes `-c`, `-b`, `-u` and `-l` of one line, in that order.
     fn control(&mut self, cx: &mut Cx<'_>, mut it: command::Control, row: usize) -> Done {
         let begun = if let Some(attribute) = it.command.take() {
             let (Some(responder), Some(value)) = (it.responder_attribute, it.responder_value)
@@ -270,7 +271,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
         self.control_initiator.send(initiator, responder, value as u32, config)
     }
 
-    /// `-d`, `-f` and `-s` of one line, in that order.
+    /// Executes `-d`, `-f` and `-s` of one line, in that order.
     fn ota(
         &mut self,
         cx: &mut Cx<'_>,
@@ -295,7 +296,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
         Ok(Done::Waits(Part::OtaInitiator, todo))
     }
 
-    /// `-f` and `-s` of one line, in that order.
+    /// Executes `-f` and `-s` of one line, in that order.
     fn security(
         &mut self,
         cx: &mut Cx<'_>,
@@ -323,7 +324,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
     }
 }
 
-/// A job on many devices runs already.
+/// Fails because a job on many devices runs already.
 fn job_runs(cx: &mut Cx<'_>) -> Done {
     let text = "an ota or security job is running: wait for its last line";
     cx.log(Level::Error, TAG, format_args!("{text}"));

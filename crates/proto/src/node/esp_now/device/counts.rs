@@ -1,19 +1,19 @@
-//! What a node has dropped.
+//! Counts of what a node has dropped.
 
 use super::{Job, Node};
 
-/// What the bounded queues of a node have dropped since its start, each by name. What was refused
-/// for its content is not here; the engine's [`Counters`](crate::node::esp_now::engine::Counters)
-/// and those of the services tell that.
+/// Counts of what the bounded queues of a node have dropped since its start. Frames that were
+/// refused for their content are not here; the engine's
+/// [`Counters`](crate::node::esp_now::engine::Counters) and those of the services count them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
-    /// Frames for a service: the main task's queue was full.
+    /// Frames for a service that found the main task's queue full.
     pub frames: u32,
     /// Acknowledgements that came while four others waited.
     pub acks_in: u32,
-    /// Acknowledgements that were not sent: the main task's queue was full.
+    /// Acknowledgements that were not sent because the main task's queue was full.
     pub acks_out: u32,
-    /// Frames that were not forwarded: the main task's queue was full.
+    /// Frames that were not forwarded because the main task's queue was full.
     pub forwards: u32,
     /// Acknowledgements and frames to forward that did not get the send lock in time.
     pub lock_timeouts: u32,
@@ -31,22 +31,22 @@ pub struct Dropped {
     pub commands: u32,
     /// Messages of `espnow_iperf`.
     pub iperf: u32,
-    /// Messages of control: too short, or while another was handled.
+    /// Messages of control that were too short, or came while another was handled.
     pub control: u32,
-    /// Messages of the time.
+    /// Messages of time synchronization.
     pub time: u32,
     /// Answers of provisioning.
     pub provisioning: u32,
-    /// Messages of an upgrade that this device takes.
+    /// Messages of an upgrade of this device.
     pub upgrade: u32,
     /// Messages of a handshake in which this device gets the key.
     pub handshake: u32,
-    /// Devices that the list of the present, or last, job had no place for.
+    /// Devices for which the list of the current, or last, job had no place.
     pub devices: u32,
 }
 
 impl Dropped {
-    /// All of it in one number.
+    /// Returns the sum of all counts.
     #[must_use]
     pub fn total(&self) -> u32 {
         [
@@ -82,7 +82,7 @@ impl<
     const EVENTS: usize,
 > Node<DEVICES, SESSIONS, ARENA, FRAME, EVENTS>
 {
-    /// What the node's queues have dropped.
+    /// Returns the counts of what the node's queues have dropped.
     #[must_use]
     pub fn dropped(&self) -> Dropped {
         let (engine, it) = (self.engine.counters(), &self.parts.services);

@@ -1,4 +1,4 @@
-//! The main task hands a payload to the service that it is for.
+//! Delivery of payloads from the main task to the services.
 
 use super::Node;
 use crate::node::esp_now::board::Board;
@@ -16,12 +16,13 @@ impl<
     const EVENTS: usize,
 > Node<DEVICES, SESSIONS, ARENA, FRAME, EVENTS>
 {
-    /// A payload for a service. Those of [`DataType::Data`] are the application's.
+    /// Hands a payload to its service. Payloads of [`DataType::Data`] go to the application.
     pub(super) fn deliver(&mut self, now: Instant, board: &mut dyn Board, frame: &Received<'_>) {
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         let it = &mut self.parts.services;
-        // Its type has had three numbers. In releases that know nothing of time it is what is
-        // that of the time later.
+        // The data type of `espnow_iperf` has had three numbers. In releases without time
+        // synchronization it is the number that time synchronization has now, so it is checked
+        // first.
         if frame.data_type == cx.shared.settings.compat.iperf_type() {
             it.iperf.receive(&mut cx, frame);
             let inside = it.iperf.is_responder();
@@ -77,7 +78,8 @@ impl<
         }
     }
 
-    /// A part got something. Where it works inside the main task, that waits for it.
+    /// Wakes a part that got something. If the part works inside the main task, the main task waits
+    /// for it.
     fn given(&mut self, part: Part, inside: bool) {
         self.schedule.wake(part);
         if inside {

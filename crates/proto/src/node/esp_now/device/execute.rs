@@ -1,5 +1,5 @@
-//! Commands of the console, typed here or sent by another device: when they run, and when they
-//! have returned.
+//! Execution of commands, typed at the console or sent by another device: when they run, and when
+//! they return.
 
 use super::Node;
 use super::commands::{Done, Todo, part_of};
@@ -12,13 +12,13 @@ use crate::time::Instant;
 /// A command that has not returned yet.
 #[derive(Clone, Copy, Debug)]
 struct Held {
-    /// It goes on after a turn of this part, if that has a result.
+    /// Part whose result the command waits for.
     part: Part,
-    /// What it does then.
+    /// Steps that follow then.
     todo: Todo,
 }
 
-/// The commands that have not returned yet: one of the terminal, one of another device.
+/// Commands that have not returned yet: one of the terminal, one of another device.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Running {
     terminal: Option<Held>,
@@ -26,7 +26,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Whether a command of another device runs, in the main task.
+    /// Returns whether a command of another device runs, in the main task.
     pub(super) const fn remote(&self) -> bool {
         self.remote.is_some()
     }
@@ -39,7 +39,7 @@ impl Running {
     }
 }
 
-/// The part that gives a command of that origin its turns.
+/// Returns the part that gives a command of that origin its turns.
 const fn own(origin: Origin) -> Part {
     match origin {
         Origin::Uart => Part::Console,
@@ -55,7 +55,7 @@ impl<
     const EVENTS: usize,
 > Node<DEVICES, SESSIONS, ARENA, FRAME, EVENTS>
 {
-    /// The console's turn: the next line, if the last command has returned.
+    /// Runs the console's turn: executes the next line, if the last command has returned.
     pub(super) fn console_turn(&mut self, now: Instant, board: &mut dyn Board) -> Step {
         if self.running.terminal.is_some() {
             return Step::Idle;
@@ -89,7 +89,7 @@ impl<
                     Some(todo) => Done::Again(todo),
                     None => self.parts.services.execute(&mut cx, &command, from),
                 };
-                // Whatever was begun, whoever does it gets a turn.
+                // The part that executes the command gets a turn.
                 if let Some(part) = part_of(&command) {
                     self.schedule.wake(part);
                 }
@@ -107,7 +107,7 @@ impl<
         }
     }
 
-    /// What a command's step has come to.
+    /// Acts on the result of a command's step: waits, goes on, or reports the end.
     fn settle(&mut self, now: Instant, board: &mut dyn Board, origin: Origin, done: Done) {
         let held = match done {
             Done::Waits(part, todo) => Some(Held { part, todo }),
@@ -124,7 +124,7 @@ impl<
         }
     }
 
-    /// After a part's turn: a command that waited for it goes on, or has returned.
+    /// Continues, after a part's turn, a command that waited for it.
     pub(super) fn after(&mut self, now: Instant, board: &mut dyn Board, part: Part) {
         for origin in [Origin::Uart, Origin::Remote] {
             let Some(held) = *self.running.of(origin) else { continue };
@@ -133,7 +133,8 @@ impl<
             }
             let result = match self.parts.services.result(part) {
                 Some(result) => result,
-                // It waits for nothing and has no result: that must not hold the console for ever.
+                // The part waits for nothing and has no result: it must not hold the console for
+                // ever.
                 None if self.schedule.is_idle(part) => Err(Error::Fail),
                 None => continue,
             };

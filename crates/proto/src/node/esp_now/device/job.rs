@@ -1,18 +1,18 @@
-//! Work on many devices: sending an image, or handing out the key. One at a time, so that both use
-//! the same memory; on the device nothing forbids both at once.
+//! Work on many devices: sending an image, or handing out the key. Only one job runs at a time, so
+//! that both use the same memory; on the device nothing forbids both at once.
 
 use crate::node::esp_now::schedule::Part;
 use crate::node::esp_now::task::{Cx, Received, Task};
 use crate::node::esp_now::{ota, security};
 
-/// The last job that was begun; its result stays until the next.
+/// Job that was begun last; its result stays until the next.
 #[derive(Debug)]
-// One of them is there at a time, and there is no heap to put it on.
+// Only one job exists at a time, and there is no heap to put it on.
 #[allow(clippy::large_enum_variant)]
 pub enum Job<const DEVICES: usize, const SESSIONS: usize> {
-    /// Sends an image (`ota`).
+    /// Sending of an image (`ota`).
     Ota(ota::Initiator<DEVICES>),
-    /// Hands out the key (`security`).
+    /// Distribution of the key (`security`).
     Security(security::Initiator<DEVICES, SESSIONS>),
 }
 
@@ -23,13 +23,13 @@ impl<const DEVICES: usize, const SESSIONS: usize> Default for Job<DEVICES, SESSI
 }
 
 impl<const DEVICES: usize, const SESSIONS: usize> Job<DEVICES, SESSIONS> {
-    /// Nothing to do yet.
+    /// Creates a job without anything to do.
     #[must_use]
     pub fn new(options: ota::initiator::Options) -> Self {
         Self::Ota(ota::Initiator::new(options))
     }
 
-    /// Sending of images; `None` while the key is handed out.
+    /// Returns the sender of images; `None` while the key is handed out.
     pub fn ota(
         &mut self,
         options: ota::initiator::Options,
@@ -43,7 +43,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Job<DEVICES, SESSIONS> {
         }
     }
 
-    /// Handing out the key; `None` while an image is sent.
+    /// Returns the distributor of the key; `None` while an image is sent.
     pub fn security(&mut self) -> Option<&mut security::Initiator<DEVICES, SESSIONS>> {
         if matches!(self, Self::Ota(it) if it.is_idle()) {
             *self = Self::Security(security::Initiator::new());
@@ -54,14 +54,14 @@ impl<const DEVICES: usize, const SESSIONS: usize> Job<DEVICES, SESSIONS> {
         }
     }
 
-    /// Whether frames of type SECURITY are for the job rather than for a responder.
+    /// Returns whether frames of type SECURITY are for the job rather than for a responder.
     #[must_use]
     pub fn takes_security(&self) -> bool {
         matches!(self, Self::Security(it) if it.is_exchanging())
     }
 
-    /// Whether a console that began it as this part still waits for it. It does not wait for what
-    /// has a task of its own: `-s` of either command.
+    /// Returns whether a console that began it as this part still waits for it. The console does
+    /// not wait for `-s` of either command, which has a task of its own.
     #[must_use]
     pub fn holds_console(&self, part: Part) -> bool {
         match (self, part) {
@@ -71,7 +71,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Job<DEVICES, SESSIONS> {
         }
     }
 
-    /// The part that it is.
+    /// Returns the part that the job is.
     #[must_use]
     pub const fn part(&self) -> Part {
         match self {
@@ -80,7 +80,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Job<DEVICES, SESSIONS> {
         }
     }
 
-    /// The job as a task, if it is that part.
+    /// Returns the job as a task, if it is that part.
     pub(super) fn task(&mut self, part: Part) -> Option<&mut dyn Task> {
         match (self, part) {
             (Self::Ota(it), Part::OtaInitiator) => Some(it),
@@ -89,7 +89,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Job<DEVICES, SESSIONS> {
         }
     }
 
-    /// A frame for an initiator has arrived.
+    /// Hands a frame for an initiator to the job.
     pub(super) fn receive(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
         use crate::wire::component::DataType;
         match (self, frame.data_type) {

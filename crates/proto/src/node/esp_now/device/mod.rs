@@ -1,22 +1,32 @@
 //! The whole device: engine, services and console, driven as one machine.
 //!
-//! # The law
+//! | module | contents |
+//! |---|---|
+//! | `parts` | the services, and the setup of a node |
+//! | `dispatch` | delivery of payloads to the services |
+//! | `commands` | execution of console commands by the parts |
+//! | `execute` | when commands run, and when they return |
+//! | `job` | work on many devices: one upgrade or one distribution of keys at a time |
+//! | `counts` | counts of what was dropped |
+//! | `calm` | short cuts for the most frequent cases |
+//!
+//! # The rule for a driver
 //!
 //! After [`Node::handle`], call [`Node::poll`] until it answers [`Output::WaitUntil`] or
 //! [`Output::Idle`]; then nothing is wanted before that instant, unless something happens.
 //!
 //! # Time of the processor
 //!
-//! Work costs what the [`Board`] says ([`Board::cost_ns`]). While it lasts the parts stand still, but
-//! frames are still taken into the queue, as the device's Wi-Fi task does.
+//! Work costs as much time as the [`Board`] states ([`Board::cost_ns`]). While work lasts the parts
+//! stand still, but frames still enter the queue, as with the device's Wi-Fi task.
 //!
 //! # Commands
 //!
 //! A command that waits for something (a scan, a download, a transmission) holds its console, as on
-//! the device; what is typed meanwhile waits. A command that another device sent runs inside the
-//! main task, so frames wait in the queue until it has returned: answers to its own scan, too, as
-//! on the device. Whatever a command does ends by itself; should its part ever be idle without a
-//! result, the command fails and the console is free again.
+//! the device; bytes typed meanwhile wait. A command that another device sent runs inside the main
+//! task, so frames wait in the queue until it has returned: answers to its own scan, too, as on the
+//! device. Every command ends by itself; should its part ever be idle without a result, the command
+//! fails and the console is free again.
 
 mod calm;
 mod commands;
@@ -42,19 +52,19 @@ use crate::time::Instant;
 use crate::wire::component::DataType;
 use crate::wire::mac::Mac;
 
-/// Turns that parts get in one [`Node::poll`], so that parts that only yield to each other do not
-/// keep the driver waiting.
+/// Number of turns of parts in one [`Node::poll`], so that parts that only yield to each other do
+/// not keep the driver waiting.
 const TURNS: usize = 64;
 
 /// A device.
 ///
-/// | parameter | what it bounds |
+/// | parameter | bound |
 /// |---|---|
-/// | `DEVICES` | how many others it can update, or hand a key to, in one job |
-/// | `SESSIONS` | with how many of them it agrees on a key in one round, at most 100 |
+/// | `DEVICES` | number of devices that it can update, or hand a key to, in one job |
+/// | `SESSIONS` | number of them with which it agrees on a key in one round, at most 100 |
 /// | `ARENA` | bytes of frames that wait for the main task |
 /// | `FRAME` | the longest frame that it sends: 250 bytes with ESP-NOW v1.0 |
-/// | `EVENTS` | frames that wait for the main task, whatever the settings say, and the one it is at |
+/// | `EVENTS` | frames that wait for the main task, whatever the settings say, and the one being handled |
 ///
 /// The defaults are the component's own bounds; [`SmallNode`] is for a chip.
 // In this order what every frame touches stands together.
@@ -67,18 +77,19 @@ pub struct Node<
     const FRAME: usize = { FRAME_MAX },
     const EVENTS: usize = { QUEUE as usize + 1 },
 > {
-    /// The service that the main task is in.
+    /// Service that the main task is in.
     handler: Option<Part>,
     /// Whether the last transmission was a relayed frame: then one of the node's own comes first.
     relayed: bool,
     /// Commands that have not returned yet.
     running: execute::Running,
-    /// The processor is at work until then.
+    /// Time until which the processor is at work.
     busy_until: Instant,
-    /// The channel that the driver was told.
+    /// Channel that the driver was told.
     tuned: u8,
-    /// All was looked at and found at rest, but for frames that wait and the processor; since then
-    /// nothing came but plain data and time. Whatever else is done with the node takes that back.
+    /// Whether all was checked and found at rest, except for waiting frames and the processor, and
+    /// nothing has happened since but plain data and the passing of time. Every other call resets
+    /// it.
     quiet: bool,
     schedule: Schedule,
     shared: Shared,
@@ -96,7 +107,7 @@ pub type SmallNode = Node<100, 48, 4096, 250, 33>;
 
 const _: () = assert!(size_of::<SmallNode>() <= 24 * 1024);
 
-/// The send lock is taken: try again after the next [`Output::WaitUntil`].
+/// Error: the send lock is taken; try again after the next [`Output::WaitUntil`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Busy;
 
@@ -108,8 +119,8 @@ impl<
     const EVENTS: usize,
 > Node<DEVICES, SESSIONS, ARENA, FRAME, EVENTS>
 {
-    /// The device after a start at `now`. Keys, bindings and an unfinished upgrade are loaded from
-    /// the board.
+    /// Creates the device at a start at `now`. Keys, bindings and an unfinished upgrade are loaded
+    /// from the board.
     #[must_use]
     pub fn new(
         now: Instant,
@@ -135,25 +146,25 @@ impl<
         }
     }
 
-    /// What all parts share: settings, radio, printer, keys.
+    /// Returns the state that all parts share: settings, radio, printer, keys.
     #[must_use]
     pub fn shared(&self) -> &Shared {
         &self.shared
     }
 
-    /// The same, to be set up by the application.
+    /// Returns the shared state, to be set up by the application.
     pub fn shared_mut(&mut self) -> &mut Shared {
         self.quiet = false;
         &mut self.shared
     }
 
-    /// The services.
+    /// Returns the services.
     #[must_use]
     pub fn parts(&self) -> &Parts<DEVICES, SESSIONS, FRAME> {
         &self.parts
     }
 
-    /// The services, for what an application asks of them; see [`Node::wake`].
+    /// Returns the services, for requests of an application; see [`Node::wake`].
     pub fn parts_mut(&mut self) -> &mut Parts<DEVICES, SESSIONS, FRAME> {
         self.quiet = false;
         &mut self.parts
@@ -165,13 +176,13 @@ impl<
         self.schedule.wake(part);
     }
 
-    /// What the engine has counted.
+    /// Returns the counters of the engine.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.engine.counters()
     }
 
-    /// Something happened.
+    /// Takes an event that the driver reports.
     pub fn handle(&mut self, now: Instant, board: &mut dyn Board, input: Input<'_>) {
         self.quiet = false;
         let mut cx = Cx { now, board, shared: &mut self.shared };
@@ -191,7 +202,7 @@ impl<
         self.charge(now);
     }
 
-    /// What the device wants next; see the law.
+    /// Returns the next request of the device; see the rule for a driver.
     #[inline]
     pub fn poll(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Output {
         self.poll_calm(now, buf).unwrap_or_else(|| self.poll_any(now, board, buf))
@@ -219,7 +230,7 @@ impl<
                 Turn::Gave(Gave::Data { len, from, rssi, channel }) => {
                     return Output::Data { len, from, rssi, channel, then: Then::Poll };
                 }
-                // The engine may have said something, though it found nothing to do.
+                // The engine may have produced output, though it found nothing to do.
                 Turn::Nothing if self.has_news() => {
                     return self.tell(buf).unwrap_or_else(|| self.rest(now));
                 }
@@ -229,7 +240,7 @@ impl<
         self.tell(buf).unwrap_or(Output::WaitUntil(now))
     }
 
-    /// Sends a payload of the application's own at once, if the send lock is free. How it ended
+    /// Sends a payload of the application's own at once, if the send lock is free. The outcome
     /// comes as [`Event::Sent`].
     ///
     /// # Errors
@@ -257,7 +268,8 @@ impl<
     }
 
     /// Finds devices and hands the key to all of them, as the component's examples `security` and
-    /// `solution` do at their start; a new key if none is stored. False while another job runs.
+    /// `solution` do at their start; draws a new key if none is stored. Returns false while another
+    /// job runs.
     pub fn hand_out_keys(&mut self, now: Instant, board: &mut dyn Board) -> bool {
         self.quiet = false;
         let mut cx = Cx { now, board, shared: &mut self.shared };
@@ -268,7 +280,8 @@ impl<
         begun
     }
 
-    /// One step of one part. A frame or a payload of the application stands in `buf`.
+    /// Runs one step of one part. A frame to send or a payload for the application is written to
+    /// `buf`.
     fn turn(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Turn {
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         if let Some(action) = self.engine.poll(&mut cx, buf) {
@@ -329,20 +342,21 @@ impl<
         }
     }
 
-    /// A transmission has ended: who held the lock is told.
+    /// Ends a transmission and tells its outcome to the holder of the lock.
     fn finish(&mut self, now: Instant, board: &mut dyn Board, outcome: Outcome) {
         let Some(part) = self.schedule.release() else { return };
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         match self.parts.task(part) {
             Some(task) => task.sent(&mut cx, outcome),
             None if part == Part::Application => cx.event(Event::Sent(outcome)),
-            // Its job was stopped, and another has its place.
+            // The holder's job was stopped, and another one has its place.
             None => {}
         }
         self.after(now, board, part);
     }
 
-    /// The main task goes on: the next frame that waits, unless a service still works on the last.
+    /// Lets the main task handle the next frame that waits, unless a service still works on the
+    /// last.
     fn main_task(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Turn {
         let serves = self.handler.is_some_and(|part| !self.schedule.is_idle(part));
         if serves || self.running.remote() {
@@ -372,8 +386,9 @@ impl<
         }
     }
 
-    /// Until when the processor is at work, if it is. What the main task will do next is added to
-    /// it, if that is sure: so the driver has one wait less. The order is that of [`Node::turn`].
+    /// Returns the time until which the processor is at work, if it is. The main task's next work
+    /// is added, if it is certain: so the driver has one wait less. The order is that of
+    /// [`Node::turn`].
     #[inline]
     fn at_work(&mut self, now: Instant, board: &mut dyn Board) -> Option<Instant> {
         if now >= self.busy_until {
@@ -387,14 +402,14 @@ impl<
         Some(self.busy_until)
     }
 
-    /// Whether [`Node::tell`] has something.
+    /// Returns whether [`Node::tell`] has something to report.
     #[inline]
     fn has_news(&self) -> bool {
         let it = &self.shared;
         it.has_news() || it.print.has_output() || it.air.channel != self.tuned
     }
 
-    /// What waits for the driver apart from frames.
+    /// Returns the next report for the driver apart from frames.
     fn tell(&mut self, buf: &mut [u8]) -> Option<Output> {
         let len = self.shared.print.take_output(buf);
         if len > 0 {
@@ -413,14 +428,14 @@ impl<
         })
     }
 
-    /// Processor time that was spent is waited for.
+    /// Turns processor time that was spent into a wait.
     #[inline]
     fn charge(&mut self, now: Instant) {
         let busy_ns = core::mem::take(&mut self.shared.busy_ns);
         self.work_for(now, busy_ns);
     }
 
-    /// The processor is at work for so long, after what it is at.
+    /// Keeps the processor at work for `busy_ns` nanoseconds more.
     #[inline]
     fn work_for(&mut self, now: Instant, busy_ns: u64) {
         if busy_ns > 0 {
@@ -434,7 +449,7 @@ impl<
     }
 }
 
-/// What became of a turn.
+/// Result of a turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Turn {
     /// Something was done.
@@ -445,7 +460,7 @@ enum Turn {
     Nothing,
 }
 
-/// What a turn may give. An [`Output`] is as large as a sample, and is moved from hand to hand.
+/// Output of a turn. An [`Output`] is as large as a sample, and would be moved from hand to hand.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Gave {
     Transmit { len: usize, to: Mac },

@@ -1,4 +1,4 @@
-//! The services of a node, and how they are set up.
+//! The services of a node, and their setup.
 
 use super::job::Job;
 use crate::node::esp_now::console::{Console, Local};
@@ -12,37 +12,37 @@ use crate::time::Duration;
 use crate::wire::component::DataType;
 use crate::wire::component::prov::Identity;
 
-/// Which services answer from the start, as an application's `app_main` would say.
+/// Services that run from the start, as an application's `app_main` would set them up.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// Proof of possession of the handshake, in both roles.
     pub pop: Pop,
-    /// Takes a key from an initiator.
+    /// Whether the node accepts a key from an initiator.
     pub security: bool,
-    /// Where the policy lets handshakes happen in a window only
-    /// ([`Policy::windowed`](security::Policy::windowed)): how long it is open after a start.
+    /// Time for which the window for handshakes is open after a start, where the policy has one
+    /// ([`Policy::windowed`](security::Policy::windowed)).
     pub window: Duration,
-    /// Takes images.
+    /// Options for receiving images; `None` to receive none.
     pub ota: Option<ota::responder::Options>,
-    /// Takes remote commands (`monitor_command.espnow`).
+    /// Whether the node executes remote commands (`monitor_command.espnow`).
     pub commands: bool,
-    /// Prints the remote log of others.
+    /// Whether the node prints the remote log of others.
     pub monitor: bool,
-    /// Takes control commands; devices are bound for so many milliseconds after the start if they
-    /// are heard at so many dBm.
+    /// Window for binding control initiators: its length after the start, in milliseconds, and the
+    /// least signal, in dBm; `None` to ignore control commands.
     pub control: Option<(u32, i8)>,
-    /// Its role in keeping time.
+    /// Role in time synchronization.
     pub time: Option<TimeRole>,
-    /// How it sends images (`ota -s`).
+    /// Options for sending images (`ota -s`).
     pub ota_send: ota::initiator::Options,
-    /// What it says of itself when it asks for, or hands out, Wi-Fi credentials.
+    /// Identity of the node when it asks for, or hands out, Wi-Fi credentials.
     pub identity: Identity,
-    /// Hands [`DataType::Data`] to the application.
+    /// Whether the node hands [`DataType::Data`] to the application.
     pub data: bool,
 }
 
 impl Default for Setup {
-    /// All services on, with the values of the component's examples.
+    /// Returns a setup with all services on, with the values of the component's examples.
     fn default() -> Self {
         Self {
             pop: Pop::new(b"espnow_pop"),
@@ -60,47 +60,47 @@ impl Default for Setup {
     }
 }
 
-/// Whose time it is.
+/// Role in time synchronization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeRole {
-    /// Broadcasts its own so often, in milliseconds; at 0 only when it is asked.
+    /// Broadcasts its own time at this period, in milliseconds; at 0 only on request.
     Leads(u32),
-    /// Follows another's if it is off by more than so many milliseconds;
+    /// Follows another clock if its own is off by more than this, in milliseconds;
     /// [`TimeSync::MAX_DRIFT_MS`] is the component's default.
     Follows(i32),
 }
 
-/// The services.
+/// Parts of a node.
 #[derive(Debug)]
 pub struct Parts<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize> {
-    /// The terminal.
+    /// Console at the terminal.
     pub console: Console,
-    /// The command that another device sent.
+    /// Command that another device sent.
     pub inbox: Inbox,
-    /// What commands and frames reach.
+    /// Services that commands and frames reach.
     pub services: Services<DEVICES, SESSIONS, FRAME>,
 }
 
-/// Those services that a command or a frame reaches.
+/// Services that a command or a frame reaches.
 #[derive(Debug)]
 pub struct Services<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize> {
-    /// `espnow_iperf`.
+    /// Test of throughput and round-trip time, `espnow_iperf`.
     pub iperf: iperf::Iperf,
-    /// Sends an image, or hands out the key.
+    /// Sending of an image, or distribution of the key.
     pub job: Job<DEVICES, SESSIONS>,
-    /// Takes images.
+    /// Receiver of images.
     pub ota_responder: ota::Responder,
-    /// Gets the key.
+    /// Receiver of the key.
     pub security_responder: security::Responder,
-    /// `sec_test`.
+    /// Benchmark of encryption, `sec_test`.
     pub security_test: SecTest<FRAME>,
-    /// Wi-Fi credentials.
+    /// Provisioning with Wi-Fi credentials.
     pub prov: prov::Prov,
-    /// Sends control commands.
+    /// Sender of control commands.
     pub control_initiator: control::Initiator,
-    /// Takes control commands.
+    /// Receiver of control commands.
     pub control_responder: control::Responder,
-    /// The time.
+    /// Time synchronization.
     pub time_sync: TimeSync,
     /// The remote log.
     pub log: RemoteLog,
@@ -110,14 +110,14 @@ pub struct Services<const DEVICES: usize, const SESSIONS: usize, const FRAME: us
     pub local: Local,
     /// Proof of possession.
     pub pop: Pop,
-    /// How images are sent.
+    /// Options for sending images.
     pub ota_send: ota::initiator::Options,
 }
 
 impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
     Parts<DEVICES, SESSIONS, FRAME>
 {
-    /// The services after a start.
+    /// Creates the services after a start.
     pub(super) fn new(cx: &mut Cx<'_>, setup: &Setup) -> Self {
         if cx.shared.settings.encrypt.enabled {
             cx.shared.keys = Keys::load(cx.board);
@@ -147,7 +147,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
         Self { console: Console::default(), inbox: Inbox::new(), services }
     }
 
-    /// The part as a task; `None` for those that are none.
+    /// Returns the part as a task; `None` for parts that are not one.
     pub(super) fn task(&mut self, part: Part) -> Option<&mut dyn Task> {
         let it = &mut self.services;
         Some(match part {

@@ -1,37 +1,37 @@
-//! What an engine has counted.
+//! Counters of the engine.
 
-/// Counters of an engine, from its start; they stop at their largest value.
+/// Counters of an engine, from its start; they saturate.
 ///
-/// Every frame that is received ends in exactly one of the counters from
+/// Every received frame is counted in exactly one of the counters from
 /// [`too_short`](Self::too_short) to [`relay_only`](Self::relay_only), so that they add up to
 /// [`received`](Self::received); see [`fates`](Self::fates). They stand in the order in which the
 /// checks are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Frames off the air.
+    /// Frames received off the air.
     pub received: u32,
 
-    /// Shorter than a header.
+    /// Frames shorter than a header.
     pub too_short: u32,
-    /// Longer than the release and its ESP-IDF take.
+    /// Frames longer than the release and its ESP-IDF accept.
     pub too_long: u32,
-    /// Another version than 2.
+    /// Frames of another version than 2.
     pub version: u32,
-    /// The node's own, come back.
+    /// Frames of the node itself that came back.
     pub own: u32,
-    /// The header gives another size (up to component 2.5.3).
+    /// Frames whose header gives another size (up to component 2.5.3).
     pub size: u32,
-    /// Of a type that is not listened to, and not to be forwarded either.
+    /// Frames of a type that is neither received nor to be forwarded.
     pub not_enabled: u32,
-    /// Heard on another channel than it was sent on, and its sender minds (`filter_adjacent`).
+    /// Frames heard on another channel than they were sent on, with `filter_adjacent`.
     pub adjacent: u32,
-    /// Too weak for what its sender wants (`filter_weak`).
+    /// Frames weaker than their sender demands, with `filter_weak`.
     pub weak: u32,
-    /// Encrypted, while this node does not encrypt at all.
+    /// Encrypted frames, while this node does not encrypt at all.
     pub no_security: u32,
-    /// In clear, against the node's own policy.
+    /// Frames in clear, against the node's own policy.
     pub policy: u32,
-    /// Known already.
+    /// Duplicates.
     pub duplicate: u32,
     /// Acknowledgements that were dropped because four others wait (trap 7).
     pub ack_queue_full: u32,
@@ -41,25 +41,26 @@ pub struct Counters {
     pub bad_group: u32,
     /// GROUP frames.
     pub groups: u32,
-    /// Groups that were not joined because the node is in as many as it can be. Not a fate.
+    /// Groups that were not joined because the node is in as many as it can be. Not a fate of a
+    /// frame.
     pub groups_lost: u32,
     /// Frames for a service that were dropped because the event queue or its bytes were full.
     pub queue_full: u32,
     /// Frames queued for a service.
     pub queued: u32,
-    /// Not for this node: at most to be forwarded.
+    /// Frames that are not for this node, and at most to be forwarded.
     pub relay_only: u32,
 
     /// Acknowledgements queued to be sent.
     pub acks_due: u32,
     /// Acknowledgements that were not sent because the event queue was full.
     pub acks_lost: u32,
-    /// Acknowledgements whose sending was begun.
+    /// Acknowledgements whose transmission was begun.
     pub acks_sent: u32,
     /// Frames queued to be forwarded.
     pub forwards_due: u32,
     /// Frames that were not forwarded because the event queue was full, or because they are longer
-    /// than what this engine can send.
+    /// than this engine can send.
     pub forwards_lost: u32,
     /// Frames whose forwarding was begun.
     pub forwarded: u32,
@@ -74,22 +75,22 @@ pub struct Counters {
     pub no_key: u32,
     /// Encrypted frames that are too short, or were not sealed with this node's key.
     pub decrypt_failed: u32,
-    /// Encrypted frames with a nonce that was there before, where the policy refuses them.
+    /// Encrypted frames whose nonce was seen before, where the policy refuses them.
     pub replayed: u32,
-    /// Frames of a type that is listened to no more, or longer than the caller's buffer.
+    /// Frames of a type that is no longer received, or longer than the caller's buffer.
     pub unclaimed: u32,
 
     /// Frames that the driver took.
     pub transmitted: u32,
     /// Frames that the driver refused.
     pub driver_refused: u32,
-    /// Acknowledgements that fitted no waiting sender.
+    /// Acknowledgements that matched no waiting sender.
     pub late_acks: u32,
 }
 
 impl Counters {
-    /// The sum of what became of frames off the air; equal to [`received`](Self::received) until a
-    /// counter stops.
+    /// Returns the sum of the fates of received frames; equal to [`received`](Self::received) until
+    /// a counter saturates.
     #[must_use]
     pub fn fates(&self) -> u32 {
         [
@@ -117,7 +118,7 @@ impl Counters {
     }
 }
 
-/// One more.
+/// Increments a counter.
 #[inline]
 pub(super) fn bump(counter: &mut u32) {
     *counter = counter.saturating_add(1);

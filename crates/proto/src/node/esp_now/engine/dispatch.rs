@@ -1,5 +1,5 @@
-//! The main task (`espnow_main_task`, `espnow_recv_process`): what waits is handed on or sent on,
-//! in the order of its arrival.
+//! The main task (`espnow_main_task`, `espnow_recv_process`): delivers, acknowledges or forwards
+//! the queued frames, in the order of their arrival.
 
 use super::counters::bump;
 use super::queue::{Entry, Heard, Kind};
@@ -45,9 +45,9 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         None
     }
 
-    /// The acknowledgement as the component of July 2022 queues it: behind what waits already, before
-    /// the frame goes to its service. (With no place in the queue it waited 3 s for itself and dropped
-    /// the frame; here only the acknowledgement is dropped.)
+    /// Queues the acknowledgement as the component of July 2022 does: behind what waits already,
+    /// before the frame goes to its service. (With no place in the queue the component waited 3 s
+    /// for itself and dropped the frame; here only the acknowledgement is dropped.)
     fn owe_late_ack(&mut self, cx: &mut Cx<'_>, entry: Entry) {
         if !cx.shared.settings.compat.sends_ahead() {
             return;
@@ -61,8 +61,8 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         }
     }
 
-    /// An acknowledgement that goes to somebody else, once, before it is forwarded: the hook of
-    /// section 6.3, which the component calls in `espnow_send_forward`.
+    /// Returns once an acknowledgement to another node, before it is forwarded: the hook of section
+    /// 6.3, which the component calls in `espnow_send_forward`.
     fn overhear(&mut self, cx: &Cx<'_>, entry: Entry, buf: &mut [u8]) -> Option<Delivery> {
         let hooked = cx.shared.settings.compat.auto_channel && entry.kind == Kind::Forward;
         if !hooked || self.overheard {
@@ -79,7 +79,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         Some(Delivery::of((header.src, header.config.channel), entry, len))
     }
 
-    /// Whether the main task has waited for the send lock as long as it does.
+    /// Returns whether the main task has waited for the send lock as long as it may.
     fn lock_is_late(&mut self, cx: &Cx<'_>) -> bool {
         if self.can_relay() {
             return false;
@@ -108,8 +108,8 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         begun
     }
 
-    /// The main task takes the oldest frame, if it waits to be handed on and nothing else can come
-    /// before it: the work for it, which may be counted together with other work.
+    /// Takes the oldest frame for the main task, if it waits to be delivered and nothing else can
+    /// come before it, and spends the work for it, which may then be added to other work.
     #[inline]
     pub(super) fn take_front(&mut self, cx: &mut Cx<'_>) {
         if let Some(entry) = self.queue.front()
@@ -140,7 +140,8 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         Some(Delivery::of(origin, entry, len))
     }
 
-    /// As [`open`](Self::open), for a plain payload of type DATA that the main task has taken.
+    /// Opens the frame as [`open`](Self::open) does, if it is a plain payload of type DATA that the
+    /// main task has taken.
     #[inline]
     pub(super) fn finish_plain(&mut self, shared: &Shared, buf: &mut [u8]) -> Option<Delivery> {
         let entry = self.queue.front()?;
@@ -159,7 +160,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         Some(Delivery::of(origin, entry, len))
     }
 
-    /// The same in an engine that is quiet, where the payload stands.
+    /// Returns such a payload in place, in an engine that is quiet.
     #[inline]
     pub(super) fn show_plain(&mut self) -> Option<(Delivery, &[u8], bool)> {
         let entry = self.queue.front()?;
@@ -172,7 +173,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         Some((Delivery::of(origin, entry, payload.len()), payload, empty))
     }
 
-    /// Whether an entry is a plain payload of type DATA that the main task has taken.
+    /// Returns whether an entry is a plain payload of type DATA that the main task has taken.
     #[inline]
     fn is_done(&self, entry: Entry) -> bool {
         entry.kind == Kind::Deliver
@@ -181,8 +182,8 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
             && usize::from(entry.len) > HEADER_LEN
     }
 
-    /// Decrypts in place (section 3.1). Without a nonce of its own a payload uses the key's. The
-    /// policy may refuse what was decrypted before.
+    /// Decrypts in place (section 3.1). A payload without a nonce of its own uses the key's. The
+    /// policy may refuse a nonce that was seen before.
     fn unseal(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<usize> {
         let trails = cx.shared.settings.compat.nonce_trails();
         if trails && payload.len() <= NONCE_LEN {
@@ -217,7 +218,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     }
 }
 
-/// The work of handing a frame on, before its service sees it.
+/// Spends the work of delivering a frame, before its service sees it.
 #[inline]
 fn work(cx: &mut Cx<'_>, entry: Entry) {
     let len = usize::from(entry.len).saturating_sub(HEADER_LEN);
@@ -237,8 +238,8 @@ fn work(cx: &mut Cx<'_>, entry: Entry) {
 }
 
 impl Delivery {
-    /// With the header's source and channel. Where that is no single channel, it is the one that was
-    /// heard.
+    /// Returns the delivery of an entry, with the header's source and channel; where the header
+    /// names no single channel, with the channel of the radio.
     #[inline]
     fn of((from, channel): (Mac, u8), entry: Entry, len: usize) -> Self {
         let channel = if (1..=14).contains(&channel) { channel } else { entry.channel };

@@ -4,51 +4,50 @@ use crate::time::Instant;
 use crate::wire::component::{DataType, HEADER_LEN, Header};
 use crate::wire::mac::Mac;
 
-/// Entries of the event queue where nothing else is said (`qsize` of
-/// `ESPNOW_INIT_CONFIG_DEFAULT`).
+/// Default number of entries of the event queue (`qsize` of `ESPNOW_INIT_CONFIG_DEFAULT`).
 pub const QUEUE: u8 = 32;
 
-/// What the main task shall do with a frame (`espnow_msg_id_t`).
+/// Task for a frame (`espnow_msg_id_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Send it, an acknowledgement.
     Ack,
-    /// Send it on.
+    /// Forward it.
     Forward,
-    /// Hand it to its service.
+    /// Deliver it to its service.
     Deliver,
 }
 
-/// One entry. Its frame begins where the ring begins when the entry is the oldest.
+/// Entry of the queue. The frame of the oldest entry begins where the ring begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) at: Instant,
     pub(super) kind: Kind,
-    /// Bytes of the frame.
+    /// Length of the frame in bytes.
     pub(super) len: u16,
     /// Bytes that leave the ring with this entry: none if the next entry has the same frame.
     frees: u16,
     pub(super) rssi: i8,
-    /// The channel of the radio.
+    /// Channel of the radio.
     pub(super) channel: u8,
-    /// Its type, and whether it is encrypted, in one byte.
+    /// Data type, and whether the frame is encrypted, in one byte.
     what: u8,
 }
 
 impl Entry {
-    /// Its type.
+    /// Returns the data type of the frame.
     #[inline]
     pub(super) const fn data_type(&self) -> DataType {
         DataType::from_bits(self.what)
     }
 
-    /// Whether it is encrypted.
+    /// Returns whether the frame is encrypted.
     #[inline]
     pub(super) const fn is_sealed(&self) -> bool {
         self.what & SEALED != 0
     }
 
-    /// Whether it is of that type and not encrypted.
+    /// Returns whether the frame is of that type and not encrypted.
     #[inline]
     pub(super) const fn is_plain(&self, data_type: DataType) -> bool {
         self.what == data_type as u8
@@ -56,7 +55,7 @@ impl Entry {
 }
 
 impl Entry {
-    /// What stands where no entry is.
+    /// Filler where no entry is.
     const NONE: Self = Self {
         at: Instant::ZERO,
         kind: Kind::Deliver,
@@ -67,7 +66,7 @@ impl Entry {
         what: 0,
     };
 
-    /// The entry of a frame of so many bytes, which leave the ring with it.
+    /// Returns the entry of a frame of `len` bytes, which leave the ring with it.
     #[inline]
     const fn of(kind: Kind, len: u16, heard: &Heard<'_>) -> Self {
         let Heard { at, rssi, channel, header } = *heard;
@@ -77,10 +76,10 @@ impl Entry {
     }
 }
 
-/// Of [`Entry`]: encrypted.
+/// Flag in [`Entry::what`]: encrypted.
 const SEALED: u8 = 0x10;
 
-/// What is known of a frame beside its bytes.
+/// Description of a received frame beside its bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heard<'a> {
     pub(super) at: Instant,
@@ -96,15 +95,15 @@ pub(super) struct Heard<'a> {
 pub(super) struct Queue<const BYTES: usize, const EVENTS: usize> {
     start: usize,
     used: usize,
-    /// How many may wait.
+    /// Greatest number of entries that may wait.
     most: usize,
-    /// Where the oldest entry is.
+    /// Index of the oldest entry.
     first: usize,
-    /// How many entries there are.
+    /// Number of entries.
     count: usize,
-    /// The main task is at work on the oldest entry, which waits no more.
+    /// Whether the main task is at work on the oldest entry, which waits no more.
     taken: bool,
-    /// A ring. One more than may wait: that which the main task has taken.
+    /// Ring of entries, with room for one more than may wait: the one that the main task has taken.
     entries: [Entry; EVENTS],
     bytes: [u8; BYTES],
 }
@@ -123,7 +122,7 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
         }
     }
 
-    /// Appends a frame; false if it does not fit.
+    /// Appends a frame; returns false if it does not fit.
     #[inline]
     pub(super) fn push(&mut self, kind: Kind, frame: &[u8], heard: &Heard<'_>) -> bool {
         let Ok(len) = u16::try_from(frame.len()) else { return false };
@@ -141,8 +140,8 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
         self.append(kind, len, heard)
     }
 
-    /// As [`push`](Self::push) where nothing waits, and the main task takes the frame at once. False,
-    /// and nothing is done, where something waits or it does not fit.
+    /// Appends a frame to an empty queue, and lets the main task take it at once. Does nothing and
+    /// returns false where something waits or the frame does not fit.
     #[inline]
     pub(super) fn push_first(&mut self, frame: &[u8], heard: &Heard<'_>) -> bool {
         let Ok(len) = u16::try_from(frame.len()) else { return false };
@@ -175,20 +174,20 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
         self.count >= self.most.saturating_add(usize::from(self.taken))
     }
 
-    /// The main task takes the oldest entry; false if it has done so before.
+    /// Lets the main task take the oldest entry; returns false if it has done so before.
     #[inline]
     pub(super) fn take(&mut self) -> bool {
         !core::mem::replace(&mut self.taken, true)
     }
 
-    /// Whether it has.
+    /// Returns whether the main task has taken the oldest entry.
     #[inline]
     pub(super) const fn is_taken(&self) -> bool {
         self.taken
     }
 
-    /// Appends an entry for the frame of the last one, which is not copied; false if there is no
-    /// place.
+    /// Appends an entry for the frame of the last one, which is not copied; returns false if there
+    /// is no place.
     pub(super) fn push_again(&mut self, kind: Kind, heard: &Heard<'_>) -> bool {
         if self.is_full() {
             return false;
@@ -209,14 +208,14 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
         true
     }
 
-    /// The oldest entry.
+    /// Returns the oldest entry.
     #[inline]
     pub(super) fn front(&self) -> Option<Entry> {
         if self.count == 0 { None } else { self.entries.get(self.first).copied() }
     }
 
-    /// Copies the bytes from `from` on of the oldest entry's frame, as many as there are or fit;
-    /// gives how many.
+    /// Copies the bytes of the oldest entry's frame from offset `from`, as many as there are or
+    /// fit; returns their number.
     #[inline]
     pub(super) fn copy_front(&self, from: usize, out: &mut [u8]) -> usize {
         let Some(entry) = self.front() else { return 0 };
@@ -233,8 +232,8 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
         len
     }
 
-    /// Reads the oldest entry's frame: the payload to the front of `out`, which has room for it, and
-    /// of the header the source and the channel.
+    /// Copies the payload of the oldest entry's frame to the front of `out`, which has room for it,
+    /// and returns the source and the channel of its header.
     #[inline]
     pub(super) fn open_front(&self, out: &mut [u8]) -> Option<(Mac, u8)> {
         let len = usize::from(self.front()?.len);
@@ -248,7 +247,7 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
         }
     }
 
-    /// The same for a frame that goes around the ring's end.
+    /// Opens a frame that goes around the ring's end, as [`open_front`](Self::open_front) does.
     #[inline(never)]
     fn open_parts(&self, out: &mut [u8]) -> Option<(Mac, u8)> {
         self.copy_front(HEADER_LEN, out);
@@ -257,9 +256,9 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
         Some(Header::origin(&head)?.0)
     }
 
-    /// Takes the oldest entry out and shows its frame, which stays where it is until the next one is
-    /// pushed, and says whether it was the last; `None`, and nothing is done, if the frame goes around
-    /// the ring's end.
+    /// Removes the oldest entry and returns its frame, which stays in place until the next one is
+    /// pushed, and whether it was the last; does nothing and returns `None` if the frame goes
+    /// around the ring's end.
     #[inline(always)]
     pub(super) fn pop_whole(&mut self) -> Option<(Entry, &[u8], bool)> {
         let entry = self.front()?;
@@ -277,7 +276,7 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
         let Some(entry) = self.front() else { return };
         self.taken = false;
         if self.count == 1 {
-            // An empty ring begins again where memory is warm.
+            // An empty ring begins again at its front, where memory is in the cache.
             (self.start, self.used, self.first, self.count) = (0, 0, 0, 0);
             return;
         }
@@ -293,7 +292,7 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
         self.count == 0
     }
 
-    /// Lets so many entries wait, at most what there is room for.
+    /// Limits the number of waiting entries to `most`, and to the room there is.
     #[inline]
     pub(super) fn limit(&mut self, most: u8) {
         self.most = usize::from(most).min(EVENTS.saturating_sub(1));
@@ -303,14 +302,14 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
         self.count
     }
 
-    /// Where the entry is that has so many before it: at most `EVENTS`.
+    /// Returns the index of the entry that has `number` entries before it: at most `EVENTS`.
     #[inline]
     fn place(&self, number: usize) -> usize {
         let at = self.first.saturating_add(number);
         if at >= EVENTS { at.saturating_sub(EVENTS) } else { at }
     }
 
-    /// A place in the ring; `at` is less than twice around.
+    /// Returns the position in the ring; `at` is less than twice around.
     #[inline]
     fn wrap(&self, at: usize) -> usize {
         if at >= BYTES { at.saturating_sub(BYTES) } else { at }

@@ -12,7 +12,7 @@ use crate::wire::component::header::VERSION;
 use crate::wire::component::{DataType, FrameConfig, Group, HEADER_LEN, Header};
 use crate::wire::mac::Mac;
 
-/// The counter for what became of a frame.
+/// Counter of a frame's fate.
 type Fate = fn(&mut Counters) -> &mut u32;
 
 impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, FRAME, EVENTS> {
@@ -39,13 +39,14 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
             && (!self.queue.is_empty() || !self.acks.is_empty() || cx.shared.print.waiting() > 0)
     }
 
-    /// As [`hear`](Self::hear), where the engine [is quiet](Self::is_quiet) and the frame is one of the
-    /// usual ones: the payload that the main task takes at once. What the work costs is left to the
-    /// caller. `None`, and nothing is done, where it is another frame or the main task is at
-    /// another.
+    /// Takes a frame as [`hear`](Self::hear) does, where the engine [is quiet](Self::is_quiet) and
+    /// the frame is plain data that the main task takes at once. The cost of the work is left to
+    /// the caller. Does nothing and returns `None` for another frame, or where the main task is at
+    /// work.
     ///
-    /// What [`sift`], [`keep`](Self::keep) and [`forward`](Self::forward) would ask of the frame has
-    /// been asked once for all who hear it, and what of the node, when it became quiet.
+    /// The checks of [`sift`], [`keep`](Self::keep) and [`forward`](Self::forward) on the frame
+    /// have been made once for all the nodes that hear it, and those on the node when it became
+    /// quiet.
     #[inline]
     pub(in super::super) fn hear_plain(
         &mut self,
@@ -68,7 +69,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         Some(frame.data.len().saturating_sub(HEADER_LEN))
     }
 
-    /// What a frame is for that passed the filters. Only what reaches the end is remembered.
+    /// Decides on a frame that passed the filters. Only a frame that reaches the end is remembered.
     #[inline]
     fn accept(&mut self, cx: &mut Cx<'_>, data: &[u8], heard: &Heard<'_>) -> Fate {
         let header = heard.header;
@@ -106,7 +107,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     pub(super) fn owe_ack(&mut self, cx: &mut Cx<'_>, heard: &Heard<'_>) {
         let header = heard.header;
         let config = match cx.shared.settings.compat.sends_ahead() {
-            // As often as the frame itself, and as it came.
+            // As many copies as the frame itself, and sent as it came.
             true => header.config,
             false => FrameConfig { copies: 1, broadcast: true, ..header.config },
         };
@@ -127,7 +128,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         }
     }
 
-    /// Takes a frame of a type that is listened to. Gives whether it was queued, and its fate; an
+    /// Takes a frame of a type that is received. Returns whether it was queued, and its fate; an
     /// error if it is neither forwarded nor remembered.
     #[inline]
     fn keep(
@@ -142,7 +143,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         let relay_only: Fate = |c| &mut c.relay_only;
         match header.data_type {
             DataType::Ack | DataType::Group => self.keep_own(cx, data, header),
-            // A unicast frame is taken whatever its destination in the header.
+            // A unicast frame is accepted whatever its destination in the header.
             _ if config.group && !air.in_group(header.dest) => Ok((false, relay_only)),
             _ if !config.group
                 && config.broadcast
@@ -161,7 +162,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         }
     }
 
-    /// The same for the types that the engine takes itself.
+    /// Takes a frame of a type that the engine handles itself, as [`keep`](Self::keep) does.
     #[inline(never)]
     fn keep_own(
         &mut self,
@@ -188,7 +189,8 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         Ok((false, |c| &mut c.acks))
     }
 
-    /// Queues a frame to be forwarded, if it is to be (section 2.8); false if there was no place.
+    /// Queues a frame to be forwarded, if it is to be (section 2.8); returns false if there was no
+    /// place.
     #[inline]
     fn forward(&mut self, cx: &mut Cx<'_>, data: &[u8], queued: bool, heard: &Heard<'_>) -> bool {
         let header = heard.header;
@@ -201,7 +203,8 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         !wanted || self.queue_forward(cx, data, queued, heard)
     }
 
-    /// One that is longer than what this engine can send is not forwarded, rather than cut.
+    /// Queues a frame to be forwarded. A frame that is longer than this engine can send is dropped
+    /// rather than cut.
     #[inline(never)]
     fn queue_forward(
         &mut self,
@@ -228,7 +231,8 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         done
     }
 
-    /// The warning of a full queue, at most once in the 3 s that the device would have been blocked.
+    /// Prints the warning of a full queue, at most once in the 3 s for which the device would have
+    /// been blocked.
     #[inline(never)]
     fn warn_full(&mut self, cx: &mut Cx<'_>, line: u32) {
         if cx.now < self.quiet_until {
@@ -240,13 +244,13 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     }
 }
 
-/// By what a frame is known again.
+/// Returns the key by which a frame is recognized again.
 #[inline]
 fn key(header: &Header) -> u32 {
     (header.data_type as u32) << 16 | u32::from(header.magic)
 }
 
-/// The checks on the header alone, in the component's order; the policy follows them.
+/// Checks the header alone, in the component's order; the policy follows these checks.
 #[inline]
 fn sift<'a>(cx: &Cx<'_>, frame: &'a Read<'_>, rssi: i8, channel: u8) -> Result<&'a Header, Fate> {
     let settings = &cx.shared.settings;
@@ -280,7 +284,7 @@ fn sift<'a>(cx: &Cx<'_>, frame: &'a Read<'_>, rssi: i8, channel: u8) -> Result<&
     }
 }
 
-/// Joins or leaves; false if there is no place for one more group.
+/// Joins or leaves a group; returns false if there is no place for one more.
 fn change_groups<const N: usize>(groups: &mut heapless::Vec<Mac, N>, group: &Group<'_>) -> bool {
     if !group.join {
         groups.retain(|id| *id != group.id);

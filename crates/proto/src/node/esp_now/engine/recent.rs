@@ -1,6 +1,6 @@
-//! The cache of what was received lately (`g_msg_magic_cache`).
+//! The cache of recently received frames (`g_msg_magic_cache`).
 
-/// Entries of each of the two caches (`ESPNOW_MSG_CACHE`).
+/// Number of entries of each of the two caches (`ESPNOW_MSG_CACHE`).
 pub const RECENT: usize = 32;
 
 /// Types and magics of the last frames: plain ones and encrypted ones apart, with one index for
@@ -8,8 +8,8 @@ pub const RECENT: usize = 32;
 ///
 /// The key is the type and the magic, not the source: two senders that draw the same magic lose a
 /// frame (trap 2). The index moves for both, so that an entry of the rarer kind outlives 32 frames.
-/// As on the device all entries are zero at the start, so that an acknowledgement with magic 0 is
-/// known from the beginning.
+/// As on the device all entries are zero at the start, so that an acknowledgement with magic 0
+/// counts as a duplicate from the beginning.
 #[derive(Clone, Debug)]
 pub(super) struct Recent {
     plain: [u32; RECENT],
@@ -22,7 +22,7 @@ impl Recent {
         Self { plain: [0; RECENT], sealed: [0; RECENT], last: 0 }
     }
 
-    /// Whether the frame is known.
+    /// Returns whether the frame is a duplicate.
     #[inline]
     pub(super) fn knows(&self, sealed: bool, key: u32) -> bool {
         let cache = if sealed { &self.sealed } else { &self.plain };

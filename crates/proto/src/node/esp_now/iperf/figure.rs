@@ -2,18 +2,18 @@
 
 use core::fmt;
 
-/// `%0.2f`.
+/// Number with two decimals, as `%0.2f`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fixed2(pub(super) f64);
 
 impl fmt::Display for Fixed2 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Both round the binary value exactly; only the names of what is no number differ.
+        // Both round the binary value exactly; only the names of not-a-number differ.
         if self.0.is_nan() { f.write_str("nan") } else { write!(f, "{:.2}", self.0) }
     }
 }
 
-/// `%d` of an unsigned value.
+/// Converts an unsigned value as `%d` prints it.
 pub(super) const fn int(value: u32) -> i32 {
     value.cast_signed()
 }

@@ -1,23 +1,24 @@
 //! `espnow_iperf`: throughput and ping, as initiator and as responder (`cmd_iperf.c` of the
 //! component; section 7.4 of the protocol reference).
 //!
-//! One part, since the device has one running flag, one queue and one task. What it prints is what
-//! the component prints, with its ways of counting; what it records as samples is what happened.
+//! All roles are one part, since the device has one running flag, one queue and one task. Its lines
+//! are the component's, with the component's ways of counting; its samples are what really
+//! happened.
 //!
 //! # What is recorded
 //!
 //! | role | samples |
 //! |---|---|
-//! | ping | one `Probe` a ping; a late answer makes it late; each further answer a duplicate of its own |
-//! | throughput, unicast or `-A` | one `Probe` an attempt, numbered by attempt, since a failed one is tried again with the same number; intervals and total as `Sender` |
-//! | throughput, broadcast | intervals and total as `Sender`; no probes: the sender is not told what became of a message, and neither delivered nor lost would be true |
-//! | responder | intervals and total as `Receiver`, with losses by gaps in the numbers up to the number in STOP; no probes, since theirs are times of the sender's clock |
+//! | ping | one `Probe` for each ping; a late answer makes it late; each further answer is a duplicate of its own |
+//! | throughput, unicast or `-A` | one `Probe` for each attempt, numbered by attempt, since a failed one is tried again with the same number; intervals and total as `Sender` |
+//! | throughput, broadcast | intervals and total as `Sender`; no probes: the sender does not learn the fate of a message, and neither delivered nor lost would be true |
+//! | responder | intervals and total as `Receiver`, with losses by gaps in the numbers up to the number in STOP; no probes, since their times are of the sender's clock |
 //!
 //! A message that the MAC acknowledged counts as delivered to the sender; whether it reached the
 //! application is in the receiver's intervals. Jitter is never recorded: the messages carry no
-//! time, and what the component prints under that name is the mean spacing.
+//! time, and the figure that the component prints under that name is the mean spacing.
 //!
-//! # Where it is not what the component does
+//! # Where it differs from the component
 //!
 //! | component | here |
 //! |---|---|
@@ -26,7 +27,7 @@
 //! | a frame below 8 bytes is read beyond its end | it is counted in [`Dropped::short`] |
 //! | after `-a` a new test can start while the old one still waits, and both share a queue | "is running" until it has ended |
 //! | a send that is refused at once is tried again without a pause | one tick's pause |
-//! | `-t` above 2147 overflows | lasts as asked |
+//! | `-t` above 2147 overflows | lasts as requested |
 //! | never encrypted | encrypted where `Settings::encrypt.debug` says so, as the published test report measured it |
 
 mod figure;
@@ -51,17 +52,17 @@ use ping::Ping;
 use responder::Responder;
 use stream::Stream;
 
-/// The component's log tag.
+/// Log tag of the component.
 const TAG: &str = "iperf_cmd";
-/// Messages that may wait to be handled (`IPERF_QUEUE_SIZE`).
+/// Greatest number of messages that wait to be handled (`IPERF_QUEUE_SIZE`).
 pub const QUEUE: usize = 10;
-/// The rule between the lines at the start.
+/// Rule between the lines at the start.
 const RULE: &str = "------------------------------------------------------------";
 
-/// What both roles take from the options.
+/// Options that both roles use.
 #[derive(Clone, Copy, Debug)]
 struct Setup {
-    /// The other end. As on the device, whoever sent the last message.
+    /// Address of the other end; as on the device, the sender of the last message.
     peer: Mac,
     len: u16,
     interval: u16,
@@ -69,7 +70,7 @@ struct Setup {
     count: u32,
     gpio: Option<u8>,
     config: FrameConfig,
-    /// The sender is told what became of a message: unicast, or with acknowledgements.
+    /// Whether the sender learns the fate of a message: unicast, or with acknowledgements.
     told: bool,
 }
 
@@ -117,28 +118,28 @@ struct Heard {
 
 type Queue = Deque<Heard, QUEUE>;
 
-/// What is going on.
+/// Current activity of the part.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "as large as its largest role: nothing allocates")]
 enum Activity {
     Off,
-    /// Started with a bad address: nothing runs, and the flag is set.
+    /// Started with a bad address: nothing runs, and the running flag is set.
     Stuck,
     Responding,
     Ping(Ping),
     Stream(Stream),
 }
 
-/// The part.
+/// Part of a node that implements `espnow_iperf`.
 #[derive(Debug)]
 pub struct Iperf {
     activity: Activity,
     setup: Setup,
-    /// `-a` was given: an initiator ends at the next message.
+    /// Whether `-a` was given: an initiator ends at the next message.
     finish: bool,
     queue: Queue,
     responder: Responder,
-    /// What was not handled.
+    /// Counts of messages that were not handled.
     pub dropped: Dropped,
 }
 
@@ -156,7 +157,7 @@ impl Default for Iperf {
 }
 
 impl Iperf {
-    /// The command. Run the part after it.
+    /// Executes the command. Run the part after it.
     pub fn start(&mut self, cx: &mut Cx<'_>, options: &Options) -> Result<(), StartError> {
         if self.is_running() {
             cx.log(Level::Warn, TAG, format_args!("ESPNOW iperf is running"));
@@ -250,8 +251,8 @@ impl Iperf {
         Ok(())
     }
 
-    /// `-a`. A responder stops at once; an initiator ends after the message or wait that it is in,
-    /// with its report. Run the part after it.
+    /// Executes `-a`: a responder stops at once; an initiator ends after the message or wait that
+    /// it is in, with its report. Run the part after it.
     pub fn abort(&mut self) {
         match self.activity {
             Activity::Off => {}
@@ -261,20 +262,21 @@ impl Iperf {
         }
     }
 
-    /// Whether a test is running: a new one is refused.
+    /// Returns whether a test is running: a new one is refused.
     #[must_use]
     pub const fn is_running(&self) -> bool {
         !matches!(self.activity, Activity::Off)
     }
 
-    /// Whether it responds. A responder works inside the component's main task: run the part until
-    /// it is idle before the next frame is handled. An initiator has a task of its own.
+    /// Returns whether the part is a responder. A responder works inside the component's main task:
+    /// run the part until it is idle before the next frame is handled. An initiator has a task of
+    /// its own.
     #[must_use]
     pub const fn is_responder(&self) -> bool {
         matches!(self.activity, Activity::Responding)
     }
 
-    /// A frame of `Compat::iperf_type` has arrived. Run the part after it.
+    /// Takes a frame of `Compat::iperf_type`. Run the part after it.
     pub fn receive(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
         if matches!(self.activity, Activity::Off | Activity::Stuck) {
             return;
@@ -300,7 +302,7 @@ impl Iperf {
         }
     }
 
-    /// The initiator's task has ended.
+    /// Ends the initiator's task.
     fn end(&mut self, cx: &mut Cx<'_>) -> Step {
         self.activity = Activity::Off;
         self.queue.clear();
@@ -316,8 +318,8 @@ impl Task for Iperf {
             Activity::Off | Activity::Stuck => return responder.close(cx),
             Activity::Responding => return responder.run(cx, setup, queue, dropped),
             Activity::Ping(ping) => ping.run(cx, setup, queue, *finish),
-            // A flow that an earlier responder recorded is closed first: the samples of one node
-            // do not overlap.
+            // A flow that an earlier responder recorded is closed first: the samples of one node do
+            // not overlap.
             Activity::Stream(stream) => match responder.close(cx) {
                 Step::Idle => stream.run(cx, setup, queue, *finish),
                 other => Some(other),
@@ -344,23 +346,23 @@ impl Task for Iperf {
     }
 }
 
-/// Switches the type on or off.
+/// Enables or disables the reception of the type.
 fn listen(cx: &mut Cx<'_>, on: bool) {
     let data_type = cx.shared.settings.compat.iperf_type();
     cx.shared.air.listen(data_type, on);
 }
 
-/// `esp_timer_get_time`: whole microseconds.
+/// Returns whole microseconds since start, as `esp_timer_get_time` does.
 fn micros(now: Instant) -> i64 {
     (now.as_nanos() / 1000).cast_signed()
 }
 
-/// Whole milliseconds between two readings of `esp_timer_get_time`, in 32 bits.
+/// Returns the whole milliseconds between two readings of `esp_timer_get_time`, in 32 bits.
 fn millis_since(now: Instant, start: Instant) -> u32 {
     (micros(now).wrapping_sub(micros(start)) / 1000) as u32
 }
 
-/// `esp_err_to_name` of a send.
+/// Returns the name of a send's result, as `esp_err_to_name` does.
 fn error_name(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Done { .. } => "ESP_OK",

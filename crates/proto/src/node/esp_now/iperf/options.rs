@@ -1,34 +1,34 @@
-//! What the command takes, and what it answers.
+//! Options of the command, and its errors.
 
 use crate::node::esp_now::console::command::BadMac;
 use crate::wire::mac::Mac;
 
-/// The command's options, as they were typed. [`Options::default`] has those of a command without
+/// Options of the command, as they were typed. [`Options::default`] has those of a command without
 /// any, which starts nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// `-c`: the responder's address.
+    /// `-c`: address of the responder.
     pub initiator: Option<Result<Mac, BadMac>>,
-    /// `-s`.
+    /// `-s`: be the responder.
     pub responder: bool,
-    /// `-p`.
+    /// `-p`: measure the round-trip time.
     pub ping: bool,
-    /// `-C`: pings.
+    /// `-C`: number of pings.
     pub count: u32,
     /// `-i`: seconds between reports (16 bits on the device, where more is cut off). Zero reports
     /// after each message.
     pub interval: u16,
-    /// `-t`: seconds to send (16 bits on the device).
+    /// `-t`: duration in seconds (16 bits on the device).
     pub time: u16,
-    /// `-l`: bytes of a message; the longest payload if not given.
+    /// `-l`: length of a message in bytes; the longest payload if not given.
     pub len: Option<u16>,
-    /// `-b`: broadcast, in so many copies (five bits on the air; 0 becomes 1).
+    /// `-b`: number of copies of a broadcast (five bits on the air; 0 becomes 1).
     pub broadcast: Option<u8>,
-    /// `-g`.
+    /// `-g`: send to a group.
     pub group: bool,
-    /// `-A`.
+    /// `-A`: request acknowledgements of the application layer.
     pub ack: bool,
-    /// `-G`: a pin that goes low when a ping or its answer is sent.
+    /// `-G`: pin that goes low when a ping or its answer is sent.
     pub gpio: Option<u8>,
 }
 
@@ -50,26 +50,26 @@ impl Default for Options {
     }
 }
 
-/// Why nothing was started.
+/// Reason why nothing was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartError {
     /// A test is running (`ESP_ERR_NOT_SUPPORTED`).
     Running,
-    /// Not exactly one of `-c` and `-s` (`ESP_ERR_INVALID_ARG`).
+    /// `-c` and `-s` were both given, or neither (`ESP_ERR_INVALID_ARG`).
     Role,
-    /// No address after `-c` (`ESP_ERR_INVALID_ARG`). As in the component, the test then counts as
-    /// running until `-a`.
+    /// The text after `-c` is no address (`ESP_ERR_INVALID_ARG`). As in the component, the test
+    /// then counts as running until `-a`.
     Address,
-    /// A length that no message can have (`ESP_ERR_INVALID_ARG`).
+    /// No message can have this length (`ESP_ERR_INVALID_ARG`).
     Length,
 }
 
-/// Messages that were not handled.
+/// Counts of messages that were not handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
-    /// The queue was full.
+    /// Messages that found the queue full.
     pub queue: u32,
-    /// Below eight bytes.
+    /// Messages below eight bytes.
     pub short: u32,
     /// Throughput messages of another initiator while one was being recorded: printed, not
     /// recorded.

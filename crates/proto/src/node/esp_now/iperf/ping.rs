@@ -8,38 +8,38 @@ use crate::sample::{Cause, Fate, Link, Probe, Sample};
 use crate::time::Instant;
 use crate::wire::component::iperf::{IperfHead, Kind};
 
-/// Pings that are remembered: an answer to one of them is told from a stray one.
+/// Number of pings that are remembered: an answer to one of them is told from a stray one.
 const SLOTS: usize = 4;
-/// How long an answer is waited for, each time that one comes which is not the right one.
+/// Time to wait for an answer, in ms; it starts anew with each wrong answer.
 const TIMEOUT_MS: u32 = 3000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Begin the next ping, or report.
     Next,
-    /// Wants the lock.
+    /// Waits for the lock.
     Wanted,
-    /// On its way.
+    /// The ping is being sent.
     InFlight,
-    /// The send ended so.
+    /// The send has ended: its outcome, and when.
     Sent(Outcome, Instant),
-    /// Waits for the answer.
+    /// Waits for the answer until this instant.
     Waiting(Instant),
-    /// After a refusal.
+    /// Pauses after a refusal.
     Pause(Instant),
-    /// The loop is over.
+    /// Prints the report after the last ping.
     Report,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Empty,
-    /// Not yet recorded: nothing is known but that it was sent.
+    /// Not yet recorded; the cause is recorded if no answer comes.
     Open(Cause),
     Recorded,
 }
 
-/// What is known of one ping.
+/// State of one ping.
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     seq: u32,
@@ -52,13 +52,13 @@ struct Slot {
 const EMPTY: Slot =
     Slot { seq: 0, due: Instant::ZERO, sent: None, acked: None, state: State::Empty };
 
-/// The task `espnow_iperf_ping_task`.
+/// Task `espnow_iperf_ping_task`.
 #[derive(Debug)]
 pub(super) struct Ping {
     phase: Phase,
     begun: Instant,
     start: Instant,
-    /// Number of the current ping, and pings that were begun before it.
+    /// Number of the current ping, and of the pings that were begun before it.
     seq: u32,
     /// Number in the buffer: that of the last message that came, until the next ping is begun.
     buffer_seq: u32,
@@ -85,7 +85,7 @@ impl Ping {
         }
     }
 
-    /// `None` when the task has ended.
+    /// Runs the task; returns `None` when it has ended.
     pub(super) fn run(
         &mut self,
         cx: &mut Cx<'_>,
@@ -128,7 +128,7 @@ impl Ping {
             }
             *slot = Slot { seq: self.seq, due: cx.now, ..EMPTY };
         }
-        // It stays low after a ping that was not answered: no edge for the next one then.
+        // The pin stays low after a ping that was not answered: no edge for the next one then.
         setup.pin(cx, false);
         self.start = cx.now;
         self.buffer_seq = self.seq;
@@ -164,7 +164,7 @@ impl Ping {
         }
     }
 
-    /// After `espnow_send`: waits for the answer, or goes on to the next ping.
+    /// Acts on the outcome of `espnow_send`: waits for the answer, or goes on to the next ping.
     fn settle(&mut self, cx: &mut Cx<'_>, setup: &Setup, outcome: Outcome, at: Instant) {
         let told = setup.told;
         if let Some(slot) = self.slot(self.seq) {
@@ -194,7 +194,7 @@ impl Ping {
         };
     }
 
-    /// Takes what came; a step if it still waits.
+    /// Handles the messages that came; returns a step if the ping still waits.
     fn wait(
         &mut self,
         cx: &mut Cx<'_>,
@@ -218,7 +218,7 @@ impl Ping {
                 let wait = cx.shared.settings.tick.delay_ms(cx.now, TIMEOUT_MS);
                 self.phase = Phase::Waiting(wait);
             }
-            // The line is out before the clock is read for the next ping.
+            // The line is printed before the clock is read for the next ping.
             return Some(Step::Until(cx.now));
         }
         if cx.now < until {
@@ -274,7 +274,7 @@ impl Ping {
         self.slots.get_mut(seq as usize % SLOTS).filter(|slot| slot.seq == seq)
     }
 
-    /// Records what is still open; false if there was no room for all of it.
+    /// Records the pings that are still open; returns false if there was no room for all.
     fn flush(&mut self, cx: &mut Cx<'_>, len: u16) -> bool {
         // In the order of their numbers: the oldest slot is the one that would be used next.
         (0..SLOTS).all(|i| {
@@ -300,7 +300,7 @@ impl Ping {
     }
 }
 
-/// Records a ping that was not answered; false if there is no room.
+/// Records a ping that was not answered; returns false if there is no room.
 fn evict(slot: &mut Slot, cx: &mut Cx<'_>, len: u16) -> bool {
     let State::Open(cause) = slot.state else { return true };
     if !cx.sample_room() {

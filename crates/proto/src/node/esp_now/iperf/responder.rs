@@ -13,9 +13,10 @@ use crate::wire::component::FrameConfig;
 use crate::wire::component::iperf::{IPERF_LEN, IperfHead, Kind};
 use crate::wire::mac::Mac;
 
-/// A recorded flow that has been silent so long gives way to another initiator's.
+/// Silence after which a recorded flow gives way to another initiator's.
 const SILENCE: Duration = Duration::from_secs(3);
-/// Messages that the number in a STOP may add to the losses: more is not believed.
+/// Greatest number of messages that the number in a STOP adds to the losses; a larger one is not
+/// believed.
 const TAIL_MAX: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,22 +26,22 @@ enum Phase {
     InFlight,
 }
 
-/// One throughput test as it was, for the record.
+/// State of one throughput test for the record.
 #[derive(Debug)]
 struct Flow {
     from: Mac,
     last: Instant,
-    /// Message 0 has come.
+    /// Whether message 0 has come.
     zero: bool,
-    /// Counts numbers from 1: the message's and one.
+    /// Tracker of the messages' numbers, each plus one.
     tracker: Tracker<4>,
     meter: Meter,
     bytes: u64,
-    /// Missing at the end, as STOP told.
+    /// Number of messages missing at the end, according to STOP.
     tail: u64,
-    /// STOP has come.
+    /// Whether STOP has come.
     stopped: bool,
-    /// Over: to be recorded up to the last arrival.
+    /// Whether the flow is over and to be recorded up to the last arrival.
     over: bool,
 }
 
@@ -70,19 +71,21 @@ impl Flow {
         }
     }
 
-    /// Whether message 0 that comes now begins another test.
+    /// Returns whether a message 0 that comes now begins another test.
     fn is_restart(&self) -> bool {
-        // Without message 0 one that was only delayed cannot have stayed out of the window.
+        // If message 0 never came, a delayed one belongs to this test unless its number has left
+        // the window.
         if self.zero { self.tracker.next() > 2 } else { self.tracker.next() > 256 }
     }
 
-    /// Nothing but message 0: what an initiator repeats when its STOP was not answered, and no test.
+    /// Returns whether nothing but message 0 came: an initiator repeats it when its STOP was not
+    /// answered, and it is no test.
     fn is_ghost(&self) -> bool {
         self.zero && self.tracker.next() == 2 && !self.stopped
     }
 }
 
-/// What the responder keeps. The counters are static on the device: they outlive `-a` and `-s`, and
+/// State of the responder. The counters are static on the device: they outlive `-a` and `-s`, and
 /// go on where message 0 of a test was lost.
 #[derive(Debug)]
 pub(super) struct Responder {
@@ -112,7 +115,7 @@ impl Default for Responder {
 }
 
 impl Responder {
-    /// `-s`.
+    /// Executes `-s`: starts the responder.
     pub(super) fn open(&mut self, interval: u16) {
         self.phase = Phase::Free;
         self.answer = None;
@@ -122,7 +125,7 @@ impl Responder {
         }
     }
 
-    /// Records what is left of a flow after `-a`.
+    /// Records the rest of a flow after `-a`.
     pub(super) fn close(&mut self, cx: &mut Cx<'_>) -> Step {
         if let Some(flow) = &mut self.flow {
             flow.over = true;
@@ -155,7 +158,7 @@ impl Responder {
         }
     }
 
-    /// What the component does with a message.
+    /// Handles a message as the component does.
     fn take(&mut self, cx: &mut Cx<'_>, setup: &mut Setup, heard: &Heard) {
         setup.peer = heard.from;
         let interval = Duration::from_secs(u64::from(setup.interval));
@@ -264,7 +267,7 @@ impl Responder {
         cx.log(Level::Info, TAG, text);
     }
 
-    /// Puts a message into the record; false if there is no room for the samples that come first.
+    /// Records a message; returns false if there is no room for the samples that come first.
     fn record(&mut self, cx: &mut Cx<'_>, heard: &Heard, dropped: &mut Dropped) -> bool {
         match heard.head.kind {
             Kind::Bandwidth => self.record_message(cx, heard, dropped),
@@ -313,7 +316,7 @@ impl Responder {
         self.record_over(cx)
     }
 
-    /// Records the end of a flow that is over, if one is; false if there is no room.
+    /// Records the end of a flow that is over, if one is; returns false if there is no room.
     fn record_over(&mut self, cx: &mut Cx<'_>) -> bool {
         let Some(flow) = self.flow.as_mut().filter(|flow| flow.over) else { return true };
         let counts = flow.counts();

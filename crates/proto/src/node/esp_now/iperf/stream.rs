@@ -1,4 +1,4 @@
-//! The initiator of a throughput test: messages as fast as they go, STOP, and the report.
+//! The initiator of a throughput test: messages as fast as possible, STOP, and the report.
 
 use super::figure::{Fixed2, int};
 use super::{Queue, Setup, TAG, error_name, micros, millis_since};
@@ -9,44 +9,44 @@ use crate::sample::{Cause, Fate, Link, Observer, Probe, Sample};
 use crate::time::{Duration, Instant};
 use crate::wire::component::iperf::{IperfHead, Kind};
 
-/// How long an answer to STOP is waited for.
+/// Time to wait for the answer to STOP, in ms.
 const STOP_WAIT_MS: u32 = 1000;
-/// How often STOP is repeated at most.
+/// Greatest number of times that STOP is repeated.
 const STOP_RETRIES: u8 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// Print the head of the table.
+    /// Prints the head of the table.
     Head,
-    /// The next message, or the end.
+    /// Sends the next message, or ends.
     Next,
-    /// Wants the lock for a message or a STOP.
+    /// Waits for the lock to send a message or a STOP.
     Wanted { stop: bool },
-    /// On its way since then.
+    /// A message or a STOP is being sent.
     InFlight { stop: bool },
-    /// A message's send ended so.
+    /// The send of a message has ended: its outcome, and when.
     Sent(Outcome, Instant),
-    /// A STOP's send ended so.
+    /// The send of a STOP has ended: its outcome, and when.
     StopSent(Outcome, Instant),
-    /// After a refusal.
+    /// Pauses after a refusal.
     Pause(Instant),
-    /// Record the rest and the total.
+    /// Records the rest and the total.
     Total(Instant),
-    /// Waits for the answer to STOP.
+    /// Waits for the answer to STOP until this instant.
     Waiting(Instant),
-    /// The answer's signal, or how it failed.
+    /// Prints the report: signal and channel of the answer, or the error.
     Report(Result<(i8, u8), &'static str>),
 }
 
-/// The task `espnow_iperf_initiator_task`.
+/// Task `espnow_iperf_initiator_task`.
 #[derive(Debug)]
 pub(super) struct Stream {
     phase: Phase,
     start: Instant,
-    /// What the next message says.
+    /// Header of the next message.
     head: IperfHead,
     total: u32,
-    /// `report_time` and `report_count` of the component.
+    /// Variables `report_time` and `report_count` of the component.
     report_at: Instant,
     report_count: u32,
     spent_ms: u32,
@@ -77,7 +77,7 @@ impl Stream {
         }
     }
 
-    /// `None` when the task has ended.
+    /// Runs the task; returns `None` when it has ended.
     pub(super) fn run(
         &mut self,
         cx: &mut Cx<'_>,
@@ -157,7 +157,7 @@ impl Stream {
         }
     }
 
-    /// After the `espnow_send` of a message: records and counts it.
+    /// Records and counts a message after its `espnow_send`.
     fn settle(
         &mut self,
         cx: &mut Cx<'_>,
@@ -228,7 +228,7 @@ impl Stream {
         self.report_count = self.head.seq;
     }
 
-    /// Records what is left of the stream, then asks for STOP.
+    /// Records the rest of the stream, then wants to send STOP.
     fn record_total(&mut self, cx: &mut Cx<'_>, at: Instant) -> Option<Step> {
         if !close_stream(&mut self.meter, cx, at, &self.counts) {
             return Some(Step::Until(cx.now));
@@ -237,8 +237,9 @@ impl Stream {
         None
     }
 
-    /// After the `espnow_send` of a STOP. Only one that went out is waited for; the buffer is then
-    /// zeroed, so that what is repeated after a silent second is no STOP but message 0.
+    /// Acts on the outcome of the `espnow_send` of a STOP. Only a STOP that went out is waited for;
+    /// the buffer is then zeroed, so that the frame repeated after a silent second is no STOP but
+    /// message 0.
     fn stop_settle(&mut self, cx: &mut Cx<'_>, outcome: Outcome, at: Instant) -> Option<Step> {
         if outcome.is_done() {
             self.head = IperfHead { kind: Kind::Bandwidth, seq: 0 };
@@ -259,7 +260,7 @@ impl Stream {
         queue: &mut Queue,
         until: Instant,
     ) -> Option<Step> {
-        // Whatever comes is taken for the answer.
+        // Any message counts as the answer.
         if let Some(heard) = queue.pop_front() {
             self.head = heard.head;
             setup.peer = heard.from;
@@ -320,8 +321,8 @@ fn seconds(n: u16) -> Duration {
     Duration::from_secs(u64::from(n))
 }
 
-/// Records the intervals that have ended by `at`; false if there is no room for all, or for one
-/// sample more.
+/// Records the intervals that have ended by `at`; returns false if there is no room for all and for
+/// one sample more.
 pub(super) fn close_intervals(
     meter: &mut Meter,
     cx: &mut Cx<'_>,
@@ -337,8 +338,8 @@ pub(super) fn close_intervals(
     false
 }
 
-/// Records the last interval and the total of a stream that ended at `end`; false if there was no
-/// room for all of it. To be called no more once it is true.
+/// Records the last interval and the total of a stream that ended at `end`; returns false if there
+/// was no room for all of it. Not to be called again once it has returned true.
 pub(super) fn close_stream(
     meter: &mut Meter,
     cx: &mut Cx<'_>,

@@ -1,24 +1,25 @@
 //! A bitmap of packets: bit `i` of byte `b` stands for packet `8 b + i`.
 
-/// Bytes for the most packets that any release takes (14 rows of 188).
+/// Length of the bitmap of the most packets that any release allows (14 rows of 188), in bytes.
 pub const BITMAP: usize = 2632;
 
-/// Whether a bit is set; false beyond the bitmap.
+/// Returns whether a bit is set; false beyond the bitmap.
 #[must_use]
 pub fn get(bits: &[u8], at: u16) -> bool {
     bits.get(usize::from(at >> 3)).is_some_and(|byte| byte >> (at & 7) & 1 == 1)
 }
 
-/// Sets a bit; false if it is beyond the bitmap.
+/// Sets a bit; returns false if it is beyond the bitmap.
 pub fn set(bits: &mut [u8], at: u16) -> bool {
     let Some(byte) = bits.get_mut(usize::from(at >> 3)) else { return false };
     *byte |= 1 << (at & 7);
     true
 }
 
-/// The first clear bit from `from` on, below `count` and within the bitmap.
+/// Finds the first clear bit from `from` on, below `count` and within the bitmap.
 ///
-/// Calls that go on where the last one ended cost together no more than one pass over the bytes.
+/// Calls that each go on where the last one ended cost together no more than one pass over the
+/// bytes.
 #[must_use]
 pub fn next_clear(bits: &[u8], from: u16, count: u16) -> Option<u16> {
     let mut at = from;
@@ -35,7 +36,7 @@ pub fn next_clear(bits: &[u8], from: u16, count: u16) -> Option<u16> {
     None
 }
 
-/// How many of the first `count` bits are set.
+/// Counts the set bits among the first `count`.
 #[must_use]
 pub fn ones(bits: &[u8], count: u16) -> u16 {
     let whole = usize::from(count >> 3);

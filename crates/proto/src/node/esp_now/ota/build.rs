@@ -1,34 +1,34 @@
-//! Makes valid application images of any length, for tests and for the simulator.
+//! Builds valid application images of any length, for tests and for the simulator.
 
 use super::image::{HEADER_LEN, SHA_LEN};
 use crate::wire::component::ota::App;
 use sha2::{Digest, Sha256};
 
-/// An image to be made. Equal values make equal bytes.
+/// Recipe for an image. Equal values make equal bytes.
 #[derive(Clone, Debug)]
 pub struct Build {
-    /// Whole length in bytes: a multiple of 16, at least [`Build::LEN_MIN`].
+    /// Length of the whole image in bytes: a multiple of 16, at least [`Build::LEN_MIN`].
     pub len: u32,
-    /// The chip it is for.
+    /// Number of the chip that the image is for.
     pub chip: u16,
-    /// What it says of itself.
+    /// Application description of the image.
     pub app: App,
-    /// Chooses its contents.
+    /// Seed of its contents.
     pub seed: u64,
 }
 
 impl Build {
-    /// Shortest image: header, two segments of which the first holds the description, checksum,
-    /// digest.
+    /// Length of the shortest image, in bytes: header, two segments of which the first holds the
+    /// description, checksum, digest.
     pub const LEN_MIN: u32 = 352;
 
-    /// Writes the image into `sink` from its first byte to its last, and gives its SHA-256. `None`
-    /// if there is no image of that length, or the sink refuses.
+    /// Writes the image into `sink` from its first byte to its last, and returns its SHA-256.
+    /// `None` if there is no image of that length, or the sink refuses.
     pub fn write(&self, sink: &mut dyn FnMut(&[u8]) -> bool) -> Option<[u8; SHA_LEN]> {
         if self.len < Self::LEN_MIN || !self.len.is_multiple_of(16) {
             return None;
         }
-        // Two segments, so that the walk has something to walk.
+        // There are two segments, so that a walk over them has more than one step.
         let data = self.len - HEADER_LEN as u32 - 2 * 8 - 16 - SHA_LEN as u32;
         let first = (data / 12 * 4).max(256);
         let mut out = Writer { sink, sha: Sha256::new(), sum: 0xEF, chance: self.seed };

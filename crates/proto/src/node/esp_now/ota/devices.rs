@@ -1,63 +1,64 @@
-//! The devices of an initiator: where each stands, and what it runs.
+//! The devices of an initiator: the state of each, and the application that it runs.
 
 use crate::wire::component::ota::App;
 use crate::wire::mac::Mac;
 use heapless::Vec;
 
-/// How it ends for a device.
+/// Result of an upgrade for a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Not yet over.
+    /// The upgrade is not yet over.
     Open,
-    /// It has the image.
+    /// The device has received the image.
     Done,
-    /// It runs the image already, and said so when it was asked: the component counts it neither
-    /// as done nor as unfinished (trap 16 of the protocol reference).
+    /// The device already ran the image, and said so when it was asked: the component counts it
+    /// neither as done nor as unfinished (trap 16 of the protocol reference).
     Had,
-    /// It stopped.
+    /// The device stopped.
     Stopped,
-    /// It will not take the image.
+    /// The device refused the image.
     Refused,
 }
 
-/// What a device has said and was not yet heard.
+/// Message of a device that is not yet taken into account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Note {
-    /// It has the image: written, or running.
+    /// The device has the image: written, or running.
     Has,
-    /// It stopped.
+    /// The device stopped.
     Stopped,
-    /// It does not take the image; true if it never will.
+    /// The device does not take the image; true if it never will.
     Refused(bool),
 }
 
-/// A device.
+/// A device that is to be upgraded.
 #[derive(Clone, Copy, Debug)]
 pub struct Device {
-    /// Its address.
+    /// Address of the device.
     pub mac: Mac,
-    /// The channel it was found on.
+    /// Channel on which it was found.
     pub channel: u8,
-    /// How well its answer was heard, dBm.
+    /// Signal strength of its answer, in dBm.
     pub rssi: i8,
-    /// Which of the descriptions is its own.
+    /// Index of its application among the descriptions.
     pub app: u8,
-    /// How it ended.
+    /// Result for the device.
     pub fate: Fate,
-    /// It has said something while nobody listened.
+    /// Message that it sent while the initiator was sending data.
     pub note: Option<Note>,
-    /// It has answered the status that was asked for.
+    /// Whether it has answered the last request for status.
     pub answered: bool,
-    /// It is to leave the group.
+    /// Whether it is to leave the group.
     pub leaves: bool,
-    /// How often it refused.
+    /// Number of its refusals.
     pub refusals: u8,
 }
 
-/// What is printed of a description.
+/// Printed part of an application description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Runs {
-    /// The description's first 144 bytes: all but the digest of the ELF file, and what follows.
+    /// First 144 bytes of the description: all but the digest of the ELF file, and the bytes after
+    /// it.
     bytes: [u8; 144],
 }
 
@@ -70,7 +71,7 @@ impl Runs {
         Self { bytes }
     }
 
-    /// As a description.
+    /// Returns the part as a description.
     #[must_use]
     pub fn app(&self) -> App {
         let mut app = App::default();
@@ -87,7 +88,7 @@ impl Runs {
 pub struct Devices<const D: usize, const A: usize> {
     list: Vec<Device, D>,
     apps: Vec<Runs, A>,
-    /// Devices for which there was no room.
+    /// Number of devices for which there was no room.
     pub dropped: u16,
 }
 
@@ -98,7 +99,7 @@ impl<const D: usize, const A: usize> Default for Devices<D, A> {
 }
 
 impl<const D: usize, const A: usize> Devices<D, A> {
-    /// Forgets all.
+    /// Removes all devices.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
@@ -134,46 +135,46 @@ impl<const D: usize, const A: usize> Devices<D, A> {
         if self.apps.push(runs).is_ok() { at as u8 } else { u8::MAX }
     }
 
-    /// What a device runs; `None` if there was no room for one more description.
+    /// Returns the description of a device's application; `None` if there was no room for it.
     #[must_use]
     pub fn runs(&self, device: &Device) -> Option<App> {
         self.apps.get(usize::from(device.app)).map(Runs::app)
     }
 
-    /// The devices, in the order in which they came.
+    /// Returns the devices, in the order in which they came.
     pub fn iter(&self) -> impl Iterator<Item = &Device> {
         self.list.iter()
     }
 
-    /// All devices, to be changed.
+    /// Returns the devices, to be changed.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Device> {
         self.list.iter_mut()
     }
 
-    /// One device.
+    /// Returns the device of an index.
     #[must_use]
     pub fn get(&self, at: u16) -> Option<&Device> {
         self.list.get(usize::from(at))
     }
 
-    /// The device with that address.
+    /// Finds the device with that address.
     pub fn find(&mut self, mac: Mac) -> Option<&mut Device> {
         self.list.iter_mut().find(|d| d.mac == mac)
     }
 
-    /// How many there are.
+    /// Returns the number of devices.
     #[must_use]
     pub fn len(&self) -> u16 {
         self.list.len() as u16
     }
 
-    /// Whether there is none.
+    /// Returns whether there is no device.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// How many ended so.
+    /// Counts the devices with that result.
     #[must_use]
     pub fn count(&self, fate: Fate) -> u16 {
         self.list.iter().filter(|d| d.fate == fate).count() as u16

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | 0 | 1 | 0xE9 |
 //! | 1 | 1 | segments, 1 to 16 |
-//! | 2 | 10 | flash mode, speed and size, entry point, pins: not looked at |
+//! | 2 | 10 | flash mode, speed and size, entry point, pins: not checked |
 //! | 12 | 2 | chip: 0 ESP32, 2 S2, 5 C3, 9 S3, 12 C2, 13 C6, 16 H2 … |
 //! | 14 | 9 | chip revisions, reserved |
 //! | 23 | 1 | 1 if a SHA-256 is appended |
@@ -14,56 +14,56 @@
 //! | … | 1 to 16 | zeros, and as the last byte of a block of 16 the XOR of all segment data with 0xEF |
 //! | … | 32 | SHA-256 of everything before it |
 //!
-//! What follows (signatures) is not covered by any of these and not looked at.
+//! Bytes that follow (signatures) are not covered by any of these and not checked.
 
 use crate::node::esp_now::board::{Board, Slot, Work};
 use crate::node::esp_now::task::Cx;
 use crate::wire::component::ota::{App, DIGEST_LEN};
 use sha2::{Digest, Sha256};
 
-/// Bytes of the header.
+/// Length of the header, in bytes.
 pub const HEADER_LEN: usize = 24;
-/// Where the application description lies.
+/// Offset of the application description.
 pub const DESCRIPTION_AT: u32 = 32;
-/// Bytes of the appended digest.
+/// Length of the appended digest, in bytes.
 pub const SHA_LEN: usize = 32;
-/// Most segments (`ESP_IMAGE_MAX_SEGMENTS`).
+/// Greatest number of segments (`ESP_IMAGE_MAX_SEGMENTS`).
 pub const SEGMENTS_MAX: u8 = 16;
-/// Bytes checked in one step.
+/// Number of bytes checked in one step.
 pub const SLICE: u32 = 4096;
 
 const MAGIC: u8 = 0xE9;
 const CHECKSUM_SEED: u8 = 0xEF;
 
-/// What is wrong with an image.
+/// Flaw of an image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Flaw {
-    /// It does not begin as an image.
+    /// The image does not begin as one.
     Header,
-    /// It ends before its last segment does, or its digest.
+    /// The image ends before its last segment, or its digest.
     Short,
-    /// The XOR of its segments is another.
+    /// The XOR of its segments differs from the stored one.
     Checksum,
-    /// Its SHA-256 is another than the appended one.
+    /// The SHA-256 differs from the appended one.
     Digest,
-    /// It could not be read.
+    /// The image could not be read.
     Flash,
 }
 
-/// A whole image that is as it says it is.
+/// A complete image that has passed the checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Image {
-    /// Bytes up to and with its digest.
+    /// Length up to the end of the digest, in bytes.
     pub len: u32,
-    /// Its SHA-256: the appended one, which was checked; or that of all its bytes where none is
-    /// appended (`esp_partition_get_sha256`).
+    /// SHA-256: the appended one, which was checked; or that of all bytes where none is appended
+    /// (`esp_partition_get_sha256`).
     pub sha: [u8; SHA_LEN],
-    /// The chip it is for.
+    /// Number of the chip that the image is for.
     pub chip: u16,
 }
 
 impl Image {
-    /// The half of its SHA-256 that is announced.
+    /// Returns the half of the SHA-256 that is announced.
     #[must_use]
     pub fn digest(&self) -> [u8; DIGEST_LEN] {
         core::array::from_fn(|i| self.sha[i])
@@ -80,7 +80,7 @@ enum Stage {
     Done,
 }
 
-/// Checks an image that is fed in pieces of any size.
+/// Checker of an image that is fed in pieces of any size.
 #[derive(Clone)]
 pub struct Scanner {
     stage: Stage,
@@ -103,7 +103,7 @@ impl core::fmt::Debug for Scanner {
 }
 
 impl Scanner {
-    /// A scanner of an image that takes at most `limit` bytes.
+    /// Creates a scanner of an image that takes at most `limit` bytes.
     #[must_use]
     pub fn new(limit: u32) -> Self {
         Self {
@@ -124,7 +124,7 @@ impl Scanner {
     /// Takes the next bytes.
     ///
     /// # Errors
-    /// What is wrong with the image; it is then no use to go on.
+    /// Returns the flaw of the image, after which there is no use in going on.
     pub fn feed(&mut self, mut bytes: &[u8]) -> Result<(), Flaw> {
         while !bytes.is_empty() && self.stage != Stage::Done {
             let used = match self.stage {
@@ -145,7 +145,7 @@ impl Scanner {
         Ok(())
     }
 
-    /// The image, once it is complete.
+    /// Returns the image, once it is complete.
     #[must_use]
     pub fn image(&self) -> Option<Image> {
         (self.stage == Stage::Done).then_some(Image {
@@ -248,7 +248,7 @@ impl Scanner {
     }
 }
 
-/// Checks the image in a slot of the board, slice by slice, so that no call takes long.
+/// Check of the image in a slot of the board, slice by slice, so that no call takes long.
 #[derive(Clone, Debug)]
 pub struct Check {
     slot: Slot,
@@ -258,13 +258,14 @@ pub struct Check {
 }
 
 impl Check {
-    /// Begins with the image of `len` bytes in a slot.
+    /// Begins the check of the image of `len` bytes in a slot.
     #[must_use]
     pub fn new(slot: Slot, len: u32) -> Self {
         Self { slot, len, at: 0, scanner: Scanner::new(len) }
     }
 
-    /// Checks the next [`SLICE`], and spends the time for it. The verdict when it is over.
+    /// Checks the next [`SLICE`], and spends the time for it. Returns the verdict when the check is
+    /// over.
     pub fn step(&mut self, cx: &mut Cx<'_>) -> Option<Result<Image, Flaw>> {
         let from = self.at;
         let verdict = self.slice(cx.board);
@@ -295,7 +296,7 @@ impl Check {
     }
 }
 
-/// The application description in a slot; `None` if there is none.
+/// Returns the application description in a slot; `None` if there is none.
 pub fn describe(board: &mut dyn Board, slot: Slot) -> Option<App> {
     let mut bytes = [0; App::LEN];
     if !board.read(slot, 0, bytes.get_mut(..1)?) || bytes.first() != Some(&MAGIC) {

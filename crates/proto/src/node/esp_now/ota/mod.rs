@@ -1,13 +1,14 @@
 //! Upgrade over the air, as the esp-now component does it (section 4 of the protocol reference).
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
-//! | [`responder`] | takes an image, checks it, and chooses it for the next start |
+//! | [`responder`] | receives an image, checks it, and selects it for the next start |
 //! | [`initiator`] | finds devices and sends them an image; the console command `ota` |
 //! | [`image`] | an application image and its check |
-//! | [`build`] | makes images for tests and the simulator |
-//! | [`bits`] | which packets are there |
-//! | [`devices`], [`progress`] | what each role remembers |
+//! | [`build`] | builds images for tests and the simulator |
+//! | [`bits`] | bitmap of received packets |
+//! | [`devices`] | state of the initiator: its devices |
+//! | [`progress`] | state of the responder: the image being received |
 
 pub mod bits;
 pub mod build;
@@ -28,11 +29,11 @@ use super::print::Level;
 use super::task::Cx;
 use crate::time::Instant;
 
-/// The console command `rollback`: chooses the other slot for the next start. False if no image
-/// lies there or the board refuses.
+/// Executes the console command `rollback`: selects the other slot for the next start. Returns
+/// false if no image lies there or the board refuses.
 ///
-/// The component has ESP-IDF check the whole image here; the board's `boot` may do that. What is
-/// looked at here is whether an image begins there. The time of a whole check is spent.
+/// The component lets ESP-IDF check the whole image here; the board's `boot` may do that. This
+/// function only checks whether an image begins there, and spends the time of a whole check.
 pub fn rollback(cx: &mut Cx<'_>) -> bool {
     let bytes = cx.board.image_len(Slot::Spare);
     cx.spend(Work::Read { bytes });
@@ -50,7 +51,7 @@ pub fn rollback(cx: &mut Cx<'_>) -> bool {
     true
 }
 
-/// Whole seconds since `from`, counted in ticks as the component counts them.
+/// Returns whole seconds since `from`, counted in ticks as the component counts them.
 fn seconds(cx: &Cx<'_>, from: Instant) -> u64 {
     let tick = cx.shared.settings.tick;
     tick.ms(tick.between(from, cx.now)) / 1000

@@ -1,17 +1,17 @@
-//! Which image is being received, and which of its packets are there: what a responder keeps over a
-//! reset.
+//! State that a responder keeps over a reset: the image being received, and the packets of it that
+//! are there.
 //!
-//! Stored as the component stores it in its last part: the 30 bytes of a [`Status`], then the
+//! The last part of the store has the component's layout: the 30 bytes of a [`Status`], then the
 //! bitmap.
 
 use super::bits;
 use crate::wire::component::Compat;
 use crate::wire::component::ota::{STATUS_LEN, Status};
 
-/// Bytes of a stored session with the largest bitmap.
+/// Length of a stored session with the largest bitmap, in bytes.
 pub const STORE: usize = STATUS_LEN + bits::BITMAP;
 
-/// An image in the making. `N` bytes hold the status and the bitmap, so that it can be stored in one
+/// Progress of an image. `N` bytes hold the status and the bitmap, so that it can be stored in one
 /// piece.
 #[derive(Clone, Debug)]
 pub struct Progress<const N: usize = STORE> {
@@ -27,8 +27,8 @@ impl<const N: usize> Default for Progress<N> {
 }
 
 impl<const N: usize> Progress<N> {
-    /// Whether an image can be received at all: it has a length, the packets it says, and not too
-    /// many.
+    /// Returns whether an image can be received at all: its length is not zero, matches the
+    /// announced number of packets, and is not too great.
     #[must_use]
     pub fn takes(status: &Status, compat: Compat) -> bool {
         let packets = status.total.div_ceil(compat.ota_chunk() as u32);
@@ -39,7 +39,7 @@ impl<const N: usize> Progress<N> {
             && packets as usize <= room
     }
 
-    /// Begins an image, with nothing of it there.
+    /// Begins an image, with nothing of it received.
     pub fn begin(&mut self, status: &Status, compat: Compat) {
         self.status = Status { written: 0, index: 0, ..*status };
         self.chunk = compat.ota_chunk() as u16;
@@ -51,32 +51,32 @@ impl<const N: usize> Progress<N> {
         *self = Self::default();
     }
 
-    /// Whether an image has begun.
+    /// Returns whether an image has begun.
     #[must_use]
     pub fn is_begun(&self) -> bool {
         self.chunk != 0
     }
 
-    /// Image and bytes written.
+    /// Returns the image's status, with the bytes written.
     #[must_use]
     pub fn status(&self) -> Status {
         self.status
     }
 
-    /// Whether all of it is there.
+    /// Returns whether the image is complete.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.is_begun() && self.status.written == self.status.total
     }
 
-    /// Per cent written.
+    /// Returns the percentage written.
     #[must_use]
     pub fn percent(&self) -> u8 {
         let hundred = u64::from(self.status.written) * 100;
         hundred.checked_div(u64::from(self.status.total)).unwrap_or(0).min(100) as u8
     }
 
-    /// Offset and length of a packet that belongs to the image.
+    /// Returns offset and length of a packet that belongs to the image.
     #[must_use]
     pub fn place(&self, seq: u16) -> Option<(u32, u32)> {
         if seq >= self.status.packets {
@@ -88,13 +88,13 @@ impl<const N: usize> Progress<N> {
         Some((offset, left.min(chunk)))
     }
 
-    /// Whether a packet is there.
+    /// Returns whether a packet is there.
     #[must_use]
     pub fn has(&self, seq: u16) -> bool {
         bits::get(self.bits(), seq)
     }
 
-    /// Notes that a packet has been written.
+    /// Records that a packet has been written.
     pub fn note(&mut self, seq: u16) {
         let Some((_, len)) = self.place(seq) else { return };
         let Some(bits) = self.store.get_mut(STATUS_LEN..) else { return };
@@ -103,8 +103,8 @@ impl<const N: usize> Progress<N> {
         }
     }
 
-    /// The first row of `row` bytes in which a packet is missing, with its number; shorter where a
-    /// small bitmap ends.
+    /// Returns the first row of `row` bytes in which a packet is missing, with its number; shorter
+    /// where a small bitmap ends.
     #[must_use]
     pub fn missing_row(&self, row: usize) -> Option<(u8, &[u8])> {
         let missing = bits::next_clear(self.bits(), 0, self.status.packets)?;
@@ -114,7 +114,7 @@ impl<const N: usize> Progress<N> {
         Some((u8::try_from(index).ok()?, bits.get(..row).unwrap_or(bits)))
     }
 
-    /// The bytes to store.
+    /// Returns the bytes to store.
     pub fn stored(&mut self) -> &[u8] {
         if let Some(head) = self.store.first_chunk_mut::<STATUS_LEN>() {
             *head = self.status.bytes();
@@ -123,9 +123,9 @@ impl<const N: usize> Progress<N> {
         self.store.get(..len).unwrap_or(&self.store)
     }
 
-    /// Takes up what was stored; `load` fills the buffer and gives the length. False, and nothing
-    /// begun, if that is no session of this release. What has been written is counted anew from the
-    /// bitmap.
+    /// Restores a stored session; `load` fills the buffer and returns the length. Returns false,
+    /// and begins nothing, if it is no session of this release. The number of written bytes is
+    /// computed anew from the bitmap.
     pub fn restore(
         &mut self,
         compat: Compat,

@@ -1,4 +1,4 @@
-//! The device: finds a holder, asks, and waits; again until it has credentials.
+//! The device: finds a holder, asks, and waits; repeats this until it has credentials.
 
 use super::{COMMAND_TAG, STORED_LEN, TAG, error_name, outgoing};
 use crate::node::esp_now::board::{Key, Work};
@@ -10,32 +10,32 @@ use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
 use zeroize::Zeroize;
 
-/// Stay on a channel: one period of the beacons, and a little.
+/// Time on a channel, in ms: one period of the beacons, and a little.
 const HOP_MS: u32 = 110;
-/// The command's time for a scan, and for an answer.
+/// Time of the command for a scan, and for an answer, in ms.
 const WAIT_MS: u32 = 3000;
-/// How often the answer is looked for.
+/// Period at which the answer is looked for, in ms.
 const POLL_MS: u32 = 100;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     #[default]
     Off,
-    /// On the `index`-th channel of the country until then.
+    /// Receives on the `index`-th channel of the country until `hop`.
     Scanning {
         index: u8,
         hop: Instant,
     },
-    /// Wants the lock for DEVICE.
+    /// Waits for the lock to send DEVICE.
     Wanted,
     InFlight,
     Sent(Outcome),
-    /// Looks for the answer at that time.
+    /// Looks for the answer at this instant.
     Waiting(Instant),
     Done,
 }
 
-/// The holder that was heard.
+/// Beacon of a holder.
 #[derive(Clone, Copy, Debug)]
 struct Beacon {
     from: Mac,
@@ -47,7 +47,7 @@ struct Beacon {
 #[derive(Debug, Default)]
 pub(super) struct Device {
     phase: Phase,
-    /// The end of the scan, or of the wait for an answer.
+    /// End of the scan, or of the wait for an answer.
     deadline: Instant,
     beacon: Option<Beacon>,
     provisioned: bool,
@@ -79,7 +79,7 @@ impl Device {
             Phase::Scanning { index, hop: cx.shared.settings.tick.pause_ms(cx.now, HOP_MS) };
     }
 
-    /// A beacon: the scan ends with this hop, and the last one that came in it counts.
+    /// Takes a beacon: the scan ends with this hop, and the last beacon in it counts.
     pub(super) fn beacon(&mut self, frame: &Received<'_>, identity: Identity) {
         if matches!(self.phase, Phase::Scanning { .. }) {
             let Received { from, channel, rssi, .. } = *frame;
@@ -87,7 +87,7 @@ impl Device {
         }
     }
 
-    /// Credentials, from whomever.
+    /// Takes credentials, from any sender.
     pub(super) fn wifi(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>, wifi: &Wifi) {
         if !matches!(self.phase, Phase::Waiting(_)) {
             return;
@@ -131,7 +131,7 @@ impl Device {
         }
     }
 
-    /// A hop is over.
+    /// Ends a hop: with a beacon, wants to send DEVICE; else goes to the next channel.
     fn look_around(&mut self, cx: &mut Cx<'_>, index: u8) {
         if let Some(beacon) = self.beacon {
             cx.shared.air.listen(DataType::Prov, false);
@@ -150,7 +150,7 @@ impl Device {
         if next < cx.shared.air.country.count {
             self.hop(cx, next);
         } else if cx.now < self.deadline {
-            // The time is only looked at after a round over all channels.
+            // The time is only checked after a round over all channels.
             self.hop(cx, 0);
         } else {
             self.scan(cx);
@@ -191,7 +191,7 @@ impl Device {
         }
     }
 
-    /// DEVICE was not delivered.
+    /// Prints that DEVICE was not delivered, and begins a new scan.
     fn settle(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
         let name = error_name(outcome);
         let text = format_args!("[espnow_prov_initiator_send, 212] <{name}> espnow_write");
@@ -214,7 +214,7 @@ impl Device {
     }
 
     fn again(&mut self, cx: &mut Cx<'_>, name: &str) {
-        // The function's name is the component's mistake.
+        // The component prints this wrong function name.
         let text =
             format_args!("[provisioning_initiator, 318]: <{name}> espnow_prov_responder_add");
         cx.log(Level::Warn, COMMAND_TAG, text);
@@ -222,7 +222,7 @@ impl Device {
     }
 }
 
-/// The end of a wait that begins now.
+/// Returns the end of a wait that begins now.
 fn deadline(cx: &Cx<'_>) -> Instant {
     cx.shared.settings.tick.delay_ms(cx.now, WAIT_MS)
 }

@@ -9,16 +9,16 @@ use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
 use heapless::Deque;
 
-/// `ESPNOW_PROV_BEACON_INTERVAL`.
+/// Period of the beacons, in ms (`ESPNOW_PROV_BEACON_INTERVAL`).
 const BEACON_MS: u32 = 100;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     #[default]
     Free,
-    /// Wants the lock for a beacon.
+    /// Waits for the lock to send a beacon.
     Beacon,
-    /// Wants the lock for an answer.
+    /// Waits for the lock to send an answer.
     Answer,
     BeaconSent,
     AnswerSent,
@@ -27,9 +27,9 @@ enum Phase {
 #[derive(Debug, Default)]
 pub(super) struct Holder {
     phase: Phase,
-    /// Present while it is on.
+    /// Credentials; present while the holder is on.
     wifi: Option<Wifi>,
-    /// The tick at which its time is over; the first beacon after it ends it.
+    /// Tick at which the time is over; the first beacon after it ends it.
     until: Instant,
     next: Instant,
     found: u32,
@@ -56,7 +56,7 @@ impl Holder {
         self.wifi.is_some()
     }
 
-    /// A device asks; false if too many wait.
+    /// Queues the request of a device; returns false if too many wait.
     pub(super) fn asked(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>, device: &Device) -> bool {
         if !self.is_on() {
             return true;

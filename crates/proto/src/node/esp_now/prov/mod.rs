@@ -16,14 +16,14 @@
 //! [`Key::Wifi`], 96 bytes: the SSID in 32 and the password in 64, each zero padded, which is how
 //! `wifi_sta_config_t` begins.
 //!
-//! # Where it is not what the component does
+//! # Where it differs from the component
 //!
 //! - DEVICE and WIFI carry zeros where the component sends uninitialised memory; custom data beyond
 //!   the limit is neither read nor sent.
 //! - An SSID or password that is too long is refused with a line; the component overruns its field.
 //! - Text of a peer is printed up to its field's end and without control characters.
-//! - Where ESP-IDF's structure makes DEVICE longer than a payload may be (5.4 and later under ESP-NOW
-//!   v1.0), the send is refused, as in the component; nothing is sent in parts.
+//! - Where ESP-IDF's structure makes DEVICE longer than a payload may be (5.4 and later under
+//!   ESP-NOW v1.0), the send is refused, as in the component; nothing is sent in parts.
 //! - A beacon that is late does not make up for those that were missed.
 
 mod device;
@@ -41,37 +41,37 @@ use crate::wire::mac::Mac;
 use device::Device;
 use holder::Holder;
 
-/// The component's log tag.
+/// Log tag of the component.
 const TAG: &str = "espnow_prov";
-/// The log tag of the console's command.
+/// Log tag of the console's command.
 const COMMAND_TAG: &str = "espnow_cmd";
-/// Bytes of [`Key::Wifi`].
+/// Length of [`Key::Wifi`], in bytes.
 pub const STORED_LEN: usize = 96;
-/// Devices whose answer may wait at the holder.
+/// Greatest number of devices that wait for an answer of the holder.
 pub const ASKED_MAX: usize = 16;
 
-/// Why the holder was not started.
+/// Reason why the holder was not started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HoldError {
-    /// No SSID. The component says so and calls it a success.
+    /// The SSID is missing. The component prints so, and returns success.
     Missing,
-    /// An SSID above 32 bytes or a password above 64.
+    /// The SSID is longer than 32 bytes, or the password longer than 64.
     TooLong,
 }
 
-/// Whose transmission it is.
+/// Role whose transmission is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     Holder,
     Device,
 }
 
-/// Both roles of a node.
+/// Provisioning of a node, in both roles.
 #[derive(Debug)]
 pub struct Prov {
-    /// What the node says of itself, in either role.
+    /// Identity of the node, in either role.
     pub identity: Identity,
-    /// DEVICE messages that were not answered since too many waited.
+    /// Number of DEVICE messages that were not answered because too many waited.
     pub dropped: u32,
     holder: Holder,
     device: Device,
@@ -81,7 +81,7 @@ pub struct Prov {
 impl Default for Prov {
     fn default() -> Self {
         let mut product = [0; 16];
-        // What the console's command says.
+        // The console's command uses this product id.
         product[..11].copy_from_slice(b"debug_board");
         Self {
             identity: Identity { product_id: Text(product), device_name: Text::default() },
@@ -94,8 +94,8 @@ impl Default for Prov {
 }
 
 impl Prov {
-    /// `provisioning -i <ms> [<ssid> [<password>]]`. While it is on, it goes on with the new time and
-    /// credentials. Run the part after it.
+    /// Executes `provisioning -i <ms> [<ssid> [<password>]]`. A holder that is on continues with
+    /// the new time and credentials. Run the part after it.
     pub fn hold(
         &mut self,
         cx: &mut Cx<'_>,
@@ -120,15 +120,16 @@ impl Prov {
         Ok(())
     }
 
-    /// Hands these credentials out for so long (`espnow_prov_responder_start`). Run the part after it.
+    /// Hands these credentials out for `ms` milliseconds (`espnow_prov_responder_start`). Run the
+    /// part after it.
     pub fn hold_wifi(&mut self, cx: &mut Cx<'_>, ms: u32, wifi: Wifi) {
         self.holder.start(cx, ms, wifi);
     }
 
-    /// `provisioning -r`: looks for credentials until it has some. Run the part after it.
+    /// Executes `provisioning -r`: looks for credentials until it has some. Run the part after it.
     ///
-    /// As in the component, a device that has got them says that it has already started, until it
-    /// restarts.
+    /// As in the component, a device that has received them prints that it has already started,
+    /// until it restarts.
     pub fn seek(&mut self, cx: &mut Cx<'_>) {
         if self.device.is_started() {
             cx.log(Level::Info, COMMAND_TAG, format_args!("Already start provisioning"));
@@ -138,26 +139,26 @@ impl Prov {
         self.device.scan(cx);
     }
 
-    /// `provisioning -e`: forgets the credentials and restarts.
+    /// Executes `provisioning -e`: forgets the credentials and restarts.
     pub fn erase(&mut self, cx: &mut Cx<'_>) {
         cx.board.forget(Key::Wifi);
         cx.event(Event::Restart);
     }
 
-    /// Whether it hands credentials out.
+    /// Returns whether the node hands out credentials.
     #[must_use]
     pub const fn is_holding(&self) -> bool {
         self.holder.is_on()
     }
 
-    /// Whether it looks for credentials.
+    /// Returns whether the node looks for credentials.
     #[must_use]
     pub const fn is_seeking(&self) -> bool {
         self.device.is_seeking()
     }
 
-    /// A frame of type PROV has arrived. Run the part after it. Answers wait in a queue of
-    /// [`ASKED_MAX`]; a part that beacons is never idle, so the node need not wait for that.
+    /// Takes a frame of type PROV. Run the part after it. Answers wait in a queue of [`ASKED_MAX`];
+    /// a part that beacons is never idle, so the node need not wait for that.
     pub fn receive(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
         match Message::parse(frame.data, cx.shared.settings.compat) {
             Some(Message::Beacon(identity)) => self.device.beacon(frame, identity),
@@ -205,7 +206,7 @@ impl Task for Prov {
     }
 }
 
-/// The frame around a message.
+/// Returns the send options for a message.
 fn outgoing(cx: &Cx<'_>, dest: Mac, config: FrameConfig, len: usize) -> Outgoing {
     let security = cx.shared.settings.encrypt.prov;
     Outgoing {
@@ -218,7 +219,7 @@ fn outgoing(cx: &Cx<'_>, dest: Mac, config: FrameConfig, len: usize) -> Outgoing
     }
 }
 
-/// `esp_err_to_name` of a send that failed.
+/// Returns the name of a failed send's result, as `esp_err_to_name` does.
 fn error_name(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::TimedOut => "ESP_ERR_WIFI_TIMEOUT",

@@ -3,8 +3,8 @@
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event};
 
-/// What `security -e` does: removes the stored key for sending, and only that, then restarts. The
-/// node can still decrypt what others send; [`Keys::erase`](super::Keys::erase) removes both.
+/// Executes `security -e`: removes the stored key for sending, and only that, then restarts. The
+/// node can still decrypt frames of others; [`Keys::erase`](super::Keys::erase) removes both keys.
 pub fn erase_and_restart(cx: &mut Cx<'_>) {
     cx.log(Level::Info, "espnow_cmd", format_args!("Erase key info and restart"));
     cx.shared.keys.erase_encrypt(cx.board);

@@ -2,18 +2,17 @@
 //! the protocol reference; ESP-IDF, `components/protocomm/src/security/security1.c`).
 //!
 //! Both ends agree on K = X25519 (RFC 7748), exclusive-or SHA-256 of the proof of possession (PoP)
-//! unless that is empty. AES-256 in counter mode with key K, starting at the 16 random bytes of
-//! the responder and counting in big endian over all 128 bits, gives one stream for both
-//! directions:
+//! unless that is empty. AES-256 in counter mode with key K, starting at the 16 random bytes of the
+//! responder and counting in big endian over all 128 bits, gives one stream for both directions:
 //!
-//! | bytes of the stream | [`Part`] | what they encrypt |
+//! | bytes of the stream | [`Part`] | content that they encrypt |
 //! |---|---|---|
 //! | 0-31 | `ClientProof` | the responder's public key, sent by the initiator |
 //! | 32-63 | `DeviceProof` | the initiator's public key, sent by the responder |
 //! | 64-95 | `Key` | the key |
 //! | 96-127 | `Echo` | the key, sent back |
 //!
-//! Every part has a fixed place, so a repeated or forged message does not shift what follows, as
+//! Every part has a fixed place, so a repeated or forged message does not shift the later parts, as
 //! it does in the component.
 //!
 //! **The all-zero secret.** A public key of small order makes the shared secret zero, whatever the
@@ -32,12 +31,12 @@ use subtle::ConstantTimeEq;
 use x25519_dalek::{PublicKey, StaticSecret};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// The proof of possession, as it enters the key: its SHA-256, or zeros for none.
+/// Proof of possession, as it enters the key: its SHA-256, or zeros for none.
 #[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
 pub struct Pop([u8; 32]);
 
 impl Pop {
-    /// What the console command and the examples of the component use.
+    /// Proof of possession that the console command and the examples of the component use.
     pub const DEFAULT: &'static [u8] = b"espnow_pop";
 
     /// Hashes a PoP; an empty one is none.
@@ -46,7 +45,7 @@ impl Pop {
         Self(if text.is_empty() { [0; 32] } else { Sha256::digest(text).into() })
     }
 
-    /// Whether there is none: the handshake then proves nothing.
+    /// Returns whether there is none: the handshake then proves nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.ct_eq(&[0; 32]).into()
@@ -59,7 +58,7 @@ impl core::fmt::Debug for Pop {
     }
 }
 
-/// A key pair for one round of the initiator, or one handshake of the responder.
+/// Key pair for one round of the initiator, or one handshake of the responder.
 #[derive(Clone)]
 pub struct KeyPair {
     secret: StaticSecret,
@@ -67,7 +66,7 @@ pub struct KeyPair {
 }
 
 impl KeyPair {
-    /// The pair of a private key (any 32 bytes; X25519 clamps them).
+    /// Returns the pair of a private key (any 32 bytes; X25519 clamps them).
     #[must_use]
     pub fn new(private: [u8; 32]) -> Self {
         let secret = StaticSecret::from(private);
@@ -75,7 +74,7 @@ impl KeyPair {
         Self { secret, public }
     }
 
-    /// A fresh pair.
+    /// Draws a fresh pair.
     #[must_use]
     pub fn random(board: &mut dyn Board) -> Self {
         let mut private = [0; 32];
@@ -85,7 +84,7 @@ impl KeyPair {
         pair
     }
 
-    /// The public key.
+    /// Returns the public key.
     #[must_use]
     pub fn public(&self) -> &[u8; PUBLIC_LEN] {
         &self.public
@@ -119,7 +118,7 @@ impl core::fmt::Debug for KeyPair {
     }
 }
 
-/// A part of the stream: 32 bytes at a fixed place.
+/// Part of the stream: 32 bytes at a fixed place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Bytes 0 to 31.
@@ -132,7 +131,7 @@ pub enum Part {
     Echo = 3,
 }
 
-/// What two ends have agreed on: K and where the counter starts.
+/// Result of a key agreement: K and the start of the counter.
 #[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
 pub struct Channel {
     key: [u8; 32],
@@ -152,7 +151,8 @@ impl Channel {
         out
     }
 
-    /// Whether `bytes` is `expected`, encrypted with that part of the stream. In constant time.
+    /// Returns whether `bytes` is `expected`, encrypted with that part of the stream. Takes
+    /// constant time.
     #[must_use]
     pub fn proves(&self, part: Part, bytes: &[u8; 32], expected: &[u8; 32]) -> bool {
         self.crypt(part, expected).ct_eq(bytes).into()

@@ -5,22 +5,22 @@ use crate::wire::component::sealed::{NONCE_LEN, Sealer};
 use subtle::ConstantTimeEq;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Bytes of a key as it is stored and handed out ("APP key"): 16 of AES key, 8 where the component
-/// keeps a frame's nonce, 8 unused.
+/// Length of a key as it is stored and handed out ("APP key"), in bytes: 16 of AES key, 8 where the
+/// component keeps a frame's nonce, 8 unused.
 pub const KEY_LEN: usize = 32;
 
-/// The node's two keys, each with its schedule. Wiped when dropped.
+/// Keys of a node, each with its schedule. Wiped when dropped.
 #[derive(Debug, Default)]
 pub struct Keys {
-    /// For sending.
+    /// Key for sending.
     pub encrypt: Option<Secret>,
-    /// For receiving.
+    /// Key for receiving.
     pub decrypt: Option<Secret>,
     seen: Nonces,
 }
 
 impl Keys {
-    /// The keys that are stored, as a node has them after its start.
+    /// Loads the stored keys, as a node has them after its start.
     #[must_use]
     pub fn load(board: &mut dyn Board) -> Self {
         let encrypt = stored(board, Key::EncryptKey);
@@ -29,22 +29,22 @@ impl Keys {
     }
 
     /// Takes a key for both directions and stores it (`espnow_set_key`, `espnow_set_dec_key`).
-    /// Flash is written only where the 16 bytes of the AES key have changed. False if that failed;
-    /// the key is used until the next start all the same.
+    /// Flash is written only where the 16 bytes of the AES key have changed. Returns false if that
+    /// failed; the key is used until the next start all the same.
     pub fn store(&mut self, board: &mut dyn Board, bytes: &[u8; KEY_LEN]) -> bool {
         let sent = replace(board, Key::EncryptKey, &mut self.encrypt, bytes);
         let received = replace(board, Key::DecryptKey, &mut self.decrypt, bytes);
         sent && received
     }
 
-    /// Removes the stored key for sending and nothing else (`espnow_erase_key`): all that the
-    /// console's `security -e` does before it restarts. The node can still decrypt.
+    /// Removes the stored key for sending and nothing else (`espnow_erase_key`): the console's
+    /// `security -e` does no more before it restarts. The node can still decrypt.
     pub fn erase_encrypt(&mut self, board: &mut dyn Board) {
         board.forget(Key::EncryptKey);
         self.encrypt = None;
     }
 
-    /// Removes both keys, stored and in use. No command of the component does that.
+    /// Removes both keys, stored and in use. No command of the component does so.
     pub fn erase(&mut self, board: &mut dyn Board) {
         self.erase_encrypt(board);
         board.forget(Key::DecryptKey);
@@ -52,8 +52,9 @@ impl Keys {
         self.seen = Nonces::default();
     }
 
-    /// Notes the nonce of a payload that was decrypted; false if it is one of the last
-    /// [`NONCES`]: a recorded frame, sent again. For [`Policy::refuse_replays`](super::Policy::refuse_replays).
+    /// Remembers the nonce of a payload that was decrypted; returns false if it is one of the last
+    /// [`NONCES`], which means that a recorded frame was sent again. For
+    /// [`Policy::refuse_replays`](super::Policy::refuse_replays).
     pub fn first_sight(&mut self, nonce: &[u8; NONCE_LEN]) -> bool {
         self.seen.first_sight(nonce)
     }
@@ -80,11 +81,10 @@ fn replace(
     known || board.save(key, bytes)
 }
 
-/// Nonces that are remembered.
+/// Number of nonces that are remembered.
 pub const NONCES: usize = 64;
 
-/// The last nonces, 32 bits of each: nonces are random, so that one in 2^26 frames is refused in
-/// error.
+/// Last nonces, 32 bits of each: nonces are random, so that one in 2^26 frames is refused in error.
 #[derive(Debug)]
 struct Nonces {
     last: [u32; NONCES],
@@ -117,7 +117,7 @@ impl Nonces {
     }
 }
 
-/// One key.
+/// Key with its cipher.
 #[derive(Clone)]
 pub struct Secret {
     bytes: [u8; KEY_LEN],
@@ -125,26 +125,26 @@ pub struct Secret {
 }
 
 impl Secret {
-    /// A key from its 32 bytes.
+    /// Creates a key from its 32 bytes.
     #[must_use]
     pub fn new(bytes: [u8; KEY_LEN]) -> Self {
         let aes = Zeroizing::new(core::array::from_fn(|i| bytes[i]));
         Self { bytes, sealer: Sealer::new(&aes) }
     }
 
-    /// The 32 bytes.
+    /// Returns the 32 bytes.
     #[must_use]
     pub fn bytes(&self) -> &[u8; KEY_LEN] {
         &self.bytes
     }
 
-    /// The cipher.
+    /// Returns the cipher.
     #[must_use]
     pub fn sealer(&self) -> &Sealer {
         &self.sealer
     }
 
-    /// The constant nonce of components up to 2.2: bytes 16 to 23 of the key.
+    /// Returns the constant nonce of components up to 2.2: bytes 16 to 23 of the key.
     #[must_use]
     pub fn constant_nonce(&self) -> [u8; 8] {
         core::array::from_fn(|i| self.bytes[16 + i])

@@ -1,34 +1,33 @@
-//! What a node refuses beyond what the component refuses.
+//! Policy of a node: refusals beyond those of the component.
 
 use crate::wire::component::DataType;
 
-/// What a node refuses beyond what the component refuses. The table is in the
-/// [module's documentation](super).
+/// Refusals of a node beyond those of the component. The table is in the [module's
+/// documentation](super).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// Types (a mask of [`DataType::mask`]) that are dropped when they arrive unencrypted. The
-    /// engine does that.
+    /// Types (a mask of [`DataType::mask`]) that the engine drops when they arrive unencrypted.
     pub encrypted_only: u16,
-    /// A payload whose nonce is one of the last [`NONCES`](super::NONCES) is dropped. The engine
-    /// does that, with [`Keys::first_sight`](super::Keys::first_sight). Needs a release whose nonce
+    /// Whether the engine drops a payload whose nonce is one of the last [`NONCES`](super::NONCES),
+    /// found with [`Keys::first_sight`](super::Keys::first_sight). Needs a release whose nonce
     /// trails the payload.
     pub refuse_replays: bool,
-    /// A responder ignores the reset message.
+    /// Whether a responder ignores the reset message.
     pub refuse_reset: bool,
-    /// A responder answers only in the time that
+    /// Whether a responder answers only in the time that
     /// [`open_window`](super::Responder::open_window) gave it.
     pub windowed: bool,
-    /// A message that fails does not free a responder from its initiator; and
+    /// Whether a responder keeps its initiator when a message fails; then
     /// [`PROOFS_MAX`](super::responder::PROOFS_MAX) wrong proofs close its window.
     pub keep_binding: bool,
-    /// An initiator counts a device only when the key came back encrypted as it must be.
+    /// Whether an initiator counts a device only when the key came back correctly encrypted.
     pub check_echo: bool,
-    /// No handshake, on either end, with an empty proof of possession.
+    /// Whether both ends refuse a handshake with an empty proof of possession.
     pub require_pop: bool,
 }
 
 impl Policy {
-    /// What the component does.
+    /// Policy of the component.
     pub const COMPATIBLE: Self = Self {
         encrypted_only: 0,
         refuse_replays: false,
@@ -39,8 +38,8 @@ impl Policy {
         require_pop: false,
     };
 
-    /// Everything that a node alone can close. A node that is to talk to this one must encrypt
-    /// every service that it uses.
+    /// Policy that closes everything that a node alone can close. A node that is to talk to this
+    /// one must encrypt every service that it uses.
     pub const STRICT: Self = Self {
         encrypted_only: !PLAIN,
         refuse_replays: true,
@@ -51,7 +50,7 @@ impl Policy {
         require_pop: true,
     };
 
-    /// Whether a frame of this type is dropped if it is not encrypted.
+    /// Returns whether a frame of this type is dropped if it is not encrypted.
     #[must_use]
     pub const fn refuses_plain(self, data_type: DataType) -> bool {
         self.encrypted_only & data_type.mask() != 0

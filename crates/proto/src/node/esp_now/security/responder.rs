@@ -1,14 +1,14 @@
-//! The responder: waits for a key, and takes it from one initiator (section 3.5 of the protocol
+//! The responder: waits for a key, and accepts it from one initiator (section 3.5 of the protocol
 //! reference).
 //!
 //! It runs inside the main task: [`Responder::receive`] handles a message, and if that has an
 //! answer, [`Task::run`] wants to send it.
 //!
-//! What a peer can see is what the component does: whoever speaks first is the initiator until
-//! something fails; who has a key ignores handshakes, also when its last answer was lost; and after
-//! a restart it says that it has none, although the key is stored. Not taken over: the buffer lost
-//! with every message that is ignored (section 10, 10), and keys longer than 32 bytes, which no
-//! initiator sends.
+//! To a peer it behaves as the component does: the first sender is its initiator until something
+//! fails; a responder with a key ignores handshakes, also when its last answer was lost; and after
+//! a restart it reports that it has no key, although the key is stored. Two things differ: the
+//! component leaks a buffer with every message that is ignored (section 10, 10), and it accepts
+//! keys longer than 32 bytes, which no initiator sends.
 
 use super::exchange::{Channel, KeyPair, Part, Pop};
 use crate::node::esp_now::board::Work;
@@ -20,36 +20,36 @@ use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// Wrong proofs that close the window ([`Policy::keep_binding`](super::Policy::keep_binding)):
-/// each is one guess of the PoP.
+/// Number of wrong proofs that close the window
+/// ([`Policy::keep_binding`](super::Policy::keep_binding)): each is one guess of the PoP.
 pub const PROOFS_MAX: u8 = 5;
 
-/// With [`Policy::keep_binding`](super::Policy::keep_binding), an initiator that was silent for so
-/// long is given up.
+/// Silence after which an initiator is given up, with
+/// [`Policy::keep_binding`](super::Policy::keep_binding).
 pub const SILENCE_MAX: Duration = Duration::from_secs(10);
 
 const TAG: &str = "espnow_sec_resp";
 
-/// The security version of a device that has a key.
+/// Security version of a device that has a key.
 const CONFIGURED: u8 = 1;
 
-/// Messages that had no effect, by cause.
+/// Counts of messages that had no effect, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ignored {
-    /// No message of the handshake, or none for a responder.
+    /// Messages that are none of the handshake, or not for a responder.
     pub malformed: u32,
-    /// It has a key already, or is bound to another initiator.
+    /// Messages while it has a key already, or is bound to another initiator.
     pub bound: u32,
-    /// The policy refuses it.
+    /// Messages that the policy refuses.
     pub policy: u32,
-    /// An answer still waited to be sent.
+    /// Messages while an answer still waited to be sent.
     pub busy: u32,
 }
 
-/// A node's side that takes a key.
+/// Responder of a node, which receives a key.
 #[derive(Debug)]
 pub struct Responder {
-    /// Messages that had no effect.
+    /// Counts of messages that had no effect.
     pub ignored: Ignored,
     pop: Pop,
     info: Info,
@@ -61,20 +61,20 @@ pub struct Responder {
     heard: Instant,
 }
 
-/// How far the key agreement is.
+/// Progress of the key agreement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
     #[default]
     None,
-    /// The other's key is known; its proof is not.
+    /// The other end's key is known; its proof is not.
     Offered,
-    /// Both have proved that they have K.
+    /// Each end has proved that it has K.
     Agreed,
 }
 
 impl zeroize::DefaultIsZeroes for Stage {}
 
-/// The key agreement in progress. Wiped when it ends.
+/// Key agreement in progress. Wiped when it ends.
 #[derive(Default, Zeroize, ZeroizeOnDrop)]
 struct Agreement {
     stage: Stage,
@@ -98,11 +98,11 @@ enum Answer {
     Echo,
 }
 
-/// A step of the handshake that did not work.
+/// Error: a step of the handshake failed.
 struct Failed;
 
 impl Responder {
-    /// A responder that takes a key from who knows the PoP.
+    /// Creates a responder that accepts a key from an initiator that knows the PoP.
     #[must_use]
     pub fn new(pop: Pop) -> Self {
         Self {
@@ -118,19 +118,20 @@ impl Responder {
         }
     }
 
-    /// Starts to listen (`espnow_sec_responder_start`).
+    /// Enables the reception of the handshake (`espnow_sec_responder_start`).
     pub fn start(&mut self, cx: &mut Cx<'_>) {
         cx.shared.air.listen(DataType::Security, true);
     }
 
-    /// Lets handshakes happen until then. Needed only with
+    /// Allows handshakes until this instant. Needed only with
     /// [`Policy::windowed`](super::Policy::windowed).
     pub fn open_window(&mut self, until: Instant) {
         self.window = Some(until);
         self.wrong_proofs = 0;
     }
 
-    /// What it says of itself: whether it has got a key since it started, and from whom.
+    /// Returns the information that it gives about itself: whether it has received a key since it
+    /// started, and from which initiator.
     #[must_use]
     pub fn info(&self) -> Info {
         self.info
@@ -160,7 +161,7 @@ impl Responder {
         }
     }
 
-    /// A step of the handshake.
+    /// Handles a step of the handshake.
     fn take(&mut self, cx: &mut Cx<'_>, from: Mac, message: Message<'_>) {
         let policy = cx.shared.settings.policy;
         if policy.require_pop && self.pop.is_empty() {
@@ -195,8 +196,8 @@ impl Responder {
     fn fail(&mut self, cx: &mut Cx<'_>, from: Mac) {
         cx.log(Level::Error, TAG, format_args!("espnow-session handler failed"));
         cx.event(Event::SecurityFailed(from));
-        // A forged message must not undo what the right initiator has reached, where the policy
-        // says so. A device that has its key but could not store it is free in any case.
+        // A forged message must not undo the progress of the right initiator, where the policy says
+        // so. A device that has its key but could not store it is free in any case.
         if !cx.shared.settings.policy.keep_binding || self.session.stage == Stage::None {
             self.release();
         } else if self.wrong_proofs >= PROOFS_MAX {
@@ -210,7 +211,7 @@ impl Responder {
         self.session.zeroize();
     }
 
-    /// The endpoint `espnow-session` of protocomm.
+    /// Handles a message to the endpoint `espnow-session` of protocomm.
     fn step(&mut self, cx: &mut Cx<'_>, data: &[u8]) -> Result<Answer, Failed> {
         match Session::parse(data).ok_or(Failed)? {
             // At any stage: the initiator has begun a new round.
@@ -247,7 +248,7 @@ impl Responder {
         }
     }
 
-    /// The endpoint `espnow-config`.
+    /// Handles a message to the endpoint `espnow-config` of protocomm.
     fn key(&mut self, cx: &mut Cx<'_>, data: &[u8]) -> Result<Answer, Failed> {
         let data: &[u8; 32] = data.try_into().map_err(|_| Failed)?;
         if self.session.stage != Stage::Agreed {
@@ -261,7 +262,8 @@ impl Responder {
         let stored = enabled && cx.shared.keys.store(cx.board, &key);
         key.zeroize();
         if !stored {
-            // It counts as configured all the same, as in the component, and is bound to nobody.
+            // It counts as configured all the same, as in the component, and is bound to no
+            // initiator.
             self.session.zeroize();
             return Err(Failed);
         }

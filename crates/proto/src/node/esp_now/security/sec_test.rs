@@ -1,12 +1,12 @@
-//! The command `sec_test`: how long this device takes to encrypt and decrypt a payload (section
-//! 7.6 of the protocol reference).
+//! The command `sec_test`: measures the time that this device takes to encrypt and decrypt a
+//! payload (section 7.6 of the protocol reference).
 //!
-//! The component prints two averages in whole microseconds. This also records each operation as a
-//! sample, on link [`SEAL`] or [`OPEN`], with the instants before and after it.
+//! The component prints two averages in whole microseconds. This benchmark also records each
+//! operation as a sample, on link [`SEAL`] or [`OPEN`], with the instants before and after it.
 //!
 //! A machine has no clock: each operation is one call of [`Task::run`], and it ends when the next
-//! call begins. On a device that is the time of the call; in a simulation, what
-//! [`Work::Seal`] and [`Work::Open`] cost.
+//! call begins. On a device that is the time of the call; in a simulation, the cost of
+//! [`Work::Seal`] or [`Work::Open`].
 
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::print::Level;
@@ -16,17 +16,17 @@ use crate::time::{Duration, Instant};
 use crate::wire::component::sealed::{NONCE_LEN, Sealer, TAG_LEN};
 use core::fmt;
 
-/// The link of samples of encryption.
+/// Link of the samples of encryption.
 pub const SEAL: Link = Link(0);
-/// The link of samples of decryption.
+/// Link of the samples of decryption.
 pub const OPEN: Link = Link(1);
 
-/// The number of operations that the command takes where it is given none.
+/// Default number of operations of the command.
 pub const COUNT: u32 = 100;
 
 const TAG: &str = "espnow_cmd";
 
-/// The task of the command, for payloads of up to `BYTES` less 4 bytes.
+/// Task of the command, for payloads of up to `BYTES` less 4 bytes.
 pub struct SecTest<const BYTES: usize = 256> {
     phase: Phase,
     sealer: Option<Sealer>,
@@ -43,12 +43,12 @@ pub struct SecTest<const BYTES: usize = 256> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Idle,
-    /// The next plaintext is to be made.
+    /// The next plaintext is to be generated.
     Fill,
     Seal,
-    /// Encryption began then; it is over with the next run.
+    /// Encryption began at this instant; it is over with the next run.
     Sealing(Instant),
-    /// It took from then to then, which is to be recorded.
+    /// Encryption lasted from the first to the second instant, which is to be recorded.
     Sealed(Instant, Instant),
     Open,
     Opening(Instant, bool),
@@ -68,7 +68,7 @@ impl<const BYTES: usize> Default for SecTest<BYTES> {
 }
 
 impl<const BYTES: usize> SecTest<BYTES> {
-    /// A test that does nothing yet.
+    /// Creates a benchmark that does nothing yet.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -85,15 +85,16 @@ impl<const BYTES: usize> SecTest<BYTES> {
         }
     }
 
-    /// Whether it does nothing.
+    /// Returns whether it does nothing.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.phase == Phase::Idle
     }
 
-    /// Starts: `count` times `len` bytes, with a random key. The command's defaults are [`COUNT`]
-    /// and [`Compat::data_max`](crate::wire::component::Compat::data_max). False while it runs, for
-    /// a count of 0 (by which the component divides), and for a length that is 0 or does not fit.
+    /// Starts `count` operations on `len` bytes, with a random key. The command's defaults are
+    /// [`COUNT`] and [`Compat::data_max`](crate::wire::component::Compat::data_max). Returns false
+    /// while it runs, for a count of 0 (by which the component divides), and for a length that is 0
+    /// or does not fit.
     pub fn start(&mut self, cx: &mut Cx<'_>, count: u32, len: usize) -> bool {
         let fits = len > 0 && len.checked_add(TAG_LEN).is_some_and(|all| all <= BYTES);
         if !self.is_idle() || count == 0 || !fits {
@@ -132,7 +133,7 @@ impl<const BYTES: usize> SecTest<BYTES> {
         opened == Some(self.len)
     }
 
-    /// Whether the plaintext is back.
+    /// Returns whether the plaintext is back.
     fn is_plain(&self) -> bool {
         let text = self.buf.get(..self.len).unwrap_or(&[]);
         text.iter().zip(plaintext(self.seed)).all(|(a, b)| *a == b)
@@ -151,7 +152,8 @@ impl<const BYTES: usize> SecTest<BYTES> {
         }));
     }
 
-    /// One plaintext was encrypted and decrypted.
+    /// Counts a plaintext that was encrypted and decrypted; begins the next one or prints the
+    /// averages.
     fn next(&mut self, cx: &mut Cx<'_>) {
         self.done = self.done.saturating_add(1);
         if self.done < self.count {
@@ -210,7 +212,7 @@ impl<const BYTES: usize> Task for SecTest<BYTES> {
                 self.record(cx, OPEN, from, to, whole);
                 self.next(cx);
             }
-            // Waits until somebody takes samples.
+            // Waits until the samples are taken.
             Phase::Sealed(..) | Phase::Opened(..) => {}
         }
         if self.is_idle() { Step::Idle } else { Step::Until(cx.now) }
@@ -223,7 +225,8 @@ impl<const BYTES: usize> Task for SecTest<BYTES> {
     fn sent(&mut self, _: &mut Cx<'_>, _: Outcome) {}
 }
 
-/// Bytes that look random and can be made again: a multiplicative generator (Knuth's MMIX).
+/// Generates bytes that look random and can be generated again: a linear congruential generator
+/// (Knuth's MMIX).
 fn plaintext(mut state: u64) -> impl Iterator<Item = u8> {
     core::iter::from_fn(move || {
         state =

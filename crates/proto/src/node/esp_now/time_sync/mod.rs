@@ -1,10 +1,10 @@
 //! Time synchronization (section 8 of the protocol reference; esp-now component, `espnow_time.c`).
 //!
 //! One device, the initiator, broadcasts its time: periodically, when it is asked, or when its
-//! application wants. Responders keep the offset of their own clock against it. What it is worth:
-//! nothing on the way is compensated, and the time is taken before the send lock, so a responder is
-//! late by the wait for the lock and the radio, and by the frame's time on the air. The clock
-//! itself is never set; UTC is sent and nobody uses it; any device can be the initiator.
+//! application wants. Responders keep the offset of their own clock against it. The accuracy is
+//! low: no delay on the way is compensated, and the time is taken before the send lock, so a
+//! responder is late by the wait for the lock and the radio, and by the frame's time on the air.
+//! The clock itself is never set; UTC is sent but never used; any device can be the initiator.
 
 #[cfg(test)]
 mod tests;
@@ -22,10 +22,10 @@ const TAG: &str = "espnow_time";
 /// midnight of UTC+8.
 const CLOCK_SET_S: i64 = 1_577_808_000;
 
-/// Requests and broadcasts that may wait behind the one that is being sent.
+/// Greatest number of requests and broadcasts that wait behind the one being sent.
 const WAITING_MAX: u8 = 8;
 
-/// A device's part in it. As on the device, it has one role at a time.
+/// Time synchronization of a device, which has one role at a time, as in the component.
 ///
 /// With a period it is never [`Step::Idle`]: on the device a timer's task sends, not the main task,
 /// which the node must not make wait for it. See [`busy`](Self::busy).
@@ -33,14 +33,14 @@ const WAITING_MAX: u8 = 8;
 pub struct TimeSync {
     role: Role,
     phase: Phase,
-    /// Messages to be sent after the present one.
+    /// Number of messages to be sent after the present one.
     waiting: u8,
-    /// Messages that were not sent because too many waited.
+    /// Number of messages that were not sent because too many waited.
     pub dropped: u32,
-    /// Payloads that were too short or of another version.
+    /// Number of payloads that were too short or of another version.
     pub refused: u32,
     offset_us: i64,
-    /// UTC when the node's clock was zero, if the wall clock was set.
+    /// UTC when the node's clock was zero, if the wall clock was set, in microseconds.
     utc_zero_us: Option<i64>,
 }
 
@@ -48,9 +48,9 @@ pub struct TimeSync {
 enum Role {
     #[default]
     Off,
-    /// With the time of the next periodic broadcast, and the period.
+    /// Initiator, with the time of the next periodic broadcast, and the period.
     Initiator(Option<(Instant, Duration)>),
-    /// With the greatest drift that is left alone, ms.
+    /// Responder, with the greatest drift that is left alone, in ms.
     Responder(i32),
 }
 
@@ -63,11 +63,11 @@ enum Phase {
 }
 
 impl TimeSync {
-    /// The component's default of the greatest drift that is left alone, ms.
+    /// Default of the component for the greatest drift that is left alone, in ms.
     pub const MAX_DRIFT_MS: i32 = 100;
 
-    /// Becomes the initiator (`espnow_time_initiator_start`); with a period of 0 it sends only
-    /// when asked. False if it has a role already, or the period is less than a tick.
+    /// Becomes the initiator (`espnow_time_initiator_start`); with a period of 0 it sends only when
+    /// asked. Returns false if it has a role already, or the period is less than a tick.
     pub fn start_initiator(&mut self, cx: &mut Cx<'_>, period_ms: u32) -> bool {
         if !self.free(cx) {
             return false;
@@ -85,7 +85,7 @@ impl TimeSync {
         true
     }
 
-    /// Becomes a responder (`espnow_time_responder_start`). False if it has a role already.
+    /// Becomes a responder (`espnow_time_responder_start`). Returns false if it has a role already.
     pub fn start_responder(&mut self, cx: &mut Cx<'_>, max_drift_ms: i32) -> bool {
         if !self.free(cx) {
             return false;
@@ -103,7 +103,7 @@ impl TimeSync {
         free
     }
 
-    /// Gives the role up; a responder forgets its offset. False if it had none.
+    /// Gives up the role; a responder forgets its offset. Returns false if it had none.
     pub fn stop(&mut self, cx: &mut Cx<'_>) -> bool {
         let name = match self.role {
             Role::Off => return false,
@@ -123,12 +123,13 @@ impl TimeSync {
         true
     }
 
-    /// Broadcasts the time (`espnow_time_initiator_broadcast`). False if it is no initiator.
+    /// Broadcasts the time (`espnow_time_initiator_broadcast`). Returns false if it is no
+    /// initiator.
     pub fn broadcast(&mut self) -> bool {
         matches!(self.role, Role::Initiator(_)) && self.want()
     }
 
-    /// Asks for the time (`espnow_time_responder_request`). False if it is no responder.
+    /// Asks for the time (`espnow_time_responder_request`). Returns false if it is no responder.
     pub fn request(&mut self) -> bool {
         matches!(self.role, Role::Responder(_)) && self.want()
     }
@@ -143,32 +144,32 @@ impl TimeSync {
         room
     }
 
-    /// Whether something is being sent or waits for it.
+    /// Returns whether a message is being sent or waits to be sent.
     #[must_use]
     pub fn busy(&self) -> bool {
         self.waiting > 0 || !matches!(self.phase, Phase::Idle)
     }
 
-    /// What to add to the own clock to have the initiator's, microseconds; 0 before the first
-    /// correction.
+    /// Returns the offset of the initiator's clock from the own clock, in microseconds; 0 before
+    /// the first correction.
     #[must_use]
     pub const fn offset_us(&self) -> i64 {
         self.offset_us
     }
 
-    /// The initiator's time at `now`, as far as this device knows, microseconds.
+    /// Returns the initiator's time at `now`, as far as this device knows, in microseconds.
     #[must_use]
     pub fn synced_us(&self, now: Instant) -> i64 {
         micros(now).wrapping_add(self.offset_us)
     }
 
-    /// Sets the wall clock, microseconds since 1970. It is sent, and nobody uses it.
+    /// Sets the wall clock, in microseconds since 1970. It is sent but never used.
     pub fn set_utc(&mut self, now: Instant, utc_us: i64) {
         self.utc_zero_us = Some(utc_us.wrapping_sub(micros(now)));
     }
 
-    /// A frame of type [`DataType::TimeSync`]. `espnow_iperf` of components 2.0 to 2.5.2 uses the
-    /// same number; its frames are refused for their version or ignored for their kind.
+    /// Takes a frame of type [`DataType::TimeSync`]. `espnow_iperf` of components 2.0 to 2.5.2 uses
+    /// the same number; its frames are refused for their version or ignored for their kind.
     pub fn receive(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
         if frame.data_type != DataType::TimeSync {
             return;
@@ -198,7 +199,8 @@ impl TimeSync {
         }
     }
 
-    /// The subtractions wrap, since the other's time can be any number.
+    /// Corrects the offset if it has drifted too far. The subtractions wrap, since the other clock
+    /// can show any number.
     fn correct(&mut self, cx: &mut Cx<'_>, from: Mac, remote_us: i64, max_drift_ms: i32) {
         let ahead_us = remote_us.wrapping_sub(micros(cx.now));
         let drift_ms = (ahead_us.wrapping_sub(self.offset_us) / 1000) as i32;
@@ -209,8 +211,8 @@ impl TimeSync {
         cx.event(Event::TimeSynced { from, drift_ms });
     }
 
-    /// What is sent now. The clock is read here and not in `compose`, as the component reads it
-    /// before it waits for the lock.
+    /// Returns the next message. The clock is read here and not in `compose`, as the component reads
+    /// it before it waits for the lock.
     fn message(&self, now: Instant) -> Option<Message> {
         let kind = match self.role {
             Role::Off => return None,
@@ -227,7 +229,7 @@ impl TimeSync {
         })
     }
 
-    /// Takes a periodic broadcast that is due. Of several that were missed, because sending took
+    /// Queues a periodic broadcast that is due. Of several that were missed, because sending took
     /// longer than the period, one is sent; FreeRTOS would make up for all.
     fn tick(&mut self, now: Instant) {
         let Role::Initiator(Some((next, period))) = &mut self.role else { return };
@@ -296,7 +298,7 @@ impl Task for TimeSync {
     }
 }
 
-/// `esp_timer_get_time`.
+/// Returns whole microseconds since start, as `esp_timer_get_time` does.
 fn micros(now: Instant) -> i64 {
     (now.as_nanos() / 1000) as i64
 }

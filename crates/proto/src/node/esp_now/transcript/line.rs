@@ -11,44 +11,44 @@ use super::super::print::Level;
 use super::scan::Scan;
 use crate::wire::mac::Mac;
 
-/// A line in its parts.
+/// Parts of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// The device whose line it is, if it came over the air.
+    /// Device that logged the line, if it came over the air.
     pub remote: Option<Remote>,
     /// Level, time and tag, if it is a log line.
     pub log: Option<Log<'a>>,
-    /// The rest; the whole line for plain text.
+    /// Rest of the line; the whole line for plain text.
     pub text: &'a str,
     /// Whether the end of the line is missing.
     pub cut: bool,
 }
 
-/// What a monitor prints before a line of another device: `[<MAC>][<channel>][<rssi>]: `.
+/// Prefix that a monitor prints before a line of another device: `[<MAC>][<channel>][<rssi>]: `.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Remote {
-    /// The device.
+    /// Address of the device.
     pub mac: Mac,
-    /// The channel it was heard on.
+    /// Channel on which it was heard.
     pub channel: u8,
     /// Signal strength at the monitor, dBm.
     pub rssi: i8,
 }
 
-/// The header of a log line of ESP-IDF: `<L> (<ms>) <tag>: `.
+/// Header of a log line of ESP-IDF: `<L> (<ms>) <tag>: `.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Log<'a> {
     /// Severity.
     pub level: Level,
-    /// Milliseconds since the device's start, whole ones. 32 bits on the device: they start again
-    /// after 49.7 days.
+    /// Whole milliseconds since the device's start. 32 bits on the device: they start again after
+    /// 49.7 days.
     pub ms: u32,
-    /// Who logs.
+    /// Tag: the module that logs.
     pub tag: &'a str,
 }
 
 impl<'a> Line<'a> {
-    /// Takes a line apart. What has no such shape is all text.
+    /// Parses a line. A line without such a shape is all text.
     #[must_use]
     pub fn parse(text: &'a str, cut: bool) -> Self {
         let (remote, text) = prefix(text).map_or((None, text), |(r, rest)| (Some(r), rest));
@@ -56,7 +56,7 @@ impl<'a> Line<'a> {
         Self { remote, log, text, cut }
     }
 
-    /// The tag; empty for plain text.
+    /// Returns the tag; empty for plain text.
     #[must_use]
     pub fn tag(&self) -> &'a str {
         self.log.map_or("", |log| log.tag)
@@ -90,10 +90,10 @@ fn header(text: &str) -> Option<(Log<'_>, &str)> {
     scan.lit(") ")?;
     let (tag, text) = match scan.until(": ") {
         Some(tag) => (tag, scan.rest()),
-        // Nothing after the tag: the blank at the line's end is gone.
+        // Nothing follows the tag: the blank at the line's end is gone.
         None => (scan.rest().strip_suffix(':')?, ""),
     };
-    // A tag has no blanks worth the name; text that happens to look like a header has.
+    // A real tag is short, unlike text that happens to look like a header.
     (!tag.is_empty() && tag.len() <= 48).then_some((Log { level, ms, tag }, text))
 }
 

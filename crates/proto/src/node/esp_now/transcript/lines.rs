@@ -1,32 +1,32 @@
-//! Bytes of a serial port to lines.
+//! Splits the bytes of a serial port into lines.
 //!
-//! The device's line editor (linenoise in ESP-IDF) draws its command line anew with every key:
-//! CR, prompt, text, `ESC [ 0 K`. A line that starts with a prompt is therefore kept as a terminal
-//! would show it: CR goes back, what follows overwrites. Any other line is kept as it came. A
-//! command that the editor breaks at exactly the terminal's width comes out as two pieces.
+//! The device's line editor (linenoise in ESP-IDF) draws its command line anew with every key: CR,
+//! prompt, text, `ESC [ 0 K`. A line that starts with a prompt is therefore kept as a terminal
+//! would show it: CR goes back, and the text after it overwrites. Any other line is kept as it
+//! came. A command that the editor breaks at exactly the terminal's width comes out as two pieces.
 
 use super::split;
 
-/// A sensible size of the buffer of one line: `log` lines of the component are at most as long as
-/// an ESP-NOW v1.0 frame, but for the lists of devices, which may be of any length.
+/// Sensible size of the buffer of one line, in bytes: `log` lines of the component are at most as
+/// long as an ESP-NOW v1.0 frame, except for the lists of devices, which may be of any length.
 pub const LINE: usize = 512;
 
-/// Bytes of one control sequence before it is taken for rubbish.
+/// Greatest length of a control sequence, in bytes; a longer one counts as rubbish.
 const SEQUENCE: u8 = 32;
 
-/// What the bytes contain.
+/// A piece of the transcript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece<'a> {
     /// A line that is not empty.
     Line {
-        /// Its text, without line end and control characters.
+        /// Text of the line, without line end and control characters.
         text: &'a str,
         /// Whether its end is missing, because it did not fit or the transcript ends there.
         cut: bool,
     },
     /// The device waits for a command.
     Prompt,
-    /// What was typed, or pasted, at the prompt.
+    /// Text that was typed, or pasted, at the prompt.
     Echo(&'a str),
     /// The device asks its terminal and waits for the answer.
     Query(Query),
@@ -42,7 +42,7 @@ pub enum Query {
 }
 
 impl Query {
-    /// An answer that lets the device go on: a terminal of 80 columns, which is well.
+    /// Returns an answer that lets the device go on: a terminal of 80 columns that works.
     #[must_use]
     pub const fn answer(self) -> &'static [u8] {
         match self {
@@ -52,12 +52,12 @@ impl Query {
     }
 }
 
-/// What was left out or changed on the way from bytes to lines.
+/// Counts of what was left out or changed between bytes and lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineCounts {
     /// Bytes taken.
     pub bytes: u64,
-    /// Lines given out, without echoes.
+    /// Lines returned, without echoes.
     pub lines: u32,
     /// Empty lines.
     pub blank: u32,
@@ -67,13 +67,13 @@ pub struct LineCounts {
     pub cut_bytes: u32,
     /// Bytes that were not UTF-8, replaced by question marks.
     pub not_utf8: u32,
-    /// Control characters left out, but for CR, LF and NUL.
+    /// Control characters left out, other than CR, LF and NUL.
     pub controls: u32,
     /// Control sequences left out.
     pub sequences: u32,
 }
 
-/// Where in a control sequence we are (ECMA-48).
+/// Position within a control sequence (ECMA-48).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Escape {
     #[default]
@@ -84,7 +84,7 @@ enum Escape {
     Csi { number: u16, first: bool, len: u8 },
 }
 
-/// What a byte brought about.
+/// Effect of a byte.
 enum Step {
     Nothing,
     Query(Query),
@@ -94,19 +94,19 @@ enum Step {
     SealBefore,
 }
 
-/// Splits bytes into lines, in `N` bytes of memory. See the [module](self).
+/// Splitter of bytes into lines, in `N` bytes of memory. See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Lines<const N: usize = LINE> {
     buf: [u8; N],
     len: usize,
     cursor: usize,
     escape: Escape,
-    /// A CR has come, and nothing visible since.
+    /// Whether a CR has come, and nothing visible since.
     returned: bool,
     /// Length of the prompt at the start of the line; 0 for none.
     prompt: usize,
     cut: bool,
-    /// The line is complete; what stands before this index has been given out.
+    /// Index up to which the complete line has been returned; `None` while it is not complete.
     sealed: Option<usize>,
     counts: LineCounts,
 }
@@ -118,7 +118,7 @@ impl<const N: usize> Default for Lines<N> {
 }
 
 impl<const N: usize> Lines<N> {
-    /// At the start of a line.
+    /// Creates a splitter at the start of a line.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -143,14 +143,14 @@ impl<const N: usize> Lines<N> {
         }
     }
 
-    /// What was left out so far.
+    /// Returns the counts so far.
     #[must_use]
     pub const fn counts(&self) -> &LineCounts {
         &self.counts
     }
 
-    /// Takes bytes from the front of `bytes` until there is a piece; `None` when all are taken and
-    /// none is complete. The pieces do not depend on how the bytes are cut into chunks.
+    /// Takes bytes from the front of `bytes` and returns the next piece; `None` when all are taken
+    /// and no piece is complete. The pieces do not depend on how the bytes are cut into chunks.
     pub fn next(&mut self, bytes: &mut &[u8]) -> Option<Piece<'_>> {
         loop {
             if self.sealed.is_some() {
@@ -175,8 +175,8 @@ impl<const N: usize> Lines<N> {
         }
     }
 
-    /// The transcript ends here: an unfinished line is complete as it is. Call
-    /// [`next`](Self::next) with no bytes until it gives `None`.
+    /// Ends the transcript: an unfinished line counts as complete. Call [`next`](Self::next) with
+    /// no bytes until it returns `None`.
     pub fn finish(&mut self) {
         self.escape = Escape::None;
         if self.sealed.is_none() && self.len > self.prompt {
@@ -187,7 +187,7 @@ impl<const N: usize> Lines<N> {
 
     fn push(&mut self, byte: u8) -> Step {
         match self.escape {
-            // Nearly all bytes.
+            // Nearly all bytes are of this kind.
             Escape::None if matches!(byte, 0x20..=0x7E) && !self.returned => self.write(byte),
             Escape::None => self.character(byte),
             // A line end, or another ESC, ends a torn sequence.
@@ -290,7 +290,7 @@ impl<const N: usize> Lines<N> {
         (self.cut, self.returned, self.sealed) = (false, false, None);
     }
 
-    /// The next part of the sealed line that is not blank.
+    /// Returns the next part of the sealed line that is not blank.
     fn part(&mut self) -> Option<Part> {
         loop {
             let start = self.sealed?;
@@ -314,9 +314,10 @@ impl<const N: usize> Lines<N> {
         }
     }
 
-    /// Where the line that starts at `start` ends: before the next prefix of a monitor, since
-    /// remote lines that were cut to a frame have no line end. A prefix of the same device before
-    /// the rest of such a line (the answer to `scan` may take two frames) is removed instead.
+    /// Returns where the line that starts at `start` ends: before the next prefix of a monitor,
+    /// since remote lines that were cut to a frame have no line end. A prefix of the same device
+    /// before the rest of such a line (the answer to `scan` may take two frames) is removed
+    /// instead.
     fn line_end(&mut self, start: usize) -> usize {
         let mut from = start + 1;
         loop {
@@ -352,7 +353,7 @@ impl<const N: usize> Lines<N> {
     }
 }
 
-/// A part of the buffer that is a piece.
+/// Part of the buffer that is a piece.
 struct Part {
     start: usize,
     end: usize,

@@ -1,11 +1,11 @@
-//! Reading a console: from the bytes of a serial port to samples and results.
+//! Reader of a console: from the bytes of a serial port to samples and results.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
-//! | [`lines`] | bytes in chunks of any size to [`Piece`]s: lines without control sequences, prompts, questions to the terminal |
-//! | [`line`](mod@line) | the shape of a line: a monitor's prefix, level, time, tag, text |
-//! | [`item`] | what a line says: one type for every report line of the esp-now component |
-//! | [`session`] | several lines together: [`Sample`](crate::sample::Sample)s and [`Finding`]s, with the component's miscounts put right |
+//! | [`lines`] | splits bytes in chunks of any size into [`Piece`]s: lines without control sequences, prompts, questions to the terminal |
+//! | [`line`](mod@line) | parts of a line: a monitor's prefix, level, time, tag, text |
+//! | [`item`] | content of a line: one type for every report line of the esp-now component |
+//! | [`session`] | several lines together: [`Sample`](crate::sample::Sample)s and [`Finding`]s, with the component's miscounts corrected |
 //!
 //! ```
 //! use espbench_proto::node::esp_now::transcript::{Entry, Lines, Session};
@@ -20,9 +20,9 @@
 //! ```
 //!
 //! The lines are those of the esp-now component at release 2.5.3 (`espnow_console`, `cmd_iperf.c`,
-//! `cmd_espnow.c`, `cmd_system.c`, `cmd_wifi.c`, and the log lines of its services), which are
-//! also those of our own node. Numbers are read as decimal text into integers; nothing here uses
-//! floating point, so the same text gives the same samples everywhere.
+//! `cmd_espnow.c`, `cmd_system.c`, `cmd_wifi.c`, and the log lines of its services), which are also
+//! those of the node of this crate. Numbers are parsed as decimal text into integers; nothing here
+//! uses floating point, so equal text gives equal samples everywhere.
 
 pub mod item;
 pub mod line;

@@ -2,7 +2,7 @@
 
 use crate::wire::mac::Mac;
 
-/// What is left of a text.
+/// Rest of a text that is still to be parsed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scan<'a>(&'a str);
 
@@ -25,31 +25,31 @@ impl<'a> Scan<'a> {
         Some(())
     }
 
-    /// Takes this text if it stands here.
+    /// Takes this text if it stands here; returns whether it does.
     pub(super) fn maybe(&mut self, text: &str) -> bool {
         self.lit(text).is_some()
     }
 
-    /// Takes everything before `text`, and `text` itself.
+    /// Takes and returns everything before `text`, and skips `text` itself.
     pub(super) fn until(&mut self, text: &str) -> Option<&'a str> {
         let (before, rest) = self.0.split_once(text)?;
         self.0 = rest;
         Some(before)
     }
 
-    /// Takes everything before the last `text`, and `text` itself.
+    /// Takes and returns everything before the last `text`, and skips `text` itself.
     pub(super) fn until_last(&mut self, text: &str) -> Option<&'a str> {
         let (before, rest) = self.0.rsplit_once(text)?;
         self.0 = rest;
         Some(before)
     }
 
-    /// Takes all that is left.
+    /// Takes the rest.
     pub(super) fn rest(&mut self) -> &'a str {
         core::mem::take(&mut self.0)
     }
 
-    /// Nothing but blanks is left.
+    /// Succeeds if nothing but blanks is left.
     pub(super) fn end(self) -> Option<()> {
         self.0.trim().is_empty().then_some(())
     }
@@ -72,8 +72,8 @@ impl<'a> Scan<'a> {
         (!digits.is_empty()).then_some(digits)
     }
 
-    /// Takes `%0.2f`: the value times ten to the power of `scale`. It fails if the text has more
-    /// digits than that after the point.
+    /// Takes `%0.2f`: returns the value times ten to the power of `scale`. It fails if the text has
+    /// more digits than that after the point.
     pub(super) fn decimal(&mut self, scale: u32) -> Option<i64> {
         self.0 = self.0.trim_start_matches(' ');
         let negative = self.0.starts_with('-');

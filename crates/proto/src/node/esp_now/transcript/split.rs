@@ -1,8 +1,8 @@
-//! Where a line begins within another: prompts, prefixes of a monitor, log headers.
+//! Finds where a line begins within another: prompts, prefixes of a monitor, log headers.
 
 use core::ops::Range;
 
-/// Whether these bytes are a prompt: the name of a chip, `>`, a blank (`esp32c3> `).
+/// Returns whether these bytes are a prompt: the name of a chip, `>`, a blank (`esp32c3> `).
 pub(super) fn is_prompt(bytes: &[u8]) -> bool {
     let Some(name) = bytes.strip_suffix(b"> ") else { return false };
     (3..=16).contains(&name.len())
@@ -10,7 +10,7 @@ pub(super) fn is_prompt(bytes: &[u8]) -> bool {
         && name.iter().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || *b == b'-')
 }
 
-/// Length of a monitor's prefix at the start of `bytes`, without the blank after it:
+/// Returns the length of a monitor's prefix at the start of `bytes`, without the blank after it:
 /// `[24:0a:c4:00:00:01][1][-40]:`.
 pub(super) fn prefix(bytes: &[u8]) -> Option<usize> {
     let mac = bytes.get(1..18)?;
@@ -24,7 +24,7 @@ pub(super) fn prefix(bytes: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// Length of a log header at the start of `bytes` up to the time's bracket: `I (1234)`.
+/// Returns the length of a log header at the start of `bytes` up to the time's bracket: `I (1234)`.
 pub(super) fn stamp(bytes: &[u8]) -> Option<usize> {
     let level = bytes.first()?;
     if !b"EWIDV".contains(level) {
@@ -34,12 +34,12 @@ pub(super) fn stamp(bytes: &[u8]) -> Option<usize> {
     after(bytes, number(bytes, at)?, b") ")
 }
 
-/// Where a log header starts in `bytes`.
+/// Finds where a log header starts in `bytes`.
 pub(super) fn find_stamp(bytes: &[u8]) -> Option<usize> {
     (0..bytes.len()).find(|&at| bytes.get(at..).and_then(stamp).is_some())
 }
 
-/// Where something that was not typed starts in `bytes`.
+/// Finds where text that was not typed starts in `bytes`.
 pub(super) fn find_output(bytes: &[u8]) -> Option<usize> {
     let prefix = find_prefix(bytes, 0).map(|range| range.start);
     match (prefix, find_stamp(bytes)) {
@@ -48,8 +48,8 @@ pub(super) fn find_output(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Where a second log header starts in a remote line: one cut to a frame has no line end, and the
-/// monitor's own line may follow at once.
+/// Finds where a second log header starts in a remote line: a line cut to a frame has no line end,
+/// and the monitor's own line may follow at once.
 pub(super) fn find_second_stamp(line: &[u8]) -> Option<usize> {
     let at = prefix(line)?;
     let at = at + usize::from(line.get(at) == Some(&b' '));
@@ -59,7 +59,7 @@ pub(super) fn find_second_stamp(line: &[u8]) -> Option<usize> {
         .filter(|found| *found > prefix(line).map_or(0, |p| p + 1))
 }
 
-/// A monitor's prefix in `bytes` at `from` or later: where it starts and ends.
+/// Finds a monitor's prefix in `bytes` at `from` or later: returns where it starts and ends.
 pub(super) fn find_prefix(bytes: &[u8], from: usize) -> Option<Range<usize>> {
     (from..bytes.len()).find_map(|at| {
         let here = bytes.get(at..)?;
@@ -71,14 +71,14 @@ fn after(bytes: &[u8], at: usize, text: &[u8]) -> Option<usize> {
     bytes.get(at..)?.starts_with(text).then_some(at + text.len())
 }
 
-/// The end of an integer of at most ten digits that starts at `at`.
+/// Returns the end of an integer of at most ten digits that starts at `at`.
 fn number(bytes: &[u8], at: usize) -> Option<usize> {
     let start = at + usize::from(bytes.get(at) == Some(&b'-'));
     let digits = bytes.get(start..)?.iter().take_while(|b| b.is_ascii_digit()).count();
     (1..=10).contains(&digits).then_some(start + digits)
 }
 
-/// Puts a question mark in the place of every byte that is not UTF-8; returns how many.
+/// Replaces every byte that is not UTF-8 by a question mark; returns their number.
 pub(super) fn repair(bytes: &mut [u8]) -> u32 {
     let (mut at, mut repaired) = (0, 0_u32);
     while let Some(rest) = bytes.get(at..) {

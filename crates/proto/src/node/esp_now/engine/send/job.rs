@@ -1,4 +1,4 @@
-//! One transmission: what is sent, how far it is, and how long it would still wait.
+//! A transmission: its frame, its progress, and the time that the caller would still wait.
 
 use crate::node::esp_now::engine::SEND_MAX_MS;
 use crate::node::esp_now::task::Cx;
@@ -7,18 +7,18 @@ use crate::time::{Duration, Instant};
 use crate::wire::component::{FrameConfig, Header};
 use crate::wire::mac::Mac;
 
-/// Which function of the component sends.
+/// Function of the component that sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// `espnow_send`
+    /// Function `espnow_send`.
     Send,
-    /// `espnow_set_group`
+    /// Function `espnow_set_group`.
     Group,
-    /// `espnow_send_forward`
+    /// Function `espnow_send_forward`.
     Relay,
 }
 
-/// What `ret` is in the component.
+/// Value of the component's variable `ret`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Ok,
@@ -32,12 +32,12 @@ pub(super) enum Status {
     NoChannel,
 }
 
-/// What is done next.
+/// Next step of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// Tune to the channel that is wanted.
     Open,
-    /// The next copy on the next channel.
+    /// Begin the next copy on the next channel.
     Round,
     /// Hand the frame to the driver.
     Attempt,
@@ -49,21 +49,21 @@ pub(super) enum Step {
     Taken,
     /// The driver has no place for it.
     Refused,
-    /// Ask the driver again then.
+    /// Ask the driver again at this time.
     Full(Instant),
     /// Wait for the driver's answer.
     Callback(Instant),
     /// Wait for the application's acknowledgement: slices of 2 ms.
     Slice { until: Instant, left: u8 },
-    /// One attempt is over.
+    /// Evaluate an attempt that is over.
     Judge,
     /// Return to the former channel.
     Close,
-    /// Give the lock back.
+    /// Release the lock.
     End,
 }
 
-/// One transmission, while it holds the lock.
+/// A transmission, while it holds the lock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Job {
     pub(super) kind: Kind,
@@ -72,20 +72,20 @@ pub(super) struct Job {
     pub(super) magic: u16,
     pub(super) to: Mac,
     pub(super) len: u16,
-    /// The application of the destination is to acknowledge, and has not yet.
+    /// Whether the application of the destination is to acknowledge, and has not yet.
     pub(super) awaited: bool,
-    /// Copy or attempt, from 0.
+    /// Index of the copy or attempt, from 0.
     pub(super) count: u8,
-    /// Which of the country's channels, from 0.
+    /// Index of the channel among the country's, from 0.
     pub(super) index: u8,
-    /// The channel at the start.
+    /// Channel at the start.
     pub(super) primary: u8,
     /// Ticks at the start.
     pub(super) start: u64,
     /// Ticks that the caller would wait; `u32::MAX` for ever.
     pub(super) wait: u32,
     pub(super) attempts: u8,
-    /// How often a full driver is still asked for this copy.
+    /// Number of times that a full driver is still asked for this copy.
     pub(super) retries: u8,
     pub(super) status: Status,
 }
@@ -113,12 +113,12 @@ impl Job {
         }
     }
 
-    /// Ticks since the start.
+    /// Returns the ticks since the start.
     pub(super) fn elapsed(&self, cx: &Cx<'_>) -> u64 {
         ticks_at(cx.shared.settings.tick, cx.now).saturating_sub(self.start)
     }
 
-    /// When a wait ends that is as long as the caller would still wait, and at most
+    /// Returns when a wait ends that is as long as the caller would still wait, and at most
     /// `send_max_timeout`.
     pub(super) fn patience(&self, cx: &Cx<'_>) -> Instant {
         let tick = cx.shared.settings.tick;
@@ -129,7 +129,7 @@ impl Job {
         tick.delay(cx.now, left.min(tick.ticks(SEND_MAX_MS)))
     }
 
-    /// Whether it goes over all channels, as things stand now.
+    /// Returns whether the transmission goes over all channels, as things stand now.
     pub(super) fn sweeps(&self, cx: &Cx<'_>) -> bool {
         self.config.channel == FrameConfig::ALL_CHANNELS
             && !cx.shared.air.locked

@@ -1,5 +1,6 @@
-//! Transmission: who holds the send lock, and how far it is (`espnow_send`, `espnow_send_process`,
-//! `espnow_send_forward`, `espnow_set_group`; sections 2.4, 2.8, 2.9 and 2.10).
+//! Transmission: the send lock, and the progress of its holder (`espnow_send`,
+//! `espnow_send_process`, `espnow_send_forward`, `espnow_set_group`; sections 2.4, 2.8, 2.9 and
+//! 2.10).
 
 mod job;
 mod prepare;
@@ -14,10 +15,10 @@ use crate::wire::component::{Compat, HEADER_LEN, Header};
 use heapless::Deque;
 use job::{Job, Kind, Status, Step};
 
-/// Acknowledgements that wait for a sender.
+/// Magics of acknowledgements that wait for a sender.
 pub(super) type Acks = Deque<u16, ACKS_MAX>;
 
-/// The last wait for an acknowledgement, after the lock was released.
+/// Last wait for an acknowledgement, after the lock was released.
 #[derive(Clone, Copy, Debug)]
 struct Tail {
     magic: u16,
@@ -25,18 +26,18 @@ struct Tail {
     attempts: u8,
 }
 
-/// What the driver has answered.
+/// Answers of the driver.
 #[derive(Clone, Copy, Debug, Default)]
 struct Driver {
-    /// Frames without an answer (`g_buffered_num`).
+    /// Number of frames without an answer (`g_buffered_num`).
     buffered: u16,
-    /// An answer "success" since the last wait (`SEND_CB_OK`).
+    /// Whether an answer was "success" since the last wait (`SEND_CB_OK`).
     ok: bool,
-    /// An answer "fail" (`SEND_CB_FAIL`).
+    /// Whether an answer was "fail" (`SEND_CB_FAIL`).
     failed: bool,
 }
 
-/// The send lock, and who holds it.
+/// Send lock, with the transmission that holds it.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Sender<const FRAME: usize> {
@@ -97,7 +98,8 @@ impl<const FRAME: usize> Sender<FRAME> {
         true
     }
 
-    /// Takes the lock for a frame that `read` writes, and counts its hops down if it is forwarded.
+    /// Takes the lock for a frame that `read` writes, and decrements its hop count if it is
+    /// forwarded.
     pub(super) fn relay(
         &mut self,
         cx: &Cx<'_>,
@@ -134,7 +136,7 @@ impl<const FRAME: usize> Sender<FRAME> {
         let Some(job) = &mut self.job else { return };
         match job.step {
             Step::Handed => {}
-            // It was taken for accepted already: a driver that answers late.
+            // The frame was assumed to be accepted already: this driver answers late.
             Step::Callback(_) => self.driver.buffered = self.driver.buffered.saturating_sub(1),
             _ => {
                 self.driver.buffered = self.driver.buffered.saturating_sub(1);

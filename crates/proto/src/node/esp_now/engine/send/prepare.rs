@@ -1,4 +1,4 @@
-//! From what a caller asks for to a frame that can be sent.
+//! Preparation of a frame from a caller's request.
 
 use super::Sender;
 use super::job::{Job, Kind};
@@ -12,7 +12,8 @@ use crate::wire::component::{DataType, FrameConfig, HEADER_LEN, Header};
 use crate::wire::mac::Mac;
 
 impl<const FRAME: usize> Sender<FRAME> {
-    /// Steps 1 to 3 of section 2.4: seals the payload and writes the header.
+    /// Prepares a transmission by steps 1 to 3 of section 2.4: seals the payload and writes the
+    /// header.
     pub(super) fn prepare(&mut self, cx: &mut Cx<'_>, out: &Outgoing) -> Option<Job> {
         let settings = &cx.shared.settings;
         if out.len > settings.compat.data_max() {
@@ -46,7 +47,7 @@ impl<const FRAME: usize> Sender<FRAME> {
         if kind == Kind::Send {
             config.copies = config.copies.max(1);
         }
-        // What the header has no room for is cut, here as well.
+        // Values that the header has no room for are cut here as well.
         config = FrameConfig::from_word(config.to_word());
         let magic = if out.magic == 0 { cx.random_u16() } else { out.magic };
         let header = Header {

@@ -1,4 +1,4 @@
-//! What a transmission prints when it goes wrong, and how it ended.
+//! Warnings about a transmission that goes wrong, and its outcome.
 
 use super::job::{Job, Kind, Status};
 use crate::node::esp_now::engine::TAG;
@@ -6,7 +6,7 @@ use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome};
 
 impl Kind {
-    /// The component's function, and the line of the warning in it.
+    /// Returns the component's function, and the line of the warning in it.
     const fn place(self) -> (&'static str, u32) {
         match self {
             Self::Send => ("espnow_send", 715),
@@ -28,7 +28,7 @@ impl Status {
 }
 
 impl Job {
-    /// The warning about a failed copy, with its place twice, as the component prints it.
+    /// Warns about a failed copy, with its place twice, as the component prints it.
     pub(super) fn warn(&self, cx: &mut Cx<'_>) {
         let (function, line) = self.kind.place();
         let name = self.status.name();
@@ -41,15 +41,15 @@ impl Job {
         cx.log(Level::Warn, TAG, text);
     }
 
-    /// The channel cannot be set because the radio is bound to another one.
+    /// Warns that the channel cannot be set because the radio is bound to another one.
     pub(super) fn warn_locked(&self, cx: &mut Cx<'_>) {
         let (wanted, current) = (self.config.channel, cx.shared.air.channel);
         let text = format_args!("Can't set channel {wanted}, current is {current}");
         cx.log(Level::Error, TAG, text);
     }
 
-    /// The channel cannot be set because the country does not have it. `espnow_send` looks at the
-    /// upper end alone, before the driver looks at both.
+    /// Warns that the channel cannot be set because the country does not have it. `espnow_send`
+    /// checks the upper end alone, before the driver checks both.
     pub(super) fn warn_country(&self, cx: &mut Cx<'_>) {
         let country = cx.shared.air.country;
         let wanted = self.config.channel;
@@ -71,17 +71,17 @@ impl Job {
         }
     }
 
-    /// Whether `espnow_send` itself finds that the channel is above the country's.
+    /// Returns whether `espnow_send` itself finds that the channel is above the country's.
     pub(super) fn beyond_country(&self, cx: &Cx<'_>) -> bool {
         let country = cx.shared.air.country;
         self.kind == Kind::Send
             && self.config.channel >= country.first.saturating_add(country.count)
     }
 
-    /// How it ended, where no acknowledgement is awaited any more.
+    /// Returns the outcome, where no acknowledgement is awaited any more.
     pub(super) fn outcome(&self) -> Outcome {
         match (self.kind, self.status) {
-            // `espnow_set_group` always gives ESP_OK.
+            // `espnow_set_group` always returns ESP_OK.
             (Kind::Group, _) | (_, Status::Ok) => Outcome::Done { attempts: self.attempts },
             (_, Status::NoChannel) => Outcome::Refused,
             (_, Status::Timeout) => Outcome::TimedOut,

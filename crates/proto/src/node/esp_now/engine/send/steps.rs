@@ -7,27 +7,28 @@ use crate::node::esp_now::engine::SEND_MAX_MS;
 use crate::node::esp_now::task::{Cx, Outcome};
 use crate::time::Instant;
 
-/// Slices of the back-off before attempt 0, 1, … is given up: 2 ms each, at most 100 ms.
+/// Returns the number of slices of the back-off after which attempt 0, 1, … is given up: 2 ms each,
+/// at most 100 ms.
 const fn slices(count: u8) -> u8 {
     if count < 6 { 1 << count } else { 50 }
 }
 
-/// `send_retry_num`: how often a full driver is asked for one copy, 10 ms apart (July 2022).
+/// Number of times that a full driver is asked for one copy (`send_retry_num`, July 2022).
 const RETRIES: u8 = 10;
 
-/// Between two of these, ms.
+/// Time between two of these requests, in ms.
 const FULL_MS: u32 = 10;
 
-/// `SEND_DELAY_UNIT_MSECS`.
+/// Length of a slice of the back-off, in ms (`SEND_DELAY_UNIT_MSECS`).
 const SLICE_MS: u32 = 2;
 
-/// What a step leads to.
+/// Result of a step.
 enum Turn {
-    /// The next step, at once.
+    /// Go to the next step at once.
     Go(Step),
-    /// The radio shall do this, then comes the next step.
+    /// Make this request to the radio, then go to the next step.
     Act(Action, Step),
-    /// Nothing before something happens.
+    /// Wait until something happens.
     Wait,
 }
 
@@ -39,7 +40,7 @@ impl<const FRAME: usize> Sender<FRAME> {
         acks: &mut Acks,
         buf: &mut [u8],
     ) -> Option<Action> {
-        // Every attempt gives an action or waits, so this ends.
+        // Every attempt returns an action or waits, so this ends.
         while let Some(mut job) = self.job {
             let turn = self.turn(cx, counters, acks, buf, &mut job);
             let action = match turn {
@@ -108,11 +109,11 @@ impl<const FRAME: usize> Sender<FRAME> {
         }
     }
 
-    /// The next copy: on the next channel, if it goes over all.
+    /// Begins the next copy: on the next channel, if the transmission goes over all.
     fn round(&mut self, cx: &mut Cx<'_>, job: &mut Job) -> Turn {
         if job.kind == Kind::Send {
-            // Answers to what was sent before are forgotten here, but those that are still to
-            // come are not (trap 8).
+            // Answers to earlier frames are forgotten here, but those that are still to come are
+            // not (trap 8).
             (self.driver.ok, self.driver.failed) = (false, false);
             if job.config.ack {
                 job.count = 0;
@@ -126,7 +127,7 @@ impl<const FRAME: usize> Sender<FRAME> {
         }
     }
 
-    /// The driver has a frame only after the work that handing it over is.
+    /// Spends the work of handing the frame over, after which the driver gets it.
     fn attempt(&mut self, cx: &mut Cx<'_>, buf: &mut [u8], job: &mut Job) -> Turn {
         job.attempts = job.attempts.saturating_add(1);
         cx.spend(Work::Transmit { bytes: u32::from(job.len) });
@@ -141,7 +142,7 @@ impl<const FRAME: usize> Sender<FRAME> {
         let len = usize::from(job.len);
         let frame = self.frame.get(..len).unwrap_or_default();
         let Some(place) = buf.get_mut(..frame.len()) else {
-            // A buffer too short for the frame: as if the driver had none.
+            // A buffer too short for the frame counts as a driver without a buffer.
             job.status = Status::NoMemory;
             return Turn::Go(Step::Judge);
         };
@@ -177,7 +178,7 @@ impl<const FRAME: usize> Sender<FRAME> {
         }
     }
 
-    /// The wait for the acknowledgement after the lock was released.
+    /// Waits for the acknowledgement after the lock was released.
     fn last_wait(&mut self, cx: &Cx<'_>, counters: &mut Counters, acks: &mut Acks) {
         let Some(Tail { magic, until, attempts }) = self.tail else { return };
         if take(acks, counters, magic) {
@@ -192,7 +193,7 @@ impl<const FRAME: usize> Sender<FRAME> {
 }
 
 impl Driver {
-    /// The driver has taken the frame. What follows.
+    /// Counts a frame that the driver has accepted, and returns the next step.
     pub(super) fn took(&mut self, cx: &Cx<'_>, counters: &mut Counters, job: &mut Job) -> Step {
         bump(&mut counters.transmitted);
         self.buffered = self.buffered.saturating_add(1);
@@ -209,8 +210,8 @@ impl Driver {
     }
 }
 
-/// After a copy that is not waited for: the acknowledgement may be there already; else the next copy,
-/// and after the last one of a unicast frame the driver's answer.
+/// Returns the step after a copy that is not waited for: the end if the acknowledgement is there
+/// already; else the next copy, and after the last one of a unicast frame the driver's answer.
 fn taken(cx: &Cx<'_>, counters: &mut Counters, acks: &mut Acks, job: &mut Job) -> Step {
     if job.awaited && take(acks, counters, job.magic) {
         job.awaited = false;
@@ -223,7 +224,8 @@ fn taken(cx: &Cx<'_>, counters: &mut Counters, acks: &mut Acks, job: &mut Job) -
     Step::Judge
 }
 
-/// The driver had no place. Only the component of July 2022 waits for one here.
+/// Returns the step after a refusal of the driver. Only the component of July 2022 waits for a
+/// place.
 fn refused(cx: &Cx<'_>) -> Step {
     if cx.shared.settings.compat.sends_ahead() {
         // Where 10 ms have no tick the device only yields; here time would stand still.
@@ -232,7 +234,8 @@ fn refused(cx: &Cx<'_>) -> Step {
     Step::Judge
 }
 
-/// After 10 ms for a full driver: copies of a frame to be acknowledged are attempts themselves.
+/// Returns the step after 10 ms with a full driver: copies of a frame to be acknowledged are
+/// attempts themselves.
 fn again(job: &mut Job) -> Step {
     if job.kind == Kind::Send && job.config.ack && job.count.saturating_add(1) < job.config.copies {
         job.count += 1;
@@ -259,7 +262,7 @@ fn open(cx: &mut Cx<'_>, job: &mut Job) -> Turn {
     } else {
         job.warn_country(cx);
     }
-    // Above the country's channels the component gives ESP_OK without having sent anything.
+    // Above the country's channels the component returns ESP_OK without having sent anything.
     let locked = cx.shared.air.locked;
     job.status = if !locked && job.beyond_country(cx) { Status::Ok } else { Status::NoChannel };
     Turn::Go(Step::Close)
@@ -273,8 +276,8 @@ fn tune(cx: &mut Cx<'_>, channel: u8, next: Step) -> Turn {
     Turn::Act(Action::Tune(channel), next)
 }
 
-/// When the slice ends that begins now. Below 500 Hz it has no ticks at all, and the whole back-off
-/// collapses to nothing (trap 1).
+/// Returns when the slice that begins now ends. Below 500 Hz a slice has no ticks at all, and the
+/// whole back-off collapses to nothing (trap 1).
 fn slice(cx: &Cx<'_>) -> Instant {
     cx.shared.settings.tick.delay_ms(cx.now, SLICE_MS)
 }
@@ -290,7 +293,8 @@ fn take(acks: &mut Acks, counters: &mut Counters, magic: u16) -> bool {
     false
 }
 
-/// What follows an attempt: the next attempt, the next channel, the next copy, or the end.
+/// Returns the step after an attempt: the next attempt, the next channel, the next copy, or the
+/// end.
 fn judge(cx: &mut Cx<'_>, job: &mut Job) -> Step {
     let attempts = job.kind == Kind::Send && job.config.ack;
     if attempts {
@@ -299,7 +303,7 @@ fn judge(cx: &mut Cx<'_>, job: &mut Job) -> Step {
             return Step::Attempt;
         }
     }
-    // A unicast frame that was not delivered is told of since August 2022.
+    // Since August 2022 the component reports a unicast frame that was not delivered.
     let told = !cx.shared.settings.compat.sends_ahead() || job.status == Status::NoMemory;
     if job.status != Status::Ok && told {
         job.warn(cx);
@@ -317,8 +321,8 @@ fn judge(cx: &mut Cx<'_>, job: &mut Job) -> Step {
     if job.count < job.config.copies && in_time { Step::Round } else { Step::Close }
 }
 
-/// How long frames are forwarded: `send_max_timeout`, which is in ticks, turned into ticks once more
-/// (section 2.8): 3 s at 1000 Hz, 0.3 s at 100 Hz.
+/// Returns for how many ticks frames are forwarded: `send_max_timeout`, which is in ticks,
+/// converted to ticks once more (section 2.8): 3 s at 1000 Hz, 0.3 s at 100 Hz.
 fn forward_ticks(cx: &Cx<'_>) -> u64 {
     let tick = cx.shared.settings.tick;
     u64::from(tick.ticks(tick.ticks(SEND_MAX_MS)))

@@ -1,4 +1,4 @@
-//! What devices say, and what follows from it (`espnow_ota_request_status`).
+//! Answers of devices, and their consequences (`espnow_ota_request_status`).
 
 use super::{ATTEMPTS, Initiator, SHORT_WAIT_MS, Send, Stage, TAG};
 use crate::node::esp_now::ota::devices::{Device, Fate, Note};
@@ -9,7 +9,8 @@ use crate::wire::component::ota::{Code, Status};
 use crate::wire::mac::Mac;
 
 impl Device {
-    /// It does not take the image. Once more is tried if that may help.
+    /// Records that a device refused the image. The first refusal is forgiven if another try may
+    /// help.
     fn refuse(&mut self, for_good: bool) {
         self.refusals = self.refusals.saturating_add(1);
         if for_good || self.refusals > 1 {
@@ -23,7 +24,7 @@ impl Device {
 }
 
 impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
-    /// A device has said how far it is.
+    /// Takes a device's answer about its progress.
     pub(super) fn answered(&mut self, cx: &mut Cx<'_>, from: Mac, status: &Status, row: &[u8]) {
         if !matches!(self.stage, Stage::Ask | Stage::Wait(_)) {
             return self.take_note(from, status);
@@ -34,7 +35,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
             Code::Stop | Code::Finish => {
                 device.answered = true;
                 device.leave(if status.code == Code::Stop { Fate::Stopped } else { Fate::Had });
-                // The component's text for both, whatever it says.
+                // The component prints this text for both codes.
                 let text = "<ESP_ERR_ESPNOW_OTA_FIRMWARE_PARTITION> response_data->error_code: ";
                 cx.log(Level::Warn, TAG, format_args!("{text}"));
             }
@@ -66,7 +67,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         }
     }
 
-    /// A device lacks packets: those whose bits are 0 in its row, or all.
+    /// Marks the packets that a device lacks: those whose bits are 0 in its row, or all.
     fn lacks(&mut self, status: &Status, row: &[u8], row_len: usize) {
         self.requested = self.requested.saturating_add(1);
         let bytes = usize::from(self.status.packets).div_ceil(8);
@@ -79,7 +80,8 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         }
     }
 
-    /// A device has said something while data are being sent: heard when the next round begins.
+    /// Stores an answer that came while data are being sent; it is considered when the next round
+    /// begins.
     fn take_note(&mut self, from: Mac, status: &Status) {
         let ours = status.same_image(&self.status);
         let note = match status.code {
@@ -106,7 +108,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         }
     }
 
-    /// Sends out of the group whoever is to leave it, one after the other.
+    /// Sends the devices that are to leave the group out of it, one after the other.
     pub(super) fn leaver(&mut self) -> Option<Step> {
         let at = self.devices.iter().position(|d| d.leaves)?;
         Some(self.send_now(Send::LeaveOne(at as u16)))
@@ -140,12 +142,12 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         Step::Until(cx.now)
     }
 
-    /// Devices from which an answer is missing.
+    /// Counts the devices from which an answer is missing.
     fn silent(&self) -> u16 {
         self.devices.iter().filter(|d| d.fate == Fate::Open && !d.answered).count() as u16
     }
 
-    /// The answers of a round are in, or will not come.
+    /// Evaluates a round whose answers are in, or will not come.
     fn verdict(&mut self, cx: &mut Cx<'_>) -> Step {
         let (silent, open) = (self.silent(), self.devices.count(Fate::Open));
         self.stage = Stage::Leave(0);
@@ -171,7 +173,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         Step::Until(cx.now)
     }
 
-    /// Devices that are in the group when the job ends.
+    /// Returns the devices that are in the group when the job ends.
     pub(super) fn leftovers(&self) -> impl Iterator<Item = Mac> + '_ {
         let left = |d: &&Device| d.leaves || matches!(d.fate, Fate::Open | Fate::Refused);
         self.devices.iter().filter(left).map(|d| d.mac)

@@ -1,4 +1,4 @@
-//! How a job goes from stage to stage.
+//! The stages of a job.
 
 use super::send::Send;
 use super::{COMMAND, Initiator, Stage, TAG, Totals};

@@ -1,20 +1,19 @@
 //! The initiator: finds devices, and sends them the image of the spare slot (esp-now component,
 //! `espnow_ota_initiator.c`; the console command `ota` of `cmd_espnow.c`).
 //!
-//! A job, as section 4.3 of the protocol reference has it: the devices join the group; then up to 50
-//! rounds of asking how far each is, and of sending every packet that one of them lacks; in the end
-//! those that are left leave the group.
+//! A job runs as in section 4.3 of the protocol reference: the devices join the group; then follow
+//! up to 50 rounds, in which each device is asked for its progress and every packet that one of
+//! them lacks is sent; in the end the remaining devices leave the group.
 //!
-//! What it does other than the component, and why:
+//! It differs from the component, for these reasons:
 //!
 //! * Answers are taken into account when they come, not queued: there is a place for each device,
-//!   so none is lost (the component's queue has one place a device, with up to 230 bytes each).
-//! * An answer that speaks of another image counts for nothing.
+//!   so none is lost (the component's queue has one place for each device, with up to 230 bytes).
+//! * An answer about another image counts for nothing.
 //! * A job without devices ends with an error line; the component stops on an assertion (trap 14).
-//! * What is in the spare slot must be a valid image. The component sends anything, with a digest
-//!   of zeros.
-//! * A device that answers `Partition`, or `Invalid` or `Download` twice, gets no more; it counts as
-//!   unfinished. The component sends it the whole image 50 times.
+//! * The spare slot must hold a valid image. The component sends anything, with a digest of zeros.
+//! * A device that answers `Partition`, or `Invalid` or `Download` twice, gets no more; it counts
+//!   as unfinished. The component sends it the whole image 50 times.
 //! * Devices that stop or have the image are left out of both printed counts, as in the component
 //!   (trap 16); [`Event::UpgradeSent`](crate::node::esp_now::task::Event::UpgradeSent) counts them.
 
@@ -35,35 +34,35 @@ use crate::wire::component::{DataType, Release};
 use crate::wire::mac::Mac;
 use send::Send;
 
-/// The tag of the protocol's own lines, spelled as in the component.
+/// Tag of the protocol's own lines, spelled as in the component.
 const TAG: &str = "espnow_ota_initatior";
-/// The tag of the console's commands.
+/// Tag of the console's commands.
 const COMMAND: &str = "espnow_cmd";
-/// Requests of a scan.
+/// Number of requests in a scan.
 const REQUESTS: u8 = 5;
-/// Ticks between them.
+/// Ticks between two requests.
 const REQUEST_TICKS: u32 = 500;
-/// How long an answer is waited for while another device has just ended erasing.
+/// Time to wait for an answer while another device has just ended erasing, in ms.
 const SHORT_WAIT_MS: u32 = 100;
-/// Requests of a round.
+/// Number of requests in a round.
 const ATTEMPTS: u8 = 3;
 
-/// How an initiator was built (`CONFIG_ESPNOW_OTA_*`).
+/// Options of an initiator (`CONFIG_ESPNOW_OTA_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Copies of every packet of the image (`RETRANSMISSION_TIMES`).
+    /// Number of copies of every packet of the image (`RETRANSMISSION_TIMES`).
     pub copies: u8,
-    /// Copies of every request.
+    /// Number of copies of every request.
     pub request_copies: u8,
-    /// How long an answer to the first request of a round is waited for, and to the later ones, ms.
+    /// Time to wait for an answer to the first request of a round, and to the later ones, in ms.
     pub waits_ms: [u32; 2],
-    /// Rounds (`RETRY_COUNT`).
+    /// Greatest number of rounds (`RETRY_COUNT`).
     pub rounds: u8,
-    /// Hops (`SEND_FORWARD_TTL`).
+    /// Number of hops (`SEND_FORWARD_TTL`).
     pub ttl: u8,
-    /// Weakest signal that is forwarded, dBm (`SEND_FORWARD_RSSI`).
+    /// Weakest signal that is forwarded, in dBm (`SEND_FORWARD_RSSI`).
     pub rssi: i8,
-    /// How long a device may erase, ms (`WAIT_RESPONSE_TIMEOUT`).
+    /// Time that a device may take to erase, in ms (`WAIT_RESPONSE_TIMEOUT`).
     pub erase_ms: u32,
 }
 
@@ -82,10 +81,10 @@ impl Default for Options {
 }
 
 impl Options {
-    /// What a release of the component does where nobody changed it. Before 2.5.0 a packet goes out
-    /// once (`CONFIG_ESPNOW_OTA_SEND_RETRY_NUM` is 1 and in no Kconfig) and a request ten times; the
-    /// waits are the shorter ones (`components/ota/espnow_ota_initiator.c` at c325892, September
-    /// 2022). Then one option set both to ten (8247ae5), since 2.5.1 to two (0c5d280).
+    /// Returns the default options of a release of the component. Before 2.5.0 a packet goes out
+    /// once (`CONFIG_ESPNOW_OTA_SEND_RETRY_NUM` is 1 and in no Kconfig) and a request ten times;
+    /// the waits are the shorter ones (`components/ota/espnow_ota_initiator.c` at c325892,
+    /// September 2022). Then one option set both to ten (8247ae5), since 2.5.1 to two (0c5d280).
     #[must_use]
     pub fn of(release: Release) -> Self {
         match release {
@@ -97,11 +96,11 @@ impl Options {
     }
 }
 
-/// The initiator is at work already.
+/// Error: the initiator is at work already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Busy;
 
-/// What the last job came to, counted properly.
+/// Result of the last job, with every device counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Devices that received the image and confirmed it.
@@ -110,7 +109,7 @@ pub struct Totals {
     pub had: u16,
     /// Devices that stopped.
     pub stopped: u16,
-    /// Devices that do not take it.
+    /// Devices that refused it.
     pub refused: u16,
     /// Devices that did not finish.
     pub unfinished: u16,
@@ -125,49 +124,50 @@ pub struct Totals {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Idle,
-    /// `ota -d`: prints next at this many bytes.
+    /// `ota -d`: prints the next line at this many bytes.
     Fetch {
         next: u32,
     },
-    /// Asks who is there: this request is next, not before this instant.
+    /// Scans for devices: this request is next, not before this instant.
     Scan {
         request: u8,
         at: Instant,
     },
-    /// Prints what was found: this row is next.
+    /// Prints the devices found: this row is next.
     Rows(u16),
-    /// Is there a valid image?
+    /// Checks whether the image is valid.
     Verify,
-    /// The devices join: this chunk of them is next.
+    /// The devices join the group: this chunk of them is next.
     Join(u16),
-    /// A round begins: what was said since the last one is heard.
+    /// Begins a round with the answers that came since the last one.
     Round,
-    /// Asks how far each is.
+    /// Asks each device for its progress.
     Ask,
-    /// Waits for answers; until then, or not yet decided.
+    /// Waits for answers until this instant; `None` until it is decided.
     Wait(Option<Instant>),
     /// Sends data from this packet on.
     Data(u16),
-    /// Those who are left leave: this chunk of them is next.
+    /// The remaining devices leave the group: this chunk of them is next.
     Leave(u16),
-    /// Says what it came to.
+    /// Reports the result.
     Report,
 }
 
-/// The initiator, for up to `D` devices of up to `A` kinds, and images of up to `8 B` packets.
+/// Initiator of upgrades, for up to `D` devices of up to `A` kinds, and images of up to `8 B`
+/// packets.
 #[derive(Debug)]
 pub struct Initiator<const D: usize = 128, const A: usize = 4, const B: usize = BITMAP> {
     options: Options,
     stage: Stage,
-    /// What [`Stage`] wants to send now.
+    /// Message that [`Stage`] wants to send now.
     sending: Option<Send>,
     devices: Devices<D, A>,
     bits: [u8; B],
     check: Option<Check>,
     status: Status,
-    /// A whole job, not a scan for the console.
+    /// Whether it runs a whole job, not a scan for the console.
     job: bool,
-    /// The list was `ff:ff:ff:ff:ff:ff`.
+    /// Whether the list was `ff:ff:ff:ff:ff:ff`.
     everyone: bool,
     stop: bool,
     started: Instant,
@@ -176,10 +176,10 @@ pub struct Initiator<const D: usize = 128, const A: usize = 4, const B: usize = 
     magic: u16,
     round: u8,
     attempt: u8,
-    /// Devices that lack packets, in this round.
+    /// Number of devices that lack packets, in this round.
     requested: u16,
     wait_ms: u32,
-    /// Who said last that it erases.
+    /// Device that was the last to report that it erases.
     erasing: Option<Mac>,
     totals: Totals,
 }
@@ -191,7 +191,7 @@ impl<const D: usize, const A: usize, const B: usize> Default for Initiator<D, A,
 }
 
 impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
-    /// An initiator with nothing to do.
+    /// Creates an initiator with nothing to do.
     #[must_use]
     pub fn new(options: Options) -> Self {
         Self {
@@ -218,28 +218,29 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         }
     }
 
-    /// Whether it has nothing to do.
+    /// Returns whether the initiator has nothing to do.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.stage == Stage::Idle
     }
 
-    /// Whether the console's task is busy with it: `-d` and `-f` run there, `-s` has its own.
+    /// Returns whether the console's task is busy with it: `-d` and `-f` run there, `-s` has its
+    /// own.
     #[must_use]
     pub fn holds_console(&self) -> bool {
         !self.job && !self.is_idle()
     }
 
-    /// What the last job came to.
+    /// Returns the result of the last job.
     #[must_use]
     pub fn totals(&self) -> Totals {
         self.totals
     }
 
-    /// `ota -d URL`: has the board load an image into the spare slot.
+    /// Executes `ota -d URL`: lets the board load an image into the spare slot.
     ///
     /// # Errors
-    /// If it is at work.
+    /// [`Busy`] if the initiator is at work.
     pub fn download(&mut self, cx: &mut Cx<'_>, url: &str) -> Result<(), Busy> {
         self.begin(cx)?;
         let shown = Text(url.as_bytes());
@@ -253,11 +254,11 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         Ok(())
     }
 
-    /// `ota -f MS`: finds devices and prints what they run. The time has no effect, as in the
-    /// component, but where the scan has taken exactly that long: then it ends.
+    /// Executes `ota -f MS`: finds devices and prints their applications. As in the component, the
+    /// time has no effect unless the scan has taken exactly that long: then it ends.
     ///
     /// # Errors
-    /// If it is at work.
+    /// [`Busy`] if the initiator is at work.
     pub fn find(&mut self, cx: &mut Cx<'_>, ms: u32) -> Result<(), Busy> {
         self.begin(cx)?;
         cx.log(Level::Info, COMMAND, format_args!("Find upgradeable devices"));
@@ -265,12 +266,13 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         Ok(())
     }
 
-    /// `ota -s LIST`: sends the image to these devices; to everyone who is there if the list is
-    /// the broadcast address alone. Addresses are the 17 characters before each separator (`,`
-    /// space `|` `.`), and what is none is left out; the component takes any bytes for one.
+    /// Executes `ota -s LIST`: sends the image to these devices; to every device in reach if the
+    /// list is the broadcast address alone. Addresses are the 17 characters before each separator
+    /// (`,` space `|` `.`), and text that is no address is left out; the component takes any bytes
+    /// for one.
     ///
     /// # Errors
-    /// If it is at work.
+    /// [`Busy`] if the initiator is at work.
     pub fn send_list(&mut self, cx: &mut Cx<'_>, list: &str) -> Result<(), Busy> {
         self.begin(cx)?;
         let shown = Text(list.as_bytes());
@@ -282,7 +284,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     /// Sends the image to these devices, without the console's line.
     ///
     /// # Errors
-    /// If it is at work.
+    /// [`Busy`] if the initiator is at work.
     pub fn send(&mut self, cx: &mut Cx<'_>, list: &[Mac]) -> Result<(), Busy> {
         self.begin(cx)?;
         self.send_to(cx, list.iter().copied());
@@ -344,7 +346,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         self.stage = Stage::Scan { request: 0, at: cx.now };
     }
 
-    /// Ends what is being done, without a report.
+    /// Ends the current activity, without a report.
     fn end(&mut self, cx: &mut Cx<'_>) {
         cx.shared.air.listen(DataType::OtaStatus, false);
         self.stage = Stage::Idle;
@@ -358,7 +360,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     }
 }
 
-/// The addresses of a list as the console takes it.
+/// Returns the addresses of a list as the console parses it.
 fn addresses(list: &str) -> impl Iterator<Item = Mac> + Clone {
     let words = list.as_bytes().split(|b| b", |.".contains(b));
     words.filter_map(|word| Mac::parse(word.get(word.len().checked_sub(17)?..)?))

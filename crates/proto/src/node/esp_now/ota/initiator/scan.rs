@@ -1,4 +1,4 @@
-//! Loading an image and finding devices: what the console command does in its own task.
+//! Loading an image and finding devices: the commands that the console runs in its own task.
 
 use super::send::Send;
 use super::{COMMAND, Initiator, REQUESTS, Stage, TAG};
@@ -20,7 +20,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
                     let text =
                         format_args!("Firmware download size: {received}, progress rate: {rate}%");
                     cx.log(Level::Info, COMMAND, text);
-                    // Every hundred reads of 1460 bytes.
+                    // The next line comes after another hundred reads of 1460 bytes.
                     let next = (received / 146_000).saturating_add(1).saturating_mul(146_000);
                     self.stage = Stage::Fetch { next };
                 }
@@ -48,7 +48,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
             return Step::Until(at);
         }
         let elapsed = cx.shared.settings.tick.between(self.scan_started, cx.now);
-        // What is left is unsigned: only exactly nothing ends the scan before its time.
+        // The remainder is unsigned: only exactly zero ends the scan before its time.
         if request < REQUESTS && elapsed != u64::from(self.scan_ticks) && !self.stop {
             return self.send_now(Send::Request);
         }
@@ -75,7 +75,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         }
     }
 
-    /// Prints what a scan has found, a line or [`PIECE`] addresses a call.
+    /// Prints the result of a scan: one line or [`PIECE`] addresses in each call.
     pub(super) fn row(&mut self, cx: &mut Cx<'_>, row: u16) -> Step {
         let pieces = self.devices.len().div_ceil(PIECE);
         let before = cx.shared.print.waiting();
@@ -108,7 +108,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         Step::Until(cx.now)
     }
 
-    /// A piece of the one line with all addresses.
+    /// Prints a piece of the one line with all addresses.
     fn piece(&self, cx: &mut Cx<'_>, row: u16, pieces: u16) {
         let (num, print) = (self.devices.len(), &mut cx.shared.print);
         let list = List { devices: &self.devices, from: row.saturating_mul(PIECE) };
@@ -124,10 +124,10 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     }
 }
 
-/// Addresses printed in one call.
+/// Number of addresses printed in one call.
 const PIECE: u16 = 32;
 
-/// The addresses of some devices, each with a bar behind it.
+/// Addresses of some devices, each followed by a bar.
 struct List<'a, const D: usize, const A: usize> {
     devices: &'a Devices<D, A>,
     from: u16,

@@ -1,4 +1,4 @@
-//! What an initiator sends, and what it prints of a scan.
+//! Messages of an initiator, and its progress after each.
 
 use super::{Initiator, Options, REQUEST_TICKS, REQUESTS, Stage, TAG};
 use crate::node::esp_now::board::{Slot, Work};
@@ -13,21 +13,21 @@ use crate::wire::mac::Mac;
 /// A message that waits for the send lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Send {
-    /// Who is there?
+    /// Request: which devices are there?
     Request,
-    /// This chunk of the devices joins the group.
+    /// GROUP frame: this chunk of the devices joins.
     Join(u16),
-    /// This device leaves it.
+    /// GROUP frame: this device leaves.
     LeaveOne(u16),
-    /// This chunk of those who are left leaves it.
+    /// GROUP frame: this chunk of the remaining devices leaves.
     Leave(u16),
-    /// How far is each?
+    /// Request for the progress of each device.
     Status,
-    /// This packet.
+    /// Packet of this number.
     Data(u16),
 }
 
-/// Writes the payload of a frame about the group.
+/// Writes the payload of a GROUP frame.
 fn group(join: bool, members: impl Iterator<Item = Mac>, payload: &mut [u8]) -> Option<usize> {
     let mut members = members.take(MEMBERS_MAX).peekable();
     members.peek()?;
@@ -100,7 +100,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         Chunk::emit(seq, size as u8, chunk, payload, |to| board.read(Slot::Spare, offset, to))
     }
 
-    /// A message has gone out, or not.
+    /// Continues after the send of a message, whether or not it went out.
     pub(super) fn after(&mut self, cx: &mut Cx<'_>, what: Send, outcome: Outcome) {
         match (what, self.stage) {
             (Send::Request, Stage::Scan { request, .. }) => {
@@ -141,7 +141,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         }
     }
 
-    /// A message could not be written.
+    /// Continues after a message that could not be written.
     pub(super) fn unsent(&mut self, cx: &mut Cx<'_>, what: Send) {
         self.sending = None;
         match what {

@@ -1,4 +1,4 @@
-//! All packets of an image are there: is it valid, and the one that was announced?
+//! End of a download: checks whether the image is valid, and the one that was announced.
 
 use super::{Refused, Reply, Responder, Running, Session, Stage, TAG};
 use crate::node::esp_now::board::Key;
@@ -10,7 +10,8 @@ use crate::node::esp_now::task::{Cx, Event};
 use crate::wire::component::ota::{Code, Status, Text};
 
 impl<const N: usize> Responder<N> {
-    /// All packets are there. First what costs little: is the image of another version?
+    /// Makes the cheap check first, now that all packets are there: is the image of another
+    /// version?
     pub(super) fn judge(&mut self, cx: &mut Cx<'_>) -> Stage {
         let total = self.progress.status().total;
         let seconds = seconds(cx, self.started);
@@ -40,7 +41,7 @@ impl<const N: usize> Responder<N> {
         Stage::Check
     }
 
-    /// Is the image whole and the one that was announced?
+    /// Checks whether the image is whole, and the one that was announced.
     pub(super) fn check(&mut self, cx: &mut Cx<'_>) -> Option<Stage> {
         let verdict = self.check.as_mut().map_or(Some(Err(Flaw::Flash)), |c| c.step(cx))?;
         self.check = None;
@@ -70,7 +71,7 @@ impl<const N: usize> Responder<N> {
         Stage::Reply(Reply::Code(if for_good { Code::Stop } else { Code::Invalid }))
     }
 
-    /// [`stop`](Self::stop), once nothing else is being done.
+    /// Executes [`stop`](Self::stop), once nothing else is being done.
     pub(super) fn halt(&mut self, cx: &mut Cx<'_>) -> Stage {
         self.stop = false;
         self.load(cx);

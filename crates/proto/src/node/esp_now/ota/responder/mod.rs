@@ -1,22 +1,23 @@
-//! The responder: takes an image from the air, checks it, and chooses it for the next start
+//! The responder: receives an image from the air, checks it, and selects it for the next start
 //! (esp-now component, `espnow_ota_responder.c`).
 //!
-//! What it does other than the component, and why:
+//! It differs from the component, for these reasons:
 //!
-//! * The image is checked as a whole (segments, checksum, appended SHA-256), its SHA-256 is held
-//!   against the announced one, and its chip against the running image's, before anything is said
-//!   to be done. The component relies on ESP-IDF's check of the image alone (trap 17). A failure is
-//!   answered with `Invalid`; when the same image fails a second time, with `Stop`, on which every
-//!   initiator gives up, so that an image that was bad from the start does not wear the flash out.
+//! * The image is checked as a whole (segments, checksum, appended SHA-256), its SHA-256 is
+//!   compared with the announced one, and its chip with the running image's, before the upgrade is
+//!   reported as done. The component relies on ESP-IDF's check of the image alone (trap 17). A
+//!   failure is answered with `Invalid`; when the same image fails a second time, with `Stop`, on
+//!   which every initiator gives up, so that an image that was bad from the start does not wear out
+//!   the flash.
 //! * An equal version is refused with `Stop`, at once and whenever the same image is announced
 //!   again. The component says nothing, and then that everything is written, which an initiator
 //!   takes for success (trap 15).
-//! * A data message must be as long as it says, belong to the image, and have the size that its
-//!   place wants. Data are taken only for the image that was last announced.
+//! * A data message must be as long as it announces, belong to the image, and have the size that
+//!   its place requires. Data are accepted only for the image that was last announced.
 //! * When the first answer does not get through, the session is given up. The component keeps one
 //!   without a partition and fails at the first write.
-//! * The number of packets must be that of the image's length; it is not when the two ends were
-//!   built with other chunks, which corrupts the image in the component.
+//! * The number of packets must match the image's length; it does not when the two ends were built
+//!   with different chunks, which corrupts the image in the component.
 //! * After a stop the next announcement begins anew, with an erase.
 //! * Progress is stored when a multiple of the interval is reached or passed, not only when it is
 //!   hit exactly.
@@ -35,26 +36,26 @@ use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
 
 const TAG: &str = "espnow_ota_responder";
-/// Attempts of an answer (`CONFIG_ESPNOW_OTA_RETRANSMISSION_TIMES`).
+/// Number of attempts of an answer (`CONFIG_ESPNOW_OTA_RETRANSMISSION_TIMES`).
 const ATTEMPTS: u8 = 2;
 
-/// How the responder is set up (`espnow_ota_config_t`).
+/// Options of a responder (`espnow_ota_config_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Take an image of the running version, too.
+    /// Whether an image of the running version is accepted, too.
     pub skip_version_check: bool,
-    /// Per cent between two stored states, which are events, too; 0 for none.
+    /// Percentage between two stored states, which are events, too; 0 for none.
     pub interval: u8,
 }
 
 impl Default for Options {
-    /// As the examples of the component set it up.
+    /// Returns the options of the component's examples.
     fn default() -> Self {
         Self { skip_version_check: true, interval: 10 }
     }
 }
 
-/// What has happened since the start.
+/// Counters of a responder since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets written.
@@ -63,7 +64,7 @@ pub struct Counters {
     pub duplicates: u32,
     /// Messages that were malformed, or for no image that is being received.
     pub refused: u32,
-    /// Messages that came while another was being handled, which the node does not let happen.
+    /// Messages that came while another was being handled, which the node prevents.
     pub dropped: u32,
 }
 
@@ -81,7 +82,7 @@ enum Reply {
     Info,
     /// Status of the image that was asked for, with nothing written.
     Code(Code),
-    /// How far the session is.
+    /// Progress of the session.
     Progress,
     /// The image is complete; the event follows.
     Finished,
@@ -92,18 +93,18 @@ enum Reply {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Idle,
-    /// A status was asked for: which image runs here?
+    /// Computes the digest of the running image, because a status was requested.
     Weigh,
-    /// The flash is to be erased.
+    /// Erases the flash.
     Erase,
-    /// All packets are there: is the image for us?
+    /// Checks the version, because all packets are there.
     Judge,
-    /// Is it valid?
+    /// Checks whether the image is valid.
     Check,
     Reply(Reply),
 }
 
-/// What is known of the running image.
+/// Knowledge of the running image.
 #[derive(Clone, Copy, Debug)]
 enum Running {
     Unknown,
@@ -116,18 +117,19 @@ enum Running {
 struct Refused {
     digest: [u8; DIGEST_LEN],
     total: u32,
-    /// It would be refused again.
+    /// Whether it would be refused again.
     for_good: bool,
 }
 
-/// The responder. `N` bytes hold the stored state, [`STORE`] for the largest image of any release.
+/// Responder of upgrades. `N` bytes hold the stored state, [`STORE`] for the largest image of any
+/// release.
 #[derive(Debug)]
 pub struct Responder<const N: usize = STORE> {
     options: Options,
     progress: Progress<N>,
     session: Session,
     stage: Stage,
-    /// Data are for the session: it was the last that was announced.
+    /// Whether data are for the session: it was the last that was announced.
     armed: bool,
     loaded: bool,
     stop: bool,
@@ -148,7 +150,8 @@ impl<const N: usize> Default for Responder<N> {
 }
 
 impl<const N: usize> Responder<N> {
-    /// A responder that has just started. It listens once [`start`](Self::start) is called.
+    /// Creates a responder that has just started. It receives once [`start`](Self::start) is
+    /// called.
     #[must_use]
     pub fn new(options: Options) -> Self {
         Self {
@@ -170,31 +173,32 @@ impl<const N: usize> Responder<N> {
         }
     }
 
-    /// Listens to upgrades (`espnow_ota_responder_start`).
+    /// Enables the reception of upgrades (`espnow_ota_responder_start`).
     pub fn start(&mut self, cx: &mut Cx<'_>) {
         cx.shared.air.listen(DataType::OtaData, true);
     }
 
-    /// Stops the upgrade (`espnow_ota_responder_stop`): all are told, what was received is
+    /// Stops the upgrade (`espnow_ota_responder_stop`): all devices are told, the received data are
     /// forgotten, and an image that was complete is not started. Run the task afterwards.
     pub fn stop(&mut self) {
         self.stop = true;
     }
 
-    /// What has happened.
+    /// Returns the counters.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// The image being received, or received: bytes of it that are there, and all.
+    /// Returns, for the image being received or received last, the bytes that are there, and its
+    /// length.
     #[must_use]
     pub fn progress(&self) -> Option<(u32, u32)> {
         let status = self.progress.status();
         self.progress.is_begun().then_some((status.written, status.total))
     }
 
-    /// Whether an image is complete, valid, and chosen for the next start.
+    /// Returns whether an image is complete, valid, and selected for the next start.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.session == Session::Finished
@@ -298,7 +302,7 @@ impl<const N: usize> Responder<N> {
         self.noted(cx);
     }
 
-    /// A packet has been written.
+    /// Continues after a packet has been written.
     fn noted(&mut self, cx: &mut Cx<'_>) {
         let percent = self.progress.percent();
         let complete = self.progress.is_complete();

@@ -1,4 +1,5 @@
-//! A status is asked for: which image runs here, which is announced, and how far is it?
+//! Answer to a request for status: compares the running image with the announced one, and reports
+//! the progress.
 
 use super::{Reply, Responder, Running, Session, Stage, TAG};
 use crate::node::esp_now::board::{Key, Slot, Work};
@@ -9,8 +10,8 @@ use crate::node::esp_now::task::{Cx, Event};
 use crate::wire::component::ota::{Code, Status};
 
 impl<const N: usize> Responder<N> {
-    /// The SHA-256 of the running image is computed on every status. For real once; after that the
-    /// time for it is spent.
+    /// Computes the SHA-256 of the running image, which the component does for every status. Here
+    /// it is computed once; after that only the time for it is spent.
     pub(super) fn weigh(&mut self, cx: &mut Cx<'_>) -> Option<Stage> {
         let bytes = cx.board.image_len(Slot::Running);
         if let Running::Unknown = self.running {
@@ -56,7 +57,7 @@ impl<const N: usize> Responder<N> {
         }
     }
 
-    /// Takes up an upgrade that a reset has interrupted.
+    /// Restores an upgrade that a reset has interrupted.
     pub(super) fn load(&mut self, cx: &mut Cx<'_>) {
         if self.loaded {
             return;
@@ -80,7 +81,7 @@ impl<const N: usize> Responder<N> {
         percent.checked_div(interval).unwrap_or(0).saturating_add(1).saturating_mul(interval)
     }
 
-    /// `esp_ota_begin`.
+    /// Erases the flash for the image, as `esp_ota_begin` does.
     pub(super) fn erase(&mut self, cx: &mut Cx<'_>) -> Stage {
         cx.log(Level::Info, TAG, format_args!("The device starts to upgrade"));
         let total = self.asked.total;
@@ -105,7 +106,7 @@ impl<const N: usize> Responder<N> {
 
     pub(super) fn save(&mut self, cx: &mut Cx<'_>) {
         let stored = self.progress.stored();
-        // Without it a reset begins anew; the upgrade itself goes on.
+        // Without the stored state a reset begins anew; the upgrade itself goes on.
         let _ = cx.board.save(Key::Upgrade, stored);
         let bytes = stored.len() as u32;
         cx.spend(Work::Write { bytes });

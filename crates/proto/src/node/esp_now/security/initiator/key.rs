@@ -4,7 +4,7 @@ use crate::node::esp_now::security::KEY_LEN;
 use core::fmt;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// A copy of the key that is handed out: shown by nothing, wiped when it is dropped.
+/// Copy of the key that is handed out: never printed, wiped when it is dropped.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(super) struct AppKey(pub(super) [u8; KEY_LEN]);
 

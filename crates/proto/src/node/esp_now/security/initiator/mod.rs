@@ -1,16 +1,16 @@
 //! The initiator: finds devices that wait for a key, and hands it to them (sections 3.4 and 3.5 of
 //! the protocol reference).
 //!
-//! | who starts it | what it does |
+//! | started by | procedure |
 //! |---|---|
-//! | [`find`](Initiator::find), `security -f` | asks, waits, prints who answered |
+//! | [`find`](Initiator::find), `security -f` | asks, waits, prints the devices that answered |
 //! | [`start`](Initiator::start), `security -s` | hands the stored key to the devices named |
 //! | [`hand_out`](Initiator::hand_out), the examples `security` and `solution` | asks, waits, and hands the key (a new one if none is stored) to all that answered |
 //!
 //! The exchange goes in rounds of at most 100 devices. In each, the round's devices join the group
 //! "SEC", the group gets one message with the public key of the round, and leaves. Then answers are
-//! handled one after the other for 1.2 s and 0.3 s per device. Who has not finished takes part in
-//! the next round.
+//! handled one after the other for 1.2 s and 0.3 s per device. A device that has not finished takes
+//! part in the next round.
 //!
 //! The component queues each answer as it came, as many as there are devices. Here a device's place
 //! in the table of sessions is also the place of its answer, which is checked when it comes, so
@@ -23,8 +23,8 @@
 //! * A message that is refused prolongs a round there; here it does not, so that rounds end.
 //! * A wrong proof shifts its keystream, after which the right one fails; here it does not.
 //! * Its second round lists the unfinished devices in another order.
-//! * Listening to the handshake's type ends with the exchange there, also where the node is a
-//!   responder. Here it is as before.
+//! * There the reception of the handshake's type ends with the exchange, also where the node is a
+//!   responder. Here it is restored.
 
 mod key;
 mod rounds;
@@ -42,57 +42,57 @@ use heapless::{Deque, Vec};
 use key::AppKey;
 use zeroize::Zeroize;
 
-/// Devices in one round.
+/// Greatest number of devices in one round.
 pub const ROUND_MAX: usize = 100;
 
 const TAG: &str = "espnow_sec_init";
 
-/// Frames of the exchange are ignored by who hears them on another channel; `forward_rssi` is set
-/// and has no effect without hops (`CONFIG_ESPNOW_SEC_SEND_FORWARD_RSSI`).
+/// Configuration of the exchange's frames. Receivers on another channel ignore them; `forward_rssi`
+/// is set and has no effect without hops (`CONFIG_ESPNOW_SEC_SEND_FORWARD_RSSI`).
 const CONFIG: FrameConfig =
     FrameConfig { copies: 1, filter_adjacent: true, rssi: -65, ..FrameConfig::UNICAST };
 
 /// A device that answered, or that was named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// Its address.
+    /// Address of the device.
     pub mac: Mac,
-    /// How strong its answer was, dBm; 0 if it gave none.
+    /// Signal strength of its answer, in dBm; 0 if it gave none.
     pub rssi: i8,
-    /// On which channel; 0 if it gave none.
+    /// Channel of its answer; 0 if it gave none.
     pub channel: u8,
-    /// 1 if it has a key, 0 if not.
+    /// Security version: 1 if it has a key, 0 if not.
     pub version: u8,
     mark: Mark,
 }
 
-/// What becomes of a device in the exchange.
+/// State of a device in the exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
-    /// Takes no part.
+    /// The device takes no part.
     Idle,
-    /// Shall get the key.
+    /// The device is to get the key.
     Wanted,
-    /// Has it.
+    /// The device has the key.
     Done,
 }
 
-/// What happened that is not in the printed lines.
+/// Counts of events that are not in the printed lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Devices for which the list had no room.
     pub no_room: u32,
     /// Messages of the exchange from devices that are not in the round.
     pub strangers: u32,
-    /// Messages that do not fit, or prove nothing.
+    /// Messages that do not fit the session's state, or prove nothing.
     pub refused: u32,
 }
 
-/// A node's side that gives the key: `DEVICES` found or named, `SESSIONS` (at most [`ROUND_MAX`])
-/// in one round. 9 and 52 bytes of RAM each.
+/// Initiator of a node, which hands out the key: to `DEVICES` found or named, `SESSIONS` (at most
+/// [`ROUND_MAX`]) in one round. They take 9 and 52 bytes of RAM each.
 #[derive(Debug)]
 pub struct Initiator<const DEVICES: usize = 128, const SESSIONS: usize = ROUND_MAX> {
-    /// What is not in the printed lines.
+    /// Counts of events that are not in the printed lines.
     pub counts: Counts,
     devices: Vec<Device, DEVICES>,
     sessions: Vec<Slot, SESSIONS>,
@@ -103,7 +103,7 @@ pub struct Initiator<const DEVICES: usize = 128, const SESSIONS: usize = ROUND_M
     pop: Pop,
     pair: Option<KeyPair>,
     key: AppKey,
-    /// What the answer that waits to be sent carries.
+    /// Content of the answer that waits to be sent.
     block: [u8; 32],
     magic: u16,
     wait_ticks: u32,
@@ -111,23 +111,23 @@ pub struct Initiator<const DEVICES: usize = 128, const SESSIONS: usize = ROUND_M
     scanned: Instant,
     round_began: Instant,
     round: u16,
-    /// An answer was taken since the last run.
+    /// Whether an answer was taken since the last run.
     heard: bool,
-    /// The round's public key has gone out; what answers it earlier is forged.
+    /// Whether the round's public key has gone out; an earlier answer to it is forged.
     offered: bool,
-    /// The node listened to the handshake's type before.
+    /// Whether the node received the handshake's type before.
     listened: bool,
 }
 
-/// A session: a device of the round.
+/// Session with a device of the round.
 struct Slot {
     device: u16,
     stage: Stage,
-    /// K and where the counter starts; before that, the device's public key in the place of K.
+    /// K and the start of the counter; before that, the device's public key in the place of K.
     secret: Secret,
 }
 
-/// Either what the device offered, which is public, or what was agreed, which wipes itself.
+/// Offer of the device, which is public, or the result of the agreement, which wipes itself.
 enum Secret {
     None,
     Offer { public: [u8; 32], random: [u8; 16] },
@@ -136,17 +136,17 @@ enum Secret {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// The round's first message went, or goes, to it.
+    /// The round's first message is being sent to it, or was.
     Invited,
-    /// Its public key has come and waits.
+    /// The public key of the device has come and waits.
     Offered,
-    /// It was sent the proof.
+    /// The proof was sent to it.
     Asked,
-    /// Its proof was right and waits.
+    /// The proof of the device was right and waits.
     Proved,
-    /// It was sent the key.
+    /// The key was sent to it.
     Given,
-    /// It has sent the key back.
+    /// The device has sent the key back.
     Done,
 }
 
@@ -156,14 +156,14 @@ impl core::fmt::Debug for Slot {
     }
 }
 
-/// How it reports: as the console command, or as an example application under its tag.
+/// Form of the report: that of the console command, or of an example application under its tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Report {
     Command,
     Application(&'static str),
 }
 
-/// What is going on.
+/// State of the initiator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Idle,
@@ -175,17 +175,17 @@ enum Phase {
     List(u16),
     /// A round begins.
     Begin,
-    /// Frames of up to 32 addresses, from this on.
+    /// Sends GROUP frames of up to 32 joining addresses, from this index on.
     Join(u8),
-    /// The public key goes to the group.
+    /// Sends the public key to the group.
     Offer,
-    /// As for joining.
+    /// Sends GROUP frames of up to 32 leaving addresses, from this index on.
     Leave(u8),
-    /// Waits for answers, until the queue was empty for so long.
+    /// Waits for answers until this instant, by when the queue has been empty for long enough.
     Collect(Instant),
     /// Answers this session.
     Answer(u8),
-    /// The result is to be printed.
+    /// Prints the result.
     Finish,
 }
 
@@ -198,7 +198,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Default for Initiator<DEVICES,
 impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     const FITS: () = assert!(SESSIONS > 0 && SESSIONS <= ROUND_MAX && DEVICES <= u16::MAX as usize);
 
-    /// An initiator that does nothing yet.
+    /// Creates an initiator that does nothing yet.
     #[must_use]
     pub fn new() -> Self {
         const { Self::FITS };
@@ -225,33 +225,35 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         }
     }
 
-    /// Whether it does nothing.
+    /// Returns whether the initiator does nothing.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.phase == Phase::Idle
     }
 
-    /// Whether frames of type [`DataType::Security`] are for it rather than for a responder.
+    /// Returns whether frames of type [`DataType::Security`] are for it rather than for a
+    /// responder.
     #[must_use]
     pub fn is_exchanging(&self) -> bool {
         !matches!(self.phase, Phase::Idle | Phase::Ask(_) | Phase::Listen(..) | Phase::List(_))
     }
 
-    /// The devices that were found, or named.
+    /// Returns the devices that were found, or named.
     #[must_use]
     pub fn devices(&self) -> &[Device] {
         &self.devices
     }
 
-    /// Devices of the last exchange that have the key, and that have not.
+    /// Counts the devices of the last exchange that have the key, and those that do not.
     #[must_use]
     pub fn result(&self) -> (u16, u16) {
         let count = |mark| self.devices.iter().filter(|d| d.mark == mark).count() as u16;
         (count(Mark::Done), count(Mark::Wanted))
     }
 
-    /// `security -f`: asks who waits for a key, and prints it. `wait_ms` has next to no effect, see
-    /// the protocol reference, section 3.4. False while it does something else.
+    /// Executes `security -f`: finds the devices that wait for a key, and prints them. `wait_ms`
+    /// has next to no effect, see the protocol reference, section 3.4. Returns false while it does
+    /// something else.
     pub fn find(&mut self, cx: &mut Cx<'_>, wait_ms: u32) -> bool {
         if !self.is_idle() {
             return false;
@@ -262,10 +264,10 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         true
     }
 
-    /// `security -s`: hands the stored key to the devices of `list`; `ff:ff:ff:ff:ff:ff` stands for
-    /// all that were found, of which a console line would hold 28 (an addition: the component takes
-    /// it as an address). `typed` is the list as it was typed. False while it does something else,
-    /// or if it must not.
+    /// Executes `security -s`: hands the stored key to the devices of `list`; `ff:ff:ff:ff:ff:ff`
+    /// stands for all that were found, of which a console line would hold 28 (an addition: the
+    /// component takes it as an address). `typed` is the list as it was typed. Returns false while
+    /// it does something else, or if the policy forbids it.
     pub fn start(
         &mut self,
         cx: &mut Cx<'_>,
@@ -298,9 +300,9 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         true
     }
 
-    /// What the examples `security` (tag `app_main`) and `solution` (tag `init`) do at their start:
-    /// finds devices and hands the key to all of them. Without a stored key it makes one. False
-    /// while it does something else, or if it must not.
+    /// Finds devices and hands the key to all of them, as the examples `security` (tag `app_main`)
+    /// and `solution` (tag `init`) do at their start. Without a stored key it draws one. Returns
+    /// false while it does something else, or if the policy forbids it.
     pub fn hand_out(&mut self, cx: &mut Cx<'_>, tag: &'static str, pop: &Pop) -> bool {
         if !self.is_idle() || !self.may_use(cx, pop) {
             return false;
@@ -310,7 +312,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         } else {
             cx.board.random(&mut self.key.0);
         }
-        // What cannot be stored is used until the next start, as in the examples.
+        // A key that cannot be stored is used until the next start, as in the examples.
         let _ = cx.shared.keys.store(cx.board, &self.key.0);
         self.report = Report::Application(tag);
         self.pop = pop.clone();
@@ -318,7 +320,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         true
     }
 
-    /// Stops (`espnow_sec_initiator_stop`): what is being sent ends, and then the result is
+    /// Stops (`espnow_sec_initiator_stop`): the present transmission ends, and then the result is
     /// printed.
     pub fn stop(&mut self, cx: &mut Cx<'_>) {
         match self.phase {
@@ -350,7 +352,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         !refused
     }
 
-    /// Marks a device, or all.
+    /// Marks a device, or all, to get the key.
     fn want(&mut self, mac: Mac) {
         if mac.is_broadcast() {
             self.devices.iter_mut().for_each(|device| device.mark = Mark::Wanted);
@@ -368,7 +370,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         }
     }
 
-    /// Everything secret of the exchange is wiped.
+    /// Wipes all secrets of the exchange.
     fn wipe(&mut self) {
         self.sessions.clear();
         self.ready.clear();

@@ -12,11 +12,11 @@ use crate::wire::component::{DataType, Group};
 use crate::wire::mac::Mac;
 use subtle::ConstantTimeEq;
 
-/// How long the queue of answers must be empty before the round's time is looked at.
+/// Time for which the queue of answers must be empty before the round's time is checked, in ms.
 const SLICE_MS: u32 = 100;
 
 impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
-    /// The first round begins, with the devices that are marked.
+    /// Begins the first round, with the devices that are marked.
     pub(super) fn begin_exchange(&mut self, cx: &mut Cx<'_>) {
         self.round = 0;
         self.listened = cx.shared.air.listens(DataType::Security);
@@ -24,7 +24,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         self.phase = Phase::Begin;
     }
 
-    /// So many rounds for so many devices.
+    /// Returns the greatest number of rounds for `devices` devices.
     fn rounds(&self, devices: usize) -> usize {
         let each = ROUND_MAX.min(SESSIONS);
         let more = if devices.is_multiple_of(each) { 1 } else { 2 };
@@ -62,7 +62,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         Some(Step::Send)
     }
 
-    /// A GROUP frame for 32 devices of the round.
+    /// Writes a GROUP frame for 32 devices of the round.
     pub(super) fn write_group(&self, from: u8, payload: &mut [u8]) -> Option<usize> {
         let join = matches!(self.phase, Phase::Join(_));
         let slots = self.sessions.get(usize::from(from)..)?;
@@ -70,7 +70,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         Group::emit(join, group::SEC, members, payload)
     }
 
-    /// A GROUP frame went out, or not: the component does not look.
+    /// Continues after a GROUP frame, whether or not it went out: the component does not check.
     pub(super) fn grouped(&mut self, cx: &mut Cx<'_>, from: u8, join: bool) {
         let next = from.saturating_add(MEMBERS_MAX as u8);
         self.phase = match (usize::from(next) < self.sessions.len(), join) {
@@ -88,15 +88,15 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         };
     }
 
-    /// The public key of the round, to the group. Sent once; who does not hear it takes part in the
-    /// next round.
+    /// Writes the public key of the round, for the group. It is sent once; a device that does not
+    /// hear it takes part in the next round.
     pub(super) fn write_offer(&self, payload: &mut [u8]) -> Option<usize> {
         let client_key = self.pair.as_ref()?.public();
         Session::Command0 { client_key }.emit_message(payload)
     }
 
-    /// Handles answers until there is none, then waits; ends the round when its time is over or
-    /// nobody is left.
+    /// Handles answers until there is none, then waits; ends the round when its time is over or no
+    /// session is left.
     pub(super) fn collect(&mut self, cx: &mut Cx<'_>, until: Instant) -> Option<Step> {
         if self.sessions.iter().all(|slot| slot.stage == Stage::Done) {
             self.end_round();
@@ -140,7 +140,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         self.phase = Phase::Begin;
     }
 
-    /// Computes what a session is sent next; false if there is nothing to send.
+    /// Computes the next message to a session; returns false if there is nothing to send.
     fn prepare(&mut self, cx: &mut Cx<'_>, index: u8) -> bool {
         let Some(slot) = self.sessions.get_mut(usize::from(index)) else { return false };
         match (slot.stage, &slot.secret) {
@@ -170,7 +170,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         }
     }
 
-    /// What [`prepare`](Self::prepare) computed.
+    /// Writes the message that [`prepare`](Self::prepare) computed.
     pub(super) fn write_answer(&self, index: u8, payload: &mut [u8]) -> Option<(Mac, usize)> {
         let slot = self.sessions.get(usize::from(index))?;
         let len = match slot.stage {
@@ -181,7 +181,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         Some((self.mac(slot)?, len))
     }
 
-    /// A message of the exchange came.
+    /// Takes a message of the exchange.
     pub(super) fn answered(&mut self, cx: &mut Cx<'_>, from: Mac, message: Message<'_>) {
         let devices = &self.devices;
         let of = |slot: &Slot| devices.get(usize::from(slot.device)).is_some_and(|d| d.mac == from);
@@ -199,7 +199,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         }
     }
 
-    /// A step of the key agreement; the costly part is done when its turn comes.
+    /// Takes a step of the key agreement; the costly part is done when its turn comes.
     fn step(&mut self, cx: &mut Cx<'_>, index: usize, data: &[u8]) -> Option<()> {
         let slot = self.sessions.get_mut(index)?;
         match (Session::parse(data), slot.stage, &slot.secret) {
@@ -231,7 +231,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         self.ready.push_back(index as u8).ok()
     }
 
-    /// The key came back. The component looks at the message's type only.
+    /// Takes the key that came back. The component checks the message's type only.
     fn confirmed(&mut self, cx: &mut Cx<'_>, index: usize, data: &[u8]) -> Option<()> {
         let slot = self.sessions.get_mut(index)?;
         if cx.shared.settings.policy.check_echo {
@@ -260,7 +260,7 @@ fn failed(cx: &mut Cx<'_>) {
     cx.log(Level::Error, TAG, format_args!("espnow-session handler failed"));
 }
 
-/// When the queue of answers has been empty for long enough.
+/// Returns when the queue of answers has been empty for long enough.
 fn slice(cx: &Cx<'_>) -> Instant {
     cx.shared.settings.tick.pause_ms(cx.now, SLICE_MS)
 }

@@ -1,4 +1,4 @@
-//! Asking who waits for a key, and printing who answered.
+//! Search for devices that wait for a key, and the printed list of them.
 
 use super::{Device, Initiator, Mark, Phase, Report, count};
 use crate::node::esp_now::print::Level;
@@ -8,10 +8,10 @@ use crate::wire::component::handshake::Info;
 use crate::wire::mac::Mac;
 use core::fmt;
 
-/// Times that it asks.
+/// Number of requests.
 const ASKS: u8 = 5;
 
-/// Addresses in one part of the printed list.
+/// Number of addresses in one part of the printed list.
 const LIST_PART: usize = 40;
 
 impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
@@ -19,15 +19,16 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         self.devices.clear();
         self.wait_ticks = cx.shared.settings.tick.ticks(wait_ms);
         self.began = cx.now;
-        // One packet id for all five rounds (section 3.4): who has answered once drops the rest as
-        // duplicates.
+        // One packet id for all five rounds (section 3.4): a device that has answered once drops
+        // the rest as duplicates.
         self.magic = cx.magic();
         cx.shared.air.listen(DataType::SecurityStatus, true);
         self.phase = Phase::Ask(0);
     }
 
-    /// Whether to ask once more. The component compares unsigned numbers, so that its time is over
-    /// only if it is exactly over at this point (section 3.4).
+    /// Returns the next step: one more request, or the end of the search. The component compares
+    /// unsigned numbers, so that its time is over only if it is exactly over at this point (section
+    /// 3.4).
     pub(super) fn check_ask(&mut self, cx: &mut Cx<'_>, round: u8) -> Option<Step> {
         let elapsed = cx.shared.settings.tick.between(self.began, cx.now) as u32;
         if round < ASKS && self.wait_ticks != elapsed {
@@ -53,7 +54,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         None
     }
 
-    /// A request went out: waits. The first wait is 500 ticks, the others are 500 ms (section 3.4).
+    /// Waits after a request. The first wait is 500 ticks, the others are 500 ms (section 3.4).
     pub(super) fn asked(&mut self, cx: &mut Cx<'_>, round: u8) {
         let tick = cx.shared.settings.tick;
         let until = if round == 0 { tick.delay(cx.now, 500) } else { tick.delay_ms(cx.now, 500) };
@@ -65,7 +66,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         self.phase = next;
     }
 
-    /// A device answered.
+    /// Takes the answer of a device.
     pub(super) fn found(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>, info: Info) {
         if !matches!(self.phase, Phase::Ask(_) | Phase::Listen(..)) {
             return count(&mut self.counts.refused);
@@ -108,8 +109,9 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         Step::Until(cx.now)
     }
 
-    /// The addresses are one line however long it is, as on the device. A long one is printed in
-    /// parts, on the console only: the remote log would cut it after 250 bytes in any case.
+    /// Prints a part of the addresses, which are one line however long it is, as on the device. A
+    /// long line is printed in parts, on the console only: the remote log would cut it after 250
+    /// bytes in any case.
     fn print_addresses(&self, cx: &mut Cx<'_>, part: usize, parts: usize) {
         let num = self.devices.len();
         let list = List(self.devices.chunks(LIST_PART).nth(part).unwrap_or(&[]));

@@ -1,4 +1,4 @@
-//! What it does when it is its turn: the machine's steps, what it sends, and its last lines.
+//! The initiator as a task: its steps, its messages, and its last lines.
 
 use super::{CONFIG, Initiator, Phase, Report, TAG};
 use crate::node::esp_now::print::Level;
@@ -41,7 +41,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Task for Initiator<DEVICES, SE
         let outgoing = self.write(payload);
         self.offered |= self.phase == Phase::Offer;
         if outgoing.is_none() {
-            // A session that was done while its answer waited for the lock.
+            // The session was finished while its answer waited for the lock.
             self.sent(cx, Outcome::Done { attempts: 0 });
         }
         outgoing
@@ -76,7 +76,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Task for Initiator<DEVICES, SE
 }
 
 impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
-    /// Writes what the phase sends.
+    /// Writes the message of the phase.
     fn write(&self, payload: &mut [u8]) -> Option<Outgoing> {
         let (data_type, dest, config, magic, len) = match self.phase {
             Phase::Ask(_) => {
@@ -102,7 +102,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         Some(Outgoing { data_type, dest, config, magic, len, wait: Duration::MAX })
     }
 
-    /// The last lines, and the end.
+    /// Prints the last lines, and ends.
     fn finish(&mut self, cx: &mut Cx<'_>) {
         let (done, unfinished) = self.result();
         let tick = cx.shared.settings.tick;

@@ -1,6 +1,6 @@
-//! One initiator and its responders on virtual time. A frame takes a millisecond; copies of it are
-//! lost apart, and the MAC tries unicast frames several times. What a responder answers is heard
-//! at once.
+//! One initiator and its responders on virtual time. A frame takes a millisecond; its copies are
+//! lost independently, and the MAC tries unicast frames several times. The answer of a responder is
+//! heard at once.
 
 use super::Flash;
 use crate::node::esp_now::security::{Initiator, Keys, Pop, Responder};
@@ -13,7 +13,7 @@ use std::vec::Vec;
 
 pub(crate) const INITIATOR: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 1]);
 
-/// The address of the responder of that number.
+/// Returns the address of the responder of that number.
 pub(crate) fn address(number: usize) -> Mac {
     Mac([0x24, 0x0A, 0xC4, 1, (number >> 8) as u8, number as u8])
 }
@@ -36,7 +36,7 @@ impl Station {
         Self { shared: Shared::new(mac, settings), board, responder, seen: Vec::new() }
     }
 
-    /// As after a reset: flash stays.
+    /// Resets the node; its flash stays.
     pub(crate) fn restart(&mut self) {
         let (mac, settings) = (self.shared.air.mac, self.shared.settings.clone());
         self.shared = Shared::new(mac, settings);
@@ -55,7 +55,7 @@ impl Station {
         String::from_utf8_lossy(&buf[..len]).replace('\r', "")
     }
 
-    /// Hands a payload to the responder and gives its answer.
+    /// Hands a payload to the responder and returns its answer.
     pub(crate) fn ask(
         &mut self,
         now: Instant,
@@ -76,7 +76,8 @@ impl Station {
         Some((outgoing, payload[..outgoing.len].to_vec()))
     }
 
-    /// What its engine does: membership, and duplicates.
+    /// Returns whether the node's engine would accept a frame: it checks membership, and
+    /// duplicates.
     fn hears(&mut self, outgoing: &Outgoing, payload: &[u8]) -> bool {
         let id = (outgoing.data_type, outgoing.magic);
         if outgoing.magic != 0 {
@@ -108,13 +109,13 @@ pub(crate) struct World {
     pub(crate) node: Station,
     pub(crate) initiator: Initiator<512>,
     pub(crate) responders: Vec<Station>,
-    /// Frames lost of a thousand.
+    /// Number of frames lost in a thousand.
     pub(crate) loss: u64,
-    /// Tries of the MAC for a unicast frame.
+    /// Number of tries of the MAC for a unicast frame.
     pub(crate) tries: u8,
-    /// Every payload of type SECURITY, sender first.
+    /// All payloads of type SECURITY, sender first.
     pub(crate) heard: Vec<(Mac, Vec<u8>)>,
-    /// Everything that the initiator sent.
+    /// All frames that the initiator sent.
     pub(crate) sent: Vec<Outgoing>,
     printed: String,
     seed: u64,
@@ -155,7 +156,7 @@ impl World {
         started
     }
 
-    /// Until the initiator has nothing to do.
+    /// Runs until the initiator has nothing to do.
     pub(crate) fn run(&mut self) {
         for _ in 0..1_000_000 {
             if self.initiator.is_idle() {
@@ -166,7 +167,7 @@ impl World {
         panic!("it does not end");
     }
 
-    /// One run, and what it wants.
+    /// Runs the initiator once, and does what it wants.
     pub(crate) fn step(&mut self) {
         self.now = self.now.after_nanos(core::mem::take(&mut self.node.shared.busy_ns));
         match self.initiator.run(&mut self.node.cx(self.now)) {
@@ -177,7 +178,7 @@ impl World {
         self.printed.push_str(&self.node.output());
     }
 
-    /// What the initiator has printed since this was last asked.
+    /// Returns the text that the initiator has printed since the last call.
     pub(crate) fn output(&mut self) -> String {
         let last = self.node.output();
         core::mem::take(&mut self.printed) + &last
@@ -236,7 +237,7 @@ impl World {
         })
     }
 
-    /// Responders whose key is the initiator's.
+    /// Counts the responders whose key is the initiator's.
     pub(crate) fn keyed(&self) -> usize {
         let key = |station: &Station| station.shared.keys.encrypt.as_ref().map(|k| *k.bytes());
         let ours = key(&self.node);

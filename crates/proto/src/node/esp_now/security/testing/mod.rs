@@ -1,4 +1,4 @@
-//! For the tests of this part: a board with flash, and a small medium.
+//! Board with flash and a small medium, for the tests of this part.
 
 mod medium;
 
@@ -8,12 +8,12 @@ use crate::node::esp_now::board::{BareBoard, Board, Key, Work};
 use crate::time::Duration;
 use std::vec::Vec;
 
-/// A board that stores values in memory; its chance is fixed.
+/// A board that stores values in memory; its random bytes are fixed.
 pub(super) struct Flash {
     pub(super) values: Vec<(Key, Vec<u8>)>,
     pub(super) writes: u32,
     pub(super) broken: bool,
-    /// Bytes to give instead of chance, first to last.
+    /// Bytes to return in place of random ones, first to last.
     pub(super) dice: Vec<u8>,
     pub(super) cost: fn(Work) -> Duration,
     pub(super) bare: BareBoard,

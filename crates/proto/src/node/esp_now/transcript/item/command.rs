@@ -1,44 +1,45 @@
-//! Commands that could not be read or run (reference, section 7.3).
+//! Errors of commands that could not be parsed or executed (reference, section 7.3).
 
 use super::super::line::Line;
 use super::super::scan::Scan;
 
-/// Why a command did not do what was wanted.
+/// Reason why a command failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Problem<'a> {
     /// `Unrecognized command`
     Unrecognized,
     /// `Command returned non-zero error code: 0x%x (%s)`
     Failed {
-        /// `esp_err_t`.
+        /// Number of the error, `esp_err_t`.
         code: u32,
-        /// Its name.
+        /// Name of the error.
         name: &'a str,
     },
     /// `Internal error: %s`
     Internal(&'a str),
     /// A line of the argument parser (argtable3).
     Usage {
-        /// The command.
+        /// Name of the command.
         command: &'a str,
-        /// What is wrong with its arguments.
+        /// Mistake in its arguments.
         usage: Usage<'a>,
     },
-    /// `[func, line] <ERRNAME> text`, and without a name `[func, line]text` and
-    /// `[func, line]: text`: a check of the component has failed.
+    /// `[func, line] <ERRNAME> text`, and without a name `[func, line]text` and `[func, line]:
+    /// text`: a check of the component has failed.
     Check {
-        /// The function.
+        /// Name of the function.
         function: &'a str,
-        /// The line of the source.
+        /// Line of the source.
         line: u32,
-        /// The error's name.
+        /// Name of the error.
         error: Option<&'a str>,
-        /// What it says.
+        /// Text of the message.
         text: &'a str,
     },
 }
 
-/// What argtable3 says of arguments. The text is what stands after these words, with its quotes.
+/// Message of argtable3 about arguments. The text is the rest of the line behind these words, with
+/// its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Usage<'a> {
     /// `invalid option "-x"`
@@ -92,8 +93,8 @@ fn check<'a>(line: &Line<'a>) -> Option<Problem<'a>> {
     Some(Problem::Check { function, line: number, error, text: text.rest().trim_start() })
 }
 
-/// The text behind what the component's checks put in front of it: some report lines are printed
-/// by a check (`Send iperf recv queue failed`).
+/// Returns the text behind the prefix of the component's checks: some report lines are printed by a
+/// check (`Send iperf recv queue failed`).
 pub(super) fn checked<'a>(line: &Line<'a>) -> Option<&'a str> {
     match check(line)? {
         Problem::Check { text, .. } => Some(text),
@@ -101,7 +102,7 @@ pub(super) fn checked<'a>(line: &Line<'a>) -> Option<&'a str> {
     }
 }
 
-/// argtable3 prints to stderr, not through the log.
+/// Parses a message of argtable3, which prints to stderr, not through the log.
 fn usage<'a>(line: &Line<'a>) -> Option<Problem<'a>> {
     if line.log.is_some() {
         return None;

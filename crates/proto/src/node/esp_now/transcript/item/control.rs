@@ -13,7 +13,7 @@ pub enum Control {
         initiator: i64,
         /// Attribute of the receivers.
         responder: i64,
-        /// The value to set.
+        /// Value to set.
         value: i64,
     },
     /// `The binding device, attribute: %d`
@@ -22,11 +22,11 @@ pub enum Control {
     Unbind(i64),
     /// `mac: <MAC>, initiator_type: %d, initiator_value: %d`: a row of the list of bindings.
     Bound {
-        /// The sender.
+        /// Address of the sender.
         mac: Mac,
-        /// Its attribute.
+        /// Attribute of the sender.
         kind: i64,
-        /// Its value.
+        /// Value of the attribute.
         value: i64,
     },
 }

@@ -12,7 +12,7 @@ pub enum Device<'a> {
     Reset {
         /// Reason as a number of the chip.
         code: u32,
-        /// Its name.
+        /// Name of the reason.
         name: &'a str,
     },
     /// `Guru Meditation Error: …` or `abort() was called at …`: the program has crashed.
@@ -21,11 +21,11 @@ pub enum Device<'a> {
     Restarting,
     /// `num: %d, reason: %d, crash: %d`: five seconds after each start, and for `restart -i`.
     Restart {
-        /// Starts so far.
+        /// Number of starts so far.
         num: i64,
-        /// `esp_reset_reason_t`.
+        /// Reason, `esp_reset_reason_t`.
         reason: i64,
-        /// Crashes so far.
+        /// Number of crashes so far.
         crash: i64,
     },
     /// `The next reboot will fall back to the previous version`
@@ -38,7 +38,7 @@ pub enum Device<'a> {
     MainTaskEnabled,
     /// `main task entry`
     MainTaskEntry,
-    /// The answer to `scan`.
+    /// Answer to `scan`.
     Beacon(Beacon<'a>),
     /// `Set Channel, channel: %d`
     SetChannel(i64),
@@ -46,22 +46,22 @@ pub enum Device<'a> {
     Wifi {
         /// Signal strength of the last remote command, dBm.
         rx: i64,
-        /// Quarters of a dBm.
+        /// Maximum transmit power, in quarters of a dBm.
         tx_power: i64,
         /// Country code.
         country: &'a str,
         /// Channel.
         channel: i64,
-        /// `wifi_mode_t`.
+        /// Wi-Fi mode, `wifi_mode_t`.
         mode: i64,
     },
     /// `Get number of APs found, number: %d`
     AccessPoints(u32),
     /// `Router, ssid: %s, bssid: <MAC>, channel: %u, rssi: %d`
     AccessPoint {
-        /// Name.
+        /// Name of the network.
         ssid: &'a str,
-        /// Address.
+        /// BSSID of the access point.
         bssid: Mac,
         /// Channel.
         channel: u8,
@@ -74,20 +74,20 @@ pub enum Device<'a> {
     Idf(&'a str),
     /// `chip_name: %s, chip_cores: %d, chip_revision: %d, …`
     Chip {
-        /// Name.
+        /// Name of the chip.
         name: &'a str,
-        /// Cores.
+        /// Number of cores.
         cores: i64,
-        /// Revision.
+        /// Revision of the chip.
         revision: i64,
         /// Flash and features, as printed.
         rest: &'a str,
     },
     /// `Free heap, current: %u, minimum: %u`
     Heap {
-        /// Bytes free.
+        /// Bytes that are free.
         current: u32,
-        /// The least that ever was.
+        /// Least number of free bytes so far.
         minimum: u32,
     },
     /// `time_zone: %s, strftime: %s, sec: %lld`
@@ -101,13 +101,13 @@ pub enum Device<'a> {
     },
     /// `log level, uart: %s, espnow: %s, flash: %s, custom: %s`
     LogLevels {
-        /// To the UART.
+        /// Level for the UART.
         uart: &'a str,
-        /// Over the air.
+        /// Level for the remote log.
         espnow: &'a str,
-        /// To flash.
+        /// Level for the stored log.
         flash: &'a str,
-        /// To the application.
+        /// Level for the application's sink.
         custom: &'a str,
     },
     /// `The flash partition that stores the log size: %d`
@@ -122,11 +122,11 @@ pub enum Device<'a> {
     Country(&'a str),
     /// `Set rate config: phymode %d, rate %d, ersu %d, dcm %d`
     Rate {
-        /// `wifi_phy_mode_t`.
+        /// PHY mode, `wifi_phy_mode_t`.
         phymode: i64,
-        /// `wifi_phy_rate_t`.
+        /// PHY rate, `wifi_phy_rate_t`.
         rate: i64,
-        /// Extended range.
+        /// Extended range (ER SU).
         ersu: i64,
         /// Dual carrier modulation.
         dcm: i64,
@@ -135,7 +135,7 @@ pub enum Device<'a> {
     NoRate,
 }
 
-/// The answer to `scan`, from `beacon_func`.
+/// Answer to `scan`, from `beacon_func`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beacon<'a> {
     /// Name of the project.
@@ -144,11 +144,11 @@ pub struct Beacon<'a> {
     pub version: &'a str,
     /// Version of ESP-IDF.
     pub idf: &'a str,
-    /// Bytes of heap free.
+    /// Free heap, in bytes.
     pub free_heap: u32,
-    /// Bytes of heap.
+    /// Size of the heap, in bytes.
     pub total_heap: u32,
-    /// Signal strength of the question, dBm.
+    /// Signal strength of the question, in dBm.
     pub rssi: i16,
     /// Date and time of the build.
     pub built: &'a str,
@@ -160,7 +160,7 @@ pub(super) fn read<'a>(line: &Line<'a>) -> Option<Device<'a>> {
     )
 }
 
-/// What the ROM and the panic handler print, without the log.
+/// Parses a line of the ROM or of the panic handler, which does not come through the log.
 fn boot<'a>(line: &Line<'a>) -> Option<Device<'a>> {
     if line.log.is_some() {
         return None;
@@ -181,7 +181,7 @@ fn boot<'a>(line: &Line<'a>) -> Option<Device<'a>> {
     crash.then_some(Device::Panic(line.text))
 }
 
-/// Texts too short to be known without their tag.
+/// Parses a text that is too short to be recognized without its tag.
 fn start<'a>(line: &Line<'a>) -> Option<Device<'a>> {
     let mut s = Scan::new(line.text);
     let found = match line.tag() {

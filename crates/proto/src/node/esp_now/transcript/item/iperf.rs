@@ -1,18 +1,17 @@
 //! Lines of `espnow_iperf` (`cmd_iperf.c`; reference, section 7.4).
 //!
-//! The figures are given as printed. What they are worth is for the
-//! [session](super::super::session).
+//! The figures are given as printed; the [session](super::super::session) corrects them.
 
 use super::super::line::Line;
 use super::super::scan::Scan;
 use crate::wire::mac::Mac;
 
-/// Which end of a test.
+/// Role of a device in a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// `-c`: sends.
+    /// Initiator, `-c`: it sends.
     Initiator,
-    /// `-s`: receives.
+    /// Responder, `-s`: it receives.
     Responder,
 }
 
@@ -21,27 +20,27 @@ pub enum Role {
 pub enum Iperf<'a> {
     /// `initiator <MAC> send to <MAC>`
     Initiator {
-        /// The device itself.
+        /// Address of the device itself.
         own: Mac,
-        /// To whom it will send.
+        /// Address of the responder.
         peer: Mac,
     },
     /// `espnow channel: %d`
     Channel(u8),
     /// `time: %d, interval: %d, len: %d`
     Settings {
-        /// Duration, seconds.
+        /// Duration in seconds.
         time: u32,
-        /// Between two lines, seconds.
+        /// Seconds between two lines.
         interval: u32,
-        /// Payload with the eight bytes of iperf's own header.
+        /// Length of the payload in bytes, with the eight bytes of iperf's own header.
         len: i64,
     },
     /// `responder <MAC> listening`
     Responder(Mac),
     /// `ESP-NOW window size: 230 bytes`. A fixed text, whatever the real limit is.
     Window(u32),
-    /// The head of the table of periodic lines.
+    /// Head of the table of periodic lines.
     Heading(Role),
     /// `[<MAC>]  %2d-%2d sec  %2.2f MBytes   %0.2f Hz  %0.2f Mbps`
     Sent(Span, Rate),
@@ -57,26 +56,26 @@ pub enum Iperf<'a> {
     NoAnswer(&'a str),
     /// `%d bytes from <MAC>: seq=%d rssi=%d time=%d ms`
     Reply {
-        /// Payload.
+        /// Length of the payload, in bytes.
         bytes: u32,
-        /// Who answered.
+        /// Address of the device that answered.
         from: Mac,
         /// Number of the ping.
         seq: u32,
-        /// Signal strength of the answer, dBm.
+        /// Signal strength of the answer, in dBm.
         rssi: i16,
-        /// Round trip, cut to whole milliseconds.
+        /// Round-trip time, cut to whole milliseconds.
         ms: u32,
     },
     /// W `seq=%d Destination Host Unreachable`
     Unreachable(u32),
     /// W `data_size: %d, send_seq: %d, recv_seq: %d`: an answer to an earlier ping.
     Stale {
-        /// Payload.
+        /// Length of the payload, in bytes.
         bytes: u32,
-        /// The ping that waits.
+        /// Number of the ping that waits.
         waiting: u32,
-        /// The ping that was answered.
+        /// Number of the ping that was answered.
         answered: u32,
     },
     /// `initiator ping report:`
@@ -93,44 +92,44 @@ pub enum Iperf<'a> {
     QueueFull,
 }
 
-/// What both kinds of periodic line begin and end with.
+/// Begin and end of both kinds of periodic line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The other end.
+    /// Address of the other end.
     pub peer: Mac,
-    /// From second, since the start of the test.
+    /// Begin, in seconds since the start of the test.
     pub from: i32,
-    /// To second.
+    /// End, in seconds since the start of the test.
     pub to: i32,
     /// Payload bytes; printed in steps of 10,000.
     pub bytes: i64,
-    /// Bits a second; printed in steps of 10,000.
+    /// Bits per second; printed in steps of 10,000.
     pub bits_per_second: i64,
 }
 
-/// Messages a thousand seconds (printed as Hz in steps of a hundredth).
+/// Messages in a thousand seconds (printed as Hz in steps of a hundredth).
 pub type Rate = i64;
 
 /// A final report, as printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Final {
-    /// Whose.
+    /// Role of the device that printed it.
     pub role: Role,
-    /// From second.
+    /// Begin, in seconds since the start of the test.
     pub from: i32,
-    /// To second.
+    /// End, in seconds since the start of the test.
     pub to: i32,
-    /// Payload bytes of all that was **sent**, at both ends; in steps of 10,000.
+    /// Payload bytes of all messages **sent**, at both ends; in steps of 10,000.
     pub bytes: i64,
-    /// The same over the time, bits a second; in steps of 10,000.
+    /// Bytes sent over the time, in bits per second; in steps of 10,000.
     pub bits_per_second: Option<i64>,
-    /// Printed as "Jitter", nanoseconds. It is the time divided by the messages: mean spacing.
+    /// Mean spacing in nanoseconds, the time divided by the messages; printed as "Jitter".
     pub spacing_ns: Option<i64>,
-    /// Lost, one too many at both ends.
+    /// Messages lost, one too many at both ends.
     pub lost: i64,
-    /// Sent; one too many at the responder, which counts STOP.
+    /// Messages sent; one too many at the responder, which counts STOP.
     pub total: i64,
-    /// The quotient of the two, hundredths of a per cent.
+    /// Quotient of the two, in hundredths of a per cent.
     pub loss: Option<i64>,
     /// Signal strength and channel, at the initiator only.
     pub heard: Option<(i16, u8)>,
@@ -139,23 +138,24 @@ pub struct Final {
 /// The last line of a ping report, as printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statistics {
-    /// Pings sent.
+    /// Number of pings sent.
     pub transmitted: u32,
-    /// Answers in time.
+    /// Number of answers in time.
     pub received: u32,
-    /// Hundredths of a per cent.
+    /// Loss in hundredths of a per cent.
     pub loss: Option<i64>,
-    /// Sum of the round trips, each cut to whole milliseconds.
+    /// Sum of the round-trip times, each cut to whole milliseconds.
     pub total_ms: i64,
-    /// The longest.
+    /// Longest round-trip time, in milliseconds.
     pub max_ms: i64,
-    /// The shortest; `None` where the line says -1, for no answer.
+    /// Shortest round-trip time, in milliseconds; `None` where the line says -1, for no answer.
     pub min_ms: Option<u32>,
-    /// Mean in nanoseconds, printed to a hundredth of a millisecond; `None` for `nan`, no answer.
+    /// Mean round-trip time in nanoseconds, printed to a hundredth of a millisecond; `None` for
+    /// `nan`, no answer.
     pub average_ns: Option<i64>,
 }
 
-/// Decimal places between the printed unit (MBytes, Mbps, ms) and ours (bytes, bit/s, ns).
+/// Decimal places between the printed unit (MBytes, Mbps, ms) and the unit here (bytes, bit/s, ns).
 const MEGA: u32 = 6;
 
 pub(super) fn read<'a>(line: &Line<'a>) -> Option<Iperf<'a>> {
@@ -277,7 +277,7 @@ fn statistics(transmitted: u32, mut s: Scan<'_>) -> Option<Statistics> {
     Some(Statistics { transmitted, received, loss, total_ms, max_ms, min_ms, average_ns })
 }
 
-/// `%2d-%2d sec %2.2f MBytes`
+/// Parses `%2d-%2d sec %2.2f MBytes`.
 fn span(s: &mut Scan<'_>) -> Option<(i32, i32, i64)> {
     let from = s.int()?;
     s.lit("-")?;

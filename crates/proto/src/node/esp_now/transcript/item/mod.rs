@@ -1,8 +1,19 @@
-//! What a line says.
+//! Content of a line.
 //!
-//! Every report line of the reference's sections 7.3 to 7.7 has a type of its own. A line that is
-//! none of them is [`Item::Other`]; its text stands in [`Entry::line`], so nothing is lost. So is a
-//! line whose end is missing, since a number at its end may be half a number.
+//! Every report line of the reference's sections 7.3 to 7.7 has a type of its own, whose
+//! documentation quotes the line as the component's `printf` has it. A line that is none of them is
+//! [`Item::Other`]; its text stands in [`Entry::line`], so nothing is lost. So is a line whose end
+//! is missing, since a number at its end may be half a number.
+//!
+//! | module | lines of |
+//! |---|---|
+//! | [`command`] | commands that could not be parsed or executed |
+//! | [`control`] | `control` |
+//! | [`device`] | the device itself: versions, memory, Wi-Fi, restarts |
+//! | [`iperf`] | `espnow_iperf` |
+//! | [`ota`] | `ota` and the upgrade |
+//! | [`provisioning`] | `provisioning` |
+//! | [`security`] | `security`, the handshake and `sec_test` |
 
 pub mod command;
 pub mod control;
@@ -25,60 +36,60 @@ use super::lines::{Piece, Query};
 use super::scan::Scan;
 use crate::wire::mac::Mac;
 
-/// One piece of a transcript: the line it stands in and what it says.
+/// A piece of a transcript: the line it stands in and its content.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entry<'a> {
-    /// The line in its parts; of a prompt, echo or query, only the text.
+    /// Parts of the line; for a prompt, echo or query, only the text.
     pub line: Line<'a>,
-    /// What it says.
+    /// Content of the line.
     pub item: Item<'a>,
 }
 
-/// What a piece of a transcript says.
+/// Content of a piece of a transcript.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Item<'a> {
     /// The device waits for a command.
     Prompt,
-    /// A command as it was typed; in [`Entry::line`].
+    /// Command as it was typed; in [`Entry::line`].
     Echo,
     /// The device waits for its terminal's answer.
     Query(Query),
-    /// `espnow_iperf`: ping and throughput.
+    /// Line of `espnow_iperf`: ping and throughput.
     Iperf(Iperf<'a>),
-    /// `sec_test`.
+    /// Line of `sec_test`.
     Crypto(Crypto),
-    /// `ota` and the update itself.
+    /// Line of `ota` or of the upgrade itself.
     Ota(Ota<'a>),
-    /// `security` and the handshake itself.
+    /// Line of `security` or of the handshake itself.
     Security(Security<'a>),
     /// Devices that answered a scan of `ota` or `security`.
     Devices(DeviceList<'a>),
-    /// `provisioning`.
+    /// Line of `provisioning`.
     Provisioning(Provisioning<'a>),
-    /// `control`.
+    /// Line of `control`.
     Control(Control),
-    /// The device itself: versions, memory, Wi-Fi, restarts.
+    /// Line about the device itself: versions, memory, Wi-Fi, restarts.
     Device(Device<'a>),
-    /// The example `get-started`.
+    /// Line of the example `get-started`.
     Example(Example<'a>),
-    /// A command that could not be read or run.
+    /// Command that could not be parsed or executed.
     Problem(Problem<'a>),
-    /// A rule or the head of a table.
+    /// Rule or head of a table.
     Heading,
-    /// None of these.
+    /// Any other line.
     Other,
 }
 
 /// `info, num: %d, list: <MAC>|<MAC>|…`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceList<'a> {
-    /// How many.
+    /// Number of devices.
     pub num: u32,
     list: &'a str,
 }
 
 impl<'a> DeviceList<'a> {
-    /// The addresses that stand in the line; fewer than [`num`](Self::num) if it was cut.
+    /// Returns the addresses in the line; fewer than [`num`](Self::num) if it was cut.
     pub fn macs(&self) -> impl Iterator<Item = Mac> + use<'a> {
         self.list.split('|').filter_map(|mac| Mac::parse(mac.trim().as_bytes()))
     }
@@ -91,30 +102,30 @@ pub enum Example<'a> {
     Sent {
         /// Number of the message.
         count: u32,
-        /// Bytes.
+        /// Length in bytes.
         size: u32,
-        /// The text sent.
+        /// Text sent.
         data: &'a str,
     },
     /// `espnow_recv, <%u> [<MAC>][%d][%d][%u]: %.*s`
     Received {
-        /// Messages received so far.
+        /// Number of messages received so far.
         count: u32,
-        /// The sender.
+        /// Address of the sender.
         from: Mac,
         /// Channel.
         channel: u8,
-        /// Signal strength, dBm.
+        /// Signal strength, in dBm.
         rssi: i8,
-        /// Bytes.
+        /// Length in bytes.
         size: u32,
-        /// The text received.
+        /// Text received.
         data: &'a str,
     },
 }
 
 impl<'a> Entry<'a> {
-    /// What `piece` says.
+    /// Parses a piece of a transcript.
     #[must_use]
     pub fn of(piece: Piece<'a>) -> Self {
         let plain = |text| Line { remote: None, log: None, text, cut: false };
@@ -131,7 +142,7 @@ impl<'a> Entry<'a> {
 }
 
 impl<'a> Item<'a> {
-    /// What the line says.
+    /// Parses a line.
     #[must_use]
     pub fn of(line: &Line<'a>) -> Self {
         if line.cut {
@@ -144,7 +155,7 @@ impl<'a> Item<'a> {
             .unwrap_or(Self::Other)
     }
 
-    /// What a report line says.
+    /// Parses a report line.
     fn report(line: &Line<'a>) -> Option<Self> {
         None.or_else(|| iperf::read(line).map(Self::Iperf))
             .or_else(|| security::read_crypto(line).map(Self::Crypto))
@@ -190,7 +201,7 @@ fn example<'a>(line: &Line<'a>) -> Option<Example<'a>> {
     Some(Example::Received { count, from, channel, rssi, size, data: data.trim_start_matches(' ') })
 }
 
-/// A rule of dashes, or a row of a table with no address in it.
+/// Returns whether a line is a rule of dashes, or a row of a table with no address in it.
 fn heading(text: &str) -> bool {
     let text = text.trim();
     let rule = text.len() >= 8 && text.bytes().all(|b| b == b'-');

@@ -1,10 +1,10 @@
-//! Lines of `ota`, of the update's initiator and of its responder (reference, section 7.6).
+//! Lines of `ota`, of the upgrade's initiator and of its responder (reference, section 7.6).
 
 use super::super::line::Line;
 use super::super::scan::Scan;
 use crate::wire::mac::Mac;
 
-/// A line about an update.
+/// A line about an upgrade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ota<'a> {
     /// `Firmware Download, url: %s`
@@ -13,16 +13,16 @@ pub enum Ota<'a> {
     Connect(&'a str),
     /// `Firmware download size: %d, progress rate: %d%%`
     Downloading {
-        /// Bytes so far.
+        /// Bytes downloaded so far.
         bytes: u32,
-        /// Per cent.
+        /// Percentage downloaded so far.
         percent: u32,
     },
     /// `The service download firmware is complete, total_size: %d Spend time: %ds`
     Downloaded {
-        /// Bytes.
+        /// Length of the image, in bytes.
         bytes: u32,
-        /// Whole seconds.
+        /// Duration in whole seconds.
         seconds: u32,
     },
     /// `Find upgradeable devices`
@@ -33,14 +33,14 @@ pub enum Ota<'a> {
     Sending(&'a str),
     /// `Firmware is sent to the device to complete, Spend time: %ds`
     Complete {
-        /// Whole seconds.
+        /// Duration in whole seconds.
         seconds: u32,
     },
     /// `Devices upgrade completed, successed_num: %d, unfinished_num: %d`
     Result {
-        /// Devices that have the image.
+        /// Number of devices that have the image.
         successed: u32,
-        /// Devices that have not.
+        /// Number of devices that do not have it.
         unfinished: u32,
     },
     /// E `Firmware not downloaded`
@@ -49,9 +49,9 @@ pub enum Ota<'a> {
     Waiting(u32),
     /// `total_size: %d, packet_num: %d` when the transfer starts.
     Start {
-        /// Bytes of the image.
+        /// Length of the image, in bytes.
         bytes: u32,
-        /// Packets it is cut into.
+        /// Number of packets of the image.
         packets: u32,
     },
     /// `Scan OTA list, num: %d`
@@ -60,18 +60,18 @@ pub enum Ota<'a> {
     Progress(Progress),
     /// W `… wait_ticks: %d`: a wait for the devices' states is over.
     Waited {
-        /// FreeRTOS ticks.
+        /// Duration of the wait, in FreeRTOS ticks.
         ticks: u32,
     },
     /// `The device starts to upgrade`
     DeviceStarts,
     /// `Write total_size: %d, written_size: %d, spend time: %ds`
     Written {
-        /// Bytes of the image.
+        /// Length of the image, in bytes.
         total: u32,
-        /// Bytes so far.
+        /// Bytes written so far.
         written: u32,
-        /// Whole seconds.
+        /// Duration in whole seconds.
         seconds: u32,
     },
     /// `Running firmware version: %s`. Printed twice: first the running image, then the new one.
@@ -81,7 +81,7 @@ pub enum Ota<'a> {
 /// `| <MAC> | %d | %d | project | idf | version | secure version | date time |`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row<'a> {
-    /// The device.
+    /// Address of the device.
     pub mac: Mac,
     /// Channel.
     pub channel: u8,
@@ -99,16 +99,16 @@ pub struct Row<'a> {
     pub built: &'a str,
 }
 
-/// The state of a job for several devices after one of its rounds.
+/// State of a job for several devices after one of its rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Number of the round.
     pub round: u32,
-    /// Devices that were asked for.
+    /// Number of devices that lacked packets in the round.
     pub requested: u32,
-    /// Devices that are not done.
+    /// Number of devices that are not done.
     pub unfinished: u32,
-    /// Devices that are done.
+    /// Number of devices that are done.
     pub successed: u32,
 }
 
@@ -155,19 +155,19 @@ fn command(text: &str) -> Option<Ota<'_>> {
     Some(found)
 }
 
-/// `%ds`
+/// Parses `%ds`.
 fn seconds(s: &mut Scan<'_>) -> Option<u32> {
     let seconds = s.int()?;
     s.lit("s")?;
     Some(seconds)
 }
 
-/// A column of a table of devices, and the bar behind it.
+/// Takes a column of a table of devices, and the bar behind it.
 pub(super) fn column<'a>(s: &mut Scan<'a>) -> Option<&'a str> {
     s.until("|").map(str::trim)
 }
 
-/// The columns that the tables of `ota` and `security` begin with.
+/// Takes the columns that the tables of `ota` and `security` begin with.
 pub(super) fn first_columns(s: &mut Scan<'_>) -> Option<(Mac, u8, i8)> {
     s.lit("|")?;
     let mac = Mac::parse(column(s)?.as_bytes())?;
@@ -210,7 +210,8 @@ fn initiator(text: &str) -> Option<Ota<'_>> {
     Some(found)
 }
 
-/// `count: %d, <name>, requested_num: %d, unfinished_num: %d, successed_num: %d`, as printed.
+/// Parses `count: %d, <name>, requested_num: %d, unfinished_num: %d, successed_num: %d`, as
+/// printed.
 pub(super) fn progress(s: &mut Scan<'_>, name: &str) -> Option<Progress> {
     s.lit("count: ")?;
     let round = s.int()?;

@@ -15,13 +15,13 @@ pub enum Provisioning<'a> {
     Holder(Heard, Product<'a>),
     /// `MAC: <MAC>, … wifi_mode: %d, ssid: %s, password: %s, token: %s`
     Credentials {
-        /// From whom.
+        /// Sender, and how it was heard.
         from: Heard,
-        /// `wifi_mode_t`.
+        /// Wi-Fi mode, `wifi_mode_t`.
         mode: i32,
-        /// Network.
+        /// Name of the network.
         ssid: &'a str,
-        /// Its password.
+        /// Password of the network.
         password: &'a str,
         /// Token for the device's cloud.
         token: &'a str,
@@ -36,11 +36,11 @@ pub enum Provisioning<'a> {
     Device {
         /// Number of the device.
         num: u32,
-        /// Who and how it was heard.
+        /// Device, and how it was heard.
         from: Heard,
-        /// What it is.
+        /// Product and name of the device.
         product: Product<'a>,
-        /// `wifi_auth_mode_t`.
+        /// Authentication mode, `wifi_auth_mode_t`.
         auth_mode: i32,
         /// Secret of the device.
         secret: &'a str,
@@ -49,7 +49,7 @@ pub enum Provisioning<'a> {
     NoCredentials,
     /// `Responder beacon start, timer: %ds`
     BeaconStart {
-        /// Seconds.
+        /// Duration in seconds.
         seconds: u32,
     },
     /// `Responder beacon end`
@@ -59,7 +59,7 @@ pub enum Provisioning<'a> {
 /// `MAC: <MAC>, Channel: %d, RSSI: %d`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heard {
-    /// The device.
+    /// Address of the device.
     pub mac: Mac,
     /// Channel.
     pub channel: u8,

@@ -14,7 +14,7 @@ pub enum Security<'a> {
     Finding,
     /// `| <MAC> | %d | %d | %d |`: a row of the table of devices.
     Row {
-        /// The device.
+        /// Address of the device.
         mac: Mac,
         /// Channel.
         channel: u8,
@@ -25,19 +25,19 @@ pub enum Security<'a> {
     },
     /// `Security initiator start: %s`
     Start(&'a str),
-    /// `App key is sent to the device to complete, Spend time: %dms`, and in the example the time
-    /// of the scan beside it.
+    /// `App key is sent to the device to complete, Spend time: %dms`, and in the example also the
+    /// time of the scan.
     Complete {
-        /// Milliseconds.
+        /// Duration in milliseconds.
         ms: u32,
-        /// Milliseconds of the scan.
+        /// Duration of the scan, in milliseconds.
         scan_ms: Option<u32>,
     },
     /// `Devices security completed, successed_num: %d, unfinished_num: %d`
     Result {
-        /// Devices that have the key.
+        /// Number of devices that have the key.
         successed: u32,
-        /// Devices that have not.
+        /// Number of devices that do not have it.
         unfinished: u32,
     },
     /// E `Secure key is not set`
@@ -55,16 +55,16 @@ pub enum Security<'a> {
 pub enum Crypto {
     /// `Encrypting data of %d bytes takes an average of %lld us`
     Encrypting {
-        /// Bytes of one message.
+        /// Length of a message, in bytes.
         bytes: u32,
-        /// Mean, cut to whole microseconds.
+        /// Mean duration, cut to whole microseconds.
         us: i64,
     },
     /// `Decrypting data of %d bytes takes an average of %lld us`
     Decrypting {
-        /// Bytes of one message.
+        /// Length of a message, in bytes.
         bytes: u32,
-        /// Mean, cut to whole microseconds.
+        /// Mean duration, cut to whole microseconds.
         us: i64,
     },
     /// E `Decrypt error`
@@ -139,7 +139,7 @@ fn command(text: &str) -> Option<Security<'_>> {
     } else if s.maybe("Get APP key") {
         Security::GotKey
     } else {
-        // Unlike the line of the update, this one has its numbers in their places.
+        // Unlike the line of the upgrade, this one has its numbers in their places.
         Security::Progress(progress(&mut s, "Secure_initiator_send")?)
     };
     s.end()?;

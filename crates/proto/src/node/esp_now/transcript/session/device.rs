@@ -12,16 +12,16 @@ use crate::wire::mac::Mac;
 /// A device whose lines stand in the transcript.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Device {
-    /// Its address in the monitor's prefix; `None` for the device at the console.
+    /// Address in the monitor's prefix; `None` for the device at the console.
     pub(super) remote: Option<Mac>,
-    /// Its address, once known.
+    /// Address of the device, once known.
     pub(super) own: Option<Mac>,
     pub(super) jobs: Jobs,
     pub(super) test: Option<Test>,
     last_ms: Option<u32>,
 }
 
-/// What a device's lines have told of its current test.
+/// State of a device's current test, according to its lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Test {
     pub(super) run: Option<Run>,
@@ -32,25 +32,25 @@ pub(super) struct Test {
     pub(super) flow: Flow,
 }
 
-/// The state of a ping.
+/// State of a ping test.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ping {
-    /// The link, and its number for the run's ping 0.
+    /// Link, and its sequence number of the run's ping 0.
     pub(super) base: Option<(Link, u64)>,
-    /// The highest number whose fate a line has told.
+    /// Highest number of a ping whose fate is known.
     pub(super) last: Option<u32>,
-    /// When the ping before was over.
+    /// Time at which the ping before was over.
     pub(super) over: Option<Instant>,
-    /// A loss that a late answer may yet take back, and the device's number of it.
+    /// Loss that a late answer may still turn into a late probe, with the device's number of it.
     pub(super) lost: Option<(u32, Probe)>,
-    /// The last late answer: which ping waited, and which was answered.
+    /// Last late answer: the ping that waited, and the one that was answered.
     pub(super) stale: Option<(u32, u32)>,
     pub(super) replies: u32,
     pub(super) unreachable: u32,
     pub(super) late: u32,
 }
 
-/// The state of a throughput test.
+/// State of a throughput test.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flow {
     /// Seconds in the first line and in the last one.
@@ -66,7 +66,7 @@ impl Device {
         Self { remote, own: remote, jobs: Jobs::default(), test: None, last_ms: None }
     }
 
-    /// Whether this line shows that the device has started again.
+    /// Returns whether this line shows that the device has started again.
     pub(super) fn has_restarted(&mut self, ms: Option<u32>, item: &Item<'_>) -> bool {
         use item::Device::{Panic, Reset};
         let told = matches!(item, Item::Device(Reset { .. } | Panic(_)));
@@ -74,7 +74,7 @@ impl Device {
         self.last_ms = ms.or(last);
         let back = ms.zip(last).is_some_and(|(ms, last)| ms.saturating_add(BACK) < last);
         if told && ms.is_none() {
-            // What comes next is small, and that is no second restart.
+            // The times that follow are small, and no second restart.
             self.last_ms = None;
         }
         back || (told && last.is_some())
@@ -122,8 +122,8 @@ impl Device {
         }
     }
 
-    /// The test that this line belongs to: the current one, or one whose start is not in the
-    /// transcript.
+    /// Returns the test that this line belongs to: the current one, or one whose start is not in
+    /// the transcript.
     pub(super) fn enter<const N: usize>(&mut self, cx: &mut Cx<'_, N>, run: Run) -> &mut Test {
         let other = |test: &Test| test.run.is_some_and(|now| now != run);
         if self.test.as_ref().is_some_and(other) {
@@ -134,7 +134,7 @@ impl Device {
         test
     }
 
-    /// A new test like the current one has begun without a line that says so.
+    /// Begins a new test like the current one, where no line announces it.
     pub(super) fn begin_again<const N: usize>(&mut self, cx: &mut Cx<'_, N>, why: Option<Why>) {
         let Some(Test { run, peer, len, .. }) = self.test else { return };
         if let Some(why) = why {
@@ -143,7 +143,7 @@ impl Device {
         self.test = Some(Test { run, peer, len, ..Test::default() });
     }
 
-    /// The link of the current test.
+    /// Returns the link of the current test.
     pub(super) fn link<const N: usize>(&self, cx: &mut Cx<'_, N>) -> Option<Link> {
         let test = self.test.as_ref()?;
         let link = match test.run {
@@ -156,11 +156,11 @@ impl Device {
         link
     }
 
-    /// The current test is over without a report.
+    /// Ends the current test, which has no report.
     pub(super) fn end_run<const N: usize>(&mut self, cx: &mut Cx<'_, N>, why: Why) {
         self.tell_loss(cx);
         let Some(test) = self.test else { return };
-        // A responder goes on listening after its report; that is no unfinished test.
+        // A responder goes on listening after its report, so this is no unfinished test.
         let listening = test.run == Some(Run::Receiving) && test.lines == 0;
         if !listening {
             let link = if test.peer.is_some() { self.link(cx) } else { None };

@@ -1,4 +1,4 @@
-//! Throughput: one interval a line, and the final report.
+//! Throughput: one interval for each line, and the final report.
 
 use super::super::item::iperf::{Final, Role, Span};
 use super::device::{Device, Flow, Test};
@@ -9,7 +9,7 @@ use crate::sample::{Interval, Observer, Sample};
 use crate::time::{Duration, Instant};
 
 impl Device {
-    /// A periodic line.
+    /// Takes a periodic line.
     pub(super) fn interval<const N: usize>(&mut self, cx: &mut Cx<'_, N>, run: Run, span: &Span) {
         let to = self.enter(cx, run).flow.to;
         if to.is_some_and(|to| span.from < to) {
@@ -30,7 +30,7 @@ impl Device {
         self.emit(cx, run, Interval { start, end, bytes, ..Interval::default() });
     }
 
-    /// The final report.
+    /// Takes the final report.
     pub(super) fn report<const N: usize>(&mut self, cx: &mut Cx<'_, N>, printed: &Final) {
         let run = match printed.role {
             Role::Initiator => Run::Sending,
@@ -62,7 +62,7 @@ impl Device {
         }
     }
 
-    /// Gives an interval its link and number.
+    /// Gives an interval its link and number, and emits it.
     fn emit<const N: usize>(&mut self, cx: &mut Cx<'_, N>, run: Run, interval: Interval) {
         if cx.at.is_none() {
             cx.counts.unstamped = cx.counts.unstamped.saturating_add(1);
@@ -78,15 +78,15 @@ impl Device {
     }
 }
 
-/// Counts of a final report that can be believed.
+/// Corrected counts of a final report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Right {
     total: u64,
     lost: u64,
 }
 
-/// Both ends report one loss too many; the responder counts STOP as a message, too (reference,
-/// 7.4).
+/// Corrects the counts: both ends report one loss too many; the responder counts STOP as a message,
+/// too (reference, 7.4).
 fn put_right(printed: &Final) -> Option<Right> {
     let stop = i64::from(printed.role == Role::Responder);
     let lost = u64::try_from(printed.lost.checked_sub(1)?).ok()?;
@@ -94,7 +94,7 @@ fn put_right(printed: &Final) -> Option<Right> {
     (lost <= total).then_some(Right { total, lost })
 }
 
-/// The sum over the whole test, as far as it can be known.
+/// Computes the sum over the whole test, as far as it is known.
 fn total(
     test: &Test,
     at: Option<Instant>,
@@ -104,7 +104,7 @@ fn total(
     let sent = u64::try_from(printed.bytes).ok()?;
     let (bytes, datagrams) = match printed.role {
         Role::Initiator => (exact(sent, test.len, right), right.map(|right| right.total)),
-        // What is printed is what was sent; what counts here is what came.
+        // The printed figure is for the messages sent; the sample counts those received.
         Role::Responder => {
             let right = right?;
             let came = right.total.saturating_sub(right.lost);
@@ -125,15 +125,15 @@ fn total(
     Some(Interval { total: true, start, end, bytes, datagrams, lost, ..Interval::default() })
 }
 
-/// Bytes sent: messages times their length where that agrees with the printed figure, which has
-/// steps of 10,000.
+/// Computes the bytes sent: messages times their length where that agrees with the printed figure,
+/// which has steps of 10,000.
 fn exact(printed: u64, len: Option<u32>, right: Option<Right>) -> u64 {
     let product = len.zip(right).and_then(|(len, right)| right.total.checked_mul(u64::from(len)));
     product.filter(|product| product.abs_diff(printed) <= 5_000).unwrap_or(printed)
 }
 
-/// From the end of the line before to this line's time; by the seconds in the text where one of
-/// them is missing.
+/// Returns start and end: from the end of the line before to this line's time; by the seconds in
+/// the text where one of them is missing.
 fn times(flow: &Flow, at: Option<Instant>, from: i32, to: i32) -> (Instant, Instant) {
     let Some(at) = at else {
         return (Instant::ZERO.after(seconds(from)), Instant::ZERO.after(seconds(to.max(from))));

@@ -1,13 +1,13 @@
-//! Updates and handshakes: what the lines of one job say together. And `sec_test`.
+//! Upgrades and handshakes, whose result follows from several lines; and `sec_test`.
 
 use super::super::item::{Crypto, Item, Ota, Security};
 use super::result::{CryptoResult, Finding, HandshakeResult, UpdateResult};
 use crate::wire::mac::Mac;
 
-/// What is known of the current jobs of a device.
+/// State of the current jobs of a device.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Jobs {
-    /// Devices that the last scan found; the line is the same for both.
+    /// Number of devices that the last scan found; both kinds of job print the same line.
     found: Option<u32>,
     image: Option<(u32, u32)>,
     update_round: Option<u32>,
@@ -17,7 +17,7 @@ pub(super) struct Jobs {
 }
 
 impl Jobs {
-    /// Takes a line; a result if the job is over.
+    /// Takes a line; returns a result if the job is over.
     pub(super) fn take(&mut self, device: Option<Mac>, item: &Item<'_>) -> Option<Finding> {
         match item {
             Item::Devices(list) => self.found = Some(list.num),

@@ -1,26 +1,26 @@
-//! Which pair of addresses is which link.
+//! The numbers of links, by their pairs of addresses.
 
 use crate::sample::Link;
 use crate::wire::mac::Mac;
 use heapless::Vec;
 
-/// The two ends of a link.
+/// Ends of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
-    /// Who sends; `None` if no line has told.
+    /// Sender; `None` if no line has named it.
     pub from: Option<Mac>,
-    /// Who receives; `None` if no line has told.
+    /// Receiver; `None` if no line has named it.
     pub to: Option<Mac>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Row {
     ends: Ends,
-    /// The next numbers: of probes, of intervals at the sender, of intervals at the receiver.
+    /// Next sequence numbers: of probes, of intervals at the sender, of intervals at the receiver.
     next: [u64; 3],
 }
 
-/// What is numbered on a link.
+/// Sequence of numbers on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Count {
     Probe,
@@ -40,7 +40,7 @@ impl<const N: usize> Links<N> {
         self.0.iter().map(|row| row.ends)
     }
 
-    /// The link between these ends; a new one if there is place.
+    /// Returns the link between these ends; a new one if there is room.
     pub(super) fn get(&mut self, from: Option<Mac>, to: Option<Mac>) -> Option<Link> {
         let ends = Ends { from, to };
         let known = self.0.iter().position(|row| row.ends == ends);
@@ -51,12 +51,12 @@ impl<const N: usize> Links<N> {
         u16::try_from(at?).ok().map(Link)
     }
 
-    /// The next number of `what`.
+    /// Returns the next number of a sequence.
     pub(super) fn next(&self, link: Link, what: Count) -> u64 {
         self.0.get(usize::from(link.0)).map_or(0, |row| row.next[what as usize])
     }
 
-    /// Number `seq` of `what` is used.
+    /// Marks a number of a sequence as used.
     pub(super) fn used(&mut self, link: Link, what: Count, seq: u64) {
         if let Some(row) = self.0.get_mut(usize::from(link.0)) {
             let next = &mut row.next[what as usize];

@@ -1,20 +1,20 @@
-//! Several lines together: samples and results, with the component's miscounts put right.
+//! Several lines together: samples and results, with the component's miscounts corrected.
 //!
-//! # What the lines are worth
+//! # What the lines mean
 //!
 //! | printed | true | here |
 //! |---|---|---|
-//! | `time=5 ms` of a ping | from 5 up to, but not, 6 ms, with the wait for the own send callback | `received` is the line's time, `sent` that minus the round trip; both are whole milliseconds, see [`Resolution::ROUND_TRIP`] |
+//! | `time=5 ms` of a ping | at least 5 and less than 6 ms, with the wait for the own send callback | `received` is the line's time, `sent` that minus the round trip; both are whole milliseconds, see [`Resolution::ROUND_TRIP`] |
 //! | `Destination Host Unreachable` | no answer within 3 s | lost, cause unknown, `sent` unknown; `due` is when the ping before it was over, since there is no pause between pings |
 //! | `data_size: …, recv_seq: 4` | ping 4 was answered after its time | 4 is [`Fate::Late`](crate::sample::Fate::Late) instead of lost |
 //! | `min: -1`, `average nan ms` | no answer at all | `None` |
 //! | `Jitter` | time divided by messages | never a jitter; [`Final::spacing_ns`] |
 //! | `7/100` lost in a final report | 6, at both ends; of 100 at the initiator, of 99 at the responder | [`ThroughputResult::lost`], [`ThroughputResult::total`] |
-//! | `Transfer`, `Bandwidth` in the responder's final report | of what was sent | the sample has what was received; [`Final`] what was printed |
+//! | `Transfer`, `Bandwidth` in the responder's final report | the messages sent | the sample has the messages received; [`Final`] has the printed figures |
 //! | `ESP-NOW window size: 230 bytes` | a fixed text | nothing |
 //!
 //! A responder resets its counters when it hears message 0. If that is lost, they go on from the
-//! run before: then the figures cannot be put right and `lost` is `None`, as far as the lines show
+//! run before: then the figures cannot be corrected and `lost` is `None`, as far as the lines show
 //! it (times that do not start at 0, a loss below 1, or more lost than sent). In a first run they
 //! do not show it, and one loss is missing.
 //!
@@ -23,11 +23,12 @@
 //! # Devices, links and clocks
 //!
 //! A transcript may hold lines of many devices: those of the console itself, and those that a
-//! monitor heard over the air. A [`Link`](crate::sample::Link) is a directed pair of addresses; [`Session::links`] maps
-//! them. The console's own address is known from the first line that tells it. Times are on the
-//! clock of the device that printed the line, which starts again when the device does.
+//! monitor heard over the air. A [`Link`](crate::sample::Link) is a directed pair of addresses;
+//! [`Session::links`] maps them. The console's own address is known from the first line that names
+//! it. Times are on the clock of the device that printed the line, which starts again when the
+//! device does.
 //!
-//! A sequence number counts on the link: a second run goes on where the first has ended.
+//! A sequence number counts on the link: a second run continues where the first has ended.
 
 mod device;
 mod flow;
@@ -52,16 +53,16 @@ use links::Links;
 #[cfg(doc)]
 use super::item::iperf::Final;
 
-/// A line whose time is this much before the line before it was printed by a device that has
-/// started again; lines of two tasks may change places by less.
+/// Milliseconds by which a line's time must lie before that of the line before to show a restart;
+/// lines of two tasks may change places by less.
 const BACK: u32 = 1000;
 
-/// What one line has brought about.
+/// Samples and results of one line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Made {
-    /// Samples, in their order.
+    /// Samples, in order.
     pub samples: [Option<Sample>; 2],
-    /// Results, in their order.
+    /// Results, in order.
     pub findings: [Option<Finding>; 2],
 }
 
@@ -83,25 +84,25 @@ impl Made {
     }
 }
 
-/// What could not be made into a sample.
+/// Counts of what could not be made into a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SessionCounts {
-    /// Lines of devices for which there was no place.
+    /// Lines of devices for which there was no room.
     pub devices_full: u32,
-    /// Samples of links for which there was no place.
+    /// Samples of links for which there was no room.
     pub links_full: u32,
-    /// Report lines without a time: a probe has no timestamps then, an interval those of its text.
+    /// Report lines without a time: a probe then has no timestamps, an interval those of its text.
     pub unstamped: u32,
-    /// Late answers to pings whose fate had already been told.
+    /// Late answers to pings whose fate had already been reported.
     pub late_untold: u32,
-    /// Intervals and totals whose figures are impossible, or cannot be put right: there is no
-    /// sample of them.
+    /// Intervals and totals whose figures are impossible, or cannot be corrected: they yield no
+    /// sample.
     pub impossible: u32,
     /// Restarts seen: by their lines, or because the time went back.
     pub restarts: u32,
 }
 
-/// Makes samples and results of entries, for up to `N` devices and `N` links. See the
+/// Converter of entries into samples and results, for up to `N` devices and `N` links. See the
 /// [module](self).
 #[derive(Clone, Debug)]
 pub struct Session<const N: usize = 128> {
@@ -116,7 +117,7 @@ impl<const N: usize> Default for Session<N> {
     }
 }
 
-/// What a part of the session works with: everything but the device.
+/// Context of a part of the session: everything but the device.
 struct Cx<'a, const N: usize> {
     links: &'a mut Links<N>,
     counts: &'a mut SessionCounts,
@@ -126,7 +127,7 @@ struct Cx<'a, const N: usize> {
 }
 
 impl<const N: usize> Session<N> {
-    /// Knows nothing.
+    /// Creates a session without any knowledge.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -143,12 +144,12 @@ impl<const N: usize> Session<N> {
         }
     }
 
-    /// The ends of each link, in the order of their numbers.
+    /// Returns the ends of each link, in the order of their numbers.
     pub fn links(&self) -> impl Iterator<Item = Ends> + '_ {
         self.links.ends()
     }
 
-    /// What could not be made into a sample.
+    /// Returns the counts of what could not be made into a sample.
     #[must_use]
     pub const fn counts(&self) -> &SessionCounts {
         &self.counts
@@ -191,7 +192,8 @@ impl<const N: usize> Session<N> {
         made
     }
 
-    /// The transcript ends here: what was not finished. Call it until it gives `None`.
+    /// Ends the transcript and returns the tests that were not finished. Call it until it returns
+    /// `None`.
     pub fn finish(&mut self) -> Option<Made> {
         for device in &mut self.devices {
             let mut made = Made::default();
@@ -204,7 +206,7 @@ impl<const N: usize> Session<N> {
         None
     }
 
-    /// The index of a device; a new one if there is place.
+    /// Returns the index of a device; a new one if there is room.
     fn device(&mut self, remote: Option<crate::wire::mac::Mac>) -> Option<usize> {
         let known = self.devices.iter().position(|device| device.remote == remote);
         known.or_else(|| {
@@ -214,12 +216,12 @@ impl<const N: usize> Session<N> {
     }
 }
 
-/// The instant of a log line's time.
+/// Returns the instant of a log line's time.
 fn milliseconds(ms: u32) -> Instant {
     Instant::from_nanos(u64::from(ms) * 1_000_000)
 }
 
-/// `at` less `by`; the start of the clock if it is earlier.
+/// Returns `at` less `by`; the start of the clock if that is earlier.
 fn before(at: Instant, by: Duration) -> Instant {
     Instant::ZERO.after(at.since(Instant::ZERO.after(by)))
 }

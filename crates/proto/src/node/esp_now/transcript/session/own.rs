@@ -1,4 +1,4 @@
-//! What our own node prints is read back, and agrees with what the node itself recorded.
+//! The output of this crate's own node is read back, and agrees with the node's own record.
 
 use super::super::{Entry, Item, Lines};
 use super::*;
@@ -6,7 +6,7 @@ use crate::node::esp_now::iperf::{Iperf, Options};
 use crate::node::esp_now::testing_parts::{Hop, World, mac, random_loss};
 use crate::sample::{Fate, Interval, Probe};
 
-/// A run of two nodes, node 0 the initiator; what it left of messages is chosen by `percent`.
+/// Runs two nodes, node 0 the initiator; a message is lost with the probability `percent`.
 fn run(options: Options, percent: u8, time: Duration) -> World<Iperf> {
     let mut world = World::<Iperf>::new(2, Iperf::receive);
     let mut lose = random_loss(7, percent);

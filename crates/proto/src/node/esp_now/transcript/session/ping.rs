@@ -1,4 +1,4 @@
-//! Ping: one probe a line.
+//! Ping: one probe for each line.
 
 use super::super::item::iperf::Statistics;
 use super::device::{Device, Test};
@@ -9,11 +9,11 @@ use crate::sample::{Cause, Fate, Probe, Sample};
 use crate::time::{Duration, Instant};
 use crate::wire::mac::Mac;
 
-/// How long the component waits for an answer (reference, 7.4).
+/// Time for which the component waits for an answer (reference, 7.4).
 const TIMEOUT: Duration = Duration::from_secs(3);
 
 impl Device {
-    /// A ping was answered: payload and round trip in milliseconds.
+    /// Takes the answer to a ping: payload in bytes and round trip in milliseconds.
     pub(super) fn reply<const N: usize>(
         &mut self,
         cx: &mut Cx<'_, N>,
@@ -44,8 +44,8 @@ impl Device {
         told(test, seq, at);
     }
 
-    /// A ping was not answered in time. It is held back until the next one has its fate, since
-    /// its answer may come late. The component prints the number in its buffer, where a late
+    /// Takes a ping that was not answered in time. It is held back until the next one has its fate,
+    /// since its answer may come late. The component prints the number in its buffer, where a late
     /// answer has put its own over that of the ping which waits.
     pub(super) fn unreachable<const N: usize>(&mut self, cx: &mut Cx<'_, N>, printed: u32) {
         let stale = self.test.as_mut().and_then(|test| test.ping.stale.take());
@@ -62,7 +62,7 @@ impl Device {
         told(test, seq, at);
     }
 
-    /// An answer came while the device waited for that of a later ping.
+    /// Takes an answer that came while the device waited for that of a later ping.
     pub(super) fn stale<const N: usize>(
         &mut self,
         cx: &mut Cx<'_, N>,
@@ -95,7 +95,7 @@ impl Device {
         }
     }
 
-    /// The last line of the report.
+    /// Takes the last line of the report.
     pub(super) fn statistics<const N: usize>(&mut self, cx: &mut Cx<'_, N>, printed: Statistics) {
         self.enter(cx, Run::Ping);
         self.tell_loss(cx);
@@ -116,7 +116,7 @@ impl Device {
         }));
     }
 
-    /// The loss that was held back is one.
+    /// Emits the loss that was held back.
     pub(super) fn tell_loss<const N: usize>(&mut self, cx: &mut Cx<'_, N>) {
         let Some(test) = &mut self.test else { return };
         let bytes = test.len.unwrap_or_default();
@@ -126,7 +126,8 @@ impl Device {
         }
     }
 
-    /// The ping that number `seq` belongs to. Numbers only go up: a lower one is of a new run.
+    /// Returns the test that ping `seq` belongs to. Numbers only go up: a lower one is of a new
+    /// run.
     fn enter_ping<const N: usize>(&mut self, cx: &mut Cx<'_, N>, seq: u32) -> &mut Test {
         let last = self.enter(cx, Run::Ping).ping.last;
         if last.is_some_and(|last| seq <= last) {
@@ -135,7 +136,7 @@ impl Device {
         self.test.get_or_insert_default()
     }
 
-    /// `probe` with its link and its number there.
+    /// Returns `probe` with its link and its sequence number there.
     fn placed<const N: usize>(
         &mut self,
         cx: &mut Cx<'_, N>,
@@ -156,7 +157,7 @@ impl Device {
     }
 }
 
-/// The line's time; counted if it has none.
+/// Returns the line's time; counts the line if it has none.
 fn stamped<const N: usize>(cx: &mut Cx<'_, N>) -> Option<Instant> {
     cx.counts.unstamped = cx.counts.unstamped.saturating_add(u32::from(cx.at.is_none()));
     cx.at

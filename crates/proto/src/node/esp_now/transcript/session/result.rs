@@ -1,86 +1,86 @@
-//! Results: what a test says of itself when it is over.
+//! Results: the report of a test that is over.
 
 use super::super::item::iperf::{Final, Statistics};
 use crate::sample::Link;
 use crate::wire::mac::Mac;
 
-/// A result. `device` is who printed it: `None` for the console's own device as long as no line
-/// has told its address.
+/// A result. `device` is the device that printed it: `None` for the console's own device as long as
+/// no line has named its address.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Finding {
-    /// The statistics of a ping.
+    /// Statistics of a ping.
     Ping(PingResult),
-    /// The final report of a throughput test, of one end.
+    /// Final report of a throughput test, of one end.
     Throughput(ThroughputResult),
-    /// A ping or throughput test without its final report.
+    /// Ping or throughput test without its final report.
     Unfinished(Unfinished),
-    /// A mean of `sec_test`.
+    /// Mean of `sec_test`.
     Crypto(CryptoResult),
-    /// An update of devices over the air has ended.
+    /// End of an upgrade of devices over the air.
     Update(UpdateResult),
-    /// A handshake with devices has ended.
+    /// End of a handshake with devices.
     Handshake(HandshakeResult),
 }
 
-/// The statistics of a ping, and what was seen of its lines.
+/// Statistics of a ping, and counts of its lines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PingResult {
-    /// Who pinged.
+    /// Device that pinged.
     pub device: Option<Mac>,
-    /// From there to the pinged device.
+    /// Link from it to the pinged device.
     pub link: Option<Link>,
-    /// As printed.
+    /// Statistics as printed.
     pub printed: Statistics,
-    /// Payload, from the start-up lines or the answers.
+    /// Length of the payload in bytes, from the start-up lines or the answers.
     pub len: Option<u32>,
-    /// Lines of answers.
+    /// Number of lines of answers.
     pub replies: u32,
-    /// Lines of pings without one.
+    /// Number of lines of pings without an answer.
     pub unreachable: u32,
-    /// Lines of late answers.
+    /// Number of lines of late answers.
     pub late: u32,
-    /// Pings of which the transcript has no line: lines were lost between device and host.
+    /// Number of pings without a line in the transcript: lines were lost between device and host.
     pub missing: u32,
 }
 
-/// The final report of a throughput test.
+/// Final report of a throughput test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ThroughputResult {
-    /// Who reported.
+    /// Device that reported.
     pub device: Option<Mac>,
-    /// From initiator to responder.
+    /// Link from initiator to responder.
     pub link: Option<Link>,
-    /// As printed.
+    /// Report as printed.
     pub printed: Final,
-    /// Messages sent, put right; `None` if that cannot be done.
+    /// Messages sent, corrected; `None` if that is not possible.
     pub total: Option<u64>,
-    /// Messages lost, put right; `None` if that cannot be done. It does not contain message 0,
-    /// whose loss no line shows.
+    /// Messages lost, corrected; `None` if that is not possible. Message 0, whose loss no line
+    /// shows, is not counted.
     pub lost: Option<u64>,
-    /// The lines show that the counters went on from the run before: message 0 was lost.
+    /// Whether the lines show that the counters went on from the run before: message 0 was lost.
     pub continued: bool,
-    /// Payload of one message, from the start-up lines.
+    /// Length of the payload of a message in bytes, from the start-up lines.
     pub len: Option<u32>,
-    /// Periodic lines before it.
+    /// Number of periodic lines before the report.
     pub intervals: u32,
 }
 
 /// A test that did not report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unfinished {
-    /// Whose.
+    /// Device that ran the test.
     pub device: Option<Mac>,
-    /// On which link, if the lines tell.
+    /// Link of the test, if the lines show it.
     pub link: Option<Link>,
-    /// What it was, if the lines tell.
+    /// Kind of test, if the lines show it.
     pub run: Option<Run>,
-    /// Why we think so.
+    /// Reason why it counts as unfinished.
     pub why: Why,
-    /// Lines of pings or intervals that came of it.
+    /// Number of lines of pings or intervals of the test.
     pub lines: u32,
 }
 
-/// What `espnow_iperf` does on a device.
+/// Activity of `espnow_iperf` on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Run {
     /// Pinging.
@@ -91,10 +91,10 @@ pub enum Run {
     Receiving,
 }
 
-/// Why a test counts as unfinished.
+/// Reason why a test counts as unfinished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// The initiator said that STOP was not answered.
+    /// The initiator reported that STOP was not answered.
     NoAnswer,
     /// Another test began.
     Another,
@@ -104,91 +104,92 @@ pub enum Why {
     End,
 }
 
-/// A mean of `sec_test`: a benchmark of the CPU, not of the air.
+/// Mean of `sec_test`: a benchmark of the processor, not of the air.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CryptoResult {
-    /// Whose.
+    /// Device that printed it.
     pub device: Option<Mac>,
-    /// Encrypting or decrypting.
+    /// Whether it is for encrypting; else it is for decrypting.
     pub encrypting: bool,
-    /// Bytes of one message.
+    /// Length of a message, in bytes.
     pub bytes: u32,
-    /// Microseconds, cut to whole ones.
+    /// Mean in microseconds, cut to whole ones.
     pub us: i64,
 }
 
-/// An update over the air, as its initiator tells it.
+/// Result of an upgrade over the air, as its initiator reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UpdateResult {
-    /// The initiator.
+    /// Address of the initiator.
     pub device: Option<Mac>,
-    /// Devices that the last scan found.
+    /// Number of devices that the last scan found.
     pub found: Option<u32>,
-    /// Bytes of the image.
+    /// Length of the image, in bytes.
     pub bytes: Option<u32>,
-    /// Packets it was cut into.
+    /// Number of packets of the image.
     pub packets: Option<u32>,
     /// Number of the last round.
     pub rounds: Option<u32>,
-    /// Whole seconds it took.
+    /// Duration in whole seconds.
     pub seconds: Option<u32>,
-    /// Devices that have the image. One that had it before may be in neither number.
+    /// Number of devices that have the image. One that had it before may be in neither number.
     pub successed: u32,
-    /// Devices that have not.
+    /// Number of devices that do not have it.
     pub unfinished: u32,
 }
 
-/// A handshake with devices, as its initiator tells it.
+/// Result of a handshake with devices, as its initiator reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandshakeResult {
-    /// The initiator.
+    /// Address of the initiator.
     pub device: Option<Mac>,
-    /// Devices that the last scan found.
+    /// Number of devices that the last scan found.
     pub found: Option<u32>,
     /// Number of the last round.
     pub rounds: Option<u32>,
-    /// Milliseconds it took.
+    /// Duration in milliseconds.
     pub ms: Option<u32>,
-    /// Milliseconds of the scan, where it is told apart.
+    /// Duration of the scan in milliseconds, where it is reported apart.
     pub scan_ms: Option<u32>,
-    /// Devices that have the key.
+    /// Number of devices that have the key.
     pub successed: u32,
-    /// Devices that have not.
+    /// Number of devices that do not have it.
     pub unfinished: u32,
 }
 
-/// How fine a printed figure is.
+/// Resolution of a printed figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Resolution {
-    /// The step of the last digit, in the unit that we give the figure in.
+    /// Step of the last digit, in the unit in which this crate gives the figure.
     pub step: i64,
-    /// How it was brought to that step.
+    /// Rounding to that step.
     pub rounding: Rounding,
 }
 
-/// How a figure was brought to the step of its last digit.
+/// Rounding of a figure to the step of its last digit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
-    /// Cut: the true value is up to a step more.
+    /// Rounded down: the true value is up to a step more.
     Down,
-    /// To the nearest: up to half a step either way.
+    /// Rounded to the nearest: the true value is up to half a step more or less.
     Nearest,
 }
 
 impl Resolution {
-    /// Round trips, their minimum, maximum and, since it is a mean of cut figures, average:
-    /// nanoseconds.
+    /// Resolution of round trips, in nanoseconds; also of their minimum, maximum and average, which
+    /// is a mean of cut figures.
     pub const ROUND_TRIP: Self = Self { step: 1_000_000, rounding: Rounding::Down };
-    /// Bytes of an interval or a total.
+    /// Resolution of the bytes of an interval or a total.
     pub const BYTES: Self = Self { step: 10_000, rounding: Rounding::Nearest };
-    /// Bits a second.
+    /// Resolution of bits per second.
     pub const BITS_PER_SECOND: Self = Self { step: 10_000, rounding: Rounding::Nearest };
-    /// Ends of an interval in its text, and times of updates: nanoseconds.
+    /// Resolution of the ends of an interval in its text, and of the times of upgrades, in
+    /// nanoseconds.
     pub const SECONDS: Self = Self { step: 1_000_000_000, rounding: Rounding::Down };
-    /// Means of `sec_test`: nanoseconds.
+    /// Resolution of the means of `sec_test`, in nanoseconds.
     pub const CRYPTO: Self = Self { step: 1000, rounding: Rounding::Down };
 
-    /// Between which the true value lies, if `printed` was.
+    /// Returns the bounds between which the true value lies, if `printed` was.
     #[must_use]
     pub const fn bounds(self, printed: i64) -> (i64, i64) {
         match self.rounding {
