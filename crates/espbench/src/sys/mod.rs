@@ -4,6 +4,7 @@
 
 pub mod buffers;
 pub mod cpu;
+pub mod files;
 pub mod hangup;
 pub mod host;
 pub mod ready;

@@ -180,7 +180,7 @@ impl<'b> Writer<'b> {
 }
 
 /// A variable byte integer in the fewest bytes (5: 1.5.5), and how many those are.
-const fn digits(mut value: usize) -> ([u8; 4], usize) {
+pub(super) const fn digits(mut value: usize) -> ([u8; 4], usize) {
     let mut out = [0; 4];
     let mut at = 0;
     loop {

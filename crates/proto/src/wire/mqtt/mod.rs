@@ -10,6 +10,8 @@
 //! | [`session`] | the packets that open and close a connection |
 //! | [`message`] | the packets that carry and acknowledge messages |
 //! | [`property`] | the property list of version 5 |
+//! | [`server`] | packets as a broker needs them: wills, options, all properties, MQTT 3.1 |
+//! | [`topic`] | topic names and topic filters |
 //! | [`reason`] | what a return or reason code says, in words |
 //! | [`bytes`] | the data types of section 1.5 |
 //!
@@ -22,10 +24,12 @@ pub mod message;
 pub mod packet;
 pub mod property;
 pub mod reason;
+pub mod server;
 pub mod session;
 pub mod stream;
 #[cfg(test)]
 mod tests;
+pub mod topic;
 
 pub use crate::workload::MqttVersion as Version;
 pub use message::{Ack, Filters, Publish, SubAck, Subscribe};
@@ -61,10 +65,16 @@ pub mod kind {
     pub const SUBSCRIBE: u8 = 8;
     /// Broker answers.
     pub const SUBACK: u8 = 9;
+    /// Client ends subscriptions.
+    pub const UNSUBSCRIBE: u8 = 10;
+    /// Broker answers.
+    pub const UNSUBACK: u8 = 11;
     /// Are you there?
     pub const PINGREQ: u8 = 12;
     /// I am.
     pub const PINGRESP: u8 = 13;
     /// The connection ends in good order; in version 5 with a reason, and from either side.
     pub const DISCONNECT: u8 = 14;
+    /// Version 5: extended authentication.
+    pub const AUTH: u8 = 15;
 }

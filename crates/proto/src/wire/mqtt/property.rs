@@ -39,11 +39,20 @@ pub fn read<'a>(
     let len = reader.varint()?;
     let mut list = Reader(reader.take(len)?);
     while !list.0.is_empty() {
-        // Identifiers are variable byte integers, of which only one-byte ones are assigned.
-        let id = list.u8()?;
-        each(id, value(id, &mut list)?)?;
+        let (id, value) = next(&mut list)?;
+        each(id, value)?;
     }
     Ok(())
+}
+
+/// Reads one property: its identifier and its value.
+///
+/// # Errors
+/// An unknown identifier, or a property that is cut off.
+pub fn next<'a>(list: &mut Reader<'a>) -> Result<(u8, Value<'a>), Malformed> {
+    // Identifiers are variable byte integers, of which only one-byte ones are assigned.
+    let id = list.u8()?;
+    Ok((id, value(id, list)?))
 }
 
 /// Reads and checks a property list, and forgets it.

@@ -1,7 +1,6 @@
 //! The broker.
 
 mod session;
-mod topic;
 
 use crate::node::app::{App, Handle, Sockets, Stream, Wait, opened};
 use crate::time::Instant;

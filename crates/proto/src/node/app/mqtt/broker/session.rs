@@ -1,9 +1,8 @@
 //! One client, as the broker knows it.
 
-use super::topic;
 use crate::node::app::Handle;
 use crate::time::{Duration, Instant};
-use crate::wire::mqtt::{Ack, Packet, Publish, Version, kind};
+use crate::wire::mqtt::{Ack, Packet, Publish, Version, kind, topic};
 use heapless::{String, Vec};
 
 /// Subscriptions of a client, and bytes of a filter and of a client identifier.

@@ -1,0 +1,143 @@
+//! Property lists, with which of them a packet may have (5: table 2-4).
+
+use super::super::bytes::Reader;
+use super::super::property::{self, Value};
+use super::{Fault, code};
+
+/// Identifiers of the properties that a server reads or writes (5: table 2-4).
+pub mod id {
+    pub use crate::wire::mqtt::property::id::*;
+    /// Seconds for which a message is worth delivering.
+    pub const MESSAGE_EXPIRY: u8 = 0x02;
+    /// Number that a subscription gives to its messages.
+    pub const SUBSCRIPTION_ID: u8 = 0x0b;
+    /// Seconds for which the session outlives its connection.
+    pub const SESSION_EXPIRY: u8 = 0x11;
+    /// Client identifier that the server chose.
+    pub const ASSIGNED_CLIENT_ID: u8 = 0x12;
+    /// Name of an extended authentication.
+    pub const AUTHENTICATION_METHOD: u8 = 0x15;
+    /// Seconds between the end of a connection and its will.
+    pub const WILL_DELAY: u8 = 0x18;
+    /// Highest topic alias that the other side may use.
+    pub const TOPIC_ALIAS_MAXIMUM: u8 = 0x22;
+    /// Number that stands for a topic.
+    pub const TOPIC_ALIAS: u8 = 0x23;
+    /// Pair of strings for applications; the only one that may come several times.
+    pub const USER: u8 = 0x26;
+}
+
+/// Set of property identifiers, a bit for each.
+pub type Set = u64;
+
+const fn set(ids: &[u8]) -> Set {
+    let (mut set, mut at) = (0, 0);
+    while at < ids.len() {
+        set |= 1 << ids[at];
+        at += 1;
+    }
+    set
+}
+
+/// Properties of a CONNECT.
+pub const CONNECT: Set = set(&[0x11, 0x15, 0x16, 0x17, 0x19, 0x21, 0x22, 0x26, 0x27]);
+/// Properties of a will.
+pub const WILL: Set = set(&[0x01, 0x02, 0x03, 0x08, 0x09, 0x18, 0x26]);
+/// Properties of a PUBLISH from a client, which may not send a subscription identifier (3.3.4).
+pub const PUBLISH: Set = set(&[0x01, 0x02, 0x03, 0x08, 0x09, 0x23, 0x26]);
+/// Properties of a PUBACK, PUBREC, PUBREL or PUBCOMP.
+pub const ACK: Set = set(&[0x1f, 0x26]);
+/// Properties of a SUBSCRIBE.
+pub const SUBSCRIBE: Set = set(&[0x0b, 0x26]);
+/// Properties of an UNSUBSCRIBE.
+pub const UNSUBSCRIBE: Set = set(&[0x26]);
+/// Properties of a DISCONNECT from a client.
+pub const DISCONNECT: Set = set(&[0x11, 0x1f, 0x26]);
+
+/// Properties that a server passes on as they came (5: 3.3.2.3): of a message, all but its expiry
+/// and its topic alias; of a will, not its delay.
+const FORWARDED: Set = set(&[0x01, 0x03, 0x08, 0x09, 0x26]);
+
+/// Property list, checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Properties<'a>(&'a [u8]);
+
+/// One property of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Property<'a> {
+    /// Identifier, of [`id`].
+    pub id: u8,
+    /// Value.
+    pub value: Value<'a>,
+    /// Identifier and value as they came.
+    pub raw: &'a [u8],
+}
+
+impl<'a> Properties<'a> {
+    /// Takes a list with its length from the front of `reader`.
+    ///
+    /// # Errors
+    /// A list that is cut off or holds what no list may; a property that is not in `allowed`, or
+    /// comes twice.
+    pub fn take(reader: &mut Reader<'a>, allowed: Set) -> Result<Self, Fault> {
+        let len = reader.varint()?;
+        let list = reader.take(len)?;
+        let (mut rest, mut seen) = (Reader(list), 0);
+        while !rest.0.is_empty() {
+            let property = next(&mut rest)?;
+            let bit = 1 << property.id;
+            if allowed & bit == 0 {
+                return Err(Fault::protocol("a property that this packet may not have"));
+            }
+            if seen & bit != 0 && property.id != id::USER {
+                return Err(Fault::protocol("a property that comes twice"));
+            }
+            seen |= bit;
+            check(property)?;
+        }
+        Ok(Self(list))
+    }
+
+    /// Returns the pieces of the list that go on to subscribers, in their order.
+    pub fn forwarded(self) -> impl Iterator<Item = &'a [u8]> {
+        self.filter(|property| FORWARDED & 1 << property.id != 0).map(|property| property.raw)
+    }
+}
+
+impl<'a> Iterator for Properties<'a> {
+    type Item = Property<'a>;
+
+    fn next(&mut self) -> Option<Property<'a>> {
+        let mut reader = Reader(self.0);
+        let property = if self.0.is_empty() { None } else { next(&mut reader).ok() };
+        self.0 = reader.0;
+        property
+    }
+}
+
+fn next<'a>(reader: &mut Reader<'a>) -> Result<Property<'a>, Fault> {
+    let before = reader.0;
+    let (id, value) = property::next(reader)?;
+    Ok(Property { id, value, raw: &before[..before.len() - reader.0.len()] })
+}
+
+/// Values that are an error whatever the packet.
+fn check(property: Property<'_>) -> Result<(), Fault> {
+    match (property.id, property.value) {
+        (id::RECEIVE_MAXIMUM | id::MAXIMUM_PACKET_SIZE | id::SUBSCRIPTION_ID, Value::Number(0)) => {
+            Err(Fault::protocol("a property that may not be 0 is 0"))
+        }
+        // Payload format, request for problem and for response information.
+        (0x01 | 0x17 | 0x19, Value::Number(2..)) => {
+            Err(Fault::protocol("a property that is 0 or 1 is more"))
+        }
+        (id::TOPIC_ALIAS, Value::Number(0)) => {
+            Err(Fault { reason: code::TOPIC_ALIAS, what: "topic alias 0" })
+        }
+        // Response topic (3.3.2.3.5).
+        (0x08, Value::Data(topic)) if topic.iter().any(|byte| matches!(byte, b'#' | b'+')) => {
+            Err(Fault::protocol("a response topic with a wildcard"))
+        }
+        _ => Ok(()),
+    }
+}
