@@ -3,6 +3,10 @@
 //! A name is a quantity, such as `rtt`, and an ending that names the statistic, such as `_p99`.
 //! Without an ending it is the figure over the whole test, which for a rate is its mean.
 
+mod known;
+
+pub use known::{check, known};
+
 use crate::cell::{Cell, Origin};
 use crate::units::Dimension;
 

@@ -142,8 +142,11 @@ impl Row<'_> {
         Some(self.fields[position].trim()).filter(|field| !field.is_empty())
     }
 
+    /// Text, without the apostrophe that keeps spreadsheets from taking it for a formula.
     fn text(&self, column: &str) -> Option<String> {
-        self.get(column).map(ToString::to_string)
+        let text = self.get(column)?;
+        let bare = text.strip_prefix('\'').filter(|it| it.starts_with(['=', '+', '-', '@']));
+        Some(bare.unwrap_or(text).to_string())
     }
 
     fn needed(&self, column: &str) -> Result<String, FieldError> {

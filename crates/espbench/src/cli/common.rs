@@ -164,16 +164,28 @@ impl StoreArgs {
         Ok(crate::store::Store::open(&self.path()?)?)
     }
 
-    /// Opens a store to read of it: makes none.
+    /// Opens a store that is there, to add to it: makes none.
     ///
     /// # Errors
     /// There is none, and those of [`Store::open`](crate::store::Store::open).
     pub fn existing(&self) -> anyhow::Result<crate::store::Store> {
+        Ok(crate::store::Store::open(&self.found()?)?)
+    }
+
+    /// Opens a store to read of it, where it may be only read too: makes none.
+    ///
+    /// # Errors
+    /// There is none, and those of [`Store::read`](crate::store::Store::read).
+    pub fn to_read(&self) -> anyhow::Result<crate::store::Store> {
+        Ok(crate::store::Store::read(&self.found()?)?)
+    }
+
+    fn found(&self) -> anyhow::Result<PathBuf> {
         let path = self.path()?;
         if !path.exists() {
             bail!("there is no store {} yet; `espbench run` makes one", path.display());
         }
-        Ok(crate::store::Store::open(&path)?)
+        Ok(path)
     }
 }
 

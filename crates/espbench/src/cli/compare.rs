@@ -1,6 +1,6 @@
 //! `espbench compare`.
 
-use super::common::{Format, StoreArgs};
+use super::common::StoreArgs;
 use super::output;
 use crate::say::say;
 use crate::{published, render};
@@ -27,11 +27,25 @@ pub struct Args {
     /// Hold only these metrics against each other
     #[arg(long, value_delimiter = ',', value_name = "METRIC")]
     metric: Vec<String>,
-    /// What to print on stdout: text, json, csv or markdown
+    /// What to print on stdout
     #[arg(long, value_enum, default_value_t)]
-    format: Format,
+    format: Form,
     #[command(flatten)]
     store: StoreArgs,
+}
+
+/// How a comparison is drawn: it has no page of its own.
+#[derive(Clone, Copy, Debug, Default, clap::ValueEnum)]
+enum Form {
+    /// A table for people
+    #[default]
+    Text,
+    /// Each pair with its verdict
+    Json,
+    /// The table as CSV
+    Csv,
+    /// A table for a README or an issue
+    Markdown,
 }
 
 /// `5 %` or `5` as a part of one.
@@ -75,13 +89,12 @@ fn print(args: &Args, comparisons: &[Comparison]) -> anyhow::Result<()> {
     let title = format!("{} against {}", args.this, args.other);
     let table = compared::pairs(comparisons, &title, origin);
     output::print(&match args.format {
-        Format::Text => render::text::table(&table),
-        Format::Markdown => render::markdown::table(&table),
-        Format::Csv => render::csv::table(&table),
-        Format::Json => {
+        Form::Text => render::text::table(&table),
+        Form::Markdown => render::markdown::table(&table),
+        Form::Csv => render::csv::table(&table),
+        Form::Json => {
             serde_json::to_string_pretty(comparisons).context("the comparison as JSON")? + "\n"
         }
-        Format::Html => bail!("a comparison has no HTML form; use text, json, csv or markdown"),
     })
 }
 
@@ -99,7 +112,7 @@ fn cells(args: &Args, name: &str) -> anyhow::Result<Vec<Cell>> {
             serde_json::from_str::<Report>(&text)
                 .with_context(|| format!("{name} is no report of this version of espbench"))?
         }
-        _ => output::report(&args.store.existing()?, name)?,
+        _ => output::report(&args.store.to_read()?, name)?,
     };
     Ok(report.cells.into_iter().filter(|cell| cell.origin != Origin::Published).collect())
 }

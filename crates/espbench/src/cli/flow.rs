@@ -10,6 +10,7 @@ use crate::target::{Target, calibrate};
 use anyhow::{Context as _, bail};
 use espbench_measure::cell::Origin;
 use espbench_measure::live::Span;
+use espbench_measure::metric;
 use espbench_measure::plan::{self, Set, Step, label, probes};
 use espbench_measure::run::{RunFacts, Site};
 use espbench_proto::sample::Sample;
@@ -98,6 +99,7 @@ pub fn measure(mut job: Job<'_>) -> anyhow::Result<ExitCode> {
         host: if real { sys::host::facts() } else { BTreeMap::new() },
     };
     let run = store.begin(facts, overhead.as_ref(), &job.set)?;
+    let _lock = store.lock(&run)?;
     carry_out(&store, &run, &mut job, &cancel)
 }
 
@@ -109,6 +111,9 @@ pub fn resume(store: &Store, run: &Run, mut job: Job<'_>) -> anyhow::Result<Exit
     check(&job)?;
     output::check(&job.args.output)?;
     let cancel = on_interrupt_of_run()?;
+    let _lock = store.lock(run)?;
+    // What another process did until it let go of the run is done.
+    let run = &store.run(&run.facts.name)?;
     let open = run.open_cells().count();
     say!("{}: {open} of {} cells to do", run.facts.name, run.cells.len());
     carry_out(store, run, &mut job, &cancel)
@@ -123,8 +128,13 @@ fn site(job: &Job<'_>) -> Site {
     job.target.site()
 }
 
-/// Whether the target can do all of it, before anything is measured.
+/// Whether the target can do all of it, and the thresholds are of metrics that there are, before anything
+/// is measured.
 fn check(job: &Job<'_>) -> anyhow::Result<()> {
+    for (_, threshold) in job.set.thresholds() {
+        metric::check(&threshold.metric)
+            .map_err(|wrong| anyhow::anyhow!("the threshold `{threshold}`: {wrong}"))?;
+    }
     for step in job.set.steps() {
         job.target.check(&step.workload)?;
     }

@@ -31,7 +31,7 @@ pub struct Args {
 /// The store's.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     output::check(&args.output)?;
-    let store = args.store.existing()?;
+    let store = args.store.to_read()?;
     let report = output::report(&store, &args.run)?;
     if args.truth {
         return truth(&report, args.output.format);

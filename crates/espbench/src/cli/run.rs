@@ -109,7 +109,7 @@ fn target(args: &Args, names: &[String]) -> anyhow::Result<Box<dyn Target>> {
     let mut targets: Vec<Box<dyn Target>> = Vec::new();
     for name in names {
         targets.push(match name.strip_prefix("replay:") {
-            Some(run) => replay(&args.measure.store.existing()?, run)?,
+            Some(run) => replay(&args.measure.store.to_read()?, run)?,
             None => spec::parse(name, &access).map_err(anyhow::Error::msg)?,
         });
     }

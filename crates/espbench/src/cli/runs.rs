@@ -26,7 +26,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let path = args.store.path()?;
-    let runs = if path.exists() { args.store.open()?.list()? } else { Vec::new() };
+    let runs = if path.exists() { args.store.to_read()?.list()? } else { Vec::new() };
     if runs.is_empty() {
         say!("no runs yet in {}; `espbench run` makes one", path.display());
         return Ok(ExitCode::SUCCESS);

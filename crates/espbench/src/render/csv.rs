@@ -5,6 +5,7 @@ use espbench_measure::note;
 use espbench_measure::published::COLUMNS;
 use espbench_measure::report::Report;
 use espbench_measure::table::Table;
+use std::borrow::Cow;
 
 /// The cells of the run; the published ones are in the product's own table. An unknown value is an
 /// empty field. What the columns have no place for stands in the note: see
@@ -17,10 +18,19 @@ pub fn render(report: &Report) -> String {
     // Writing to memory cannot fail, and every record has the same length.
     writer.write_record(COLUMNS).expect("in memory");
     for cell in report.cells.iter().filter(|c| c.origin != Origin::Published) {
-        writer.write_record(record(cell)).expect("in memory");
+        let record = record(cell);
+        writer.write_record(record.iter().map(|it| harmless(it).into_owned())).expect("in memory");
     }
     let bytes = writer.into_inner().expect("in memory");
     String::from_utf8(bytes).expect("made of strings")
+}
+
+/// Text that a spreadsheet would take for a formula, made harmless: an apostrophe before it says that it is
+/// text (OWASP, "CSV Injection"). Numbers stay numbers. [`espbench_measure::published`] reads it back.
+#[must_use]
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+    if is_formula && text.parse::<f64>().is_err() { format!("'{text}").into() } else { text.into() }
 }
 
 /// One table alone, as it is shown.
@@ -30,7 +40,9 @@ pub fn table(table: &Table) -> String {
     writer.write_record(table.columns.iter().map(|c| c.head())).expect("in memory");
     for row in &table.rows {
         writer
-            .write_record(row.iter().map(|t| t.as_deref().unwrap_or_default()))
+            .write_record(
+                row.iter().map(|t| harmless(t.as_deref().unwrap_or_default()).into_owned()),
+            )
             .expect("in memory");
     }
     let bytes = writer.into_inner().expect("in memory");
@@ -60,4 +72,20 @@ fn record(cell: &Cell) -> [String; 14] {
 
 fn number<T: ToString>(number: Option<T>) -> String {
     number.map_or_else(String::new, |n| n.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formulas_are_text_and_numbers_stay() {
+        for formula in ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "-3.5–2"]
+        {
+            assert_eq!(harmless(formula), format!("'{formula}"));
+        }
+        for plain in ["-3.5", "+1e3", "-70", "rtt_avg", "", "a=b", "'quoted'"] {
+            assert_eq!(harmless(plain), plain);
+        }
+    }
 }

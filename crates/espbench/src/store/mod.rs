@@ -4,15 +4,17 @@
 //! is killed leaves every finished cell whole, and the cell in progress is measured again by
 //! `espbench run --resume`. The store counts and filters; it computes no statistic.
 
+mod lock;
 mod recorder;
 mod rows;
 
+pub use lock::RunLock;
 pub use recorder::{Observer, Recorder};
 
 use espbench_measure::plan::{Set, Step, label};
 use espbench_measure::report::Overhead;
 use espbench_measure::run::{Recorded, RunFacts};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -45,6 +47,23 @@ pub enum StoreError {
     NoneOpen {
         /// The file.
         path: PathBuf,
+    },
+    /// No run was made yet.
+    #[error("{path} has no run yet; `espbench run` makes one")]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another process is carrying the run out.
+    #[error(
+        "{name} is being carried out by another process ({process}): wait for its end, or stop it, and \
+         then resume it"
+    )]
+    Going {
+        /// The run.
+        name: String,
+        /// Its number, as it told it.
+        process: String,
     },
     /// The disk is full.
     #[error(
@@ -151,6 +170,47 @@ impl Store {
         let store = Self { db, path: path.to_owned() };
         store.prepare()?;
         Ok(store)
+    }
+
+    /// Opens a store to read of it: a file or a folder that cannot be written to is enough.
+    ///
+    /// # Errors
+    /// [`StoreError`]: not ours, damaged, locked.
+    pub fn read(path: &Path) -> Result<Self, StoreError> {
+        let opened = Self::open(path);
+        let Err(StoreError::Unusable { .. } | StoreError::Sqlite { .. }) = &opened else {
+            return opened;
+        };
+        // The log of a process that writes, or that was killed, is part of the store.
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        let has_log = std::fs::metadata(log).is_ok_and(|log| log.len() > 0);
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+        let Some(uri) = uri(path).filter(|_| !has_log) else {
+            let why = "it can only be read, and has the log of an unfinished write beside it: copy both to \
+                       a folder that can be written to";
+            let read = Self::of(path, OpenFlags::SQLITE_OPEN_READ_ONLY, path);
+            return read
+                .map_err(|_| StoreError::Unusable { path: path.to_owned(), why: why.into() });
+        };
+        // Without a log nobody writes: SQLite then needs no files beside it.
+        Self::of(Path::new(&uri), flags, path)
+    }
+
+    fn of(name: &Path, flags: OpenFlags, path: &Path) -> Result<Self, StoreError> {
+        let db = Connection::open_with_flags(name, flags).map_err(|e| wrap(path, e))?;
+        db.busy_timeout(Duration::from_secs(5)).map_err(|e| wrap(path, e))?;
+        let store = Self { db, path: path.to_owned() };
+        store.prepare()?;
+        Ok(store)
+    }
+
+    /// Locks a run for this process, until the lock is dropped.
+    ///
+    /// # Errors
+    /// [`StoreError::Going`].
+    pub fn lock(&self, run: &Run) -> Result<RunLock, StoreError> {
+        RunLock::take(&self.path, run.id, &run.facts.name)
     }
 
     /// A second connection to the same file, for another thread.
@@ -375,7 +435,7 @@ impl Store {
     /// The newest run with cells that are still open.
     ///
     /// # Errors
-    /// [`StoreError::NoneOpen`] where every run is complete.
+    /// [`StoreError::NoneOpen`] where every run is complete, [`StoreError::Empty`] where there is none.
     pub fn newest_open(&self) -> Result<Run, StoreError> {
         let name: Option<String> = self
             .db
@@ -389,6 +449,7 @@ impl Store {
             .map_err(|e| self.wrap(e))?;
         match name {
             Some(name) => self.run(&name),
+            None if self.list()?.is_empty() => Err(StoreError::Empty { path: self.path.clone() }),
             None => Err(StoreError::NoneOpen { path: self.path.clone() }),
         }
     }
@@ -396,9 +457,10 @@ impl Store {
     /// Removes a run and its samples.
     ///
     /// # Errors
-    /// [`StoreError::NoRun`], or SQLite's.
+    /// [`StoreError::NoRun`], [`StoreError::Going`], or SQLite's.
     pub fn remove(&mut self, name: &str) -> Result<String, StoreError> {
         let run = self.run(name)?;
+        let _lock = self.lock(&run)?;
         self.db.execute("DELETE FROM run WHERE id = ?1", [run.id]).map_err(|e| self.wrap(e))?;
         Ok(run.facts.name)
     }
@@ -422,6 +484,20 @@ fn wrap(path: &Path, error: rusqlite::Error) -> StoreError {
         }
         _ => StoreError::Sqlite { path, source: error },
     }
+}
+
+/// The file as a URI that says that nobody changes it; `None` of a name that is no UTF-8.
+fn uri(path: &Path) -> Option<String> {
+    let path = std::path::absolute(path).ok()?;
+    let mut uri = String::from("file:");
+    for c in path.to_str()?.chars() {
+        match c {
+            '%' | '?' | '#' => uri.push_str(&format!("%{:02x}", u32::from(c))),
+            '\\' => uri.push('/'),
+            c => uri.push(c),
+        }
+    }
+    Some(uri + "?immutable=1")
 }
 
 /// A name that needs no quotes in a shell.

@@ -20,6 +20,7 @@ mod results;
 mod results_wifi;
 mod sim;
 mod sink;
+mod store;
 mod streams;
 mod suites;
 mod synthetic;

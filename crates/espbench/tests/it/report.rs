@@ -43,6 +43,16 @@ pub(crate) fn assert_valid(report: &Report) {
     let faults: Vec<String> =
         schema().iter_errors(&value).map(|e| format!("{}: {e}", e.instance_path())).collect();
     assert!(faults.is_empty(), "{faults:#?}");
+    assert_known(report);
+}
+
+/// A threshold may name each metric that a run has.
+#[track_caller]
+pub(crate) fn assert_known(report: &Report) {
+    let ours = report.cells.iter().filter(|cell| cell.origin != Origin::Published);
+    let unknown: Vec<String> =
+        ours.filter_map(|cell| espbench_measure::metric::check(&cell.id.metric).err()).collect();
+    assert!(unknown.is_empty(), "add to measure/src/metric/known.rs: {unknown:#?}");
 }
 
 #[test]

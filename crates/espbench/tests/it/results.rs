@@ -24,6 +24,7 @@ pub(crate) fn carried_out(name: &str, changes: &[(&str, &str)]) -> Report {
     let json = bench.run(&["run", "plan.toml", "-q", "--format", "json"]).ok();
     let report: Report = serde_json::from_str(&json).unwrap();
     assert!(report.failures.is_empty(), "{:?}", report.failures);
+    crate::report::assert_known(&report);
     report
 }
 

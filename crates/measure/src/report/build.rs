@@ -13,6 +13,7 @@ use crate::summary::{Context, summarize};
 use crate::table::{self, Table};
 use crate::threshold::Threshold;
 use crate::truth;
+use crate::units::Dimension;
 use crate::warning::{self, Warning};
 use crate::wifi;
 use alloc::string::String;
@@ -188,9 +189,18 @@ pub(crate) fn known(cell: &mut Cell) {
     if cell.n == Some(0) && cell.origin == Origin::Measured {
         (cell.value, cell.ci_low, cell.ci_high) = (None, None, None);
     }
+    // Student's interval of a mean knows no end of the scale; these quantities have one at zero.
+    if cell.value.is_some_and(|value| value >= 0.0) && is_positive(&cell.unit) {
+        cell.ci_low = cell.ci_low.map(|low| low.max(0.0));
+    }
     for value in [&mut cell.value, &mut cell.ci_low, &mut cell.ci_high] {
         *value = value.filter(|v| v.is_finite());
     }
+}
+
+/// Whether quantities in that unit cannot be negative: times, rates, shares, sizes.
+fn is_positive(unit: &str) -> bool {
+    Dimension::of(unit).is_some()
 }
 
 /// What became of the plan's thresholds. A plan that cannot be read (by a later version) has none.
@@ -247,4 +257,36 @@ pub(crate) fn with_published(mut cells: Vec<Cell>, comparisons: &[Comparison]) -
         }
     }
     cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::Estimate;
+    use crate::interval::mean_t;
+
+    fn of(estimate: Estimate, unit: &str) -> Cell {
+        let mut cell = estimate.into_cell(Identity::default(), unit, Origin::Measured);
+        known(&mut cell);
+        cell
+    }
+
+    #[test]
+    fn no_bound_of_a_rate_or_a_time_is_below_zero() {
+        let wide = mean_t(&[1.0, 1.0, 40.0]);
+        assert!(wide.low.unwrap() < 0.0);
+        for unit in ["ms", "Mbit/s", "messages/s"] {
+            let cell = of(wide, unit);
+            assert_eq!((cell.ci_low, cell.ci_high), (Some(0.0), wide.high), "{unit}");
+        }
+        assert_eq!(of(wide, "dBm").ci_low, wide.low, "a level may be negative");
+        let below = of(wide.scaled(-1.0), "ms");
+        assert!(below.ci_low.unwrap() < below.value.unwrap(), "a difference of times");
+    }
+
+    #[test]
+    fn what_has_no_observation_is_unknown() {
+        let none = of(Estimate::exact(0.0, 0), "probes");
+        assert_eq!((none.value, none.n), (None, Some(0)));
+    }
 }
