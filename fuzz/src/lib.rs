@@ -11,6 +11,7 @@ mod esp_now_ota;
 mod esp_now_prov;
 mod esp_now_security;
 mod excerpt;
+mod icmp;
 mod ieee80211;
 mod lab_file;
 mod mqtt;
@@ -30,6 +31,7 @@ pub use esp_now_ota::{esp_now_ota, esp_now_ota_initiator, esp_now_ota_responder}
 pub use esp_now_prov::esp_now_prov;
 pub use esp_now_security::{esp_now_handshake, esp_now_security};
 pub use excerpt::excerpt;
+pub use icmp::{icmp_message, icmp_prober};
 pub use ieee80211::ieee80211;
 pub use lab_file::lab_file;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
@@ -48,6 +50,8 @@ pub const TARGETS: &[Target] = &[
     ("room", room),
     ("net", net),
     ("echo", echo),
+    ("icmp_message", icmp_message),
+    ("icmp_prober", icmp_prober),
     ("iperf_header", iperf_header),
     ("iperf_report", iperf_report),
     ("iperf_receiver", iperf_receiver),

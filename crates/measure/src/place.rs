@@ -2,6 +2,7 @@
 
 use crate::plan::{print_cast, print_distance};
 use crate::run::Recorded;
+use crate::summary::ping;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -34,6 +35,7 @@ pub fn settings(workload: &Workload) -> String {
 fn ip(test: &IpTest) -> Vec<String> {
     match test {
         IpTest::UdpEcho(w) => udp_echo(w),
+        IpTest::Ping(w) => alloc::vec![format!("{} B", w.size), ping::variant(w)],
         IpTest::Iperf(w) => iperf(w),
         IpTest::TcpRate(w) => tcp_rate(w),
         IpTest::MqttRate(w) => mqtt_rate(w),

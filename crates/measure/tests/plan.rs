@@ -159,7 +159,7 @@ fn a_set_of_plans_reads_back_and_counts_lines_through() {
 
 #[test]
 fn every_default_has_a_label_and_prints_as_a_plan() {
-    for kind in ["udp-echo", "iperf", "tcp-rate", "mqtt-rate", "esp-now"] {
+    for kind in ["udp-echo", "ping", "iperf", "tcp-rate", "mqtt-rate", "esp-now"] {
         let workload = defaults(kind).unwrap();
         assert!(label(&workload).starts_with(kind));
         let text = print("flags", 3, &[workload]);

@@ -90,6 +90,16 @@ pub enum Cause {
     /// The packet came in, and a receive queue was full (a host's socket buffer, a queue of
     /// frames).
     ReceiveQueue,
+    /// The system or a router said that there is no route to the network of the receiver.
+    NetworkUnreachable,
+    /// The system or a router said that the receiver does not answer in its network.
+    HostUnreachable,
+    /// A firewall or a policy on the way forbade the packet, and said so.
+    Prohibited,
+    /// The packet was too big for a link on the way.
+    TooBig,
+    /// The hop limit (TTL) of the packet ran out on the way.
+    HopLimit,
     /// The serial line between the device and the host lost it.
     SerialLine,
     /// The broker took the message (and may have acknowledged it), and did not pass it on.
@@ -102,9 +112,14 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause, in the order of a packet's way from sender to receiver.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 20] = [
         Self::ApplicationQueue,
         Self::NoBuffers,
+        Self::NetworkUnreachable,
+        Self::Prohibited,
+        Self::TooBig,
+        Self::HopLimit,
+        Self::HostUnreachable,
         Self::Aged,
         Self::Asleep,
         Self::Collision,
@@ -135,6 +150,11 @@ impl Cause {
             Self::ReceiveBuffers => "receive-buffers",
             Self::Mailbox => "mailbox",
             Self::ReceiveQueue => "receive-queue",
+            Self::NetworkUnreachable => "network-unreachable",
+            Self::HostUnreachable => "host-unreachable",
+            Self::Prohibited => "prohibited",
+            Self::TooBig => "too-big",
+            Self::HopLimit => "hop-limit",
             Self::SerialLine => "serial-line",
             Self::Broker => "broker",
             Self::Disconnected => "disconnected",

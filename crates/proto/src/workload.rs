@@ -8,6 +8,8 @@ use crate::time::Duration;
 pub enum Workload {
     /// UDP round trips of one size.
     UdpEcho(UdpEcho),
+    /// ICMP round trips of one size.
+    Ping(Ping),
     /// One iperf 2 test.
     Iperf(Iperf),
     /// Short messages over TCP, counted for a second at a time.
@@ -28,6 +30,7 @@ impl Workload {
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::UdpEcho(_) => "udp-echo",
+            Self::Ping(_) => "ping",
             Self::Iperf(_) => "iperf",
             Self::TcpRate(_) => "tcp-rate",
             Self::MqttRate(_) => "mqtt-rate",
@@ -42,6 +45,7 @@ impl Workload {
     pub const fn ip(&self) -> Option<IpTest> {
         Some(match *self {
             Self::UdpEcho(w) => IpTest::UdpEcho(w),
+            Self::Ping(w) => IpTest::Ping(w),
             Self::Iperf(w) => IpTest::Iperf(w),
             Self::TcpRate(w) => IpTest::TcpRate(w),
             Self::MqttRate(w) => IpTest::MqttRate(w),
@@ -108,6 +112,8 @@ impl core::fmt::Debug for Name {
 pub enum IpTest {
     /// UDP round trips of one size.
     UdpEcho(UdpEcho),
+    /// ICMP round trips of one size.
+    Ping(Ping),
     /// One iperf 2 test. Forward is towards the device, as wherever this end is the client: the
     /// device's RX. Where only the device sends ([`Direction::Reverse`]), its own client may do so.
     Iperf(Iperf),
@@ -125,6 +131,7 @@ impl IpTest {
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::UdpEcho(_) => "udp-echo",
+            Self::Ping(_) => "ping",
             Self::Iperf(_) => "iperf",
             Self::TcpRate(_) => "tcp-rate",
             Self::MqttRate(_) => "mqtt-rate",
@@ -137,6 +144,7 @@ impl IpTest {
     pub const fn workload(self) -> Workload {
         match self {
             Self::UdpEcho(w) => Workload::UdpEcho(w),
+            Self::Ping(w) => Workload::Ping(w),
             Self::Iperf(w) => Workload::Iperf(w),
             Self::TcpRate(w) => Workload::TcpRate(w),
             Self::MqttRate(w) => Workload::MqttRate(w),
@@ -185,6 +193,27 @@ pub struct UdpEcho {
     pub interval: Option<Duration>,
     /// How long to wait for a reply before the probe counts as lost.
     pub timeout: Duration,
+}
+
+/// ICMP round trips of one size. A request is sent when it is due, whether or not the ones before were
+/// answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ping {
+    /// Bytes of data after the ICMP header.
+    pub size: u32,
+    /// Requests recorded.
+    pub count: u32,
+    /// Requests sent first and not recorded.
+    pub discard: u32,
+    /// Time from one request's due time to the next.
+    pub interval: Duration,
+    /// How long to wait for a reply before the request counts as lost.
+    pub timeout: Duration,
+    /// Type of service, or traffic class of IPv6: DSCP and ECN (RFC 2474, RFC 3168). `None` leaves the
+    /// system's default.
+    pub tos: Option<u8>,
+    /// Time to live, or hop limit of IPv6. `None` leaves the system's default.
+    pub ttl: Option<u8>,
 }
 
 /// Transport under iperf.

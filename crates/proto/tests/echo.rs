@@ -4,7 +4,8 @@ use espbench_proto::node::Output;
 use espbench_proto::node::echo::Prober;
 use espbench_proto::sample::{Cause, Fate, Probe, Sample};
 use espbench_proto::time::{Duration, Instant};
-use espbench_proto::workload::{EchoFormat, UdpEcho};
+use espbench_proto::wire::icmp::{Echo, Failure, Kind, Version};
+use espbench_proto::workload::{EchoFormat, Ping, UdpEcho};
 use proptest::prelude::*;
 
 const MS: Duration = Duration::from_millis(1);
@@ -25,9 +26,15 @@ fn work(count: u32, format: EchoFormat) -> UdpEcho {
 /// come back. Returns what was recorded and when it ended.
 fn converse(
     work: UdpEcho,
+    peer: impl FnMut(u64, &[u8]) -> Vec<(Duration, Vec<u8>)>,
+) -> (Vec<Probe>, Instant) {
+    converse_with(Prober::new(work, 7, Instant::ZERO), peer)
+}
+
+fn converse_with(
+    mut prober: Prober,
     mut peer: impl FnMut(u64, &[u8]) -> Vec<(Duration, Vec<u8>)>,
 ) -> (Vec<Probe>, Instant) {
-    let mut prober = Prober::new(work, 7, Instant::ZERO);
     let mut now = Instant::ZERO;
     let mut buf = [0; 2048];
     let mut on_the_way: Vec<(Instant, Vec<u8>)> = Vec::new();
@@ -201,6 +208,115 @@ fn a_refused_send_is_not_lost_on_the_air() {
     };
     assert_eq!((probe.fate, probe.sent), (Fate::Lost(Cause::NoBuffers), None));
     assert_eq!(prober.poll(Instant::ZERO, &mut buf), Output::Done);
+}
+
+fn ping(count: u32) -> Ping {
+    Ping { size: 20, count, discard: 0, interval: MS, timeout: MS * 10, tos: None, ttl: None }
+}
+
+fn pinger(work: Ping) -> Prober {
+    Prober::ping(work, Version::V4, 0xBEEF, Instant::ZERO)
+}
+
+/// The reply to a request.
+fn reply(request: &[u8]) -> Vec<u8> {
+    let (echo, data) = Echo::parse(Version::V4, request).unwrap();
+    let mut reply = request.to_vec();
+    Echo { kind: Kind::Reply, ..echo }.emit(Version::V4, data.len(), &mut reply).unwrap();
+    reply
+}
+
+#[test]
+fn requests_are_sent_when_due_whatever_became_of_the_others() {
+    let (probes, end) = converse_with(pinger(ping(5)), |n, bytes| {
+        assert_eq!(bytes.len(), 28);
+        match n {
+            1 => vec![],
+            2 => vec![(MS * 15, reply(bytes))],
+            _ => vec![(MS * 3, reply(bytes))],
+        }
+    });
+    let mut fates = fates(&probes);
+    fates.sort_by_key(|(seq, _)| *seq);
+    let delivered = Fate::Delivered;
+    let lost = Fate::Lost(Cause::Unknown);
+    assert_eq!(fates, [(0, delivered), (1, lost), (2, Fate::Late), (3, delivered), (4, delivered)]);
+    assert!(
+        probes
+            .iter()
+            .all(|p| p.due == p.sent.unwrap() && p.due == Instant::ZERO + MS * p.seq as u32)
+    );
+    assert!(end >= Instant::ZERO + MS * 20, "late replies were waited for");
+}
+
+#[test]
+fn icmp_replies_that_are_not_ours_are_told_from_damaged_ones() {
+    let mut prober = pinger(ping(3));
+    let mut buf = [0; 64];
+    assert_eq!(prober.poll(Instant::ZERO, &mut buf), Output::Send { len: 28 });
+    let request = buf[..28].to_vec();
+    let mut hear = |bytes: &[u8]| {
+        prober.handle(Instant::ZERO + MS / 2, bytes, None);
+        let fate = match prober.poll(Instant::ZERO + MS / 2, &mut buf) {
+            Output::Sample(Sample::Probe(probe)) => Some(probe.fate),
+            _ => None,
+        };
+        (fate, prober.stray())
+    };
+    let made = |echo: Echo, data: usize| {
+        let mut bytes = vec![0; data + 8];
+        echo.emit(Version::V4, data, &mut bytes).unwrap();
+        bytes
+    };
+    let ours = Echo { kind: Kind::Reply, identifier: 0xBEEF, sequence: 0 };
+    assert_eq!(hear(&request), (None, 0), "a raw socket on loopback sees the request itself");
+    assert_eq!(hear(&made(Echo { identifier: 1, ..ours }, 20)), (None, 0), "another program's");
+    assert_eq!(hear(&[3, 1, 0xFC, 0xFE, 0, 0, 0, 0]), (None, 0), "an ICMP error");
+    assert_eq!(hear(&[0, 0, 0]), (None, 1), "too short");
+    let mut damaged = made(ours, 20);
+    damaged[20] ^= 1;
+    assert_eq!(hear(&damaged), (None, 2), "the checksum does not hold");
+    assert_eq!(hear(&made(Echo { sequence: 9, ..ours }, 20)), (None, 3), "it was not sent yet");
+    assert_eq!(hear(&made(ours, 19)), (Some(Fate::Corrupt), 3));
+    assert_eq!(hear(&made(ours, 20)), (Some(Fate::Duplicate), 3));
+}
+
+#[test]
+fn an_icmp_error_ends_the_request_that_it_quotes() {
+    let mut prober = pinger(ping(2));
+    let mut buf = [0; 64];
+    let mut quoted = Vec::new();
+    for n in 0..2 {
+        let now = Instant::ZERO + MS * n;
+        assert_eq!(prober.poll(now, &mut buf), Output::Send { len: 28 });
+        quoted.push(buf[..28].to_vec());
+    }
+    let now = Instant::ZERO + MS * 2;
+    let others = Echo { kind: Kind::Request, identifier: 1, sequence: 0 };
+    let mut bytes = [0; 8];
+    others.emit(Version::V4, 0, &mut bytes).unwrap();
+    prober.failed(&bytes, Failure::HopLimit);
+    prober.failed(&quoted[0][..7], Failure::HopLimit);
+    assert!(matches!(prober.poll(now, &mut buf), Output::WaitUntil(_)), "neither is ours");
+    prober.failed(&quoted[1][..8], Failure::HopLimit);
+    let Output::Sample(Sample::Probe(probe)) = prober.poll(now, &mut buf) else { panic!() };
+    assert_eq!((probe.seq, probe.fate), (1, Fate::Lost(Cause::HopLimit)));
+    assert_eq!(probe.received, None);
+    prober.failed(&quoted[1][..8], Failure::HopLimit);
+    prober.handle(now, &reply(&quoted[1]), None);
+    assert!(matches!(prober.poll(now, &mut buf), Output::WaitUntil(_)), "it has its end");
+    prober.handle(now, &reply(&quoted[0]), None);
+    let Output::Sample(Sample::Probe(probe)) = prober.poll(now, &mut buf) else { panic!() };
+    assert_eq!((probe.seq, probe.fate), (0, Fate::Delivered));
+    assert_eq!(prober.poll(now, &mut buf), Output::Done);
+}
+
+#[test]
+fn sequence_numbers_of_sixteen_bits_are_enough_for_more_requests() {
+    let count = 70_000;
+    let (probes, _) = converse_with(pinger(ping(count)), |_, bytes| vec![(MS * 2, reply(bytes))]);
+    assert_eq!(probes.len(), count as usize);
+    assert!((0..).zip(&probes).all(|(n, p)| p.seq == n && p.fate == Fate::Delivered));
 }
 
 proptest! {

@@ -10,6 +10,7 @@ pub mod flow;
 pub mod iperf;
 pub mod lab;
 pub mod output;
+pub mod ping;
 pub mod pool;
 pub mod predict;
 pub mod progress;
@@ -43,6 +44,8 @@ enum Command {
     Run(run::Args),
     /// UDP round trips over a sweep of sizes
     Echo(echo::Args),
+    /// ICMP round trips, as ping makes them
+    Ping(ping::Args),
     /// iperf 2 on the wire, both roles, with the options that ESP users know
     Iperf(iperf::Args),
     /// Messages a second over TCP or MQTT; the highest rate without loss
@@ -72,6 +75,7 @@ pub fn main() -> ExitCode {
     let result = match &Arguments::parse().command {
         Command::Run(args) => run::run(args),
         Command::Echo(args) => echo::run(args),
+        Command::Ping(args) => ping::run(args),
         Command::Iperf(args) => iperf::run(args),
         Command::Rate(args) => rate::run(args),
         Command::Espnow(args) => espnow::run(args),

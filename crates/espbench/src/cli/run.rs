@@ -19,8 +19,8 @@ pub struct Args {
     /// Built-in plans or TOML files [default: the ten suites of Espressif's ESP-NOW test
     /// report, and the six of documents over Wi-Fi]
     plans: Vec<String>,
-    /// Where: sim[:LAB], loopback, udp:HOST[:PORT], tcp:…, iperf:…, mqtt:…, replay:RUN. Repeatable:
-    /// each piece of work goes to the first target that can do it [default: sim, the virtual lab,
+    /// Where: sim[:LAB], loopback, udp:HOST[:PORT], icmp:HOST, tcp:…, iperf:…, mqtt:…, replay:RUN.
+    /// Repeatable: each piece of work goes to the first target that can do it [default: sim, the virtual lab,
     /// for ESP-NOW and devices over Wi-Fi; loopback for all else]
     #[arg(long, value_name = "TARGET")]
     on: Vec<String>,

@@ -7,6 +7,7 @@ pub mod cpu;
 pub mod files;
 pub mod hangup;
 pub mod host;
+pub mod icmp;
 pub mod ready;
 pub mod stamp;
 pub mod tcp;

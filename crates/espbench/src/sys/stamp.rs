@@ -1,4 +1,4 @@
-//! A UDP socket that tells when the kernel received each datagram.
+//! A datagram socket that tells when the kernel received each datagram.
 //!
 //! On Linux: `SO_TIMESTAMPNS` and `SO_RXQ_OVFL` (socket(7)). Elsewhere the arrival is what the
 //! application sees, and there is no stamp.
@@ -28,21 +28,21 @@ pub struct Arrival {
     pub stamped: Option<Instant>,
 }
 
-/// A connected UDP socket with receive stamps.
+/// A connected datagram socket with receive stamps.
 #[derive(Debug)]
-pub struct StampedUdp {
+pub struct StampedSocket {
     socket: Socket,
     clock: Clock,
     stamps: bool,
     overflow: u32,
 }
 
-impl StampedUdp {
-    /// Binds to `local_port` (0: any) and connects to `peer`.
+impl StampedSocket {
+    /// Opens a UDP socket, binds it to `local_port` (0: any) and connects it to `peer`.
     ///
     /// # Errors
     /// The system's error from bind or connect.
-    pub fn connect(peer: SocketAddr, local_port: u16, clock: Clock) -> io::Result<Self> {
+    pub fn udp(peer: SocketAddr, local_port: u16, clock: Clock) -> io::Result<Self> {
         let socket = Socket::new(Domain::for_address(peer), Type::DGRAM, None)?;
         let any: SocketAddr = if peer.is_ipv4() {
             (std::net::Ipv4Addr::UNSPECIFIED, local_port).into()
@@ -51,6 +51,14 @@ impl StampedUdp {
         };
         socket.bind(&any.into())?;
         socket.connect(&peer.into())?;
+        Self::over(socket, clock)
+    }
+
+    /// Takes a connected socket over.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn over(socket: Socket, clock: Clock) -> io::Result<Self> {
         socket.set_read_timeout(Some(SLICE))?;
         // Best effort: the system may cap it, and what overflows is counted.
         let _ = socket.set_recv_buffer_size(1 << 20);
@@ -70,6 +78,11 @@ impl StampedUdp {
         self.overflow
     }
 
+    /// The socket itself, for what only some of them can do.
+    pub(super) fn socket(&self) -> &Socket {
+        &self.socket
+    }
+
     /// Sends one datagram.
     ///
     /// # Errors
@@ -84,10 +97,11 @@ impl StampedUdp {
     /// The system's.
     pub fn receive(&mut self, buf: &mut [u8], until: Instant) -> io::Result<Option<Arrival>> {
         let left = until.since(self.clock.now());
-        if left < SLICE && !imp::readable_within(&self.socket, left)? {
+        let polled = left < SLICE;
+        if polled && !imp::readable_within(&self.socket, left)? {
             return Ok(None);
         }
-        match imp::receive(self, buf) {
+        match imp::receive(self, buf, polled) {
             Ok(arrival) => Ok(Some(arrival)),
             Err(e) if is_timeout(&e) => Ok(None),
             Err(e) => Err(e),
@@ -102,7 +116,7 @@ fn is_timeout(error: &io::Error) -> bool {
 
 #[cfg(target_os = "linux")]
 mod imp {
-    use super::{Arrival, Clock, Duration, Instant, Socket, StampedUdp, io};
+    use super::{Arrival, Clock, Duration, Instant, Socket, StampedSocket, io};
     use std::os::fd::AsRawFd;
 
     const NANOS: i128 = 1_000_000_000;
@@ -150,7 +164,14 @@ mod imp {
     #[repr(C, align(8))]
     struct Control([u8; 128]);
 
-    pub(super) fn receive(udp: &mut StampedUdp, buf: &mut [u8]) -> io::Result<Arrival> {
+    /// Receives a datagram; one that is said to be there is not waited for, as what woke us may have
+    /// been an error.
+    pub(super) fn receive(
+        udp: &mut StampedSocket,
+        buf: &mut [u8],
+        is_there: bool,
+    ) -> io::Result<Arrival> {
+        let flags = if is_there { libc::MSG_DONTWAIT } else { 0 };
         let mut control = Control([0; 128]);
         let mut iov = libc::iovec { iov_base: buf.as_mut_ptr().cast(), iov_len: buf.len() };
         // SAFETY: an all-zero msghdr is valid (null pointers, zero lengths).
@@ -160,7 +181,7 @@ mod imp {
         message.msg_control = control.0.as_mut_ptr().cast();
         message.msg_controllen = control.0.len();
         // SAFETY: `message` points to `iov` (over `buf`) and `control`, all live during the call.
-        let len = unsafe { libc::recvmsg(udp.socket.as_raw_fd(), &raw mut message, 0) };
+        let len = unsafe { libc::recvmsg(udp.socket.as_raw_fd(), &raw mut message, flags) };
         let at = udp.clock.now();
         if len < 0 {
             return Err(io::Error::last_os_error());
@@ -211,7 +232,7 @@ mod imp {
 
 #[cfg(not(target_os = "linux"))]
 mod imp {
-    use super::{Arrival, Duration, SLICE, Socket, StampedUdp, io};
+    use super::{Arrival, Duration, SLICE, Socket, StampedSocket, io};
 
     pub(super) fn enable(_: &Socket) -> bool {
         false
@@ -231,7 +252,7 @@ mod imp {
         Ok(ready)
     }
 
-    pub(super) fn receive(udp: &mut StampedUdp, buf: &mut [u8]) -> io::Result<Arrival> {
+    pub(super) fn receive(udp: &mut StampedSocket, buf: &mut [u8], _: bool) -> io::Result<Arrival> {
         use std::io::Read as _;
         let len = (&udp.socket).read(buf)?;
         Ok(Arrival { len, at: udp.clock.now(), stamped: None })
@@ -247,7 +268,7 @@ mod tests {
     fn stamps_lie_between_sending_and_receiving() {
         let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
         let clock = Clock::start();
-        let mut udp = StampedUdp::connect(peer.local_addr().unwrap(), 0, clock).unwrap();
+        let mut udp = StampedSocket::udp(peer.local_addr().unwrap(), 0, clock).unwrap();
         udp.send(b"where").unwrap();
         let mut buf = [0; 16];
         let (len, from) = peer.recv_from(&mut buf).unwrap();
@@ -272,7 +293,7 @@ mod tests {
     fn a_wait_that_ends_gives_nothing() {
         let peer = UdpSocket::bind("127.0.0.1:0").unwrap();
         let clock = Clock::start();
-        let mut udp = StampedUdp::connect(peer.local_addr().unwrap(), 0, clock).unwrap();
+        let mut udp = StampedSocket::udp(peer.local_addr().unwrap(), 0, clock).unwrap();
         let until = clock.now() + Duration::from_millis(2);
         assert_eq!(udp.receive(&mut [0; 16], until).unwrap(), None);
         assert!(clock.now() >= until);

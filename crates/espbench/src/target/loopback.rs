@@ -5,6 +5,7 @@
 
 use super::iperf::IperfTarget;
 use super::mqtt::MqttTarget;
+use super::ping::PingTarget;
 use super::tcp_rate::TcpRateTarget;
 use super::udp_echo::EchoTarget;
 use super::{Sink, Target, TargetError};
@@ -84,15 +85,22 @@ impl Target for LoopbackTarget {
 
     fn run(&mut self, workload: &Workload, sink: &mut dyn Sink) -> Result<(), TargetError> {
         self.check(workload)?;
-        let peer = self.peer(workload.kind())?;
         let site = site();
+        if let Workload::Ping(_) = workload.plain() {
+            // The kernel answers.
+            let peer = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+            return PingTarget { peer, site }.run(workload, sink);
+        }
+        let peer = self.peer(workload.kind())?;
         match workload.plain() {
             Workload::UdpEcho(_) => EchoTarget { peer, local_port: 0, site }.run(workload, sink),
             Workload::Iperf(_) => IperfTarget { peer, bind: None, site }.run(workload, sink),
             Workload::TcpRate(_) => TcpRateTarget::new(peer, site).run(workload, sink),
             Workload::MqttRate(_) => MqttTarget::new(peer, site).run(workload, sink),
-            // Refused above, or never plain.
-            Workload::EspNow(_) | Workload::Join(_) | Workload::Wifi(_) => Ok(()),
+            // Refused or done above, or never plain.
+            Workload::Ping(_) | Workload::EspNow(_) | Workload::Join(_) | Workload::Wifi(_) => {
+                Ok(())
+            }
         }
     }
 }

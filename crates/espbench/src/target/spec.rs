@@ -1,9 +1,11 @@
-//! Targets as they are typed: `loopback`, `sim[:LAB]`, `udp:HOST[:PORT]`, `tcp:…`, `iperf:…`, `mqtt:…`.
+//! Targets as they are typed: `loopback`, `sim[:LAB]`, `udp:HOST[:PORT]`, `icmp:HOST`, `tcp:…`, `iperf:…`,
+//! `mqtt:…`.
 
 use super::Target;
 use super::iperf::IperfTarget;
 use super::loopback::LoopbackTarget;
 use super::mqtt::MqttTarget;
+use super::ping::PingTarget;
 use super::sim::SimTarget;
 use super::tcp_rate::TcpRateTarget;
 use super::udp_echo::EchoTarget;
@@ -16,7 +18,7 @@ use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 
 /// What can be typed, for errors and for `--help`.
-pub const FORMS: &str = "loopback, sim[:LAB], udp:HOST[:PORT], tcp:HOST[:PORT], \
+pub const FORMS: &str = "loopback, sim[:LAB], udp:HOST[:PORT], icmp:HOST, tcp:HOST[:PORT], \
                          iperf:HOST[:PORT], mqtt:HOST[:PORT], replay:RUN";
 
 /// How to reach what was typed.
@@ -59,6 +61,7 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
             local_port: access.local_port.unwrap_or(SKETCH_REPLY_PORT),
             site,
         }),
+        "icmp" => Box::new(PingTarget { peer: host(rest, None)?, site }),
         "tcp" => Box::new(TcpRateTarget::new(address(rest, tcp::SINK_PORT)?, site)),
         "iperf" => Box::new(IperfTarget { peer: address(rest, iperf2::PORT)?, bind: None, site }),
         "mqtt" => Box::new(MqttTarget {
@@ -130,6 +133,34 @@ pub fn address(text: &str, port: u16) -> Result<SocketAddr, String> {
         .ok_or_else(|| format!("`{host}` has no address"))
 }
 
+/// A host without a port, to an address with port 0; of a name the one of that version of IP, or else
+/// IPv4 first. A zone may follow a link-local address: `fe80::1%wlan0` (RFC 4007, section 11).
+///
+/// # Errors
+/// A sentence that says what is wrong with it.
+pub fn host(text: &str, v6: Option<bool>) -> Result<SocketAddr, String> {
+    if text.is_empty() {
+        return Err("a host is missing: write a name or an IP address".into());
+    }
+    if text.parse::<SocketAddr>().is_ok() {
+        return Err(format!("`{text}` has a port, and ICMP has none: leave it out"));
+    }
+    let name = text.trim_matches(['[', ']']);
+    let found: Vec<SocketAddr> = (name, 0)
+        .to_socket_addrs()
+        .map_err(|e| {
+            format!("`{text}` cannot be looked up ({e}): check the name or give an IP address")
+        })?
+        .collect();
+    let wanted = |a: &&SocketAddr| v6.is_none_or(|v6| a.is_ipv6() == v6);
+    let first = found.iter().find(|a| a.is_ipv4() && wanted(a));
+    first.or_else(|| found.iter().find(wanted)).copied().ok_or_else(|| match v6 {
+        Some(true) => format!("`{text}` has no IPv6 address: leave out -6"),
+        Some(false) => format!("`{text}` has no IPv4 address: leave out -4"),
+        None => format!("`{text}` has no address"),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,6 +175,16 @@ mod tests {
         assert!(address("", 1).unwrap_err().contains("a host is missing"));
         assert!(address("localhost:http", 1).unwrap_err().contains("is no port"));
         assert!(address("localhost:70000", 1).unwrap_err().contains("use 1 to 65535"));
+    }
+
+    #[test]
+    fn hosts_have_no_port() {
+        assert_eq!(host("192.0.2.7", None), Ok("192.0.2.7:0".parse().unwrap()));
+        assert_eq!(host("[::1]", None), Ok("[::1]:0".parse().unwrap()));
+        assert_eq!(host("::1", Some(true)), Ok("[::1]:0".parse().unwrap()));
+        assert!(host("::1", Some(false)).unwrap_err().contains("no IPv4 address"));
+        assert!(host("192.0.2.7:80", None).unwrap_err().contains("has a port"));
+        assert!(host("", None).unwrap_err().contains("a host is missing"));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::{Axis, Figure, Mark, Point, Scale, Series, spread};
 use crate::cell::{Cell, Origin};
 use crate::digits;
 use crate::report::digest::{Digest, Material};
+use crate::table::ping;
 use crate::table::udp_echo::{size, variant};
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -20,7 +21,16 @@ const MOST_CURVES: usize = 6;
 
 /// Its figures: those of the published procedure, then those of each other form.
 pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
-    let mut digests = material.of_kind(KIND);
+    of_kind(KIND, material)
+}
+
+/// The figures of ICMP round trips, for each interval of requests.
+pub(crate) fn of_pings(material: &Material<'_>) -> Vec<Figure> {
+    of_kind(ping::KIND, material)
+}
+
+fn of_kind(kind: &'static str, material: &Material<'_>) -> Vec<Figure> {
+    let mut digests = material.of_kind(kind);
     digests.retain(|d| d.repetition == 0);
     digests.sort_by_key(|d| (variant(d), size(d)));
     let mut figures = Vec::new();
@@ -31,13 +41,14 @@ pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
     };
     let devices: Vec<&Digest> = digests.iter().filter(alone).copied().collect();
     if devices.len() > 1 {
-        let form = Form { material, digests: &devices, name: String::new(), devices: true };
+        let form = Form { kind, material, digests: &devices, name: String::new(), devices: true };
         figures.extend(form.rows(&devices, "devices", "by device"));
         figures.extend(form.cumulative());
         digests.retain(|d| !devices.iter().any(|it| variant(it) == variant(d)));
     }
     for of_form in digests.chunk_by(|a, b| variant(a) == variant(b)) {
-        let form = Form { material, digests: of_form, name: variant(of_form[0]), devices: false };
+        let form =
+            Form { kind, material, digests: of_form, name: variant(of_form[0]), devices: false };
         figures.extend(form.by_size());
         if form.is_published() {
             figures.extend(GROUPS.iter().filter_map(|&group| form.group(group)));
@@ -52,6 +63,7 @@ pub(crate) fn figures(material: &Material<'_>) -> Vec<Figure> {
 
 /// The cells of one form of probes, by size.
 struct Form<'a> {
+    kind: &'static str,
     material: &'a Material<'a>,
     digests: &'a [&'a Digest],
     /// What sets it apart from the published procedure; empty for that, and for devices.
@@ -62,7 +74,7 @@ struct Form<'a> {
 
 impl Form<'_> {
     fn is_published(&self) -> bool {
-        self.name.is_empty() && !self.devices
+        self.name.is_empty() && !self.devices && self.kind == KIND
     }
 
     /// What tells a cell from the others.
@@ -81,7 +93,8 @@ impl Form<'_> {
 
     fn id(&self, id: &str) -> String {
         let name = if self.devices { "devices".into() } else { super::slug(&self.name) };
-        if name.is_empty() { format!("{KIND}-{id}") } else { format!("{KIND}-{name}-{id}") }
+        let kind = self.kind;
+        if name.is_empty() { format!("{kind}-{id}") } else { format!("{kind}-{name}-{id}") }
     }
 
     fn title(&self, title: &str) -> String {
@@ -128,7 +141,7 @@ impl Form<'_> {
         let each = if self.devices { "device" } else { "size" };
         Some(Figure {
             id: self.id(&format!("distribution-{id}")),
-            section: KIND.into(),
+            section: self.kind.into(),
             title: self.title(&format!("Distribution of the round-trip time, {group}")),
             alt: format!(
                 "Histograms of the round-trip time, one row for each {each}.{}",
@@ -165,7 +178,7 @@ impl Form<'_> {
         let some = if self.devices { "devices" } else { "sizes" };
         Some(Figure {
             id: self.id("cumulative"),
-            section: KIND.into(),
+            section: self.kind.into(),
             title: self.title("Round-trip time: cumulative distribution"),
             alt: format!(
                 "Share of the round trips that took no longer than a time, for some of the {some}.{}",
@@ -219,7 +232,7 @@ impl Form<'_> {
         let points = || series.iter().flat_map(|s| &s.points);
         Figure {
             id: self.id(id),
-            section: KIND.into(),
+            section: self.kind.into(),
             title: self.title(title),
             alt: by_size_alt(self.digests, &series),
             x: Axis {

@@ -72,7 +72,7 @@ impl Tally {
     }
 
     fn none_of(&self, probes: u64, workload: &Workload) -> String {
-        let is_echo = matches!(workload.ip(), Some(IpTest::UdpEcho(_)));
+        let is_echo = matches!(workload.ip(), Some(IpTest::UdpEcho(_) | IpTest::Ping(_)));
         let what = if is_echo { "probes none came back" } else { "messages none arrived" };
         let hint = match () {
             () if self.corrupt > 0 && is_echo => {

@@ -28,7 +28,7 @@ pub fn span(workload: &Workload) -> Span {
         // The next probe goes when the last is answered, unless an interval says when.
         Some(IpTest::UdpEcho(w)) => w.interval.is_some(),
         Some(IpTest::Iperf(w)) => w.bytes.is_none(),
-        Some(IpTest::TcpRate(_)) => true,
+        Some(IpTest::Ping(_) | IpTest::TcpRate(_)) => true,
         Some(IpTest::MqttRate(w)) => !matches!(w.mode, MqttMode::Search { .. }),
         Some(IpTest::Join(_)) | None => false,
     };
@@ -41,6 +41,7 @@ pub fn span(workload: &Workload) -> Span {
 pub fn probes(workload: &Workload) -> Option<u64> {
     match workload.ip()? {
         IpTest::UdpEcho(w) => Some(w.count.into()),
+        IpTest::Ping(w) => Some(w.count.into()),
         IpTest::Join(w) => Some(w.count.into()),
         IpTest::Iperf(_) | IpTest::TcpRate(_) | IpTest::MqttRate(_) => None,
     }
@@ -52,6 +53,7 @@ fn ip(test: &IpTest) -> Duration {
             let each = w.interval.unwrap_or(ROUND_TRIP / u32::from(w.in_flight.max(1)));
             each.saturating_mul(w.count.saturating_add(w.discard))
         }
+        IpTest::Ping(w) => w.interval.saturating_mul(w.count.saturating_add(w.discard)),
         IpTest::Iperf(w) => iperf(w),
         IpTest::TcpRate(w) => w.run_time * (u32::from(w.runs) + u32::from(w.discard)),
         IpTest::Join(w) => w.interval.saturating_mul(w.count.saturating_add(w.discard)),

@@ -1,6 +1,7 @@
 //! The keys of each kind of `[[measure]]` block: defaults, ranges and printing in one place each.
 
 mod esp_now;
+mod ping;
 mod variant;
 mod wifi_join;
 
@@ -68,6 +69,7 @@ pub fn defaults(kind: &str) -> Option<Workload> {
             interval: None,
             timeout: Duration::from_secs(1),
         }),
+        "ping" => Workload::Ping(ping::DEFAULT),
         "iperf" => Workload::Iperf(Iperf {
             transport: Transport::Tcp,
             direction: Direction::Forward,
@@ -104,7 +106,7 @@ pub fn defaults(kind: &str) -> Option<Workload> {
 }
 
 /// Every kind, for messages.
-pub(super) const KINDS: &str = "udp-echo, iperf, tcp-rate, mqtt-rate, wifi-join, esp-now";
+pub(super) const KINDS: &str = "udp-echo, ping, iperf, tcp-rate, mqtt-rate, wifi-join, esp-now";
 
 /// One block to the workloads of its matrix.
 pub(super) fn expand(mut block: Block<'_>) -> Result<Vec<Workload>, PlanError> {
@@ -120,6 +122,7 @@ pub(super) fn expand(mut block: Block<'_>) -> Result<Vec<Workload>, PlanError> {
         Workload::EspNow(w) => Ok(wrap(matrix(block, w)?, Workload::EspNow)),
         other => match other.ip() {
             Some(IpTest::UdpEcho(w)) => ip(block, w, IpTest::UdpEcho),
+            Some(IpTest::Ping(w)) => ip(block, w, IpTest::Ping),
             Some(IpTest::Iperf(w)) => ip(block, w, IpTest::Iperf),
             Some(IpTest::TcpRate(w)) => ip(block, w, IpTest::TcpRate),
             Some(IpTest::MqttRate(w)) => ip(block, w, IpTest::MqttRate),

@@ -55,6 +55,7 @@ fn settings(workload: &Workload) -> Vec<(&'static str, String)> {
     }
     let mut list = match (workload.ip(), usual.and_then(|it| it.ip())) {
         (Some(IpTest::UdpEcho(w)), Some(IpTest::UdpEcho(d))) => differing(&w, &d),
+        (Some(IpTest::Ping(w)), Some(IpTest::Ping(d))) => differing(&w, &d),
         (Some(IpTest::Iperf(w)), Some(IpTest::Iperf(d))) => differing(&w, &d),
         (Some(IpTest::TcpRate(w)), Some(IpTest::TcpRate(d))) => differing(&w, &d),
         (Some(IpTest::MqttRate(w)), Some(IpTest::MqttRate(d))) => differing(&w, &d),
@@ -71,6 +72,10 @@ pub(super) fn label(workload: &Workload) -> Option<String> {
     let leading: &[&str] = match &workload.plain() {
         Workload::UdpEcho(w) => {
             words.push(format!("udp-echo {} B", w.size));
+            &["size", "count", "discard", "timeout"]
+        }
+        Workload::Ping(w) => {
+            words.push(format!("ping {} B", w.size));
             &["size", "count", "discard", "timeout"]
         }
         Workload::Iperf(w) => {

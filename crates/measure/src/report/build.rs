@@ -218,6 +218,7 @@ fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {
     tables.extend(table::overview::table(material));
     tables.extend(table::esp_now::floors(material));
     tables.extend(table::udp_echo::tables(material));
+    tables.extend(table::ping::tables(material));
     tables.extend(table::iperf::tables(material));
     tables.extend(table::tcp_rate::tables(material));
     tables.extend(table::mqtt_rate::tables(material));
@@ -235,6 +236,7 @@ fn tables(material: &Material<'_>, comparisons: &[Comparison]) -> Vec<Table> {
 fn figures(material: &Material<'_>, losses: &[Losses]) -> Vec<Figure> {
     let mut figures = Vec::new();
     figures.extend(figure::udp_echo::figures(material));
+    figures.extend(figure::udp_echo::of_pings(material));
     figures.extend(figure::iperf::figures(material));
     figures.extend(figure::tcp_rate::figures(material));
     figures.extend(figure::mqtt_rate::figures(material));

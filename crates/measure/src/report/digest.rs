@@ -32,7 +32,7 @@ pub(crate) struct Digest {
     pub(crate) facts: BTreeMap<String, String>,
     /// The values of the distribution where they are few, so that repetitions can be put together.
     pub(crate) few: Vec<f64>,
-    /// The distribution of round trips (udp-echo) or of message latency (mqtt-rate).
+    /// The distribution of round trips (udp-echo, ping) or of message latency (mqtt-rate).
     pub(crate) distribution: Option<Distribution>,
     /// The rate over time, one curve for each observer.
     pub(crate) timelines: Vec<Timeline>,
@@ -58,7 +58,7 @@ pub(crate) struct Timeline {
 impl Digest {
     pub(crate) fn new(recorded: &Recorded, cells: Vec<Cell>) -> Self {
         let values = match (recorded.workload.ip(), recorded.workload) {
-            (Some(IpTest::UdpEcho(_)), _) => series::round_trips_ms(recorded),
+            (Some(IpTest::UdpEcho(_) | IpTest::Ping(_)), _) => series::round_trips_ms(recorded),
             // When a device's own message was due is not known.
             (Some(IpTest::MqttRate(w)), _) if w.mode == MqttMode::Listen => Vec::new(),
             // A message is a probe too, due at its rate: from then to the subscriber.
@@ -73,7 +73,8 @@ impl Digest {
         let timelines = match recorded.workload.ip() {
             Some(IpTest::Iperf(_)) => series::megabits(recorded),
             Some(IpTest::TcpRate(_)) => series::messages(recorded),
-            Some(IpTest::UdpEcho(_) | IpTest::MqttRate(_) | IpTest::Join(_)) | None => Vec::new(),
+            Some(IpTest::UdpEcho(_) | IpTest::Ping(_) | IpTest::MqttRate(_) | IpTest::Join(_))
+            | None => Vec::new(),
         };
         Self {
             workload: recorded.workload,
@@ -104,7 +105,7 @@ impl Digest {
 
 /// Separates what tells the cells of a kind apart from what they share, so that names stay short.
 pub(crate) fn shorten(digests: &mut [Digest]) {
-    for kind in ["udp-echo", "iperf", "tcp-rate", "mqtt-rate", "wifi-join", "esp-now"] {
+    for kind in ["udp-echo", "ping", "iperf", "tcp-rate", "mqtt-rate", "wifi-join", "esp-now"] {
         let of_kind = |d: &&Digest| d.workload.kind() == kind;
         let all: Vec<String> = digests.iter().filter(of_kind).map(|d| d.settings.clone()).collect();
         let Some(first) = all.first() else { continue };

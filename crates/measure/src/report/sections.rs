@@ -24,11 +24,12 @@ pub struct Section<'a> {
 }
 
 /// Name and title of the chapters before those of the ESP-NOW tests, in order.
-const FIRST: [(&str, &str); 9] = [
+const FIRST: [(&str, &str); 10] = [
     ("warnings", "Read this first"),
     ("overview", "At a glance"),
     (truth::SECTION, "How true the simulation is"),
     ("udp-echo", "UDP echo"),
+    ("ping", "Ping"),
     ("iperf", "iperf"),
     ("tcp-rate", "TCP message rate"),
     ("mqtt-rate", "MQTT message rate"),

@@ -3,6 +3,7 @@
 pub mod esp_now;
 pub mod iperf;
 pub mod mqtt_rate;
+pub mod ping;
 pub mod tcp_rate;
 pub mod udp_echo;
 pub mod wifi_join;
@@ -85,6 +86,7 @@ pub fn summarize(recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
 fn ip(test: &IpTest, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
     match test {
         IpTest::UdpEcho(w) => udp_echo::summarize(w, recorded, context),
+        IpTest::Ping(w) => ping::summarize(w, recorded, context),
         IpTest::Iperf(w) => iperf::summarize(w, recorded, context),
         IpTest::TcpRate(w) => tcp_rate::summarize(w, recorded, context),
         IpTest::MqttRate(w) => mqtt_rate::summarize(w, recorded, context),

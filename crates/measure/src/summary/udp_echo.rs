@@ -33,6 +33,7 @@ use crate::units::print_duration;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::time::Duration;
 use espbench_proto::fact;
 use espbench_proto::sample::{Cause, Fate, Sample};
 use espbench_proto::workload::{EchoFormat, UdpEcho};
@@ -51,20 +52,15 @@ pub fn summarize(workload: &UdpEcho, recorded: &Recorded, context: &Context<'_>)
         devices: 1,
         variant: variant(workload),
     };
-    let mut out = Out { place, context, seed: seed(recorded, context), cells: Vec::new() };
-    let mut tally = Tally::of(&recorded.samples);
-    let not_kept = recorded.counters.get(fact::DUPLICATES_NOT_KEPT);
-    tally.duplicate += not_kept.copied().unwrap_or_default();
+    let mut out = Out::new(place, recorded, context);
+    let tally = Tally::of_cell(recorded);
     let times = series::round_trips_ms(recorded);
-    let mean = out.latency("rtt", &times, tally.left_out(workload).as_deref());
+    let left_out = tally.left_out(workload.timeout);
+    let mean = out.latency("rtt", &times, left_out.as_deref());
     out.document_rows(workload, &times, &mean);
     out.loss(&tally);
     if workload.interval.is_some() {
-        out.latency(
-            "response",
-            &series::responses_ms(recorded),
-            tally.left_out(workload).as_deref(),
-        );
+        out.latency("response", &series::responses_ms(recorded), left_out.as_deref());
     }
     out.kernel(&Sorted::new(series::kernel_round_trips_ms(recorded)));
     out.cells
@@ -124,35 +120,47 @@ impl Tally {
         tally
     }
 
+    /// Counts the probes of a cell, with the copies that were counted and not kept.
+    pub(super) fn of_cell(recorded: &Recorded) -> Self {
+        let mut tally = Self::of(&recorded.samples);
+        let not_kept = recorded.counters.get(fact::DUPLICATES_NOT_KEPT);
+        tally.duplicate += not_kept.copied().unwrap_or_default();
+        tally
+    }
+
     /// What the latency figures leave out, in words; `None` where nothing is.
-    fn left_out(&self, workload: &UdpEcho) -> Option<String> {
+    pub(super) fn left_out(&self, timeout: Duration) -> Option<String> {
         let missing = self.lost + self.late + self.corrupt;
         (missing > 0).then(|| {
             format!(
                 "{missing} of {} probes are not in it: {} lost, {} later than the time-out of {}, {} corrupt",
-                self.probes, self.lost, self.late, print_duration(workload.timeout), self.corrupt
+                self.probes, self.lost, self.late, print_duration(timeout), self.corrupt
             )
         })
     }
 }
 
-/// The cells as they are made.
-struct Out<'a> {
+/// The cells of a test of round trips as they are made.
+pub(super) struct Out<'a> {
     place: Place<'a>,
     context: &'a Context<'a>,
     seed: u64,
-    cells: Vec<Cell>,
+    pub(super) cells: Vec<Cell>,
 }
 
-impl Out<'_> {
-    fn push(&mut self, metric: &str, unit: &str, estimate: Estimate) -> &mut Cell {
+impl<'a> Out<'a> {
+    pub(super) fn new(place: Place<'a>, recorded: &Recorded, context: &'a Context<'a>) -> Self {
+        Self { place, context, seed: seed(recorded, context), cells: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, metric: &str, unit: &str, estimate: Estimate) -> &mut Cell {
         self.cells.push(self.context.cell(&self.place, metric, unit, estimate));
         let last = self.cells.len() - 1;
         &mut self.cells[last]
     }
 
     /// Mean, extremes and quantiles of times in milliseconds; gives back the mean.
-    fn latency(&mut self, base: &str, times: &[f64], note: Option<&str>) -> Estimate {
+    pub(super) fn latency(&mut self, base: &str, times: &[f64], note: Option<&str>) -> Estimate {
         let sorted = Sorted::new(times.to_vec());
         let mean = bootstrap::mean(times, self.seed);
         let first = self.cells.len();
@@ -179,7 +187,7 @@ impl Out<'_> {
         self.push("effective_rate", "bit/s", bits_over(bits, &mean.scaled(1e-3)));
     }
 
-    fn loss(&mut self, tally: &Tally) {
+    pub(super) fn loss(&mut self, tally: &Tally) {
         self.push(
             "loss",
             "percent",
@@ -194,7 +202,7 @@ impl Out<'_> {
         }
     }
 
-    fn kernel(&mut self, stamped: &Sorted) {
+    pub(super) fn kernel(&mut self, stamped: &Sorted) {
         if stamped.values().is_empty() {
             return;
         }

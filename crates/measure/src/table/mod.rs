@@ -8,6 +8,7 @@ pub(crate) mod heap;
 pub(crate) mod iperf;
 pub(crate) mod mqtt_rate;
 pub(crate) mod overview;
+pub(crate) mod ping;
 pub(crate) mod power;
 pub mod status;
 pub(crate) mod tcp_rate;

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 use espbench_proto::workload::IpTest;
 
 /// The metrics that lead, by kind.
-const LEADING: [(&str, &[(&str, &str)]); 5] = [
+const LEADING: [(&str, &[(&str, &str)]); 6] = [
     (
         "udp-echo",
         &[
@@ -20,6 +20,7 @@ const LEADING: [(&str, &[(&str, &str)]); 5] = [
             ("loss", "loss"),
         ],
     ),
+    ("ping", &[("rtt_p50", "median round trip"), ("rtt_p99", "p99 round trip"), ("loss", "loss")]),
     (
         "iperf",
         &[("throughput_rx", "throughput RX"), ("throughput_tx", "throughput TX"), ("loss", "loss")],

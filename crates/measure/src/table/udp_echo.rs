@@ -141,6 +141,7 @@ pub(crate) fn repetition(digests: &[&Digest]) -> Option<Lead> {
 pub(crate) fn size(digest: &Digest) -> Option<u32> {
     match digest.workload.ip() {
         Some(IpTest::UdpEcho(w)) => Some(w.size),
+        Some(IpTest::Ping(w)) => Some(w.size),
         _ => None,
     }
 }

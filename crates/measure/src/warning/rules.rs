@@ -84,7 +84,7 @@ fn few_samples(cells: &[Cell]) -> Option<Advice> {
 /// varies the load under way.
 fn latencies(recorded: &Recorded) -> Vec<f64> {
     match recorded.workload.ip() {
-        Some(IpTest::UdpEcho(_)) => series::round_trips_ms(recorded),
+        Some(IpTest::UdpEcho(_) | IpTest::Ping(_)) => series::round_trips_ms(recorded),
         Some(IpTest::MqttRate(w)) if !searches(w.mode) => series::to_subscriber_ms(recorded),
         _ => Vec::new(),
     }
@@ -102,7 +102,7 @@ fn bimodal(recorded: &Recorded) -> Option<Advice> {
 
 fn drifting(recorded: &Recorded) -> Option<Advice> {
     let values = match recorded.workload.ip() {
-        Some(IpTest::UdpEcho(_) | IpTest::MqttRate(_)) => latencies(recorded),
+        Some(IpTest::UdpEcho(_) | IpTest::Ping(_) | IpTest::MqttRate(_)) => latencies(recorded),
         // One direction after the other, or each end's: their order is not that of time.
         Some(IpTest::Iperf(w)) if w.direction != Direction::Tradeoff => rates(recorded),
         Some(IpTest::Iperf(_)) => Vec::new(),
@@ -139,6 +139,7 @@ fn sender_behind(recorded: &Recorded) -> Option<Advice> {
             let interval = w.interval?.as_secs_f64();
             (1.0 / interval, sent_rate(recorded)?, "probes/s")
         }
+        IpTest::Ping(w) => (1.0 / w.interval.as_secs_f64(), sent_rate(recorded)?, "probes/s"),
         IpTest::MqttRate(w) => {
             let MqttMode::Offered(rate) = w.mode else { return None };
             (rate, sent_rate(recorded)?, "messages/s")
@@ -182,6 +183,7 @@ fn stream_rate(w: &Iperf, recorded: &Recorded) -> Option<f64> {
 fn beacon_comb(recorded: &Recorded) -> Option<Advice> {
     let paced = match recorded.workload.ip()? {
         IpTest::UdpEcho(w) => w.interval.is_some(),
+        IpTest::Ping(_) => true,
         IpTest::MqttRate(w) => matches!(w.mode, MqttMode::Offered(_)),
         _ => return None,
     };

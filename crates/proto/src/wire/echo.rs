@@ -12,8 +12,8 @@
 //! | 4 | 4 | session, tells this run's probes from stray ones |
 //! | 8 | 8 | sequence number, from 0 |
 //! | 16 | … | pattern: byte `i` of the datagram is `(i + sequence) mod 251` |
-//!
-//! 251 is prime, so that a reply spliced from two probes does not match by chance.
+
+use super::pattern;
 
 /// Bytes of the binary header, the smallest binary probe.
 pub const HEADER_LEN: usize = 16;
@@ -71,11 +71,7 @@ impl Header {
         head[..4].copy_from_slice(&MAGIC);
         head[4..8].copy_from_slice(&self.session.to_be_bytes());
         head[8..].copy_from_slice(&self.seq.to_be_bytes());
-        let mut next = self.pattern_start();
-        for byte in body {
-            *byte = next;
-            next = if next == 250 { 0 } else { next + 1 };
-        }
+        pattern::fill(body, self.pattern_start());
         Some(size)
     }
 
@@ -83,17 +79,12 @@ impl Header {
     #[must_use]
     pub fn matches(self, size: usize, datagram: &[u8]) -> bool {
         let Some(body) = datagram.get(HEADER_LEN..) else { return false };
-        let mut next = self.pattern_start();
-        datagram.len() == size
-            && body.iter().all(|&byte| {
-                let same = byte == next;
-                next = if next == 250 { 0 } else { next + 1 };
-                same
-            })
+        datagram.len() == size && pattern::matches(body, self.pattern_start())
     }
 
     fn pattern_start(self) -> u8 {
-        ((HEADER_LEN as u64 + self.seq % 251) % 251) as u8
+        let period = u64::from(pattern::PERIOD);
+        ((HEADER_LEN as u64 + self.seq % period) % period) as u8
     }
 }
 

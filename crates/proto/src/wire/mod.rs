@@ -13,6 +13,7 @@
 //! | [`esp_now`] | ESP-NOW's vendor-specific action frames, v1.0 and v2.0 |
 //! | [`component`] | header and payloads of Espressif's esp-now component |
 //! | [`echo`] | the datagrams of the echo test |
+//! | [`icmp`] | ICMP echo messages, and what ICMP errors mean |
 //! | [`iperf2`] | the datagrams and headers of iperf 2, and iperf3's cookie |
 //! | [`mqtt`] | MQTT 3.1.1 and 5.0 control packets |
 
@@ -20,9 +21,11 @@ pub mod beacon;
 pub mod component;
 pub mod echo;
 pub mod esp_now;
+pub mod icmp;
 pub mod ieee80211;
 pub mod iperf2;
 pub mod mac;
 pub mod mqtt;
+mod pattern;
 pub mod radiotap;
 pub mod wlan;

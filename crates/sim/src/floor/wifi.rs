@@ -129,7 +129,7 @@ pub fn of(work: &Wifi, means: Means) -> Vec<Floor> {
                 .map(|metric| (metric, once))
                 .into()
         }
-        IpTest::UdpEcho(_) | IpTest::MqttRate(_) => Vec::new(),
+        IpTest::UdpEcho(_) | IpTest::Ping(_) | IpTest::MqttRate(_) => Vec::new(),
     }
 }
 

@@ -45,12 +45,20 @@ pub fn scene(work: &Wifi, library: &Library, lab: Option<&str>) -> Result<NetSce
         );
         Failed::Unable("of this variant".into(), why)
     };
+    if let IpTest::Ping(_) = work.test {
+        return Err(no_icmp(variant));
+    }
     let lab = lab.or_else(|| library.lab_of(variant)).ok_or_else(unknown)?;
     let scene = library.net_scene(lab, variant)?;
     if scene.devices.is_empty() {
         return Err(Failed::Unable(scene.lab, format!("variant `{variant}` has no device")));
     }
     Ok(scene)
+}
+
+fn no_icmp(variant: &str) -> Failed {
+    let why = "the lab's stacks do not speak ICMP; use `udp-echo` there, or --on icmp:HOST";
+    Failed::Unable(variant.into(), why.into())
 }
 
 /// Carries out one cell in a lab of the library: in the first that has the variant, if none is
@@ -142,6 +150,7 @@ pub fn run_watched<'a>(
     let result = match &work.test {
         IpTest::UdpEcho(it) if esp_now => cell.esp_now_echo(it),
         IpTest::UdpEcho(it) => cell.udp_echo(it),
+        IpTest::Ping(_) => Err(no_icmp(&scene.variant)),
         IpTest::Iperf(it) => cell.iperf(it),
         IpTest::TcpRate(it) => cell.tcp_rate(it),
         IpTest::MqttRate(it) => cell.mqtt_rate(it),

@@ -24,7 +24,7 @@ pub(super) fn on_air(work: &Wifi, scene: &NetScene, record: &mut dyn Record) {
     let device = &scene.devices[0];
     let to_device = match &work.test {
         IpTest::Iperf(it) => it.direction == Direction::Forward,
-        IpTest::UdpEcho(_) => true,
+        IpTest::UdpEcho(_) | IpTest::Ping(_) => true,
         IpTest::TcpRate(_) | IpTest::MqttRate(_) | IpTest::Join(_) => false,
     };
     let peer = match (&scene.access_point, &scene.pc.link) {

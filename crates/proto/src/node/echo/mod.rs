@@ -1,4 +1,4 @@
-//! The side that sends UDP echo probes and times the replies.
+//! The side that sends echo probes, over UDP or ICMP, and times the replies.
 //!
 //! The procedure is that of the published ESP32 benchmark (smellbomb-udp): send, wait for the
 //! whole reply, compare the content, next. The binary form adds sequence numbers, so that several
@@ -13,12 +13,18 @@
 //! still for one more time-out; a reply in that time is late. One that is later still, or a second
 //! copy of a reply, is taken for the reply to the probe that is then outstanding, unless its
 //! arrival was stamped before that probe was sent.
+//!
+//! **ICMP** carries 16 bits of the number: a reply is to the latest probe that has them. An ICMP error
+//! that quotes a probe ([`Prober::failed`]) is that probe's end, with its cause.
+
+mod form;
 
 use super::Output;
 use crate::sample::{Cause, Fate, Probe, Sample};
 use crate::time::{Duration, Instant};
-use crate::wire::echo::{self, Header};
-use crate::workload::{EchoFormat, UdpEcho};
+use crate::wire::icmp::{Failure, Version};
+use crate::workload::{EchoFormat, Ping, UdpEcho};
+use form::{Form, Seen};
 
 /// Probes that are remembered, outstanding or not: the window of duplicates and late replies.
 pub const SLOTS: usize = 1024;
@@ -33,6 +39,19 @@ enum State {
     TimedOut,
     /// Recorded.
     Answered,
+    /// Recorded as lost, since the network said so.
+    Failed,
+}
+
+/// When probes are sent, and of what size.
+#[derive(Clone, Copy, Debug)]
+struct Schedule {
+    size: u32,
+    count: u32,
+    discard: u32,
+    in_flight: u16,
+    interval: Option<Duration>,
+    timeout: Duration,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,8 +65,8 @@ struct Slot {
 /// Sends probes and records their fates. About 32 KiB; it allocates nothing.
 #[derive(Clone, Debug)]
 pub struct Prober {
-    work: UdpEcho,
-    session: u32,
+    work: Schedule,
+    form: Form,
     start: Instant,
     slots: [Slot; SLOTS],
     /// Index of the next probe to send, warm-up probes included.
@@ -67,16 +86,37 @@ pub struct Prober {
 }
 
 impl Prober {
-    /// A prober that starts at `start`; `session` marks its binary probes.
+    /// A prober over UDP that starts at `start`; `session` marks its binary probes.
     ///
     /// The window is held to [`SLOTS`], and to one probe in the ASCII form.
     #[must_use]
-    pub fn new(mut work: UdpEcho, session: u32, start: Instant) -> Self {
-        let most = if work.format == EchoFormat::Ascii { 1 } else { SLOTS as u16 };
+    pub fn new(work: UdpEcho, session: u32, start: Instant) -> Self {
+        let UdpEcho { size, count, discard, format, in_flight, interval, timeout } = work;
+        let form = match format {
+            EchoFormat::Ascii => Form::Ascii,
+            EchoFormat::Binary => Form::Binary { session },
+        };
+        let work = Schedule { size, count, discard, in_flight, interval, timeout };
+        Self::with(work, form, start)
+    }
+
+    /// A prober over ICMP that starts at `start`; `identifier` marks its requests. A request is sent
+    /// when it is due, whatever became of those before, unless [`SLOTS`] are outstanding.
+    #[must_use]
+    pub fn ping(work: Ping, version: Version, identifier: u16, start: Instant) -> Self {
+        let Ping { size, count, discard, interval, timeout, .. } = work;
+        let in_flight = SLOTS as u16;
+        let interval = Some(interval);
+        let work = Schedule { size, count, discard, in_flight, interval, timeout };
+        Self::with(work, Form::Icmp { version, identifier }, start)
+    }
+
+    fn with(mut work: Schedule, form: Form, start: Instant) -> Self {
+        let most = if form.is_numbered() { SLOTS as u16 } else { 1 };
         work.in_flight = work.in_flight.clamp(1, most);
         Self {
             work,
-            session,
+            form,
             start,
             slots: [Slot::default(); SLOTS],
             next: 0,
@@ -115,7 +155,7 @@ impl Prober {
     /// Bytes of the longest datagram that `poll` writes and that a reply may have.
     #[must_use]
     pub fn datagram_len(&self) -> usize {
-        self.work.size as usize + usize::from(self.work.format == EchoFormat::Ascii)
+        self.form.datagram_len(self.work.size as usize)
     }
 
     /// Stops: nothing more is sent, what is outstanding is recorded as lost by the stop.
@@ -136,21 +176,14 @@ impl Prober {
 
     /// A datagram came; `stamped` is the kernel's or radio's own time of its arrival.
     pub fn handle(&mut self, now: Instant, datagram: &[u8], stamped: Option<Instant>) {
-        let (index, whole) = match self.work.format {
-            EchoFormat::Ascii => {
-                let Some(last) = self.next.checked_sub(1) else { return self.stray += 1 };
-                (last, echo::is_ascii(self.work.size as usize, datagram))
-            }
-            EchoFormat::Binary => match Header::parse(datagram) {
-                Some(h) if h.session == self.session => {
-                    (h.seq, h.matches(self.work.size as usize, datagram))
-                }
-                _ => return self.stray += 1,
-            },
+        let (mut index, whole) = match self.form.read(datagram, self.work.size as usize, self.next)
+        {
+            Seen::Reply { index, whole } => (index, whole),
+            Seen::Stray => return self.stray += 1,
+            Seen::Others => return,
         };
         let arrived = stamped.unwrap_or(now);
-        let mut index = index;
-        if self.work.format == EchoFormat::Ascii && arrived < self.slots[slot_of(index)].sent {
+        if !self.form.is_numbered() && arrived < self.slots[slot_of(index)].sent {
             // It came before the outstanding probe was sent: a second copy for the one before.
             let Some(before) = index.checked_sub(1) else { return self.stray += 1 };
             index = before;
@@ -162,7 +195,7 @@ impl Prober {
         let fate = match (slot.state, whole) {
             (State::Answered, true) => Fate::Duplicate,
             // In the ASCII form nothing says what a strange datagram answers.
-            (State::Answered, false) => return self.stray += 1,
+            (State::Answered, false) | (State::Failed, _) => return self.stray += 1,
             (_, false) => Fate::Corrupt,
             (State::TimedOut, true) => Fate::Late,
             // A reply that arrived after the deadline but before `poll` noticed is late all the
@@ -179,6 +212,17 @@ impl Prober {
         self.settle(index, State::Answered);
         self.quiet_until = self.start;
         self.record(Probe { received: Some(now), stamped, ..self.probe(slot, fate) });
+    }
+
+    /// An ICMP error came, which quotes the beginning of the request that it answers.
+    pub fn failed(&mut self, quoted: &[u8], failure: Failure) {
+        let Some(index) = self.form.quoted(quoted, self.next) else { return };
+        let slot = self.slots[slot_of(index)];
+        let open = matches!(slot.state, State::Outstanding | State::TimedOut);
+        if slot.index == index && open {
+            self.settle(index, State::Failed);
+            self.record(self.probe(slot, Fate::Lost(cause(failure))));
+        }
     }
 
     /// What to do now. A probe is written to `buf`, which must hold
@@ -198,12 +242,7 @@ impl Prober {
         if let Some(lost) = self.evict(self.next) {
             return Output::Sample(lost);
         }
-        let len = match self.work.format {
-            EchoFormat::Ascii => echo::emit_ascii(self.work.size as usize, buf),
-            EchoFormat::Binary => {
-                Header { session: self.session, seq: self.next }.emit(self.work.size as usize, buf)
-            }
-        };
+        let len = self.form.emit(self.next, self.work.size as usize, buf);
         // A buffer or size that no probe fits is a fault of the driver; end rather than spin.
         let Some(len) = len else {
             self.stopped = true;
@@ -257,7 +296,7 @@ impl Prober {
                 }
                 self.settle(self.tail, State::TimedOut);
                 self.last_timeout = Some(now);
-                if self.work.format == EchoFormat::Ascii {
+                if !self.form.is_numbered() {
                     self.quiet_until = now + self.work.timeout;
                 }
             }
@@ -302,7 +341,7 @@ impl Prober {
                 _ if slot.index != index => continue,
                 State::Outstanding => cause,
                 State::TimedOut => Cause::Unknown,
-                State::Empty | State::Answered => continue,
+                State::Empty | State::Answered | State::Failed => continue,
             };
             self.settle(index, State::Answered);
             if self.is_recorded(index) {
@@ -337,4 +376,14 @@ impl Prober {
 
 fn slot_of(index: u64) -> usize {
     (index % SLOTS as u64) as usize
+}
+
+const fn cause(failure: Failure) -> Cause {
+    match failure {
+        Failure::NetworkUnreachable => Cause::NetworkUnreachable,
+        Failure::HostUnreachable => Cause::HostUnreachable,
+        Failure::Prohibited => Cause::Prohibited,
+        Failure::TooBig => Cause::TooBig,
+        Failure::HopLimit => Cause::HopLimit,
+    }
 }
