@@ -1,16 +1,16 @@
-//! What of a frame arrives on other channels.
+//! Adjacent-channel interference: the power of a frame that arrives on other channels.
 
 use super::power::{Power, Ratio};
 use crate::radio::{Channel, Guard, Hr, Ht, Mcs, Mode, Ofdm, Overlap, Spectrum, Width};
 use alloc::boxed::Box;
 
-/// The numbers of channels, 0, and one that nobody has: a power of two, so that a place in a row is
-/// found with a mask.
+/// The length of a row: the channels 1 to 14, 0, and one unused number. A power of two, so that a
+/// mask keeps an index within a row.
 pub(crate) const CHANNELS: usize = 16;
 /// The highest channel.
 const LAST: u8 = 14;
 
-/// One mode of each class that other channels hear differently.
+/// One mode of each class that other channels receive differently.
 const CLASSES: [Mode; 5] = [
     Mode::Hr(Hr::M1),
     Mode::Hr(Hr::M11),
@@ -19,7 +19,7 @@ const CLASSES: [Mode; 5] = [
     Mode::ht(Mcs::Mcs0, Width::Mhz40, Guard::Long),
 ];
 
-/// The place of a mode's class.
+/// Returns the index of a mode's class.
 const fn class(mode: Mode) -> usize {
     match mode {
         Mode::Hr(Hr::M1 | Hr::M2 | Hr::M2Short) => 0,
@@ -30,49 +30,51 @@ const fn class(mode: Mode) -> usize {
     }
 }
 
-/// Between two channels.
+/// The path of a frame from one channel to another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Path {
     ratio: Ratio,
-    /// Whether a receiver there can read the frame; else it is energy.
+    /// Whether a receiver on the other channel can decode the frame; if not, the frame is energy
+    /// only.
     pub(crate) readable: bool,
 }
 
 impl Path {
-    /// To a receiver on the same channel.
+    /// The path to a receiver on the same channel.
     const SAME: Self = Self { ratio: Ratio::ONE, readable: true };
     const NONE: Self = Self { ratio: Ratio::NOTHING, readable: false };
 
-    /// Whether nothing arrives.
+    /// Returns whether nothing arrives.
     #[inline]
     pub(crate) fn is_none(self) -> bool {
         self.ratio == Ratio::NOTHING
     }
 
-    /// What is left of a power.
+    /// Returns the part of a power that arrives.
     #[inline]
     pub(crate) fn through(self, power: Power) -> Power {
         if self.ratio == Ratio::ONE { power } else { self.ratio.under(power) }
     }
 }
 
-/// To all channels.
+/// The paths from one channel to all.
 pub(crate) type Row = [Path; CHANNELS];
 
-/// What of a frame arrives on other channels: by its mode, from channel to channel.
+/// The paths of frames between all channels, by class of mode.
 #[derive(Clone, Debug)]
 pub struct Adjacent(Box<[Row]>);
 
 impl Default for Adjacent {
-    /// Nothing.
+    /// Returns paths that keep channels fully apart.
     fn default() -> Self {
         Self::filled(|_, from, to| if from == to { Path::SAME } else { Path::NONE })
     }
 }
 
 impl Adjacent {
-    /// As the standard's masks have it. The middle of a 40 MHz frame is 10 MHz above its channel,
-    /// or below from channel 8 on. Other receivers on its channel take it as theirs.
+    /// Returns the paths that the standard's spectral masks allow. The centre of a 40 MHz frame is
+    /// 10 MHz above its channel, or below it from channel 8 on. Receivers on the frame's channel
+    /// take it as a frame of their own.
     #[must_use]
     pub fn new(overlap: &Overlap) -> Self {
         Self::filled(|mode, from, to| {
@@ -95,8 +97,8 @@ impl Adjacent {
         })
     }
 
-    /// As [`Adjacent::default`], but a receiver 1, 2, … channels away gets, and can read, what
-    /// `ratios` leave of it.
+    /// Returns the paths of [`Adjacent::default`], but a receiver 1, 2, … channels away gets, and
+    /// can decode, the part that `ratios` leaves.
     #[must_use]
     pub fn by_distance(ratios: &[Ratio]) -> Self {
         Self::filled(|_, from, to| match usize::from(from.abs_diff(to)) {
@@ -114,14 +116,14 @@ impl Adjacent {
         Self(all.collect())
     }
 
-    /// From one channel to all: what is no channel counts as 0.
+    /// Returns the paths from one channel to all; a number that is no channel counts as 0.
     #[inline]
     pub(crate) fn from(&self, mode: Mode, channel: u8) -> &Row {
         &self.0[class(mode) * CHANNELS + place(channel)]
     }
 }
 
-/// The place of a channel in a row; what is no channel is 0.
+/// Returns the index of a channel in a row; a number that is no channel counts as 0.
 #[inline]
 pub(crate) const fn place(channel: u8) -> usize {
     if channel <= LAST { channel as usize } else { 0 }
@@ -152,7 +154,7 @@ mod tests {
             let all: std::vec::Vec<f64> =
                 row[1..].iter().map(|path| path.through(power).dbm()).collect();
             assert!((all[0] + 40.0).abs() < 1e-6, "{mode}");
-            // A frame of 40 MHz is centred two channels above.
+            // A 40 MHz frame is centred two channels above.
             let from = if class(mode) == 4 { 2 } else { 0 };
             assert!(all[from..].is_sorted_by(|near, far| near >= far), "{mode} {all:?}");
             assert!(all[13] < -70.0, "{mode} {all:?}");

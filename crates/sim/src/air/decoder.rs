@@ -1,43 +1,44 @@
-//! Whether a frame is found, and whether it survives noise and interference.
+//! Decoding of a frame: its detection, and its survival of noise and interference.
 
 use super::power::{Power, Ratio};
 use crate::radio::power::dbm;
 use crate::radio::{Mode, Reader};
 use core::fmt::Debug;
 
-/// An error model with the noise of a receiver. It is asked for a chance only where the answer is
-/// not certain.
+/// An error model with the noise of a receiver. The caller asks for a chance only where the outcome
+/// is not certain.
 pub trait Decoder: Debug + Send + Sync {
-    /// What there is beside frames, over the width of a mode.
+    /// Returns the noise over the bandwidth of a mode.
     fn noise(&self, mode: Mode) -> Power;
 
-    /// The weakest frame whose preamble is found, where no other frame is on the air.
+    /// Returns the power of the weakest frame whose preamble is detected while no other frame is on
+    /// the air.
     fn found(&self, mode: Mode) -> Power;
 
-    /// With a signal this much above noise and interference a frame certainly arrives.
+    /// Returns the ratio over noise and interference from which a frame is certainly received.
     fn sure(&self, mode: Mode) -> Ratio;
 
-    /// The chance that what a frame of so many octets carries between two times after its start
-    /// (`span_ns`: from, to) arrives whole, with a signal `sinr` times noise and interference.
-    /// Chances of stretches multiply.
+    /// Returns the chance that a stretch of a frame of `octets` octets is received with a signal
+    /// `sinr` times noise and interference. `span_ns` is the stretch from and to, in nanoseconds
+    /// after the start of the frame. The chances of several stretches multiply.
     fn chance(&self, mode: Mode, octets: u32, sinr: f64, span_ns: (u64, u64)) -> f64;
 }
 
-/// All or nothing: a frame is lost where its signal was, for however short a time, less than a
+/// A threshold decoder: a frame is lost if its signal was, for however short a time, less than a
 /// ratio above noise and interference together.
 #[derive(Clone, Copy, Debug)]
 pub struct Cutoff {
-    /// The ratio.
+    /// The ratio below which a frame is lost.
     pub ratio: Ratio,
-    /// Noise, whatever the mode.
+    /// The noise in every mode.
     pub noise: Power,
-    /// The weakest preamble that is found.
+    /// The power of the weakest preamble that is detected.
     pub found: Power,
 }
 
 impl Cutoff {
-    /// From decibels, with thermal noise of 22 MHz and a noise figure of 7 dB: -174 + 73.4 + 7 dBm.
-    /// Preambles are found down to -98 dBm.
+    /// Returns the decoder with a threshold in dB, thermal noise of 22 MHz and a noise figure of 7
+    /// dB (-174 + 73.4 + 7 dBm). Preambles are detected down to -98 dBm.
     #[must_use]
     pub fn from_db(db: f64) -> Self {
         Self {
@@ -66,7 +67,7 @@ impl Decoder for Cutoff {
     }
 }
 
-/// Published error rates, and what the datasheet of a chip says.
+/// The decoder with published error rates and the sensitivity of a chip's datasheet.
 impl Decoder for Reader {
     fn noise(&self, mode: Mode) -> Power {
         Power::from_dbm(dbm(self.receiver().noise_mw(mode)))

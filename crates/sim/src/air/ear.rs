@@ -1,13 +1,12 @@
-//! One receiver.
+//! The receiver of a station.
 //!
-//! It locks on to a frame whose preamble stands out, and reads it to its end, or until it sends
-//! something itself. While the preamble of the frame is not over, a second one may spoil it (then
-//! nothing is being read, only energy is there: no PHY-RXSTART, and no EIFS after it) or take
-//! its place. Later ones interfere, or, where the receiver can do that, take its place when they
-//! are much stronger.
+//! A receiver locks on to a frame whose preamble stands out, and receives the frame to its end, or
+//! until the station sends. During the preamble, a second frame may spoil it (then nothing is being
+//! received, only energy is there: no PHY-RXSTART, and no EIFS afterwards) or take its place. Later
+//! frames interfere, or, if the receiver supports that, take its place when they are much stronger.
 //!
-//! The medium is busy (CCA of 15.4.6.5, 16.3.8.5, 17.3.10.6) while the receiver reads or sends, or
-//! while there is energy above a threshold, whatever it is.
+//! The medium is busy (CCA of 15.4.6.5, 16.3.8.5, 17.3.10.6) while the receiver receives or sends,
+//! or while the energy is above a threshold.
 
 use super::decoder::{Cutoff, Decoder};
 use super::power::{Power, Ratio};
@@ -15,35 +14,37 @@ use crate::radio::{Capture, Mode};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
-/// No frame.
+/// The index that stands for no frame.
 pub(crate) const NOTHING: u32 = u32::MAX;
 
-/// A kind of receiver: a chip in its place. Powers are at its antenna.
+/// The configuration of a receiver. Powers are at its antenna.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// Energy from this on makes the medium busy, even where no preamble was found.
+    /// The energy from which on the medium is busy, even if no preamble was detected (energy
+    /// detection).
     pub energy: Power,
-    /// Which of several frames it reads.
+    /// The rules of preamble detection and capture.
     pub capture: Capture,
-    /// Noise, and what of a frame survives it.
+    /// Noise and error model.
     pub decoder: Arc<dyn Decoder>,
 }
 
 impl Receiver {
-    /// With a decoder, a threshold of energy and the other rules.
+    /// Returns a receiver with a decoder, an energy threshold in dBm and capture rules.
     pub fn new(decoder: impl Decoder + 'static, energy_dbm: f64, capture: Capture) -> Self {
         Self { energy: Power::from_dbm(energy_dbm), capture, decoder: Arc::new(decoder) }
     }
 }
 
 impl Default for Receiver {
-    /// All or nothing at 4 dB; energy as 16.3.8.5 has it for a station of 50 to 100 mW.
+    /// Returns a receiver with a decoding threshold of 4 dB, and the energy threshold that 16.3.8.5
+    /// gives for a station of 50 to 100 mW.
     fn default() -> Self {
         Self::new(Cutoff::from_db(4.0), -73.0, Capture::default())
     }
 }
 
-/// What a receiver makes of a mode.
+/// A receiver's constants for one mode.
 #[derive(Clone, Copy, Debug)]
 struct Facts {
     noise: Power,
@@ -52,7 +53,7 @@ struct Facts {
     detect: Ratio,
 }
 
-/// A [`Receiver`], ready for use.
+/// A [`Receiver`] with its constants computed for every mode.
 #[derive(Clone, Debug)]
 pub(crate) struct Kind {
     energy: Power,
@@ -90,49 +91,49 @@ impl Kind {
         &self.facts[usize::from(signal.index)]
     }
 
-    /// Whether a frame is strong enough to be found, where it is alone.
+    /// Returns whether a frame is strong enough to be detected while it is alone.
     #[inline]
     pub(crate) fn finds(&self, signal: &Signal, power: Power) -> bool {
         power >= self.facts(signal).found
     }
 }
 
-/// What of a frame a receiver must know.
+/// The properties of a frame that its receivers need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signal {
     pub(crate) frame: u32,
     pub(crate) mode: Mode,
     pub(crate) octets: u32,
-    /// [`Mode::index`].
+    /// The [`Mode::index`] of the mode.
     pub(crate) index: u8,
 }
 
 /// The state of one receiver.
 #[derive(Clone, Debug)]
 pub(crate) struct Ear {
-    /// All that arrives now.
+    /// The sum of all power that arrives now.
     pub(crate) sum: Power,
-    /// The power of the frame being read.
+    /// The power of the frame being received.
     strength: Power,
-    /// More than this much of others while its preamble is read spoils that.
+    /// The interference that spoils the frame's preamble while that is being received.
     spoils: Power,
-    /// From this much interference on that frame may be lost; zero where noise alone may do it.
+    /// The interference from which on the frame may be lost; zero if noise alone may cost it.
     critical: Power,
-    /// When the reading of that frame began.
+    /// The time at which reception of the frame began.
     since: u64,
-    /// From when on interference is as it is now.
+    /// The time since which interference has been constant.
     steady: u64,
-    /// The frame being read, or `NOTHING`.
+    /// The frame being received, or `NOTHING`.
     pub(crate) reads: u32,
-    /// The chance that what was read so far arrived.
+    /// The chance that the frame has been received up to now.
     chance: f32,
     pub(crate) channel: u8,
     pub(crate) kind: u8,
-    /// It sends.
+    /// Whether the station sends.
     pub(crate) sending: bool,
-    /// It is being tuned to another channel.
+    /// Whether the receiver is off or being tuned to another channel.
     pub(crate) deaf: bool,
-    /// The medium is busy, as the station sees it. Follows [`Ear::senses`].
+    /// Whether the medium is busy, as the station has noticed it. Follows [`Ear::senses`].
     pub(crate) busy: bool,
 }
 
@@ -155,14 +156,14 @@ impl Ear {
         }
     }
 
-    /// Whether the medium is busy.
+    /// Returns whether the medium is busy (CCA).
     #[inline]
     pub(crate) fn senses(&self, kind: &Kind) -> bool {
         self.sending || self.deaf || self.reads != NOTHING || self.sum >= kind.energy
     }
 
-    /// A frame begins that is `power` strong here, and can be read here or (from another channel)
-    /// not. Nothing is heard while sending or being tuned.
+    /// Takes note that a frame begins, which arrives with `power`. `signal` is `None` if the frame,
+    /// on another channel, cannot be decoded here. Nothing is received while sending or tuning.
     #[inline]
     pub(crate) fn arrive(
         &mut self,
@@ -208,7 +209,7 @@ impl Ear {
             self.lock(now, power, signal, kind);
             return;
         }
-        // As before this frame came: up to now there was no more than `others`.
+        // Up to now there was no more than `others`, the sum before this frame came.
         let against = others.without(self.strength);
         if early && against + power > self.spoils {
             self.reads = NOTHING;
@@ -228,8 +229,8 @@ impl Ear {
         self.chance = 1.0;
     }
 
-    /// Counts the stretch up to now, in which there was `against` beside noise and the frame being
-    /// read.
+    /// Takes into account the stretch up to now, in which there was `against` beside noise and the
+    /// frame being received.
     #[inline]
     fn settle(
         &mut self,
@@ -248,8 +249,8 @@ impl Ear {
         self.steady = now;
     }
 
-    /// A frame that is `power` strong ends here. Gives the chance that it was read, if it was the
-    /// one being read.
+    /// Takes note that a frame ends, which arrived with `power`. Returns the chance that it was
+    /// received, if it is the one being received.
     #[inline]
     pub(crate) fn leave(
         &mut self,
@@ -272,8 +273,8 @@ impl Ear {
         Some(self.chance)
     }
 
-    /// A part of the frame being read ends here, and another one begins. Gives the chance that it
-    /// was read.
+    /// Takes note that a part of the frame being received ends and another one begins. Returns the
+    /// chance that the part was received.
     pub(crate) fn part(
         &mut self,
         now: u64,
@@ -284,38 +285,39 @@ impl Ear {
         core::mem::replace(&mut self.chance, 1.0)
     }
 
-    /// Whether the frame just read would have survived noise alone.
+    /// Returns whether the frame just received would have survived noise alone.
     pub(crate) fn clean(&self) -> bool {
         self.critical > Power::ZERO
     }
 
-    /// The station begins to send: what it reads is gone.
+    /// Takes note that the station begins to send; a frame being received is lost.
     pub(crate) fn begin_sending(&mut self) {
         self.sending = true;
         self.busy = true;
         self.reads = NOTHING;
     }
 
-    /// The same, for one that takes note of the change of [`Ear::senses`] by itself.
+    /// Takes note that the station begins to send, but leaves `busy` for the caller to update from
+    /// [`Ear::senses`].
     pub(crate) fn begin_sending_soon(&mut self) {
         self.sending = true;
         self.reads = NOTHING;
     }
 
-    /// Another channel: nothing is there, as long as nothing is added.
+    /// Changes the channel: the power is zero until the caller adds what is on the air there.
     pub(crate) fn retune(&mut self, channel: u8) {
         self.channel = channel;
         self.sum = Power::ZERO;
         self.reads = NOTHING;
     }
 
-    /// It is switched off, or being tuned: what it reads is gone.
+    /// Switches the receiver off, or begins to tune it; a frame being received is lost.
     pub(crate) fn go_deaf(&mut self) {
         self.deaf = true;
         self.reads = NOTHING;
     }
 
-    /// Since when it reads the frame it reads.
+    /// Returns the time at which reception of the current frame began.
     pub(crate) const fn reads_since(&self) -> u64 {
         self.since
     }

@@ -1,4 +1,4 @@
-//! Who hears whom, and how strongly.
+//! Links: the stations that receive a sender, and the power that arrives.
 
 use super::power::{Packed, Power};
 use alloc::boxed::Box;
@@ -6,10 +6,11 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-/// One hearer of a sender: eight bytes, because a room of ten thousand has many.
+/// A receiving station of a sender. It takes eight bytes, because a medium of ten thousand stations
+/// has many links.
 #[derive(Clone, Copy, Debug)]
 pub struct Link {
-    /// 24 bits of station and 8 of RSSI.
+    /// The station in 24 bits and the RSSI in 8.
     who: u32,
     power: Packed,
 }
@@ -25,46 +26,46 @@ impl Link {
         }
     }
 
-    /// Who hears.
+    /// Returns the receiving station.
     #[must_use]
     pub const fn station(self) -> u32 {
         self.who & Self::STATION
     }
 
-    /// With what strength, in whole dBm, as a driver reports it.
+    /// Returns the received signal strength in whole dBm, as a driver reports it.
     #[must_use]
     pub const fn rssi(self) -> i8 {
         (self.who >> 24) as i8
     }
 
-    /// With what power.
+    /// Returns the received power.
     #[must_use]
     pub const fn power(self) -> Power {
         self.power.power()
     }
 }
 
-/// The hearers of every station, each list in the order of their numbers.
+/// The links of every sender, each list in the order of station numbers.
 #[derive(Clone, Debug)]
 pub struct Links {
     stations: u32,
     lists: Lists,
 }
 
-/// Ten thousand stations that all hear each other are 800 MB of links and some seconds of
-/// logarithms. So a list is made when its station sends for the first time, and where all hear all
-/// alike there is one for all of them.
+/// The storage of the lists. Ten thousand stations that all hear each other would need 800 MB of
+/// links and some seconds of logarithms. So a list is computed when its station sends for the first
+/// time, and equal links share one list.
 #[derive(Clone, Debug)]
 enum Lists {
-    /// One list, in which every station leaves itself out.
+    /// One list for all senders, from which each leaves itself out.
     Alike(Box<[Link]>),
-    /// One for each station.
+    /// A list for each station.
     Made(Vec<Box<[Link]>>),
-    /// The same, where it has sent.
+    /// A list for each station that has sent.
     Lazy { made: Vec<Option<Box<[Link]>>>, floor_dbm: f64, dbm: Law },
 }
 
-/// What arrives from one at another, in dBm.
+/// A function that returns the power in dBm that arrives from one station at another.
 #[derive(Clone)]
 struct Law(Arc<dyn Fn(u32, u32) -> f64 + Send + Sync>);
 
@@ -92,14 +93,14 @@ fn list(stations: u32, from: u32, floor_dbm: f64, dbm: impl FnMut(u32, u32) -> f
 }
 
 impl Links {
-    /// Of `stations` stations, with what `dbm(from, to)` says arrives. Whoever gets less than
-    /// `floor_dbm` hears nothing, and costs nothing.
+    /// Returns the links of `stations` stations, where `dbm(from, to)` is the power that arrives. A
+    /// station that gets less than `floor_dbm` receives nothing and costs nothing.
     pub fn new(stations: u32, floor_dbm: f64, mut dbm: impl FnMut(u32, u32) -> f64) -> Self {
         let lists = (0..stations).map(|from| list(stations, from, floor_dbm, &mut dbm)).collect();
         Self { stations, lists: Lists::Made(lists) }
     }
 
-    /// The same, for many stations: what arrives is asked for when a station sends.
+    /// Returns links that are computed when their station first sends, for many stations.
     pub fn lazy(
         stations: u32,
         floor_dbm: f64,
@@ -109,20 +110,20 @@ impl Links {
         Self { stations, lists: Lists::Lazy { made, floor_dbm, dbm: Law(Arc::new(dbm)) } }
     }
 
-    /// All hear all, equally.
+    /// Returns links on which all stations receive all others with equal power.
     #[must_use]
     pub fn uniform(stations: u32, dbm: f64) -> Self {
         let list = (0..stations).map(|station| Link::new(station, dbm)).collect();
         Self { stations, lists: Lists::Alike(list) }
     }
 
-    /// How many stations there are.
+    /// Returns the number of stations.
     #[must_use]
     pub const fn stations(&self) -> usize {
         self.stations as usize
     }
 
-    /// Makes the list of a station, if it is not made yet.
+    /// Computes the list of a station, unless that has been done.
     pub(crate) fn make(&mut self, from: u32) {
         if let Lists::Lazy { made, floor_dbm, dbm } = &mut self.lists
             && let Some(place) = made.get_mut(from as usize)
@@ -132,7 +133,7 @@ impl Links {
         }
     }
 
-    /// Who hears that one, in two parts. Of a lazy list, only what is made.
+    /// Returns the links of a sender in two parts; of a lazy list, only if it has been computed.
     #[must_use]
     pub fn parts(&self, from: u32) -> [&[Link]; 2] {
         let at = from as usize;
@@ -146,12 +147,12 @@ impl Links {
         }
     }
 
-    /// Who hears that one.
+    /// Returns the links of a sender.
     pub fn of(&self, from: u32) -> impl Iterator<Item = &Link> {
         self.parts(from).into_iter().flatten()
     }
 
-    /// What of one reaches another.
+    /// Returns the link from one station to another, if there is one.
     #[must_use]
     pub fn between(&self, from: u32, to: u32) -> Option<Link> {
         if let Lists::Lazy { made, floor_dbm, dbm } = &self.lists
@@ -178,7 +179,8 @@ mod tests {
         links.of(from).map(|link| (link.station(), link.rssi())).collect()
     }
 
-    /// Three in a row: the outer two do not hear each other.
+    /// Returns the power between three stations in a row, of which the outer two do not hear each
+    /// other.
     fn near(a: u32, b: u32) -> f64 {
         if a.abs_diff(b) == 1 { -60.4 } else { -96.0 }
     }

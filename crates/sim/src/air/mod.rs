@@ -1,14 +1,14 @@
-//! What a station's antenna gets, and what its receiver makes of it.
+//! Reception at a station: the power at its antenna, and the state of its receiver.
 //!
 //! | module | what |
 //! |---|---|
 //! | [`power`] | power as a whole number of attowatts, so that sums are exact; ratios |
 //! | [`links`] | who hears whom, and how strongly: a sparse list for each sender |
-//! | [`ear`] | one receiver: carrier sense, the frame it reads, interference, capture |
+//! | [`ear`] | one receiver: carrier sense, the frame it receives, interference, capture |
 //! | [`decoder`] | whether a frame survives its interference: where an error model plugs in |
-//! | [`adjacent`] | what of a frame arrives on other channels |
+//! | [`adjacent`] | the part of a frame that arrives on other channels |
 //!
-//! Waves take no time from station to station: 10 ns for 3 m are nothing beside a slot of 20 us.
+//! Propagation takes no time: 10 ns for 3 m are nothing beside a slot of 20 us.
 
 pub mod adjacent;
 pub mod decoder;

@@ -1,7 +1,7 @@
 //! Power as a whole number of attowatts (1e-18 W, -150 dBm).
 //!
-//! What arrives at an antenna is a sum that grows and shrinks with every frame. In whole numbers
-//! it comes back to exactly zero, in any order, on any machine.
+//! The power at an antenna is a sum that grows and shrinks with every frame. A sum of whole numbers
+//! comes back to exactly zero, in any order and on any machine.
 
 use crate::radio::power::factor;
 use core::ops::{Add, AddAssign, SubAssign};
@@ -11,26 +11,26 @@ use core::ops::{Add, AddAssign, SubAssign};
 pub struct Power(u64);
 
 impl Power {
-    /// None.
+    /// No power.
     pub const ZERO: Self = Self(0);
-    /// 0 dBm: more than this is never received, so that 18 000 such frames add up in 64 bits.
+    /// The highest power, 0 dBm: 18 000 such frames add up in 64 bits.
     pub const MOST: Self = Self(1_000_000_000_000_000);
 
-    /// From dBm; below -150 dBm it is zero, and above 0 dBm it is 0 dBm.
+    /// Converts from dBm; below -150 dBm the result is zero, and above 0 dBm it is 0 dBm.
     #[must_use]
     pub fn from_dbm(dbm: f64) -> Self {
-        // Casts from floats saturate; what is no number is nothing.
+        // Casts from floats saturate; NaN counts as no power.
         let attowatts = if dbm.is_nan() { 0.0 } else { factor(dbm + 150.0) };
         Self((attowatts as u64).min(Self::MOST.0))
     }
 
-    /// In dBm; minus infinity for zero.
+    /// Returns the power in dBm; minus infinity for zero.
     #[must_use]
     pub fn dbm(self) -> f64 {
         10.0 * (libm::log10(self.0 as f64) - 15.0)
     }
 
-    /// How many times `other` it is.
+    /// Returns the quotient of this power and `other`.
     #[must_use]
     pub fn over(self, other: Self) -> f64 {
         self.0 as f64 / other.0 as f64
@@ -58,13 +58,13 @@ impl SubAssign for Power {
 }
 
 impl Power {
-    /// Without `other`, which is a part of it.
+    /// Subtracts `other`, which must be a part of this power.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 - other.0)
     }
 
-    /// The least power that makes more than this together with `other`: zero where `other` alone
+    /// Returns the least power that together with `other` exceeds this one; zero if `other` alone
     /// does.
     #[must_use]
     pub const fn above(self, other: Self) -> Self {
@@ -72,21 +72,21 @@ impl Power {
     }
 }
 
-/// A power in 32 bits: 26 bits and a shift. What is lost is less than 0.0000002 dB.
+/// A power in 32 bits, 26 of mantissa and the rest a shift; the error is less than 0.0000002 dB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Packed(u32);
 
 impl Packed {
     const BITS: u32 = 26;
 
-    /// Packs it.
+    /// Packs a power.
     #[must_use]
     pub const fn of(power: Power) -> Self {
         let shift = (u64::BITS - power.0.leading_zeros()).saturating_sub(Self::BITS);
         Self(((power.0 >> shift) as u32) | shift << Self::BITS)
     }
 
-    /// And back.
+    /// Unpacks the power.
     #[must_use]
     pub const fn power(self) -> Power {
         let mantissa = self.0 & ((1 << Self::BITS) - 1);
@@ -94,29 +94,29 @@ impl Packed {
     }
 }
 
-/// A ratio of powers of one or more, kept as its inverse in units of 2^-32.
+/// A ratio of powers, kept as its inverse in units of 2^-32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ratio(u64);
 
 impl Ratio {
-    /// Alike.
+    /// The ratio of equal powers.
     pub const ONE: Self = Self(1 << 32);
-    /// Beyond all powers: nothing is left.
+    /// A ratio beyond all powers: nothing is left.
     pub const NOTHING: Self = Self(0);
 
-    /// From decibels; negative ones too, down to -30.
+    /// Converts from decibels, down to -30 dB.
     #[must_use]
     pub fn from_db(db: f64) -> Self {
         Self((4_294_967_296.0 * libm::pow(10.0, -db.max(-30.0) / 10.0)) as u64)
     }
 
-    /// From a factor, down to a thousandth.
+    /// Converts from a factor, down to a thousandth.
     #[must_use]
     pub fn of(factor: f64) -> Self {
         Self((4_294_967_296.0 / factor.max(0.001)) as u64)
     }
 
-    /// The power that is this many times smaller.
+    /// Divides a power by the ratio.
     #[must_use]
     pub const fn under(self, power: Power) -> Power {
         Power(((power.0 as u128 * self.0 as u128) >> 32) as u64)

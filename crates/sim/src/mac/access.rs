@@ -1,26 +1,26 @@
-//! When a station may send (10.3.4).
+//! Channel access of a station (10.3.4).
 //!
-//! While the medium is idle nothing is counted: what is kept is the instant from which slots are
-//! counted, and how many are left. When the medium becomes busy, the whole slots that have gone by
-//! are taken off, and the rest waits ("frozen"). So a station whose counter is above zero when
-//! others send never sends in the first slot after it; one that has just sent may, because it may
-//! draw zero.
+//! Nothing is counted while the medium is idle: the state is the instant from which slots are
+//! counted, and the number of slots left. When the medium becomes busy, the whole slots that have
+//! gone by are subtracted, and the rest waits ("frozen"). So a station whose counter is above zero
+//! when others send never sends in the first slot afterwards; one that has just sent may, because
+//! it may draw zero.
 
 use super::frame::Kind;
 use crate::radio::Timing;
 
-/// What happens to a back-off when the medium becomes busy.
+/// The effect of a busy medium on a back-off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pause {
-    /// It waits; a timer that runs must be stopped.
+    /// The back-off is frozen; a running timer must be stopped.
     Frozen,
     /// The station has already turned to sending.
     Committed,
-    /// The station wanted to send without back-off, and now must draw one (10.3.4.2).
+    /// The station wanted to send without back-off, and must draw one now (10.3.4.2).
     Draw,
 }
 
-/// Slots that went by since an instant, for the next station that asks the same.
+/// The slots since an instant, kept for the next station that asks for the same.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Elapsed {
     base: u64,
@@ -30,26 +30,26 @@ pub(crate) struct Elapsed {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
-    /// From here on slots are counted, while the medium is idle.
+    /// The instant from which slots are counted while the medium is idle.
     base: u64,
-    /// The network allocation vector: until then the medium is reserved (10.3.2.4).
+    /// The network allocation vector: the time until which the medium is reserved (10.3.2.4).
     nav: u64,
-    /// An EIFS that began ends here.
+    /// The end of an EIFS that has begun.
     eifs_until: u64,
-    /// Slots left, at `base`.
+    /// The slots left, counted from `base`.
     slots: u32,
     slot_ns: u32,
     difs_ns: u32,
     eifs_ns: u32,
-    /// A frame of this station waits for the medium.
+    /// Whether a frame of this station waits for the medium.
     pub(crate) contending: bool,
-    /// A frame was sent and its answer has not come.
+    /// Whether a frame was sent and its response has not come.
     pub(crate) waiting: bool,
-    /// What it waits for.
+    /// The kind of response that the station waits for.
     pub(crate) expects: Kind,
-    /// A back-off was drawn and is not over.
+    /// Whether a back-off was drawn and is not over.
     drawn: bool,
-    /// The last frame could not be read: EIFS when the medium is idle (10.3.2.3.7).
+    /// Whether the last frame could not be read, so that EIFS follows it (10.3.2.3.7).
     error: bool,
 }
 
@@ -72,13 +72,13 @@ impl Access {
         }
     }
 
-    /// When the back-off ends, if the medium stays idle.
+    /// Returns the time at which the back-off ends if the medium stays idle.
     #[inline]
     pub(crate) const fn due(&self) -> u64 {
         self.base + self.slots as u64 * self.slot_ns as u64
     }
 
-    /// The medium becomes busy.
+    /// Freezes the back-off because the medium becomes busy.
     #[inline]
     pub(crate) fn pause(&mut self, now: u64, turnaround: u64, cache: &mut Elapsed) -> Pause {
         if self.contending && self.due() <= now + turnaround {
@@ -101,8 +101,8 @@ impl Access {
         Pause::Frozen
     }
 
-    /// The medium becomes idle. Slots are counted from DIFS after that, or after the NAV, or from
-    /// EIFS after a frame that could not be read, whichever is last.
+    /// Starts the back-off again because the medium becomes idle. Slots are counted from DIFS after
+    /// now, or after the NAV, or from EIFS after a frame that could not be read, whichever is last.
     #[inline]
     pub(crate) fn resume(&mut self, now: u64) {
         if self.error {
@@ -112,8 +112,8 @@ impl Access {
         self.base = (now.max(self.nav) + u64::from(self.difs_ns)).max(self.eifs_until);
     }
 
-    /// A frame was read: an EIFS is over (10.3.2.3.7). `duration` is from its Duration field, zero
-    /// where the frame is for this station (10.3.2.4).
+    /// Takes note of a frame that was read, which ends an EIFS (10.3.2.3.7). `duration` in
+    /// nanoseconds is from its Duration field, zero if the frame is for this station (10.3.2.4).
     #[inline]
     pub(crate) fn correct(&mut self, now: u64, duration: u64) {
         self.error = false;
@@ -123,39 +123,41 @@ impl Access {
         }
     }
 
-    /// Whether another's exchange goes on, by the network allocation vector.
+    /// Returns whether the network allocation vector reserves the medium for another exchange.
     pub(crate) const fn reserved(&self, now: u64) -> bool {
         self.nav > now
     }
 
-    /// A frame could not be read.
+    /// Takes note of a frame that could not be read.
     #[inline]
     pub(crate) const fn error(&mut self) {
         self.error = true;
     }
 
-    /// A back-off begins with that many slots (10.3.4.3). It is counted from now, or from when the
-    /// medium is idle long enough.
+    /// Begins a back-off of `slots` slots (10.3.4.3), counted from now, or from when the medium has
+    /// been idle long enough.
     pub(crate) fn back_off(&mut self, now: u64, slots: u32) {
         self.drawn = true;
         self.slots = slots;
         self.base = self.base.max(now);
     }
 
-    /// A back-off for a station whose medium is busy.
+    /// Sets the back-off of a station whose medium is busy.
     pub(crate) const fn draw(&mut self, slots: u32) {
         self.drawn = true;
         self.slots = slots;
     }
 
-    /// A frame comes to a station that had none. Whether a back-off must be drawn for it.
+    /// Asks for the medium because a frame comes to a station that had none. Returns whether a
+    /// back-off must be drawn for it.
     pub(crate) fn contend(&mut self, now: u64, busy: bool) -> bool {
         self.contending = true;
         if busy {
             return !self.drawn;
         }
         if !(self.drawn && self.due() >= now) {
-            // Idle, and no back-off left: at once, or when DIFS is over (10.3.4.2).
+            // The medium is idle and no back-off is left: the station sends at once, or after DIFS
+            // (10.3.4.2).
             self.drawn = false;
             self.slots = 0;
             self.base = self.base.max(now);
@@ -163,7 +165,7 @@ impl Access {
         false
     }
 
-    /// The station sends its frame.
+    /// Takes note that the station sends its frame.
     pub(crate) const fn sends(&mut self) {
         self.contending = false;
         self.drawn = false;

@@ -1,48 +1,48 @@
-//! A block-ack agreement between two stations (HT-immediate; 10.25.2, 10.25.6): the numbers that its
-//! originator gives, what its recipient has got, and what waits there for something before it.
+//! A block-ack agreement between two stations (HT-immediate; 10.25.2, 10.25.6): the sequence
+//! numbers of its originator, and the scoreboard and reorder buffer of its recipient.
 //!
-//! The recipient's scoreboard and its reorder buffer are apart, as in the standard: one says what is
-//! acknowledged, the other what goes up. Both count modulo 4096 and hold at most 64.
+//! Scoreboard and reorder buffer are separate, as in the standard: the scoreboard gives what is
+//! acknowledged, the reorder buffer what is handed up. Both count modulo 4096 and hold at most 64.
 
 use super::frame::OnAir;
 use alloc::vec::Vec;
 
-/// Sequence numbers are 12 bits.
+/// The mask of a sequence number, which has 12 bits.
 const MASK: u16 = 0xFFF;
-/// A number less than this ahead of another one is after it.
+/// Half of the sequence number space: a number less than this ahead of another one is after it.
 const HALF: u16 = 0x800;
-/// The most that a compressed bitmap covers.
+/// The numbers that a compressed bitmap covers.
 const BITS: u16 = 64;
 
-/// How long something waits for what is missing before it: a lost frame whose sender is gone must
-/// not hold up the rest for ever. The standard leaves it open; Linux's mac80211 has HZ / 10
-/// (`HT_RX_REORDER_BUF_TIMEOUT`, net/mac80211/rx.c).
+/// The time for which an MPDU waits for a missing one before it, in nanoseconds: a lost frame whose
+/// sender is gone must not hold up the rest for ever. The standard leaves it open; Linux's mac80211
+/// has HZ / 10 (`HT_RX_REORDER_BUF_TIMEOUT`, net/mac80211/rx.c).
 pub(crate) const PATIENCE_NS: u64 = 100_000_000;
 
-/// The sequence number after `number`.
+/// Returns the sequence number `steps` after `number`.
 pub(crate) const fn after(number: u16, steps: u16) -> u16 {
     number.wrapping_add(steps) & MASK
 }
 
-/// How far `number` is ahead of `of`; what is behind is far ahead.
+/// Returns how far `number` is ahead of `of`; a number behind is far ahead.
 pub(crate) const fn ahead(number: u16, of: u16) -> u16 {
     number.wrapping_sub(of) & MASK
 }
 
-/// What an MPDU is to its recipient.
+/// The place of a received MPDU in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// What it waits for: it goes up.
+    /// The next number: the MPDU is handed up.
     Next,
-    /// Something before it is missing: it waits.
+    /// A number before it is missing: the MPDU waits.
     Early,
-    /// It was got before.
+    /// A number that was received before.
     Repeated,
-    /// New, but what came after it has gone up already.
+    /// A new number, but later ones have been handed up already.
     Late,
 }
 
-/// An MPDU that waits for those before it.
+/// An MPDU in the reorder buffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
     pub(crate) frame: OnAir,
@@ -53,22 +53,22 @@ pub(crate) struct Held {
 pub(crate) struct Agreement {
     pub(crate) from: u32,
     pub(crate) to: u32,
-    /// Both know where it begins.
+    /// Whether both stations know the starting sequence number.
     pub(crate) agreed: bool,
     /// The next number that the originator gives.
     pub(crate) next: u16,
-    /// Something is in the heap of events that looks for what has waited too long.
+    /// Whether an event that looks for MPDUs that have waited too long is scheduled.
     pub(crate) watched: bool,
-    /// The highest number received, and by bits what before it was, the highest first.
+    /// The highest number received; `got` has a bit for each number up to it, the highest first.
     highest: u16,
     got: u64,
-    /// What the reorder buffer waits for.
+    /// The number that the reorder buffer waits for.
     start: u16,
-    /// It waits no longer for what is before this.
+    /// The number before which the reorder buffer does not wait any longer.
     floor: u16,
-    /// Numbers that the reorder buffer spans.
+    /// The numbers that the reorder buffer spans.
     size: u16,
-    /// Which of `held` are taken; a number has the place of its last six bits.
+    /// The occupied places of `held`; a number has the place of its last six bits.
     taken: u64,
     held: Vec<Held>,
 }
@@ -96,8 +96,8 @@ impl Agreement {
         }
     }
 
-    /// The agreement begins, or begins again, with that number. What waits is lost: take it out
-    /// before ([`Agreement::give_up_before`]).
+    /// Begins the agreement, or begins it again, with the number `first`. MPDUs in the reorder
+    /// buffer are lost: take them out first ([`Agreement::give_up_before`]).
     pub(crate) const fn begin(&mut self, first: u16) {
         self.agreed = true;
         self.highest = ahead(first, 1);
@@ -107,20 +107,20 @@ impl Agreement {
         self.taken = 0;
     }
 
-    /// The recipient's state is gone.
+    /// Forgets the recipient's state.
     pub(crate) const fn forget(&mut self) {
         self.agreed = false;
         self.taken = 0;
     }
 
-    /// Whether an MPDU may be sent while the oldest one that is not acknowledged is `oldest`.
+    /// Returns whether an MPDU may be sent while the oldest one not acknowledged is `oldest`.
     pub(crate) const fn may_send(&self, number: u16, oldest: u16) -> bool {
         ahead(number, oldest) < self.size
     }
 
-    /// An MPDU was received and will be acknowledged. After [`Arrival::Early`], call
-    /// [`Agreement::release`] until nothing comes, then [`Agreement::hold`]; after
-    /// [`Arrival::Next`], [`Agreement::release`] until nothing comes.
+    /// Takes note of an MPDU that was received and will be acknowledged. After [`Arrival::Early`],
+    /// call [`Agreement::release`] until it returns `None`, then [`Agreement::hold`]; after
+    /// [`Arrival::Next`], [`Agreement::release`] until it returns `None`.
     pub(crate) const fn receive(&mut self, number: u16) -> Arrival {
         let more = ahead(number, self.highest);
         if more == 0 || more >= HALF {
@@ -147,7 +147,7 @@ impl Agreement {
         Arrival::Early
     }
 
-    /// Keeps an MPDU until those before it have come. Gives it back if there are none.
+    /// Keeps an MPDU until those before it have come. Returns it if none are missing.
     pub(crate) fn hold(&mut self, held: Held) -> Option<Held> {
         let number = held.frame.sequence;
         if number == self.start {
@@ -162,7 +162,7 @@ impl Agreement {
         None
     }
 
-    /// What need not wait any more, in order; call it until it gives nothing.
+    /// Returns the next MPDU that need not wait any more; call until it returns `None`.
     pub(crate) fn release(&mut self) -> Option<Held> {
         loop {
             let at = place(self.start);
@@ -180,24 +180,24 @@ impl Agreement {
         }
     }
 
-    /// The originator has given up what is before `number` (10.25.6.6.3).
+    /// Gives up the MPDUs before `number`, as the originator has done (10.25.6.6.3).
     pub(crate) const fn give_up_before(&mut self, number: u16) {
         if ahead(number, self.start) < HALF {
             self.floor = number;
         }
     }
 
-    /// The originator, or somebody, has given up all that is missing.
+    /// Gives up all missing MPDUs.
     pub(crate) const fn give_up(&mut self) {
         self.floor = after(self.highest, 1);
     }
 
-    /// When what waits longest must not wait any more.
+    /// Returns the time at which the MPDU that waits longest must not wait any more.
     pub(crate) fn due(&self) -> Option<u64> {
         self.waiting().map(|held| held.frame.end + PATIENCE_NS).min()
     }
 
-    /// Gives up what something has waited for long enough.
+    /// Gives up the MPDUs that others have waited for long enough.
     pub(crate) fn lose_patience(&mut self, now: u64) {
         let late = self.waiting().filter(|held| held.frame.end + PATIENCE_NS <= now);
         let last = late.map(|held| held.frame.sequence).max_by_key(|&it| ahead(it, self.start));
@@ -211,13 +211,13 @@ impl Agreement {
         self.held.iter().enumerate().filter(move |(at, _)| taken >> at & 1 == 1).map(|it| it.1)
     }
 
-    /// A block acknowledgement: its starting sequence number, and its bitmap.
+    /// Returns a block acknowledgement: its starting sequence number, and its bitmap.
     pub(crate) const fn answer(&self) -> (u16, u64) {
         (ahead(self.highest, BITS - 1), self.got.reverse_bits())
     }
 }
 
-/// Whether a block acknowledgement has a number.
+/// Returns whether a block acknowledgement covers a number.
 pub(crate) const fn acknowledges(answer: &OnAir, number: u16) -> bool {
     let offset = ahead(number, answer.sequence);
     offset < BITS && answer.bitmap() >> offset & 1 == 1
@@ -250,7 +250,7 @@ mod tests {
         }
     }
 
-    /// Receives one, and says what goes up because of it.
+    /// Receives an MPDU, and returns the numbers that are handed up because of it.
     fn receive(it: &mut Agreement, number: u16) -> (Arrival, Vec<u16>) {
         let mut up = Vec::new();
         let arrival = it.receive(number);
@@ -293,7 +293,7 @@ mod tests {
     fn a_number_beyond_the_window_moves_it() {
         let mut it = begun(4, 0);
         assert_eq!(receive(&mut it, 2), (Arrival::Early, vec![]));
-        // From 0 to 3; 6 makes it from 3 to 6.
+        // The window is 0 to 3; number 6 moves it to 3 to 6.
         assert_eq!(receive(&mut it, 6), (Arrival::Early, vec![2]));
         assert_eq!(receive(&mut it, 1), (Arrival::Late, vec![]));
         assert_eq!(receive(&mut it, 3), (Arrival::Next, vec![3]));
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(it.release().map(|it| it.frame.sequence), Some(6));
         assert!(it.release().is_none());
         assert_eq!(receive(&mut it, 7), (Arrival::Next, vec![7]));
-        // One that is old already.
+        // An MPDU that is old already.
         it.give_up_before(3);
         assert!(it.release().is_none());
         assert_eq!(receive(&mut it, 8), (Arrival::Next, vec![8]));
@@ -321,8 +321,8 @@ mod tests {
         assert_eq!(it.due(), Some(9_000 + PATIENCE_NS));
     }
 
-    /// A sender with a window, a medium that loses, for many rounds of numbers: all goes up once and
-    /// in order.
+    /// Runs a sender with a window over a lossy medium for many rounds of numbers: every MPDU is
+    /// handed up once and in order.
     #[test]
     fn all_goes_up_in_order() {
         for size in [1, 2, 7, 32, 64] {

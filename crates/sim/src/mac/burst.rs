@@ -1,48 +1,48 @@
-//! What a station sends in one exchange: a frame, or an A-MPDU (9.7, 10.12).
+//! The frame exchange of a station: one frame, or an A-MPDU (9.7, 10.12).
 
 use super::frame::Mpdu;
 use crate::radio::Mode;
 use alloc::vec::Vec;
 
-/// No agreement: a frame on its own.
+/// The number that stands for no agreement: a frame on its own.
 pub(crate) const ALONE: u32 = u32::MAX;
 
-/// How far an exchange is.
+/// The step that a frame exchange has reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// The data, and what answers it.
+    /// The data and its acknowledgement.
     #[default]
     Data,
-    /// A block acknowledgement request, and what answers it.
+    /// A block acknowledgement request and its answer.
     Request,
-    /// An RTS or a CTS to itself, before the data.
+    /// An RTS or CTS-to-self before the data.
     Clearance,
 }
 
-/// The exchange at hand.
+/// The frame exchange in progress.
 #[derive(Clone, Debug)]
 pub(crate) struct Burst {
-    /// What is in it. One alone goes without delimiter and has an ACK.
+    /// The MPDUs of the exchange. A single one goes without delimiter and has an ACK.
     pub(crate) mpdus: Vec<Mpdu>,
-    /// Where in the queue these are.
+    /// The places of the MPDUs in the queue.
     pub(crate) places: Vec<u32>,
-    /// Under which agreement, or [`ALONE`].
+    /// The agreement of the MPDUs, or [`ALONE`].
     pub(crate) agreement: u32,
     pub(crate) mode: Mode,
-    /// All octets, with delimiters and padding.
+    /// The octets of all, with delimiters and padding.
     pub(crate) octets: u32,
     pub(crate) stage: Stage,
-    /// It is an A-MPDU and on the air: the station's timer tells when its MPDUs end.
+    /// Whether an A-MPDU is on the air, so that the station's timer tells when its MPDUs end.
     pub(crate) flies: bool,
-    /// Its flight, while it flies.
+    /// The index of the transmission while it is on the air.
     pub(crate) slot: u32,
-    /// MPDUs that have ended.
+    /// The number of MPDUs that have ended.
     pub(crate) ended: u32,
-    /// Octets up to the end of the MPDU that ends next; none of the header has not ended.
+    /// The octets up to the end of the MPDU that ends next; 0 until the header has ended.
     pub(crate) passed: u32,
-    /// Its header could not be read.
+    /// Whether the header could not be read.
     pub(crate) lost: bool,
-    /// Its receiver has read one, and will answer.
+    /// Whether the receiver has read an MPDU and will answer.
     pub(crate) answers: bool,
 }
 
@@ -78,7 +78,7 @@ impl Burst {
         self.answers = false;
     }
 
-    /// How much of the queue it reaches into.
+    /// Returns the length of the part of the queue that holds the MPDUs.
     pub(crate) fn span(&self) -> usize {
         self.places.last().map_or(0, |&last| last as usize + 1)
     }

@@ -1,37 +1,37 @@
-//! Who sends when: the distributed coordination function (DCF) of IEEE Std 802.11-2020, clause
-//! 10.3, for stations that share a medium and do not all hear each other.
+//! Medium access: the distributed coordination function (DCF) of IEEE Std 802.11-2020, clause 10.3,
+//! for stations that share a medium and do not all hear each other.
 //!
 //! | module | what | clause |
 //! |---|---|---|
-//! | [`room`] | the loop of events, and what a frame does to its hearers | |
-//! | [`host`] | what stands above the MAC of all stations: it hands frames in and takes them out | |
-//! | [`frame`] | a frame on the air | 9.3 |
-//! | [`settings`] | what a station can be told | |
-//! | `access` | when a station may send: DIFS, EIFS, NAV, slots that freeze | 10.3.2, 10.3.4 |
-//! | `station` | its queue, retries, windows, sequence numbers, duplicates | 10.3.3, 10.3.2.14 |
-//! | `burst` | what goes into one exchange: a frame, or an A-MPDU | 9.7, 10.12 |
-//! | `agreement` | block ack: numbers, scoreboard, reorder buffer | 10.25 |
-//! | `timers` | one timer for each station, outside the heap | |
-//! | [`source`] | simple hosts: senders that never rest, senders by chance | |
+//! | [`room`] | the wireless medium: the event loop, and the effect of a frame on its receivers | |
+//! | [`host`] | the user of the MAC service of all stations: it hands frames in and takes them out | |
+//! | [`frame`] | a PPDU on the air | 9.3 |
+//! | [`settings`] | the configuration of a station and of the medium | |
+//! | `access` | when a station may send: DIFS, EIFS, NAV, back-off | 10.3.2, 10.3.4 |
+//! | `station` | a station's queue, retries, windows, sequence numbers, duplicates | 10.3.3, 10.3.2.14 |
+//! | `burst` | the frames of one exchange: one frame, or an A-MPDU | 9.7, 10.12 |
+//! | `agreement` | block ack: sequence numbers, scoreboard, reorder buffer | 10.25 |
+//! | `timers` | one timer for each station, outside the heap of events | |
+//! | [`source`] | sources of load: saturated senders, Poisson arrivals | |
 //!
-//! A station whose [`Settings`] ask for no A-MPDU, RTS or CTS to itself sends frames one by one, as
+//! A station whose [`Settings`] ask for no A-MPDU, RTS or CTS-to-self sends frames one by one, as
 //! ESP-NOW does, and pays nothing for the rest.
 //!
-//! What a drawing or a capture sees of an A-MPDU: [`Host::began`] and [`Host::ended`] once, with
-//! [`OnAir::mpdus`] and the first sequence number; [`Host::ended_with`] each MPDU and what became of
-//! it ([`Host::ended_alone`] for one alone under an agreement); [`Host::answered`] the block
-//! acknowledgement with its bitmap.
+//! A drawing or a capture sees of an A-MPDU: [`Host::began`] and [`Host::ended`] once, with
+//! [`OnAir::mpdus`] and the first sequence number; [`Host::ended_with`] with the fate of each MPDU
+//! ([`Host::ended_alone`] for a single MPDU under an agreement); and [`Host::answered`] with the
+//! block acknowledgement and its bitmap.
 //!
-//! Agreements are there as soon as they are needed: ADDBA and DELBA frames are the business of what
-//! stands above, and so is whether a packet goes under one ([`Packet::aggregate`]). After a missing
-//! block acknowledgement all is sent again, without a request first; a request
-//! ([`Kind::BlockAckRequest`]) follows when something was given up.
+//! Agreements exist as soon as they are needed: ADDBA and DELBA frames are the business of the
+//! layer above, and so is the choice of the packets under an agreement ([`Packet::aggregate`]).
+//! After a missing block acknowledgement all MPDUs are sent again, without a request first; a
+//! request ([`Kind::BlockAckRequest`]) follows when an MPDU was given up.
 //!
-//! Not there: fragments, A-MSDU; EDCA's queues, of which a station has one for all it sends (AIFSN
-//! and windows are those of its [`Settings::timing`], the TXOP limit is 0, frames that are
-//! [`Packet::ahead`] go first); more than one agreement between two stations (TIDs); the delay
-//! before a station that wakes up may send; power save frames, which are the business of what stands
-//! above ([`Room::doze`]).
+//! Left out: fragments and A-MSDU; the queues of EDCA (a station has one for all it sends: AIFSN
+//! and windows are those of its [`Settings::timing`], the TXOP limit is 0, and frames that are
+//! [`Packet::ahead`] go first); several agreements between two stations (TIDs); the delay before a
+//! station that wakes up may send; power save frames, which are the business of the layer above
+//! ([`Room::doze`]).
 
 mod access;
 mod agreement;

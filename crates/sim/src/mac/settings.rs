@@ -1,4 +1,4 @@
-//! What a station and a medium can be told.
+//! The configuration of a station and of the medium.
 
 use crate::air::Adjacent;
 use crate::radio::{BasicRates, Mode, Output, Timing};
@@ -8,98 +8,99 @@ use alloc::vec::Vec;
 /// A frame to be sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
-    /// To whom: a station, or [`GROUP`](super::GROUP).
+    /// The destination, a station or [`GROUP`](super::GROUP).
     pub to: u32,
     /// Octets of the MPDU with its FCS.
     pub octets: u32,
-    /// How, the first time.
+    /// The mode of the first attempt.
     pub mode: Mode,
-    /// By what the host knows it.
+    /// The tag by which the host knows the frame.
     pub tag: u64,
-    /// It belongs to a block-ack agreement with its receiver (10.25): it goes into an A-MPDU with
-    /// others like it to the same receiver, is numbered for that receiver alone, and is handed up
-    /// there in order. Where sender or receiver have no [`Settings::ampdu`], and in a frame to all,
-    /// this means nothing.
+    /// Whether the frame goes under a block-ack agreement with its receiver (10.25). Such a frame
+    /// goes into an A-MPDU with others to the same receiver, is numbered for that receiver alone,
+    /// and is handed up there in order. The flag has no effect where sender or receiver have no
+    /// [`Settings::ampdu`], and on a group frame.
     pub aggregate: bool,
-    /// It goes before all in the queue that is not like it: management frames, which have the access
-    /// category AC_VO (10.23.2.2). Among themselves they keep their order.
+    /// Whether the frame goes before all others in the queue, as management frames do, which have
+    /// the access category AC_VO (10.23.2.2). Such frames keep their order among themselves.
     pub ahead: bool,
 }
 
 impl Packet {
-    /// A frame on its own that waits for its turn.
+    /// Returns a single frame that waits for its turn.
     #[must_use]
     pub const fn new(to: u32, octets: u32, mode: Mode, tag: u64) -> Self {
         Self { to, octets, mode, tag, aggregate: false, ahead: false }
     }
 
-    /// The same under a block-ack agreement.
+    /// Puts the frame under a block-ack agreement.
     #[must_use]
     pub const fn aggregated(self) -> Self {
         Self { aggregate: true, ..self }
     }
 
-    /// The same before what is not in a hurry.
+    /// Puts the frame before those that are not in a hurry.
     #[must_use]
     pub const fn at_once(self) -> Self {
         Self { ahead: true, ..self }
     }
 }
 
-/// What a station puts into an A-MPDU and takes out of one (10.12, 10.25).
+/// The A-MPDUs that a station sends and takes (10.12, 10.25).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ampdu {
-    /// Most MPDUs that are out for one receiver, up to 64, or 0 for no agreement that way; the receiver's `receive` is a limit,
-    /// too (ESP-IDF: `CONFIG_ESP_WIFI_TX_BA_WIN`).
+    /// The limit on unacknowledged MPDUs to one receiver, up to 64, or 0 for no agreement in that
+    /// direction; the receiver's `receive` is a limit, too (ESP-IDF: `CONFIG_ESP_WIFI_TX_BA_WIN`).
     pub send: u8,
-    /// The size of the reorder buffer, up to 64, or 0 for no agreement that way: what this station answers as Buffer Size in an
-    /// ADDBA Response (9.4.1.13; ESP-IDF: `CONFIG_ESP_WIFI_RX_BA_WIN`).
+    /// The size of the reorder buffer, up to 64, or 0 for no agreement in that direction: the
+    /// Buffer Size in the station's ADDBA Response (9.4.1.13; ESP-IDF:
+    /// `CONFIG_ESP_WIFI_RX_BA_WIN`).
     pub receive: u8,
-    /// Most octets of an A-MPDU that this station takes, with delimiters and padding (Maximum A-MPDU
-    /// Length Exponent, 9.4.2.55.3): 8,191, 16,383, 32,767 or 65,535.
+    /// The octets of the longest A-MPDU that this station takes, with delimiters and padding
+    /// (Maximum A-MPDU Length Exponent, 9.4.2.55.3): 8,191, 16,383, 32,767 or 65,535.
     pub octets: u32,
-    /// The longest PPDU that this station sends, without signal extension. That of the mixed format is 5484 us: what its L-SIG
-    /// can say, 4095 octets at 6 Mbit/s (19.3.9.3.5).
+    /// The longest PPDU that this station sends, without signal extension. The limit of the mixed
+    /// format is 5484 us, the most that its L-SIG can say: 4095 octets at 6 Mbit/s (19.3.9.3.5).
     pub longest_ns: u64,
 }
 
 impl Ampdu {
-    /// All that an HT station may.
+    /// The most that an HT station may.
     pub const MOST: Self = Self { send: 64, receive: 64, octets: 65_535, longest_ns: 5_484_000 };
 }
 
-/// The settings of a station's MAC.
+/// The configuration of a station's MAC.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Slot, SIFS and contention windows.
     pub timing: Timing,
-    /// `dot11ShortRetryLimit`: how often a frame is sent in all (Annex C: 7).
+    /// `dot11ShortRetryLimit`: the limit on the attempts of a frame (Annex C: 7).
     pub short_retry_limit: u8,
     /// `dot11LongRetryLimit`, for frames longer than `rts_threshold` (Annex C: 4).
     pub long_retry_limit: u8,
-    /// `dot11RTSThreshold`, in octets: longer frames have `long_retry_limit`, and an RTS before them
-    /// if `rts` says so. An A-MPDU counts with all of its octets, and only for RTS.
+    /// `dot11RTSThreshold`, in octets: longer frames have `long_retry_limit`, and an RTS before
+    /// them if `rts` says so. An A-MPDU counts with all of its octets, and only for RTS.
     pub rts_threshold: u32,
-    /// RTS and CTS go before frames and A-MPDUs longer than `rts_threshold` (10.3.2.9).
+    /// Whether RTS and CTS go before frames and A-MPDUs longer than `rts_threshold` (10.3.2.9).
     pub rts: bool,
-    /// Before a frame to one in ERP-OFDM or HT goes a CTS to itself in this mode, one that stations
-    /// of clause 16 read, too (10.3.2.15, ERP protection); an RTS, where there is one, and its CTS
-    /// take this mode. `None`: no protection, and RTS at the rate of responses.
+    /// The mode of protection (10.3.2.15, ERP protection): a CTS-to-self in this mode, one that
+    /// stations of clause 16 read, goes before a unicast frame in ERP-OFDM or HT. An RTS and its
+    /// CTS also take this mode. `None`: no protection, and RTS at the rate of responses.
     pub protect: Option<Mode>,
-    /// Whether it aggregates: what it puts into A-MPDUs and takes out of them.
+    /// The A-MPDUs that the station sends and takes, if it aggregates.
     pub ampdu: Option<Ampdu>,
-    /// What ACKs are sent at.
+    /// The basic rate set, which gives the rate of ACKs.
     pub basic: BasicRates,
-    /// Modes of the second and later attempts of a unicast frame; the last one is kept. Empty:
-    /// that of the first attempt.
+    /// The modes of the second and later attempts of a unicast frame; the last one is kept. If
+    /// empty, the mode of the first attempt is.
     pub fallback: Vec<Mode>,
-    /// TX buffers of the driver: frames that can wait, with the one being sent.
+    /// The TX buffers of the driver: frames that can wait, with the one being sent.
     pub buffers: usize,
-    /// The channel it starts on, 1 to 14.
+    /// The first channel, 1 to 14.
     pub channel: u8,
-    /// Which of the room's receivers it has.
+    /// The index of the station's receiver among those of the medium.
     pub receiver: u8,
-    /// With what power it sends each mode; `None`: all of them with that of the links.
+    /// The transmit power of each mode; `None`: every mode has the power of the links.
     pub output: Option<Arc<Output>>,
 }
 
@@ -123,14 +124,14 @@ impl Default for Settings {
     }
 }
 
-/// What holds for the whole medium.
+/// The properties of the whole medium.
 #[derive(Clone, Debug)]
 pub struct Medium {
-    /// What arrives on other channels.
+    /// The paths of frames to other channels.
     pub adjacent: Adjacent,
-    /// A station whose back-off ends within this time of the beginning of another's frame sends
-    /// nevertheless: it has already turned from receiving to sending (`aRxTxTurnaroundTime`,
-    /// 10.3.7; at most 5 us with clauses 15 and 16).
+    /// The time of turning from receiving to sending (`aRxTxTurnaroundTime`, 10.3.7; at most 5 us
+    /// with clauses 15 and 16): a station whose back-off ends within this time after the beginning
+    /// of another's frame sends nevertheless.
     pub turnaround_ns: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Simple hosts: senders that always have frames, and senders by chance.
+//! Sources of load: saturated senders, and Poisson arrivals.
 
 use super::host::{Done, Host};
 use super::room::Room;
@@ -7,18 +7,18 @@ use crate::random::{Purpose, Random};
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// Senders that never rest: each has so many frames in its queue, always.
+/// Saturated senders: each has a number of frames in its queue, always.
 #[derive(Clone, Debug)]
 pub struct Saturated {
-    /// What all of them send.
+    /// The frame that all of them send.
     pub packet: Packet,
-    /// How many: two keep a sender of single frames busy, one of A-MPDUs needs some more than go
-    /// into one.
+    /// The number of frames in a queue: two keep a sender of single frames busy; a sender of
+    /// A-MPDUs needs some more than go into one.
     pub frames: u32,
 }
 
 impl Saturated {
-    /// Gives stations their first frames.
+    /// Gives the stations their first frames.
     pub fn start(&self, room: &mut Room, senders: impl IntoIterator<Item = u32>) {
         for station in senders {
             for _ in 0..self.frames {
@@ -35,8 +35,8 @@ impl Host for Saturated {
     }
 }
 
-/// Senders that get a frame now and then: times between two are exponentially distributed, so
-/// that arrivals are a Poisson process. What finds the queue full is dropped and counted there.
+/// Senders with Poisson arrivals: the times between two frames are exponentially distributed. A
+/// frame that finds the queue full is dropped and counted there.
 #[derive(Clone, Debug)]
 pub struct Poisson {
     packet: Packet,
@@ -45,14 +45,14 @@ pub struct Poisson {
 }
 
 impl Poisson {
-    /// `rate` frames a second from each of the first `senders` stations.
+    /// Returns a source of `rate` frames a second at each of the first `senders` stations.
     #[must_use]
     pub fn new(seed: u64, packet: Packet, senders: u32, rate: f64) -> Self {
         let random = (0..senders).map(|it| Random::stream(seed, it, Purpose::Arrival)).collect();
         Self { packet, mean_ns: 1e9 / rate, random }
     }
 
-    /// Draws when the first frames come.
+    /// Draws the times of the first frames.
     pub fn start(&mut self, room: &mut Room) {
         for station in 0..self.random.len() {
             self.next(room, station as u64);

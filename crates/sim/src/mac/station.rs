@@ -1,4 +1,4 @@
-//! What of a station only its own frames touch.
+//! The state of a station that only its own frames change.
 
 use super::burst::{ALONE, Burst};
 use super::settings::{Packet, Settings};
@@ -8,7 +8,7 @@ use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use espbench_proto::sample::Cause;
 
-/// What a station counts. Frames to all, and unicast to it, are counted as received.
+/// Counters of a station's MAC. Group frames and unicast frames to the station count as received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Frames taken into the queue.
@@ -17,7 +17,7 @@ pub struct Counters {
     pub refused: u64,
     /// Data frames sent, repetitions included, each MPDU of an A-MPDU counted.
     pub sent: u64,
-    /// Of these, repetitions.
+    /// Repetitions among the frames sent.
     pub retries: u64,
     /// Unicast frames that were acknowledged.
     pub acknowledged: u64,
@@ -27,28 +27,28 @@ pub struct Counters {
     pub acks: u64,
     /// A-MPDUs sent.
     pub ampdus: u64,
-    /// RTS and CTS to itself sent, and CTS sent.
+    /// RTS, CTS-to-self and CTS sent.
     pub clearances: u64,
-    /// MPDUs acknowledged and not handed up, because the reorder buffer had given them up.
+    /// MPDUs acknowledged but not handed up, because the reorder buffer had given them up.
     pub late: u64,
     /// Frames handed up.
     pub received: u64,
-    /// Frames received once more, because an ACK was lost.
+    /// Frames received again because an ACK was lost.
     pub duplicates: u64,
-    /// Frames that another frame spoiled, or that came while this station was sending.
+    /// Frames spoiled by another frame, or that came while this station was sending.
     pub collided: u64,
     /// Frames too weak to be read.
     pub noise: u64,
-    /// Frames that were read and refused, because the host had no buffer.
+    /// Frames that were read but refused, because the host had no buffer.
     pub unbuffered: u64,
 }
 
 impl Counters {
-    /// A frame that was for this station and did not go up.
+    /// Counts a frame for this station that was not handed up.
     #[inline]
     pub(crate) const fn missed(&mut self, cause: Cause) {
         match cause {
-            // By far the most, where there are many.
+            // By far the most frequent cause in a dense network.
             Cause::Collision => self.collided += 1,
             Cause::Noise => self.noise += 1,
             Cause::ReceiveQueue => self.unbuffered += 1,
@@ -57,16 +57,16 @@ impl Counters {
     }
 }
 
-/// A frame that waits, or is being sent.
+/// A frame in the queue, or being sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub(crate) packet: Packet,
-    /// Its number, once it has one.
+    /// The sequence number, if `numbered`.
     pub(crate) sequence: u16,
-    /// How often it was sent.
+    /// The number of attempts so far.
     pub(crate) attempts: u8,
     pub(crate) numbered: bool,
-    /// It is no packet of the host, but a block acknowledgement request.
+    /// Whether the frame is a block acknowledgement request, and not a packet of the host.
     pub(crate) request: bool,
 }
 
@@ -80,35 +80,35 @@ impl Entry {
 pub(crate) struct Station {
     pub(crate) settings: Settings,
     pub(crate) queue: VecDeque<Entry>,
-    /// Block acknowledgement requests in it.
+    /// The number of block acknowledgement requests in the queue.
     pub(crate) requests: usize,
-    /// It sends nothing but frames on their own, without RTS or CTS before them.
+    /// Whether the station sends only single frames, without RTS or CTS before them.
     pub(crate) simple: bool,
-    /// What it is sending, where it is not simple.
+    /// The exchange in progress, if the station is not simple.
     pub(crate) burst: Burst,
-    /// RTS in a row that were not answered.
+    /// Consecutive RTS that were not answered.
     pub(crate) unanswered: u8,
-    /// How long the exchange goes on after the CTS that it owes.
+    /// The time that the exchange goes on after the CTS that the station owes.
     pub(crate) reserved_ns: u64,
-    /// Its agreements as originator, by receiver.
+    /// The agreements of which the station is originator, by recipient.
     pub(crate) agreements: BTreeMap<u32, u32>,
-    /// The head of the queue is on the air, or its ACK is awaited.
+    /// Whether the head of the queue is on the air or its ACK is awaited.
     pub(crate) engaged: bool,
-    /// It is switched off.
+    /// Whether the station is switched off.
     pub(crate) off: bool,
-    /// Its receiver is off.
+    /// Whether the receiver is off.
     pub(crate) dozing: bool,
-    /// It will doze when its exchange is over.
+    /// Whether the station will doze when its exchange is over.
     pub(crate) drowsy: bool,
-    /// Acknowledgements that it is about to send.
+    /// The number of acknowledgements that the station is about to send.
     pub(crate) owes: u16,
-    /// When its last hop is over.
+    /// The end of its last channel switch.
     pub(crate) tuned: u64,
     sequence: u16,
     /// The contention window, in slots.
     window: u16,
     random: Random,
-    /// The last sequence number of each sender (10.3.2.14: the receiver cache).
+    /// The last sequence number of each sender (the receiver cache, 10.3.2.14).
     seen: BTreeMap<u32, u16>,
     pub(crate) counters: Counters,
 }
@@ -138,20 +138,20 @@ impl Station {
         }
     }
 
-    /// Slots of a new back-off: uniform from 0 to the window (10.3.3).
+    /// Draws the slots of a new back-off, uniformly from 0 to the window (10.3.3).
     pub(crate) const fn draw(&mut self) -> u32 {
         let range = self.window as u64 + 1;
         (((self.random.bits() >> 32) * range) >> 32) as u32
     }
 
-    /// A chance that is not certain, for a frame at this station's receiver.
+    /// Draws whether a frame with this chance is received.
     pub(crate) fn lucky(&mut self, chance: f32) -> bool {
-        // 2^-24: what an f32 below one can tell apart.
+        // 2^-24, the resolution of an f32 below one.
         ((self.random.bits() >> 40) as f32) * 5.960_464_5e-8 < chance
     }
 
-    /// One attempt more of a frame of the queue, which is numbered the first time: the frame, and how
-    /// often it was sent before.
+    /// Counts one more attempt of a frame of the queue, and numbers it the first time. Returns the
+    /// frame and the number of earlier attempts.
     #[inline]
     pub(crate) fn attempt(&mut self, at: usize) -> Option<(&Entry, u8)> {
         let entry = self.queue.get_mut(at)?;
@@ -167,7 +167,7 @@ impl Station {
         Some((entry, before))
     }
 
-    /// The mode of an attempt after `before` others, where that of the first is `first`.
+    /// Returns the mode of an attempt after `before` others, where the first has the mode `first`.
     #[inline]
     pub(crate) fn mode(&self, first: Mode, before: u8) -> Mode {
         let fallback = &self.settings.fallback;
@@ -176,41 +176,43 @@ impl Station {
         mode.copied().unwrap_or(first)
     }
 
-    /// How often a frame is sent in all.
+    /// Returns the limit on the attempts of a frame.
     pub(crate) const fn limit(&self, octets: u32) -> u8 {
         let settings = &self.settings;
         let long = octets > settings.rts_threshold;
         if long { settings.long_retry_limit } else { settings.short_retry_limit }
     }
 
-    /// The head of the queue was acknowledged, or needs no ACK.
+    /// Takes note that the head of the queue was acknowledged, or needs no ACK.
     pub(crate) const fn succeeded(&mut self) {
         self.window = self.settings.timing.cw_min;
     }
 
-    /// No ACK came for the head of the queue. Whether to try again (10.3.4.4).
+    /// Takes note that no ACK came for the head of the queue. Returns whether to try again
+    /// (10.3.4.4).
     pub(crate) fn failed(&mut self) -> bool {
         let again =
             self.queue.front().is_some_and(|head| head.attempts < self.limit(head.packet.octets));
         self.widen(again && !self.off)
     }
 
-    /// An exchange has failed: the window doubles, or is reset with the last attempt (10.3.3).
+    /// Takes note that an exchange has failed: the window doubles, or is reset after the last
+    /// attempt (10.3.3).
     pub(crate) fn widen(&mut self, again: bool) -> bool {
         let timing = self.settings.timing;
         self.window = if again { timing.wider(self.window) } else { timing.cw_min };
         again
     }
 
-    /// Packets in the queue.
+    /// Returns the number of packets in the queue.
     pub(crate) fn packets(&self) -> usize {
         self.queue.len() - self.requests
     }
 
-    /// Empties the queue but for what is being sent. The tags of what is gone.
+    /// Empties the queue except for the frames being sent. Returns the tags of the removed packets.
     pub(crate) fn leave_queue(&mut self) -> Vec<u64> {
         let kept = if self.engaged { self.burst.places.len().max(1) } else { 0 };
-        // What is being sent goes to the head of the queue.
+        // Frames being sent move to the head of the queue.
         for at in 0..self.burst.places.len() {
             self.queue.swap(at, self.burst.places[at] as usize);
             self.burst.places[at] = at as u32;
@@ -221,10 +223,10 @@ impl Station {
         gone
     }
 
-    /// Puts a frame into the queue, where it belongs.
+    /// Puts a frame into the queue, by its priority.
     pub(crate) fn enqueue(&mut self, entry: Entry) {
         if entry.packet.ahead {
-            // What is alone on the air stays at the head; an A-MPDU is found wherever it is.
+            // A single frame on the air stays at the head; an A-MPDU is found at any place.
             let from = usize::from(self.engaged && self.burst.agreement == ALONE);
             let mut behind = self.queue.iter().skip(from);
             let at =
@@ -238,7 +240,7 @@ impl Station {
         }
     }
 
-    /// Whether a frame was received before (10.3.2.14.3).
+    /// Returns whether a frame was received before (10.3.2.14.3).
     pub(crate) fn is_duplicate(&mut self, from: u32, sequence: u16, retry: bool) -> bool {
         let before = self.seen.insert(from, sequence);
         retry && before == Some(sequence)

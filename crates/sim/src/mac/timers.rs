@@ -1,20 +1,20 @@
-//! One timer for each station, outside the heap of events.
+//! A timer for each station, outside the heap of events.
 //!
-//! In a busy room every frame stops the timers of all its hearers and starts them again at its
+//! In a busy network every frame stops the timers of all its receivers and starts them again at its
 //! end. A heap would fill with timers that no longer count; here a timer is one word, and the
-//! earliest is looked for once a step, in those blocks of 64 that changed.
+//! earliest one is searched once a step, in those blocks of 64 that have changed.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Never.
+/// The time that never comes.
 pub(crate) const NEVER: u64 = u64::MAX;
 const BLOCK: usize = 64;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timers {
     due: Vec<u64>,
-    /// The earliest of each block, where it is not stale.
+    /// The earliest time of each block, if it is not stale.
     earliest: Vec<u64>,
     stale: Vec<bool>,
     any_stale: bool,
@@ -45,12 +45,12 @@ impl Timers {
         self.any_stale = true;
     }
 
-    /// Whether the timer of a station runs.
+    /// Returns whether the timer of a station runs.
     pub(crate) fn runs(&self, station: u32) -> bool {
         self.due[station as usize] != NEVER
     }
 
-    /// When the next one is due.
+    /// Returns the earliest time at which a timer is due.
     #[inline]
     pub(crate) fn next(&mut self) -> u64 {
         if self.any_stale {
@@ -73,7 +73,7 @@ impl Timers {
         self.any_stale = false;
     }
 
-    /// Takes all that are due at `at`, which is [`Timers::next`], in the order of their numbers.
+    /// Takes all timers due at `at`, which is [`Timers::next`], in the order of station numbers.
     pub(crate) fn take(&mut self, at: u64, out: &mut Vec<u32>) {
         for (block, due) in self.due.chunks_mut(BLOCK).enumerate() {
             if self.earliest[block] != at {

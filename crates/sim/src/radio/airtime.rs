@@ -1,15 +1,15 @@
-//! How long a frame is on the air, from the standard's TXTIME clauses.
+//! Air time of frames, by the TXTIME clauses of the standard.
 //!
 //! | PHY | preamble | header | data | after |
 //! |---|---|---|---|---|
-//! | HR, long (16.2.2.2) | 144 us | 48 us | octets x 8 / rate, whole microseconds up (16.3.4) | |
+//! | HR, long (16.2.2.2) | 144 us | 48 us | octets x 8 / rate, rounded up to whole microseconds (16.3.4) | |
 //! | HR, short (16.2.2.3) | 72 us | 24 us | the same | |
 //! | ERP-OFDM (17.4.3, 18.5.3) | 16 us | L-SIG 4 us | 4 us x symbols | 6 us |
 //! | HT mixed (19.4.3) | 16 us + HT-STF 4 us + one HT-LTF 4 us | L-SIG 4 us + HT-SIG 8 us | symbols x 4 us, or 3.6 us rounded up to 4 us | 6 us |
 //!
-//! Symbols carry a SERVICE field of 16 bits, the octets, and 6 tail bits. The signal extension at
-//! the end is silence in which a receiver may finish decoding (18.3.2.4, 19.3.2: 6 us in 2.4 GHz);
-//! it counts for the spaces after the frame.
+//! The symbols carry a SERVICE field of 16 bits, the octets, and 6 tail bits. The signal extension
+//! at the end (6 us in 2.4 GHz; 18.3.2.4, 19.3.2) is silence in which a receiver finishes decoding.
+//! The interframe spaces begin after it.
 
 use super::mode::{Guard, Mode, Preamble};
 
@@ -27,29 +27,30 @@ pub const BLOCK_ACK_REQUEST_OCTETS: u32 = 24;
 pub const DELIMITER_OCTETS: u32 = 4;
 
 const MICROSECOND: u32 = 1_000;
-/// An OFDM symbol with the long guard interval, and the unit an HT frame ends on (19.4.3).
+/// The length of an OFDM symbol with the long guard interval; HT frames end on a multiple of it
+/// (19.4.3).
 const SYMBOL_NS: u64 = 4_000;
 const SERVICE_BITS: u64 = 16;
-/// Six for each encoder (`N_ES`); one stream needs one.
+/// The tail bits: six for each encoder (`N_ES`), and one stream needs one encoder.
 const TAIL_BITS: u64 = 6;
-/// 18.5.4 and 19.4.4 (`aSignalExtension`), 2.4 GHz.
+/// `aSignalExtension` in the 2.4 GHz band (18.5.4 and 19.4.4).
 const SIGNAL_EXTENSION_NS: u32 = 6 * MICROSECOND;
 
-/// The parts of a frame on the air, in their order.
+/// The air time of a frame by parts, in the order of transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Airtime {
-    /// What a receiver locks on to.
+    /// The preamble, which a receiver locks on to.
     pub preamble_ns: u32,
-    /// What says the rate and the length, in the slowest mode of its PHY.
+    /// The PHY header, which gives rate and length, in the slowest mode of its PHY.
     pub header_ns: u32,
-    /// The octets.
+    /// The PSDU.
     pub data_ns: u64,
-    /// Silence that still belongs to the frame.
+    /// The signal extension: silence that still belongs to the frame.
     pub extension_ns: u32,
 }
 
 impl Airtime {
-    /// A frame of `octets` octets: the MPDU with its FCS (the PSDU).
+    /// Returns the air time of a frame whose PSDU (the MPDU with its FCS) has `octets` octets.
     #[must_use]
     pub const fn of(mode: Mode, octets: u32) -> Self {
         let (preamble_us, header_us) = match mode {
@@ -58,8 +59,8 @@ impl Airtime {
                 Preamble::Short => (72, 24),
             },
             Mode::Ofdm(_) => (16, 4),
-            // In the order of the air: legacy preamble, L-SIG, HT-SIG, HT-STF, HT-LTF. Counted
-            // together, because nothing here looks inside.
+            // The parts follow in this order on the air: legacy preamble, L-SIG, HT-SIG, HT-STF,
+            // HT-LTF. They are counted together, because nothing here looks inside.
             Mode::Ht(_) => (16 + 4 + 4, 4 + 8),
         };
         Self {
@@ -73,40 +74,42 @@ impl Airtime {
         }
     }
 
-    /// From its start to the end of its header: from here on a receiver knows mode and length.
+    /// Returns the time from the start of the frame to the end of its header, when a receiver knows
+    /// mode and length.
     #[must_use]
     pub const fn lead_ns(self) -> u64 {
         self.preamble_ns as u64 + self.header_ns as u64
     }
 
-    /// From its start until energy stops: without the silence at its end.
+    /// Returns the time from the start of the frame to the end of its energy, without the
+    /// extension.
     #[must_use]
     pub const fn energy_ns(self) -> u64 {
         self.lead_ns() + self.data_ns
     }
 
-    /// All of it: TXTIME.
+    /// Returns the whole air time, TXTIME.
     #[must_use]
     pub const fn total_ns(self) -> u64 {
         self.energy_ns() + self.extension_ns as u64
     }
 }
 
-/// How long a frame of `octets` octets (MPDU with FCS) takes: TXTIME.
+/// Returns the air time (TXTIME) in nanoseconds of a frame of `octets` octets (the MPDU with FCS).
 #[must_use]
 pub const fn airtime(mode: Mode, octets: u32) -> u64 {
     Airtime::of(mode, octets).total_ns()
 }
 
-/// How long an A-MPDU is with one more MPDU: what is there is padded to a multiple of four octets,
-/// and a delimiter comes before the new one (9.7.1).
+/// Returns the octets of an A-MPDU of `ampdu` octets after one more MPDU: the A-MPDU is padded to a
+/// multiple of four octets, and a delimiter precedes the new MPDU (9.7.1).
 #[must_use]
 pub const fn with_mpdu(ampdu: u32, mpdu: u32) -> u32 {
     ampdu.next_multiple_of(4) + DELIMITER_OCTETS + mpdu
 }
 
-/// When, after the start of a frame, that many of its octets have gone: within a symbol, in
-/// proportion.
+/// Returns the time from the start of a frame until `octets` of its octets have been sent; within a
+/// symbol, in proportion.
 #[must_use]
 pub const fn elapsed_ns(mode: Mode, octets: u32) -> u64 {
     let lead_ns = Airtime::of(mode, 0).lead_ns();
@@ -121,8 +124,8 @@ pub const fn elapsed_ns(mode: Mode, octets: u32) -> u64 {
         }
 }
 
-/// The octets that a frame in an HT mode can have that ends, but for the signal extension, within so
-/// much time; in other modes, none: they have no A-MPDU.
+/// Returns the octets of the longest HT frame that fits into `ns` nanoseconds without its signal
+/// extension; 0 for other modes, which have no A-MPDU.
 #[must_use]
 pub const fn most_octets(mode: Mode, ns: u64) -> u32 {
     let Mode::Ht(ht) = mode else { return 0 };
@@ -147,7 +150,8 @@ const fn data_ns(mode: Mode, octets: u32) -> u64 {
     }
 }
 
-/// `N_SYM` (Equations 17-11 and 19-32, without space-time block code).
+/// Returns `N_SYM`, the number of symbols (Equations 17-11 and 19-32, without space-time block
+/// code).
 const fn symbols(bits: u64, per_symbol: u32) -> u64 {
     (SERVICE_BITS + bits + TAIL_BITS).div_ceil(per_symbol as u64)
 }

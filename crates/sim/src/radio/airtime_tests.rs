@@ -8,7 +8,7 @@ const fn ofdm(rate: Ofdm) -> Mode {
     Mode::Ofdm(rate)
 }
 
-/// (mode, octets, TXTIME in us), each computed by hand from the clause.
+/// Modes, octets and TXTIME in us, each computed by hand from its clause.
 const BY_HAND: [(Mode, u32, u64); 18] = [
     // 192 + 112; the ACK all 802.11b texts have as 304 us.
     (Mode::Hr(Hr::M1), 14, 304),
@@ -61,9 +61,9 @@ fn air_times_of_all_modes() {
     insta::assert_snapshot!(table);
 }
 
-/// (mode, octets, us) of the tests of ns-3 (`tx-duration-test.cc`), whose HT frames are in the
-/// 5 GHz band: they have no signal extension, and it does not round the end of a frame with the
-/// short guard interval up, as the standard does.
+/// Modes, octets and air times in us from the tests of ns-3 (`tx-duration-test.cc`). The HT frames
+/// of ns-3 are in the 5 GHz band: they have no signal extension, and ns-3 does not round up the end
+/// of a frame with the short guard interval, as the standard does.
 const NS3: [(Mode, u32, f64); 24] = [
     (Mode::Hr(Hr::M1), 1023, 8_376.0),
     (Mode::Hr(Hr::M1), 1026, 8_400.0),

@@ -1,13 +1,13 @@
-//! The channels of the 2.4 GHz band, and how much of a frame another channel hears.
+//! The channels of the 2.4 GHz band, and the overlap between them.
 //!
-//! The spectra are those that the standard's masks allow: 16.3.7.4 for DSSS and CCK (inside its
-//! main lobe that of a chip, because the mask is flat there), 17.3.9.3 for OFDM, 19.3.18.1 for
-//! HT. A DSSS or CCK receiver filters with the shape of a chip, an OFDM or HT receiver with the
-//! width of its subcarriers. The share of power that passes is summed over the overlap in steps of
-//! 1/4 MHz.
+//! The spectra are those that the standard's masks allow: 16.3.7.4 for DSSS and CCK (within the
+//! main lobe that of a chip, because the mask is flat there), 17.3.9.3 for OFDM, 19.3.18.1 for HT.
+//! A DSSS or CCK receiver filters with the shape of a chip, an OFDM or HT receiver with the width
+//! of its subcarriers. The share of power that passes is summed over the overlap in steps of 1/4
+//! MHz.
 //!
-//! Masks are the most that is allowed, so this is the worst case: datasheets of chips claim to
-//! reject what is 25 MHz away 4 to 12 dB better (a test compares).
+//! A mask is the most that is allowed, so this is the worst case: datasheets of chips claim a
+//! rejection at 25 MHz that is 4 to 12 dB better (a test compares).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -21,7 +21,7 @@ use super::power::{decibels, factor};
 pub struct Channel(u8);
 
 impl Channel {
-    /// The channel with a number from 1 to 14.
+    /// Returns the channel with a number from 1 to 14, or `None` for another number.
     #[must_use]
     pub const fn of(number: u8) -> Option<Self> {
         match number {
@@ -30,13 +30,14 @@ impl Channel {
         }
     }
 
-    /// Its number.
+    /// Returns the channel number.
     #[must_use]
     pub const fn number(self) -> u8 {
         self.0
     }
 
-    /// The middle of its 20 MHz (15.4.4.3, Table 15-7; 14 is apart from the others).
+    /// Returns the centre of the channel's 20 MHz (15.4.4.3, Table 15-7; 14 is apart from the
+    /// others).
     #[must_use]
     pub const fn centre_mhz(self) -> u32 {
         match self.0 {
@@ -45,7 +46,7 @@ impl Channel {
         }
     }
 
-    /// How far the middles of two channels are apart.
+    /// Returns the distance between the centres of two channels.
     #[must_use]
     pub const fn apart_mhz(self, other: Self) -> u32 {
         self.centre_mhz().abs_diff(other.centre_mhz())
@@ -69,7 +70,7 @@ pub enum Spectrum {
 impl Spectrum {
     const ALL: [Self; 4] = [Self::Chips, Self::Ofdm, Self::Ht20, Self::Ht40];
 
-    /// The spectrum of a mode.
+    /// Returns the spectrum of a mode.
     #[must_use]
     pub const fn of(mode: Mode) -> Self {
         match mode {
@@ -80,7 +81,7 @@ impl Spectrum {
         }
     }
 
-    /// Its density at a distance from its middle, relative to the most.
+    /// Returns the spectral density at a distance from the centre, relative to its maximum.
     fn density(self, mhz: f64) -> f64 {
         match self {
             Self::Chips => chip(mhz),
@@ -90,11 +91,12 @@ impl Spectrum {
         }
     }
 
-    /// What a receiver of such frames lets pass.
+    /// Returns the share of power that the filter of such a receiver passes at a distance from its
+    /// centre.
     fn filter(self, mhz: f64) -> f64 {
         let edge = match self {
             Self::Chips => return chip(mhz),
-            // 26 subcarriers of 312.5 kHz each side, 28, 58.
+            // 26 subcarriers of 312.5 kHz on each side; 28 with HT20, 58 with HT40.
             Self::Ofdm => 8.25,
             Self::Ht20 => 8.875,
             Self::Ht40 => 18.25,
@@ -103,7 +105,7 @@ impl Spectrum {
     }
 }
 
-/// The main lobe of a chip of 1/11 us, then the mask.
+/// Returns the density of a chip of 1/11 us: its main lobe, then the mask.
 fn chip(mhz: f64) -> f64 {
     let mhz = libm::fabs(mhz);
     let beyond = if mhz < 22.0 { 1e-3 } else { 1e-5 };
@@ -115,7 +117,7 @@ fn chip(mhz: f64) -> f64 {
     (lobe * lobe).max(beyond)
 }
 
-/// A mask in decibels: 0 up to the first corner, straight lines between corners, then flat.
+/// Returns a mask in decibels: 0 up to the first corner, straight lines between corners, then flat.
 fn mask_db(mhz: f64, corners: &[(f64, f64)]) -> f64 {
     let mhz = libm::fabs(mhz);
     let mut before = (0.0, 0.0);
@@ -128,14 +130,15 @@ fn mask_db(mhz: f64, corners: &[(f64, f64)]) -> f64 {
     before.1
 }
 
-/// The widest distance in the tables: channel 1 to 14 is 72 MHz, and 40 MHz shifts by 10 each.
+/// The widest distance in the tables: channels 1 and 14 are 72 MHz apart, and 40 MHz shifts each by
+/// 10.
 const FARTHEST_MHZ: usize = 96;
 
-/// What a receiver on another channel gets of a frame, for all spectra and whole megahertz.
-/// About 12 KB, made once.
+/// The attenuation of a frame at a receiver on another channel, for all spectra and whole
+/// megahertz. It takes about 12 KB and is made once.
 #[derive(Clone, Debug)]
 pub struct Overlap {
-    /// By sender, receiver and distance.
+    /// The attenuation by sender, receiver and distance.
     db: Box<[f64]>,
 }
 
@@ -146,7 +149,7 @@ impl Default for Overlap {
 }
 
 impl Overlap {
-    /// Sums up all overlaps.
+    /// Computes all overlaps.
     #[must_use]
     pub fn new() -> Self {
         let mut db = Vec::with_capacity(16 * (FARTHEST_MHZ + 1));
@@ -163,7 +166,8 @@ impl Overlap {
         Self { db: db.into_boxed_slice() }
     }
 
-    /// How much weaker (0 or negative) a frame is for a receiver whose middle is so far away.
+    /// Returns the level in dB (0 or negative) of a frame at a receiver whose centre is `apart_mhz`
+    /// away.
     #[must_use]
     pub fn db(&self, sender: Spectrum, receiver: Spectrum, apart_mhz: u32) -> f64 {
         let pair = sender as usize * Spectrum::ALL.len() + receiver as usize;
@@ -171,10 +175,10 @@ impl Overlap {
         self.db[pair * (FARTHEST_MHZ + 1) + apart]
     }
 
-    /// How much weaker a frame is where it can still be read on another channel; nothing where it
-    /// cannot. A DSSS receiver locks on what its filter passes, up to three channels off, and CCK,
-    /// which needs all of a chip, up to one; OFDM's subcarriers are elsewhere. (Channel numbers in
-    /// the payload, as ESP-NOW's own component has them, exist for this reason.)
+    /// Returns the level in dB of a frame that can still be decoded on another channel, or `None`
+    /// if it cannot. A DSSS receiver locks on what its filter passes, up to three channels off;
+    /// CCK, which needs the whole chip, up to one; OFDM's subcarriers are elsewhere. (ESP-NOW's own
+    /// component carries the channel number in its payload for this reason.)
     #[must_use]
     pub fn readable_db(&self, mode: Mode, apart_mhz: u32) -> Option<f64> {
         let reach = match mode {
@@ -189,13 +193,13 @@ impl Overlap {
 
 const STEPS_PER_MHZ: usize = 4;
 
-/// A function from -`edge` to `edge` MHz, in steps of 1/4 MHz.
+/// Samples a function from -`edge` to `edge` MHz, in steps of 1/4 MHz.
 fn grid(of: impl Fn(f64) -> f64, edge: i32) -> Vec<f64> {
     let steps = edge * STEPS_PER_MHZ as i32;
     (-steps..=steps).map(|n| of(f64::from(n) / STEPS_PER_MHZ as f64)).collect()
 }
 
-/// The power that passes a filter whose middle is `apart` MHz above that of the density.
+/// Returns the power that passes a filter whose centre is `apart` MHz above that of the density.
 fn passed(density: &[f64], filter: &[f64], apart: usize) -> f64 {
     let from = density.len() / 2 - filter.len() / 2 + apart * STEPS_PER_MHZ;
     density.iter().skip(from).zip(filter).map(|(density, filter)| density * filter).sum()
@@ -216,8 +220,8 @@ mod tests {
         assert_eq!([apart(1, 6), apart(6, 1), apart(13, 14)], [25, 25, 12].map(Some));
     }
 
-    /// Adjacent channel rejection: how much stronger a frame 25 MHz away may be, for one that is
-    /// 3 dB above what noise alone would allow (Table 6-6 of the ESP32-S3 Series Datasheet v2.2).
+    /// Compares with datasheets how much stronger a frame 25 MHz away may be than one that is 3 dB
+    /// above what noise alone would allow (Table 6-6 of the ESP32-S3 Series Datasheet v2.2).
     #[test]
     fn chips_reject_somewhat_better_than_masks_ask() {
         let overlap = Overlap::new();
@@ -230,7 +234,7 @@ mod tests {
         ];
         for (mode, octets, loss, claimed) in cases {
             let spectrum = Spectrum::of(mode);
-            // Half of what is borne is noise, the other half what passes the filter.
+            // Half of what the frame tolerates is noise, the other half is what passes the filter.
             let borne = Curve::of(mode).required_db(octets, loss) + 3.0;
             let rejected = -overlap.db(spectrum, spectrum, 25) - borne;
             assert!((claimed - 17.0..claimed).contains(&rejected), "{mode}: {rejected} dB");

@@ -1,9 +1,9 @@
-//! What datasheets say of the radios of chips.
+//! Transmit power and sensitivity of chips, from their datasheets.
 
 use super::error::Curve;
 use super::mode::{Ht, Mode, Width};
 
-/// A chip. [`Chip::sources`] says where its numbers come from.
+/// A chip. [`Chip::sources`] gives the sources of its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Chip {
     /// ESP32.
@@ -22,22 +22,22 @@ pub enum Chip {
     Esp8266,
 }
 
-/// Not in the datasheet.
+/// A value that the datasheet does not give.
 const UNKNOWN: f64 = f64::NAN;
 
-/// Powers in dBm, slow rates first.
+/// The radio numbers of a datasheet, in dBm, slow rates first.
 struct Sheet {
-    /// `CONFIG_IDF_TARGET`.
+    /// The chip's name in `CONFIG_IDF_TARGET`.
     name: &'static str,
-    /// Where the powers come from.
+    /// The source of the powers.
     power_source: &'static str,
-    /// Where the sensitivities come from.
+    /// The source of the sensitivities.
     sensitivity_source: &'static str,
-    /// Whether it knows channels of 40 MHz. If not, no row for HT40 is ever asked for.
+    /// Whether the chip supports channels of 40 MHz. If not, no row of HT40 is used.
     wide: bool,
-    /// What is sent at the slowest and the fastest rate of 11b, 11g, HT20 and HT40.
+    /// The power at the slowest and the fastest rate of 11b, 11g, HT20 and HT40.
     power: [(f64, f64); 4],
-    /// The sensitivities.
+    /// The sensitivities by mode.
     hr: [f64; 4],
     ofdm: [f64; 8],
     ht20: [f64; 8],
@@ -118,7 +118,7 @@ const ESP8266: Sheet = Sheet {
 };
 
 impl Chip {
-    /// All of them.
+    /// All chips.
     pub const ALL: [Self; 7] = [
         Self::Esp32,
         Self::Esp32S2,
@@ -141,26 +141,26 @@ impl Chip {
         }
     }
 
-    /// Its name, as `CONFIG_IDF_TARGET` and the published cells have it.
+    /// Returns the chip's name in `CONFIG_IDF_TARGET` and in the published cells.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.sheet().name
     }
 
-    /// Where its powers come from, and where its sensitivities do.
+    /// Returns the source of the powers and the source of the sensitivities.
     #[must_use]
     pub const fn sources(self) -> [&'static str; 2] {
         [self.sheet().power_source, self.sheet().sensitivity_source]
     }
 
-    /// Whether it can send in a mode at all.
+    /// Returns whether the chip can send in a mode.
     #[must_use]
     pub const fn sends(self, mode: Mode) -> bool {
         self.sheet().wide || !matches!(mode, Mode::Ht(Ht { width: Width::Mhz40, .. }))
     }
 
-    /// The power that a mode is sent with, where software sets no lower limit: by the datasheet for
-    /// the slowest and the fastest rate of each kind, in proportion in between.
+    /// Returns the transmit power of a mode in dBm, where software sets no lower limit. The
+    /// datasheet gives the slowest and the fastest rate of each kind; the others are interpolated.
     #[must_use]
     pub fn power_dbm(self, mode: Mode) -> f64 {
         let (kind, step, steps) = match mode {
@@ -173,8 +173,8 @@ impl Chip {
         slow + (fast - slow) * f64::from(step) / f64::from(steps)
     }
 
-    /// The power at which a mode reaches the standard's frame error rate, by the datasheet; nothing
-    /// where that has no row.
+    /// Returns the sensitivity of a mode in dBm, at the standard's frame error rate; `None` where
+    /// the datasheet has no row.
     #[must_use]
     pub fn sensitivity_dbm(self, mode: Mode) -> Option<f64> {
         let sheet = self.sheet();
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(c2(ht(Mcs::Mcs7, Width::Mhz20)), (18.0, Some(-74.8)));
         assert!(!Chip::Esp32C2.sends(ht(Mcs::Mcs0, Width::Mhz40)));
         assert!(Chip::Esp32C3.sends(ht(Mcs::Mcs0, Width::Mhz40)));
-        // Half way from 18 to 14 would be between 18 and 24 Mbit/s.
+        // Half way from 18 dBm to 14 dBm lies between 18 and 24 Mbit/s.
         let esp32 = |ofdm| Chip::Esp32.power_dbm(Mode::Ofdm(ofdm));
         assert_eq!(esp32(Ofdm::M18) + esp32(Ofdm::M24), 32.0);
     }

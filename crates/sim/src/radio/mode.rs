@@ -1,4 +1,4 @@
-//! All ways an ESP sends in the 2.4 GHz band: which bits go into a symbol, and how fast.
+//! PHY modes of the 2.4 GHz band that an ESP can send in: modulation, code and data rate.
 //!
 //! | modes | clause | number |
 //! |---|---|---|
@@ -6,7 +6,7 @@
 //! | ERP-OFDM 6 to 54 Mbit/s | 17, 18 | 8 |
 //! | HT mixed format, one stream: MCS 0 to 7, 20 and 40 MHz, both guard intervals | 19 | 32 |
 //!
-//! Espressif's own long-range modes are no part of the standard and are not here.
+//! Espressif's proprietary long-range modes are not part of the standard and are left out.
 
 /// The preamble of a clause 16 frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,7 +17,7 @@ pub enum Preamble {
     Short,
 }
 
-/// DSSS and CCK (clauses 15 and 16: "HR/DSSS"). 1 Mbit/s has the long preamble only.
+/// A DSSS or CCK mode (clauses 15 and 16, "HR/DSSS"). 1 Mbit/s has the long preamble only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Hr {
@@ -38,11 +38,11 @@ pub enum Hr {
 }
 
 impl Hr {
-    /// All of them, slow first.
+    /// All DSSS and CCK modes, first those with the long preamble, each group from slow to fast.
     pub const ALL: [Self; 7] =
         [Self::M1, Self::M2, Self::M5, Self::M11, Self::M2Short, Self::M5Short, Self::M11Short];
 
-    /// The preamble.
+    /// Returns the preamble.
     #[must_use]
     pub const fn preamble(self) -> Preamble {
         match self {
@@ -51,7 +51,7 @@ impl Hr {
         }
     }
 
-    /// The rate in units of 500 kbit/s.
+    /// Returns the data rate in units of 500 kbit/s.
     #[must_use]
     pub const fn half_mbit(self) -> u32 {
         match self {
@@ -62,7 +62,7 @@ impl Hr {
         }
     }
 
-    /// The same rate with another preamble; 1 Mbit/s keeps the long one.
+    /// Returns the mode with this rate and another preamble; 1 Mbit/s keeps the long one.
     #[must_use]
     pub const fn with(self, preamble: Preamble) -> Self {
         match (preamble, self) {
@@ -77,7 +77,7 @@ impl Hr {
     }
 }
 
-/// ERP-OFDM (clause 18, which is clause 17 in the 2.4 GHz band): Table 17-4.
+/// An ERP-OFDM mode (clause 18, which is clause 17 in the 2.4 GHz band; Table 17-4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Ofdm {
@@ -100,11 +100,12 @@ pub enum Ofdm {
 }
 
 impl Ofdm {
-    /// All of them, slow first.
+    /// All ERP-OFDM modes, from slow to fast.
     pub const ALL: [Self; 8] =
         [Self::M6, Self::M9, Self::M12, Self::M18, Self::M24, Self::M36, Self::M48, Self::M54];
 
-    /// Data bits in a symbol of 4 us, `N_DBPS` (Table 17-4): four times the rate in Mbit/s.
+    /// Returns the data bits in a symbol of 4 us, `N_DBPS` (Table 17-4), four times the rate in
+    /// Mbit/s.
     #[must_use]
     pub const fn bits_per_symbol(self) -> u32 {
         match self {
@@ -143,7 +144,7 @@ pub enum Mcs {
 }
 
 impl Mcs {
-    /// All of them, slow first.
+    /// All schemes, from slow to fast.
     pub const ALL: [Self; 8] = [
         Self::Mcs0,
         Self::Mcs1,
@@ -155,7 +156,7 @@ impl Mcs {
         Self::Mcs7,
     ];
 
-    /// The scheme of a number from 0 to 7.
+    /// Returns the scheme with a number from 0 to 7, or `None` for another number.
     #[must_use]
     pub const fn of(number: u8) -> Option<Self> {
         match number {
@@ -164,8 +165,8 @@ impl Mcs {
         }
     }
 
-    /// The clause 17 rate with the same modulation and the same or the next lower code rate: the
-    /// "non-HT reference rate" (10.6.11).
+    /// Returns the "non-HT reference rate" (10.6.11): the clause 17 rate with the same modulation
+    /// and the same or the next lower code rate.
     #[must_use]
     pub const fn non_ht_reference(self) -> Ofdm {
         match self {
@@ -180,7 +181,7 @@ impl Mcs {
     }
 }
 
-/// How wide an HT frame is.
+/// The channel width of an HT frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Width {
     /// 20 MHz: 52 data subcarriers.
@@ -198,22 +199,22 @@ pub enum Guard {
     Short,
 }
 
-/// HT mixed format, one spatial stream, convolutional code (clause 19).
+/// An HT mode in mixed format with one spatial stream and convolutional code (clause 19).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Ht {
-    /// Modulation and code.
+    /// The modulation and coding scheme.
     pub mcs: Mcs,
-    /// 20 or 40 MHz.
+    /// The channel width, 20 or 40 MHz.
     pub width: Width,
     /// The guard interval.
     pub guard: Guard,
 }
 
 impl Ht {
-    /// Data bits in a symbol, `N_DBPS` (Tables 19-27 and 19-31).
+    /// Returns the data bits in a symbol, `N_DBPS` (Tables 19-27 and 19-31).
     #[must_use]
     pub const fn bits_per_symbol(self) -> u32 {
-        // Bits a subcarrier carries, times twelve: 1/2, 1, 3/2, 2, 3, 4, 9/2, 5.
+        // Coded bits of a subcarrier, times twelve: 1/2, 1, 3/2, 2, 3, 4, 9/2, 5.
         let twelfths = [6, 12, 18, 24, 36, 48, 54, 60][self.mcs as usize];
         match self.width {
             Width::Mhz20 => 52 * twelfths / 12,
@@ -221,7 +222,7 @@ impl Ht {
         }
     }
 
-    /// How long one data symbol is (Table 19-6: `T_SYM`, `T_SYMS`).
+    /// Returns the length of a data symbol in nanoseconds (Table 19-6, `T_SYM` and `T_SYMS`).
     #[must_use]
     pub const fn symbol_ns(self) -> u32 {
         match self.guard {
@@ -231,7 +232,7 @@ impl Ht {
     }
 }
 
-/// A way to send a frame.
+/// A PHY mode: modulation, code and channel width of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mode {
     /// DSSS or CCK.
@@ -243,16 +244,16 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// How many there are.
+    /// The number of modes.
     pub const COUNT: usize = 47;
 
-    /// What ESP-NOW uses until it is told otherwise: 1 Mbit/s.
+    /// The mode in which ESP-NOW sends by default, 1 Mbit/s.
     pub const ESP_NOW: Self = Self::Hr(Hr::M1);
 
-    /// All of them: `ALL[mode.index()] == mode`.
+    /// All modes, ordered so that `ALL[mode.index()] == mode`.
     pub const ALL: [Self; Self::COUNT] = all();
 
-    /// Its place in [`Mode::ALL`].
+    /// Returns the index of the mode in [`Mode::ALL`].
     #[must_use]
     pub const fn index(self) -> usize {
         match self {
@@ -264,13 +265,14 @@ impl Mode {
         }
     }
 
-    /// An HT mode.
+    /// Returns an HT mode.
     #[must_use]
     pub const fn ht(mcs: Mcs, width: Width, guard: Guard) -> Self {
         Self::Ht(Ht { mcs, width, guard })
     }
 
-    /// The data rate in kbit/s, rounded down (HT with the short guard interval is no whole number).
+    /// Returns the data rate in kbit/s, rounded down (rates with the short guard interval are not
+    /// whole).
     #[must_use]
     pub const fn kbit_s(self) -> u32 {
         match self {
@@ -280,7 +282,7 @@ impl Mode {
         }
     }
 
-    /// How wide a channel it needs. Noise is counted over this width.
+    /// Returns the bandwidth in MHz, over which noise is counted.
     #[must_use]
     pub const fn bandwidth_mhz(self) -> u32 {
         match self {

@@ -1,8 +1,8 @@
-//! Names of modes as users write them, and the codes ESP-IDF has for them.
+//! Names of modes as users write them, and the codes of ESP-IDF.
 //!
-//! A mode prints as `1M`, `5.5M-short`, `54M`, `HT20-MCS7` or `HT40-MCS7-SGI`. It is read in these
-//! forms and as ESP-IDF spells it (`WIFI_PHY_RATE_11M_S`, `MCS7_LGI`, which is 20 MHz wide), in
-//! capitals or not.
+//! A mode prints as `1M`, `5.5M-short`, `54M`, `HT20-MCS7` or `HT40-MCS7-SGI`. The parser takes
+//! these forms and those of ESP-IDF (`WIFI_PHY_RATE_11M_S`, `MCS7_LGI`, which is 20 MHz wide), in
+//! upper or lower case.
 
 use core::fmt;
 use core::str::FromStr;
@@ -32,7 +32,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// A text that names no mode.
+/// The error for a text that names no mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownMode;
 
@@ -57,7 +57,7 @@ impl FromStr for Mode {
     }
 }
 
-/// What follows `head`, if the text begins with it.
+/// Returns the text after `head`, if the text begins with it.
 fn cut<'a>(text: &'a str, head: &str) -> Option<&'a str> {
     let (first, rest) = text.split_at_checked(head.len())?;
     first.eq_ignore_ascii_case(head).then_some(rest)
@@ -67,7 +67,7 @@ fn is_one_of(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
-/// `-MCS7`, `MCS7`, `-MCS7-SGI`, `MCS7_LGI`.
+/// Parses an HT mode without its width: `-MCS7`, `MCS7`, `-MCS7-SGI`, `MCS7_LGI`.
 fn ht(text: &str, width: Width) -> Option<Mode> {
     let text = text.strip_prefix(['-', '_', ' ']).unwrap_or(text);
     let text = cut(text, "MCS")?;
@@ -81,7 +81,7 @@ fn ht(text: &str, width: Width) -> Option<Mode> {
     Some(Mode::ht(mcs, width, guard))
 }
 
-/// `5.5M-short`, `5M_S`, `54M`.
+/// Parses a mode of clauses 16 to 18: `5.5M-short`, `5M_S`, `54M`.
 fn legacy(text: &str) -> Option<Mode> {
     let (rate, end) = text.split_at_checked(text.find(['M', 'm'])? + 1)?;
     if end.is_empty()
@@ -110,7 +110,7 @@ fn is_rate(ofdm: Ofdm, text: &str) -> bool {
         && number.and_then(|text| text.parse().ok()) == Some(ofdm.bits_per_symbol() / 4)
 }
 
-/// `wifi_phy_rate_t` counts differently on chips that know MCS 8 and 9 (802.11ax).
+/// A numbering of `wifi_phy_rate_t`, which differs on chips that know MCS 8 and 9 (802.11ax).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Codes {
     /// The short guard interval begins at 0x18.
@@ -119,7 +119,8 @@ pub enum Codes {
     He,
 }
 
-/// ESP-IDF's `wifi_phy_rate_t` for ERP-OFDM begins here; the order is that of the SIGNAL field.
+/// The ERP-OFDM rates of ESP-IDF's `wifi_phy_rate_t` from 0x08 on, in the order of the SIGNAL
+/// field.
 const OFDM_CODES: [Ofdm; 8] =
     [Ofdm::M48, Ofdm::M24, Ofdm::M12, Ofdm::M6, Ofdm::M54, Ofdm::M36, Ofdm::M18, Ofdm::M9];
 
@@ -133,8 +134,8 @@ impl Codes {
 }
 
 impl Mode {
-    /// The mode of a `wifi_phy_rate_t`, which does not say the width. Nothing for Espressif's
-    /// long-range rates and for codes that are not in use.
+    /// Returns the mode of a `wifi_phy_rate_t`, which does not give the width. `None` stands for
+    /// Espressif's long-range rates and for codes that are not in use.
     #[must_use]
     pub fn from_esp(code: u8, codes: Codes, width: Width) -> Option<Self> {
         let ht = |number: u8, guard| Some(Self::ht(Mcs::of(number)?, width, guard));
@@ -147,7 +148,7 @@ impl Mode {
         }
     }
 
-    /// Its `wifi_phy_rate_t`.
+    /// Returns the `wifi_phy_rate_t` of the mode.
     #[must_use]
     pub fn esp_rate(self, codes: Codes) -> u8 {
         match self {
@@ -160,7 +161,7 @@ impl Mode {
         }
     }
 
-    /// Its `wifi_phy_mode_t`: 11b, 11g, HT20, HT40.
+    /// Returns the `wifi_phy_mode_t` of the mode: 11b, 11g, HT20 or HT40.
     #[must_use]
     pub const fn esp_phy_mode(self) -> u8 {
         match self {

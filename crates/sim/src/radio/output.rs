@@ -1,18 +1,19 @@
-//! With what power a station sends each mode.
+//! The transmit power of each mode.
 
 use super::chip::Chip;
 use super::mode::Mode;
 
-/// The power of each mode, relative to the most a station sends with: links are made for that.
+/// The transmit power of each mode, relative to the highest one, with which links are computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
     most_dbm: f64,
-    /// Zero or more.
+    /// The decibels below the highest power, zero or more.
     below_db: [f32; Mode::COUNT],
 }
 
 impl Output {
-    /// A chip, with the limit that its software sets (`esp_wifi_set_max_tx_power`), in dBm.
+    /// Returns the powers of a chip under the limit of its software (`esp_wifi_set_max_tx_power`),
+    /// in dBm.
     #[must_use]
     pub fn of(chip: Chip, limit_dbm: f64) -> Self {
         let dbm = Mode::ALL.map(|mode| chip.power_dbm(mode).min(limit_dbm));
@@ -20,19 +21,19 @@ impl Output {
         Self { most_dbm, below_db: dbm.map(|dbm| (most_dbm - dbm) as f32) }
     }
 
-    /// The same power for all modes.
+    /// Returns an equal power for all modes.
     #[must_use]
     pub const fn flat(dbm: f64) -> Self {
         Self { most_dbm: dbm, below_db: [0.0; Mode::COUNT] }
     }
 
-    /// The most of all modes: what links are computed with.
+    /// Returns the highest power of all modes, with which links are computed.
     #[must_use]
     pub const fn most_dbm(&self) -> f64 {
         self.most_dbm
     }
 
-    /// How much weaker than that a mode is sent.
+    /// Returns the decibels by which a mode is weaker than the highest power.
     #[must_use]
     pub fn below_db(&self, mode: Mode) -> f64 {
         f64::from(self.below_db[mode.index()])

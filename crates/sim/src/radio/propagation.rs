@@ -1,67 +1,67 @@
-//! How much weaker a frame arrives: distance and shadowing.
+//! Path loss and shadowing.
 //!
-//! Loss grows with the logarithm of distance (Rappaport 2002, "Wireless Communications", 2nd ed.,
-//! 4.9.1) from that of free space at 1 m. What walls, furniture and bodies do to a link is drawn
-//! once from the normal distribution of its decibels (4.9.2): both ways alike, and the same for
-//! the same seed whatever else is in the room.
+//! The loss grows with the logarithm of distance (Rappaport 2002, "Wireless Communications", 2nd
+//! ed., 4.9.1) from the free-space loss at 1 m. The effect of walls, furniture and bodies on a link
+//! is drawn once from the normal distribution of its decibels (4.9.2). It is equal in both
+//! directions, and depends on the seed and the two nodes only.
 
 use core::f64::consts::PI;
 
 use super::chance::{normal, of_pair};
 use crate::random::Purpose;
 
-/// The speed of light, in metres a microsecond: metres times megahertz.
+/// The speed of light in metres a microsecond, which is metres times megahertz.
 const LIGHT: f64 = 299.792_458;
 
-/// Where the log-distance law begins.
+/// The distance at which the log-distance law begins.
 const REFERENCE_M: f64 = 1.0;
 
-/// The loss in free space (Friis 1946): 20 log10(4 pi d f / c), not below 0.
+/// Returns the free-space loss in dB (Friis 1946), 20 log10(4 pi d f / c), not below 0.
 #[must_use]
 pub fn free_space_db(distance_m: f64, mhz: u32) -> f64 {
     let waves = distance_m * f64::from(mhz) / LIGHT;
     (20.0 * libm::log10((4.0 * PI * waves).max(1.0))).max(0.0)
 }
 
-/// The loss over flat ground that reflects all, with antennas at two heights (Rappaport 2002, 4.6):
-/// the direct and the reflected wave add with their phases. Far away it grows with the fourth
-/// power of distance.
+/// Returns the loss in dB over flat ground that reflects everything, with antennas at two heights
+/// (Rappaport 2002, 4.6). The direct and the reflected wave add with their phases; far away the
+/// loss grows with the fourth power of distance.
 #[must_use]
 pub fn two_ray_db(distance_m: f64, heights_m: [f64; 2], mhz: u32) -> f64 {
     let [low, high] = heights_m;
     let direct = libm::hypot(distance_m, high - low);
     let reflected = libm::hypot(distance_m, high + low);
     let phase = 2.0 * PI * f64::from(mhz) / LIGHT * (reflected - direct);
-    // The reflected wave is turned over: 1 - (d / r) e^(-i phase).
+    // The reflected wave is inverted: 1 - (d / r) e^(-i phase).
     let ratio = direct / reflected;
     let gain = 1.0 - 2.0 * ratio * libm::cos(phase) + ratio * ratio;
     (free_space_db(direct, mhz) - 10.0 * libm::log10(gain.max(1e-9))).max(0.0)
 }
 
-/// How long a wave takes, in nanoseconds.
+/// Returns the propagation delay in nanoseconds.
 #[must_use]
 pub fn delay_ns(distance_m: f64) -> u64 {
     libm::rint(distance_m.max(0.0) * 1e3 / LIGHT) as u64
 }
 
-/// What a room does to radio.
+/// Log-distance path loss with log-normal shadowing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Room {
     /// The path loss exponent: 2 in free space, 1.6 to 1.8 in line of sight in a building, 4 to 6
     /// behind walls (Rappaport 2002, Table 4.2).
     pub exponent: f64,
-    /// The deviation of the shadowing.
+    /// The standard deviation of the shadowing, in dB.
     pub shadow_db: f64,
-    /// What the shadowing is drawn from.
+    /// The seed of the shadowing.
     pub seed: u64,
 }
 
 impl Room {
-    /// Free space.
+    /// Free space, without shadowing.
     pub const FREE: Self = Self { exponent: 2.0, shadow_db: 0.0, seed: 0 };
 
-    /// The loss by distance alone. Nearer than 1 m, free space: what is in the room is farther
-    /// away.
+    /// Returns the loss in dB by distance alone. Free space is assumed nearer than 1 m, because
+    /// walls and furniture are farther away.
     #[must_use]
     pub fn distance_db(&self, distance_m: f64, mhz: u32) -> f64 {
         if distance_m <= REFERENCE_M {
@@ -70,7 +70,7 @@ impl Room {
         free_space_db(REFERENCE_M, mhz) + 10.0 * self.exponent * libm::log10(distance_m)
     }
 
-    /// The shadowing between two nodes, which may be a gain.
+    /// Returns the shadowing between two nodes in dB; it may be a gain (negative).
     #[must_use]
     pub fn shadowing_db(&self, one: u32, other: u32) -> f64 {
         if self.shadow_db == 0.0 {
@@ -79,7 +79,7 @@ impl Room {
         self.shadow_db * normal(of_pair(self.seed, one, other, Purpose::Shadow))
     }
 
-    /// The loss between two nodes, not below 0.
+    /// Returns the loss in dB between two nodes, not below 0.
     #[must_use]
     pub fn loss_db(&self, one: u32, other: u32, distance_m: f64, mhz: u32) -> f64 {
         (self.distance_db(distance_m, mhz) + self.shadowing_db(one, other)).max(0.0)
@@ -109,7 +109,7 @@ mod tests {
         // Far away: 40 log10(d) - 20 log10(h1 h2).
         let far = 20_000.0;
         assert!(close(two_ray_db(far, [1.5, 1.5], 2437), 40.0 * libm::log10(far) - 7.04, 0.05));
-        // Near, the two waves beat around free space.
+        // Near the antenna the two waves oscillate around free space.
         let near = two_ray_db(5.0, [1.0, 1.0], 2437);
         assert!(close(near, free_space_db(5.0, 2437), 15.0));
     }

@@ -1,10 +1,9 @@
-//! What a chip makes of a frame: the error model and the receiver together, for a medium that
-//! thinks in factors, not decibels.
+//! The error model together with the noise of a receiver, for a medium that counts in factors, not
+//! decibels.
 //!
-//! A frame has two parts that can fail: its header, in the slowest mode of its PHY, and its data.
-//! Whatever interferes with a part adds the share of its bits times the hazard of one. The
-//! preamble before them carries no bits: whether it is found is settled by
-//! [`Capture`](super::Capture).
+//! Two parts of a frame can fail: its header, in the slowest mode of its PHY, and its data.
+//! Interference during a part adds the hazard of the bits that it covers. The preamble carries no
+//! bits; [`Capture`](super::Capture) decides whether it is detected.
 
 use alloc::sync::Arc;
 
@@ -14,8 +13,9 @@ use super::mode::{Hr, Mode, Ofdm, Preamble};
 use super::power::{decibels, exp2, factor};
 use super::receiver::Receiver;
 
-/// The bits of a frame's header that must be right, and a mode that is modulated as they are: 48
-/// bits with HR (16.2.3), 24 of L-SIG with OFDM (17.3.4), 48 of HT-SIG more with HT (19.3.9.4.3).
+/// Returns a mode with the modulation of the frame's header, and the number of bits that must be
+/// right: 48 with HR (16.2.3), the 24 of L-SIG with OFDM (17.3.4), 48 more of HT-SIG with HT
+/// (19.3.9.4.3).
 #[must_use]
 pub const fn header(mode: Mode) -> (Mode, u32) {
     match mode {
@@ -28,18 +28,18 @@ pub const fn header(mode: Mode) -> (Mode, u32) {
     }
 }
 
-/// A receiver with the error model.
+/// A decoder that follows the error model and the noise of a receiver.
 #[derive(Clone, Debug)]
 pub struct Reader {
     errors: Arc<ErrorTable>,
     receiver: Receiver,
-    /// By mode: a signal this many times noise and interference is never lost.
+    /// By mode, the factor over noise and interference from which a frame is never lost.
     sure: [f64; Mode::COUNT],
     floor_dbm: f64,
 }
 
 impl Reader {
-    /// A receiver; the table may be shared with others.
+    /// Returns the decoder of a receiver; the table may be shared.
     #[must_use]
     pub fn new(errors: Arc<ErrorTable>, receiver: Receiver) -> Self {
         let clean = |mode| errors.clean_db(Curve::of(mode)) + receiver.correction_db(mode);
@@ -47,27 +47,28 @@ impl Reader {
         Self { errors, receiver, sure, floor_dbm: f64::NEG_INFINITY }
     }
 
-    /// The same, for a receiver that does not look for weaker frames than that. The standard asks
-    /// for no more than -82 dBm with OFDM (17.3.10.6), which is ns-3's floor for all modes.
+    /// Returns the decoder with a lower limit on the power of frames that it detects. The standard
+    /// asks for no more than -82 dBm with OFDM (17.3.10.6), which ns-3 takes for all modes.
     #[must_use]
     pub fn with_floor(self, floor_dbm: f64) -> Self {
         Self { floor_dbm, ..self }
     }
 
-    /// The receiver.
+    /// Returns the noise and corrections of the receiver.
     #[must_use]
     pub const fn receiver(&self) -> &Receiver {
         &self.receiver
     }
 
-    /// From this many times noise and interference on, no frame of up to 4095 octets is lost.
+    /// Returns the factor over noise and interference from which no frame of up to 4095 octets is
+    /// lost.
     #[must_use]
     pub const fn sure(&self, mode: Mode) -> f64 {
         self.sure[mode.index()]
     }
 
-    /// The power at which half of the headers of frames of this mode can be read. A weaker frame
-    /// counts as not found.
+    /// Returns the power in dBm at which half of the headers of this mode can be read. A weaker
+    /// frame is not detected.
     #[must_use]
     pub fn found_dbm(&self, mode: Mode) -> f64 {
         let (like, bits) = header(mode);
@@ -76,9 +77,9 @@ impl Reader {
         (noise_dbm + needed_db + self.receiver.correction_db(like)).max(self.floor_dbm)
     }
 
-    /// The chance that what lies between two times after the start of a frame of `octets` octets
-    /// (`span_ns`: from, to) survives where the signal is `sinr` times noise and interference.
-    /// Chances of stretches multiply.
+    /// Returns the chance that a stretch of a frame of `octets` octets survives, where the signal
+    /// is `sinr` times noise and interference. `span_ns` is the stretch from and to, in nanoseconds
+    /// after the start of the frame. The chances of several stretches multiply.
     #[must_use]
     pub fn survival(&self, mode: Mode, octets: u32, sinr: f64, span_ns: (u64, u64)) -> f64 {
         if sinr >= self.sure(mode) {
@@ -126,7 +127,7 @@ mod tests {
                 let (octets, loss) = super::super::receiver::reference_frame(mode);
                 let sinr = milliwatts(dbm) / reader.receiver().noise_mw(mode);
                 let survival = reader.survival(mode, octets, sinr, WHOLE);
-                // The header has some of the loss: 48 bits beside 8192 in the same mode.
+                // The header has part of the loss: 48 bits beside 8192 in the same mode.
                 assert!((survival - (1.0 - loss)).abs() < 2e-3, "{chip:?} {mode}: {survival}");
                 assert!(reader.found_dbm(mode) < dbm, "{chip:?} {mode}");
                 let sure = reader.sure(mode);

@@ -1,34 +1,33 @@
-//! What the receivers of chips can hear: noise, and a correction of the error model for each mode.
+//! Receiver noise of chips, and a correction of the error model for each mode.
 //!
-//! A datasheet says at which power a mode loses 8 % (11b) or 10 % (11g, 11n) of frames of the
+//! A datasheet gives the power at which a mode loses 8 % (11b) or 10 % (11g, 11n) of frames of the
 //! standard's length: 1024 octets (16.3.8.2), 1000 (17.3.10.2) or 4096 (19.3.19.1). The error
-//! models say which ratio of signal to noise that takes. What lies between is noise of the chip
-//! and what its demodulator does worse, or better, than the model. A datasheet cannot tell the two
-//! apart, so a noise figure is assumed ([`NOISE_FIGURE_DB`]), and the rest is a correction of the
-//! mode, which holds against interference, too. It is often negative with OFDM: the model's decoder
-//! is told bits, that of a chip how sure each bit is, which is worth some 2 dB.
+//! models give the signal-to-noise ratio for that. The difference is the noise of the chip, and the
+//! part by which its demodulator is worse, or better, than the model. A datasheet cannot tell the
+//! two apart, so a noise figure is assumed ([`NOISE_FIGURE_DB`]), and the rest is a correction of
+//! the mode, which holds against interference, too. The correction is often negative with OFDM: the
+//! model decodes hard bits, a chip soft ones, which gains about 2 dB.
 //!
-//! So every mode of a chip has, without interference, just the sensitivity that its datasheet
-//! claims.
+//! So without interference every mode of a chip has exactly the sensitivity of its datasheet.
 
 use super::chip::Chip;
 use super::error::Curve;
 use super::mode::{Ht, Mode, Preamble, Width};
 use super::power::{milliwatts, sinr_db};
 
-/// The noise figure of all chips: an assumption, in the range of CMOS receivers.
+/// The noise figure of all chips, an assumption in the range of CMOS receivers.
 pub const NOISE_FIGURE_DB: f64 = 3.0;
 
-/// The power density of thermal noise at 290 K: 10 log10(k T / 1 mW) for each hertz.
+/// The power density of thermal noise at 290 K in dBm per hertz: 10 log10(k T / 1 mW).
 const THERMAL_DBM_HZ: f64 = -173.975;
 
-/// The thermal noise in the bandwidth of a mode.
+/// Returns the thermal noise in the bandwidth of a mode, in dBm.
 #[must_use]
 pub fn thermal_dbm(mode: Mode) -> f64 {
     THERMAL_DBM_HZ + 10.0 * libm::log10(f64::from(mode.bandwidth_mhz()) * 1e6)
 }
 
-/// Below this share of lost frames, of so many octets, a mode counts as received.
+/// Returns the octets and the frame error rate at which the standard defines a mode's sensitivity.
 #[must_use]
 pub const fn reference_frame(mode: Mode) -> (u32, f64) {
     match mode {
@@ -38,7 +37,7 @@ pub const fn reference_frame(mode: Mode) -> (u32, f64) {
     }
 }
 
-/// A receiver, ready for a medium: noise, and the correction of each mode.
+/// The noise of a receiver, and the correction of each mode.
 #[derive(Clone, Debug)]
 pub struct Receiver {
     noise_mw: [f64; Mode::COUNT],
@@ -46,14 +45,14 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// The receiver of a chip.
+    /// Returns the receiver of a chip.
     #[must_use]
     pub fn of(chip: Chip) -> Self {
         let needed = Mode::ALL.map(|mode| {
             let (octets, loss) = reference_frame(mode);
             thermal_dbm(mode) + Curve::of(mode).required_db(octets, loss)
         });
-        // How much more than an ideal receiver each mode needs.
+        // The decibels that each mode needs more than an ideal receiver.
         let mut excess = Mode::ALL.map(|mode| {
             chip.sensitivity_dbm(mode).map_or(f64::NAN, |dbm| dbm - needed[mode.index()])
         });
@@ -64,8 +63,8 @@ impl Receiver {
         }
     }
 
-    /// A receiver that is just as good as the error model in every mode, as ns-3 has it (with a
-    /// noise figure of 7 dB).
+    /// Returns a receiver that is as good as the error model in every mode, as in ns-3 (whose noise
+    /// figure is 7 dB).
     #[must_use]
     pub fn ideal(noise_figure_db: f64) -> Self {
         Self {
@@ -74,29 +73,30 @@ impl Receiver {
         }
     }
 
-    /// The noise in the bandwidth of a mode.
+    /// Returns the noise in the bandwidth of a mode, in mW.
     #[must_use]
     pub const fn noise_mw(&self, mode: Mode) -> f64 {
         self.noise_mw[mode.index()]
     }
 
-    /// By how many decibels frames of a mode need more (less, where negative) than the error model
-    /// says.
+    /// Returns the decibels that frames of a mode need more (less, where negative) than the error
+    /// model says.
     #[must_use]
     pub const fn correction_db(&self, mode: Mode) -> f64 {
         self.correction_db[mode.index()]
     }
 
-    /// The ratio of signal to noise and interference to ask the error model about.
+    /// Returns the signal-to-interference-plus-noise ratio in dB for the error model, correction
+    /// included.
     #[must_use]
     pub fn sinr_db(&self, mode: Mode, signal_mw: f64, interference_mw: f64) -> f64 {
         sinr_db(signal_mw, self.noise_mw(mode), interference_mw) - self.correction_db(mode)
     }
 }
 
-/// Fills what a datasheet leaves out: between two known rates of a family in proportion, a HT20
-/// mode from the ERP-OFDM rate with its modulation, HT40 from HT20, short preambles and guard
-/// intervals from the long ones.
+/// Fills in the values that a datasheet leaves out: between two known rates of a family in
+/// proportion, a HT20 mode from the ERP-OFDM rate with its modulation, HT40 from HT20, short
+/// preambles and guard intervals from the long ones.
 fn fill(excess: &mut [f64; Mode::COUNT]) {
     for family in [0..4, 7..15] {
         let first = family.start;
@@ -142,8 +142,8 @@ mod tests {
         }
     }
 
-    /// For each mode: the ratio that the error model needs for the standard's frame error rate, and
-    /// the correction of each chip, in decibels.
+    /// Draws up a table of all modes: the ratio that the error model needs for the standard's frame
+    /// error rate, and the correction of each chip, in decibels.
     #[test]
     fn corrections_of_all_modes() {
         let receivers = Chip::ALL.map(Receiver::of);

@@ -1,9 +1,9 @@
-//! At which rate an ACK or CTS answers (10.6.6.5.2).
+//! The rate of an ACK or CTS (10.6.6.5.2).
 //!
-//! The answer has the highest rate of the basic rate set that is not above the rate of the frame it
-//! answers; where the set has none, the highest mandatory rate that is not. An HT frame counts as
-//! its non-HT reference rate, and the answer to it is ERP-OFDM. The answer stays in the modulation
-//! class of the frame: a station that only heard CCK may only know CCK.
+//! The response has the highest rate of the basic rate set that is not above the rate of the frame
+//! it answers, or, where the set has none, the highest such mandatory rate. An HT frame counts as
+//! its non-HT reference rate, and the response to it is ERP-OFDM. The response stays in the
+//! modulation class of the frame: a station that only heard CCK may only know CCK.
 
 use super::mode::{Hr, Mode, Ofdm, Preamble};
 
@@ -17,16 +17,16 @@ pub struct BasicRates {
 }
 
 impl BasicRates {
-    /// Only the mandatory rates count, because the set is empty: what there is outside a network.
+    /// An empty set, so that only the mandatory rates count: outside a network.
     pub const NONE: Self = Self { hr: 0, ofdm: 0 };
-    /// 1 and 2 Mbit/s: what an 11b access point has.
+    /// 1 and 2 Mbit/s, the set of an 11b access point.
     pub const B: Self = Self { hr: 0b0011, ofdm: 0 };
-    /// 1, 2, 5.5 and 11 Mbit/s: what most access points of 11b/g/n have.
+    /// 1, 2, 5.5 and 11 Mbit/s, the set of most access points of 11b/g/n.
     pub const BG: Self = Self { hr: 0b1111, ofdm: 0 };
     /// All mandatory rates of an ERP station: 1, 2, 5.5, 11, 6, 12 and 24 Mbit/s (18.2.1).
     pub const MANDATORY: Self = Self { hr: 0b1111, ofdm: 0b0001_0101 };
 
-    /// The set with one rate more. An HT mode adds its non-HT reference rate.
+    /// Returns the set with one more rate. An HT mode adds its non-HT reference rate.
     #[must_use]
     pub const fn with(self, mode: Mode) -> Self {
         match mode {
@@ -36,7 +36,7 @@ impl BasicRates {
         }
     }
 
-    /// The mode of the ACK or CTS to a frame. Its preamble is short where the frame's was.
+    /// Returns the mode of the ACK or CTS to a frame; its preamble is short if the frame's was.
     #[must_use]
     pub const fn response_to(self, frame: Mode) -> Mode {
         match frame {
@@ -55,7 +55,8 @@ impl BasicRates {
     }
 }
 
-/// The highest bit set in `basic` that is not above bit `upto`; else in `mandatory`; else 0.
+/// Returns the highest bit set in `basic` that is not above bit `upto`; else in `mandatory`; else
+/// 0.
 const fn highest(basic: u8, mandatory: u8, upto: u32) -> usize {
     let mask = (2_u32 << upto) - 1;
     let (basic, mandatory) = (basic as u32 & mask, mandatory as u32 & mask);
@@ -99,7 +100,7 @@ mod tests {
         assert_eq!(slow.response_to(Mode::Hr(Hr::M11Short)), Mode::Hr(Hr::M1));
         let fast = BasicRates::NONE.with(Mode::Ofdm(Ofdm::M54));
         assert_eq!(fast.response_to(Mode::Ofdm(Ofdm::M54)), Mode::Ofdm(Ofdm::M54));
-        // 54 alone is no answer to 48: the mandatory 24 is.
+        // 54 Mbit/s alone cannot answer 48 Mbit/s; the mandatory 24 Mbit/s does.
         assert_eq!(fast.response_to(Mode::Ofdm(Ofdm::M48)), Mode::Ofdm(Ofdm::M24));
     }
 

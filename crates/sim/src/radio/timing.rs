@@ -1,4 +1,4 @@
-//! Slots, spaces between frames, time-outs and contention windows in the 2.4 GHz band.
+//! Slot times, interframe spaces, time-outs and contention windows in the 2.4 GHz band.
 //!
 //! | | HR (Table 16-4) | ERP, HT (Tables 18-5, 19-25) |
 //! |---|---|---|
@@ -14,22 +14,23 @@ use super::mode::{Hr, Mode};
 
 const MICROSECOND: u64 = 1_000;
 
-/// SIFS in the 2.4 GHz band, whatever the PHY.
+/// SIFS in the 2.4 GHz band, for every PHY.
 pub const SIFS_NS: u64 = 10 * MICROSECOND;
-/// The slot of clause 16, and of a clause 18 station among such.
+/// The slot time of clause 16, also used by a clause 18 station next to stations of clause 16.
 pub const LONG_SLOT_NS: u64 = 20 * MICROSECOND;
-/// The slot where every station knows it (18.4.5, `dot11ShortSlotTimeOptionActivated`).
+/// The slot time where every station knows the short slot (18.4.5,
+/// `dot11ShortSlotTimeOptionActivated`).
 pub const SHORT_SLOT_NS: u64 = 9 * MICROSECOND;
 
-/// What a station's access to the medium is timed by.
+/// The times of a station's medium access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {
     /// `aSlotTime`.
     pub slot_ns: u64,
     /// `aSIFSTime`.
     pub sifs_ns: u64,
-    /// Slots between SIFS and the first slot of a back-off: 2 make DIFS; with EDCA, the AIFSN of
-    /// the access category (10.23.2.4).
+    /// Slots between SIFS and the first slot of a back-off: 2 for DIFS; with EDCA, the AIFSN of the
+    /// access category (10.23.2.4).
     pub aifsn: u8,
     /// The first contention window, in slots.
     pub cw_min: u16,
@@ -38,37 +39,38 @@ pub struct Timing {
 }
 
 impl Timing {
-    /// Clause 16 alone: 11b, and what an ESP-NOW node at 1 Mbit/s uses.
+    /// Times of clause 16 alone: 802.11b, and ESP-NOW at 1 Mbit/s.
     pub const HR: Self =
         Self { slot_ns: LONG_SLOT_NS, sifs_ns: SIFS_NS, aifsn: 2, cw_min: 31, cw_max: 1023 };
-    /// ERP or HT where some station knows the long slot only, and outside a BSS (18.4.5).
+    /// Times of ERP and HT outside a BSS, or where some station knows only the long slot (18.4.5).
     pub const ERP_LONG_SLOT: Self = Self { cw_min: 15, ..Self::HR };
-    /// ERP or HT in a BSS in which all know the short slot.
+    /// Times of ERP and HT in a BSS in which all stations know the short slot.
     pub const ERP_SHORT_SLOT: Self = Self { slot_ns: SHORT_SLOT_NS, ..Self::ERP_LONG_SLOT };
 
-    /// DIFS (10.3.2.3.5), or the AIFS of an access category.
+    /// Returns DIFS in nanoseconds (10.3.2.3.5), or the AIFS of an access category.
     #[must_use]
     pub const fn difs_ns(self) -> u64 {
         self.sifs_ns + self.aifsn as u64 * self.slot_ns
     }
 
-    /// EIFS (10.3.2.3.7): the lowest mandatory rate of this band is 1 Mbit/s.
+    /// Returns EIFS in nanoseconds (10.3.2.3.7); the lowest mandatory rate of this band is 1
+    /// Mbit/s.
     #[must_use]
     pub const fn eifs_ns(self) -> u64 {
         self.sifs_ns + airtime(Mode::Hr(Hr::M1), ACK_OCTETS) + self.difs_ns()
     }
 
-    /// The ACK timeout (10.3.2.11), from the end of the frame: an ACK that has not begun (its
-    /// header has not been read) by then will not come. `ack` is the mode the answer would have.
+    /// Returns the ACK timeout in nanoseconds from the end of the frame (10.3.2.11). `ack` is the
+    /// mode of the expected answer. The answer has failed if its header has not been received by
+    /// then.
     ///
-    /// An ACK takes longer than this from SIFS to its end: the timer stops where reception
-    /// begins, not where it ends.
+    /// The timer stops when reception begins: from SIFS to its end, an ACK takes longer than this.
     #[must_use]
     pub const fn ack_timeout_ns(self, ack: Mode) -> u64 {
         self.sifs_ns + self.slot_ns + rx_start_delay_ns(ack)
     }
 
-    /// The contention window after one more failure: twice as many slots, up to `CWmax` (10.3.3).
+    /// Returns the contention window after one more failure: doubled, up to `CWmax` (10.3.3).
     #[must_use]
     pub const fn wider(self, cw: u16) -> u16 {
         let next = cw.saturating_mul(2).saturating_add(1);
@@ -76,9 +78,10 @@ impl Timing {
     }
 }
 
-/// `aRxPHYStartDelay`: from the start of a frame to the receiver's word that one has begun: 192 us
-/// or 96 us with HR (Table 16-4), 20 us with ERP-OFDM (Table 18-5). That is the end of the header,
-/// which is taken for HT, too; no HT frame is waited for with a time-out here.
+/// Returns `aRxPHYStartDelay` in nanoseconds, the time from the start of a frame until the receiver
+/// reports it: 192 us or 96 us with HR (Table 16-4), 20 us with ERP-OFDM (Table 18-5), which is the
+/// end of the header. The end of the header is used for HT, too, although no timeout waits for an
+/// HT frame here.
 #[must_use]
 pub const fn rx_start_delay_ns(mode: Mode) -> u64 {
     Airtime::of(mode, 0).lead_ns()
@@ -93,7 +96,7 @@ mod tests {
     fn spaces_add_up() {
         assert_eq!(Timing::HR.difs_ns(), 50_000);
         assert_eq!(Timing::ERP_SHORT_SLOT.difs_ns(), 28_000);
-        // 10 + 304 + 50, the figure all 802.11b texts have.
+        // 10 + 304 + 50, the figure that all texts on 802.11b give.
         assert_eq!(Timing::HR.eifs_ns(), 364_000);
         assert_eq!(Timing::ERP_SHORT_SLOT.eifs_ns(), 342_000);
         // Best effort in EDCA: SIFS + 3 slots.
@@ -102,7 +105,7 @@ mod tests {
 
     #[test]
     fn ack_timeouts_are_shorter_than_acks() {
-        // As ns-3 has it for 802.11b: 10 + 20 + 192.
+        // ns-3 has this sum for 802.11b: 10 + 20 + 192.
         assert_eq!(Timing::HR.ack_timeout_ns(Mode::Hr(Hr::M1)), 222_000);
         assert_eq!(Timing::HR.ack_timeout_ns(Mode::Hr(Hr::M11Short)), 126_000);
         let ofdm = Mode::Ofdm(Ofdm::M24);

@@ -1,4 +1,4 @@
-//! A-MPDUs: what goes into one, how its MPDUs end one by one, and what its answer says (10.12, 10.25).
+//! A-MPDUs: their composition, the ends of their MPDUs, their block acknowledgement (10.12, 10.25).
 
 use super::Room;
 use super::events::What;
@@ -16,7 +16,7 @@ use crate::radio::airtime::{
 use crate::radio::{Mode, airtime};
 use espbench_proto::sample::Cause;
 
-/// What a station that is not simple sends next.
+/// The head of the queue of a station that is not simple.
 #[derive(Clone, Copy, Debug)]
 struct Head {
     entry: Entry,
@@ -25,7 +25,8 @@ struct Head {
 }
 
 impl Room {
-    /// A station that has turned to sending sends the head of its queue, and what may go with it.
+    /// Sends the head of a station's queue, and all that may go with it; the station has turned to
+    /// sending.
     #[inline(never)]
     pub(super) fn attempt_burst<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
         let Some(&entry) = self.stations[station as usize].queue.front() else { return };
@@ -43,7 +44,7 @@ impl Room {
         }
     }
 
-    /// The agreement that a packet goes under, which is made when it is first needed.
+    /// Returns the agreement that a packet goes under, and makes it when it is first needed.
     fn agreement(&mut self, station: u32, packet: &Packet) -> u32 {
         let Packet { to, aggregate, ahead, .. } = *packet;
         if !aggregate || ahead || to == GROUP || to == station {
@@ -66,7 +67,7 @@ impl Room {
         self.stations.get(station as usize)?.settings.ampdu
     }
 
-    /// Chooses what goes into the exchange: all that may go with the head of the queue.
+    /// Chooses the MPDUs of the exchange: all that may go with the head of the queue.
     fn compose<H: Host + ?Sized>(&mut self, host: &mut H, station: u32, head: Head) {
         let Head { entry, mode, agreement } = head;
         let to = entry.packet.to;
@@ -85,7 +86,7 @@ impl Room {
             self.agreements[agreement as usize].begin(oldest);
         }
         let (Some(mine), Some(theirs)) = (self.ampdu(station), self.ampdu(to)) else { return };
-        // HT alone knows A-MPDUs (19.3.2).
+        // Only HT has A-MPDUs (19.3.2).
         let most =
             if matches!(mode, Mode::Ht(_)) { mine.send.min(theirs.receive).max(1) } else { 1 };
         let room = theirs.octets.min(most_octets(mode, mine.longest_ns));
@@ -125,7 +126,7 @@ impl Room {
         }
     }
 
-    /// Sends what was chosen.
+    /// Sends the chosen MPDUs.
     #[inline(never)]
     pub(super) fn send_burst<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
         let it = &mut self.stations[station as usize];
@@ -169,14 +170,15 @@ impl Room {
         }
     }
 
-    /// SIFS and the answer to a frame: what its Duration field holds (9.2.5.2).
+    /// Returns SIFS and the air time of the answer to a frame, the value of its Duration field
+    /// (9.2.5.2).
     pub(super) fn answer_ns(&self, station: u32, mode: Mode, mpdus: u8) -> u64 {
         let settings = &self.stations[station as usize].settings;
         let octets = if mpdus > 1 { BLOCK_ACK_OCTETS } else { ACK_OCTETS };
         settings.timing.sifs_ns + airtime(settings.basic.response_to(mode), octets)
     }
 
-    /// The header of an A-MPDU, or one of its MPDUs but the last, ends.
+    /// Handles the end of an A-MPDU's header, or of one of its MPDUs but the last.
     #[inline(never)]
     pub(super) fn part<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
         let burst = &mut self.stations[station as usize].burst;
@@ -199,7 +201,8 @@ impl Room {
         }
     }
 
-    /// Whether the addressee reads the part of a frame that ends now: how strong it was, or why not.
+    /// Returns the signal strength if the addressee reads the part of a frame that ends now, else
+    /// the cause of the loss.
     fn read_part(&mut self, frame: &OnAir, slot: u32) -> Result<i8, Option<Cause>> {
         let to = frame.to as usize;
         let Some(link) = self.links.between(frame.from, frame.to) else { return Err(None) };
@@ -223,7 +226,7 @@ impl Room {
         Err(path.readable.then_some(cause))
     }
 
-    /// An MPDU of an A-MPDU, or one alone under an agreement, has ended at its addressee.
+    /// Handles the end of an MPDU under an agreement at its addressee.
     fn mpdu_ends<H: Host + ?Sized>(
         &mut self,
         host: &mut H,
@@ -266,7 +269,7 @@ impl Room {
         }
     }
 
-    /// What was sent under an agreement has ended. The last MPDU is read as a frame is.
+    /// Handles the end of a transmission under an agreement. The last MPDU is read like a frame.
     #[inline(never)]
     pub(super) fn burst_over<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
         let heard = self.scratch.heard.first().map(|it| it.rssi);
@@ -276,7 +279,7 @@ impl Room {
         let burst = &mut self.stations[frame.from as usize].burst;
         burst.flies = false;
         let last = usize::from(frame.mpdus) - 1;
-        // Still reading it, or it would have been given a chance.
+        // The addressee is still receiving it, or it would have been given a chance.
         let reading = heard.is_some() || self.hot[frame.to as usize].ear.reads == NOTHING;
         self.mpdu_ends(host, frame, last, heard.ok_or(missed));
         self.burst_answered(frame, reading);
@@ -290,7 +293,8 @@ impl Room {
         self.await_answer(frame.from, frame.mode, kind);
     }
 
-    /// The addressee answers if it has read something and does not read something else by now.
+    /// Schedules the answer of an addressee that has read an MPDU and does not receive another
+    /// frame by now.
     fn burst_answered(&mut self, frame: &OnAir, reading: bool) {
         if !self.stations[frame.from as usize].burst.answers {
             return;
@@ -300,7 +304,7 @@ impl Room {
             self.nod_off(frame.to);
             return;
         }
-        // One MPDU that was read ends an EIFS (10.3.2.3.7).
+        // An MPDU that was read ends an EIFS (10.3.2.3.7).
         self.hot[frame.to as usize].access.correct(self.now, 0);
         let it = &self.stations[frame.to as usize];
         let mode = it.settings.basic.response_to(frame.mode);
@@ -309,7 +313,7 @@ impl Room {
         self.events.push(at, What::Answer { station: frame.to, to: frame.from, mode, kind });
     }
 
-    /// What the recipient of an agreement answers with: starting sequence number and bitmap.
+    /// Returns the block acknowledgement of an agreement: starting sequence number and bitmap.
     #[inline(never)]
     pub(super) fn block_ack(&self, from: u32, to: u32) -> (u16, u64) {
         let number = self.stations[from as usize].agreements.get(&to);
@@ -317,7 +321,7 @@ impl Room {
         agreement.map_or((0, 0), Agreement::answer)
     }
 
-    /// The answer has come that a station waited for.
+    /// Handles the response that a station waited for.
     #[inline(never)]
     pub(super) fn burst_is_answered<H: Host + ?Sized>(
         &mut self,
@@ -334,7 +338,7 @@ impl Room {
         }
     }
 
-    /// It has not come. Whether there is nothing more to do.
+    /// Handles a missing response. Returns whether nothing more is to be done.
     #[inline(never)]
     pub(super) fn burst_failed<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) -> bool {
         let burst = &self.stations[station as usize].burst;
@@ -347,7 +351,8 @@ impl Room {
         true
     }
 
-    /// What was sent under an agreement has an answer, or none: `None`.
+    /// Ends an exchange under an agreement. `answer` is the acknowledgement, or `None` if none
+    /// came.
     #[inline(never)]
     pub(super) fn conclude<H: Host + ?Sized>(
         &mut self,

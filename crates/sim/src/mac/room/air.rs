@@ -1,4 +1,4 @@
-//! A frame and its hearers.
+//! The begin and end of a frame at its receivers.
 
 use super::events::What;
 use super::{Flight, Hot, Room};
@@ -12,7 +12,7 @@ use crate::mac::station::Station;
 use crate::mac::timers::{NEVER, Timers};
 use espbench_proto::sample::Cause;
 
-/// The medium becomes busy for a station.
+/// Freezes the back-off of a station whose medium becomes busy.
 #[inline]
 pub(super) fn pause(
     now: u64,
@@ -46,9 +46,9 @@ fn pause_cached(
     }
 }
 
-/// The chance that a frame is read whose last part arrives with `chance`. Whom an A-MPDU is not for
-/// has only one part, all of it, and needs one MPDU for its Duration field: as if what disturbs it
-/// were spread evenly.
+/// Returns the chance that a frame is read whose last part arrives with `chance`. For stations
+/// other than the addressee, an A-MPDU has only one part, the whole, and one MPDU must be read for
+/// its Duration field. Interference counts as spread evenly.
 fn part(chance: f32, frame: &OnAir, mine: bool) -> f32 {
     if frame.mpdus < 2 || mine {
         return chance;
@@ -58,9 +58,9 @@ fn part(chance: f32, frame: &OnAir, mine: bool) -> f32 {
 }
 
 impl Room {
-    /// Puts a frame on the air. Its sender has turned to sending.
-    // Inlined, so that the frame is built in its place instead of being copied there: with few
-    // hearers that copy shows.
+    /// Puts a frame on the air and returns its index. Its sender has turned to sending.
+    // Inlined, so that the frame is built in its place and not copied there: with few receivers the
+    // copy shows.
     #[inline(always)]
     pub(super) fn begin<H: Host + ?Sized>(&mut self, host: &mut H, frame: OnAir) -> u32 {
         let new = self.flights.len() as u32;
@@ -97,7 +97,7 @@ impl Room {
         slot
     }
 
-    /// The loop over hearers when a frame begins.
+    /// Visits the receivers of a frame that begins.
     fn reach<const METERED: bool>(&mut self, slot: u32) {
         let Self {
             now, links, kinds, medium, hot, places, stations, timers, flights, meters, ..
@@ -139,8 +139,8 @@ impl Room {
         }
     }
 
-    /// The loop over hearers when a frame ends. Fills the lists of who read it, who did not, and
-    /// who takes it for an answer.
+    /// Visits the receivers of a frame that ends. Lists those that have read it, those that have
+    /// not, and those that take it for a response.
     fn leave<const METERED: bool>(&mut self, frame: &OnAir, slot: u32) {
         let Self {
             now,
@@ -212,7 +212,7 @@ impl Room {
         }
     }
 
-    /// A frame ends.
+    /// Ends a frame.
     pub(super) fn end<H: Host + ?Sized>(&mut self, host: &mut H, slot: u32) {
         let flight = &mut self.flights[slot as usize];
         flight.flies = false;
@@ -230,11 +230,11 @@ impl Room {
         self.over(host, &frame);
     }
 
-    /// A station turns from listening to sending an ACK.
+    /// Turns a station from listening to sending a response.
     pub(super) fn turn_to_sending(&mut self, station: u32) {
         self.hot[station as usize].ear.begin_sending_soon();
         self.sense(station);
-        // Even where its own back-off was about to end.
+        // The timer stops even if the station's own back-off was about to end.
         if self.hot[station as usize].access.contending {
             self.timers.set(station, NEVER);
         }

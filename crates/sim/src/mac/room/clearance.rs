@@ -1,4 +1,4 @@
-//! RTS and CTS before a frame, and a CTS to oneself (10.3.2.9, 10.3.2.15).
+//! RTS and CTS before a frame, and CTS-to-self (10.3.2.9, 10.3.2.15).
 
 use super::Room;
 use super::events::What;
@@ -11,7 +11,7 @@ use crate::radio::airtime::{CTS_OCTETS, RTS_OCTETS};
 use crate::radio::{Mode, airtime};
 
 impl Room {
-    /// Sends an RTS, or a CTS to itself, if what was chosen needs one.
+    /// Sends an RTS or CTS-to-self if the exchange needs one. Returns whether it did.
     #[inline(never)]
     pub(super) fn clearance<H: Host + ?Sized>(
         &mut self,
@@ -66,7 +66,7 @@ impl Room {
         true
     }
 
-    /// An RTS has ended. Its addressee answers, unless it knows of another exchange.
+    /// Handles the end of an RTS. Its addressee answers, unless its NAV is set.
     pub(super) fn rts_over(&mut self, frame: &OnAir) {
         let heard = !self.scratch.heard.is_empty();
         self.scratch.heard.clear();
@@ -83,8 +83,8 @@ impl Room {
         self.await_answer(frame.from, frame.mode, Kind::Cts);
     }
 
-    /// A CTS has ended: after one to itself its sender goes on; else its addressee does, which has
-    /// read it.
+    /// Handles the end of a CTS. After a CTS-to-self its sender goes on; else the addressee does,
+    /// which has read it.
     pub(super) fn cts_over(&mut self, frame: &OnAir) {
         if frame.from == frame.to {
             self.clear_soon(frame.from);
@@ -95,7 +95,7 @@ impl Room {
         }
     }
 
-    /// A station is clear to send.
+    /// Schedules the data of a station that is clear to send.
     pub(super) fn clear_soon(&mut self, station: u32) {
         let it = &mut self.stations[station as usize];
         it.unanswered = 0;
@@ -105,11 +105,11 @@ impl Room {
         self.events.push(at, What::Clear(station));
     }
 
-    /// It sends.
+    /// Sends the data of a station that is clear to send.
     #[inline(never)]
     pub(super) fn clear<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
         if self.hot[station as usize].ear.deaf {
-            // It was switched off, or tuned away.
+            // The station was switched off, or tuned away, meanwhile.
             self.failed(host, station);
             return;
         }
@@ -117,8 +117,8 @@ impl Room {
         self.send_burst(host, station);
     }
 
-    /// No CTS came: the frame at the head of the queue is given up after as many of those as it
-    /// would have had attempts (10.3.4.4).
+    /// Handles a missing CTS. The frame at the head of the queue is given up after as many of those
+    /// as it would have had attempts (10.3.4.4).
     pub(super) fn not_cleared<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
         let it = &mut self.stations[station as usize];
         it.engaged = false;

@@ -1,12 +1,12 @@
-//! Stations whose receiver is off for a while: what power save does (11.2.3).
+//! The doze state of power save, in which a station's receiver is off (11.2.3).
 
 use super::Room;
 use crate::mac::timers::NEVER;
 
 impl Room {
-    /// Lets a station doze: it hears nothing, answers nobody and sends nothing; its queue is kept,
-    /// and takes frames. Whatever exchange it is in goes on first: it sleeps when it has its answer,
-    /// or none came in time, and when it has sent the acknowledgement that it owes.
+    /// Lets a station doze: it receives nothing, answers nobody and sends nothing; its queue is
+    /// kept, and takes frames. An exchange in progress goes on first: the station dozes when it has
+    /// its response, or none came in time, and when it has sent the acknowledgement that it owes.
     pub fn doze(&mut self, station: u32) {
         let at = station as usize;
         let Some(it) = self.stations.get_mut(at) else { return };
@@ -17,10 +17,10 @@ impl Room {
         self.nod_off(station);
     }
 
-    /// Wakes a station up. It senses the energy of what is on the air, but reads only what begins
-    /// from now on: where it slept through a frame it knows nothing of its duration. So it may send
-    /// into somebody's exchange that it does not sense; the standard's `ProbeDelay` (11.2.3.2), for
-    /// which it should wait, is left out.
+    /// Wakes a station up. It senses the energy on the air, but receives only frames that begin
+    /// from now on, because it does not know the duration of a frame that it slept through. So it
+    /// may send into an exchange that it does not sense; the standard's `ProbeDelay` (11.2.3.2),
+    /// for which it should wait, is left out.
     pub fn rouse(&mut self, station: u32) {
         let at = station as usize;
         let Some(it) = self.stations.get_mut(at) else { return };
@@ -35,7 +35,7 @@ impl Room {
         self.contend(station);
     }
 
-    /// Falls asleep if that is wanted and nothing is in the way.
+    /// Lets a station doze if it wants to and nothing is in the way.
     #[inline]
     pub(super) fn nod_off(&mut self, station: u32) {
         if self.stations[station as usize].drowsy {

@@ -1,9 +1,9 @@
-//! What happens in a room.
+//! The events of a medium.
 
 use crate::mac::frame::Kind;
 use crate::radio::Mode;
 
-/// What is to happen, by nanoseconds.
+/// The scheduled events, by nanoseconds.
 pub(super) type Events = crate::events::Events<u64, What>;
 
 /// An event.
@@ -11,14 +11,14 @@ pub(super) type Events = crate::events::Events<u64, What>;
 pub(super) enum What {
     /// A frame ends.
     End(u32),
-    /// A station answers.
+    /// A station sends a response.
     Answer { station: u32, to: u32, mode: Mode, kind: Kind },
     /// A station that is clear to send sends.
     Clear(u32),
-    /// Something may have waited too long in a reorder buffer.
+    /// An MPDU may have waited too long in a reorder buffer.
     Watch(u32),
-    /// A station is on its new channel.
+    /// A station has reached its new channel.
     Tuned(u32),
-    /// The host wanted to be called.
+    /// The host asked to be called.
     Wake(u64),
 }

@@ -1,4 +1,4 @@
-//! Attempts, answers and time-outs (10.3.2.11, 10.3.4.4).
+//! Attempts, responses and time-outs (10.3.2.11, 10.3.4.4).
 
 use super::events::What;
 use super::{Room, Scratch};
@@ -13,7 +13,7 @@ use crate::radio::{Mode, airtime, timing};
 use espbench_proto::sample::Cause;
 
 impl Room {
-    /// A station that has turned to sending sends the head of its queue.
+    /// Sends the head of a station's queue; the station has turned to sending.
     pub(super) fn attempt<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
         let it = &mut self.stations[station as usize];
         if !it.simple {
@@ -46,7 +46,7 @@ impl Room {
         self.begin(host, frame);
     }
 
-    /// A station answers, unless it is sending something else or being tuned.
+    /// Sends a response, unless the station is sending another frame or being tuned.
     pub(super) fn answer<H: Host + ?Sized>(
         &mut self,
         host: &mut H,
@@ -95,7 +95,7 @@ impl Room {
         self.begin(host, frame);
     }
 
-    /// A frame has ended for all its hearers.
+    /// Handles the end of a frame after all its receivers have been visited.
     pub(super) fn over<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
         let answers = matches!(frame.kind, Kind::Ack | Kind::BlockAck);
         if frame.kind != Kind::Data {
@@ -139,11 +139,12 @@ impl Room {
         }
     }
 
-    /// Who has read the frame and has no buffer for it has not got it.
+    /// Asks the host whether the stations that have read a frame have buffers for it; those without
+    /// have missed it.
     #[inline]
     fn ask<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
         let Scratch { heard, missed, .. } = &mut self.scratch;
-        // With a host that takes all, nothing of this is left.
+        // A host that takes every frame pays for this one search only.
         let refused = heard.iter().position(|it| !host.accepts(it.station, frame));
         let Some(first) = refused else { return };
         let mut at = 0;
@@ -157,7 +158,7 @@ impl Room {
         });
     }
 
-    /// The frame goes up, once for all who have it.
+    /// Hands a frame up, once for all that have received it.
     fn hand_up<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
         let heard = core::mem::take(&mut self.scratch.heard);
         let missed = core::mem::take(&mut self.scratch.missed);
@@ -174,8 +175,8 @@ impl Room {
         self.scratch.missed.clear();
     }
 
-    /// The station that a unicast frame is for answers, even what it has got before, and even if
-    /// the medium is busy (10.3.2.11). Whether it has got it before.
+    /// Schedules the response of a unicast frame's addressee, which is sent even for a duplicate,
+    /// and even if the medium is busy (10.3.2.11). Returns whether the frame is a duplicate.
     fn addressee(&mut self, frame: &OnAir) -> bool {
         let Some(heard) = self.scratch.heard.first().copied() else { return false };
         let it = &mut self.stations[heard.station as usize];
@@ -192,7 +193,7 @@ impl Room {
         repeated
     }
 
-    /// The station waits for the answer to a frame in that mode.
+    /// Starts to wait for the response to a frame in a mode.
     pub(super) fn await_answer(&mut self, station: u32, mode: Mode, kind: Kind) {
         let settings = &self.stations[station as usize].settings;
         let mode = settings.basic.response_to(mode);
@@ -202,8 +203,8 @@ impl Room {
         self.timers.set(station, self.now + timeout);
     }
 
-    /// Stations that waited for an answer have read something. If it is the answer, fine; anything
-    /// else means failure, at its end (10.3.2.11).
+    /// Handles stations that waited for a response and have read a frame. Any frame but the
+    /// response means failure, at its end (10.3.2.11).
     fn answers<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
         let mut answered = core::mem::take(&mut self.scratch.answered);
         for &(station, acknowledged) in &answered {
@@ -219,14 +220,14 @@ impl Room {
         self.scratch.answered = answered;
     }
 
-    /// The head of the queue was acknowledged.
+    /// Takes note that the head of the queue was acknowledged.
     pub(super) fn acknowledged<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
         self.stations[station as usize].counters.acknowledged += 1;
         self.finish(host, station, true);
     }
 
-    /// The ACK timeout is over. If the station has by now read the header of some frame, it is the
-    /// end of that frame that decides.
+    /// Handles the end of the ACK timeout. If the station has read the header of some frame by now,
+    /// the end of that frame decides.
     pub(super) fn timed_out<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
         let ear = &self.hot[station as usize].ear;
         if ear.reads != NOTHING {
@@ -239,7 +240,7 @@ impl Room {
         self.failed(host, station);
     }
 
-    /// No answer came.
+    /// Takes note that no response came.
     pub(super) fn failed<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
         if !self.stations[station as usize].simple && self.burst_failed(host, station) {
             return;
@@ -254,7 +255,7 @@ impl Room {
         }
     }
 
-    /// A station is done with the head of its queue.
+    /// Removes the head of a station's queue and reports its outcome.
     fn finish<H: Host + ?Sized>(&mut self, host: &mut H, station: u32, delivered: bool) {
         let it = &mut self.stations[station as usize];
         it.succeeded();
@@ -266,7 +267,7 @@ impl Room {
         }
     }
 
-    /// The back-off after every attempt, whether there is more to send or not (10.3.4.3).
+    /// Begins the back-off after an attempt, whether there is more to send or not (10.3.4.3).
     pub(super) fn back_off(&mut self, station: u32) {
         let it = &mut self.stations[station as usize];
         let hot = &mut self.hot[station as usize];

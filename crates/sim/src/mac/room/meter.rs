@@ -1,7 +1,7 @@
-//! How long each station sends, receives, listens and dozes.
+//! The time that each station spends sending, receiving, listening and dozing.
 //!
-//! Whoever wants to know asks for it before the room runs ([`Room::with_meters`]). In all other
-//! rooms it costs nothing: the loops over hearers are compiled twice.
+//! The meters run only if they are asked for before the simulation ([`Room::with_meters`]). Without
+//! them they cost nothing: the loops over receivers are compiled twice.
 
 use super::{Hot, Room};
 use crate::air::ear::{Ear, NOTHING};
@@ -10,19 +10,20 @@ use crate::radio::Mode;
 use alloc::vec::Vec;
 use core::time::Duration;
 
-/// What a station's time went to, to the nanosecond. All of it together is the time of the room.
+/// The time that a station has spent in each state. The sum is the time of the medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// Sending: data, acknowledgements and all else.
+    /// Sending data, acknowledgements and all else.
     pub send: Duration,
-    /// Reading a frame, to whomever, with its preamble and whether or not it is lost in the end.
+    /// Receiving a frame for any station, from its preamble on, even if the frame is lost in the
+    /// end.
     pub receive: Duration,
-    /// The receiver is on and reads nothing: the medium is idle, or there is energy only; hops from
-    /// channel to channel are counted here.
+    /// Listening: the receiver is on and receives no frame, because the medium is idle or carries
+    /// energy only. Channel switches are counted here.
     pub listen: Duration,
-    /// The receiver is off by [`Room::doze`].
+    /// Dozing, by [`Room::doze`].
     pub doze: Duration,
-    /// All is off by [`Room::switch_off`].
+    /// Switched off, by [`Room::switch_off`].
     pub off: Duration,
 }
 
@@ -53,7 +54,7 @@ impl Meter {
     }
 }
 
-/// The meters of all stations; none where nobody asked.
+/// The meters of all stations; empty if they were not asked for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Meters {
     meters: Vec<Meter>,
@@ -65,7 +66,7 @@ impl Meters {
         !self.meters.is_empty()
     }
 
-    /// A frame has begun or ended for a hearer.
+    /// Takes note that a frame has begun or ended at a receiver.
     pub(super) fn hearer(&mut self, now: u64, station: u32, ear: &Ear) {
         if ear.deaf || ear.sending {
             return;
@@ -74,14 +75,14 @@ impl Meters {
         self.meters[station as usize].turn(now, state);
     }
 
-    /// A frame is sent.
+    /// Counts the air time of a frame that is sent.
     pub(super) fn sends(&mut self, frame: &OnAir) {
         self.sent[frame.from as usize][frame.mode.index()] += frame.end - frame.begin;
     }
 }
 
 impl Room {
-    /// The same room with meters for [`Room::spent`].
+    /// Returns the medium with meters for [`Room::spent`].
     #[must_use]
     pub fn with_meters(mut self) -> Self {
         self.meters.meters = self.hot.iter().map(|_| Meter::default()).collect();
@@ -95,7 +96,7 @@ impl Room {
         self
     }
 
-    /// What a station's time went to up to now; `None` where nobody asked for meters.
+    /// Returns the time that a station has spent in each state; `None` without meters.
     #[must_use]
     pub fn spent(&self, station: u32) -> Option<Spent> {
         let meter = self.meters.meters.get(station as usize)?;
@@ -111,15 +112,15 @@ impl Room {
         })
     }
 
-    /// How long a station has sent in a mode, whole frames as soon as they begin; `None` where
-    /// nobody asked for meters.
+    /// Returns how long a station has sent in a mode, whole frames as soon as they begin; `None`
+    /// without meters.
     #[must_use]
     pub fn spent_sending(&self, station: u32, mode: Mode) -> Option<Duration> {
         let sent = self.meters.sent.get(station as usize)?;
         Some(Duration::from_nanos(sent[mode.index()]))
     }
 
-    /// Follows a change of a station's state that is not another's frame.
+    /// Takes note of a change of a station's state that another's frame has not caused.
     #[inline]
     pub(super) fn note(&mut self, station: u32) {
         if self.meters.run() {

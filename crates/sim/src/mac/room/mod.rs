@@ -1,12 +1,27 @@
-//! The loop of events.
+//! The wireless medium of a simulation: its stations and the event loop.
 //!
-//! A frame is on the air once. When it begins, and when it ends, one loop goes over its hearers:
-//! power, reading, carrier sense and back-off of a station are side by side in memory. The heap
-//! holds ends of frames, ACKs to be sent and what the host asked for; the timers of medium access
-//! are outside of it.
+//! A frame is on the air once. When it begins, and when it ends, one loop visits its receivers:
+//! power, reception, carrier sense and back-off of a station are side by side in memory. The heap
+//! holds the ends of frames, ACKs to be sent and what the host asked for; the timers of medium
+//! access are outside of it.
 //!
-//! Order at one instant: what is in the heap, first in first out; then stations whose time-out or
-//! back-off ends. All that send at one instant have decided to before any of them is heard.
+//! Order at one instant: first the events of the heap, first in first out; then stations whose
+//! time-out or back-off ends. All that send at one instant have decided to before any of them is
+//! heard.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `run` | the event loop |
+//! | `events` | the events |
+//! | `air` | the begin and end of a frame at its receivers |
+//! | `exchange` | attempts, acknowledgements, time-outs, back-off |
+//! | `clearance` | RTS, CTS and CTS-to-self |
+//! | `aggregate` | A-MPDUs and block acknowledgements at the originator |
+//! | `reorder` | MPDUs under an agreement at the recipient |
+//! | `request` | block acknowledgement requests |
+//! | `doze` | the doze state of power save |
+//! | `power` | switching stations off and on; alarms |
+//! | `meter` | the time that stations spend sending, receiving, listening, dozing |
 
 mod aggregate;
 mod air;
@@ -40,44 +55,45 @@ use meter::Meters;
 
 pub use meter::Spent;
 
-/// What a frame does to a station: one for each station, in one list.
+/// The state of a station that other stations' frames change: one for each station, in one list.
 #[derive(Debug)]
 struct Hot {
     ear: Ear,
     access: Access,
 }
 
-/// A frame on the air, and what receivers must know of it.
+/// A frame on the air, and its properties for receivers.
 #[derive(Clone, Copy, Debug)]
 struct Flight {
     frame: OnAir,
     signal: Signal,
-    /// How much weaker than the links say it is sent.
+    /// The ratio by which the frame is sent weaker than the links assume.
     below: Ratio,
     below_db: i8,
     flies: bool,
 }
 
 impl Flight {
-    /// What of it arrives where a link ends.
+    /// Returns the power that arrives over a link.
     #[inline]
     fn sent(&self, power: Power) -> Power {
         if self.below == Ratio::ONE { power } else { self.below.under(power) }
     }
 }
 
-/// A driver has no buffer left.
+/// The error for a driver without a free buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
-/// Stations, their medium, and virtual time.
+/// Stations, the wireless medium that they share, and virtual time.
 pub struct Room {
     now: u64,
     links: Links,
     kinds: Vec<Kind>,
     medium: Medium,
     hot: Vec<Hot>,
-    /// [`place`] of the channel of each: of a frame on another one most need no more.
+    /// The [`place`] of each station's channel: for a frame on another channel most stations need
+    /// no more.
     places: Vec<u8>,
     stations: Vec<Station>,
     timers: Timers,
@@ -90,16 +106,16 @@ pub struct Room {
     agreements: Vec<Agreement>,
 }
 
-/// Lists that are used again in every step.
+/// Lists that are reused in every step.
 #[derive(Debug, Default)]
 struct Scratch {
     due: Vec<u32>,
     rings: Vec<u32>,
     heard: Vec<Heard>,
     missed: Vec<Missed>,
-    /// Stations that waited for an ACK and have read something, or failed to.
+    /// Stations that waited for a response and have read a frame, or failed to.
     answered: Vec<(u32, bool)>,
-    /// Packets of an A-MPDU that are done.
+    /// The outcomes of the packets of an A-MPDU.
     finished: Vec<Done>,
 }
 
@@ -110,9 +126,9 @@ impl core::fmt::Debug for Room {
 }
 
 impl Room {
-    /// A room of as many stations as there are settings. `links` says who hears whom,
-    /// `receivers` what kinds of receivers there are ([`Settings::receiver`] chooses; a default one
-    /// where there is none).
+    /// Returns a medium with as many stations as there are settings. `links` says who receives
+    /// whom, `receivers` lists the kinds of receivers ([`Settings::receiver`] chooses one; a
+    /// default one stands in for an empty list).
     #[must_use]
     pub fn new(
         seed: u64,
@@ -154,49 +170,49 @@ impl Room {
         }
     }
 
-    /// The same room with another medium.
+    /// Returns the medium with other properties.
     #[must_use]
     pub fn with_medium(mut self, medium: Medium) -> Self {
         self.medium = medium;
         self
     }
 
-    /// What time it is.
+    /// Returns the time.
     #[must_use]
     pub const fn now(&self) -> Instant {
         Instant::from_nanos(self.now)
     }
 
-    /// How many stations there are.
+    /// Returns the number of stations.
     #[must_use]
     pub fn stations(&self) -> u32 {
         self.hot.len() as u32
     }
 
-    /// What a station has counted.
+    /// Returns the counters of a station.
     #[must_use]
     pub fn counters(&self, station: u32) -> Counters {
         self.stations.get(station as usize).map_or_else(Counters::default, |it| it.counters)
     }
 
-    /// Frames in the queue of a station, with the one that is being sent.
+    /// Returns the number of frames in the queue of a station, with the one that is being sent.
     #[must_use]
     pub fn queued(&self, station: u32) -> usize {
         self.stations.get(station as usize).map_or(0, Station::packets)
     }
 
-    /// The channel of a station.
+    /// Returns the channel of a station.
     #[must_use]
     pub fn channel(&self, station: u32) -> u8 {
         self.hot.get(station as usize).map_or(0, |it| it.ear.channel)
     }
 
-    /// Calls [`Host::wake`](super::Host::wake) with `token`, at that time or, if it is past, next.
+    /// Calls [`Host::wake`](super::Host::wake) with `token` at a time or, if it is past, next.
     pub fn wake_at(&mut self, at: Instant, token: u64) {
         self.events.push(at.as_nanos().max(self.now), What::Wake(token));
     }
 
-    /// As [`Room::wake_at`], from now.
+    /// Calls [`Host::wake`](super::Host::wake) with `token` after a time from now.
     pub fn wake_in(&mut self, time: Duration, token: u64) {
         self.wake_at(self.now() + time, token);
     }
@@ -223,7 +239,7 @@ impl Room {
         Ok(())
     }
 
-    /// A station that has something to send, and is free to, waits for the medium.
+    /// Lets a station that has a frame to send, and is free to, request access to the medium.
     fn contend(&mut self, station: u32) {
         let (it, hot) = (&mut self.stations[station as usize], &mut self.hot[station as usize]);
         if it.queue.is_empty() || it.engaged || hot.access.contending {
@@ -237,8 +253,8 @@ impl Room {
         }
     }
 
-    /// Tunes a station to another channel. What it reads is lost; a frame that it sends goes on
-    /// where it began. For the time of the hop it neither hears nor sends.
+    /// Tunes a station to another channel. A frame that it receives is lost; a frame that it sends
+    /// goes on where it began. During the hop the station neither receives nor sends.
     pub fn tune(&mut self, station: u32, channel: u8, hop: Duration) {
         let at = station as usize;
         let Some(hot) = self.hot.get_mut(at) else { return };
@@ -265,13 +281,13 @@ impl Room {
         if hot.access.contending && hot.ear.deaf {
             self.timers.set(station, NEVER);
         }
-        // With its time-out past it was waiting for the end of what it read.
+        // With its time-out past, the station was waiting for the end of the frame it received.
         if hot.access.waiting && !hot.ear.sending && !self.timers.runs(station) {
             self.timers.set(station, self.now);
         }
     }
 
-    /// A hop is over, unless another one began meanwhile.
+    /// Ends a channel switch, unless another one began meanwhile.
     fn tuned(&mut self, station: u32) {
         let it = &self.stations[station as usize];
         if it.tuned <= self.now && !it.dozing {
@@ -280,7 +296,7 @@ impl Room {
         }
     }
 
-    /// Follows a change of what a station senses.
+    /// Notices a change of a station's carrier sense.
     fn sense(&mut self, station: u32) {
         let at = station as usize;
         let hot = &mut self.hot[at];

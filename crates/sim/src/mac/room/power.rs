@@ -1,4 +1,4 @@
-//! Stations that are switched off and on, and alarms for what stands above them.
+//! Switching stations off and on, and alarms for the user of the MAC.
 
 use super::Room;
 use crate::mac::timers::NEVER;
@@ -6,16 +6,16 @@ use alloc::vec::Vec;
 use espbench_proto::time::Instant;
 
 impl Room {
-    /// Calls [`Host::alarm`](crate::mac::Host::alarm) for that station then, or next if it is past;
-    /// `None`: not any more. A station has one alarm, which costs no event.
+    /// Calls [`Host::alarm`](crate::mac::Host::alarm) for a station at a time, or next if it is
+    /// past; `None` cancels the alarm. A station has one alarm, which costs no event.
     #[inline]
     pub fn alarm(&mut self, station: u32, at: Option<Instant>) {
         let at = at.map_or(NEVER, |at| at.as_nanos().max(self.now));
         self.alarms.set(station, at);
     }
 
-    /// Switches a station off: it hears nothing and answers nobody, and what waits in its queue is
-    /// gone. Gives the tags of what is gone. A frame on the air goes on to its end; it is not
+    /// Switches a station off: it receives nothing and answers nobody, and its queue is emptied.
+    /// Returns the tags of the packets lost. A frame on the air goes on to its end; it is not
     /// repeated, and [`Host::done`](crate::mac::Host::done) is still called for it.
     pub fn switch_off(&mut self, station: u32) -> Vec<u64> {
         let at = station as usize;
@@ -39,7 +39,7 @@ impl Room {
             hot.access.contending = false;
             self.timers.set(station, NEVER);
         }
-        // With its time-out past it was waiting for the end of what it read.
+        // With its time-out past, the station was waiting for the end of the frame it received.
         if hot.access.waiting && !hot.ear.sending && !self.timers.runs(station) {
             self.timers.set(station, self.now);
         }

@@ -1,4 +1,4 @@
-//! What a recipient does with the MPDUs of an agreement, and with requests (10.25.6).
+//! MPDUs of an agreement at their recipient: the reorder buffer (10.25.6).
 
 use super::Room;
 use super::events::What;
@@ -8,7 +8,7 @@ use crate::mac::host::{Heard, Host, Missed};
 use espbench_proto::sample::Cause;
 
 impl Room {
-    /// A station has read an MPDU under an agreement.
+    /// Takes an MPDU that its addressee has read under an agreement. Returns the MPDU's fate.
     pub(super) fn take<H: Host + ?Sized>(
         &mut self,
         host: &mut H,
@@ -17,7 +17,7 @@ impl Room {
         rssi: i8,
     ) -> Fate {
         let station = frame.to;
-        // It has ended; what it is in has not.
+        // The MPDU has ended, its A-MPDU has not.
         if !host.accepts(station, &OnAir { end: self.now, ..*frame }) {
             let cause = Cause::ReceiveQueue;
             self.counted(host, frame, Err(Missed { station, cause }));
@@ -54,7 +54,7 @@ impl Room {
         Fate::Taken
     }
 
-    /// One frame goes up alone, or is known to be lost.
+    /// Hands a single frame up, or reports that it was lost.
     pub(super) fn counted<H: Host + ?Sized>(
         &mut self,
         host: &mut H,
@@ -79,14 +79,14 @@ impl Room {
         self.counted(host, &frame, Ok(Heard { station: frame.to, rssi }));
     }
 
-    /// Hands up what need not wait any more.
+    /// Hands up the MPDUs that need not wait any more.
     pub(super) fn release<H: Host + ?Sized>(&mut self, host: &mut H, agreement: u32) {
         while let Some(held) = self.agreements[agreement as usize].release() {
             self.go_up(host, held);
         }
     }
 
-    /// Something waits: when it has waited too long, it goes up.
+    /// Schedules the event at which waiting MPDUs have waited too long.
     fn look_after(&mut self, agreement: u32) {
         let it = &mut self.agreements[agreement as usize];
         if !it.watched
@@ -97,7 +97,7 @@ impl Room {
         }
     }
 
-    /// Looks for what has waited too long.
+    /// Gives up what MPDUs have waited for too long.
     #[inline(never)]
     pub(super) fn watch<H: Host + ?Sized>(&mut self, host: &mut H, agreement: u32) {
         let it = &mut self.agreements[agreement as usize];

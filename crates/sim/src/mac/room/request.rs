@@ -1,4 +1,4 @@
-//! Block acknowledgement requests: what is given up is told (10.25.6.6.3).
+//! Block acknowledgement requests, which tell the recipient what was given up (10.25.6.6.3).
 
 use super::Room;
 use super::events::What;
@@ -11,7 +11,7 @@ use crate::radio::airtime;
 use crate::radio::airtime::BLOCK_ACK_REQUEST_OCTETS;
 
 impl Room {
-    /// Something was given up: its receiver must not wait for it.
+    /// Queues a request, so that the receiver does not wait for MPDUs that were given up.
     pub(super) fn ask_to_move_on(&mut self, station: u32) {
         let it = &mut self.stations[station as usize];
         let Some(agreement) = self.agreements.get(it.burst.agreement as usize) else { return };
@@ -38,7 +38,7 @@ impl Room {
         });
     }
 
-    /// A station asks for a block acknowledgement, and says what it has given up.
+    /// Sends a block acknowledgement request with the number before which all was given up.
     pub(super) fn request<H: Host + ?Sized>(&mut self, host: &mut H, station: u32, entry: Entry) {
         let mode = entry.packet.mode;
         let it = &mut self.stations[station as usize];
@@ -66,7 +66,7 @@ impl Room {
         self.begin(host, frame);
     }
 
-    /// A request has ended. Who has read it moves on and answers.
+    /// Handles the end of a request. A recipient that has read it moves its window and answers.
     #[inline(never)]
     pub(super) fn request_over<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
         let heard = !self.scratch.heard.is_empty();
@@ -86,7 +86,7 @@ impl Room {
         self.await_answer(frame.from, frame.mode, Kind::BlockAck);
     }
 
-    /// A request is done with, or, without an answer, tried again.
+    /// Ends a request, or repeats it if no answer came.
     pub(super) fn request_answered(&mut self, station: u32, answered: bool) {
         let it = &mut self.stations[station as usize];
         it.engaged = false;

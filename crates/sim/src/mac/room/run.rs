@@ -1,4 +1,4 @@
-//! One event after the other.
+//! The event loop.
 
 use super::Room;
 use super::events::What;
@@ -7,19 +7,20 @@ use crate::mac::timers::NEVER;
 use espbench_proto::time::Instant;
 
 impl Room {
-    /// Lets time go by until `until`; all that happens up to then, and then, has happened.
+    /// Runs until the time `until`, including the events at that time.
     pub fn run<H: Host + ?Sized>(&mut self, host: &mut H, until: Instant) {
         while self.step(host, until) {}
     }
 
-    /// Does what is next if it is not after `until`; else it is `until`, and the answer is false.
+    /// Handles the next event if it is not after `until`. Otherwise sets the time to `until` and
+    /// returns false.
     #[inline]
     pub fn step<H: Host + ?Sized>(&mut self, host: &mut H, until: Instant) -> bool {
         let until = until.as_nanos();
         let event = self.events.next().unwrap_or(NEVER);
         let (timer, alarm) = (self.timers.next(), self.alarms.next());
         let at = event.min(timer).min(alarm);
-        // At the end of time there is nothing left to do.
+        // At the end of time nothing is left to do.
         if at > until || at == NEVER {
             self.now = self.now.max(until);
             return false;
@@ -35,7 +36,7 @@ impl Room {
         true
     }
 
-    /// Alarms that are due now, in the order of their stations.
+    /// Calls the alarms that are due now, in the order of their stations.
     fn ring<H: Host + ?Sized>(&mut self, host: &mut H) {
         let mut due = core::mem::take(&mut self.scratch.rings);
         self.alarms.take(self.now, &mut due);
@@ -60,14 +61,14 @@ impl Room {
         }
     }
 
-    /// Time-outs and back-offs that end now.
+    /// Handles time-outs and back-offs that end now.
     fn timers_end<H: Host + ?Sized>(&mut self, host: &mut H) {
         let mut due = core::mem::take(&mut self.scratch.due);
         self.timers.take(self.now, &mut due);
-        // Whoever sends does so whatever the others do: first all turn to sending.
+        // Stations that send now do so independently of each other: first all turn to sending.
         for &station in &due {
             let hot = &mut self.hot[station as usize];
-            // One that sends already learns that a part of an A-MPDU has ended.
+            // A station that is sending learns that a part of its A-MPDU has ended.
             if !hot.access.waiting && !hot.ear.sending {
                 hot.access.sends();
                 hot.ear.begin_sending();

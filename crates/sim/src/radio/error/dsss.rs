@@ -1,20 +1,20 @@
-//! DSSS and CCK: no code but the spreading.
+//! Bit errors of DSSS and CCK, which have spreading but no channel code.
 
 use core::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 
 use super::hazard_of;
 
-/// The bandwidth of the noise over the rate of the bits: 22 MHz to 1 Mbit/s.
+/// The ratio of noise bandwidth to bit rate, 22 MHz to 1 Mbit/s.
 const SPREAD: f64 = 22.0;
-/// 22 MHz over 1.375 million CCK symbols a second.
+/// The ratio of noise bandwidth, 22 MHz, to 1.375 million CCK symbols a second.
 const CCK_SPREAD: f64 = 16.0;
 
 pub(super) fn dbpsk(snr: f64) -> f64 {
     hazard_of(0.5 * libm::exp(-snr * SPREAD))
 }
 
-/// The approximation grows without limit where there is no signal: a bit is never worse than a
-/// coin.
+/// Returns the hazard of a bit with DQPSK. The approximation grows without limit where there is no
+/// signal, so the bit error rate is capped at 1/2.
 pub(super) fn dqpsk(snr: f64) -> f64 {
     let bit = (snr * SPREAD / 2.0).max(1e-3);
     let scale = (SQRT_2 + 1.0) / libm::sqrt(8.0 * PI * SQRT_2);
@@ -22,24 +22,27 @@ pub(super) fn dqpsk(snr: f64) -> f64 {
     hazard_of(errors.min(0.5))
 }
 
-/// Four bits in a symbol: 16 words, that is 8 orthogonal pairs, each with half of the energy.
+/// Returns the hazard of a bit at 5.5 Mbit/s. A symbol carries four bits: 16 code words, which are
+/// 8 orthogonal pairs, each with half of the energy.
 pub(super) fn cck5(snr: f64) -> f64 {
     hazard_of(biorthogonal(snr * CCK_SPREAD / 2.0)) / 4.0
 }
 
-/// Eight bits in a symbol: two sets of 16 words, each with half of the energy that such a set has
-/// at 5.5 Mbit/s.
+/// Returns the hazard of a bit at 11 Mbit/s. A symbol carries eight bits: two sets of 16 code
+/// words, each with half of the energy that such a set has at 5.5 Mbit/s.
 pub(super) fn cck11(snr: f64) -> f64 {
     2.0 * hazard_of(biorthogonal(snr * CCK_SPREAD / 4.0)) / 8.0
 }
 
-/// The chance that a word of 16, which are 8 pairs of opposites, is taken for another. `energy` is
-/// that of the word over the density of the noise, by the scale of the paper.
+/// Returns the chance that one of 16 code words, which are 8 pairs of opposites, is taken for
+/// another. `energy` is the energy of the word over the density of the noise, in the scale of the
+/// paper.
 ///
-/// Right is the word whose correlation beats all of the other seven pairs: the integral of the
-/// normal density of its noise x with the seventh power of the chance that another pair stays
-/// below x + beta. The sum over a fine grid converges faster than any power of its step, because
-/// the normal density goes to zero at both ends.
+/// The decision is right if the correlation of the word beats all of the other seven pairs. The
+/// chance of that is an integral over the noise x of the word: the normal density of x times the
+/// seventh power of the chance that another pair stays below x + beta. The sum over a fine grid
+/// converges faster than any power of its step, because the normal density goes to zero at both
+/// ends.
 fn biorthogonal(energy: f64) -> f64 {
     const STEP: f64 = 0.2;
     const HALF: i32 = 45;
@@ -51,8 +54,8 @@ fn biorthogonal(energy: f64) -> f64 {
         let beaten = if margin <= 0.0 {
             1.0
         } else {
-            // The chance that one pair reaches further, then that any of seven does: in this form
-            // small chances keep their digits.
+            // `one` is the chance that one pair reaches further, the result the chance that any of
+            // seven does. Small chances keep their digits in this form.
             let one = libm::erfc(margin * FRAC_1_SQRT_2);
             -libm::expm1(7.0 * libm::log1p(-one))
         };

@@ -1,4 +1,4 @@
-//! How often a bit of each modulation is lost at a ratio of signal to noise: published models.
+//! Bit error rates of each modulation by signal-to-noise ratio, from published models.
 //!
 //! | modulation | model |
 //! |---|---|
@@ -7,15 +7,15 @@
 //! | CCK 5.5 and 11 Mbit/s | symbol errors: Pursley and Royster 2009, "Properties and performance of the IEEE 802.11b complementary code key signal sets", IEEE Trans. Communications 57(2), eq. 18 and 17 |
 //! | OFDM and HT | bit errors of the constellation, and the union bound over the distances of the convolutional code: Miller 2003, "Validation of 802.11a/UWB coexistence simulation" (NIST) |
 //!
-//! These are the models that ns-3 has as `DsssErrorRateModel` and `NistErrorRateModel`; the tests
-//! compare with the values its own tests name. Two things are added. Rates are capped where the
-//! approximations leave the range of probabilities. And errors are counted as a *hazard*: the
-//! expected number of fatal events in a bit, minus the logarithm of the chance that it survives.
-//! Hazards of the parts of a frame add up, whatever interfered with each, and a frame with hazard
-//! `h` is lost with the probability 1 - exp(-h).
+//! ns-3 has these models as `DsssErrorRateModel` and `NistErrorRateModel`; the tests compare with
+//! the values of its tests. Two things are added. Rates are capped where the approximations leave
+//! the range of probabilities. And errors are counted as a *hazard*: the expected number of fatal
+//! events in a bit, which is minus the logarithm of the chance that the bit survives. The hazards
+//! of the parts of a frame add up, whatever interferes with each, and a frame with hazard `h` is
+//! lost with the probability 1 - exp(-h).
 //!
-//! The ratio is that over the width of the channel ([`Mode::bandwidth_mhz`]): 22 MHz for DSSS and
-//! CCK, so that 1 Mbit/s gains a factor of 22 from spreading.
+//! The ratio is counted over the bandwidth of the mode ([`Mode::bandwidth_mhz`]): 22 MHz for DSSS
+//! and CCK, so that 1 Mbit/s gains a factor of 22 from spreading.
 
 mod dsss;
 mod ofdm;
@@ -25,11 +25,11 @@ pub use table::ErrorTable;
 
 use super::mode::{Hr, Mcs, Mode, Ofdm};
 
-/// The most hazard of a bit: a coin that fell.
+/// The highest hazard of a bit: the bit is a coin toss.
 pub(crate) const MOST_HAZARD: f64 = core::f64::consts::LN_2;
 
-/// How the bits of a mode are modulated and coded, as far as errors go. The preamble, the width
-/// and the guard interval do not matter.
+/// A modulation and code, as far as bit errors go. Preamble, width and guard interval do not
+/// matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Curve {
@@ -62,10 +62,10 @@ pub enum Curve {
 }
 
 impl Curve {
-    /// How many there are.
+    /// The number of curves.
     pub const COUNT: usize = 13;
 
-    /// All of them.
+    /// All curves, in the order of their discriminants.
     pub const ALL: [Self; Self::COUNT] = [
         Self::Dbpsk,
         Self::Dqpsk,
@@ -82,7 +82,7 @@ impl Curve {
         Self::Qam64R56,
     ];
 
-    /// The curve of a mode's data.
+    /// Returns the curve of a mode's data.
     #[must_use]
     pub const fn of(mode: Mode) -> Self {
         match mode {
@@ -100,8 +100,8 @@ impl Curve {
         Self::ALL[Self::Bpsk12 as usize + ofdm as usize]
     }
 
-    /// The hazard of one data bit where the signal is `snr` times the noise. Between 0 and
-    /// ln 2, and never more with more signal. Slow: [`ErrorTable`] has it ready.
+    /// Returns the hazard of one data bit where the signal is `snr` times the noise: between 0 and
+    /// ln 2, and falling with `snr`. The computation is slow; [`ErrorTable`] has the values ready.
     #[must_use]
     pub fn hazard(self, snr: f64) -> f64 {
         let snr = snr.max(0.0);
@@ -115,13 +115,14 @@ impl Curve {
         hazard.min(MOST_HAZARD)
     }
 
-    /// The chance that a frame of `octets` octets is lost to noise at `snr`.
+    /// Returns the chance that a frame of `octets` octets is lost to noise at `snr`, a factor.
     #[must_use]
     pub fn frame_loss(self, snr: f64, octets: u32) -> f64 {
         -libm::expm1(-self.hazard(snr) * f64::from(octets) * 8.0)
     }
 
-    /// The signal to noise ratio at which the share `loss` of frames of `octets` octets is lost.
+    /// Returns the signal-to-noise ratio in dB at which the share `loss` of frames of `octets`
+    /// octets is lost.
     #[must_use]
     pub fn required_db(self, octets: u32, loss: f64) -> f64 {
         let (mut low, mut high) = (-30.0, 60.0);
@@ -137,7 +138,7 @@ impl Curve {
     }
 }
 
-/// The hazard of something that is lost with the probability `p`.
+/// Returns the hazard of an event that is lost with the probability `p`.
 fn hazard_of(p: f64) -> f64 {
     -libm::log1p(-p.clamp(0.0, 0.999_999))
 }

@@ -1,18 +1,18 @@
-//! OFDM with the convolutional code of 17.3.5.6: bit errors of the constellation, then the union
-//! bound over the weights of wrong paths through the decoder.
+//! Bit errors of OFDM with the convolutional code of 17.3.5.6: the bit error rate of the
+//! constellation, then the union bound over the weights of wrong paths through the decoder.
 
 use core::f64::consts::FRAC_1_SQRT_2;
 
 use super::{Curve, hazard_of};
 
-/// A punctured code: the bits it takes in at a time, the shortest distance between two paths, and
-/// how many wrong bits the paths of each distance bring. Rates 1/2, 2/3 and 3/4: Miller 2003,
+/// A punctured convolutional code: the bits it takes in at a time, the free distance, and the
+/// weight of the wrong bits on the paths of each distance. Rates 1/2, 2/3 and 3/4: Miller 2003,
 /// Tables 3.1.1 and 3.1.2. Rate 5/6: Haccoun and Begin, "High-rate punctured convolutional codes
 /// for Viterbi and sequential decoding", IEEE Trans. Communications, Table V (both as ns-3 cites
 /// them).
 struct Code {
     bits: f64,
-    /// The distance of the first weight, and the step to the next.
+    /// The distance of the first weight; `step` is the distance to the next.
     shortest: i32,
     step: i32,
     weights: &'static [f64],
@@ -89,7 +89,7 @@ const FIVE_SIXTHS: Code = Code {
     ],
 };
 
-/// The hazard of a data bit.
+/// Returns the hazard of a data bit.
 pub(super) fn hazard(curve: Curve, snr: f64) -> f64 {
     let (raw, code) = match curve {
         Curve::Bpsk12 => (psk(snr), HALF),
@@ -105,12 +105,13 @@ pub(super) fn hazard(curve: Curve, snr: f64) -> f64 {
     hazard_of(code.errors(raw))
 }
 
-/// The chance that a coordinate of two points is wrong.
+/// Returns the chance that one coordinate with two points is decided wrongly.
 fn psk(snr: f64) -> f64 {
     0.5 * libm::erfc(libm::sqrt(snr))
 }
 
-/// The same with `side` points on a coordinate (8 for 64-QAM), in Gray's code.
+/// Returns the chance of a wrong bit with `side` points on a coordinate (8 for 64-QAM) in Gray
+/// code.
 fn qam(side: f64, snr: f64) -> f64 {
     let bits = if side > 4.0 { 3.0 } else { 2.0 };
     let argument = libm::sqrt(3.0 * snr) * FRAC_1_SQRT_2 / libm::sqrt(side * side - 1.0);
@@ -118,8 +119,8 @@ fn qam(side: f64, snr: f64) -> f64 {
 }
 
 impl Code {
-    /// The chance that a decoded bit is the first of a wrong path, where `raw` is the chance that
-    /// a bit on the air is wrong: half of the Chernoff bound on each distance.
+    /// Returns the chance that a decoded bit is the first of a wrong path, where `raw` is the
+    /// chance that a coded bit is wrong: half of the Chernoff bound on each distance.
     fn errors(&self, raw: f64) -> f64 {
         let z = libm::sqrt(4.0 * raw * (1.0 - raw));
         let step = power(z, self.step);

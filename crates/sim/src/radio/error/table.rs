@@ -1,4 +1,4 @@
-//! The hazards of all curves, ready for a medium that asks millions of times.
+//! A table of the hazards of all curves, for a medium that asks for millions of them.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -9,25 +9,26 @@ use super::Curve;
 use crate::radio::power::{exp2, factor};
 use crate::random::Chance;
 
-/// The lowest ratio in the table. All is lost there.
+/// The lowest ratio in the table, where every frame is lost.
 const LOWEST_DB: f64 = -20.0;
 const STEPS_PER_DB: f64 = 16.0;
-/// Up to 36 dB, where nothing is lost.
+/// The number of steps: the table ends at 36 dB, where no frame is lost.
 const STEPS: usize = 56 * STEPS_PER_DB as usize;
-/// Stands for the logarithm of zero.
+/// A stand-in for the logarithm of zero.
 const NIL: f64 = -200.0;
 
-/// The longest and the shortest frame for which "nil" and "certain" are promised.
+/// The longest frame for which a loss of "nil" is promised; below it, the shortest for which a loss
+/// of "certain" is.
 const LONGEST_BITS: f64 = 4095.0 * 8.0;
 const SHORTEST_BITS: f64 = 14.0 * 8.0;
-/// Below this hazard a frame is never lost.
+/// A frame with less hazard than this is never lost.
 const NIL_HAZARD: f64 = 1e-9;
-/// Above this hazard a frame is always lost: less than one in 10^17 would get through.
+/// A frame with more hazard than this is always lost: less than one in 10^17 would survive.
 const CERTAIN_HAZARD: f64 = 40.0;
 
-/// The hazard of each [`Curve`] in steps of 1/16 dB, as its binary logarithm; in between by a
-/// straight line. A hazard is off by at most 0.2 %, and the loss of a frame by at most 0.0002: the
-/// test measures both. About 47 KB, made in some milliseconds.
+/// The hazard of each [`Curve`] in steps of 1/16 dB, stored as binary logarithms and interpolated
+/// linearly. A hazard is off by at most 0.2 %, and the loss of a frame by at most 0.0002; a test
+/// measures both. The table takes about 47 KB and some milliseconds to compute.
 #[derive(Clone, Debug)]
 pub struct ErrorTable {
     log2_hazards: Box<[f32]>,
@@ -42,14 +43,14 @@ impl Default for ErrorTable {
 }
 
 impl ErrorTable {
-    /// The one of this process: every receiver in every room reads the same curves.
+    /// Returns the table of this process, which all receivers share.
     #[must_use]
     pub fn shared() -> Arc<Self> {
         static TABLE: OnceBox<Arc<ErrorTable>> = OnceBox::new();
         TABLE.get_or_init(|| Box::new(Arc::new(Self::new()))).clone()
     }
 
-    /// Computes all of it.
+    /// Computes the table.
     #[must_use]
     pub fn new() -> Self {
         let mut hazards = Vec::with_capacity(Curve::COUNT * (STEPS + 1));
@@ -74,7 +75,7 @@ impl ErrorTable {
         Self { log2_hazards: hazards.into_boxed_slice(), clean_db, lost_db }
     }
 
-    /// The hazard of one bit.
+    /// Returns the hazard of one bit.
     #[must_use]
     pub fn hazard(&self, curve: Curve, snr_db: f64) -> f64 {
         if snr_db >= self.clean_db(curve) {
@@ -88,27 +89,28 @@ impl ErrorTable {
         exp2(below + (above - below) * (place - step as f64))
     }
 
-    /// From here on no frame of up to 4095 octets is lost: what is above needs no sum of
-    /// interference and no draw.
+    /// Returns the ratio from which on no frame of up to 4095 octets is lost, so that neither
+    /// interference nor chance need be computed.
     #[must_use]
     pub const fn clean_db(&self, curve: Curve) -> f64 {
         self.clean_db[curve as usize]
     }
 
-    /// Up to here every frame of at least 14 octets is lost.
+    /// Returns the ratio up to which every frame of at least 14 octets is lost.
     #[must_use]
     pub const fn lost_db(&self, curve: Curve) -> f64 {
         self.lost_db[curve as usize]
     }
 
-    /// The chance that a frame is lost that has the same ratio from end to end.
+    /// Returns the chance that a frame is lost whose ratio is the same from end to end.
     #[must_use]
     pub fn frame_loss(&self, curve: Curve, snr_db: f64, octets: u32) -> Chance {
         loss(self.hazard(curve, snr_db) * f64::from(octets) * 8.0)
     }
 }
 
-/// The chance that something with this much hazard is lost. What is nil or certain needs no draw.
+/// Returns the chance that a frame with this much hazard is lost: exactly 0 or 1 where the outcome
+/// is certain, so that nothing is drawn.
 #[must_use]
 fn loss(hazard: f64) -> Chance {
     if hazard < NIL_HAZARD {
@@ -133,7 +135,7 @@ mod tests {
         let (mut worst, mut worst_loss) = (0.0_f64, 0.0_f64);
         for curve in Curve::ALL {
             for step in 0..56 * 16 {
-                // The middle of a step, where a straight line is worst.
+                // The middle of a step, where linear interpolation is worst.
                 let db = LOWEST_DB + (f64::from(step) + 0.5) / STEPS_PER_DB;
                 let (exact, got) = (curve.hazard(factor(db)), table.hazard(curve, db));
                 for octets in [14, 293, 1500, 4095] {

@@ -1,8 +1,8 @@
 use super::*;
 use crate::radio::power::factor;
 
-/// The values that the tests of ns-3 (`wifi-error-rate-models-test.cc`) name for 2000 octets:
-/// curve, decibels, chance to get through, tolerance.
+/// Values of the tests of ns-3 (`wifi-error-rate-models-test.cc`) for 2000 octets: curve, decibels,
+/// chance of success, tolerance.
 const OFDM: [(Curve, f64, f64, f64); 20] = [
     (Curve::Bpsk12, 2.5, 2.04e-10, 1e-10),
     (Curve::Bpsk12, 3.0, 0.020, 0.001),
@@ -26,7 +26,8 @@ const OFDM: [(Curve, f64, f64, f64); 20] = [
     (Curve::Qam64R34, 24.0, 0.999, 0.001),
 ];
 
-/// The same for 1078 octets, at a power in dBm with a noise figure of 7 dB in 22 MHz.
+/// Values of the same tests for 1078 octets, at a power in dBm with a noise figure of 7 dB in 22
+/// MHz.
 const DSSS: [(Curve, f64, f64, f64); 20] = [
     (Curve::Dbpsk, -100.0, 1.5e-13, 1e-13),
     (Curve::Dbpsk, -99.0, 0.0003, 0.0001),
@@ -60,7 +61,7 @@ fn ofdm_as_the_nist_model_of_ns3() {
         let got = success(curve, db, 2000.0);
         assert!((got - expected).abs() <= tolerance, "{curve:?} {db} dB: {got}, not {expected}");
     }
-    // Its MIMO test: 2 ms of MCS 0 (6.5 Mbit/s) at 4 dB.
+    // The MIMO test of ns-3: 2 ms of MCS 0 (6.5 Mbit/s) at 4 dB.
     let got = success(Curve::Bpsk12, 4.0, 13_000.0 / 8.0);
     assert!((got - 0.905_685).abs() < 1e-5, "{got}");
 }
@@ -77,7 +78,7 @@ fn dsss_and_cck_as_the_model_of_ns3() {
 fn every_mode_needs_more_than_the_slower_one() {
     let needs = Curve::ALL.map(|curve| curve.required_db(1000, 0.1));
     assert!(needs[..4].is_sorted_by(|a, b| a < b), "{needs:?}");
-    // 9 Mbit/s needs about as much as 12, as the standard's own sensitivities say (Table 17-18).
+    // 9 Mbit/s needs about as much as 12 Mbit/s, as the standard's sensitivities say (Table 17-18).
     let ofdm: std::vec::Vec<f64> =
         [4, 6, 7, 8, 9, 10, 11, 12].into_iter().map(|at| needs[at]).collect();
     assert!(ofdm.is_sorted_by(|a, b| a < b), "{needs:?}");

@@ -1,4 +1,4 @@
-//! Books that must balance in any room.
+//! Counters that must balance in any network.
 
 mod throng;
 
@@ -13,7 +13,7 @@ use crate::random::{Purpose, Random};
 use alloc::sync::Arc;
 use std::collections::BTreeMap;
 
-/// Sends by chance, to all and to one, hops by chance, and counts.
+/// A host that sends by chance to all and to one, hops by chance, and counts.
 struct Bustle {
     random: Random,
     until: u64,
@@ -103,7 +103,7 @@ fn bustle(seed: u64) -> u64 {
     let mut host = Bustle::new(seed, 3_000_000_000);
     (0..4).for_each(|token| room.wake_at(Instant::ZERO, token));
     room.run(&mut host, Instant::from_nanos(60_000_000_000));
-    // All is over: nothing on the air, nothing waits.
+    // All is over: no frame is on the air, and no station waits.
     for (hot, it) in room.hot.iter().zip(&room.stations) {
         assert_eq!(hot.ear.sum, Power::ZERO, "every frame that came has gone");
         assert!(!hot.ear.busy && !hot.access.waiting && !hot.access.contending);

@@ -1,5 +1,5 @@
-//! The same with block-ack agreements, RTS, CTS to itself, stations that doze, and hosts without
-//! buffers.
+//! Counters that must balance with block-ack agreements, RTS, CTS-to-self, stations that doze, and
+//! hosts without buffers.
 
 use crate::air::{Links, Receiver};
 use crate::mac::agreement::ahead;
@@ -17,11 +17,11 @@ use std::collections::BTreeMap;
 use std::vec::Vec;
 
 const STATIONS: u32 = 8;
-/// When the last packet comes, and when all must be over.
+/// The time of the last packet; `END` is the time by which all must be over.
 const UNTIL: u64 = 1_500_000_000;
 const END: u64 = 20_000_000_000;
 
-/// What became of a packet.
+/// The fate of a packet.
 #[derive(Debug)]
 struct Story {
     from: u32,
@@ -34,16 +34,16 @@ struct Story {
 struct Throng {
     random: Random,
     limits: Vec<Option<Ampdu>>,
-    /// By tag.
+    /// The packets, by tag.
     packets: Vec<Story>,
     /// The last tag that went up, by sender and receiver, under an agreement.
     last: BTreeMap<(u32, u32), u64>,
     until: BTreeMap<u32, u64>,
-    /// What each has sent, in nanoseconds, and by kind how often.
+    /// The time that each station has sent, in nanoseconds, and the number of frames of each kind.
     sent_ns: BTreeMap<u32, u64>,
     kinds: [u64; 6],
     refused: u64,
-    /// The end of the frame that it was last asked about.
+    /// The end of the frame that the host was last asked about.
     asked: u64,
     largest: usize,
     trace: u64,
@@ -120,7 +120,7 @@ impl Host for Throng {
             assert_eq!(self.asked, room.now, "asked for as it ends: {frame:?}");
         }
         for it in heard {
-            // But the rest of what it got before.
+            // A dozing station gets no frame, except the rest of those received before.
             let dozes = room.stations[it.station as usize].dozing;
             assert!(!dozes || frame.end < room.now, "who dozes hears nothing: {frame:?}");
             self.note(u64::from(it.station));
@@ -136,7 +136,7 @@ impl Host for Throng {
             let last = self.last.insert((frame.from, frame.to), frame.tag);
             assert!(last.is_none_or(|last| last < frame.tag), "in order: {last:?} {frame:?}");
         }
-        // Some doze as soon as they have got something: the answer goes first.
+        // Some stations doze as soon as they have received a frame; the answer goes first.
         if !heard.is_empty() && room.now < UNTIL && self.below(30) == 0 {
             room.doze(frame.to);
         }
@@ -233,7 +233,7 @@ fn throng(seed: u64) -> (u64, Vec<Counters>) {
     };
     (0..4).for_each(|token| room.wake_at(Instant::ZERO, token));
     room.run(&mut host, Instant::from_nanos(UNTIL));
-    // One more, in case that all had gone to sleep.
+    // One more event, in case all stations have gone to sleep.
     room.wake_at(Instant::from_nanos(END / 2), 0);
     room.run(&mut host, Instant::from_nanos(END));
     nothing_is_left(&room);
