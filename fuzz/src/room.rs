@@ -2,11 +2,11 @@
 
 use core::time::Duration;
 use espbench_proto::time::Instant;
-use espbench_sim::air::{Adjacent, Cutoff, Links, Ratio, Receiver};
+use espbench_sim::air::{AdjacentChannels, ThresholdDecoder, RadioLinks, PowerRatio, ReceiverConfig};
 use espbench_sim::mac::{
-    Ampdu, Done, GROUP, Heard, Host, Kind, Medium, Missed, OnAir, Packet, Room, Settings,
+    AmpduConfig, TxStatus, GROUP, Reception, MacUser, FrameKind, MediumConfig, MissedReception, Ppdu, TxFrame, WirelessMedium, MacConfig,
 };
-use espbench_sim::radio::{Capture, Mode};
+use espbench_sim::radio::{FrameCapture, Mode};
 use std::collections::BTreeSet;
 
 const STATIONS: u32 = 6;
@@ -32,8 +32,8 @@ impl Script<'_> {
     }
 }
 
-impl Host for Script<'_> {
-    fn wake(&mut self, room: &mut Room, token: u64) {
+impl MacUser for Script<'_> {
+    fn wake(&mut self, room: &mut WirelessMedium, token: u64) {
         self.passes(room.now());
         let Some(&[what, who, more, wait]) = self.steps.next() else {
             (0..STATIONS).for_each(|station| room.rouse(station));
@@ -52,7 +52,7 @@ impl Host for Script<'_> {
         } else {
             let to = if more & 0x80 == 0 { GROUP } else { u32::from(more & 0x07) };
             let mode = Mode::ALL[usize::from(what) % Mode::COUNT];
-            let packet = Packet::new(to, 14 + u32::from(wait) * 6, mode, 0);
+            let packet = TxFrame::new(to, 14 + u32::from(wait) * 6, mode, 0);
             let packet = if more & 0x40 == 0 { packet } else { packet.aggregated() };
             let packet = if more & 0x20 == 0 { packet } else { packet.at_once() };
             self.queued += u64::from(room.send(station, packet).is_ok());
@@ -60,13 +60,13 @@ impl Host for Script<'_> {
         room.wake_in(Duration::from_micros(u64::from(wait) * u64::from(what & 0x1F)), token);
     }
 
-    fn accepts(&mut self, _: u32, _: &OnAir) -> bool {
+    fn accepts(&mut self, _: u32, _: &Ppdu) -> bool {
         let refuses = self.refusals > 0;
         self.refusals = self.refusals.saturating_sub(1);
         !refuses
     }
 
-    fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+    fn heard(&mut self, room: &mut WirelessMedium, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) {
         self.passes(room.now());
         let fates = heard.iter().map(|it| it.station).chain(missed.iter().map(|it| it.station));
         let fates: Vec<u32> = fates.collect();
@@ -74,18 +74,18 @@ impl Host for Script<'_> {
         assert_eq!(stations.len(), fates.len(), "one fate for each hearer");
         assert!(!stations.contains(&frame.from), "nobody hears himself");
         assert!(frame.is_group() || stations.iter().all(|&it| it == frame.to));
-        assert_eq!(frame.kind, Kind::Data);
+        assert_eq!(frame.kind, FrameKind::Data);
         assert!(self.more || frame.end == room.now().as_nanos());
     }
 
-    fn done(&mut self, room: &mut Room, _: u32, done: Done) {
+    fn done(&mut self, room: &mut WirelessMedium, _: u32, done: TxStatus) {
         self.passes(room.now());
         self.done += 1;
         // None where no RTS was answered.
         assert!((u8::from(!self.more)..=7).contains(&done.attempts));
     }
 
-    fn began(&mut self, frame: &OnAir) {
+    fn began(&mut self, frame: &Ppdu) {
         let until = &mut self.until[frame.from as usize];
         assert!(*until <= frame.begin && frame.begin < frame.end, "one frame at a time");
         *until = frame.end;
@@ -100,23 +100,23 @@ pub fn room(data: &[u8]) {
     let Some((powers, script)) = rest.split_at_checked(pairs) else { return };
     let dbm = |from: u32, to: u32| -30.0 - f64::from(powers[(from * STATIONS + to) as usize]) / 2.0;
     let capture = match kind % 3 {
-        0 => Capture::default(),
-        1 => Capture::EARLY,
-        _ => Capture::any_time(8.0),
+        0 => FrameCapture::default(),
+        1 => FrameCapture::EARLY,
+        _ => FrameCapture::any_time(8.0),
     };
-    let receiver = Receiver::new(Cutoff::from_db(f64::from(kind / 16)), -75.0, capture);
+    let receiver = ReceiverConfig::new(ThresholdDecoder::from_db(f64::from(kind / 16)), -75.0, capture);
     let more = kind & 0x08 != 0;
-    let settings = (0..STATIONS).map(|station| Settings {
+    let settings = (0..STATIONS).map(|station| MacConfig {
         buffers: if more { 12 } else { 3 },
-        ampdu: (more && station > 0).then_some(Ampdu { receive: 4, ..Ampdu::MOST }),
+        ampdu: (more && station > 0).then_some(AmpduConfig { receive: 4, ..AmpduConfig::MOST }),
         rts: more && station % 2 == 0,
         rts_threshold: if more { 400 } else { u32::MAX },
         protect: (more && station % 3 == 1).then_some(Mode::ESP_NOW),
-        ..Settings::default()
+        ..MacConfig::default()
     });
-    let adjacent = Adjacent::by_distance(&[12.0, 40.0].map(Ratio::from_db));
-    let mut room = Room::new(1, Links::new(STATIONS, -110.0, dbm), &[receiver], settings)
-        .with_medium(Medium { adjacent, ..Medium::default() });
+    let adjacent = AdjacentChannels::by_distance(&[12.0, 40.0].map(PowerRatio::from_db));
+    let mut room = WirelessMedium::new(1, RadioLinks::new(STATIONS, -110.0, dbm), &[receiver], settings)
+        .with_medium(MediumConfig { adjacent, ..MediumConfig::default() });
     let steps = script[..script.len() / 4 * 4].chunks(4);
     let count = steps.len() as u64;
     let until = [0; STATIONS as usize];
@@ -125,7 +125,7 @@ pub fn room(data: &[u8]) {
     // Long enough for every frame to be tried seven times, one after the other.
     room.run(&mut host, Instant::from_nanos((count + 10) * 1_000_000_000));
     assert_eq!(host.done, host.queued, "every frame ends");
-    let sum = |of: fn(&espbench_sim::mac::Counters) -> u64| -> u64 {
+    let sum = |of: fn(&espbench_sim::mac::MacCounters) -> u64| -> u64 {
         (0..STATIONS).map(|station| of(&room.counters(station))).sum()
     };
     assert_eq!(sum(|it| it.queued), host.queued);

@@ -18,7 +18,7 @@ use espbench_proto::wire::mac::Mac;
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::run::{Lab, Tap};
 use espbench_sim::lab::scene::Scene;
-use espbench_sim::random::{Purpose, Random};
+use espbench_sim::random::{Purpose, RngStream};
 use espbench_sim::talk::note::{Note, Watch};
 use espbench_sim::talk::{Conversation as _, NodeId};
 
@@ -96,7 +96,7 @@ fn saturated(lab: &mut Lab<Applications>, seconds: u64) {
 /// So many frames a second in all.
 fn poisson(lab: &mut Lab<Applications>, rate: f64, seconds: u64) {
     let until = lab.now() + Duration::from_secs(seconds);
-    let mut random = Random::stream(1, 0, Purpose::Arrival);
+    let mut random = RngStream::stream(1, 0, Purpose::Arrival);
     let nodes = lab.count() as u64;
     loop {
         lab.run_for(Duration::from_nanos((random.exponential() / rate * 1e9) as u64)).unwrap();

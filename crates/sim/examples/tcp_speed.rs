@@ -13,13 +13,13 @@ use espbench_proto::node::app::{Endpoint, IperfClient, IperfSetup, TcpSink};
 use espbench_proto::sdkconfig::SdkConfig;
 use espbench_proto::time::Duration;
 use espbench_proto::workload::{Direction, Iperf, Transport};
-use espbench_sim::air::{Links, Receiver};
+use espbench_sim::air::{RadioLinks, ReceiverConfig};
 use espbench_sim::lab::file::Library;
 use espbench_sim::lab::net_scene::Delay;
 use espbench_sim::lab::profile::IpCosts;
 use espbench_sim::lab::wifi::setup::{HeapSetup, Kind, Place, Wire};
 use espbench_sim::lab::wifi::{EspSetup, MachineId, MachineSetup, PcSetup, World, WorldSetup};
-use espbench_sim::mac::{Ampdu, Room, Settings};
+use espbench_sim::mac::{AmpduConfig, MacConfig, WirelessMedium};
 use espbench_sim::net::Stack;
 use espbench_sim::radio::{BasicRates, Timing};
 use espbench_sim::wifi::{ApConfig, Role, Security, StationConfig};
@@ -129,16 +129,21 @@ fn pc(case: &Case) -> MachineSetup {
 
 fn world(case: &Case, seed: u64) -> World<'static> {
     let (own, octets) = case.ampdu;
-    let settings = |window| Settings {
+    let settings = |window| MacConfig {
         // Best effort: AIFSN 3, 15 to 1023 slots.
         timing: Timing { aifsn: 3, cw_min: 15, cw_max: 1023, ..Timing::ERP_SHORT_SLOT },
         basic: BasicRates::BG,
-        ampdu: Some(Ampdu { send: window, receive: window, octets, ..Ampdu::MOST }),
+        ampdu: Some(AmpduConfig { send: window, receive: window, octets, ..AmpduConfig::MOST }),
         buffers: 1200,
-        ..Settings::default()
+        ..MacConfig::default()
     };
-    let links = Links::uniform(2, -40.0);
-    let room = Room::new(seed, links, &[Receiver::default()], [settings(64), settings(own)]);
+    let links = RadioLinks::uniform(2, -40.0);
+    let room = WirelessMedium::new(
+        seed,
+        links,
+        &[ReceiverConfig::default()],
+        [settings(64), settings(own)],
+    );
     let security = Security::Open;
     let roles = vec![
         Role::AccessPoint(ApConfig { security, ..ApConfig::default() }),

@@ -10,11 +10,11 @@ use common::spent;
 use espbench_proto::node::app::{App, Endpoint, Handle, Sockets, TcpSink, Wait};
 use espbench_proto::sdkconfig::SdkConfig;
 use espbench_proto::time::{Duration, Instant};
-use espbench_sim::air::{Links, Receiver};
+use espbench_sim::air::{RadioLinks, ReceiverConfig};
 use espbench_sim::lab::file::Library;
 use espbench_sim::lab::wifi::setup::{HeapSetup, Kind, Place};
 use espbench_sim::lab::wifi::{EspSetup, MachineId, MachineSetup, PcSetup, World, WorldSetup};
-use espbench_sim::mac::{Ampdu, Room, Settings};
+use espbench_sim::mac::{AmpduConfig, MacConfig, WirelessMedium};
 use espbench_sim::net::Stack;
 use espbench_sim::radio::{BasicRates, Timing};
 use espbench_sim::wifi::{ApConfig, Role, Security, StationConfig};
@@ -98,18 +98,18 @@ fn world(stations: u16) -> World<'static> {
         udp_mailbox: 32,
         ..SdkConfig::default()
     };
-    let settings = |receive, buffers| Settings {
+    let settings = |receive, buffers| MacConfig {
         timing: Timing { aifsn: 3, cw_min: 15, cw_max: 1023, ..Timing::ERP_SHORT_SLOT },
         basic: BasicRates::BG,
-        ampdu: Some(Ampdu { receive, ..Ampdu::MOST }),
+        ampdu: Some(AmpduConfig { receive, ..AmpduConfig::MOST }),
         buffers,
-        ..Settings::default()
+        ..MacConfig::default()
     };
     let all = || 0..u32::from(stations);
     let macs = all().map(|_| settings(limits.rx_ba_window, usize::from(limits.tx) + 8));
     let macs: Vec<_> = core::iter::once(settings(64, 1000)).chain(macs).collect();
-    let links = Links::uniform(u32::from(stations) + 1, -50.0);
-    let room = Room::new(1, links, &[Receiver::default()], macs);
+    let links = RadioLinks::uniform(u32::from(stations) + 1, -50.0);
+    let room = WirelessMedium::new(1, links, &[ReceiverConfig::default()], macs);
     let security = Security::Wpa2;
     let station = StationConfig { joined: true, security, ..StationConfig::default() };
     let ap = ApConfig { security, ..ApConfig::default() };

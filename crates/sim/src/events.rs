@@ -4,50 +4,50 @@ use alloc::collections::BinaryHeap;
 use core::cmp::Ordering;
 
 #[derive(Debug)]
-struct Entry<At, What> {
+struct ScheduledEvent<At, What> {
     at: At,
     order: u64,
     what: What,
 }
 
-impl<At: Ord, What> PartialEq for Entry<At, What> {
+impl<At: Ord, What> PartialEq for ScheduledEvent<At, What> {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl<At: Ord, What> Eq for Entry<At, What> {}
+impl<At: Ord, What> Eq for ScheduledEvent<At, What> {}
 
-impl<At: Ord, What> PartialOrd for Entry<At, What> {
+impl<At: Ord, What> PartialOrd for ScheduledEvent<At, What> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<At: Ord, What> Ord for Entry<At, What> {
+impl<At: Ord, What> Ord for ScheduledEvent<At, What> {
     /// The heap gives its greatest entry first: the earliest is the greatest.
     fn cmp(&self, other: &Self) -> Ordering {
         (&other.at, other.order).cmp(&(&self.at, self.order))
     }
 }
 
-/// Events to come, each with its time.
+/// A queue of events, each with its time.
 #[derive(Debug)]
-pub(crate) struct Events<At, What> {
-    heap: BinaryHeap<Entry<At, What>>,
+pub(crate) struct EventQueue<At, What> {
+    heap: BinaryHeap<ScheduledEvent<At, What>>,
     order: u64,
 }
 
-impl<At: Ord, What> Default for Events<At, What> {
+impl<At: Ord, What> Default for EventQueue<At, What> {
     fn default() -> Self {
         Self { heap: BinaryHeap::new(), order: 0 }
     }
 }
 
-impl<At: Ord + Copy, What> Events<At, What> {
+impl<At: Ord + Copy, What> EventQueue<At, What> {
     pub(crate) fn push(&mut self, at: At, what: What) {
         self.order += 1;
-        self.heap.push(Entry { at, order: self.order, what });
+        self.heap.push(ScheduledEvent { at, order: self.order, what });
     }
 
     /// When the next one is.
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn by_time_and_then_by_order() {
-        let mut events = Events::default();
+        let mut events = EventQueue::default();
         for (what, at) in [(0, 5), (1, 3), (2, 5), (3, 3), (4, 9)] {
             events.push(at, what);
         }

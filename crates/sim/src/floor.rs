@@ -247,7 +247,7 @@ impl Air {
 mod tests {
     use super::*;
     use crate::lab::file::{Library, Overrides};
-    use crate::radio::mode::{Guard, Hr, Mcs, Width};
+    use crate::radio::mode::{ChannelWidth, GuardInterval, Hr, Mcs};
     use core::time::Duration;
 
     const TWO: EspNow = EspNow {
@@ -358,7 +358,7 @@ mod tests {
         let usual = Means { release: Release::Mid2022, ..Means::REPORT };
         assert_eq!(told(None), (usual, "1M".into()));
         // Nothing can be faster than the fastest of them.
-        let fast = Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Long);
+        let fast = Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long);
         assert_eq!(told(Some(fast)), (Means { mode: fast, ..usual }, "1M, HT20-MCS7".into()));
         assert_eq!(Means::told(|_| None), Means::REPORT);
         assert_eq!(Means::told(|_| Some("no such")), Means::REPORT);

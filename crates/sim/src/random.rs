@@ -49,9 +49,9 @@ pub enum Purpose {
 /// xoshiro256++ 1.0 (Blackman and Vigna 2021, "Scrambled linear pseudorandom number generators",
 /// ACM Transactions on Mathematical Software 47(4)).
 #[derive(Clone, Debug)]
-pub struct Random([u64; 4]);
+pub struct RngStream([u64; 4]);
 
-impl Random {
+impl RngStream {
     /// The stream of a node for a purpose. The state comes from `SplitMix64`, as the authors of
     /// xoshiro advise.
     #[must_use]
@@ -134,7 +134,7 @@ impl Chance {
     }
 
     /// Whether it happens this time. Nothing is drawn where the answer is certain.
-    pub const fn hit(self, random: &mut Random) -> bool {
+    pub const fn hit(self, random: &mut RngStream) -> bool {
         match self {
             Self::NEVER => false,
             Self::ALWAYS => true,
@@ -158,14 +158,14 @@ mod tests {
     #[test]
     fn xoshiro_as_its_reference_code() {
         // From the reference C code (prng.di.unimi.it/xoshiro256plusplus.c), state 1, 2, 3, 4.
-        let mut random = Random([1, 2, 3, 4]);
+        let mut random = RngStream([1, 2, 3, 4]);
         let got = [(); 4].map(|()| random.bits());
         assert_eq!(got, [41_943_041, 58_720_359, 3_588_806_011_781_223, 3_591_011_842_654_386]);
     }
 
     #[test]
     fn streams_differ_by_node_and_by_purpose() {
-        let first = |seed, node, purpose| Random::stream(seed, node, purpose).bits();
+        let first = |seed, node, purpose| RngStream::stream(seed, node, purpose).bits();
         let one = first(1, 0, Purpose::Loss);
         assert_eq!(one, first(1, 0, Purpose::Loss));
         assert_ne!(one, first(2, 0, Purpose::Loss));
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn chances_come_out_as_often_as_they_say() {
-        let mut random = Random::stream(1, 0, Purpose::Loss);
+        let mut random = RngStream::stream(1, 0, Purpose::Loss);
         let third = Chance::of(0.3);
         let hits = (0..10_000).filter(|_| third.hit(&mut random)).count();
         // 3000 are expected; the standard deviation is 46.
@@ -194,18 +194,18 @@ mod tests {
 
     #[test]
     fn units_fill_their_range() {
-        let mut random = Random::stream(1, 0, Purpose::Shadow);
+        let mut random = RngStream::stream(1, 0, Purpose::Shadow);
         let all: [f64; 10_000] = core::array::from_fn(|_| random.unit());
         assert!(all.iter().all(|x| (0.0..1.0).contains(x)));
         let mean = all.iter().sum::<f64>() / 1e4;
         // The deviation of the mean is 0.0029.
         assert!((mean - 0.5).abs() < 0.012, "{mean}");
-        assert_eq!(Random([0; 4]).positive(), ULP);
+        assert_eq!(RngStream([0; 4]).positive(), ULP);
     }
 
     #[test]
     fn waits_are_finite_and_as_long_as_their_mean() {
-        let mut random = Random::stream(1, 0, Purpose::Arrival);
+        let mut random = RngStream::stream(1, 0, Purpose::Arrival);
         let drawn: [f64; 10_000] = core::array::from_fn(|_| random.exponential());
         assert!(drawn.iter().all(|it| it.is_finite() && *it >= 0.0));
         // The deviation of the mean is 1/100. A share of exp(-1) is longer than it, of deviation
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn times_stay_below_their_limit() {
-        let mut random = Random::stream(1, 0, Purpose::Delay);
+        let mut random = RngStream::stream(1, 0, Purpose::Delay);
         let most = Duration::from_millis(3);
         let longest = (0..1000).map(|_| random.time_below(most)).max();
         assert!(longest.is_some_and(|t| t < most && t > most / 2), "{longest:?}");

@@ -23,7 +23,7 @@ use espbench_proto::wire::radiotap::{Channel, McsField, Radiotap};
 use espbench_sim::lab::run::{Content, Tap};
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::trace::{Flight, What};
-use espbench_sim::radio::mode::{Guard, Preamble, Width};
+use espbench_sim::radio::mode::{ChannelWidth, GuardInterval, Preamble};
 use espbench_sim::radio::receiver::{NOISE_FIGURE_DB, thermal_dbm};
 use espbench_sim::radio::{Airtime, Mode};
 use espbench_sim::talk::NodeId;
@@ -270,7 +270,7 @@ pub(super) fn radiotap(flight: &Flight, signal: Option<i8>, unread: bool) -> Rad
             Channel::ofdm(flight.channel)
         }
         Mode::Ht(ht) => {
-            let (wide, short) = (ht.width == Width::Mhz40, ht.guard == Guard::Short);
+            let (wide, short) = (ht.width == ChannelWidth::Mhz40, ht.guard == GuardInterval::Short);
             mcs = Some(McsField::mixed(ht.mcs as u8, wide, short));
             Channel::ofdm(flight.channel)
         }

@@ -17,7 +17,7 @@ use espbench_proto::wire::radiotap::{AmpduField, Radiotap};
 use espbench_proto::wire::wlan::{self, Control, Data, Eapol, Join, Joining, Way};
 use espbench_sim::lab::net_scene::NetScene;
 use espbench_sim::lab::wifi::watch::{Content, Seen, Watcher};
-use espbench_sim::mac::{Fate, Kind, Mpdu};
+use espbench_sim::mac::{FrameKind, MpduFate, MpduInfo};
 use espbench_sim::talk::NodeId;
 use espbench_sim::wifi::{BEACON_INTERVAL, Subtype};
 use std::borrow::Cow;
@@ -109,14 +109,14 @@ impl<W: Write> Wlan<W> {
             let field = aggregate.then(|| AmpduField::of(self.aggregates, last));
             let flight = &seen.flight;
             let unread = match aggregate {
-                true => mpdu.fate == Fate::Lost,
+                true => mpdu.fate == MpduFate::Lost,
                 false => flight.heard == 0 && flight.collided + flight.noise > 0,
             };
             let comment = match mpdu.fate {
                 _ if !aggregate => comment(flight),
-                Fate::Refused => "its addressee had no buffer for it".into(),
-                Fate::Lost => "its addressee could not read it".into(),
-                Fate::Taken | Fate::Repeated => "".into(),
+                MpduFate::Refused => "its addressee had no buffer for it".into(),
+                MpduFate::Lost => "its addressee could not read it".into(),
+                MpduFate::Taken | MpduFate::Repeated => "".into(),
             };
             self.packet(seen, len, unread, field, comment)?;
         }
@@ -148,11 +148,13 @@ impl<W: Write> Wlan<W> {
         let (to, from) = (self.mac(frame.to), self.mac(frame.from));
         let duration = duration(seen);
         let control = match frame.kind {
-            Kind::Rts => Control::Rts,
-            Kind::Cts => Control::Cts,
-            Kind::BlockAckRequest => Control::BlockAckRequest { start: frame.sequence },
-            Kind::BlockAck => Control::BlockAck { start: frame.sequence, bitmap: frame.bitmap() },
-            Kind::Ack | Kind::Data => {
+            FrameKind::Rts => Control::Rts,
+            FrameKind::Cts => Control::Cts,
+            FrameKind::BlockAckRequest => Control::BlockAckRequest { start: frame.sequence },
+            FrameKind::BlockAck => {
+                Control::BlockAck { start: frame.sequence, bitmap: frame.bitmap() }
+            }
+            FrameKind::Ack | FrameKind::Data => {
                 let ack = Ack { duration, receiver: to }.emit();
                 self.buf.get_mut(..ack.len())?.copy_from_slice(&ack);
                 return Some(ack.len());
@@ -162,7 +164,7 @@ impl<W: Write> Wlan<W> {
     }
 
     /// Writes an MPDU into the buffer and gives its length.
-    fn mpdu(&mut self, seen: &Seen<'_>, mpdu: &Mpdu) -> Option<usize> {
+    fn mpdu(&mut self, seen: &Seen<'_>, mpdu: &MpduInfo) -> Option<usize> {
         let (from, to) = (self.mac(seen.frame.from), self.mac(seen.frame.to));
         let octets = mpdu.octets as usize;
         self.buf.resize(octets.max(LONGEST), 0);
@@ -194,7 +196,7 @@ impl<W: Write> Wlan<W> {
         }
     }
 
-    fn data(&self, seen: &Seen<'_>, mpdu: &Mpdu, content: &Content<'_>) -> Data {
+    fn data(&self, seen: &Seen<'_>, mpdu: &MpduInfo, content: &Content<'_>) -> Data {
         let frame = seen.frame;
         let way = if frame.from == self.ap { Way::Down } else { Way::Up };
         let third = match (way, content.packet) {
@@ -221,7 +223,7 @@ impl<W: Write> Wlan<W> {
     }
 
     /// A message of ESP-NOW, with what is in it and the random value left at zero.
-    fn esp_now(&mut self, seen: &Seen<'_>, mpdu: &Mpdu) -> Option<usize> {
+    fn esp_now(&mut self, seen: &Seen<'_>, mpdu: &MpduInfo) -> Option<usize> {
         let frame = esp_now::Mpdu {
             receiver: self.mac(seen.frame.to),
             transmitter: self.mac(seen.frame.from),
@@ -255,7 +257,7 @@ impl<W: Write> Wlan<W> {
         beacon.emit_with_fcs(octets, &mut self.buf)
     }
 
-    fn join(&mut self, seen: &Seen<'_>, mpdu: &Mpdu, content: &Content<'_>) -> Option<usize> {
+    fn join(&mut self, seen: &Seen<'_>, mpdu: &MpduInfo, content: &Content<'_>) -> Option<usize> {
         let frame = seen.frame;
         let what = match content.info.subtype {
             Subtype::ProbeRequest => Joining::ProbeRequest,

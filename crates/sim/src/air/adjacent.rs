@@ -1,7 +1,9 @@
 //! Adjacent-channel interference: the power of a frame that arrives on other channels.
 
-use super::power::{Power, Ratio};
-use crate::radio::{Channel, Guard, Hr, Ht, Mcs, Mode, Ofdm, Overlap, Spectrum, Width};
+use super::power::{PowerRatio, SignalPower};
+use crate::radio::{
+    Channel, ChannelWidth, GuardInterval, Hr, Ht, Mcs, Mode, Ofdm, Overlap, Spectrum,
+};
 use alloc::boxed::Box;
 
 /// The length of a row: the channels 1 to 14, 0, and one unused number. A power of two, so that a
@@ -15,8 +17,8 @@ const CLASSES: [Mode; 5] = [
     Mode::Hr(Hr::M1),
     Mode::Hr(Hr::M11),
     Mode::Ofdm(Ofdm::M6),
-    Mode::ht(Mcs::Mcs0, Width::Mhz20, Guard::Long),
-    Mode::ht(Mcs::Mcs0, Width::Mhz40, Guard::Long),
+    Mode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Long),
+    Mode::ht(Mcs::Mcs0, ChannelWidth::Mhz40, GuardInterval::Long),
 ];
 
 /// Returns the index of a mode's class.
@@ -25,53 +27,53 @@ const fn class(mode: Mode) -> usize {
         Mode::Hr(Hr::M1 | Hr::M2 | Hr::M2Short) => 0,
         Mode::Hr(_) => 1,
         Mode::Ofdm(_) => 2,
-        Mode::Ht(Ht { width: Width::Mhz20, .. }) => 3,
+        Mode::Ht(Ht { width: ChannelWidth::Mhz20, .. }) => 3,
         Mode::Ht(_) => 4,
     }
 }
 
 /// The path of a frame from one channel to another.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Path {
-    ratio: Ratio,
+pub(crate) struct ChannelPath {
+    ratio: PowerRatio,
     /// Whether a receiver on the other channel can decode the frame; if not, the frame is energy
     /// only.
     pub(crate) readable: bool,
 }
 
-impl Path {
+impl ChannelPath {
     /// The path to a receiver on the same channel.
-    const SAME: Self = Self { ratio: Ratio::ONE, readable: true };
-    const NONE: Self = Self { ratio: Ratio::NOTHING, readable: false };
+    const SAME: Self = Self { ratio: PowerRatio::ONE, readable: true };
+    const NONE: Self = Self { ratio: PowerRatio::NOTHING, readable: false };
 
     /// Returns whether nothing arrives.
     #[inline]
     pub(crate) fn is_none(self) -> bool {
-        self.ratio == Ratio::NOTHING
+        self.ratio == PowerRatio::NOTHING
     }
 
     /// Returns the part of a power that arrives.
     #[inline]
-    pub(crate) fn through(self, power: Power) -> Power {
-        if self.ratio == Ratio::ONE { power } else { self.ratio.under(power) }
+    pub(crate) fn through(self, power: SignalPower) -> SignalPower {
+        if self.ratio == PowerRatio::ONE { power } else { self.ratio.under(power) }
     }
 }
 
 /// The paths from one channel to all.
-pub(crate) type Row = [Path; CHANNELS];
+pub(crate) type ChannelPaths = [ChannelPath; CHANNELS];
 
 /// The paths of frames between all channels, by class of mode.
 #[derive(Clone, Debug)]
-pub struct Adjacent(Box<[Row]>);
+pub struct AdjacentChannels(Box<[ChannelPaths]>);
 
-impl Default for Adjacent {
+impl Default for AdjacentChannels {
     /// Returns paths that keep channels fully apart.
     fn default() -> Self {
-        Self::filled(|_, from, to| if from == to { Path::SAME } else { Path::NONE })
+        Self::filled(|_, from, to| if from == to { ChannelPath::SAME } else { ChannelPath::NONE })
     }
 }
 
-impl Adjacent {
+impl AdjacentChannels {
     /// Returns the paths that the standard's spectral masks allow. The centre of a 40 MHz frame is
     /// 10 MHz above its channel, or below it from channel 8 on. Receivers on the frame's channel
     /// take it as a frame of their own.
@@ -79,10 +81,10 @@ impl Adjacent {
     pub fn new(overlap: &Overlap) -> Self {
         Self::filled(|mode, from, to| {
             let (Some(a), Some(b)) = (Channel::of(from), Channel::of(to)) else {
-                return Path::NONE;
+                return ChannelPath::NONE;
             };
             if from == to {
-                return Path::SAME;
+                return ChannelPath::SAME;
             }
             let spectrum = Spectrum::of(mode);
             let (middle, filter) = match spectrum {
@@ -93,23 +95,23 @@ impl Adjacent {
             };
             let db = overlap.db(spectrum, filter, middle.abs_diff(b.centre_mhz()));
             let readable = overlap.readable_db(mode, a.apart_mhz(b)).is_some();
-            Path { ratio: Ratio::from_db(-db), readable }
+            ChannelPath { ratio: PowerRatio::from_db(-db), readable }
         })
     }
 
-    /// Returns the paths of [`Adjacent::default`], but a receiver 1, 2, … channels away gets, and
+    /// Returns the paths of [`AdjacentChannels::default`], but a receiver 1, 2, … channels away gets, and
     /// can decode, the part that `ratios` leaves.
     #[must_use]
-    pub fn by_distance(ratios: &[Ratio]) -> Self {
+    pub fn by_distance(ratios: &[PowerRatio]) -> Self {
         Self::filled(|_, from, to| match usize::from(from.abs_diff(to)) {
-            0 => Path::SAME,
-            away => {
-                ratios.get(away - 1).map_or(Path::NONE, |&ratio| Path { ratio, readable: true })
-            }
+            0 => ChannelPath::SAME,
+            away => ratios
+                .get(away - 1)
+                .map_or(ChannelPath::NONE, |&ratio| ChannelPath { ratio, readable: true }),
         })
     }
 
-    fn filled(path: impl Fn(Mode, u8, u8) -> Path) -> Self {
+    fn filled(path: impl Fn(Mode, u8, u8) -> ChannelPath) -> Self {
         let of = |mode| (0..CHANNELS).map(move |from| (mode, from as u8));
         let rows = CLASSES.into_iter().flat_map(of);
         let all = rows.map(|(mode, from)| core::array::from_fn(|to| path(mode, from, to as u8)));
@@ -118,7 +120,7 @@ impl Adjacent {
 
     /// Returns the paths from one channel to all; a number that is no channel counts as 0.
     #[inline]
-    pub(crate) fn from(&self, mode: Mode, channel: u8) -> &Row {
+    pub(crate) fn from(&self, mode: Mode, channel: u8) -> &ChannelPaths {
         &self.0[class(mode) * CHANNELS + place(channel)]
     }
 }
@@ -147,8 +149,8 @@ mod tests {
 
     #[test]
     fn what_is_near_is_stronger() {
-        let adjacent = Adjacent::new(&Overlap::new());
-        let power = Power::from_dbm(-40.0);
+        let adjacent = AdjacentChannels::new(&Overlap::new());
+        let power = SignalPower::from_dbm(-40.0);
         for mode in CLASSES {
             let row = adjacent.from(mode, 1);
             let all: std::vec::Vec<f64> =
@@ -158,7 +160,7 @@ mod tests {
             let from = if class(mode) == 4 { 2 } else { 0 };
             assert!(all[from..].is_sorted_by(|near, far| near >= far), "{mode} {all:?}");
             assert!(all[13] < -70.0, "{mode} {all:?}");
-            assert_eq!(row[0].through(power), Power::ZERO);
+            assert_eq!(row[0].through(power), SignalPower::ZERO);
         }
         let readable = |mode| adjacent.from(mode, 6).iter().filter(|path| path.readable).count();
         assert_eq!(CLASSES.map(readable), [7, 3, 1, 1, 1]);

@@ -12,12 +12,12 @@
 
 pub mod adjacent;
 pub mod decoder;
-pub mod ear;
 pub mod links;
 pub mod power;
+pub mod receiver;
 
-pub use adjacent::Adjacent;
-pub use decoder::{Cutoff, Decoder};
-pub use ear::Receiver;
-pub use links::{Link, Links};
-pub use power::{Power, Ratio};
+pub use adjacent::AdjacentChannels;
+pub use decoder::{Decoder, ThresholdDecoder};
+pub use links::{RadioLink, RadioLinks};
+pub use power::{PowerRatio, SignalPower};
+pub use receiver::ReceiverConfig;

@@ -8,9 +8,9 @@ use core::ops::{Add, AddAssign, SubAssign};
 
 /// A power in attowatts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Power(u64);
+pub struct SignalPower(u64);
 
-impl Power {
+impl SignalPower {
     /// No power.
     pub const ZERO: Self = Self(0);
     /// The highest power, 0 dBm: 18 000 such frames add up in 64 bits.
@@ -37,7 +37,7 @@ impl Power {
     }
 }
 
-impl Add for Power {
+impl Add for SignalPower {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -45,19 +45,19 @@ impl Add for Power {
     }
 }
 
-impl AddAssign for Power {
+impl AddAssign for SignalPower {
     fn add_assign(&mut self, other: Self) {
         self.0 += other.0;
     }
 }
 
-impl SubAssign for Power {
+impl SubAssign for SignalPower {
     fn sub_assign(&mut self, other: Self) {
         self.0 -= other.0;
     }
 }
 
-impl Power {
+impl SignalPower {
     /// Subtracts `other`, which must be a part of this power.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
@@ -74,31 +74,31 @@ impl Power {
 
 /// A power in 32 bits, 26 of mantissa and the rest a shift; the error is less than 0.0000002 dB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Packed(u32);
+pub struct PackedPower(u32);
 
-impl Packed {
+impl PackedPower {
     const BITS: u32 = 26;
 
     /// Packs a power.
     #[must_use]
-    pub const fn of(power: Power) -> Self {
+    pub const fn of(power: SignalPower) -> Self {
         let shift = (u64::BITS - power.0.leading_zeros()).saturating_sub(Self::BITS);
         Self(((power.0 >> shift) as u32) | shift << Self::BITS)
     }
 
     /// Unpacks the power.
     #[must_use]
-    pub const fn power(self) -> Power {
+    pub const fn power(self) -> SignalPower {
         let mantissa = self.0 & ((1 << Self::BITS) - 1);
-        Power((mantissa as u64) << (self.0 >> Self::BITS))
+        SignalPower((mantissa as u64) << (self.0 >> Self::BITS))
     }
 }
 
 /// A ratio of powers, kept as its inverse in units of 2^-32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ratio(u64);
+pub struct PowerRatio(u64);
 
-impl Ratio {
+impl PowerRatio {
     /// The ratio of equal powers.
     pub const ONE: Self = Self(1 << 32);
     /// A ratio beyond all powers: nothing is left.
@@ -118,8 +118,8 @@ impl Ratio {
 
     /// Divides a power by the ratio.
     #[must_use]
-    pub const fn under(self, power: Power) -> Power {
-        Power(((power.0 as u128 * self.0 as u128) >> 32) as u64)
+    pub const fn under(self, power: SignalPower) -> SignalPower {
+        SignalPower(((power.0 as u128 * self.0 as u128) >> 32) as u64)
     }
 }
 
@@ -130,30 +130,30 @@ mod tests {
     #[test]
     fn decibels_there_and_back() {
         for dbm in [-130.0, -101.3, -62.0, -40.0, 0.0] {
-            assert!((Power::from_dbm(dbm).dbm() - dbm).abs() < 0.05, "{dbm}");
+            assert!((SignalPower::from_dbm(dbm).dbm() - dbm).abs() < 0.05, "{dbm}");
         }
-        assert!((Power::from_dbm(-90.0).dbm() + 90.0).abs() < 1e-4);
-        assert_eq!(Power::from_dbm(20.0), Power::MOST);
-        assert_eq!(Power::from_dbm(-200.0), Power::ZERO);
-        assert_eq!(Power::from_dbm(f64::NAN), Power::ZERO);
+        assert!((SignalPower::from_dbm(-90.0).dbm() + 90.0).abs() < 1e-4);
+        assert_eq!(SignalPower::from_dbm(20.0), SignalPower::MOST);
+        assert_eq!(SignalPower::from_dbm(-200.0), SignalPower::ZERO);
+        assert_eq!(SignalPower::from_dbm(f64::NAN), SignalPower::ZERO);
     }
 
     #[test]
     fn packing_loses_next_to_nothing() {
         for dbm in [-150.0, -120.0, -90.5, -40.0, 0.0] {
-            let power = Power::from_dbm(dbm);
-            let back = Packed::of(power).power();
+            let power = SignalPower::from_dbm(dbm);
+            let back = PackedPower::of(power).power();
             assert!(back <= power && back.over(power) > 0.999_999_9, "{dbm}");
         }
-        assert_eq!(Packed::of(Power::ZERO).power(), Power::ZERO);
+        assert_eq!(PackedPower::of(SignalPower::ZERO).power(), SignalPower::ZERO);
     }
 
     #[test]
     fn ratios_divide() {
-        let power = Power::from_dbm(-40.0);
-        assert!((Ratio::from_db(10.0).under(power).dbm() + 50.0).abs() < 1e-6);
-        assert!((Ratio::from_db(-3.0).under(power).dbm() + 37.0).abs() < 1e-6);
-        assert_eq!(Ratio::of(100.0), Ratio::from_db(20.0));
-        assert_eq!(Ratio::from_db(200.0).under(power), Power::ZERO);
+        let power = SignalPower::from_dbm(-40.0);
+        assert!((PowerRatio::from_db(10.0).under(power).dbm() + 50.0).abs() < 1e-6);
+        assert!((PowerRatio::from_db(-3.0).under(power).dbm() + 37.0).abs() < 1e-6);
+        assert_eq!(PowerRatio::of(100.0), PowerRatio::from_db(20.0));
+        assert_eq!(PowerRatio::from_db(200.0).under(power), SignalPower::ZERO);
     }
 }

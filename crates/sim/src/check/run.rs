@@ -1,10 +1,13 @@
 //! A room for some seconds.
 
 use super::scenario::Scenario;
-use crate::air::Receiver;
+use crate::air::ReceiverConfig;
 use crate::mac::source::{Poisson, Saturated};
-use crate::mac::{Done, GROUP, Heard, Host, Kind, Missed, OnAir, Packet, Room, Settings};
-use crate::radio::{Capture, ErrorTable, Reader, receiver};
+use crate::mac::{
+    FrameKind, GROUP, MacConfig, MacUser, MissedReception, Ppdu, Reception, TxFrame, TxStatus,
+    WirelessMedium,
+};
+use crate::radio::{ErrorModelDecoder, ErrorTable, FrameCapture, receiver};
 use espbench_proto::time::Instant;
 
 /// What happened in a room.
@@ -60,21 +63,21 @@ impl Counts {
 }
 
 /// A receiver as ns-3 has it: noise of 7 dB, preambles from -82 dBm, energy from -62 dBm.
-fn receiver_of_ns3(capture: bool) -> Receiver {
+fn receiver_of_ns3(capture: bool) -> ReceiverConfig {
     let errors = ErrorTable::shared();
-    let reader = Reader::new(errors, receiver::Receiver::ideal(7.0)).with_floor(-82.0);
-    let capture = if capture { Capture::EARLY } else { Capture::default() };
-    Receiver::new(reader, -62.0, capture)
+    let reader = ErrorModelDecoder::new(errors, receiver::Receiver::ideal(7.0)).with_floor(-82.0);
+    let capture = if capture { FrameCapture::EARLY } else { FrameCapture::default() };
+    ReceiverConfig::new(reader, -62.0, capture)
 }
 
 /// The settings of one of its stations.
-pub(super) fn settings(scenario: &Scenario, station: u32) -> Settings {
-    Settings {
+pub(super) fn settings(scenario: &Scenario, station: u32) -> MacConfig {
+    MacConfig {
         channel: scenario.channel(station),
         timing: scenario.standard.timing(),
         buffers: 1000,
         ampdu: scenario.ampdu,
-        ..Settings::default()
+        ..MacConfig::default()
     }
 }
 
@@ -84,8 +87,8 @@ pub fn run(scenario: &Scenario, seed: u64, seconds: u32) -> Counts {
     let stations = scenario.stations;
     let settings = (0..stations).map(|station| settings(scenario, station));
     let receiver = receiver_of_ns3(scenario.capture);
-    let mut room = Room::new(seed, scenario.links(), &[receiver], settings);
-    let packet = Packet::new(scenario.to, scenario.octets, scenario.mode, 0);
+    let mut room = WirelessMedium::new(seed, scenario.links(), &[receiver], settings);
+    let packet = TxFrame::new(scenario.to, scenario.octets, scenario.mode, 0);
     let packet = if scenario.ampdu.is_some() { packet.aggregated() } else { packet };
     let count = Counts { seconds, hearers: scenario.hearers(), ..Counts::default() };
     let Some(rate) = scenario.rate else {
@@ -100,7 +103,7 @@ pub fn run(scenario: &Scenario, seed: u64, seconds: u32) -> Counts {
 }
 
 /// Lets a room go on with a host of its own, and counts. `counts` says for how long.
-pub fn observe<H: Host>(room: &mut Room, inner: H, counts: Counts) -> Counts {
+pub fn observe<H: MacUser>(room: &mut WirelessMedium, inner: H, counts: Counts) -> Counts {
     let until = room.now().as_nanos() + u64::from(counts.seconds) * 1_000_000_000;
     let mut host = Observer { inner, counts, busy: [(0, 0); 15] };
     room.run(&mut host, Instant::from_nanos(until));
@@ -115,24 +118,30 @@ struct Observer<H> {
     busy: [(u64, u64); 15],
 }
 
-impl<H: Host> Host for Observer<H> {
-    fn wake(&mut self, room: &mut Room, token: u64) {
+impl<H: MacUser> MacUser for Observer<H> {
+    fn wake(&mut self, room: &mut WirelessMedium, token: u64) {
         self.inner.wake(room, token);
     }
 
-    fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+    fn heard(
+        &mut self,
+        room: &mut WirelessMedium,
+        frame: &Ppdu,
+        heard: &[Reception],
+        missed: &[MissedReception],
+    ) {
         self.counts.received += heard.len() as u64;
         self.inner.heard(room, frame, heard, missed);
     }
 
-    fn done(&mut self, room: &mut Room, station: u32, done: Done) {
+    fn done(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
         self.counts.finished += 1;
         self.counts.given_up += u64::from(!done.delivered);
         self.inner.done(room, station, done);
     }
 
-    fn began(&mut self, frame: &OnAir) {
-        if frame.kind != Kind::Data {
+    fn began(&mut self, frame: &Ppdu) {
+        if frame.kind != FrameKind::Data {
             return;
         }
         self.counts.sent += 1;
@@ -156,11 +165,11 @@ impl<H: Host> Host for Observer<H> {
 pub fn crowd(seed: u64, stations: u32, channels: u8, rate: f64, seconds: u32) -> Counts {
     let settings = (0..stations).map(|station| {
         let channel = 1 + (station % u32::from(channels)) as u8 * 5;
-        Settings { channel, ..Settings::default() }
+        MacConfig { channel, ..MacConfig::default() }
     });
-    let links = crate::air::Links::uniform(stations, -40.0);
-    let mut room = Room::new(seed, links, &[Receiver::default()], settings);
-    let packet = Packet::new(GROUP, super::OCTETS, crate::radio::Mode::ESP_NOW, 0);
+    let links = crate::air::RadioLinks::uniform(stations, -40.0);
+    let mut room = WirelessMedium::new(seed, links, &[ReceiverConfig::default()], settings);
+    let packet = TxFrame::new(GROUP, super::OCTETS, crate::radio::Mode::ESP_NOW, 0);
     let mut host = Poisson::new(seed, packet, stations, rate / f64::from(stations));
     host.start(&mut room);
     let hearers = stations / u32::from(channels) - 1;

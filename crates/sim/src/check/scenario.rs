@@ -1,9 +1,9 @@
 //! Rooms with a name.
 
 use super::OCTETS;
-use crate::air::Links;
-use crate::mac::{Ampdu, GROUP};
-use crate::radio::{Guard, Hr, Mcs, Mode, Ofdm, Timing, Width};
+use crate::air::RadioLinks;
+use crate::mac::{AmpduConfig, GROUP};
+use crate::radio::{ChannelWidth, GuardInterval, Hr, Mcs, Mode, Ofdm, Timing};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -95,7 +95,7 @@ pub struct Scenario {
     /// Whether receivers turn to a stronger frame within 16 us.
     pub capture: bool,
     /// What all of them aggregate.
-    pub ampdu: Option<Ampdu>,
+    pub ampdu: Option<AmpduConfig>,
 }
 
 impl Scenario {
@@ -146,7 +146,7 @@ impl Scenario {
     #[must_use]
     pub fn ht() -> Self {
         Self {
-            mode: Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Long),
+            mode: Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long),
             // UDP and IP 28, LLC 8, MAC header with QoS 26, FCS 4.
             octets: 1472 + 28 + 8 + 26 + 4,
             standard: Standard::N,
@@ -157,7 +157,7 @@ impl Scenario {
     /// The same with A-MPDUs as large as HT has them.
     #[must_use]
     pub fn ht_ampdu() -> Self {
-        Self { name: "ht20-mcs7-ampdu".into(), ampdu: Some(Ampdu::MOST), ..Self::ht() }
+        Self { name: "ht20-mcs7-ampdu".into(), ampdu: Some(AmpduConfig::MOST), ..Self::ht() }
     }
 
     fn placed(name: &str, senders: u32, to: u32, layout: Layout, capture: bool) -> Self {
@@ -202,9 +202,9 @@ impl Scenario {
 
     /// Who hears whom. What is below -110 dBm is nothing.
     #[must_use]
-    pub fn links(&self) -> Links {
+    pub fn links(&self) -> RadioLinks {
         let dbm = |from, to| self.layout.dbm(self.stations, from, to);
-        Links::new(self.stations, -110.0, dbm)
+        RadioLinks::new(self.stations, -110.0, dbm)
     }
 
     /// Stations that a frame from a sender should reach.

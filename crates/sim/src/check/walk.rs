@@ -8,7 +8,7 @@
 
 use super::Answer;
 use super::bianchi::{ACK, ATTEMPTS, CW_MAX, CW_MIN, DIFS, PLCP, SIFS, SLOT};
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, RngStream};
 use alloc::vec::Vec;
 
 /// The ACK timeout, from the end of a frame.
@@ -64,7 +64,7 @@ pub fn walk(stations: usize, octets: u32, unicast: bool, frames: u64) -> Answer 
 /// the mode is another one.
 #[must_use]
 pub fn with(rules: Rules, stations: usize, octets: u32, unicast: bool, frames: u64) -> Answer {
-    let mut random = Random::stream(1, 0, Purpose::Board);
+    let mut random = RngStream::stream(1, 0, Purpose::Board);
     let mut draw = |attempt: usize| {
         let window = ((rules.cw_min + 1) << attempt).min(CW_MAX + 1);
         (random.bits() >> 32) as u32 % window

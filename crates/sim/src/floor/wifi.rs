@@ -14,7 +14,7 @@
 
 use super::Floor;
 use crate::radio::airtime::{ACK_OCTETS, airtime};
-use crate::radio::mode::{Guard, Mcs, Width};
+use crate::radio::mode::{ChannelWidth, GuardInterval, Mcs};
 use crate::radio::timing::SIFS_NS;
 use crate::radio::{BasicRates, Hr, Mode};
 use crate::wifi::{Capabilities, Security, joining_octets};
@@ -164,7 +164,7 @@ fn iperf(w: &Iperf, means: Means) -> Vec<Floor> {
 /// (135 Mbit/s). What the document measured with an internal tool is without a network too.
 #[must_use]
 pub fn raw() -> f64 {
-    let mode = Mode::ht(Mcs::Mcs7, Width::Mhz40, Guard::Long);
+    let mode = Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Long);
     let means = Means { mode, frames: RAW_FRAMES, cipher: 0, security: Security::Open };
     // There is no LLC in it.
     f64::from(RAW_BODY) * 8e3 / means.each(RAW_BODY - SNAP)

@@ -6,7 +6,7 @@
 use super::profile::{Profile, Source};
 use super::scene::{Background, Environment, Point};
 use crate::power::{Draw, Firmware, Modulation};
-use crate::radio::{Guard, Mcs, Mode, Ofdm, Width};
+use crate::radio::{ChannelWidth, GuardInterval, Mcs, Mode, Ofdm};
 use crate::wifi::{Join, Rates, Security, Sleep, SleepTimes, Work};
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -72,7 +72,7 @@ pub struct NetDevice {
     /// Its channel, where it is not in a network.
     pub channel: u8,
     /// Width of its channel.
-    pub width: Width,
+    pub width: ChannelWidth,
     /// How it sends data frames.
     pub rates: Rates,
     /// Transmit power that its firmware asks for, dBm; the chip and the mode may give less.
@@ -172,7 +172,7 @@ pub struct AccessPoint {
     /// Its channel.
     pub channel: u8,
     /// Width of its channel.
-    pub width: Width,
+    pub width: ChannelWidth,
     /// Transmit power, dBm.
     pub power_dbm: f64,
     /// How it sends data frames.
@@ -273,7 +273,7 @@ impl NetDevice {
         let fastest = Modulation::ALL.map(|it| match it {
             Modulation::Dsss => Mode::ESP_NOW,
             Modulation::Ofdm => Mode::Ofdm(Ofdm::M54),
-            Modulation::Ht => Mode::ht(Mcs::Mcs7, self.width, Guard::Long),
+            Modulation::Ht => Mode::ht(Mcs::Mcs7, self.width, GuardInterval::Long),
         });
         // At slower modes of a kind a chip may send with a little more.
         let power = |mode| self.power_dbm.min(self.profile.chip.power_dbm(mode));

@@ -1,10 +1,11 @@
 //! What the stations of a scene hear of each other.
 
 use super::scene::{Environment, Point, Scene};
-use crate::air::{Adjacent, Links, Receiver};
-use crate::mac::{Medium, Settings};
+use crate::air::{AdjacentChannels, RadioLinks, ReceiverConfig};
+use crate::mac::{MacConfig, MediumConfig};
 use crate::radio::{
-    BasicRates, Capture, Channel, Chip, ErrorTable, Output, Overlap, Reader, Room, Timing, receiver,
+    BasicRates, Channel, ErrorModelDecoder, ErrorTable, FrameCapture, Overlap, PathLossModel,
+    RadioChip, Timing, TxPower, receiver,
 };
 use alloc::format;
 use alloc::string::String;
@@ -15,17 +16,17 @@ use alloc::vec::Vec;
 /// noticed.
 pub(super) const FLOOR_DBM: f64 = -113.0;
 
-/// What [`mac::Room`](crate::mac::Room) is made of. Stations: devices, then routers, then
+/// What [`mac::WirelessMedium`](crate::mac::WirelessMedium) is made of. Stations: devices, then routers, then
 /// background.
 pub struct Radio {
     /// Who hears whom.
-    pub links: Links,
+    pub links: RadioLinks,
     /// Kinds of receivers: one for each chip in this place.
-    pub receivers: Vec<Receiver>,
+    pub receivers: Vec<ReceiverConfig>,
     /// Adjacent channels.
-    pub medium: Medium,
+    pub medium: MediumConfig,
     /// The MAC of each station.
-    pub settings: Vec<Settings>,
+    pub settings: Vec<MacConfig>,
 }
 
 impl core::fmt::Debug for Radio {
@@ -37,9 +38,9 @@ impl core::fmt::Debug for Radio {
 /// A station as radio sees it.
 pub(super) struct Stand {
     pub(super) at: Point,
-    pub(super) output: Arc<Output>,
+    pub(super) output: Arc<TxPower>,
     pub(super) channel: u8,
-    pub(super) chip: Chip,
+    pub(super) chip: RadioChip,
 }
 
 impl Scene {
@@ -72,11 +73,11 @@ impl Scene {
         let (kinds, receivers) = receivers(&self.environment, &stands, &ErrorTable::shared());
         let settings = stands.iter().zip(kinds).enumerate();
         let settings = settings.map(|(number, (stand, kind))| self.settings(number, stand, kind));
-        let adjacent = Adjacent::new(&Overlap::new());
+        let adjacent = AdjacentChannels::new(&Overlap::new());
         Radio {
             links,
             receivers,
-            medium: Medium { adjacent, ..Medium::default() },
+            medium: MediumConfig { adjacent, ..MediumConfig::default() },
             settings: settings.collect(),
         }
     }
@@ -84,7 +85,7 @@ impl Scene {
     pub(super) fn stands(&self) -> Vec<Stand> {
         let devices = self.devices.iter().map(|it| Stand {
             at: it.at,
-            output: Arc::new(Output::of(it.profile.chip, it.power_dbm())),
+            output: Arc::new(TxPower::of(it.profile.chip, it.power_dbm())),
             channel: it.channel,
             chip: it.profile.chip,
         });
@@ -93,23 +94,23 @@ impl Scene {
         // Receivers of routers and of other people's stations are taken for those of an ESP32.
         let rest = routers.chain(others).map(|(at, power_dbm, channel)| Stand {
             at,
-            output: Arc::new(Output::flat(power_dbm)),
+            output: Arc::new(TxPower::flat(power_dbm)),
             channel,
-            chip: Chip::Esp32,
+            chip: RadioChip::Esp32,
         });
         devices.chain(rest).collect()
     }
 
     /// The MAC of a station.
-    fn settings(&self, number: usize, stand: &Stand, receiver: u8) -> Settings {
+    fn settings(&self, number: usize, stand: &Stand, receiver: u8) -> MacConfig {
         let output = Some(stand.output.clone());
-        let usual = Settings { channel: stand.channel, receiver, output, ..Settings::default() };
+        let usual = MacConfig { channel: stand.channel, receiver, output, ..MacConfig::default() };
         let Some(device) = self.devices.get(number) else {
             let others = self.devices.len() + self.routers.len();
             let load = number.checked_sub(others).and_then(|it| self.background.get(it));
             // A network without 802.11b stations uses short slots (18.4.5), which a station of no
             // network is not told of: it gets its turn late (docs/fit.md).
-            return Settings {
+            return MacConfig {
                 timing: Timing::ERP_SHORT_SLOT,
                 basic: BasicRates::BG,
                 fallback: load.map(|it| it.fallback.clone()).unwrap_or_default(),
@@ -118,7 +119,7 @@ impl Scene {
             };
         };
         let profile = &device.profile;
-        Settings {
+        MacConfig {
             timing: Timing { cw_min: profile.window.0, cw_max: profile.window.1, ..Timing::HR },
             short_retry_limit: profile.attempts,
             long_retry_limit: profile.attempts,
@@ -134,8 +135,8 @@ pub(super) fn receivers(
     environment: &Environment,
     stands: &[Stand],
     errors: &Arc<ErrorTable>,
-) -> (Vec<u8>, Vec<Receiver>) {
-    let mut chips: Vec<Chip> = Vec::new();
+) -> (Vec<u8>, Vec<ReceiverConfig>) {
+    let mut chips: Vec<RadioChip> = Vec::new();
     let mut kind = |stand: &Stand| {
         let known = chips.iter().position(|&chip| chip == stand.chip);
         known.unwrap_or_else(|| {
@@ -148,7 +149,7 @@ pub(super) fn receivers(
 }
 
 pub(super) fn arriving(
-    room: &Room,
+    room: &PathLossModel,
     (from, sender): (u32, &Stand),
     (to, hearer): (u32, &Stand),
 ) -> f64 {
@@ -159,12 +160,12 @@ pub(super) fn arriving(
 impl Environment {
     /// What it does to the way of a wave.
     #[must_use]
-    pub const fn room(&self, seed: u64) -> Room {
+    pub const fn room(&self, seed: u64) -> PathLossModel {
         let seed = match self.place {
             Some(place) => place,
             None => seed,
         };
-        Room { exponent: self.exponent, shadow_db: self.shadow_db, seed }
+        PathLossModel { exponent: self.exponent, shadow_db: self.shadow_db, seed }
     }
 
     /// How strongly one of these stations arrives at another, dBm, before any receiver: negative
@@ -179,21 +180,21 @@ impl Environment {
     }
 
     /// Who of these stations hears whom.
-    pub(super) fn links(&self, stands: &Arc<[Stand]>, seed: u64) -> Links {
+    pub(super) fn links(&self, stands: &Arc<[Stand]>, seed: u64) -> RadioLinks {
         let (room, stands) = (self.room(seed), stands.clone());
-        Links::lazy(stands.len() as u32, FLOOR_DBM, move |from, to| {
+        RadioLinks::lazy(stands.len() as u32, FLOOR_DBM, move |from, to| {
             arriving(&room, (from, &stands[from as usize]), (to, &stands[to as usize]))
         })
     }
 
     /// The receiver of a chip in this place.
-    fn receiver(&self, chip: Chip, errors: &Arc<ErrorTable>) -> Receiver {
-        let capture = Capture {
+    fn receiver(&self, chip: RadioChip, errors: &Arc<ErrorTable>) -> ReceiverConfig {
+        let capture = FrameCapture {
             detect_db: self.detect_db,
-            spread_db: Capture::BARKER_DB,
-            ..self.capture_db.map_or_else(Capture::default, Capture::any_time)
+            spread_db: FrameCapture::BARKER_DB,
+            ..self.capture_db.map_or_else(FrameCapture::default, FrameCapture::any_time)
         };
-        let reader = Reader::new(errors.clone(), receiver::Receiver::of(chip));
-        Receiver::new(reader, self.energy_dbm, capture)
+        let reader = ErrorModelDecoder::new(errors.clone(), receiver::Receiver::of(chip));
+        ReceiverConfig::new(reader, self.energy_dbm, capture)
     }
 }

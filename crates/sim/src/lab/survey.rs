@@ -2,7 +2,7 @@
 
 use super::radio::{Stand, arriving};
 use super::scene::Scene;
-use crate::radio::{Channel, Chip, ErrorTable, Mode, Overlap, Reader, receiver};
+use crate::radio::{Channel, ErrorModelDecoder, ErrorTable, Mode, Overlap, RadioChip, receiver};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -82,10 +82,10 @@ pub struct Survey {
 struct Ways<'s> {
     scene: &'s Scene,
     stands: Vec<Stand>,
-    room: crate::radio::Room,
+    room: crate::radio::PathLossModel,
     overlap: Overlap,
     /// The weakest frame of each mode that each kind of chip reads, in dBm.
-    found: Vec<(Chip, [f64; Mode::COUNT])>,
+    found: Vec<(RadioChip, [f64; Mode::COUNT])>,
 }
 
 impl<'s> Ways<'s> {
@@ -93,14 +93,14 @@ impl<'s> Ways<'s> {
         let mut stands = scene.stands();
         stands.truncate(MOST_STATIONS);
         let errors = ErrorTable::shared();
-        let mut chips: Vec<Chip> = Vec::new();
+        let mut chips: Vec<RadioChip> = Vec::new();
         for stand in &stands {
             if !chips.contains(&stand.chip) {
                 chips.push(stand.chip);
             }
         }
         let found = chips.into_iter().map(|chip| {
-            let reader = Reader::new(errors.clone(), receiver::Receiver::of(chip));
+            let reader = ErrorModelDecoder::new(errors.clone(), receiver::Receiver::of(chip));
             (chip, Mode::ALL.map(|mode| reader.found_dbm(mode)))
         });
         let found = found.collect();

@@ -7,15 +7,15 @@ pub const GROUP: u32 = u32::MAX;
 
 /// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FrameKind {
     /// A data or management frame, or an A-MPDU of them, that a station was asked to send.
     Data,
     /// An acknowledgement.
     Ack,
-    /// A compressed block acknowledgement of an A-MPDU (9.3.1.8.2): [`OnAir::sequence`] is its
-    /// starting sequence number, [`OnAir::bitmap`] its bitmap.
+    /// A compressed block acknowledgement of an A-MPDU (9.3.1.8.2): [`Ppdu::sequence`] is its
+    /// starting sequence number, [`Ppdu::bitmap`] its bitmap.
     BlockAck,
-    /// A block acknowledgement request (9.3.1.7): MPDUs before [`OnAir::sequence`] were given up.
+    /// A block acknowledgement request (9.3.1.7): MPDUs before [`Ppdu::sequence`] were given up.
     BlockAckRequest,
     /// A request to send.
     Rts,
@@ -26,7 +26,7 @@ pub enum Kind {
 
 /// The fate of an MPDU at its addressee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum MpduFate {
     /// Read; will be acknowledged.
     Taken,
     /// Read, and read before; will be acknowledged.
@@ -39,7 +39,7 @@ pub enum Fate {
 
 /// An MPDU of an A-MPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mpdu {
+pub struct MpduInfo {
     /// The tag by which the host knows the MPDU.
     pub tag: u64,
     /// Octets of the MPDU with its FCS, without delimiter and padding.
@@ -49,14 +49,14 @@ pub struct Mpdu {
     /// The number of the attempt, from 1.
     pub attempt: u8,
     /// The fate at the addressee.
-    pub fate: Fate,
+    pub fate: MpduFate,
 }
 
 /// A PPDU on the air. The MAC does not hold the bytes of its frames: the host knows them by `tag`.
 #[derive(Clone, Copy, Debug)]
-pub struct OnAir {
+pub struct Ppdu {
     /// The kind of frame.
-    pub kind: Kind,
+    pub kind: FrameKind,
     /// The sender.
     pub from: u32,
     /// The destination, a station or [`GROUP`].
@@ -88,7 +88,7 @@ pub struct OnAir {
     pub repeated: bool,
 }
 
-impl OnAir {
+impl Ppdu {
     /// Returns whether the frame is a group frame, which nobody acknowledges.
     #[must_use]
     pub const fn is_group(&self) -> bool {
@@ -99,6 +99,6 @@ impl OnAir {
     /// the starting one.
     #[must_use]
     pub const fn bitmap(&self) -> u64 {
-        if matches!(self.kind, Kind::BlockAck) { self.tag } else { 0 }
+        if matches!(self.kind, FrameKind::BlockAck) { self.tag } else { 0 }
     }
 }

@@ -9,43 +9,43 @@
 //! | [`settings`] | the configuration of a station and of the medium | |
 //! | `access` | when a station may send: DIFS, EIFS, NAV, back-off | 10.3.2, 10.3.4 |
 //! | `station` | a station's queue, retries, windows, sequence numbers, duplicates | 10.3.3, 10.3.2.14 |
-//! | `burst` | the frames of one exchange: one frame, or an A-MPDU | 9.7, 10.12 |
+//! | `exchange` | the frames of one exchange: one frame, or an A-MPDU | 9.7, 10.12 |
 //! | `agreement` | block ack: sequence numbers, scoreboard, reorder buffer | 10.25 |
 //! | `timers` | one timer for each station, outside the heap of events | |
 //! | [`source`] | sources of load: saturated senders, Poisson arrivals | |
 //!
-//! A station whose [`Settings`] ask for no A-MPDU, RTS or CTS-to-self sends frames one by one, as
+//! A station whose [`MacConfig`] ask for no A-MPDU, RTS or CTS-to-self sends frames one by one, as
 //! ESP-NOW does, and pays nothing for the rest.
 //!
-//! A drawing or a capture sees of an A-MPDU: [`Host::began`] and [`Host::ended`] once, with
-//! [`OnAir::mpdus`] and the first sequence number; [`Host::ended_with`] with the fate of each MPDU
-//! ([`Host::ended_alone`] for a single MPDU under an agreement); and [`Host::answered`] with the
+//! A drawing or a capture sees of an A-MPDU: [`MacUser::began`] and [`MacUser::ended`] once, with
+//! [`Ppdu::mpdus`] and the first sequence number; [`MacUser::ended_with`] with the fate of each MPDU
+//! ([`MacUser::ended_alone`] for a single MPDU under an agreement); and [`MacUser::answered`] with the
 //! block acknowledgement and its bitmap.
 //!
 //! Agreements exist as soon as they are needed: ADDBA and DELBA frames are the business of the
-//! layer above, and so is the choice of the packets under an agreement ([`Packet::aggregate`]).
+//! layer above, and so is the choice of the packets under an agreement ([`TxFrame::aggregate`]).
 //! After a missing block acknowledgement all MPDUs are sent again, without a request first; a
-//! request ([`Kind::BlockAckRequest`]) follows when an MPDU was given up.
+//! request ([`FrameKind::BlockAckRequest`]) follows when an MPDU was given up.
 //!
 //! Left out: fragments and A-MSDU; the queues of EDCA (a station has one for all it sends: AIFSN
-//! and windows are those of its [`Settings::timing`], the TXOP limit is 0, and frames that are
-//! [`Packet::ahead`] go first); several agreements between two stations (TIDs); the delay before a
+//! and windows are those of its [`MacConfig::timing`], the TXOP limit is 0, and frames that are
+//! [`TxFrame::ahead`] go first); several agreements between two stations (TIDs); the delay before a
 //! station that wakes up may send; power save frames, which are the business of the layer above
-//! ([`Room::doze`]).
+//! ([`WirelessMedium::doze`]).
 
-mod access;
-mod agreement;
-mod burst;
+mod block_ack;
+mod channel_access;
+pub mod config;
+mod exchange;
 pub mod frame;
-pub mod host;
-pub mod room;
-pub mod settings;
+pub mod medium;
 pub mod source;
 mod station;
 mod timers;
+pub mod user;
 
-pub use frame::{Fate, GROUP, Kind, Mpdu, OnAir};
-pub use host::{Done, Heard, Host, Missed};
-pub use room::{Full, Room, Spent};
-pub use settings::{Ampdu, Medium, Packet, Settings};
-pub use station::Counters;
+pub use config::{AmpduConfig, MacConfig, MediumConfig, TxFrame};
+pub use frame::{FrameKind, GROUP, MpduFate, MpduInfo, Ppdu};
+pub use medium::{QueueFull, Spent, WirelessMedium};
+pub use station::MacCounters;
+pub use user::{MacUser, MissedReception, Reception, TxStatus};

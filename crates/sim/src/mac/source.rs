@@ -1,9 +1,9 @@
 //! Sources of load: saturated senders, and Poisson arrivals.
 
-use super::host::{Done, Host};
-use super::room::Room;
-use super::settings::Packet;
-use crate::random::{Purpose, Random};
+use super::config::TxFrame;
+use super::medium::WirelessMedium;
+use super::user::{MacUser, TxStatus};
+use crate::random::{Purpose, RngStream};
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -11,7 +11,7 @@ use core::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Saturated {
     /// The frame that all of them send.
-    pub packet: Packet,
+    pub packet: TxFrame,
     /// The number of frames in a queue: two keep a sender of single frames busy; a sender of
     /// A-MPDUs needs some more than go into one.
     pub frames: u32,
@@ -19,19 +19,19 @@ pub struct Saturated {
 
 impl Saturated {
     /// Gives the stations their first frames.
-    pub fn start(&self, room: &mut Room, senders: impl IntoIterator<Item = u32>) {
+    pub fn start(&self, medium: &mut WirelessMedium, senders: impl IntoIterator<Item = u32>) {
         for station in senders {
             for _ in 0..self.frames {
                 // A shorter queue is as good: it is filled again as it is emptied.
-                let _ = room.send(station, self.packet);
+                let _ = medium.send(station, self.packet);
             }
         }
     }
 }
 
-impl Host for Saturated {
-    fn done(&mut self, room: &mut Room, station: u32, _: Done) {
-        let _ = room.send(station, self.packet);
+impl MacUser for Saturated {
+    fn done(&mut self, medium: &mut WirelessMedium, station: u32, _: TxStatus) {
+        let _ = medium.send(station, self.packet);
     }
 }
 
@@ -39,36 +39,36 @@ impl Host for Saturated {
 /// frame that finds the queue full is dropped and counted there.
 #[derive(Clone, Debug)]
 pub struct Poisson {
-    packet: Packet,
+    packet: TxFrame,
     mean_ns: f64,
-    random: Vec<Random>,
+    random: Vec<RngStream>,
 }
 
 impl Poisson {
     /// Returns a source of `rate` frames a second at each of the first `senders` stations.
     #[must_use]
-    pub fn new(seed: u64, packet: Packet, senders: u32, rate: f64) -> Self {
-        let random = (0..senders).map(|it| Random::stream(seed, it, Purpose::Arrival)).collect();
+    pub fn new(seed: u64, packet: TxFrame, senders: u32, rate: f64) -> Self {
+        let random = (0..senders).map(|it| RngStream::stream(seed, it, Purpose::Arrival)).collect();
         Self { packet, mean_ns: 1e9 / rate, random }
     }
 
     /// Draws the times of the first frames.
-    pub fn start(&mut self, room: &mut Room) {
+    pub fn start(&mut self, medium: &mut WirelessMedium) {
         for station in 0..self.random.len() {
-            self.next(room, station as u64);
+            self.next(medium, station as u64);
         }
     }
 
-    fn next(&mut self, room: &mut Room, station: u64) {
+    fn next(&mut self, medium: &mut WirelessMedium, station: u64) {
         let Some(random) = self.random.get_mut(station as usize) else { return };
         let wait = random.exponential() * self.mean_ns;
-        room.wake_in(Duration::from_nanos(wait as u64), station);
+        medium.wake_in(Duration::from_nanos(wait as u64), station);
     }
 }
 
-impl Host for Poisson {
-    fn wake(&mut self, room: &mut Room, token: u64) {
-        let _ = room.send(token as u32, self.packet);
-        self.next(room, token);
+impl MacUser for Poisson {
+    fn wake(&mut self, medium: &mut WirelessMedium, token: u64) {
+        let _ = medium.send(token as u32, self.packet);
+        self.next(medium, token);
     }
 }

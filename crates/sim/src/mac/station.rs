@@ -1,16 +1,16 @@
 //! The state of a station that only its own frames change.
 
-use super::burst::{ALONE, Burst};
-use super::settings::{Packet, Settings};
+use super::config::{MacConfig, TxFrame};
+use super::exchange::{ALONE, FrameExchange};
 use crate::radio::Mode;
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, RngStream};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use espbench_proto::sample::Cause;
 
 /// Counters of a station's MAC. Group frames and unicast frames to the station count as received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct MacCounters {
     /// Frames taken into the queue.
     pub queued: u64,
     /// Frames refused because no buffer was free.
@@ -43,7 +43,7 @@ pub struct Counters {
     pub unbuffered: u64,
 }
 
-impl Counters {
+impl MacCounters {
     /// Counts a frame for this station that was not handed up.
     #[inline]
     pub(crate) const fn missed(&mut self, cause: Cause) {
@@ -59,8 +59,8 @@ impl Counters {
 
 /// A frame in the queue, or being sent.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Entry {
-    pub(crate) packet: Packet,
+pub(crate) struct QueuedFrame {
+    pub(crate) packet: TxFrame,
     /// The sequence number, if `numbered`.
     pub(crate) sequence: u16,
     /// The number of attempts so far.
@@ -70,24 +70,24 @@ pub(crate) struct Entry {
     pub(crate) request: bool,
 }
 
-impl Entry {
-    pub(crate) const fn new(packet: Packet) -> Self {
+impl QueuedFrame {
+    pub(crate) const fn new(packet: TxFrame) -> Self {
         Self { packet, sequence: 0, attempts: 0, numbered: false, request: false }
     }
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Station {
-    pub(crate) settings: Settings,
-    pub(crate) queue: VecDeque<Entry>,
+pub(crate) struct StationMac {
+    pub(crate) settings: MacConfig,
+    pub(crate) queue: VecDeque<QueuedFrame>,
     /// The number of block acknowledgement requests in the queue.
     pub(crate) requests: usize,
     /// Whether the station sends only single frames, without RTS or CTS before them.
     pub(crate) simple: bool,
     /// The exchange in progress, if the station is not simple.
-    pub(crate) burst: Burst,
+    pub(crate) exchange: FrameExchange,
     /// Consecutive RTS that were not answered.
-    pub(crate) unanswered: u8,
+    pub(crate) failed_rts: u8,
     /// The time that the exchange goes on after the CTS that the station owes.
     pub(crate) reserved_ns: u64,
     /// The agreements of which the station is originator, by recipient.
@@ -99,42 +99,42 @@ pub(crate) struct Station {
     /// Whether the receiver is off.
     pub(crate) dozing: bool,
     /// Whether the station will doze when its exchange is over.
-    pub(crate) drowsy: bool,
+    pub(crate) doze_pending: bool,
     /// The number of acknowledgements that the station is about to send.
-    pub(crate) owes: u16,
+    pub(crate) owed_responses: u16,
     /// The end of its last channel switch.
     pub(crate) tuned: u64,
     sequence: u16,
     /// The contention window, in slots.
     window: u16,
-    random: Random,
+    random: RngStream,
     /// The last sequence number of each sender (the receiver cache, 10.3.2.14).
     seen: BTreeMap<u32, u16>,
-    pub(crate) counters: Counters,
+    pub(crate) counters: MacCounters,
 }
 
-impl Station {
-    pub(crate) fn new(seed: u64, number: u32, settings: Settings) -> Self {
+impl StationMac {
+    pub(crate) fn new(seed: u64, number: u32, settings: MacConfig) -> Self {
         Self {
             window: settings.timing.cw_min,
             queue: VecDeque::with_capacity(settings.buffers.min(4)),
             requests: 0,
             simple: settings.ampdu.is_none() && !settings.rts && settings.protect.is_none(),
-            burst: Burst::default(),
-            unanswered: 0,
+            exchange: FrameExchange::default(),
+            failed_rts: 0,
             reserved_ns: 0,
             agreements: BTreeMap::new(),
             settings,
             engaged: false,
             off: false,
             dozing: false,
-            drowsy: false,
-            owes: 0,
+            doze_pending: false,
+            owed_responses: 0,
             tuned: 0,
             sequence: 0,
-            random: Random::stream(seed, number, Purpose::BackOff),
+            random: RngStream::stream(seed, number, Purpose::BackOff),
             seen: BTreeMap::new(),
-            counters: Counters::default(),
+            counters: MacCounters::default(),
         }
     }
 
@@ -145,7 +145,7 @@ impl Station {
     }
 
     /// Draws whether a frame with this chance is received.
-    pub(crate) fn lucky(&mut self, chance: f32) -> bool {
+    pub(crate) fn draw_reception(&mut self, chance: f32) -> bool {
         // 2^-24, the resolution of an f32 below one.
         ((self.random.bits() >> 40) as f32) * 5.960_464_5e-8 < chance
     }
@@ -153,7 +153,7 @@ impl Station {
     /// Counts one more attempt of a frame of the queue, and numbers it the first time. Returns the
     /// frame and the number of earlier attempts.
     #[inline]
-    pub(crate) fn attempt(&mut self, at: usize) -> Option<(&Entry, u8)> {
+    pub(crate) fn attempt(&mut self, at: usize) -> Option<(&QueuedFrame, u8)> {
         let entry = self.queue.get_mut(at)?;
         if !entry.numbered {
             entry.numbered = true;
@@ -184,21 +184,21 @@ impl Station {
     }
 
     /// Takes note that the head of the queue was acknowledged, or needs no ACK.
-    pub(crate) const fn succeeded(&mut self) {
+    pub(crate) const fn on_success(&mut self) {
         self.window = self.settings.timing.cw_min;
     }
 
     /// Takes note that no ACK came for the head of the queue. Returns whether to try again
     /// (10.3.4.4).
-    pub(crate) fn failed(&mut self) -> bool {
+    pub(crate) fn on_failure(&mut self) -> bool {
         let again =
             self.queue.front().is_some_and(|head| head.attempts < self.limit(head.packet.octets));
-        self.widen(again && !self.off)
+        self.update_window(again && !self.off)
     }
 
     /// Takes note that an exchange has failed: the window doubles, or is reset after the last
     /// attempt (10.3.3).
-    pub(crate) fn widen(&mut self, again: bool) -> bool {
+    pub(crate) fn update_window(&mut self, again: bool) -> bool {
         let timing = self.settings.timing;
         self.window = if again { timing.wider(self.window) } else { timing.cw_min };
         again
@@ -210,12 +210,12 @@ impl Station {
     }
 
     /// Empties the queue except for the frames being sent. Returns the tags of the removed packets.
-    pub(crate) fn leave_queue(&mut self) -> Vec<u64> {
-        let kept = if self.engaged { self.burst.places.len().max(1) } else { 0 };
+    pub(crate) fn flush_queue(&mut self) -> Vec<u64> {
+        let kept = if self.engaged { self.exchange.places.len().max(1) } else { 0 };
         // Frames being sent move to the head of the queue.
-        for at in 0..self.burst.places.len() {
-            self.queue.swap(at, self.burst.places[at] as usize);
-            self.burst.places[at] = at as u32;
+        for at in 0..self.exchange.places.len() {
+            self.queue.swap(at, self.exchange.places[at] as usize);
+            self.exchange.places[at] = at as u32;
         }
         let gone = self.queue.drain(kept.min(self.queue.len())..);
         let gone = gone.filter(|it| !it.request).map(|it| it.packet.tag).collect();
@@ -224,16 +224,20 @@ impl Station {
     }
 
     /// Puts a frame into the queue, by its priority.
-    pub(crate) fn enqueue(&mut self, entry: Entry) {
+    pub(crate) fn enqueue(&mut self, entry: QueuedFrame) {
         if entry.packet.ahead {
             // A single frame on the air stays at the head; an A-MPDU is found at any place.
-            let from = usize::from(self.engaged && self.burst.agreement == ALONE);
+            let from = usize::from(self.engaged && self.exchange.agreement == ALONE);
             let mut behind = self.queue.iter().skip(from);
             let at =
                 behind.position(|it| !it.packet.ahead).map_or(self.queue.len(), |at| at + from);
             self.queue.insert(at, entry);
             if self.engaged && from == 0 {
-                self.burst.places.iter_mut().filter(|it| **it >= at as u32).for_each(|it| *it += 1);
+                self.exchange
+                    .places
+                    .iter_mut()
+                    .filter(|it| **it >= at as u32)
+                    .for_each(|it| *it += 1);
             }
         } else {
             self.queue.push_back(entry);

@@ -12,7 +12,7 @@ pub(crate) const NEVER: u64 = u64::MAX;
 const BLOCK: usize = 64;
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Timers {
+pub(crate) struct StationTimers {
     due: Vec<u64>,
     /// The earliest time of each block, if it is not stale.
     earliest: Vec<u64>,
@@ -21,7 +21,7 @@ pub(crate) struct Timers {
     next: u64,
 }
 
-impl Timers {
+impl StationTimers {
     pub(crate) fn new(count: usize) -> Self {
         let blocks = count.div_ceil(BLOCK);
         Self {
@@ -73,7 +73,7 @@ impl Timers {
         self.any_stale = false;
     }
 
-    /// Takes all timers due at `at`, which is [`Timers::next`], in the order of station numbers.
+    /// Takes all timers due at `at`, which is [`StationTimers::next`], in the order of station numbers.
     pub(crate) fn take(&mut self, at: u64, out: &mut Vec<u32>) {
         for (block, due) in self.due.chunks_mut(BLOCK).enumerate() {
             if self.earliest[block] != at {
@@ -96,13 +96,13 @@ impl Timers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::{Purpose, Random};
+    use crate::random::{Purpose, RngStream};
 
     #[test]
     fn the_same_as_a_plain_search() {
-        let mut random = Random::stream(1, 0, Purpose::Board);
+        let mut random = RngStream::stream(1, 0, Purpose::Board);
         let count = 150;
-        let mut timers = Timers::new(count);
+        let mut timers = StationTimers::new(count);
         let mut plain = vec![NEVER; count];
         for _ in 0..2000 {
             let station = (random.bits() % count as u64) as usize;

@@ -3,7 +3,7 @@
 use super::charge::Charge;
 use super::currents::{Currents, Modulation};
 use super::times::{Cpu, Modem, State, Times};
-use crate::radio::Width;
+use crate::radio::ChannelWidth;
 
 /// What of a device's firmware decides what it draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub struct Firmware {
     /// Clock of the processor.
     pub clock_mhz: u32,
     /// Width of the channel it listens on.
-    pub width: Width,
+    pub width: ChannelWidth,
     /// Transmit power by kind of mode, in the order of [`Modulation::ALL`], dBm.
     pub power_dbm: [f64; 3],
 }
@@ -28,8 +28,8 @@ impl Draw {
     pub fn new(currents: &Currents, firmware: &Firmware) -> Self {
         let clock = currents.modem_sleep(firmware.clock_mhz);
         let receive = match firmware.width {
-            Width::Mhz20 => currents.receive_na,
-            Width::Mhz40 => currents.receive_40_na,
+            ChannelWidth::Mhz20 => currents.receive_na,
+            ChannelWidth::Mhz40 => currents.receive_40_na,
         };
         let modem = |modem: Modem| match modem {
             Modem::Off => clock.idle_na,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::radio::Width;
+use crate::radio::ChannelWidth;
 use espbench_proto::time::Instant;
 use proptest::prelude::*;
 use std::vec::Vec;
@@ -25,7 +25,8 @@ fn currents() -> Currents {
 }
 
 fn draw() -> Draw {
-    let firmware = Firmware { clock_mhz: 160, width: Width::Mhz20, power_dbm: [21.0, 19.0, 18.5] };
+    let firmware =
+        Firmware { clock_mhz: 160, width: ChannelWidth::Mhz20, power_dbm: [21.0, 19.0, 18.5] };
     Draw::new(&currents(), &firmware)
 }
 

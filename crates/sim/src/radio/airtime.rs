@@ -11,7 +11,7 @@
 //! at the end (6 us in 2.4 GHz; 18.3.2.4, 19.3.2) is silence in which a receiver finishes decoding.
 //! The interframe spaces begin after it.
 
-use super::mode::{Guard, Mode, Preamble};
+use super::mode::{GuardInterval, Mode, Preamble};
 
 /// The octets of an ACK frame with its FCS (9.3.1.4).
 pub const ACK_OCTETS: u32 = 14;
@@ -143,8 +143,8 @@ const fn data_ns(mode: Mode, octets: u32) -> u64 {
         Mode::Ht(ht) => {
             let ns = symbols(bits, ht.bits_per_symbol()) * ht.symbol_ns() as u64;
             match ht.guard {
-                Guard::Long => ns,
-                Guard::Short => ns.div_ceil(SYMBOL_NS) * SYMBOL_NS,
+                GuardInterval::Long => ns,
+                GuardInterval::Short => ns.div_ceil(SYMBOL_NS) * SYMBOL_NS,
             }
         }
     }

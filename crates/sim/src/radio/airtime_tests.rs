@@ -1,7 +1,7 @@
 use core::fmt::Write as _;
 use std::string::String;
 
-use super::super::mode::{Hr, Mcs, Ofdm, Width};
+use super::super::mode::{ChannelWidth, Hr, Mcs, Ofdm};
 use super::*;
 
 const fn ofdm(rate: Ofdm) -> Mode {
@@ -30,17 +30,17 @@ const BY_HAND: [(Mode, u32, u64); 18] = [
     // 20 + 4 ceil(12022 / 216 = 55.7) + 6.
     (ofdm(Ofdm::M54), 1500, 250),
     // 36 + 4 ceil(134 / 26 = 5.2) + 6.
-    (Mode::ht(Mcs::Mcs0, Width::Mhz20, Guard::Long), 14, 66),
+    (Mode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Long), 14, 66),
     // 36 + 4 ceil(12022 / 260 = 46.2) + 6.
-    (Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Long), 1500, 230),
+    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long), 1500, 230),
     // 47 symbols of 3.6 = 169.2 -> 172.
-    (Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Short), 1500, 214),
+    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Short), 1500, 214),
     // 36 + 4 ceil(12022 / 540 = 22.3) + 6.
-    (Mode::ht(Mcs::Mcs7, Width::Mhz40, Guard::Long), 1500, 134),
+    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Long), 1500, 134),
     // 23 symbols of 3.6 = 82.8 -> 84.
-    (Mode::ht(Mcs::Mcs7, Width::Mhz40, Guard::Short), 1500, 126),
+    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Short), 1500, 126),
     // 10 symbols of 3.6 are 36 us: nothing to round. 10 x 26 - 22 = 238 bits: 29 octets.
-    (Mode::ht(Mcs::Mcs0, Width::Mhz20, Guard::Short), 29, 78),
+    (Mode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Short), 29, 78),
 ];
 
 #[test]
@@ -73,21 +73,21 @@ const NS3: [(Mode, u32, f64); 24] = [
     (ofdm(Ofdm::M54), 1536, 254.0),
     (ofdm(Ofdm::M54), 76, 38.0),
     (ofdm(Ofdm::M54), 14, 30.0),
-    (Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Long), 1536, 228.0),
-    (Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Long), 76, 48.0),
-    (Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Long), 14, 40.0),
-    (Mode::ht(Mcs::Mcs0, Width::Mhz20, Guard::Short), 1536, 1_742.4),
-    (Mode::ht(Mcs::Mcs0, Width::Mhz20, Guard::Short), 76, 126.0),
-    (Mode::ht(Mcs::Mcs0, Width::Mhz20, Guard::Short), 14, 57.6),
-    (Mode::ht(Mcs::Mcs6, Width::Mhz20, Guard::Short), 1536, 226.8),
-    (Mode::ht(Mcs::Mcs6, Width::Mhz20, Guard::Short), 76, 46.8),
-    (Mode::ht(Mcs::Mcs6, Width::Mhz20, Guard::Short), 14, 39.6),
-    (Mode::ht(Mcs::Mcs7, Width::Mhz40, Guard::Long), 1536, 128.0),
-    (Mode::ht(Mcs::Mcs7, Width::Mhz40, Guard::Long), 76, 44.0),
-    (Mode::ht(Mcs::Mcs7, Width::Mhz40, Guard::Long), 14, 40.0),
-    (Mode::ht(Mcs::Mcs7, Width::Mhz40, Guard::Short), 1536, 118.8),
-    (Mode::ht(Mcs::Mcs7, Width::Mhz40, Guard::Short), 76, 43.2),
-    (Mode::ht(Mcs::Mcs7, Width::Mhz40, Guard::Short), 14, 39.6),
+    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long), 1536, 228.0),
+    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long), 76, 48.0),
+    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long), 14, 40.0),
+    (Mode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Short), 1536, 1_742.4),
+    (Mode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Short), 76, 126.0),
+    (Mode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Short), 14, 57.6),
+    (Mode::ht(Mcs::Mcs6, ChannelWidth::Mhz20, GuardInterval::Short), 1536, 226.8),
+    (Mode::ht(Mcs::Mcs6, ChannelWidth::Mhz20, GuardInterval::Short), 76, 46.8),
+    (Mode::ht(Mcs::Mcs6, ChannelWidth::Mhz20, GuardInterval::Short), 14, 39.6),
+    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Long), 1536, 128.0),
+    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Long), 76, 44.0),
+    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Long), 14, 40.0),
+    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Short), 1536, 118.8),
+    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Short), 76, 43.2),
+    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Short), 14, 39.6),
     (Mode::Hr(Hr::M1), 14, 304.0),
 ];
 

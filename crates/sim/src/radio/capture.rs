@@ -1,7 +1,7 @@
 //! Preamble detection and frame capture: which of several frames a receiver reads.
 //!
 //! A preamble is detected if it is strong enough for its header to be read among noise
-//! ([`Reader::found_dbm`](super::Reader::found_dbm)), and if it stands out from all other frames
+//! ([`ErrorModelDecoder::found_dbm`](super::ErrorModelDecoder::found_dbm)), and if it stands out from all other frames
 //! together by `detect_db`. ns-3's `ThresholdPreambleDetectionModel` asks for 4 dB above noise and
 //! frames together, and for -82 dBm; with its noise of -94 dBm, noise never decides there. Noise
 //! must not be added here: 1 Mbit/s is read 1 dB below the noise of its channel, since its chips
@@ -9,13 +9,13 @@
 //!
 //! The gain holds against other frames as well. Preambles of clauses 15 and 16 are spread with the
 //! 11 chips of Barker's sequence, and after despreading everything else is weaker by
-//! [`Capture::BARKER_DB`]. If two frames begin together, the stronger one is detected.
+//! [`FrameCapture::BARKER_DB`]. If two frames begin together, the stronger one is detected.
 
-/// Rules of preamble detection and frame capture. The numbers of [`Capture::default`] and
-/// [`Capture::EARLY`] are those of ns-3 (`ThresholdPreambleDetectionModel`,
+/// Rules of preamble detection and frame capture. The numbers of [`FrameCapture::default`] and
+/// [`FrameCapture::EARLY`] are those of ns-3 (`ThresholdPreambleDetectionModel`,
 /// `SimpleFrameCaptureModel`).
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Capture {
+pub struct FrameCapture {
     /// The decibels by which a preamble must stand out from all other frames together.
     pub detect_db: f64,
     /// The decibels by which `detect_db` is lower for the spread preambles of clauses 15 and 16.
@@ -29,14 +29,14 @@ pub struct Capture {
     pub relock_ns: u64,
 }
 
-impl Default for Capture {
+impl Default for FrameCapture {
     /// Returns the rules of a receiver that stays with the frame it has begun to receive.
     fn default() -> Self {
         Self { detect_db: 4.0, spread_db: 0.0, window_ns: 4_000, relock_db: None, relock_ns: 0 }
     }
 }
 
-impl Capture {
+impl FrameCapture {
     /// The gain of the 11 chips of a symbol, 10 log 11 (IEEE 802.11-2020, 15.4.4: the spreading
     /// sequence).
     pub const BARKER_DB: f64 = 10.41;

@@ -2,7 +2,7 @@
 
 use core::f64::consts::TAU;
 
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, RngStream};
 
 /// Returns a normal deviate with mean 0 and standard deviation 1, made from 64 random bits (Box and
 /// Muller 1958, "A note on the generation of random normal deviates"). The radius comes from the
@@ -19,8 +19,8 @@ pub fn normal(bits: u64) -> f64 {
 #[must_use]
 pub fn of_pair(seed: u64, one: u32, other: u32, purpose: Purpose) -> u64 {
     let (low, high) = if one < other { (one, other) } else { (other, one) };
-    let seed = Random::stream(seed, low, purpose).bits();
-    Random::stream(seed, high, purpose).bits()
+    let seed = RngStream::stream(seed, low, purpose).bits();
+    RngStream::stream(seed, high, purpose).bits()
 }
 
 #[cfg(test)]
@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn normal_numbers_have_their_moments() {
-        let mut random = Random::stream(1, 0, Purpose::Shadow);
+        let mut random = RngStream::stream(1, 0, Purpose::Shadow);
         let all: std::vec::Vec<f64> = (0..40_000).map(|_| normal(random.bits())).collect();
         let moment = |power: i32| all.iter().map(|x| x.powi(power)).sum::<f64>() / 4e4;
         // The moments are 0, 1, 0, 3; the deviations of these means are 0.005, 0.007, 0.019, 0.049.

@@ -13,7 +13,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::f64::consts::PI;
 
-use super::mode::{Hr, Ht, Mode, Width};
+use super::mode::{ChannelWidth, Hr, Ht, Mode};
 use super::power::{decibels, factor};
 
 /// A channel of the 2.4 GHz band.
@@ -76,8 +76,8 @@ impl Spectrum {
         match mode {
             Mode::Hr(_) => Self::Chips,
             Mode::Ofdm(_) => Self::Ofdm,
-            Mode::Ht(Ht { width: Width::Mhz20, .. }) => Self::Ht20,
-            Mode::Ht(Ht { width: Width::Mhz40, .. }) => Self::Ht40,
+            Mode::Ht(Ht { width: ChannelWidth::Mhz20, .. }) => Self::Ht20,
+            Mode::Ht(Ht { width: ChannelWidth::Mhz40, .. }) => Self::Ht40,
         }
     }
 
@@ -209,7 +209,7 @@ fn passed(density: &[f64], filter: &[f64], apart: usize) -> f64 {
 mod tests {
     use super::*;
     use crate::radio::error::Curve;
-    use crate::radio::mode::{Guard, Mcs, Ofdm};
+    use crate::radio::mode::{GuardInterval, Mcs, Ofdm};
 
     #[test]
     fn channels_are_where_the_standard_has_them() {
@@ -229,8 +229,8 @@ mod tests {
             (Mode::Hr(Hr::M11), 1024, 0.08, 35.0),
             (Mode::Ofdm(Ofdm::M6), 1000, 0.1, 31.0),
             (Mode::Ofdm(Ofdm::M54), 1000, 0.1, 20.0),
-            (Mode::ht(Mcs::Mcs0, Width::Mhz20, Guard::Long), 4096, 0.1, 31.0),
-            (Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Long), 4096, 0.1, 16.0),
+            (Mode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Long), 4096, 0.1, 31.0),
+            (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long), 4096, 0.1, 16.0),
         ];
         for (mode, octets, loss, claimed) in cases {
             let spectrum = Spectrum::of(mode);

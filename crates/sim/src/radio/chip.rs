@@ -1,11 +1,11 @@
 //! Transmit power and sensitivity of chips, from their datasheets.
 
 use super::error::Curve;
-use super::mode::{Ht, Mode, Width};
+use super::mode::{ChannelWidth, Ht, Mode};
 
-/// A chip. [`Chip::sources`] gives the sources of its numbers.
+/// A chip. [`RadioChip::sources`] gives the sources of its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Chip {
+pub enum RadioChip {
     /// ESP32.
     Esp32,
     /// ESP32-S2.
@@ -26,7 +26,7 @@ pub enum Chip {
 const UNKNOWN: f64 = f64::NAN;
 
 /// The radio numbers of a datasheet, in dBm, slow rates first.
-struct Sheet {
+struct Datasheet {
     /// The chip's name in `CONFIG_IDF_TARGET`.
     name: &'static str,
     /// The source of the powers.
@@ -44,7 +44,7 @@ struct Sheet {
     ht40: [f64; 8],
 }
 
-const ESP32: Sheet = Sheet {
+const ESP32: Datasheet = Datasheet {
     name: "esp32",
     power_source: "ESP32-WROOM-32E & WROOM-32UE Datasheet v2.0, Table 20",
     sensitivity_source: "ESP32-WROOM-32E & WROOM-32UE Datasheet v2.0, Table 21",
@@ -55,14 +55,14 @@ const ESP32: Sheet = Sheet {
     ht20: [-92., -88., -86., -83., -80., -76., -74., -72.],
     ht40: [-89., -85., -83., -80., -76., -72., -71., -69.],
 };
-const ESP32_S2: Sheet = Sheet {
+const ESP32_S2: Datasheet = Datasheet {
     name: "esp32s2",
     power_source: "ESP32-S2 Series Datasheet v1.8, Table 6-2",
     sensitivity_source: "an assumption: those of the ESP32, of the generation before; Table 6-4 of its datasheet was not at hand",
     power: [(19.5, 19.5), (18., 18.), (18., 17.), (18., 16.5)],
     ..ESP32
 };
-const ESP32_S3: Sheet = Sheet {
+const ESP32_S3: Datasheet = Datasheet {
     name: "esp32s3",
     power_source: "ESP32-S3 Series Datasheet v2.2, Table 6-2",
     sensitivity_source: "ESP32-S3 Series Datasheet v2.2, Table 6-4",
@@ -73,7 +73,7 @@ const ESP32_S3: Sheet = Sheet {
     ht20: [-92.6, -91.0, -88.2, -85.0, -81.8, -77.4, -75.8, -74.2],
     ht40: [-90.0, -88.0, -85.2, -82.0, -79.0, -74.4, -72.8, -71.4],
 };
-const ESP32_C3: Sheet = Sheet {
+const ESP32_C3: Datasheet = Datasheet {
     name: "esp32c3",
     power_source: "ESP32-C3 Series Datasheet v2.4, Table 6-2",
     sensitivity_source: "ESP32-C3 Series Datasheet v2.4, Table 6-4",
@@ -84,7 +84,7 @@ const ESP32_C3: Sheet = Sheet {
     ht20: [-93.6, -90.8, -88.4, -85.0, -81.8, -77.8, -76.0, -74.8],
     ht40: [-90.0, -88.0, -85.2, -82.0, -78.8, -74.6, -73.0, -71.4],
 };
-const ESP32_C2: Sheet = Sheet {
+const ESP32_C2: Datasheet = Datasheet {
     name: "esp32c2",
     power_source: "Espressif's developer portal, ESP32-C2 and Why It Matter-s, 2022: 20 dBm at low rates, 18 dBm at HT20 MCS 7; the datasheet was not at hand",
     sensitivity_source: "as power: -97 to -100 dBm at 1 Mbit/s, here the middle; all else is an assumption: as the ESP32-C3",
@@ -94,7 +94,7 @@ const ESP32_C2: Sheet = Sheet {
     ht40: [UNKNOWN; 8],
     ..ESP32_C3
 };
-const ESP32_C6: Sheet = Sheet {
+const ESP32_C6: Datasheet = Datasheet {
     name: "esp32c6",
     power_source: "ESP32-C6 Series Datasheet v0.5, Table 5-2",
     sensitivity_source: "ESP32-C6 Series Datasheet v0.5, Table 5-4",
@@ -105,7 +105,7 @@ const ESP32_C6: Sheet = Sheet {
     ht20: [-93.6, -92.4, -89.6, -86.2, -82.8, -78.8, -77.2, -75.6],
     ht40: [-91.0, -90.0, -87.4, -83.8, -80.8, -76.6, -75.0, -73.4],
 };
-const ESP8266: Sheet = Sheet {
+const ESP8266: Datasheet = Datasheet {
     name: "esp8266",
     power_source: "ESP-07 module, which repeats the ESP8266 datasheet: 11b, and HT20 MCS 7, here for all of OFDM and HT",
     sensitivity_source: "ESP-07 module, which repeats the ESP8266 datasheet: 1, 11, 6, 54 Mbit/s and HT20 MCS 7; the others are filled in",
@@ -117,7 +117,7 @@ const ESP8266: Sheet = Sheet {
     ht40: [UNKNOWN; 8],
 };
 
-impl Chip {
+impl RadioChip {
     /// All chips.
     pub const ALL: [Self; 7] = [
         Self::Esp32,
@@ -129,7 +129,7 @@ impl Chip {
         Self::Esp8266,
     ];
 
-    const fn sheet(self) -> &'static Sheet {
+    const fn sheet(self) -> &'static Datasheet {
         match self {
             Self::Esp32 => &ESP32,
             Self::Esp32S2 => &ESP32_S2,
@@ -156,7 +156,7 @@ impl Chip {
     /// Returns whether the chip can send in a mode.
     #[must_use]
     pub const fn sends(self, mode: Mode) -> bool {
-        self.sheet().wide || !matches!(mode, Mode::Ht(Ht { width: Width::Mhz40, .. }))
+        self.sheet().wide || !matches!(mode, Mode::Ht(Ht { width: ChannelWidth::Mhz40, .. }))
     }
 
     /// Returns the transmit power of a mode in dBm, where software sets no lower limit. The
@@ -166,7 +166,7 @@ impl Chip {
         let (kind, step, steps) = match mode {
             Mode::Hr(_) => (0, Curve::of(mode) as u8, 3),
             Mode::Ofdm(ofdm) => (1, ofdm as u8, 7),
-            Mode::Ht(Ht { mcs, width: Width::Mhz20, .. }) => (2, mcs as u8, 7),
+            Mode::Ht(Ht { mcs, width: ChannelWidth::Mhz20, .. }) => (2, mcs as u8, 7),
             Mode::Ht(Ht { mcs, .. }) => (3, mcs as u8, 7),
         };
         let (slow, fast) = self.sheet().power[kind];
@@ -181,7 +181,7 @@ impl Chip {
         let dbm = match mode {
             Mode::Hr(_) => sheet.hr[Curve::of(mode) as usize],
             Mode::Ofdm(ofdm) => sheet.ofdm[ofdm as usize],
-            Mode::Ht(ht) if matches!(ht.width, Width::Mhz20) => sheet.ht20[ht.mcs as usize],
+            Mode::Ht(ht) if matches!(ht.width, ChannelWidth::Mhz20) => sheet.ht20[ht.mcs as usize],
             Mode::Ht(ht) => sheet.ht40[ht.mcs as usize],
         };
         (!dbm.is_nan()).then_some(dbm)
@@ -191,34 +191,37 @@ impl Chip {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::radio::mode::{Guard, Hr, Mcs, Ofdm};
+    use crate::radio::mode::{GuardInterval, Hr, Mcs, Ofdm};
 
     #[test]
     fn datasheets_are_read_in_their_rows() {
-        let ht = |mcs, width| Mode::ht(mcs, width, Guard::Short);
-        let c3 = |mode| (Chip::Esp32C3.power_dbm(mode), Chip::Esp32C3.sensitivity_dbm(mode));
+        let ht = |mcs, width| Mode::ht(mcs, width, GuardInterval::Short);
+        let c3 =
+            |mode| (RadioChip::Esp32C3.power_dbm(mode), RadioChip::Esp32C3.sensitivity_dbm(mode));
         assert_eq!(c3(Mode::Hr(Hr::M1)), (21.0, Some(-98.4)));
         assert_eq!(c3(Mode::Hr(Hr::M11Short)), (21.0, Some(-88.6)));
         assert_eq!(c3(Mode::Ofdm(Ofdm::M54)), (19.0, Some(-76.6)));
-        assert_eq!(c3(ht(Mcs::Mcs0, Width::Mhz20)), (20.0, Some(-93.6)));
-        assert_eq!(c3(ht(Mcs::Mcs7, Width::Mhz40)), (18.5, Some(-71.4)));
-        assert_eq!(Chip::Esp8266.sensitivity_dbm(Mode::Hr(Hr::M2)), None);
-        let s2 = |mode| (Chip::Esp32S2.power_dbm(mode), Chip::Esp32S2.sensitivity_dbm(mode));
+        assert_eq!(c3(ht(Mcs::Mcs0, ChannelWidth::Mhz20)), (20.0, Some(-93.6)));
+        assert_eq!(c3(ht(Mcs::Mcs7, ChannelWidth::Mhz40)), (18.5, Some(-71.4)));
+        assert_eq!(RadioChip::Esp8266.sensitivity_dbm(Mode::Hr(Hr::M2)), None);
+        let s2 =
+            |mode| (RadioChip::Esp32S2.power_dbm(mode), RadioChip::Esp32S2.sensitivity_dbm(mode));
         assert_eq!(s2(Mode::Ofdm(Ofdm::M54)), (18.0, Some(-75.0)));
-        assert_eq!(s2(ht(Mcs::Mcs7, Width::Mhz40)), (16.5, Some(-69.0)));
-        let c2 = |mode| (Chip::Esp32C2.power_dbm(mode), Chip::Esp32C2.sensitivity_dbm(mode));
+        assert_eq!(s2(ht(Mcs::Mcs7, ChannelWidth::Mhz40)), (16.5, Some(-69.0)));
+        let c2 =
+            |mode| (RadioChip::Esp32C2.power_dbm(mode), RadioChip::Esp32C2.sensitivity_dbm(mode));
         assert_eq!(c2(Mode::Hr(Hr::M1)), (20.0, Some(-98.5)));
-        assert_eq!(c2(ht(Mcs::Mcs7, Width::Mhz20)), (18.0, Some(-74.8)));
-        assert!(!Chip::Esp32C2.sends(ht(Mcs::Mcs0, Width::Mhz40)));
-        assert!(Chip::Esp32C3.sends(ht(Mcs::Mcs0, Width::Mhz40)));
+        assert_eq!(c2(ht(Mcs::Mcs7, ChannelWidth::Mhz20)), (18.0, Some(-74.8)));
+        assert!(!RadioChip::Esp32C2.sends(ht(Mcs::Mcs0, ChannelWidth::Mhz40)));
+        assert!(RadioChip::Esp32C3.sends(ht(Mcs::Mcs0, ChannelWidth::Mhz40)));
         // Half way from 18 dBm to 14 dBm lies between 18 and 24 Mbit/s.
-        let esp32 = |ofdm| Chip::Esp32.power_dbm(Mode::Ofdm(ofdm));
+        let esp32 = |ofdm| RadioChip::Esp32.power_dbm(Mode::Ofdm(ofdm));
         assert_eq!(esp32(Ofdm::M18) + esp32(Ofdm::M24), 32.0);
     }
 
     #[test]
     fn faster_needs_more() {
-        for chip in Chip::ALL {
+        for chip in RadioChip::ALL {
             for family in [0..4, 7..15, 15..23, 31..39] {
                 let known = Mode::ALL[family].iter().filter_map(|&mode| chip.sensitivity_dbm(mode));
                 assert!(known.is_sorted_by(|slow, fast| slow < fast), "{chip:?}");

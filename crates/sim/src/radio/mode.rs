@@ -183,7 +183,7 @@ impl Mcs {
 
 /// The channel width of an HT frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Width {
+pub enum ChannelWidth {
     /// 20 MHz: 52 data subcarriers.
     Mhz20,
     /// 40 MHz: 108 data subcarriers.
@@ -192,7 +192,7 @@ pub enum Width {
 
 /// The guard interval of an HT frame's data symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Guard {
+pub enum GuardInterval {
     /// 800 ns: symbols of 4 us.
     Long,
     /// 400 ns: symbols of 3.6 us.
@@ -205,9 +205,9 @@ pub struct Ht {
     /// The modulation and coding scheme.
     pub mcs: Mcs,
     /// The channel width, 20 or 40 MHz.
-    pub width: Width,
+    pub width: ChannelWidth,
     /// The guard interval.
-    pub guard: Guard,
+    pub guard: GuardInterval,
 }
 
 impl Ht {
@@ -217,8 +217,8 @@ impl Ht {
         // Coded bits of a subcarrier, times twelve: 1/2, 1, 3/2, 2, 3, 4, 9/2, 5.
         let twelfths = [6, 12, 18, 24, 36, 48, 54, 60][self.mcs as usize];
         match self.width {
-            Width::Mhz20 => 52 * twelfths / 12,
-            Width::Mhz40 => 108 * twelfths / 12,
+            ChannelWidth::Mhz20 => 52 * twelfths / 12,
+            ChannelWidth::Mhz40 => 108 * twelfths / 12,
         }
     }
 
@@ -226,8 +226,8 @@ impl Ht {
     #[must_use]
     pub const fn symbol_ns(self) -> u32 {
         match self.guard {
-            Guard::Long => 4_000,
-            Guard::Short => 3_600,
+            GuardInterval::Long => 4_000,
+            GuardInterval::Short => 3_600,
         }
     }
 }
@@ -267,7 +267,7 @@ impl Mode {
 
     /// Returns an HT mode.
     #[must_use]
-    pub const fn ht(mcs: Mcs, width: Width, guard: Guard) -> Self {
+    pub const fn ht(mcs: Mcs, width: ChannelWidth, guard: GuardInterval) -> Self {
         Self::Ht(Ht { mcs, width, guard })
     }
 
@@ -287,7 +287,7 @@ impl Mode {
     pub const fn bandwidth_mhz(self) -> u32 {
         match self {
             Self::Hr(_) => 22,
-            Self::Ht(Ht { width: Width::Mhz40, .. }) => 40,
+            Self::Ht(Ht { width: ChannelWidth::Mhz40, .. }) => 40,
             Self::Ofdm(_) | Self::Ht(_) => 20,
         }
     }
@@ -302,8 +302,8 @@ const fn all() -> [Mode; Mode::COUNT] {
             7..15 => Mode::Ofdm(Ofdm::ALL[at - 7]),
             _ => {
                 let ht = at - 15;
-                let width = if ht < 16 { Width::Mhz20 } else { Width::Mhz40 };
-                let guard = if ht % 16 < 8 { Guard::Long } else { Guard::Short };
+                let width = if ht < 16 { ChannelWidth::Mhz20 } else { ChannelWidth::Mhz40 };
+                let guard = if ht % 16 < 8 { GuardInterval::Long } else { GuardInterval::Short };
                 Mode::ht(Mcs::ALL[ht % 8], width, guard)
             }
         };

@@ -7,7 +7,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use super::mode::{Guard, Hr, Ht, Mcs, Mode, Ofdm, Preamble, Width};
+use super::mode::{ChannelWidth, GuardInterval, Hr, Ht, Mcs, Mode, Ofdm, Preamble};
 
 impl fmt::Display for Mode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -24,8 +24,8 @@ impl fmt::Display for Mode {
             }
             Self::Ofdm(ofdm) => write!(f, "{}M", ofdm.bits_per_symbol() / 4),
             Self::Ht(Ht { mcs, width, guard }) => {
-                let mhz = if width == Width::Mhz20 { 20 } else { 40 };
-                let guard = if guard == Guard::Short { "-SGI" } else { "" };
+                let mhz = if width == ChannelWidth::Mhz20 { 20 } else { 40 };
+                let guard = if guard == GuardInterval::Short { "-SGI" } else { "" };
                 write!(f, "HT{mhz}-MCS{}{guard}", mcs as u8)
             }
         }
@@ -50,10 +50,10 @@ impl FromStr for Mode {
     fn from_str(text: &str) -> Result<Self, UnknownMode> {
         let text = cut(text, "WIFI_PHY_RATE_").unwrap_or(text);
         if let Some(rest) = cut(text, "HT40") {
-            return ht(rest, Width::Mhz40).ok_or(UnknownMode);
+            return ht(rest, ChannelWidth::Mhz40).ok_or(UnknownMode);
         }
         let rest = cut(text, "HT20").unwrap_or(text);
-        ht(rest, Width::Mhz20).or_else(|| legacy(text)).ok_or(UnknownMode)
+        ht(rest, ChannelWidth::Mhz20).or_else(|| legacy(text)).ok_or(UnknownMode)
     }
 }
 
@@ -68,14 +68,14 @@ fn is_one_of(text: &str, words: &[&str]) -> bool {
 }
 
 /// Parses an HT mode without its width: `-MCS7`, `MCS7`, `-MCS7-SGI`, `MCS7_LGI`.
-fn ht(text: &str, width: Width) -> Option<Mode> {
+fn ht(text: &str, width: ChannelWidth) -> Option<Mode> {
     let text = text.strip_prefix(['-', '_', ' ']).unwrap_or(text);
     let text = cut(text, "MCS")?;
     let (number, guard) = text.split_at_checked(1)?;
     let mcs = Mcs::of(number.parse().ok()?)?;
     let guard = match guard {
-        end if is_one_of(end, &["", "-LGI", "_LGI", " LGI"]) => Guard::Long,
-        end if is_one_of(end, &["-SGI", "_SGI", " SGI"]) => Guard::Short,
+        end if is_one_of(end, &["", "-LGI", "_LGI", " LGI"]) => GuardInterval::Long,
+        end if is_one_of(end, &["-SGI", "_SGI", " SGI"]) => GuardInterval::Short,
         _ => return None,
     };
     Some(Mode::ht(mcs, width, guard))
@@ -112,7 +112,7 @@ fn is_rate(ofdm: Ofdm, text: &str) -> bool {
 
 /// A numbering of `wifi_phy_rate_t`, which differs on chips that know MCS 8 and 9 (802.11ax).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Codes {
+pub enum PhyRateCodes {
     /// The short guard interval begins at 0x18.
     Ht,
     /// MCS 8 and 9 are 0x18 and 0x19, and the short guard interval begins at 0x1A.
@@ -124,7 +124,7 @@ pub enum Codes {
 const OFDM_CODES: [Ofdm; 8] =
     [Ofdm::M48, Ofdm::M24, Ofdm::M12, Ofdm::M6, Ofdm::M54, Ofdm::M36, Ofdm::M18, Ofdm::M9];
 
-impl Codes {
+impl PhyRateCodes {
     const fn short_guard(self) -> u8 {
         match self {
             Self::Ht => 0x18,
@@ -137,26 +137,26 @@ impl Mode {
     /// Returns the mode of a `wifi_phy_rate_t`, which does not give the width. `None` stands for
     /// Espressif's long-range rates and for codes that are not in use.
     #[must_use]
-    pub fn from_esp(code: u8, codes: Codes, width: Width) -> Option<Self> {
+    pub fn from_esp(code: u8, codes: PhyRateCodes, width: ChannelWidth) -> Option<Self> {
         let ht = |number: u8, guard| Some(Self::ht(Mcs::of(number)?, width, guard));
         match code {
             0..=3 => Some(Self::Hr(Hr::ALL[usize::from(code)])),
             5..=7 => Some(Self::Hr(Hr::ALL[usize::from(code) - 1])),
             8..=15 => Some(Self::Ofdm(OFDM_CODES[usize::from(code) - 8])),
-            0x10..=0x17 => ht(code - 0x10, Guard::Long),
-            _ => ht(code.checked_sub(codes.short_guard())?, Guard::Short),
+            0x10..=0x17 => ht(code - 0x10, GuardInterval::Long),
+            _ => ht(code.checked_sub(codes.short_guard())?, GuardInterval::Short),
         }
     }
 
     /// Returns the `wifi_phy_rate_t` of the mode.
     #[must_use]
-    pub fn esp_rate(self, codes: Codes) -> u8 {
+    pub fn esp_rate(self, codes: PhyRateCodes) -> u8 {
         match self {
             Self::Hr(hr) => [0, 1, 2, 3, 5, 6, 7][hr as usize],
             Self::Ofdm(ofdm) => [11, 15, 10, 14, 9, 13, 8, 12][ofdm as usize],
             Self::Ht(Ht { mcs, guard, .. }) => match guard {
-                Guard::Long => 0x10 + mcs as u8,
-                Guard::Short => codes.short_guard() + mcs as u8,
+                GuardInterval::Long => 0x10 + mcs as u8,
+                GuardInterval::Short => codes.short_guard() + mcs as u8,
             },
         }
     }
@@ -167,8 +167,8 @@ impl Mode {
         match self {
             Self::Hr(_) => 1,
             Self::Ofdm(_) => 2,
-            Self::Ht(Ht { width: Width::Mhz20, .. }) => 4,
-            Self::Ht(Ht { width: Width::Mhz40, .. }) => 5,
+            Self::Ht(Ht { width: ChannelWidth::Mhz20, .. }) => 4,
+            Self::Ht(Ht { width: ChannelWidth::Mhz40, .. }) => 5,
         }
     }
 }
@@ -223,8 +223,8 @@ mod tests {
                     proptest::prop_assert_eq!(mode.to_string().parse(), Ok(mode));
                 }
             }
-            for codes in [Codes::Ht, Codes::He] {
-                if let Some(mode) = Mode::from_esp(code, codes, Width::Mhz20) {
+            for codes in [PhyRateCodes::Ht, PhyRateCodes::He] {
+                if let Some(mode) = Mode::from_esp(code, codes, ChannelWidth::Mhz20) {
                     proptest::prop_assert_eq!(mode.esp_rate(codes), code);
                 }
             }
@@ -233,9 +233,13 @@ mod tests {
 
     #[test]
     fn codes_come_back_as_their_mode() {
-        for codes in [Codes::Ht, Codes::He] {
+        for codes in [PhyRateCodes::Ht, PhyRateCodes::He] {
             for mode in Mode::ALL {
-                let width = if mode.esp_phy_mode() == 5 { Width::Mhz40 } else { Width::Mhz20 };
+                let width = if mode.esp_phy_mode() == 5 {
+                    ChannelWidth::Mhz40
+                } else {
+                    ChannelWidth::Mhz20
+                };
                 assert_eq!(Mode::from_esp(mode.esp_rate(codes), codes, width), Some(mode));
             }
         }
@@ -243,8 +247,9 @@ mod tests {
 
     #[test]
     fn codes_are_those_of_esp_idf() {
-        let name =
-            |code, codes| Mode::from_esp(code, codes, Width::Mhz20).map(|mode| mode.to_string());
+        let name = |code, codes| {
+            Mode::from_esp(code, codes, ChannelWidth::Mhz20).map(|mode| mode.to_string())
+        };
         let cases = [
             (0x00, "1M"),
             (0x03, "11M"),
@@ -256,12 +261,12 @@ mod tests {
             (0x17, "HT20-MCS7"),
         ];
         for (code, text) in cases {
-            assert_eq!(name(code, Codes::Ht).as_deref(), Some(text));
+            assert_eq!(name(code, PhyRateCodes::Ht).as_deref(), Some(text));
         }
-        assert_eq!(name(0x18, Codes::Ht).as_deref(), Some("HT20-MCS0-SGI"));
-        assert_eq!(name(0x1A, Codes::He).as_deref(), Some("HT20-MCS0-SGI"));
+        assert_eq!(name(0x18, PhyRateCodes::Ht).as_deref(), Some("HT20-MCS0-SGI"));
+        assert_eq!(name(0x1A, PhyRateCodes::He).as_deref(), Some("HT20-MCS0-SGI"));
         for code in [0x04, 0x20, 0x29, 0x2A, 0xFF] {
-            assert_eq!(name(code, Codes::Ht), None, "{code:#x}");
+            assert_eq!(name(code, PhyRateCodes::Ht), None, "{code:#x}");
         }
     }
 }

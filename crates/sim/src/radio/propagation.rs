@@ -46,7 +46,7 @@ pub fn delay_ns(distance_m: f64) -> u64 {
 
 /// Log-distance path loss with log-normal shadowing.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Room {
+pub struct PathLossModel {
     /// The path loss exponent: 2 in free space, 1.6 to 1.8 in line of sight in a building, 4 to 6
     /// behind walls (Rappaport 2002, Table 4.2).
     pub exponent: f64,
@@ -56,7 +56,7 @@ pub struct Room {
     pub seed: u64,
 }
 
-impl Room {
+impl PathLossModel {
     /// Free space, without shadowing.
     pub const FREE: Self = Self { exponent: 2.0, shadow_db: 0.0, seed: 0 };
 
@@ -122,19 +122,19 @@ mod tests {
 
     #[test]
     fn shadowing_has_its_deviation() {
-        let room = Room { exponent: 3.0, shadow_db: 4.0, seed: 7 };
+        let room = PathLossModel { exponent: 3.0, shadow_db: 4.0, seed: 7 };
         let all: std::vec::Vec<f64> = (1..2000).map(|other| room.shadowing_db(0, other)).collect();
         let mean = all.iter().sum::<f64>() / all.len() as f64;
         let square = all.iter().map(|db| db * db).sum::<f64>() / all.len() as f64;
         // Deviations 0.09 and 0.5.
         assert!(mean.abs() < 0.35 && close(square, 16.0, 2.0), "{mean} {square}");
-        assert_eq!(Room { shadow_db: 0.0, ..room }.shadowing_db(0, 1), 0.0);
+        assert_eq!(PathLossModel { shadow_db: 0.0, ..room }.shadowing_db(0, 1), 0.0);
     }
 
     proptest! {
         #[test]
         fn links_are_symmetric(a: u32, b: u32, seed: u64, metres in 0.01..1000.0_f64) {
-            let room = Room { exponent: 3.0, shadow_db: 6.0, seed };
+            let room = PathLossModel { exponent: 3.0, shadow_db: 6.0, seed };
             let there = room.loss_db(a, b, metres, 2437);
             prop_assert_eq!(there.to_bits(), room.loss_db(b, a, metres, 2437).to_bits());
             prop_assert!(there.is_finite() && there >= 0.0);
@@ -142,7 +142,7 @@ mod tests {
 
         #[test]
         fn farther_is_weaker(near in 0.001..1000.0_f64, more in 1e-6..100.0_f64, exponent in 1.5..6.0_f64) {
-            let room = Room { exponent, ..Room::FREE };
+            let room = PathLossModel { exponent, ..PathLossModel::FREE };
             let (here, there) = (room.distance_db(near, 2437), room.distance_db(near + more, 2437));
             prop_assert!(there >= here && free_space_db(near + more, 2437) >= free_space_db(near, 2437));
         }

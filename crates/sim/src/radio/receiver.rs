@@ -10,9 +10,9 @@
 //!
 //! So without interference every mode of a chip has exactly the sensitivity of its datasheet.
 
-use super::chip::Chip;
+use super::chip::RadioChip;
 use super::error::Curve;
-use super::mode::{Ht, Mode, Preamble, Width};
+use super::mode::{ChannelWidth, Ht, Mode, Preamble};
 use super::power::{milliwatts, sinr_db};
 
 /// The noise figure of all chips, an assumption in the range of CMOS receivers.
@@ -47,7 +47,7 @@ pub struct Receiver {
 impl Receiver {
     /// Returns the receiver of a chip.
     #[must_use]
-    pub fn of(chip: Chip) -> Self {
+    pub fn of(chip: RadioChip) -> Self {
         let needed = Mode::ALL.map(|mode| {
             let (octets, loss) = reference_frame(mode);
             thermal_dbm(mode) + Curve::of(mode).required_db(octets, loss)
@@ -112,8 +112,10 @@ fn fill(excess: &mut [f64; Mode::COUNT]) {
         let like = match mode {
             Mode::Hr(hr) => Mode::Hr(hr.with(Preamble::Long)),
             Mode::Ofdm(_) => mode,
-            Mode::Ht(Ht { mcs, width: Width::Mhz20, .. }) => Mode::Ofdm(mcs.non_ht_reference()),
-            Mode::Ht(Ht { mcs, guard, .. }) => Mode::ht(mcs, Width::Mhz20, guard),
+            Mode::Ht(Ht { mcs, width: ChannelWidth::Mhz20, .. }) => {
+                Mode::Ofdm(mcs.non_ht_reference())
+            }
+            Mode::Ht(Ht { mcs, guard, .. }) => Mode::ht(mcs, ChannelWidth::Mhz20, guard),
         };
         if excess[mode.index()].is_nan() {
             excess[mode.index()] = excess[like.index()];
@@ -130,7 +132,7 @@ mod tests {
 
     #[test]
     fn each_mode_has_the_sensitivity_of_its_datasheet() {
-        for chip in Chip::ALL {
+        for chip in RadioChip::ALL {
             let receiver = Receiver::of(chip);
             for mode in Mode::ALL {
                 let Some(dbm) = chip.sensitivity_dbm(mode) else { continue };
@@ -146,9 +148,9 @@ mod tests {
     /// error rate, and the correction of each chip, in decibels.
     #[test]
     fn corrections_of_all_modes() {
-        let receivers = Chip::ALL.map(Receiver::of);
+        let receivers = RadioChip::ALL.map(Receiver::of);
         let mut table = std::format!("{:<14} {:>6}", "mode", "needs");
-        for chip in Chip::ALL {
+        for chip in RadioChip::ALL {
             write!(table, " {:>8}", std::format!("{chip:?}")).unwrap();
         }
         for mode in Mode::ALL {
@@ -164,7 +166,7 @@ mod tests {
 
     #[test]
     fn corrections_are_small() {
-        for chip in Chip::ALL {
+        for chip in RadioChip::ALL {
             let receiver = Receiver::of(chip);
             for mode in Mode::ALL {
                 let db = receiver.correction_db(mode);

@@ -67,7 +67,7 @@ const fn highest(basic: u8, mandatory: u8, upto: u32) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::radio::mode::{Guard, Mcs, Width};
+    use crate::radio::mode::{ChannelWidth, GuardInterval, Mcs};
 
     #[test]
     fn without_a_network_the_mandatory_rates_answer() {
@@ -81,8 +81,8 @@ mod tests {
 
     #[test]
     fn an_ht_frame_is_answered_in_ofdm() {
-        for width in [Width::Mhz20, Width::Mhz40] {
-            for guard in [Guard::Long, Guard::Short] {
+        for width in [ChannelWidth::Mhz20, ChannelWidth::Mhz40] {
+            for guard in [GuardInterval::Long, GuardInterval::Short] {
                 let of = |mcs| BasicRates::BG.response_to(Mode::ht(mcs, width, guard));
                 assert_eq!(of(Mcs::Mcs0), Mode::Ofdm(Ofdm::M6));
                 assert_eq!(of(Mcs::Mcs2), Mode::Ofdm(Ofdm::M12));

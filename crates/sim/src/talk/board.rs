@@ -3,7 +3,7 @@
 use super::chip::{Chip, Rates};
 use super::device::NodeId;
 use super::image::{Flash, Image};
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, RngStream};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -139,7 +139,7 @@ pub struct MemoryBoard {
     spare: Flash,
     next: Slot,
     stored: BTreeMap<u8, Vec<u8>>,
-    random: Random,
+    random: RngStream,
 }
 
 /// Work that takes no time.
@@ -167,7 +167,7 @@ impl MemoryBoard {
             spare: Flash::Empty,
             next: Slot::Running,
             stored: BTreeMap::new(),
-            random: Random::stream(seed, u32::from(node.0), Purpose::Board),
+            random: RngStream::stream(seed, u32::from(node.0), Purpose::Board),
         }
     }
 

@@ -13,7 +13,7 @@ use super::queue::{Event as Due, Queue, What};
 pub use super::station::Counters;
 use super::station::Station;
 use super::transcript::Transcript;
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, RngStream};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::fmt;
@@ -115,7 +115,7 @@ impl<D: Device, W: Watch> Fleet<D, W> {
         board.costs = self.setup.costs.into();
         self.crew.add(board, self.setup.restart);
         self.stations.push(Station::new(seed, node, self.setup.tx_buffers));
-        let mut random = Random::stream(seed, u32::from(node.0), Purpose::Start);
+        let mut random = RngStream::stream(seed, u32::from(node.0), Purpose::Start);
         let at = self.now() + random.time_below(self.setup.stagger);
         self.queue.push(at, Due { node, life: 0, what: What::Cue(Cue::Start) });
         node

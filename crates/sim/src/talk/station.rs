@@ -2,7 +2,7 @@
 
 use super::device::NodeId;
 use super::pool::Handle;
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, RngStream};
 use alloc::collections::VecDeque;
 use espbench_proto::time::Instant;
 
@@ -28,10 +28,10 @@ pub struct Counters {
 /// The streams of chance on the way to a node.
 #[derive(Clone, Debug)]
 pub(super) struct Streams {
-    pub(super) loss: Random,
-    pub(super) ack: Random,
-    pub(super) duplicate: Random,
-    pub(super) delay: Random,
+    pub(super) loss: RngStream,
+    pub(super) ack: RngStream,
+    pub(super) duplicate: RngStream,
+    pub(super) delay: RngStream,
 }
 
 /// The frame at the head of a driver's queue, on the air.
@@ -57,7 +57,7 @@ pub(super) struct Station {
 
 impl Station {
     pub(super) fn new(seed: u64, node: NodeId, tx_buffers: usize) -> Self {
-        let stream = |purpose| Random::stream(seed, u32::from(node.0), purpose);
+        let stream = |purpose| RngStream::stream(seed, u32::from(node.0), purpose);
         Self {
             tx_buffers,
             wake: None,

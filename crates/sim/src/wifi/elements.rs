@@ -1,5 +1,5 @@
-//! How long the bodies of management and EAPOL frames are: the sums of their fields and elements, as
-//! ESP-IDF and common routers send them.
+//! The lengths of the bodies of management and EAPOL frames: the sums of their fields and elements,
+//! as ESP-IDF and common routers send them.
 
 use super::config::{Capabilities, Security};
 use super::frame::Subtype;
@@ -7,8 +7,8 @@ use super::octets::{Wrap, management};
 
 /// Element ID and Length (9.4.2.1).
 const ELEMENT: u32 = 2;
-/// Supported Rates, eight of them (9.4.2.3), and the four others of an ERP station in Extended
-/// Supported Rates (9.4.2.13).
+/// Supported Rates with eight rates (9.4.2.3), and Extended Supported Rates with the four others of
+/// an ERP station (9.4.2.13).
 const RATES: u32 = ELEMENT + 8 + ELEMENT + 4;
 /// DSSS Parameter Set: the channel (9.4.2.4).
 const CHANNEL: u32 = ELEMENT + 1;
@@ -22,15 +22,16 @@ const HT_CAPABILITIES: u32 = ELEMENT + 26;
 const HT_OPERATION: u32 = ELEMENT + 22;
 /// Extended Capabilities (9.4.2.26).
 const EXTENDED_CAPABILITIES: u32 = ELEMENT + 8;
-/// WMM: what a station says, and what an access point says (Wi-Fi Alliance, WMM Specification 1.2,
+/// The WMM elements of a station and of an access point (Wi-Fi Alliance, WMM Specification 1.2,
 /// 2.2.1 and 2.2.2).
 const WMM_INFORMATION: u32 = ELEMENT + 7;
 const WMM_PARAMETERS: u32 = ELEMENT + 24;
 /// TIM without its bitmap (9.4.2.5).
 const TIM: u32 = ELEMENT + 3;
 
-/// RSNE (9.4.2.24): version, group cipher, one pairwise cipher, one AKM, capabilities; with
-/// protected management frames also an empty list of PMKIDs and a group management cipher.
+/// Returns the octets of the RSNE (9.4.2.24): version, group cipher, one pairwise cipher, one AKM,
+/// capabilities; with protected management frames also an empty list of PMKIDs and a group
+/// management cipher.
 const fn rsn(security: Security) -> u32 {
     match security {
         Security::Open => 0,
@@ -51,14 +52,15 @@ const PMKID_KDE: u32 = 22;
 const GTK_KDE: u32 = 6 + 2 + 16;
 const IGTK_KDE: u32 = 6 + 8 + 16;
 
-/// Key data that is encrypted with AES key wrap (RFC 3394): whole blocks of 8, and one more.
+/// Returns the octets of key data encrypted with AES key wrap (RFC 3394): whole blocks of 8, and
+/// one more.
 const fn wrapped(data: u32) -> u32 {
     data.div_ceil(8) * 8 + 8
 }
 
-/// Octets of the frames that are sent until a station is in a network, in their order: the probe
-/// request, which goes to all, and its answer; authentication, association, keys. All go at a basic
-/// rate.
+/// Returns the octets of the frames that are sent until a station is in a network, in their order:
+/// the probe request, which goes to all, and its answer; authentication, association, keys. All go
+/// at a basic rate.
 pub fn joining(
     security: Security,
     capabilities: Capabilities,
@@ -67,7 +69,7 @@ pub fn joining(
     let sae = security == Security::Wpa3;
     let authentication = move |sequence| Subtype::Authentication { sae, sequence };
     let key = move |message| Subtype::Eapol { message, qos: capabilities.qos };
-    // SAE has each of the two from both sides.
+    // SAE has each of the two messages from both sides.
     let authentications = if sae { [1, 1, 2, 2].as_slice() } else { [1, 2].as_slice() };
     let keys = if security.encrypts() { [1, 2, 3, 4].as_slice() } else { [].as_slice() };
     let elements = Elements { security, capabilities, ssid_octets };
@@ -79,7 +81,7 @@ pub fn joining(
         .map(move |subtype| elements.frame(subtype))
 }
 
-/// What two ends say to each other before data flows.
+/// The capabilities and security that two ends announce to each other before data flows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Elements {
     pub(super) security: Security,
@@ -88,7 +90,7 @@ pub(super) struct Elements {
 }
 
 impl Elements {
-    /// Octets of a frame with such a body.
+    /// Returns the octets of a frame with such a body.
     pub(super) const fn frame(self, subtype: Subtype) -> u32 {
         match subtype {
             Subtype::Eapol { qos, .. } => Wrap { qos, protected: false }.data(self.body(subtype)),
@@ -96,8 +98,8 @@ impl Elements {
         }
     }
 
-    /// Octets of the body of a management frame, or of an EAPOL frame as a packet. A beacon's is
-    /// without its traffic indication bitmap.
+    /// Returns the octets of the body of a management frame, or of an EAPOL frame as a packet. The
+    /// beacon's is without its partial virtual bitmap.
     pub(super) const fn body(self, subtype: Subtype) -> u32 {
         let ht = self.capabilities.ht;
         let ssid = ELEMENT + if self.ssid_octets < 32 { self.ssid_octets as u32 } else { 32 };
@@ -147,7 +149,7 @@ impl Elements {
         }
     }
 
-    /// The messages of the 4-way handshake (12.7.6).
+    /// Returns the octets of a message of the 4-way handshake (12.7.6).
     const fn key_frame(self, message: u8) -> u32 {
         let rsn = rsn(self.security);
         match message {
@@ -162,8 +164,8 @@ impl Elements {
     }
 }
 
-/// Octets of the partial virtual bitmap of a TIM (9.4.2.5.1): at least one; whole octets from an
-/// even one on to the last that is not zero.
+/// Returns the octets of the partial virtual bitmap of a TIM (9.4.2.5.1): at least one; whole
+/// octets from an even one on to the last that is not zero.
 pub(super) fn tim_bitmap(bits: &[u64]) -> u32 {
     let octet = |(word, bit): (usize, u32)| (word as u32) * 8 + bit / 8;
     let some = |(_, word): &(usize, &u64)| **word != 0;
@@ -183,7 +185,7 @@ mod tests {
     fn frames_are_as_long_as_in_captures() {
         let of =
             |security| Elements { security, capabilities: Capabilities::default(), ssid_octets: 8 };
-        // The key frames of WPA2-Personal that every capture shows: 121, 121, 155, 99.
+        // The key frames of WPA2-Personal have these octets in every capture: 121, 121, 155, 99.
         let key = |security, message| of(security).body(Subtype::Eapol { message, qos: true });
         assert_eq!([1, 2, 3, 4].map(|it| key(Security::Wpa2, it)), [121, 121, 155, 99]);
         assert_eq!(key(Security::Wpa3, 3), 99 + 88 + 8);

@@ -3,51 +3,51 @@
 use alloc::vec::Vec;
 use espbench_proto::time::Instant;
 
-/// What a frame is (9.2.4.1.3, Table 9-1).
+/// The subtype of a frame (9.2.4.1.3, Table 9-1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Subtype {
     /// A beacon.
     Beacon,
     /// A data frame with a packet, QoS or not.
     Data {
-        /// With a QoS Control field.
+        /// Whether the frame has a QoS Control field.
         qos: bool,
     },
-    /// A data frame without a body, QoS or not: it tells the power management bit.
+    /// A data frame without a body, QoS or not, sent for its power management bit.
     Null {
-        /// With a QoS Control field.
+        /// Whether the frame has a QoS Control field.
         qos: bool,
     },
-    /// A sleeping station asks for one of the frames that wait for it.
+    /// A PS-Poll, with which a sleeping station asks for one of its buffered frames.
     PsPoll,
-    /// A station looks for access points.
+    /// A probe request, with which a station looks for access points.
     ProbeRequest,
-    /// An access point says that it is there.
+    /// A probe response, with which an access point announces itself.
     ProbeResponse,
-    /// Authentication, open or SAE (12.4): the first frames of both sides, or the second.
+    /// An authentication frame, open or SAE (12.4): the first frames of both sides, or the second.
     Authentication {
-        /// SAE: 1 is Commit, 2 Confirm.
+        /// Whether the frame belongs to SAE, where 1 is Commit and 2 Confirm.
         sae: bool,
         /// The authentication transaction sequence number.
         sequence: u8,
     },
-    /// A station wants to be associated.
+    /// An association request of a station.
     AssociationRequest,
-    /// An access point answers it.
+    /// An association response of an access point.
     AssociationResponse,
-    /// Either side ends it all.
+    /// A deauthentication of either side.
     Deauthentication,
     /// A message of the 4-way handshake, from 1 to 4, in a data frame (12.7.6).
     Eapol {
-        /// Which.
+        /// The number of the message.
         message: u8,
-        /// With a QoS Control field.
+        /// Whether the frame has a QoS Control field.
         qos: bool,
     },
 }
 
 impl Subtype {
-    /// Type and subtype as in the Frame Control field.
+    /// Returns type and subtype as in the Frame Control field.
     #[must_use]
     pub const fn codes(self) -> (u8, u8) {
         match self {
@@ -70,35 +70,35 @@ impl Subtype {
 /// The traffic indication map of a beacon (9.4.2.5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tim {
-    /// Beacons before the next DTIM; this is one where it is 0.
+    /// The number of beacons before the next DTIM, 0 in the DTIM itself.
     pub dtim_count: u8,
-    /// Beacons from DTIM to DTIM.
+    /// The number of beacons from DTIM to DTIM.
     pub dtim_period: u8,
-    /// Multicast follows.
+    /// Whether multicast follows.
     pub group: bool,
-    /// For how many stations there is something.
+    /// The number of stations with buffered frames.
     pub stations: u16,
 }
 
-/// What a capture shows of a frame, beside what the MAC knows.
+/// The properties of a frame that a capture shows, beside those that the MAC knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameInfo {
-    /// What it is.
+    /// The subtype.
     pub subtype: Subtype,
-    /// Encrypted.
+    /// Whether the frame is encrypted.
     pub protected: bool,
-    /// The power management bit: its sender will sleep (9.2.4.1.7).
+    /// The power management bit: the sender will sleep (9.2.4.1.7).
     pub power_management: bool,
-    /// The more data bit: its sender has more for its addressee (9.2.4.1.8).
+    /// The more data bit: the sender has more for its addressee (9.2.4.1.8).
     pub more_data: bool,
-    /// A beacon's.
+    /// The traffic indication map of a beacon.
     pub tim: Option<Tim>,
-    /// A data frame's packet: its tag and its octets.
+    /// The tag and the octets of a data frame's packet.
     pub packet: Option<(u64, u32)>,
 }
 
 impl FrameInfo {
-    /// Of a frame that says no more than what it is.
+    /// Returns the properties of a frame that carries nothing but its subtype.
     pub(super) const fn bare(subtype: Subtype) -> Self {
         Self {
             subtype,
@@ -111,16 +111,16 @@ impl FrameInfo {
     }
 }
 
-/// What is in a frame, as far as anybody acts on it.
+/// The contents of a frame, as far as its receivers act on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Says {
-    /// No more than what it is.
+    /// No contents but the subtype.
     Nothing,
-    /// When a beacon should have been sent.
+    /// The target beacon transmission time of a beacon.
     Tbtt(Instant),
-    /// Which network is looked for.
+    /// The network that is looked for.
     Network(u16),
-    /// Whether somebody is taken, and as whom.
+    /// The association identifier of an accepted station, or `None` for a refusal.
     Verdict(Option<u16>),
 }
 
@@ -129,23 +129,23 @@ pub(super) enum Says {
 pub(super) struct Frame {
     pub(super) info: FrameInfo,
     pub(super) says: Says,
-    /// To whom it goes on the air.
+    /// The destination on the air.
     pub(super) to: u32,
 }
 
-/// Set in the MAC's tags, and in the room's tokens, that are this layer's.
+/// The bit that marks the MAC's tags, and the medium's tokens, of this layer.
 pub(super) const MARK: u64 = 1 << 63;
 
-/// Frames in the queues of MACs, and the tags that stand for them.
+/// The frames in the queues of MACs, and the tags that stand for them.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
-    /// Each with how often its place was used before: a tag is never used again.
+    /// The frames, each with the number of earlier uses of its place, so that no tag is used twice.
     slots: Vec<(u32, Option<Frame>)>,
     free: Vec<u32>,
 }
 
 impl Frames {
-    /// Keeps a frame; its tag.
+    /// Keeps a frame and returns its tag.
     pub(super) fn keep(&mut self, frame: Frame) -> u64 {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push((0, None));
@@ -156,13 +156,13 @@ impl Frames {
         MARK | u64::from(*generation) << 32 | u64::from(slot)
     }
 
-    /// The frame of a tag of ours, while it is kept.
+    /// Returns the frame of a tag of ours, while it is kept.
     pub(super) fn get(&self, tag: u64) -> Option<&Frame> {
         let (generation, frame) = self.slots.get(tag as u32 as usize)?;
         frame.as_ref().filter(|_| tag & MARK != 0 && *generation == generation_of(tag))
     }
 
-    /// Its MAC is done with it.
+    /// Removes a frame that its MAC is done with.
     pub(super) fn take(&mut self, tag: u64) -> Option<Frame> {
         self.get(tag)?;
         let slot = tag as u32;

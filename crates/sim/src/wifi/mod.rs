@@ -1,36 +1,36 @@
-//! Stations and access points above the MAC: associated Wi-Fi (IEEE Std 802.11-2020, clause 11),
-//! as ESP-IDF's driver and common routers do it.
+//! Stations and access points above the MAC: associated Wi-Fi (IEEE Std 802.11-2020, clause 11), as
+//! ESP-IDF's driver and common routers implement it.
 //!
-//! [`Wifi`] holds all of them of a world. It is not the MAC's [`Host`](crate::mac::Host): the world
-//! is, and hands on what is Wi-Fi's business. What comes out goes to [`Above`].
+//! [`Wifi`] holds all stations and access points of a simulation. The user of the MAC service
+//! ([`MacUser`](crate::mac::MacUser)) is the caller, which hands on the events of Wi-Fi. The results
+//! go to [`Above`].
 //!
 //! ```text
-//! Above ◀── received, sent, joined, left, awake ── Wifi ── Room::send, wake_at ──▶ Room
-//!   └────── Wifi::send ────────────────────────▶   ▲  ◀── heard, done, wake ─────────┘
+//! Above ◀── received, sent, joined, left, awake ── Wifi ── WirelessMedium::send, wake_at ─▶ medium
+//!   └────── Wifi::send ────────────────────────▶   ▲  ◀── heard, done, wake ─────────────────┘
 //! ```
 //!
 //! | module | what |
 //! |---|---|
-//! | [`config`] | what stations and access points can be told |
-//! | [`above`] | what stands above them |
+//! | [`config`] | the configuration of stations and access points |
+//! | [`above`] | the interface to the network layer |
 //! | [`frame`] | frames on their way, and what captures show of them |
-//! | [`octets`] | how long frames are |
-//! | `elements` | how long the bodies of management frames are |
-//! | `tag`, `clock` | the tags of data frames; deadlines over one event of the room |
-//! | `power` | who is switched off and on |
-//! | `rate` | in which mode a frame goes |
-//! | `ap` | access points: beacons, members, what they keep for sleepers |
-//! | `station` | stations |
-//! | `run` | the room's callbacks |
+//! | [`octets`] | the lengths of frames |
+//! | `elements` | the lengths of the bodies of management frames |
+//! | `tag`, `clock` | the tags of data frames; deadlines over one event of the medium |
+//! | `power` | switching stations and access points off and on |
+//! | `rate` | rate control |
+//! | `ap` | access points: beacons, associated stations, frames buffered for sleeping stations |
+//! | `station` | stations: joining, power save, sharing of the radio |
+//! | `run` | the callbacks of the medium |
 //!
-//! What the MAC does for it, and is told with its [`Settings`](crate::mac::Settings): A-MPDUs, RTS, a
-//! CTS to itself where stations of 11b or 11g are about, modes of repetitions. Not there: roaming, new
-//! group keys, U-APSD, target wake time, frames that an access point hands on by itself (what stands
-//! above does).
+//! The MAC provides, by its [`MacConfig`](crate::mac::MacConfig): A-MPDUs, RTS, CTS-to-self where
+//! stations of 11b or 11g are about, modes of repetitions. Left out: roaming, new group keys, U-APSD,
+//! target wake time, frames that an access point forwards by itself (the layer above does).
 //!
-//! Packets are known by the tags of what stands above (below 2^44), and by their octets.
-//! The tags and tokens that this layer gives the room have bit 63 set ([`is_ours`]); a world that
-//! uses the room for more than Wi-Fi keeps that bit clear in its own.
+//! Packets are known by the tags of the layer above (below 2^44), and by their octets. The tags and
+//! tokens that this layer gives the medium have bit 63 set ([`is_ours`]); a caller that uses the
+//! medium for more than Wi-Fi keeps that bit clear in its own.
 
 pub mod above;
 mod ap;
@@ -55,54 +55,56 @@ pub use config::{
 pub use elements::joining as joining_octets;
 pub use frame::{FrameInfo, Subtype, Tim};
 
-use crate::mac::{Full, GROUP, Packet, Room};
+use crate::mac::{GROUP, QueueFull, TxFrame, WirelessMedium};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use ap::Ap;
 use frame::{Frames, MARK};
 use station::Station;
 
-/// Whether a tag or a token that the room hands back is this layer's: then it is for
+/// Returns whether a tag or a token that the medium hands back belongs to this layer, and so to
 /// [`Wifi::heard`], [`Wifi::done`] or [`Wifi::wake`].
 #[must_use]
 pub const fn is_ours(tag: u64) -> bool {
     tag & MARK != 0
 }
 
-/// The packet in a data frame of this layer, by the tag that the room knows the frame by.
+/// Returns the packet in a data frame of this layer, from the tag by which the medium knows the
+/// frame.
 #[must_use]
 pub fn packet_of(tag: u64) -> Option<u64> {
     tag::DataTag::unpack(tag).map(|it| it.packet)
 }
 
-/// Tags of packets are below this: the rest of the MAC's tag is this layer's.
+/// The limit on tags of packets: the other bits of the MAC's tag are this layer's.
 pub const TAGS: u64 = tag::TAGS;
 
-/// Why a packet was not taken. Nothing more is heard of it.
+/// The error for a packet that was not taken. No callback follows for such a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
     /// The sender is not associated, or its access point has no such station.
     NotJoined,
-    /// No buffer is free: in the MAC's queue, or for a sleeping station.
+    /// No buffer is free, in the MAC's queue or for a sleeping station.
     NoBuffers,
-    /// It is longer than an MSDU may be.
+    /// The packet is longer than an MSDU may be.
     TooLong,
 }
 
 /// A packet to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Msdu {
-    /// To whom, for an access point: one of its stations, or [`GROUP`]. A station's packets go to
-    /// its access point, for whomever they are: that is known above, by `tag`, and so is whether
-    /// the access point hands it on to another station or to its wire.
+    /// The receiver, for an access point: one of its stations, or [`GROUP`]. A station's packets go
+    /// to its access point, whoever the destination is. The layer above knows the destination by
+    /// `tag`, and decides whether the access point forwards the packet to another station or to its
+    /// wire.
     pub to: u32,
-    /// Octets of the packet of the network layer (IP, ARP).
+    /// The octets of the packet of the network layer (IP, ARP).
     pub octets: u32,
-    /// By what it is known above: below 2^44 ([`TAGS`]).
+    /// The tag by which the layer above knows the packet, below 2^44 ([`TAGS`]).
     pub tag: u64,
 }
 
-/// What an access point or a station counts, beside what its MAC does.
+/// Counters of an access point or a station, beside those of its MAC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Packets taken.
@@ -115,15 +117,16 @@ pub struct Counters {
     pub refused: u64,
     /// Packets received.
     pub received: u64,
-    /// Beacons sent, or for a station, heard from its access point.
+    /// Beacons sent, or for a station, received from its access point.
     pub beacons: u64,
-    /// Beacons that were due and that no room was for, or for a station, that it did not hear.
+    /// Beacons that were due but found the queue full, or for a station, that it did not receive.
     pub beacons_missed: u64,
-    /// Packets kept for sleeping stations.
+    /// Packets buffered for sleeping stations.
     pub kept: u64,
-    /// Of these, dropped because they became too old.
+    /// Buffered packets that were dropped because they became too old.
     pub aged: u64,
-    /// Management frames that were not answered, or not sent, because too much was to do.
+    /// Management frames that were not answered, or not sent, for lack of processor time or
+    /// buffers.
     pub unanswered: u64,
 }
 
@@ -134,7 +137,7 @@ enum Node {
     Ap(Box<Ap>),
 }
 
-/// All stations and access points of a world.
+/// All stations and access points of a simulation.
 #[derive(Debug)]
 pub struct Wifi {
     nodes: Vec<Node>,
@@ -142,8 +145,8 @@ pub struct Wifi {
 }
 
 impl Wifi {
-    /// What each station of the room is, by its number there. `seed` says when access points begin
-    /// to send beacons.
+    /// Returns stations and access points, one role for each station of the medium, by number.
+    /// `seed` determines when access points begin to send beacons.
     #[must_use]
     pub fn new(seed: u64, roles: impl IntoIterator<Item = Role>) -> Self {
         let node = |(number, role): (usize, Role)| match role {
@@ -155,40 +158,45 @@ impl Wifi {
         Self { nodes, frames: Frames::default() }
     }
 
-    /// Access points begin to send beacons; stations are associated, where they are told that they
-    /// are, or begin to look for an access point.
-    pub fn start(&mut self, room: &mut Room, above: &mut dyn Above) {
+    /// Starts the access points' beacons. Stations are associated if so configured, or begin to
+    /// look for an access point.
+    pub fn start(&mut self, medium: &mut WirelessMedium, above: &mut dyn Above) {
         for number in 0..self.nodes.len() as u32 {
             if let Node::Ap(ap) = &mut self.nodes[number as usize] {
-                ap.start(room);
+                ap.start(medium);
             }
         }
         for number in 0..self.nodes.len() as u32 {
             if let Node::Station(it) = &mut self.nodes[number as usize] {
-                it.start(room);
+                it.start(medium);
             }
-            self.start_station(room, number, above);
+            self.start_station(medium, number, above);
         }
     }
 
-    /// Takes a packet of a station or of an access point. What is taken ends once with
+    /// Sends a packet of a station or of an access point. A packet that is taken ends once with
     /// [`Above::sent`], never within this call.
     ///
     /// # Errors
     ///
-    /// [`Refused`] says why it was not taken.
-    pub fn send(&mut self, room: &mut Room, from: u32, packet: Msdu) -> Result<(), Refused> {
+    /// [`Refused`] gives the reason.
+    pub fn send(
+        &mut self,
+        medium: &mut WirelessMedium,
+        from: u32,
+        packet: Msdu,
+    ) -> Result<(), Refused> {
         if packet.octets > octets::LARGEST_MSDU - octets::LLC_SNAP {
             return Err(Refused::TooLong);
         }
         match self.nodes.get_mut(from as usize) {
-            Some(Node::Station(it)) => it.send(room, packet),
-            Some(Node::Ap(it)) => it.send(room, packet),
+            Some(Node::Station(it)) => it.send(medium, packet),
+            Some(Node::Ap(it)) => it.send(medium, packet),
             _ => Err(Refused::NotJoined),
         }
     }
 
-    /// The access point of a station, while it is associated and has its keys.
+    /// Returns the access point of a station, while the station is associated and has its keys.
     #[must_use]
     pub fn ap_of(&self, station: u32) -> Option<u32> {
         match self.nodes.get(station as usize) {
@@ -197,7 +205,7 @@ impl Wifi {
         }
     }
 
-    /// The stations that an access point has, in the order of their association identifiers.
+    /// Returns the stations of an access point, in the order of their association identifiers.
     pub fn stations_of(&self, ap: u32) -> impl Iterator<Item = u32> {
         let ap = match self.nodes.get(ap as usize) {
             Some(Node::Ap(it)) => Some(it),
@@ -206,7 +214,7 @@ impl Wifi {
         ap.into_iter().flat_map(|it| it.stations())
     }
 
-    /// Whether the radio of a station is on. An access point's always is.
+    /// Returns whether the radio of a station is on; an access point's always is.
     #[must_use]
     pub fn is_awake(&self, station: u32) -> bool {
         match self.nodes.get(station as usize) {
@@ -216,60 +224,67 @@ impl Wifi {
     }
 
     /// Hands a frame of no network (ESP-NOW) to the MAC of a station, and wakes its radio for it.
-    /// Its tag must not be ours ([`is_ours`]); what becomes of it is told by the room, whose
-    /// `done` must come here, too: see [`Wifi::done`].
+    /// The tag must not be ours ([`is_ours`]). The medium reports the outcome, and its `done` must
+    /// come here, too: see [`Wifi::done`].
     ///
     /// # Errors
     ///
-    /// [`Full`] as [`Room::send`].
+    /// [`QueueFull`] as with [`WirelessMedium::send`].
     pub fn send_foreign(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         station: u32,
-        packet: Packet,
-    ) -> Result<(), Full> {
-        room.send(station, packet)?;
+        packet: TxFrame,
+    ) -> Result<(), QueueFull> {
+        medium.send(station, packet)?;
         if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize) {
-            it.send_foreign(room);
+            it.send_foreign(medium);
         }
         Ok(())
     }
 
-    /// A station begins to look for its network.
-    pub fn join(&mut self, room: &mut Room, station: u32, above: &mut dyn Above) {
+    /// Lets a station look for its network.
+    pub fn join(&mut self, medium: &mut WirelessMedium, station: u32, above: &mut dyn Above) {
         if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize) {
-            it.join(room, &mut self.frames, above);
+            it.join(medium, &mut self.frames, above);
         }
     }
 
-    /// A station forgets the key of its password, as after a start: joining takes that time again.
+    /// Lets a station forget the key of its password, as after a start: the next join computes it
+    /// again.
     pub fn forget_key(&mut self, station: u32) {
         if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize) {
             it.forget_key();
         }
     }
 
-    /// A station leaves its network, or gives up joining it.
-    pub fn leave(&mut self, room: &mut Room, station: u32, above: &mut dyn Above) {
+    /// Lets a station leave its network, or give up joining it.
+    pub fn leave(&mut self, medium: &mut WirelessMedium, station: u32, above: &mut dyn Above) {
         if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize) {
-            it.leave(room, &mut self.frames, above);
+            it.leave(medium, &mut self.frames, above);
         }
     }
 
-    /// An access point sends a station away.
-    pub fn expel(&mut self, room: &mut Room, ap: u32, station: u32, above: &mut dyn Above) {
+    /// Lets an access point deauthenticate a station.
+    pub fn expel(
+        &mut self,
+        medium: &mut WirelessMedium,
+        ap: u32,
+        station: u32,
+        above: &mut dyn Above,
+    ) {
         if let Some(Node::Ap(it)) = self.nodes.get_mut(ap as usize) {
-            it.expel(room, station, above);
+            it.expel(medium, station, above);
         }
     }
 
-    fn start_station(&mut self, room: &mut Room, number: u32, above: &mut dyn Above) {
+    fn start_station(&mut self, medium: &mut WirelessMedium, number: u32, above: &mut dyn Above) {
         let Some(Node::Station(it)) = self.nodes.get_mut(number as usize) else { return };
         if !it.config.joined {
             if it.config.apart {
-                it.rest_apart(room, above);
+                it.rest_apart(medium, above);
             } else {
-                it.join(room, &mut self.frames, above);
+                it.join(medium, &mut self.frames, above);
             }
             return;
         }
@@ -278,17 +293,17 @@ impl Wifi {
         let Some(ap) = self.nodes.iter().position(serves) else { return };
         let Some(Node::Ap(it)) = self.nodes.get_mut(ap) else { return };
         let Some(aid) = it.admit_open(number, qos) else { return };
-        let terms = it.terms(room.channel(ap as u32));
+        let terms = it.terms(medium.channel(ap as u32));
         let Some(Node::Station(it)) = self.nodes.get_mut(number as usize) else { return };
-        it.associate(room, terms, aid);
-        let now = room.now();
+        it.associate(medium, terms, aid);
+        let now = medium.now();
         let times =
             Joined { since: now, found: now, authenticated: now, associated: now, ap: 0, aid };
-        above.joined(room, number, Joined { ap: ap as u32, ..times });
+        above.joined(medium, number, Joined { ap: ap as u32, ..times });
     }
 }
 
-/// Whether a packet goes to a group.
+/// Returns whether a packet goes to a group.
 const fn is_group(to: u32) -> bool {
     to == GROUP
 }

@@ -1,25 +1,25 @@
-//! In which mode the next frame to a receiver goes.
+//! Rate control: the mode of the next frame to a receiver.
 //!
-//! [`Rates::Adaptive`] is in the manner of Minstrel, without its random samples: for each mode it
-//! keeps how large a share of attempts succeeds, takes the mode that promises most, and now and then
-//! sends one packet in the next faster one, less often where that has failed. What it learns from is
-//! the outcome of each packet, so an A-MPDU counts for as many as are in it.
+//! [`Rates::Adaptive`] is similar to Minstrel, without its random samples. For each mode it keeps
+//! the share of attempts that succeed, takes the mode with the best expected throughput, and now
+//! and then sends one packet in the next faster mode, less often where that has failed. It learns
+//! from the outcome of each packet, so an A-MPDU counts for as many as it contains.
 
 use super::config::Rates;
 use crate::radio::{Hr, Mode};
 use alloc::vec::Vec;
 
-/// How a sender sends to one receiver.
+/// The rate control of a sender towards one receiver.
 #[derive(Clone, Debug)]
 pub(super) struct Rate {
     modes: Vec<Tried>,
     at: u8,
-    /// Packets until the next faster mode is tried, and after how many it will be again.
+    /// The packets until the next faster mode is tried, and the interval between such probes.
     until_probe: u16,
     probe_every: u16,
 }
 
-/// A mode, and what became of packets in it.
+/// A mode, and the outcome of packets in it.
 #[derive(Clone, Copy, Debug)]
 struct Tried {
     mode: Mode,
@@ -29,21 +29,21 @@ struct Tried {
     successes: u16,
 }
 
-/// The share is brought up to date after so many attempts.
+/// The number of attempts after which the share is updated.
 const WINDOW: u16 = 16;
-/// How much the newest window counts.
+/// The weight of the newest window.
 const NEWEST: f32 = 0.25;
-/// How often the next faster mode is tried: at first, and where it fails.
+/// The packets between probes of the next faster mode: at first, and at most after failures.
 const PROBE_EVERY: u16 = 64;
 const PROBE_SELDOM: u16 = 1024;
-/// What an attempt takes beside its data, in microseconds: preamble, spaces, back-off, ACK. It keeps
-/// a fast mode with many losses from looking better than it is.
+/// The overhead of an attempt beside its data in microseconds: preamble, spaces, back-off, ACK. It
+/// keeps a fast mode with many losses from looking better than it is.
 const OVERHEAD_US: f32 = 100.0;
 /// The bits of a packet of usual length.
 const BITS: f32 = 12_000.0;
 
 impl Tried {
-    /// Microseconds for one packet that arrives, and how many such there are in a second.
+    /// Returns the packets that arrive in a microsecond, by the share and the air time of one.
     fn promises(&self) -> f32 {
         let us = BITS * 1000.0 / self.mode.kbit_s() as f32 + OVERHEAD_US;
         self.share / us
@@ -69,7 +69,7 @@ impl Rate {
         }
     }
 
-    /// The mode of the next packet, and its number among those of the sender.
+    /// Returns the mode of the next packet, and its index among those of the sender.
     pub(super) fn pick(&mut self) -> (u8, Mode) {
         let mut at = self.at;
         if usize::from(at) + 1 < self.modes.len() {
@@ -82,7 +82,7 @@ impl Rate {
         (at, self.modes.get(usize::from(at)).map_or(Mode::Hr(Hr::M1), |it| it.mode))
     }
 
-    /// What became of a packet.
+    /// Takes note of a packet's outcome.
     pub(super) fn learn(&mut self, at: u8, attempts: u8, delivered: bool) {
         if self.modes.len() < 2 {
             return;
@@ -96,7 +96,7 @@ impl Rate {
             let seldom = self.probe_every.saturating_mul(2).min(PROBE_SELDOM);
             self.probe_every = if good { PROBE_EVERY } else { seldom };
             if good {
-                // Soon again: one success says little.
+                // The next probe comes soon, because one success says little.
                 self.until_probe = self.until_probe.min(PROBE_EVERY / 4);
             }
             tried.settle();
@@ -125,20 +125,20 @@ impl Rate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::radio::{Guard, Width};
-    use crate::random::{Chance, Purpose, Random};
+    use crate::radio::{ChannelWidth, GuardInterval};
+    use crate::random::{Chance, Purpose, RngStream};
 
-    /// What share of packets goes in each mode, in the second half of 20 000, if so many of a
-    /// hundred attempts in each succeed.
+    /// Returns the percentage of packets sent in each mode in the second half of 20 000 packets,
+    /// where `per_cent` of a hundred attempts in each mode succeed.
     fn shares(per_cent: [u32; 8]) -> [u32; 8] {
-        let mut rate = Rate::new(&Rates::ht(Width::Mhz20, Guard::Long));
-        let mut random = Random::stream(1, 0, Purpose::Board);
+        let mut rate = Rate::new(&Rates::ht(ChannelWidth::Mhz20, GuardInterval::Long));
+        let mut random = RngStream::stream(1, 0, Purpose::Board);
         let mut shares = [0; 8];
         for packet in 0..20_000 {
             let (at, mode) = rate.pick();
             assert_eq!(mode, rate.modes[usize::from(at)].mode);
             let chance = Chance::percent(per_cent[usize::from(at)]);
-            let hits = |random: &mut Random| chance.hit(random);
+            let hits = |random: &mut RngStream| chance.hit(random);
             let attempts = (1..=7).find(|_| hits(&mut random));
             rate.learn(at, attempts.unwrap_or(7), attempts.is_some());
             shares[usize::from(at)] += u32::from(packet >= 10_000);
@@ -149,19 +149,20 @@ mod tests {
     #[test]
     fn the_mode_that_promises_most_is_taken() {
         assert_eq!(shares([100; 8])[7], 100);
-        // Where the fastest three fail, the next one; they are still tried now and then.
+        // If the fastest three fail, the next one is taken; the others are still tried now and
+        // then.
         let far = shares([100, 100, 100, 100, 100, 20, 5, 0]);
         assert!(far[4] >= 95, "{far:?}");
         // A few losses do not make a slow mode better.
         let some = shares([100, 100, 100, 100, 98, 95, 90, 85]);
-        // The next two promise 1 % and 4 % less, which is not told apart in 16 attempts.
+        // The next two promise 1 % and 4 % less, which 16 attempts cannot tell apart.
         assert!(some[7] > 50 && some[7] + some[6] + some[5] >= 99, "{some:?}");
         assert!(shares([50, 0, 0, 0, 0, 0, 0, 0])[0] >= 95);
     }
 
     #[test]
     fn a_better_channel_is_found_out() {
-        let mut rate = Rate::new(&Rates::ht(Width::Mhz20, Guard::Long));
+        let mut rate = Rate::new(&Rates::ht(ChannelWidth::Mhz20, GuardInterval::Long));
         for good in [false, true] {
             for _ in 0..20_000 {
                 let (at, _) = rate.pick();

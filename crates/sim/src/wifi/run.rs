@@ -1,4 +1,5 @@
-//! The room's callbacks: a world hands them on, where [`is_ours`](super::is_ours) says so.
+//! The callbacks of the medium, which the caller hands on where [`is_ours`](super::is_ours) says
+//! so.
 
 use super::above::{Above, Received};
 use super::frame::{Frame, FrameInfo, MARK, Says, Subtype};
@@ -6,40 +7,41 @@ use super::octets::Wrap;
 use super::station::HeardBeacon;
 use super::tag::DataTag;
 use super::{Counters, Node, Wifi};
-use crate::mac::{Done, Heard, Missed, OnAir, Room};
+use crate::mac::{MissedReception, Ppdu, Reception, TxStatus, WirelessMedium};
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
 
 impl Wifi {
-    /// A frame of this layer has ended: see [`Host::heard`](crate::mac::Host::heard).
+    /// Handles the end of a frame of this layer; see
+    /// [`MacUser::heard`](crate::mac::MacUser::heard).
     pub fn heard(
         &mut self,
-        room: &mut Room,
-        frame: &OnAir,
-        heard: &[Heard],
-        missed: &[Missed],
+        medium: &mut WirelessMedium,
+        frame: &Ppdu,
+        heard: &[Reception],
+        missed: &[MissedReception],
         above: &mut dyn Above,
     ) {
         if let Some(data) = DataTag::unpack(frame.tag) {
             if frame.is_group() {
-                self.group_missed(room, frame, data, missed, above);
+                self.group_missed(medium, frame, data, missed, above);
             }
             for &heard in heard {
-                self.data_heard(room, frame, data, heard, above);
+                self.data_heard(medium, frame, data, heard, above);
             }
         } else if let Some(&it) = self.frames.get(frame.tag) {
             for &heard in heard {
-                self.frame_heard(room, frame.from, &it, heard, above);
+                self.frame_heard(medium, frame.from, &it, heard, above);
             }
         }
     }
 
     fn data_heard(
         &mut self,
-        room: &mut Room,
-        frame: &OnAir,
+        medium: &mut WirelessMedium,
+        frame: &Ppdu,
         data: DataTag,
-        Heard { station, rssi }: Heard,
+        Reception { station, rssi }: Reception,
         above: &mut dyn Above,
     ) {
         let wrap = self.wrap(frame.from, data.aid);
@@ -48,31 +50,31 @@ impl Wifi {
         match nodes.get_mut(station as usize) {
             Some(Node::Station(it)) if it.takes(frame.from, data.aid) => {
                 it.counters.received += 1;
-                it.packet_heard(room, frames, (frame.is_group(), data.more), above);
+                it.packet_heard(medium, frames, (frame.is_group(), data.more), above);
             }
             Some(Node::Ap(it)) if !frame.is_group() && !it.knows(frame.from) => {
-                it.stranger(room, frame.from);
+                it.stranger(medium, frame.from);
                 return;
             }
             Some(Node::Ap(it)) if !frame.is_group() => {
                 it.counters.received += 1;
-                it.hears(room, frame.from);
-                // Its power management bit, which is clear mostly: see `Station::active`.
-                it.sleeps(room, frame.from, asleep);
+                it.hears(medium, frame.from);
+                // The frame's power management bit, which is clear mostly: see `Station::active`.
+                it.sleeps(medium, frame.from, asleep);
             }
             _ => return,
         }
         let octets = frame.octets.saturating_sub(wrap.data(0));
         let (from, tag, group) = (frame.from, data.packet, frame.is_group());
-        above.received(room, station, Received { from, tag, octets, rssi, group });
+        above.received(medium, station, Received { from, tag, octets, rssi, group });
     }
 
-    /// Whether data frames of a sender have the power management bit set.
+    /// Returns whether data frames of a sender have the power management bit set.
     fn tells_sleep(&self, from: u32) -> bool {
         matches!(self.nodes.get(from as usize), Some(Node::Station(it)) if it.gives_way())
     }
 
-    /// How data frames of a sender are wrapped.
+    /// Returns the encapsulation of a sender's data frames.
     fn wrap(&self, from: u32, aid: u16) -> Wrap {
         match self.nodes.get(from as usize) {
             Some(Node::Station(it)) => it.wrap(),
@@ -81,38 +83,38 @@ impl Wifi {
         }
     }
 
-    /// Members that have not received multicast.
+    /// Reports associated stations that have not received multicast.
     fn group_missed(
         &self,
-        room: &mut Room,
-        frame: &OnAir,
+        medium: &mut WirelessMedium,
+        frame: &Ppdu,
         data: DataTag,
-        missed: &[Missed],
+        missed: &[MissedReception],
         above: &mut dyn Above,
     ) {
-        for &Missed { station, cause } in missed {
+        for &MissedReception { station, cause } in missed {
             if let Some(Node::Station(it)) = self.nodes.get(station as usize)
                 && it.takes(frame.from, data.aid)
             {
                 let begin = Instant::from_nanos(frame.begin);
                 let cause = if it.was_awake(begin) { cause } else { Cause::Asleep };
-                above.missed(room, station, data.packet, cause);
+                above.missed(medium, station, data.packet, cause);
             }
         }
     }
 
     fn frame_heard(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         from: u32,
         frame: &Frame,
-        Heard { station, rssi }: Heard,
+        Reception { station, rssi }: Reception,
         above: &mut dyn Above,
     ) {
         let offer = match self.nodes.get(from as usize) {
             Some(Node::Ap(ap)) => {
                 let mine = ap.aid(station).is_some_and(|aid| ap.has_told(aid));
-                Some((ap.terms(room.channel(from)), mine))
+                Some((ap.terms(medium.channel(from)), mine))
             }
             _ => None,
         };
@@ -120,62 +122,72 @@ impl Wifi {
         match (nodes.get_mut(station as usize), offer) {
             (Some(Node::Station(it)), Some((terms, mine))) => match frame.info.subtype {
                 Subtype::Beacon => {
-                    it.found(room, (terms, rssi), above);
+                    it.found(medium, (terms, rssi), above);
                     if let (Says::Tbtt(tbtt), Some(tim)) = (frame.says, frame.info.tim)
                         && it.ap() == Some(from)
                     {
-                        it.beacon(room, frames, HeardBeacon { tim, mine, tbtt }, above);
+                        it.beacon(medium, frames, HeardBeacon { tim, mine, tbtt }, above);
                     }
                 }
-                Subtype::ProbeResponse => it.found(room, (terms, rssi), above),
-                _ => it.answered(room, (from, frame), above),
+                Subtype::ProbeResponse => it.found(medium, (terms, rssi), above),
+                _ => it.answered(medium, (from, frame), above),
             },
-            (Some(Node::Ap(ap)), None) => ap.frame(room, from, frame, above),
+            (Some(Node::Ap(ap)), None) => ap.frame(medium, from, frame, above),
             _ => {}
         }
     }
 
-    /// The MAC is done with a frame of this layer: see [`Host::done`](crate::mac::Host::done). With
-    /// [`Wifi::send_foreign`] also one of no network, so that the radio may sleep again.
-    pub fn done(&mut self, room: &mut Room, station: u32, done: Done, above: &mut dyn Above) {
+    /// Handles the outcome of a frame of this layer; see
+    /// [`MacUser::done`](crate::mac::MacUser::done). With [`Wifi::send_foreign`] also of a frame of
+    /// no network, so that the radio may sleep again.
+    pub fn done(
+        &mut self,
+        medium: &mut WirelessMedium,
+        station: u32,
+        done: TxStatus,
+        above: &mut dyn Above,
+    ) {
         if !super::is_ours(done.tag) {
             if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize) {
-                it.foreign_done(room, above);
+                it.foreign_done(medium, above);
             }
             return;
         }
         let data = DataTag::unpack(done.tag);
         let frame = if data.is_none() { self.frames.take(done.tag) } else { None };
         match (self.nodes.get_mut(station as usize), data, frame) {
-            (Some(Node::Station(it)), Some(data), _) => it.data_done(room, data, done, above),
-            (Some(Node::Ap(it)), Some(data), _) => it.data_done(room, data, done, above),
+            (Some(Node::Station(it)), Some(data), _) => it.data_done(medium, data, done, above),
+            (Some(Node::Ap(it)), Some(data), _) => it.data_done(medium, data, done, above),
             (Some(Node::Station(it)), None, Some(frame)) => {
-                it.frame_done(room, &frame, done.delivered, above);
+                it.frame_done(medium, &frame, done.delivered, above);
             }
-            (Some(Node::Ap(it)), None, Some(frame)) => it.frame_done(room, &frame, done.delivered),
+            (Some(Node::Ap(it)), None, Some(frame)) => {
+                it.frame_done(medium, &frame, done.delivered)
+            }
             _ => {}
         }
     }
 
-    /// A time that this layer asked for: see [`Host::wake`](crate::mac::Host::wake).
-    pub fn wake(&mut self, room: &mut Room, token: u64, above: &mut dyn Above) {
+    /// Handles a time that this layer asked for; see [`MacUser::wake`](crate::mac::MacUser::wake).
+    pub fn wake(&mut self, medium: &mut WirelessMedium, token: u64, above: &mut dyn Above) {
         let Self { nodes, frames } = self;
         match nodes.get_mut((token & !MARK) as usize) {
-            Some(Node::Station(it)) => it.wake(room, frames, above),
-            Some(Node::Ap(it)) => it.wake(room, frames, above),
+            Some(Node::Station(it)) => it.wake(medium, frames, above),
+            Some(Node::Ap(it)) => it.wake(medium, frames, above),
             _ => {}
         }
     }
 
-    /// What a capture shows of a frame of this layer, beside what the MAC knows, while it is on the
-    /// air (from [`Host::began`](crate::mac::Host::began) to its `done`). Of an A-MPDU, what it
-    /// shows of its first frame.
+    /// Returns the properties of a frame for a capture, beside those that the MAC knows, while the
+    /// frame is on the air (from [`MacUser::began`](crate::mac::MacUser::began) to its `done`); of
+    /// an A-MPDU, those of its first frame.
     #[must_use]
-    pub fn info(&self, frame: &OnAir) -> Option<FrameInfo> {
+    pub fn info(&self, frame: &Ppdu) -> Option<FrameInfo> {
         self.info_of(frame.from, frame.tag, frame.octets)
     }
 
-    /// As [`Wifi::info`], for a frame in an A-MPDU: by its sender, tag and octets.
+    /// Returns the properties of a frame in an A-MPDU, by its sender, tag and octets; see
+    /// [`Wifi::info`].
     #[must_use]
     pub fn info_of(&self, from: u32, tag: u64, octets: u32) -> Option<FrameInfo> {
         let Some(data) = DataTag::unpack(tag) else {
@@ -191,7 +203,7 @@ impl Wifi {
         })
     }
 
-    /// What a station or access point has counted.
+    /// Returns the counters of a station or access point.
     #[must_use]
     pub fn counters(&self, number: u32) -> Counters {
         match self.nodes.get(number as usize) {

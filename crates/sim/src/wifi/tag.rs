@@ -1,14 +1,14 @@
-//! The MAC's tags for data frames: they say all that a receiver must know, so that a frame needs no
-//! place in a list, and may be handed up late, from a reorder buffer, when its sender is done with
-//! it.
+//! The MAC's tags for data frames. A tag holds all that a receiver must know, so that a frame needs
+//! no place in a list, and may be handed up late, from a reorder buffer, when its sender is done
+//! with it.
 //!
-//! | bits | what |
+//! | bits | contents |
 //! |---|---|
-//! | 63 | this layer's ([`MARK`]) |
-//! | 62 | a data frame with a packet; else a place in [`Frames`](super::frame::Frames) |
+//! | 63 | set: the tag is this layer's ([`MARK`]) |
+//! | 62 | set: a data frame with a packet; else a place in [`Frames`](super::frame::Frames) |
 //! | 61 | the more data bit |
-//! | 57 to 60 | which of the sender's modes |
-//! | 44 to 54 | the member's association identifier, 0 for a group |
+//! | 57 to 60 | the index of the sender's mode |
+//! | 44 to 54 | the association identifier of the access point's station, 0 for a group |
 //! | 0 to 43 | the packet's tag |
 
 use super::frame::MARK;
@@ -17,19 +17,19 @@ const DATA: u64 = 1 << 62;
 const MORE: u64 = 1 << 61;
 const RATE: u32 = 57;
 const AID: u32 = 44;
-/// Tags of packets are below this.
+/// The limit on tags of packets.
 pub(super) const TAGS: u64 = 1 << AID;
 /// The largest association identifier (9.4.1.8).
 pub(super) const LARGEST_AID: u16 = 2007;
 
-/// What the tag of a data frame says.
+/// The contents of a data frame's tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DataTag {
     /// The packet's tag.
     pub(super) packet: u64,
-    /// The member's association identifier; 0: a group.
+    /// The association identifier of the access point's station; 0 for a group.
     pub(super) aid: u16,
-    /// Which of the sender's modes, 0 to 15.
+    /// The index of the sender's mode, 0 to 15.
     pub(super) rate: u8,
     /// The more data bit.
     pub(super) more: bool,
@@ -43,7 +43,7 @@ impl DataTag {
         MARK | DATA | more | rate | aid | (self.packet % TAGS)
     }
 
-    /// What the tag of a data frame says; `None` for other tags.
+    /// Returns the contents of a data frame's tag; `None` for other tags.
     pub(super) const fn unpack(tag: u64) -> Option<Self> {
         if tag & (MARK | DATA) != MARK | DATA {
             return None;

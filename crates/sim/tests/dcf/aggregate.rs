@@ -3,17 +3,18 @@
 use core::fmt::Write as _;
 use core::time::Duration;
 use espbench_proto::time::Instant;
-use espbench_sim::air::{Links, Receiver};
+use espbench_sim::air::{RadioLinks, ReceiverConfig};
 use espbench_sim::mac::{
-    Ampdu, Done, Fate, GROUP, Heard, Host, Kind, Missed, Mpdu, OnAir, Packet, Room, Settings,
+    AmpduConfig, FrameKind, GROUP, MacConfig, MacUser, MissedReception, MpduFate, MpduInfo, Ppdu,
+    Reception, TxFrame, TxStatus, WirelessMedium,
 };
-use espbench_sim::radio::{Guard, Hr, Mcs, Mode, Timing, Width};
+use espbench_sim::radio::{ChannelWidth, GuardInterval, Hr, Mcs, Mode, Timing};
 
-const HT: Mode = Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Long);
+const HT: Mode = Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long);
 
 /// What is done at a time.
 enum Step {
-    Send(u32, Packet),
+    Send(u32, TxFrame),
     Doze(u32),
     Rouse(u32),
     Tune(u32, u8),
@@ -31,7 +32,7 @@ struct Log {
 }
 
 impl Log {
-    fn at(&mut self, room: &mut Room, us: u64, step: Step) {
+    fn at(&mut self, room: &mut WirelessMedium, us: u64, step: Step) {
         room.wake_at(Instant::from_nanos(us * 1000), self.steps.len() as u64);
         self.steps.push(step);
     }
@@ -41,27 +42,33 @@ impl Log {
     }
 }
 
-impl Host for Log {
-    fn wake(&mut self, room: &mut Room, token: u64) {
+impl MacUser for Log {
+    fn wake(&mut self, room: &mut WirelessMedium, token: u64) {
         match self.steps[token as usize] {
             Step::Send(station, packet) => {
-                let packet = Packet { tag: token, ..packet };
+                let packet = TxFrame { tag: token, ..packet };
                 room.send(station, packet).expect("there is a buffer");
             }
             Step::Doze(station) => room.doze(station),
-            Step::Rouse(station) => room.rouse(station),
+            Step::Rouse(station) => room.wake_up(station),
             Step::Tune(station, channel) => room.tune(station, channel, Duration::ZERO),
             Step::Off(station) => drop(room.switch_off(station)),
         }
     }
 
-    fn accepts(&mut self, _: u32, frame: &OnAir) -> bool {
+    fn accepts(&mut self, _: u32, frame: &Ppdu) -> bool {
         let at = self.refuses.iter().position(|&tag| tag == frame.tag);
         at.map(|at| self.refuses.remove(at)).is_none()
     }
 
-    fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
-        let OnAir { tag, sequence, repeated, .. } = *frame;
+    fn heard(
+        &mut self,
+        room: &mut WirelessMedium,
+        frame: &Ppdu,
+        heard: &[Reception],
+        missed: &[MissedReception],
+    ) {
+        let Ppdu { tag, sequence, repeated, .. } = *frame;
         let again = if repeated { ", again" } else { "" };
         let by: Vec<u32> = heard.iter().map(|it| it.station).collect();
         let not: Vec<_> = missed.iter().map(|it| (it.station, it.cause)).collect();
@@ -72,8 +79,8 @@ impl Host for Log {
         );
     }
 
-    fn done(&mut self, room: &mut Room, station: u32, done: Done) {
-        let Done { tag, delivered, attempts } = done;
+    fn done(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
+        let TxStatus { tag, delivered, attempts } = done;
         let how = if delivered { "delivered" } else { "given up" };
         let now = room.now().as_nanos();
         self.line(
@@ -82,16 +89,16 @@ impl Host for Log {
         );
     }
 
-    fn began(&mut self, frame: &OnAir) {
+    fn began(&mut self, frame: &Ppdu) {
         if !self.air {
             return;
         }
-        let OnAir { kind, from, to, mpdus, octets, sequence, .. } = *frame;
+        let Ppdu { kind, from, to, mpdus, octets, sequence, .. } = *frame;
         let to = if to == GROUP { "all".into() } else { to.to_string() };
         let more = match kind {
-            Kind::BlockAck => format!(", from {sequence}: {:b}", frame.bitmap()),
-            Kind::BlockAckRequest => format!(", from {sequence}"),
-            Kind::Data if mpdus > 1 => format!(", {mpdus} MPDUs"),
+            FrameKind::BlockAck => format!(", from {sequence}: {:b}", frame.bitmap()),
+            FrameKind::BlockAckRequest => format!(", from {sequence}"),
+            FrameKind::Data if mpdus > 1 => format!(", {mpdus} MPDUs"),
             _ => String::new(),
         };
         let (length, after) = (frame.end - frame.begin, frame.duration_ns);
@@ -105,33 +112,33 @@ impl Host for Log {
         );
     }
 
-    fn ended_with(&mut self, frame: &OnAir, mpdus: &[Mpdu]) {
-        let fates: Vec<(u16, Fate)> = mpdus.iter().map(|it| (it.sequence, it.fate)).collect();
+    fn ended_with(&mut self, frame: &Ppdu, mpdus: &[MpduInfo]) {
+        let fates: Vec<(u16, MpduFate)> = mpdus.iter().map(|it| (it.sequence, it.fate)).collect();
         self.line(frame.end, format_args!("  ended: {fates:?}"));
     }
 }
 
-fn settings() -> Settings {
-    Settings {
+fn settings() -> MacConfig {
+    MacConfig {
         timing: Timing::ERP_SHORT_SLOT,
-        ampdu: Some(Ampdu { send: 8, receive: 8, ..Ampdu::MOST }),
-        ..Settings::default()
+        ampdu: Some(AmpduConfig { send: 8, receive: 8, ..AmpduConfig::MOST }),
+        ..MacConfig::default()
     }
 }
 
-fn packet(to: u32) -> Packet {
-    Packet::new(to, 1538, HT, 0).aggregated()
+fn packet(to: u32) -> TxFrame {
+    TxFrame::new(to, 1538, HT, 0).aggregated()
 }
 
-fn room(settings: [Settings; 3]) -> Room {
-    Room::new(1, Links::uniform(3, -40.0), &[Receiver::default()], settings)
+fn room(settings: [MacConfig; 3]) -> WirelessMedium {
+    WirelessMedium::new(1, RadioLinks::uniform(3, -40.0), &[ReceiverConfig::default()], settings)
 }
 
-fn alike(settings: &Settings) -> Room {
+fn alike(settings: &MacConfig) -> WirelessMedium {
     room([settings.clone(), settings.clone(), settings.clone()])
 }
 
-fn run(room: &mut Room, mut log: Log) -> String {
+fn run(room: &mut WirelessMedium, mut log: Log) -> String {
     log.air = true;
     room.run(&mut log, Instant::from_nanos(1_000_000_000));
     assert_eq!((0..3).map(|it| room.queued(it)).sum::<usize>(), 0);
@@ -157,7 +164,7 @@ fn an_ampdu_has_one_receiver() {
     for to in [1, 1, 2, 1, 2, 1, 2] {
         log.at(&mut room, 1000, Step::Send(0, packet(to)));
     }
-    let beacon = Packet::new(GROUP, 200, Mode::ESP_NOW, 0).at_once();
+    let beacon = TxFrame::new(GROUP, 200, Mode::ESP_NOW, 0).at_once();
     log.at(&mut room, 1010, Step::Send(0, beacon));
     insta::assert_snapshot!(run(&mut room, log));
 }
@@ -190,16 +197,16 @@ fn a_missing_block_acknowledgement() {
 /// RTS, CTS, an A-MPDU and its answer; another station keeps quiet as long as the CTS says.
 #[test]
 fn a_long_frame_is_announced() {
-    let mut room = alike(&Settings { rts: true, rts_threshold: 2000, ..settings() });
+    let mut room = alike(&MacConfig { rts: true, rts_threshold: 2000, ..settings() });
     let mut log = Log::default();
     (0..3).for_each(|_| log.at(&mut room, 1000, Step::Send(0, packet(1))));
-    log.at(&mut room, 1400, Step::Send(2, Packet::new(1, 100, HT, 0)));
+    log.at(&mut room, 1400, Step::Send(2, TxFrame::new(1, 100, HT, 0)));
     insta::assert_snapshot!(run(&mut room, log));
 }
 
 #[test]
 fn without_a_cts_nothing_is_sent() {
-    let mut room = alike(&Settings { rts: true, rts_threshold: 0, ..settings() });
+    let mut room = alike(&MacConfig { rts: true, rts_threshold: 0, ..settings() });
     let mut log = Log::default();
     log.at(&mut room, 900, Step::Off(1));
     log.at(&mut room, 1000, Step::Send(0, packet(1)));
@@ -212,10 +219,10 @@ fn without_a_cts_nothing_is_sent() {
 #[test]
 fn a_frame_is_protected() {
     let protect = Some(Mode::Hr(Hr::M11));
-    let mut room = alike(&Settings { protect, ..settings() });
+    let mut room = alike(&MacConfig { protect, ..settings() });
     let mut log = Log::default();
     log.at(&mut room, 1000, Step::Send(0, packet(1)));
-    log.at(&mut room, 2000, Step::Send(0, Packet::new(1, 100, Mode::Hr(Hr::M11), 0)));
+    log.at(&mut room, 2000, Step::Send(0, TxFrame::new(1, 100, Mode::Hr(Hr::M11), 0)));
     insta::assert_snapshot!(run(&mut room, log));
 }
 
@@ -231,7 +238,7 @@ fn a_station_dozes() {
     log.at(&mut room, 2000, Step::Send(0, packet(1)));
     log.at(&mut room, 3000, Step::Send(1, packet(0)));
     log.at(&mut room, 5000, Step::Rouse(1));
-    log.at(&mut room, 5000, Step::Send(2, Packet::new(GROUP, 200, Mode::ESP_NOW, 0)));
+    log.at(&mut room, 5000, Step::Send(2, TxFrame::new(GROUP, 200, Mode::ESP_NOW, 0)));
     insta::assert_snapshot!(run(&mut room, log));
     let spent = room.spent(1).expect("there are meters");
     let all = spent.send + spent.receive + spent.listen + spent.doze;

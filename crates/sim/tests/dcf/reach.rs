@@ -4,14 +4,16 @@ use crate::rig::{packet, room_of, room_with};
 use crate::script::{ACK, DATA, Script, US};
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
-use espbench_sim::air::{Adjacent, Cutoff, Links, Ratio, Receiver};
+use espbench_sim::air::{
+    AdjacentChannels, PowerRatio, RadioLinks, ReceiverConfig, ThresholdDecoder,
+};
 use espbench_sim::mac::source::Saturated;
-use espbench_sim::mac::{GROUP, Medium, Room, Settings};
-use espbench_sim::radio::Capture;
+use espbench_sim::mac::{GROUP, MacConfig, MediumConfig, WirelessMedium};
+use espbench_sim::radio::FrameCapture;
 
 /// Station 1 is in the middle; 0 and 2 do not hear each other.
-fn row(left: f64, right: f64) -> Links {
-    Links::new(3, -95.0, move |from, to| match (from, to) {
+fn row(left: f64, right: f64) -> RadioLinks {
+    RadioLinks::new(3, -95.0, move |from, to| match (from, to) {
         (0, 1) | (1, 0) => left,
         (2, 1) | (1, 2) => right,
         _ => -120.0,
@@ -20,7 +22,7 @@ fn row(left: f64, right: f64) -> Links {
 
 #[test]
 fn hidden_stations_collide_though_the_medium_is_busy() {
-    let mut room = room_of(1, row(-60.0, -60.0), &Settings::default());
+    let mut room = room_of(1, row(-60.0, -60.0), &MacConfig::default());
     let mut script = Script::default();
     script.send(&mut room, 1000, 0, GROUP);
     script.send(&mut room, 2000, 2, GROUP);
@@ -37,14 +39,14 @@ fn hidden_stations_collide_though_the_medium_is_busy() {
 #[test]
 fn hidden_senders_get_less_through() {
     let share = |links| {
-        let mut room = room_of(1, links, &Settings::default());
+        let mut room = room_of(1, links, &MacConfig::default());
         let mut host = Saturated { packet: packet(1), frames: 2 };
         host.start(&mut room, [0, 2]);
         room.run(&mut host, Instant::from_nanos(60_000_000_000));
         let [a, b] = [0, 2].map(|it| room.counters(it));
         (a.acknowledged + b.acknowledged) as f64 / (a.sent + b.sent) as f64
     };
-    let (open, hidden) = (share(Links::uniform(3, -60.0)), share(row(-60.0, -60.0)));
+    let (open, hidden) = (share(RadioLinks::uniform(3, -60.0)), share(row(-60.0, -60.0)));
     assert!((open - 0.941).abs() < 0.01, "{open}");
     assert!(hidden < 0.6, "{hidden}");
 }
@@ -52,7 +54,7 @@ fn hidden_senders_get_less_through() {
 #[test]
 fn the_stronger_of_two_that_begin_together_is_read() {
     for (left, heard) in [(-50.0, Some(0)), (-57.0, None), (-60.0, None), (-70.0, Some(2))] {
-        let mut room = room_of(1, row(left, -60.0), &Settings::default());
+        let mut room = room_of(1, row(left, -60.0), &MacConfig::default());
         let mut script = Script::default();
         script.send(&mut room, 1000, 0, GROUP);
         script.send(&mut room, 1000, 2, GROUP);
@@ -65,10 +67,11 @@ fn the_stronger_of_two_that_begin_together_is_read() {
 
 #[test]
 fn a_later_and_stronger_one_is_read_if_the_receiver_can_do_that() {
-    for (capture, heard) in [(Capture::any_time(10.0), vec![(2, 1)]), (Capture::default(), vec![])]
+    for (capture, heard) in
+        [(FrameCapture::any_time(10.0), vec![(2, 1)]), (FrameCapture::default(), vec![])]
     {
-        let receiver = Receiver { capture, ..Receiver::default() };
-        let mut room = room_with(1, row(-60.0, -45.0), &Settings::default(), receiver);
+        let receiver = ReceiverConfig { capture, ..ReceiverConfig::default() };
+        let mut room = room_with(1, row(-60.0, -45.0), &MacConfig::default(), receiver);
         let mut script = Script::default();
         script.send(&mut room, 1000, 0, GROUP);
         script.send(&mut room, 2000, 2, GROUP);
@@ -79,7 +82,7 @@ fn a_later_and_stronger_one_is_read_if_the_receiver_can_do_that() {
 
 #[test]
 fn a_frame_much_stronger_than_what_comes_later_survives() {
-    let mut room = room_of(1, row(-50.0, -70.0), &Settings::default());
+    let mut room = room_of(1, row(-50.0, -70.0), &MacConfig::default());
     let mut script = Script::default();
     script.send(&mut room, 1000, 0, GROUP);
     script.send(&mut room, 2000, 2, GROUP);
@@ -92,10 +95,11 @@ fn a_frame_too_weak_is_noise_and_its_hearers_wait_for_eifs() {
     // 4.2 dB above noise: its preamble is found; 4.1 dB of noise and interference are too much
     // for the octets, as the room's cutoff is 5 dB here.
     for (dbm, wait) in [(-89.4, 364), (-60.0, 50)] {
-        let links = Links::new(3, -95.0, move |from, _| if from == 0 { dbm } else { -60.0 });
-        let settings = [(); 3].map(|()| Settings::default());
-        let receiver = Receiver::new(Cutoff::from_db(5.0), -73.0, Capture::default());
-        let mut room = Room::new(1, links, &[receiver], settings);
+        let links = RadioLinks::new(3, -95.0, move |from, _| if from == 0 { dbm } else { -60.0 });
+        let settings = [(); 3].map(|()| MacConfig::default());
+        let receiver =
+            ReceiverConfig::new(ThresholdDecoder::from_db(5.0), -73.0, FrameCapture::default());
+        let mut room = WirelessMedium::new(1, links, &[receiver], settings);
         let mut script = Script::default();
         script.send(&mut room, 1000, 0, GROUP);
         script.send(&mut room, 1500, 1, GROUP);
@@ -110,7 +114,7 @@ fn a_frame_too_weak_is_noise_and_its_hearers_wait_for_eifs() {
 /// Station 0 hears the sender 1 and not its receiver 2: only the Duration field tells it of the ACK.
 #[test]
 fn the_duration_field_keeps_the_medium_for_the_ack() {
-    let mut room = room_of(1, row(-60.0, -60.0), &Settings::default());
+    let mut room = room_of(1, row(-60.0, -60.0), &MacConfig::default());
     let mut script = Script::default();
     script.send(&mut room, 1000, 1, 2);
     script.send(&mut room, 1500, 0, GROUP);
@@ -123,9 +127,10 @@ fn the_duration_field_keeps_the_medium_for_the_ack() {
 
 #[test]
 fn stations_on_other_channels_hear_less_or_nothing() {
-    let adjacent = Adjacent::by_distance(&[10.0, 40.0].map(Ratio::from_db));
-    let medium = Medium { adjacent, ..Medium::default() };
-    let mut room = room_of(1, Links::uniform(5, -60.0), &Settings::default()).with_medium(medium);
+    let adjacent = AdjacentChannels::by_distance(&[10.0, 40.0].map(PowerRatio::from_db));
+    let medium = MediumConfig { adjacent, ..MediumConfig::default() };
+    let mut room =
+        room_of(1, RadioLinks::uniform(5, -60.0), &MacConfig::default()).with_config(medium);
     let mut script = Script::default();
     for (station, channel) in [(1, 2), (2, 3), (3, 6)] {
         script.tune(&mut room, 100, station, channel);
@@ -141,7 +146,7 @@ fn stations_on_other_channels_hear_less_or_nothing() {
 
 #[test]
 fn a_hop_loses_the_frame_and_finds_the_energy_there() {
-    let mut room = room_of(1, Links::uniform(4, -60.0), &Settings::default());
+    let mut room = room_of(1, RadioLinks::uniform(4, -60.0), &MacConfig::default());
     let mut script = Script::default();
     script.tune(&mut room, 100, 3, 6);
     script.tune(&mut room, 100, 2, 6);
@@ -156,7 +161,7 @@ fn a_hop_loses_the_frame_and_finds_the_energy_there() {
 
 #[test]
 fn while_it_hops_a_station_neither_hears_nor_sends() {
-    let mut room = room_of(1, Links::uniform(4, -60.0), &Settings::default());
+    let mut room = room_of(1, RadioLinks::uniform(4, -60.0), &MacConfig::default());
     let mut script = Script::default();
     script.tune(&mut room, 100, 1, 6);
     script.tune(&mut room, 100, 2, 6);

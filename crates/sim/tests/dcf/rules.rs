@@ -2,8 +2,8 @@
 
 use crate::rig::{room, room_of};
 use crate::script::{ACK, DATA, Script, US};
-use espbench_sim::air::Links;
-use espbench_sim::mac::{Done, GROUP, Kind, Medium, Settings};
+use espbench_sim::air::RadioLinks;
+use espbench_sim::mac::{FrameKind, GROUP, MacConfig, MediumConfig, TxStatus};
 use espbench_sim::radio::{Hr, Mode};
 
 const DIFS: u64 = 50 * US;
@@ -19,7 +19,7 @@ fn whoever_finds_the_medium_idle_sends_at_once() {
     script.run(&mut room);
     assert_eq!(script.begins(0), [5000 * US]);
     assert_eq!(script.heard, [(0, 1)]);
-    assert_eq!(script.done, [(0, Done { tag: 0, delivered: true, attempts: 1 })]);
+    assert_eq!(script.done, [(0, TxStatus { tag: 0, delivered: true, attempts: 1 })]);
 }
 
 #[test]
@@ -39,10 +39,10 @@ fn a_frame_for_one_is_acknowledged_after_sifs() {
     script.run(&mut room);
     let [data, ack] = &script.frames[..] else { panic!("{:?}", script.frames) };
     assert_eq!((data.end - data.begin, data.duration_ns), (DATA, SIFS + ACK));
-    assert_eq!((ack.kind, ack.from, ack.to), (Kind::Ack, 2, 0));
+    assert_eq!((ack.kind, ack.from, ack.to), (FrameKind::Ack, 2, 0));
     assert_eq!((ack.begin, ack.end - ack.begin), (data.end + SIFS, ACK));
     assert_eq!(script.heard, [(0, 2)]);
-    assert_eq!(script.done, [(0, Done { tag: 0, delivered: true, attempts: 1 })]);
+    assert_eq!(script.done, [(0, TxStatus { tag: 0, delivered: true, attempts: 1 })]);
     assert_eq!((room.counters(0).acknowledged, room.counters(2).acks), (1, 1));
 }
 
@@ -50,9 +50,9 @@ fn a_frame_for_one_is_acknowledged_after_sifs() {
 #[test]
 fn without_an_answer_it_is_sent_seven_times() {
     let fallback = vec![Mode::Hr(Hr::M2), Mode::ESP_NOW];
-    let settings = Settings { fallback, ..Settings::default() };
+    let settings = MacConfig { fallback, ..MacConfig::default() };
     // Station 1 hears nothing.
-    let links = Links::new(2, -100.0, |_, _| -120.0);
+    let links = RadioLinks::new(2, -100.0, |_, _| -120.0);
     let mut largest = [0; 7];
     for seed in 0..200 {
         let mut room = room_of(seed, links.clone(), &settings);
@@ -73,7 +73,7 @@ fn without_an_answer_it_is_sent_seven_times() {
         assert_eq!((other.sequence, other.attempt), (once[0].sequence + 1, 1));
         let after = (other.begin - once[6].end - TIMEOUT) / SLOT;
         assert!(after <= 31, "the window is the first one again");
-        assert_eq!(script.done[0], (0, Done { tag: 0, delivered: false, attempts: 7 }));
+        assert_eq!(script.done[0], (0, TxStatus { tag: 0, delivered: false, attempts: 7 }));
         assert_eq!((room.counters(0).given_up, room.counters(0).retries), (1, 6));
     }
     for (at, window) in [(1, 63), (2, 127), (3, 255), (4, 511), (5, 1023), (6, 1023)] {
@@ -83,8 +83,8 @@ fn without_an_answer_it_is_sent_seven_times() {
 
 #[test]
 fn long_frames_have_a_limit_of_their_own() {
-    let settings = Settings { rts_threshold: 292, ..Settings::default() };
-    let mut room = room_of(1, Links::new(2, -100.0, |_, _| -120.0), &settings);
+    let settings = MacConfig { rts_threshold: 292, ..MacConfig::default() };
+    let mut room = room_of(1, RadioLinks::new(2, -100.0, |_, _| -120.0), &settings);
     let mut script = Script::default();
     script.send(&mut room, 1000, 0, 1);
     script.run(&mut room);
@@ -94,8 +94,8 @@ fn long_frames_have_a_limit_of_their_own() {
 /// The receiver hears the sender, but its ACKs do not get back.
 #[test]
 fn what_comes_again_is_acknowledged_and_handed_up_once() {
-    let links = Links::new(2, -95.0, |from, _| if from == 0 { -50.0 } else { -120.0 });
-    let mut room = room_of(1, links, &Settings::default());
+    let links = RadioLinks::new(2, -95.0, |from, _| if from == 0 { -50.0 } else { -120.0 });
+    let mut room = room_of(1, links, &MacConfig::default());
     let mut script = Script::default();
     script.send(&mut room, 1000, 0, 1);
     script.send(&mut room, 1000, 0, 1);
@@ -158,16 +158,16 @@ fn a_frame_that_comes_during_the_back_off_waits_for_it() {
 #[test]
 fn whoever_has_turned_to_sending_sends() {
     // 0 hears 2 and 3, 1 hears 3 only; 3 ends 4 us after 2.
-    let links = Links::new(4, -95.0, |from, to| match (from, to) {
+    let links = RadioLinks::new(4, -95.0, |from, to| match (from, to) {
         (2, 0) | (3, 1) | (0, 1) | (1, 0) => -60.0,
         _ => -120.0,
     });
     for (turnaround_us, together) in [(5, true), (3, false)] {
-        let medium = Medium { turnaround_ns: turnaround_us * US, ..Medium::default() };
+        let medium = MediumConfig { turnaround_ns: turnaround_us * US, ..MediumConfig::default() };
         let mut seen = 0;
         for seed in 0..300 {
-            let mut room = room_of(seed, links.clone(), &Settings::default());
-            room = room.with_medium(medium.clone());
+            let mut room = room_of(seed, links.clone(), &MacConfig::default());
+            room = room.with_config(medium.clone());
             let mut script = Script::default();
             script.send(&mut room, 1000, 2, GROUP);
             script.send(&mut room, 1004, 3, GROUP);
@@ -183,8 +183,8 @@ fn whoever_has_turned_to_sending_sends() {
 
 #[test]
 fn what_finds_no_buffer_is_refused() {
-    let settings = Settings { buffers: 3, ..Settings::default() };
-    let mut room = room_of(1, Links::uniform(2, -40.0), &settings);
+    let settings = MacConfig { buffers: 3, ..MacConfig::default() };
+    let mut room = room_of(1, RadioLinks::uniform(2, -40.0), &settings);
     let mut script = Script::default();
     for _ in 0..5 {
         script.send(&mut room, 1000, 0, GROUP);

@@ -4,7 +4,9 @@ use crate::rig::packet;
 use core::time::Duration;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
-use espbench_sim::mac::{Done, Heard, Host, Kind, Missed, OnAir, Packet, Room};
+use espbench_sim::mac::{
+    FrameKind, MacUser, MissedReception, Ppdu, Reception, TxFrame, TxStatus, WirelessMedium,
+};
 
 /// Microseconds.
 pub(crate) const US: u64 = 1000;
@@ -16,58 +18,71 @@ pub(crate) const ACK: u64 = 304 * US;
 pub(crate) struct Script {
     steps: Vec<Step>,
     /// All frames, in the order of their beginning.
-    pub(crate) frames: Vec<OnAir>,
+    pub(crate) frames: Vec<Ppdu>,
     /// Sender and hearer of each frame that was heard.
     pub(crate) heard: Vec<(u32, u32)>,
     pub(crate) missed: Vec<(u32, u32, Cause)>,
-    pub(crate) done: Vec<(u32, Done)>,
+    pub(crate) done: Vec<(u32, TxStatus)>,
     pub(crate) refused: u32,
 }
 
 enum Step {
-    Send(u32, Packet),
+    Send(u32, TxFrame),
     Tune(u32, u8, Duration),
 }
 
 impl Script {
-    fn at(&mut self, room: &mut Room, us: u64, step: Step) {
+    fn at(&mut self, room: &mut WirelessMedium, us: u64, step: Step) {
         room.wake_at(Instant::from_nanos(us * US), self.steps.len() as u64);
         self.steps.push(step);
     }
 
     /// A frame for a station, at a time in microseconds.
-    pub(crate) fn send(&mut self, room: &mut Room, us: u64, from: u32, to: u32) {
+    pub(crate) fn send(&mut self, room: &mut WirelessMedium, us: u64, from: u32, to: u32) {
         self.send_packet(room, us, from, packet(to));
     }
 
     /// The same in any mode.
-    pub(crate) fn send_packet(&mut self, room: &mut Room, us: u64, from: u32, packet: Packet) {
-        self.at(room, us, Step::Send(from, Packet { tag: self.steps.len() as u64, ..packet }));
+    pub(crate) fn send_packet(
+        &mut self,
+        room: &mut WirelessMedium,
+        us: u64,
+        from: u32,
+        packet: TxFrame,
+    ) {
+        self.at(room, us, Step::Send(from, TxFrame { tag: self.steps.len() as u64, ..packet }));
     }
 
-    pub(crate) fn tune(&mut self, room: &mut Room, us: u64, station: u32, channel: u8) {
+    pub(crate) fn tune(&mut self, room: &mut WirelessMedium, us: u64, station: u32, channel: u8) {
         self.at(room, us, Step::Tune(station, channel, Duration::ZERO));
     }
 
     /// Takes some microseconds.
-    pub(crate) fn hop(&mut self, room: &mut Room, us: u64, station: u32, channel: u8, takes: u64) {
+    pub(crate) fn hop(
+        &mut self,
+        room: &mut WirelessMedium,
+        us: u64,
+        station: u32,
+        channel: u8,
+        takes: u64,
+    ) {
         self.at(room, us, Step::Tune(station, channel, Duration::from_micros(takes)));
     }
 
     /// Lets a second go by.
-    pub(crate) fn run(&mut self, room: &mut Room) {
+    pub(crate) fn run(&mut self, room: &mut WirelessMedium) {
         room.run(self, Instant::from_nanos(1_000_000 * US));
     }
 
     /// When the data frames of a station began.
     pub(crate) fn begins(&self, from: u32) -> Vec<u64> {
-        let of = self.frames.iter().filter(|it| it.from == from && it.kind == Kind::Data);
+        let of = self.frames.iter().filter(|it| it.from == from && it.kind == FrameKind::Data);
         of.map(|it| it.begin).collect()
     }
 }
 
-impl Host for Script {
-    fn wake(&mut self, room: &mut Room, token: u64) {
+impl MacUser for Script {
+    fn wake(&mut self, room: &mut WirelessMedium, token: u64) {
         match self.steps[token as usize] {
             Step::Send(station, packet) => {
                 self.refused += u32::from(room.send(station, packet).is_err());
@@ -76,16 +91,22 @@ impl Host for Script {
         }
     }
 
-    fn heard(&mut self, _: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+    fn heard(
+        &mut self,
+        _: &mut WirelessMedium,
+        frame: &Ppdu,
+        heard: &[Reception],
+        missed: &[MissedReception],
+    ) {
         self.heard.extend(heard.iter().map(|it| (frame.from, it.station)));
         self.missed.extend(missed.iter().map(|it| (frame.from, it.station, it.cause)));
     }
 
-    fn done(&mut self, _: &mut Room, station: u32, done: Done) {
+    fn done(&mut self, _: &mut WirelessMedium, station: u32, done: TxStatus) {
         self.done.push((station, done));
     }
 
-    fn began(&mut self, frame: &OnAir) {
+    fn began(&mut self, frame: &Ppdu) {
         self.frames.push(*frame);
     }
 }

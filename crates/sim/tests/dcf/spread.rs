@@ -2,26 +2,27 @@
 
 use crate::rig::{packet, room_with};
 use crate::script::Script;
-use espbench_sim::air::{Cutoff, Links, Receiver};
-use espbench_sim::mac::{GROUP, Packet, Settings};
-use espbench_sim::radio::{Capture, Hr, Mode, Ofdm};
+use espbench_sim::air::{RadioLinks, ReceiverConfig, ThresholdDecoder};
+use espbench_sim::mac::{GROUP, MacConfig, TxFrame};
+use espbench_sim::radio::{FrameCapture, Hr, Mode, Ofdm};
 
-const SPREAD: Capture = Capture { spread_db: Capture::BARKER_DB, ..Capture::any_time(10.0) };
-const PLAIN: Capture = Capture { spread_db: 0.0, ..SPREAD };
+const SPREAD: FrameCapture =
+    FrameCapture { spread_db: FrameCapture::BARKER_DB, ..FrameCapture::any_time(10.0) };
+const PLAIN: FrameCapture = FrameCapture { spread_db: 0.0, ..SPREAD };
 
 /// Whom station 0 hears, of stations 1, 2, … that send then (us) and arrive so strong (dBm). They
 /// do not hear each other. Whatever is found is read, 8 dB below others too.
-fn heard(capture: Capture, mode: Mode, sent: &[(u64, f64)]) -> Option<u32> {
+fn heard(capture: FrameCapture, mode: Mode, sent: &[(u64, f64)]) -> Option<u32> {
     let powers: Vec<f64> = sent.iter().map(|(_, dbm)| *dbm).collect();
-    let links = Links::new(sent.len() as u32 + 1, -95.0, move |from, to| match (from, to) {
+    let links = RadioLinks::new(sent.len() as u32 + 1, -95.0, move |from, to| match (from, to) {
         (from, 0) => powers[from as usize - 1],
         _ => -120.0,
     });
-    let receiver = Receiver::new(Cutoff::from_db(-8.0), -73.0, capture);
-    let mut room = room_with(1, links, &Settings::default(), receiver);
+    let receiver = ReceiverConfig::new(ThresholdDecoder::from_db(-8.0), -73.0, capture);
+    let mut room = room_with(1, links, &MacConfig::default(), receiver);
     let mut script = Script::default();
     for (from, (us, _)) in (1..).zip(sent) {
-        script.send_packet(&mut room, *us, from, Packet { mode, ..packet(GROUP) });
+        script.send_packet(&mut room, *us, from, TxFrame { mode, ..packet(GROUP) });
     }
     script.run(&mut room);
     let begins = (1..).zip(sent).all(|(from, (us, _))| script.begins(from) == [us * 1000]);

@@ -6,7 +6,7 @@ use espbench_proto::time::Duration;
 use espbench_proto::wire::component::{DataType, FrameConfig};
 use espbench_sim::lab::run::Lab;
 use espbench_sim::lab::trace::What;
-use espbench_sim::mac::Counters;
+use espbench_sim::mac::MacCounters;
 use espbench_sim::talk::{Conversation as _, NodeId};
 
 const SENDER: NodeId = NodeId(0);
@@ -78,7 +78,8 @@ fn send(lab: &mut Lab<Flights>, payload: &[u8]) -> Fate {
     assert_eq!(received, [payload]);
 
     let after = macs(lab);
-    let counted = |at: usize, of: fn(&Counters) -> u64| (of(&after[at]) - of(&before[at])) as usize;
+    let counted =
+        |at: usize, of: fn(&MacCounters) -> u64| (of(&after[at]) - of(&before[at])) as usize;
     assert_eq!(counted(0, |it| it.retries), acknowledged.len() - 1);
     assert_eq!(counted(1, |it| it.duplicates), read - 1, "all but the first");
     assert_eq!(counted(1, |it| it.acks), read, "a duplicate is answered");

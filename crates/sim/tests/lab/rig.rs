@@ -7,7 +7,7 @@ use espbench_sim::lab::profile::{Cost, Profile};
 use espbench_sim::lab::run::{Content, Lab, Tap};
 use espbench_sim::lab::scene::{Device, Environment, Point, Scene};
 use espbench_sim::lab::trace::Flight;
-use espbench_sim::radio::Chip;
+use espbench_sim::radio::RadioChip;
 use espbench_sim::talk::note::{Note, Watch};
 use espbench_sim::talk::{Conversation as _, NodeId};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub fn instant() -> Profile {
         boot: Duration::from_millis(500),
         join: Duration::from_secs(1),
         scan_dwell: Duration::from_millis(120),
-        ..Profile::free("instant", Chip::Esp32C3)
+        ..Profile::free("instant", RadioChip::Esp32C3)
     }
 }
 

@@ -9,7 +9,7 @@ use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::run::Lab;
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::trace::What;
-use espbench_sim::mac::Counters;
+use espbench_sim::mac::MacCounters;
 use espbench_sim::talk::{Conversation as _, NodeId};
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn busy(lab: &mut Lab, senders: &[u16], time: Duration) {
     }
 }
 
-fn mac(lab: &Lab, node: u16) -> Counters {
+fn mac(lab: &Lab, node: u16) -> MacCounters {
     lab.mac_counters(u32::from(node))
 }
 

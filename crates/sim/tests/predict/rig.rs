@@ -6,13 +6,13 @@ use espbench_proto::workload::EspNowCast;
 use espbench_sim::lab::predict::{Arrival, Load, Outcome};
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::scene::{Device, Environment, Point, Scene};
-use espbench_sim::radio::{Chip, Mode};
+use espbench_sim::radio::{Mode, RadioChip};
 use std::sync::Arc;
 use std::time::Duration;
 
 /// A chip whose processor takes no time.
 fn profile() -> Profile {
-    Profile { tick_hz: 1000, rx_buffers: 32, ..Profile::free("free", Chip::Esp32C3) }
+    Profile { tick_hz: 1000, rx_buffers: 32, ..Profile::free("free", RadioChip::Esp32C3) }
 }
 
 /// A listener, and so many senders on a circle around it. Power does not fall with distance beyond

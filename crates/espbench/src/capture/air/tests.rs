@@ -109,9 +109,9 @@ fn every_mode_has_its_rate() {
             (None, Some(mcs)) => {
                 let Mode::Ht(ht) = flight.mode else { panic!("{}", flight.mode) };
                 assert_eq!(usize::from(mcs.index), ht.mcs as usize);
-                assert_eq!(mcs.flags & 1 == 1, ht.width == Width::Mhz40);
-                assert_eq!(mcs.flags & 4 == 4, ht.guard == Guard::Short);
-                let noise = if ht.width == Width::Mhz40 { -95 } else { -98 };
+                assert_eq!(mcs.flags & 1 == 1, ht.width == ChannelWidth::Mhz40);
+                assert_eq!(mcs.flags & 4 == 4, ht.guard == GuardInterval::Short);
+                let noise = if ht.width == ChannelWidth::Mhz40 { -95 } else { -98 };
                 assert_eq!(tap.noise, Some(noise), "twice the width has 3 dB more");
                 continue;
             }

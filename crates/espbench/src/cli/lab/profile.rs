@@ -7,7 +7,7 @@ use anyhow::bail;
 use espbench_measure::table::Column;
 use espbench_sim::lab::file::{Constant, Constants, Kind, constants};
 use espbench_sim::lab::profile::Confidence;
-use espbench_sim::radio::{Chip, Guard, Mode, Preamble};
+use espbench_sim::radio::{GuardInterval, Mode, Preamble, RadioChip};
 
 /// Flags.
 #[derive(Debug, clap::Args)]
@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<()> {
 }
 
 /// What a chip sends with, and down to what it reads, in each mode.
-fn radio(chip: Chip) -> String {
+fn radio(chip: RadioChip) -> String {
     let columns = vec![
         Column::words("mode"),
         Column::setting("sends with", "dBm"),
@@ -57,7 +57,7 @@ fn radio(chip: Chip) -> String {
     let plain = |mode: &Mode| match mode {
         Mode::Hr(hr) => *hr == hr.with(Preamble::Long),
         Mode::Ofdm(_) => true,
-        Mode::Ht(ht) => ht.guard == Guard::Long,
+        Mode::Ht(ht) => ht.guard == GuardInterval::Long,
     };
     let modes = Mode::ALL.into_iter().filter(|mode| plain(mode) && chip.sends(*mode));
     let rows = modes.map(|mode| {

@@ -11,7 +11,7 @@ use espbench_sim::lab::file::{Kind, Library, Overrides};
 use espbench_sim::lab::predict::{self, Arrival, Load, Outcome};
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::radio::{Airtime, Mode};
-use espbench_sim::random::{Purpose, Random};
+use espbench_sim::random::{Purpose, RngStream};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -172,7 +172,7 @@ impl Bench {
     }
 
     fn trial(&self, case: &Case, room: u32) -> anyhow::Result<Trial> {
-        let seed = Random::stream(self.common.seed, room, Purpose::Start).bits();
+        let seed = RngStream::stream(self.common.seed, room, Purpose::Start).bits();
         let scene = self.scene(case, seed)?;
         let outcome = match self.common.bare {
             true => predict::run_bare(&scene, &case.load, seed),

@@ -16,7 +16,7 @@ use espbench_sim::lab::net_scene::{Link, NetDevice, NetRole, NetScene};
 use espbench_sim::lab::record::Record;
 use espbench_sim::lab::suite::Failed;
 use espbench_sim::lab::wifi::suite::run_in;
-use espbench_sim::random::{Purpose, Random};
+use espbench_sim::random::{Purpose, RngStream};
 use espbench_sim::wifi::Sleep;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -335,7 +335,7 @@ impl Evaluate for Lab {
 
     fn evaluate(&self, candidate: &Candidate, seed: u64) -> anyhow::Result<Outcome> {
         let scene = self.scene(candidate);
-        let seed = Random::stream(self.seed, seed as u32, Purpose::Start).bits();
+        let seed = RngStream::stream(self.seed, seed as u32, Purpose::Start).bits();
         let wanted = |it: Metric| self.objectives.contains(&it);
         let mut outcome = Outcome::default();
         let tests = [

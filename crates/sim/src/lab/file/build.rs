@@ -6,7 +6,7 @@ use super::wrong::Wrong;
 use super::{Overrides, Surroundings};
 use crate::lab::profile::Profile;
 use crate::lab::scene::{Background, Device, Point, Scene};
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, RngStream};
 use alloc::format;
 use alloc::string::ToString;
 use alloc::sync::Arc;
@@ -35,7 +35,7 @@ impl Build<'_> {
             .chain((0..groups.len()).filter(|&at| at != self.lab.initiator));
         for at in order {
             let group = &groups[at];
-            let mut random = Random::stream(seed, at as u32, Purpose::Place);
+            let mut random = RngStream::stream(seed, at as u32, Purpose::Place);
             let middle = group.at.unwrap_or(Point { x: origin.x + group.distance_m, ..origin });
             for number in 0..group.count {
                 let place = group.pattern.map_or(middle, |pattern| {

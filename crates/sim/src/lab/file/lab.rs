@@ -9,7 +9,7 @@ use super::wrong::{Wrong, hint};
 use super::{Kind, Need};
 use crate::lab::profile::Source;
 use crate::lab::scene::{Background, Point, Router};
-use crate::radio::{Chip, Mode};
+use crate::radio::{Mode, RadioChip};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -235,7 +235,7 @@ fn router(it: &Block<'_>) -> Result<Router, Wrong> {
 
 impl Group {
     /// What a chip cannot do that it is to do here.
-    pub(super) fn unable(&self, chip: Chip) -> Option<String> {
+    pub(super) fn unable(&self, chip: RadioChip) -> Option<String> {
         let modes = core::iter::once(&self.mode).chain(&self.fallback);
         let mode = modes.into_iter().find(|mode| !chip.sends(**mode))?;
         let (name, chip) = (&self.name, chip.name());

@@ -4,7 +4,7 @@ use super::block::Block;
 use super::key::{Is, Key, ROOM_M, key};
 use super::wrong::Wrong;
 use crate::lab::scene::Point;
-use crate::random::Random;
+use crate::random::RngStream;
 use alloc::format;
 use core::f64::consts::PI;
 
@@ -114,7 +114,7 @@ impl Pattern {
         middle: Point,
         number: u16,
         count: u16,
-        random: &mut Random,
+        random: &mut RngStream,
     ) -> Point {
         let (number, of) = (f64::from(number), f64::from(count.max(1)));
         let (away, angle) = match self {

@@ -4,7 +4,9 @@ use super::ledger::{Kind, Ledger, OnAir};
 use super::load::Load;
 use super::outcome::Outcome;
 use crate::lab::scene::Scene;
-use crate::mac::{self, Done, GROUP, Heard, Host, Missed, Packet, Room};
+use crate::mac::{
+    self, GROUP, MacUser, MissedReception, Reception, TxFrame, TxStatus, WirelessMedium,
+};
 use crate::radio::Mode;
 use alloc::vec::Vec;
 use espbench_proto::sample::Cause;
@@ -17,8 +19,8 @@ const LISTENER: u32 = 0;
 pub(super) fn run(scene: &Scene, load: &Load, seed: u64) -> Outcome {
     let radio = scene.radio(seed);
     let senders = scene.devices.len() as u32;
-    let mut room =
-        Room::new(seed, radio.links, &radio.receivers, radio.settings).with_medium(radio.medium);
+    let mut room = WirelessMedium::new(seed, radio.links, &radio.receivers, radio.settings)
+        .with_config(radio.medium);
     let modes = scene.devices.iter().map(|it| it.mode).collect();
     let channel = scene.devices.first().map_or(1, |it| it.channel);
     let ledger = Ledger::new(load, seed, senders.saturating_sub(1));
@@ -57,7 +59,7 @@ struct Bare {
 
 impl Bare {
     /// The next message of a device, unless it is sending one.
-    fn pump(&mut self, room: &mut Room, device: u32) {
+    fn pump(&mut self, room: &mut WirelessMedium, device: u32) {
         if self.sending[device as usize].is_some() {
             return;
         }
@@ -69,17 +71,17 @@ impl Bare {
         self.send(room, device, number);
     }
 
-    fn send(&mut self, room: &mut Room, device: u32, number: u32) {
+    fn send(&mut self, room: &mut WirelessMedium, device: u32, number: u32) {
         let to = if self.load.cast == EspNowCast::Unicast { LISTENER } else { GROUP };
         let mode = self.modes[device as usize];
-        let packet = Packet::new(to, self.octets, mode, u64::from(number));
+        let packet = TxFrame::new(to, self.octets, mode, u64::from(number));
         // One frame at a time: there is always a buffer.
         let _ = room.send(device, packet);
     }
 }
 
-impl Host for Bare {
-    fn wake(&mut self, room: &mut Room, token: u64) {
+impl MacUser for Bare {
+    fn wake(&mut self, room: &mut WirelessMedium, token: u64) {
         let device = token as u32;
         if !self.ledger.is_always() {
             self.ledger.arrive(device);
@@ -88,7 +90,13 @@ impl Host for Bare {
         self.pump(room, device);
     }
 
-    fn heard(&mut self, room: &mut Room, frame: &mac::OnAir, heard: &[Heard], missed: &[Missed]) {
+    fn heard(
+        &mut self,
+        room: &mut WirelessMedium,
+        frame: &mac::Ppdu,
+        heard: &[Reception],
+        missed: &[MissedReception],
+    ) {
         let (now, number) = (room.now(), frame.tag as u32);
         let read = heard.iter().any(|it| it.station == LISTENER);
         let missed = missed.iter().find(|it| it.station == LISTENER).map(|it| it.cause);
@@ -103,7 +111,7 @@ impl Host for Bare {
         }
     }
 
-    fn done(&mut self, room: &mut Room, station: u32, done: Done) {
+    fn done(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
         let (now, number) = (room.now(), done.tag as u32);
         match &mut self.sending[station as usize] {
             Some((_, copies)) if *copies > 1 => {
@@ -117,8 +125,8 @@ impl Host for Bare {
         self.pump(room, station);
     }
 
-    fn ended(&mut self, frame: &mac::OnAir) {
-        if frame.kind == mac::Kind::Ack && frame.channel == self.channel {
+    fn ended(&mut self, frame: &mac::Ppdu) {
+        if frame.kind == mac::FrameKind::Ack && frame.channel == self.channel {
             let (begin, end) = (Instant::from_nanos(frame.begin), Instant::from_nanos(frame.end));
             self.ledger.on_air(OnAir { kind: Kind::Ack, begin, end }, false);
         }

@@ -1,7 +1,7 @@
 //! How often the applications send, and how.
 
 use crate::lab::scene::Scene;
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, RngStream};
 use core::time::Duration;
 use espbench_proto::wire::component::{FrameConfig, HEADER_LEN};
 use espbench_proto::wire::esp_now::mpdu_len;
@@ -96,14 +96,14 @@ impl Load {
 pub(super) struct Clock {
     arrival: Arrival,
     every_ns: f64,
-    random: Random,
+    random: RngStream,
     /// Exactly, in nanoseconds: adding up rounded times would drift.
     next: f64,
 }
 
 impl Clock {
     pub(super) fn new(load: &Load, seed: u64, device: u32) -> Self {
-        let mut random = Random::stream(seed, device, Purpose::Arrival);
+        let mut random = RngStream::stream(seed, device, Purpose::Arrival);
         let mean = load.every.as_nanos() as f64;
         let (every_ns, next) = match load.arrival {
             Arrival::Periodic => {

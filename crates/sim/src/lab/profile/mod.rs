@@ -7,7 +7,7 @@ mod ip;
 pub use ip::{IpCosts, Memory, Processor, WifiLimits};
 
 use crate::power::Currents;
-use crate::radio::Chip;
+use crate::radio::RadioChip;
 pub use crate::talk::chip::Cost;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -70,7 +70,7 @@ pub struct Profile {
     /// Identity column `chip` of results.
     pub chip_name: String,
     /// Its radio.
-    pub chip: Chip,
+    pub chip: RadioChip,
     /// The receive callback, in the Wi-Fi task.
     pub receive: Cost,
     /// Handing a frame to a service.
@@ -173,7 +173,7 @@ impl Profile {
 
     /// One of ESP-IDF's default settings that costs nothing.
     #[must_use]
-    pub fn free(name: &str, chip: Chip) -> Self {
+    pub fn free(name: &str, chip: RadioChip) -> Self {
         let free = Cost::default();
         Self {
             name: name.into(),

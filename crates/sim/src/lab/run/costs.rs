@@ -35,7 +35,7 @@ pub(super) fn install(board: &mut MemoryBoard, profile: &Profile, rates: &Arc<Ra
 mod tests {
     use super::*;
     use crate::lab::profile::Cost;
-    use crate::radio::Chip;
+    use crate::radio::RadioChip;
     use crate::talk::NodeId;
     use alloc::vec::Vec;
     use espbench_proto::node::esp_now::board::{Board, Work};
@@ -62,7 +62,7 @@ mod tests {
             key_pair: cost,
             cold_ns,
             uart_baud: 0,
-            ..Profile::free("test", Chip::Esp32)
+            ..Profile::free("test", RadioChip::Esp32)
         };
         let mut board = MemoryBoard::new(1, NodeId(0));
         install(&mut board, &profile, &rates(&profile));

@@ -3,11 +3,11 @@
 use super::Lab;
 use super::tap::Tap;
 use crate::lab::record::Record;
-use crate::mac::Counters;
+use crate::mac::MacCounters;
 use crate::talk::Conversation as _;
 
 /// One of the MAC's counters.
-type Of = fn(&Counters) -> u64;
+type Of = fn(&MacCounters) -> u64;
 
 /// Counters of the MAC, by name.
 const OF_MAC: [(&str, Of); 8] = [

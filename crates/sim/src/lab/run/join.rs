@@ -12,7 +12,7 @@
 
 use super::stage::Stage;
 use super::tap::Tap;
-use crate::mac::{Heard, Room};
+use crate::mac::{Reception, WirelessMedium};
 use crate::talk::{MemoryBoard, NodeId};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -138,7 +138,7 @@ impl Joining {
 
     /// A beacon of a router with that SSID, on that channel, was heard. It says its channel (9.4.2.4),
     /// and so does not count where it was overheard from another one.
-    pub(super) fn beacon(&mut self, router: u32, channel: u8, ssid: &[u8], heard: &[Heard]) {
+    pub(super) fn beacon(&mut self, router: u32, channel: u8, ssid: &[u8], heard: &[Reception]) {
         for (node, joiner) in &mut self.devices {
             if joiner.phase != Phase::Scan(channel) || joiner.ssid != ssid {
                 continue;
@@ -155,7 +155,7 @@ impl Joining {
 
 impl<W: Tap> Stage<'_, W> {
     /// A device goes on with joining.
-    pub(super) fn join(&mut self, room: &mut Room, node: NodeId, token: u64) {
+    pub(super) fn join(&mut self, room: &mut WirelessMedium, node: NodeId, token: u64) {
         let ether = &mut *self.ether;
         let Some(joiner) = ether.joining.devices.get_mut(&node) else { return };
         let profile = ether.drivers[node.index()].profile.clone();
@@ -214,7 +214,7 @@ impl<W: Tap> Stage<'_, W> {
     }
 
     /// A device is on a channel, and may leave it or not.
-    fn on_channel(&mut self, room: &mut Room, node: NodeId, channel: u8, locked: bool) {
+    fn on_channel(&mut self, room: &mut WirelessMedium, node: NodeId, channel: u8, locked: bool) {
         let hop = self.ether.drivers[node.index()].profile.hop;
         room.tune(u32::from(node.0), channel, hop);
         if let Some(device) = &mut self.crew.members[node.index()].device {

@@ -25,8 +25,8 @@ pub use driver::Drops;
 pub use tap::{Content, Tap};
 
 use super::scene::{Device, Scene};
-use crate::mac::{self, Room};
-use crate::random::{Purpose, Random};
+use crate::mac::{self, WirelessMedium};
+use crate::random::{Purpose, RngStream};
 use crate::talk::conversation::Parts;
 use crate::talk::crew::{Crew, Cue};
 use crate::talk::node::{self, Node};
@@ -55,7 +55,7 @@ const STAGGER: Duration = Duration::from_millis(100);
 pub struct Lab<W = ()> {
     /// Is told what happens.
     pub watch: W,
-    room: Room,
+    room: WirelessMedium,
     crew: Crew<Box<Node>>,
     ether: Ether,
     stuck: Option<Stuck>,
@@ -107,8 +107,8 @@ impl<W: Tap> Lab<W> {
             // The driver counts them; one more for the last frame of a device that was reset.
             settings.buffers += 1;
         }
-        let room = Room::new(seed, radio.links, &radio.receivers, radio.settings)
-            .with_medium(radio.medium);
+        let room = WirelessMedium::new(seed, radio.links, &radio.receivers, radio.settings)
+            .with_config(radio.medium);
         let mut crew = Crew::new(Box::new(maker(scene.devices.clone())), true);
         // Devices of a group stand side by side and have one profile.
         let mut last = None;
@@ -140,7 +140,7 @@ impl<W: Tap> Lab<W> {
     /// Asks for all first events.
     fn begin(&mut self, seed: u64) {
         for node in 0..self.crew.members.len() as u16 {
-            let wait = Random::stream(seed, u32::from(node), Purpose::Start).time_below(STAGGER);
+            let wait = RngStream::stream(seed, u32::from(node), Purpose::Start).time_below(STAGGER);
             self.room.switch_off(u32::from(node));
             self.room.wake_in(wait, Wake::Cue(Cue::Start, NodeId(node), 0).token());
         }
@@ -214,7 +214,7 @@ impl<W: Tap> Lab<W> {
     }
 
     /// What the MAC of a station has counted: devices, then routers, then background.
-    pub fn mac_counters(&self, station: u32) -> mac::Counters {
+    pub fn mac_counters(&self, station: u32) -> mac::MacCounters {
         self.room.counters(station)
     }
 

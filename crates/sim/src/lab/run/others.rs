@@ -1,9 +1,9 @@
 //! Routers and other people's stations: what they send.
 
 use crate::lab::scene::{Background, Router, Scene};
-use crate::mac::{GROUP, Packet, Room};
+use crate::mac::{GROUP, TxFrame, WirelessMedium};
 use crate::radio::{Hr, Mode};
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, RngStream};
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_proto::time::Instant;
@@ -27,7 +27,7 @@ pub(in crate::lab) struct Others {
 #[derive(Debug)]
 struct Load {
     it: Background,
-    random: Random,
+    random: RngStream,
 }
 
 impl Others {
@@ -43,7 +43,7 @@ impl Others {
     pub(in crate::lab) fn of(first: u32, background: &[Background], seed: u64) -> Self {
         let load = |(i, it): (usize, &Background)| Load {
             it: it.clone(),
-            random: Random::stream(seed, first + i as u32, Purpose::Arrival),
+            random: RngStream::stream(seed, first + i as u32, Purpose::Arrival),
         };
         let loads = background.iter().enumerate().map(load).collect();
         Self { first: [first, first], routers: Vec::new(), loads }
@@ -53,7 +53,7 @@ impl Others {
     pub(in crate::lab) fn starts(&mut self, seed: u64) -> (Vec<Instant>, Vec<Option<Instant>>) {
         let first = self.first[0];
         let beacon = |(i, it): (usize, &Router)| {
-            let mut random = Random::stream(seed, first + i as u32, Purpose::Start);
+            let mut random = RngStream::stream(seed, first + i as u32, Purpose::Start);
             Instant::ZERO + random.time_below(it.beacon)
         };
         let beacons = self.routers.iter().enumerate().map(beacon).collect();
@@ -63,20 +63,24 @@ impl Others {
 
     /// The target time of a beacon (TBTT): it goes into the queue, unless the last one is still
     /// there. When the next one is.
-    pub(super) fn beacon(&self, room: &mut Room, number: u32) -> Option<Instant> {
+    pub(super) fn beacon(&self, room: &mut WirelessMedium, number: u32) -> Option<Instant> {
         let router = self.routers.get(number as usize)?;
         let station = self.first[0] + number;
         if room.queued(station) == 0 {
             let octets = router.beacon_octets;
             let tag = BEACON | u64::from(number);
             // The queue is empty.
-            let _ = room.send(station, Packet::new(GROUP, octets, BEACONS, tag));
+            let _ = room.send(station, TxFrame::new(GROUP, octets, BEACONS, tag));
         }
         (!router.beacon.is_zero()).then(|| room.now() + router.beacon)
     }
 
     /// A station has frames to send. When it has the next.
-    pub(in crate::lab) fn load(&mut self, room: &mut Room, number: u32) -> Option<Instant> {
+    pub(in crate::lab) fn load(
+        &mut self,
+        room: &mut WirelessMedium,
+        number: u32,
+    ) -> Option<Instant> {
         let station = self.first[1] + number;
         let to = match self.loads.get(number as usize)?.it.to {
             Some(other) => self.first[1] + u32::from(other),
@@ -87,7 +91,7 @@ impl Others {
         let tag = FOREIGN | u64::from(number);
         for _ in 0..load.burst() {
             // What finds the queue full is dropped, and counted by the MAC.
-            let _ = room.send(station, Packet::new(to, octets, mode, tag));
+            let _ = room.send(station, TxFrame::new(to, octets, mode, tag));
         }
         load.next(room.now())
     }
@@ -144,7 +148,7 @@ mod tests {
                 fallback: Vec::new(),
                 to: None,
             };
-            let mut load = Load { it, random: Random::stream(1, 0, Purpose::Arrival) };
+            let mut load = Load { it, random: RngStream::stream(1, 0, Purpose::Arrival) };
             let (mut now, mut frames, mut bursts) = (Instant::ZERO, 0, 0);
             while now < Instant::from_nanos(500_000_000_000) {
                 now = load.next(now).expect("it has a rate");

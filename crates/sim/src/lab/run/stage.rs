@@ -6,7 +6,9 @@ use super::join::Joining;
 use super::others::{BEACON, Others};
 use super::tap::{Content, Tap};
 use crate::lab::trace::{Flight, What};
-use crate::mac::{Done, GROUP, Heard, Host, Kind, Missed, OnAir, Packet, Room};
+use crate::mac::{
+    FrameKind, GROUP, MacUser, MissedReception, Ppdu, Reception, TxFrame, TxStatus, WirelessMedium,
+};
 use crate::talk::crew::{Crew, Cue, Outside, Stuck};
 use crate::talk::node::Node;
 use crate::talk::note::{self, Note, Why};
@@ -91,7 +93,7 @@ impl Wake {
 
 /// What lies outside of the devices.
 pub(crate) struct Link<'a, W> {
-    pub(super) room: &'a mut Room,
+    pub(super) room: &'a mut WirelessMedium,
     pub(super) ether: &'a mut Ether,
     pub(super) watch: &'a mut W,
 }
@@ -168,7 +170,7 @@ impl<W: Tap> Outside for Link<'_, W> {
 
 impl Ether {
     /// A frame reaches the MAC.
-    fn push(&mut self, room: &mut Room, handle: Handle) {
+    fn push(&mut self, room: &mut WirelessMedium, handle: Handle) {
         let frame = self.pool.get(handle);
         let driver = &self.drivers[frame.node.index()];
         let to = match frame.to {
@@ -179,7 +181,7 @@ impl Ether {
             },
         };
         let octets = mpdu_len(frame.data.len()) as u32;
-        let packet = Packet::new(to, octets, driver.mode, u64::from(handle.number()));
+        let packet = TxFrame::new(to, octets, driver.mode, u64::from(handle.number()));
         // After a reset the last frame of the former life may still be on the air, in a buffer of
         // its own.
         let taken = frame.life == driver.life && room.send(u32::from(frame.node.0), packet).is_ok();
@@ -188,10 +190,10 @@ impl Ether {
         }
     }
 
-    fn flight(&self, frame: &OnAir, heard: &[Heard], missed: &[Missed]) -> Flight {
+    fn flight(&self, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) -> Flight {
         let collided = missed.iter().filter(|it| it.cause == Cause::Collision).count() as u32;
         let (what, queued, queue) = match (frame.kind, frame.tag >> 32) {
-            (Kind::Ack, _) => (What::Ack, frame.begin, 0),
+            (FrameKind::Ack, _) => (What::Ack, frame.begin, 0),
             (_, 0) => {
                 let sent = self.pool.get(Handle::of(frame.tag as u32));
                 let queue = self.drivers[frame.from as usize].held_at_begin;
@@ -235,7 +237,7 @@ impl<W: Tap> Stage<'_, W> {
     #[inline]
     pub(super) fn act(
         &mut self,
-        room: &mut Room,
+        room: &mut WirelessMedium,
         what: impl FnOnce(&mut Crew<Box<Node>>, &mut Link<'_, W>) -> Result<(), Stuck>,
     ) {
         self.crew.now = room.now();
@@ -246,7 +248,7 @@ impl<W: Tap> Stage<'_, W> {
     }
 
     /// A frame of a device is over for all who hear it.
-    fn deliver(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard]) {
+    fn deliver(&mut self, room: &mut WirelessMedium, frame: &Ppdu, heard: &[Reception]) {
         let handle = Handle::of(frame.tag as u32);
         let now = room.now();
         // What a frame causes may put more into the pool, so its bytes are lent.
@@ -256,7 +258,7 @@ impl<W: Tap> Stage<'_, W> {
         let mut input = Frame { data: &data, transmitter: from, receiver: to, rssi: 0, channel: 0 };
         self.act(room, |crew, link| {
             let mut result = Ok(());
-            for &Heard { station, rssi } in heard {
+            for &Reception { station, rssi } in heard {
                 let drivers = &mut link.ether.drivers;
                 let Some(driver) = drivers.get_mut(station as usize) else { continue };
                 if !driver.takes(now, data.len()) {
@@ -276,13 +278,13 @@ impl<W: Tap> Stage<'_, W> {
     }
 
     /// Who missed a frame that was meant for it remembers why; so does its sender.
-    fn blame(&mut self, now: Instant, frame: &OnAir, missed: &[Missed]) {
+    fn blame(&mut self, now: Instant, frame: &Ppdu, missed: &[MissedReception]) {
         if missed.is_empty() {
             return;
         }
         let whom = meant_for(&self.ether.pool.get(Handle::of(frame.tag as u32)).data);
         let mut first = None;
-        for &Missed { station, cause } in missed {
+        for &MissedReception { station, cause } in missed {
             let Some(driver) = self.ether.drivers.get_mut(station as usize) else { continue };
             self.watch.lost(now, station, cause);
             if whom.is_none_or(|it| u32::from(it.0) == station) {
@@ -298,7 +300,7 @@ impl<W: Tap> Stage<'_, W> {
     }
 
     /// A frame, for who watches.
-    fn show(&mut self, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+    fn show(&mut self, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) {
         let flight = self.ether.flight(frame, heard, missed);
         if flight.what != What::Data {
             self.watch.flight(&flight, None);
@@ -340,8 +342,8 @@ impl<W: Tap> Stage<'_, W> {
     }
 }
 
-impl<W: Tap> Host for Stage<'_, W> {
-    fn wake(&mut self, room: &mut Room, token: u64) {
+impl<W: Tap> MacUser for Stage<'_, W> {
+    fn wake(&mut self, room: &mut WirelessMedium, token: u64) {
         match Wake::of(token) {
             Wake::Cue(cue, node, life) => {
                 if self.crew.member(node).life == life {
@@ -373,11 +375,17 @@ impl<W: Tap> Host for Stage<'_, W> {
     }
 
     #[inline]
-    fn alarm(&mut self, room: &mut Room, station: u32) {
+    fn alarm(&mut self, room: &mut WirelessMedium, station: u32) {
         self.act(room, |crew, link| crew.wake(link, NodeId(station as u16)));
     }
 
-    fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+    fn heard(
+        &mut self,
+        room: &mut WirelessMedium,
+        frame: &Ppdu,
+        heard: &[Reception],
+        missed: &[MissedReception],
+    ) {
         if self.watch.wants_frames() {
             self.show(frame, heard, missed);
         }
@@ -392,7 +400,7 @@ impl<W: Tap> Host for Stage<'_, W> {
         }
     }
 
-    fn done(&mut self, room: &mut Room, station: u32, done: Done) {
+    fn done(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
         if done.tag >= BEACON {
             return;
         }
@@ -419,8 +427,8 @@ impl<W: Tap> Host for Stage<'_, W> {
     }
 
     #[inline]
-    fn began(&mut self, frame: &OnAir) {
-        if frame.kind == Kind::Data
+    fn began(&mut self, frame: &Ppdu) {
+        if frame.kind == FrameKind::Data
             && let Some(driver) = self.ether.drivers.get_mut(frame.from as usize)
         {
             driver.held_at_begin = driver.held;
@@ -428,7 +436,7 @@ impl<W: Tap> Host for Stage<'_, W> {
     }
 
     #[inline]
-    fn answered(&mut self, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+    fn answered(&mut self, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) {
         if self.watch.wants_frames() {
             self.show(frame, heard, missed);
         }

@@ -4,7 +4,7 @@ use super::Failed;
 use crate::lab::record::Record;
 use crate::lab::run::{Lab, Printed, Tap};
 use crate::lab::scene::Scene;
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, RngStream};
 use crate::talk::conversation::read_up_to;
 use crate::talk::{Conversation as _, NodeId};
 use alloc::format;
@@ -41,7 +41,7 @@ pub(super) struct Desk<'a, W> {
     pub(super) lab: &'a mut Lab<W>,
     pub(super) scene: &'a Scene,
     record: &'a mut dyn Record,
-    random: Random,
+    random: RngStream,
     /// Lines of each console that were read.
     seen: Vec<usize>,
     /// What goes into the record; `None` leaves samples where they are.
@@ -71,7 +71,7 @@ impl<'a, W: Tap> Desk<'a, W> {
         record: &'a mut dyn Record,
     ) -> Self {
         let seen = lab.nodes().map(|_| 0).collect();
-        let random = Random::stream(seed, 0, Purpose::Person);
+        let random = RngStream::stream(seed, 0, Purpose::Person);
         let (typed, last) = (String::new(), String::new());
         Self { lab, scene, record, random, seen, take: None, typed, not_kept: 0, last }
     }

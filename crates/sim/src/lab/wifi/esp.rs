@@ -8,7 +8,7 @@ use super::pool::Pool;
 use super::program::{Space, step};
 use super::stage::Stage;
 use crate::lab::profile::IpCosts;
-use crate::mac::{OnAir, Room};
+use crate::mac::{Ppdu, WirelessMedium};
 use crate::net::Heap;
 use alloc::vec::Vec;
 use espbench_proto::sample::Cause;
@@ -93,7 +93,7 @@ impl Esp {
 
 impl Stage<'_> {
     /// An ESP's tasks do all that is due now.
-    pub(super) fn run_esp(&mut self, room: &mut Room, number: u16) {
+    pub(super) fn run_esp(&mut self, room: &mut WirelessMedium, number: u16) {
         let now = room.now();
         loop {
             let field = &mut self.field;
@@ -120,7 +120,7 @@ impl Stage<'_> {
     }
 
     /// A piece of an ESP's work is done.
-    fn work(&mut self, room: &mut Room, number: u16, job: Job) {
+    fn work(&mut self, room: &mut WirelessMedium, number: u16, job: Job) {
         let now = room.now();
         match job {
             Job::Taken => self.field.worked_off(now, number),
@@ -165,7 +165,7 @@ impl Stage<'_> {
     }
 
     /// A packet of an ESP goes to the hardware.
-    fn launch(&mut self, room: &mut Room, number: u16, tag: u32) {
+    fn launch(&mut self, room: &mut WirelessMedium, number: u16, tag: u32) {
         let field = &self.field;
         let station = field.hop(number);
         // Only an access point's MAC needs to know for whom it is.
@@ -185,7 +185,7 @@ impl Stage<'_> {
 
 impl Field<'_> {
     /// Whether the hardware of an ESP has a buffer for a frame; it takes it, then.
-    pub(super) fn takes(&mut self, now: u64, number: u16, frame: &OnAir) -> bool {
+    pub(super) fn takes(&mut self, now: u64, number: u16, frame: &Ppdu) -> bool {
         let Some(machine) = self.machines.get_mut(usize::from(number)) else { return true };
         let held = machine.host.held();
         let Body::Esp(esp) = &mut machine.body else { return true };

@@ -10,7 +10,7 @@ use super::field::Field;
 use super::machine::{Body, Job};
 use super::stage::Stage;
 use super::{MachineId, World};
-use crate::mac::{Done, Heard, OnAir, Packet, Room};
+use crate::mac::{Ppdu, Reception, TxFrame, TxStatus, WirelessMedium};
 use crate::radio::Mode;
 use crate::wifi;
 use alloc::boxed::Box;
@@ -63,10 +63,10 @@ pub(super) struct Pair {
 }
 
 impl Pair {
-    const fn packet(&self, to: u32, number: u32) -> Packet {
+    const fn packet(&self, to: u32, number: u32) -> TxFrame {
         let octets = mpdu_len(self.echo.bytes as usize) as u32;
         // Action frames have the access category AC_VO.
-        Packet::new(to, octets, self.echo.mode, TAG | number as u64).at_once()
+        TxFrame::new(to, octets, self.echo.mode, TAG | number as u64).at_once()
     }
 
     fn due(&self, token: u64) -> Instant {
@@ -103,7 +103,7 @@ impl World<'_> {
 
 impl Field<'_> {
     /// An interval of the connectionless modules begins at a station.
-    pub(super) fn interval_begins(&self, room: &mut Room, station: u32) {
+    pub(super) fn interval_begins(&self, room: &mut WirelessMedium, station: u32) {
         let waits = |it: &Pair| it.echo.at_interval && it.asks == station && !it.waiting.is_empty();
         if self.esp_now.as_deref().is_some_and(waits) {
             room.wake_at(room.now(), WINDOW);
@@ -121,7 +121,7 @@ impl Field<'_> {
 
 impl Stage<'_> {
     /// A request is due, or an interval has begun.
-    pub(super) fn esp_now_wakes(&mut self, room: &mut Room, token: u64) {
+    pub(super) fn esp_now_wakes(&mut self, room: &mut WirelessMedium, token: u64) {
         let Some(pair) = &mut self.field.esp_now else { return };
         if token == WINDOW {
             for number in core::mem::take(&mut pair.waiting) {
@@ -136,7 +136,7 @@ impl Stage<'_> {
         }
     }
 
-    fn ask(&mut self, room: &mut Room, number: u32) {
+    fn ask(&mut self, room: &mut WirelessMedium, number: u32) {
         let Some(pair) = &mut self.field.esp_now else { return };
         let packet = pair.packet(pair.device, number);
         let sent = self.wifi.send_foreign(room, pair.asks, packet).is_ok();
@@ -146,7 +146,12 @@ impl Stage<'_> {
     }
 
     /// Somebody has read a frame.
-    pub(super) fn esp_now_heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard]) {
+    pub(super) fn esp_now_heard(
+        &mut self,
+        room: &mut WirelessMedium,
+        frame: &Ppdu,
+        heard: &[Reception],
+    ) {
         let now = room.now();
         let Some(pair) = &mut self.field.esp_now else { return };
         let by = |station: u32| heard.iter().any(|it| it.station == station);
@@ -169,7 +174,7 @@ impl Stage<'_> {
     }
 
     /// The device has worked on a request: it goes back.
-    pub(super) fn answer_esp_now(&mut self, room: &mut Room, number: u32) {
+    pub(super) fn answer_esp_now(&mut self, room: &mut WirelessMedium, number: u32) {
         let Some(pair) = &mut self.field.esp_now else { return };
         let packet = pair.packet(pair.asks, number);
         if self.wifi.send_foreign(room, pair.device, packet).is_err()
@@ -180,7 +185,7 @@ impl Stage<'_> {
     }
 
     /// The MAC is done with a frame.
-    pub(super) fn esp_now_done(&mut self, room: &mut Room, station: u32, done: Done) {
+    pub(super) fn esp_now_done(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
         self.wifi.done(room, station, done, &mut self.field);
         let Some(pair) = &mut self.field.esp_now else { return };
         // A request that nobody answers finds a radio that is off, mostly.

@@ -6,7 +6,7 @@ use super::machine::{Body, Esp, Job, Machine, machine_at};
 use super::pool::{ALL, Head, Pool};
 use super::setup::Place;
 use super::watch::Watched;
-use crate::mac::{GROUP, Room};
+use crate::mac::{GROUP, WirelessMedium};
 use crate::power::Modem;
 use crate::wifi::{Above, Joined, Left, Received, Sent};
 use alloc::boxed::Box;
@@ -156,7 +156,7 @@ impl Field<'_> {
     }
 
     /// Lets a packet travel until then.
-    pub(super) fn post(&mut self, room: &mut Room, at: Instant, what: Carried) {
+    pub(super) fn post(&mut self, room: &mut WirelessMedium, at: Instant, what: Carried) {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.carried.push(what);
             (self.carried.len() - 1) as u32
@@ -166,7 +166,7 @@ impl Field<'_> {
     }
 
     /// Asks to be woken when a machine is due.
-    pub(super) fn arm(&mut self, room: &mut Room, number: u16) {
+    pub(super) fn arm(&mut self, room: &mut WirelessMedium, number: u16) {
         let Some(machine) = self.machines.get_mut(usize::from(number)) else { return };
         let (next, spins) = (machine.next(), machine.spins());
         if let Body::Esp(esp) = &mut machine.body {
@@ -188,7 +188,7 @@ impl Field<'_> {
     }
 
     /// A packet has come over the air to a machine with a radio.
-    fn arrive(&mut self, room: &mut Room, number: u16, tag: u32) {
+    fn arrive(&mut self, room: &mut WirelessMedium, number: u16, tag: u32) {
         let now = room.now();
         let Some(machine) = self.machines.get_mut(usize::from(number)) else { return };
         self.pool.share(tag);
@@ -202,7 +202,7 @@ impl Field<'_> {
     }
 
     /// A packet has come to an access point that has a wire.
-    fn leave_air(&mut self, room: &mut Room, ap: u32, tag: u32) {
+    fn leave_air(&mut self, room: &mut WirelessMedium, ap: u32, tag: u32) {
         let Head { to, from, .. } = self.pool.head(tag);
         let bytes = self.pool.bytes(tag).len();
         let all = self.machines.len() as u16;
@@ -223,7 +223,7 @@ impl Field<'_> {
 }
 
 impl Above for Field<'_> {
-    fn received(&mut self, room: &mut Room, station: u32, packet: Received) {
+    fn received(&mut self, room: &mut WirelessMedium, station: u32, packet: Received) {
         let tag = packet.tag as u32;
         let Head { from, to, .. } = self.pool.head(tag);
         let owner = self.owners.get(station as usize).copied().flatten();
@@ -247,7 +247,7 @@ impl Above for Field<'_> {
         }
     }
 
-    fn sent(&mut self, room: &mut Room, station: u32, packet: Sent) {
+    fn sent(&mut self, room: &mut WirelessMedium, station: u32, packet: Sent) {
         let tag = packet.tag as u32;
         let from = self.pool.head(tag).from;
         let bytes = self.pool.bytes(tag).len() as u32;
@@ -262,23 +262,23 @@ impl Above for Field<'_> {
         self.sent_own(room, number, bytes, packet.lost.is_some());
     }
 
-    fn missed(&mut self, room: &mut Room, station: u32, _: u64, cause: Cause) {
+    fn missed(&mut self, room: &mut WirelessMedium, station: u32, _: u64, cause: Cause) {
         self.lose(room.now(), Some(station), cause);
     }
 
-    fn joined(&mut self, _: &mut Room, station: u32, joined: Joined) {
+    fn joined(&mut self, _: &mut WirelessMedium, station: u32, joined: Joined) {
         if let Some(member) = self.members.get_mut(station as usize) {
             *member = Some(joined);
         }
     }
 
-    fn left(&mut self, _: &mut Room, station: u32, _: Left) {
+    fn left(&mut self, _: &mut WirelessMedium, station: u32, _: Left) {
         if let Some(member) = self.members.get_mut(station as usize) {
             *member = None;
         }
     }
 
-    fn computes(&mut self, room: &mut Room, station: u32, time: Duration) {
+    fn computes(&mut self, room: &mut WirelessMedium, station: u32, time: Duration) {
         let now = room.now().as_nanos();
         if let Some(esp) = self.esp_at(station) {
             esp.cpu.push(now, Task::Wifi, Job::Computed, time.as_nanos() as u64);
@@ -288,11 +288,11 @@ impl Above for Field<'_> {
         }
     }
 
-    fn window(&mut self, room: &mut Room, station: u32) {
+    fn window(&mut self, room: &mut WirelessMedium, station: u32) {
         self.interval_begins(room, station);
     }
 
-    fn awake(&mut self, room: &mut Room, station: u32, awake: bool) {
+    fn awake(&mut self, room: &mut WirelessMedium, station: u32, awake: bool) {
         let now = room.now();
         if let Some(esp) = self.esp_at(station) {
             esp.radio_on = awake;

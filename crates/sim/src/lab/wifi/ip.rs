@@ -5,7 +5,7 @@ use super::field::Field;
 use super::machine::{Body, Job, Machine};
 use super::pool::Pool;
 use super::program::{Outbox, Space};
-use crate::mac::Room;
+use crate::mac::WirelessMedium;
 use alloc::vec::Vec;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
@@ -60,7 +60,13 @@ impl Field<'_> {
     }
 
     /// A packet of a machine's own has ended.
-    pub(super) fn sent_own(&mut self, room: &mut Room, number: u16, bytes: u32, lost: bool) {
+    pub(super) fn sent_own(
+        &mut self,
+        room: &mut WirelessMedium,
+        number: u16,
+        bytes: u32,
+        lost: bool,
+    ) {
         let now = room.now();
         let Some(machine) = self.machines.get_mut(usize::from(number)) else { return };
         machine.drops.lost += u64::from(lost);

@@ -6,7 +6,7 @@ use super::setup::{EspSetup, Kind, MachineSetup, PcSetup, Place, Program};
 use crate::lab::profile::IpCosts;
 use crate::net::{Heap, Host, Program as ProgramId};
 use crate::power::{self, Meter, Modem};
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, RngStream};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -142,7 +142,7 @@ impl Esp {
 /// A PC's driver.
 pub(super) struct Pc {
     pub(super) setup: PcSetup,
-    pub(super) random: Random,
+    pub(super) random: RngStream,
     /// Packets neither overtake each other on their way in nor on their way out.
     pub(super) last_in: Instant,
     pub(super) last_out: Instant,
@@ -167,7 +167,7 @@ pub(super) struct Machine<'a> {
     pub(super) drops: Drops,
     /// When it was last told to be woken.
     pub(super) armed: Instant,
-    pub(super) random: Random,
+    pub(super) random: RngStream,
 }
 
 /// The address of a machine.
@@ -206,7 +206,7 @@ impl Machine<'_> {
             })),
             Kind::Pc(setup) => Body::Pc(Box::new(Pc {
                 setup,
-                random: Random::stream(seed, node, Purpose::Person),
+                random: RngStream::stream(seed, node, Purpose::Person),
                 last_in: Instant::ZERO,
                 last_out: Instant::ZERO,
                 last_within: Instant::ZERO,
@@ -221,7 +221,7 @@ impl Machine<'_> {
             told: Told::default(),
             drops: Drops::default(),
             armed: Instant::NEVER,
-            random: Random::stream(seed, node, Purpose::Board),
+            random: RngStream::stream(seed, node, Purpose::Board),
         }
     }
 

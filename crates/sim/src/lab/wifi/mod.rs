@@ -47,7 +47,7 @@ pub mod watch;
 pub use machine::{Drops, HeapUse};
 pub use setup::{EspSetup, MachineSetup, PcSetup, WorldSetup};
 
-use crate::mac::{self, Room};
+use crate::mac::{self, WirelessMedium};
 use crate::net;
 use crate::power::Times;
 use crate::wifi::{self, Joined, Wifi};
@@ -65,7 +65,7 @@ pub struct MachineId(pub u16);
 
 /// Machines, the Wi-Fi between them, and the air.
 pub struct World<'a> {
-    room: Room,
+    room: WirelessMedium,
     stage: Stage<'a>,
 }
 
@@ -263,7 +263,7 @@ impl<'a> World<'a> {
 
     /// What the MAC of a station has counted.
     #[must_use]
-    pub fn mac_counters(&self, station: u32) -> mac::Counters {
+    pub fn mac_counters(&self, station: u32) -> mac::MacCounters {
         self.room.counters(station)
     }
 
@@ -275,7 +275,7 @@ impl<'a> World<'a> {
 
     /// The room.
     #[must_use]
-    pub const fn room(&self) -> &Room {
+    pub const fn room(&self) -> &WirelessMedium {
         &self.room
     }
 

@@ -5,7 +5,7 @@ use super::machine::{Awaits, Body, Pc};
 use super::program::{Space, step};
 use super::setup::Place;
 use crate::lab::net_scene::Delay;
-use crate::mac::Room;
+use crate::mac::WirelessMedium;
 use core::time::Duration;
 use espbench_proto::time::Instant;
 
@@ -59,7 +59,7 @@ impl Pc {
 
 impl Field<'_> {
     /// What a PC's stack has sent goes on its way.
-    fn flush_pc(&mut self, room: &mut Room, number: u16) {
+    fn flush_pc(&mut self, room: &mut WirelessMedium, number: u16) {
         let mut out = core::mem::take(&mut self.out);
         for tag in out.drain(..) {
             self.send_pc(room, number, tag);
@@ -68,7 +68,7 @@ impl Field<'_> {
     }
 
     /// A packet has left a PC's driver, sent or not: what waited for its place goes on.
-    pub(super) fn left_pc(&mut self, room: &mut Room, number: u16) {
+    pub(super) fn left_pc(&mut self, room: &mut WirelessMedium, number: u16) {
         let Some(machine) = self.machines.get_mut(usize::from(number)) else { return };
         let Body::Pc(pc) = &mut machine.body else { return };
         pc.queued -= 1;
@@ -79,7 +79,7 @@ impl Field<'_> {
         }
     }
 
-    fn send_pc(&mut self, room: &mut Room, number: u16, tag: u32) {
+    fn send_pc(&mut self, room: &mut WirelessMedium, number: u16, tag: u32) {
         let bytes = self.pool.bytes(tag).len();
         let machine = &mut self.machines[usize::from(number)];
         let place = machine.place;
@@ -110,7 +110,7 @@ impl Field<'_> {
     }
 
     /// A PC's programs and its stack do all that they can do now.
-    pub(super) fn run_pc(&mut self, room: &mut Room, number: u16) {
+    pub(super) fn run_pc(&mut self, room: &mut WirelessMedium, number: u16) {
         let now = room.now();
         self.flush_pc(room, number);
         loop {

@@ -2,12 +2,12 @@
 
 use super::World;
 use super::setup::{EspSetup, HeapSetup, Kind, MachineSetup, PcSetup, Place, Wire, WorldSetup};
-use crate::air::Adjacent;
+use crate::air::AdjacentChannels;
 use crate::lab::net_scene::{AccessPoint, Dongle, Link, NetDevice, NetRole, NetScene, Program};
 use crate::lab::radio::{Stand, receivers};
-use crate::mac::{Ampdu, Medium, Room, Settings};
+use crate::mac::{AmpduConfig, MacConfig, MediumConfig, WirelessMedium};
 use crate::net::Stack;
-use crate::radio::{BasicRates, Chip, ErrorTable, Output, Overlap, Timing};
+use crate::radio::{BasicRates, ErrorTable, Overlap, RadioChip, Timing, TxPower};
 use crate::wifi::{
     ApConfig, Capabilities, Coexistence, Connectionless, Rates, Role, StationConfig,
 };
@@ -102,15 +102,15 @@ impl NetScene {
         let channel = self.channel();
         let flat = |at, power_dbm, channel| Stand {
             at,
-            output: Arc::new(Output::flat(power_dbm)),
+            output: Arc::new(TxPower::flat(power_dbm)),
             channel,
-            chip: Chip::Esp32,
+            chip: RadioChip::Esp32,
         };
         let Stations { router, devices, dongle } = self.stations();
         let router = router.map(|it| flat(it.at, it.power_dbm, channel));
         let devices = devices.iter().map(|it| Stand {
             at: it.at,
-            output: Arc::new(Output::of(it.profile.chip, it.power_dbm)),
+            output: Arc::new(TxPower::of(it.profile.chip, it.power_dbm)),
             channel: if it.role == NetRole::Alone { it.channel } else { channel },
             chip: it.profile.chip,
         });
@@ -120,16 +120,16 @@ impl NetScene {
     }
 
     /// The MAC of each station, but for channel, receiver and power.
-    fn macs(&self) -> Vec<Settings> {
+    fn macs(&self) -> Vec<MacConfig> {
         let Stations { router, devices, dongle } = self.stations();
-        let data = |ampdu, buffers| Settings {
+        let data = |ampdu, buffers| MacConfig {
             timing: BEST_EFFORT,
             basic: BasicRates::BG,
             ampdu,
             buffers,
-            ..Settings::default()
+            ..MacConfig::default()
         };
-        let router = router.map(|it| Settings {
+        let router = router.map(|it| MacConfig {
             rts: it.rts,
             rts_threshold: if it.rts { 2346 } else { u32::MAX },
             ..data(window(it.ampdu, MOST.into()), usize::from(it.queue))
@@ -138,7 +138,7 @@ impl NetScene {
             if it.role == NetRole::Alone {
                 // As ESP-NOW's frames go, see `Scene::radio`.
                 let profile = &it.profile;
-                return Settings {
+                return MacConfig {
                     timing: Timing {
                         cw_min: profile.window.0,
                         cw_max: profile.window.1,
@@ -147,7 +147,7 @@ impl NetScene {
                     short_retry_limit: profile.attempts,
                     long_retry_limit: profile.attempts,
                     buffers: usize::from(profile.tx_buffers),
-                    ..Settings::default()
+                    ..MacConfig::default()
                 };
             }
             let SdkConfig { tx, tx_ba_window, rx_ba_window, .. } = it.sdk;
@@ -156,30 +156,34 @@ impl NetScene {
             data(window(tx_ba_window.into(), rx_ba_window.into()), buffers)
         });
         let dongle = dongle.map(|it| data(window(it.ampdu, MOST.into()), 1024));
-        let others = self.background.iter().map(|it| Settings {
+        let others = self.background.iter().map(|it| MacConfig {
             timing: Timing::ERP_SHORT_SLOT,
             basic: BasicRates::BG,
             fallback: it.fallback.clone(),
             buffers: 256,
-            ..Settings::default()
+            ..MacConfig::default()
         });
         router.into_iter().chain(devices).chain(dongle).chain(others).collect()
     }
 
-    pub(super) fn room(&self, seed: u64) -> Room {
+    pub(super) fn room(&self, seed: u64) -> WirelessMedium {
         let stands: Arc<[Stand]> = self.stands().into();
         let links = self.environment.links(&stands, seed);
         let (kinds, receivers) = receivers(&self.environment, &stands, &ErrorTable::shared());
         let settings = self.macs().into_iter().zip(stands.iter()).zip(kinds).map(
-            |((mac, stand), receiver)| Settings {
+            |((mac, stand), receiver)| MacConfig {
                 channel: stand.channel,
                 receiver,
                 output: Some(stand.output.clone()),
                 ..mac
             },
         );
-        Room::new(seed, links, &receivers, settings.collect::<Vec<_>>())
-            .with_medium(Medium { adjacent: Adjacent::new(&Overlap::new()), ..Medium::default() })
+        WirelessMedium::new(seed, links, &receivers, settings.collect::<Vec<_>>()).with_config(
+            MediumConfig {
+                adjacent: AdjacentChannels::new(&Overlap::new()),
+                ..MediumConfig::default()
+            },
+        )
     }
 
     /// What each station is; `apart`: the first device starts in no network.
@@ -325,12 +329,12 @@ impl NetDevice {
 }
 
 /// What a station aggregates and takes; nothing where both are none.
-fn window(send: u16, receive: u16) -> Option<Ampdu> {
+fn window(send: u16, receive: u16) -> Option<AmpduConfig> {
     let within = |it: u16| it.clamp(1, MOST.into()) as u8;
-    (send > 0 || receive > 0).then(|| Ampdu {
+    (send > 0 || receive > 0).then(|| AmpduConfig {
         send: within(send),
         receive: within(receive),
-        ..Ampdu::MOST
+        ..AmpduConfig::MOST
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::lab::net_scene::Delay;
 use crate::lab::profile::IpCosts;
 use crate::lab::scene::Background;
-use crate::mac::Room;
+use crate::mac::WirelessMedium;
 use crate::net::Stack;
 use crate::wifi::Role;
 use alloc::boxed::Box;
@@ -21,7 +21,7 @@ impl<T: App + Send> Program for T {}
 #[derive(Debug)]
 pub struct WorldSetup {
     /// The room, with its stations' MACs.
-    pub room: Room,
+    pub room: WirelessMedium,
     /// What each of its stations is.
     pub roles: Vec<Role>,
     /// The machines. Their addresses are 10.0.0.1, 10.0.0.2 …, in this order.

@@ -6,7 +6,9 @@ use super::machine::{Awaits, Body, Machine, Running};
 use super::setup::Program;
 use crate::lab::run::others::Others;
 use crate::lab::scene::Background;
-use crate::mac::{Done, GROUP, Heard, Host, Missed, Mpdu, OnAir, Room};
+use crate::mac::{
+    GROUP, MacUser, MissedReception, MpduInfo, Ppdu, Reception, TxStatus, WirelessMedium,
+};
 use crate::power::{Modem, Modulation};
 use crate::wifi::{self, Msdu, Refused, Wifi};
 use alloc::boxed::Box;
@@ -36,7 +38,7 @@ impl<'a> Stage<'a> {
         Self { wifi, field, others: Others::of(first, &others, seed) }
     }
 
-    pub(super) fn begin(&mut self, room: &mut Room, seed: u64) {
+    pub(super) fn begin(&mut self, room: &mut WirelessMedium, seed: u64) {
         let (_, loads) = self.others.starts(seed);
         for (station, at) in loads.into_iter().enumerate() {
             if let Some(at) = at {
@@ -54,7 +56,12 @@ impl<'a> Stage<'a> {
         self.field.machines.get_mut(usize::from(number))
     }
 
-    pub(super) fn start(&mut self, room: &mut Room, number: u16, app: Box<dyn Program + 'a>) {
+    pub(super) fn start(
+        &mut self,
+        room: &mut WirelessMedium,
+        number: u16,
+        app: Box<dyn Program + 'a>,
+    ) {
         let now = room.now();
         if let Some(machine) = self.machine_mut(number) {
             let then = Awaits::Time(now);
@@ -65,7 +72,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Lets a machine do all that it can do now.
-    pub(super) fn run(&mut self, room: &mut Room, number: u16) {
+    pub(super) fn run(&mut self, room: &mut WirelessMedium, number: u16) {
         let Some(machine) = self.field.machines.get(usize::from(number)) else { return };
         match machine.body {
             Body::Esp(_) => self.run_esp(room, number),
@@ -76,14 +83,14 @@ impl<'a> Stage<'a> {
     }
 
     /// What the Wi-Fi was asked to relay while it was busy.
-    fn relay(&mut self, room: &mut Room) {
+    fn relay(&mut self, room: &mut WirelessMedium) {
         while let Some(Relay { ap, to, tag }) = self.field.relays.pop_front() {
             self.send(room, ap, to, tag);
         }
     }
 
     /// Gives a packet to the Wi-Fi; whether it took it.
-    pub(super) fn send(&mut self, room: &mut Room, from: u32, to: u32, tag: u32) -> bool {
+    pub(super) fn send(&mut self, room: &mut WirelessMedium, from: u32, to: u32, tag: u32) -> bool {
         let octets = self.field.pool.bytes(tag).len() as u32;
         self.field.pool.stamp(tag, room.now().as_nanos());
         let taken = self.wifi.send(room, from, Msdu { to, octets, tag: tag.into() });
@@ -99,7 +106,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Something has come to the end of its wire.
-    fn carry(&mut self, room: &mut Room, slot: u32) {
+    fn carry(&mut self, room: &mut WirelessMedium, slot: u32) {
         let carried = self.field.carried[slot as usize];
         self.field.free.push(slot);
         match carried {
@@ -131,8 +138,8 @@ impl<'a> Stage<'a> {
     }
 }
 
-impl Host for Stage<'_> {
-    fn began(&mut self, frame: &OnAir) {
+impl MacUser for Stage<'_> {
+    fn began(&mut self, frame: &Ppdu) {
         self.seen();
         if let Some(esp) = self.field.esp_at(frame.from) {
             let sends = Modem::Send(Modulation::of(frame.mode));
@@ -140,7 +147,7 @@ impl Host for Stage<'_> {
         }
     }
 
-    fn ended(&mut self, frame: &OnAir) {
+    fn ended(&mut self, frame: &Ppdu) {
         self.watch_end(frame);
         if let Some(esp) = self.field.esp_at(frame.from) {
             let modem = if esp.radio_on { Modem::Listen } else { Modem::Off };
@@ -148,7 +155,7 @@ impl Host for Stage<'_> {
         }
     }
 
-    fn wake(&mut self, room: &mut Room, token: u64) {
+    fn wake(&mut self, room: &mut WirelessMedium, token: u64) {
         let number = token & NUMBER;
         if wifi::is_ours(token) {
             self.wifi.wake(room, token, &mut self.field);
@@ -170,7 +177,7 @@ impl Host for Stage<'_> {
         }
     }
 
-    fn accepts(&mut self, station: u32, frame: &OnAir) -> bool {
+    fn accepts(&mut self, station: u32, frame: &Ppdu) -> bool {
         if !wifi::is_ours(frame.tag) {
             return true;
         }
@@ -178,25 +185,31 @@ impl Host for Stage<'_> {
         owner.is_none_or(|number| self.field.takes(frame.end, number, frame))
     }
 
-    fn answered(&mut self, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+    fn answered(&mut self, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) {
         self.watch_heard(frame, heard, missed);
     }
 
-    fn ended_with(&mut self, frame: &OnAir, mpdus: &[Mpdu]) {
+    fn ended_with(&mut self, frame: &Ppdu, mpdus: &[MpduInfo]) {
         self.watch_mpdus(frame, mpdus);
     }
 
-    fn ended_alone(&mut self, frame: &OnAir, mpdu: &Mpdu) {
+    fn ended_alone(&mut self, frame: &Ppdu, mpdu: &MpduInfo) {
         self.watch_mpdus(frame, core::slice::from_ref(mpdu));
     }
 
-    fn waits(&mut self, frame: &OnAir) {
+    fn waits(&mut self, frame: &Ppdu) {
         if let Some(packet) = wifi::packet_of(frame.tag) {
             self.field.pool.wait(packet as u32);
         }
     }
 
-    fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+    fn heard(
+        &mut self,
+        room: &mut WirelessMedium,
+        frame: &Ppdu,
+        heard: &[Reception],
+        missed: &[MissedReception],
+    ) {
         self.watch_heard(frame, heard, missed);
         if esp_now::is_ours(frame.tag) {
             self.esp_now_heard(room, frame, heard);
@@ -219,7 +232,7 @@ impl Host for Stage<'_> {
         }
     }
 
-    fn done(&mut self, room: &mut Room, station: u32, done: Done) {
+    fn done(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
         self.seen();
         if wifi::is_ours(done.tag) {
             self.wifi.done(room, station, done, &mut self.field);
@@ -232,7 +245,7 @@ impl Host for Stage<'_> {
 
 impl Stage<'_> {
     /// Something has come for the machine of a station.
-    fn touch(&mut self, room: &mut Room, station: u32) {
+    fn touch(&mut self, room: &mut WirelessMedium, station: u32) {
         if let Some(number) = self.field.owners.get(station as usize).copied().flatten() {
             self.field.arm(room, number);
         }

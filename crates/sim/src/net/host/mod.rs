@@ -10,7 +10,7 @@ use super::device::{Once, Out};
 use super::lower::{Around, Lower};
 use super::stack::{Acks, Stack};
 use super::tcp::{Clock, Connection, Io, Owner, Segment};
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, RngStream};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
@@ -33,7 +33,7 @@ pub struct Host {
     pub(super) address: [u8; 4],
     interface: Interface,
     pub(super) out: Out,
-    random: Random,
+    random: RngStream,
     clock: Clock,
     pub(super) slots: Vec<Slot>,
     pub(super) udp_ports: BTreeMap<u16, Handle>,
@@ -64,7 +64,7 @@ impl Host {
     /// A host with that address, in a network of 24 bits.
     #[must_use]
     pub fn new(seed: u64, address: [u8; 4], stack: &Stack) -> Self {
-        let mut random = Random::stream(seed, u32::from_be_bytes(address), Purpose::Network);
+        let mut random = RngStream::stream(seed, u32::from_be_bytes(address), Purpose::Network);
         let mut out = Out::new();
         let mut config = Config::new(HardwareAddress::Ip);
         config.random_seed = random.bits();

@@ -9,7 +9,7 @@ mod laws;
 mod loss;
 
 use super::{Around, Host, Lower, Program, Stack};
-use crate::random::{Chance, Purpose, Random};
+use crate::random::{Chance, Purpose, RngStream};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec;
@@ -46,7 +46,7 @@ impl Wire {
 pub(super) struct End {
     now: Instant,
     wire: Wire,
-    random: Random,
+    random: RngStream,
     /// When each packet that is in the queue has left it.
     leaves: Vec<Instant>,
     given: Vec<(Instant, Vec<u8>)>,
@@ -125,7 +125,7 @@ impl Net {
         let end = |(n, &(_, wire)): (usize, &(Stack, Wire))| End {
             now: Instant::ZERO,
             wire,
-            random: Random::stream(seed, n as u32, Purpose::Loss),
+            random: RngStream::stream(seed, n as u32, Purpose::Loss),
             leaves: vec![],
             given: vec![],
             lose: vec![],

@@ -10,7 +10,7 @@ use super::{Curve, hazard_of};
 /// Tables 3.1.1 and 3.1.2. Rate 5/6: Haccoun and Begin, "High-rate punctured convolutional codes
 /// for Viterbi and sequential decoding", IEEE Trans. Communications, Table V (both as ns-3 cites
 /// them).
-struct Code {
+struct ConvolutionalCode {
     bits: f64,
     /// The distance of the first weight; `step` is the distance to the next.
     shortest: i32,
@@ -18,7 +18,7 @@ struct Code {
     weights: &'static [f64],
 }
 
-const HALF: Code = Code {
+const HALF: ConvolutionalCode = ConvolutionalCode {
     bits: 1.0,
     shortest: 10,
     step: 2,
@@ -35,7 +35,7 @@ const HALF: Code = Code {
     ],
 };
 
-const TWO_THIRDS: Code = Code {
+const TWO_THIRDS: ConvolutionalCode = ConvolutionalCode {
     bits: 2.0,
     shortest: 6,
     step: 1,
@@ -53,7 +53,7 @@ const TWO_THIRDS: Code = Code {
     ],
 };
 
-const THREE_QUARTERS: Code = Code {
+const THREE_QUARTERS: ConvolutionalCode = ConvolutionalCode {
     bits: 3.0,
     shortest: 5,
     step: 1,
@@ -71,7 +71,7 @@ const THREE_QUARTERS: Code = Code {
     ],
 };
 
-const FIVE_SIXTHS: Code = Code {
+const FIVE_SIXTHS: ConvolutionalCode = ConvolutionalCode {
     bits: 5.0,
     shortest: 4,
     step: 1,
@@ -118,7 +118,7 @@ fn qam(side: f64, snr: f64) -> f64 {
     (side - 1.0) / (side * bits) * libm::erfc(argument)
 }
 
-impl Code {
+impl ConvolutionalCode {
     /// Returns the chance that a decoded bit is the first of a wrong path, where `raw` is the
     /// chance that a coded bit is wrong: half of the Chernoff bound on each distance.
     fn errors(&self, raw: f64) -> f64 {

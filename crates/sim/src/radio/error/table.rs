@@ -126,7 +126,7 @@ fn loss(hazard: f64) -> Chance {
 mod tests {
     use super::*;
     use crate::radio::mode::Mode;
-    use crate::random::{Purpose, Random};
+    use crate::random::{Purpose, RngStream};
     use proptest::prelude::*;
 
     #[test]
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn certain_losses_draw_nothing() {
-        let mut random = Random::stream(1, 0, Purpose::Loss);
+        let mut random = RngStream::stream(1, 0, Purpose::Loss);
         let before = random.clone().bits();
         assert!(!loss(1e-10).hit(&mut random) && loss(41.0).hit(&mut random));
         assert_eq!(random.bits(), before);

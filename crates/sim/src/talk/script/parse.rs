@@ -348,7 +348,7 @@ mod tests {
             "off",
             "reset ",
         ];
-        let mut random = crate::random::Random::stream(1, 0, crate::random::Purpose::Board);
+        let mut random = crate::random::RngStream::stream(1, 0, crate::random::Purpose::Board);
         let mut read = 0;
         for _ in 0..20_000 {
             let text: String = (0..random.bits() % 12)

@@ -1,27 +1,27 @@
 //! Beacons.
 
 use super::{Ap, BEACON};
-use crate::mac::{GROUP, Packet, Room};
+use crate::mac::{GROUP, TxFrame, WirelessMedium};
 use crate::wifi::elements::tim_bitmap;
 use crate::wifi::frame::{Frame, FrameInfo, Frames, Says, Subtype, Tim};
 use crate::wifi::octets::management;
 use espbench_proto::time::Instant;
 
 impl Ap {
-    /// The next target beacon transmission time, and how many beacons before the next DTIM that one
-    /// is.
+    /// Returns the next target beacon transmission time, and the number of beacons before the next
+    /// DTIM.
     pub(super) const fn next_beacon(&self) -> (Instant, u8) {
         (self.next_beacon, self.dtim_count)
     }
 
-    /// A target beacon transmission time: the beacon goes into the queue, unless the last one is
-    /// still there; after a DTIM beacon, multicast.
-    pub(super) fn send_beacon(&mut self, room: &mut Room, frames: &mut Frames) {
+    /// Queues a beacon at its target transmission time, unless the last one is still in the queue;
+    /// after a DTIM beacon, also multicast.
+    pub(super) fn send_beacon(&mut self, medium: &mut WirelessMedium, frames: &mut Frames) {
         let (tbtt, period) = (self.next_beacon, self.config.dtim_period.max(1));
         let dtim_count = self.dtim_count;
         self.dtim_count = dtim_count.checked_sub(1).unwrap_or(period - 1);
         self.next_beacon = tbtt + self.config.beacon_interval;
-        self.clock.set(room, BEACON, self.next_beacon);
+        self.clock.set(medium, BEACON, self.next_beacon);
         if self.beacon {
             self.counters.beacons_missed += 1;
             return;
@@ -31,8 +31,8 @@ impl Ap {
         let info = FrameInfo { tim: Some(tim), ..FrameInfo::bare(Subtype::Beacon) };
         let tag = frames.keep(Frame { info, says: Says::Tbtt(tbtt), to: GROUP });
         let octets = management(self.elements().body(Subtype::Beacon) + tim_bitmap(&self.waits));
-        let packet = Packet::new(GROUP, octets, self.config.basic, tag).at_once();
-        if room.send(self.number, packet).is_err() {
+        let packet = TxFrame::new(GROUP, octets, self.config.basic, tag).at_once();
+        if medium.send(self.number, packet).is_err() {
             frames.take(tag);
             self.counters.beacons_missed += 1;
             return;
@@ -40,11 +40,11 @@ impl Ap {
         self.told.copy_from_slice(&self.waits);
         self.beacon = true;
         if group {
-            self.send_kept_group(room);
+            self.send_kept_group(medium);
         }
     }
 
-    /// The MAC is done with a beacon.
+    /// Takes note that the MAC is done with a beacon.
     pub(super) const fn beacon_done(&mut self) {
         self.beacon = false;
         self.counters.beacons += 1;

@@ -1,21 +1,21 @@
-//! What an access point keeps for stations that sleep (11.2.3.5, 11.2.3.6).
+//! Frames that an access point buffers for sleeping stations (11.2.3.5, 11.2.3.6).
 
 use super::{Ap, Turn};
-use crate::mac::Room;
+use crate::mac::WirelessMedium;
 use crate::wifi::Msdu;
 use crate::wifi::above::{Above, Sent};
 use alloc::vec::Vec;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
 
-/// A packet that waits, or is with the MAC.
+/// A packet that is buffered, or is with the MAC.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kept {
     pub(super) tag: u64,
     pub(super) octets: u32,
-    /// Its place among those of its receiver.
+    /// The packet's number in the order of its receiver's packets.
     pub(super) order: u32,
-    /// Since when.
+    /// The time at which the packet was taken.
     pub(super) since: Instant,
 }
 
@@ -26,9 +26,10 @@ impl Kept {
 }
 
 impl Ap {
-    /// Keeps a packet for a member, in its order: what comes back from the MAC is older than what
-    /// waits already. (Newer ones that are with the MAC still may go before it, if its station wakes
-    /// meanwhile. It takes an access point that is busy for longer than its station stays awake.)
+    /// Buffers a packet for a station in its order: a packet that comes back from the MAC is older
+    /// than those buffered already. (Newer packets that are with the MAC may still go before it, if
+    /// the station wakes meanwhile. The access point must be busy for longer than its station stays
+    /// awake for that.)
     pub(super) fn keep(&mut self, aid: u16, kept: Kept) {
         let Some(member) = self.member(aid) else { return };
         let first = member.kept.is_empty();
@@ -42,24 +43,24 @@ impl Ap {
         }
     }
 
-    /// Nothing waits for a member any more.
+    /// Clears a station's bit in the traffic indication map.
     pub(super) fn waits_no_more(&mut self, aid: u16) {
         let bit = usize::from(aid);
         self.waits[bit / 64] &= !(1 << (bit % 64));
         self.waiting -= 1;
     }
 
-    /// Whether the last beacon has said that something waits for that member.
+    /// Returns whether the last beacon has announced buffered frames for a station.
     pub(in crate::wifi) fn has_told(&self, aid: u16) -> bool {
         let bit = usize::from(aid);
         self.told.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
     }
 
-    /// Hands what waits for members that are awake to the MAC, as far as it has buffers.
-    pub(super) fn drain(&mut self, room: &mut Room) {
+    /// Hands the buffered packets of awake stations to the MAC, as far as it has buffers.
+    pub(super) fn drain(&mut self, medium: &mut WirelessMedium) {
         while let Some(&aid) = self.drains.front() {
             while let Some((kept, more)) = self.oldest(aid) {
-                if !self.transmit(room, aid, kept, Turn { more, ahead: false }) {
+                if !self.transmit(medium, aid, kept, Turn { more, ahead: false }) {
                     return;
                 }
                 self.taken(aid);
@@ -68,23 +69,23 @@ impl Ap {
         }
     }
 
-    /// A sleeping member asks for one packet (11.2.3.6).
-    pub(in crate::wifi) fn polled(&mut self, room: &mut Room, station: u32) {
+    /// Answers a PS-Poll of a sleeping station with one packet (11.2.3.6).
+    pub(in crate::wifi) fn polled(&mut self, medium: &mut WirelessMedium, station: u32) {
         let Some(aid) = self.aid(station) else { return };
         if let Some((kept, more)) = self.oldest(aid)
-            && self.transmit(room, aid, kept, Turn { more, ahead: true })
+            && self.transmit(medium, aid, kept, Turn { more, ahead: true })
         {
             self.taken(aid);
         }
     }
 
-    /// The oldest packet that waits for a member, and whether there are more.
+    /// Returns the oldest packet buffered for a station, and whether there are more.
     fn oldest(&mut self, aid: u16) -> Option<(Kept, bool)> {
         let member = self.member(aid)?;
         member.kept.front().map(|&kept| (kept, member.kept.len() > 1))
     }
 
-    /// The oldest packet went to the MAC.
+    /// Removes the oldest packet, which went to the MAC.
     fn taken(&mut self, aid: u16) {
         let Some(member) = self.member(aid) else { return };
         member.kept.pop_front();
@@ -93,11 +94,11 @@ impl Ap {
         }
     }
 
-    /// Hands multicast to the MAC after a DTIM, or when nobody sleeps any more.
-    pub(super) fn send_kept_group(&mut self, room: &mut Room) {
+    /// Hands multicast to the MAC after a DTIM, or when no station sleeps any more.
+    pub(super) fn send_kept_group(&mut self, medium: &mut WirelessMedium) {
         while let Some(&kept) = self.group.front() {
             let more = self.group.len() > 1;
-            if !self.transmit_group(room, kept, Turn { more, ahead: true }) {
+            if !self.transmit_group(medium, kept, Turn { more, ahead: true }) {
                 // The rest goes after the next DTIM.
                 return;
             }
@@ -105,19 +106,19 @@ impl Ap {
         }
     }
 
-    /// Nobody sleeps any more: multicast need not wait.
-    pub(super) fn release_group(&mut self, room: &mut Room) {
+    /// Sends the buffered multicast if no station sleeps any more.
+    pub(super) fn release_group(&mut self, medium: &mut WirelessMedium) {
         if self.sleepers == 0 {
-            self.send_kept_group(room);
+            self.send_kept_group(medium);
         }
     }
 
-    /// Drops what has waited for too long: looked for at each beacon.
-    pub(super) fn age(&mut self, room: &mut Room, above: &mut dyn Above) {
+    /// Drops packets that have been buffered for too long; called at each beacon.
+    pub(super) fn age(&mut self, medium: &mut WirelessMedium, above: &mut dyn Above) {
         if self.waiting == 0 {
             return;
         }
-        let (now, most) = (room.now(), self.config.aging);
+        let (now, most) = (medium.now(), self.config.aging);
         let mut old = Vec::new();
         for at in 0..self.members.len() {
             let Some(member) = &mut self.members[at] else { continue };
@@ -132,7 +133,7 @@ impl Ap {
         }
         for tag in old {
             self.counters.aged += 1;
-            self.end(room, Sent { tag, lost: Some(Cause::Aged), attempts: 0 }, above);
+            self.end(medium, Sent { tag, lost: Some(Cause::Aged), attempts: 0 }, above);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The stations of an access point.
+//! The associated stations of an access point.
 
 use super::keep::Kept;
 use super::{Ap, LARGEST_AID};
-use crate::mac::Room;
+use crate::mac::WirelessMedium;
 use crate::wifi::Msdu;
 use crate::wifi::above::{Above, Sent};
 use crate::wifi::rate::Rate;
@@ -10,36 +10,36 @@ use alloc::collections::VecDeque;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
 
-/// A station that an access point knows.
+/// A station that is associated with the access point.
 #[derive(Clone, Debug)]
 pub(super) struct Member {
-    /// Which of the room's.
+    /// The number of the station in the medium.
     pub(super) station: u32,
-    /// It has its keys: packets may flow.
+    /// Whether the station has its keys, so that packets may flow.
     pub(super) open: bool,
-    /// When it was heard.
+    /// The time at which the station was last heard.
     pub(super) heard: Instant,
-    /// It has QoS.
+    /// Whether the station has QoS.
     pub(super) qos: bool,
-    /// It has told that it sleeps.
+    /// Whether the station has told that it sleeps.
     pub(super) asleep: bool,
-    /// What waits for it.
+    /// The packets buffered for the station.
     pub(super) kept: VecDeque<Kept>,
-    /// What is in the MAC's queue for it.
+    /// The packets in the MAC's queue for the station.
     pub(super) in_flight: VecDeque<Kept>,
-    /// How it is sent to.
+    /// The rate control towards the station.
     pub(super) rate: Rate,
     order: u32,
 }
 
 impl Member {
-    /// A packet for it, with its place in the order of all of them.
+    /// Returns a packet for the station, with its number in the order of all its packets.
     pub(super) const fn packet(&mut self, now: Instant, packet: Msdu) -> Kept {
         self.order = self.order.wrapping_add(1);
         Kept { order: self.order, ..Kept::new(now, packet) }
     }
 
-    /// The MAC is done with a packet: nearly always the oldest, else one of the same A-MPDU.
+    /// Removes a packet that the MAC is done with: mostly the oldest, else one of the same A-MPDU.
     pub(super) fn flown(&mut self, tag: u64) -> Option<Kept> {
         let at = self.in_flight.iter().position(|it| it.tag == tag)?;
         self.in_flight.remove(at)
@@ -51,23 +51,23 @@ impl Ap {
         self.members.get_mut(usize::from(aid).checked_sub(1)?)?.as_mut()
     }
 
-    /// The association identifier of a station.
+    /// Returns the association identifier of a station.
     pub(in crate::wifi) fn aid(&self, station: u32) -> Option<u16> {
         self.aids.get(station as usize).copied().filter(|&aid| aid != 0)
     }
 
-    /// The stations that are associated with it, in the order of their identifiers.
+    /// Returns the associated stations, in the order of their identifiers.
     pub(in crate::wifi) fn stations(&self) -> impl Iterator<Item = u32> {
         self.members.iter().flatten().map(|member| member.station)
     }
 
-    /// Whether a station is a member and has its keys.
+    /// Returns whether a station is associated and has its keys.
     pub(in crate::wifi) fn knows(&self, station: u32) -> bool {
         let member = self.aid(station).and_then(|aid| self.members.get(usize::from(aid) - 1));
         member.is_some_and(|it| it.as_ref().is_some_and(|it| it.open))
     }
 
-    /// Takes a station, unless there are too many: its association identifier.
+    /// Admits a station and returns its association identifier, or `None` if there are too many.
     pub(in crate::wifi) fn admit(&mut self, station: u32, qos: bool) -> Option<u16> {
         if let Some(aid) = self.aid(station) {
             return Some(aid);
@@ -103,7 +103,7 @@ impl Ap {
         Some(aid)
     }
 
-    /// A station that is associated and has its keys from the start.
+    /// Admits a station that is associated and has its keys from the start.
     pub(in crate::wifi) fn admit_open(&mut self, station: u32, qos: bool) -> Option<u16> {
         let aid = self.admit(station, qos)?;
         if let Some(member) = self.member(aid) {
@@ -112,37 +112,43 @@ impl Ap {
         Some(aid)
     }
 
-    /// A station is there.
-    pub(in crate::wifi) fn hears(&mut self, room: &Room, station: u32) {
+    /// Takes note that a station was heard.
+    pub(in crate::wifi) fn hears(&mut self, medium: &WirelessMedium, station: u32) {
         if let Some(aid) = self.aid(station)
             && let Some(member) = self.member(aid)
         {
-            member.heard = room.now();
+            member.heard = medium.now();
         }
     }
 
-    /// Sends those away that were not heard for long: looked for at each beacon, one at a time.
-    pub(super) fn forget(&mut self, room: &mut Room, above: &mut dyn Above) {
-        let (now, most) = (room.now(), self.config.inactive);
+    /// Deauthenticates stations that were not heard for long, one at a time; called at each beacon.
+    pub(super) fn forget(&mut self, medium: &mut WirelessMedium, above: &mut dyn Above) {
+        let (now, most) = (medium.now(), self.config.inactive);
         let gone = self.members.iter().flatten().find(|it| now.since(it.heard) > most);
         if let Some(station) = gone.map(|it| it.station) {
-            self.expel(room, station, above);
+            self.expel(medium, station, above);
         }
     }
 
-    /// Forgets a station, and how far it had come.
+    /// Forgets a station, and its progress in joining.
     pub(in crate::wifi) fn dismiss(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         station: u32,
         above: &mut dyn Above,
     ) {
         self.guests.remove(&station);
-        self.dismiss_member(room, station, above);
+        self.dismiss_member(medium, station, above);
     }
 
-    /// Forgets a member. What waited for it is lost; what the MAC has already is sent.
-    pub(super) fn dismiss_member(&mut self, room: &mut Room, station: u32, above: &mut dyn Above) {
+    /// Forgets an associated station. Its buffered packets are lost; those in the MAC's queue are
+    /// sent.
+    pub(super) fn dismiss_member(
+        &mut self,
+        medium: &mut WirelessMedium,
+        station: u32,
+        above: &mut dyn Above,
+    ) {
         let Some(aid) = self.aid(station) else { return };
         self.aids[station as usize] = 0;
         let Some(member) = self.members[usize::from(aid) - 1].take() else { return };
@@ -152,13 +158,18 @@ impl Ap {
         }
         for kept in member.kept {
             let lost = Some(Cause::Disconnected);
-            self.end(room, Sent { tag: kept.tag, lost, attempts: 0 }, above);
+            self.end(medium, Sent { tag: kept.tag, lost, attempts: 0 }, above);
         }
-        self.release_group(room);
+        self.release_group(medium);
     }
 
-    /// A member has told whether it sleeps.
-    pub(in crate::wifi) fn sleeps(&mut self, room: &mut Room, station: u32, asleep: bool) {
+    /// Takes note of a station's power management bit.
+    pub(in crate::wifi) fn sleeps(
+        &mut self,
+        medium: &mut WirelessMedium,
+        station: u32,
+        asleep: bool,
+    ) {
         let Some(aid) = self.aid(station) else { return };
         let Some(member) = self.member(aid) else { return };
         if member.asleep == asleep {
@@ -174,8 +185,8 @@ impl Ap {
         self.sleepers -= 1;
         if waits {
             self.drains.push_back(aid);
-            self.drain(room);
+            self.drain(medium);
         }
-        self.release_group(room);
+        self.release_group(medium);
     }
 }

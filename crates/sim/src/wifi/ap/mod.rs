@@ -1,4 +1,11 @@
 //! Access points.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `admit` | probe responses, authentication, association, keys |
+//! | `beacon` | beacons |
+//! | `keep` | frames buffered for sleeping stations |
+//! | `member` | the associated stations |
 
 mod admit;
 mod beacon;
@@ -12,9 +19,9 @@ use super::frame::Frames;
 use super::octets::Wrap;
 use super::tag::{DataTag, LARGEST_AID};
 use super::{Counters, Msdu, Refused, is_group};
-use crate::events::Events;
-use crate::mac::{Done, GROUP, Packet, Room};
-use crate::random::{Purpose, Random};
+use crate::events::EventQueue;
+use crate::mac::{GROUP, TxFrame, TxStatus, WirelessMedium};
+use crate::random::{Purpose, RngStream};
 use admit::{Guest, Task};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -23,16 +30,16 @@ use espbench_proto::time::Instant;
 use keep::Kept;
 use member::Member;
 
-/// Deadlines of an access point.
+/// The deadlines of an access point.
 const BEACON: usize = 0;
 const TASK: usize = 1;
 
-/// How a packet goes to the MAC.
+/// The way in which a packet goes to the MAC.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
-    /// Its receiver shall listen on: there is more.
+    /// The more data bit: the receiver shall listen on.
     more: bool,
-    /// Before what is in the queue already.
+    /// Whether the packet goes before those in the queue.
     ahead: bool,
 }
 
@@ -43,38 +50,38 @@ pub(super) struct Ap {
     number: u32,
     on: bool,
     clock: Clock<2>,
-    /// By association identifier, from 1.
+    /// The associated stations, by association identifier from 1.
     members: Vec<Option<Member>>,
-    /// The association identifier of each station of the room; 0: it is not associated here.
+    /// The association identifier of each station of the medium; 0 if it is not associated here.
     aids: Vec<u16>,
-    /// Stations that are being let in.
+    /// The stations that are being admitted.
     guests: BTreeMap<u32, Guest>,
-    agenda: Events<Instant, Task>,
-    /// Answers that wait for the processor, and when it is free.
+    agenda: EventQueue<Instant, Task>,
+    /// The number of answers that wait for the processor, and the time at which it is free.
     tasks: u16,
     free: Instant,
-    /// Members that sleep.
+    /// The number of associated stations that sleep.
     sleepers: u16,
     /// Multicast for the next DTIM.
     group: VecDeque<Kept>,
-    /// Members that are awake and for whom there is more than the MAC's queue took.
+    /// Stations that are awake and have more buffered packets than the MAC's queue took.
     drains: VecDeque<u16>,
-    /// One bit for each member, as in the last beacon, and as it would be in the next.
+    /// The traffic indication map of the last beacon, and of the next, one bit for each station.
     told: Vec<u64>,
     waits: Vec<u64>,
-    /// Members for whom something waits.
+    /// The number of stations with buffered frames.
     waiting: u16,
     /// The next target beacon transmission time (11.1.3.2).
     next_beacon: Instant,
-    /// Beacons before the next DTIM.
+    /// The number of beacons before the next DTIM.
     dtim_count: u8,
-    /// A beacon is in the MAC's queue.
+    /// Whether a beacon is in the MAC's queue.
     beacon: bool,
 }
 
 impl Ap {
     pub(super) fn new(seed: u64, number: u32, config: ApConfig) -> Self {
-        let mut random = Random::stream(seed, number, Purpose::Start);
+        let mut random = RngStream::stream(seed, number, Purpose::Start);
         let next_beacon = Instant::ZERO + random.time_below(config.beacon_interval);
         Self {
             config,
@@ -85,7 +92,7 @@ impl Ap {
             members: Vec::new(),
             aids: Vec::new(),
             guests: BTreeMap::new(),
-            agenda: Events::default(),
+            agenda: EventQueue::default(),
             tasks: 0,
             free: Instant::ZERO,
             sleepers: 0,
@@ -100,41 +107,50 @@ impl Ap {
         }
     }
 
-    pub(super) fn start(&mut self, room: &mut Room) {
-        self.clock.set(room, BEACON, self.next_beacon);
+    pub(super) fn start(&mut self, medium: &mut WirelessMedium) {
+        self.clock.set(medium, BEACON, self.next_beacon);
     }
 
-    /// A time has come.
-    pub(super) fn wake(&mut self, room: &mut Room, frames: &mut Frames, above: &mut dyn Above) {
-        while let Some(what) = self.clock.next_due(room.now()) {
+    /// Handles the deadlines that are due.
+    pub(super) fn wake(
+        &mut self,
+        medium: &mut WirelessMedium,
+        frames: &mut Frames,
+        above: &mut dyn Above,
+    ) {
+        while let Some(what) = self.clock.next_due(medium.now()) {
             if what == TASK {
-                self.tasks(room, frames, above);
+                self.tasks(medium, frames, above);
                 continue;
             }
-            self.age(room, above);
-            self.forget(room, above);
-            self.send_beacon(room, frames);
+            self.age(medium, above);
+            self.forget(medium, above);
+            self.send_beacon(medium, frames);
         }
-        self.clock.rearm(room);
+        self.clock.rearm(medium);
     }
 
-    /// How its data frames are wrapped.
+    /// Returns the encapsulation of data frames.
     pub(super) const fn wrap(&self) -> Wrap {
         Wrap { qos: self.config.capabilities.qos, protected: self.config.security.encrypts() }
     }
 
-    /// How the data frames to a member are wrapped; multicast (0) has no QoS Control field, which
-    /// some member may not know.
+    /// Returns the encapsulation of data frames to a station; multicast (0) has no QoS Control
+    /// field, which some station may not know.
     pub(super) fn wrap_to(&self, aid: u16) -> Wrap {
         let member = usize::from(aid).checked_sub(1).and_then(|at| self.members.get(at)?.as_ref());
         Wrap { qos: self.wrap().qos && member.is_some_and(|it| it.qos), ..self.wrap() }
     }
 
-    pub(super) fn send(&mut self, room: &mut Room, packet: Msdu) -> Result<(), Refused> {
+    pub(super) fn send(
+        &mut self,
+        medium: &mut WirelessMedium,
+        packet: Msdu,
+    ) -> Result<(), Refused> {
         let taken = if is_group(packet.to) {
-            self.send_group(room, packet)
+            self.send_group(medium, packet)
         } else {
-            self.send_unicast(room, packet)
+            self.send_unicast(medium, packet)
         };
         match taken {
             Ok(()) => self.counters.taken += 1,
@@ -143,11 +159,11 @@ impl Ap {
         taken
     }
 
-    fn send_unicast(&mut self, room: &mut Room, packet: Msdu) -> Result<(), Refused> {
+    fn send_unicast(&mut self, medium: &mut WirelessMedium, packet: Msdu) -> Result<(), Refused> {
         let aid = self.aid(packet.to).ok_or(Refused::NotJoined)?;
         let member = self.members[usize::from(aid) - 1].as_mut().filter(|it| it.open);
         let member = member.ok_or(Refused::NotJoined)?;
-        let kept = member.packet(room.now(), packet);
+        let kept = member.packet(medium.now(), packet);
         if member.asleep || !member.kept.is_empty() {
             if member.kept.len() >= usize::from(self.config.unicast_buffer) {
                 return Err(Refused::NoBuffers);
@@ -156,15 +172,15 @@ impl Ap {
             self.keep(aid, kept);
             return Ok(());
         }
-        let taken = self.transmit(room, aid, kept, Turn::default());
+        let taken = self.transmit(medium, aid, kept, Turn::default());
         if taken { Ok(()) } else { Err(Refused::NoBuffers) }
     }
 
-    fn send_group(&mut self, room: &mut Room, packet: Msdu) -> Result<(), Refused> {
+    fn send_group(&mut self, medium: &mut WirelessMedium, packet: Msdu) -> Result<(), Refused> {
         if !self.on {
             return Err(Refused::NotJoined);
         }
-        let kept = Kept::new(room.now(), packet);
+        let kept = Kept::new(medium.now(), packet);
         let waits = self.sleepers > 0 || !self.group.is_empty();
         if let (Some(most), true) = (self.config.multicast_buffer, waits) {
             if self.group.len() >= usize::from(most) {
@@ -174,19 +190,19 @@ impl Ap {
             self.group.push_back(kept);
             return Ok(());
         }
-        let taken = self.transmit_group(room, kept, Turn::default());
+        let taken = self.transmit_group(medium, kept, Turn::default());
         if taken { Ok(()) } else { Err(Refused::NoBuffers) }
     }
 
-    /// Hands a member's packet to the MAC, if it has a buffer.
-    fn transmit(&mut self, room: &mut Room, aid: u16, kept: Kept, turn: Turn) -> bool {
+    /// Hands a station's packet to the MAC, if it has a buffer. Returns whether it had.
+    fn transmit(&mut self, medium: &mut WirelessMedium, aid: u16, kept: Kept, turn: Turn) -> bool {
         let wrap = self.wrap_to(aid);
         let Some(member) = self.member(aid) else { return false };
         let (rate, mode) = member.rate.pick();
         let tag = DataTag { packet: kept.tag, aid, rate, more: turn.more }.pack();
-        let packet = Packet::new(member.station, wrap.data(kept.octets), mode, tag);
+        let packet = TxFrame::new(member.station, wrap.data(kept.octets), mode, tag);
         let packet = if wrap.qos { packet.aggregated() } else { packet };
-        if room.send(self.number, Packet { ahead: turn.ahead, ..packet }).is_err() {
+        if medium.send(self.number, TxFrame { ahead: turn.ahead, ..packet }).is_err() {
             return false;
         }
         if let Some(member) = self.member(aid) {
@@ -195,19 +211,19 @@ impl Ap {
         true
     }
 
-    fn transmit_group(&mut self, room: &mut Room, kept: Kept, turn: Turn) -> bool {
+    fn transmit_group(&mut self, medium: &mut WirelessMedium, kept: Kept, turn: Turn) -> bool {
         let tag = DataTag { packet: kept.tag, aid: 0, rate: 0, more: turn.more }.pack();
         let octets = self.wrap_to(0).data(kept.octets);
-        let packet = Packet::new(GROUP, octets, self.config.basic, tag);
-        room.send(self.number, Packet { ahead: turn.ahead, ..packet }).is_ok()
+        let packet = TxFrame::new(GROUP, octets, self.config.basic, tag);
+        medium.send(self.number, TxFrame { ahead: turn.ahead, ..packet }).is_ok()
     }
 
-    /// The MAC is done with a packet.
+    /// Handles the outcome of a packet.
     pub(super) fn data_done(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         data: DataTag,
-        done: Done,
+        done: TxStatus,
         above: &mut dyn Above,
     ) {
         let lost = (!done.delivered).then_some(Cause::RetryLimit);
@@ -215,23 +231,23 @@ impl Ap {
             let kept = member.flown(data.packet);
             member.rate.learn(data.rate, done.attempts, done.delivered);
             if let (Some(kept), Some(_), true) = (kept, lost, member.asleep) {
-                // It fell asleep with this on its way: the packet waits, as in any access point that
-                // gets frames back from its MAC.
+                // The station fell asleep with this packet on its way: the packet is buffered, as
+                // in any access point that gets frames back from its MAC.
                 self.keep(data.aid, kept);
-                self.drain(room);
+                self.drain(medium);
                 return;
             }
         }
-        self.end(room, Sent { tag: data.packet, lost, attempts: done.attempts }, above);
-        self.drain(room);
+        self.end(medium, Sent { tag: data.packet, lost, attempts: done.attempts }, above);
+        self.drain(medium);
     }
 
-    /// A packet has ended.
-    fn end(&mut self, room: &mut Room, packet: Sent, above: &mut dyn Above) {
+    /// Reports the outcome of a packet.
+    fn end(&mut self, medium: &mut WirelessMedium, packet: Sent, above: &mut dyn Above) {
         match packet.lost {
             None => self.counters.sent += 1,
             Some(_) => self.counters.lost += 1,
         }
-        above.sent(room, self.number, packet);
+        above.sent(medium, self.number, packet);
     }
 }

@@ -1,22 +1,22 @@
-//! What stations and access points can be told.
+//! The configuration of stations and access points.
 
 mod sleep;
 
-use crate::radio::{Guard, Hr, Mcs, Mode, Width};
+use crate::radio::{ChannelWidth, GuardInterval, Hr, Mcs, Mode};
 use alloc::vec::Vec;
 use core::time::Duration;
 pub use sleep::{Coexistence, Connectionless, Fetch, Sleep, SleepTimes};
 
-/// A time unit (3.1): beacon and listen intervals count them.
+/// A time unit (3.1), in which beacon and listen intervals are counted.
 pub const TIME_UNIT: Duration = Duration::from_micros(1024);
-/// What all access points come with: a beacon every 100 time units, 102.4 ms.
+/// The default beacon interval of all access points, 100 time units or 102.4 ms.
 pub const BEACON_INTERVAL: Duration = Duration::from_micros(102_400);
 
-/// What a station of the room is, above its MAC.
+/// The role of a station of the medium, above its MAC.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::large_enum_variant, reason = "there is one for each station, for a moment")]
 pub enum Role {
-    /// None of this layer's business: an ESP-NOW node, other people's load.
+    /// A station that is not of this layer: an ESP-NOW node, other people's load.
     #[default]
     Foreign,
     /// A station.
@@ -25,10 +25,10 @@ pub enum Role {
     AccessPoint(ApConfig),
 }
 
-/// How a network is protected.
+/// The security of a network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Security {
-    /// Not at all.
+    /// No security.
     Open,
     /// WPA2 with a password: open authentication, 4-way handshake, CCMP-128.
     #[default]
@@ -38,31 +38,31 @@ pub enum Security {
 }
 
 impl Security {
-    /// Whether data frames are encrypted.
+    /// Returns whether data frames are encrypted.
     #[must_use]
     pub const fn encrypts(self) -> bool {
         !matches!(self, Self::Open)
     }
 }
 
-/// In which modes an end sends data.
+/// The modes in which a sender sends data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rates {
-    /// Always this one.
+    /// One fixed mode.
     Fixed(Mode),
-    /// The best of these, slow first, by what was acknowledged.
+    /// The best of these modes, listed from slow to fast, by acknowledgements.
     Adaptive(Vec<Mode>),
 }
 
 impl Rates {
-    /// All HT modes of one stream with that width and guard interval, at most 65, 72.2, 135 or 150
-    /// Mbit/s.
+    /// Returns all HT modes of one stream with a channel width and guard interval, at most 65,
+    /// 72.2, 135 or 150 Mbit/s.
     #[must_use]
-    pub fn ht(width: Width, guard: Guard) -> Self {
+    pub fn ht(width: ChannelWidth, guard: GuardInterval) -> Self {
         Self::Adaptive(Mcs::ALL.iter().map(|&mcs| Mode::ht(mcs, width, guard)).collect())
     }
 
-    /// These modes, slow first.
+    /// Returns the modes from slow to fast.
     #[must_use]
     pub fn modes(&self) -> &[Mode] {
         match self {
@@ -71,13 +71,13 @@ impl Rates {
         }
     }
 
-    /// The fastest of them.
+    /// Returns the fastest mode.
     #[must_use]
     pub fn fastest(&self) -> Option<Mode> {
         self.modes().last().copied()
     }
 
-    /// Whether one of them is of 802.11n.
+    /// Returns whether one of the modes is of 802.11n.
     #[must_use]
     pub fn is_ht(&self) -> bool {
         self.modes().iter().any(|mode| matches!(mode, Mode::Ht(_)))
@@ -85,16 +85,16 @@ impl Rates {
 }
 
 impl Default for Rates {
-    /// HT20 MCS 7 with the long guard interval: 65 Mbit/s.
+    /// Returns HT20 MCS 7 with the long guard interval, 65 Mbit/s.
     fn default() -> Self {
-        Self::Fixed(Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Long))
+        Self::Fixed(Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long))
     }
 }
 
-/// What a beacon, and what is said on joining, contains: sizes follow it.
+/// The capabilities in beacons and on joining, on which the sizes of these frames depend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// HT (802.11n); without: 11b/g.
+    /// HT (802.11n); without it, 11b/g.
     pub ht: bool,
     /// QoS (WMM), which HT needs. Data frames then have a QoS Control field.
     pub qos: bool,
@@ -106,45 +106,45 @@ impl Default for Capabilities {
     }
 }
 
-/// An access point.
+/// The configuration of an access point.
 #[derive(Clone, Debug)]
 pub struct ApConfig {
-    /// Which network it serves: stations with the same number join it. Its SSID, so to say.
+    /// The number of the network, which stands for its SSID: stations with this number join it.
     pub network: u16,
-    /// Octets of the SSID, at most 32.
+    /// The octets of the SSID, at most 32.
     pub ssid_octets: u8,
-    /// How it is protected.
+    /// The security of the network.
     pub security: Security,
-    /// What it can do.
+    /// The capabilities of the access point.
     pub capabilities: Capabilities,
-    /// Time from beacon to beacon.
+    /// The time from beacon to beacon.
     pub beacon_interval: Duration,
-    /// Every so many beacons is a DTIM, after which multicast comes; at least 1.
+    /// The number of beacons from DTIM to DTIM, at least 1; multicast follows a DTIM.
     pub dtim_period: u8,
-    /// How beacons, management frames and multicast are sent: a basic rate.
+    /// The mode of beacons, management frames and multicast, a basic rate.
     pub basic: Mode,
-    /// How data frames are sent.
+    /// The modes of data frames.
     pub rates: Rates,
-    /// Frames kept for each sleeping station; further ones are dropped.
+    /// The limit on frames buffered for each sleeping station; further ones are dropped.
     pub unicast_buffer: u16,
-    /// Multicast frames kept for the DTIM while some station sleeps; `None`: it keeps none and
-    /// sends them at once, which sleeping stations miss (ESP-IDF, "Wi-Fi performance and power
-    /// save", AP sleep: "buffers unicast, not multicast").
+    /// The limit on multicast frames buffered for the DTIM while some station sleeps. `None`:
+    /// multicast is sent at once, and sleeping stations miss it (ESP-IDF, "Wi-Fi performance and
+    /// power save", AP sleep: "buffers unicast, not multicast").
     pub multicast_buffer: Option<u16>,
-    /// For how long a frame is kept for a sleeping station, at least; 11.2.3.5 leaves it to the
-    /// access point ("aging function").
+    /// The time for which a frame is kept for a sleeping station, at least; 11.2.3.5 leaves it to
+    /// the access point ("aging function").
     pub aging: Duration,
-    /// How many stations it takes. ESP-IDF: 4 by default, at most 10 or 15 by chip.
+    /// The limit on stations. ESP-IDF: 4 by default, at most 10 or 15 by chip.
     pub most_stations: u16,
-    /// What its processor needs for those that join.
+    /// The processor's times for joining stations.
     pub work: Work,
-    /// Whom it forgets: stations not heard of for so long. ESP-IDF: 300 s
+    /// The time after which a silent station is removed. ESP-IDF: 300 s
     /// (`esp_wifi_set_inactive_time`).
     pub inactive: Duration,
 }
 
 impl Default for ApConfig {
-    /// A router.
+    /// Returns a router.
     fn default() -> Self {
         Self {
             network: 0,
@@ -168,9 +168,9 @@ impl Default for ApConfig {
 }
 
 impl ApConfig {
-    /// An access point on an ESP: it keeps no multicast (the document's "AP sleep") and takes four
-    /// stations; DTIM period 1 (`wifi_ap_config_t`). That it keeps as many frames for each sleeping
-    /// station as there are TX buffers by default, 32, is guessed.
+    /// Returns an access point on an ESP: it buffers no multicast (the document's "AP sleep") and
+    /// takes four stations; DTIM period 1 (`wifi_ap_config_t`). The number of frames buffered for
+    /// each sleeping station, 32 as the default number of TX buffers, is a guess.
     #[must_use]
     pub fn soft_ap() -> Self {
         Self {
@@ -183,76 +183,76 @@ impl ApConfig {
     }
 }
 
-/// A station.
+/// The configuration of a station.
 #[derive(Clone, Debug, Default)]
 pub struct StationConfig {
-    /// Which network it joins.
+    /// The number of the network that the station joins.
     pub network: u16,
-    /// It starts associated, with keys: for worlds that do not care how it joined.
+    /// Whether the station starts associated, with keys, for simulations in which joining does not
+    /// matter.
     pub joined: bool,
-    /// It starts in no network, and looks for none until it is told to
-    /// ([`Wifi::join`](crate::wifi::Wifi::join)). Means nothing where it is `joined`.
+    /// Whether the station starts in no network, and looks for none until it is told to
+    /// ([`Wifi::join`](crate::wifi::Wifi::join)). No effect if it is `joined`.
     pub apart: bool,
-    /// What it knows to join a network with.
+    /// The security with which the station joins a network.
     pub security: Security,
-    /// What it can do.
+    /// The capabilities of the station.
     pub capabilities: Capabilities,
-    /// How data frames are sent.
+    /// The modes of data frames.
     pub rates: Rates,
-    /// How it looks for its network, and joins it.
+    /// The settings for scanning and joining.
     pub join: Join,
-    /// When its radio sleeps while it is associated.
+    /// The power save mode while the station is associated.
     pub sleep: Sleep,
-    /// How long it does what, when it sleeps and wakes.
+    /// The times of power save.
     pub times: SleepTimes,
-    /// It receives frames of no network (ESP-NOW), and when.
+    /// The reception of frames of no network (ESP-NOW), if the station receives them.
     pub connectionless: Option<Connectionless>,
-    /// Its radio is shared with Bluetooth or 802.15.4.
+    /// The slices of a radio that is shared with Bluetooth or 802.15.4.
     pub coexistence: Option<Coexistence>,
-    /// Its radio sleeps while it is in no network and looks for none:
+    /// Whether the radio sleeps while the station is in no network and looks for none:
     /// `CONFIG_ESP_WIFI_STA_DISCONNECTED_PM_ENABLE`.
     pub disconnected_sleep: bool,
 }
 
-/// How a station looks for its network, and joins it.
+/// The settings with which a station looks for its network, and joins it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Join {
-    /// Octets of the SSID that it looks for.
+    /// The octets of the SSID that the station looks for.
     pub ssid_octets: u8,
-    /// Channels on which it sends a probe request and waits for answers.
+    /// The channels of the active scan: the station sends a probe request and waits for answers.
     pub active: Vec<u8>,
-    /// Channels on which it only listens for beacons: what the country may not allow.
+    /// The channels of the passive scan, where the country may not allow probe requests.
     pub passive: Vec<u8>,
-    /// It takes the strongest access point of its network on the first channel where there is one,
-    /// instead of the strongest on all channels (`WIFI_FAST_SCAN`, the default of ESP-IDF). It stays
-    /// on that channel for its time: esp32.com forum, topic 8942, has "approx. 120ms" for the scan of
-    /// the one channel that is known.
+    /// Whether the station takes the strongest access point of its network on the first channel
+    /// that has one, instead of the strongest on all channels (`WIFI_FAST_SCAN`, the default of
+    /// ESP-IDF). It stays on that channel for its time: esp32.com forum, topic 8942, has "approx.
+    /// 120ms" for the scan of the one channel that is known.
     pub first: bool,
-    /// How long it stays on a channel. ESP-IDF: 120 ms with probe requests, 360 ms without
+    /// The time on a channel. ESP-IDF: 120 ms with probe requests, 360 ms without
     /// (`esp_wifi_set_scan_parameters`), so that 1 to 13 take 2040 ms.
     pub dwell: Duration,
-    /// The same where it only listens.
+    /// The time on a channel of the passive scan.
     pub dwell_passive: Duration,
-    /// How long tuning takes.
+    /// The time of tuning to a channel.
     pub hop: Duration,
-    /// For how long it waits for an answer to authentication, and to association. 1 s: guessed, as
-    /// other drivers (802.11-2020 leaves it open).
+    /// The timeout of authentication, and of association. 1 s is a guess, after other drivers
+    /// (802.11-2020 leaves it open).
     pub answer: Duration,
-    /// For how long it waits for the keys. ESP-IDF's log: "start 10s connect timer for 4 way
-    /// handshake".
+    /// The timeout of the handshake. ESP-IDF's log: "start 10s connect timer for 4 way handshake".
     pub keys: Duration,
-    /// How long it waits before it tries again. ESP-IDF leaves that to the application; its
-    /// examples try at once.
+    /// The pause before the next try. ESP-IDF leaves that to the application; its examples try at
+    /// once.
     pub again: Duration,
-    /// What its processor needs.
+    /// The processor's times for the steps of joining.
     pub work: Work,
-    /// Without a beacon for so long, it asks whether its access point is there. ESP-IDF: 6 s
+    /// The time without a beacon after which the station probes its access point. ESP-IDF: 6 s
     /// (`esp_wifi_set_inactive_time`).
     pub beacon_loss: Duration,
-    /// It asks so often …
+    /// The number of such probes.
     pub probes: u8,
-    /// … with so much time between. ESP-IDF's logs have 2.5 s from "bcn_timeout,ap_probe_send_start"
-    /// to "ap_probe_send over".
+    /// The time between two probes. ESP-IDF's logs have 2.5 s from
+    /// "bcn_timeout,ap_probe_send_start" to "ap_probe_send over".
     pub probe_interval: Duration,
 }
 
@@ -278,22 +278,22 @@ impl Default for Join {
 }
 
 impl Join {
-    /// The channel is known: it looks there only.
+    /// Returns the settings for a known channel: the station looks there only.
     #[must_use]
     pub fn on(channel: u8) -> Self {
         Self { active: [channel].into(), passive: Vec::new(), ..Self::default() }
     }
 }
 
-/// How long a processor needs for the steps of joining.
+/// The processor's times for the steps of joining.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Work {
-    /// The key of a WPA2 password: PBKDF2 with 4096 rounds of HMAC-SHA-1 (J.4.1). A station computes
-    /// it before the first authentication, and keeps it.
+    /// The key of a WPA2 password: PBKDF2 with 4096 rounds of HMAC-SHA-1 (J.4.1). A station
+    /// computes it before the first authentication, and keeps it.
     pub pmk: Duration,
-    /// A management frame: to understand it and to answer.
+    /// A management frame: to parse it and to answer.
     pub management: Duration,
-    /// An EAPOL frame: keys are derived, the message integrity code is computed.
+    /// An EAPOL frame: to derive keys and compute the message integrity code.
     pub eapol: Duration,
     /// An SAE Commit: a point of the curve from the password, a scalar, an element (12.4.5.2).
     pub sae_commit: Duration,
@@ -302,17 +302,17 @@ pub struct Work {
 }
 
 impl Work {
-    /// An ESP with these times for the key of a password, and for one side of SAE, which go to
-    /// Commit and Confirm as in [`Work::ESP`].
+    /// Returns the times of an ESP with a time for the key of a password, and a time for one side
+    /// of SAE, which is split into Commit and Confirm as in [`Work::ESP`].
     #[must_use]
     pub const fn esp(pmk: Duration, sae: Duration) -> Self {
         let sae_commit = Duration::from_nanos(sae.as_nanos() as u64 / 7 * 5);
         Self { pmk, sae_commit, sae_confirm: sae.saturating_sub(sae_commit), ..Self::ESP }
     }
 
-    /// An ESP. ESP-IDF's log in issue espressif/esp-idf#974 has 9 ms from authentication to
+    /// The times of an ESP. ESP-IDF's log in issue espressif/esp-idf#974 has 9 ms from authentication to
     /// association, and 49 ms for the four EAPOL frames; the SAE figures are guessed from point
-    /// multiplications of some 50 ms. Low confidence. It knows the key of its password.
+    /// multiplications of some 50 ms. Confidence is low. The key of the password is known.
     pub const ESP: Self = Self {
         pmk: Duration::ZERO,
         management: Duration::from_millis(2),
@@ -320,7 +320,7 @@ impl Work {
         sae_commit: Duration::from_millis(150),
         sae_confirm: Duration::from_millis(60),
     };
-    /// A router with a processor ten times as fast. Guessed.
+    /// The times of a router with a processor ten times as fast, which is a guess.
     pub const ROUTER: Self = Self {
         pmk: Duration::ZERO,
         management: Duration::from_micros(300),

@@ -1,55 +1,57 @@
-//! When the radio of a station sleeps, and what else it is for.
+//! Power save of a station, and sharing of its radio.
 
 use core::time::Duration;
 
-/// When the radio of an associated station sleeps.
+/// The power save mode of an associated station.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sleep {
-    /// `WIFI_PS_NONE`: never.
+    /// `WIFI_PS_NONE`: no power save.
     #[default]
     None,
-    /// `WIFI_PS_MIN_MODEM`: it wakes for every DTIM.
+    /// `WIFI_PS_MIN_MODEM`: the station wakes for every DTIM.
     MinModem,
-    /// `WIFI_PS_MAX_MODEM`: it wakes every so many beacons, which may be fewer than there are
-    /// DTIMs. ESP-IDF: 3.
+    /// `WIFI_PS_MAX_MODEM`: the station wakes at its listen interval, which may be less often than
+    /// every DTIM. ESP-IDF: 3.
     MaxModem {
         /// The listen interval, in beacon intervals; at least 1.
         listen_interval: u16,
     },
 }
 
-/// When a station that sleeps listens to frames of no network: ESP-IDF, "power management of
-/// connectionless modules". Such frames are sent at any time ([`Wifi::send_foreign`]).
+/// The times at which a sleeping station listens to frames of no network (ESP-IDF, "power
+/// management of connectionless modules"). Such frames are sent at any time
+/// ([`Wifi::send_foreign`]).
 ///
 /// | interval | window 0 | shorter than the interval | as long |
 /// |---|---|---|---|
 /// | `None` (`ESP_WIFI_CONNECTIONLESS_INTERVAL_DEFAULT_MODE`) | not used | always on | always on |
 /// | set | not used | on at the beginning of each interval | always on |
 ///
-/// An interval begins with a target beacon transmission time while the station is associated: with
-/// every so many beacons as come nearest to it, the same ones for all stations of an access point.
+/// While the station is associated, an interval begins with a target beacon transmission time and
+/// lasts the nearest number of beacon intervals, the same for all stations of an access point.
 ///
 /// [`Wifi::send_foreign`]: crate::wifi::Wifi::send_foreign
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Connectionless {
-    /// `esp_now_set_wake_window`; its default is longer than any interval.
+    /// The window, `esp_now_set_wake_window`; its default is longer than any interval.
     pub window: Duration,
-    /// `esp_wifi_set_connectionless_interval`.
+    /// The interval, `esp_wifi_set_connectionless_interval`.
     pub interval: Option<Duration>,
 }
 
-/// Slices of time in which Wi-Fi has the radio: at the beginning of each period, which begins with a
-/// beacon while the station is associated (ESP-IDF, "RF coexistence": "starts at the Target Beacon
-/// Transmission Time"), and is as many beacon intervals as come nearest. Outside of them it has none, even with `WIFI_PS_NONE` (ESP-IDF, "RF
-/// coexistence"). Before a slice ends the station tells its access point that it sleeps.
+/// The slices of time in which Wi-Fi has the radio, one at the beginning of each period. While the
+/// station is associated, a period begins with a beacon (ESP-IDF, "RF coexistence": "starts at the
+/// Target Beacon Transmission Time") and lasts the nearest number of beacon intervals. Outside of
+/// the slices Wi-Fi has no radio, even with `WIFI_PS_NONE` (ESP-IDF, "RF coexistence"). Before a
+/// slice ends the station tells its access point that it sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coexistence {
-    /// ESP-IDF: above 100 ms while both are connected.
+    /// The period. ESP-IDF: above 100 ms while both are connected.
     pub period: Duration,
-    /// ESP-IDF: half of it.
+    /// The part of the period that Wi-Fi has. ESP-IDF: half of it.
     pub wifi: Duration,
-    /// How long before the end of a slice it sends its Null frame. 2 ms: guessed, what a busy medium
-    /// may take.
+    /// The time before the end of a slice at which the station sends its Null frame. 2 ms is a
+    /// guess, the time that a busy medium may take.
     pub guard: Duration,
 }
 
@@ -60,42 +62,42 @@ impl Default for Coexistence {
     }
 }
 
-/// How a station gets what waits for it at its access point.
+/// The way in which a station gets its buffered frames from its access point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fetch {
-    /// It says that it is awake, with a Null frame, and stays so for a while: ESP-IDF
-    /// (issue espressif/esp-idf#1779 shows its Null frames).
+    /// The station tells with a Null frame that it is awake, and stays so for a while, as with
+    /// ESP-IDF (issue espressif/esp-idf#1779 shows its Null frames).
     #[default]
     Null,
-    /// It stays asleep for its access point and asks for one frame after the other, with PS-Poll
-    /// (11.2.3.6).
+    /// The station stays asleep for its access point and asks for one frame after the other with
+    /// PS-Poll (11.2.3.6).
     PsPoll,
 }
 
-/// How long a station does what, when it sleeps and wakes.
+/// The times of power save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SleepTimes {
-    /// It stays awake for so long after its last packet: ESP-IDF,
-    /// `CONFIG_ESP_WIFI_SLP_DEFAULT_MIN_ACTIVE_TIME`, 50 ms.
+    /// The time that the station stays awake after its last packet (ESP-IDF:
+    /// `CONFIG_ESP_WIFI_SLP_DEFAULT_MIN_ACTIVE_TIME`, 50 ms).
     pub min_active: Duration,
-    /// It sends a Null frame when it has sent nothing for so long: ESP-IDF,
-    /// `CONFIG_ESP_WIFI_SLP_DEFAULT_MAX_ACTIVE_TIME`, 10 s.
+    /// The time without sending after which the station sends a Null frame (ESP-IDF:
+    /// `CONFIG_ESP_WIFI_SLP_DEFAULT_MAX_ACTIVE_TIME`, 10 s).
     pub keep_alive: Duration,
-    /// For how long it waits for multicast that a beacon announces, from frame to frame: ESP-IDF,
-    /// `CONFIG_ESP_WIFI_SLP_DEFAULT_WAIT_BROADCAST_DATA_TIME`, 15 ms.
+    /// The time that the station waits for multicast that a beacon announces, from frame to frame
+    /// (ESP-IDF: `CONFIG_ESP_WIFI_SLP_DEFAULT_WAIT_BROADCAST_DATA_TIME`, 15 ms).
     pub wait_group: Duration,
-    /// From switching the radio on until it can send.
+    /// The time from switching the radio on until it can send.
     pub radio_on: Duration,
-    /// The radio is on so long before a beacon, with what it takes to switch it on.
+    /// The time before a beacon at which the radio is switched on, switching time included.
     pub early: Duration,
-    /// The station's clock is no better than this, in parts per million: it wakes earlier, by what
-    /// that makes since the last beacon. 20 with the crystal of modem sleep (ESP32-C3 datasheet:
-    /// +-10 ppm, and the access point's as much).
+    /// The error of the station's clock in parts per million: the station wakes earlier by the
+    /// drift since the last beacon. 20 with the crystal of modem sleep (ESP32-C3 datasheet: +-10
+    /// ppm, and the access point's as much).
     pub drift_ppm: u32,
-    /// How long it listens for a beacon that does not come: ESP-IDF,
-    /// `CONFIG_ESP_WIFI_SLP_BEACON_LOST_TIMEOUT`, 10 time units.
+    /// The time that the station listens for a beacon that does not come (ESP-IDF:
+    /// `CONFIG_ESP_WIFI_SLP_BEACON_LOST_TIMEOUT`, 10 time units).
     pub missed: Duration,
-    /// How it gets what waits for it.
+    /// The way in which the station gets its buffered frames.
     pub fetch: Fetch,
 }
 
@@ -105,7 +107,7 @@ impl Default for SleepTimes {
             min_active: Duration::from_millis(50),
             keep_alive: Duration::from_secs(10),
             wait_group: Duration::from_millis(15),
-            // Guessed from the currents of the ESP32-C3 in light sleep (ESP-IDF, "Introduction to
+            // A guess from the currents of the ESP32-C3 in light sleep (ESP-IDF, "Introduction to
             // Low Power Mode in Wi-Fi Scenarios": 1.4 mA at DTIM 1, 0.31 mA at DTIM 10). They make
             // 124 uC for each beacon, which is 1.5 ms of reception: little more than the beacon.
             radio_on: Duration::from_micros(300),

@@ -1,10 +1,10 @@
-//! How a station gets into a network (11.1.4, 11.3, 12.4, 12.7.6): it looks for an access point,
-//! authenticates, associates, gets keys; and how it finds out that it is out again.
+//! Joining a network (11.1.4, 11.3, 12.4, 12.7.6): a station scans, authenticates, associates and
+//! gets its keys, and it notices when it is out again.
 
 use super::radio::{ACTIVE, JOIN, OF_A_LINK};
 use super::sleep::Doze;
 use super::{Station, Terms, deadline};
-use crate::mac::{GROUP, Room};
+use crate::mac::{GROUP, WirelessMedium};
 use crate::radio::{Hr, Mode};
 use crate::wifi::above::{Above, Joined, Left};
 use crate::wifi::config::Security;
@@ -13,40 +13,40 @@ use crate::wifi::frame::{Frame, FrameInfo, Frames, Says, Subtype};
 use core::time::Duration;
 use espbench_proto::time::Instant;
 
-/// How far a station has come.
+/// The step of joining that a station has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// It does nothing, or is associated.
+    /// The station does nothing, or is associated.
     Rest,
-    /// It is on that channel of its list.
+    /// The station is on the channel with this index in its list.
     Scan(usize),
-    /// It waits for the answer to its authentication.
+    /// The station waits for the answer to its authentication.
     Authentication,
-    /// It waits for the answer to its association.
+    /// The station waits for the answer to its association.
     Association,
-    /// It waits for its keys.
+    /// The station waits for its keys.
     Keys,
-    /// It is associated, hears no beacons, and asks so many times more.
+    /// The station is associated, hears no beacons, and probes this many times more.
     Probing(u8),
-    /// It will try again.
+    /// The station will try again.
     Pause,
 }
 
-/// Where it is in joining.
+/// The state of a station's joining.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Joining {
     pub(super) phase: Phase,
-    /// When it began.
+    /// The time at which the station began.
     since: Instant,
-    /// When it had found its access point, was authenticated, was associated.
+    /// The times at which the access point was found, and the station authenticated and associated.
     found: Instant,
     authenticated: Instant,
     associated: Instant,
-    /// Whom it wants to join, how loud that is, and as whom it is taken.
+    /// The chosen access point, its signal strength, and the association identifier that it gave.
     target: Option<Terms>,
     rssi: i8,
     aid: u16,
-    /// What it sends when it has computed it.
+    /// The frame that the station sends when it has been computed.
     work: Option<Subtype>,
 }
 
@@ -67,10 +67,10 @@ impl Joining {
 }
 
 impl Station {
-    /// It begins to look for its network, unless it is in it or about to be.
+    /// Begins to look for the network, unless the station is in it or about to be.
     pub(in crate::wifi) fn join(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         frames: &mut Frames,
         above: &mut dyn Above,
     ) {
@@ -78,38 +78,44 @@ impl Station {
         if !self.powered || self.link.is_some() || !free {
             return;
         }
-        self.joining = Joining { since: room.now(), ..Joining::new() };
-        self.want(room, ACTIVE, true, above);
-        self.scan(room, frames, 0, above);
+        self.joining = Joining { since: medium.now(), ..Joining::new() };
+        self.want(medium, ACTIVE, true, above);
+        self.scan(medium, frames, 0, above);
     }
 
-    /// It goes on to a channel of its list.
-    fn scan(&mut self, room: &mut Room, frames: &mut Frames, at: usize, above: &mut dyn Above) {
+    /// Goes on to a channel of the list.
+    fn scan(
+        &mut self,
+        medium: &mut WirelessMedium,
+        frames: &mut Frames,
+        at: usize,
+        above: &mut dyn Above,
+    ) {
         let join = &self.config.join;
         let active = at < join.active.len();
         let channel = join.active.iter().chain(&join.passive).nth(at);
         let found = join.first && self.joining.target.is_some();
         let Some(&channel) = channel.filter(|_| !found) else {
             match self.joining.target {
-                Some(terms) => self.authenticate(room, frames, terms, above),
-                None => self.fail(room, Left::NotFound, above),
+                Some(terms) => self.authenticate(medium, frames, terms, above),
+                None => self.fail(medium, Left::NotFound, above),
             }
             return;
         };
         let dwell = join.hop + if active { join.dwell } else { join.dwell_passive };
-        room.tune(self.number, channel, join.hop);
+        medium.tune(self.number, channel, join.hop);
         self.joining.phase = Phase::Scan(at);
-        self.clock.set(room, deadline::JOIN, room.now() + dwell);
+        self.clock.set(medium, deadline::JOIN, medium.now() + dwell);
         if active {
             let says = Says::Network(self.config.network);
-            self.post(room, frames, (GROUP, Mode::Hr(Hr::M1)), Subtype::ProbeRequest, says);
+            self.post(medium, frames, (GROUP, Mode::Hr(Hr::M1)), Subtype::ProbeRequest, says);
         }
     }
 
-    /// It hears an access point.
+    /// Takes note of an access point that the station hears.
     pub(in crate::wifi) fn found(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         (terms, rssi): (Terms, i8),
         above: &mut dyn Above,
     ) {
@@ -118,8 +124,8 @@ impl Station {
         {
             self.joining.phase = Phase::Rest;
             self.clock.stop(deadline::JOIN);
-            self.expect_beacons(room);
-            self.want(room, JOIN, false, above);
+            self.expect_beacons(medium);
+            self.want(medium, JOIN, false, above);
         }
         let fits =
             terms.network == self.config.network && terms.elements.security == self.config.security;
@@ -133,70 +139,70 @@ impl Station {
 
     fn authenticate(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         frames: &mut Frames,
         terms: Terms,
         above: &mut dyn Above,
     ) {
         self.joining.target = Some(terms);
         self.joining.phase = Phase::Authentication;
-        self.joining.found = room.now();
+        self.joining.found = medium.now();
         let sae = terms.elements.security == Security::Wpa3;
         let work = self.config.join.work;
-        room.tune(self.number, terms.channel, self.config.join.hop);
+        medium.tune(self.number, terms.channel, self.config.join.hop);
         let first = match terms.elements.security {
             Security::Wpa3 => work.sae_commit,
             Security::Wpa2 if !self.has_key => work.pmk,
             Security::Wpa2 | Security::Open => Duration::ZERO,
         };
         self.has_key = true;
-        self.wait(room, self.config.join.answer + first);
+        self.wait(medium, self.config.join.answer + first);
         let subtype = Subtype::Authentication { sae, sequence: 1 };
         if first > Duration::ZERO {
-            self.compute(room, first, subtype, above);
+            self.compute(medium, first, subtype, above);
         } else {
-            self.tell_target(room, frames, subtype);
+            self.tell_target(medium, frames, subtype);
         }
     }
 
-    fn wait(&mut self, room: &mut Room, time: Duration) {
-        self.clock.set(room, deadline::JOIN, room.now() + time);
+    fn wait(&mut self, medium: &mut WirelessMedium, time: Duration) {
+        self.clock.set(medium, deadline::JOIN, medium.now() + time);
     }
 
-    /// Sends something when it is computed.
+    /// Sends a frame when it has been computed.
     fn compute(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         work: Duration,
         subtype: Subtype,
         above: &mut dyn Above,
     ) {
         self.joining.work = Some(subtype);
-        above.computes(room, self.number, work);
-        self.clock.set(room, deadline::WORK, room.now() + work);
+        above.computes(medium, self.number, work);
+        self.clock.set(medium, deadline::WORK, medium.now() + work);
     }
 
-    /// It has computed what it sends.
-    pub(super) fn computed(&mut self, room: &mut Room, frames: &mut Frames) {
+    /// Sends the frame that has been computed.
+    pub(super) fn computed(&mut self, medium: &mut WirelessMedium, frames: &mut Frames) {
         if let Some(subtype) = self.joining.work.take() {
-            self.tell_target(room, frames, subtype);
+            self.tell_target(medium, frames, subtype);
         }
     }
 
-    fn tell_target(&mut self, room: &mut Room, frames: &mut Frames, subtype: Subtype) {
+    fn tell_target(&mut self, medium: &mut WirelessMedium, frames: &mut Frames, subtype: Subtype) {
         let Some(terms) = self.joining.target else { return };
         let qos = self.config.capabilities.qos;
         let says = match subtype {
             Subtype::AssociationRequest => Says::Verdict(Some(u16::from(qos))),
             _ => Says::Nothing,
         };
-        self.post(room, frames, (terms.ap, terms.basic), subtype, says);
+        self.post(medium, frames, (terms.ap, terms.basic), subtype, says);
     }
 
-    /// Hands a frame to the MAC, if it has a buffer.
+    /// Hands a frame to the MAC, if it has a buffer. Returns whether it had.
     pub(super) fn post(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         frames: &mut Frames,
         (to, mode): (u32, Mode),
         subtype: Subtype,
@@ -208,13 +214,13 @@ impl Station {
             ssid_octets: self.config.join.ssid_octets,
         };
         let octets = elements.frame(subtype);
-        self.hand_over(room, frames, (to, mode, octets), FrameInfo::bare(subtype), says)
+        self.hand_over(medium, frames, (to, mode, octets), FrameInfo::bare(subtype), says)
     }
 
-    /// A frame of the access point that it wants to join.
+    /// Handles a frame of the access point that the station is joining.
     pub(in crate::wifi) fn answered(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         (from, frame): (u32, &Frame),
         above: &mut dyn Above,
     ) {
@@ -222,7 +228,7 @@ impl Station {
             if self.link.is_some_and(|link| link.ap == from)
                 || self.joining.target.is_some_and(|it| it.ap == from)
             {
-                self.fail(room, Left::Deauthenticated, above);
+                self.fail(medium, Left::Deauthenticated, above);
             }
             return;
         }
@@ -233,45 +239,45 @@ impl Station {
         let work = self.config.join.work;
         match (phase, frame.info.subtype, frame.says) {
             (Phase::Authentication, Subtype::Authentication { sae: true, sequence: 1 }, _) => {
-                self.wait(room, self.config.join.answer + work.sae_confirm);
+                self.wait(medium, self.config.join.answer + work.sae_confirm);
                 let confirm = Subtype::Authentication { sae: true, sequence: 2 };
-                self.compute(room, work.sae_confirm, confirm, above);
+                self.compute(medium, work.sae_confirm, confirm, above);
             }
             (Phase::Authentication, Subtype::Authentication { .. }, _) => {
                 self.joining.phase = Phase::Association;
-                self.joining.authenticated = room.now();
-                self.wait(room, self.config.join.answer + work.management);
-                self.compute(room, work.management, Subtype::AssociationRequest, above);
+                self.joining.authenticated = medium.now();
+                self.wait(medium, self.config.join.answer + work.management);
+                self.compute(medium, work.management, Subtype::AssociationRequest, above);
             }
             (Phase::Association, Subtype::AssociationResponse, Says::Verdict(Some(aid))) => {
                 self.joining.aid = aid;
-                self.joining.associated = room.now();
+                self.joining.associated = medium.now();
                 if terms.elements.security.encrypts() {
                     self.joining.phase = Phase::Keys;
-                    self.wait(room, self.config.join.keys);
+                    self.wait(medium, self.config.join.keys);
                 } else {
-                    self.is_in(room, terms, above);
+                    self.is_in(medium, terms, above);
                 }
             }
             (Phase::Association, Subtype::AssociationResponse, _) => {
-                self.fail(room, Left::Refused, above);
+                self.fail(medium, Left::Refused, above);
             }
             (Phase::Keys, Subtype::Eapol { message, qos }, _) => {
                 let answer = Subtype::Eapol { message: message + 1, qos };
-                self.compute(room, work.eapol, answer, above);
+                self.compute(medium, work.eapol, answer, above);
             }
-            // The access point has not got the last message.
+            // The access point has not received the last message.
             (Phase::Rest, Subtype::Eapol { message: 3, qos }, _) => {
-                self.compute(room, work.eapol, Subtype::Eapol { message: 4, qos }, above);
+                self.compute(medium, work.eapol, Subtype::Eapol { message: 4, qos }, above);
             }
             _ => {}
         }
     }
 
-    /// The MAC is done with a frame of joining.
+    /// Handles the outcome of a frame of joining.
     pub(super) fn join_done(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         subtype: Subtype,
         delivered: bool,
         above: &mut dyn Above,
@@ -279,78 +285,89 @@ impl Station {
         if let (Subtype::Eapol { message: 4, .. }, true, Phase::Keys, Some(terms)) =
             (subtype, delivered, self.joining.phase, self.joining.target)
         {
-            self.is_in(room, terms, above);
+            self.is_in(medium, terms, above);
         }
-        self.rest_apart(room, above);
+        self.rest_apart(medium, above);
     }
 
-    fn is_in(&mut self, room: &mut Room, terms: Terms, above: &mut dyn Above) {
+    fn is_in(&mut self, medium: &mut WirelessMedium, terms: Terms, above: &mut dyn Above) {
         let Joining { aid, since, found, authenticated, associated, .. } = self.joining;
         self.joining.phase = Phase::Rest;
         self.clock.stop(deadline::JOIN);
-        self.associate(room, terms, aid);
+        self.associate(medium, terms, aid);
         let times = Joined { ap: terms.ap, aid, since, found, authenticated, associated };
-        above.joined(room, self.number, times);
+        above.joined(medium, self.number, times);
     }
 
-    /// A deadline of joining has come.
+    /// Handles a deadline of joining.
     pub(super) fn join_late(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         frames: &mut Frames,
         above: &mut dyn Above,
     ) {
         match self.joining.phase {
-            Phase::Scan(at) => self.scan(room, frames, at + 1, above),
-            Phase::Authentication => self.fail(room, Left::AuthExpired, above),
-            Phase::Association => self.fail(room, Left::AssociationExpired, above),
-            Phase::Keys => self.fail(room, Left::HandshakeExpired, above),
-            Phase::Probing(0) => self.fail(room, Left::BeaconLoss, above),
-            Phase::Probing(left) => self.probe(room, frames, left, above),
-            Phase::Pause => self.join(room, frames, above),
+            Phase::Scan(at) => self.scan(medium, frames, at + 1, above),
+            Phase::Authentication => self.fail(medium, Left::AuthExpired, above),
+            Phase::Association => self.fail(medium, Left::AssociationExpired, above),
+            Phase::Keys => self.fail(medium, Left::HandshakeExpired, above),
+            Phase::Probing(0) => self.fail(medium, Left::BeaconLoss, above),
+            Phase::Probing(left) => self.probe(medium, frames, left, above),
+            Phase::Pause => self.join(medium, frames, above),
             Phase::Rest => {}
         }
     }
 
-    /// There was no beacon for long: is anybody there?
-    pub(super) fn lost(&mut self, room: &mut Room, frames: &mut Frames, above: &mut dyn Above) {
+    /// Probes the access point, because no beacon has come for long.
+    pub(super) fn lost(
+        &mut self,
+        medium: &mut WirelessMedium,
+        frames: &mut Frames,
+        above: &mut dyn Above,
+    ) {
         if self.link.is_some() && self.joining.phase == Phase::Rest {
-            self.probe(room, frames, self.config.join.probes, above);
+            self.probe(medium, frames, self.config.join.probes, above);
         }
     }
 
-    fn probe(&mut self, room: &mut Room, frames: &mut Frames, left: u8, above: &mut dyn Above) {
+    fn probe(
+        &mut self,
+        medium: &mut WirelessMedium,
+        frames: &mut Frames,
+        left: u8,
+        above: &mut dyn Above,
+    ) {
         let Some(link) = self.link else { return };
-        self.want(room, JOIN, true, above);
+        self.want(medium, JOIN, true, above);
         self.joining.phase = Phase::Probing(left.saturating_sub(1));
         let says = Says::Network(self.config.network);
-        self.post(room, frames, (link.ap, link.basic), Subtype::ProbeRequest, says);
-        self.wait(room, self.config.join.probe_interval);
+        self.post(medium, frames, (link.ap, link.basic), Subtype::ProbeRequest, says);
+        self.wait(medium, self.config.join.probe_interval);
     }
 
-    /// A beacon has come: the next is expected.
-    pub(super) fn expect_beacons(&mut self, room: &mut Room) {
-        let at = room.now() + self.config.join.beacon_loss.max(self.three_beacons());
-        self.clock.set(room, deadline::LOST, at);
+    /// Sets the deadline for the next beacons; call when one has come.
+    pub(super) fn expect_beacons(&mut self, medium: &mut WirelessMedium) {
+        let at = medium.now() + self.config.join.beacon_loss.max(self.three_beacons());
+        self.clock.set(medium, deadline::LOST, at);
     }
 
-    /// It is told to leave.
+    /// Leaves the network, as the station was told to.
     pub(in crate::wifi) fn leave(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         frames: &mut Frames,
         above: &mut dyn Above,
     ) {
         if let Some(link) = self.link {
             let to = (link.ap, link.basic);
-            self.want(room, ACTIVE, true, above);
-            self.post(room, frames, to, Subtype::Deauthentication, Says::Nothing);
+            self.want(medium, ACTIVE, true, above);
+            self.post(medium, frames, to, Subtype::Deauthentication, Says::Nothing);
         }
-        self.fail(room, Left::Asked, above);
+        self.fail(medium, Left::Asked, above);
     }
 
-    /// It is out, or did not get in.
-    fn fail(&mut self, room: &mut Room, why: Left, above: &mut dyn Above) {
+    /// Takes note that the station is out, or did not get in.
+    fn fail(&mut self, medium: &mut WirelessMedium, why: Left, above: &mut dyn Above) {
         let idle = self.link.is_none() && self.joining.phase == Phase::Rest;
         self.link = None;
         self.doze = Doze::Awake;
@@ -361,24 +378,28 @@ impl Station {
         if idle {
             return;
         }
-        self.want(room, ACTIVE, true, above);
-        self.want(room, OF_A_LINK, false, above);
-        self.plan_window(room);
+        self.want(medium, ACTIVE, true, above);
+        self.want(medium, OF_A_LINK, false, above);
+        self.plan_window(medium);
         if why != Left::Asked {
             self.joining.phase = Phase::Pause;
-            self.wait(room, self.config.join.again);
+            self.wait(medium, self.config.join.again);
         }
-        above.left(room, self.number, why);
-        self.rest_apart(room, above);
+        above.left(medium, self.number, why);
+        self.rest_apart(medium, above);
     }
 
-    /// A station that is in no network sleeps while it has nothing to do
+    /// Lets a station that is in no network sleep while it has nothing to do
     /// (`CONFIG_ESP_WIFI_STA_DISCONNECTED_PM_ENABLE`).
-    pub(in crate::wifi) fn rest_apart(&mut self, room: &mut Room, above: &mut dyn Above) {
+    pub(in crate::wifi) fn rest_apart(
+        &mut self,
+        medium: &mut WirelessMedium,
+        above: &mut dyn Above,
+    ) {
         let rests = matches!(self.joining.phase, Phase::Rest | Phase::Pause);
         let sleeps = self.config.disconnected_sleep && self.link.is_none();
-        if sleeps && rests && room.queued(self.number) == 0 {
-            self.want(room, ACTIVE, false, above);
+        if sleeps && rests && medium.queued(self.number) == 0 {
+            self.want(medium, ACTIVE, false, above);
         }
     }
 }

@@ -1,4 +1,11 @@
 //! Stations.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `join` | scanning, authentication, association, keys, beacon loss |
+//! | `radio` | the reasons for which the radio is on |
+//! | `share` | frames of no network, and slices of a shared radio |
+//! | `sleep` | power save |
 
 mod join;
 mod radio;
@@ -14,7 +21,7 @@ use super::octets::Wrap;
 use super::rate::Rate;
 use super::tag::DataTag;
 use super::{Counters, Msdu, Refused};
-use crate::mac::{Done, Packet, Room};
+use crate::mac::{TxFrame, TxStatus, WirelessMedium};
 use crate::radio::Mode;
 use core::time::Duration;
 use espbench_proto::sample::Cause;
@@ -25,27 +32,27 @@ use share::Slice;
 use sleep::Doze;
 pub(super) use sleep::HeardBeacon;
 
-/// Deadlines of a station, in the order in which they are looked at.
+/// The deadlines of a station, in the order in which they are handled.
 mod deadline {
-    /// The radio is on for what is to be sent.
+    /// The radio is on for the frames to be sent.
     pub(super) const RADIO: usize = 0;
-    /// Nothing has happened for so long that it may sleep.
+    /// Nothing has happened for so long that the station may sleep.
     pub(super) const IDLE: usize = 1;
-    /// It wakes for a beacon.
+    /// The station wakes for a beacon.
     pub(super) const BEACON: usize = 2;
     /// The beacon has not come.
     pub(super) const BEACON_END: usize = 3;
     /// Multicast has not come, or has ended.
     pub(super) const GROUP_END: usize = 4;
-    /// It has sent nothing for long.
+    /// The station has sent nothing for long.
     pub(super) const KEEP_ALIVE: usize = 5;
     /// Joining goes on, or has failed.
     pub(super) const JOIN: usize = 6;
-    /// Something is computed.
+    /// A frame has been computed.
     pub(super) const WORK: usize = 7;
-    /// There was no beacon for long.
+    /// No beacon has come for long.
     pub(super) const LOST: usize = 8;
-    /// A window of the connectionless modules begins, or ends.
+    /// A window of the connectionless modules begins; `WINDOW_END`: it ends.
     pub(super) const WINDOW: usize = 9;
     pub(super) const WINDOW_END: usize = 10;
     /// The radio is on for frames of no network.
@@ -53,12 +60,12 @@ mod deadline {
     /// A slice of coexistence is about to end, ends, or begins.
     pub(super) const SLICE: usize = 12;
     pub(super) const COUNT: usize = 13;
-    /// What ends with an association.
+    /// The deadlines that end with an association.
     pub(super) const OF_A_LINK: [usize; 9] =
         [RADIO, IDLE, BEACON, BEACON_END, GROUP_END, KEEP_ALIVE, JOIN, WORK, LOST];
 }
 
-/// What a station learns of an access point from its beacons and probe responses.
+/// The properties of an access point that a station learns from beacons and probe responses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Terms {
     pub(super) ap: u32,
@@ -66,30 +73,30 @@ pub(super) struct Terms {
     pub(super) network: u16,
     pub(super) elements: Elements,
     pub(super) wrap: Wrap,
-    /// A basic rate: how management and Null frames are sent.
+    /// The mode of management and Null frames, a basic rate.
     pub(super) basic: Mode,
-    /// A target beacon transmission time, and beacons from there to a DTIM.
+    /// A target beacon transmission time, and the number of beacons from there to a DTIM.
     pub(super) beacon: (Instant, u8),
     pub(super) interval: Duration,
     pub(super) dtim_period: u8,
 }
 
-/// What a station knows of the access point that it is associated with.
+/// The state of an association at the station.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     ap: u32,
     aid: u16,
     wrap: Wrap,
     basic: Mode,
-    /// Time from beacon to beacon.
+    /// The beacon interval.
     interval: Duration,
     dtim_period: u8,
-    /// The target time of a beacon for which it woke, and of one that is a DTIM.
+    /// The target time of a beacon for which the station woke, and of one that is a DTIM.
     anchor: Instant,
     dtim: Instant,
-    /// When it has heard a beacon.
+    /// The time of the last beacon received.
     heard: Instant,
-    /// Beacons missed in a row.
+    /// The number of beacons missed in a row.
     misses: u16,
 }
 
@@ -103,7 +110,7 @@ pub(super) struct Station {
     rate: Rate,
     link: Option<Link>,
     joining: Joining,
-    /// It knows the key of its password.
+    /// Whether the station knows the key of its password.
     has_key: bool,
     slice: Slice,
     radio: Radio,
@@ -136,17 +143,18 @@ impl Station {
         self.radio.is_on()
     }
 
-    /// Whether the radio is on, and was then.
+    /// Returns whether the radio is on, and was on at a time.
     pub(super) fn was_awake(&self, at: Instant) -> bool {
         self.radio.was_on(at)
     }
 
-    /// How data frames of its access point are wrapped.
+    /// Returns the encapsulation of the access point's data frames.
     pub(super) fn wrap(&self) -> Wrap {
         self.link.map_or_else(Wrap::default, |link| link.wrap)
     }
 
-    /// Whether a packet of that access point, with that identifier in its tag, is for it.
+    /// Returns whether a packet of an access point, with the identifier in its tag, is for the
+    /// station.
     pub(super) fn takes(&self, ap: u32, aid: u16) -> bool {
         self.link.is_some_and(|link| link.ap == ap && (aid == 0 || aid == link.aid))
     }
@@ -159,8 +167,8 @@ impl Station {
         self.config.sleep != Sleep::None
     }
 
-    /// It is associated, and has its keys.
-    pub(super) fn associate(&mut self, room: &mut Room, terms: Terms, aid: u16) {
+    /// Takes note that the station is associated, and has its keys.
+    pub(super) fn associate(&mut self, medium: &mut WirelessMedium, terms: Terms, aid: u16) {
         let Terms { ap, wrap, basic, beacon: (tbtt, to_dtim), interval, dtim_period, .. } = terms;
         self.link = Some(Link {
             ap,
@@ -171,120 +179,135 @@ impl Station {
             dtim_period: dtim_period.max(1),
             anchor: tbtt,
             dtim: tbtt + interval * u32::from(to_dtim),
-            heard: room.now(),
+            heard: medium.now(),
             misses: 0,
         });
         self.rate = Rate::new(&self.config.rates);
         self.doze = Doze::Awake;
-        self.expect_beacons(room);
-        self.has_sent(room);
-        self.active(room);
-        self.plan_window(room);
+        self.expect_beacons(medium);
+        self.has_sent(medium);
+        self.active(medium);
+        self.plan_window(medium);
     }
 
-    /// A time has come.
-    pub(super) fn wake(&mut self, room: &mut Room, frames: &mut Frames, above: &mut dyn Above) {
-        while let Some(what) = self.clock.next_due(room.now()) {
+    /// Handles the deadlines that are due.
+    pub(super) fn wake(
+        &mut self,
+        medium: &mut WirelessMedium,
+        frames: &mut Frames,
+        above: &mut dyn Above,
+    ) {
+        while let Some(what) = self.clock.next_due(medium.now()) {
             match what {
-                deadline::RADIO => self.want(room, ACTIVE, true, above),
-                deadline::IDLE => self.idle(room, frames),
-                deadline::BEACON => self.expect_beacon(room, above),
-                deadline::BEACON_END => self.no_beacon(room, above),
-                deadline::GROUP_END => self.group_over(room, above),
-                deadline::JOIN => self.join_late(room, frames, above),
-                deadline::WORK => self.computed(room, frames),
-                deadline::LOST => self.lost(room, frames, above),
-                deadline::WINDOW => self.window(room, above),
-                deadline::WINDOW_END => self.want(room, WINDOW, false, above),
-                deadline::FOREIGN => self.want(room, FOREIGN, true, above),
-                deadline::SLICE => self.slice(room, frames, above),
-                _ => self.keep_alive(room, frames, above),
+                deadline::RADIO => self.want(medium, ACTIVE, true, above),
+                deadline::IDLE => self.idle(medium, frames),
+                deadline::BEACON => self.expect_beacon(medium, above),
+                deadline::BEACON_END => self.no_beacon(medium, above),
+                deadline::GROUP_END => self.group_over(medium, above),
+                deadline::JOIN => self.join_late(medium, frames, above),
+                deadline::WORK => self.computed(medium, frames),
+                deadline::LOST => self.lost(medium, frames, above),
+                deadline::WINDOW => self.window(medium, above),
+                deadline::WINDOW_END => self.want(medium, WINDOW, false, above),
+                deadline::FOREIGN => self.want(medium, FOREIGN, true, above),
+                deadline::SLICE => self.slice(medium, frames, above),
+                _ => self.keep_alive(medium, frames, above),
             }
         }
-        self.clock.rearm(room);
+        self.clock.rearm(medium);
     }
 
-    pub(super) fn send(&mut self, room: &mut Room, packet: Msdu) -> Result<(), Refused> {
+    pub(super) fn send(
+        &mut self,
+        medium: &mut WirelessMedium,
+        packet: Msdu,
+    ) -> Result<(), Refused> {
         let Some(link) = self.link else {
             self.counters.refused += 1;
             return Err(Refused::NotJoined);
         };
         let (rate, mode) = self.rate.pick();
         let tag = DataTag { packet: packet.tag, aid: link.aid, rate, more: false }.pack();
-        let out = Packet::new(link.ap, link.wrap.data(packet.octets), mode, tag);
+        let out = TxFrame::new(link.ap, link.wrap.data(packet.octets), mode, tag);
         let out = if link.wrap.qos { out.aggregated() } else { out };
-        if room.send(self.number, out).is_err() {
+        if medium.send(self.number, out).is_err() {
             self.counters.refused += 1;
             return Err(Refused::NoBuffers);
         }
         self.counters.taken += 1;
-        self.has_sent(room);
-        self.stir(room);
+        self.has_sent(medium);
+        self.stir(medium);
         Ok(())
     }
 
-    /// Sends a frame without a packet to the access point, if the MAC has a buffer.
-    fn send_frame(&mut self, room: &mut Room, frames: &mut Frames, info: FrameInfo) -> bool {
+    /// Sends a frame without a packet to the access point, if the MAC has a buffer. Returns whether
+    /// it had.
+    fn send_frame(
+        &mut self,
+        medium: &mut WirelessMedium,
+        frames: &mut Frames,
+        info: FrameInfo,
+    ) -> bool {
         let Some(link) = self.link else { return false };
         let octets = match info.subtype {
             Subtype::PsPoll => super::octets::PS_POLL,
             _ => Wrap::default().empty(),
         };
         let out = (link.ap, link.basic, octets);
-        self.hand_over(room, frames, out, info, Says::Nothing)
+        self.hand_over(medium, frames, out, info, Says::Nothing)
     }
 
     fn hand_over(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         frames: &mut Frames,
         (to, mode, octets): (u32, Mode, u32),
         info: FrameInfo,
         says: Says,
     ) -> bool {
         let tag = frames.keep(Frame { info, says, to });
-        let packet = Packet::new(to, octets, mode, tag).at_once();
-        let taken = room.send(self.number, packet).is_ok();
+        let packet = TxFrame::new(to, octets, mode, tag).at_once();
+        let taken = medium.send(self.number, packet).is_ok();
         if taken {
-            self.has_sent(room);
+            self.has_sent(medium);
         } else {
             frames.take(tag);
         }
         taken
     }
 
-    /// The MAC is done with a packet.
+    /// Handles the outcome of a packet.
     pub(super) fn data_done(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         data: DataTag,
-        done: Done,
+        done: TxStatus,
         above: &mut dyn Above,
     ) {
         let lost = (!done.delivered).then_some(Cause::RetryLimit);
         self.rate.learn(data.rate, done.attempts, done.delivered);
-        self.active(room);
+        self.active(medium);
         match lost {
             None => self.counters.sent += 1,
             Some(_) => self.counters.lost += 1,
         }
-        above.sent(room, self.number, Sent { tag: data.packet, lost, attempts: done.attempts });
-        self.rest_apart(room, above);
+        above.sent(medium, self.number, Sent { tag: data.packet, lost, attempts: done.attempts });
+        self.rest_apart(medium, above);
     }
 
-    /// The MAC is done with another frame of this station.
+    /// Handles the outcome of another frame of the station.
     pub(super) fn frame_done(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         frame: &Frame,
         delivered: bool,
         above: &mut dyn Above,
     ) {
         match frame.info.subtype {
             Subtype::Null { .. } => {
-                self.null_done(room, frame.info.power_management, delivered, above);
+                self.null_done(medium, frame.info.power_management, delivered, above);
             }
-            subtype => self.join_done(room, subtype, delivered, above),
+            subtype => self.join_done(medium, subtype, delivered, above),
         }
     }
 }

@@ -1,41 +1,41 @@
-//! Whether the radio of a station is on: it is while anything wants it.
+//! The radio of a station, which is on while there is a reason for it.
 
 use super::Station;
-use crate::mac::Room;
+use crate::mac::WirelessMedium;
 use crate::wifi::above::Above;
 use espbench_proto::time::Instant;
 
 /// The station has told its access point that it is awake, or is not associated.
 pub(super) const ACTIVE: u8 = 1;
-/// It waits for a beacon.
+/// The station waits for a beacon.
 pub(super) const BEACON: u8 = 1 << 1;
-/// It waits for multicast.
+/// The station waits for multicast.
 pub(super) const GROUP: u8 = 1 << 2;
-/// It sends a frame without telling that it is awake.
+/// The station sends a frame without telling that it is awake.
 pub(super) const SEND: u8 = 1 << 3;
-/// It waits for what it has asked for with PS-Poll.
+/// The station waits for a frame that it has asked for with PS-Poll.
 pub(super) const POLL: u8 = 1 << 4;
 
-/// It looks for its access point.
+/// The station looks for its access point.
 pub(super) const JOIN: u8 = 1 << 5;
-/// A window of the connectionless modules.
+/// A window of the connectionless modules is open.
 pub(super) const WINDOW: u8 = 1 << 6;
 /// Frames of no network are to be sent.
 pub(super) const FOREIGN: u8 = 1 << 7;
 
-/// All of them.
+/// All reasons.
 pub(super) const ANY: u8 = u8::MAX;
-/// What ends with an association.
+/// The reasons that end with an association.
 pub(super) const OF_A_LINK: u8 = BEACON | GROUP | SEND | POLL | JOIN;
 
-/// What the radio is on for.
+/// The reasons for which the radio is on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Radio {
     wants: u8,
     on: bool,
-    /// Others have it.
+    /// Whether another protocol has the radio.
     taken: bool,
-    /// Since when.
+    /// The time of the last change.
     since: Instant,
 }
 
@@ -50,7 +50,7 @@ impl Radio {
         self.on
     }
 
-    /// Whether it is on, and was then.
+    /// Returns whether the radio is on, and was on at a time.
     pub(super) fn was_on(self, at: Instant) -> bool {
         self.on && self.since <= at
     }
@@ -61,33 +61,44 @@ impl Radio {
 }
 
 impl Station {
-    /// Something wants the radio on, or no longer.
-    pub(super) fn want(&mut self, room: &mut Room, what: u8, wanted: bool, above: &mut dyn Above) {
+    /// Sets or clears a reason for which the radio is on.
+    pub(super) fn want(
+        &mut self,
+        medium: &mut WirelessMedium,
+        what: u8,
+        wanted: bool,
+        above: &mut dyn Above,
+    ) {
         if wanted {
             self.radio.wants |= what;
         } else {
             self.radio.wants &= !what;
         }
-        self.turn(room, above);
+        self.turn(medium, above);
     }
 
-    /// The radio is given to others, or given back.
-    pub(super) fn share(&mut self, room: &mut Room, taken: bool, above: &mut dyn Above) {
+    /// Gives the radio to another protocol, or takes it back.
+    pub(super) fn share(
+        &mut self,
+        medium: &mut WirelessMedium,
+        taken: bool,
+        above: &mut dyn Above,
+    ) {
         self.radio.taken = taken;
-        self.turn(room, above);
+        self.turn(medium, above);
     }
 
-    fn turn(&mut self, room: &mut Room, above: &mut dyn Above) {
+    fn turn(&mut self, medium: &mut WirelessMedium, above: &mut dyn Above) {
         let on = self.radio.wants != 0 && !self.radio.taken;
         if on == self.radio.on {
             return;
         }
-        (self.radio.on, self.radio.since) = (on, room.now());
+        (self.radio.on, self.radio.since) = (on, medium.now());
         if on {
-            room.rouse(self.number);
+            medium.wake_up(self.number);
         } else {
-            room.doze(self.number);
+            medium.doze(self.number);
         }
-        above.awake(room, self.number, on);
+        above.awake(medium, self.number, on);
     }
 }

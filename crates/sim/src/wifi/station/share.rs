@@ -1,98 +1,102 @@
-//! What else the radio of a station is for: frames of no network, and other radios.
+//! Other uses of a station's radio: frames of no network, and other protocols.
 
 use super::join::Joining;
 use super::radio::{ACTIVE, ANY, FOREIGN, WINDOW};
 use super::sleep::Doze;
 use super::{Station, deadline};
-use crate::mac::Room;
+use crate::mac::WirelessMedium;
 use crate::wifi::above::Above;
 use crate::wifi::config::{Coexistence, Connectionless};
 use crate::wifi::frame::Frames;
 use core::time::Duration;
 use espbench_proto::time::Instant;
 
-/// Where a station is in its slices.
+/// The slice of coexistence that a station is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slice {
     /// Wi-Fi has the radio.
     Wifi,
-    /// It has, and has told its access point that it sleeps soon.
+    /// Wi-Fi has the radio, and the station has told its access point that it sleeps soon.
     Last,
-    /// Others have it.
+    /// Another protocol has the radio.
     Others,
 }
 
 impl Station {
-    /// The world begins.
-    pub(in crate::wifi) fn start(&mut self, room: &mut Room) {
-        self.plan_window(room);
+    /// Starts windows and slices at the beginning of the simulation.
+    pub(in crate::wifi) fn start(&mut self, medium: &mut WirelessMedium) {
+        self.plan_window(medium);
         if let Some(it) = self.config.coexistence
             && it.wifi < it.period
         {
-            let end = room.now() + it.wifi.saturating_sub(it.guard);
-            self.clock.set(room, deadline::SLICE, end);
+            let end = medium.now() + it.wifi.saturating_sub(it.guard);
+            self.clock.set(medium, deadline::SLICE, end);
         }
     }
 
-    /// Sets when the next window of the connectionless modules begins.
-    pub(super) fn plan_window(&mut self, room: &mut Room) {
+    /// Sets the time of the next window of the connectionless modules.
+    pub(super) fn plan_window(&mut self, medium: &mut WirelessMedium) {
         let Some(Connectionless { window, interval }) = self.config.connectionless else { return };
         if window.is_zero() {
             return;
         }
         let Some(interval) = interval.filter(|&interval| window < interval) else {
-            // Always on: from now on, and never off.
-            let now = room.now();
-            self.clock.set(room, deadline::WINDOW, now);
+            // The radio is always on, from now on.
+            let now = medium.now();
+            self.clock.set(medium, deadline::WINDOW, now);
             return;
         };
-        let now = room.now().as_nanos();
+        let now = medium.now().as_nanos();
         let (from, step) = match self.link {
             Some(link) => {
                 let beacon = (link.interval.as_nanos() as u64).max(1);
                 let every = (interval.as_nanos() as u64 + beacon / 2) / beacon;
-                // Beacons have a number in the time of their access point, the same for all of its
+                // Beacons have a number in the time of their access point, equal for all of its
                 // stations.
                 (link.anchor.as_nanos() % beacon, beacon * every.max(1))
             }
             None => (0, interval.as_nanos() as u64),
         };
         let next = from + (now.saturating_sub(from) / step + u64::from(now >= from)) * step;
-        self.clock.set(room, deadline::WINDOW, Instant::from_nanos(next));
+        self.clock.set(medium, deadline::WINDOW, Instant::from_nanos(next));
     }
 
-    /// A window begins.
-    pub(super) fn window(&mut self, room: &mut Room, above: &mut dyn Above) {
+    /// Begins a window.
+    pub(super) fn window(&mut self, medium: &mut WirelessMedium, above: &mut dyn Above) {
         let Some(Connectionless { window, interval }) = self.config.connectionless else { return };
-        self.want(room, WINDOW, true, above);
+        self.want(medium, WINDOW, true, above);
         if interval.is_some_and(|interval| window < interval) {
-            let end = room.now() + window;
-            self.clock.set(room, deadline::WINDOW_END, end);
-            self.plan_window(room);
+            let end = medium.now() + window;
+            self.clock.set(medium, deadline::WINDOW_END, end);
+            self.plan_window(medium);
         }
-        above.window(room, self.number);
+        above.window(medium, self.number);
     }
 
-    /// A frame of no network is in the MAC's queue: the radio is switched on for it.
-    pub(in crate::wifi) fn send_foreign(&mut self, room: &mut Room) {
+    /// Switches the radio on for a frame of no network that is in the MAC's queue.
+    pub(in crate::wifi) fn send_foreign(&mut self, medium: &mut WirelessMedium) {
         if !self.radio.wanted(FOREIGN) {
             let on = if self.radio.is_on() { Duration::ZERO } else { self.config.times.radio_on };
-            let at = room.now() + on;
-            self.clock.set(room, deadline::FOREIGN, at);
+            let at = medium.now() + on;
+            self.clock.set(medium, deadline::FOREIGN, at);
         }
     }
 
-    /// The MAC is done with one.
-    pub(in crate::wifi) fn foreign_done(&mut self, room: &mut Room, above: &mut dyn Above) {
-        if room.queued(self.number) == 0 {
+    /// Handles the outcome of a frame of no network.
+    pub(in crate::wifi) fn foreign_done(
+        &mut self,
+        medium: &mut WirelessMedium,
+        above: &mut dyn Above,
+    ) {
+        if medium.queued(self.number) == 0 {
             self.clock.stop(deadline::FOREIGN);
-            self.want(room, FOREIGN, false, above);
+            self.want(medium, FOREIGN, false, above);
         }
-        self.rest_apart(room, above);
+        self.rest_apart(medium, above);
     }
 
-    /// Its slices as they are now: while it is associated, a period is as many beacon intervals as
-    /// come nearest, shared in the same proportion.
+    /// Returns the slices as they are now: while the station is associated, a period is the nearest
+    /// number of beacon intervals, shared in the same proportion.
     fn slices(&self) -> Option<Coexistence> {
         let it = self.config.coexistence?;
         let Some(link) = self.link else { return Some(it) };
@@ -105,7 +109,7 @@ impl Station {
         Some(Coexistence { period, wifi, ..it })
     }
 
-    /// How long it is until Wi-Fi's next slice: while the station is associated, until a beacon's
+    /// Returns the time until Wi-Fi's next slice; while the station is associated, until a beacon's
     /// time.
     fn others_have(&self, now: Instant, Coexistence { period, wifi, .. }: Coexistence) -> Duration {
         let Some(link) = self.link else { return period.saturating_sub(wifi) };
@@ -116,42 +120,51 @@ impl Station {
         Duration::from_nanos(next - now)
     }
 
-    /// Whether it has told that it sleeps since others have the radio, or will soon: what it still
-    /// sends says so, too.
+    /// Returns whether the station has told that it sleeps because another protocol has the radio,
+    /// or will soon; the frames that it still sends say so, too.
     pub(in crate::wifi) fn gives_way(&self) -> bool {
         self.slice != Slice::Wifi
     }
 
-    /// A slice of coexistence is about to end, ends, or begins.
-    pub(super) fn slice(&mut self, room: &mut Room, frames: &mut Frames, above: &mut dyn Above) {
+    /// Goes on to the next slice of coexistence.
+    pub(super) fn slice(
+        &mut self,
+        medium: &mut WirelessMedium,
+        frames: &mut Frames,
+        above: &mut dyn Above,
+    ) {
         let Some(slices) = self.slices() else { return };
         let guard = slices.guard.min(slices.wifi);
         let (next, wait) = match self.slice {
             Slice::Wifi => (Slice::Last, guard),
-            Slice::Last => (Slice::Others, self.others_have(room.now(), slices)),
+            Slice::Last => (Slice::Others, self.others_have(medium.now(), slices)),
             Slice::Others => (Slice::Wifi, slices.wifi.saturating_sub(guard)),
         };
         self.slice = next;
-        let at = room.now() + wait;
-        self.clock.set(room, deadline::SLICE, at);
+        let at = medium.now() + wait;
+        self.clock.set(medium, deadline::SLICE, at);
         let told_awake = self.link.is_some() && self.doze == Doze::Awake;
         match next {
             Slice::Last if told_awake => {
-                self.send_null(room, frames, true);
+                self.send_null(medium, frames, true);
             }
             Slice::Last => {}
-            Slice::Others => self.share(room, true, above),
+            Slice::Others => self.share(medium, true, above),
             Slice::Wifi => {
-                self.share(room, false, above);
+                self.share(medium, false, above);
                 if told_awake {
-                    self.send_null(room, frames, false);
+                    self.send_null(medium, frames, false);
                 }
             }
         }
     }
 
-    /// It is switched off.
-    pub(in crate::wifi) fn switch_off(&mut self, room: &mut Room, above: &mut dyn Above) {
+    /// Switches the station off.
+    pub(in crate::wifi) fn switch_off(
+        &mut self,
+        medium: &mut WirelessMedium,
+        above: &mut dyn Above,
+    ) {
         for what in 0..deadline::COUNT {
             self.clock.stop(what);
         }
@@ -160,17 +173,21 @@ impl Station {
         self.doze = Doze::Awake;
         self.joining = Joining::new();
         self.slice = Slice::Wifi;
-        self.want(room, ANY, false, above);
+        self.want(medium, ANY, false, above);
     }
 
-    /// It is switched on.
-    pub(in crate::wifi) fn switch_on(&mut self, room: &mut Room, above: &mut dyn Above) {
+    /// Switches the station on.
+    pub(in crate::wifi) fn switch_on(
+        &mut self,
+        medium: &mut WirelessMedium,
+        above: &mut dyn Above,
+    ) {
         if self.powered {
             return;
         }
         self.powered = true;
-        self.share(room, false, above);
-        self.want(room, ACTIVE, true, above);
-        self.start(room);
+        self.share(medium, false, above);
+        self.want(medium, ACTIVE, true, above);
+        self.start(medium);
     }
 }

@@ -1,106 +1,113 @@
-//! When an associated station sleeps (11.2.3), and what ESP-IDF makes of it: "modem sleep".
+//! Power save of an associated station (11.2.3), as ESP-IDF's "modem sleep".
 
 use super::radio::{ACTIVE, BEACON, GROUP, POLL, SEND};
 use super::{Link, Station, deadline};
-use crate::mac::Room;
+use crate::mac::WirelessMedium;
 use crate::wifi::above::Above;
 use crate::wifi::config::{Fetch, Sleep};
 use crate::wifi::frame::{FrameInfo, Frames, Subtype, Tim};
 use core::time::Duration;
 use espbench_proto::time::Instant;
 
-/// What a station has told its access point.
+/// The power state that a station has told its access point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doze {
-    /// That it is awake.
+    /// Awake.
     Awake,
-    /// It is about to tell that it sleeps.
+    /// Awake, and about to tell that it sleeps.
     Nodding,
-    /// That it sleeps.
+    /// Asleep.
     Asleep,
 }
 
-/// A beacon of its own access point, as a station hears it.
+/// A beacon of the station's own access point.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::wifi) struct HeardBeacon {
     pub(in crate::wifi) tim: Tim,
-    /// Its own bit.
+    /// The station's bit in the traffic indication map.
     pub(in crate::wifi) mine: bool,
     pub(in crate::wifi) tbtt: Instant,
 }
 
 impl Station {
-    /// A packet came or went: it stays awake for a while.
-    pub(super) fn active(&mut self, room: &mut Room) {
+    /// Keeps the station awake for a while, because a packet came or went.
+    pub(super) fn active(&mut self, medium: &mut WirelessMedium) {
         if self.sleeps_ever() && self.doze == Doze::Awake {
-            self.rest_later(room);
+            self.rest_later(medium);
         }
     }
 
-    /// There is something to send. What is sent tells that it is awake (11.2.3.2).
-    pub(super) fn stir(&mut self, room: &mut Room) {
+    /// Wakes the station because it has a frame to send. The frame tells that it is awake
+    /// (11.2.3.2).
+    pub(super) fn stir(&mut self, medium: &mut WirelessMedium) {
         if self.doze == Doze::Asleep {
             self.doze = Doze::Awake;
             self.clock.stop(deadline::BEACON);
-            let on = room.now() + self.config.times.radio_on;
-            self.clock.set(room, deadline::RADIO, on);
+            let on = medium.now() + self.config.times.radio_on;
+            self.clock.set(medium, deadline::RADIO, on);
         }
-        self.active(room);
+        self.active(medium);
     }
 
-    fn rest_later(&mut self, room: &mut Room) {
-        let at = room.now() + self.config.times.min_active;
-        self.clock.set(room, deadline::IDLE, at);
+    fn rest_later(&mut self, medium: &mut WirelessMedium) {
+        let at = medium.now() + self.config.times.min_active;
+        self.clock.set(medium, deadline::IDLE, at);
     }
 
-    /// It has sent something.
-    pub(super) fn has_sent(&mut self, room: &mut Room) {
-        let at = room.now() + self.config.times.keep_alive;
-        self.clock.set(room, deadline::KEEP_ALIVE, at);
+    /// Restarts the keep-alive time, because the station has sent a frame.
+    pub(super) fn has_sent(&mut self, medium: &mut WirelessMedium) {
+        let at = medium.now() + self.config.times.keep_alive;
+        self.clock.set(medium, deadline::KEEP_ALIVE, at);
     }
 
-    /// Nothing has happened for a while: it tells that it sleeps.
-    pub(super) fn idle(&mut self, room: &mut Room, frames: &mut Frames) {
+    /// Tells the access point that the station sleeps, because nothing has happened for a while.
+    pub(super) fn idle(&mut self, medium: &mut WirelessMedium, frames: &mut Frames) {
         if self.doze != Doze::Awake || self.link.is_none() {
             return;
         }
-        if room.queued(self.number) == 0 && self.send_null(room, frames, true) {
+        if medium.queued(self.number) == 0 && self.send_null(medium, frames, true) {
             self.doze = Doze::Nodding;
         } else {
-            self.rest_later(room);
+            self.rest_later(medium);
         }
     }
 
-    pub(super) fn send_null(&mut self, room: &mut Room, frames: &mut Frames, asleep: bool) -> bool {
+    pub(super) fn send_null(
+        &mut self,
+        medium: &mut WirelessMedium,
+        frames: &mut Frames,
+        asleep: bool,
+    ) -> bool {
         let info = FrameInfo::bare(Subtype::Null { qos: false });
-        self.send_frame(room, frames, FrameInfo { power_management: asleep, ..info })
+        self.send_frame(medium, frames, FrameInfo { power_management: asleep, ..info })
     }
 
-    /// The MAC is done with a Null frame.
+    /// Handles the outcome of a Null frame.
     pub(super) fn null_done(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         asleep: bool,
         delivered: bool,
         above: &mut dyn Above,
     ) {
         if self.doze == Doze::Nodding && asleep {
-            if delivered && room.queued(self.number) == 0 {
+            if delivered && medium.queued(self.number) == 0 {
                 self.doze = Doze::Asleep;
-                self.next_beacon(room);
-                self.want(room, ACTIVE, false, above);
+                self.next_beacon(medium);
+                self.want(medium, ACTIVE, false, above);
             } else {
                 self.doze = Doze::Awake;
-                self.rest_later(room);
+                self.rest_later(medium);
             }
         }
-        self.want(room, SEND, false, above);
+        self.want(medium, SEND, false, above);
     }
 
-    /// It has sent nothing for long: the access point shall not forget it.
+    /// Sends a Null frame, so that the access point does not forget a station that has sent nothing
+    /// for long.
     pub(super) fn keep_alive(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         frames: &mut Frames,
         above: &mut dyn Above,
     ) {
@@ -108,14 +115,14 @@ impl Station {
             return;
         }
         let asleep = self.doze == Doze::Asleep;
-        if self.doze != Doze::Nodding && self.send_null(room, frames, asleep) {
-            self.want(room, SEND, true, above);
+        if self.doze != Doze::Nodding && self.send_null(medium, frames, asleep) {
+            self.want(medium, SEND, true, above);
         } else {
-            self.has_sent(room);
+            self.has_sent(medium);
         }
     }
 
-    /// The time in which it should hear three beacons.
+    /// Returns the time in which the station should receive three beacons.
     pub(super) fn three_beacons(&self) -> Duration {
         let Some(link) = self.link else { return Duration::ZERO };
         let every = match self.config.sleep {
@@ -127,38 +134,38 @@ impl Station {
     }
 
     /// Sets the time at which a sleeping station wakes for its next beacon.
-    fn next_beacon(&mut self, room: &mut Room) {
+    fn next_beacon(&mut self, medium: &mut WirelessMedium) {
         let Some(link) = self.link else { return };
         let (from, every) = match self.config.sleep {
-            // After a miss it listens to every beacon.
+            // After a miss the station listens to every beacon.
             _ if link.misses > 0 => (link.anchor, 1),
             Sleep::MaxModem { listen_interval } => (link.anchor, u32::from(listen_interval.max(1))),
             Sleep::MinModem | Sleep::None => (link.dtim, u32::from(link.dtim_period)),
         };
         let times = &self.config.times;
         let step = link.interval * every;
-        let first = first_after(from, step, room.now() + times.early);
+        let first = first_after(from, step, medium.now() + times.early);
         let drift = first.since(link.heard).as_nanos() as u64 / 1_000_000;
         let early = times.early + Duration::from_nanos(drift * u64::from(times.drift_ppm));
         if let Some(link) = &mut self.link {
             link.anchor = first;
         }
         let at = first.as_nanos().saturating_sub(early.as_nanos() as u64);
-        self.clock.set(room, deadline::BEACON, Instant::from_nanos(at));
+        self.clock.set(medium, deadline::BEACON, Instant::from_nanos(at));
     }
 
-    /// A sleeping station wakes for a beacon.
-    pub(super) fn expect_beacon(&mut self, room: &mut Room, above: &mut dyn Above) {
+    /// Wakes a sleeping station for a beacon.
+    pub(super) fn expect_beacon(&mut self, medium: &mut WirelessMedium, above: &mut dyn Above) {
         let Some(Link { anchor, .. }) = self.link else { return };
         if self.doze == Doze::Asleep {
             let end = anchor + self.config.times.missed;
-            self.clock.set(room, deadline::BEACON_END, end);
-            self.want(room, BEACON, true, above);
+            self.clock.set(medium, deadline::BEACON_END, end);
+            self.want(medium, BEACON, true, above);
         }
     }
 
-    /// The beacon did not come.
-    pub(super) fn no_beacon(&mut self, room: &mut Room, above: &mut dyn Above) {
+    /// Takes note that a beacon did not come.
+    pub(super) fn no_beacon(&mut self, medium: &mut WirelessMedium, above: &mut dyn Above) {
         if !self.radio.wanted(BEACON) {
             return;
         }
@@ -167,89 +174,89 @@ impl Station {
             link.misses = link.misses.saturating_add(1);
         }
         if self.doze == Doze::Asleep {
-            self.next_beacon(room);
+            self.next_beacon(medium);
         }
-        self.want(room, BEACON, false, above);
+        self.want(medium, BEACON, false, above);
     }
 
-    /// A beacon of its access point.
+    /// Handles a beacon of the station's access point.
     pub(in crate::wifi) fn beacon(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         frames: &mut Frames,
         it: HeardBeacon,
         above: &mut dyn Above,
     ) {
         let Some(link) = &mut self.link else { return };
         self.counters.beacons += 1;
-        link.heard = room.now();
+        link.heard = medium.now();
         link.misses = 0;
         link.dtim_period = it.tim.dtim_period.max(1);
         link.dtim = it.tbtt + link.interval * u32::from(it.tim.dtim_count);
-        self.expect_beacons(room);
+        self.expect_beacons(medium);
         match self.doze {
-            Doze::Asleep => self.beacon_asleep(room, frames, it, above),
-            // The access point takes it for asleep.
+            Doze::Asleep => self.beacon_asleep(medium, frames, it, above),
+            // The access point believes that the station sleeps.
             Doze::Awake if it.mine => {
-                self.send_null(room, frames, false);
+                self.send_null(medium, frames, false);
             }
             Doze::Awake | Doze::Nodding => {}
         }
         self.clock.stop(deadline::BEACON_END);
-        self.want(room, BEACON, false, above);
+        self.want(medium, BEACON, false, above);
     }
 
-    /// A beacon for which it woke, most of the time.
+    /// Handles a beacon while the station sleeps, for which it mostly woke.
     fn beacon_asleep(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         frames: &mut Frames,
         it: HeardBeacon,
         above: &mut dyn Above,
     ) {
         if it.tim.dtim_count == 0 && it.tim.group {
-            let end = room.now() + self.config.times.wait_group;
-            self.clock.set(room, deadline::GROUP_END, end);
-            self.want(room, GROUP, true, above);
+            let end = medium.now() + self.config.times.wait_group;
+            self.clock.set(medium, deadline::GROUP_END, end);
+            self.want(medium, GROUP, true, above);
         }
         if it.mine {
-            self.fetch(room, frames, above);
+            self.fetch(medium, frames, above);
         }
         if self.doze == Doze::Asleep {
-            self.next_beacon(room);
+            self.next_beacon(medium);
         }
     }
 
-    /// Something waits for it.
-    fn fetch(&mut self, room: &mut Room, frames: &mut Frames, above: &mut dyn Above) {
+    /// Fetches the buffered frames.
+    fn fetch(&mut self, medium: &mut WirelessMedium, frames: &mut Frames, above: &mut dyn Above) {
         match self.config.times.fetch {
             Fetch::Null => {
-                if self.send_null(room, frames, false) {
+                if self.send_null(medium, frames, false) {
                     self.doze = Doze::Awake;
                     self.clock.stop(deadline::BEACON);
-                    self.rest_later(room);
-                    self.want(room, ACTIVE, true, above);
+                    self.rest_later(medium);
+                    self.want(medium, ACTIVE, true, above);
                 }
             }
-            Fetch::PsPoll => self.poll(room, frames, above),
+            Fetch::PsPoll => self.poll(medium, frames, above),
         }
     }
 
-    /// Asks for one packet. It waits for it as for multicast.
-    fn poll(&mut self, room: &mut Room, frames: &mut Frames, above: &mut dyn Above) {
+    /// Asks for one buffered packet with PS-Poll, and waits for it as for multicast.
+    fn poll(&mut self, medium: &mut WirelessMedium, frames: &mut Frames, above: &mut dyn Above) {
         let info = FrameInfo::bare(Subtype::PsPoll);
         let info = FrameInfo { power_management: true, ..info };
-        if self.send_frame(room, frames, info) {
-            let end = room.now() + self.config.times.wait_group;
-            self.clock.set(room, deadline::GROUP_END, end);
-            self.want(room, POLL, true, above);
+        if self.send_frame(medium, frames, info) {
+            let end = medium.now() + self.config.times.wait_group;
+            self.clock.set(medium, deadline::GROUP_END, end);
+            self.want(medium, POLL, true, above);
         }
     }
 
-    /// A packet came.
+    /// Handles a packet that has come.
     pub(in crate::wifi) fn packet_heard(
         &mut self,
-        room: &mut Room,
+        medium: &mut WirelessMedium,
         frames: &mut Frames,
         (group, more): (bool, bool),
         above: &mut dyn Above,
@@ -259,29 +266,29 @@ impl Station {
                 return;
             }
             if more {
-                let end = room.now() + self.config.times.wait_group;
-                self.clock.set(room, deadline::GROUP_END, end);
+                let end = medium.now() + self.config.times.wait_group;
+                self.clock.set(medium, deadline::GROUP_END, end);
             } else {
-                self.want(room, GROUP, false, above);
+                self.want(medium, GROUP, false, above);
             }
         } else if self.radio.wanted(POLL) {
             if more {
-                self.poll(room, frames, above);
+                self.poll(medium, frames, above);
             } else {
-                self.want(room, POLL, false, above);
+                self.want(medium, POLL, false, above);
             }
         } else {
-            self.active(room);
+            self.active(medium);
         }
     }
 
-    /// Multicast, or what was asked for, has not come.
-    pub(super) fn group_over(&mut self, room: &mut Room, above: &mut dyn Above) {
-        self.want(room, GROUP | POLL, false, above);
+    /// Stops waiting for multicast, or for a polled packet, that has not come.
+    pub(super) fn group_over(&mut self, medium: &mut WirelessMedium, above: &mut dyn Above) {
+        self.want(medium, GROUP | POLL, false, above);
     }
 }
 
-/// The first of `from`, `from + step`, … that is after `now`.
+/// Returns the first of `from`, `from + step`, … that is after `now`.
 fn first_after(from: Instant, step: Duration, now: Instant) -> Instant {
     let step = (step.as_nanos() as u64).max(1);
     if from > now {

@@ -1,7 +1,7 @@
-//! A world of stations that hear each other, and a log of all that happens.
+//! A network of stations that hear each other, and a log of all events.
 
-use crate::air::{Links, Receiver};
-use crate::mac::{self, Done, Heard, Missed, OnAir, Room, Settings};
+use crate::air::{RadioLinks, ReceiverConfig};
+use crate::mac::{self, MacConfig, MissedReception, Ppdu, Reception, TxStatus, WirelessMedium};
 use crate::radio::{BasicRates, Timing};
 use crate::wifi::{Above, FrameInfo, Joined, Left, Msdu, Received, Refused, Role, Sent, Wifi};
 use espbench_proto::sample::Cause;
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::string::String;
 use std::vec::Vec;
 
-/// What happened, by time.
+/// The log of events, by time.
 #[derive(Default)]
 pub(super) struct Log {
     pub(super) text: String,
@@ -24,95 +24,96 @@ pub(super) struct Log {
 }
 
 impl Log {
-    fn line(&mut self, room: &Room, what: core::fmt::Arguments<'_>) {
-        let at = room.now().as_nanos();
+    fn line(&mut self, medium: &WirelessMedium, what: core::fmt::Arguments<'_>) {
+        let at = medium.now().as_nanos();
         let _ = writeln!(self.text, "{:>10}.{:03} us  {what}", at / 1000, at % 1000);
     }
 }
 
 impl Above for Log {
-    fn received(&mut self, room: &mut Room, station: u32, it: Received) {
-        self.line(room, format_args!("{station} received {} from {}", it.tag, it.from));
-        self.received.push((room.now().as_nanos(), station, it));
+    fn received(&mut self, medium: &mut WirelessMedium, station: u32, it: Received) {
+        self.line(medium, format_args!("{station} received {} from {}", it.tag, it.from));
+        self.received.push((medium.now().as_nanos(), station, it));
     }
 
-    fn sent(&mut self, room: &mut Room, station: u32, it: Sent) {
+    fn sent(&mut self, medium: &mut WirelessMedium, station: u32, it: Sent) {
         match it.lost {
-            None => self.line(room, format_args!("{station} sent {}", it.tag)),
-            Some(cause) => self.line(room, format_args!("{station} lost {}: {cause:?}", it.tag)),
+            None => self.line(medium, format_args!("{station} sent {}", it.tag)),
+            Some(cause) => self.line(medium, format_args!("{station} lost {}: {cause:?}", it.tag)),
         }
-        self.sent.push((room.now().as_nanos(), station, it));
+        self.sent.push((medium.now().as_nanos(), station, it));
     }
 
-    fn missed(&mut self, room: &mut Room, station: u32, tag: u64, cause: Cause) {
-        self.line(room, format_args!("{station} missed {tag}: {cause:?}"));
-        self.missed.push((room.now().as_nanos(), station, tag, cause));
+    fn missed(&mut self, medium: &mut WirelessMedium, station: u32, tag: u64, cause: Cause) {
+        self.line(medium, format_args!("{station} missed {tag}: {cause:?}"));
+        self.missed.push((medium.now().as_nanos(), station, tag, cause));
     }
 
-    fn joined(&mut self, room: &mut Room, station: u32, it: Joined) {
-        self.line(room, format_args!("{station} joined {} as {}", it.ap, it.aid));
-        self.joined.push((room.now().as_nanos(), station, it));
+    fn joined(&mut self, medium: &mut WirelessMedium, station: u32, it: Joined) {
+        self.line(medium, format_args!("{station} joined {} as {}", it.ap, it.aid));
+        self.joined.push((medium.now().as_nanos(), station, it));
     }
 
-    fn left(&mut self, room: &mut Room, station: u32, why: Left) {
-        self.line(room, format_args!("{station} left: {why:?}"));
-        self.left.push((room.now().as_nanos(), station, why));
+    fn left(&mut self, medium: &mut WirelessMedium, station: u32, why: Left) {
+        self.line(medium, format_args!("{station} left: {why:?}"));
+        self.left.push((medium.now().as_nanos(), station, why));
     }
 
-    fn window(&mut self, room: &mut Room, station: u32) {
-        self.windows.push((room.now().as_nanos(), station));
+    fn window(&mut self, medium: &mut WirelessMedium, station: u32) {
+        self.windows.push((medium.now().as_nanos(), station));
     }
 
-    fn awake(&mut self, room: &mut Room, station: u32, awake: bool) {
-        self.line(room, format_args!("{station} {}", if awake { "wakes" } else { "sleeps" }));
-        self.awake.push((room.now().as_nanos(), station, awake));
+    fn awake(&mut self, medium: &mut WirelessMedium, station: u32, awake: bool) {
+        self.line(medium, format_args!("{station} {}", if awake { "wakes" } else { "sleeps" }));
+        self.awake.push((medium.now().as_nanos(), station, awake));
     }
 }
 
-/// A room, its Wi-Fi, and what is above.
+/// A medium, its Wi-Fi, and the layer above.
 pub(super) struct Bench {
-    pub(super) room: Room,
+    pub(super) medium: WirelessMedium,
     pub(super) host: Host,
 }
 
-/// The room's host.
+/// The user of the MAC.
 pub(super) struct Host {
     pub(super) wifi: Wifi,
     pub(super) log: Log,
-    /// Frames on the air are logged.
+    /// Whether frames on the air are logged.
     pub(super) frames: bool,
 }
 
 impl Bench {
-    /// All in reach of each other, access points on channel 1.
+    /// Returns a bench whose stations all hear each other, with access points on channel 1.
     pub(super) fn new(roles: impl IntoIterator<Item = Role>) -> Self {
         Self::on(1, roles)
     }
 
-    /// All in reach of each other, access points on that channel, stations on 1 at first.
+    /// Returns a bench whose stations all hear each other, with access points on a channel,
+    /// stations on 1 at first.
     pub(super) fn on(channel: u8, roles: impl IntoIterator<Item = Role>) -> Self {
         Self::with(channel, roles, |_, _| -50.0)
     }
 
-    /// With what power a station is heard by another, dBm.
+    /// Returns a bench where `dbm` gives the power at which a station hears another.
     pub(super) fn with(
         channel: u8,
         roles: impl IntoIterator<Item = Role>,
         power: impl FnMut(u32, u32) -> f64,
     ) -> Self {
         let roles: Vec<Role> = roles.into_iter().collect();
-        let links = Links::new(roles.len() as u32, -98.0, power);
+        let links = RadioLinks::new(roles.len() as u32, -98.0, power);
         let timing = Timing::ERP_SHORT_SLOT;
-        let settings = Settings { timing, basic: BasicRates::BG, ..Settings::default() };
-        let settings = roles.iter().map(|role| Settings {
+        let settings = MacConfig { timing, basic: BasicRates::BG, ..MacConfig::default() };
+        let settings = roles.iter().map(|role| MacConfig {
             channel: if matches!(role, Role::AccessPoint(_)) { channel } else { 1 },
             ..settings.clone()
         });
-        let mut room = Room::new(1, links, &[Receiver::default()], settings);
+        let mut medium = WirelessMedium::new(1, links, &[ReceiverConfig::default()], settings);
         let mut wifi = Wifi::new(1, roles);
         let mut log = Log::default();
-        wifi.start(&mut room, &mut log);
-        Self { room, host: Host { wifi, log, frames: false } }
+        wifi.start(&mut medium, &mut log);
+        Self { medium, host: Host { wifi, log, frames: false } }
     }
 
     pub(super) fn send(
@@ -122,15 +123,15 @@ impl Bench {
         octets: u32,
         tag: u64,
     ) -> Result<(), Refused> {
-        self.host.wifi.send(&mut self.room, from, Msdu { to, octets, tag })
+        self.host.wifi.send(&mut self.medium, from, Msdu { to, octets, tag })
     }
 
-    pub(super) fn call(&mut self, what: impl FnOnce(&mut Wifi, &mut Room, &mut Log)) {
-        what(&mut self.host.wifi, &mut self.room, &mut self.host.log);
+    pub(super) fn call(&mut self, what: impl FnOnce(&mut Wifi, &mut WirelessMedium, &mut Log)) {
+        what(&mut self.host.wifi, &mut self.medium, &mut self.host.log);
     }
 
     pub(super) fn run_ms(&mut self, until_ms: u64) {
-        self.room.run(&mut self.host, Instant::from_nanos(until_ms * 1_000_000));
+        self.medium.run(&mut self.host, Instant::from_nanos(until_ms * 1_000_000));
     }
 }
 
@@ -152,20 +153,26 @@ fn name(info: &FrameInfo) -> String {
     text
 }
 
-impl mac::Host for Host {
-    fn wake(&mut self, room: &mut Room, token: u64) {
-        self.wifi.wake(room, token, &mut self.log);
+impl mac::MacUser for Host {
+    fn wake(&mut self, medium: &mut WirelessMedium, token: u64) {
+        self.wifi.wake(medium, token, &mut self.log);
     }
 
-    fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
-        self.wifi.heard(room, frame, heard, missed, &mut self.log);
+    fn heard(
+        &mut self,
+        medium: &mut WirelessMedium,
+        frame: &Ppdu,
+        heard: &[Reception],
+        missed: &[MissedReception],
+    ) {
+        self.wifi.heard(medium, frame, heard, missed, &mut self.log);
     }
 
-    fn done(&mut self, room: &mut Room, station: u32, done: Done) {
-        self.wifi.done(room, station, done, &mut self.log);
+    fn done(&mut self, medium: &mut WirelessMedium, station: u32, done: TxStatus) {
+        self.wifi.done(medium, station, done, &mut self.log);
     }
 
-    fn began(&mut self, frame: &OnAir) {
+    fn began(&mut self, frame: &Ppdu) {
         if let (true, Some(info)) = (self.frames, self.wifi.info(frame)) {
             let (us, ns) = (frame.begin / 1000, frame.begin % 1000);
             let to = if frame.is_group() { "all".into() } else { std::format!("{}", frame.to) };

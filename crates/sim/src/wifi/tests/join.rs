@@ -1,4 +1,4 @@
-//! How stations get into a network, and out of it.
+//! Joining and leaving a network.
 
 use super::bench::Bench;
 use crate::wifi::{ApConfig, Join, Left, Role, Security, Sleep, StationConfig};
@@ -37,13 +37,13 @@ fn wpa3_commits_and_confirms_first() {
     insta::assert_snapshot!(conversation(Security::Wpa3).host.log.text);
 }
 
-/// When a station has joined, in milliseconds.
+/// Returns the time in milliseconds at which a station has joined.
 fn joined_ms(channel: u8, join: Join) -> u64 {
     let mut bench = Bench::on(channel, [ap(Security::Wpa2), station(Security::Wpa2, join)]);
     bench.run_ms(5000);
     let joined = &bench.host.log.joined;
     assert_eq!(joined.len(), 1, "once, and it stays");
-    assert_eq!(bench.room.channel(1), channel);
+    assert_eq!(bench.medium.channel(1), channel);
     joined[0].0 / 1_000_000
 }
 
@@ -61,8 +61,8 @@ fn the_scan_takes_what_it_takes() {
 
 #[test]
 fn the_strongest_of_all_channels_is_taken() {
-    // Three of the network on one channel, one of another network; all equally strong but for the
-    // order in which they are found: the first of the strongest stays.
+    // Three of the network are on one channel, and one of another network; all are equally strong,
+    // so the first one found stays.
     let other = ApConfig { network: 9, ..ApConfig::default() };
     let join = Join { first: false, ..Join::on(1) };
     let roles = [Role::AccessPoint(other), ap(Security::Wpa2), station(Security::Wpa2, join)];
@@ -87,12 +87,12 @@ fn an_access_point_takes_so_many() {
     assert!(bench.host.log.left.iter().any(|it| it.2 == Left::Refused));
     // One leaves: the third gets in.
     let gone = bench.host.log.joined[0].1;
-    bench.call(|wifi, room, log| wifi.leave(room, gone, log));
+    bench.call(|wifi, medium, log| wifi.leave(medium, gone, log));
     bench.run_ms(2000);
     assert_eq!(bench.host.log.joined.len(), 3);
     assert_eq!(bench.host.wifi.stations_of(0).count(), 2);
     assert!(!bench.host.wifi.is_awake(gone), "in no network, with nothing to do, it sleeps");
-    bench.call(|wifi, room, log| wifi.join(room, gone, log));
+    bench.call(|wifi, medium, log| wifi.join(medium, gone, log));
     bench.run_ms(2500);
     assert_eq!(bench.host.log.joined.len(), 3, "now it is the one too many");
 }
@@ -102,8 +102,8 @@ fn a_station_that_is_sent_away_comes_back() {
     let mut bench = Bench::new([ap(Security::Wpa2), station(Security::Wpa2, Join::on(1))]);
     bench.run_ms(1000);
     bench.send(0, 1, 100, 1).expect("it waits for the next beacon");
-    bench.call(|wifi, room, log| wifi.expel(room, 0, 1, log));
-    // It sleeps, and hears nothing of it: its next packet is answered.
+    bench.call(|wifi, medium, log| wifi.expel(medium, 0, 1, log));
+    // The station sleeps and does not hear of it; its next packet is answered.
     bench.run_ms(1500);
     bench.send(1, 0, 100, 2).expect("it thinks that it is associated");
     bench.run_ms(2500);
@@ -117,14 +117,14 @@ fn without_beacons_a_station_asks_and_leaves() {
     let mut bench = Bench::new([ap(Security::Wpa2), station(Security::Wpa2, Join::on(1))]);
     bench.host.frames = true;
     bench.run_ms(1000);
-    bench.call(|wifi, room, log| drop(wifi.switch_off(room, 0, log)));
+    bench.call(|wifi, medium, log| drop(wifi.switch_off(medium, 0, log)));
     bench.host.log.text.clear();
     bench.run_ms(10_000);
     let (at, _, why) = bench.host.log.left[0];
     assert_eq!(why, Left::BeaconLoss);
     // 6 s after the last beacon, and five times 500 ms.
     assert!((9_300..9_600).contains(&(at / 1_000_000)), "{at}");
-    bench.call(|wifi, room, log| wifi.switch_on(room, 0, log));
+    bench.call(|wifi, medium, log| wifi.switch_on(medium, 0, log));
     bench.run_ms(12_000);
     assert_eq!(bench.host.log.joined.len(), 2);
     let beacons = bench.host.wifi.counters(0).beacons;
@@ -139,13 +139,13 @@ fn a_station_without_power_loses_what_it_had() {
         bench.send(1, 0, 1000, tag).expect("a buffer");
     }
     bench.run_ms(1001);
-    bench.call(|wifi, room, log| drop(wifi.switch_off(room, 1, log)));
+    bench.call(|wifi, medium, log| drop(wifi.switch_off(medium, 1, log)));
     bench.run_ms(1500);
     let sent = &bench.host.log.sent;
     assert_eq!(sent.len(), 20, "all have ended");
     assert!(sent.iter().filter(|it| it.2.lost == Some(Cause::Disconnected)).count() > 10);
-    assert_eq!(bench.room.queued(1), 0);
-    bench.call(|wifi, room, log| wifi.switch_on(room, 1, log));
+    assert_eq!(bench.medium.queued(1), 0);
+    bench.call(|wifi, medium, log| wifi.switch_on(medium, 1, log));
     bench.run_ms(2500);
     assert_eq!(bench.host.log.joined.len(), 2, "the access point takes it again");
     bench.send(1, 0, 1000, 20).expect("a buffer");

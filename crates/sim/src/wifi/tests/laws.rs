@@ -1,8 +1,8 @@
-//! What holds whatever happens.
+//! Invariants of any network.
 
 use super::bench::Bench;
 use crate::mac::GROUP;
-use crate::radio::{Guard, Width};
+use crate::radio::{ChannelWidth, GuardInterval};
 use crate::wifi::{
     ApConfig, Coexistence, Fetch, Join, Rates, Role, Security, Sleep, SleepTimes, StationConfig,
 };
@@ -10,10 +10,10 @@ use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::vec::Vec;
 
-/// What happens to a network.
+/// An event in the life of a network.
 #[derive(Clone, Debug)]
 enum Deed {
-    /// A packet from one to another; the access point is 0.
+    /// A packet from one station to another; the access point is 0.
     Send {
         from: u32,
         to: u32,
@@ -49,7 +49,11 @@ fn station(restless: bool) -> impl Strategy<Value = Role> {
             times: SleepTimes { fetch, ..SleepTimes::default() },
             join: Join::on(1),
             coexistence: (shared && restless).then(Coexistence::default),
-            rates: if ladder { Rates::ht(Width::Mhz20, Guard::Long) } else { Rates::default() },
+            rates: if ladder {
+                Rates::ht(ChannelWidth::Mhz20, GuardInterval::Long)
+            } else {
+                Rates::default()
+            },
             disconnected_sleep: poll,
             ..StationConfig::default()
         })
@@ -88,7 +92,8 @@ fn world(restless: bool) -> impl Strategy<Value = (Vec<Role>, Vec<(u64, Deed)>)>
         .prop_map(|(ap, stations, deeds)| (core::iter::once(ap).chain(stations).collect(), deeds))
 }
 
-/// Does all that, and lets time go by until all is over. What was taken: whether for one or all.
+/// Plays the events and runs until all is over. Returns the packets taken: whether for one or for
+/// all.
 fn play(bench: &mut Bench, deeds: Vec<(u64, Deed)>) -> BTreeMap<u64, bool> {
     let (mut at_ms, mut taken) = (100, BTreeMap::new());
     for (tag, (wait, deed)) in deeds.into_iter().enumerate() {
@@ -106,25 +111,25 @@ fn play(bench: &mut Bench, deeds: Vec<(u64, Deed)>) -> BTreeMap<u64, bool> {
                     taken.insert(tag, true);
                 }
             }
-            Deed::Leave(it) => bench.call(|wifi, room, log| wifi.leave(room, it, log)),
-            Deed::Join(it) => bench.call(|wifi, room, log| wifi.join(room, it, log)),
-            Deed::Off(it) => bench.call(|wifi, room, log| drop(wifi.switch_off(room, it, log))),
-            Deed::On(it) => bench.call(|wifi, room, log| wifi.switch_on(room, it, log)),
-            Deed::Expel(it) => bench.call(|wifi, room, log| wifi.expel(room, 0, it, log)),
+            Deed::Leave(it) => bench.call(|wifi, medium, log| wifi.leave(medium, it, log)),
+            Deed::Join(it) => bench.call(|wifi, medium, log| wifi.join(medium, it, log)),
+            Deed::Off(it) => bench.call(|wifi, medium, log| drop(wifi.switch_off(medium, it, log))),
+            Deed::On(it) => bench.call(|wifi, medium, log| wifi.switch_on(medium, it, log)),
+            Deed::Expel(it) => bench.call(|wifi, medium, log| wifi.expel(medium, 0, it, log)),
         }
     }
     bench.run_ms(at_ms + 15_000);
     taken
 }
 
-/// Each packet that was taken has ended once, and nothing else has; nothing is left anywhere.
+/// Asserts that each packet taken has ended once, that nothing else has, and that nothing is left.
 fn all_have_ended(bench: &Bench, taken: &BTreeMap<u64, bool>) {
     let mut ended: Vec<u64> = bench.host.log.sent.iter().map(|it| it.2.tag).collect();
     ended.sort_unstable();
     let expected: Vec<u64> = taken.keys().copied().collect();
     assert_eq!(ended, expected);
     for number in 0..=STATIONS {
-        assert!(bench.room.queued(number) <= 1, "a beacon, a Null frame, a probe request");
+        assert!(bench.medium.queued(number) <= 1, "a beacon, a Null frame, a probe request");
         let counters = bench.host.wifi.counters(number);
         assert_eq!(counters.taken, counters.sent + counters.lost);
     }
@@ -152,9 +157,9 @@ proptest! {
         received.sort_unstable();
         let unicast: Vec<u64> = taken.iter().filter(|it| !it.1).map(|it| *it.0).collect();
         assert_eq!(received, unicast, "each has come, once");
-        // In order between any two of them, unless the access point's MAC gave up what it sent to
-        // one who had fallen asleep: then what was behind that may overtake it.
-        let in_order = bench.room.counters(0).given_up == 0;
+        // Packets between two stations keep their order, unless the access point's MAC gave up a
+        // packet to a station that had fallen asleep: later packets may overtake it.
+        let in_order = bench.medium.counters(0).given_up == 0;
         for to in 0..=STATIONS {
             for from in 0..=STATIONS {
                 let tags = log.received.iter().filter(|it| {

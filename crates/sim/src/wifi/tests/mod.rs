@@ -1,4 +1,4 @@
-//! Conversations over a room, on virtual time.
+//! Conversations over a medium, on virtual time.
 
 mod bench;
 mod data;

@@ -1,7 +1,7 @@
 //! Frames of no network, and slices of the radio.
 
 use super::bench::Bench;
-use crate::mac::{GROUP, Packet};
+use crate::mac::{GROUP, TxFrame};
 use crate::radio::Mode;
 use crate::wifi::{ApConfig, Coexistence, Connectionless, Join, Left, Role, Sleep, StationConfig};
 use core::time::Duration;
@@ -20,7 +20,7 @@ fn connectionless(window_ms: u64, interval_ms: Option<u64>) -> Option<Connection
     })
 }
 
-/// How long the radio of a station was on between seconds 1 and 5, per mille.
+/// Returns how long the radio of a station was on between seconds 1 and 5, per mille.
 fn on_per_mille(bench: &mut Bench) -> u64 {
     bench.run_ms(5000);
     let (mut on, mut since, mut total) = (true, 0, 0);
@@ -88,8 +88,8 @@ fn a_frame_of_no_network_is_sent_from_sleep() {
     let mut bench = pair(station);
     bench.run_ms(140);
     assert!(!bench.host.wifi.is_awake(1));
-    let packet = Packet::new(GROUP, 100, Mode::ESP_NOW, 5);
-    bench.call(|wifi, room, _| wifi.send_foreign(room, 1, packet).expect("a buffer"));
+    let packet = TxFrame::new(GROUP, 100, Mode::ESP_NOW, 5);
+    bench.call(|wifi, medium, _| wifi.send_foreign(medium, 1, packet).expect("a buffer"));
     bench.run_ms(144);
     let changes = &bench.host.log.awake;
     let [on, off] = [changes[changes.len() - 2], changes[changes.len() - 1]];

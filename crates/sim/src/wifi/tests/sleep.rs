@@ -1,4 +1,4 @@
-//! Stations that sleep, and what their access point keeps for them.
+//! Sleeping stations, and the frames that their access point buffers for them.
 
 use super::bench::Bench;
 use crate::mac::GROUP;
@@ -7,7 +7,7 @@ use crate::wifi::{ApConfig, Capabilities, Fetch, Rates, Role, Sleep, SleepTimes,
 use espbench_proto::sample::Cause;
 use std::vec::Vec;
 
-/// An access point with DTIM period 3, and a station.
+/// Returns an access point with DTIM period 3, and a station.
 fn pair(sleep: Sleep, fetch: Fetch) -> Bench {
     let times = SleepTimes { fetch, ..SleepTimes::default() };
     let station = StationConfig { joined: true, sleep, times, ..StationConfig::default() };
@@ -42,7 +42,8 @@ fn a_station_asks_for_one_packet_after_the_other() {
     insta::assert_snapshot!(bench.host.log.text);
 }
 
-/// How long packets took that an access point had for a station at many times of its cycle.
+/// Returns the delays of packets that came to an access point for a station at many times of its
+/// cycle.
 fn delays(sleep: Sleep) -> Vec<u64> {
     let mut bench = pair(sleep, Fetch::Null);
     let mut at_ms = Vec::new();
@@ -61,7 +62,7 @@ fn delays(sleep: Sleep) -> Vec<u64> {
 #[test]
 fn downlink_waits_for_the_beacon_for_which_a_station_wakes() {
     const BEACON: u64 = 102_400_000;
-    // Beacon, Null frame, the packet: some milliseconds more.
+    // The beacon, the Null frame and the packet take some milliseconds more.
     const AFTER: u64 = 6_000_000;
     for (sleep, beacons) in [
         (Sleep::MinModem, 3),
@@ -78,7 +79,7 @@ fn downlink_waits_for_the_beacon_for_which_a_station_wakes() {
     assert!(delays(Sleep::None).iter().all(|&it| it < 2_000_000));
 }
 
-/// How many of 100 multicast packets, one every 107 ms, a station has received.
+/// Returns how many of 100 multicast packets, one every 107 ms, a station has received.
 fn multicast(sleep: Sleep, ap: ApConfig) -> usize {
     let station = StationConfig { joined: true, sleep, ..StationConfig::default() };
     let mut bench = Bench::new([Role::AccessPoint(ap), Role::Station(station)]);
@@ -104,7 +105,7 @@ fn multicast_reaches_those_who_wake_for_each_dtim() {
     assert!((15..30).contains(&missing), "one DTIM in five: {missing}");
     let odd = multicast(Sleep::MaxModem { listen_interval: 3 }, router());
     assert!((25..45).contains(&odd), "every second of its beacons is a DTIM, one in three: {odd}");
-    // And an ESP keeps no multicast, so that whoever sleeps misses nearly all.
+    // An ESP buffers no multicast, so a sleeping station misses nearly all.
     assert_eq!(multicast(Sleep::None, ApConfig::soft_ap()), 100);
     let asleep = multicast(Sleep::MinModem, ApConfig::soft_ap());
     assert!(asleep < 10, "{asleep}");
@@ -142,5 +143,5 @@ fn what_is_on_its_way_to_one_who_falls_asleep_is_kept() {
     // The last was still in the MAC's queue when the station woke; the others came back from there.
     assert_eq!(own.iter().map(|it| it.1).collect::<Vec<_>>(), [12, 10, 11]);
     assert!(log.sent.len() == 13 && log.sent.iter().all(|it| it.2.lost.is_none()));
-    assert!(bench.room.counters(0).given_up > 0, "the MAC had given up");
+    assert!(bench.medium.counters(0).given_up > 0, "the MAC had given up");
 }

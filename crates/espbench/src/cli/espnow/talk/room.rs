@@ -7,7 +7,7 @@ use espbench_proto::time::Instant;
 use espbench_sim::lab::file::{Kind, Overrides};
 use espbench_sim::lab::run::{Lab, Tap};
 use espbench_sim::lab::scene::Scene;
-use espbench_sim::mac::Counters;
+use espbench_sim::mac::MacCounters;
 use espbench_sim::talk::Conversation as _;
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -41,7 +41,7 @@ pub(super) fn lab<W: Tap>(scene: &Scene, args: &Args, watch: W) -> Lab<W> {
 
 /// What was on the air, in one line.
 pub(super) fn summary<W: Tap>(scene: &Scene, lab: &Lab<W>) -> String {
-    let sum = |of: fn(&Counters) -> u64| -> u64 {
+    let sum = |of: fn(&MacCounters) -> u64| -> u64 {
         lab.nodes().map(|node| of(&lab.mac_counters(node.0.into()))).sum()
     };
     let refused: u64 = lab.nodes().map(|node| lab.drops(node).refused).sum();

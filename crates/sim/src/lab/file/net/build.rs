@@ -12,7 +12,7 @@ use crate::lab::net_scene::{
 };
 use crate::lab::profile::Profile;
 use crate::lab::scene::Point;
-use crate::radio::{Guard, Mcs, Mode, Ofdm, Width};
+use crate::radio::{ChannelWidth, GuardInterval, Mcs, Mode, Ofdm};
 use crate::wifi::{Rates, Security, Sleep};
 use alloc::format;
 use alloc::string::String;
@@ -145,7 +145,7 @@ impl Build<'_> {
             let bits = libm::rint(number("wire_mbit", 1000.0) * 1e6) as u64;
             return Ok(Pc { link: Link::Wire { delay, bits }, turn, multicast });
         }
-        let width = router.map_or(Width::Mhz20, |it| it.width);
+        let width = router.map_or(ChannelWidth::Mhz20, |it| it.width);
         let rates = layers.modes(TABLE, "rates").map_or_else(|| every(width), <[Mode]>::to_vec);
         self.rising(layers, TABLE, &rates, width)?;
         let at = layers.place(TABLE, "at").unwrap_or(Point { x: 0.0, y: 0.0, z: 1.0 });
@@ -168,9 +168,9 @@ impl Build<'_> {
         layers: Layers<'_>,
         table: &str,
         rates: &[Mode],
-        width: Width,
+        width: ChannelWidth,
     ) -> Result<(), Wrong> {
-        let wide = |mode: &&Mode| mode.bandwidth_mhz() == 40 && width == Width::Mhz20;
+        let wide = |mode: &&Mode| mode.bandwidth_mhz() == 40 && width == ChannelWidth::Mhz20;
         if let Some(mode) = rates.iter().find(wide) {
             let message = format!("`rates`: {mode} needs `width = \"HT40\"`");
             return Err(self.wrong(layers, table, "rates", message));
@@ -303,13 +303,18 @@ impl Table<'_> {
         Ok((settings, context))
     }
 
-    fn width(&self, profile: &Profile, router: Option<&AccessPoint>) -> Result<Width, Wrong> {
+    fn width(
+        &self,
+        profile: &Profile,
+        router: Option<&AccessPoint>,
+    ) -> Result<ChannelWidth, Wrong> {
         let Some(_) = self.layers.find(self.name, "width") else {
-            let wide = router.is_some_and(|it| it.width == Width::Mhz40) && profile.wifi.ht40;
-            return Ok(if wide { Width::Mhz40 } else { Width::Mhz20 });
+            let wide =
+                router.is_some_and(|it| it.width == ChannelWidth::Mhz40) && profile.wifi.ht40;
+            return Ok(if wide { ChannelWidth::Mhz40 } else { ChannelWidth::Mhz20 });
         };
         let width = WIDTH[self.layers.word(self.name, "width")];
-        if width == Width::Mhz40 && !profile.wifi.ht40 {
+        if width == ChannelWidth::Mhz40 && !profile.wifi.ht40 {
             let message =
                 format!("an {} has no channels of 40 MHz, use \"HT20\"", profile.chip.name());
             return Err(self.wrong("width", message));
@@ -317,7 +322,7 @@ impl Table<'_> {
         Ok(width)
     }
 
-    fn rates(&self, profile: &Profile, width: Width) -> Result<Rates, Wrong> {
+    fn rates(&self, profile: &Profile, width: ChannelWidth) -> Result<Rates, Wrong> {
         let usual = || match profile.wifi.ht_tx {
             true => every(width),
             false => Ofdm::ALL.map(Mode::Ofdm).to_vec(),
@@ -384,7 +389,7 @@ impl Table<'_> {
 }
 
 const ROLE: [NetRole; 3] = [NetRole::Station, NetRole::SoftAp, NetRole::Alone];
-const WIDTH: [Width; 2] = [Width::Mhz20, Width::Mhz40];
+const WIDTH: [ChannelWidth; 2] = [ChannelWidth::Mhz20, ChannelWidth::Mhz40];
 const SECURITY: [Security; 3] = [Security::Open, Security::Wpa2, Security::Wpa3];
 const PROGRAM: [Program; 6] = [
     Program::Plain,
@@ -397,10 +402,10 @@ const PROGRAM: [Program; 6] = [
 const SCAN: [Scan; 3] = [Scan::Fast, Scan::All, Scan::Channel];
 
 /// All rates of a width, slow first, with the short guard interval at the end.
-fn every(width: Width) -> Vec<Mode> {
+fn every(width: ChannelWidth) -> Vec<Mode> {
     let mut modes: Vec<Mode> =
-        Mcs::ALL.iter().map(|&mcs| Mode::ht(mcs, width, Guard::Long)).collect();
-    modes.push(Mode::ht(Mcs::Mcs7, width, Guard::Short));
+        Mcs::ALL.iter().map(|&mcs| Mode::ht(mcs, width, GuardInterval::Long)).collect();
+    modes.push(Mode::ht(Mcs::Mcs7, width, GuardInterval::Short));
     modes
 }
 

@@ -9,17 +9,17 @@ use super::key::{Is, Key, key};
 use super::wrong::Wrong;
 use super::{Kind, Need};
 use crate::lab::profile::Profile;
-use crate::radio::Chip;
+use crate::radio::RadioChip;
 use alloc::string::String;
 
 pub(super) use device::COST;
 
 /// The words of the key `chip`.
-const CHIPS: [&str; Chip::ALL.len()] = {
-    let mut names = [""; Chip::ALL.len()];
+const CHIPS: [&str; RadioChip::ALL.len()] = {
+    let mut names = [""; RadioChip::ALL.len()];
     let mut at = 0;
     while at < names.len() {
-        names[at] = Chip::ALL[at].name();
+        names[at] = RadioChip::ALL[at].name();
         at += 1;
     }
     names
@@ -70,7 +70,7 @@ pub(super) static KEYS: [Key; OWN.len() + ALL.len()] = {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct File {
     pub(super) title: String,
-    pub(super) chip: Option<Chip>,
+    pub(super) chip: Option<RadioChip>,
     pub(super) chip_name: Option<String>,
     /// The profile it leans on.
     pub(super) like: Option<Need>,
@@ -85,7 +85,7 @@ pub(super) fn read(text: Text<'_>) -> Result<File, Wrong> {
     let like = block.text("like")?.map(|name| (name, block.place_of("like")));
     let file = File {
         title: block.must("title", title)?,
-        chip: block.word("chip")?.map(|at| Chip::ALL[at]),
+        chip: block.word("chip")?.map(|at| RadioChip::ALL[at]),
         chip_name: block.text("chip_name")?,
         like: like.map(|it| Need::at(Kind::Profile, &it, text.text)),
         values: Values::read(&block, GROUPS)?,
@@ -125,7 +125,7 @@ impl File {
 
     /// The profile; complete, or on a base that is.
     pub(super) fn profile(&self, name: &str) -> Profile {
-        let mut profile = Profile::free(name, self.chip.unwrap_or(Chip::Esp32));
+        let mut profile = Profile::free(name, self.chip.unwrap_or(RadioChip::Esp32));
         if let Some(chip_name) = &self.chip_name {
             profile.chip_name.clone_from(chip_name);
         }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::lab::net_scene::{Link, NetRole, NetScene};
 use crate::power::{Currents, Draw, Firmware, Modulation};
-use crate::radio::Width;
+use crate::radio::ChannelWidth;
 use crate::wifi::Rates;
 use core::fmt::Write as _;
 
@@ -212,7 +212,7 @@ fn currents_of_all_chips_are_in_a_plausible_order() {
         let power = |modulation: Modulation| it.transmit[modulation as usize].at_dbm;
         let firmware = Firmware {
             clock_mhz: profile.processor.clock_mhz,
-            width: Width::Mhz20,
+            width: ChannelWidth::Mhz20,
             power_dbm: Modulation::ALL.map(power),
         };
         let draw = Draw::new(it, &firmware);

@@ -7,7 +7,7 @@
 use super::{Cell, Failed};
 use crate::lab::wifi::MachineId;
 use crate::lab::wifi::esp_now::EspNowEcho;
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, RngStream};
 use alloc::format;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -36,7 +36,7 @@ impl Cell<'_, '_> {
         }
         self.record.fact(fact::TRANSPORT, "esp-now".into());
         let every = work.interval.unwrap_or(work.timeout);
-        let mut random = Random::stream(self.seed, 0, Purpose::Arrival);
+        let mut random = RngStream::stream(self.seed, 0, Purpose::Arrival);
         let (count, begin) = (work.count + work.discard, self.world.now());
         let due: Vec<Instant> = (0..count)
             .map(|number| begin + every * number + random.time_below(every / 2))

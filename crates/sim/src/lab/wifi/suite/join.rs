@@ -4,7 +4,7 @@ use super::{Cell, Failed};
 use crate::lab::net_scene::NetRole;
 use crate::lab::wifi::suite::told::charged;
 use crate::power::Times;
-use crate::random::{Purpose, Random};
+use crate::random::{Purpose, RngStream};
 use crate::wifi::{BEACON_INTERVAL, Joined};
 use core::time::Duration;
 use espbench_proto::sample::{Cause, Fate, Probe, Sample};
@@ -20,7 +20,7 @@ impl Cell<'_, '_> {
             return self.unable("only a station joins a network: `role = \"station\"`");
         }
         let device = self.device;
-        let mut random = Random::stream(self.seed, 0, Purpose::Arrival);
+        let mut random = RngStream::stream(self.seed, 0, Purpose::Arrival);
         let (begin, mut drawn) = (self.world.now(), Times::NONE);
         for number in 0..work.count + work.discard {
             if self.record.cancelled() {

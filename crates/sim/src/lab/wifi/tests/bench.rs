@@ -2,9 +2,9 @@
 
 use super::super::setup::{EspSetup, HeapSetup, Kind, MachineSetup, PcSetup, Place, WorldSetup};
 use super::super::{MachineId, World};
-use crate::air::{Links, Receiver};
+use crate::air::{RadioLinks, ReceiverConfig};
 use crate::lab::file::Library;
-use crate::mac::{Ampdu, Room, Settings};
+use crate::mac::{AmpduConfig, MacConfig, WirelessMedium};
 use crate::net::Stack;
 use crate::radio::{BasicRates, Timing};
 use crate::wifi::{ApConfig, Role, Security, StationConfig};
@@ -57,19 +57,19 @@ impl Default for Bench {
 impl Bench {
     /// An ESP (machine 0) and a PC (machine 1).
     pub(super) fn world(&self, seed: u64) -> World<'static> {
-        let links = Links::new(2, -98.0, |_, _| self.signal_dbm);
+        let links = RadioLinks::new(2, -98.0, |_, _| self.signal_dbm);
         let limits = self.limits;
-        let settings = |receive| Settings {
+        let settings = |receive| MacConfig {
             timing: Timing::ERP_SHORT_SLOT,
             basic: BasicRates::BG,
-            ampdu: self.ampdu.then_some(Ampdu { receive, ..Ampdu::MOST }),
+            ampdu: self.ampdu.then_some(AmpduConfig { receive, ..AmpduConfig::MOST }),
             buffers: 256,
-            ..Settings::default()
+            ..MacConfig::default()
         };
-        let room = Room::new(
+        let room = WirelessMedium::new(
             seed,
             links,
-            &[Receiver::default()],
+            &[ReceiverConfig::default()],
             [settings(64), settings(limits.rx_ba_window.max(1))],
         );
         let station = StationConfig {

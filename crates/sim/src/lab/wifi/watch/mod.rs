@@ -14,7 +14,7 @@ use super::pool::{ALL, Pool};
 use super::setup::Place;
 use super::stage::Stage;
 use crate::lab::trace::{Flight, What};
-use crate::mac::{Fate, Heard, Kind, Missed, Mpdu, OnAir};
+use crate::mac::{FrameKind, MissedReception, MpduFate, MpduInfo, Ppdu, Reception};
 use crate::wifi::{self, FrameInfo, Subtype, Wifi};
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -29,9 +29,9 @@ pub struct Seen<'a> {
     /// What it was, and what became of it.
     pub flight: Flight,
     /// As the MAC knows it.
-    pub frame: &'a OnAir,
+    pub frame: &'a Ppdu,
     /// The MPDUs in it with their fates, where it was data or management: one, or those of an A-MPDU.
-    pub mpdus: &'a [Mpdu],
+    pub mpdus: &'a [MpduInfo],
     wifi: &'a Wifi,
     pool: &'a Pool,
     lanes: &'a [u32],
@@ -60,7 +60,7 @@ pub struct Packet<'a> {
 impl<'a> Seen<'a> {
     /// What is in one of its MPDUs; `None` where nobody knows: other people's.
     #[must_use]
-    pub fn content(&self, mpdu: &Mpdu) -> Option<Content<'a>> {
+    pub fn content(&self, mpdu: &MpduInfo) -> Option<Content<'a>> {
         if !wifi::is_ours(mpdu.tag) {
             return None;
         }
@@ -85,10 +85,10 @@ impl<'a> Seen<'a> {
             _ => What::Management,
         };
         match self.frame.kind {
-            Kind::Ack => What::Ack,
-            Kind::BlockAck | Kind::BlockAckRequest => What::BlockAck,
-            Kind::Rts | Kind::Cts => What::Clearance,
-            Kind::Data => {
+            FrameKind::Ack => What::Ack,
+            FrameKind::BlockAck | FrameKind::BlockAckRequest => What::BlockAck,
+            FrameKind::Rts | FrameKind::Cts => What::Clearance,
+            FrameKind::Data => {
                 let content = self.mpdus.first().and_then(|it| self.content(it));
                 content.map_or(self.foreign(), |it| of(it.info.subtype))
             }
@@ -98,7 +98,7 @@ impl<'a> Seen<'a> {
     /// Whether it is a frame of ESP-NOW.
     #[must_use]
     pub const fn is_esp_now(&self) -> bool {
-        matches!(self.frame.kind, Kind::Data) && esp_now::is_ours(self.frame.tag)
+        matches!(self.frame.kind, FrameKind::Data) && esp_now::is_ours(self.frame.tag)
     }
 
     const fn foreign(&self) -> What {
@@ -114,7 +114,7 @@ impl<'a> Seen<'a> {
 /// A frame that has ended, of which not all is known.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
-    frame: OnAir,
+    frame: Ppdu,
     heard: u32,
     collided: u32,
     noise: u32,
@@ -154,7 +154,7 @@ impl<'a> Watched<'a> {
 
 impl Stage<'_> {
     /// A frame of any kind has ended.
-    pub(in crate::lab::wifi) fn watch_end(&mut self, frame: &OnAir) {
+    pub(in crate::lab::wifi) fn watch_end(&mut self, frame: &Ppdu) {
         if self.field.watched.is_none() {
             return;
         }
@@ -167,9 +167,9 @@ impl Stage<'_> {
     /// Who has read a frame, or one MPDU of an A-MPDU that may still be on the air.
     pub(in crate::lab::wifi) fn watch_heard(
         &mut self,
-        frame: &OnAir,
-        heard: &[Heard],
-        missed: &[Missed],
+        frame: &Ppdu,
+        heard: &[Reception],
+        missed: &[MissedReception],
     ) {
         let Some(watched) = &mut self.field.watched else { return };
         if frame.mpdus > 1 {
@@ -186,11 +186,11 @@ impl Stage<'_> {
     }
 
     /// What became of each MPDU.
-    pub(in crate::lab::wifi) fn watch_mpdus(&mut self, frame: &OnAir, mpdus: &[Mpdu]) {
+    pub(in crate::lab::wifi) fn watch_mpdus(&mut self, frame: &Ppdu, mpdus: &[MpduInfo]) {
         let Some(watched) = &mut self.field.watched else { return };
         let Some(mut pending) = watched.pending.take() else { return };
         let cause = watched.spoiled.remove(&frame.from).filter(|it| it.0 == frame.begin);
-        if mpdus.iter().any(|it| matches!(it.fate, Fate::Taken | Fate::Repeated)) {
+        if mpdus.iter().any(|it| matches!(it.fate, MpduFate::Taken | MpduFate::Repeated)) {
             (pending.heard, pending.collided, pending.noise) = (1, 0, 0);
         } else if frame.mpdus > 1
             && let Some((_, cause)) = cause
@@ -207,16 +207,16 @@ impl Stage<'_> {
         let Some(watched) = &mut self.field.watched else { return };
         let Some(pending) = watched.pending.take() else { return };
         let Pending { frame, heard, .. } = pending;
-        let OnAir { tag, octets, sequence, attempt, .. } = frame;
-        let fate = if heard > 0 { Fate::Taken } else { Fate::Lost };
-        let mpdu = Mpdu { tag, octets, sequence, attempt, fate };
+        let Ppdu { tag, octets, sequence, attempt, .. } = frame;
+        let fate = if heard > 0 { MpduFate::Taken } else { MpduFate::Lost };
+        let mpdu = MpduInfo { tag, octets, sequence, attempt, fate };
         self.tell(
             pending,
-            if frame.kind == Kind::Data { core::slice::from_ref(&mpdu) } else { &[] },
+            if frame.kind == FrameKind::Data { core::slice::from_ref(&mpdu) } else { &[] },
         );
     }
 
-    fn tell(&mut self, pending: Pending, mpdus: &[Mpdu]) {
+    fn tell(&mut self, pending: Pending, mpdus: &[MpduInfo]) {
         let Self { wifi, field, .. } = self;
         let Field { machines, pool, watched, .. } = field;
         let Some(watched) = watched else { return };
@@ -227,7 +227,7 @@ impl Stage<'_> {
             Some(esp) => esp.tx,
             None => mpdus.len() as u16,
         };
-        let taken = |it: &&Mpdu| matches!(it.fate, Fate::Taken | Fate::Repeated);
+        let taken = |it: &&MpduInfo| matches!(it.fate, MpduFate::Taken | MpduFate::Repeated);
         let flight = Flight {
             what: What::Background,
             from: frame.from,

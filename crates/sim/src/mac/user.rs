@@ -1,12 +1,12 @@
 //! The interface between the MAC and its user.
 
-use super::frame::{Mpdu, OnAir};
-use super::room::Room;
+use super::frame::{MpduInfo, Ppdu};
+use super::medium::WirelessMedium;
 use espbench_proto::sample::Cause;
 
 /// A station that has received a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Heard {
+pub struct Reception {
     /// The station.
     pub station: u32,
     /// The signal strength in dBm.
@@ -15,18 +15,18 @@ pub struct Heard {
 
 /// A station in range that has not received a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Missed {
+pub struct MissedReception {
     /// The station.
     pub station: u32,
     /// The cause: [`Cause::Collision`] where another frame was there, or where the station was
     /// sending; [`Cause::Noise`] where the frame was too weak even alone; [`Cause::ReceiveQueue`]
-    /// where [`Host::accepts`] refused it.
+    /// where [`MacUser::accepts`] refused it.
     pub cause: Cause,
 }
 
 /// The outcome of a transmission for its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Done {
+pub struct TxStatus {
     /// The tag by which the host knows the frame.
     pub tag: u64,
     /// Whether a unicast frame was acknowledged; true for a group frame.
@@ -38,16 +38,16 @@ pub struct Done {
 /// A user of the MAC service: nodes, or a source of load. It hands frames to the stations of a
 /// medium and takes the received ones.
 ///
-/// One user serves all stations. It may call every method of the medium except [`Room::run`].
-pub trait Host {
-    /// Handles the time that the user asked for with [`Room::wake_at`].
-    fn wake(&mut self, room: &mut Room, token: u64) {
-        let _ = (room, token);
+/// One user serves all stations. It may call every method of the medium except [`WirelessMedium::run`].
+pub trait MacUser {
+    /// Handles the time that the user asked for with [`WirelessMedium::wake_at`].
+    fn wake(&mut self, medium: &mut WirelessMedium, token: u64) {
+        let _ = (medium, token);
     }
 
-    /// Handles the time that was set for a station with [`Room::alarm`].
-    fn alarm(&mut self, room: &mut Room, station: u32) {
-        let _ = (room, station);
+    /// Handles the time that was set for a station with [`WirelessMedium::alarm`].
+    fn alarm(&mut self, medium: &mut WirelessMedium, station: u32) {
+        let _ = (medium, station);
     }
 
     /// Returns whether a station that has read a data frame has a buffer for it; a refused frame is
@@ -55,7 +55,7 @@ pub trait Host {
     /// and for repetitions of a frame that it has already, which fill a buffer, too. Of an A-MPDU,
     /// `frame` is one MPDU with its own sequence number, attempt, octets, tag and end, and the call
     /// comes when that MPDU has ended on the air; the acknowledgement comes after the last one.
-    fn accepts(&mut self, station: u32, frame: &OnAir) -> bool {
+    fn accepts(&mut self, station: u32, frame: &Ppdu) -> bool {
         let _ = (station, frame);
         true
     }
@@ -64,53 +64,59 @@ pub trait Host {
     /// unicast the addressee, if it read the frame and it is no duplicate. `missed` are the
     /// stations that the frame was for and that could not read it.
     ///
-    /// Of an A-MPDU, `frame` is one MPDU, as with [`Host::accepts`], and the call comes when that
+    /// Of an A-MPDU, `frame` is one MPDU, as with [`MacUser::accepts`], and the call comes when that
     /// MPDU has ended. An MPDU that came before missing ones waits in the receiver's reorder
     /// buffer, and the call comes when its turn has come, so that packets under a block-ack
     /// agreement arrive in order. A repeated MPDU comes once more with `repeated`, and with no
     /// receiver.
-    fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
-        let _ = (room, frame, heard, missed);
+    fn heard(
+        &mut self,
+        medium: &mut WirelessMedium,
+        frame: &Ppdu,
+        heard: &[Reception],
+        missed: &[MissedReception],
+    ) {
+        let _ = (medium, frame, heard, missed);
     }
 
     /// Handles an MPDU that has been read and will be acknowledged, but waits in the receiver's
-    /// reorder buffer. [`Host::heard`] follows later, maybe after its sender is done with it, or,
+    /// reorder buffer. [`MacUser::heard`] follows later, maybe after its sender is done with it, or,
     /// if one of the two stations is switched off meanwhile, never.
-    fn waits(&mut self, frame: &OnAir) {
+    fn waits(&mut self, frame: &Ppdu) {
         let _ = frame;
     }
 
     /// Handles the end of a control frame, before its addressee acts on it. The addressee is in
     /// `heard` or, if it could not read the frame, in `missed`.
-    fn answered(&mut self, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
+    fn answered(&mut self, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) {
         let _ = (frame, heard, missed);
     }
 
     /// Handles the outcome of a frame that has left the queue of a station: the oldest one, or, of
-    /// an A-MPDU, any. Called once for each [`Packet`](super::Packet).
-    fn done(&mut self, room: &mut Room, station: u32, done: Done) {
-        let _ = (room, station, done);
+    /// an A-MPDU, any. Called once for each [`TxFrame`](super::TxFrame).
+    fn done(&mut self, medium: &mut WirelessMedium, station: u32, done: TxStatus) {
+        let _ = (medium, station, done);
     }
 
-    /// Handles the beginning of a frame of any kind, an A-MPDU as one ([`OnAir::mpdus`]), for
+    /// Handles the beginning of a frame of any kind, an A-MPDU as one ([`Ppdu::mpdus`]), for
     /// captures and drawings.
-    fn began(&mut self, frame: &OnAir) {
+    fn began(&mut self, frame: &Ppdu) {
         let _ = frame;
     }
 
     /// Handles the end of a frame of any kind, before its receivers do.
-    fn ended(&mut self, frame: &OnAir) {
+    fn ended(&mut self, frame: &Ppdu) {
         let _ = frame;
     }
 
-    /// Handles the MPDUs of an A-MPDU and their fates at the addressee, after [`Host::ended`].
-    fn ended_with(&mut self, frame: &OnAir, mpdus: &[Mpdu]) {
+    /// Handles the MPDUs of an A-MPDU and their fates at the addressee, after [`MacUser::ended`].
+    fn ended_with(&mut self, frame: &Ppdu, mpdus: &[MpduInfo]) {
         let _ = (frame, mpdus);
     }
 
     /// Handles the fate of an MPDU that was sent alone under a block-ack agreement, after
-    /// [`Host::ended`].
-    fn ended_alone(&mut self, frame: &OnAir, mpdu: &Mpdu) {
+    /// [`MacUser::ended`].
+    fn ended_alone(&mut self, frame: &Ppdu, mpdu: &MpduInfo) {
         let _ = (frame, mpdu);
     }
 }

@@ -1,6 +1,6 @@
 //! The frame exchange of a station: one frame, or an A-MPDU (9.7, 10.12).
 
-use super::frame::Mpdu;
+use super::frame::MpduInfo;
 use crate::radio::Mode;
 use alloc::vec::Vec;
 
@@ -9,7 +9,7 @@ pub(crate) const ALONE: u32 = u32::MAX;
 
 /// The step that a frame exchange has reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Stage {
+pub(crate) enum ExchangeStep {
     /// The data and its acknowledgement.
     #[default]
     Data,
@@ -21,9 +21,9 @@ pub(crate) enum Stage {
 
 /// The frame exchange in progress.
 #[derive(Clone, Debug)]
-pub(crate) struct Burst {
+pub(crate) struct FrameExchange {
     /// The MPDUs of the exchange. A single one goes without delimiter and has an ACK.
-    pub(crate) mpdus: Vec<Mpdu>,
+    pub(crate) mpdus: Vec<MpduInfo>,
     /// The places of the MPDUs in the queue.
     pub(crate) places: Vec<u32>,
     /// The agreement of the MPDUs, or [`ALONE`].
@@ -31,9 +31,9 @@ pub(crate) struct Burst {
     pub(crate) mode: Mode,
     /// The octets of all, with delimiters and padding.
     pub(crate) octets: u32,
-    pub(crate) stage: Stage,
+    pub(crate) stage: ExchangeStep,
     /// Whether an A-MPDU is on the air, so that the station's timer tells when its MPDUs end.
-    pub(crate) flies: bool,
+    pub(crate) on_air: bool,
     /// The index of the transmission while it is on the air.
     pub(crate) slot: u32,
     /// The number of MPDUs that have ended.
@@ -46,7 +46,7 @@ pub(crate) struct Burst {
     pub(crate) answers: bool,
 }
 
-impl Default for Burst {
+impl Default for FrameExchange {
     fn default() -> Self {
         Self {
             mpdus: Vec::new(),
@@ -54,8 +54,8 @@ impl Default for Burst {
             agreement: ALONE,
             mode: Mode::ESP_NOW,
             octets: 0,
-            stage: Stage::Data,
-            flies: false,
+            stage: ExchangeStep::Data,
+            on_air: false,
             slot: 0,
             ended: 0,
             passed: 0,
@@ -65,7 +65,7 @@ impl Default for Burst {
     }
 }
 
-impl Burst {
+impl FrameExchange {
     pub(crate) fn clear(&mut self, agreement: u32, mode: Mode) {
         self.mpdus.clear();
         self.places.clear();

@@ -1,21 +1,21 @@
 //! The event loop.
 
-use super::Room;
-use super::events::What;
-use crate::mac::host::Host;
+use super::WirelessMedium;
+use super::events::MediumEvent;
 use crate::mac::timers::NEVER;
+use crate::mac::user::MacUser;
 use espbench_proto::time::Instant;
 
-impl Room {
+impl WirelessMedium {
     /// Runs until the time `until`, including the events at that time.
-    pub fn run<H: Host + ?Sized>(&mut self, host: &mut H, until: Instant) {
+    pub fn run<H: MacUser + ?Sized>(&mut self, host: &mut H, until: Instant) {
         while self.step(host, until) {}
     }
 
     /// Handles the next event if it is not after `until`. Otherwise sets the time to `until` and
     /// returns false.
     #[inline]
-    pub fn step<H: Host + ?Sized>(&mut self, host: &mut H, until: Instant) -> bool {
+    pub fn step<H: MacUser + ?Sized>(&mut self, host: &mut H, until: Instant) -> bool {
         let until = until.as_nanos();
         let event = self.events.next().unwrap_or(NEVER);
         let (timer, alarm) = (self.timers.next(), self.alarms.next());
@@ -27,17 +27,17 @@ impl Room {
         }
         self.now = at;
         if event == at {
-            self.happen(host);
+            self.handle_event(host);
         } else if timer == at {
             self.timers_end(host);
         } else {
-            self.ring(host);
+            self.ring_alarms(host);
         }
         true
     }
 
     /// Calls the alarms that are due now, in the order of their stations.
-    fn ring<H: Host + ?Sized>(&mut self, host: &mut H) {
+    fn ring_alarms<H: MacUser + ?Sized>(&mut self, host: &mut H) {
         let mut due = core::mem::take(&mut self.scratch.rings);
         self.alarms.take(self.now, &mut due);
         for &station in &due {
@@ -47,38 +47,38 @@ impl Room {
         self.scratch.rings = due;
     }
 
-    fn happen<H: Host + ?Sized>(&mut self, host: &mut H) {
+    fn handle_event<H: MacUser + ?Sized>(&mut self, host: &mut H) {
         match self.events.pop().map(|(_, what)| what) {
-            Some(What::End(flight)) => self.end(host, flight),
-            Some(What::Answer { station, to, mode, kind }) => {
+            Some(MediumEvent::End(transmission)) => self.end_tx(host, transmission),
+            Some(MediumEvent::Answer { station, to, mode, kind }) => {
                 self.answer(host, station, to, mode, kind);
             }
-            Some(What::Clear(station)) => self.clear(host, station),
-            Some(What::Watch(agreement)) => self.watch(host, agreement),
-            Some(What::Tuned(station)) => self.tuned(station),
-            Some(What::Wake(token)) => host.wake(self, token),
+            Some(MediumEvent::Clear(station)) => self.send_cleared(host, station),
+            Some(MediumEvent::ReorderTimeout(agreement)) => self.reorder_timeout(host, agreement),
+            Some(MediumEvent::Tuned(station)) => self.tuned(station),
+            Some(MediumEvent::Wake(token)) => host.wake(self, token),
             None => {}
         }
     }
 
     /// Handles time-outs and back-offs that end now.
-    fn timers_end<H: Host + ?Sized>(&mut self, host: &mut H) {
+    fn timers_end<H: MacUser + ?Sized>(&mut self, host: &mut H) {
         let mut due = core::mem::take(&mut self.scratch.due);
         self.timers.take(self.now, &mut due);
         // Stations that send now do so independently of each other: first all turn to sending.
         for &station in &due {
-            let hot = &mut self.hot[station as usize];
+            let state = &mut self.states[station as usize];
             // A station that is sending learns that a part of its A-MPDU has ended.
-            if !hot.access.waiting && !hot.ear.sending {
-                hot.access.sends();
-                hot.ear.begin_sending();
+            if !state.access.awaiting_response && !state.receiver.sending {
+                state.access.on_tx_start();
+                state.receiver.on_tx_start();
             }
         }
         for &station in &due {
-            if self.hot[station as usize].access.waiting {
-                self.timed_out(host, station);
-            } else if self.stations[station as usize].burst.flies {
-                self.part(host, station);
+            if self.states[station as usize].access.awaiting_response {
+                self.on_response_timeout(host, station);
+            } else if self.stations[station as usize].exchange.on_air {
+                self.on_part_end(host, station);
             } else {
                 self.attempt(host, station);
             }

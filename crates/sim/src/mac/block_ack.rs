@@ -4,7 +4,7 @@
 //! Scoreboard and reorder buffer are separate, as in the standard: the scoreboard gives what is
 //! acknowledged, the reorder buffer what is handed up. Both count modulo 4096 and hold at most 64.
 
-use super::frame::OnAir;
+use super::frame::Ppdu;
 use alloc::vec::Vec;
 
 /// The mask of a sequence number, which has 12 bits.
@@ -17,7 +17,7 @@ const BITS: u16 = 64;
 /// The time for which an MPDU waits for a missing one before it, in nanoseconds: a lost frame whose
 /// sender is gone must not hold up the rest for ever. The standard leaves it open; Linux's mac80211
 /// has HZ / 10 (`HT_RX_REORDER_BUF_TIMEOUT`, net/mac80211/rx.c).
-pub(crate) const PATIENCE_NS: u64 = 100_000_000;
+pub(crate) const REORDER_TIMEOUT_NS: u64 = 100_000_000;
 
 /// Returns the sequence number `steps` after `number`.
 pub(crate) const fn after(number: u16, steps: u16) -> u16 {
@@ -31,7 +31,7 @@ pub(crate) const fn ahead(number: u16, of: u16) -> u16 {
 
 /// The place of a received MPDU in the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Arrival {
+pub(crate) enum MpduArrival {
     /// The next number: the MPDU is handed up.
     Next,
     /// A number before it is missing: the MPDU waits.
@@ -44,13 +44,13 @@ pub(crate) enum Arrival {
 
 /// An MPDU in the reorder buffer.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Held {
-    pub(crate) frame: OnAir,
+pub(crate) struct BufferedMpdu {
+    pub(crate) frame: Ppdu,
     pub(crate) rssi: i8,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Agreement {
+pub(crate) struct BlockAckAgreement {
     pub(crate) from: u32,
     pub(crate) to: u32,
     /// Whether both stations know the starting sequence number.
@@ -58,7 +58,7 @@ pub(crate) struct Agreement {
     /// The next number that the originator gives.
     pub(crate) next: u16,
     /// Whether an event that looks for MPDUs that have waited too long is scheduled.
-    pub(crate) watched: bool,
+    pub(crate) timeout_scheduled: bool,
     /// The highest number received; `got` has a bit for each number up to it, the highest first.
     highest: u16,
     got: u64,
@@ -70,14 +70,14 @@ pub(crate) struct Agreement {
     size: u16,
     /// The occupied places of `held`; a number has the place of its last six bits.
     taken: u64,
-    held: Vec<Held>,
+    held: Vec<BufferedMpdu>,
 }
 
 const fn place(number: u16) -> u16 {
     number % BITS
 }
 
-impl Agreement {
+impl BlockAckAgreement {
     pub(crate) fn new(from: u32, to: u32, size: u8) -> Self {
         let size = u16::from(size).clamp(1, BITS);
         Self {
@@ -85,7 +85,7 @@ impl Agreement {
             to,
             agreed: false,
             next: 0,
-            watched: false,
+            timeout_scheduled: false,
             highest: MASK,
             got: 0,
             start: 0,
@@ -97,7 +97,7 @@ impl Agreement {
     }
 
     /// Begins the agreement, or begins it again, with the number `first`. MPDUs in the reorder
-    /// buffer are lost: take them out first ([`Agreement::give_up_before`]).
+    /// buffer are lost: take them out first ([`BlockAckAgreement::give_up_before`]).
     pub(crate) const fn begin(&mut self, first: u16) {
         self.agreed = true;
         self.highest = ahead(first, 1);
@@ -118,15 +118,15 @@ impl Agreement {
         ahead(number, oldest) < self.size
     }
 
-    /// Takes note of an MPDU that was received and will be acknowledged. After [`Arrival::Early`],
-    /// call [`Agreement::release`] until it returns `None`, then [`Agreement::hold`]; after
-    /// [`Arrival::Next`], [`Agreement::release`] until it returns `None`.
-    pub(crate) const fn receive(&mut self, number: u16) -> Arrival {
+    /// Takes note of an MPDU that was received and will be acknowledged. After [`MpduArrival::Early`],
+    /// call [`BlockAckAgreement::release`] until it returns `None`, then [`BlockAckAgreement::hold`]; after
+    /// [`MpduArrival::Next`], [`BlockAckAgreement::release`] until it returns `None`.
+    pub(crate) const fn receive(&mut self, number: u16) -> MpduArrival {
         let more = ahead(number, self.highest);
         if more == 0 || more >= HALF {
             let before = ahead(self.highest, number);
             if before >= BITS || self.got >> before & 1 == 1 {
-                return Arrival::Repeated;
+                return MpduArrival::Repeated;
             }
             self.got |= 1 << before;
         } else {
@@ -136,19 +136,19 @@ impl Agreement {
         let offset = ahead(number, self.start);
         if offset == 0 {
             self.start = after(number, 1);
-            return Arrival::Next;
+            return MpduArrival::Next;
         }
         if offset >= HALF {
-            return Arrival::Late;
+            return MpduArrival::Late;
         }
         if offset >= self.size {
             self.floor = after(ahead(number, self.size), 1);
         }
-        Arrival::Early
+        MpduArrival::Early
     }
 
     /// Keeps an MPDU until those before it have come. Returns it if none are missing.
-    pub(crate) fn hold(&mut self, held: Held) -> Option<Held> {
+    pub(crate) fn hold(&mut self, held: BufferedMpdu) -> Option<BufferedMpdu> {
         let number = held.frame.sequence;
         if number == self.start {
             self.start = after(number, 1);
@@ -163,7 +163,7 @@ impl Agreement {
     }
 
     /// Returns the next MPDU that need not wait any more; call until it returns `None`.
-    pub(crate) fn release(&mut self) -> Option<Held> {
+    pub(crate) fn release(&mut self) -> Option<BufferedMpdu> {
         loop {
             let at = place(self.start);
             let taken = self.taken >> at & 1 == 1;
@@ -194,19 +194,19 @@ impl Agreement {
 
     /// Returns the time at which the MPDU that waits longest must not wait any more.
     pub(crate) fn due(&self) -> Option<u64> {
-        self.waiting().map(|held| held.frame.end + PATIENCE_NS).min()
+        self.waiting().map(|held| held.frame.end + REORDER_TIMEOUT_NS).min()
     }
 
     /// Gives up the MPDUs that others have waited for long enough.
-    pub(crate) fn lose_patience(&mut self, now: u64) {
-        let late = self.waiting().filter(|held| held.frame.end + PATIENCE_NS <= now);
+    pub(crate) fn give_up_overdue(&mut self, now: u64) {
+        let late = self.waiting().filter(|held| held.frame.end + REORDER_TIMEOUT_NS <= now);
         let last = late.map(|held| held.frame.sequence).max_by_key(|&it| ahead(it, self.start));
         if let Some(last) = last {
             self.floor = after(last, 1);
         }
     }
 
-    fn waiting(&self) -> impl Iterator<Item = &Held> {
+    fn waiting(&self) -> impl Iterator<Item = &BufferedMpdu> {
         let taken = self.taken;
         self.held.iter().enumerate().filter(move |(at, _)| taken >> at & 1 == 1).map(|it| it.1)
     }
@@ -218,7 +218,7 @@ impl Agreement {
 }
 
 /// Returns whether a block acknowledgement covers a number.
-pub(crate) const fn acknowledges(answer: &OnAir, number: u16) -> bool {
+pub(crate) const fn acknowledges(answer: &Ppdu, number: u16) -> bool {
     let offset = ahead(number, answer.sequence);
     offset < BITS && answer.bitmap() >> offset & 1 == 1
 }
@@ -226,14 +226,14 @@ pub(crate) const fn acknowledges(answer: &OnAir, number: u16) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mac::frame::Kind;
+    use crate::mac::frame::FrameKind;
     use crate::radio::Mode;
-    use crate::random::{Purpose, Random};
+    use crate::random::{Purpose, RngStream};
     use std::vec;
 
-    fn frame(number: u16, end: u64) -> OnAir {
-        OnAir {
-            kind: Kind::Data,
+    fn frame(number: u16, end: u64) -> Ppdu {
+        Ppdu {
+            kind: FrameKind::Data,
             from: 0,
             to: 1,
             sequence: number,
@@ -251,24 +251,24 @@ mod tests {
     }
 
     /// Receives an MPDU, and returns the numbers that are handed up because of it.
-    fn receive(it: &mut Agreement, number: u16) -> (Arrival, Vec<u16>) {
+    fn receive(it: &mut BlockAckAgreement, number: u16) -> (MpduArrival, Vec<u16>) {
         let mut up = Vec::new();
         let arrival = it.receive(number);
         match arrival {
-            Arrival::Next => up.push(number),
-            Arrival::Early => {
+            MpduArrival::Next => up.push(number),
+            MpduArrival::Early => {
                 up.extend(core::iter::from_fn(|| it.release()).map(|it| it.frame.sequence));
-                let held = Held { frame: frame(number, 0), rssi: 0 };
+                let held = BufferedMpdu { frame: frame(number, 0), rssi: 0 };
                 up.extend(it.hold(held).map(|it| it.frame.sequence));
             }
-            Arrival::Repeated | Arrival::Late => return (arrival, up),
+            MpduArrival::Repeated | MpduArrival::Late => return (arrival, up),
         }
         up.extend(core::iter::from_fn(|| it.release()).map(|it| it.frame.sequence));
         (arrival, up)
     }
 
-    fn begun(size: u8, first: u16) -> Agreement {
-        let mut it = Agreement::new(0, 1, size);
+    fn begun(size: u8, first: u16) -> BlockAckAgreement {
+        let mut it = BlockAckAgreement::new(0, 1, size);
         it.begin(first);
         it
     }
@@ -276,49 +276,49 @@ mod tests {
     #[test]
     fn what_comes_early_waits_for_what_is_missing() {
         let mut it = begun(8, 4094);
-        assert_eq!(receive(&mut it, 4094), (Arrival::Next, vec![4094]));
-        assert_eq!(receive(&mut it, 1), (Arrival::Early, vec![]));
-        assert_eq!(receive(&mut it, 0), (Arrival::Early, vec![]));
-        assert_eq!(receive(&mut it, 1), (Arrival::Repeated, vec![]));
+        assert_eq!(receive(&mut it, 4094), (MpduArrival::Next, vec![4094]));
+        assert_eq!(receive(&mut it, 1), (MpduArrival::Early, vec![]));
+        assert_eq!(receive(&mut it, 0), (MpduArrival::Early, vec![]));
+        assert_eq!(receive(&mut it, 1), (MpduArrival::Repeated, vec![]));
         let (start, bitmap) = it.answer();
         let mut answer = frame(start, 0);
-        (answer.kind, answer.tag) = (Kind::BlockAck, bitmap);
+        (answer.kind, answer.tag) = (FrameKind::BlockAck, bitmap);
         let has = [4093, 4094, 4095, 0, 1, 2].map(|number| acknowledges(&answer, number));
         assert_eq!(has, [false, true, false, true, true, false]);
-        assert_eq!(receive(&mut it, 4095), (Arrival::Next, vec![4095, 0, 1]));
-        assert_eq!(receive(&mut it, 4095), (Arrival::Repeated, vec![]));
+        assert_eq!(receive(&mut it, 4095), (MpduArrival::Next, vec![4095, 0, 1]));
+        assert_eq!(receive(&mut it, 4095), (MpduArrival::Repeated, vec![]));
     }
 
     #[test]
     fn a_number_beyond_the_window_moves_it() {
         let mut it = begun(4, 0);
-        assert_eq!(receive(&mut it, 2), (Arrival::Early, vec![]));
+        assert_eq!(receive(&mut it, 2), (MpduArrival::Early, vec![]));
         // The window is 0 to 3; number 6 moves it to 3 to 6.
-        assert_eq!(receive(&mut it, 6), (Arrival::Early, vec![2]));
-        assert_eq!(receive(&mut it, 1), (Arrival::Late, vec![]));
-        assert_eq!(receive(&mut it, 3), (Arrival::Next, vec![3]));
+        assert_eq!(receive(&mut it, 6), (MpduArrival::Early, vec![2]));
+        assert_eq!(receive(&mut it, 1), (MpduArrival::Late, vec![]));
+        assert_eq!(receive(&mut it, 3), (MpduArrival::Next, vec![3]));
         it.give_up_before(6);
         assert_eq!(it.release().map(|it| it.frame.sequence), Some(6));
         assert!(it.release().is_none());
-        assert_eq!(receive(&mut it, 7), (Arrival::Next, vec![7]));
+        assert_eq!(receive(&mut it, 7), (MpduArrival::Next, vec![7]));
         // An MPDU that is old already.
         it.give_up_before(3);
         assert!(it.release().is_none());
-        assert_eq!(receive(&mut it, 8), (Arrival::Next, vec![8]));
+        assert_eq!(receive(&mut it, 8), (MpduArrival::Next, vec![8]));
     }
 
     #[test]
     fn patience_has_an_end() {
         let mut it = begun(64, 0);
         for (number, end) in [(3, 5_000), (5, 9_000)] {
-            assert_eq!(it.receive(number), Arrival::Early);
-            assert!(it.hold(Held { frame: frame(number, end), rssi: 0 }).is_none());
+            assert_eq!(it.receive(number), MpduArrival::Early);
+            assert!(it.hold(BufferedMpdu { frame: frame(number, end), rssi: 0 }).is_none());
         }
-        assert_eq!(it.due(), Some(5_000 + PATIENCE_NS));
-        it.lose_patience(5_000 + PATIENCE_NS);
+        assert_eq!(it.due(), Some(5_000 + REORDER_TIMEOUT_NS));
+        it.give_up_overdue(5_000 + REORDER_TIMEOUT_NS);
         assert_eq!(it.release().map(|it| it.frame.sequence), Some(3));
         assert!(it.release().is_none());
-        assert_eq!(it.due(), Some(9_000 + PATIENCE_NS));
+        assert_eq!(it.due(), Some(9_000 + REORDER_TIMEOUT_NS));
     }
 
     /// Runs a sender with a window over a lossy medium for many rounds of numbers: every MPDU is
@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn all_goes_up_in_order() {
         for size in [1, 2, 7, 32, 64] {
-            let mut random = Random::stream(u64::from(size), 0, Purpose::Board);
+            let mut random = RngStream::stream(u64::from(size), 0, Purpose::Board);
             let mut it = begun(size, 4000);
             let (mut waiting, mut next, mut expected) = (Vec::new(), 4000, 4000);
             for _ in 0..6_000 {

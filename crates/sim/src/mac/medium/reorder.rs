@@ -1,65 +1,65 @@
 //! MPDUs of an agreement at their recipient: the reorder buffer (10.25.6).
 
-use super::Room;
-use super::events::What;
-use crate::mac::agreement::{Arrival, Held};
-use crate::mac::frame::{Fate, OnAir};
-use crate::mac::host::{Heard, Host, Missed};
+use super::WirelessMedium;
+use super::events::MediumEvent;
+use crate::mac::block_ack::{BufferedMpdu, MpduArrival};
+use crate::mac::frame::{MpduFate, Ppdu};
+use crate::mac::user::{MacUser, MissedReception, Reception};
 use espbench_proto::sample::Cause;
 
-impl Room {
+impl WirelessMedium {
     /// Takes an MPDU that its addressee has read under an agreement. Returns the MPDU's fate.
-    pub(super) fn take<H: Host + ?Sized>(
+    pub(super) fn receive_mpdu<H: MacUser + ?Sized>(
         &mut self,
         host: &mut H,
         agreement: u32,
-        frame: &OnAir,
+        frame: &Ppdu,
         rssi: i8,
-    ) -> Fate {
+    ) -> MpduFate {
         let station = frame.to;
         // The MPDU has ended, its A-MPDU has not.
-        if !host.accepts(station, &OnAir { end: self.now, ..*frame }) {
+        if !host.accepts(station, &Ppdu { end: self.now, ..*frame }) {
             let cause = Cause::ReceiveQueue;
-            self.counted(host, frame, Err(Missed { station, cause }));
-            return Fate::Refused;
+            self.report(host, frame, Err(MissedReception { station, cause }));
+            return MpduFate::Refused;
         }
         let counters = &mut self.stations[station as usize].counters;
         let it = &mut self.agreements[agreement as usize];
-        let heard = Held { frame: *frame, rssi };
+        let heard = BufferedMpdu { frame: *frame, rssi };
         match it.receive(frame.sequence) {
-            Arrival::Next => {
-                self.go_up(host, heard);
+            MpduArrival::Next => {
+                self.hand_up_mpdu(host, heard);
                 self.release(host, agreement);
             }
-            Arrival::Early => {
+            MpduArrival::Early => {
                 self.release(host, agreement);
                 if let Some(heard) = self.agreements[agreement as usize].hold(heard) {
-                    self.go_up(host, heard);
+                    self.hand_up_mpdu(host, heard);
                 } else {
                     host.waits(frame);
-                    self.look_after(agreement);
+                    self.schedule_reorder_timeout(agreement);
                 }
                 self.release(host, agreement);
             }
-            Arrival::Late => {
+            MpduArrival::Late => {
                 counters.late += 1;
-                host.heard(self, &OnAir { repeated: true, ..*frame }, &[], &[]);
+                host.heard(self, &Ppdu { repeated: true, ..*frame }, &[], &[]);
             }
-            Arrival::Repeated => {
+            MpduArrival::Repeated => {
                 counters.duplicates += 1;
-                host.heard(self, &OnAir { repeated: true, ..*frame }, &[], &[]);
-                return Fate::Repeated;
+                host.heard(self, &Ppdu { repeated: true, ..*frame }, &[], &[]);
+                return MpduFate::Repeated;
             }
         }
-        Fate::Taken
+        MpduFate::Taken
     }
 
     /// Hands a single frame up, or reports that it was lost.
-    pub(super) fn counted<H: Host + ?Sized>(
+    pub(super) fn report<H: MacUser + ?Sized>(
         &mut self,
         host: &mut H,
-        frame: &OnAir,
-        fate: Result<Heard, Missed>,
+        frame: &Ppdu,
+        fate: Result<Reception, MissedReception>,
     ) {
         match fate {
             Ok(heard) => {
@@ -74,36 +74,36 @@ impl Room {
         }
     }
 
-    fn go_up<H: Host + ?Sized>(&mut self, host: &mut H, held: Held) {
-        let Held { frame, rssi } = held;
-        self.counted(host, &frame, Ok(Heard { station: frame.to, rssi }));
+    fn hand_up_mpdu<H: MacUser + ?Sized>(&mut self, host: &mut H, held: BufferedMpdu) {
+        let BufferedMpdu { frame, rssi } = held;
+        self.report(host, &frame, Ok(Reception { station: frame.to, rssi }));
     }
 
     /// Hands up the MPDUs that need not wait any more.
-    pub(super) fn release<H: Host + ?Sized>(&mut self, host: &mut H, agreement: u32) {
+    pub(super) fn release<H: MacUser + ?Sized>(&mut self, host: &mut H, agreement: u32) {
         while let Some(held) = self.agreements[agreement as usize].release() {
-            self.go_up(host, held);
+            self.hand_up_mpdu(host, held);
         }
     }
 
     /// Schedules the event at which waiting MPDUs have waited too long.
-    fn look_after(&mut self, agreement: u32) {
+    fn schedule_reorder_timeout(&mut self, agreement: u32) {
         let it = &mut self.agreements[agreement as usize];
-        if !it.watched
+        if !it.timeout_scheduled
             && let Some(due) = it.due()
         {
-            it.watched = true;
-            self.events.push(due.max(self.now), What::Watch(agreement));
+            it.timeout_scheduled = true;
+            self.events.push(due.max(self.now), MediumEvent::ReorderTimeout(agreement));
         }
     }
 
     /// Gives up what MPDUs have waited for too long.
     #[inline(never)]
-    pub(super) fn watch<H: Host + ?Sized>(&mut self, host: &mut H, agreement: u32) {
+    pub(super) fn reorder_timeout<H: MacUser + ?Sized>(&mut self, host: &mut H, agreement: u32) {
         let it = &mut self.agreements[agreement as usize];
-        it.watched = false;
-        it.lose_patience(self.now);
+        it.timeout_scheduled = false;
+        it.give_up_overdue(self.now);
         self.release(host, agreement);
-        self.look_after(agreement);
+        self.schedule_reorder_timeout(agreement);
     }
 }

@@ -1,40 +1,40 @@
 //! Attempts, responses and time-outs (10.3.2.11, 10.3.4.4).
 
-use super::events::What;
-use super::{Room, Scratch};
-use crate::air::ear::NOTHING;
-use crate::mac::burst::ALONE;
-use crate::mac::frame::{GROUP, Kind, OnAir};
-use crate::mac::host::{Done, Host, Missed};
-use crate::mac::station::Entry;
+use super::events::MediumEvent;
+use super::{Scratch, WirelessMedium};
+use crate::air::receiver::NO_FRAME;
+use crate::mac::exchange::ALONE;
+use crate::mac::frame::{FrameKind, GROUP, Ppdu};
+use crate::mac::station::QueuedFrame;
 use crate::mac::timers::NEVER;
+use crate::mac::user::{MacUser, MissedReception, TxStatus};
 use crate::radio::airtime::{ACK_OCTETS, BLOCK_ACK_OCTETS, CTS_OCTETS};
 use crate::radio::{Mode, airtime, timing};
 use espbench_proto::sample::Cause;
 
-impl Room {
+impl WirelessMedium {
     /// Sends the head of a station's queue; the station has turned to sending.
-    pub(super) fn attempt<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
+    pub(super) fn attempt<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32) {
         let it = &mut self.stations[station as usize];
         if !it.simple {
-            self.attempt_burst(host, station);
+            self.attempt_exchange(host, station);
             return;
         }
-        let Some((&Entry { packet, sequence, attempts, .. }, before)) = it.attempt(0) else {
+        let Some((&QueuedFrame { packet, sequence, attempts, .. }, before)) = it.attempt(0) else {
             return;
         };
         let mode = it.mode(packet.mode, before);
         it.engaged = true;
         let group = packet.to == GROUP;
         let duration_ns = if group { 0 } else { self.answer_ns(station, mode, 1) };
-        let frame = OnAir {
-            kind: Kind::Data,
+        let frame = Ppdu {
+            kind: FrameKind::Data,
             from: station,
             to: packet.to,
             sequence,
             mpdus: 1,
             attempt: attempts,
-            channel: self.hot[station as usize].ear.channel,
+            channel: self.states[station as usize].receiver.channel,
             mode,
             octets: packet.octets,
             begin: self.now,
@@ -43,47 +43,47 @@ impl Room {
             tag: packet.tag,
             repeated: false,
         };
-        self.begin(host, frame);
+        self.start_tx(host, frame);
     }
 
     /// Sends a response, unless the station is sending another frame or being tuned.
-    pub(super) fn answer<H: Host + ?Sized>(
+    pub(super) fn answer<H: MacUser + ?Sized>(
         &mut self,
         host: &mut H,
         station: u32,
         to: u32,
         mode: Mode,
-        kind: Kind,
+        kind: FrameKind,
     ) {
         let it = &mut self.stations[station as usize];
-        it.owes -= 1;
-        let ear = &self.hot[station as usize].ear;
-        if ear.sending || ear.deaf {
-            self.nod_off(station);
+        it.owed_responses -= 1;
+        let receiver = &self.states[station as usize].receiver;
+        if receiver.sending || receiver.deaf {
+            self.doze_if_idle(station);
             return;
         }
         let (mut octets, mut sequence, mut tag, mut duration_ns) = (ACK_OCTETS, 0, 0, 0);
         match kind {
-            Kind::Cts => {
+            FrameKind::Cts => {
                 it.counters.clearances += 1;
                 (octets, duration_ns) = (CTS_OCTETS, it.reserved_ns);
             }
-            Kind::BlockAck => {
+            FrameKind::BlockAck => {
                 it.counters.acks += 1;
                 octets = BLOCK_ACK_OCTETS;
                 (sequence, tag) = self.block_ack(to, station);
             }
             _ => it.counters.acks += 1,
         }
-        self.turn_to_sending(station);
-        let frame = OnAir {
+        self.turn_to_tx(station);
+        let frame = Ppdu {
             kind,
             from: station,
             to,
             sequence,
             mpdus: 1,
             attempt: 1,
-            channel: self.hot[station as usize].ear.channel,
+            channel: self.states[station as usize].receiver.channel,
             mode,
             octets,
             begin: self.now,
@@ -92,13 +92,13 @@ impl Room {
             tag,
             repeated: false,
         };
-        self.begin(host, frame);
+        self.start_tx(host, frame);
     }
 
     /// Handles the end of a frame after all its receivers have been visited.
-    pub(super) fn over<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
-        let answers = matches!(frame.kind, Kind::Ack | Kind::BlockAck);
-        if frame.kind != Kind::Data {
+    pub(super) fn after_end<H: MacUser + ?Sized>(&mut self, host: &mut H, frame: &Ppdu) {
+        let answers = matches!(frame.kind, FrameKind::Ack | FrameKind::BlockAck);
+        if frame.kind != FrameKind::Data {
             host.answered(frame, &self.scratch.heard, &self.scratch.missed);
         }
         if answers {
@@ -106,35 +106,35 @@ impl Room {
             self.scratch.missed.clear();
         }
         if !self.scratch.answered.is_empty() {
-            self.answers(host, frame);
+            self.on_responses(host, frame);
         }
         if answers {
-            self.nod_off(frame.from);
+            self.doze_if_idle(frame.from);
             return;
         }
-        if frame.kind != Kind::Data {
+        if frame.kind != FrameKind::Data {
             self.control_over(host, frame);
             return;
         }
-        if self.stations[frame.from as usize].burst.agreement != ALONE {
-            self.burst_over(host, frame);
+        if self.stations[frame.from as usize].exchange.agreement != ALONE {
+            self.exchange_over(host, frame);
             return;
         }
-        self.ask(host, frame);
-        let repeated = !frame.is_group() && self.addressee(frame);
-        self.hand_up(host, &OnAir { repeated, ..*frame });
+        self.ask_for_buffers(host, frame);
+        let repeated = !frame.is_group() && self.schedule_ack(frame);
+        self.hand_up(host, &Ppdu { repeated, ..*frame });
         if frame.is_group() {
             self.finish(host, frame.from, true);
         } else {
-            self.await_answer(frame.from, frame.mode, Kind::Ack);
+            self.await_answer(frame.from, frame.mode, FrameKind::Ack);
         }
     }
 
     #[inline(never)]
-    fn control_over<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
+    fn control_over<H: MacUser + ?Sized>(&mut self, host: &mut H, frame: &Ppdu) {
         match frame.kind {
-            Kind::Rts => self.rts_over(frame),
-            Kind::Cts => self.cts_over(frame),
+            FrameKind::Rts => self.rts_over(frame),
+            FrameKind::Cts => self.cts_over(frame),
             _ => self.request_over(host, frame),
         }
     }
@@ -142,7 +142,7 @@ impl Room {
     /// Asks the host whether the stations that have read a frame have buffers for it; those without
     /// have missed it.
     #[inline]
-    fn ask<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
+    fn ask_for_buffers<H: MacUser + ?Sized>(&mut self, host: &mut H, frame: &Ppdu) {
         let Scratch { heard, missed, .. } = &mut self.scratch;
         // A host that takes every frame pays for this one search only.
         let refused = heard.iter().position(|it| !host.accepts(it.station, frame));
@@ -152,14 +152,14 @@ impl Room {
             at += 1;
             let accepts = at <= first || at > first + 1 && host.accepts(it.station, frame);
             if !accepts {
-                missed.push(Missed { station: it.station, cause: Cause::ReceiveQueue });
+                missed.push(MissedReception { station: it.station, cause: Cause::ReceiveQueue });
             }
             accepts
         });
     }
 
     /// Hands a frame up, once for all that have received it.
-    fn hand_up<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
+    fn hand_up<H: MacUser + ?Sized>(&mut self, host: &mut H, frame: &Ppdu) {
         let heard = core::mem::take(&mut self.scratch.heard);
         let missed = core::mem::take(&mut self.scratch.missed);
         for it in &heard {
@@ -177,7 +177,7 @@ impl Room {
 
     /// Schedules the response of a unicast frame's addressee, which is sent even for a duplicate,
     /// and even if the medium is busy (10.3.2.11). Returns whether the frame is a duplicate.
-    fn addressee(&mut self, frame: &OnAir) -> bool {
+    fn schedule_ack(&mut self, frame: &Ppdu) -> bool {
         let Some(heard) = self.scratch.heard.first().copied() else { return false };
         let it = &mut self.stations[heard.station as usize];
         let mode = it.settings.basic.response_to(frame.mode);
@@ -187,25 +187,26 @@ impl Room {
             it.counters.duplicates += 1;
             self.scratch.heard.clear();
         }
-        it.owes += 1;
-        let kind = Kind::Ack;
-        self.events.push(at, What::Answer { station: heard.station, to: frame.from, mode, kind });
+        it.owed_responses += 1;
+        let kind = FrameKind::Ack;
+        self.events
+            .push(at, MediumEvent::Answer { station: heard.station, to: frame.from, mode, kind });
         repeated
     }
 
     /// Starts to wait for the response to a frame in a mode.
-    pub(super) fn await_answer(&mut self, station: u32, mode: Mode, kind: Kind) {
+    pub(super) fn await_answer(&mut self, station: u32, mode: Mode, kind: FrameKind) {
         let settings = &self.stations[station as usize].settings;
         let mode = settings.basic.response_to(mode);
         let timeout = settings.timing.ack_timeout_ns(mode);
-        let access = &mut self.hot[station as usize].access;
-        (access.waiting, access.expects) = (true, kind);
+        let access = &mut self.states[station as usize].access;
+        (access.awaiting_response, access.expected_response) = (true, kind);
         self.timers.set(station, self.now + timeout);
     }
 
     /// Handles stations that waited for a response and have read a frame. Any frame but the
     /// response means failure, at its end (10.3.2.11).
-    fn answers<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
+    fn on_responses<H: MacUser + ?Sized>(&mut self, host: &mut H, frame: &Ppdu) {
         let mut answered = core::mem::take(&mut self.scratch.answered);
         for &(station, acknowledged) in &answered {
             if !acknowledged {
@@ -213,7 +214,7 @@ impl Room {
             } else if self.stations[station as usize].simple {
                 self.acknowledged(host, station);
             } else {
-                self.burst_is_answered(host, station, frame);
+                self.exchange_is_answered(host, station, frame);
             }
         }
         answered.clear();
@@ -221,19 +222,19 @@ impl Room {
     }
 
     /// Takes note that the head of the queue was acknowledged.
-    pub(super) fn acknowledged<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
+    pub(super) fn acknowledged<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32) {
         self.stations[station as usize].counters.acknowledged += 1;
         self.finish(host, station, true);
     }
 
     /// Handles the end of the ACK timeout. If the station has read the header of some frame by now,
     /// the end of that frame decides.
-    pub(super) fn timed_out<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
-        let ear = &self.hot[station as usize].ear;
-        if ear.reads != NOTHING {
-            let flight = &self.flights[ear.reads as usize];
-            let lead = timing::rx_start_delay_ns(flight.frame.mode);
-            if ear.reads_since() + lead <= self.now {
+    pub(super) fn on_response_timeout<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32) {
+        let receiver = &self.states[station as usize].receiver;
+        if receiver.receiving != NO_FRAME {
+            let transmission = &self.transmissions[receiver.receiving as usize];
+            let lead = timing::rx_start_delay_ns(transmission.frame.mode);
+            if receiver.receiving_since() + lead <= self.now {
                 return;
             }
         }
@@ -241,12 +242,12 @@ impl Room {
     }
 
     /// Takes note that no response came.
-    pub(super) fn failed<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
-        if !self.stations[station as usize].simple && self.burst_failed(host, station) {
+    pub(super) fn failed<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32) {
+        if !self.stations[station as usize].simple && self.exchange_failed(host, station) {
             return;
         }
         let it = &mut self.stations[station as usize];
-        if it.failed() {
+        if it.on_failure() {
             it.engaged = false;
             self.back_off(station);
         } else {
@@ -256,26 +257,30 @@ impl Room {
     }
 
     /// Removes the head of a station's queue and reports its outcome.
-    fn finish<H: Host + ?Sized>(&mut self, host: &mut H, station: u32, delivered: bool) {
+    fn finish<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32, delivered: bool) {
         let it = &mut self.stations[station as usize];
-        it.succeeded();
+        it.on_success();
         it.engaged = false;
         let entry = it.queue.pop_front();
         self.back_off(station);
-        if let Some(Entry { packet, attempts, .. }) = entry {
-            host.done(self, station, Done { tag: packet.tag, delivered, attempts });
+        if let Some(QueuedFrame { packet, attempts, .. }) = entry {
+            host.done(self, station, TxStatus { tag: packet.tag, delivered, attempts });
         }
     }
 
     /// Begins the back-off after an attempt, whether there is more to send or not (10.3.4.3).
     pub(super) fn back_off(&mut self, station: u32) {
         let it = &mut self.stations[station as usize];
-        let hot = &mut self.hot[station as usize];
-        hot.access.waiting = false;
-        hot.access.contending = !it.queue.is_empty();
-        hot.access.back_off(self.now, it.draw());
-        let due = if hot.access.contending && !hot.ear.busy { hot.access.due() } else { NEVER };
+        let state = &mut self.states[station as usize];
+        state.access.awaiting_response = false;
+        state.access.contending = !it.queue.is_empty();
+        state.access.start_backoff(self.now, it.draw());
+        let due = if state.access.contending && !state.receiver.busy {
+            state.access.backoff_end()
+        } else {
+            NEVER
+        };
         self.timers.set(station, due);
-        self.nod_off(station);
+        self.doze_if_idle(station);
     }
 }

@@ -8,70 +8,70 @@
 //! The medium is busy (CCA of 15.4.6.5, 16.3.8.5, 17.3.10.6) while the receiver receives or sends,
 //! or while the energy is above a threshold.
 
-use super::decoder::{Cutoff, Decoder};
-use super::power::{Power, Ratio};
-use crate::radio::{Capture, Mode};
+use super::decoder::{Decoder, ThresholdDecoder};
+use super::power::{PowerRatio, SignalPower};
+use crate::radio::{FrameCapture, Mode};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
 /// The index that stands for no frame.
-pub(crate) const NOTHING: u32 = u32::MAX;
+pub(crate) const NO_FRAME: u32 = u32::MAX;
 
 /// The configuration of a receiver. Powers are at its antenna.
 #[derive(Clone, Debug)]
-pub struct Receiver {
+pub struct ReceiverConfig {
     /// The energy from which on the medium is busy, even if no preamble was detected (energy
     /// detection).
-    pub energy: Power,
+    pub energy: SignalPower,
     /// The rules of preamble detection and capture.
-    pub capture: Capture,
+    pub capture: FrameCapture,
     /// Noise and error model.
     pub decoder: Arc<dyn Decoder>,
 }
 
-impl Receiver {
+impl ReceiverConfig {
     /// Returns a receiver with a decoder, an energy threshold in dBm and capture rules.
-    pub fn new(decoder: impl Decoder + 'static, energy_dbm: f64, capture: Capture) -> Self {
-        Self { energy: Power::from_dbm(energy_dbm), capture, decoder: Arc::new(decoder) }
+    pub fn new(decoder: impl Decoder + 'static, energy_dbm: f64, capture: FrameCapture) -> Self {
+        Self { energy: SignalPower::from_dbm(energy_dbm), capture, decoder: Arc::new(decoder) }
     }
 }
 
-impl Default for Receiver {
+impl Default for ReceiverConfig {
     /// Returns a receiver with a decoding threshold of 4 dB, and the energy threshold that 16.3.8.5
     /// gives for a station of 50 to 100 mW.
     fn default() -> Self {
-        Self::new(Cutoff::from_db(4.0), -73.0, Capture::default())
+        Self::new(ThresholdDecoder::from_db(4.0), -73.0, FrameCapture::default())
     }
 }
 
 /// A receiver's constants for one mode.
 #[derive(Clone, Copy, Debug)]
-struct Facts {
-    noise: Power,
-    found: Power,
-    sure: Ratio,
-    detect: Ratio,
+struct ModeParams {
+    noise: SignalPower,
+    found: SignalPower,
+    sure: PowerRatio,
+    detect: PowerRatio,
 }
 
-/// A [`Receiver`] with its constants computed for every mode.
+/// A [`ReceiverConfig`] with its constants computed for every mode.
 #[derive(Clone, Debug)]
-pub(crate) struct Kind {
-    energy: Power,
+pub(crate) struct ReceiverParams {
+    energy: SignalPower,
     window_ns: u64,
-    relock: Option<Ratio>,
+    relock: Option<PowerRatio>,
     relock_ns: u64,
-    facts: Box<[Facts; Mode::COUNT]>,
+    facts: Box<[ModeParams; Mode::COUNT]>,
     decoder: Arc<dyn Decoder>,
 }
 
-impl Kind {
-    pub(crate) fn new(receiver: &Receiver) -> Self {
-        let Receiver { energy, capture, decoder } = receiver;
-        let facts = Mode::ALL.map(|mode| Facts {
+impl ReceiverParams {
+    pub(crate) fn new(receiver: &ReceiverConfig) -> Self {
+        let ReceiverConfig { energy, capture, decoder } = receiver;
+        let facts = Mode::ALL.map(|mode| ModeParams {
             noise: decoder.noise(mode),
             found: decoder.found(mode),
             sure: decoder.sure(mode),
-            detect: Ratio::from_db(match mode {
+            detect: PowerRatio::from_db(match mode {
                 Mode::Hr(_) => capture.detect_db - capture.spread_db,
                 _ => capture.detect_db,
             }),
@@ -79,7 +79,7 @@ impl Kind {
         Self {
             energy: *energy,
             window_ns: capture.window_ns,
-            relock: capture.relock_db.map(Ratio::from_db),
+            relock: capture.relock_db.map(PowerRatio::from_db),
             relock_ns: capture.relock_ns,
             facts: Box::new(facts),
             decoder: decoder.clone(),
@@ -87,13 +87,13 @@ impl Kind {
     }
 
     #[inline]
-    fn facts(&self, signal: &Signal) -> &Facts {
+    fn facts(&self, signal: &Signal) -> &ModeParams {
         &self.facts[usize::from(signal.index)]
     }
 
     /// Returns whether a frame is strong enough to be detected while it is alone.
     #[inline]
-    pub(crate) fn finds(&self, signal: &Signal, power: Power) -> bool {
+    pub(crate) fn detects(&self, signal: &Signal, power: SignalPower) -> bool {
         power >= self.facts(signal).found
     }
 }
@@ -110,21 +110,21 @@ pub(crate) struct Signal {
 
 /// The state of one receiver.
 #[derive(Clone, Debug)]
-pub(crate) struct Ear {
+pub(crate) struct ReceiverState {
     /// The sum of all power that arrives now.
-    pub(crate) sum: Power,
+    pub(crate) sum: SignalPower,
     /// The power of the frame being received.
-    strength: Power,
+    signal_power: SignalPower,
     /// The interference that spoils the frame's preamble while that is being received.
-    spoils: Power,
+    preamble_tolerance: SignalPower,
     /// The interference from which on the frame may be lost; zero if noise alone may cost it.
-    critical: Power,
+    tolerance: SignalPower,
     /// The time at which reception of the frame began.
-    since: u64,
+    rx_start: u64,
     /// The time since which interference has been constant.
-    steady: u64,
-    /// The frame being received, or `NOTHING`.
-    pub(crate) reads: u32,
+    constant_since: u64,
+    /// The frame being received, or `NO_FRAME`.
+    pub(crate) receiving: u32,
     /// The chance that the frame has been received up to now.
     chance: f32,
     pub(crate) channel: u8,
@@ -133,20 +133,20 @@ pub(crate) struct Ear {
     pub(crate) sending: bool,
     /// Whether the receiver is off or being tuned to another channel.
     pub(crate) deaf: bool,
-    /// Whether the medium is busy, as the station has noticed it. Follows [`Ear::senses`].
+    /// Whether the medium is busy, as the station has noticed it. Follows [`ReceiverState::cca_busy`].
     pub(crate) busy: bool,
 }
 
-impl Ear {
+impl ReceiverState {
     pub(crate) const fn new(channel: u8, kind: u8) -> Self {
         Self {
-            sum: Power::ZERO,
-            strength: Power::ZERO,
-            spoils: Power::ZERO,
-            critical: Power::ZERO,
-            since: 0,
-            steady: 0,
-            reads: NOTHING,
+            sum: SignalPower::ZERO,
+            signal_power: SignalPower::ZERO,
+            preamble_tolerance: SignalPower::ZERO,
+            tolerance: SignalPower::ZERO,
+            rx_start: 0,
+            constant_since: 0,
+            receiving: NO_FRAME,
             chance: 1.0,
             channel,
             kind,
@@ -158,19 +158,19 @@ impl Ear {
 
     /// Returns whether the medium is busy (CCA).
     #[inline]
-    pub(crate) fn senses(&self, kind: &Kind) -> bool {
-        self.sending || self.deaf || self.reads != NOTHING || self.sum >= kind.energy
+    pub(crate) fn cca_busy(&self, kind: &ReceiverParams) -> bool {
+        self.sending || self.deaf || self.receiving != NO_FRAME || self.sum >= kind.energy
     }
 
     /// Takes note that a frame begins, which arrives with `power`. `signal` is `None` if the frame,
     /// on another channel, cannot be decoded here. Nothing is received while sending or tuning.
     #[inline]
-    pub(crate) fn arrive(
+    pub(crate) fn on_rx_start(
         &mut self,
         now: u64,
-        power: Power,
+        power: SignalPower,
         signal: Option<&Signal>,
-        kind: &Kind,
+        kind: &ReceiverParams,
         reading: impl FnOnce(u32) -> Signal,
     ) {
         let others = self.sum;
@@ -178,147 +178,147 @@ impl Ear {
         if self.sending || self.deaf {
             return;
         }
-        if self.reads != NOTHING {
-            self.disturbed(now, power, others, signal, kind, reading);
+        if self.receiving != NO_FRAME {
+            self.on_interference(now, power, others, signal, kind, reading);
         } else if let Some(signal) = signal
-            && (others == Power::ZERO || others <= kind.facts(signal).detect.under(power))
-            && kind.finds(signal, power)
+            && (others == SignalPower::ZERO || others <= kind.facts(signal).detect.under(power))
+            && kind.detects(signal, power)
         {
             self.lock(now, power, signal, kind);
         }
     }
 
-    fn disturbed(
+    fn on_interference(
         &mut self,
         now: u64,
-        power: Power,
-        others: Power,
+        power: SignalPower,
+        others: SignalPower,
         signal: Option<&Signal>,
-        kind: &Kind,
+        kind: &ReceiverParams,
         reading: impl FnOnce(u32) -> Signal,
     ) {
-        let age = now - self.since;
+        let age = now - self.rx_start;
         let early = age < kind.window_ns;
         if let Some(signal) = signal
-            && (early && power > self.strength
-                || kind.relock.is_some_and(|it| self.strength <= it.under(power))
+            && (early && power > self.signal_power
+                || kind.relock.is_some_and(|it| self.signal_power <= it.under(power))
                     && age <= kind.relock_ns)
             && others <= kind.facts(signal).detect.under(power)
-            && kind.finds(signal, power)
+            && kind.detects(signal, power)
         {
             self.lock(now, power, signal, kind);
             return;
         }
         // Up to now there was no more than `others`, the sum before this frame came.
-        let against = others.without(self.strength);
-        if early && against + power > self.spoils {
-            self.reads = NOTHING;
+        let against = others.without(self.signal_power);
+        if early && against + power > self.preamble_tolerance {
+            self.receiving = NO_FRAME;
             return;
         }
-        self.settle(now, against, kind, reading);
+        self.add_interference(now, against, kind, reading);
     }
 
-    fn lock(&mut self, now: u64, power: Power, signal: &Signal, kind: &Kind) {
+    fn lock(&mut self, now: u64, power: SignalPower, signal: &Signal, kind: &ReceiverParams) {
         let facts = kind.facts(signal);
-        self.reads = signal.frame;
-        self.strength = power;
-        self.spoils = facts.detect.under(power);
-        self.critical = facts.sure.under(power).above(facts.noise);
-        self.since = now;
-        self.steady = now;
+        self.receiving = signal.frame;
+        self.signal_power = power;
+        self.preamble_tolerance = facts.detect.under(power);
+        self.tolerance = facts.sure.under(power).above(facts.noise);
+        self.rx_start = now;
+        self.constant_since = now;
         self.chance = 1.0;
     }
 
     /// Takes into account the stretch up to now, in which there was `against` beside noise and the
     /// frame being received.
     #[inline]
-    fn settle(
+    fn add_interference(
         &mut self,
         now: u64,
-        against: Power,
-        kind: &Kind,
+        against: SignalPower,
+        kind: &ReceiverParams,
         reading: impl FnOnce(u32) -> Signal,
     ) {
-        if against >= self.critical && now > self.steady {
-            let signal = reading(self.reads);
-            let sinr = self.strength.over(against + kind.facts(&signal).noise);
-            let span = (self.steady - self.since, now - self.since);
+        if against >= self.tolerance && now > self.constant_since {
+            let signal = reading(self.receiving);
+            let sinr = self.signal_power.over(against + kind.facts(&signal).noise);
+            let span = (self.constant_since - self.rx_start, now - self.rx_start);
             let chance = kind.decoder.chance(signal.mode, signal.octets, sinr, span);
             self.chance *= chance.clamp(0.0, 1.0) as f32;
         }
-        self.steady = now;
+        self.constant_since = now;
     }
 
     /// Takes note that a frame ends, which arrived with `power`. Returns the chance that it was
     /// received, if it is the one being received.
     #[inline]
-    pub(crate) fn leave(
+    pub(crate) fn on_rx_end(
         &mut self,
         now: u64,
-        power: Power,
+        power: SignalPower,
         frame: u32,
-        kind: &Kind,
+        kind: &ReceiverParams,
         reading: impl FnOnce(u32) -> Signal,
     ) -> Option<f32> {
         let all = self.sum;
         self.sum -= power;
-        if self.reads == NOTHING {
+        if self.receiving == NO_FRAME {
             return None;
         }
-        self.settle(now, all.without(self.strength), kind, reading);
-        if self.reads != frame {
+        self.add_interference(now, all.without(self.signal_power), kind, reading);
+        if self.receiving != frame {
             return None;
         }
-        self.reads = NOTHING;
+        self.receiving = NO_FRAME;
         Some(self.chance)
     }
 
     /// Takes note that a part of the frame being received ends and another one begins. Returns the
     /// chance that the part was received.
-    pub(crate) fn part(
+    pub(crate) fn on_part_end(
         &mut self,
         now: u64,
-        kind: &Kind,
+        kind: &ReceiverParams,
         reading: impl FnOnce(u32) -> Signal,
     ) -> f32 {
-        self.settle(now, self.sum.without(self.strength), kind, reading);
+        self.add_interference(now, self.sum.without(self.signal_power), kind, reading);
         core::mem::replace(&mut self.chance, 1.0)
     }
 
     /// Returns whether the frame just received would have survived noise alone.
-    pub(crate) fn clean(&self) -> bool {
-        self.critical > Power::ZERO
+    pub(crate) fn survives_noise(&self) -> bool {
+        self.tolerance > SignalPower::ZERO
     }
 
     /// Takes note that the station begins to send; a frame being received is lost.
-    pub(crate) fn begin_sending(&mut self) {
+    pub(crate) fn on_tx_start(&mut self) {
         self.sending = true;
         self.busy = true;
-        self.reads = NOTHING;
+        self.receiving = NO_FRAME;
     }
 
     /// Takes note that the station begins to send, but leaves `busy` for the caller to update from
-    /// [`Ear::senses`].
-    pub(crate) fn begin_sending_soon(&mut self) {
+    /// [`ReceiverState::cca_busy`].
+    pub(crate) fn begin_tx(&mut self) {
         self.sending = true;
-        self.reads = NOTHING;
+        self.receiving = NO_FRAME;
     }
 
     /// Changes the channel: the power is zero until the caller adds what is on the air there.
     pub(crate) fn retune(&mut self, channel: u8) {
         self.channel = channel;
-        self.sum = Power::ZERO;
-        self.reads = NOTHING;
+        self.sum = SignalPower::ZERO;
+        self.receiving = NO_FRAME;
     }
 
     /// Switches the receiver off, or begins to tune it; a frame being received is lost.
-    pub(crate) fn go_deaf(&mut self) {
+    pub(crate) fn turn_off(&mut self) {
         self.deaf = true;
-        self.reads = NOTHING;
+        self.receiving = NO_FRAME;
     }
 
     /// Returns the time at which reception of the current frame began.
-    pub(crate) const fn reads_since(&self) -> u64 {
-        self.since
+    pub(crate) const fn receiving_since(&self) -> u64 {
+        self.rx_start
     }
 }

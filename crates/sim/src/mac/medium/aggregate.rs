@@ -1,15 +1,15 @@
 //! A-MPDUs: their composition, the ends of their MPDUs, their block acknowledgement (10.12, 10.25).
 
-use super::Room;
-use super::events::What;
+use super::WirelessMedium;
+use super::events::MediumEvent;
 use crate::air::adjacent::place;
-use crate::air::ear::NOTHING;
-use crate::mac::agreement::{Agreement, acknowledges, after};
-use crate::mac::burst::{ALONE, Stage};
-use crate::mac::frame::{Fate, GROUP, Kind, Mpdu, OnAir};
-use crate::mac::host::{Done, Host, Missed};
-use crate::mac::settings::{Ampdu, Packet};
-use crate::mac::station::Entry;
+use crate::air::receiver::NO_FRAME;
+use crate::mac::block_ack::{BlockAckAgreement, acknowledges, after};
+use crate::mac::config::{AmpduConfig, TxFrame};
+use crate::mac::exchange::{ALONE, ExchangeStep};
+use crate::mac::frame::{FrameKind, GROUP, MpduFate, MpduInfo, Ppdu};
+use crate::mac::station::QueuedFrame;
+use crate::mac::user::{MacUser, MissedReception, TxStatus};
 use crate::radio::airtime::{
     ACK_OCTETS, Airtime, BLOCK_ACK_OCTETS, elapsed_ns, most_octets, with_mpdu,
 };
@@ -18,17 +18,17 @@ use espbench_proto::sample::Cause;
 
 /// The head of the queue of a station that is not simple.
 #[derive(Clone, Copy, Debug)]
-struct Head {
-    entry: Entry,
+struct QueueHead {
+    entry: QueuedFrame,
     mode: Mode,
     agreement: u32,
 }
 
-impl Room {
+impl WirelessMedium {
     /// Sends the head of a station's queue, and all that may go with it; the station has turned to
     /// sending.
     #[inline(never)]
-    pub(super) fn attempt_burst<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
+    pub(super) fn attempt_exchange<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32) {
         let Some(&entry) = self.stations[station as usize].queue.front() else { return };
         let it = &mut self.stations[station as usize];
         it.engaged = true;
@@ -38,15 +38,15 @@ impl Room {
         }
         let mode = it.mode(entry.packet.mode, entry.attempts);
         let agreement = self.agreement(station, &entry.packet);
-        self.compose(host, station, Head { entry, mode, agreement });
+        self.compose(host, station, QueueHead { entry, mode, agreement });
         if !self.clearance(host, station, entry.packet.to) {
-            self.send_burst(host, station);
+            self.send_exchange(host, station);
         }
     }
 
     /// Returns the agreement that a packet goes under, and makes it when it is first needed.
-    fn agreement(&mut self, station: u32, packet: &Packet) -> u32 {
-        let Packet { to, aggregate, ahead, .. } = *packet;
+    fn agreement(&mut self, station: u32, packet: &TxFrame) -> u32 {
+        let TxFrame { to, aggregate, ahead, .. } = *packet;
         if !aggregate || ahead || to == GROUP || to == station {
             return ALONE;
         }
@@ -58,25 +58,25 @@ impl Room {
         let new = self.agreements.len() as u32;
         let number = *self.stations[station as usize].agreements.entry(to).or_insert(new);
         if number == new {
-            self.agreements.push(Agreement::new(station, to, theirs.receive));
+            self.agreements.push(BlockAckAgreement::new(station, to, theirs.receive));
         }
         number
     }
 
-    fn ampdu(&self, station: u32) -> Option<Ampdu> {
+    fn ampdu(&self, station: u32) -> Option<AmpduConfig> {
         self.stations.get(station as usize)?.settings.ampdu
     }
 
     /// Chooses the MPDUs of the exchange: all that may go with the head of the queue.
-    fn compose<H: Host + ?Sized>(&mut self, host: &mut H, station: u32, head: Head) {
-        let Head { entry, mode, agreement } = head;
+    fn compose<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32, head: QueueHead) {
+        let QueueHead { entry, mode, agreement } = head;
         let to = entry.packet.to;
-        let burst = &mut self.stations[station as usize].burst;
-        burst.clear(agreement, mode);
-        burst.stage = Stage::Data;
+        let exchange = &mut self.stations[station as usize].exchange;
+        exchange.clear(agreement, mode);
+        exchange.stage = ExchangeStep::Data;
         let Some(it) = self.agreements.get_mut(agreement as usize) else {
-            burst.places.push(0);
-            burst.octets = entry.packet.octets;
+            exchange.places.push(0);
+            exchange.octets = entry.packet.octets;
             return;
         };
         let oldest = if entry.numbered { entry.sequence } else { it.next };
@@ -92,15 +92,15 @@ impl Room {
         let room = theirs.octets.min(most_octets(mode, mine.longest_ns));
         let it = &mut self.agreements[agreement as usize];
         let sender = &mut self.stations[station as usize];
-        let burst = &mut sender.burst;
+        let exchange = &mut sender.exchange;
         for (at, entry) in sender.queue.iter_mut().enumerate() {
             let packet = &entry.packet;
             if packet.to != to || !packet.aggregate || packet.ahead || entry.request {
                 continue;
             }
             let number = if entry.numbered { entry.sequence } else { it.next };
-            let octets = with_mpdu(burst.octets, packet.octets);
-            let first = burst.mpdus.is_empty();
+            let octets = with_mpdu(exchange.octets, packet.octets);
+            let first = exchange.mpdus.is_empty();
             if !first && (octets > room || !it.may_send(number, oldest)) {
                 break;
             }
@@ -108,51 +108,51 @@ impl Room {
                 (entry.numbered, entry.sequence) = (true, number);
                 it.next = after(number, 1);
             }
-            burst.octets = octets;
-            burst.places.push(at as u32);
-            burst.mpdus.push(Mpdu {
+            exchange.octets = octets;
+            exchange.places.push(at as u32);
+            exchange.mpdus.push(MpduInfo {
                 tag: packet.tag,
                 octets: packet.octets,
                 sequence: number,
                 attempt: entry.attempts,
-                fate: Fate::Lost,
+                fate: MpduFate::Lost,
             });
-            if burst.mpdus.len() >= usize::from(most) {
+            if exchange.mpdus.len() >= usize::from(most) {
                 break;
             }
         }
-        if let [alone] = &burst.mpdus[..] {
-            burst.octets = alone.octets;
+        if let [alone] = &exchange.mpdus[..] {
+            exchange.octets = alone.octets;
         }
     }
 
     /// Sends the chosen MPDUs.
     #[inline(never)]
-    pub(super) fn send_burst<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
+    pub(super) fn send_exchange<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32) {
         let it = &mut self.stations[station as usize];
-        it.burst.stage = Stage::Data;
+        it.exchange.stage = ExchangeStep::Data;
         let mut first = None;
-        for k in 0..it.burst.places.len() {
-            let at = it.burst.places[k] as usize;
+        for k in 0..it.exchange.places.len() {
+            let at = it.exchange.places[k] as usize;
             let Some((&entry, _)) = it.attempt(at) else { continue };
             first = first.or(Some(entry));
-            if let Some(mpdu) = it.burst.mpdus.get_mut(k) {
+            if let Some(mpdu) = it.exchange.mpdus.get_mut(k) {
                 mpdu.attempt = entry.attempts;
             }
         }
         let Some(entry) = first else { return };
-        let (mode, octets) = (it.burst.mode, it.burst.octets);
-        let mpdus = it.burst.mpdus.len().max(1) as u8;
+        let (mode, octets) = (it.exchange.mode, it.exchange.octets);
+        let mpdus = it.exchange.mpdus.len().max(1) as u8;
         let duration_ns =
             if entry.packet.to == GROUP { 0 } else { self.answer_ns(station, mode, mpdus) };
-        let frame = OnAir {
-            kind: Kind::Data,
+        let frame = Ppdu {
+            kind: FrameKind::Data,
             from: station,
             to: entry.packet.to,
             sequence: entry.sequence,
             mpdus,
             attempt: entry.attempts,
-            channel: self.hot[station as usize].ear.channel,
+            channel: self.states[station as usize].receiver.channel,
             mode,
             octets,
             begin: self.now,
@@ -161,11 +161,11 @@ impl Room {
             tag: entry.packet.tag,
             repeated: false,
         };
-        let slot = self.begin(host, frame);
+        let slot = self.start_tx(host, frame);
         if mpdus > 1 {
             let it = &mut self.stations[station as usize];
             it.counters.ampdus += 1;
-            (it.burst.flies, it.burst.slot) = (true, slot);
+            (it.exchange.on_air, it.exchange.slot) = (true, slot);
             self.timers.set(station, self.now + Airtime::of(mode, 0).lead_ns());
         }
     }
@@ -180,90 +180,93 @@ impl Room {
 
     /// Handles the end of an A-MPDU's header, or of one of its MPDUs but the last.
     #[inline(never)]
-    pub(super) fn part<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) {
-        let burst = &mut self.stations[station as usize].burst;
-        let slot = burst.slot;
-        let frame = self.flights[slot as usize].frame;
-        let header = burst.passed == 0;
-        let at = burst.ended as usize;
-        let next = burst.mpdus.get(at + usize::from(!header)).map_or(0, |it| it.octets);
-        burst.passed = with_mpdu(burst.passed, next);
-        burst.ended += u32::from(!header);
-        if (burst.ended as usize) + 1 < burst.mpdus.len() {
-            let due = frame.begin + elapsed_ns(frame.mode, burst.passed);
+    pub(super) fn on_part_end<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32) {
+        let exchange = &mut self.stations[station as usize].exchange;
+        let slot = exchange.slot;
+        let frame = self.transmissions[slot as usize].frame;
+        let header = exchange.passed == 0;
+        let at = exchange.ended as usize;
+        let next = exchange.mpdus.get(at + usize::from(!header)).map_or(0, |it| it.octets);
+        exchange.passed = with_mpdu(exchange.passed, next);
+        exchange.ended += u32::from(!header);
+        if (exchange.ended as usize) + 1 < exchange.mpdus.len() {
+            let due = frame.begin + elapsed_ns(frame.mode, exchange.passed);
             self.timers.set(station, due);
         }
         let read = self.read_part(&frame, slot);
         if !header {
-            self.mpdu_ends(host, &frame, at, read);
+            self.on_mpdu_end(host, &frame, at, read);
         } else if read.is_err() {
-            self.stations[station as usize].burst.lost = true;
+            self.stations[station as usize].exchange.lost = true;
         }
     }
 
     /// Returns the signal strength if the addressee reads the part of a frame that ends now, else
     /// the cause of the loss.
-    fn read_part(&mut self, frame: &OnAir, slot: u32) -> Result<i8, Option<Cause>> {
+    fn read_part(&mut self, frame: &Ppdu, slot: u32) -> Result<i8, Option<Cause>> {
         let to = frame.to as usize;
         let Some(link) = self.links.between(frame.from, frame.to) else { return Err(None) };
-        let flights = &self.flights;
-        let flight = &flights[slot as usize];
-        let hot = &mut self.hot[to];
-        let kind = &self.kinds[usize::from(hot.ear.kind)];
-        let path = self.medium.adjacent.from(frame.mode, frame.channel)[place(hot.ear.channel)];
-        let alone = if hot.ear.reads == slot {
-            let chance = hot.ear.part(self.now, kind, |slot| flights[slot as usize].signal);
+        let transmissions = &self.transmissions;
+        let transmission = &transmissions[slot as usize];
+        let state = &mut self.states[to];
+        let kind = &self.kinds[usize::from(state.receiver.kind)];
+        let path =
+            self.config.adjacent.from(frame.mode, frame.channel)[place(state.receiver.channel)];
+        let alone = if state.receiver.receiving == slot {
+            let chance = state
+                .receiver
+                .on_part_end(self.now, kind, |slot| transmissions[slot as usize].signal);
             let certain = chance >= 1.0;
-            if certain || chance > 0.0 && self.stations[to].lucky(chance) {
-                return Ok(link.rssi().saturating_sub(flight.below_db));
+            if certain || chance > 0.0 && self.stations[to].draw_reception(chance) {
+                return Ok(link.rssi().saturating_sub(transmission.below_db));
             }
-            hot.ear.clean()
+            state.receiver.survives_noise()
         } else {
-            let power = path.through(flight.sent(link.power()));
-            kind.finds(&flight.signal, power)
+            let power = path.through(transmission.sent(link.power()));
+            kind.detects(&transmission.signal, power)
         };
         let cause = if alone { Cause::Collision } else { Cause::Noise };
         Err(path.readable.then_some(cause))
     }
 
     /// Handles the end of an MPDU under an agreement at its addressee.
-    fn mpdu_ends<H: Host + ?Sized>(
+    fn on_mpdu_end<H: MacUser + ?Sized>(
         &mut self,
         host: &mut H,
-        frame: &OnAir,
+        frame: &Ppdu,
         at: usize,
         read: Result<i8, Option<Cause>>,
     ) {
-        let burst = &self.stations[frame.from as usize].burst;
-        let (agreement, lost) = (burst.agreement, burst.lost);
-        let Some(&mpdu) = burst.mpdus.get(at) else { return };
-        let Mpdu { tag, octets, sequence, attempt, .. } = mpdu;
-        let frame = OnAir { tag, octets, sequence, attempt, ..*frame };
+        let exchange = &self.stations[frame.from as usize].exchange;
+        let (agreement, lost) = (exchange.agreement, exchange.lost);
+        let Some(&mpdu) = exchange.mpdus.get(at) else { return };
+        let MpduInfo { tag, octets, sequence, attempt, .. } = mpdu;
+        let frame = Ppdu { tag, octets, sequence, attempt, ..*frame };
         let fate = match read {
-            Ok(rssi) if !lost => self.take(host, agreement, &frame, rssi),
+            Ok(rssi) if !lost => self.receive_mpdu(host, agreement, &frame, rssi),
             Ok(_) => {
                 self.miss(host, &frame, Some(Cause::Collision));
-                Fate::Lost
+                MpduFate::Lost
             }
             Err(cause) => {
                 self.miss(host, &frame, cause);
-                Fate::Lost
+                MpduFate::Lost
             }
         };
-        let burst = &mut self.stations[frame.from as usize].burst;
-        if let Some(mpdu) = burst.mpdus.get_mut(at) {
+        let exchange = &mut self.stations[frame.from as usize].exchange;
+        if let Some(mpdu) = exchange.mpdus.get_mut(at) {
             mpdu.fate = fate;
         }
-        if !burst.answers && matches!(fate, Fate::Taken | Fate::Repeated) {
-            burst.answers = true;
-            self.stations[frame.to as usize].owes += 1;
+        if !exchange.answers && matches!(fate, MpduFate::Taken | MpduFate::Repeated) {
+            exchange.answers = true;
+            self.stations[frame.to as usize].owed_responses += 1;
         }
     }
 
-    fn miss<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir, cause: Option<Cause>) {
+    fn miss<H: MacUser + ?Sized>(&mut self, host: &mut H, frame: &Ppdu, cause: Option<Cause>) {
         match cause {
             Some(cause) => {
-                self.counted(host, frame, Err(Missed { station: frame.to, cause }));
+                self.report(host, frame, Err(MissedReception { station: frame.to, cause }));
             }
             None => host.heard(self, frame, &[], &[]),
         }
@@ -271,46 +274,47 @@ impl Room {
 
     /// Handles the end of a transmission under an agreement. The last MPDU is read like a frame.
     #[inline(never)]
-    pub(super) fn burst_over<H: Host + ?Sized>(&mut self, host: &mut H, frame: &OnAir) {
+    pub(super) fn exchange_over<H: MacUser + ?Sized>(&mut self, host: &mut H, frame: &Ppdu) {
         let heard = self.scratch.heard.first().map(|it| it.rssi);
         let missed = self.scratch.missed.first().map(|it| it.cause);
         self.scratch.heard.clear();
         self.scratch.missed.clear();
-        let burst = &mut self.stations[frame.from as usize].burst;
-        burst.flies = false;
+        let exchange = &mut self.stations[frame.from as usize].exchange;
+        exchange.on_air = false;
         let last = usize::from(frame.mpdus) - 1;
         // The addressee is still receiving it, or it would have been given a chance.
-        let reading = heard.is_some() || self.hot[frame.to as usize].ear.reads == NOTHING;
-        self.mpdu_ends(host, frame, last, heard.ok_or(missed));
-        self.burst_answered(frame, reading);
-        let mpdus = core::mem::take(&mut self.stations[frame.from as usize].burst.mpdus);
+        let reading =
+            heard.is_some() || self.states[frame.to as usize].receiver.receiving == NO_FRAME;
+        self.on_mpdu_end(host, frame, last, heard.ok_or(missed));
+        self.exchange_answered(frame, reading);
+        let mpdus = core::mem::take(&mut self.stations[frame.from as usize].exchange.mpdus);
         match &mpdus[..] {
             [alone] => host.ended_alone(frame, alone),
             all => host.ended_with(frame, all),
         }
-        self.stations[frame.from as usize].burst.mpdus = mpdus;
-        let kind = if frame.mpdus > 1 { Kind::BlockAck } else { Kind::Ack };
+        self.stations[frame.from as usize].exchange.mpdus = mpdus;
+        let kind = if frame.mpdus > 1 { FrameKind::BlockAck } else { FrameKind::Ack };
         self.await_answer(frame.from, frame.mode, kind);
     }
 
     /// Schedules the answer of an addressee that has read an MPDU and does not receive another
     /// frame by now.
-    fn burst_answered(&mut self, frame: &OnAir, reading: bool) {
-        if !self.stations[frame.from as usize].burst.answers {
+    fn exchange_answered(&mut self, frame: &Ppdu, reading: bool) {
+        if !self.stations[frame.from as usize].exchange.answers {
             return;
         }
         if !reading {
-            self.stations[frame.to as usize].owes -= 1;
-            self.nod_off(frame.to);
+            self.stations[frame.to as usize].owed_responses -= 1;
+            self.doze_if_idle(frame.to);
             return;
         }
         // An MPDU that was read ends an EIFS (10.3.2.3.7).
-        self.hot[frame.to as usize].access.correct(self.now, 0);
+        self.states[frame.to as usize].access.on_rx_ok(self.now, 0);
         let it = &self.stations[frame.to as usize];
         let mode = it.settings.basic.response_to(frame.mode);
         let at = self.now + it.settings.timing.sifs_ns;
-        let kind = if frame.mpdus > 1 { Kind::BlockAck } else { Kind::Ack };
-        self.events.push(at, What::Answer { station: frame.to, to: frame.from, mode, kind });
+        let kind = if frame.mpdus > 1 { FrameKind::BlockAck } else { FrameKind::Ack };
+        self.events.push(at, MediumEvent::Answer { station: frame.to, to: frame.from, mode, kind });
     }
 
     /// Returns the block acknowledgement of an agreement: starting sequence number and bitmap.
@@ -318,35 +322,39 @@ impl Room {
     pub(super) fn block_ack(&self, from: u32, to: u32) -> (u16, u64) {
         let number = self.stations[from as usize].agreements.get(&to);
         let agreement = number.and_then(|&number| self.agreements.get(number as usize));
-        agreement.map_or((0, 0), Agreement::answer)
+        agreement.map_or((0, 0), BlockAckAgreement::answer)
     }
 
     /// Handles the response that a station waited for.
     #[inline(never)]
-    pub(super) fn burst_is_answered<H: Host + ?Sized>(
+    pub(super) fn exchange_is_answered<H: MacUser + ?Sized>(
         &mut self,
         host: &mut H,
         station: u32,
-        answer: &OnAir,
+        answer: &Ppdu,
     ) {
-        let burst = &self.stations[station as usize].burst;
-        match burst.stage {
-            Stage::Clearance => self.clear_soon(station),
-            Stage::Request => self.request_answered(station, true),
-            Stage::Data if burst.agreement == ALONE => self.acknowledged(host, station),
-            Stage::Data => self.conclude(host, station, Some(answer)),
+        let exchange = &self.stations[station as usize].exchange;
+        match exchange.stage {
+            ExchangeStep::Clearance => self.schedule_cleared(station),
+            ExchangeStep::Request => self.request_answered(station, true),
+            ExchangeStep::Data if exchange.agreement == ALONE => self.acknowledged(host, station),
+            ExchangeStep::Data => self.finish_exchange(host, station, Some(answer)),
         }
     }
 
     /// Handles a missing response. Returns whether nothing more is to be done.
     #[inline(never)]
-    pub(super) fn burst_failed<H: Host + ?Sized>(&mut self, host: &mut H, station: u32) -> bool {
-        let burst = &self.stations[station as usize].burst;
-        match burst.stage {
-            Stage::Clearance => self.not_cleared(host, station),
-            Stage::Request => self.request_answered(station, false),
-            Stage::Data if burst.agreement == ALONE => return false,
-            Stage::Data => self.conclude(host, station, None),
+    pub(super) fn exchange_failed<H: MacUser + ?Sized>(
+        &mut self,
+        host: &mut H,
+        station: u32,
+    ) -> bool {
+        let exchange = &self.stations[station as usize].exchange;
+        match exchange.stage {
+            ExchangeStep::Clearance => self.on_cts_timeout(host, station),
+            ExchangeStep::Request => self.request_answered(station, false),
+            ExchangeStep::Data if exchange.agreement == ALONE => return false,
+            ExchangeStep::Data => self.finish_exchange(host, station, None),
         }
         true
     }
@@ -354,29 +362,29 @@ impl Room {
     /// Ends an exchange under an agreement. `answer` is the acknowledgement, or `None` if none
     /// came.
     #[inline(never)]
-    pub(super) fn conclude<H: Host + ?Sized>(
+    pub(super) fn finish_exchange<H: MacUser + ?Sized>(
         &mut self,
         host: &mut H,
         station: u32,
-        answer: Option<&OnAir>,
+        answer: Option<&Ppdu>,
     ) {
         let mut finished = core::mem::take(&mut self.scratch.finished);
         let it = &mut self.stations[station as usize];
         it.engaged = false;
-        let span = it.burst.span();
+        let span = it.exchange.span();
         let (mut kept, mut lost) = (span, 0);
-        let mut member = it.burst.places.len();
+        let mut member = it.exchange.places.len();
         for at in (0..span).rev() {
             let entry = it.queue[at];
-            if it.burst.places.get(member.wrapping_sub(1)) == Some(&(at as u32)) {
+            if it.exchange.places.get(member.wrapping_sub(1)) == Some(&(at as u32)) {
                 member -= 1;
                 let delivered = answer.is_some_and(|answer| {
-                    answer.kind == Kind::Ack || acknowledges(answer, entry.sequence)
+                    answer.kind == FrameKind::Ack || acknowledges(answer, entry.sequence)
                 });
                 let spent = entry.attempts >= it.limit(entry.packet.octets) || it.off;
                 if delivered || spent {
-                    let Entry { packet, attempts, .. } = entry;
-                    finished.push(Done { tag: packet.tag, delivered, attempts });
+                    let QueuedFrame { packet, attempts, .. } = entry;
+                    finished.push(TxStatus { tag: packet.tag, delivered, attempts });
                     lost += u64::from(!delivered);
                     continue;
                 }
@@ -388,12 +396,12 @@ impl Room {
         it.counters.acknowledged += finished.len() as u64 - lost;
         it.counters.given_up += lost;
         if answer.is_some() {
-            it.succeeded();
+            it.on_success();
         } else {
-            it.widen(finished.len() < it.burst.places.len());
+            it.update_window(finished.len() < it.exchange.places.len());
         }
         if lost > 0 && !it.off {
-            self.ask_to_move_on(station);
+            self.queue_block_ack_request(station);
         }
         self.back_off(station);
         for &done in finished.iter().rev() {

@@ -1,15 +1,18 @@
 //! Counters that must balance with block-ack agreements, RTS, CTS-to-self, stations that doze, and
 //! hosts without buffers.
 
-use crate::air::{Links, Receiver};
-use crate::mac::agreement::ahead;
+use crate::air::{RadioLinks, ReceiverConfig};
+use crate::mac::block_ack::ahead;
 use crate::mac::{
-    Ampdu, Counters, Done, Fate, GROUP, Heard, Host, Kind, Missed, Mpdu, OnAir, Packet, Room,
-    Settings,
+    AmpduConfig, FrameKind, GROUP, MacConfig, MacCounters, MacUser, MissedReception, MpduFate,
+    MpduInfo, Ppdu, Reception, TxFrame, TxStatus, WirelessMedium,
 };
 use crate::radio::error::ErrorTable;
-use crate::radio::{Capture, Guard, Hr, Mcs, Mode, Ofdm, Reader, Timing, Width, airtime, receiver};
-use crate::random::{Purpose, Random};
+use crate::radio::{
+    ChannelWidth, ErrorModelDecoder, FrameCapture, GuardInterval, Hr, Mcs, Mode, Ofdm, Timing,
+    airtime, receiver,
+};
+use crate::random::{Purpose, RngStream};
 use core::time::Duration;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
@@ -32,8 +35,8 @@ struct Story {
 }
 
 struct Throng {
-    random: Random,
-    limits: Vec<Option<Ampdu>>,
+    random: RngStream,
+    limits: Vec<Option<AmpduConfig>>,
     /// The packets, by tag.
     packets: Vec<Story>,
     /// The last tag that went up, by sender and receiver, under an agreement.
@@ -58,12 +61,13 @@ impl Throng {
         self.trace = (self.trace ^ what).wrapping_mul(0x0100_0000_01B3).rotate_left(7);
     }
 
-    fn sends(&mut self, room: &mut Room, from: u32) {
+    fn sends(&mut self, medium: &mut WirelessMedium, from: u32) {
         let to = match self.below(10) {
             0 => GROUP,
             _ => self.below(u64::from(STATIONS)) as u32,
         };
-        let ht = Mode::ht(Mcs::ALL[self.below(8) as usize], Width::Mhz20, Guard::Long);
+        let ht =
+            Mode::ht(Mcs::ALL[self.below(8) as usize], ChannelWidth::Mhz20, GuardInterval::Long);
         let mode = match self.below(6) {
             0 => Mode::Hr(Hr::M11),
             1 => Mode::Ofdm(Ofdm::M24),
@@ -72,13 +76,13 @@ impl Throng {
         let (kind, count) = (self.below(8), 1 + self.below(24));
         for _ in 0..count {
             let packet =
-                Packet::new(to, 40 + self.below(1500) as u32, mode, self.packets.len() as u64);
+                TxFrame::new(to, 40 + self.below(1500) as u32, mode, self.packets.len() as u64);
             let packet = match kind {
                 0 => packet.at_once(),
                 1 => packet,
                 _ => packet.aggregated(),
             };
-            if room.send(from, packet).is_ok() {
+            if medium.send(from, packet).is_ok() {
                 let both = [from, to].map(|it| self.limits.get(it as usize).copied().flatten());
                 let aggregate = packet.aggregate && from != to && both.iter().all(Option::is_some);
                 self.packets.push(Story { from, to, aggregate, heard: 0, done: None });
@@ -87,25 +91,25 @@ impl Throng {
     }
 }
 
-impl Host for Throng {
-    fn wake(&mut self, room: &mut Room, token: u64) {
+impl MacUser for Throng {
+    fn wake(&mut self, medium: &mut WirelessMedium, token: u64) {
         let station = self.below(u64::from(STATIONS)) as u32;
-        if room.now >= UNTIL {
-            (0..STATIONS).for_each(|station| room.rouse(station));
+        if medium.now >= UNTIL {
+            (0..STATIONS).for_each(|station| medium.wake_up(station));
             return;
         }
         match self.below(12) {
-            0 => room.doze(station),
-            1 => room.tune(station, 1 + self.below(2) as u8, Duration::from_micros(100)),
-            2 => room.tune(station, 1, Duration::ZERO),
-            3..6 => room.rouse(station),
-            _ => self.sends(room, station),
+            0 => medium.doze(station),
+            1 => medium.tune(station, 1 + self.below(2) as u8, Duration::from_micros(100)),
+            2 => medium.tune(station, 1, Duration::ZERO),
+            3..6 => medium.wake_up(station),
+            _ => self.sends(medium, station),
         }
         let wait = self.below(3_000_000);
-        room.wake_in(Duration::from_nanos(wait), token);
+        medium.wake_in(Duration::from_nanos(wait), token);
     }
 
-    fn accepts(&mut self, station: u32, frame: &OnAir) -> bool {
+    fn accepts(&mut self, station: u32, frame: &Ppdu) -> bool {
         assert!(frame.to == station || frame.is_group());
         self.asked = frame.end;
         let accepts = self.below(40) > 0;
@@ -113,16 +117,22 @@ impl Host for Throng {
         accepts
     }
 
-    fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
-        self.note(frame.tag ^ room.now);
+    fn heard(
+        &mut self,
+        medium: &mut WirelessMedium,
+        frame: &Ppdu,
+        heard: &[Reception],
+        missed: &[MissedReception],
+    ) {
+        self.note(frame.tag ^ medium.now);
         assert!(!frame.repeated || heard.is_empty() && missed.is_empty());
         if missed.iter().any(|it| it.cause == Cause::ReceiveQueue) {
-            assert_eq!(self.asked, room.now, "asked for as it ends: {frame:?}");
+            assert_eq!(self.asked, medium.now, "asked for as it ends: {frame:?}");
         }
         for it in heard {
             // A dozing station gets no frame, except the rest of those received before.
-            let dozes = room.stations[it.station as usize].dozing;
-            assert!(!dozes || frame.end < room.now, "who dozes hears nothing: {frame:?}");
+            let dozes = medium.stations[it.station as usize].dozing;
+            assert!(!dozes || frame.end < medium.now, "who dozes hears nothing: {frame:?}");
             self.note(u64::from(it.station));
         }
         if frame.is_group() {
@@ -137,33 +147,35 @@ impl Host for Throng {
             assert!(last.is_none_or(|last| last < frame.tag), "in order: {last:?} {frame:?}");
         }
         // Some stations doze as soon as they have received a frame; the answer goes first.
-        if !heard.is_empty() && room.now < UNTIL && self.below(30) == 0 {
-            room.doze(frame.to);
+        if !heard.is_empty() && medium.now < UNTIL && self.below(30) == 0 {
+            medium.doze(frame.to);
         }
     }
 
-    fn done(&mut self, room: &mut Room, station: u32, done: Done) {
-        self.note(room.now ^ done.tag << 20 ^ u64::from(done.attempts) << 50);
+    fn done(&mut self, medium: &mut WirelessMedium, station: u32, done: TxStatus) {
+        self.note(medium.now ^ done.tag << 20 ^ u64::from(done.attempts) << 50);
         let story = &mut self.packets[done.tag as usize];
         assert_eq!(story.from, station);
         assert!(story.done.replace(done.delivered).is_none(), "once: {done:?}");
         assert!(done.attempts <= 7);
         assert!(story.heard == 1 || !done.delivered || story.aggregate || story.to == GROUP);
-        if self.below(4) == 0 && room.now < UNTIL {
-            self.sends(room, station);
+        if self.below(4) == 0 && medium.now < UNTIL {
+            self.sends(medium, station);
         }
     }
 
-    fn began(&mut self, frame: &OnAir) {
+    fn began(&mut self, frame: &Ppdu) {
         let end = self.until.insert(frame.from, frame.end);
         assert!(end.is_none_or(|end| end <= frame.begin), "one at a time: {frame:?}");
         assert_eq!(frame.end - frame.begin, airtime(frame.mode, frame.octets));
         *self.sent_ns.entry(frame.from).or_default() += frame.end - frame.begin;
         self.kinds[frame.kind as usize] += 1;
-        assert!(frame.mpdus == 1 || frame.kind == Kind::Data && matches!(frame.mode, Mode::Ht(_)));
+        assert!(
+            frame.mpdus == 1 || frame.kind == FrameKind::Data && matches!(frame.mode, Mode::Ht(_))
+        );
     }
 
-    fn ended_with(&mut self, frame: &OnAir, mpdus: &[Mpdu]) {
+    fn ended_with(&mut self, frame: &Ppdu, mpdus: &[MpduInfo]) {
         let [Some(from), Some(to)] = [frame.from, frame.to].map(|it| self.limits[it as usize])
         else {
             panic!("no agreement: {frame:?}")
@@ -180,18 +192,18 @@ impl Host for Throng {
             assert!(ahead(it.sequence, mpdus[0].sequence) < u16::from(to.receive));
             self.note(it.fate as u64);
         }
-        let taken = mpdus.iter().filter(|it| it.fate == Fate::Taken).count();
+        let taken = mpdus.iter().filter(|it| it.fate == MpduFate::Taken).count();
         self.largest = self.largest.max(taken);
     }
 }
 
-fn room(seed: u64, random: &mut Random) -> (Room, Vec<Option<Ampdu>>) {
+fn medium(seed: u64, random: &mut RngStream) -> (WirelessMedium, Vec<Option<AmpduConfig>>) {
     let mut power = || -48.0 - (random.bits() % 42) as f64;
-    let links = Links::new(STATIONS, -100.0, |_, _| power());
-    let limits: Vec<Option<Ampdu>> = (0..STATIONS)
+    let links = RadioLinks::new(STATIONS, -100.0, |_, _| power());
+    let limits: Vec<Option<AmpduConfig>> = (0..STATIONS)
         .map(|station| {
             let bits = random.bits();
-            (station > 0).then_some(Ampdu {
+            (station > 0).then_some(AmpduConfig {
                 send: 1 + (bits % 64) as u8,
                 receive: 1 + (bits >> 8 & 63) as u8,
                 octets: [8191, 16_383, 65_535][(bits >> 16) as usize % 3],
@@ -199,7 +211,7 @@ fn room(seed: u64, random: &mut Random) -> (Room, Vec<Option<Ampdu>>) {
             })
         })
         .collect();
-    let settings = limits.iter().enumerate().map(|(station, &ampdu)| Settings {
+    let settings = limits.iter().enumerate().map(|(station, &ampdu)| MacConfig {
         timing: Timing::ERP_SHORT_SLOT,
         ampdu,
         rts: station % 3 == 1,
@@ -207,17 +219,17 @@ fn room(seed: u64, random: &mut Random) -> (Room, Vec<Option<Ampdu>>) {
         protect: (station % 4 == 2).then_some(Mode::Hr(Hr::M11)),
         fallback: if station % 2 == 0 { Vec::new() } else { [Mode::Ofdm(Ofdm::M6)].into() },
         buffers: 40,
-        ..Settings::default()
+        ..MacConfig::default()
     });
-    let reader = Reader::new(ErrorTable::shared(), receiver::Receiver::ideal(7.0));
-    let receiver = Receiver::new(reader, -73.0, Capture::any_time(10.0));
-    let settings: Vec<Settings> = settings.collect();
-    (Room::new(seed, links, &[receiver], settings).with_meters(), limits)
+    let reader = ErrorModelDecoder::new(ErrorTable::shared(), receiver::Receiver::ideal(7.0));
+    let receiver = ReceiverConfig::new(reader, -73.0, FrameCapture::any_time(10.0));
+    let settings: Vec<MacConfig> = settings.collect();
+    (WirelessMedium::new(seed, links, &[receiver], settings).with_meters(), limits)
 }
 
-fn throng(seed: u64) -> (u64, Vec<Counters>) {
-    let mut random = Random::stream(seed, 1, Purpose::Board);
-    let (mut room, limits) = room(seed, &mut random);
+fn throng(seed: u64) -> (u64, Vec<MacCounters>) {
+    let mut random = RngStream::stream(seed, 1, Purpose::Board);
+    let (mut medium, limits) = medium(seed, &mut random);
     let mut host = Throng {
         random,
         limits,
@@ -231,14 +243,15 @@ fn throng(seed: u64) -> (u64, Vec<Counters>) {
         largest: 0,
         trace: 0,
     };
-    (0..4).for_each(|token| room.wake_at(Instant::ZERO, token));
-    room.run(&mut host, Instant::from_nanos(UNTIL));
+    (0..4).for_each(|token| medium.wake_at(Instant::ZERO, token));
+    medium.run(&mut host, Instant::from_nanos(UNTIL));
     // One more event, in case all stations have gone to sleep.
-    room.wake_at(Instant::from_nanos(END / 2), 0);
-    room.run(&mut host, Instant::from_nanos(END));
-    nothing_is_left(&room);
-    let counters: Vec<Counters> = (0..STATIONS).map(|station| room.counters(station)).collect();
-    let sum = |of: fn(&Counters) -> u64| counters.iter().map(of).sum::<u64>();
+    medium.wake_at(Instant::from_nanos(END / 2), 0);
+    medium.run(&mut host, Instant::from_nanos(END));
+    nothing_is_left(&medium);
+    let counters: Vec<MacCounters> =
+        (0..STATIONS).map(|station| medium.counters(station)).collect();
+    let sum = |of: fn(&MacCounters) -> u64| counters.iter().map(of).sum::<u64>();
     let stories = || host.packets.iter();
     assert!(stories().all(|it| it.done.is_some()), "each packet has an end");
     assert_eq!(stories().count() as u64, sum(|it| it.queued));
@@ -253,13 +266,13 @@ fn throng(seed: u64) -> (u64, Vec<Counters>) {
     assert!(silent <= sum(|it| it.late), "what was acknowledged went up: {silent}");
     assert_eq!(host.refused, sum(|it| it.unbuffered));
     for station in 0..STATIONS {
-        let spent = room.spent(station).unwrap();
+        let spent = medium.spent(station).unwrap();
         let Duration { .. } = spent.send;
         let all = spent.send + spent.receive + spent.listen + spent.doze + spent.off;
         assert_eq!(all, Duration::from_nanos(END));
         let sent_ns = host.sent_ns.get(&station).copied().unwrap_or_default();
         assert_eq!(spent.send, Duration::from_nanos(sent_ns));
-        let modes = Mode::ALL.iter().filter_map(|&mode| room.spent_sending(station, mode));
+        let modes = Mode::ALL.iter().filter_map(|&mode| medium.spent_sending(station, mode));
         assert_eq!(modes.sum::<Duration>(), spent.send);
     }
     assert!(host.kinds.iter().all(|&it| it > 0), "{:?}", host.kinds);
@@ -267,19 +280,23 @@ fn throng(seed: u64) -> (u64, Vec<Counters>) {
     (host.trace, counters)
 }
 
-fn nothing_is_left(room: &Room) {
-    for (hot, it) in room.hot.iter().zip(&room.stations) {
-        assert!(!hot.ear.busy && !hot.access.waiting && !hot.access.contending, "{:?}", (hot, it));
-        assert!(it.queue.is_empty() && !it.engaged && it.requests == 0 && it.owes == 0);
-        assert!(!it.dozing && !it.drowsy && !it.burst.flies);
+fn nothing_is_left(medium: &WirelessMedium) {
+    for (state, it) in medium.states.iter().zip(&medium.stations) {
+        assert!(
+            !state.receiver.busy && !state.access.awaiting_response && !state.access.contending,
+            "{:?}",
+            (state, it)
+        );
+        assert!(it.queue.is_empty() && !it.engaged && it.requests == 0 && it.owed_responses == 0);
+        assert!(!it.dozing && !it.doze_pending && !it.exchange.on_air);
     }
-    assert!(room.agreements.iter().all(|it| it.due().is_none()), "nothing waits for reordering");
-    assert!(room.flights.iter().all(|it| !it.flies));
+    assert!(medium.agreements.iter().all(|it| it.due().is_none()), "nothing waits for reordering");
+    assert!(medium.transmissions.iter().all(|it| !it.on_air));
 }
 
 #[test]
 fn books_balance_with_agreements_and_runs_repeat() {
-    let mut all = Counters::default();
+    let mut all = MacCounters::default();
     for seed in 0..10 {
         let (trace, counters) = throng(seed);
         assert_eq!((trace, counters.clone()), throng(seed), "{seed}");

@@ -1,22 +1,22 @@
 //! The events of a medium.
 
-use crate::mac::frame::Kind;
+use crate::mac::frame::FrameKind;
 use crate::radio::Mode;
 
 /// The scheduled events, by nanoseconds.
-pub(super) type Events = crate::events::Events<u64, What>;
+pub(super) type MediumEvents = crate::events::EventQueue<u64, MediumEvent>;
 
 /// An event.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum What {
+pub(super) enum MediumEvent {
     /// A frame ends.
     End(u32),
     /// A station sends a response.
-    Answer { station: u32, to: u32, mode: Mode, kind: Kind },
+    Answer { station: u32, to: u32, mode: Mode, kind: FrameKind },
     /// A station that is clear to send sends.
     Clear(u32),
     /// An MPDU may have waited too long in a reorder buffer.
-    Watch(u32),
+    ReorderTimeout(u32),
     /// A station has reached its new channel.
     Tuned(u32),
     /// The host asked to be called.

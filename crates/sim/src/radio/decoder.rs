@@ -3,7 +3,7 @@
 //!
 //! Two parts of a frame can fail: its header, in the slowest mode of its PHY, and its data.
 //! Interference during a part adds the hazard of the bits that it covers. The preamble carries no
-//! bits; [`Capture`](super::Capture) decides whether it is detected.
+//! bits; [`FrameCapture`](super::FrameCapture) decides whether it is detected.
 
 use alloc::sync::Arc;
 
@@ -30,7 +30,7 @@ pub const fn header(mode: Mode) -> (Mode, u32) {
 
 /// A decoder that follows the error model and the noise of a receiver.
 #[derive(Clone, Debug)]
-pub struct Reader {
+pub struct ErrorModelDecoder {
     errors: Arc<ErrorTable>,
     receiver: Receiver,
     /// By mode, the factor over noise and interference from which a frame is never lost.
@@ -38,7 +38,7 @@ pub struct Reader {
     floor_dbm: f64,
 }
 
-impl Reader {
+impl ErrorModelDecoder {
     /// Returns the decoder of a receiver; the table may be shared.
     #[must_use]
     pub fn new(errors: Arc<ErrorTable>, receiver: Receiver) -> Self {
@@ -110,8 +110,8 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::radio::chip::Chip;
-    use crate::radio::mode::{Guard, Mcs, Width};
+    use crate::radio::chip::RadioChip;
+    use crate::radio::mode::{ChannelWidth, GuardInterval, Mcs};
     use crate::radio::power::milliwatts;
     use proptest::prelude::*;
 
@@ -120,8 +120,8 @@ mod tests {
     #[test]
     fn frames_at_the_sensitivity_of_the_chip_are_lost_as_its_datasheet_says() {
         let errors = ErrorTable::shared();
-        for chip in Chip::ALL {
-            let reader = Reader::new(errors.clone(), Receiver::of(chip));
+        for chip in RadioChip::ALL {
+            let reader = ErrorModelDecoder::new(errors.clone(), Receiver::of(chip));
             for mode in Mode::ALL {
                 let Some(dbm) = chip.sensitivity_dbm(mode) else { continue };
                 let (octets, loss) = super::super::receiver::reference_frame(mode);
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn one_mbit_is_found_below_the_noise() {
-        let reader = Reader::new(ErrorTable::shared(), Receiver::of(Chip::Esp32));
+        let reader = ErrorModelDecoder::new(ErrorTable::shared(), Receiver::of(RadioChip::Esp32));
         let mode = Mode::ESP_NOW;
         let noise = decibels(reader.receiver().noise_mw(mode));
         let found = reader.found_dbm(mode);
@@ -149,13 +149,13 @@ mod tests {
 
     #[test]
     fn only_what_is_hit_is_spoiled() {
-        let reader = Reader::new(ErrorTable::shared(), Receiver::ideal(7.0));
+        let reader = ErrorModelDecoder::new(ErrorTable::shared(), Receiver::ideal(7.0));
         let lost = |mode, from, to| reader.survival(mode, 293, 1e-3, (from, to)) < 1e-3;
         // Long preamble: 144 us, header up to 192 us, data up to 2536 us.
         let one = Mode::Hr(Hr::M1);
         assert!(!lost(one, 0, 144_000) && lost(one, 144_000, 192_000));
         assert!(lost(one, 1_000_000, 2_536_000) && !lost(one, 2_536_000, 9_999_999));
-        let ht = Mode::ht(Mcs::Mcs7, Width::Mhz20, Guard::Long);
+        let ht = Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long);
         // Preamble and training 24 us, signal fields up to 36 us.
         assert!(!lost(ht, 0, 24_000) && lost(ht, 24_000, 36_000));
         // The silence at the end carries nothing.
@@ -163,14 +163,14 @@ mod tests {
         assert!(!lost(Mode::Ofdm(Ofdm::M54), end, end + 6_000));
     }
 
-    static READER: std::sync::OnceLock<Reader> = std::sync::OnceLock::new();
+    static READER: std::sync::OnceLock<ErrorModelDecoder> = std::sync::OnceLock::new();
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn stretches_multiply(at in 0..47_usize, octets in 1..1500_u32, cut in 0..3_000_000_u64, db in -5.0..30.0_f64) {
             let reader = READER
-                .get_or_init(|| Reader::new(ErrorTable::shared(), Receiver::ideal(7.0)));
+                .get_or_init(|| ErrorModelDecoder::new(ErrorTable::shared(), Receiver::ideal(7.0)));
             let mode = Mode::ALL[at];
             let part = |db, from, to| reader.survival(mode, octets, factor(db), (from, to));
             let whole = part(db, 0, u64::MAX);

@@ -1,13 +1,13 @@
 //! The configuration of a station and of the medium.
 
-use crate::air::Adjacent;
-use crate::radio::{BasicRates, Mode, Output, Timing};
+use crate::air::AdjacentChannels;
+use crate::radio::{BasicRates, Mode, Timing, TxPower};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// A frame to be sent.
 #[derive(Clone, Copy, Debug)]
-pub struct Packet {
+pub struct TxFrame {
     /// The destination, a station or [`GROUP`](super::GROUP).
     pub to: u32,
     /// Octets of the MPDU with its FCS.
@@ -19,14 +19,14 @@ pub struct Packet {
     /// Whether the frame goes under a block-ack agreement with its receiver (10.25). Such a frame
     /// goes into an A-MPDU with others to the same receiver, is numbered for that receiver alone,
     /// and is handed up there in order. The flag has no effect where sender or receiver have no
-    /// [`Settings::ampdu`], and on a group frame.
+    /// [`MacConfig::ampdu`], and on a group frame.
     pub aggregate: bool,
     /// Whether the frame goes before all others in the queue, as management frames do, which have
     /// the access category AC_VO (10.23.2.2). Such frames keep their order among themselves.
     pub ahead: bool,
 }
 
-impl Packet {
+impl TxFrame {
     /// Returns a single frame that waits for its turn.
     #[must_use]
     pub const fn new(to: u32, octets: u32, mode: Mode, tag: u64) -> Self {
@@ -48,7 +48,7 @@ impl Packet {
 
 /// The A-MPDUs that a station sends and takes (10.12, 10.25).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ampdu {
+pub struct AmpduConfig {
     /// The limit on unacknowledged MPDUs to one receiver, up to 64, or 0 for no agreement in that
     /// direction; the receiver's `receive` is a limit, too (ESP-IDF: `CONFIG_ESP_WIFI_TX_BA_WIN`).
     pub send: u8,
@@ -64,14 +64,14 @@ pub struct Ampdu {
     pub longest_ns: u64,
 }
 
-impl Ampdu {
+impl AmpduConfig {
     /// The most that an HT station may.
     pub const MOST: Self = Self { send: 64, receive: 64, octets: 65_535, longest_ns: 5_484_000 };
 }
 
 /// The configuration of a station's MAC.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct MacConfig {
     /// Slot, SIFS and contention windows.
     pub timing: Timing,
     /// `dot11ShortRetryLimit`: the limit on the attempts of a frame (Annex C: 7).
@@ -88,7 +88,7 @@ pub struct Settings {
     /// CTS also take this mode. `None`: no protection, and RTS at the rate of responses.
     pub protect: Option<Mode>,
     /// The A-MPDUs that the station sends and takes, if it aggregates.
-    pub ampdu: Option<Ampdu>,
+    pub ampdu: Option<AmpduConfig>,
     /// The basic rate set, which gives the rate of ACKs.
     pub basic: BasicRates,
     /// The modes of the second and later attempts of a unicast frame; the last one is kept. If
@@ -101,10 +101,10 @@ pub struct Settings {
     /// The index of the station's receiver among those of the medium.
     pub receiver: u8,
     /// The transmit power of each mode; `None`: every mode has the power of the links.
-    pub output: Option<Arc<Output>>,
+    pub output: Option<Arc<TxPower>>,
 }
 
-impl Default for Settings {
+impl Default for MacConfig {
     fn default() -> Self {
         Self {
             timing: Timing::HR,
@@ -126,17 +126,17 @@ impl Default for Settings {
 
 /// The properties of the whole medium.
 #[derive(Clone, Debug)]
-pub struct Medium {
+pub struct MediumConfig {
     /// The paths of frames to other channels.
-    pub adjacent: Adjacent,
+    pub adjacent: AdjacentChannels,
     /// The time of turning from receiving to sending (`aRxTxTurnaroundTime`, 10.3.7; at most 5 us
     /// with clauses 15 and 16): a station whose back-off ends within this time after the beginning
     /// of another's frame sends nevertheless.
     pub turnaround_ns: u64,
 }
 
-impl Default for Medium {
+impl Default for MediumConfig {
     fn default() -> Self {
-        Self { adjacent: Adjacent::default(), turnaround_ns: 5_000 }
+        Self { adjacent: AdjacentChannels::default(), turnaround_ns: 5_000 }
     }
 }

@@ -1,21 +1,21 @@
 //! The transmit power of each mode.
 
-use super::chip::Chip;
+use super::chip::RadioChip;
 use super::mode::Mode;
 
 /// The transmit power of each mode, relative to the highest one, with which links are computed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Output {
+pub struct TxPower {
     most_dbm: f64,
     /// The decibels below the highest power, zero or more.
     below_db: [f32; Mode::COUNT],
 }
 
-impl Output {
+impl TxPower {
     /// Returns the powers of a chip under the limit of its software (`esp_wifi_set_max_tx_power`),
     /// in dBm.
     #[must_use]
-    pub fn of(chip: Chip, limit_dbm: f64) -> Self {
+    pub fn of(chip: RadioChip, limit_dbm: f64) -> Self {
         let dbm = Mode::ALL.map(|mode| chip.power_dbm(mode).min(limit_dbm));
         let most_dbm = dbm.into_iter().fold(f64::NEG_INFINITY, f64::max);
         Self { most_dbm, below_db: dbm.map(|dbm| (most_dbm - dbm) as f32) }
@@ -48,10 +48,10 @@ mod tests {
     #[test]
     fn fast_modes_are_weaker_until_software_is_the_limit() {
         let [slow, fast] = [Mode::Hr(Hr::M1), Mode::Ofdm(Ofdm::M54)];
-        let full = Output::of(Chip::Esp32, 30.0);
+        let full = TxPower::of(RadioChip::Esp32, 30.0);
         assert_eq!([full.most_dbm(), full.below_db(slow), full.below_db(fast)], [19.5, 0.0, 5.5]);
-        let limited = Output::of(Chip::Esp32, 10.0);
+        let limited = TxPower::of(RadioChip::Esp32, 10.0);
         assert_eq!([limited.most_dbm(), limited.below_db(fast)], [10.0, 0.0]);
-        assert_eq!(Output::flat(20.0).below_db(fast), 0.0);
+        assert_eq!(TxPower::flat(20.0).below_db(fast), 0.0);
     }
 }

@@ -3,19 +3,19 @@
 mod throng;
 
 use super::*;
-use crate::air::{Adjacent, Power, Ratio};
-use crate::mac::frame::{GROUP, Kind};
-use crate::mac::host::{Done, Host};
+use crate::air::{AdjacentChannels, PowerRatio, SignalPower};
+use crate::mac::frame::{FrameKind, GROUP};
+use crate::mac::user::{MacUser, TxStatus};
 use crate::radio::Mode;
 use crate::radio::error::ErrorTable;
-use crate::radio::{Capture, Reader, receiver};
-use crate::random::{Purpose, Random};
+use crate::radio::{ErrorModelDecoder, FrameCapture, receiver};
+use crate::random::{Purpose, RngStream};
 use alloc::sync::Arc;
 use std::collections::BTreeMap;
 
 /// A host that sends by chance to all and to one, hops by chance, and counts.
 struct Bustle {
-    random: Random,
+    random: RngStream,
     until: u64,
     sent: u64,
     done: u64,
@@ -29,7 +29,7 @@ struct Bustle {
 
 impl Bustle {
     fn new(seed: u64, until: u64) -> Self {
-        let random = Random::stream(seed, 0, Purpose::Board);
+        let random = RngStream::stream(seed, 0, Purpose::Board);
         let began = BTreeMap::new();
         Self { random, until, sent: 0, done: 0, began, got: 0, delivered: 0, trace: 0 }
     }
@@ -43,74 +43,85 @@ impl Bustle {
     }
 }
 
-impl Host for Bustle {
-    fn wake(&mut self, room: &mut Room, token: u64) {
-        if room.now >= self.until {
+impl MacUser for Bustle {
+    fn wake(&mut self, medium: &mut WirelessMedium, token: u64) {
+        if medium.now >= self.until {
             return;
         }
-        let stations = u64::from(room.stations());
+        let stations = u64::from(medium.stations());
         let station = self.below(stations) as u32;
         match self.below(20) {
             0 => {
                 let channel = 1 + self.below(3) as u8;
                 let hop = Duration::from_nanos(self.below(3) * 1_000_000);
-                room.tune(station, channel, hop);
+                medium.tune(station, channel, hop);
             }
             kind => {
                 let to = if kind < 8 { GROUP } else { self.below(stations) as u32 };
                 let octets = 50 + self.below(250) as u32;
-                let packet = Packet::new(to, octets, Mode::ESP_NOW, self.sent);
-                self.sent += u64::from(room.send(station, packet).is_ok());
+                let packet = TxFrame::new(to, octets, Mode::ESP_NOW, self.sent);
+                self.sent += u64::from(medium.send(station, packet).is_ok());
             }
         }
         let wait = self.below(2_000_000);
-        room.wake_in(Duration::from_nanos(wait), token);
+        medium.wake_in(Duration::from_nanos(wait), token);
     }
 
-    fn heard(&mut self, room: &mut Room, frame: &OnAir, heard: &[Heard], missed: &[Missed]) {
-        let reach = room.links.of(frame.from).count();
-        assert!(heard.len() + missed.len() <= if frame.is_group() { reach } else { 1 });
+    fn heard(
+        &mut self,
+        medium: &mut WirelessMedium,
+        frame: &Ppdu,
+        heard: &[Reception],
+        missed: &[MissedReception],
+    ) {
+        let start_at_receivers = medium.links.of(frame.from).count();
+        assert!(
+            heard.len() + missed.len() <= if frame.is_group() { start_at_receivers } else { 1 }
+        );
         self.got += if frame.is_group() { 0 } else { heard.len() as u64 };
         heard.iter().for_each(|it| self.note(u64::from(it.station)));
         missed.iter().for_each(|it| self.note(u64::from(it.station) << 20));
     }
 
-    fn done(&mut self, room: &mut Room, station: u32, done: Done) {
+    fn done(&mut self, medium: &mut WirelessMedium, station: u32, done: TxStatus) {
         self.done += 1;
         self.delivered += u64::from(done.delivered);
-        self.note(room.now ^ u64::from(station) << 50);
+        self.note(medium.now ^ u64::from(station) << 50);
     }
 
-    fn began(&mut self, frame: &OnAir) {
+    fn began(&mut self, frame: &Ppdu) {
         // A station sends one frame at a time.
         let end = self.began.insert(frame.from, frame.end);
         assert!(end.is_none_or(|end| end <= frame.begin), "{frame:?}");
-        assert!(frame.kind == Kind::Data || frame.octets == 14);
+        assert!(frame.kind == FrameKind::Data || frame.octets == 14);
     }
 }
 
 fn bustle(seed: u64) -> u64 {
     const STATIONS: u32 = 12;
-    let mut random = Random::stream(seed, 1, Purpose::Board);
+    let mut random = RngStream::stream(seed, 1, Purpose::Board);
     let mut power = || -50.0 - (random.bits() % 60) as f64;
-    let links = Links::new(STATIONS, -100.0, |_, _| power());
-    let settings = (0..STATIONS).map(|_| Settings { buffers: 4, ..Settings::default() });
-    let reader = Reader::new(Arc::new(ErrorTable::new()), receiver::Receiver::ideal(7.0));
-    let receiver = Receiver::new(reader, -73.0, Capture::any_time(10.0));
-    let adjacent = Adjacent::by_distance(&[10.0, 30.0].map(Ratio::from_db));
-    let mut room = Room::new(seed, links, &[receiver], settings)
-        .with_medium(Medium { adjacent, ..Medium::default() });
+    let links = RadioLinks::new(STATIONS, -100.0, |_, _| power());
+    let settings = (0..STATIONS).map(|_| MacConfig { buffers: 4, ..MacConfig::default() });
+    let reader =
+        ErrorModelDecoder::new(Arc::new(ErrorTable::new()), receiver::Receiver::ideal(7.0));
+    let receiver = ReceiverConfig::new(reader, -73.0, FrameCapture::any_time(10.0));
+    let adjacent = AdjacentChannels::by_distance(&[10.0, 30.0].map(PowerRatio::from_db));
+    let mut medium = WirelessMedium::new(seed, links, &[receiver], settings)
+        .with_config(MediumConfig { adjacent, ..MediumConfig::default() });
     let mut host = Bustle::new(seed, 3_000_000_000);
-    (0..4).for_each(|token| room.wake_at(Instant::ZERO, token));
-    room.run(&mut host, Instant::from_nanos(60_000_000_000));
+    (0..4).for_each(|token| medium.wake_at(Instant::ZERO, token));
+    medium.run(&mut host, Instant::from_nanos(60_000_000_000));
     // All is over: no frame is on the air, and no station waits.
-    for (hot, it) in room.hot.iter().zip(&room.stations) {
-        assert_eq!(hot.ear.sum, Power::ZERO, "every frame that came has gone");
-        assert!(!hot.ear.busy && !hot.access.waiting && !hot.access.contending);
+    for (state, it) in medium.states.iter().zip(&medium.stations) {
+        assert_eq!(state.receiver.sum, SignalPower::ZERO, "every frame that came has gone");
+        assert!(
+            !state.receiver.busy && !state.access.awaiting_response && !state.access.contending
+        );
         assert!(it.queue.is_empty() && !it.engaged);
     }
-    let sum = |of: fn(&Counters) -> u64| {
-        (0..STATIONS).map(|station| of(&room.counters(station))).sum::<u64>()
+    let sum = |of: fn(&MacCounters) -> u64| {
+        (0..STATIONS).map(|station| of(&medium.counters(station))).sum::<u64>()
     };
     assert_eq!((host.sent, host.done), (sum(|it| it.queued), sum(|it| it.queued)));
     assert!(sum(|it| it.acknowledged) <= host.got, "what was acknowledged was received");

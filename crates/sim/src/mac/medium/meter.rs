@@ -1,11 +1,11 @@
 //! The time that each station spends sending, receiving, listening and dozing.
 //!
-//! The meters run only if they are asked for before the simulation ([`Room::with_meters`]). Without
+//! The meters run only if they are asked for before the simulation ([`WirelessMedium::with_meters`]). Without
 //! them they cost nothing: the loops over receivers are compiled twice.
 
-use super::{Hot, Room};
-use crate::air::ear::{Ear, NOTHING};
-use crate::mac::frame::OnAir;
+use super::{StationState, WirelessMedium};
+use crate::air::receiver::{NO_FRAME, ReceiverState};
+use crate::mac::frame::Ppdu;
 use crate::radio::Mode;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -21,14 +21,14 @@ pub struct Spent {
     /// Listening: the receiver is on and receives no frame, because the medium is idle or carries
     /// energy only. Channel switches are counted here.
     pub listen: Duration,
-    /// Dozing, by [`Room::doze`].
+    /// Dozing, by [`WirelessMedium::doze`].
     pub doze: Duration,
-    /// Switched off, by [`Room::switch_off`].
+    /// Switched off, by [`WirelessMedium::switch_off`].
     pub off: Duration,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum RadioState {
     #[default]
     Listen,
     Receive,
@@ -38,14 +38,14 @@ enum State {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Meter {
-    state: State,
+struct StationMeter {
+    state: RadioState,
     since: u64,
     totals: [u64; 5],
 }
 
-impl Meter {
-    fn turn(&mut self, now: u64, state: State) {
+impl StationMeter {
+    fn set_state(&mut self, now: u64, state: RadioState) {
         if state != self.state {
             self.totals[self.state as usize] += now - self.since;
             self.since = now;
@@ -56,42 +56,43 @@ impl Meter {
 
 /// The meters of all stations; empty if they were not asked for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Meters {
-    meters: Vec<Meter>,
+pub(super) struct StationMeters {
+    meters: Vec<StationMeter>,
     sent: Vec<[u64; Mode::COUNT]>,
 }
 
-impl Meters {
-    pub(super) const fn run(&self) -> bool {
+impl StationMeters {
+    pub(super) const fn enabled(&self) -> bool {
         !self.meters.is_empty()
     }
 
     /// Takes note that a frame has begun or ended at a receiver.
-    pub(super) fn hearer(&mut self, now: u64, station: u32, ear: &Ear) {
-        if ear.deaf || ear.sending {
+    pub(super) fn on_rx(&mut self, now: u64, station: u32, receiver: &ReceiverState) {
+        if receiver.deaf || receiver.sending {
             return;
         }
-        let state = if ear.reads == NOTHING { State::Listen } else { State::Receive };
-        self.meters[station as usize].turn(now, state);
+        let state =
+            if receiver.receiving == NO_FRAME { RadioState::Listen } else { RadioState::Receive };
+        self.meters[station as usize].set_state(now, state);
     }
 
     /// Counts the air time of a frame that is sent.
-    pub(super) fn sends(&mut self, frame: &OnAir) {
+    pub(super) fn on_tx(&mut self, frame: &Ppdu) {
         self.sent[frame.from as usize][frame.mode.index()] += frame.end - frame.begin;
     }
 }
 
-impl Room {
-    /// Returns the medium with meters for [`Room::spent`].
+impl WirelessMedium {
+    /// Returns the medium with meters for [`WirelessMedium::spent`].
     #[must_use]
     pub fn with_meters(mut self) -> Self {
-        self.meters.meters = self.hot.iter().map(|_| Meter::default()).collect();
-        self.meters.sent = self.hot.iter().map(|_| [0; Mode::COUNT]).collect();
+        self.meters.meters = self.states.iter().map(|_| StationMeter::default()).collect();
+        self.meters.sent = self.states.iter().map(|_| [0; Mode::COUNT]).collect();
         for meter in &mut self.meters.meters {
             meter.since = self.now;
         }
         for station in 0..self.stations() {
-            self.note(station);
+            self.update_meter(station);
         }
         self
     }
@@ -104,11 +105,11 @@ impl Room {
         now.totals[now.state as usize] += self.now - now.since;
         let of = |state| Duration::from_nanos(now.totals[state as usize]);
         Some(Spent {
-            send: of(State::Send),
-            receive: of(State::Receive),
-            listen: of(State::Listen),
-            doze: of(State::Doze),
-            off: of(State::Off),
+            send: of(RadioState::Send),
+            receive: of(RadioState::Receive),
+            listen: of(RadioState::Listen),
+            doze: of(RadioState::Doze),
+            off: of(RadioState::Off),
         })
     }
 
@@ -122,26 +123,26 @@ impl Room {
 
     /// Takes note of a change of a station's state that another's frame has not caused.
     #[inline]
-    pub(super) fn note(&mut self, station: u32) {
-        if self.meters.run() {
-            self.noted(station);
+    pub(super) fn update_meter(&mut self, station: u32) {
+        if self.meters.enabled() {
+            self.update_running_meter(station);
         }
     }
 
-    fn noted(&mut self, station: u32) {
+    fn update_running_meter(&mut self, station: u32) {
         let at = station as usize;
-        let (Hot { ear, .. }, it) = (&self.hot[at], &self.stations[at]);
-        let state = if ear.sending {
-            State::Send
+        let (StationState { receiver, .. }, it) = (&self.states[at], &self.stations[at]);
+        let state = if receiver.sending {
+            RadioState::Send
         } else if it.off {
-            State::Off
+            RadioState::Off
         } else if it.dozing {
-            State::Doze
-        } else if ear.reads == NOTHING {
-            State::Listen
+            RadioState::Doze
+        } else if receiver.receiving == NO_FRAME {
+            RadioState::Listen
         } else {
-            State::Receive
+            RadioState::Receive
         };
-        self.meters.meters[at].turn(self.now, state);
+        self.meters.meters[at].set_state(self.now, state);
     }
 }
