@@ -1,4 +1,4 @@
-//! What is to happen, by time; at one time, in the order in which it was asked for.
+//! A queue of events by time; events at one time come in the order in which they were pushed.
 
 use alloc::collections::BinaryHeap;
 use core::cmp::Ordering;
@@ -25,7 +25,7 @@ impl<At: Ord, What> PartialOrd for ScheduledEvent<At, What> {
 }
 
 impl<At: Ord, What> Ord for ScheduledEvent<At, What> {
-    /// The heap gives its greatest entry first: the earliest is the greatest.
+    /// Orders entries so that the heap, which gives its greatest entry first, gives the earliest.
     fn cmp(&self, other: &Self) -> Ordering {
         (&other.at, other.order).cmp(&(&self.at, self.order))
     }
@@ -50,12 +50,12 @@ impl<At: Ord + Copy, What> EventQueue<At, What> {
         self.heap.push(ScheduledEvent { at, order: self.order, what });
     }
 
-    /// When the next one is.
+    /// Returns the time of the next event.
     pub(crate) fn next(&self) -> Option<At> {
         self.heap.peek().map(|entry| entry.at)
     }
 
-    /// Takes the next one, whenever it is.
+    /// Removes and returns the next event.
     pub(crate) fn pop(&mut self) -> Option<(At, What)> {
         self.heap.pop().map(|entry| (entry.at, entry.what))
     }

@@ -1,39 +1,39 @@
-//! The floor of a cell of Espressif's ESP-NOW test report: the same work at the same PHY rate with
-//! no waste. What a figure has above it is implementation: processors, copies, waits, collisions.
+//! Lower bounds for the ESP-NOW test report of Espressif: the time that the work of a cell takes at
+//! its PHY rate with no waste. A figure exceeds its bound by the cost of the implementation:
+//! processors, copies, waits, collisions.
 //!
-//! # What counts
+//! # Rules
 //!
-//! - The air time of each frame that the work cannot do without, once: no further copies of a
-//!   broadcast, no retries.
-//! - SIFS and the ACK after a unicast frame: they belong to its exchange (IEEE 802.11-2020,
+//! - Each frame that the work needs counts once: no further copies of a broadcast, no retries.
+//! - SIFS and the ACK after a unicast frame count: they belong to its exchange (IEEE 802.11-2020,
 //!   10.3.2.11).
-//! - No DIFS and no back-off. A medium that has been idle for DIFS may be used at once (10.3.4.2),
-//!   and whatever is waited beyond that is for the sake of others.
-//! - No time of a processor, of flash, of a console.
+//! - DIFS and back-off do not count. A medium that has been idle for DIFS may be used at once
+//!   (10.3.4.2), and any further wait is for the sake of others.
+//! - Time of a processor, of flash or of a console does not count.
 //!
 //! | test | frames |
 //! |---|---|
 //! | one way | the packet |
 //! | round trip | ping (with its ACK if unicast; with the component's own if asked for) and answer |
-//! | at once | the same; by unicast n times: see [below](self#many-devices-at-once) |
+//! | at once | as a round trip; by unicast n times: see [below](self#many-devices-at-once) |
 //! | throughput | a message (with its ACK) after the other |
-//! | encryption | none: all of it is the processor |
+//! | encryption | none: all of its time is the processor's |
 //! | OTA | GROUP, STATUS, the image once, a STATUS of each device |
 //! | handshake | REQUEST, INFO of each device, GROUP, Cmd0; for each device Resp0, Cmd1, Resp1, KEY and its answer |
 //! | provisioning | BEACON; for each device DEVICE and WIFI. Joining the network afterwards is not counted |
 //!
-//! The frames are as long as the firmware's release makes them, and are sent in the mode of the cell's
-//! devices ([`Means`]); where devices differ in that, in the fastest of their modes, since then
-//! nothing can be done in less.
+//! The frames have the length that the firmware's release gives them, and the mode of the cell's
+//! devices ([`Means`]); if devices differ in that, the fastest of their modes, which gives the
+//! lower bound.
 //!
 //! # Many devices at once
 //!
-//! Each of n devices always has one ping outstanding. By Little's law (1961, "A proof for the queuing
-//! formula L = λW") the mean round trip is then n over the rate of round trips, which is at most one
-//! in the time of an exchange: so the floor of mean and maximum is n exchanges. That needs every
-//! device to be in it all the time, as it is by unicast, where the MAC repeats what collides. By
-//! broadcast a lost ping is waited for 3 s, in which its device asks for nothing: there one exchange
-//! is all that can be said.
+//! Each of n devices always has one ping outstanding. By Little's law (1961, "A proof for the
+//! queuing formula L = λW") the mean round trip is then n over the rate of round trips, and that
+//! rate is at most one in the time of an exchange: so the bound of mean and maximum is n exchanges.
+//! For this every device must have a ping outstanding all the time, as with unicast, where the MAC
+//! repeats collided frames. With broadcast, a device waits 3 s for a lost ping and asks for nothing
+//! meanwhile, so that only one exchange can be counted.
 
 pub mod wifi;
 
@@ -50,7 +50,7 @@ use espbench_proto::wire::component::{Compat, HEADER_LEN, Idf, Release, prov};
 use espbench_proto::wire::esp_now::mpdu_len;
 use espbench_proto::workload::{EspNow, EspNowCast, EspNowTest, PHY_MODE};
 
-/// Bytes of the handshake's messages with type and length (protocomm's security 1 in protobuf):
+/// The bytes of the handshake's messages with type and length (protocomm's security 1 in protobuf):
 /// REQUEST, INFO, Cmd0, Resp0, Cmd1, Resp1, and KEY and its answer.
 const REQUEST: usize = 1;
 const INFO: usize = 8;
@@ -59,22 +59,22 @@ const RESP0: usize = 2 + 61;
 const CMD1: usize = 2 + 43;
 const RESP1: usize = 2 + 43;
 const KEY: usize = 2 + 32;
-/// Bytes of GROUP without its members, and of a member.
+/// The bytes of GROUP without its members, and of a member.
 const GROUP: usize = 8;
 const MEMBER: usize = 6;
 
-/// A metric of `reference/published.csv`, or one that stands beside it, and its floor in the
+/// A metric of `reference/published.csv`, or one that stands beside it, and its bound in the
 /// metric's unit.
 pub type Floor = (&'static str, f64);
 
-/// Under these names a cell keeps the releases of its firmware, among its facts.
+/// The names of the facts of a cell that hold the releases of its firmware.
 const RELEASE: &str = "esp-now-release";
 const IDF: &str = "esp-idf-release";
 
-/// What a cell is done with: what its floor depends on beside the work.
+/// The settings of a cell on which its bound depends, beside the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Means {
-    /// How frames are sent.
+    /// The mode of frames.
     pub mode: Mode,
     /// The release of the component.
     pub release: Release,
@@ -83,11 +83,11 @@ pub struct Means {
 }
 
 impl Means {
-    /// What the report was made with: ESP-NOW's usual rate, and a release of the component before
+    /// The settings of the report: ESP-NOW's default rate, and a release of the component before
     /// 2.3 on ESP-IDF 4.4.1.
     pub const REPORT: Self = Self { mode: Mode::ESP_NOW, release: Release::V2_0, idf: Idf::V4_4 };
 
-    /// Notes as facts of a cell what its room does it with.
+    /// Records the settings of a cell as facts.
     pub fn note(scene: &Scene, record: &mut dyn Record) {
         let mut modes: Vec<Mode> = scene.devices.iter().map(|device| device.mode).collect();
         modes.sort_unstable();
@@ -101,7 +101,7 @@ impl Means {
         }
     }
 
-    /// The same from a cell's facts. What they do not tell is as the report had it.
+    /// Returns the settings in a cell's facts; missing ones are those of the report.
     #[must_use]
     pub fn told<'a>(fact: impl Fn(&str) -> Option<&'a str>) -> Self {
         fn named<T: Copy>(all: &[(&str, T)], name: Option<&str>) -> Option<T> {
@@ -127,7 +127,7 @@ impl Means {
     }
 }
 
-/// The floors of a cell's figures. For a throughput it is what cannot be exceeded.
+/// Returns the bounds of a cell's figures: lower bounds of times, upper bounds of throughputs.
 #[must_use]
 pub fn of(work: &EspNow, means: Means) -> Vec<Floor> {
     let (air, compat) = (Air { mode: means.mode }, means.compat(work));
@@ -142,7 +142,7 @@ pub fn of(work: &EspNow, means: Means) -> Vec<Floor> {
         EspNowTest::Ping => times(ms(air.round_trip(work.cast, message)), 1.0),
         EspNowTest::MultiPing => {
             let once = ms(air.round_trip(work.cast, message));
-            // Before it can go on, the answer is acknowledged, too.
+            // The answer is acknowledged, too, before the device can go on.
             let exchange = 2.0 * ms(air.unicast(message));
             match work.cast {
                 EspNowCast::Unicast => times(once, f64::from(work.devices) * exchange / once),
@@ -172,7 +172,7 @@ pub fn of(work: &EspNow, means: Means) -> Vec<Floor> {
     }
 }
 
-/// Round trips: the smallest is one; mean and largest are so many times that.
+/// Returns the bounds of round trips: the smallest is one; mean and largest are `many` times that.
 fn times(once: f64, many: f64) -> Vec<Floor> {
     let loaded = once * many.max(1.0);
     [
@@ -210,25 +210,25 @@ fn provisioning(air: &Air, work: &EspNow, compat: Compat) -> u64 {
     air.broadcast(prov::BEACON_LEN) + u64::from(work.devices) * each
 }
 
-/// Frames on the air, in nanoseconds.
+/// The air time of frames, in nanoseconds.
 struct Air {
     mode: Mode,
 }
 
 impl Air {
-    /// A frame with so long a payload, to all.
+    /// Returns the air time of a broadcast frame with a payload of that many bytes.
     fn broadcast(&self, payload: usize) -> u64 {
         airtime(self.mode, mpdu_len(HEADER_LEN + payload) as u32)
     }
 
-    /// The same to one, with its ACK.
+    /// Returns the air time of a unicast frame, with its ACK.
     fn unicast(&self, payload: usize) -> u64 {
         self.broadcast(payload)
             + SIFS_NS
             + airtime(BasicRates::NONE.response_to(self.mode), ACK_OCTETS)
     }
 
-    /// A message until the next may begin.
+    /// Returns the time of a message until the next may begin.
     fn sent(&self, cast: EspNowCast, payload: usize) -> u64 {
         match cast {
             EspNowCast::Unicast => self.unicast(payload),
@@ -237,7 +237,8 @@ impl Air {
         }
     }
 
-    /// A ping until its answer is there; the answer's own acknowledgement comes after that.
+    /// Returns the time of a ping until its answer is there; the answer's own acknowledgement comes
+    /// later.
     fn round_trip(&self, cast: EspNowCast, payload: usize) -> u64 {
         self.sent(cast, payload) + self.broadcast(payload)
     }
@@ -272,7 +273,8 @@ mod tests {
         assert!((got - wanted).abs() < 1e-9 * wanted, "{got}, wanted {wanted}");
     }
 
-    /// 192 us and 8 us for each of 43 + 20 + payload octets; 10 + 304 us for the ACK.
+    /// Checks one device: 192 us and 8 us for each of 43 + 20 + payload octets; 10 + 304 us for the
+    /// ACK.
     #[test]
     fn one_device_at_1_mbit() {
         near(floor(&TWO, "latency_min"), 2.536);
@@ -354,10 +356,10 @@ mod tests {
                 |name: &str| facts.0.iter().find(|fact| fact.0 == name).map(|fact| fact.1.as_str());
             (Means::told(found), String::from(found(PHY_MODE).unwrap()))
         };
-        // The two boards' component is older than most of the report's.
+        // The component of the two boards is older than most of the report's.
         let usual = Means { release: Release::Mid2022, ..Means::REPORT };
         assert_eq!(told(None), (usual, "1M".into()));
-        // Nothing can be faster than the fastest of them.
+        // The fastest mode gives the bound.
         let fast = Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long);
         assert_eq!(told(Some(fast)), (Means { mode: fast, ..usual }, "1M, HT20-MCS7".into()));
         assert_eq!(Means::told(|_| None), Means::REPORT);

@@ -1,21 +1,22 @@
-//! A room full of devices, in virtual time: moves frames between the nodes of
-//! [`espbench_proto`] and gives every loss a cause.
+//! A network of devices in virtual time: it moves frames between the nodes of [`espbench_proto`]
+//! and gives every loss a cause.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
+//! | [`lab`] | the virtual lab: devices, access points and PCs with positions and profiles; its files, suites, traces and predictions |
 //! | [`talk`] | ESP-NOW devices in conversation over an ideal medium with faults by seed |
-//! | [`air`] | what a station's antenna gets, and what its receiver makes of it |
-//! | [`mac`] | who sends when: DCF, and the loop of events |
-//! | [`wifi`] | stations and access points: beacons, joining, sleep, rates |
-//! | [`check`] | rooms that equations and ns-3 have computed, too |
+//! | [`wifi`] | stations and access points: beacons, joining, power save, rate control |
 //! | [`net`] | IP hosts: smoltcp with the limits of lwIP, or of a PC |
-//! | [`floor`] | what the tests of the ESP-NOW report would take with no waste |
-//! | [`power`] | currents by state, the charge that they add up to, how long a battery lasts |
+//! | [`mac`] | medium access: the DCF, and the event loop |
+//! | [`air`] | reception: the power at a station's antenna, and the state of its receiver |
 //! | [`radio`] | modes, air times, error rates, path loss: the radio as pure functions |
+//! | [`power`] | currents by state, and the charge that they add up to |
+//! | [`floor`] | bounds: the time that a test takes at its PHY rate with no waste |
+//! | [`check`] | networks that equations and ns-3 have computed, too |
 //! | [`random`] | random streams, one for each node and purpose |
+//! | `events` | a queue of events by time |
 //!
-//! The virtual lab, with positions, collisions and access points, is not here yet. Nothing in this
-//! crate reads a clock: the same seed gives the same bytes on any machine.
+//! Nothing in this crate reads a clock: the same seed gives the same bytes on any machine.
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -1,10 +1,10 @@
 //! Random numbers for simulation: one stream for each node and purpose, so that one more node, or
-//! one more kind of fault, does not change what the others draw.
+//! one more kind of fault, does not change the draws of the others.
 
 use core::time::Duration;
 
-/// The next number of the `SplitMix64` sequence (Steele, Lea and Flood 2014, "Fast splittable
-/// pseudorandom number generators").
+/// Returns the next number of the `SplitMix64` sequence (Steele, Lea and Flood 2014, "Fast
+/// splittable pseudorandom number generators").
 const fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut z = *state;
@@ -13,47 +13,47 @@ const fn split_mix(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// 2^-53.
+/// 2^-53, the spacing of numbers below 1.
 const ULP: f64 = 1.0 / 9_007_199_254_740_992.0;
 
-/// What a stream is for.
+/// The purpose of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Purpose {
-    /// Frames lost on their way to this node.
+    /// The loss of frames on their way to this node.
     Loss = 1,
-    /// MAC acknowledgements lost on their way to this node.
+    /// The loss of MAC acknowledgements on their way to this node.
     Ack = 2,
-    /// How much a link is shadowed.
+    /// The shadowing of a link.
     Shadow = 16,
-    /// Frames that reach this node twice.
+    /// The duplication of frames that reach this node.
     Duplicate = 3,
-    /// How late frames reach this node.
+    /// The delay of frames that reach this node.
     Delay = 4,
-    /// The board's own chance: keys, magic, back-off.
+    /// The board's own random numbers: keys, magic, back-off.
     Board = 5,
-    /// When this node is switched on.
+    /// The time at which this node is switched on.
     Start = 6,
-    /// This node's access to the medium, and whether it reads what is doubtful.
+    /// The access of this node to the medium, and the reception of doubtful frames.
     BackOff = 7,
-    /// When this node has something to send.
+    /// The times at which this node has something to send.
     Arrival = 8,
-    /// Where this node stands.
+    /// The position of this node.
     Place = 17,
-    /// A host of IP: ports, sequence numbers, the phase of its timers.
+    /// An IP host: ports, sequence numbers, the phase of its timers.
     Network = 40,
-    /// When the person at a console types.
+    /// The times at which the person at a console types.
     Person = 10,
 }
 
-/// xoshiro256++ 1.0 (Blackman and Vigna 2021, "Scrambled linear pseudorandom number generators",
-/// ACM Transactions on Mathematical Software 47(4)).
+/// A random number generator, xoshiro256++ 1.0 (Blackman and Vigna 2021, "Scrambled linear
+/// pseudorandom number generators", ACM Transactions on Mathematical Software 47(4)).
 #[derive(Clone, Debug)]
 pub struct RngStream([u64; 4]);
 
 impl RngStream {
-    /// The stream of a node for a purpose. The state comes from `SplitMix64`, as the authors of
-    /// xoshiro advise.
+    /// Returns the stream of a node for a purpose. The state comes from `SplitMix64`, as the
+    /// authors of xoshiro advise.
     #[must_use]
     pub fn stream(seed: u64, node: u32, purpose: Purpose) -> Self {
         let mut state = seed;
@@ -61,7 +61,7 @@ impl RngStream {
         Self([(); 4].map(|()| split_mix(&mut state)))
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub const fn bits(&mut self) -> u64 {
         let s = &mut self.0;
         let result = s[0].wrapping_add(s[3]).rotate_left(23).wrapping_add(s[0]);
@@ -75,7 +75,7 @@ impl RngStream {
         result
     }
 
-    /// Fills a buffer.
+    /// Fills a buffer with random bytes.
     pub fn fill(&mut self, out: &mut [u8]) {
         for part in out.chunks_mut(8) {
             let bytes = self.bits().to_le_bytes();
@@ -83,24 +83,25 @@ impl RngStream {
         }
     }
 
-    /// A number from 0 to below 1, uniformly, in steps of 2^-53.
+    /// Returns a number from 0 to below 1, uniformly, in steps of 2^-53.
     pub const fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 * ULP
     }
 
-    /// A number from 2^-53 to 1, uniformly, in such steps: its logarithm is finite.
+    /// Returns a number from 2^-53 to 1, uniformly, in steps of 2^-53, so that its logarithm is
+    /// finite.
     pub const fn positive(&mut self) -> f64 {
         ((self.bits() >> 11) + 1) as f64 * ULP
     }
 
-    /// A number from the exponential distribution with mean 1: how long it is to the next event of
-    /// a Poisson process, or a wait of which nothing but the mean is known.
+    /// Returns a number from the exponential distribution with mean 1: the time to the next event
+    /// of a Poisson process, or a wait of which only the mean is known.
     pub fn exponential(&mut self) -> f64 {
         -libm::log(self.positive())
     }
 
-    /// A time below `most`, uniformly; nothing is drawn where `most` is zero. By multiplication
-    /// and shift (Lemire 2019), whose bias is under a nanosecond in 2^64.
+    /// Returns a time below `most`, uniformly; draws nothing if `most` is zero. The method is
+    /// multiplication and shift (Lemire 2019), with a bias under a nanosecond in 2^64.
     pub fn time_below(&mut self, most: Duration) -> Duration {
         let nanos = most.as_nanos().min(u128::from(u64::MAX));
         if nanos == 0 {
@@ -115,25 +116,25 @@ impl RngStream {
 pub struct Chance(u64);
 
 impl Chance {
-    /// Never.
+    /// The impossible event.
     pub const NEVER: Self = Self(0);
-    /// Always.
+    /// The certain event.
     pub const ALWAYS: Self = Self(u64::MAX);
 
-    /// A probability from 0 to 1; what lies outside is cut to that, and what is no number is 0.
+    /// Returns a probability from 0 to 1; other values are clamped, and NaN is 0.
     #[must_use]
     pub fn of(probability: f64) -> Self {
         // Casts from floats saturate: 2^64 and above become `ALWAYS`.
         Self((probability * 18_446_744_073_709_551_616.0) as u64)
     }
 
-    /// A probability in per cent.
+    /// Returns a probability in per cent.
     #[must_use]
     pub fn percent(percent: u32) -> Self {
         Self::of(f64::from(percent) / 100.0)
     }
 
-    /// Whether it happens this time. Nothing is drawn where the answer is certain.
+    /// Draws whether the event happens. Draws nothing if the outcome is certain.
     pub const fn hit(self, random: &mut RngStream) -> bool {
         match self {
             Self::NEVER => false,

@@ -99,8 +99,8 @@ impl AdjacentChannels {
         })
     }
 
-    /// Returns the paths of [`AdjacentChannels::default`], but a receiver 1, 2, … channels away gets, and
-    /// can decode, the part that `ratios` leaves.
+    /// Returns the paths of [`AdjacentChannels::default`], but a receiver 1, 2, … channels away
+    /// gets, and can decode, the part that `ratios` leaves.
     #[must_use]
     pub fn by_distance(ratios: &[PowerRatio]) -> Self {
         Self::filled(|_, from, to| match usize::from(from.abs_diff(to)) {

@@ -133,7 +133,8 @@ pub(crate) struct ReceiverState {
     pub(crate) sending: bool,
     /// Whether the receiver is off or being tuned to another channel.
     pub(crate) deaf: bool,
-    /// Whether the medium is busy, as the station has noticed it. Follows [`ReceiverState::cca_busy`].
+    /// Whether the medium is busy, as the station has noticed it. Follows
+    /// [`ReceiverState::cca_busy`].
     pub(crate) busy: bool,
 }
 

@@ -1,19 +1,20 @@
-//! How much a saturated room of stations gets through, by equations.
+//! The throughput of a saturated network, by equations.
 //!
 //! The model is that of G. Bianchi, "Performance analysis of the IEEE 802.11 distributed
 //! coordination function", IEEE JSAC 18(3), 2000: a station sends in a slot with probability tau,
-//! whatever happened before, and tau follows from the probability p that others do. With the retry
-//! limit of H. Wu et al., "Performance of reliable transport protocol over IEEE 802.11 wireless
-//! LAN", INFOCOM 2002. Refined by I. Tinnirello, G. Bianchi and Y. Xiao, "Refinements on IEEE 802.11
-//! distributed coordination function modeling approaches", IEEE Transactions on Vehicular
-//! Technology 59(3), 2010: a counter that is frozen above zero cannot reach zero in the first slot
-//! after a busy medium, so in that slot only stations send that have just sent and draw zero.
+//! whatever happened before, and tau follows from the probability p that others do. The retry limit
+//! is that of H. Wu et al., "Performance of reliable transport protocol over IEEE 802.11 wireless
+//! LAN", INFOCOM 2002. The refinement is that of I. Tinnirello, G. Bianchi and Y. Xiao,
+//! "Refinements on IEEE 802.11 distributed coordination function modeling approaches", IEEE
+//! Transactions on Vehicular Technology 59(3), 2010: a counter that is frozen above zero cannot
+//! reach zero in the first slot after a busy medium, so in that slot only stations send that have
+//! just sent and draw zero.
 
 use super::Answer;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Times in microseconds and windows, of 802.11b with the long preamble at 1 Mbit/s.
+/// The times in microseconds, and the windows, of 802.11b with the long preamble at 1 Mbit/s.
 pub(crate) const SLOT: f64 = 20.0;
 pub(crate) const SIFS: f64 = 10.0;
 pub(crate) const PLCP: f64 = 192.0;
@@ -23,8 +24,8 @@ pub(crate) const CW_MIN: u32 = 31;
 pub(crate) const CW_MAX: u32 = 1023;
 pub(crate) const ATTEMPTS: usize = 7;
 
-/// `stations` that always send, to all (`unicast` false: no answer, no repetition) or to one more
-/// station; MPDUs of `octets`.
+/// Returns the prediction for `stations` saturated stations that send MPDUs of `octets` to all (no
+/// answer, no repetition) or, if `unicast`, to one more station.
 #[must_use]
 pub fn refined(stations: usize, octets: u32, unicast: bool) -> Answer {
     let windows: Vec<f64> = (0..if unicast { ATTEMPTS } else { 1 })
@@ -47,8 +48,8 @@ pub fn refined(stations: usize, octets: u32, unicast: bool) -> Answer {
     Answer { good: good / time * 1e6, sent: sent / time * 1e6, collide: collide / sent }
 }
 
-/// The probability of sending in a slot that is open to all. There a counter is at least 1: a
-/// window of W has W - 1 values.
+/// Returns the probability of sending in a slot that is open to all. There a counter is at least 1:
+/// a window of W has W - 1 values.
 fn solve(stations: usize, windows: &[f64]) -> f64 {
     let (mut low, mut high) = (0.0_f64, 1.0_f64);
     for _ in 0..200 {
@@ -64,13 +65,13 @@ fn solve(stations: usize, windows: &[f64]) -> f64 {
     low
 }
 
-/// Time, good frames, frames, and collided frames from the moment when 1, 2, … stations begin to
-/// send to the first slot that is open to all.
+/// Returns time, good frames, frames, and collided frames from the moment when 1, 2, … stations
+/// begin to send to the first slot that is open to all.
 fn bursts(stations: usize, windows: &[f64], times: [f64; 2]) -> Vec<[f64; 4]> {
     let mut bursts: Vec<[f64; 4]> = Vec::new();
     for senders in 1..=stations {
         let one = senders == 1;
-        // After a collision most are in the second window.
+        // After a collision most stations are in the second window.
         let zero = 1.0 / windows[if one { 0 } else { 1.min(windows.len() - 1) }];
         let count = senders as f64;
         let mut burst = if one { [times[0], 1.0, 1.0, 0.0] } else { [times[1], 0.0, count, count] };
@@ -80,13 +81,13 @@ fn bursts(stations: usize, windows: &[f64], times: [f64; 2]) -> Vec<[f64; 4]> {
                 *sum += chance * value;
             }
         }
-        // All of them again: the same burst once more.
+        // If all of them send again, the burst repeats.
         bursts.push(burst.map(|value| value / (1.0 - again[senders])));
     }
     bursts
 }
 
-/// The probabilities of 0 to `n` hits.
+/// Returns the probabilities of 0 to `n` hits.
 fn binomial(n: usize, p: f64) -> Vec<f64> {
     let mut chances = vec![1.0];
     for _ in 0..n {
@@ -99,7 +100,7 @@ fn binomial(n: usize, p: f64) -> Vec<f64> {
     chances
 }
 
-/// A whole power. `powi` is not in core.
+/// Returns a whole power; `powi` is not in core.
 fn power(base: f64, exponent: usize) -> f64 {
     libm::pow(base, exponent as f64)
 }

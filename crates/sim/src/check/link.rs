@@ -1,11 +1,11 @@
-//! One sender that never rests and a receiver that gets all, by arithmetic.
+//! One saturated sender and a receiver that gets everything, by arithmetic.
 
 use super::Scenario;
 use super::run::settings;
 use crate::radio::airtime::{ACK_OCTETS, BLOCK_ACK_OCTETS, airtime, most_octets, with_mpdu};
 
-/// MPDUs in each exchange, and how many a second get through, where nothing is lost: `AIFS`, half
-/// of the first window, the PPDU, SIFS, and the answer.
+/// Returns the MPDUs in each exchange, and the MPDUs a second, if nothing is lost. An exchange
+/// takes `AIFS`, half of the first window, the PPDU, SIFS, and the answer.
 #[must_use]
 pub fn link(room: &Scenario) -> (u32, f64) {
     let settings = settings(room, 0);
@@ -39,7 +39,7 @@ mod tests {
         {
             let (together, good) = link(&room);
             assert_eq!(together, mpdus, "{}", room.name);
-            // 1472 bytes each.
+            // Each frame carries 1472 bytes.
             assert!((good * 11_776e-6 - mbit_s).abs() < 0.01, "{}: {good}", room.name);
             let is = run(&room, 1, 20).good();
             assert!((is / good - 1.0).abs() < 0.004, "{}: {is} {good}", room.name);

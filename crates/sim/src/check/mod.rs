@@ -1,14 +1,14 @@
-//! Is the medium true? Rooms that others have computed, too.
+//! Checks of the medium against models and ns-3: networks that others have computed, too.
 //!
 //! | module | what |
 //! |---|---|
-//! | [`scenario`] | rooms with a name: who stands where and sends what; the same room for ns-3 |
-//! | [`mod@run`] | a room for some seconds, and what is counted |
-//! | [`bianchi`] | saturated rooms by equations: Bianchi's model, refined |
-//! | [`walk`] | the same busy period by busy period, without what the equations take for granted |
+//! | [`scenario`] | named networks: positions, traffic; the same network for ns-3 |
+//! | [`mod@run`] | a simulation of some seconds, and its counters |
+//! | [`bianchi`] | saturated networks by equations: Bianchi's model, refined |
+//! | [`walk`] | saturated networks busy period by busy period, without two assumptions of the equations |
 //! | [`pair`] | two senders exactly: a Markov chain |
-//! | [`mod@link`] | one sender that never rests, by arithmetic: with A-MPDUs, too |
-//! | [`table`] | all of it beside each other |
+//! | [`mod@link`] | one saturated sender, by arithmetic; with A-MPDUs, too |
+//! | [`table`] | all results beside each other |
 //!
 //! `espbench lab check` prints the tables, `bench/ns3/run.sh` puts ns-3 beside them.
 
@@ -23,16 +23,16 @@ pub mod walk;
 pub use run::{Counts, run};
 pub use scenario::{Layout, Scenario, Standard};
 
-/// Octets of the MPDU in all rooms: an ESP-NOW frame with a body of 250 bytes.
+/// The octets of the MPDU in all networks: an ESP-NOW frame with a body of 250 bytes.
 pub const OCTETS: u32 = 293;
 
-/// What a model says of a saturated room.
+/// The prediction of a model for a saturated network.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer {
-    /// Frames that get through, a second.
+    /// The frames that get through, a second.
     pub good: f64,
-    /// Frames sent, a second.
+    /// The frames sent, a second.
     pub sent: f64,
-    /// Of these, the share that collides.
+    /// The share of the sent frames that collide.
     pub collide: f64,
 }

@@ -1,10 +1,10 @@
 //! Two senders exactly: a Markov chain over busy periods.
 //!
-//! After a frame that got through its sender draws again in the first window, and the other one
-//! has what is left of its counter, in the window where it is. After a collision both draw, each
-//! in its own window. So a state is either a stage and a counter, or two stages; there are some
-//! seven thousand, and what they come to in the long run is found by going on until nothing
-//! changes. No probability is taken as independent of another one.
+//! After a frame that got through, its sender draws again in the first window, and the other sender
+//! has the rest of its counter, in its own window. After a collision each draws in its own window.
+//! So a state is either a stage and a counter, or two stages; there are some seven thousand, and
+//! the steady state is found by iterating until nothing changes. No probability is assumed to be
+//! independent of another one.
 
 use super::Answer;
 use super::bianchi::{ACK, ATTEMPTS, CW_MAX, CW_MIN, DIFS, PLCP, SIFS, SLOT};
@@ -14,17 +14,17 @@ use alloc::vec::Vec;
 
 const COUNTERS: usize = CW_MAX as usize + 1;
 
-/// How likely each state is, just before its draw.
+/// The probability of each state, just before its draw.
 #[derive(Clone)]
 struct Chain {
-    /// The other one has a stage and a counter from 1: by stage, then by counter.
+    /// States in which the other sender has a stage and a counter from 1: by stage, then by
+    /// counter.
     one: Vec<f64>,
-    /// Both draw: by the stages of the two.
+    /// States in which both draw: by the stages of the two.
     both: Vec<f64>,
 }
 
-/// What happens in a step, in the mean: microseconds of idle slots and spaces, frames that get
-/// through, collisions.
+/// The means of a step: microseconds of idle slots and spaces, frames that get through, collisions.
 #[derive(Clone, Copy, Default)]
 struct Step {
     idle: f64,
@@ -41,7 +41,7 @@ impl Chain {
         Self { one: vec![0.0; stages * COUNTERS], both: vec![0.0; stages * stages] }
     }
 
-    /// One busy period.
+    /// Returns the state after one busy period, and the means of that step.
     fn step(&self, stages: usize, after_collision: f64) -> (Self, Step) {
         let mut next = Self::nothing(stages);
         let mut sum = Step::default();
@@ -60,7 +60,7 @@ impl Chain {
                         continue;
                     }
                     sum.alone += chance;
-                    // Who sent is fresh; the other one keeps the rest.
+                    // The sender draws anew; the other one keeps the rest of its counter.
                     let (stage, rest) =
                         if drawn < left { (stage, left - drawn) } else { (0, drawn - left) };
                     next.one[stage * COUNTERS + rest] += chance;
@@ -94,26 +94,27 @@ impl Chain {
             sum.together += each;
             sum.idle += each * same as f64 * SLOT;
         }
-        // By how much the one that sends later has drawn more.
+        // `more` is the difference between the two counters.
         for (early, late, stage) in [(a, b, of.1), (b, a, of.0)] {
             for more in 1..late {
                 let ways = early.min(late - more) as f64;
                 next.one[stage * COUNTERS + more] += each * ways;
                 sum.alone += each * ways;
-                // The smaller one is 0, 1, … each once.
+                // The smaller counter is 0, 1, … each once.
                 sum.idle += each * ways * (ways - 1.0) / 2.0 * SLOT;
             }
         }
     }
 
-    /// Both have sent: one stage up, or, after the last, the next frame.
+    /// Takes note that both have sent: one stage up, or, after the last, the next frame.
     fn collide(&mut self, stages: usize, (a, b): (usize, usize), chance: f64) {
         let up = |stage: usize| if stage + 1 == stages { 0 } else { stage + 1 };
         self.both[up(a) * stages + up(b)] += chance;
     }
 }
 
-/// Two stations that send frames of so many octets to all, or to a third.
+/// Returns the result for two stations that send frames of `octets` to all, or, if `unicast`, to a
+/// third.
 #[must_use]
 pub fn pair(octets: u32, unicast: bool) -> Answer {
     let stages = if unicast { ATTEMPTS } else { 1 };
@@ -146,7 +147,8 @@ mod tests {
     use crate::check::OCTETS;
     use crate::check::walk::walk;
 
-    /// The walk draws its busy periods: 4 million frames, standard error 0.15 % of collisions.
+    /// Compares with the walk, which draws its busy periods: 4 million frames, standard error 0.15
+    /// % of collisions.
     #[test]
     fn chains_and_walks_agree() {
         for unicast in [false, true] {

@@ -1,4 +1,4 @@
-//! A room for some seconds.
+//! A simulation of a network for some seconds.
 
 use super::scenario::Scenario;
 use crate::air::ReceiverConfig;
@@ -10,22 +10,22 @@ use crate::mac::{
 use crate::radio::{ErrorModelDecoder, ErrorTable, FrameCapture, receiver};
 use espbench_proto::time::Instant;
 
-/// What happened in a room.
+/// Counters of a simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// How long it was watched.
+    /// The duration.
     pub seconds: u32,
-    /// Stations that each frame should have reached.
+    /// The number of stations that each frame should have reached.
     pub hearers: u32,
-    /// Data frames sent, repetitions included.
+    /// The data frames sent, including repetitions.
     pub sent: u64,
-    /// Of these, frames that another one overlapped, anywhere on the same channel.
+    /// The frames that another one overlapped, anywhere on the same channel.
     pub overlapped: u64,
-    /// Frames handed up, each hearer counted.
+    /// The frames received, counted at each receiver.
     pub received: u64,
-    /// Frames that left their queue.
+    /// The frames that left their queue.
     pub finished: u64,
-    /// Of these, without an acknowledgement after the last attempt.
+    /// The frames without an acknowledgement after the last attempt.
     pub given_up: u64,
 }
 
@@ -34,7 +34,7 @@ impl Counts {
         count as f64 / f64::from(self.seconds)
     }
 
-    /// Frames that a receiver got, a second; for unicast, all of them.
+    /// Returns the frames that a receiver got, a second; for unicast, all of them.
     #[must_use]
     pub fn good(&self) -> f64 {
         if self.hearers == 0 {
@@ -43,26 +43,27 @@ impl Counts {
         self.rate(self.received) / f64::from(self.hearers)
     }
 
-    /// Frames sent, a second.
+    /// Returns the frames sent, a second.
     #[must_use]
     pub fn sent(&self) -> f64 {
         self.rate(self.sent)
     }
 
-    /// The share that overlapped.
+    /// Returns the share of frames that overlapped.
     #[must_use]
     pub fn collide(&self) -> f64 {
         self.overlapped as f64 / self.sent as f64
     }
 
-    /// The share that was given up.
+    /// Returns the share of frames that was given up.
     #[must_use]
     pub fn dropped(&self) -> f64 {
         self.given_up as f64 / self.finished as f64
     }
 }
 
-/// A receiver as ns-3 has it: noise of 7 dB, preambles from -82 dBm, energy from -62 dBm.
+/// Returns a receiver as in ns-3: noise figure of 7 dB, preambles from -82 dBm, energy from -62
+/// dBm.
 fn receiver_of_ns3(capture: bool) -> ReceiverConfig {
     let errors = ErrorTable::shared();
     let reader = ErrorModelDecoder::new(errors, receiver::Receiver::ideal(7.0)).with_floor(-82.0);
@@ -70,7 +71,7 @@ fn receiver_of_ns3(capture: bool) -> ReceiverConfig {
     ReceiverConfig::new(reader, -62.0, capture)
 }
 
-/// The settings of one of its stations.
+/// Returns the configuration of a station of the scenario.
 pub(super) fn settings(scenario: &Scenario, station: u32) -> MacConfig {
     MacConfig {
         channel: scenario.channel(station),
@@ -81,7 +82,7 @@ pub(super) fn settings(scenario: &Scenario, station: u32) -> MacConfig {
     }
 }
 
-/// Lets a scenario go on for some seconds, with ns-3's receivers.
+/// Runs a scenario for some seconds, with ns-3's receivers.
 #[must_use]
 pub fn run(scenario: &Scenario, seed: u64, seconds: u32) -> Counts {
     let stations = scenario.stations;
@@ -102,7 +103,7 @@ pub fn run(scenario: &Scenario, seed: u64, seconds: u32) -> Counts {
     observe(&mut room, inner, count)
 }
 
-/// Lets a room go on with a host of its own, and counts. `counts` says for how long.
+/// Runs a medium with its own user for `counts.seconds`, and counts.
 pub fn observe<H: MacUser>(room: &mut WirelessMedium, inner: H, counts: Counts) -> Counts {
     let until = room.now().as_nanos() + u64::from(counts.seconds) * 1_000_000_000;
     let mut host = Observer { inner, counts, busy: [(0, 0); 15] };
@@ -110,11 +111,11 @@ pub fn observe<H: MacUser>(room: &mut WirelessMedium, inner: H, counts: Counts) 
     host.counts
 }
 
-/// Counts what a host's frames do to each other.
+/// A user of the MAC that counts what the frames of another user do to each other.
 struct Observer<H> {
     inner: H,
     counts: Counts,
-    /// Of the busy period that goes on, on each channel: its end and its frames.
+    /// The end of the current busy period on each channel, and the number of its frames.
     busy: [(u64, u64); 15],
 }
 
@@ -159,8 +160,8 @@ impl<H: MacUser> MacUser for Observer<H> {
     }
 }
 
-/// Stations that broadcast now and then, `rate` frames a second in all, spread over channels that
-/// do not hear each other: 1, 6, 11. All hear all alike.
+/// Runs stations that broadcast now and then, `rate` frames a second in all, spread over the
+/// independent channels 1, 6 and 11. All stations hear each other equally.
 #[must_use]
 pub fn crowd(seed: u64, stations: u32, channels: u8, rate: f64, seconds: u32) -> Counts {
     let settings = (0..stations).map(|station| {

@@ -1,4 +1,4 @@
-//! Rooms with a name.
+//! Named networks.
 
 use super::OCTETS;
 use crate::air::RadioLinks;
@@ -9,22 +9,24 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 
-/// What arrives at whom.
+/// The received power between stations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Layout {
-    /// All hear all alike, in dBm.
+    /// All stations receive all others with this power in dBm.
     Uniform(f64),
-    /// On a circle of so many metres, by ns-3's `LogDistancePropagationLossModel` as it comes: sent
-    /// with 16.0206 dBm, 46.6777 dB at 1 m, exponent 3.
+    /// A circle with a radius in metres, and the default `LogDistancePropagationLossModel` of ns-3:
+    /// sent with 16.0206 dBm, 46.6777 dB at 1 m, exponent 3.
     Ring(f64),
-    /// Station 0 hears stations 1 and 2, with these powers, which do not hear each other.
+    /// Hidden stations: station 0 hears stations 1 and 2 with these powers, which do not hear each
+    /// other.
     Hidden(f64, f64),
-    /// All hear all with -40 dBm, but station 0 hears number `n` of the others `step * n` dB weaker.
+    /// All hear all with -40 dBm, but station 0 hears number `n` of the others `step * n` dB
+    /// weaker.
     Slope(f64),
 }
 
 impl Layout {
-    /// What arrives from one at another of so many stations, in dBm.
+    /// Returns the power in dBm that arrives from one station at another.
     #[must_use]
     pub fn dbm(self, stations: u32, from: u32, to: u32) -> f64 {
         let nothing = f64::NEG_INFINITY;
@@ -46,19 +48,19 @@ impl Layout {
     }
 }
 
-/// What stations agree on.
+/// The standard of the stations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standard {
-    /// 802.11b: windows from 31, slots of 20 us.
+    /// 802.11b: contention windows from 31, slots of 20 us.
     B,
-    /// 802.11g outside a network: windows from 15, slots of 20 us.
+    /// 802.11g outside a network: contention windows from 15, slots of 20 us.
     G,
     /// 802.11n, best effort, in a network whose stations all know the slot of 9 us.
     N,
 }
 
 impl Standard {
-    /// Slots, spaces and windows.
+    /// Returns slots, spaces and windows.
     #[must_use]
     pub const fn timing(self) -> Timing {
         match self {
@@ -69,32 +71,32 @@ impl Standard {
     }
 }
 
-/// A room in which senders send to all, or to station 0.
+/// A network in which senders send to all, or to station 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
-    /// Its name.
+    /// The name of the scenario.
     pub name: String,
-    /// Stations in all.
+    /// The number of stations.
     pub stations: u32,
-    /// The first that sends: 0 or 1.
+    /// The first sender, 0 or 1.
     pub first: u32,
-    /// To whom all send: [`GROUP`], or station 0 (on channel 6: the first station there).
+    /// The receiver of all frames: [`GROUP`], or station 0 (on channel 6, the first station there).
     pub to: u32,
-    /// Who hears whom.
+    /// The received power between stations.
     pub layout: Layout,
-    /// 1: all on channel 1. 2: every other one on channel 6.
+    /// The number of channels: 1, all stations on channel 1; 2, every other station on channel 6.
     pub channels: u32,
-    /// How they send.
+    /// The mode of all frames.
     pub mode: Mode,
-    /// Octets of the MPDU.
+    /// The octets of the MPDU.
     pub octets: u32,
-    /// Frames a second of each sender, by chance; `None`: without rest.
+    /// The Poisson rate of each sender in frames a second; `None` for saturated senders.
     pub rate: Option<f64>,
-    /// What they agree on.
+    /// The standard of all stations.
     pub standard: Standard,
     /// Whether receivers turn to a stronger frame within 16 us.
     pub capture: bool,
-    /// What all of them aggregate.
+    /// The aggregation of all stations.
     pub ampdu: Option<AmpduConfig>,
 }
 
@@ -117,44 +119,44 @@ impl Scenario {
         }
     }
 
-    /// Stations that broadcast without rest.
+    /// Returns saturated stations that broadcast.
     #[must_use]
     pub fn broadcast(senders: u32) -> Self {
         Self::new(format!("broadcast-{senders}"), senders, GROUP)
     }
 
-    /// Stations that send to one more without rest.
+    /// Returns saturated stations that send to one more station.
     #[must_use]
     pub fn unicast(senders: u32) -> Self {
         Self::new(format!("unicast-{senders}"), senders, 0)
     }
 
-    /// A hundred stations that broadcast a hundred frames a second in all.
+    /// Returns a hundred stations that broadcast a hundred frames a second in all.
     #[must_use]
     pub fn crowd() -> Self {
         Self { rate: Some(1.0), ..Self::new("crowd-100".into(), 100, GROUP) }
     }
 
-    /// Five senders to one, in a mode.
+    /// Returns five senders to one receiver, in a mode.
     #[must_use]
     pub fn in_mode(mode: Mode) -> Self {
         let standard = if matches!(mode, Mode::Hr(_)) { Standard::B } else { Standard::G };
         Self { mode, standard, ..Self::new(format!("rate-{mode}"), 5, 0) }
     }
 
-    /// One sender of UDP datagrams of 1472 bytes at 65 Mbit/s, each acknowledged by itself.
+    /// Returns one sender of UDP datagrams of 1472 bytes at 65 Mbit/s, each acknowledged by itself.
     #[must_use]
     pub fn ht() -> Self {
         Self {
             mode: Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long),
-            // UDP and IP 28, LLC 8, MAC header with QoS 26, FCS 4.
+            // The sum of UDP and IP 28, LLC 8, MAC header with QoS 26, FCS 4.
             octets: 1472 + 28 + 8 + 26 + 4,
             standard: Standard::N,
             ..Self::new("ht20-mcs7".into(), 1, 0)
         }
     }
 
-    /// The same with A-MPDUs as large as HT has them.
+    /// Returns the scenario of [`Scenario::ht`] with A-MPDUs as large as HT allows.
     #[must_use]
     pub fn ht_ampdu() -> Self {
         Self { name: "ht20-mcs7-ampdu".into(), ampdu: Some(AmpduConfig::MOST), ..Self::ht() }
@@ -164,7 +166,7 @@ impl Scenario {
         Self { layout, capture, ..Self::new(name.into(), senders, to) }
     }
 
-    /// All of them.
+    /// Returns all scenarios.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let mut all: Vec<Self> = Vec::new();
@@ -188,33 +190,33 @@ impl Scenario {
         all
     }
 
-    /// The one with a name.
+    /// Returns the scenario with a name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::all().into_iter().find(|it| it.name == name)
     }
 
-    /// The channel of a station.
+    /// Returns the channel of a station.
     #[must_use]
     pub const fn channel(&self, station: u32) -> u8 {
         if self.channels == 2 && station % 2 == 1 { 6 } else { 1 }
     }
 
-    /// Who hears whom. What is below -110 dBm is nothing.
+    /// Returns the links between the stations, without those below -110 dBm.
     #[must_use]
     pub fn links(&self) -> RadioLinks {
         let dbm = |from, to| self.layout.dbm(self.stations, from, to);
         RadioLinks::new(self.stations, -110.0, dbm)
     }
 
-    /// Stations that a frame from a sender should reach.
+    /// Returns the number of stations that a frame should reach.
     #[must_use]
     pub const fn hearers(&self) -> u32 {
         if self.to == GROUP { self.stations / self.channels - 1 } else { 1 }
     }
 
-    /// The same room as `bench/ns3/room.cc` reads it, for so many seconds: a word and its values in
-    /// each line.
+    /// Returns the scenario in the format of `bench/ns3/room.cc`, for so many seconds: a word and
+    /// its values in each line.
     #[must_use]
     pub fn for_ns3(&self, seconds: f64) -> String {
         let mut text = String::new();
@@ -255,7 +257,7 @@ impl Scenario {
     }
 }
 
-/// ns-3's name of a mode that appears here.
+/// Returns ns-3's name of a mode that appears here.
 const fn ns3_mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Hr(Hr::M1) => "DsssRate1Mbps",

@@ -1,4 +1,4 @@
-//! The table of truth: saturated rooms beside the models, and what ns-3 has.
+//! The table of truth: saturated networks beside the models and ns-3.
 
 use super::bianchi::refined;
 use super::link::link;
@@ -8,8 +8,8 @@ use super::{OCTETS, Scenario, run};
 use alloc::string::String;
 use core::fmt::Write as _;
 
-/// What ns-3 3.37 of Debian counted, by `bench/ns3/run.sh`: senders, good frames a second, share
-/// that collided.
+/// Results of ns-3 3.37 of Debian, by `bench/ns3/run.sh`: senders, good frames a second, share that
+/// collided.
 const NS3: [&[(u32, f64, f64)]; 2] = [
     &[
         (1, 345.32, 0.0),
@@ -31,19 +31,19 @@ const NS3: [&[(u32, f64, f64)]; 2] = [
     ],
 ];
 
-/// The same of one sender of 1472-byte datagrams at HT20 MCS 7: frames a second, each on its own,
-/// and in A-MPDUs.
+/// Results of ns-3 for one sender of 1472-byte datagrams at HT20 MCS 7: frames a second, each on
+/// its own, and in A-MPDUs.
 const NS3_LINKS: [f64; 2] = [2614.6, 5072.0];
 
-/// Senders, and for how many seconds they are watched: standard errors are below 0.4 %.
+/// The number of senders, and the seconds of simulation, so that standard errors are below 0.4 %.
 pub const ROOMS: [[(u32, u32); 7]; 2] = [
     [(1, 200), (2, 4000), (5, 2000), (10, 1500), (20, 1500), (50, 1500), (100, 2000)],
     [(1, 200), (2, 4000), (5, 2000), (10, 2000), (20, 1200), (50, 1200), (100, 1000)],
 ];
 
-/// Every room of [`ROOMS`] in a line: here, the refined model, the walk, ns-3 as it was recorded,
-/// each with how far the room here is off, in per cent. Two senders have their exact chain instead
-/// of the walk.
+/// Returns a table with a line for every network of [`ROOMS`]: our simulation, the refined model,
+/// the walk, and ns-3 as it was recorded, each with the deviation of our simulation in per cent.
+/// Two senders have their exact chain instead of the walk.
 #[must_use]
 pub fn table(seed: u64) -> String {
     let mut text = String::from(
@@ -82,7 +82,7 @@ pub fn table(seed: u64) -> String {
     text
 }
 
-/// One sender of large frames, alone and in A-MPDUs.
+/// Writes the lines for one sender of large frames, alone and in A-MPDUs.
 fn links(text: &mut String, seed: u64) {
     text.push_str(
         "\n                 good frames a second\nlink              here   sums up      %    ns-3      %\n",
@@ -95,7 +95,7 @@ fn links(text: &mut String, seed: u64) {
     }
 }
 
-/// Another value, and how far ours is off.
+/// Returns another value, and the deviation of ours.
 fn beside(ours: f64, other: f64, width: usize, digits: usize) -> String {
     if other.is_nan() {
         return alloc::format!("{:width$}{:7}", "", "");

@@ -1,7 +1,7 @@
-//! The same rooms busy period by busy period, with nothing but counters, and without two things
-//! that the model takes for granted:
+//! Saturated networks busy period by busy period, by counters alone, without two assumptions of the
+//! model:
 //!
-//! - all stations find the same probability of a collision, whatever happened before. With few
+//! - all stations find an equal probability of a collision, whatever happened before. With few
 //!   senders it is not so: those that collided both have a wide window, and meet less often;
 //! - all go on counting at the same time. A station without its ACK notices only when the ACK
 //!   timeout is over (10.3.2.11), 172 us after DIFS; the others are eight slots ahead by then.
@@ -11,39 +11,40 @@ use super::bianchi::{ACK, ATTEMPTS, CW_MAX, CW_MIN, DIFS, PLCP, SIFS, SLOT};
 use crate::random::{Purpose, RngStream};
 use alloc::vec::Vec;
 
-/// The ACK timeout, from the end of a frame.
+/// The ACK timeout in microseconds, from the end of a frame.
 pub(crate) const TIMEOUT: f64 = SIFS + SLOT + PLCP;
 
-/// What can be told differently.
+/// The rules of a walk.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// The first window.
+    /// The first contention window.
     pub cw_min: u32,
-    /// When a station whose ACK has not come begins to count slots, in microseconds from the end of
-    /// its frame. The others begin after DIFS.
+    /// The time at which a station whose ACK has not come begins to count slots, in microseconds
+    /// from the end of its frame. The others begin after DIFS.
     pub resume: f64,
 }
 
 impl Rules {
-    /// As clause 10.3 has it, for 802.11b: slots go by as soon as the time-out is over, because the
-    /// medium has been idle for DIFS by then (10.3.4.3).
+    /// The rules of clause 10.3 for 802.11b: slots go by as soon as the timeout is over, because
+    /// the medium has been idle for DIFS by then (10.3.4.3).
     pub const DSSS: Self = Self { cw_min: CW_MIN, resume: TIMEOUT };
-    /// Everyone goes on together, as if nobody had to wait for a time-out.
+    /// Rules without timeout: all stations go on together.
     pub const TOGETHER: Self = Self { cw_min: CW_MIN, resume: DIFS };
-    /// As ns-3 has it: DIFS once more after the time-out.
+    /// The rules of ns-3: another DIFS after the timeout.
     pub const NS3_DSSS: Self = Self { cw_min: CW_MIN, resume: TIMEOUT + DIFS };
-    /// OFDM outside a network: the time-out (10 + 20 + 20 us) is over just when DIFS is.
+    /// The rules of OFDM outside a network: the timeout (10 + 20 + 20 us) is over just when DIFS
+    /// is.
     pub const OFDM: Self = Self { cw_min: 15, resume: DIFS };
-    /// The same in ns-3.
+    /// The rules of OFDM in ns-3.
     pub const NS3_OFDM: Self = Self { cw_min: 15, resume: 2.0 * DIFS };
 }
 
 struct Sender {
     counter: u32,
     attempt: usize,
-    /// From the end of the last busy period to its first slot.
+    /// The time from the end of the last busy period to the sender's first slot.
     wait: f64,
-    /// And to its last: when it sends.
+    /// The time from the end of the last busy period to the sender's transmission.
     due: f64,
 }
 
@@ -54,14 +55,15 @@ impl Sender {
     }
 }
 
-/// Goes on until that many frames were sent. All times are whole numbers, so sums are exact.
+/// Returns the result of a walk over that many frames. All times are whole numbers, so sums are
+/// exact.
 #[must_use]
 pub fn walk(stations: usize, octets: u32, unicast: bool, frames: u64) -> Answer {
     with(Rules::DSSS, stations, octets, unicast, frames)
 }
 
-/// The same by other rules. Frames stay as long as they are: shares are true, rates are not where
-/// the mode is another one.
+/// Returns the result of a walk by other rules. The frames keep their length: shares are true, but
+/// rates are not if the mode is another one.
 #[must_use]
 pub fn with(rules: Rules, stations: usize, octets: u32, unicast: bool, frames: u64) -> Answer {
     let mut random = RngStream::stream(1, 0, Purpose::Board);

@@ -1,16 +1,16 @@
-//! The floors of tests over Wi-Fi: see [`floor`](super) for what counts.
+//! Bounds for tests over Wi-Fi; [`floor`](super) gives the rules.
 //!
 //! | test | frames |
 //! |---|---|
 //! | UDP round trip | request with its ACK, answer |
 //! | iperf over UDP | datagrams, aggregated as far as both ends allow, with a block ack for each A-MPDU (one ACK for one frame) |
-//! | iperf over TCP | the same of full segments, and a segment without data back for every second one (RFC 5681, 4.2), aggregated the same way |
+//! | iperf over TCP | full segments aggregated like datagrams, and a segment without data back for every second one (RFC 5681, 4.2), aggregated as well |
 //! | joining | one probe request and its answer; authentication, association and keys, each with its ACK, at 1 Mbit/s |
 //! | short messages over TCP | as over TCP: Nagle's algorithm may fill segments |
 //!
-//! All is in the one PHY mode that the cell's facts tell, which is the fastest of both directions.
-//! Where they do not tell how many frames an A-MPDU has, it is as many as the standard allows. MQTT
-//! has no floor: a rate is asked there, not reached.
+//! All frames are in the one PHY mode of the cell's facts, which is the fastest of both directions.
+//! If the facts give no number of frames in an A-MPDU, it is the standard's limit. MQTT has no
+//! bound: its rate is given, not reached.
 
 use super::Floor;
 use crate::radio::airtime::{ACK_OCTETS, airtime};
@@ -29,39 +29,40 @@ const UDP: u32 = 8;
 const TCP: u32 = 20;
 /// Header of a QoS data frame, and FCS (IEEE 802.11-2020, 9.3.2.1).
 const MAC: u32 = 26 + 4;
-/// The delimiter of a frame in an A-MPDU; each but the last is filled up to four octets (9.7.1).
+/// The delimiter of a frame in an A-MPDU; each frame but the last is padded to four octets (9.7.1).
 const DELIMITER: u32 = 4;
 /// A compressed block ack with its FCS (9.3.1.8.2).
 const BLOCK_ACK_OCTETS: u32 = 32;
-/// Octets of an A-MPDU of HT at most, and its frames (9.4.2.55.3, 10.24.7.3).
+/// The limit on the octets of an HT A-MPDU, and on its frames (9.4.2.55.3, 10.24.7.3).
 const AMPDU_OCTETS: u32 = 65_535;
 const AMPDU_FRAMES: u32 = 64;
-/// `CONFIG_LWIP_TCP_MSS` where it is not changed.
+/// The default of `CONFIG_LWIP_TCP_MSS`.
 const SEGMENT: u32 = 1440;
-/// Largest UDP payload of an Ethernet frame: what is longer comes in fragments, and has no floor
+/// The largest UDP payload of an Ethernet frame: a longer one comes in fragments, and has no bound
 /// here.
 const DATAGRAM: u32 = 1472;
-/// Frames of the ESP32-C3's A-MPDU at most, and the body of a frame, where it sends raw 802.11.
+/// The limit on the frames of the ESP32-C3's A-MPDU, and the body of a frame, when it sends raw
+/// 802.11.
 const RAW_FRAMES: u32 = 32;
 const RAW_BODY: u32 = 1500;
-/// Octets of a network's name.
+/// The octets of the SSID.
 const SSID: u8 = 8;
 
-/// What a cell is done with.
+/// The settings of a cell on which its bound depends, beside the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Means {
-    /// How frames with payload are sent.
+    /// The mode of frames with payload.
     pub mode: Mode,
-    /// Frames of an A-MPDU at most.
+    /// The limit on the frames of an A-MPDU.
     pub frames: u32,
-    /// Octets that the cipher adds to a frame.
+    /// The octets that the cipher adds to a frame.
     pub cipher: u32,
-    /// How the network is protected.
+    /// The security of the network.
     pub security: Security,
 }
 
 impl Means {
-    /// From a cell's facts; `None` where they tell no PHY mode.
+    /// Returns the settings in a cell's facts; `None` if they give no PHY mode.
     #[must_use]
     pub fn told<'a>(told: impl Fn(&str) -> Option<&'a str>) -> Option<Self> {
         let number = |name: &str| told(name)?.parse::<u32>().ok();
@@ -77,7 +78,7 @@ impl Means {
         Some(Self { mode, frames, cipher, security })
     }
 
-    /// A frame with so long a body above LLC, alone.
+    /// Returns the air time of a single frame with a body of that length above LLC.
     fn frame(self, body: u32) -> u64 {
         airtime(self.mode, MAC + self.cipher + SNAP + body)
     }
@@ -87,7 +88,7 @@ impl Means {
         self.frame(body) + SIFS_NS + airtime(response, ACK_OCTETS)
     }
 
-    /// Time on the air for each of many frames with such bodies, aggregated, in nanoseconds.
+    /// Returns the air time in nanoseconds for each of many aggregated frames with such bodies.
     fn each(self, body: u32) -> f64 {
         let mpdu = (DELIMITER + MAC + self.cipher + SNAP + body).next_multiple_of(4);
         let frames = (AMPDU_OCTETS / mpdu).min(self.frames);
@@ -99,14 +100,14 @@ impl Means {
         all as f64 / f64::from(frames)
     }
 
-    /// Payload octets a nanosecond over TCP in full segments.
+    /// Returns the payload octets in a nanosecond over TCP in full segments.
     fn stream(self) -> f64 {
         let data = self.each(IP + TCP + SEGMENT);
         f64::from(SEGMENT) / (data + self.each(IP + TCP) / 2.0)
     }
 }
 
-/// The floors of a cell's figures. Of rates it is what cannot be exceeded.
+/// Returns the bounds of a cell's figures: lower bounds of times, upper bounds of rates.
 #[must_use]
 pub fn of(work: &Wifi, means: Means) -> Vec<Floor> {
     match &work.test {
@@ -133,13 +134,13 @@ pub fn of(work: &Wifi, means: Means) -> Vec<Floor> {
     }
 }
 
-/// Time on the air of the frames of joining, in nanoseconds.
+/// Returns the air time of the frames of joining, in nanoseconds.
 fn joining(security: Security) -> u64 {
     let mode = Mode::Hr(Hr::M1);
     let ack = SIFS_NS + airtime(mode, ACK_OCTETS);
     let frames = joining_octets(security, Capabilities::default(), SSID);
     let all: u64 = frames.map(|octets| airtime(mode, octets) + ack).sum();
-    // The first goes to all.
+    // The first frame goes to all, and has no ACK.
     all - ack
 }
 
@@ -159,14 +160,14 @@ fn iperf(w: &Iperf, means: Means) -> Vec<Floor> {
     [(mean, megabits), (best, megabits)].into()
 }
 
-/// What an ESP32-C3 that sends raw 802.11 and nothing else can put on the air, in Mbit/s: bodies of
-/// 1500 octets in A-MPDUs of 32, each with its block ack, at HT40 MCS7 with the long guard interval
-/// (135 Mbit/s). What the document measured with an internal tool is without a network too.
+/// Returns the rate in Mbit/s of an ESP32-C3 that sends raw 802.11 and nothing else: bodies of 1500
+/// octets in A-MPDUs of 32, each with its block ack, at HT40 MCS7 with the long guard interval (135
+/// Mbit/s). The document's measurement with an internal tool is without a network, too.
 #[must_use]
 pub fn raw() -> f64 {
     let mode = Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Long);
     let means = Means { mode, frames: RAW_FRAMES, cipher: 0, security: Security::Open };
-    // There is no LLC in it.
+    // Raw frames have no LLC header.
     f64::from(RAW_BODY) * 8e3 / means.each(RAW_BODY - SNAP)
 }
 
@@ -196,9 +197,9 @@ mod tests {
         of(&Wifi { variant: Name::new("x").unwrap(), test }, means)[0].1
     }
 
-    /// At 54 Mbit/s a symbol of 4 us carries 216 bits. A datagram of 1470 octets is a frame of 1536
-    /// with headers: 57 symbols, 254 us with preamble and extension. SIFS, and 34 us for an ACK of
-    /// 14 octets at 24 Mbit/s.
+    /// Checks frames without aggregation. At 54 Mbit/s a symbol of 4 us carries 216 bits. A
+    /// datagram of 1470 octets is a frame of 1536 with headers: 57 symbols, 254 us with preamble
+    /// and extension. SIFS, and 34 us for an ACK of 14 octets at 24 Mbit/s, follow.
     #[test]
     fn without_aggregation_each_frame_has_its_ack() {
         let rate = iperf(Transport::Udp, Direction::Forward, means("54M", 1));
@@ -214,7 +215,7 @@ mod tests {
             (rate(Transport::Udp, 1), rate(Transport::Udp, 6), rate(Transport::Udp, 64));
         assert!(one < six && six < many && many < 65.0, "{one} {six} {many}");
         assert!(rate(Transport::Tcp, 64) < many);
-        // No more than fits an A-MPDU.
+        // An A-MPDU holds no more.
         assert!((many - rate(Transport::Udp, 42)).abs() < 1e-9);
     }
 
@@ -230,14 +231,15 @@ mod tests {
             timeout: Duration::from_secs(1),
         };
         let work = Wifi { variant: Name::new("x").unwrap(), test: IpTest::UdpEcho(echo) };
-        // 30 + 8 + 28 + 101 octets at 6 Mbit/s: 57 symbols and 26 us, each way; the ACK 44 us + SIFS.
+        // 30 + 8 + 28 + 101 octets at 6 Mbit/s take 57 symbols and 26 us, each way; the ACK takes
+        // 44 us and SIFS.
         let floors = of(&work, means("6M", 1));
         let wanted = (2.0 * (57.0 * 4.0 + 26.0) + 10.0 + 50.0) / 1e3;
         assert!((floors[0].1 - wanted).abs() < 1e-9, "{} {wanted}", floors[0].1);
     }
 
-    /// Open: 6 frames of which five are acknowledged. 192 us of preamble and 8 us an octet each; 304 us
-    /// and SIFS for an ACK.
+    /// Checks an open network: 6 frames, of which five are acknowledged. Each takes 192 us of
+    /// preamble and 8 us an octet; an ACK takes 304 us and SIFS.
     #[test]
     fn joining_is_its_frames_at_one_megabit() {
         let open: Vec<u32> =
@@ -260,7 +262,7 @@ mod tests {
         assert_eq!(Means::told(bare).unwrap().frames, 1, "nothing is aggregated there");
     }
 
-    /// 135 Mbit/s less preamble, headers, SIFS and block ack.
+    /// Checks 135 Mbit/s less preamble, headers, SIFS and block ack.
     #[test]
     fn raw_packets_come_near_to_the_phy_rate() {
         let rate = raw();

@@ -118,9 +118,10 @@ impl BlockAckAgreement {
         ahead(number, oldest) < self.size
     }
 
-    /// Takes note of an MPDU that was received and will be acknowledged. After [`MpduArrival::Early`],
-    /// call [`BlockAckAgreement::release`] until it returns `None`, then [`BlockAckAgreement::hold`]; after
-    /// [`MpduArrival::Next`], [`BlockAckAgreement::release`] until it returns `None`.
+    /// Takes note of an MPDU that was received and will be acknowledged. After
+    /// [`MpduArrival::Early`], call [`BlockAckAgreement::release`] until it returns `None`, then
+    /// [`BlockAckAgreement::hold`]; after [`MpduArrival::Next`], [`BlockAckAgreement::release`]
+    /// until it returns `None`.
     pub(crate) const fn receive(&mut self, number: u16) -> MpduArrival {
         let more = ahead(number, self.highest);
         if more == 0 || more >= HALF {

@@ -18,9 +18,9 @@
 //! ESP-NOW does, and pays nothing for the rest.
 //!
 //! A drawing or a capture sees of an A-MPDU: [`MacUser::began`] and [`MacUser::ended`] once, with
-//! [`Ppdu::mpdus`] and the first sequence number; [`MacUser::ended_with`] with the fate of each MPDU
-//! ([`MacUser::ended_alone`] for a single MPDU under an agreement); and [`MacUser::answered`] with the
-//! block acknowledgement and its bitmap.
+//! [`Ppdu::mpdus`] and the first sequence number; [`MacUser::ended_with`] with the fate of each
+//! MPDU ([`MacUser::ended_alone`] for a single MPDU under an agreement); and [`MacUser::answered`]
+//! with the block acknowledgement and its bitmap.
 //!
 //! Agreements exist as soon as they are needed: ADDBA and DELBA frames are the business of the
 //! layer above, and so is the choice of the packets under an agreement ([`TxFrame::aggregate`]).

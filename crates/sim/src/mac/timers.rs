@@ -73,7 +73,8 @@ impl StationTimers {
         self.any_stale = false;
     }
 
-    /// Takes all timers due at `at`, which is [`StationTimers::next`], in the order of station numbers.
+    /// Takes all timers due at `at`, which is [`StationTimers::next`], in the order of station
+    /// numbers.
     pub(crate) fn take(&mut self, at: u64, out: &mut Vec<u32>) {
         for (block, due) in self.due.chunks_mut(BLOCK).enumerate() {
             if self.earliest[block] != at {

@@ -38,7 +38,8 @@ pub struct TxStatus {
 /// A user of the MAC service: nodes, or a source of load. It hands frames to the stations of a
 /// medium and takes the received ones.
 ///
-/// One user serves all stations. It may call every method of the medium except [`WirelessMedium::run`].
+/// One user serves all stations. It may call every method of the medium except
+/// [`WirelessMedium::run`].
 pub trait MacUser {
     /// Handles the time that the user asked for with [`WirelessMedium::wake_at`].
     fn wake(&mut self, medium: &mut WirelessMedium, token: u64) {
@@ -64,8 +65,8 @@ pub trait MacUser {
     /// unicast the addressee, if it read the frame and it is no duplicate. `missed` are the
     /// stations that the frame was for and that could not read it.
     ///
-    /// Of an A-MPDU, `frame` is one MPDU, as with [`MacUser::accepts`], and the call comes when that
-    /// MPDU has ended. An MPDU that came before missing ones waits in the receiver's reorder
+    /// Of an A-MPDU, `frame` is one MPDU, as with [`MacUser::accepts`], and the call comes when
+    /// that MPDU has ended. An MPDU that came before missing ones waits in the receiver's reorder
     /// buffer, and the call comes when its turn has come, so that packets under a block-ack
     /// agreement arrive in order. A repeated MPDU comes once more with `repeated`, and with no
     /// receiver.
@@ -80,8 +81,8 @@ pub trait MacUser {
     }
 
     /// Handles an MPDU that has been read and will be acknowledged, but waits in the receiver's
-    /// reorder buffer. [`MacUser::heard`] follows later, maybe after its sender is done with it, or,
-    /// if one of the two stations is switched off meanwhile, never.
+    /// reorder buffer. [`MacUser::heard`] follows later, maybe after its sender is done with it,
+    /// or, if one of the two stations is switched off meanwhile, never.
     fn waits(&mut self, frame: &Ppdu) {
         let _ = frame;
     }

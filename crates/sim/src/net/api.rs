@@ -9,7 +9,7 @@ use espbench_proto::node::app::{Datagram, Endpoint, Handle, SocketError, Sockets
 use espbench_proto::sample::Sample;
 use espbench_proto::time::Instant;
 
-/// What a program is given: [`Host::api`].
+/// The sockets of a program; see [`Host::api`].
 pub struct Api<'a> {
     host: &'a mut Host,
     now: Instant,

@@ -1,17 +1,17 @@
-//! What smoltcp sees of the world in one call: at most one packet in, and one out.
+//! The device that smoltcp sees in one call: at most one packet in, and one out.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use smoltcp::phy::{self, ChecksumCapabilities, DeviceCapabilities, Medium};
 use smoltcp::time::Instant;
 
-/// The longest packet: what Ethernet and Wi-Fi carry for hosts.
+/// The longest packet that Ethernet and Wi-Fi carry for hosts.
 pub(super) const MTU: usize = 1500;
 
-/// Where smoltcp writes a packet.
+/// The buffer into which smoltcp writes a packet.
 pub(super) struct Out {
     pub(super) bytes: Vec<u8>,
-    /// How long the packet is that it has written; 0: none.
+    /// The length of the written packet; 0 for none.
     pub(super) len: usize,
 }
 
@@ -20,7 +20,7 @@ impl Out {
         Self { bytes: vec![0; MTU], len: 0 }
     }
 
-    /// The packet.
+    /// Returns the written packet.
     pub(super) fn packet(&mut self) -> Option<&mut [u8]> {
         (self.len > 0).then(|| &mut self.bytes[..self.len])
     }
@@ -58,7 +58,7 @@ impl phy::Device for Once<'_> {
         let mut it = DeviceCapabilities::default();
         it.medium = Medium::Ip;
         it.max_transmission_unit = MTU;
-        // Nothing here changes a bit: the lab loses packets whole.
+        // Nothing here changes a bit: the lab loses whole packets.
         it.checksum = ChecksumCapabilities::ignored();
         it
     }

@@ -1,35 +1,35 @@
-//! What a host stands on, and what is beside it.
+//! The driver below a host, and the device around a program.
 
 use espbench_proto::node::app::Work;
 use espbench_proto::sample::Sample;
 
 /// The driver below a host.
 pub trait Lower {
-    /// How many packets it takes now.
+    /// Returns the number of packets that the driver takes now.
     fn room(&self) -> usize;
 
-    /// Takes an IP packet; false where it has no room. The bytes are the caller's: the driver
-    /// copies what it keeps.
+    /// Takes an IP packet; returns false if the driver has no room. The bytes belong to the caller:
+    /// the driver copies them.
     fn send(&mut self, packet: &[u8]) -> bool;
 
-    /// Bytes of the heap that segments may still take.
+    /// Returns the bytes of the heap that segments may still use.
     fn heap(&self) -> u32 {
         u32::MAX
     }
 
-    /// Segments have taken some.
+    /// Takes note that segments have used bytes of the heap.
     fn use_heap(&mut self, _bytes: u32) {}
 }
 
-/// What a program's device is beside its network: the rest of
+/// The device around a program, beside its network: the rest of
 /// [`Sockets`](espbench_proto::node::app::Sockets).
 pub trait Around: Lower {
-    /// The program is busy with this.
+    /// Takes note that the program is busy with some work.
     fn spend(&mut self, work: Work);
-    /// It prints.
+    /// Prints text of the program.
     fn print(&mut self, text: &[u8]);
-    /// It records a sample.
+    /// Records a sample.
     fn sample(&mut self, sample: Sample);
-    /// It counts.
+    /// Increases a counter.
     fn count(&mut self, name: &'static str, by: u64);
 }

@@ -1,5 +1,4 @@
-//! IP hosts in virtual time: `smoltcp` with the limits of lwIP on an ESP's side and a PC's on the
-//! other.
+//! IP hosts in virtual time: `smoltcp` with the limits of lwIP for an ESP, or of Linux for a PC.
 //!
 //! ```text
 //! programs ─ Api (proto::node::app::Sockets) ─▶ Host ─ Lower::send ─▶ driver, air
@@ -7,60 +6,75 @@
 //! ```
 //!
 //! A [`Host`] has one static IPv4 address and any number of programs. It answers pings, refuses
-//! connections that nobody listens for and tells senders of datagrams that a port is closed.
+//! connections to ports without a listener, and tells senders of datagrams that a port is closed.
 //! There is no DHCP, ARP, DNS or fragmentation: addresses are static, and a datagram fits a packet.
 //!
-//! **Who drives it**: [`Host::receive`] takes a packet, [`Host::poll`] goes on when the time of
+//! **Driving a host**: [`Host::receive`] takes a packet; [`Host::poll`] goes on when the time of
 //! [`Host::wait`] has come (or, for a host that [`Host::waits_for_room`], when the driver has room
-//! again), and [`Host::api`] gives a program its sockets. All three send through a [`Lower`] at
-//! once: what it takes is the driver's. [`Host::changed`] says which program to ask again.
+//! again); [`Host::api`] gives a program its sockets. All three send through a [`Lower`] at once: a
+//! packet that it takes is the driver's. [`Host::changed`] tells which program to ask again.
 //!
-//! **Whose is what**: smoltcp reads and writes packets, answers pings, and its TCP socket has the
-//! states, the sequence numbers and the bytes in order. Its clock stands still: every decision that
-//! shapes throughput or latency is made in `tcp`, and smoltcp is asked for one segment at a time.
-//! What it cannot be told through its interface it is told by packets that its peer never sent
-//! (`tcp::header::Made`), and windows are written over its own on their way out.
+//! **Division of work**: smoltcp reads and writes packets, answers pings, and its TCP socket has
+//! the states, the sequence numbers and the bytes in order. Its clock stands still: every decision
+//! that shapes throughput or latency is made in `tcp`, and smoltcp is asked for one segment at a
+//! time. Where its interface has no call for something, it is given packets that the peer never
+//! sent (`tcp::header::Made`), and windows are written over its own on their way out.
 //!
-//! # As in lwIP, where [`Stack::esp`] says so
+//! # As in lwIP, for [`Stack::esp`]
 //!
-//! - The send buffer in bytes and in segments (`TCP_SND_BUF`, `TCP_SND_QUEUELEN`). Nagle with lwIP's
-//!   exceptions. Segments are whole: one that does not fit the window waits.
-//! - A window opens when the program reads, its edge moves by a segment at least, and is told at
-//!   once when it has grown by `TCP_WND_UPDATE_THRESHOLD`: with 5760 bytes, for each segment that is
-//!   read. Of large windows a part is always held back by that.
-//! - Every second segment is acknowledged at once, one alone with the next tick of 250 ms. A host's
-//!   ticks begin at a moment that its seed chooses.
-//! - The mailbox of a connection takes segments; one more is refused and offered again with the next
-//!   tick or segment, and until then segments with data are dropped. A mailbox of datagrams drops.
+//! - The send buffer has limits in bytes and in segments (`TCP_SND_BUF`, `TCP_SND_QUEUELEN`).
+//!   Nagle's algorithm has lwIP's exceptions. Segments are whole: one that does not fit the window
+//!   waits.
+//! - A window opens when the program reads, and its edge moves by a segment at least. An update is
+//!   sent at once when the window has grown by `TCP_WND_UPDATE_THRESHOLD`: with 5760 bytes, for
+//!   each segment that is read. A part of a large window is always held back by that.
+//! - Every second segment is acknowledged at once, a single one with the next tick of 250 ms. The
+//!   seed chooses the moment at which a host's ticks begin.
+//! - The mailbox of a connection takes segments; one more is refused and offered again with the
+//!   next tick or segment, and until then segments with data are dropped. A mailbox of datagrams
+//!   drops.
 //! - Segments out of order are kept up to `TCP_OOSEQ_MAX_PBUFS`, and answered at once.
-//! - Retransmission in slow ticks of 500 ms, Van Jacobson's estimate in whole ticks, the first
-//!   timeout, the back-off and the number of tries of ESP-IDF; after a timeout everything is sent
-//!   again from the first byte that is not acknowledged; slow start after it by single segments.
-//! - Slow start and congestion avoidance by bytes (RFC 3465), the initial window of RFC 3390, fast
-//!   retransmit with the third duplicate, recovery that any new acknowledgement ends.
-//! - A datagram that finds the driver without room fails with `ENOMEM`. A segment that does waits
-//!   for the next acknowledgement, write or slow tick.
+//! - Retransmission counts slow ticks of 500 ms, with Van Jacobson's estimate in whole ticks, and
+//!   the first timeout, the back-off and the number of tries of ESP-IDF. After a timeout everything
+//!   is sent again from the first unacknowledged byte, with slow start by single segments.
+//! - Slow start and congestion avoidance count bytes (RFC 3465), the initial window is that of RFC
+//!   3390, the third duplicate triggers fast retransmit, and any new acknowledgement ends recovery.
+//! - A datagram that finds the driver without room fails with `ENOMEM`. A segment in that case
+//!   waits for the next acknowledgement, write or slow tick.
 //! - A closed window is probed with a byte, by lwIP's table. `TIME-WAIT` and `FIN-WAIT-2` last as
-//!   there, and a connection that is only remembered makes place for a new one. The backlog.
+//!   in lwIP, and a connection in `TIME-WAIT` makes room for a new one. The backlog is lwIP's.
 //!
 //! # Not as in lwIP
 //!
-//! - A segment out of order that comes twice in another length may be kept twice or cut; what was
-//!   kept is not thrown away after `TCP_OOSEQ_TIMEOUT`.
-//! - A segment that is dropped because the mailbox refuses, or for which there is no place out of
-//!   order, is as if it had not come (so in lwIP for the former); lwIP hears the acknowledgement of
-//!   the latter.
-//! - The SYN carries padding where an option was taken out. No keep-alive, urgent data, simultaneous
-//!   open, IP fragments.
-//! - Heap is counted by sizes of structures of a 32-bit build, estimated; a pbuf that is longer than
-//!   its data (`TCP_OVERSIZE`) is not.
+//! - A segment out of order that comes twice with another length may be kept twice or cut; kept
+//!   segments are not discarded after `TCP_OOSEQ_TIMEOUT`.
+//! - A segment that is dropped because the mailbox refuses it, or for lack of room out of order, is
+//!   treated as if it had not come (in lwIP only the former is; lwIP reads the acknowledgement of
+//!   the latter).
+//! - The SYN carries padding in place of a removed option. There is no keep-alive, urgent data,
+//!   simultaneous open, or IP fragment.
+//! - Heap is counted by estimated sizes of the structures of a 32-bit build; a pbuf that is longer
+//!   than its data (`TCP_OVERSIZE`) is not counted.
 //!
 //! # A PC
 //!
-//! [`Stack::pc`] is what a device sees of Linux: CUBIC from ten segments on, `NewReno`'s recovery
+//! [`Stack::pc`] is Linux as a device sees it: CUBIC from ten segments on, `NewReno`'s recovery
 //! (lwIP offers no selective acknowledgements), timeouts of 200 ms beyond the round trip, quick and
-//! delayed acknowledgements. Not there: RACK, tail loss probes, timestamps, buffers that grow,
+//! delayed acknowledgements. Left out: RACK, tail loss probes, timestamps, buffers that grow,
 //! pacing, a reset for data that comes after a full close (it is taken and dropped, as lwIP does).
+//!
+//! # Modules
+//!
+//! | module | contents |
+//! |---|---|
+//! | `api` | the sockets of a program |
+//! | `host` | a host: its sockets, and the way of a packet to them |
+//! | `lower` | the driver below a host, and the device around a program |
+//! | `stack` | the limits and choices of a TCP/IP stack: lwIP's, Linux's |
+//! | `tcp` | a TCP connection |
+//! | `udp` | UDP sockets |
+//! | `count` | counters, and the observable state of a connection |
+//! | `device` | the device that smoltcp sees |
 mod api;
 mod count;
 mod device;

@@ -1,142 +1,145 @@
-//! What a host's TCP/IP is like: lwIP on an ESP, or a PC's.
+//! The limits and choices of a host's TCP/IP stack: lwIP on an ESP, or Linux on a PC.
 
 use core::time::Duration;
 use espbench_proto::sdkconfig::SdkConfig;
 
-/// When a received segment is acknowledged.
+/// The rule by which received segments are acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Acks {
-    /// lwIP: every second segment that carries data, whatever its length, and what is left at the
-    /// next tick (`tcp_ack`, `tcp_fasttmr`; lwIP `tcp_priv.h`, `tcp.c`).
+    /// lwIP: every second segment that carries data, whatever its length, and the rest at the next
+    /// tick (`tcp_ack`, `tcp_fasttmr`; lwIP `tcp_priv.h`, `tcp.c`).
     EverySecond,
-    /// Linux: the first segments at once, then when more than a full segment waits, or after a
-    /// while (`__tcp_ack_snd_check`, `tcp_enter_quickack_mode`; `net/ipv4/tcp_input.c`).
+    /// Linux: the first segments at once, later ones when more than a full segment waits, or after
+    /// a delay (`__tcp_ack_snd_check`, `tcp_enter_quickack_mode`; `net/ipv4/tcp_input.c`).
     Quick {
-        /// That many at once, in the beginning and after a pause (`TCP_MAX_QUICKACKS`).
+        /// The number acknowledged at once, in the beginning and after a pause
+        /// (`TCP_MAX_QUICKACKS`).
         first: u16,
-        /// The longest that one is held back (`TCP_DELACK_MIN`).
+        /// The longest delay of an acknowledgement (`TCP_DELACK_MIN`).
         delay: Duration,
     },
 }
 
-/// What a host's TCP timers are like.
+/// The kind of a host's TCP timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timers {
     /// lwIP: ticks. The fast timer runs every tick, the slow one every second tick, and
     /// retransmission counts slow ticks (`tcp_tmr`, `tcp_slowtmr`).
     Ticks {
-        /// `TCP_TMR_INTERVAL`.
+        /// The tick, `TCP_TMR_INTERVAL`.
         tick: Duration,
     },
-    /// Timers that expire when they are due (RFC 6298, with a floor below its second).
+    /// Timers that expire when they are due (RFC 6298, with a lower limit below its second).
     Exact {
         /// The least retransmission timeout beyond the round trip (`TCP_RTO_MIN`).
         least: Duration,
     },
 }
 
-/// Who limits a sender before the receiver's window does.
+/// The congestion control algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Congestion {
-    /// lwIP's: Reno with appropriate byte counting (RFC 5681, RFC 3465; `tcp_receive`).
+    /// lwIP: Reno with appropriate byte counting (RFC 5681, RFC 3465; `tcp_receive`).
     Reno,
-    /// Linux's: CUBIC (RFC 9438), with `NewReno`'s recovery (RFC 6582).
+    /// Linux: CUBIC (RFC 9438), with `NewReno`'s recovery (RFC 6582).
     Cubic,
 }
 
-/// What things cost in heap, bytes. Where it is zero nobody counts.
+/// The costs in heap, in bytes; zero where the heap is not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeapCosts {
-    /// A queued segment or datagram beyond its payload: structures, headers, the allocator's own.
+    /// The cost of a queued segment or datagram beyond its payload: structures, headers, the
+    /// allocator.
     pub packet: u32,
-    /// A received packet beyond its bytes: structures, and what the driver's buffer has beside the
-    /// packet in it. Until it is read it keeps that buffer.
+    /// The cost of a received packet beyond its bytes: structures, and the rest of the driver's
+    /// buffer, which is kept until the packet is read.
     pub held: u32,
-    /// A socket with its mailbox.
+    /// The cost of a socket with its mailbox.
     pub socket: u32,
-    /// A connection.
+    /// The cost of a connection.
     pub connection: u32,
 }
 
 impl HeapCosts {
-    /// What received packets take that have so many bytes in all; nothing where nobody counts.
+    /// Returns the cost of received packets with that many bytes in all.
     pub(super) const fn received(&self, packets: u32, bytes: u32) -> u32 {
         if self.held == 0 { 0 } else { packets * self.held + bytes }
     }
 
-    /// Estimated from the fields of lwIP's structures on a 32-bit machine (`pbuf.h`, `tcp_priv.h`,
-    /// `api.h`, `tcp.h`), with 4 bytes of the allocator for each block. Confidence: within a third.
+    /// Returns estimates from the fields of lwIP's structures on a 32-bit machine (`pbuf.h`,
+    /// `tcp_priv.h`, `api.h`, `tcp.h`), with 4 bytes of the allocator for each block. Confidence:
+    /// within a third.
     const fn esp(mailbox: u16) -> Self {
         Self {
-            // pbuf 16, headers of TCP, IP and Ethernet 54, tcp_seg 16, two blocks.
+            // The sum of pbuf 16, headers of TCP, IP and Ethernet 54, tcp_seg 16, and two blocks.
             packet: 96,
-            // pbuf of the driver's buffer 28, one block.
+            // The sum of the pbuf of the driver's buffer 28, and one block.
             held: 32,
-            // netconn, its protocol's block, and a FreeRTOS queue with a pointer for each entry.
+            // A netconn, its protocol's block, and a FreeRTOS queue with a pointer for each entry.
             socket: 180 + 4 * mailbox as u32,
             connection: 204,
         }
     }
 }
 
-/// A host's TCP/IP: limits, and how it decides.
+/// The limits and choices of a host's TCP/IP stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stack {
-    /// The longest segment, bytes of payload.
+    /// The maximum segment size in bytes of payload.
     pub mss: u16,
-    /// The receive window, bytes.
+    /// The receive window in bytes.
     pub tcp_window: u32,
-    /// Bytes that a connection keeps until they are acknowledged.
+    /// The bytes that a connection keeps until they are acknowledged.
     pub tcp_send_buffer: u32,
-    /// Segments that a connection keeps until then (`TCP_SND_QUEUELEN`).
+    /// The segments that a connection keeps until they are acknowledged (`TCP_SND_QUEUELEN`).
     pub tcp_send_segments: u16,
-    /// Received segments that wait for a connection's reader; 0: as many as the window has.
+    /// The received segments that wait for a connection's reader; 0: as many as the window holds.
     pub tcp_mailbox: u16,
-    /// Segments out of order that a connection keeps (`TCP_OOSEQ_MAX_PBUFS`); 0: no limit.
+    /// The segments out of order that a connection keeps (`TCP_OOSEQ_MAX_PBUFS`); 0: no limit.
     pub tcp_out_of_order: u16,
-    /// How much the window must have grown to be told at once (`TCP_WND_UPDATE_THRESHOLD`), bytes.
+    /// The growth of the window that is announced at once (`TCP_WND_UPDATE_THRESHOLD`), in bytes.
     pub tcp_window_update: u32,
-    /// Connections that wait to be accepted, for each listener.
+    /// The connections that wait to be accepted, for each listener.
     pub backlog: u16,
-    /// Connections in all, those that end included.
+    /// The limit on connections, including those that are closing.
     pub connections: u16,
-    /// Datagrams that wait for a socket's reader; 0: limited by [`Stack::udp_buffer`] alone.
+    /// The datagrams that wait for a socket's reader; 0: limited by [`Stack::udp_buffer`] alone.
     pub udp_mailbox: u16,
-    /// Bytes of datagrams that wait for a socket's reader; 0: limited by the mailbox alone.
+    /// The bytes of datagrams that wait for a socket's reader; 0: limited by the mailbox alone.
     pub udp_buffer: u32,
-    /// Sockets of all programs together.
+    /// The limit on the sockets of all programs together.
     pub sockets: u16,
-    /// When segments are acknowledged.
+    /// The rule by which received segments are acknowledged.
     pub acks: Acks,
     /// Whether a new connection has Nagle's algorithm.
     pub nagle: bool,
-    /// Whether its programs can connect to each other: what it sends to its own address comes back.
+    /// Whether the host's programs can connect to each other: packets to its own address come back.
     pub loopback: bool,
-    /// Who limits a sender before the window does.
+    /// The congestion control algorithm.
     pub congestion: Congestion,
-    /// Congestion window of a new connection, segments of full length.
+    /// The initial congestion window, in full segments; 0 stands for RFC 3390.
     pub first_window: u8,
     /// The first retransmission timeout.
     pub first_timeout: Duration,
-    /// How its timers run.
+    /// The kind of timers.
     pub timers: Timers,
-    /// Retransmissions of one segment before a connection is given up.
+    /// The retransmissions of one segment before a connection is given up.
     pub retries: u8,
-    /// Retransmissions of a SYN.
+    /// The retransmissions of a SYN.
     pub syn_retries: u8,
-    /// How long an ended connection is remembered (`TIME-WAIT`).
+    /// The time in `TIME-WAIT`.
     pub time_wait: Duration,
-    /// How long the peer's end is waited for after a socket was closed (`FIN-WAIT-2`).
+    /// The time in `FIN-WAIT-2` after a socket was closed.
     pub fin_wait: Duration,
     /// Whether a segment that the driver had no room for goes out as soon as there is some. lwIP
     /// tries again with the next acknowledgement, write or slow tick.
     pub sends_on_room: bool,
-    /// What things cost in heap.
+    /// The costs in heap.
     pub heap: HeapCosts,
 }
 
 impl Stack {
-    /// lwIP as ESP-IDF v5 has it, with these settings.
+    /// Returns lwIP as in ESP-IDF v5, with these settings.
     #[must_use]
     pub fn esp(sdkconfig: &SdkConfig) -> Self {
         let mss = sdkconfig.tcp_mss.max(1);
@@ -145,7 +148,7 @@ impl Stack {
             mss,
             tcp_window: sdkconfig.tcp_window.max(1),
             tcp_send_buffer: send,
-            // opt.h: (4 * TCP_SND_BUF + TCP_MSS - 1) / TCP_MSS; ESP-IDF's lwipopts.h leaves it.
+            // opt.h has (4 * TCP_SND_BUF + TCP_MSS - 1) / TCP_MSS; ESP-IDF's lwipopts.h keeps it.
             tcp_send_segments: (4 * u64::from(send)).div_ceil(u64::from(mss)).min(0xFFFF) as u16,
             tcp_mailbox: sdkconfig.tcp_mailbox.max(1),
             // CONFIG_LWIP_TCP_OOSEQ_MAX_PBUFS.
@@ -161,7 +164,7 @@ impl Stack {
             sockets: sdkconfig.sockets,
             acks: Acks::EverySecond,
             nagle: true,
-            // `LWIP_NETIF_LOOPBACK` is not there: no program here needs it.
+            // `LWIP_NETIF_LOOPBACK` is left out: no program here needs it.
             loopback: false,
             congestion: Congestion::Reno,
             // LWIP_TCP_CALC_INITIAL_CWND is in bytes: see `tcp::control`.
@@ -182,12 +185,13 @@ impl Stack {
         }
     }
 
-    /// Whether it scales windows (RFC 7323 section 2): where its own does not fit the field.
+    /// Returns whether the host scales windows (RFC 7323 section 2), because its own does not fit
+    /// the field.
     pub(super) const fn scales(&self) -> bool {
         self.tcp_window > 0xFFFF
     }
 
-    /// A PC with Linux.
+    /// Returns a PC with Linux.
     #[must_use]
     pub const fn pc() -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Datagrams: sockets with a mailbox.
+//! UDP sockets with a mailbox.
 
 use super::stack::Stack;
 use alloc::collections::VecDeque;
@@ -8,15 +8,15 @@ use espbench_proto::time::Instant;
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{IpAddress, IpProtocol, Ipv4Address, Ipv4Packet, Ipv4Repr, UdpPacket, UdpRepr};
 
-/// The longest payload: what fits an Ethernet frame with the headers of IPv4 and UDP.
+/// The longest payload that fits an Ethernet frame with the headers of IPv4 and UDP.
 pub(super) const LONGEST: usize = 1500 - HEADERS;
 const HEADERS: usize = 28;
 
-/// What Linux charges a socket's buffer for a datagram beyond its bytes (the structure and the
-/// slack of its page, `SKB_TRUESIZE`), bytes.
+/// The bytes beyond the payload that Linux charges a socket's buffer for a datagram: the structure
+/// and the slack of its page (`SKB_TRUESIZE`).
 const CHARGE: u32 = 768;
 
-/// A datagram that waits.
+/// A datagram in the mailbox.
 #[derive(Debug)]
 struct Waiting {
     from: Endpoint,
@@ -24,14 +24,14 @@ struct Waiting {
     bytes: Vec<u8>,
 }
 
-/// A socket.
+/// A UDP socket.
 #[derive(Debug)]
 pub(super) struct Socket {
     pub(super) port: u16,
     queue: VecDeque<Waiting>,
-    /// What waits is charged with.
+    /// The bytes charged for the waiting datagrams.
     charged: u32,
-    /// Buffers to use again.
+    /// Buffers for reuse.
     free: Vec<Vec<u8>>,
 }
 
@@ -40,7 +40,7 @@ impl Socket {
         Self { port, queue: VecDeque::new(), charged: 0, free: Vec::new() }
     }
 
-    /// Takes a datagram in; false where it is dropped.
+    /// Puts a datagram into the mailbox; returns false if it is dropped.
     pub(super) fn put(
         &mut self,
         stack: &Stack,
@@ -62,7 +62,7 @@ impl Socket {
         true
     }
 
-    /// Takes the oldest out: what of it fits.
+    /// Takes the oldest datagram, cut to the length of `buf`.
     pub(super) fn take(&mut self, buf: &mut [u8]) -> Option<Datagram> {
         let Waiting { from, at, bytes } = self.queue.pop_front()?;
         let (whole, len) = (bytes.len(), bytes.len().min(buf.len()));
@@ -72,19 +72,19 @@ impl Socket {
         Some(Datagram { len, from, stamped: at })
     }
 
-    /// How many wait.
+    /// Returns the number of waiting datagrams.
     pub(super) fn waiting(&self) -> usize {
         self.queue.len()
     }
 
-    /// Bytes of the packets that wait, with their headers.
+    /// Returns the bytes of the waiting packets, with their headers.
     pub(super) fn bytes(&self) -> u32 {
         let waiting = self.queue.len() as u32;
         self.charged - CHARGE * waiting + HEADERS as u32 * waiting
     }
 }
 
-/// Writes a datagram's packet; its length.
+/// Writes a datagram's packet and returns its length.
 pub(super) fn emit(out: &mut [u8], from: Endpoint, to: Endpoint, payload: &[u8]) -> usize {
     let (src, dst) = (Ipv4Address::from(from.address), Ipv4Address::from(to.address));
     let udp = UdpRepr { src_port: from.port, dst_port: to.port };

@@ -8,19 +8,19 @@ use core::ops::Add;
 pub struct Charge(pub u128);
 
 impl Charge {
-    /// That of a current over a time.
+    /// Returns the charge of a current over a time.
     #[must_use]
     pub const fn of(na: u32, ns: u64) -> Self {
         Self(na as u128 * ns as u128)
     }
 
-    /// In picocoulombs, rounded.
+    /// Returns the charge in picocoulombs, rounded.
     #[must_use]
     pub const fn picocoulombs(self) -> u128 {
         (self.0 + 500_000) / 1_000_000
     }
 
-    /// The mean current over a time in nanoamperes, rounded; `None` over no time.
+    /// Returns the mean current over a time in nanoamperes, rounded; `None` for no time.
     #[must_use]
     pub fn mean_na(self, ns: u64) -> Option<u64> {
         let ns = u128::from(ns);

@@ -1,8 +1,8 @@
-//! What a datasheet says of a chip.
+//! The currents of a chip, from its datasheet.
 
 use crate::radio::Mode;
 
-/// Kinds of modes for which datasheets give currents.
+/// The kinds of modes for which datasheets give currents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Modulation {
     /// DSSS and CCK: 802.11b.
@@ -14,10 +14,10 @@ pub enum Modulation {
 }
 
 impl Modulation {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 3] = [Self::Dsss, Self::Ofdm, Self::Ht];
 
-    /// That of a mode.
+    /// Returns the kind of a mode.
     #[must_use]
     pub const fn of(mode: Mode) -> Self {
         match mode {
@@ -28,49 +28,49 @@ impl Modulation {
     }
 }
 
-/// What sending draws, at the power for which the datasheet says it.
+/// The current while sending, at the power for which the datasheet gives it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Transmit {
-    /// Nanoamperes.
+    /// The current in nanoamperes.
     pub na: u32,
-    /// At this power, dBm.
+    /// The transmit power in dBm.
     pub at_dbm: f64,
 }
 
-/// What the processor draws with the radio off (modem sleep), nanoamperes.
+/// The current of the processor with the radio off (modem sleep), in nanoamperes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockCurrents {
-    /// It waits for an interrupt.
+    /// The processor waits for an interrupt.
     pub idle_na: u32,
-    /// It computes.
+    /// The processor computes.
     pub active_na: u32,
 }
 
-/// Currents of a chip by state, in nanoamperes at [`Currents::supply_mv`].
+/// The currents of a chip by state, in nanoamperes at [`Currents::supply_mv`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Currents {
-    /// Supply voltage at which they hold, millivolts.
+    /// The supply voltage for which the currents hold, in millivolts.
     pub supply_mv: u32,
-    /// Sending, in the order of [`Modulation::ALL`].
+    /// The currents while sending, in the order of [`Modulation::ALL`].
     pub transmit: [Transmit; 3],
-    /// Receiving or listening on 20 MHz, the processor idle.
+    /// Receiving or listening on 20 MHz, with the processor idle.
     pub receive_na: u32,
-    /// The same on 40 MHz.
+    /// Receiving or listening on 40 MHz, with the processor idle.
     pub receive_40_na: u32,
-    /// The radio off, at each of [`Currents::CLOCKS_MHZ`]; 0 where the chip has no such clock.
+    /// The radio is off, at each of [`Currents::CLOCKS_MHZ`]; 0 if the chip has no such clock.
     pub modem_sleep: [ClockCurrents; 4],
-    /// Light sleep: clocks stopped, memory kept.
+    /// Light sleep: clocks stopped, memory retained.
     pub light_sleep_na: u32,
     /// Deep sleep with the RTC timer.
     pub deep_sleep_na: u32,
 }
 
 impl Currents {
-    /// Clocks for which a profile gives currents.
+    /// The clocks for which a profile gives currents.
     pub const CLOCKS_MHZ: [u32; 4] = [80, 120, 160, 240];
 
-    /// The processor's currents at a clock: those of that clock, or between two that are known in
-    /// proportion, or those of the nearest.
+    /// Returns the processor's currents at a clock: the known ones, interpolated ones between two
+    /// known clocks, or those of the nearest.
     #[must_use]
     pub fn modem_sleep(&self, clock_mhz: u32) -> ClockCurrents {
         let known = || {
@@ -95,12 +95,12 @@ impl Currents {
         }
     }
 
-    /// What sending with a power draws, nanoamperes, the processor idle.
+    /// Returns the current while sending with a power, in nanoamperes, with the processor idle.
     ///
-    /// The part beyond what receiving draws is the power amplifier's, and goes with the amplitude,
-    /// as that of a class AB stage does (Cripps, RF Power Amplifiers for Wireless Communications,
-    /// 2nd ed., chapter 3). With it the 11g and 11n rows of datasheets follow from the 11b row
-    /// within some percent, as a test shows.
+    /// The part beyond the receive current belongs to the power amplifier and is proportional to
+    /// the amplitude, as in a class AB stage (Cripps, RF Power Amplifiers for Wireless
+    /// Communications, 2nd ed., chapter 3). By this rule the 11g and 11n rows of datasheets follow
+    /// from the 11b row within some percent, as a test shows.
     #[must_use]
     pub fn transmit_na(&self, modulation: Modulation, power_dbm: f64) -> u32 {
         let Transmit { na, at_dbm } = self.transmit[modulation as usize];

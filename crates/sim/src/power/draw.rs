@@ -1,29 +1,29 @@
-//! What one device draws in each state.
+//! The currents of a device, by state.
 
 use super::charge::Charge;
 use super::currents::{Currents, Modulation};
 use super::times::{Cpu, Modem, State, Times};
 use crate::radio::ChannelWidth;
 
-/// What of a device's firmware decides what it draws.
+/// The firmware settings that determine a device's currents.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Firmware {
-    /// Clock of the processor.
+    /// The clock of the processor.
     pub clock_mhz: u32,
-    /// Width of the channel it listens on.
+    /// The width of the channel on which the device listens.
     pub width: ChannelWidth,
-    /// Transmit power by kind of mode, in the order of [`Modulation::ALL`], dBm.
+    /// The transmit power in dBm by kind of mode, in the order of [`Modulation::ALL`].
     pub power_dbm: [f64; 3],
 }
 
-/// Nanoamperes by state.
+/// The currents of a device by state, in nanoamperes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
     na: [u32; State::COUNT],
 }
 
 impl Draw {
-    /// That of a device.
+    /// Returns the currents of a device.
     #[must_use]
     pub fn new(currents: &Currents, firmware: &Firmware) -> Self {
         let clock = currents.modem_sleep(firmware.clock_mhz);
@@ -48,19 +48,19 @@ impl Draw {
         draw
     }
 
-    /// What a state draws, nanoamperes.
+    /// Returns the current in a state, in nanoamperes.
     #[must_use]
     pub const fn na(&self, state: State) -> u32 {
         self.na[state.index()]
     }
 
-    /// The charge of one state.
+    /// Returns the charge of one state.
     #[must_use]
     pub const fn charge_of(&self, times: &Times, state: State) -> Charge {
         Charge::of(self.na(state), times.ns(state))
     }
 
-    /// The charge of all states.
+    /// Returns the charge of all states.
     #[must_use]
     pub fn charge(&self, times: &Times) -> Charge {
         State::all().map(|state| self.charge_of(times, state)).sum()

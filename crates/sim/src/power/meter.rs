@@ -3,22 +3,23 @@
 use super::times::{Cpu, Modem, State, Times};
 use espbench_proto::time::Instant;
 
-/// Adds up in which states a device spends its time. It costs a few additions for each change.
+/// A meter of the time that a device spends in each state. A change of state costs a few additions.
 #[derive(Clone, Copy, Debug)]
 pub struct Meter {
     modem: Modem,
     cpu: Cpu,
     deep: bool,
-    /// Idle stretches with the radio off that are at least so long are light sleep.
+    /// The shortest idle stretch with the radio off that counts as light sleep.
     light_ns: Option<u64>,
     since_ns: u64,
     times: Times,
 }
 
 impl Meter {
-    /// Of a device that begins with its radio off and its processor idle. With `light_ns`, automatic
-    /// light sleep is on: a stretch with nothing to do that is at least so long is spent in it.
-    /// FreeRTOS sleeps where it expects `CONFIG_FREERTOS_IDLE_TIME_BEFORE_SLEEP` ticks without work.
+    /// Returns the meter of a device that begins with its radio off and its processor idle. With
+    /// `light_ns`, automatic light sleep is on: an idle stretch of at least this length is spent in
+    /// it. FreeRTOS sleeps when it expects `CONFIG_FREERTOS_IDLE_TIME_BEFORE_SLEEP` ticks without
+    /// work.
     #[must_use]
     pub const fn new(now: Instant, light_ns: Option<u64>) -> Self {
         Self {
@@ -31,14 +32,14 @@ impl Meter {
         }
     }
 
-    /// The same with a radio that begins with this.
+    /// Returns the meter with an initial state of the radio.
     #[must_use]
     pub const fn doing(mut self, modem: Modem) -> Self {
         self.modem = modem;
         self
     }
 
-    /// The radio does this from now on.
+    /// Sets the state of the radio from now on.
     pub fn modem(&mut self, now: Instant, modem: Modem) {
         if self.modem != modem {
             self.close(now);
@@ -46,7 +47,7 @@ impl Meter {
         }
     }
 
-    /// The processor does this from now on.
+    /// Sets the state of the processor from now on.
     pub fn cpu(&mut self, now: Instant, cpu: Cpu) {
         if self.cpu != cpu {
             self.close(now);
@@ -54,8 +55,8 @@ impl Meter {
         }
     }
 
-    /// Deep sleep from now on, or no more. What radio and processor are said to do meanwhile holds
-    /// from its end on.
+    /// Begins or ends deep sleep. The states of radio and processor set meanwhile hold from its end
+    /// on.
     pub fn deep_sleep(&mut self, now: Instant, deep: bool) {
         if self.deep != deep {
             self.close(now);
@@ -63,7 +64,8 @@ impl Meter {
         }
     }
 
-    /// Time by state until now. It does not end a stretch: light sleep goes on.
+    /// Returns the time by state until now. The current stretch goes on, so that it may become
+    /// light sleep.
     #[must_use]
     pub fn read(&self, now: Instant) -> Times {
         let mut it = *self;
@@ -80,7 +82,7 @@ impl Meter {
         }
     }
 
-    /// What a stretch of that length was.
+    /// Returns the state of a stretch of that length.
     fn state(&self, ns: u64) -> State {
         match (self.deep, self.modem, self.cpu) {
             (true, ..) => State::DeepSleep,

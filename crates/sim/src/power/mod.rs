@@ -1,11 +1,19 @@
-//! Currents by state, and the charge that they add up to.
+//! Current consumption by state, and the charge that it adds up to.
 //!
-//! [`Currents`] is what a datasheet says of a chip. [`Draw`] is that for one device, with its clock,
-//! its transmit power and its bandwidth. A [`Meter`] is told of every change of state and keeps the
-//! [`Times`] spent in each; their [`Charge`] is a sum of whole numbers, so that parts always add up
-//! to the whole.
+//! [`Currents`] holds the numbers of a chip's datasheet. [`Draw`] derives from them the currents of
+//! one device, by its clock, its transmit power and its bandwidth. A [`Meter`] is told of every
+//! change of state and keeps the [`Times`] spent in each; their [`Charge`] is a sum of whole
+//! numbers, so that parts always add up to the whole.
 //!
 //! Charge is kept in nanoamperes times nanoseconds, which is 10⁻¹⁸ coulomb.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `currents` | the currents of a chip, from its datasheet |
+//! | `draw` | the currents of a device, by state |
+//! | `times` | states, and the time spent in each |
+//! | `meter` | time by state, from changes of state |
+//! | `charge` | charge in whole numbers |
 
 mod charge;
 mod currents;

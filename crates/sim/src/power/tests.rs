@@ -4,7 +4,7 @@ use espbench_proto::time::Instant;
 use proptest::prelude::*;
 use std::vec::Vec;
 
-/// Some chip.
+/// Returns the currents of some chip.
 fn currents() -> Currents {
     let cpu = |idle_na, active_na| ClockCurrents { idle_na, active_na };
     Currents {
@@ -73,14 +73,14 @@ proptest! {
         let (draw, whole) = (draw(), meter.read(Instant::from_nanos(now)));
         prop_assert_eq!(whole.total_ns(), now - start);
         parts.push(whole.since(&before));
-        // A stretch that is read in its midst may become light sleep as a whole afterwards.
+        // A stretch that is read before its end may become light sleep as a whole afterwards.
         if light.is_none() {
             let sum: Charge = parts.iter().map(|it| draw.charge(it)).sum();
             prop_assert_eq!(sum, draw.charge(&whole));
         }
         let by_state: Charge = State::all().map(|it| draw.charge_of(&whole, it)).sum();
         prop_assert_eq!(by_state, draw.charge(&whole));
-        // What is drawn lies between the least and the most of any state.
+        // The current lies between the least and the most of any state.
         let least = State::all().map(|it| draw.na(it)).min().unwrap();
         let most = State::all().map(|it| draw.na(it)).max().unwrap();
         if let Some(mean) = draw.charge(&whole).mean_na(whole.total_ns()) {
@@ -120,7 +120,7 @@ fn short_pauses_are_no_light_sleep() {
     meter.cpu(Instant::from_nanos(30_000_000), Cpu::Idle);
     let times = meter.read(Instant::from_nanos(59_000_000));
     assert_eq!(times.ns(State::LightSleep), 0);
-    // A reading in the midst of a stretch changes nothing of what it becomes.
+    // Reading the meter during a stretch does not change what the stretch becomes.
     assert_eq!(meter.read(Instant::from_nanos(60_000_000)).ns(State::LightSleep), 30_000_000);
 }
 

@@ -1,22 +1,22 @@
-//! In which states a device spent its time.
+//! The states of a device, and the time spent in each.
 
 use super::currents::Modulation;
 
-/// What the radio does.
+/// The state of the radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Modem {
-    /// It is off: the station dozes, or Wi-Fi is stopped.
+    /// Off: the station dozes, or Wi-Fi is stopped.
     Off,
-    /// It waits for a frame.
+    /// Waiting for a frame.
     Listen,
-    /// It reads a frame.
+    /// Receiving a frame.
     Receive,
-    /// It sends one.
+    /// Sending a frame.
     Send(Modulation),
 }
 
 impl Modem {
-    /// All of them.
+    /// All states.
     pub const ALL: [Self; 6] = [
         Self::Off,
         Self::Listen,
@@ -36,19 +36,19 @@ impl Modem {
     }
 }
 
-/// What the processor does.
+/// The state of the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cpu {
-    /// It waits for an interrupt.
+    /// Waiting for an interrupt.
     Idle,
-    /// It computes.
+    /// Computing.
     Busy,
 }
 
-/// What a device does.
+/// The state of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum State {
-    /// Its clocks run.
+    /// The clocks run.
     Awake(Modem, Cpu),
     /// The radio is off, and the clocks are stopped.
     LightSleep,
@@ -57,10 +57,10 @@ pub enum State {
 }
 
 impl State {
-    /// How many there are.
+    /// The number of states.
     pub const COUNT: usize = 2 * Modem::ALL.len() + 2;
 
-    /// All of them.
+    /// Returns all states, in the order of their numbers.
     pub fn all() -> impl Iterator<Item = Self> {
         let awake = Modem::ALL
             .into_iter()
@@ -68,7 +68,7 @@ impl State {
         awake.chain([Self::LightSleep, Self::DeepSleep])
     }
 
-    /// Its number, from 0.
+    /// Returns the number of the state, from 0.
     #[must_use]
     pub const fn index(self) -> usize {
         match self {
@@ -79,7 +79,7 @@ impl State {
         }
     }
 
-    /// Its name in facts and tables: `send-11n-busy`.
+    /// Returns the name of the state in facts and tables, such as `send-11n-busy`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         const NAMES: [&str; State::COUNT] = [
@@ -102,41 +102,41 @@ impl State {
     }
 }
 
-/// Nanoseconds in each state.
+/// The time in each state, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
     ns: [u64; State::COUNT],
 }
 
 impl Times {
-    /// None at all.
+    /// No time in any state.
     pub const NONE: Self = Self { ns: [0; State::COUNT] };
 
-    /// Those in one state.
+    /// Returns the time in a state, in nanoseconds.
     #[must_use]
     pub const fn ns(&self, state: State) -> u64 {
         self.ns[state.index()]
     }
 
-    /// Those in all states.
+    /// Returns the time in all states, in nanoseconds.
     #[must_use]
     pub fn total_ns(&self) -> u64 {
         self.ns.iter().sum()
     }
 
-    /// So many more in one.
+    /// Adds time to a state.
     pub const fn add(&mut self, state: State, ns: u64) {
         self.ns[state.index()] += ns;
     }
 
-    /// Those of another stretch on top.
+    /// Adds the times of another stretch.
     pub fn add_all(&mut self, more: &Self) {
         for (ns, more) in self.ns.iter_mut().zip(more.ns) {
             *ns += more;
         }
     }
 
-    /// What was added since an earlier reading of the same meter.
+    /// Returns the times since an earlier reading of the same meter.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let mut part = *self;

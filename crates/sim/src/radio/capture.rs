@@ -1,11 +1,11 @@
 //! Preamble detection and frame capture: which of several frames a receiver reads.
 //!
 //! A preamble is detected if it is strong enough for its header to be read among noise
-//! ([`ErrorModelDecoder::found_dbm`](super::ErrorModelDecoder::found_dbm)), and if it stands out from all other frames
-//! together by `detect_db`. ns-3's `ThresholdPreambleDetectionModel` asks for 4 dB above noise and
-//! frames together, and for -82 dBm; with its noise of -94 dBm, noise never decides there. Noise
-//! must not be added here: 1 Mbit/s is read 1 dB below the noise of its channel, since its chips
-//! add up to a gain of 10 dB, and datasheets promise that.
+//! ([`ErrorModelDecoder::found_dbm`](super::ErrorModelDecoder::found_dbm)), and if it stands out
+//! from all other frames together by `detect_db`. ns-3's `ThresholdPreambleDetectionModel` asks for
+//! 4 dB above noise and frames together, and for -82 dBm; with its noise of -94 dBm, noise never
+//! decides there. Noise must not be added here: 1 Mbit/s is read 1 dB below the noise of its
+//! channel, since its chips add up to a gain of 10 dB, and datasheets promise that.
 //!
 //! The gain holds against other frames as well. Preambles of clauses 15 and 16 are spread with the
 //! 11 chips of Barker's sequence, and after despreading everything else is weaker by

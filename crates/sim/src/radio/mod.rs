@@ -1,26 +1,27 @@
 //! The radio as pure functions: how a frame is sent, how long it is on the air, what arrives, and
-//! whether it can be read. No clock, no state, no dice: who sends when is the medium's business.
+//! whether it can be read. There is no clock, no state and no chance here: medium access is the
+//! business of [`mac`](crate::mac).
 //!
 //! Times are integers in nanoseconds, powers are in dBm, and every name says so. Clauses are those
 //! of IEEE Std 802.11-2020 ("the standard").
 //!
 //! | module | what |
 //! |---|---|
-//! | [`mode`] | all ways an ESP sends in the 2.4 GHz band |
-//! | [`name`] | their names, and the codes ESP-IDF has for them |
-//! | [`response`] | at which rate an ACK or CTS answers |
-//! | [`mod@airtime`] | how long a frame takes, part by part |
-//! | [`error`] | how many frames noise and interference spoil |
-//! | [`chip`] | what datasheets say of the radios of chips |
-//! | [`receiver`] | noise and corrections, so that each chip hears what its datasheet claims |
-//! | [`reader`] | what of a frame survives changing interference |
-//! | [`capture`] | which of several frames is read |
-//! | [`output`] | with what power each mode is sent |
-//! | [`channel`] | channels, and what another channel hears |
+//! | [`mode`] | all modes in which an ESP sends in the 2.4 GHz band |
+//! | [`name`] | the names of modes, and their codes in ESP-IDF |
+//! | [`response`] | the rate of an ACK or CTS |
+//! | [`mod@airtime`] | the air time of a frame, part by part |
+//! | [`error`] | frame errors by noise and interference |
+//! | [`chip`] | transmit power and sensitivity of chips, from their datasheets |
+//! | [`receiver`] | noise and corrections, which give each chip the sensitivity of its datasheet |
+//! | [`decoder`] | the survival of a frame under changing interference |
+//! | [`capture`] | preamble detection and frame capture |
+//! | [`tx_power`] | the transmit power of each mode |
+//! | [`channel`] | channels, and the overlap between them |
 //! | [`propagation`] | path loss and shadowing |
 //! | [`power`] | dBm, milliwatts and decibels |
-//! | [`chance`] | normal numbers, and numbers that belong to a link |
-//! | [`timing`] | slots, spaces between frames, time-outs, contention windows |
+//! | [`chance`] | normal deviates, and numbers that belong to a pair of nodes |
+//! | [`timing`] | slots, interframe spaces, time-outs, contention windows |
 
 pub mod airtime;
 pub mod capture;

@@ -2,8 +2,8 @@
 //! ESP-IDF's driver and common routers implement it.
 //!
 //! [`Wifi`] holds all stations and access points of a simulation. The user of the MAC service
-//! ([`MacUser`](crate::mac::MacUser)) is the caller, which hands on the events of Wi-Fi. The results
-//! go to [`Above`].
+//! ([`MacUser`](crate::mac::MacUser)) is the caller, which hands on the events of Wi-Fi. The
+//! results go to [`Above`].
 //!
 //! ```text
 //! Above ◀── received, sent, joined, left, awake ── Wifi ── WirelessMedium::send, wake_at ─▶ medium
@@ -25,8 +25,8 @@
 //! | `run` | the callbacks of the medium |
 //!
 //! The MAC provides, by its [`MacConfig`](crate::mac::MacConfig): A-MPDUs, RTS, CTS-to-self where
-//! stations of 11b or 11g are about, modes of repetitions. Left out: roaming, new group keys, U-APSD,
-//! target wake time, frames that an access point forwards by itself (the layer above does).
+//! stations of 11b or 11g are about, modes of repetitions. Left out: roaming, new group keys,
+//! U-APSD, target wake time, frames that an access point forwards by itself (the layer above does).
 //!
 //! Packets are known by the tags of the layer above (below 2^44), and by their octets. The tags and
 //! tokens that this layer gives the medium have bit 63 set ([`is_ours`]); a caller that uses the

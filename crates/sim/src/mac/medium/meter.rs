@@ -1,7 +1,8 @@
 //! The time that each station spends sending, receiving, listening and dozing.
 //!
-//! The meters run only if they are asked for before the simulation ([`WirelessMedium::with_meters`]). Without
-//! them they cost nothing: the loops over receivers are compiled twice.
+//! The meters run only if they are asked for before the simulation
+//! ([`WirelessMedium::with_meters`]). Without them they cost nothing: the loops over receivers are
+//! compiled twice.
 
 use super::{StationState, WirelessMedium};
 use crate::air::receiver::{NO_FRAME, ReceiverState};

@@ -213,7 +213,8 @@ impl WirelessMedium {
         self.states.get(station as usize).map_or(0, |it| it.receiver.channel)
     }
 
-    /// Calls [`MacUser::wake`](super::MacUser::wake) with `token` at a time or, if it is past, next.
+    /// Calls [`MacUser::wake`](super::MacUser::wake) with `token` at a time or, if it is past,
+    /// next.
     pub fn wake_at(&mut self, at: Instant, token: u64) {
         self.events.push(at.as_nanos().max(self.now), MediumEvent::Wake(token));
     }

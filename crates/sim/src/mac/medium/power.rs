@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use espbench_proto::time::Instant;
 
 impl WirelessMedium {
-    /// Calls [`MacUser::alarm`](crate::mac::MacUser::alarm) for a station at a time, or next if it is
-    /// past; `None` cancels the alarm. A station has one alarm, which costs no event.
+    /// Calls [`MacUser::alarm`](crate::mac::MacUser::alarm) for a station at a time, or next if it
+    /// is past; `None` cancels the alarm. A station has one alarm, which costs no event.
     #[inline]
     pub fn alarm(&mut self, station: u32, at: Option<Instant>) {
         let at = at.map_or(NEVER, |at| at.as_nanos().max(self.now));

@@ -23,7 +23,7 @@ use smoltcp::wire::{
 };
 use table::Key;
 
-/// A program of a host.
+/// The number of a program on a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Program(pub u16);
 
@@ -40,11 +40,11 @@ pub struct Host {
     pub(super) listeners: BTreeMap<u16, Handle>,
     connections: Vec<Option<Box<Connection>>>,
     keys: BTreeMap<Key, u32>,
-    /// The connection of the last segment: mostly it is the next one's, too.
+    /// The connection of the last segment, which is mostly also that of the next one.
     last: Option<(Key, u32)>,
-    /// When connections must be woken; an entry may be too early, never too late.
+    /// The times at which connections must be woken; an entry may be too early, never too late.
     timers: BTreeSet<(Instant, u32)>,
-    /// Connections that wait for room.
+    /// Connections that wait for room in the driver.
     blocked: Vec<u32>,
     changed: Vec<bool>,
     pub(super) counters: Counters,
@@ -61,7 +61,7 @@ impl core::fmt::Debug for Host {
 }
 
 impl Host {
-    /// A host with that address, in a network of 24 bits.
+    /// Returns a host with an address in a network of 24 bits.
     #[must_use]
     pub fn new(seed: u64, address: [u8; 4], stack: &Stack) -> Self {
         let mut random = RngStream::stream(seed, u32::from_be_bytes(address), Purpose::Network);
@@ -98,14 +98,14 @@ impl Host {
         }
     }
 
-    /// A packet has come.
+    /// Takes a packet that has come.
     pub fn receive(&mut self, now: Instant, packet: &[u8], lower: &mut dyn Lower) {
         self.counters.received += 1;
         let Ok(ip) = Ipv4Packet::new_checked(packet) else {
             self.counters.strange += 1;
             return;
         };
-        // What follows the packet is padding.
+        // The bytes after the packet are padding.
         let packet = &packet[..usize::from(ip.total_len())];
         let handled = match ip.next_header() {
             _ if ip.more_frags() || ip.frag_offset() != 0 => false,
@@ -118,7 +118,7 @@ impl Host {
         if handled {
             return;
         }
-        // Pings, and what is for nobody.
+        // smoltcp answers pings, and packets that no socket takes.
         let mut nobody = SocketSet::new(&mut [][..]);
         let mut once = Once { packet: Some(packet), out: &mut self.out };
         self.interface.poll_ingress_single(Smol::ZERO, &mut once, &mut nobody);
@@ -130,7 +130,7 @@ impl Host {
         }
     }
 
-    /// A datagram for a socket here; false where there is none.
+    /// Hands a datagram to a socket; returns false if there is none.
     fn datagram(&mut self, now: Instant, ip: &Ipv4Packet<&[u8]>) -> bool {
         let to = ip.dst_addr().octets();
         let all = to == [255; 4] || to[..3] == self.address[..3] && to[3] == 255;
@@ -145,7 +145,7 @@ impl Host {
             return false;
         };
         let from = Endpoint::new(ip.src_addr().octets(), udp.src_port());
-        // The kernel of a PC says when a datagram came; lwIP does not.
+        // The kernel of a PC stamps the arrival of a datagram; lwIP does not.
         let at = matches!(self.stack.acks, Acks::Quick { .. }).then_some(now);
         let before = socket.bytes();
         if socket.put(&self.stack, from, at, udp.payload()) {
@@ -161,7 +161,7 @@ impl Host {
         true
     }
 
-    /// A segment for a connection here, or for a listener; false where there is none.
+    /// Hands a segment to a connection or a listener; returns false if there is none.
     fn segment(
         &mut self,
         now: Instant,
@@ -184,7 +184,7 @@ impl Host {
         changed.is_some()
     }
 
-    /// A connection for a SYN to a listener that has a place for it.
+    /// Opens a connection for a SYN to a listener with room in its backlog.
     fn open(&mut self, segment: &Segment) -> Option<u32> {
         if !segment.opens() || !self.has_place() {
             return None;
@@ -205,7 +205,7 @@ impl Host {
         Some(id)
     }
 
-    /// Goes on: because it is time, or because there is room again.
+    /// Goes on, because it is time or because there is room again.
     pub fn poll(&mut self, now: Instant, lower: &mut dyn Lower) {
         while let Some(&(at, id)) = self.timers.first()
             && at <= now
@@ -216,7 +216,7 @@ impl Host {
                 it.due_at() <= now && it.wake(now, io)
             });
         }
-        // Each once, in the order in which they were blocked.
+        // Each connection goes on once, in the order in which they were blocked.
         for _ in 0..self.blocked.len() {
             if lower.room() == 0 {
                 break;
@@ -229,20 +229,21 @@ impl Host {
         }
     }
 
-    /// When it must be polled at the latest, if nothing comes before. With a driver that had no
-    /// room, a PC must be polled when there is some again.
+    /// Returns the latest time at which the host must be polled if nothing comes before. With a
+    /// driver that had no room, a PC must be polled when there is some again.
     #[must_use]
     pub fn wait(&self) -> Option<Instant> {
         self.timers.first().map(|&(at, _)| at)
     }
 
-    /// Whether it waits for room of the driver, and must be polled when there is some.
+    /// Returns whether the host waits for room in the driver, and must be polled when there is
+    /// some.
     #[must_use]
     pub fn waits_for_room(&self) -> bool {
         !self.blocked.is_empty()
     }
 
-    /// The sockets of a program.
+    /// Returns the sockets of a program.
     pub const fn api<'a>(
         &'a mut self,
         now: Instant,
@@ -252,19 +253,18 @@ impl Host {
         Api::new(self, now, program, around)
     }
 
-    /// Whether something has changed at a program's sockets since the last time that this was
-    /// asked.
+    /// Returns whether a program's sockets have changed since the last call.
     pub fn changed(&mut self, program: Program) -> bool {
         self.changed.get_mut(usize::from(program.0)).is_some_and(core::mem::take)
     }
 
-    /// What it has counted.
+    /// Returns the counters of the host.
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// How a program's connection is now.
+    /// Returns the state of a program's connection.
     #[must_use]
     pub fn observe(&self, program: Program, socket: Handle) -> Option<Flow> {
         let slot = self.slots.get(usize::from(socket.0))?;
@@ -273,7 +273,7 @@ impl Host {
         (slot.program == program).then(|| connection.observe(&self.clock))
     }
 
-    /// How its first connection to another host is that is not over.
+    /// Returns the state of the first open connection to another host.
     #[must_use]
     pub fn flow(&self) -> Option<Flow> {
         let mut all = self.connections.iter().flatten();
@@ -281,20 +281,20 @@ impl Host {
         Some(first.observe(&self.clock))
     }
 
-    /// Its heap in use.
+    /// Returns the use of the heap.
     #[must_use]
     pub const fn heap(&self) -> Heap {
         self.heap
     }
 
-    /// Received packets that wait in mailboxes or out of order: each still has its buffer of the
-    /// driver.
+    /// Returns the number of received packets that wait in mailboxes or out of order. Each still
+    /// has its buffer of the driver.
     #[must_use]
     pub const fn held(&self) -> usize {
         self.held as usize
     }
 
-    /// Connections, those that end and those that are remembered included.
+    /// Returns the number of connections, including closing ones and those in `TIME-WAIT`.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.connections.iter().flatten().count()
@@ -308,7 +308,7 @@ impl Host {
         self.changed[at] = true;
     }
 
-    /// So many datagrams are kept no more.
+    /// Takes note that datagrams have been removed from a mailbox.
     pub(super) fn released(&mut self, datagrams: usize, bytes: u32) {
         self.held -= datagrams as u32;
         let cost = self.stack.heap.received(datagrams as u32, bytes);
@@ -321,8 +321,8 @@ impl Host {
         self.heap.peak = self.heap.peak.max(self.heap.now);
     }
 
-    /// Does something with a connection that may send, and then what follows for the host. `f`
-    /// says whether something has changed for its program.
+    /// Calls `f` with a connection that may send, and then updates the host. `f` returns whether
+    /// something has changed for the connection's program.
     pub(super) fn with(
         &mut self,
         id: u32,

@@ -1,4 +1,4 @@
-//! What a host keeps for its programs: handles, ports, connections.
+//! The tables of a host: handles, ports, connections.
 
 use super::{Connection, Host, Io, Owner, Program};
 use crate::net::lower::Lower;
@@ -9,10 +9,10 @@ use alloc::vec::Vec;
 use espbench_proto::node::app::{Endpoint, Handle, SocketError};
 use espbench_proto::time::Instant;
 
-/// Where ports that nobody chose begin (RFC 6335 section 6; lwIP's `TCP_LOCAL_PORT_RANGE_START`).
+/// The first ephemeral port (RFC 6335 section 6; lwIP's `TCP_LOCAL_PORT_RANGE_START`).
 const FIRST_PORT: u16 = 0xC000;
 
-/// What a connection is found by.
+/// The key by which a connection is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key(u64);
 
@@ -23,7 +23,7 @@ impl Key {
     }
 }
 
-/// What a handle stands for.
+/// The object behind a handle.
 #[derive(Debug)]
 pub(in super::super) enum Kind {
     Free,
@@ -33,11 +33,11 @@ pub(in super::super) enum Kind {
     Stream(u32),
 }
 
-/// A port that takes connections.
+/// A port that accepts connections.
 #[derive(Debug)]
 pub(in super::super) struct Listener {
     pub(in super::super) port: u16,
-    /// Connections that are not accepted, from the first SYN on.
+    /// Connections that have not been accepted, from the first SYN on.
     pub(in super::super) waiting: Vec<u32>,
 }
 
@@ -48,7 +48,7 @@ pub(in super::super) struct Slot {
 }
 
 impl Host {
-    /// A handle for something of a program.
+    /// Returns a new handle of a program.
     pub(in super::super) fn slot(
         &mut self,
         program: Program,
@@ -68,7 +68,7 @@ impl Host {
         Ok(Handle(at as u16))
     }
 
-    /// Gives a handle back; what it stood for.
+    /// Frees a handle and returns the object behind it.
     pub(in super::super) fn free_slot(&mut self, handle: Handle) -> Kind {
         let Some(slot) = self.slots.get_mut(usize::from(handle.0)) else { return Kind::Free };
         let kind = core::mem::replace(&mut slot.kind, Kind::Free);
@@ -78,7 +78,7 @@ impl Host {
         kind
     }
 
-    /// A port that nothing has, from a random one on.
+    /// Returns a free port, searched from a random one on.
     pub(in super::super) fn port(&mut self, taken: impl Fn(&Self, u16) -> bool) -> Option<u16> {
         let span = u32::from(u16::MAX - FIRST_PORT) + 1;
         let first = (self.random.bits() >> 32) as u32 % span;
@@ -127,8 +127,8 @@ impl Host {
         Ok(handle)
     }
 
-    /// The oldest connection of a listener whose handshake is over. Where no socket is left for
-    /// it, it is reset, as lwIP does.
+    /// Accepts the oldest connection of a listener whose handshake is over. The connection is reset
+    /// if no socket is left for it, as in lwIP.
     pub(in super::super) fn accept(
         &mut self,
         program: Program,
@@ -159,7 +159,8 @@ impl Host {
         Some((handle, it.remote()))
     }
 
-    /// Whether one more connection can be kept; one that is only remembered makes place.
+    /// Returns whether there is room for one more connection; a connection in `TIME-WAIT` makes
+    /// room.
     pub(super) fn has_place(&mut self) -> bool {
         if self.keys.len() < usize::from(self.stack.connections) {
             return true;
@@ -173,7 +174,7 @@ impl Host {
         true
     }
 
-    /// Keeps a connection; its number.
+    /// Stores a connection and returns its number.
     pub(super) fn keep(&mut self, connection: Connection) -> u32 {
         let key = Key::new(connection.local().port, connection.remote());
         self.use_heap(connection.heap(&self.stack).cast_signed());
@@ -192,7 +193,7 @@ impl Host {
         self.connections.get(id as usize)?.as_deref()
     }
 
-    /// Puts a connection back where it was, or forgets it.
+    /// Puts a connection back, or removes it if it is closed.
     pub(super) fn put_back(&mut self, id: u32, mut it: Box<Connection>, changed: bool) {
         let closed = it.is_closed();
         if closed {

@@ -1,4 +1,4 @@
-//! When received data is acknowledged, and which window is told.
+//! Acknowledgements of received data, and the announced window.
 
 use super::super::stack::{Acks, Stack};
 use super::after;
@@ -6,26 +6,26 @@ use super::clock::Clock;
 use core::time::Duration;
 use espbench_proto::time::Instant;
 
-/// What a receiver owes its peer.
+/// The acknowledgement that a receiver owes its peer.
 #[derive(Clone, Debug)]
 pub(super) struct Owed {
-    /// Data has come since the last acknowledgement: so many bytes.
+    /// The bytes of data since the last acknowledgement.
     bytes: u32,
-    /// And so many segments.
+    /// The segments since the last acknowledgement.
     segments: u32,
-    /// The acknowledgement must go out with the next packet, or as one.
+    /// Whether the acknowledgement must go out at once, with the next packet or alone.
     pub(super) at_once: bool,
-    /// When it must go out at the latest.
+    /// The latest time of the acknowledgement.
     pub(super) due: Option<Instant>,
-    /// How many more go out at once.
+    /// The number of further acknowledgements that go out at once.
     quick: u16,
-    /// Data answers data: acknowledgements go with it.
+    /// Whether data answers data, so that acknowledgements go with it.
     talks: bool,
-    /// When data last came.
+    /// The time of the last data.
     last: Option<Instant>,
-    /// The window that the peer may use, which an acknowledgement tells (`rcv_ann_wnd`).
+    /// The window that the peer may use, announced in an acknowledgement (`rcv_ann_wnd`).
     window: u32,
-    /// Where what it was told ends (`rcv_ann_right_edge`).
+    /// The right edge of the announced window (`rcv_ann_right_edge`).
     edge: u32,
 }
 
@@ -48,7 +48,7 @@ impl Owed {
         }
     }
 
-    /// A segment brought new data in order.
+    /// Takes note that a segment brought new data in order.
     pub(super) fn data(
         &mut self,
         now: Instant,
@@ -76,12 +76,13 @@ impl Owed {
         }
     }
 
-    /// What is read and not told is so much that it is told, `free` bytes from `next` on.
+    /// Asks for a window update if enough was read since the last one; `free` bytes from `next` on
+    /// are free.
     pub(super) fn read(&mut self, stack: &Stack, next: u32, free: u32) {
         let grown = self.open(stack, next, free);
         match stack.acks {
             Acks::EverySecond => self.at_once |= grown >= stack.tcp_window_update.max(1),
-            // tcp_cleanup_rbuf: when it has doubled.
+            // tcp_cleanup_rbuf updates the window when it has doubled.
             Acks::Quick { .. } => {
                 let told = self.edge.wrapping_sub(next);
                 self.at_once |= grown > 0 && free / 2 >= told;
@@ -89,8 +90,8 @@ impl Owed {
         }
     }
 
-    /// Moves the window's edge if that is worth it; by how much (`tcp_update_rcv_ann_wnd`; RFC 9293
-    /// section 3.8.6.2.2).
+    /// Moves the window's edge if that is worth it (`tcp_update_rcv_ann_wnd`; RFC 9293 section
+    /// 3.8.6.2.2). Returns the growth in bytes.
     pub(super) fn open(&mut self, stack: &Stack, next: u32, free: u32) -> u32 {
         let edge = next.wrapping_add(free);
         let step = (stack.tcp_window / 2).min(u32::from(stack.mss));
@@ -102,12 +103,12 @@ impl Owed {
         0
     }
 
-    /// The window that goes into the next packet.
+    /// Returns the window that goes into the next packet.
     pub(super) const fn window(&self) -> u32 {
         self.window
     }
 
-    /// A packet has gone out that acknowledges up to `next`, with that window.
+    /// Takes note that a packet has gone out that acknowledges up to `next`, with this window.
     pub(super) fn told(&mut self, next: u32, window: u32) {
         let edge = next.wrapping_add(window);
         self.edge = edge;
@@ -120,7 +121,7 @@ impl Owed {
         self.segments = 0;
     }
 
-    /// It could not go out: with the next tick.
+    /// Postpones an acknowledgement that could not go out to the next tick.
     pub(super) fn put_off(&mut self, now: Instant, clock: &Clock, stack: &Stack) {
         self.at_once = false;
         self.due = Some(match stack.acks {
@@ -129,7 +130,7 @@ impl Owed {
         });
     }
 
-    /// Data goes out soon after data came: a conversation.
+    /// Takes note that data goes out soon after data came, as in a conversation.
     pub(super) fn answered(&mut self, now: Instant, stack: &Stack) {
         if let Acks::Quick { delay, .. } = stack.acks
             && self.last.is_some_and(|last| now.since(last) < delay)

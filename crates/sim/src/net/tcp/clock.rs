@@ -5,12 +5,12 @@ use super::after;
 use core::time::Duration;
 use espbench_proto::time::Instant;
 
-/// The ticks of a host: where in time they are, and how far apart.
+/// The ticks of a host.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Clock {
-    /// The first tick, nanoseconds.
+    /// The time of the first tick in nanoseconds.
     phase: u64,
-    /// Between two, nanoseconds; 0 where there are none.
+    /// The time between two ticks in nanoseconds; 0 without ticks.
     tick: u64,
 }
 
@@ -19,24 +19,25 @@ impl Clock {
         match timers {
             Timers::Ticks { tick } => {
                 let tick = (tick.as_nanos() as u64).max(1);
-                // Two ticks: whether the first is a slow one is chance as well.
+                // The phase covers two ticks, because the seed also decides whether the first is a
+                // slow one.
                 Self { phase: bits % (2 * tick), tick }
             }
             Timers::Exact { .. } => Self { phase: 0, tick: 0 },
         }
     }
 
-    /// The next tick after `now`; with exact timers, now.
+    /// Returns the next tick after `now`; with exact timers, `now`.
     pub(super) const fn fast(&self, now: Instant) -> Instant {
         self.next(now, self.tick, 1)
     }
 
-    /// The slow tick number `n` after `now`.
+    /// Returns the `n`-th slow tick after `now`.
     pub(super) const fn slow(&self, now: Instant, n: u64) -> Instant {
         self.next(now, 2 * self.tick, n)
     }
 
-    /// Slow ticks until `now`.
+    /// Returns the number of slow ticks until `now`.
     const fn count(&self, now: Instant) -> u64 {
         match 2 * self.tick {
             0 => 0,
@@ -58,23 +59,23 @@ impl Clock {
 #[derive(Clone, Debug)]
 pub(super) struct Timeout {
     rule: Rule,
-    /// Smoothed round trip, nanoseconds; as measured, whatever the rule.
+    /// The smoothed round-trip time in nanoseconds, as measured under any rule.
     smoothed: Option<u64>,
-    /// Retransmissions of the same segment.
+    /// The number of retransmissions of the same segment.
     pub(super) tries: u8,
 }
 
 #[derive(Clone, Debug)]
 enum Rule {
-    /// `sa`, `sv` and `rto` of lwIP's `tcp_pcb`, in slow ticks.
+    /// Ticks: `sa`, `sv` and `rto` of lwIP's `tcp_pcb`, in slow ticks.
     Ticks { average: i32, variance: i32, rto: i32, sample: Option<(u64, u32)> },
-    /// RFC 6298, nanoseconds.
+    /// Exact times by RFC 6298, in nanoseconds.
     Exact { variance: u64, least: u64, rto: u64 },
 }
 
-/// `tcp_backoff` of lwIP's tcp.c: by how many bits the timeout is shifted.
+/// The shifts of the timeout, `tcp_backoff` of lwIP's tcp.c.
 const BACK_OFF: [u8; 8] = [1, 2, 3, 4, 5, 6, 7, 7];
-/// `TCP_RTO_MAX` of Linux, nanoseconds.
+/// The longest timeout in nanoseconds, `TCP_RTO_MAX` of Linux.
 const LONGEST: u64 = 120_000_000_000;
 
 impl Timeout {
@@ -93,7 +94,7 @@ impl Timeout {
         Self { rule, smoothed: None, tries: 0 }
     }
 
-    /// When a segment sent now is taken for lost.
+    /// Returns the time at which a segment sent now counts as lost.
     pub(super) const fn due(&self, clock: &Clock, now: Instant) -> Instant {
         match self.rule {
             Rule::Ticks { rto, .. } => clock.slow(now, rto as u64),
@@ -101,7 +102,7 @@ impl Timeout {
         }
     }
 
-    /// How long that is at most.
+    /// Returns the length of the timeout, at most.
     pub(super) const fn length(&self, clock: &Clock) -> Duration {
         Duration::from_nanos(match self.rule {
             Rule::Ticks { rto, .. } => rto as u64 * 2 * clock.tick,
@@ -109,7 +110,7 @@ impl Timeout {
         })
     }
 
-    /// A segment is sent for the first time; it ends before `end`.
+    /// Takes note that a segment that ends before `end` is sent for the first time.
     pub(super) const fn sent(&mut self, clock: &Clock, now: Instant, end: u32) {
         if let Rule::Ticks { sample, .. } = &mut self.rule
             && sample.is_none()
@@ -118,15 +119,15 @@ impl Timeout {
         }
     }
 
-    /// One was sent again: what was measured with it is worth nothing (Karn).
+    /// Takes note that a segment was retransmitted, so that its measurement is void (Karn).
     pub(super) const fn sent_again(&mut self) {
         if let Rule::Ticks { sample, .. } = &mut self.rule {
             *sample = None;
         }
     }
 
-    /// New data is acknowledged, up to `una`; the newest segment of it that was sent once took so
-    /// long.
+    /// Takes note that data is acknowledged up to `una`. `took` is the round trip of the newest
+    /// segment in it that was sent once.
     pub(super) fn acknowledged(
         &mut self,
         clock: &Clock,
@@ -145,7 +146,7 @@ impl Timeout {
                 if let Some((tick, end)) = *sample
                     && !after(end, una)
                 {
-                    // Van Jacobson's, in whole ticks, as `tcp_receive` has it.
+                    // Van Jacobson's estimate in whole ticks, as in `tcp_receive`.
                     let mut m = (clock.count(now) - tick) as i32 - (*average >> 3);
                     *average += m;
                     m = m.abs() - (*variance >> 2);
@@ -161,7 +162,7 @@ impl Timeout {
                         Some(old) => *variance - *variance / 4 + old.abs_diff(took) / 4,
                     };
                 }
-                // Linux has its floor on the variance's part.
+                // Linux applies its lower limit to the part of the variance.
                 let smoothed = self.smoothed.unwrap_or(*rto);
                 if self.smoothed.is_some() {
                     *rto = (smoothed + (4 * *variance).max(*least)).min(LONGEST);
@@ -170,7 +171,7 @@ impl Timeout {
         }
     }
 
-    /// It has expired. A SYN of lwIP is not sent less often with time.
+    /// Lengthens the timeout after it has expired; lwIP does not do so for a SYN.
     pub(super) fn back_off(&mut self, synchronizing: bool) {
         let tries = self.tries;
         self.tries = self.tries.saturating_add(1);
@@ -185,7 +186,7 @@ impl Timeout {
         }
     }
 
-    /// When a closed window is probed for the time number `probes`.
+    /// Returns the time of the probe number `probes` of a closed window.
     pub(super) fn probe(&self, clock: &Clock, now: Instant, probes: u8) -> Instant {
         match self.rule {
             // `tcp_persist_backoff` of tcp.c, slow ticks.

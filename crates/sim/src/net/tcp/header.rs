@@ -1,15 +1,15 @@
-//! What of a segment's header matters here, and what is changed in it.
+//! Reading and rewriting of TCP headers.
 
 use espbench_proto::node::app::Endpoint;
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{IpProtocol, Ipv4Address, Ipv4Packet, Ipv4Repr, TcpPacket, TcpSeqNumber};
 
-/// Length of the headers of IPv4 and TCP without options.
+/// The length of the headers of IPv4 and TCP without options.
 pub(super) const HEADERS: usize = 40;
-/// Where TCP's begins in a packet that smoltcp has written: it has no options of IPv4.
+/// The offset of the TCP header in a packet written by smoltcp, which has no IPv4 options.
 const TCP: usize = 20;
 
-/// A segment's header.
+/// The header of a segment.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) struct Segment {
     pub(in super::super) from: Endpoint,
@@ -21,12 +21,12 @@ pub(in super::super) struct Segment {
     pub(super) fin: bool,
     pub(super) rst: bool,
     pub(super) has_ack: bool,
-    /// Bytes of payload.
+    /// The bytes of payload.
     pub(super) len: u32,
 }
 
 impl Segment {
-    /// Reads a packet's; none where it is no TCP that may be processed.
+    /// Reads a packet's header; returns `None` if the packet is no valid TCP segment.
     pub(in super::super) fn read(ip: &Ipv4Packet<&[u8]>) -> Option<Self> {
         let tcp = TcpPacket::new_checked(ip.payload()).ok()?;
         let from = Endpoint::new(ip.src_addr().octets(), tcp.src_port());
@@ -48,12 +48,12 @@ impl Segment {
         })
     }
 
-    /// Whether it opens a connection.
+    /// Returns whether the segment opens a connection.
     pub(in super::super) const fn opens(&self) -> bool {
         self.syn && !self.has_ack && !self.rst && !self.fin
     }
 
-    /// Sequence numbers that it takes.
+    /// Returns the number of sequence numbers that the segment occupies.
     pub(super) const fn span(&self) -> u32 {
         self.len + self.syn as u32 + self.fin as u32
     }
@@ -69,22 +69,23 @@ impl Unicast for Ipv4Address {
     }
 }
 
-/// Whether somebody can be connected to there.
+/// Returns whether an endpoint can be connected to.
 pub(in super::super) fn addressable(to: Endpoint) -> bool {
     to.port != 0 && Ipv4Address::from(to.address).is_unicast_like()
 }
 
-/// What a SYN says beyond sequence numbers.
+/// The options of a SYN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Offer {
-    /// The longest segment that its sender takes; RFC 9293 section 3.7.1: 536 if it does not say.
+    /// The maximum segment size of its sender; RFC 9293 section 3.7.1: 536 if it is missing.
     pub(super) mss: Option<u16>,
-    /// By how many bits its sender shifts windows.
+    /// The window scale of its sender.
     pub(super) shift: Option<u8>,
 }
 
-/// Reads a SYN's options, and changes them: no longer segments than `mss`, no selective
-/// acknowledgements, no scale of windows unless `scales`. What is taken out becomes padding.
+/// Reads the options of a SYN and rewrites them: the segment size is at most `mss`, selective
+/// acknowledgements are removed, and so is the window scale unless `scales`. Padding takes the
+/// place of a removed option.
 pub(super) fn options(tcp_header: &mut [u8], mss: u16, scales: bool) -> Offer {
     let mut offer = Offer::default();
     let mut at = 20;
@@ -114,14 +115,14 @@ pub(super) fn options(tcp_header: &mut [u8], mss: u16, scales: bool) -> Offer {
     offer
 }
 
-/// The header of TCP in a packet that smoltcp has written, with its options.
+/// Returns the TCP header with its options in a packet written by smoltcp.
 pub(super) fn written(packet: &mut [u8]) -> Option<&mut [u8]> {
     let tcp = packet.get_mut(TCP..)?;
     let len = usize::from(TcpPacket::new_checked(&*tcp).ok()?.header_len());
     tcp.get_mut(..len)
 }
 
-/// A packet of a connection's peer that never was: it makes smoltcp's socket do what is due.
+/// A forged packet of a connection's peer, which makes smoltcp's socket act.
 #[derive(Clone, Debug)]
 pub(super) struct Made([u8; HEADERS + 1]);
 
@@ -146,13 +147,13 @@ impl Made {
         Self(bytes)
     }
 
-    /// An acknowledgement of `ack`.
+    /// Returns an acknowledgement of `ack`.
     pub(super) fn acknowledgement(&mut self, seq: u32, ack: u32, window: u16) -> &[u8] {
         self.fill(seq, ack, window, HEADERS)
     }
 
-    /// The byte before `seq` once more: a question that must be answered with an acknowledgement
-    /// (a keep-alive; RFC 9293 section 3.8.4).
+    /// Returns a keep-alive, the byte before `seq` once more, which must be answered with an
+    /// acknowledgement (RFC 9293 section 3.8.4).
     pub(super) fn question(&mut self, seq: u32, ack: u32, window: u16) -> &[u8] {
         self.fill(seq.wrapping_sub(1), ack, window, HEADERS + 1)
     }

@@ -1,11 +1,11 @@
-//! What a connection has received and its program has not read: lwIP's receive mailbox, with one
-//! entry for each segment in order, and what waits out of order.
+//! Received bytes that the program has not read: lwIP's receive mailbox, with one entry for each
+//! segment in order, and the segments out of order.
 
 use super::after;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// An entry: what one segment brought, with what it made whole.
+/// An entry: the bytes of one segment, with those out of order that it completed.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     bytes: u32,
@@ -14,18 +14,19 @@ struct Entry {
 
 #[derive(Clone, Debug)]
 pub(super) struct Mailbox {
-    /// How many entries it takes; 0: any number.
+    /// The limit on entries; 0 for none.
     most: usize,
     entries: VecDeque<Entry>,
-    /// Whether the first has been read in part: it is the reader's then (`lastdata` of a socket).
+    /// Whether the first entry has been read in part: the reader holds it then (`lastdata` of a
+    /// socket).
     begun: bool,
-    /// Bytes of all entries.
+    /// The bytes of all entries.
     readable: u32,
-    /// What came when it was full (`refused_data`).
+    /// The segment that came when the mailbox was full (`refused_data`).
     refused: Option<Entry>,
-    /// Where the segments out of order end.
+    /// The ends of the segments out of order.
     apart: Vec<u32>,
-    /// Packets of all these.
+    /// The number of packets in all of these.
     packets: u32,
 }
 
@@ -42,12 +43,12 @@ impl Mailbox {
         }
     }
 
-    /// So many bytes are in order now, up to `next`; false where they are refused.
+    /// Puts a segment of `bytes` bytes in order, up to `next`; returns false if it is refused.
     pub(super) fn put(&mut self, bytes: u32, next: u32) -> bool {
         let before = self.apart.len();
         self.apart.retain(|&end| after(end, next));
         let joined = (before - self.apart.len()) as u32;
-        // A packet out of order has been counted when it came.
+        // A packet out of order was counted when it came.
         self.packets += 1;
         let entry = Entry { bytes, packets: 1 + joined };
         if self.full() {
@@ -67,12 +68,12 @@ impl Mailbox {
         self.entries.push_back(entry);
     }
 
-    /// Whether something waits that was refused.
+    /// Returns whether a segment was refused and waits.
     pub(super) const fn refused(&self) -> bool {
         self.refused.is_some()
     }
 
-    /// Tries once more to put it in; true where nothing is refused any more.
+    /// Tries again to put in the refused segment; returns true if none is refused any more.
     pub(super) fn retry(&mut self) -> bool {
         if self.full() {
             return self.refused.is_none();
@@ -83,7 +84,7 @@ impl Mailbox {
         true
     }
 
-    /// A packet out of order that ends there; false where that place is taken.
+    /// Adds a packet out of order that ends at `end`; returns false if there is no room.
     pub(super) fn apart(&mut self, end: u32, most: u16) -> bool {
         if self.apart.contains(&end) {
             return true;
@@ -96,27 +97,27 @@ impl Mailbox {
         true
     }
 
-    /// Bytes that a program may read.
+    /// Returns the bytes that a program may read.
     pub(super) const fn readable(&self) -> u32 {
         self.readable
     }
 
-    /// Entries that wait.
+    /// Returns the number of waiting entries.
     pub(super) fn entries(&self) -> usize {
         self.entries.len() - usize::from(self.begun)
     }
 
-    /// Packets that came out of order.
+    /// Returns the number of packets out of order.
     pub(super) fn out_of_order(&self) -> u32 {
         self.apart.len() as u32
     }
 
-    /// Packets that are kept.
+    /// Returns the number of packets kept.
     pub(super) const fn packets(&self) -> u32 {
         self.packets
     }
 
-    /// Everything was thrown away.
+    /// Discards everything.
     pub(super) fn clear(&mut self) {
         self.entries.clear();
         self.apart.clear();
@@ -124,7 +125,7 @@ impl Mailbox {
         (self.begun, self.readable, self.packets) = (false, 0, 0);
     }
 
-    /// So many bytes were read.
+    /// Takes note that bytes were read.
     pub(super) fn read(&mut self, bytes: u32) {
         self.readable -= bytes;
         let mut left = bytes;

@@ -1,10 +1,21 @@
 //! A TCP connection: smoltcp's socket, which keeps the bytes in order and the states of the
-//! protocol, under decisions of ours.
+//! protocol, under decisions made here.
 //!
-//! smoltcp's clock stands still here, but for the moments at which our own timer has expired. It
-//! sends when it is asked to, one segment at a time, and so everything that shapes throughput and
-//! latency is decided in this module: how much is on its way ([`control`]), when a segment is sent
-//! again ([`clock`]), when data is acknowledged and which window is told ([`acks`]).
+//! smoltcp's clock stands still here, except at the moments when our own timer has expired. It
+//! sends when it is asked to, one segment at a time. So everything that shapes throughput and
+//! latency is decided in this module: the bytes in flight ([`control`]), retransmission
+//! ([`clock`]), acknowledgements and the announced window ([`acks`]).
+//!
+//! | module | contents |
+//! |---|---|
+//! | `receive` | handling of incoming segments |
+//! | `send` | transmission |
+//! | `timers` | expiry of timers |
+//! | `acks` | acknowledgements and the announced window |
+//! | `clock` | round trips and timeouts |
+//! | `control` | congestion control |
+//! | `mailbox` | received bytes that have not been read |
+//! | `header` | reading and rewriting of headers |
 
 mod acks;
 mod clock;
@@ -37,12 +48,12 @@ use smoltcp::iface::{Interface, SocketHandle, SocketSet};
 use smoltcp::socket::tcp::{CongestionControl, Socket, SocketBuffer, State};
 use smoltcp::wire::{IpAddress, IpEndpoint, Ipv4Address};
 
-/// Whether sequence number `a` comes after `b` (RFC 9293 section 3.4).
+/// Returns whether sequence number `a` comes after `b` (RFC 9293 section 3.4).
 const fn after(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) > 0
 }
 
-/// What a connection needs of its host.
+/// The parts of the host that a connection uses.
 pub(super) struct Io<'a> {
     pub(super) interface: &'a mut Interface,
     pub(super) out: &'a mut Out,
@@ -52,94 +63,95 @@ pub(super) struct Io<'a> {
     pub(super) clock: &'a Clock,
 }
 
-/// Whose a connection is.
+/// The owner of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// A program's, by that handle.
+    /// A program, with its handle.
     Program(Program, Handle),
-    /// A listener's, until it is accepted.
+    /// A listener, until the connection is accepted.
     Listener(Program, Handle),
-    /// Nobody's: it was closed and ends by itself.
+    /// Nobody: the socket was closed, and the connection ends by itself.
     Nobody,
 }
 
-/// A segment of data that was sent.
+/// A data segment that was sent.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     end: u32,
     at: Instant,
 }
 
-/// A connection.
+/// A TCP connection.
 pub(super) struct Connection {
     pub(super) owner: Owner,
-    /// When the host has it in its list of timers.
+    /// The time under which the host's list of timers has the connection.
     pub(super) listed: Instant,
     set: SocketSet<'static>,
     socket: SocketHandle,
-    /// smoltcp's time for this socket, microseconds.
+    /// The time of smoltcp for this socket, in microseconds.
     time: i64,
     local: Endpoint,
     pub(super) remote: Endpoint,
     made: Made,
 
-    /// First byte that is not acknowledged.
+    /// The first unacknowledged byte (SND.UNA).
     una: u32,
-    /// First that is to be sent.
+    /// The next byte to be sent (SND.NXT).
     nxt: u32,
-    /// First that was never sent.
+    /// The first byte that was never sent.
     max: u32,
     /// The longest segment that may be sent.
     mss: u32,
-    /// The peer's window, and the most that it ever was.
+    /// The peer's window; `widest` is the largest that it ever was.
     window: u32,
     widest: u32,
-    /// The segment that told it (`snd_wl1`, `snd_wl2`).
+    /// The segment that announced the window (`snd_wl1`, `snd_wl2`).
     window_seq: u32,
     window_ack: u32,
-    /// The window as smoltcp was last told it.
+    /// The window that smoltcp was last told.
     field: u16,
-    /// Windows that come are shifted by so much, and those that go.
+    /// The window scale of the peer, and our own.
     their_shift: u8,
     our_shift: u8,
     control: Control,
     timeout: Timeout,
     sent: VecDeque<Sent>,
-    /// Segments that end up to there were sent again: they measure nothing.
+    /// The sequence number up to which segments were retransmitted, so that they measure no round
+    /// trip.
     again: u32,
     duplicates: u32,
     no_delay: bool,
-    /// When what is on its way is taken for lost.
+    /// The time at which the bytes in flight count as lost.
     retransmit_at: Option<Instant>,
-    /// When a window that is too small is probed, and how often it was.
+    /// The time at which a window that is too small is probed; `probes` counts the probes.
     probe_at: Option<Instant>,
     probes: u8,
-    /// The driver had no room.
+    /// Whether the driver had no room.
     pub(super) blocked: bool,
-    /// A write found the heap used up.
+    /// Whether a write found the heap used up.
     starved: bool,
-    /// When the driver is asked again.
+    /// The time at which the driver is asked again.
     unblock_at: Option<Instant>,
 
-    /// Next byte that is expected.
+    /// The next byte expected (RCV.NXT).
     expected: u32,
-    /// The peer sends no more.
+    /// Whether the peer has sent FIN.
     finished: bool,
     mailbox: Mailbox,
     owed: Owed,
-    /// When what was refused is offered again.
+    /// The time at which a refused segment is offered again.
     offer_at: Option<Instant>,
 
-    /// When it is forgotten.
+    /// The time at which the connection is removed.
     end_at: Option<Instant>,
     lingered: bool,
     dead: bool,
-    /// It was reset, or given up.
+    /// Whether the connection was reset, or given up.
     broken: bool,
 }
 
 impl Connection {
-    /// One that connects from `local` to `remote`.
+    /// Returns a connection that connects from `local` to `remote`.
     pub(super) fn connect(
         io: &mut Io<'_>,
         local: Endpoint,
@@ -154,7 +166,7 @@ impl Connection {
         Some(it)
     }
 
-    /// One for a SYN from `remote`, which it must be given.
+    /// Returns a connection for a SYN from `remote`; the caller hands it that SYN next.
     pub(super) fn accept(
         stack: &Stack,
         local: Endpoint,
@@ -228,17 +240,17 @@ impl Connection {
         self.set.get_mut(self.socket)
     }
 
-    /// Its peer.
+    /// Returns the peer's end.
     pub(super) const fn remote(&self) -> Endpoint {
         self.remote
     }
 
-    /// Its own end.
+    /// Returns the local end.
     pub(super) const fn local(&self) -> Endpoint {
         self.local
     }
 
-    /// Whether the handshake is over and went well.
+    /// Returns whether the handshake is over and went well.
     pub(super) fn is_open(&self) -> bool {
         !matches!(
             self.tcp().state(),
@@ -246,17 +258,17 @@ impl Connection {
         )
     }
 
-    /// Whether nothing is left to do for it but to remember it.
+    /// Returns whether the connection is in `TIME-WAIT`.
     pub(super) fn lingers(&self) -> bool {
         self.tcp().state() == State::TimeWait
     }
 
-    /// Whether nothing comes or goes any more.
+    /// Returns whether the connection is closed.
     pub(super) fn is_closed(&self) -> bool {
         self.dead || self.tcp().state() == State::Closed
     }
 
-    /// How far it has got.
+    /// Returns the state of the stream.
     pub(super) fn stream(&self) -> Stream {
         if self.dead {
             return Stream::Closed;
@@ -269,17 +281,17 @@ impl Connection {
         }
     }
 
-    /// Nagle's algorithm off, or on.
+    /// Turns Nagle's algorithm off, or on.
     pub(super) const fn set_no_delay(&mut self, no_delay: bool) {
         self.no_delay = no_delay;
     }
 
-    /// Bytes handed over and not acknowledged.
+    /// Returns the bytes handed over and not acknowledged.
     pub(super) fn unacknowledged(&self) -> usize {
         self.tcp().send_queue()
     }
 
-    /// Hands bytes over; how many there was room for.
+    /// Hands bytes over; returns the number that there was room for.
     pub(super) fn write(
         &mut self,
         now: Instant,
@@ -312,14 +324,14 @@ impl Connection {
         Ok(taken)
     }
 
-    /// How many bytes the heap has room for, in segments (`tcp_write`: `ERR_MEM`).
+    /// Returns how many bytes the heap has room for, in segments (`tcp_write`: `ERR_MEM`).
     fn fits(&self, io: &Io<'_>) -> usize {
         let (mss, packet) = (u64::from(self.mss.max(1)), io.stack.heap.packet);
         let heap = u64::from(io.lower.heap().saturating_sub(packet));
         (heap * mss / (mss + u64::from(packet))) as usize
     }
 
-    /// Takes what has come.
+    /// Reads received bytes; returns their number.
     pub(super) fn read(
         &mut self,
         now: Instant,
@@ -342,7 +354,8 @@ impl Connection {
         Ok(len)
     }
 
-    /// Its program has closed it. What it has not read is lost, and the peer is told so.
+    /// Closes the connection for its program. Unread bytes are lost, and the peer is told so with a
+    /// reset.
     pub(super) fn close(&mut self, now: Instant, io: &mut Io<'_>) {
         self.owner = Owner::Nobody;
         if self.dead {
@@ -357,7 +370,7 @@ impl Connection {
         self.settle(now, io);
     }
 
-    /// Ends it with a reset.
+    /// Ends the connection with a reset.
     pub(super) fn abort(&mut self, io: &mut Io<'_>) {
         self.tcp_mut().abort();
         self.egress(io);
@@ -365,29 +378,30 @@ impl Connection {
         self.dead = true;
     }
 
-    /// The driver's answer is not asked: it is forgotten.
+    /// Ends the connection without telling the peer.
     pub(super) const fn forget(&mut self) {
         self.dead = true;
     }
 
-    /// Bytes of the receive buffer that are free.
+    /// Returns the free bytes of the receive buffer.
     fn free(&self) -> u32 {
         let socket = self.tcp();
         (socket.recv_capacity() - socket.recv_queue()) as u32
     }
 
-    /// Packets that it keeps for its reader.
+    /// Returns the number of packets kept for the reader.
     pub(super) const fn held(&self) -> u32 {
         self.mailbox.packets()
     }
 
-    /// What received packets cost in heap until they are read; those out of order count as full.
+    /// Returns the heap used by received packets until they are read; those out of order count as
+    /// full.
     pub(super) fn received(&self, stack: &Stack) -> u32 {
         let apart = self.mailbox.out_of_order() * self.mss;
         stack.heap.received(self.held(), self.tcp().recv_queue() as u32 + apart)
     }
 
-    /// What it costs in heap.
+    /// Returns the heap used by the connection.
     pub(super) fn heap(&self, stack: &Stack) -> u32 {
         let costs = &stack.heap;
         let unsent = self.unsent().div_ceil(self.mss.max(1));
@@ -398,7 +412,7 @@ impl Connection {
             + self.received(stack)
     }
 
-    /// How it is now.
+    /// Returns the observable state of the connection.
     pub(super) fn observe(&self, clock: &Clock) -> Flow {
         Flow {
             congestion_window: self.control.window(),

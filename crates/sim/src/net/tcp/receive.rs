@@ -1,4 +1,4 @@
-//! What a connection makes of a segment that comes in.
+//! Handling of incoming segments.
 
 use super::control::{Acknowledged, Next};
 use super::header::{self, Offer, Segment};
@@ -9,20 +9,20 @@ use crate::net::stack::Stack;
 use espbench_proto::time::Instant;
 use smoltcp::socket::tcp::State;
 
-/// How it was before a segment.
+/// The state before a segment.
 #[derive(Clone, Copy)]
 struct Before {
     state: State,
-    /// Bytes that were kept to be sent again.
+    /// The bytes kept for retransmission.
     kept: u32,
-    /// Bytes that were received and not read.
+    /// The bytes received and not read.
     received: u32,
-    /// Bytes on their way.
+    /// The bytes in flight.
     flight: u32,
 }
 
 impl Connection {
-    /// A segment has come; whether something has changed for a program.
+    /// Handles a segment; returns whether something has changed for a program.
     pub(in super::super) fn receive(
         &mut self,
         now: Instant,
@@ -37,7 +37,7 @@ impl Connection {
             State::Listen | State::SynSent => self.greet(now, io, packet, segment),
             State::SynReceived => self.take(now, io, packet, segment),
             _ if segment.syn => {
-                // RFC 9293 section 3.10.7.4: a challenge.
+                // RFC 9293 section 3.10.7.4: a challenge ACK.
                 self.owed.at_once = true;
                 self.acknowledge(now, io);
                 false
@@ -68,9 +68,10 @@ impl Connection {
         }
     }
 
-    /// An acknowledgement without data, behind bytes that have not come. lwIP (`tcp_receive`) and Linux
-    /// (`tcp_sequence`) take it up to the end of the window and with it; smoltcp does not take it there,
-    /// and two ends that both wait for an acknowledgement would wait for ever.
+    /// Handles an acknowledgement without data, behind bytes that have not come. lwIP
+    /// (`tcp_receive`) and Linux (`tcp_sequence`) accept it up to and including the end of the
+    /// window; smoltcp does not accept it there, and two ends that both wait for an acknowledgement
+    /// would wait for ever.
     fn acknowledged_ahead(
         &mut self,
         now: Instant,
@@ -87,9 +88,9 @@ impl Connection {
         self.take(now, io, copy, &Segment { seq: self.expected, ..*segment })
     }
 
-    /// The first segment of a peer.
+    /// Handles the first segment of a peer.
     fn greet(&mut self, now: Instant, io: &mut Io<'_>, packet: &[u8], segment: &Segment) -> bool {
-        // A SYN without data: that is what fits.
+        // A SYN without data fits this buffer.
         let mut copy = [0; 120];
         let Some(copy) = copy.get_mut(..packet.len()) else { return false };
         copy.copy_from_slice(packet);
@@ -123,7 +124,7 @@ impl Connection {
         new != state
     }
 
-    /// What both ends have said of themselves.
+    /// Takes over the options of both ends.
     fn agree(&mut self, stack: &Stack, offer: &Offer, segment: &Segment) {
         // RFC 9293 section 3.7.1; smoltcp takes no less than 48.
         let theirs = offer.mss.filter(|&it| it > 0).unwrap_or(536).max(48);
@@ -131,7 +132,7 @@ impl Connection {
         self.control = Control::new(stack, self.mss);
         if let Some(shift) = offer.shift {
             self.their_shift = shift.min(14);
-            // smoltcp's, from the length of the buffer.
+            // smoltcp derives its own from the length of the buffer.
             self.our_shift = (stack.tcp_window.ilog2() + 1).saturating_sub(16) as u8;
         }
         self.expected = segment.seq.wrapping_add(1);
@@ -140,7 +141,7 @@ impl Connection {
         (self.window_seq, self.window_ack) = (segment.seq, segment.ack);
     }
 
-    /// Whether it says again what was said (RFC 5681 section 2).
+    /// Returns whether the segment is a duplicate acknowledgement (RFC 5681 section 2).
     fn is_duplicate(&self, segment: &Segment) -> bool {
         segment.has_ack
             && segment.span() == 0
@@ -151,7 +152,7 @@ impl Connection {
             && u32::from(segment.window) << self.their_shift == self.window
     }
 
-    /// A duplicate. smoltcp need not know: what follows from it is decided here.
+    /// Handles a duplicate acknowledgement. smoltcp is not told: the consequences are decided here.
     fn duplicate(&mut self, now: Instant, io: &mut Io<'_>) -> bool {
         self.duplicates = self.duplicates.saturating_add(1);
         if self.duplicates > 3 {
@@ -165,7 +166,7 @@ impl Connection {
         false
     }
 
-    /// Whether there is a place for a segment out of order.
+    /// Returns whether there is room for a segment out of order.
     fn keeps(&mut self, io: &mut Io<'_>, segment: &Segment) -> bool {
         io.counters.out_of_order += 1;
         let end = segment.seq.wrapping_add(segment.len);
@@ -177,7 +178,7 @@ impl Connection {
         kept
     }
 
-    /// Lets smoltcp take it, and looks at what has changed.
+    /// Hands a segment to smoltcp, and follows the changes.
     fn take(&mut self, now: Instant, io: &mut Io<'_>, packet: &[u8], segment: &Segment) -> bool {
         let before = Before {
             state: self.tcp().state(),
@@ -218,7 +219,8 @@ impl Connection {
         changed
     }
 
-    /// Hands it to smoltcp, which is never told that the window is closed: probing is ours.
+    /// Hands a packet to smoltcp, which is never told that the window is closed: probing is done
+    /// here.
     fn give(&mut self, io: &mut Io<'_>, packet: &[u8], segment: &Segment) {
         if segment.window > 0 || packet.len() > MTU {
             self.field = segment.window;
@@ -234,7 +236,7 @@ impl Connection {
         ingress(io, self.time, &mut self.set, copy);
     }
 
-    /// Whether this was the peer's end.
+    /// Returns whether the segment was the peer's FIN, for the first time.
     fn heard_end(&mut self, segment: &Segment, before: State, now: State) -> bool {
         let first = segment.fin
             && !self.finished
@@ -244,14 +246,14 @@ impl Connection {
         first
     }
 
-    /// New bytes are in order.
+    /// Puts new bytes in order into the mailbox; returns whether there was room.
     fn keep(&mut self, now: Instant, io: &mut Io<'_>, bytes: u32) -> bool {
         let kept = self.mailbox.put(bytes, self.expected);
         if !kept {
             self.offer_at = Some(io.clock.fast(now));
         }
         if self.owner == Owner::Nobody {
-            // lwIP's tcp_recv_null: nobody reads it, and it is taken all the same.
+            // As in lwIP's tcp_recv_null, the bytes are taken although nobody reads them.
             while self.tcp_mut().recv(|it| (it.len(), it.len())).is_ok_and(|len| len > 0) {}
             self.mailbox.clear();
             self.offer_at = None;
@@ -260,7 +262,7 @@ impl Connection {
         kept
     }
 
-    /// What its acknowledgement and its window say.
+    /// Handles the acknowledgement and the window of a segment.
     fn hear_ack(
         &mut self,
         now: Instant,
@@ -286,7 +288,7 @@ impl Connection {
             self.duplicates = 0;
         }
         if opened && self.probes > 0 {
-            // The byte that probed may have been thrown away.
+            // The byte of the probe may have been discarded.
             self.probes = 0;
             self.probe_at = None;
             if self.in_flight() > 0 {
@@ -296,8 +298,8 @@ impl Connection {
         bytes > 0
     }
 
-    /// Takes over the peer's window, if the segment is newer than what is known (`tcp_receive`;
-    /// RFC 9293 section 3.10.7.4); whether there is one now.
+    /// Takes over the peer's window if the segment is newer than the last one that announced it
+    /// (`tcp_receive`; RFC 9293 section 3.10.7.4); returns whether the window is open.
     fn hear_window(&mut self, segment: &Segment) -> bool {
         let window = u32::from(segment.window) << self.their_shift;
         let newer = after(segment.seq, self.window_seq)
@@ -311,7 +313,7 @@ impl Connection {
         self.window > 0
     }
 
-    /// So many bytes more are acknowledged.
+    /// Takes note of newly acknowledged bytes.
     fn progress(&mut self, now: Instant, io: &mut Io<'_>, bytes: u32, flight: u32) {
         if after(self.una, self.nxt) {
             self.nxt = self.una;
@@ -324,7 +326,7 @@ impl Connection {
         while let Some(first) = self.sent.front()
             && !after(first.end, self.una)
         {
-            // Karn: what was sent twice measures nothing.
+            // Karn: a segment that was sent twice measures nothing.
             took = after(first.end, self.again).then(|| now.since(first.at));
             self.sent.pop_front();
         }
@@ -340,7 +342,7 @@ impl Connection {
         }
     }
 
-    /// It is over.
+    /// Ends the connection.
     pub(super) fn end(&mut self, io: &mut Io<'_>) {
         io.out.len = 0;
         io.counters.broken += u64::from(self.broken || !self.finished);
@@ -348,7 +350,7 @@ impl Connection {
         self.dead = true;
     }
 
-    /// Sets how long what has ended is remembered.
+    /// Sets the time for which a closing connection is remembered.
     pub(super) fn settle(&mut self, now: Instant, io: &Io<'_>) {
         let wait = match self.tcp().state() {
             State::TimeWait => io.stack.time_wait,

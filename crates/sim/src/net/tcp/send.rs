@@ -1,4 +1,4 @@
-//! What a connection sends, and when.
+//! Transmission: the segments that a connection sends, and their times.
 
 use super::header::{self, HEADERS};
 use super::{Connection, Io, Sent, after};
@@ -10,31 +10,31 @@ use smoltcp::socket::tcp::State;
 use smoltcp::time::Instant as Smol;
 use smoltcp::wire::{TcpPacket, TcpSeqNumber};
 
-/// Longer than any timeout of smoltcp, microseconds.
+/// A time longer than any timeout of smoltcp, in microseconds.
 pub(super) const AGES: i64 = 120_000_000;
 
-/// What there is to send.
+/// The next thing to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Due {
     Nothing,
     /// A segment with data, SYN or FIN.
     Segment,
-    /// Data that the window does not let go.
+    /// Data that the window does not admit.
     TooSmall,
 }
 
 impl Connection {
-    /// Bytes that are sent and not acknowledged.
+    /// Returns the bytes sent and not acknowledged.
     pub(super) const fn in_flight(&self) -> u32 {
         self.nxt.wrapping_sub(self.una)
     }
 
-    /// Bytes that are handed over and not sent.
+    /// Returns the bytes handed over and not sent.
     pub(super) fn unsent(&self) -> u32 {
         (self.tcp().send_queue() as u32).saturating_sub(self.in_flight())
     }
 
-    /// What may be on its way.
+    /// Returns the bytes that may be in flight.
     fn allowed(&self) -> u32 {
         self.window.min(self.control.window())
     }
@@ -74,7 +74,7 @@ impl Connection {
         if goes { Due::Segment } else { Due::Nothing }
     }
 
-    /// Sends what is due.
+    /// Sends the segments that are due.
     pub(in super::super) fn output(&mut self, now: Instant, io: &mut Io<'_>) {
         loop {
             match self.due(io) {
@@ -103,7 +103,7 @@ impl Connection {
         }
     }
 
-    /// The driver has no room.
+    /// Takes note that the driver has no room.
     fn block(&mut self, now: Instant, io: &mut Io<'_>) {
         if !self.blocked {
             io.counters.blocked += 1;
@@ -112,7 +112,7 @@ impl Connection {
         self.unblock_at = (!io.stack.sends_on_room).then(|| io.clock.slow(now, 1));
     }
 
-    /// Lets smoltcp send one segment; false where it has none.
+    /// Lets smoltcp send one segment; returns false if it has none.
     pub(super) fn send_one(&mut self, now: Instant, io: &mut Io<'_>) -> bool {
         self.egress(io);
         let whole = io.out.len;
@@ -122,7 +122,7 @@ impl Connection {
         let control = u32::from(tcp.syn()) + u32::from(tcp.fin());
         let len = (whole + 20 - HEADERS - head.len()) as u32;
         if tcp.syn() && self.max == self.una && self.nxt == self.una {
-            // The first: smoltcp has chosen where sequence numbers begin.
+            // For the first segment, smoltcp has chosen the initial sequence number.
             (self.una, self.nxt, self.max, self.again) = (seq, seq, seq, seq);
         }
         let end = seq.wrapping_add(len + control);
@@ -131,7 +131,7 @@ impl Connection {
         len + control > 0
     }
 
-    /// A segment goes out.
+    /// Takes note of a segment that goes out.
     fn account(&mut self, now: Instant, io: &mut Io<'_>, seq: u32, end: u32, len: u32) {
         if end == seq {
             return;
@@ -157,18 +157,18 @@ impl Connection {
         }
     }
 
-    /// Everything from the first byte that is not acknowledged on is sent once more.
+    /// Goes back to the first unacknowledged byte, so that everything from there is sent again.
     pub(super) const fn rewind(&mut self) {
         self.time += AGES;
         self.nxt = self.una;
     }
 
-    /// Sends the first segment that is not acknowledged once more, and nothing else.
+    /// Retransmits the first unacknowledged segment, and nothing else.
     pub(super) fn repeat(&mut self, now: Instant, io: &mut Io<'_>) {
         if self.tcp().send_queue() == 0 || io.lower.room() == 0 {
             return;
         }
-        // smoltcp repeats it after three duplicates; the first here may be an update of the window.
+        // smoltcp repeats a segment after three duplicates; the first here may be a window update.
         for _ in 0..4 {
             let (seq, ack, field) = (self.expected, self.una, self.field);
             let made = self.made.acknowledgement(seq, ack, field);
@@ -179,7 +179,7 @@ impl Connection {
         self.retransmit_at = Some(self.timeout.due(io.clock, now));
     }
 
-    /// Sends an acknowledgement, if one must go out at once.
+    /// Sends an acknowledgement if one must go out at once.
     pub(super) fn acknowledge(&mut self, now: Instant, io: &mut Io<'_>) {
         if !self.owed.at_once {
             return;
@@ -200,8 +200,8 @@ impl Connection {
         io.interface.poll_egress(Smol::from_micros(self.time), &mut once, &mut self.set);
     }
 
-    /// Gives what smoltcp has written to the driver, with what is ours in its header. What the
-    /// driver does not take is lost.
+    /// Hands smoltcp's packet to the driver, with our window in its header. The packet is lost if
+    /// the driver does not take it.
     pub(super) fn ship(&mut self, io: &mut Io<'_>) {
         let free = self.free().min(0xFFFF);
         let len = io.out.len;
@@ -219,7 +219,7 @@ impl Connection {
             tcp.set_window_len(field);
             told = u32::from(field) << self.our_shift;
             if pure {
-                // What comes after everything sent is in the peer's window, a rewound number not.
+                // A number after everything sent is in the peer's window; a rewound one is not.
                 tcp.set_seq_number(TcpSeqNumber(self.max as i32));
             }
         } else if syn {
@@ -237,7 +237,7 @@ impl Connection {
     }
 }
 
-/// Gives smoltcp a packet.
+/// Hands smoltcp a packet.
 pub(super) fn ingress(io: &mut Io<'_>, time: i64, set: &mut SocketSet<'static>, packet: &[u8]) {
     let mut once = Once { packet: Some(packet), out: io.out };
     io.interface.poll_ingress_single(Smol::from_micros(time), &mut once, set);

@@ -1,11 +1,11 @@
-//! What a connection does when its time has come.
+//! Expiry of a connection's timers.
 
 use super::{Connection, Io};
 use espbench_proto::time::Instant;
 use smoltcp::socket::tcp::State;
 
 impl Connection {
-    /// When it must be woken.
+    /// Returns the time at which the connection must be woken.
     pub(in super::super) fn due_at(&self) -> Instant {
         if self.dead {
             return Instant::NEVER;
@@ -21,7 +21,7 @@ impl Connection {
         times.into_iter().flatten().min().unwrap_or(Instant::NEVER)
     }
 
-    /// Does what is due; whether something has changed for a program.
+    /// Handles the timers that are due; returns whether something has changed for a program.
     pub(in super::super) fn wake(&mut self, now: Instant, io: &mut Io<'_>) -> bool {
         let due = |at: &mut Option<Instant>| at.take_if(|at| *at <= now).is_some();
         let mut changed = false;
@@ -52,13 +52,13 @@ impl Connection {
         changed || self.dead
     }
 
-    /// There is room again.
+    /// Goes on when the driver has room again.
     pub(in super::super) fn resume(&mut self, now: Instant, io: &mut Io<'_>) {
         self.output(now, io);
         self.acknowledge(now, io);
     }
 
-    /// What is on its way is taken for lost.
+    /// Handles the retransmission timeout: the bytes in flight count as lost.
     fn expire(&mut self, now: Instant, io: &mut Io<'_>) {
         if self.in_flight() == 0 {
             self.output(now, io);
@@ -89,7 +89,7 @@ impl Connection {
         self.retransmit_at.get_or_insert_with(|| self.timeout.due(io.clock, now));
     }
 
-    /// Asks whether the window is still too small, with a byte or with what fits.
+    /// Probes whether the window is still too small, with a byte or with as much as fits.
     fn probe(&mut self, now: Instant, io: &mut Io<'_>) {
         if self.tcp().send_queue() == 0 {
             self.probes = 0;

@@ -1,4 +1,4 @@
-//! Who acknowledges when: lwIP's second segment and tick, Linux's first ones and 40 ms; Nagle.
+//! Acknowledgements: lwIP's second segment and tick, Linux's first ones and 40 ms; Nagle.
 
 use super::*;
 
@@ -69,7 +69,8 @@ fn linux_acknowledges_at_once_first_and_then_after_40_ms() {
     assert!(waits[16..].iter().all(|&it| it == 42), "{waits:?}");
 }
 
-/// Segments for 12 messages of 100 bytes, written 1 ms after each other, and when all were read.
+/// Returns the segments for 12 messages of 100 bytes, written 1 ms after each other, and the time
+/// at which all were read.
 fn messages(no_delay: bool) -> (u64, u128) {
     let mut net = Net::pair(esp(|_| {}), esp(|it| it.tcp_mailbox = 16), Wire::delay(ms(20)));
     let (a, b) = net.connect();
@@ -93,7 +94,7 @@ fn nagle_waits_for_the_acknowledgement_of_what_is_on_its_way() {
     assert_eq!(messages(true), (12, 31));
     let (segments, later) = messages(false);
     assert_eq!(segments, 2, "the first message, and all others together");
-    // The peer's tick is waited for: at most 250 ms.
+    // The sender waits for the peer's tick, at most 250 ms.
     assert!((60..=310).contains(&later), "{later}");
 }
 

@@ -1,8 +1,8 @@
-//! Throughput is what window and round trip allow, or the wire.
+//! Throughput equals the bound of window and round trip, or of the wire.
 
 use super::*;
 
-/// Bits a second over five seconds, after two.
+/// Returns the bits a second over five seconds, after two.
 fn rate(mut net: Net) -> f64 {
     let (a, b) = net.connect();
     net.saturate(a, b, ms(2000));
@@ -38,8 +38,8 @@ fn receiver(window: u32) -> Stack {
     esp(|it| (it.tcp_window, it.tcp_mailbox) = (window, 64))
 }
 
-/// lwIP acknowledges before its program has read, and tells what was read only when that is
-/// `TCP_WND_UPDATE_THRESHOLD`: of a larger window some is always missing.
+/// Checks that of a larger window lwIP always holds some back: lwIP acknowledges before its program
+/// has read, and announces the space only when it is `TCP_WND_UPDATE_THRESHOLD`.
 #[test]
 fn of_a_larger_window_lwip_holds_some_back() {
     for (window, delay) in [(7200, 10), (11_520, 10), (28_800, 10), (57_600, 40)] {
@@ -57,7 +57,7 @@ fn a_wire_is_filled() {
     let big = esp(|it| {
         (it.tcp_window, it.tcp_send_buffer, it.tcp_mailbox) = (57_600, 57_600, 64);
     });
-    // Of a full packet's 1480 bytes 1440 are payload.
+    // 1440 of a full packet's 1480 bytes are payload.
     let expected = 20e6 * 1440.0 / 1480.0;
     close("up", rate(Net::pair(big, Stack::pc(), wire)), expected);
     close("down", rate(Net::pair(Stack::pc(), big, wire)), expected);
@@ -103,7 +103,7 @@ fn many_connections_share_a_host() {
             }
         }
     }
-    // Each is bound by its send buffer and 2 ms.
+    // Each connection is bound by its send buffer and 2 ms.
     let most = clients as u64 * 5760 * 100;
     assert!(read > most * 9 / 10 && read <= most, "{read} of {most}");
     assert_eq!(net.hosts[server].connections(), clients);

@@ -4,7 +4,7 @@ use super::*;
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{Icmpv4Packet, Icmpv4Repr, Ipv4Address, Ipv4Repr};
 
-/// How many of a burst an ESP gets that reads only afterwards.
+/// Returns how many datagrams of a burst an ESP gets that reads only afterwards.
 fn burst(mailbox: u16, size: usize) -> (usize, u64) {
     let stack = esp(|it| it.udp_mailbox = mailbox);
     let mut net = Net::pair(Stack::pc(), stack, Wire::delay(ms(1)));

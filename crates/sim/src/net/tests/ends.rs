@@ -1,4 +1,4 @@
-//! How connections begin and end.
+//! The beginning and the end of connections.
 
 use super::*;
 
@@ -22,7 +22,7 @@ fn a_port_without_a_listener_refuses() {
     assert_eq!((net.hosts[0].connections(), net.hosts[0].wait()), (0, None));
 }
 
-/// Programs of a PC reach each other; an ESP's have no way to.
+/// Checks that programs of a PC reach each other, while an ESP's have no way to.
 #[test]
 fn what_goes_to_ones_own_address_comes_back() {
     let mut net = pair();
@@ -60,7 +60,7 @@ fn both_directions_end_on_their_own() {
     assert_eq!(net.at(0, |it| it.tcp_receive(a, &mut buf)), Ok(0), "the end");
     net.at(0, |it| it.close(a));
     net.run(ms(100));
-    // Who closed first remembers it.
+    // The end that closed first remembers the connection.
     assert_eq!([0, 1].map(|n| net.hosts[n].connections()), [0, 1]);
     net.run(ms(61_000));
     assert_eq!(net.hosts[1].connections(), 0);

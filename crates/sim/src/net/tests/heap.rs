@@ -1,8 +1,8 @@
-//! The heap: who has how much of it, and what a host does without.
+//! The heap: its users, and what a host gives up when it is short.
 
 use super::*;
 
-/// A datagram keeps the driver's buffer until it is read.
+/// Checks that a datagram keeps the driver's buffer until it is read.
 #[test]
 fn datagrams_that_wait_take_their_bytes() {
     let mut net = Net::pair(esp(|_| {}), Stack::pc(), Wire::delay(ms(1)));
@@ -26,7 +26,7 @@ fn datagrams_that_wait_take_their_bytes() {
     assert_eq!(net.hosts[1].heap(), crate::net::Heap::default(), "nobody counts a PC's");
 }
 
-/// So does a window that nobody reads.
+/// Checks that unread bytes of a window keep their buffers, too.
 #[test]
 fn a_window_that_nobody_reads_takes_its_bytes() {
     let stack = esp(|it| (it.tcp_window, it.tcp_mailbox) = (14_400, 32));
@@ -41,7 +41,8 @@ fn a_window_that_nobody_reads_takes_its_bytes() {
     assert_eq!(net.hosts[1].heap().received, 0);
 }
 
-/// `tcp_write` takes what there is memory for, and the program is told when there is some again.
+/// Checks that `tcp_write` takes as much as there is memory for, and that the program is told when
+/// there is some again.
 #[test]
 fn a_writer_waits_for_memory() {
     let stack = esp(|it| it.tcp_send_buffer = 57_600);
@@ -60,7 +61,7 @@ fn a_writer_waits_for_memory() {
     assert!(starved > 0 && tight < free / 2.0 && tight > free / 6.0, "{tight} of {free}");
 }
 
-/// Where something else has it all, the program is asked again after a while.
+/// Checks that the program is asked again after a while if something else has all the memory.
 #[test]
 fn a_writer_without_memory_is_told_later() {
     let mut net = Net::pair(esp(|_| {}), Stack::pc(), Wire::delay(ms(10)));

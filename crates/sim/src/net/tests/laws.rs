@@ -1,4 +1,4 @@
-//! What holds for any seed, loss and limits.
+//! Properties that hold for any seed, loss and limits.
 
 use super::loss::transfer;
 use super::*;

@@ -1,8 +1,8 @@
-//! What is lost is sent again, and a mailbox refuses.
+//! Lost segments are sent again, and a mailbox refuses.
 
 use super::*;
 
-/// Sends bytes that tell their place from host 0; all must come.
+/// Sends bytes that tell their place from host 0, and checks that all come.
 pub(super) fn transfer(net: &mut Net, total: usize, chunk: usize, most: Duration) -> Duration {
     let (a, b) = net.connect();
     let data: Vec<u8> = (0..total).map(|n| ((n * 31) >> 3) as u8).collect();
@@ -65,7 +65,8 @@ fn a_lost_tail_waits_for_the_timer() {
         assert_eq!(net.hosts[0].counters().timeouts, 1);
         took
     };
-    // Three slow ticks of 500 ms, of which the first is under way; 200 ms and the round trip.
+    // Three slow ticks of 500 ms, of which the first is under way; 200 ms and the round trip on
+    // Linux.
     let esp = wait(esp(|_| {}), Stack::pc());
     assert!(ms(1000) <= esp && esp <= ms(1520), "{esp:?}");
     let pc = wait(Stack::pc(), Stack::pc());
@@ -93,7 +94,7 @@ fn a_mailbox_that_is_full_costs_retransmissions() {
     }
     net.run(ms(50));
     let counters = *net.hosts[1].counters();
-    // Six in the mailbox, one refused; the others are dropped although the window has place.
+    // Six are in the mailbox, one is refused; the others are dropped although the window has room.
     assert_eq!(counters.tcp_mailbox_full, 13);
     let flow = net.hosts[1].observe(APP, b).expect("a connection");
     assert_eq!((flow.mailbox, flow.receive_queue), (6, 350));

@@ -24,13 +24,13 @@ use smoltcp::wire::{IpProtocol, Ipv4Packet, TcpPacket};
 
 pub(super) const APP: Program = Program(0);
 
-/// A wire away from a host.
+/// A wire between a host and the switch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wire {
     pub(super) delay: Duration,
-    /// Bits a second; 0: no limit.
+    /// The rate in bits a second; 0 for no limit.
     pub(super) rate: u64,
-    /// Packets that wait or are being sent at most.
+    /// The limit on packets that wait or are being sent.
     pub(super) room: usize,
     pub(super) loss: Chance,
 }
@@ -47,14 +47,14 @@ pub(super) struct End {
     now: Instant,
     wire: Wire,
     random: RngStream,
-    /// When each packet that is in the queue has left it.
+    /// The time at which each queued packet has left the queue.
     leaves: Vec<Instant>,
     given: Vec<(Instant, Vec<u8>)>,
-    /// Which packets are lost beside chance, by number.
+    /// The numbers of packets that are lost beside chance.
     pub(super) lose: Vec<u64>,
     sent: u64,
     pub(super) spent: u64,
-    /// Bytes of heap that the host has in all, and what is left of them.
+    /// The bytes of heap that the host has in all; `left` are those not in use.
     pub(super) limit: u32,
     left: u32,
 }
@@ -94,7 +94,7 @@ impl Around for End {
     fn count(&mut self, _: &'static str, _: u64) {}
 }
 
-/// Some hosts.
+/// A network of hosts.
 #[derive(Debug)]
 pub(super) struct Net {
     pub(super) now: Instant,
@@ -102,7 +102,7 @@ pub(super) struct Net {
     pub(super) ends: Vec<End>,
     on_the_way: BTreeMap<(Instant, u64), (usize, Vec<u8>)>,
     number: u64,
-    /// What went over the wires, if that is wanted.
+    /// A log of the packets on the wires, if wanted.
     pub(super) log: Option<String>,
 }
 
@@ -145,12 +145,12 @@ impl Net {
         }
     }
 
-    /// Two hosts, over the same wire each way.
+    /// Returns two hosts, with an equal wire each.
     pub(super) fn pair(a: Stack, b: Stack, wire: Wire) -> Self {
         Self::new(1, &[(a, wire), (b, wire)])
     }
 
-    /// Does something with a host's sockets.
+    /// Calls `f` with a host's sockets.
     pub(super) fn at<R>(&mut self, host: usize, f: impl FnOnce(&mut dyn Sockets) -> R) -> R {
         let end = &mut self.ends[host];
         end.now = self.now;
@@ -160,7 +160,7 @@ impl Net {
         it
     }
 
-    /// Sends what a host has given to its wire.
+    /// Moves the packets that a host has sent onto its wire.
     fn collect(&mut self, host: usize) {
         for (at, packet) in core::mem::take(&mut self.ends[host].given) {
             let Ok(ip) = Ipv4Packet::new_checked(&packet[..]) else { panic!("no packet") };
@@ -175,12 +175,12 @@ impl Net {
         }
     }
 
-    /// Packets that are on their way.
+    /// Returns the number of packets on their way.
     pub(super) fn on_the_way(&self) -> usize {
         self.on_the_way.len()
     }
 
-    /// When something happens next.
+    /// Returns the time of the next event.
     pub(super) fn next(&self) -> Option<Instant> {
         let timers = self.hosts.iter().filter_map(Host::wait);
         let rooms = self.hosts.iter().zip(&self.ends).filter(|(it, _)| it.waits_for_room());
@@ -189,7 +189,7 @@ impl Net {
         timers.chain(rooms.copied()).chain(arrival).min()
     }
 
-    /// Lets that happen.
+    /// Handles the next event, if it is not after `until`.
     pub(super) fn step(&mut self, until: Instant) -> bool {
         let Some(at) = self.next().filter(|&at| at <= until) else {
             self.now = until;
@@ -216,7 +216,7 @@ impl Net {
         while self.step(until) {}
     }
 
-    /// Host 0 connects to host 1; both handles.
+    /// Connects host 0 to host 1; returns both handles.
     pub(super) fn connect(&mut self) -> (Handle, Handle) {
         let listener = self.at(1, |it| it.tcp_listen(5001)).expect("a free port");
         let to = Endpoint::new(address(1), 5001);
@@ -234,8 +234,7 @@ impl Net {
         panic!("not connected");
     }
 
-    /// Sends from host 0 as much as goes, and reads at host 1 what comes, for that long; bytes
-    /// read.
+    /// Sends from host 0 as much as goes for a time, and reads at host 1; returns the bytes read.
     pub(super) fn saturate(&mut self, from: Handle, to: Handle, time: Duration) -> u64 {
         let until = self.now + time;
         let mut read = 0;
@@ -248,12 +247,12 @@ impl Net {
         }
     }
 
-    /// Hands over as much as goes.
+    /// Hands over as many bytes as go.
     pub(super) fn fill(&mut self, host: usize, socket: Handle) {
         while self.at(host, |it| it.tcp_send(socket, &[7; 2880])).is_ok_and(|n| n > 0) {}
     }
 
-    /// Reads everything; how much that was.
+    /// Reads everything; returns the number of bytes.
     pub(super) fn drain(&mut self, host: usize, socket: Handle) -> u64 {
         let mut buf = [0; 2880];
         let mut all = 0;
@@ -274,7 +273,7 @@ impl Net {
     }
 }
 
-/// A line for a segment: when, from whom, flags, payload, window.
+/// Writes a line for a segment: time, host, flags, payload, window.
 fn note(log: &mut String, now: Instant, host: usize, ip: &Ipv4Packet<&[u8]>) {
     let micros = now.as_nanos() / 1000;
     let (ms, part) = (micros / 1000, micros % 1000);

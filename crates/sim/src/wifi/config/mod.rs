@@ -310,9 +310,10 @@ impl Work {
         Self { pmk, sae_commit, sae_confirm: sae.saturating_sub(sae_commit), ..Self::ESP }
     }
 
-    /// The times of an ESP. ESP-IDF's log in issue espressif/esp-idf#974 has 9 ms from authentication to
-    /// association, and 49 ms for the four EAPOL frames; the SAE figures are guessed from point
-    /// multiplications of some 50 ms. Confidence is low. The key of the password is known.
+    /// The times of an ESP. ESP-IDF's log in issue espressif/esp-idf#974 has 9 ms from
+    /// authentication to association, and 49 ms for the four EAPOL frames; the SAE figures are
+    /// guessed from point multiplications of some 50 ms. Confidence is low. The key of the password
+    /// is known.
     pub const ESP: Self = Self {
         pmk: Duration::ZERO,
         management: Duration::from_millis(2),

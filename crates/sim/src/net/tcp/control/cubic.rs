@@ -3,29 +3,29 @@
 use super::Acknowledged;
 use espbench_proto::time::Instant;
 
-/// What is left of the window after a loss (section 4.6).
+/// The multiplicative decrease of the window after a loss (section 4.6).
 const BETA: f64 = 0.7;
-/// How fast the window grows, segments a second cubed (section 4.1).
+/// The growth constant, in segments per second cubed (section 4.1).
 const C: f64 = 0.4;
-/// Growth of the Reno-friendly window for each window acknowledged (section 4.3).
+/// The growth of the Reno-friendly window for each window acknowledged (section 4.3).
 const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cubic {
-    /// The window before the last loss, segments.
+    /// The window before the last loss, in segments (`W_max`).
     most: f64,
-    /// When the present climb began, and with what.
+    /// The current growth epoch.
     climb: Option<Climb>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Climb {
     begin: Instant,
-    /// Seconds until the window is [`Cubic::most`] again.
+    /// The seconds until the window reaches [`Cubic::most`] again.
     k: f64,
-    /// The window that Reno would have, segments.
+    /// The window that Reno would have, in segments (`W_est`).
     friendly: f64,
-    /// What is left of a byte.
+    /// The fraction of a byte left over.
     rest: f64,
 }
 
@@ -68,7 +68,7 @@ impl Cubic {
 
     pub(super) fn reduced(&mut self, window: u32, mss: u32) -> u32 {
         let now = f64::from(window) / f64::from(mss);
-        // Section 4.7: who loses below the last peak leaves room for others.
+        // Section 4.7: a sender that loses below the last peak leaves room for others.
         self.most = if now < self.most { now * (1.0 + BETA) / 2.0 } else { now };
         self.climb = None;
         (f64::from(window) * BETA) as u32

@@ -1,4 +1,4 @@
-//! How much a sender dares to have on its way.
+//! Congestion control.
 
 mod cubic;
 mod reno;
@@ -8,14 +8,14 @@ use cubic::Cubic;
 use espbench_proto::time::Instant;
 use reno::Reno;
 
-/// A connection's congestion control.
+/// The congestion control of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Control {
     mss: u32,
     window: u32,
     threshold: u32,
     algorithm: Algorithm,
-    /// In fast recovery, with the end of what was on its way when that began.
+    /// The end of the bytes in flight when fast recovery began, during that recovery.
     recovery: Option<u32>,
 }
 
@@ -25,12 +25,12 @@ enum Algorithm {
     Cubic(Cubic),
 }
 
-/// What a new acknowledgement means for the segments after it.
+/// The action that a new acknowledgement calls for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// Go on.
+    /// Send new segments.
     Send,
-    /// The first segment that it leaves was lost, too.
+    /// Retransmit the first unacknowledged segment, which was lost, too.
     Retransmit,
 }
 
@@ -61,12 +61,13 @@ impl Control {
         self.recovery.is_some()
     }
 
-    /// New data was acknowledged: so many bytes, up to `una`, with so much on its way before.
+    /// Takes note of newly acknowledged data.
     pub(super) fn acknowledged(&mut self, ack: Acknowledged) -> Next {
         if let Some(end) = self.recovery {
             let partial = super::after(end, ack.una);
             if partial && matches!(self.algorithm, Algorithm::Cubic(_)) {
-                // RFC 6582 section 3.2 step 3: deflate by what was acknowledged, add a segment back.
+                // RFC 6582 section 3.2 step 3: deflate by what was acknowledged, add a segment
+                // back.
                 self.window = self.window.saturating_sub(ack.bytes).max(self.mss) + self.mss;
                 return Next::Retransmit;
             }
@@ -82,21 +83,23 @@ impl Control {
         Next::Send
     }
 
-    /// One more duplicate, after the third.
+    /// Takes note of a duplicate after the third.
     pub(super) fn duplicate(&mut self) {
         if self.recovery.is_some() {
             self.window = (self.window + self.mss).min(MOST);
         }
     }
 
-    /// The third duplicate: a segment is taken for lost. `sent` is the end of what was sent.
+    /// Takes note of the third duplicate: a segment counts as lost. `sent` is the end of the sent
+    /// bytes.
     pub(super) fn lost(&mut self, flight: u32, sent: u32) {
         self.threshold = self.reduced(flight).max(2 * self.mss);
         self.window = self.threshold + 3 * self.mss;
         self.recovery = Some(sent);
     }
 
-    /// The retransmission timer has expired, for the first time or again for the same segment.
+    /// Takes note that the retransmission timer has expired, for the first time or `again` for the
+    /// same segment.
     pub(super) fn timed_out(&mut self, flight: u32, again: bool) {
         // RFC 5681 equation 4; lwIP halves what it has left each time.
         if !again || matches!(self.algorithm, Algorithm::Reno(_)) {
@@ -110,7 +113,7 @@ impl Control {
         }
     }
 
-    /// The window after a loss. `flight` is the lesser of both windows for lwIP.
+    /// Returns the threshold after a loss. `flight` is the smaller of both windows for lwIP.
     fn reduced(&mut self, flight: u32) -> u32 {
         match &mut self.algorithm {
             Algorithm::Reno(it) => it.reduced(flight.min(self.window)),
@@ -119,18 +122,18 @@ impl Control {
     }
 }
 
-/// No window grows further: more than any peer's.
+/// The limit on the congestion window, larger than any peer's window.
 const MOST: u32 = 1 << 30;
 
-/// New data that was acknowledged.
+/// Newly acknowledged data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Acknowledged {
     pub(super) now: Instant,
     pub(super) bytes: u32,
-    /// Up to where.
+    /// The new first unacknowledged byte.
     pub(super) una: u32,
-    /// Bytes on their way before.
+    /// The bytes in flight before.
     pub(super) flight: u32,
-    /// Smoothed round trip, nanoseconds.
+    /// The smoothed round-trip time in nanoseconds.
     pub(super) round_trip: u64,
 }

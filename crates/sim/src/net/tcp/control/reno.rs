@@ -1,14 +1,14 @@
 //! lwIP's congestion control: slow start and congestion avoidance by bytes acknowledged (RFC 5681,
-//! RFC 3465), as `tcp_receive` and `tcp_slowtmr` have it.
+//! RFC 3465), as in `tcp_receive` and `tcp_slowtmr`.
 
 use super::Acknowledged;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reno {
-    /// Acknowledged since the window last grew in congestion avoidance.
+    /// The bytes acknowledged since the window last grew in congestion avoidance.
     bytes: u32,
-    /// Since a timeout, until what was on its way then is acknowledged: slow start by single
-    /// segments.
+    /// Whether slow start goes by single segments: after a timeout, until the bytes then in flight
+    /// are acknowledged.
     careful: bool,
 }
 
