@@ -15,6 +15,7 @@ mod icmp;
 mod ieee80211;
 mod lab_file;
 mod mqtt;
+mod mqtt_broker;
 mod net;
 mod room;
 mod sdkconfig;
@@ -35,6 +36,7 @@ pub use icmp::{icmp_message, icmp_prober};
 pub use ieee80211::ieee80211;
 pub use lab_file::lab_file;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
+pub use mqtt_broker::{mqtt_broker, mqtt_broker_bytes};
 pub use net::net;
 pub use room::room;
 pub use sdkconfig::sdkconfig;
@@ -66,6 +68,8 @@ pub const TARGETS: &[Target] = &[
     ("esp_now_ota_responder", esp_now_ota_responder),
     ("esp_now_ota_initiator", esp_now_ota_initiator),
     ("mqtt_exchange", mqtt_exchange),
+    ("mqtt_broker", mqtt_broker),
+    ("mqtt_broker_bytes", mqtt_broker_bytes),
     ("ieee80211", ieee80211),
     ("esp_now_control", esp_now_control),
     ("esp_now_time", esp_now_time),

@@ -1,5 +1,6 @@
 //! The command: one file per subcommand.
 
+mod broker;
 pub mod builtin;
 pub mod common;
 pub mod compare;

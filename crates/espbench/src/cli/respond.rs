@@ -1,5 +1,6 @@
 //! `espbench respond`.
 
+use super::broker::BrokerArgs;
 use super::flow::on_interrupt;
 use super::output;
 use crate::respond::echo::{ECHO_PORT, ReplyTo, SKETCH_PORT, SKETCH_REPLY_PORT};
@@ -38,7 +39,7 @@ pub struct Args {
     /// TCP port that sends without end
     #[arg(long, default_value_t = tcp::SOURCE_PORT, value_name = "PORT")]
     source_port: u16,
-    /// Port of the MQTT broker, 3.1.1 and 5
+    /// Port of the MQTT broker: 3.1, 3.1.1 and 5
     #[arg(long, default_value_t = mqtt::PORT, value_name = "PORT")]
     mqtt_port: u16,
     /// Stop after this time, such as "60 s" [default: on Ctrl-C]
@@ -47,6 +48,8 @@ pub struct Args {
     /// Say nothing about what comes
     #[arg(short, long)]
     quiet: bool,
+    #[command(flatten)]
+    broker: BrokerArgs,
 }
 
 /// Runs the subcommand.
@@ -82,7 +85,10 @@ fn start(args: &Args, log: &Log) -> Vec<Service> {
         0 => ReplyTo::Sender,
         port => ReplyTo::Port(port),
     };
-    let echo = |port, reply| echo::start(at(port), reply, log);
+    // Services here that answer datagrams, too.
+    let others = [args.echo_port, args.plain_echo_port, args.iperf_port];
+    let echo = |port, reply| echo::start_beside(at(port), reply, &others, log);
+    let broker = mqtt::start_with(at(args.mqtt_port), args.broker.limits(), log);
     let tries: [(&str, u16, io::Result<Service>); 6] = [
         ("--echo-port", args.echo_port, echo(args.echo_port, sketch)),
         ("--plain-echo-port", args.plain_echo_port, echo(args.plain_echo_port, ReplyTo::Sender)),
@@ -93,7 +99,7 @@ fn start(args: &Args, log: &Log) -> Vec<Service> {
         ),
         ("--sink-port", args.sink_port, tcp::sink(at(args.sink_port), log)),
         ("--source-port", args.source_port, tcp::source(at(args.source_port), log)),
-        ("--mqtt-port", args.mqtt_port, mqtt::start(at(args.mqtt_port), log)),
+        ("--mqtt-port", args.mqtt_port, broker.map(|(service, _)| service)),
     ];
     let mut services = Vec::new();
     for (flag, port, result) in tries {

@@ -10,6 +10,8 @@ use super::tcp_rate::TcpRateTarget;
 use super::udp_echo::EchoTarget;
 use super::{Sink, Target, TargetError};
 use crate::respond::echo::ReplyTo;
+use crate::respond::mqtt::Tally;
+use crate::respond::mqtt::broker::limits::Count;
 use crate::respond::{Log, Service, echo, iperf, mqtt, tcp};
 use espbench_measure::run::Site;
 use espbench_proto::workload::{MqttMode, Workload};
@@ -20,6 +22,8 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct LoopbackTarget {
     services: Vec<(&'static str, Service)>,
+    /// What the broker counts, once it runs.
+    broker: Option<Tally>,
 }
 
 /// The site of everything measured over loopback.
@@ -46,7 +50,12 @@ impl LoopbackTarget {
             "udp-echo" => echo::start(any, ReplyTo::Sender, &log),
             "iperf" => iperf::start(any, iperf::Options::default(), &log, None),
             "tcp-rate" => tcp::sink(any, &log),
-            "mqtt-rate" => mqtt::start(any, &log),
+            "mqtt-rate" => {
+                mqtt::start_with(any, mqtt::Limits::default(), &log).map(|(service, tally)| {
+                    self.broker = Some(tally);
+                    service
+                })
+            }
             other => Err(std::io::Error::other(format!("no responder for {other}"))),
         };
         let service = service.map_err(|source| TargetError::Local {
@@ -57,6 +66,14 @@ impl LoopbackTarget {
         let address = service.address;
         self.services.push((kind, service));
         Ok(address)
+    }
+
+    /// Returns what the broker dropped, refused and ended so far, by name.
+    fn refused(&self) -> Vec<(&'static str, u64)> {
+        let faults =
+            Count::ALL.iter().filter(|what| !matches!(what, Count::Received | Count::Sent));
+        let of = |tally: &Tally| faults.map(|&what| (what.name(), tally.get(what))).collect();
+        self.broker.as_ref().map(of).unwrap_or_default()
     }
 }
 
@@ -96,7 +113,17 @@ impl Target for LoopbackTarget {
             Workload::UdpEcho(_) => EchoTarget { peer, local_port: 0, site }.run(workload, sink),
             Workload::Iperf(_) => IperfTarget { peer, bind: None, site }.run(workload, sink),
             Workload::TcpRate(_) => TcpRateTarget::new(peer, site).run(workload, sink),
-            Workload::MqttRate(_) => MqttTarget::new(peer, site).run(workload, sink),
+            Workload::MqttRate(_) => {
+                let before = self.refused();
+                let result = MqttTarget::new(peer, site).run(workload, sink);
+                for (before, (name, after)) in before.into_iter().zip(self.refused()) {
+                    // A loss in the broker has its cause here.
+                    if after > before.1 {
+                        sink.count(name, after - before.1);
+                    }
+                }
+                result
+            }
             // Refused or done above, or never plain.
             Workload::Ping(_) | Workload::EspNow(_) | Workload::Join(_) | Workload::Wifi(_) => {
                 Ok(())
