@@ -12,6 +12,7 @@
 //! | [`published`] | the published figures, read from CSV |
 //! | [`labs`] | rooms for the simulator by name: built-in ones, and files of the user's |
 //! | [`render`] | drawings of a report: text, JSON, CSV, Markdown, HTML |
+//! | [`transport`] | TCP, TLS and WebSocket below MQTT |
 //! | [`sys`] | system calls that differ by platform, each with a fallback |
 //! | [`capture`] | capture files of what was on a simulated air |
 //! | [`clock`] | the monotonic clock |
@@ -35,6 +36,7 @@ pub mod store;
 pub mod sys;
 pub mod target;
 pub mod texts;
+pub mod transport;
 
 /// The tool and its version, as runs and captures keep them.
 pub const TOOL: &str = concat!("espbench ", env!("CARGO_PKG_VERSION"));

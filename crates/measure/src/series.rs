@@ -5,7 +5,7 @@ use crate::report::digest::Timeline;
 use crate::run::Recorded;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use espbench_proto::sample::{Fate, Interval, Observer, Probe, Sample};
+use espbench_proto::sample::{Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_proto::time::{Duration, Instant};
 
 /// Round trips of the probes that came back whole and in time: received - sent in milliseconds, in
@@ -65,7 +65,11 @@ pub(crate) fn delivered(recorded: &Recorded) -> impl Iterator<Item = &Probe> {
 
 fn delivered_of(samples: &[Sample]) -> impl Iterator<Item = &Probe> {
     samples.iter().filter_map(|sample| match sample {
-        Sample::Probe(probe) if probe.fate == Fate::Delivered => Some(probe),
+        Sample::Probe(probe)
+            if probe.fate == Fate::Delivered && probe.link != Link::CONNECTIONS =>
+        {
+            Some(probe)
+        }
         _ => None,
     })
 }
@@ -121,7 +125,6 @@ fn rates(intervals: &[&Interval], amount: fn(&Interval) -> f64) -> Vec<Point> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use espbench_proto::sample::Link;
     use espbench_proto::workload::{Iperf, Transport, Workload};
 
     fn recorded(samples: Vec<Sample>) -> Recorded {

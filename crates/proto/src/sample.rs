@@ -12,6 +12,13 @@ use crate::time::Instant;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Link(pub u16);
 
+impl Link {
+    /// The link of samples that are no messages but connections, each a probe numbered from 0: due when
+    /// TCP was asked for, queued when it was there, sent once TLS and acked once WebSocket were agreed
+    /// on, where they are, and received when the protocol above accepted it (CONNACK).
+    pub const CONNECTIONS: Self = Self(u16::MAX);
+}
+
 /// One line of the record.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Sample {

@@ -2,8 +2,9 @@
 
 use super::common::MeasureArgs;
 use super::flow::{self, Job};
-use crate::respond::{mqtt, tcp};
-use crate::target::spec;
+use super::mqtt_access::MqttAccessArgs;
+use crate::respond::tcp;
+use crate::target::{Target, spec};
 use anyhow::{anyhow, bail};
 use clap::{Args as Flags, Subcommand, ValueEnum};
 use espbench_measure::plan::{DEFAULT_SEED, Plan, defaults, print};
@@ -68,8 +69,9 @@ struct TcpArgs {
 
 #[derive(Debug, Flags)]
 struct MqttArgs {
-    /// The broker; the port is 1883 where not given
-    #[arg(value_name = "HOST[:PORT]")]
+    /// The broker: HOST[:PORT], or mqtt://, mqtts://, ws:// or wss://[USER[:PASSWORD]@]HOST[:PORT][/PATH];
+    /// the ports are 1883, 8883, 80 and 443, and the path of a WebSocket is /mqtt, where not given
+    #[arg(value_name = "HOST[:PORT]|URL")]
     host: String,
     /// Version of MQTT: 3.1.1 or 5
     #[arg(short = 'V', long, default_value = "3.1.1", value_parser = version)]
@@ -110,15 +112,8 @@ struct MqttArgs {
     /// Messages that the client's own queue holds before it drops further ones
     #[arg(long, default_value_t = 1000, value_name = "MESSAGES")]
     queue: u32,
-    /// Topic to publish on, or to listen to (such as 'sensor/#') [default: one of this run's own]
-    #[arg(long)]
-    topic: Option<String>,
-    /// User name
-    #[arg(short, long)]
-    username: Option<String>,
-    /// Password
-    #[arg(short = 'P', long, env = "ESPBENCH_MQTT_PASSWORD", hide_env_values = true)]
-    password: Option<String>,
+    #[command(flatten)]
+    broker: MqttAccessArgs,
     #[command(flatten)]
     measure: MeasureArgs,
 }
@@ -181,12 +176,11 @@ fn tcp(args: &TcpArgs) -> anyhow::Result<ExitCode> {
 }
 
 fn through_broker(args: &MqttArgs) -> anyhow::Result<ExitCode> {
-    let peer = spec::address(&args.host, mqtt::PORT).map_err(anyhow::Error::msg)?;
     let mut access = args.measure.site.access();
-    access.username.clone_from(&args.username);
-    access.password.clone_from(&args.password);
-    access.topic.clone_from(&args.topic);
-    measure("rate mqtt", format!("mqtt:{peer}"), &access, &messages(args)?, &args.measure)
+    args.broker.add_to(&mut access)?;
+    let target = spec::broker(&args.host, &access).map_err(anyhow::Error::msg)?;
+    let text = target.endpoint.to_string();
+    carry_out("rate mqtt", text, Box::new(target), &messages(args)?, &args.measure)
 }
 
 fn messages(args: &MqttArgs) -> anyhow::Result<Vec<Workload>> {
@@ -240,6 +234,16 @@ fn measure(
     args: &MeasureArgs,
 ) -> anyhow::Result<ExitCode> {
     let target = spec::parse(&target_text, access).map_err(anyhow::Error::msg)?;
+    carry_out(name, target_text, target, workloads, args)
+}
+
+fn carry_out(
+    name: &str,
+    target_text: String,
+    target: Box<dyn Target>,
+    workloads: &[Workload],
+    args: &MeasureArgs,
+) -> anyhow::Result<ExitCode> {
     let text = print(name, args.seed.unwrap_or(DEFAULT_SEED), workloads);
     // The text is what is stored; reading it checks the flags' values as a plan's.
     let plan = Plan::parse(&text).map_err(|e| anyhow!("{}", e.message))?;

@@ -3,10 +3,12 @@
 use super::builtin;
 use super::common::MeasureArgs;
 use super::flow::{self, Job};
+use super::mqtt_access::MqttAccessArgs;
 use crate::store::{Run, Store};
 use crate::target::replay::ReplayTarget;
 use crate::target::several::Several;
 use crate::target::{Target, spec};
+use crate::transport::Url;
 use anyhow::bail;
 use espbench_measure::plan::Set;
 use espbench_measure::run::RunFacts;
@@ -19,8 +21,9 @@ pub struct Args {
     /// Built-in plans or TOML files [default: the ten suites of Espressif's ESP-NOW test
     /// report, and the six of documents over Wi-Fi]
     plans: Vec<String>,
-    /// Where: sim[:LAB], loopback, udp:HOST[:PORT], icmp:HOST, tcp:…, iperf:…, mqtt:…, replay:RUN.
-    /// Repeatable: each piece of work goes to the first target that can do it [default: sim, the virtual lab,
+    /// Where: sim[:LAB], loopback, udp:HOST[:PORT], icmp:HOST, tcp:…, iperf:…, mqtt:…, mqtts:…, ws://…,
+    /// wss://…, replay:RUN. Repeatable: each piece of work goes to the first target that can do it
+    /// [default: sim, the virtual lab,
     /// for ESP-NOW and devices over Wi-Fi; loopback for all else]
     #[arg(long, value_name = "TARGET")]
     on: Vec<String>,
@@ -33,6 +36,8 @@ pub struct Args {
     /// UDP port that echo replies come to (the published sketch replies to 10001)
     #[arg(long, value_name = "PORT")]
     local_port: Option<u16>,
+    #[command(flatten)]
+    broker: MqttAccessArgs,
     #[command(flatten)]
     measure: MeasureArgs,
 }
@@ -61,8 +66,10 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let on =
         if args.on.is_empty() { vec![usual_target(&set)?.to_owned()] } else { args.on.clone() };
-    let target_text = on.join(" ");
     let target = target(args, &on)?;
+    // User and password are neither stored nor shown.
+    let shown: Vec<String> = on.iter().map(|on| Url::without_user(on)).collect();
+    let target_text = shown.join(" ");
     flow::measure(Job { set, target_text, target, args: &args.measure, live: None, prints: false })
 }
 
@@ -106,6 +113,7 @@ fn list() -> anyhow::Result<ExitCode> {
 fn target(args: &Args, names: &[String]) -> anyhow::Result<Box<dyn Target>> {
     let mut access = args.measure.access();
     access.local_port = args.local_port;
+    args.broker.add_to(&mut access)?;
     let mut targets: Vec<Box<dyn Target>> = Vec::new();
     for name in names {
         targets.push(match name.strip_prefix("replay:") {
@@ -119,7 +127,7 @@ fn target(args: &Args, names: &[String]) -> anyhow::Result<Box<dyn Target>> {
     {
         bail!(
             "{} are not all real: a run is either measured or simulated; make two runs",
-            names.join(" and ")
+            names.iter().map(|name| Url::without_user(name)).collect::<Vec<_>>().join(" and ")
         );
     }
     Ok(match targets.len() {

@@ -1,5 +1,5 @@
 //! Targets as they are typed: `loopback`, `sim[:LAB]`, `udp:HOST[:PORT]`, `icmp:HOST`, `tcp:…`, `iperf:…`,
-//! `mqtt:…`.
+//! `mqtt:…`, `mqtts:…`, `ws://…`, `wss://…`.
 
 use super::Target;
 use super::iperf::IperfTarget;
@@ -10,16 +10,19 @@ use super::sim::SimTarget;
 use super::tcp_rate::TcpRateTarget;
 use super::udp_echo::EchoTarget;
 use crate::respond::echo::{SKETCH_PORT, SKETCH_REPLY_PORT};
-use crate::respond::{mqtt, tcp};
+use crate::respond::tcp;
 use crate::sys;
+use crate::transport::{Endpoint, Tls, TlsFiles, Url};
 use espbench_measure::run::Site;
 use espbench_proto::wire::iperf2;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What can be typed, for errors and for `--help`.
 pub const FORMS: &str = "loopback, sim[:LAB], udp:HOST[:PORT], icmp:HOST, tcp:HOST[:PORT], \
-                         iperf:HOST[:PORT], mqtt:HOST[:PORT], replay:RUN";
+                         iperf:HOST[:PORT], mqtt:HOST[:PORT], mqtts:HOST[:PORT], \
+                         ws://HOST[:PORT][/PATH], wss://HOST[:PORT][/PATH], replay:RUN";
 
 /// How to reach what was typed.
 #[derive(Debug, Default)]
@@ -32,6 +35,12 @@ pub struct Access {
     pub username: Option<String>,
     /// Password at an MQTT broker.
     pub password: Option<String>,
+    /// Client identifier at an MQTT broker; one of this process's own where not given.
+    pub client_id: Option<String>,
+    /// Keep-alive seconds asked of an MQTT broker; the usual ones where not given.
+    pub keep_alive: Option<u16>,
+    /// Certificates of an MQTT broker's TLS.
+    pub tls: TlsFiles,
     /// Where captures of the virtual lab's air go.
     pub capture: Option<PathBuf>,
     /// Threads of the virtual lab; one for each core where not given.
@@ -52,6 +61,9 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
         let lab = text.strip_prefix("sim:").filter(|lab| !lab.is_empty());
         return sim(lab, access);
     }
+    if Url::is_one(text) {
+        return Ok(Box::new(broker(text, access)?));
+    }
     let (kind, rest) =
         text.split_once(':').ok_or_else(|| format!("`{text}` is no target: use one of {FORMS}"))?;
     let site = access.site.clone();
@@ -64,16 +76,41 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
         "icmp" => Box::new(PingTarget { peer: host(rest, None)?, site }),
         "tcp" => Box::new(TcpRateTarget::new(address(rest, tcp::SINK_PORT)?, site)),
         "iperf" => Box::new(IperfTarget { peer: address(rest, iperf2::PORT)?, bind: None, site }),
-        "mqtt" => Box::new(MqttTarget {
-            username: access.username.clone(),
-            password: access.password.clone(),
-            topic: access.topic.clone(),
-            ..MqttTarget::new(address(rest, mqtt::PORT)?, site)
-        }),
         "serial" | "pcap" => {
             return Err(format!("`{kind}:` targets are not there yet: use one of {FORMS}"));
         }
         _ => return Err(format!("`{kind}:` is no kind of target: use one of {FORMS}")),
+    })
+}
+
+/// An MQTT broker, with or without a scheme. What the URL says of user and password counts before what
+/// `access` does.
+///
+/// # Errors
+/// A sentence that says what is wrong with it.
+pub fn broker(text: &str, access: &Access) -> Result<MqttTarget, String> {
+    let url = Url::parse(text)?;
+    let address = lookup(&url.host, url.port)?;
+    let tls = if url.scheme.is_tls() {
+        Some(Arc::new(Tls::new(&access.tls, &url.host)?))
+    } else if access.tls.is_given() {
+        return Err(format!(
+            "{}:// has no TLS, so certificates have no use: write mqtts:// or wss://",
+            url.scheme.name()
+        ));
+    } else {
+        None
+    };
+    let Url { scheme, username, password, host, path, .. } = url;
+    let usual = MqttTarget::new(address, access.site.clone());
+    Ok(MqttTarget {
+        endpoint: Endpoint { address, scheme, host, path, tls },
+        username: username.or_else(|| access.username.clone()),
+        password: password.or_else(|| access.password.clone()),
+        client_id: access.client_id.clone(),
+        keep_alive: access.keep_alive.unwrap_or(usual.keep_alive),
+        topic: access.topic.clone(),
+        ..usual
     })
 }
 
@@ -119,6 +156,11 @@ pub fn address(text: &str, port: u16) -> Result<SocketAddr, String> {
         ),
         None => (text, port),
     };
+    lookup(host, port)
+}
+
+/// The address of a name, IPv4 first.
+fn lookup(host: &str, port: u16) -> Result<SocketAddr, String> {
     let found: Vec<SocketAddr> = (host, port)
         .to_socket_addrs()
         .map_err(|e| {

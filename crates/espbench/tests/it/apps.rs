@@ -199,6 +199,8 @@ const SETTINGS: Settings<'static> = Settings {
     drain: Duration::from_secs(2),
     patience: Duration::from_secs(10),
     resume: false,
+    retain: false,
+    keep_alive: espbench_proto::node::mqtt::KEEP_ALIVE,
     link: Link(0),
 };
 

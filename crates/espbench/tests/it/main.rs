@@ -11,6 +11,7 @@ mod iperf;
 mod layers;
 mod listen;
 mod mqtt;
+mod mqtt_tls;
 mod netns;
 mod nothing;
 mod page;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-fn work() -> MqttRate {
+pub fn work() -> MqttRate {
     MqttRate {
         version: MqttVersion::V311,
         qos: 0,
@@ -68,7 +68,7 @@ impl Mosquitto {
 }
 
 /// A port that was free a moment ago: mosquitto does not say which one it was given.
-fn free_address() -> SocketAddr {
+pub fn free_address() -> SocketAddr {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     listener.local_addr().expect("its address")
 }
@@ -192,7 +192,7 @@ fn a_search_ends_with_a_bracket() {
 }
 
 /// A listener that does `serve` with its first `clients` clients.
-fn listener(
+pub fn listener(
     clients: usize,
     serve: impl Fn(TcpStream) + Send + 'static,
 ) -> (SocketAddr, JoinHandle<()>) {
@@ -298,7 +298,7 @@ fn a_stop_ends_it_and_keeps_what_came() {
     let mut kept = Kept { stop_after: Some(20), ..Kept::default() };
     let result = run(&target(broker.address), long, &mut kept);
     assert!(matches!(result, Err(TargetError::Cancelled)), "{result:?}");
-    assert!(kept.probes().count() >= 20);
+    assert!(kept.samples.len() >= 20);
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn user_name_and_password_are_sent() {
 
 /// Mosquitto, started by root, reads its files as a user of its own.
 #[cfg(unix)]
-fn readable_by_all(file: &Path) {
+pub fn readable_by_all(file: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o644)).unwrap();
     let folder = file.parent().unwrap();
@@ -336,7 +336,7 @@ fn readable_by_all(file: &Path) {
 }
 
 #[cfg(not(unix))]
-fn readable_by_all(_: &Path) {}
+pub fn readable_by_all(_: &Path) {}
 
 #[test]
 fn mosquittos_clients_talk_through_the_embedded_broker() {

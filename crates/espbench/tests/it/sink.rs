@@ -4,7 +4,7 @@ use espbench::target::Sink;
 use espbench_measure::cell::{Cell, Origin};
 use espbench_measure::run::{Recorded, Site};
 use espbench_measure::summary::{Context, summarize};
-use espbench_proto::sample::{Cause, Fate, Interval, Observer, Probe, Sample};
+use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_proto::workload::Workload;
 use std::collections::BTreeMap;
 
@@ -36,7 +36,16 @@ impl Sink for Kept {
 }
 
 impl Kept {
+    /// Probes that are no connections.
     pub fn probes(&self) -> impl Iterator<Item = &Probe> {
+        self.all_probes().filter(|probe| probe.link != Link::CONNECTIONS)
+    }
+
+    pub fn connections(&self) -> Vec<&Probe> {
+        self.all_probes().filter(|probe| probe.link == Link::CONNECTIONS).collect()
+    }
+
+    fn all_probes(&self) -> impl Iterator<Item = &Probe> {
         self.samples.iter().filter_map(|sample| match sample {
             Sample::Probe(probe) => Some(probe),
             Sample::Interval(_) => None,

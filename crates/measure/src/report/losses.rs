@@ -5,7 +5,7 @@ use crate::place;
 use crate::run::Recorded;
 use alloc::string::String;
 use espbench_proto::fact;
-use espbench_proto::sample::{Cause, Fate, Interval, Observer, Sample};
+use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Sample};
 use espbench_proto::workload::IpTest;
 
 impl Losses {
@@ -76,7 +76,9 @@ impl Losses {
 
     fn probes(&mut self, samples: &[Sample], is_mqtt: bool) {
         for sample in samples {
-            if let Sample::Probe(probe) = sample {
+            if let Sample::Probe(probe) = sample
+                && probe.link != Link::CONNECTIONS
+            {
                 self.probe(probe.fate, is_mqtt);
             }
         }

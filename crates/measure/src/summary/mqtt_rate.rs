@@ -40,7 +40,7 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use espbench_proto::sample::{Cause, Fate, Interval, Observer, Probe, Sample};
+use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_proto::time::Instant;
 use espbench_proto::workload::{MqttMode, MqttRate, MqttVersion};
 
@@ -122,8 +122,8 @@ fn total(recorded: &Recorded, observer: Observer) -> Option<&Interval> {
 
 fn probes(recorded: &Recorded) -> impl Iterator<Item = &Probe> {
     recorded.samples.iter().filter_map(|sample| match sample {
-        Sample::Probe(probe) => Some(probe),
-        Sample::Interval(_) => None,
+        Sample::Probe(probe) if probe.link != Link::CONNECTIONS => Some(probe),
+        _ => None,
     })
 }
 

@@ -11,7 +11,7 @@ use crate::{modes, series, trend};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::sample::{Fate, Observer, Probe, Sample};
+use espbench_proto::sample::{Fate, Link, Observer, Probe, Sample};
 use espbench_proto::time::Instant;
 use espbench_proto::workload::{Direction, IpTest, Iperf, MqttMode};
 
@@ -154,7 +154,7 @@ fn sender_behind(recorded: &Recorded) -> Option<Advice> {
 /// Probes sent a second, from the first to the last one; `None` for fewer than ten.
 fn sent_rate(recorded: &Recorded) -> Option<f64> {
     let probes = recorded.samples.iter().filter_map(|s| match s {
-        Sample::Probe(p) if p.fate != Fate::Duplicate => Some(p),
+        Sample::Probe(p) if p.fate != Fate::Duplicate && p.link != Link::CONNECTIONS => Some(p),
         _ => None,
     });
     let sent: Vec<Instant> = probes.filter_map(|p: &Probe| p.sent).collect();

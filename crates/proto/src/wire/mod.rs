@@ -28,4 +28,5 @@ pub mod mac;
 pub mod mqtt;
 mod pattern;
 pub mod radiotap;
+pub mod websocket;
 pub mod wlan;

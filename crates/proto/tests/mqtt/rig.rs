@@ -29,6 +29,8 @@ pub fn settings(qos: u8) -> Settings<'static> {
         drain: Duration::from_secs(2),
         patience: Duration::from_secs(10),
         resume: false,
+        retain: false,
+        keep_alive: espbench_proto::node::mqtt::KEEP_ALIVE,
         link: Link(3),
     }
 }

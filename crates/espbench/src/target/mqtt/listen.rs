@@ -1,11 +1,13 @@
 //! Moves bytes between one socket and a [`Listener`], and tells it the time.
 
 use super::MqttTarget;
-use super::pump::{ANSWERS, Job, LOOK, Names, Outcome, hint, missing};
-use super::wire::{BATCH, Wire, packet_room};
+use super::pump::{ANSWERS, Job, Names, Outcome, hint, missing};
+use super::wire::{self, LOOK, packet_room};
 use crate::clock::Clock;
 use crate::sys::ready::{self, Interest};
 use crate::target::{Sink, TargetError};
+use crate::transport::Stream;
+use crate::transport::stream::Scratch;
 use espbench_measure::units::print_duration;
 use espbench_proto::node::Output;
 use espbench_proto::node::mqtt::listener::{Memory, NAMED};
@@ -14,7 +16,7 @@ use espbench_proto::node::mqtt::{Listener, Pace};
 use espbench_proto::sample::Link;
 use espbench_proto::time::Instant;
 use espbench_proto::workload::MqttRate;
-use std::io::{self, ErrorKind, Read as _};
+use std::io;
 
 /// Longest topic and largest message taken from a device.
 const LARGEST: usize = (1 << 16) + (1 << 20);
@@ -25,7 +27,7 @@ pub(super) fn run(
     work: &MqttRate,
     sink: &mut dyn Sink,
 ) -> Result<Outcome, TargetError> {
-    let names = Names::new(target.topic.as_deref());
+    let names = Names::new(target);
     // Nothing is published, so at no pace.
     let job = Job { target, work, pace: Pace::Saturate, link: Link(0) };
     let mut packet = vec![0; packet_room("", LARGEST)];
@@ -33,10 +35,13 @@ pub(super) fn run(
     let mut seen = Box::new([0; SEEN]);
     let memory = Memory { packet: &mut packet, answers: &mut answers, seen: &mut seen };
     let listener = Listener::new(job.settings(&names), memory);
-    let wire = Wire::connect(target, 0)?;
-    let mut pump = Pump { listener, wire, clock: Clock::start(), cancelled: false };
+    let clock = Clock::start();
+    let wire = wire::open(target, 0, &clock, sink)?;
+    wire::note(&wire, sink);
+    let scratch = Scratch::default();
+    let mut pump = Pump { listener, wire, clock, scratch, told: false, cancelled: false };
     pump.run(sink).map_err(|source| TargetError::Peer {
-        peer: format!("mqtt:{}", target.peer),
+        peer: target.endpoint.to_string(),
         what: "listening",
         source,
         hint: "check that the broker is still up".into(),
@@ -46,14 +51,16 @@ pub(super) fn run(
 
 struct Pump<'a> {
     listener: Listener<'a>,
-    wire: Wire,
+    wire: Stream,
     clock: Clock,
+    scratch: Scratch,
+    /// The connection was recorded.
+    told: bool,
     cancelled: bool,
 }
 
 impl Pump<'_> {
     fn run(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
-        let mut buf = vec![0; BATCH];
         self.listener.connected(self.clock.now());
         while let Some(wake) = self.drain(sink) {
             if sink.cancelled() && !self.cancelled {
@@ -61,15 +68,12 @@ impl Pump<'_> {
                 self.listener.stop(self.clock.now());
                 continue;
             }
-            let interest = Interest {
-                socket: &self.wire.socket,
-                read: self.wire.open,
-                write: self.wire.open && self.wire.is_pending(),
-            };
+            let (read, write) = self.wire.interest();
+            let interest = Interest { socket: self.wire.socket(), read, write };
             let timeout = wake.since(self.clock.now()).min(LOOK);
             let [ready] = ready::wait([interest], timeout)?;
-            if self.wire.open && ready.read {
-                self.read(&mut buf, sink);
+            if self.wire.is_open() && ready.read {
+                self.read(sink);
             }
         }
         Ok(())
@@ -79,10 +83,8 @@ impl Pump<'_> {
     fn drain(&mut self, sink: &mut dyn Sink) -> Option<Instant> {
         loop {
             self.flush();
-            let pending = self.wire.is_pending();
-            let room = if pending { &mut [][..] } else { &mut self.wire.out[..] };
-            match self.listener.poll(self.clock.now(), room) {
-                Output::Send { len } => (self.wire.from, self.wire.to) = (0, len),
+            match self.listener.poll(self.clock.now(), self.wire.room()) {
+                Output::Send { len } => self.wire.give(len),
                 Output::Sample(sample) => sink.sample(sample),
                 Output::WaitUntil(until) => return Some(until),
                 Output::Done => {
@@ -106,27 +108,33 @@ impl Pump<'_> {
     }
 
     fn close(&mut self) {
-        (self.wire.open, self.wire.from, self.wire.to) = (false, 0, 0);
+        self.wire.close();
         self.listener.closed();
     }
 
-    fn read(&mut self, buf: &mut [u8], sink: &mut dyn Sink) {
-        match self.wire.socket.read(buf) {
-            Ok(0) => self.close(),
-            Ok(len) => {
-                let (now, mut chunk) = (self.clock.now(), &buf[..len]);
-                while let Some(sample) = self.listener.receive(now, &mut chunk) {
-                    sink.sample(sample);
-                }
+    fn read(&mut self, sink: &mut dyn Sink) {
+        let Self { listener, wire, clock, scratch, told, .. } = self;
+        let now = clock.now();
+        let open = wire.read(scratch, &mut |mut bytes| {
+            while let Some(sample) = listener.receive(now, &mut bytes) {
+                sink.sample(sample);
             }
-            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
-            Err(_) => self.close(),
+        });
+        if let Some(accepted) = listener.accepted().filter(|_| !*told) {
+            *told = true;
+            sink.sample(wire::connection(0, wire.opened(), accepted));
+        }
+        if !open {
+            self.close();
         }
     }
 
     fn outcome(&self, work: &MqttRate, topic: &str) -> Outcome {
         let counters = self.listener.counters().into_iter().filter(|(_, count)| *count > 0);
-        let told = |fault| (format!("the broker {fault}"), hint(fault, work));
+        let told = |fault| match self.wire.trouble() {
+            Some(trouble) => (trouble.what.clone(), trouble.hint.clone()),
+            None => (format!("the broker {fault}"), hint(fault, work)),
+        };
         let fault = self.listener.fault().map(told);
         let silence = || {
             let time = print_duration(self.listener.patience());

@@ -12,6 +12,8 @@
 //! probe: those with a number on link 0, those without on link 1; and the arrivals of each second
 //! and their total. See [`Listener`](espbench_proto::node::mqtt::Listener).
 //!
+//! Each connection is a probe too, on [`Link::CONNECTIONS`], once the broker has accepted it.
+//!
 //! A search records the two totals of each try and no probes: link n is the n-th try, in the order
 //! of [`RateSearch`], which the summary replays. Losses are counted by cause as
 //! `lost-CAUSE`.
@@ -21,9 +23,10 @@ mod pump;
 mod wire;
 
 use super::{Sink, Target, TargetError, noted};
+use crate::transport::Endpoint;
 use espbench_measure::run::Site;
 use espbench_measure::search::RateSearch;
-use espbench_proto::node::mqtt::{Pace, payload};
+use espbench_proto::node::mqtt::{KEEP_ALIVE, Pace, payload};
 use espbench_proto::sample::{Fate, Interval, Link, Observer, Sample};
 use espbench_proto::time::Duration;
 use espbench_proto::workload::{MqttMode, MqttRate, Workload};
@@ -39,12 +42,17 @@ const DRAIN: Duration = Duration::from_secs(2);
 /// An MQTT broker.
 #[derive(Clone, Debug)]
 pub struct MqttTarget {
-    /// Where it listens.
-    pub peer: SocketAddr,
+    /// Where it listens, and what carries MQTT there.
+    pub endpoint: Endpoint,
     /// User name.
     pub username: Option<String>,
     /// Password.
     pub password: Option<String>,
+    /// Client identifier, with `-p` and `-s` for publisher and subscriber; one of this process's own
+    /// where not given.
+    pub client_id: Option<String>,
+    /// Keep-alive seconds asked of the broker.
+    pub keep_alive: u16,
     /// Topic to use; one of this process's own where not given.
     pub topic: Option<String>,
     /// Quiet time after which what is missing counts as lost.
@@ -60,9 +68,11 @@ impl MqttTarget {
     #[must_use]
     pub fn new(peer: SocketAddr, site: Site) -> Self {
         Self {
-            peer,
+            endpoint: Endpoint::plain(peer),
             username: None,
             password: None,
+            client_id: None,
+            keep_alive: KEEP_ALIVE,
             topic: None,
             drain: DRAIN,
             patience: PATIENCE,
@@ -78,7 +88,7 @@ impl Target for MqttTarget {
 
     fn check(&self, workload: &Workload) -> Result<(), TargetError> {
         let unsupported = |hint: &str| TargetError::Unsupported {
-            target: format!("mqtt:{}", self.peer),
+            target: self.endpoint.to_string(),
             kind: workload.kind(),
             hint: hint.into(),
         };
@@ -119,7 +129,7 @@ impl MqttTarget {
         let job = Job { target: self, work, pace, link: Link(0) };
         let outcome = job.run(sink)?;
         outcome.note(sink);
-        outcome.result(self.peer)
+        outcome.result(&self.endpoint)
     }
 
     fn is_filter(&self) -> bool {
@@ -129,7 +139,7 @@ impl MqttTarget {
     fn listen(&self, work: &MqttRate, sink: &mut dyn Sink) -> Result<(), TargetError> {
         let outcome = listen::run(self, work, sink)?;
         outcome.note(sink);
-        outcome.result(self.peer)
+        outcome.result(&self.endpoint)
     }
 
     fn search(
@@ -145,7 +155,7 @@ impl MqttTarget {
             let outcome = job.run(&mut step)?;
             let lost = step.lost;
             outcome.counters.iter().for_each(|(name, by)| sink.count(name, *by));
-            outcome.result(self.peer)?;
+            outcome.result(&self.endpoint)?;
             search.record(lost == 0);
             link += 1;
         }
@@ -200,11 +210,11 @@ impl Outcome {
         }
     }
 
-    fn result(self, peer: SocketAddr) -> Result<(), TargetError> {
+    fn result(self, endpoint: &Endpoint) -> Result<(), TargetError> {
         if self.cancelled {
             return Err(TargetError::Cancelled);
         }
         let Some((what, hint)) = self.fault else { return Ok(()) };
-        Err(TargetError::Protocol { peer: format!("mqtt:{peer}"), what, hint })
+        Err(TargetError::Protocol { peer: endpoint.to_string(), what, hint })
     }
 }

@@ -9,11 +9,13 @@
 //! anyway. At an offered rate every arrival is read at once.
 
 use super::MqttTarget;
-use super::wire::{BATCH, Wire, packet_room};
+use super::wire::{self, LOOK, packet_room};
 use crate::clock::Clock;
 use crate::sys::ready::{self, Interest};
 use crate::sys::timer;
 use crate::target::{Sink, TargetError};
+use crate::transport::Stream;
+use crate::transport::stream::Scratch;
 use espbench_measure::units::print_duration;
 use espbench_proto::node::Output;
 use espbench_proto::node::mqtt::ledger::Entry;
@@ -23,7 +25,7 @@ use espbench_proto::node::mqtt::{Exchange, Fault, Foreign, Input, Pace, Settings
 use espbench_proto::sample::Link;
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::workload::{MqttMode, MqttRate};
-use std::io::{self, ErrorKind, Read as _};
+use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -31,8 +33,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 const MOST_OPEN: usize = 1 << 18;
 /// Room for acknowledgements: all packet identifiers, and as many releases.
 pub(super) const ANSWERS: usize = 1 << 17;
-/// Longest wait without a look at the stop flag.
-pub(super) const LOOK: Duration = Duration::from_millis(50);
 /// How long arrivals gather at saturation.
 const GATHER: Duration = Duration::from_micros(100);
 /// The same at QoS 0, where nothing waits for the reader.
@@ -63,20 +63,24 @@ pub(super) struct Outcome {
 impl Job<'_> {
     pub(super) fn run(&self, sink: &mut dyn Sink) -> Result<Outcome, TargetError> {
         timer::precise_wakeups();
-        let names = Names::new(self.target.topic.as_deref());
+        let names = Names::new(self.target);
         let packet = packet_room(&names.topic, self.work.size as usize);
         let mut memory = Memory::new(self.work, self.pace, packet);
         let exchange = Exchange::new(self.settings(&names), memory.lend());
-        let wires = [Wire::connect(self.target, packet)?, Wire::connect(self.target, packet)?];
         let clock = Clock::start();
+        let open = || wire::open(self.target, packet, &clock, sink);
+        let wires = [open()?, open()?];
+        wire::note(&wires[0], sink);
         let gather = match self.work.qos {
             _ if self.pace != Pace::Saturate => None,
             0 => Some(GATHER_QOS_0),
             _ => (self.work.in_flight >= GATHER_FROM).then_some(GATHER),
         };
-        let mut pump = Pump { exchange, wires, clock, gather, cancelled: false };
+        let scratch = Scratch::default();
+        let told = [false; 2];
+        let mut pump = Pump { exchange, wires, clock, gather, scratch, told, cancelled: false };
         pump.run(sink).map_err(|source| TargetError::Peer {
-            peer: format!("mqtt:{}", self.target.peer),
+            peer: self.target.endpoint.to_string(),
             what: "exchanging messages",
             source,
             hint: "check that the broker is still up".into(),
@@ -102,6 +106,8 @@ impl Job<'_> {
             drain: self.target.drain,
             patience: self.target.patience,
             resume: false,
+            retain: false,
+            keep_alive: self.target.keep_alive,
             link: self.link,
         }
     }
@@ -114,14 +120,20 @@ pub(super) struct Names {
 }
 
 impl Names {
-    pub(super) fn new(topic: Option<&str>) -> Self {
+    pub(super) fn new(target: &MqttTarget) -> Self {
         static RUNS: AtomicU32 = AtomicU32::new(0);
         let run = RUNS.fetch_add(1, Ordering::Relaxed);
         let unique = format!("{:x}-{run:x}", std::process::id());
         // Client identifiers of up to 23 letters and digits are accepted everywhere (3.1.3.1).
-        let client = |role| format!("eb{role}{:x}x{run:x}", std::process::id());
+        let client = |role| match &target.client_id {
+            Some(id) => format!("{id}-{role}"),
+            None => format!("eb{role}{:x}x{run:x}", std::process::id()),
+        };
         Self {
-            topic: topic.map_or_else(|| format!("espbench/{unique}"), ToString::to_string),
+            topic: target
+                .topic
+                .as_deref()
+                .map_or_else(|| format!("espbench/{unique}"), ToString::to_string),
             clients: [client('p'), client('s')],
         }
     }
@@ -165,15 +177,17 @@ impl Memory {
 
 struct Pump<'a> {
     exchange: Exchange<'a>,
-    wires: [Wire; 2],
+    wires: [Stream; 2],
     clock: Clock,
     gather: Option<Duration>,
+    scratch: Scratch,
+    /// Which connections were recorded.
+    told: [bool; 2],
     cancelled: bool,
 }
 
 impl Pump<'_> {
     fn run(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
-        let mut buf = vec![0; BATCH];
         for side in Side::BOTH {
             self.exchange.handle(self.clock.now(), side, Input::Connected);
         }
@@ -194,7 +208,7 @@ impl Pump<'_> {
                 self.exchange.handle(self.clock.now(), Side::Publisher, Input::Stop);
                 continue;
             }
-            self.wait(wake, &mut buf)?;
+            self.wait(wake, sink)?;
         }
     }
 
@@ -205,10 +219,9 @@ impl Pump<'_> {
         loop {
             let now = self.clock.now();
             let wire = &mut self.wires[side as usize];
-            let room = if wire.is_pending() { &mut [][..] } else { &mut wire.out[..] };
-            match self.exchange.poll(now, side, room) {
+            match self.exchange.poll(now, side, wire.room()) {
                 Output::Send { len } => {
-                    (wire.from, wire.to) = (0, len);
+                    wire.give(len);
                     self.flush(side);
                     if !self.wires[side as usize].is_pending() {
                         return Some(now);
@@ -227,10 +240,10 @@ impl Pump<'_> {
         if !wire.is_pending() {
             return;
         }
-        let before = wire.from;
+        let before = wire.taken();
         match wire.flush() {
             Ok(true) => self.exchange.handle(self.clock.now(), side, Input::Written),
-            Ok(false) if wire.from > before => {
+            Ok(false) if wire.taken() > before => {
                 self.exchange.handle(self.clock.now(), side, Input::Writing);
             }
             Ok(false) => {}
@@ -239,39 +252,40 @@ impl Pump<'_> {
     }
 
     fn close(&mut self, side: Side) {
-        let wire = &mut self.wires[side as usize];
-        (wire.open, wire.from, wire.to) = (false, 0, 0);
+        self.wires[side as usize].close();
         self.exchange.handle(self.clock.now(), side, Input::Closed);
     }
 
-    fn wait(&mut self, wake: Instant, buf: &mut [u8]) -> io::Result<()> {
+    fn wait(&mut self, wake: Instant, sink: &mut dyn Sink) -> io::Result<()> {
         if let Some(gather) = self.gather {
             std::thread::sleep(gather);
         }
         let timeout = wake.since(self.clock.now()).min(LOOK);
-        let interests = self.wires.each_ref().map(|wire| Interest {
-            socket: &wire.socket,
-            read: wire.open,
-            write: wire.open && wire.is_pending(),
+        let interests = self.wires.each_ref().map(|wire| {
+            let (read, write) = wire.interest();
+            Interest { socket: wire.socket(), read, write }
         });
         let ready = ready::wait(interests, timeout)?;
         for side in Side::BOTH {
-            if self.wires[side as usize].open && ready[side as usize].read {
-                self.read(side, buf);
+            if self.wires[side as usize].is_open() && ready[side as usize].read {
+                self.read(side, sink);
             }
         }
         Ok(())
     }
 
-    fn read(&mut self, side: Side, buf: &mut [u8]) {
-        match self.wires[side as usize].socket.read(buf) {
-            Ok(0) => self.close(side),
-            Ok(len) => {
-                let now = self.clock.now();
-                self.exchange.handle(now, side, Input::Received(&buf[..len]));
-            }
-            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => {}
-            Err(_) => self.close(side),
+    fn read(&mut self, side: Side, sink: &mut dyn Sink) {
+        let Self { exchange, wires, clock, scratch, told, .. } = self;
+        let wire = &mut wires[side as usize];
+        let now = clock.now();
+        let open =
+            wire.read(scratch, &mut |bytes| exchange.handle(now, side, Input::Received(bytes)));
+        if let Some(accepted) = exchange.accepted(side).filter(|_| !told[side as usize]) {
+            told[side as usize] = true;
+            sink.sample(wire::connection(side as u64, wire.opened(), accepted));
+        }
+        if !open {
+            self.close(side);
         }
     }
 
@@ -288,6 +302,9 @@ impl Pump<'_> {
     fn outcome(&self, job: &Job<'_>, topic: &str) -> Outcome {
         let counters = self.exchange.counters().into_iter().filter(|(_, count)| *count > 0);
         let fault = self.exchange.fault().map(|(side, fault)| {
+            if let Some(trouble) = self.wires[side as usize].trouble() {
+                return (trouble.what.clone(), trouble.hint.clone());
+            }
             let role = match side {
                 Side::Publisher => "publisher",
                 Side::Subscriber => "subscriber",

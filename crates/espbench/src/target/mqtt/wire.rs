@@ -1,12 +1,18 @@
-//! One connection to a broker, and the bytes that the system has yet to take.
+//! Connections to a broker: opened while nothing else is done, and recorded.
 
 use super::MqttTarget;
-use crate::target::TargetError;
-use std::io::{self, ErrorKind, Write as _};
-use std::net::TcpStream;
+use crate::clock::Clock;
+use crate::sys::ready::{self, Interest};
+use crate::target::{Sink, TargetError};
+use crate::transport::{Endpoint, Fault, Opened, Stream};
+use espbench_proto::sample::{Fate, Link, Probe, Sample};
+use espbench_proto::time::{Duration, Instant};
 
-/// Bytes written or read at once. A packet that is longer is written alone.
+/// Bytes given to a connection at once. A packet that is longer is given alone.
 pub(super) const BATCH: usize = 64 * 1024;
+
+/// Longest wait without a look at the stop flag.
+pub(super) const LOOK: Duration = Duration::from_millis(50);
 
 /// Bytes that a packet may have beside its topic and its payload: first byte, remaining length, length
 /// of the topic, packet identifier, and properties of version 5 that brokers add.
@@ -17,54 +23,57 @@ pub(super) const fn packet_room(topic: &str, size: usize) -> usize {
     AROUND + topic.len() + size
 }
 
-/// One connection, and what the system has yet to take.
-pub(super) struct Wire {
-    pub(super) socket: TcpStream,
-    pub(super) out: Vec<u8>,
-    pub(super) from: usize,
-    pub(super) to: usize,
-    pub(super) open: bool,
+/// Opens a connection for packets of up to `packet` bytes, and waits until it is there.
+pub(super) fn open(
+    target: &MqttTarget,
+    packet: usize,
+    clock: &Clock,
+    sink: &dyn Sink,
+) -> Result<Stream, TargetError> {
+    let endpoint = &target.endpoint;
+    let failed = |fault: Fault| failure(endpoint, &fault);
+    let batch = BATCH.max(packet);
+    let stream = Stream::begin(endpoint, batch, target.patience, clock.now());
+    let mut stream = stream.map_err(failed)?;
+    while !stream.advance(endpoint, clock.now()).map_err(failed)? {
+        if sink.cancelled() {
+            return Err(TargetError::Cancelled);
+        }
+        let (read, write) = stream.interest();
+        let left = stream.deadline().since(clock.now());
+        ready::wait([Interest { socket: stream.socket(), read, write }], left.min(LOOK))
+            .map_err(|e| failed(Fault::connecting(e)))?;
+    }
+    Ok(stream)
 }
 
-impl Wire {
-    /// Opens one to the broker, for packets of up to `packet` bytes.
-    pub(super) fn connect(target: &MqttTarget, packet: usize) -> Result<Self, TargetError> {
-        let peer = target.peer;
-        let open = || {
-            let socket = TcpStream::connect_timeout(&peer, target.patience)?;
-            socket.set_nodelay(true)?;
-            socket.set_nonblocking(true)?;
-            Ok(Self { socket, out: vec![0; BATCH.max(packet)], from: 0, to: 0, open: true })
-        };
-        open().map_err(|source: io::Error| TargetError::Peer {
-            peer: format!("mqtt:{peer}"),
-            what: "connecting",
-            hint: match source.kind() {
-                ErrorKind::ConnectionRefused => {
-                    "start a broker there (`espbench respond` has one), or name another port"
-                }
-                _ => "check the address and the network",
-            }
-            .into(),
-            source,
-        })
-    }
+/// A fault of a connection as the target's error.
+pub(super) fn failure(endpoint: &Endpoint, fault: &Fault) -> TargetError {
+    let what = match &fault.source {
+        Some(source) => format!("{}: {source}", fault.what),
+        None => fault.what.clone(),
+    };
+    TargetError::Protocol { peer: endpoint.to_string(), what, hint: fault.hint.clone() }
+}
 
-    pub(super) const fn is_pending(&self) -> bool {
-        self.from < self.to
-    }
+/// A connection as it is recorded; `accepted` is when the CONNACK came.
+pub(super) fn connection(seq: u64, opened: &Opened, accepted: Instant) -> Sample {
+    Sample::Probe(Probe {
+        link: Link::CONNECTIONS,
+        seq,
+        due: opened.begun,
+        queued: opened.tcp,
+        sent: opened.tls,
+        acked: opened.websocket,
+        received: Some(accepted),
+        fate: Fate::Delivered,
+        ..Probe::default()
+    })
+}
 
-    /// Writes what is pending; true once nothing is.
-    pub(super) fn flush(&mut self) -> io::Result<bool> {
-        while self.is_pending() {
-            match self.socket.write(&self.out[self.from..self.to]) {
-                Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(len) => self.from += len,
-                Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(false),
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
-            }
-        }
-        Ok(true)
+/// Notes what carries the messages, where that is more than TCP.
+pub(super) fn note(stream: &Stream, sink: &mut dyn Sink) {
+    for (name, value) in stream.facts() {
+        sink.fact(name, value.clone());
     }
 }

@@ -7,7 +7,7 @@ use crate::wire::mqtt::{
     Ack, ConnAck, Connect, Disconnect, Malformed, Packet, Splitter, Version, kind,
 };
 
-/// Keep-alive seconds asked of the broker (3.1.2.10). A ping goes out after half of that.
+/// Usual keep-alive seconds.
 pub const KEEP_ALIVE: u16 = 10;
 
 /// What a broker sent, as far as a side has to deal with it.
@@ -79,6 +79,7 @@ pub struct Connection<'a> {
     /// Nothing came yet.
     fresh: bool,
     numbers: bool,
+    accepted: Option<Instant>,
     fault: Option<Fault>,
 }
 
@@ -92,13 +93,17 @@ impl<'a> Connection<'a> {
             splitter: Splitter::new(buf),
             state: State::Down,
             limits: ConnAck::ACCEPTED,
-            ping_after: Duration::from_secs(KEEP_ALIVE.into()) / 2,
+            ping_after: match settings.keep_alive {
+                0 => Duration::MAX,
+                seconds => Duration::from_secs(seconds.into()) / 2,
+            },
             heard: Instant::ZERO,
             said: Instant::ZERO,
             awaiting: None,
             unwritten: None,
             fresh: true,
             numbers: false,
+            accepted: None,
             fault: None,
         }
     }
@@ -114,6 +119,18 @@ impl<'a> Connection<'a> {
     #[must_use]
     pub const fn limits(&self) -> &ConnAck {
         &self.limits
+    }
+
+    /// When the broker first accepted it (CONNACK).
+    #[must_use]
+    pub const fn accepted(&self) -> Option<Instant> {
+        self.accepted
+    }
+
+    /// Whether a part of a packet has come.
+    #[must_use]
+    pub const fn is_receiving(&self) -> bool {
+        self.splitter.is_partial()
     }
 
     /// Whether packets may be sent.
@@ -288,6 +305,7 @@ impl<'a> Connection<'a> {
             }
         }
         self.state = State::Up;
+        self.accepted.get_or_insert(self.heard);
         Some(Event::Opened { session_present: ack.session_present })
     }
 
@@ -317,6 +335,9 @@ impl<'a> Connection<'a> {
     }
 
     fn ping_at(&self) -> Instant {
+        if self.ping_after == Duration::MAX {
+            return Instant::NEVER;
+        }
         self.said.min(self.heard) + self.ping_after
     }
 
@@ -354,7 +375,7 @@ impl<'a> Connection<'a> {
             version: s.version,
             client_id: s.client_ids[self.side as usize],
             clean: !s.resume,
-            keep_alive: KEEP_ALIVE,
+            keep_alive: s.keep_alive,
             username: s.username,
             password: s.password,
             receive_maximum: None,

@@ -120,6 +120,12 @@ impl<'a> Listener<'a> {
         self.subscriber.connection.fault()
     }
 
+    /// When the broker accepted the connection.
+    #[must_use]
+    pub const fn accepted(&self) -> Option<Instant> {
+        self.subscriber.connection.accepted()
+    }
+
     /// Whether it was given up because no message came; how long it waited is
     /// [`patience`](Self::patience).
     #[must_use]

@@ -32,6 +32,7 @@ pub mod payload;
 pub mod publisher;
 pub mod subscriber;
 
+pub use connection::KEEP_ALIVE;
 pub use exchange::{Exchange, PublisherStorage, Storage};
 pub use gaps::Gaps;
 pub use listener::Listener;
@@ -84,6 +85,11 @@ pub struct Settings<'a> {
     /// Ask for a session that outlives the connection, and go on with it after
     /// [`Input::Closed`] and another [`Input::Connected`].
     pub resume: bool,
+    /// Messages are published to be kept by the broker for later subscribers (3.3.1.3).
+    pub retain: bool,
+    /// Keep-alive seconds asked of the broker (3.1.2.10). A ping goes out after half of that; 0 is
+    /// never.
+    pub keep_alive: u16,
     /// The link named in the samples.
     pub link: Link,
 }

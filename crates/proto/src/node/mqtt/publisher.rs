@@ -58,6 +58,8 @@ pub struct Publisher<'a> {
     resend: Option<u64>,
     refused: u64,
     sent: u64,
+    /// What the broker was told to keep, it was told to drop.
+    cleared: bool,
 }
 
 impl<'a> Publisher<'a> {
@@ -81,6 +83,7 @@ impl<'a> Publisher<'a> {
             resend: None,
             refused: 0,
             sent: 0,
+            cleared: false,
         };
         for id in 1..=publisher.flights.len().min(usize::from(u16::MAX)) as u16 {
             publisher.flights[usize::from(id) - 1] = Flight::EMPTY;
@@ -228,6 +231,10 @@ impl<'a> Publisher<'a> {
 
     /// Packets for the connection: releases first, then messages, as many as fit. 0 is none.
     pub fn poll(&mut self, now: Instant, buf: &mut [u8], ledger: &mut Ledger<'_>) -> usize {
+        if self.settings.retain && self.connection.is_leaving() && !self.cleared {
+            self.cleared = true;
+            return self.clear(now, buf);
+        }
         if let Some(len) = self.connection.poll(now, buf) {
             return len;
         }
@@ -326,9 +333,17 @@ impl<'a> Publisher<'a> {
         at
     }
 
+    /// Has the broker drop the message that it kept: an empty one takes its place (3.3.1.3).
+    fn clear(&mut self, now: Instant, buf: &mut [u8]) -> usize {
+        let Settings { version, topic, .. } = self.settings;
+        let publish = Publish { dup: false, qos: 0, retain: true, topic, id: 0, payload: &[] };
+        self.connection.gave(now);
+        publish.emit(version, buf).unwrap_or(0)
+    }
+
     fn message(&self, now: Instant, seq: u64, id: u16, dup: bool, buf: &mut [u8]) -> usize {
-        let Settings { version, qos, topic, size, .. } = self.settings;
-        let publish = Publish { dup, qos, retain: false, topic, id, payload: &[] };
+        let Settings { version, qos, topic, size, retain, .. } = self.settings;
+        let publish = Publish { dup, qos, retain, topic, id, payload: &[] };
         let fill = |to: &mut [u8]| payload::fill(to, seq, now);
         publish.emit_with(version, buf, size as usize, fill).unwrap_or(0)
     }

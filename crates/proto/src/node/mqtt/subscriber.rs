@@ -118,6 +118,8 @@ impl<'a> Subscriber<'a> {
                     let whole = head.whole && message.len == self.settings.size;
                     self.deliver(now, head.seq, whole, ledger);
                 }
+                // The one that clears what the broker kept.
+                None if message.len == 0 && self.settings.retain => {}
                 None => self.foreign += 1,
             }
         }

@@ -60,6 +60,12 @@ impl<'b> Splitter<'b> {
         Self { buf, held: 0, taken: false }
     }
 
+    /// Whether a packet has begun and is not complete.
+    #[must_use]
+    pub const fn is_partial(&self) -> bool {
+        self.held > 0 && !self.taken
+    }
+
     /// Forgets a packet that is not complete: the connection is a new one.
     pub const fn reset(&mut self) {
         self.held = 0;

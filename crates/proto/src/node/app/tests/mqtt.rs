@@ -30,6 +30,8 @@ const SETTINGS: Settings<'static> = Settings {
     drain: Duration::from_secs(1),
     patience: Duration::from_secs(5),
     resume: false,
+    retain: false,
+    keep_alive: crate::node::mqtt::KEEP_ALIVE,
     link: Link(0),
 };
 

@@ -149,6 +149,15 @@ impl<'a> Exchange<'a> {
         ]
     }
 
+    /// When the broker accepted the connection of `side`.
+    #[must_use]
+    pub fn accepted(&self, side: Side) -> Option<Instant> {
+        match side {
+            Side::Publisher => self.publisher.connection.accepted(),
+            Side::Subscriber => self.subscriber.as_ref().and_then(|s| s.connection.accepted()),
+        }
+    }
+
     /// Messages that came due.
     #[must_use]
     pub const fn due(&self) -> u64 {
@@ -184,8 +193,11 @@ impl<'a> Exchange<'a> {
             (Side::Subscriber, Input::Received(bytes)) => {
                 let Some(subscriber) = &mut self.subscriber else { return };
                 let came = subscriber.received(now, bytes, &mut self.ledger);
-                if came > 0 {
+                // A part of a long message is something, too.
+                if came > 0 || subscriber.connection.is_receiving() {
                     self.progress = now;
+                }
+                if came > 0 {
                     self.meter.count(now, came, came * u64::from(self.settings.size));
                 }
             }

@@ -266,6 +266,8 @@ const fn settings(work: &MqttRate, pace: Pace, link: Link) -> Settings<'static> 
         drain: DRAIN,
         patience: PATIENCE,
         resume: false,
+        retain: false,
+        keep_alive: espbench_proto::node::mqtt::KEEP_ALIVE,
         link,
     }
 }

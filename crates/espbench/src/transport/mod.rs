@@ -1,0 +1,57 @@
+//! What carries MQTT: TCP, TLS (rustls) and WebSocket, each over the one before, without blocking.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`url`] | `mqtt://`, `mqtts://`, `ws://`, `wss://` as they are typed |
+//! | [`tls`] | certificates, keys and what is wrong with them, in words |
+//! | [`stream`] | one connection: opened step by step, then bytes in both directions |
+//! | [`fault`] | why a connection could not be opened, and what to do |
+
+pub mod fault;
+pub mod stream;
+pub mod tls;
+pub mod url;
+
+pub use fault::Fault;
+pub use stream::{Opened, Stream};
+pub use tls::{Tls, TlsFiles};
+pub use url::{Scheme, Url};
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// Where a broker listens, and what to speak there below MQTT.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    /// Its address.
+    pub address: SocketAddr,
+    /// What carries MQTT.
+    pub scheme: Scheme,
+    /// Its name or address, as typed.
+    pub host: String,
+    /// The path of the WebSocket.
+    pub path: String,
+    /// How TLS is spoken, where it is.
+    pub tls: Option<Arc<Tls>>,
+}
+
+impl Endpoint {
+    /// MQTT over TCP at that address.
+    #[must_use]
+    pub fn plain(address: SocketAddr) -> Self {
+        let host = address.ip().to_string();
+        Self { address, scheme: Scheme::Mqtt, host, path: String::new(), tls: None }
+    }
+}
+
+/// As it may be typed, and as it is stored: without user and password.
+impl std::fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { address, scheme, host, path, .. } = self;
+        if *scheme == Scheme::Mqtt {
+            return write!(f, "mqtt:{address}");
+        }
+        let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
+        write!(f, "{}://{host}:{}{path}", scheme.name(), address.port())
+    }
+}

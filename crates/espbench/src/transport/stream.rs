@@ -1,0 +1,624 @@
+//! One connection to a broker: opened step by step, then bytes in both directions. It never blocks;
+//! whoever owns it waits for what [`interest`](Stream::interest) says.
+
+use super::{Endpoint, Fault, Scheme};
+use espbench_proto::time::{Duration, Instant};
+use espbench_proto::wire::websocket::frame::{self, LONGEST_HEADER};
+use espbench_proto::wire::websocket::handshake::{self, Answer};
+use espbench_proto::wire::websocket::{Deframer, Header, Malformed, Opcode, Piece, Role};
+use rustls::ClientConnection;
+use rustls::crypto::ring;
+use socket2::{Domain, Protocol, Socket, Type};
+use std::fmt::Write as _;
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
+
+/// Bytes read at once.
+pub const READ: usize = 64 * 1024;
+
+/// Plain bytes of the longest TLS record (RFC 8446, section 5.1).
+const RECORD: usize = 16 * 1024;
+
+/// Memory for reading, which all streams of a thread share.
+#[derive(Debug)]
+pub struct Scratch {
+    raw: Vec<u8>,
+    plain: Vec<u8>,
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self { raw: vec![0; READ], plain: vec![0; RECORD] }
+    }
+}
+
+/// When each layer was there; `None` where there is no such layer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Opened {
+    /// When the TCP connection was asked for.
+    pub begun: Instant,
+    /// When it was there.
+    pub tcp: Option<Instant>,
+    /// When the TLS handshake had ended.
+    pub tls: Option<Instant>,
+    /// When the WebSocket was accepted.
+    pub websocket: Option<Instant>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Tcp,
+    Tls,
+    Upgrade,
+    Open,
+    Closed,
+}
+
+impl Stage {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Tls => "TLS handshake",
+            Self::Upgrade => "WebSocket handshake",
+            Self::Tcp | Self::Open | Self::Closed => "connection",
+        }
+    }
+}
+
+/// What a WebSocket needs beside its frames.
+#[derive(Debug)]
+struct WebSocket {
+    key: [u8; handshake::KEY],
+    path: String,
+    /// The response, until it is whole.
+    head: Vec<u8>,
+    deframer: Deframer,
+    /// Chance for masks, and how much of it is used.
+    chance: [u8; 1024],
+    used: usize,
+    /// A control frame that is to be sent.
+    owed: Option<(Opcode, Vec<u8>)>,
+}
+
+/// One connection.
+#[derive(Debug)]
+pub struct Stream {
+    socket: TcpStream,
+    tls: Option<Box<ClientConnection>>,
+    websocket: Option<Box<WebSocket>>,
+    facts: Vec<(&'static str, String)>,
+    stage: Stage,
+    since: Instant,
+    patience: Duration,
+    opened: Opened,
+    /// Room for a frame's header, then what is to be sent; with TLS only until that has taken it.
+    out: Vec<u8>,
+    from: usize,
+    to: usize,
+    taken: u64,
+    trouble: Option<Fault>,
+}
+
+impl Stream {
+    /// Asks for a connection to `endpoint`. At most `batch` bytes are given to it at once, and each
+    /// layer may take `patience`.
+    ///
+    /// # Errors
+    /// What the system says at once, and what TLS says of itself.
+    pub fn begin(
+        endpoint: &Endpoint,
+        batch: usize,
+        patience: Duration,
+        now: Instant,
+    ) -> Result<Self, Fault> {
+        let tls = endpoint.tls.as_ref().map(|tls| tls.connection()).transpose();
+        let tls = tls.map_err(|e| Fault::tls(&e))?.map(Box::new);
+        let websocket = endpoint.scheme.is_websocket().then(|| WebSocket::new(endpoint));
+        Ok(Self {
+            socket: connect(endpoint).map_err(Fault::connecting)?,
+            tls,
+            websocket: websocket.transpose()?.map(Box::new),
+            facts: Vec::from_iter(carried(endpoint.scheme).map(|by| ("carried_by", by.into()))),
+            stage: Stage::Tcp,
+            since: now,
+            patience,
+            opened: Opened { begun: now, ..Opened::default() },
+            out: vec![0; LONGEST_HEADER + batch],
+            from: 0,
+            to: 0,
+            taken: 0,
+            trouble: None,
+        })
+    }
+
+    /// Goes on opening; true once it is open.
+    ///
+    /// # Errors
+    /// Why it cannot be opened.
+    pub fn advance(&mut self, endpoint: &Endpoint, now: Instant) -> Result<bool, Fault> {
+        loop {
+            let done = match self.stage {
+                Stage::Tcp => self.tcp()?,
+                Stage::Tls => self.handshake()?,
+                Stage::Upgrade => self.upgrade()?,
+                Stage::Open | Stage::Closed => return Ok(true),
+            };
+            if !done {
+                return if now < self.deadline() { Ok(false) } else { Err(self.given_up()) };
+            }
+            self.next_stage(endpoint, now)?;
+        }
+    }
+
+    fn given_up(&self) -> Fault {
+        match self.stage {
+            Stage::Tcp => Fault::connecting(ErrorKind::TimedOut.into()),
+            stage => Fault::silent(stage.name()),
+        }
+    }
+
+    fn next_stage(&mut self, endpoint: &Endpoint, now: Instant) -> Result<(), Fault> {
+        self.since = now;
+        match self.stage {
+            Stage::Tcp => self.opened.tcp = Some(now),
+            Stage::Tls => self.opened.tls = Some(now),
+            _ => self.opened.websocket = Some(now),
+        }
+        self.stage = match self.stage {
+            Stage::Tcp if self.tls.is_some() => Stage::Tls,
+            Stage::Tcp | Stage::Tls if self.websocket.is_some() => Stage::Upgrade,
+            _ => Stage::Open,
+        };
+        if let (Some(tls), Some(connection)) = (&endpoint.tls, &self.tls)
+            && self.opened.tls == Some(now)
+        {
+            self.facts.extend(tls.facts(connection));
+        }
+        if self.stage == Stage::Upgrade {
+            self.ask(endpoint);
+        }
+        Ok(())
+    }
+
+    fn tcp(&mut self) -> Result<bool, Fault> {
+        if let Some(error) = self.socket.take_error().map_err(Fault::connecting)? {
+            return Err(Fault::connecting(error));
+        }
+        match self.socket.peer_addr() {
+            Ok(_) => Ok(true),
+            Err(e) if e.kind() == ErrorKind::NotConnected => Ok(false),
+            Err(e) => Err(Fault::connecting(e)),
+        }
+    }
+
+    fn handshake(&mut self) -> Result<bool, Fault> {
+        let name = Stage::Tls.name();
+        loop {
+            if !self.flush().map_err(|e| Fault::broke(name, e))? {
+                return Ok(false);
+            }
+            let Some(tls) = &mut self.tls else { return Ok(true) };
+            if !tls.is_handshaking() {
+                return Ok(true);
+            }
+            match tls.read_tls(&mut self.socket) {
+                Ok(0) => return Err(Fault::ended(name)),
+                Ok(_) => {
+                    if let Err(error) = tls.process_new_packets() {
+                        // The alert that says so to the broker.
+                        let _ = self.flush();
+                        return Err(Fault::tls(&error));
+                    }
+                }
+                Err(e) if is_pause(&e) => return Ok(false),
+                Err(e) => return Err(Fault::broke(name, e)),
+            }
+        }
+    }
+
+    /// Puts the request into what is to be sent.
+    fn ask(&mut self, endpoint: &Endpoint) {
+        let Some(websocket) = &self.websocket else { return };
+        let usual = endpoint.address.port() == endpoint.scheme.port();
+        let host = match endpoint.host.contains(':') {
+            true => format!("[{}]", endpoint.host),
+            false => endpoint.host.clone(),
+        };
+        let mut text = String::new();
+        let host = if usual { host } else { format!("{host}:{}", endpoint.address.port()) };
+        // Writing to a string does not fail.
+        let _ = handshake::request(&mut text, &endpoint.path, &host, &websocket.key);
+        let end = LONGEST_HEADER + text.len();
+        self.out.resize(self.out.len().max(end), 0);
+        self.out[LONGEST_HEADER..end].copy_from_slice(text.as_bytes());
+        (self.from, self.to) = (LONGEST_HEADER, end);
+    }
+
+    fn upgrade(&mut self) -> Result<bool, Fault> {
+        let name = Stage::Upgrade.name();
+        if !self.flush().map_err(|e| Fault::broke(name, e))? {
+            return Ok(false);
+        }
+        loop {
+            let mut buf = [0; 1024];
+            let len = match self.read_plain(&mut buf) {
+                Ok(0) => return Err(Fault::ended(name)),
+                Ok(len) => len,
+                Err(e) if is_pause(&e) => return Ok(false),
+                Err(e) => return Err(Fault::broke(name, e)),
+            };
+            let Some(websocket) = &mut self.websocket else { return Ok(true) };
+            websocket.head.extend_from_slice(&buf[..len]);
+            if websocket.answered()? {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Bytes without TLS; 0 is the end.
+    fn read_plain(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+        let Some(tls) = &mut self.tls else { return self.socket.read(buf) };
+        loop {
+            match tls.reader().read(buf) {
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {}
+                other => return other,
+            }
+            if tls.read_tls(&mut self.socket)? == 0 {
+                return Ok(0);
+            }
+            tls.process_new_packets().map_err(invalid)?;
+        }
+    }
+
+    /// What to wait for: reading, writing.
+    #[must_use]
+    pub fn interest(&self) -> (bool, bool) {
+        match self.stage {
+            Stage::Closed => (false, false),
+            Stage::Tcp => (false, true),
+            _ => (true, self.is_pending()),
+        }
+    }
+
+    /// The socket to wait with.
+    #[must_use]
+    pub const fn socket(&self) -> &TcpStream {
+        &self.socket
+    }
+
+    /// When opening has taken too long.
+    #[must_use]
+    pub fn deadline(&self) -> Instant {
+        self.since + self.patience
+    }
+
+    /// Whether bytes can go to and fro.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.stage == Stage::Open
+    }
+
+    /// When each layer was there.
+    #[must_use]
+    pub const fn opened(&self) -> &Opened {
+        &self.opened
+    }
+
+    /// What was agreed on: names and values of facts.
+    #[must_use]
+    pub fn facts(&self) -> &[(&'static str, String)] {
+        &self.facts
+    }
+
+    /// Why it broke, where that is known better than by its end.
+    pub const fn trouble(&self) -> Option<&Fault> {
+        self.trouble.as_ref()
+    }
+
+    /// Where to put what is to be sent; empty while something else is on its way.
+    pub fn room(&mut self) -> &mut [u8] {
+        if self.is_pending() { &mut [] } else { &mut self.out[LONGEST_HEADER..] }
+    }
+
+    /// Takes the first `len` bytes of the [`room`](Self::room) to be sent.
+    pub fn give(&mut self, len: usize) {
+        (self.from, self.to) = (LONGEST_HEADER, LONGEST_HEADER + len);
+        let Some(websocket) = &mut self.websocket else { return };
+        let key = websocket.mask();
+        frame::mask(&mut self.out[self.from..self.to], key, 0);
+        let (head, size) = Header::binary(len as u64, Some(key)).emit();
+        self.from -= size;
+        self.out[self.from..LONGEST_HEADER].copy_from_slice(&head[..size]);
+    }
+
+    /// Whether the system has yet to take bytes.
+    #[must_use]
+    pub fn is_pending(&self) -> bool {
+        self.from < self.to
+            || self.tls.as_ref().is_some_and(|tls| tls.wants_write())
+            || self.websocket.as_ref().is_some_and(|websocket| websocket.owed.is_some())
+    }
+
+    /// Bytes that the system has taken so far.
+    #[must_use]
+    pub const fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// Writes what is pending; true once nothing is.
+    ///
+    /// # Errors
+    /// The system's: the connection is gone.
+    pub fn flush(&mut self) -> io::Result<bool> {
+        loop {
+            if !self.flush_out()? {
+                return Ok(false);
+            }
+            let owed = self.websocket.as_mut().and_then(|websocket| websocket.owed.take());
+            let Some((opcode, payload)) = owed else { return Ok(true) };
+            self.control(opcode, &payload);
+        }
+    }
+
+    fn flush_out(&mut self) -> io::Result<bool> {
+        let Some(tls) = &mut self.tls else {
+            while self.from < self.to {
+                match self.socket.write(&self.out[self.from..self.to]) {
+                    Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                    Ok(len) => {
+                        self.from += len;
+                        self.taken += len as u64;
+                    }
+                    Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(false),
+                    Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                    Err(e) => return Err(e),
+                }
+            }
+            return Ok(true);
+        };
+        if self.from < self.to {
+            tls.writer().write_all(&self.out[self.from..self.to])?;
+            self.from = self.to;
+        }
+        while tls.wants_write() {
+            match tls.write_tls(&mut self.socket) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(len) => self.taken += len as u64,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Puts a control frame into what is to be sent.
+    fn control(&mut self, opcode: Opcode, payload: &[u8]) {
+        let Some(websocket) = &mut self.websocket else { return };
+        let key = websocket.mask();
+        let header = Header { fin: true, opcode, mask: Some(key), len: payload.len() as u64 };
+        let (head, size) = header.emit();
+        let end = size + payload.len();
+        self.out.resize(self.out.len().max(end), 0);
+        self.out[..size].copy_from_slice(&head[..size]);
+        self.out[size..end].copy_from_slice(payload);
+        frame::mask(&mut self.out[size..end], key, 0);
+        (self.from, self.to) = (0, end);
+    }
+
+    /// Reads once, and gives what the broker sent to `take`; false once it has ended.
+    /// [`trouble`](Self::trouble) may then say why.
+    pub fn read(&mut self, scratch: &mut Scratch, take: &mut dyn FnMut(&[u8])) -> bool {
+        let raw = match self.socket.read(&mut scratch.raw) {
+            Ok(0) => return false,
+            Ok(len) => &mut scratch.raw[..len],
+            Err(e) if is_pause(&e) => return true,
+            Err(_) => return false,
+        };
+        let websocket = self.websocket.as_deref_mut();
+        let result = match &mut self.tls {
+            None => deliver(websocket, raw, take),
+            Some(tls) => decrypt(tls, websocket, raw, &mut scratch.plain, take),
+        };
+        match result {
+            Ok(open) => open,
+            Err(fault) => {
+                // The alert that says so to the broker.
+                let _ = self.flush();
+                self.trouble.get_or_insert(fault);
+                false
+            }
+        }
+    }
+
+    /// Ends it: nothing is sent or read any more.
+    pub fn close(&mut self) {
+        self.stage = Stage::Closed;
+        (self.from, self.to) = (0, 0);
+        let _ = self.socket.shutdown(std::net::Shutdown::Both);
+    }
+}
+
+/// Says goodbye on each layer, as far as the system takes it at once.
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if self.stage != Stage::Open || self.is_pending() {
+            return;
+        }
+        // Normal closure (RFC 6455, section 7.4.1).
+        self.control(Opcode::Close, &1000_u16.to_be_bytes());
+        if let Some(tls) = &mut self.tls {
+            if self.from < self.to {
+                let _ = tls.writer().write_all(&self.out[self.from..self.to]);
+                self.from = self.to;
+            }
+            tls.send_close_notify();
+        }
+        let _ = self.flush();
+    }
+}
+
+impl WebSocket {
+    fn new(endpoint: &Endpoint) -> Result<Self, Fault> {
+        let mut websocket = Self {
+            key: [0; handshake::KEY],
+            path: endpoint.path.clone(),
+            head: Vec::new(),
+            deframer: Deframer::new(Role::Client),
+            chance: [0; 1024],
+            used: usize::MAX,
+            owed: None,
+        };
+        let mut chance = [0; 16];
+        for four in chance.chunks_exact_mut(4) {
+            four.copy_from_slice(&websocket.mask());
+        }
+        websocket.key = handshake::key(chance);
+        Ok(websocket)
+    }
+
+    /// A mask of chance, fresh for each frame (RFC 6455, section 5.3).
+    fn mask(&mut self) -> [u8; 4] {
+        if self.used >= self.chance.len() {
+            // Masks protect proxies from senders of chosen bytes, which this one's are not: without
+            // chance the old ones do.
+            let _ = ring::default_provider().secure_random.fill(&mut self.chance);
+            self.used = 0;
+        }
+        let mask = core::array::from_fn(|at| self.chance[self.used + at]);
+        self.used += 4;
+        mask
+    }
+
+    /// Whether the response is whole and switches.
+    fn answered(&mut self) -> Result<bool, Fault> {
+        let Some(len) = handshake::head(&self.head).map_err(no_http)? else { return Ok(false) };
+        let mut head = std::mem::take(&mut self.head);
+        match handshake::answer(&head[..len], &self.key).map_err(no_http)? {
+            Answer::Refused { status, location } => {
+                return Err(Fault::status(status, location, &self.path));
+            }
+            Answer::Switched { protocol: false } => {
+                let what = "the server did not choose the subprotocol `mqtt`";
+                return Err(Fault::new(what, "check that an MQTT broker is behind that path"));
+            }
+            Answer::Switched { protocol: true } => {}
+        }
+        // A ping may follow at once; a message may not, as the client speaks first in MQTT.
+        let mut spoken = false;
+        let open = deliver(Some(self), &mut head[len..], &mut |_| spoken = true)?;
+        if spoken || !open {
+            let early = "a message, or its end, before the client's first message";
+            return Err(Fault::websocket(Malformed(early)));
+        }
+        Ok(true)
+    }
+}
+
+fn no_http(malformed: Malformed) -> Fault {
+    Fault::new(
+        format!("the broker did not answer the WebSocket handshake in HTTP: {}", malformed.0),
+        "write mqtt:// for a port without WebSocket, and wss:// for one with TLS",
+    )
+}
+
+/// What carries MQTT, in words; `None` where that is TCP alone.
+const fn carried(scheme: Scheme) -> Option<&'static str> {
+    match scheme {
+        Scheme::Mqtt => None,
+        Scheme::Mqtts => Some("TLS"),
+        Scheme::Ws => Some("WebSocket"),
+        Scheme::Wss => Some("WebSocket over TLS"),
+    }
+}
+
+/// Asks for a TCP connection; it is there once the socket can be written to.
+fn connect(endpoint: &Endpoint) -> io::Result<TcpStream> {
+    let address = endpoint.address;
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_nonblocking(true)?;
+    socket.set_tcp_nodelay(true)?;
+    match socket.connect(&address.into()) {
+        Err(e) if e.kind() != ErrorKind::WouldBlock && !is_in_progress(&e) => Err(e),
+        _ => Ok(socket.into()),
+    }
+}
+
+#[cfg(unix)]
+fn is_in_progress(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::EINPROGRESS)
+}
+
+#[cfg(not(unix))]
+fn is_in_progress(_: &io::Error) -> bool {
+    false
+}
+
+fn is_pause(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
+}
+
+fn invalid(error: rustls::Error) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, error)
+}
+
+/// Takes TLS away; false once the broker has ended it.
+fn decrypt(
+    tls: &mut ClientConnection,
+    mut websocket: Option<&mut WebSocket>,
+    raw: &[u8],
+    plain: &mut [u8],
+    take: &mut dyn FnMut(&[u8]),
+) -> Result<bool, Fault> {
+    let mut raw = raw;
+    while !raw.is_empty() {
+        let failed = |e| Fault::broke("connection", e);
+        // After the broker's last record nothing is read.
+        if tls.read_tls(&mut raw).map_err(failed)? == 0 {
+            return Ok(false);
+        }
+        let state = tls.process_new_packets();
+        loop {
+            match tls.reader().read(plain) {
+                Ok(0) => return Ok(false),
+                Ok(len) => {
+                    if !deliver(websocket.as_deref_mut(), &mut plain[..len], take)? {
+                        return Ok(false);
+                    }
+                }
+                Err(e) if e.kind() == ErrorKind::WouldBlock => break,
+                Err(_) => return Ok(false),
+            }
+        }
+        state.map_err(|error| Fault::tls(&error))?;
+    }
+    Ok(true)
+}
+
+/// Takes the WebSocket away; false once the broker has closed it.
+fn deliver(
+    websocket: Option<&mut WebSocket>,
+    bytes: &mut [u8],
+    take: &mut dyn FnMut(&[u8]),
+) -> Result<bool, Fault> {
+    let Some(websocket) = websocket else {
+        take(bytes);
+        return Ok(true);
+    };
+    let mut chunk = bytes;
+    while let Some(piece) = websocket.deframer.next(&mut chunk).map_err(Fault::websocket)? {
+        match piece {
+            Piece::Data(data) => take(data),
+            Piece::Ping => {
+                // Only the last of several need be answered (RFC 6455, section 5.5.3).
+                websocket.owed = Some((Opcode::Pong, websocket.deframer.control().to_vec()));
+            }
+            Piece::Close(None | Some(1000)) => return Ok(false),
+            Piece::Close(Some(code)) => {
+                let mut what = String::from("the broker closed the WebSocket");
+                let _ = write!(what, " (code {code})");
+                return Err(Fault::new(what, "look at the broker's log"));
+            }
+        }
+    }
+    Ok(true)
+}
