@@ -135,6 +135,8 @@ fn mqtt(qos: u8, kind: u8) -> Settings<'static> {
         drain: Duration::from_millis(100),
         patience: Duration::from_secs(1),
         resume: kind & 16 != 0,
+        retain: false,
+        keep_alive: espbench_proto::node::mqtt::KEEP_ALIVE,
         link: Link(0),
     }
 }
