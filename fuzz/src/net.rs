@@ -4,9 +4,9 @@ use espbench_proto::node::app::{Endpoint, Handle, Sockets as _, Work};
 use espbench_proto::sample::Sample;
 use espbench_proto::sdkconfig::SdkConfig;
 use espbench_proto::time::{Duration, Instant};
-use espbench_sim::net::{Around, Host, Lower, Program, Stack};
+use espbench_sim::net::{ProgramEnv, IpHost, NetDriver, ProgramId, Stack};
 
-const APP: Program = Program(0);
+const APP: ProgramId = ProgramId(0);
 /// More than there are sockets: some handles are nobody's.
 const HANDLES: u8 = 6;
 
@@ -17,7 +17,7 @@ struct Driver {
     given: Vec<Vec<u8>>,
 }
 
-impl Lower for Driver {
+impl NetDriver for Driver {
     fn room(&self) -> usize {
         self.room
     }
@@ -35,7 +35,7 @@ impl Lower for Driver {
     }
 }
 
-impl Around for Driver {
+impl ProgramEnv for Driver {
     fn spend(&mut self, _: Work) {}
     fn print(&mut self, _: &[u8]) {}
     fn sample(&mut self, _: Sample) {}
@@ -44,7 +44,7 @@ impl Around for Driver {
 
 struct Pair {
     now: Instant,
-    hosts: [Host; 2],
+    hosts: [IpHost; 2],
     drivers: [Driver; 2],
 }
 
@@ -64,7 +64,7 @@ impl Pair {
     fn pass(&mut self, time: Duration) {
         let end = self.now + time;
         for _ in 0..2000 {
-            let Some(at) = self.hosts.iter().filter_map(Host::wait).min().filter(|&at| at <= end)
+            let Some(at) = self.hosts.iter().filter_map(IpHost::wait).min().filter(|&at| at <= end)
             else {
                 break;
             };
@@ -123,7 +123,7 @@ pub fn net(data: &[u8]) {
         [Stack::esp(&sdkconfig), if kind & 64 == 0 { Stack::pc() } else { Stack::esp(&sdkconfig) }];
     let mut pair = Pair {
         now: Instant::ZERO,
-        hosts: [0, 1].map(|n| Host::new(1, [10, 0, 0, n as u8 + 1], &stacks[n])),
+        hosts: [0, 1].map(|n| IpHost::new(1, [10, 0, 0, n as u8 + 1], &stacks[n])),
         drivers: [0, 1].map(|_| Driver { room: 64, given: vec![] }),
     };
     while let [what, with, more, tail @ ..] = rest {
@@ -165,7 +165,7 @@ pub fn net(data: &[u8]) {
         for n in 0..2 {
             pair.hosts[n].poll(pair.now, &mut pair.drivers[n]);
         }
-        let Some(at) = pair.hosts.iter().filter_map(Host::wait).min() else { break };
+        let Some(at) = pair.hosts.iter().filter_map(IpHost::wait).min() else { break };
         pair.now = pair.now.max(at);
     }
     for host in &pair.hosts {

@@ -8,7 +8,7 @@ mod common;
 
 use espbench_sim::check::bianchi::refined;
 use espbench_sim::check::run::crowd;
-use espbench_sim::check::{Counts, OCTETS, Scenario, run};
+use espbench_sim::check::{OCTETS, RunCounts, Scenario, run};
 use std::time::Instant;
 
 fn main() {
@@ -42,7 +42,7 @@ fn main() {
     }
 }
 
-fn line(name: &str, seconds: u32, run: impl FnOnce() -> Counts, model: [f64; 2]) {
+fn line(name: &str, seconds: u32, run: impl FnOnce() -> RunCounts, model: [f64; 2]) {
     let began = Instant::now();
     let before = common::spent(began);
     let is = run();

@@ -11,10 +11,10 @@ use espbench_proto::node::app::{Endpoint, Handle, Sockets as _, Work};
 use espbench_proto::sample::Sample;
 use espbench_proto::sdkconfig::SdkConfig;
 use espbench_proto::time::{Duration, Instant};
-use espbench_sim::net::{Around, Host, Lower, Program, Stack};
+use espbench_sim::net::{IpHost, NetDriver, ProgramEnv, ProgramId, Stack};
 use std::collections::VecDeque;
 
-const APP: Program = Program(0);
+const APP: ProgramId = ProgramId(0);
 const DELAY: Duration = Duration::from_millis(1);
 
 /// The way from one host to the other, in buffers that are used again.
@@ -25,7 +25,7 @@ struct Pipe {
     free: Vec<Vec<u8>>,
 }
 
-impl Lower for Pipe {
+impl NetDriver for Pipe {
     fn room(&self) -> usize {
         usize::MAX
     }
@@ -39,7 +39,7 @@ impl Lower for Pipe {
     }
 }
 
-impl Around for Pipe {
+impl ProgramEnv for Pipe {
     fn spend(&mut self, _: Work) {}
     fn print(&mut self, _: &[u8]) {}
     fn sample(&mut self, _: Sample) {}
@@ -47,7 +47,7 @@ impl Around for Pipe {
 }
 
 struct Pair {
-    hosts: [Host; 2],
+    hosts: [IpHost; 2],
     pipes: [Pipe; 2],
     now: Instant,
 }
@@ -73,7 +73,7 @@ impl Pair {
 }
 
 fn connected(stacks: [Stack; 2]) -> (Pair, Handle, Handle) {
-    let hosts = [0, 1].map(|n| Host::new(1, [10, 0, 0, n as u8 + 1], &stacks[n]));
+    let hosts = [0, 1].map(|n| IpHost::new(1, [10, 0, 0, n as u8 + 1], &stacks[n]));
     let mut pair = Pair { hosts, pipes: Default::default(), now: Instant::ZERO };
     let now = pair.now;
     let listener = pair.hosts[1].api(now, APP, &mut pair.pipes[1]).tcp_listen(1).expect("a port");

@@ -22,7 +22,7 @@ use espbench_sim::lab::wifi::{EspSetup, MachineId, MachineSetup, PcSetup, World,
 use espbench_sim::mac::{AmpduConfig, MacConfig, WirelessMedium};
 use espbench_sim::net::Stack;
 use espbench_sim::radio::{BasicRates, Timing};
-use espbench_sim::wifi::{ApConfig, Role, Security, StationConfig};
+use espbench_sim::wifi::{ApConfig, StationConfig, WifiRole, WifiSecurity};
 
 const ESP: MachineId = MachineId(0);
 const PC: MachineId = MachineId(1);
@@ -144,10 +144,10 @@ fn world(case: &Case, seed: u64) -> World<'static> {
         &[ReceiverConfig::default()],
         [settings(64), settings(own)],
     );
-    let security = Security::Open;
+    let security = WifiSecurity::Open;
     let roles = vec![
-        Role::AccessPoint(ApConfig { security, ..ApConfig::default() }),
-        Role::Station(StationConfig { joined: true, security, ..StationConfig::default() }),
+        WifiRole::AccessPoint(ApConfig { security, ..ApConfig::default() }),
+        WifiRole::Station(StationConfig { joined: true, security, ..StationConfig::default() }),
     ];
     let machines = vec![esp(case), pc(case)];
     let forward = Duration::ZERO;

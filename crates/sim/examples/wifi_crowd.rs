@@ -17,7 +17,7 @@ use espbench_sim::lab::wifi::{EspSetup, MachineId, MachineSetup, PcSetup, World,
 use espbench_sim::mac::{AmpduConfig, MacConfig, WirelessMedium};
 use espbench_sim::net::Stack;
 use espbench_sim::radio::{BasicRates, Timing};
-use espbench_sim::wifi::{ApConfig, Role, Security, StationConfig};
+use espbench_sim::wifi::{ApConfig, StationConfig, WifiRole, WifiSecurity};
 
 /// Sends datagrams, one each so often.
 struct Source {
@@ -110,11 +110,11 @@ fn world(stations: u16) -> World<'static> {
     let macs: Vec<_> = core::iter::once(settings(64, 1000)).chain(macs).collect();
     let links = RadioLinks::uniform(u32::from(stations) + 1, -50.0);
     let room = WirelessMedium::new(1, links, &[ReceiverConfig::default()], macs);
-    let security = Security::Wpa2;
+    let security = WifiSecurity::Wpa2;
     let station = StationConfig { joined: true, security, ..StationConfig::default() };
     let ap = ApConfig { security, ..ApConfig::default() };
-    let roles = core::iter::once(Role::AccessPoint(ap));
-    let roles = roles.chain(all().map(|_| Role::Station(station.clone()))).collect();
+    let roles = core::iter::once(WifiRole::AccessPoint(ap));
+    let roles = roles.chain(all().map(|_| WifiRole::Station(station.clone()))).collect();
     let esp = |station| MachineSetup {
         place: Place::Air(station + 1),
         stack: Stack::esp(&limits),

@@ -23,8 +23,8 @@
 //! | provisioning | BEACON; for each device DEVICE and WIFI. Joining the network afterwards is not counted |
 //!
 //! The frames have the length that the firmware's release gives them, and the mode of the cell's
-//! devices ([`Means`]); if devices differ in that, the fastest of their modes, which gives the
-//! lower bound.
+//! devices ([`EspNowParams`]); if devices differ in that, the fastest of their modes, which gives
+//! the lower bound.
 //!
 //! # Many devices at once
 //!
@@ -65,7 +65,7 @@ const MEMBER: usize = 6;
 
 /// A metric of `reference/published.csv`, or one that stands beside it, and its bound in the
 /// metric's unit.
-pub type Floor = (&'static str, f64);
+pub type PhyBound = (&'static str, f64);
 
 /// The names of the facts of a cell that hold the releases of its firmware.
 const RELEASE: &str = "esp-now-release";
@@ -73,7 +73,7 @@ const IDF: &str = "esp-idf-release";
 
 /// The settings of a cell on which its bound depends, beside the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Means {
+pub struct EspNowParams {
     /// The mode of frames.
     pub mode: Mode,
     /// The release of the component.
@@ -82,7 +82,7 @@ pub struct Means {
     pub idf: Idf,
 }
 
-impl Means {
+impl EspNowParams {
     /// The settings of the report: ESP-NOW's default rate, and a release of the component before
     /// 2.3 on ESP-IDF 4.4.1.
     pub const REPORT: Self = Self { mode: Mode::ESP_NOW, release: Release::V2_0, idf: Idf::V4_4 };
@@ -103,7 +103,7 @@ impl Means {
 
     /// Returns the settings in a cell's facts; missing ones are those of the report.
     #[must_use]
-    pub fn told<'a>(fact: impl Fn(&str) -> Option<&'a str>) -> Self {
+    pub fn from_facts<'a>(fact: impl Fn(&str) -> Option<&'a str>) -> Self {
         fn named<T: Copy>(all: &[(&str, T)], name: Option<&str>) -> Option<T> {
             all.iter().find(|it| Some(it.0) == name).map(|it| it.1)
         }
@@ -129,8 +129,8 @@ impl Means {
 
 /// Returns the bounds of a cell's figures: lower bounds of times, upper bounds of throughputs.
 #[must_use]
-pub fn of(work: &EspNow, means: Means) -> Vec<Floor> {
-    let (air, compat) = (Air { mode: means.mode }, means.compat(work));
+pub fn of(work: &EspNow, means: EspNowParams) -> Vec<PhyBound> {
+    let (air, compat) = (FrameTimes { mode: means.mode }, means.compat(work));
     let sealed = if work.encrypted { compat.seal_overhead() } else { 0 };
     let message = work.size as usize + sealed;
     let (ms, seconds) = (|ns: u64| ns as f64 / 1e6, |ns: u64| ns as f64 / 1e9);
@@ -173,7 +173,7 @@ pub fn of(work: &EspNow, means: Means) -> Vec<Floor> {
 }
 
 /// Returns the bounds of round trips: the smallest is one; mean and largest are `many` times that.
-fn times(once: f64, many: f64) -> Vec<Floor> {
+fn times(once: f64, many: f64) -> Vec<PhyBound> {
     let loaded = once * many.max(1.0);
     [
         ("rtt_min", once),
@@ -186,7 +186,7 @@ fn times(once: f64, many: f64) -> Vec<Floor> {
     .into()
 }
 
-fn ota(air: &Air, work: &EspNow, compat: Compat) -> u64 {
+fn ota(air: &FrameTimes, work: &EspNow, compat: Compat) -> u64 {
     let packets = u64::from(work.size).div_ceil(compat.ota_chunk() as u64);
     air.broadcast(GROUP + MEMBER)
         + air.broadcast(STATUS_LEN)
@@ -194,7 +194,7 @@ fn ota(air: &Air, work: &EspNow, compat: Compat) -> u64 {
         + u64::from(work.devices) * air.unicast(STATUS_LEN)
 }
 
-fn handshake(air: &Air, work: &EspNow) -> u64 {
+fn handshake(air: &FrameTimes, work: &EspNow) -> u64 {
     let devices = usize::from(work.devices);
     let full = devices / MEMBERS_MAX;
     let rest = devices % MEMBERS_MAX;
@@ -204,18 +204,18 @@ fn handshake(air: &Air, work: &EspNow) -> u64 {
     air.broadcast(REQUEST) + groups + air.broadcast(CMD0) + devices as u64 * each
 }
 
-fn provisioning(air: &Air, work: &EspNow, compat: Compat) -> u64 {
+fn provisioning(air: &FrameTimes, work: &EspNow, compat: Compat) -> u64 {
     let len = prov::wifi_len(compat);
     let each = air.unicast(len) + air.broadcast(len);
     air.broadcast(prov::BEACON_LEN) + u64::from(work.devices) * each
 }
 
 /// The air time of frames, in nanoseconds.
-struct Air {
+struct FrameTimes {
     mode: Mode,
 }
 
-impl Air {
+impl FrameTimes {
     /// Returns the air time of a broadcast frame with a payload of that many bytes.
     fn broadcast(&self, payload: usize) -> u64 {
         airtime(self.mode, mpdu_len(HEADER_LEN + payload) as u32)
@@ -263,7 +263,7 @@ mod tests {
     };
 
     fn floor(work: &EspNow, metric: &str) -> f64 {
-        let floors = of(work, Means::REPORT);
+        let floors = of(work, EspNowParams::REPORT);
         let found = floors.iter().find(|(name, _)| *name == metric);
         found.unwrap_or_else(|| panic!("no {metric}")).1
     }
@@ -324,23 +324,26 @@ mod tests {
 
     #[test]
     fn a_faster_rate_has_a_lower_floor() {
-        let fast = Means { mode: Mode::Hr(Hr::M11), ..Means::REPORT };
-        assert!(of(&TWO, fast)[0].1 < of(&TWO, Means::REPORT)[0].1 / 5.0);
+        let fast = EspNowParams { mode: Mode::Hr(Hr::M11), ..EspNowParams::REPORT };
+        assert!(of(&TWO, fast)[0].1 < of(&TWO, EspNowParams::REPORT)[0].1 / 5.0);
     }
 
     #[test]
     fn a_later_release_sends_more_of_an_image_and_longer_tags() {
-        let later = Means { release: Release::V2_5_3, ..Means::REPORT };
+        let later = EspNowParams { release: Release::V2_5_3, ..EspNowParams::REPORT };
         let image = EspNow { test: EspNowTest::Ota, size: 1_029_248, ..TWO };
-        assert!(of(&image, later)[0].1 > of(&image, Means::REPORT)[0].1, "chunks of 224, not 226");
+        assert!(
+            of(&image, later)[0].1 > of(&image, EspNowParams::REPORT)[0].1,
+            "chunks of 224, not 226"
+        );
         let sealed = EspNow { encrypted: true, size: 100, ..TWO };
-        near(of(&sealed, later)[0].1 - of(&sealed, Means::REPORT)[0].1, 0.064);
+        near(of(&sealed, later)[0].1 - of(&sealed, EspNowParams::REPORT)[0].1, 0.064);
     }
 
     #[test]
     fn a_cell_keeps_what_it_was_done_with() {
-        struct Facts(Vec<(String, String)>);
-        impl Record for Facts {
+        struct FactList(Vec<(String, String)>);
+        impl Record for FactList {
             fn sample(&mut self, _: espbench_proto::sample::Sample) {}
             fn count(&mut self, _: &str, _: u64) {}
             fn fact(&mut self, name: &str, value: String) {
@@ -350,19 +353,22 @@ mod tests {
         let mut scene = Library::built_in().scene("two-boards", &Overrides::from(&TWO), 1).unwrap();
         let mut told = |faster: Option<Mode>| {
             scene.devices[1].mode = faster.unwrap_or(scene.devices[1].mode);
-            let mut facts = Facts(Vec::new());
-            Means::note(&scene, &mut facts);
+            let mut facts = FactList(Vec::new());
+            EspNowParams::note(&scene, &mut facts);
             let found =
                 |name: &str| facts.0.iter().find(|fact| fact.0 == name).map(|fact| fact.1.as_str());
-            (Means::told(found), String::from(found(PHY_MODE).unwrap()))
+            (EspNowParams::from_facts(found), String::from(found(PHY_MODE).unwrap()))
         };
         // The component of the two boards is older than most of the report's.
-        let usual = Means { release: Release::Mid2022, ..Means::REPORT };
+        let usual = EspNowParams { release: Release::Mid2022, ..EspNowParams::REPORT };
         assert_eq!(told(None), (usual, "1M".into()));
         // The fastest mode gives the bound.
         let fast = Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long);
-        assert_eq!(told(Some(fast)), (Means { mode: fast, ..usual }, "1M, HT20-MCS7".into()));
-        assert_eq!(Means::told(|_| None), Means::REPORT);
-        assert_eq!(Means::told(|_| Some("no such")), Means::REPORT);
+        assert_eq!(
+            told(Some(fast)),
+            (EspNowParams { mode: fast, ..usual }, "1M, HT20-MCS7".into())
+        );
+        assert_eq!(EspNowParams::from_facts(|_| None), EspNowParams::REPORT);
+        assert_eq!(EspNowParams::from_facts(|_| Some("no such")), EspNowParams::REPORT);
     }
 }

@@ -11,7 +11,7 @@ use espbench_measure::report::{Builder, Floor, Report};
 use espbench_measure::run::Recorded;
 use espbench_measure::wifi::RAW;
 use espbench_proto::workload::{Wifi, Workload};
-use espbench_sim::floor::{self, Means};
+use espbench_sim::floor::{self, EspNowParams};
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -40,19 +40,19 @@ pub fn floors(recorded: &Recorded) -> Vec<Floor> {
     let told = |name: &str| recorded.facts.get(name).map(String::as_str);
     let work = match recorded.workload {
         Workload::EspNow(work) => work,
-        Workload::Wifi(work) => return over_wifi(&work, floor::wifi::Means::told(told)),
+        Workload::Wifi(work) => return over_wifi(&work, floor::wifi::WifiParams::from_facts(told)),
         _ => return Vec::new(),
     };
-    let means = Means::told(told);
-    let pairs = floor::of(&work, means).into_iter().zip(floor::of(&work, Means::REPORT));
+    let means = EspNowParams::from_facts(told);
+    let pairs = floor::of(&work, means).into_iter().zip(floor::of(&work, EspNowParams::REPORT));
     pairs.map(|((metric, ours), (_, published))| Floor { metric, ours, published }).collect()
 }
 
 /// The same of tests over Wi-Fi. What the documents' networks were is not told, so the published cell
 /// of the same thing has our floor.
-fn over_wifi(work: &Wifi, means: Option<floor::wifi::Means>) -> Vec<Floor> {
+fn over_wifi(work: &Wifi, means: Option<floor::wifi::WifiParams>) -> Vec<Floor> {
     let Some(means) = means else { return Vec::new() };
-    let both = |(metric, floor): floor::Floor| Floor { metric, ours: floor, published: floor };
+    let both = |(metric, floor): floor::PhyBound| Floor { metric, ours: floor, published: floor };
     let raw = Floor { metric: RAW, ours: floor::wifi::raw(), published: floor::wifi::raw() };
     floor::wifi::of(work, means).into_iter().map(both).chain([raw]).collect()
 }

@@ -10,7 +10,7 @@
 //! reach zero in the first slot after a busy medium, so in that slot only stations send that have
 //! just sent and draw zero.
 
-use super::Answer;
+use super::ModelPrediction;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -27,7 +27,7 @@ pub(crate) const ATTEMPTS: usize = 7;
 /// Returns the prediction for `stations` saturated stations that send MPDUs of `octets` to all (no
 /// answer, no repetition) or, if `unicast`, to one more station.
 #[must_use]
-pub fn refined(stations: usize, octets: u32, unicast: bool) -> Answer {
+pub fn refined(stations: usize, octets: u32, unicast: bool) -> ModelPrediction {
     let windows: Vec<f64> = (0..if unicast { ATTEMPTS } else { 1 })
         .map(|stage| f64::from(((CW_MIN + 1) << stage).min(CW_MAX + 1)))
         .collect();
@@ -45,7 +45,7 @@ pub fn refined(stations: usize, octets: u32, unicast: bool) -> Answer {
             collide += chance * burst[3];
         }
     }
-    Answer { good: good / time * 1e6, sent: sent / time * 1e6, collide: collide / sent }
+    ModelPrediction { good: good / time * 1e6, sent: sent / time * 1e6, collide: collide / sent }
 }
 
 /// Returns the probability of sending in a slot that is open to all. There a counter is at least 1:

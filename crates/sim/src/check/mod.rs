@@ -20,7 +20,7 @@ pub mod scenario;
 pub mod table;
 pub mod walk;
 
-pub use run::{Counts, run};
+pub use run::{RunCounts, run};
 pub use scenario::{Layout, Scenario, Standard};
 
 /// The octets of the MPDU in all networks: an ESP-NOW frame with a body of 250 bytes.
@@ -28,7 +28,7 @@ pub const OCTETS: u32 = 293;
 
 /// The prediction of a model for a saturated network.
 #[derive(Clone, Copy, Debug)]
-pub struct Answer {
+pub struct ModelPrediction {
     /// The frames that get through, a second.
     pub good: f64,
     /// The frames sent, a second.

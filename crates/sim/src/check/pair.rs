@@ -6,7 +6,7 @@
 //! the steady state is found by iterating until nothing changes. No probability is assumed to be
 //! independent of another one.
 
-use super::Answer;
+use super::ModelPrediction;
 use super::bianchi::{ACK, ATTEMPTS, CW_MAX, CW_MIN, DIFS, PLCP, SIFS, SLOT};
 use super::walk::TIMEOUT;
 use alloc::vec;
@@ -16,7 +16,7 @@ const COUNTERS: usize = CW_MAX as usize + 1;
 
 /// The probability of each state, just before its draw.
 #[derive(Clone)]
-struct Chain {
+struct MarkovChain {
     /// States in which the other sender has a stage and a counter from 1: by stage, then by
     /// counter.
     one: Vec<f64>,
@@ -26,7 +26,7 @@ struct Chain {
 
 /// The means of a step: microseconds of idle slots and spaces, frames that get through, collisions.
 #[derive(Clone, Copy, Default)]
-struct Step {
+struct PairStep {
     idle: f64,
     alone: f64,
     together: f64,
@@ -36,15 +36,15 @@ fn window(stage: usize) -> usize {
     (((CW_MIN + 1) << stage).min(CW_MAX + 1)) as usize
 }
 
-impl Chain {
+impl MarkovChain {
     fn nothing(stages: usize) -> Self {
         Self { one: vec![0.0; stages * COUNTERS], both: vec![0.0; stages * stages] }
     }
 
     /// Returns the state after one busy period, and the means of that step.
-    fn step(&self, stages: usize, after_collision: f64) -> (Self, Step) {
+    fn step(&self, stages: usize, after_collision: f64) -> (Self, PairStep) {
         let mut next = Self::nothing(stages);
-        let mut sum = Step::default();
+        let mut sum = PairStep::default();
         let first = window(0);
         for stage in 0..stages {
             for left in 1..COUNTERS {
@@ -82,7 +82,7 @@ impl Chain {
     fn both_draw(
         &self,
         next: &mut Self,
-        sum: &mut Step,
+        sum: &mut PairStep,
         stages: usize,
         of: (usize, usize),
         chance: f64,
@@ -116,12 +116,12 @@ impl Chain {
 /// Returns the result for two stations that send frames of `octets` to all, or, if `unicast`, to a
 /// third.
 #[must_use]
-pub fn pair(octets: u32, unicast: bool) -> Answer {
+pub fn pair(octets: u32, unicast: bool) -> ModelPrediction {
     let stages = if unicast { ATTEMPTS } else { 1 };
     let after_collision = if unicast { TIMEOUT } else { DIFS };
-    let mut chain = Chain::nothing(stages);
+    let mut chain = MarkovChain::nothing(stages);
     chain.both[0] = 1.0;
-    let mut step = Step::default();
+    let mut step = PairStep::default();
     for _ in 0..3000 {
         let (next, now) = chain.step(stages, after_collision);
         let change: f64 = next.one.iter().zip(&chain.one).map(|(a, b)| (a - b).abs()).sum();
@@ -134,7 +134,7 @@ pub fn pair(octets: u32, unicast: bool) -> Answer {
     let answer = if unicast { SIFS + ACK } else { 0.0 };
     let us = step.idle + air + step.alone * answer;
     let sent = step.alone + 2.0 * step.together;
-    Answer {
+    ModelPrediction {
         good: step.alone / us * 1e6,
         sent: sent / us * 1e6,
         collide: 2.0 * step.together / sent,

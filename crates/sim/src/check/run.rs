@@ -12,7 +12,7 @@ use espbench_proto::time::Instant;
 
 /// Counters of a simulation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct RunCounts {
     /// The duration.
     pub seconds: u32,
     /// The number of stations that each frame should have reached.
@@ -29,7 +29,7 @@ pub struct Counts {
     pub given_up: u64,
 }
 
-impl Counts {
+impl RunCounts {
     fn rate(&self, count: u64) -> f64 {
         count as f64 / f64::from(self.seconds)
     }
@@ -84,14 +84,14 @@ pub(super) fn settings(scenario: &Scenario, station: u32) -> MacConfig {
 
 /// Runs a scenario for some seconds, with ns-3's receivers.
 #[must_use]
-pub fn run(scenario: &Scenario, seed: u64, seconds: u32) -> Counts {
+pub fn run(scenario: &Scenario, seed: u64, seconds: u32) -> RunCounts {
     let stations = scenario.stations;
     let settings = (0..stations).map(|station| settings(scenario, station));
     let receiver = receiver_of_ns3(scenario.capture);
     let mut room = WirelessMedium::new(seed, scenario.links(), &[receiver], settings);
     let packet = TxFrame::new(scenario.to, scenario.octets, scenario.mode, 0);
     let packet = if scenario.ampdu.is_some() { packet.aggregated() } else { packet };
-    let count = Counts { seconds, hearers: scenario.hearers(), ..Counts::default() };
+    let count = RunCounts { seconds, hearers: scenario.hearers(), ..RunCounts::default() };
     let Some(rate) = scenario.rate else {
         let frames = scenario.ampdu.map_or(2, |it| 2 * u32::from(it.send));
         let inner = Saturated { packet, frames };
@@ -104,22 +104,22 @@ pub fn run(scenario: &Scenario, seed: u64, seconds: u32) -> Counts {
 }
 
 /// Runs a medium with its own user for `counts.seconds`, and counts.
-pub fn observe<H: MacUser>(room: &mut WirelessMedium, inner: H, counts: Counts) -> Counts {
+pub fn observe<H: MacUser>(room: &mut WirelessMedium, inner: H, counts: RunCounts) -> RunCounts {
     let until = room.now().as_nanos() + u64::from(counts.seconds) * 1_000_000_000;
-    let mut host = Observer { inner, counts, busy: [(0, 0); 15] };
+    let mut host = CountingUser { inner, counts, busy: [(0, 0); 15] };
     room.run(&mut host, Instant::from_nanos(until));
     host.counts
 }
 
 /// A user of the MAC that counts what the frames of another user do to each other.
-struct Observer<H> {
+struct CountingUser<H> {
     inner: H,
-    counts: Counts,
+    counts: RunCounts,
     /// The end of the current busy period on each channel, and the number of its frames.
     busy: [(u64, u64); 15],
 }
 
-impl<H: MacUser> MacUser for Observer<H> {
+impl<H: MacUser> MacUser for CountingUser<H> {
     fn wake(&mut self, room: &mut WirelessMedium, token: u64) {
         self.inner.wake(room, token);
     }
@@ -163,7 +163,7 @@ impl<H: MacUser> MacUser for Observer<H> {
 /// Runs stations that broadcast now and then, `rate` frames a second in all, spread over the
 /// independent channels 1, 6 and 11. All stations hear each other equally.
 #[must_use]
-pub fn crowd(seed: u64, stations: u32, channels: u8, rate: f64, seconds: u32) -> Counts {
+pub fn crowd(seed: u64, stations: u32, channels: u8, rate: f64, seconds: u32) -> RunCounts {
     let settings = (0..stations).map(|station| {
         let channel = 1 + (station % u32::from(channels)) as u8 * 5;
         MacConfig { channel, ..MacConfig::default() }
@@ -174,5 +174,5 @@ pub fn crowd(seed: u64, stations: u32, channels: u8, rate: f64, seconds: u32) ->
     let mut host = Poisson::new(seed, packet, stations, rate / f64::from(stations));
     host.start(&mut room);
     let hearers = stations / u32::from(channels) - 1;
-    observe(&mut room, host, Counts { seconds, hearers, ..Counts::default() })
+    observe(&mut room, host, RunCounts { seconds, hearers, ..RunCounts::default() })
 }

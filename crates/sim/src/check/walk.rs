@@ -6,7 +6,7 @@
 //! - all go on counting at the same time. A station without its ACK notices only when the ACK
 //!   timeout is over (10.3.2.11), 172 us after DIFS; the others are eight slots ahead by then.
 
-use super::Answer;
+use super::ModelPrediction;
 use super::bianchi::{ACK, ATTEMPTS, CW_MAX, CW_MIN, DIFS, PLCP, SIFS, SLOT};
 use crate::random::{Purpose, RngStream};
 use alloc::vec::Vec;
@@ -16,7 +16,7 @@ pub(crate) const TIMEOUT: f64 = SIFS + SLOT + PLCP;
 
 /// The rules of a walk.
 #[derive(Clone, Copy, Debug)]
-pub struct Rules {
+pub struct WalkRules {
     /// The first contention window.
     pub cw_min: u32,
     /// The time at which a station whose ACK has not come begins to count slots, in microseconds
@@ -24,7 +24,7 @@ pub struct Rules {
     pub resume: f64,
 }
 
-impl Rules {
+impl WalkRules {
     /// The rules of clause 10.3 for 802.11b: slots go by as soon as the timeout is over, because
     /// the medium has been idle for DIFS by then (10.3.4.3).
     pub const DSSS: Self = Self { cw_min: CW_MIN, resume: TIMEOUT };
@@ -39,7 +39,7 @@ impl Rules {
     pub const NS3_OFDM: Self = Self { cw_min: 15, resume: 2.0 * DIFS };
 }
 
-struct Sender {
+struct WalkSender {
     counter: u32,
     attempt: usize,
     /// The time from the end of the last busy period to the sender's first slot.
@@ -48,7 +48,7 @@ struct Sender {
     due: f64,
 }
 
-impl Sender {
+impl WalkSender {
     fn set(&mut self, counter: u32, wait: f64) {
         (self.counter, self.wait) = (counter, wait);
         self.due = wait + f64::from(counter) * SLOT;
@@ -58,25 +58,31 @@ impl Sender {
 /// Returns the result of a walk over that many frames. All times are whole numbers, so sums are
 /// exact.
 #[must_use]
-pub fn walk(stations: usize, octets: u32, unicast: bool, frames: u64) -> Answer {
-    with(Rules::DSSS, stations, octets, unicast, frames)
+pub fn walk(stations: usize, octets: u32, unicast: bool, frames: u64) -> ModelPrediction {
+    with(WalkRules::DSSS, stations, octets, unicast, frames)
 }
 
 /// Returns the result of a walk by other rules. The frames keep their length: shares are true, but
 /// rates are not if the mode is another one.
 #[must_use]
-pub fn with(rules: Rules, stations: usize, octets: u32, unicast: bool, frames: u64) -> Answer {
+pub fn with(
+    rules: WalkRules,
+    stations: usize,
+    octets: u32,
+    unicast: bool,
+    frames: u64,
+) -> ModelPrediction {
     let mut random = RngStream::stream(1, 0, Purpose::Board);
     let mut draw = |attempt: usize| {
         let window = ((rules.cw_min + 1) << attempt).min(CW_MAX + 1);
         (random.bits() >> 32) as u32 % window
     };
     let sender = |_| {
-        let mut it = Sender { counter: 0, attempt: 0, wait: 0.0, due: 0.0 };
+        let mut it = WalkSender { counter: 0, attempt: 0, wait: 0.0, due: 0.0 };
         it.set(draw(0), DIFS);
         it
     };
-    let mut senders: Vec<Sender> = (0..stations).map(sender).collect();
+    let mut senders: Vec<WalkSender> = (0..stations).map(sender).collect();
     let air = PLCP + f64::from(octets) * 8.0;
     let (mut time, mut good, mut sent, mut collided) = (0.0, 0_u64, 0_u64, 0_u64);
     while sent < frames {
@@ -99,5 +105,5 @@ pub fn with(rules: Rules, stations: usize, octets: u32, unicast: bool, frames: u
         }
     }
     let rate = |count: u64| count as f64 / time * 1e6;
-    Answer { good: rate(good), sent: rate(sent), collide: collided as f64 / sent as f64 }
+    ModelPrediction { good: rate(good), sent: rate(sent), collide: collided as f64 / sent as f64 }
 }

@@ -12,12 +12,12 @@
 //! If the facts give no number of frames in an A-MPDU, it is the standard's limit. MQTT has no
 //! bound: its rate is given, not reached.
 
-use super::Floor;
+use super::PhyBound;
 use crate::radio::airtime::{ACK_OCTETS, airtime};
 use crate::radio::mode::{ChannelWidth, GuardInterval, Mcs};
 use crate::radio::timing::SIFS_NS;
 use crate::radio::{BasicRates, Hr, Mode};
-use crate::wifi::{Capabilities, Security, joining_octets};
+use crate::wifi::{Capabilities, WifiSecurity, joining_octets};
 use alloc::vec::Vec;
 use espbench_proto::fact;
 use espbench_proto::workload::{Direction, IpTest, Iperf, Transport, Wifi};
@@ -50,7 +50,7 @@ const SSID: u8 = 8;
 
 /// The settings of a cell on which its bound depends, beside the work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Means {
+pub struct WifiParams {
     /// The mode of frames with payload.
     pub mode: Mode,
     /// The limit on the frames of an A-MPDU.
@@ -58,22 +58,22 @@ pub struct Means {
     /// The octets that the cipher adds to a frame.
     pub cipher: u32,
     /// The security of the network.
-    pub security: Security,
+    pub security: WifiSecurity,
 }
 
-impl Means {
+impl WifiParams {
     /// Returns the settings in a cell's facts; `None` if they give no PHY mode.
     #[must_use]
-    pub fn told<'a>(told: impl Fn(&str) -> Option<&'a str>) -> Option<Self> {
+    pub fn from_facts<'a>(told: impl Fn(&str) -> Option<&'a str>) -> Option<Self> {
         let number = |name: &str| told(name)?.parse::<u32>().ok();
         let mode: Mode = told(fact::PHY_MODE)?.parse().ok()?;
         let most = if matches!(mode, Mode::Ht(_)) { AMPDU_FRAMES } else { 1 };
         let frames = number(fact::AGGREGATED).unwrap_or(most).clamp(1, most);
         let cipher = number(fact::CIPHER_OCTETS).unwrap_or(0).min(64);
         let security = match told(fact::SECURITY) {
-            Some("wpa3") => Security::Wpa3,
-            _ if cipher == 0 => Security::Open,
-            _ => Security::Wpa2,
+            Some("wpa3") => WifiSecurity::Wpa3,
+            _ if cipher == 0 => WifiSecurity::Open,
+            _ => WifiSecurity::Wpa2,
         };
         Some(Self { mode, frames, cipher, security })
     }
@@ -109,7 +109,7 @@ impl Means {
 
 /// Returns the bounds of a cell's figures: lower bounds of times, upper bounds of rates.
 #[must_use]
-pub fn of(work: &Wifi, means: Means) -> Vec<Floor> {
+pub fn of(work: &Wifi, means: WifiParams) -> Vec<PhyBound> {
     match &work.test {
         IpTest::UdpEcho(w) if w.size < DATAGRAM => {
             // The line feed is on the air as well.
@@ -135,7 +135,7 @@ pub fn of(work: &Wifi, means: Means) -> Vec<Floor> {
 }
 
 /// Returns the air time of the frames of joining, in nanoseconds.
-fn joining(security: Security) -> u64 {
+fn joining(security: WifiSecurity) -> u64 {
     let mode = Mode::Hr(Hr::M1);
     let ack = SIFS_NS + airtime(mode, ACK_OCTETS);
     let frames = joining_octets(security, Capabilities::default(), SSID);
@@ -144,7 +144,7 @@ fn joining(security: Security) -> u64 {
     all - ack
 }
 
-fn iperf(w: &Iperf, means: Means) -> Vec<Floor> {
+fn iperf(w: &Iperf, means: WifiParams) -> Vec<PhyBound> {
     let (mean, best) = match w.direction {
         Direction::Forward => ("throughput_rx", "throughput_rx_best_second"),
         Direction::Reverse => ("throughput_tx", "throughput_tx_best_second"),
@@ -166,7 +166,7 @@ fn iperf(w: &Iperf, means: Means) -> Vec<Floor> {
 #[must_use]
 pub fn raw() -> f64 {
     let mode = Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Long);
-    let means = Means { mode, frames: RAW_FRAMES, cipher: 0, security: Security::Open };
+    let means = WifiParams { mode, frames: RAW_FRAMES, cipher: 0, security: WifiSecurity::Open };
     // Raw frames have no LLC header.
     f64::from(RAW_BODY) * 8e3 / means.each(RAW_BODY - SNAP)
 }
@@ -177,11 +177,11 @@ mod tests {
     use core::time::Duration;
     use espbench_proto::workload::{EchoFormat, Name, UdpEcho};
 
-    fn means(mode: &str, frames: u32) -> Means {
-        Means { mode: mode.parse().unwrap(), frames, cipher: 0, security: Security::Open }
+    fn means(mode: &str, frames: u32) -> WifiParams {
+        WifiParams { mode: mode.parse().unwrap(), frames, cipher: 0, security: WifiSecurity::Open }
     }
 
-    fn iperf(transport: Transport, direction: Direction, means: Means) -> f64 {
+    fn iperf(transport: Transport, direction: Direction, means: WifiParams) -> f64 {
         let test = IpTest::Iperf(Iperf {
             transport,
             direction,
@@ -243,10 +243,11 @@ mod tests {
     #[test]
     fn joining_is_its_frames_at_one_megabit() {
         let open: Vec<u32> =
-            joining_octets(Security::Open, Capabilities::default(), SSID).collect();
+            joining_octets(WifiSecurity::Open, Capabilities::default(), SSID).collect();
         let octets: u64 = open.iter().map(|it| u64::from(*it)).sum();
-        assert_eq!(joining(Security::Open), (6 * 192 + octets * 8 + 5 * 314) * 1000);
-        let [open, wpa2, wpa3] = [Security::Open, Security::Wpa2, Security::Wpa3].map(joining);
+        assert_eq!(joining(WifiSecurity::Open), (6 * 192 + octets * 8 + 5 * 314) * 1000);
+        let [open, wpa2, wpa3] =
+            [WifiSecurity::Open, WifiSecurity::Wpa2, WifiSecurity::Wpa3].map(joining);
         assert!((6_000_000..10_000_000).contains(&open) && open < wpa2 && wpa2 < wpa3);
     }
 
@@ -255,11 +256,12 @@ mod tests {
         let facts =
             [(fact::PHY_MODE, "HT20-MCS7"), (fact::AGGREGATED, "6"), (fact::CIPHER_OCTETS, "16")];
         let told = |name: &str| facts.iter().find(|it| it.0 == name).map(|it| it.1);
-        let wanted = Means { cipher: 16, security: Security::Wpa2, ..means("HT20-MCS7", 6) };
-        assert_eq!(Means::told(told), Some(wanted));
-        assert_eq!(Means::told(|_| None), None);
+        let wanted =
+            WifiParams { cipher: 16, security: WifiSecurity::Wpa2, ..means("HT20-MCS7", 6) };
+        assert_eq!(WifiParams::from_facts(told), Some(wanted));
+        assert_eq!(WifiParams::from_facts(|_| None), None);
         let bare = |name: &str| (name == fact::PHY_MODE).then_some("54M");
-        assert_eq!(Means::told(bare).unwrap().frames, 1, "nothing is aggregated there");
+        assert_eq!(WifiParams::from_facts(bare).unwrap().frames, 1, "nothing is aggregated there");
     }
 
     /// Checks 135 Mbit/s less preamble, headers, SIFS and block ack.

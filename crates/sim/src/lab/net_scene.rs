@@ -5,9 +5,11 @@
 
 use super::profile::{Profile, Source};
 use super::scene::{Background, Environment, Point};
-use crate::power::{Draw, Firmware, Modulation};
+use crate::power::{CurrentDraw, Modulation, PowerSettings};
 use crate::radio::{ChannelWidth, GuardInterval, Mcs, Mode, Ofdm};
-use crate::wifi::{Join, Rates, Security, Sleep, SleepTimes, Work};
+use crate::wifi::{
+    DataRates, JoinConfig, PowerSave, PowerSaveTimes, ProcessingTimes, WifiSecurity,
+};
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -28,7 +30,7 @@ pub struct NetScene {
     /// The place.
     pub environment: Environment,
     /// How the network is protected.
-    pub security: Security,
+    pub security: WifiSecurity,
     /// The router; `None`: a device is the access point.
     pub access_point: Option<AccessPoint>,
     /// The devices: the first is the one that is measured.
@@ -74,13 +76,13 @@ pub struct NetDevice {
     /// Width of its channel.
     pub width: ChannelWidth,
     /// How it sends data frames.
-    pub rates: Rates,
+    pub rates: DataRates,
     /// Transmit power that its firmware asks for, dBm; the chip and the mode may give less.
     pub power_dbm: f64,
     /// How its programs are written.
     pub program: Program,
     /// When its radio sleeps while it is associated.
-    pub sleep: Sleep,
+    pub sleep: PowerSave,
     /// How long a station in modem sleep stays awake after traffic.
     pub min_active: Duration,
     /// Automatic light sleep: a pause that is at least so long is spent in it.
@@ -176,7 +178,7 @@ pub struct AccessPoint {
     /// Transmit power, dBm.
     pub power_dbm: f64,
     /// How it sends data frames.
-    pub rates: Rates,
+    pub rates: DataRates,
     /// Frames of an A-MPDU at most; 0: it sends none.
     pub ampdu: u16,
     /// Whether aggregates are preceded by RTS.
@@ -227,7 +229,7 @@ pub struct Dongle {
     /// Transmit power, dBm.
     pub power_dbm: f64,
     /// How it sends data frames.
-    pub rates: Rates,
+    pub rates: DataRates,
     /// Frames of an A-MPDU at most; 0: it sends none.
     pub ampdu: u16,
 }
@@ -244,32 +246,32 @@ pub struct Delay {
 impl NetDevice {
     /// How long it does what, when it sleeps and wakes.
     #[must_use]
-    pub fn sleep_times(&self) -> SleepTimes {
+    pub fn sleep_times(&self) -> PowerSaveTimes {
         let limits = &self.profile.wifi;
-        SleepTimes {
+        PowerSaveTimes {
             min_active: self.min_active,
             radio_on: Duration::from_nanos(limits.wake_ns),
             early: Duration::from_nanos(limits.early_ns),
-            ..SleepTimes::default()
+            ..PowerSaveTimes::default()
         }
     }
 
     /// How it joins a network on that channel.
     #[must_use]
-    pub fn joining(&self, channel: u8) -> Join {
+    pub fn joining(&self, channel: u8) -> JoinConfig {
         let ns = Duration::from_nanos;
-        let work = Work::esp(ns(self.profile.wifi.pmk_ns), ns(self.profile.wifi.sae_ns));
+        let work = ProcessingTimes::esp(ns(self.profile.wifi.pmk_ns), ns(self.profile.wifi.sae_ns));
         let usual = match self.scan {
-            Scan::Fast => Join::default(),
-            Scan::All => Join { first: false, ..Join::default() },
-            Scan::Channel => Join::on(channel),
+            Scan::Fast => JoinConfig::default(),
+            Scan::All => JoinConfig { first: false, ..JoinConfig::default() },
+            Scan::Channel => JoinConfig::on(channel),
         };
-        Join { work, ..usual }
+        JoinConfig { work, ..usual }
     }
 
     /// What it draws in each state.
     #[must_use]
-    pub fn draw(&self) -> Draw {
+    pub fn draw(&self) -> CurrentDraw {
         let fastest = Modulation::ALL.map(|it| match it {
             Modulation::Dsss => Mode::ESP_NOW,
             Modulation::Ofdm => Mode::Ofdm(Ofdm::M54),
@@ -277,11 +279,11 @@ impl NetDevice {
         });
         // At slower modes of a kind a chip may send with a little more.
         let power = |mode| self.power_dbm.min(self.profile.chip.power_dbm(mode));
-        let firmware = Firmware {
+        let firmware = PowerSettings {
             clock_mhz: self.profile.processor.clock_mhz,
             width: self.width,
             power_dbm: fastest.map(power),
         };
-        Draw::new(&self.profile.currents, &firmware)
+        CurrentDraw::new(&self.profile.currents, &firmware)
     }
 }

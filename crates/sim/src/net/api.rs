@@ -1,65 +1,65 @@
 //! The sockets of one program.
 
-use super::host::{Host, Kind, Listener, Program, Slot};
-use super::lower::Around;
-use super::tcp::{Connection, Owner};
+use super::host::{IpHost, ProgramId, SocketKind, SocketSlot, TcpListener};
+use super::lower::ProgramEnv;
+use super::tcp::{ConnectionOwner, TcpConnection};
 use super::udp;
 use alloc::vec::Vec;
 use espbench_proto::node::app::{Datagram, Endpoint, Handle, SocketError, Sockets, Stream, Work};
 use espbench_proto::sample::Sample;
 use espbench_proto::time::Instant;
 
-/// The sockets of a program; see [`Host::api`].
-pub struct Api<'a> {
-    host: &'a mut Host,
+/// The sockets of a program; see [`IpHost::api`].
+pub struct ProgramSockets<'a> {
+    host: &'a mut IpHost,
     now: Instant,
-    program: Program,
-    around: &'a mut dyn Around,
+    program: ProgramId,
+    around: &'a mut dyn ProgramEnv,
 }
 
-impl<'a> Api<'a> {
+impl<'a> ProgramSockets<'a> {
     pub(super) const fn new(
-        host: &'a mut Host,
+        host: &'a mut IpHost,
         now: Instant,
-        program: Program,
-        around: &'a mut dyn Around,
+        program: ProgramId,
+        around: &'a mut dyn ProgramEnv,
     ) -> Self {
         Self { host, now, program, around }
     }
 
-    fn slot(&self, socket: Handle) -> Option<&Slot> {
+    fn slot(&self, socket: Handle) -> Option<&SocketSlot> {
         self.host.slots.get(usize::from(socket.0)).filter(|it| it.program == self.program)
     }
 
-    fn udp(&mut self, socket: Handle) -> Option<&mut udp::Socket> {
+    fn udp(&mut self, socket: Handle) -> Option<&mut udp::UdpSocket> {
         let slot = self.host.slots.get_mut(usize::from(socket.0))?;
         match &mut slot.kind {
-            Kind::Udp(socket) if slot.program == self.program => Some(socket),
+            SocketKind::Udp(socket) if slot.program == self.program => Some(socket),
             _ => None,
         }
     }
 
     fn id(&self, socket: Handle) -> Option<u32> {
         match self.slot(socket)?.kind {
-            Kind::Stream(id) => Some(id),
+            SocketKind::Stream(id) => Some(id),
             _ => None,
         }
     }
 
-    fn connection(&self, socket: Handle) -> Option<&Connection> {
+    fn connection(&self, socket: Handle) -> Option<&TcpConnection> {
         self.host.connection(self.id(socket)?)
     }
 }
 
-impl Sockets for Api<'_> {
+impl Sockets for ProgramSockets<'_> {
     fn udp_bind(&mut self, port: u16) -> Result<Handle, SocketError> {
-        let taken = |host: &Host, port| host.udp_ports.contains_key(&port);
+        let taken = |host: &IpHost, port| host.udp_ports.contains_key(&port);
         let port = match port {
             0 => self.host.port(taken).ok_or(SocketError::NoSocket)?,
             port if taken(self.host, port) => return Err(SocketError::NoSocket),
             port => port,
         };
-        let handle = self.host.slot(self.program, Kind::Udp(udp::Socket::new(port)))?;
+        let handle = self.host.slot(self.program, SocketKind::Udp(udp::UdpSocket::new(port)))?;
         self.host.udp_ports.insert(port, handle);
         Ok(handle)
     }
@@ -96,8 +96,8 @@ impl Sockets for Api<'_> {
         if port == 0 || self.host.listeners.contains_key(&port) {
             return Err(SocketError::NoSocket);
         }
-        let listener = Listener { port, waiting: Vec::new() };
-        let handle = self.host.slot(self.program, Kind::Listener(listener))?;
+        let listener = TcpListener { port, waiting: Vec::new() };
+        let handle = self.host.slot(self.program, SocketKind::Listener(listener))?;
         self.host.listeners.insert(port, handle);
         Ok(handle)
     }
@@ -107,7 +107,7 @@ impl Sockets for Api<'_> {
     }
 
     fn tcp_stream(&self, socket: Handle) -> Stream {
-        self.connection(socket).map_or(Stream::Closed, Connection::stream)
+        self.connection(socket).map_or(Stream::Closed, TcpConnection::stream)
     }
 
     fn tcp_no_delay(&mut self, socket: Handle, no_delay: bool) {
@@ -132,7 +132,7 @@ impl Sockets for Api<'_> {
     }
 
     fn tcp_unacknowledged(&self, socket: Handle) -> usize {
-        self.connection(socket).map_or(0, Connection::unacknowledged)
+        self.connection(socket).map_or(0, TcpConnection::unacknowledged)
     }
 
     fn tcp_receive(&mut self, socket: Handle, buf: &mut [u8]) -> Result<usize, SocketError> {
@@ -151,22 +151,22 @@ impl Sockets for Api<'_> {
         }
         let now = self.now;
         match self.host.free_slot(socket) {
-            Kind::Free => {}
-            Kind::Udp(udp) => {
+            SocketKind::Free => {}
+            SocketKind::Udp(udp) => {
                 self.host.udp_ports.remove(&udp.port);
                 self.host.released(udp.waiting(), udp.bytes());
             }
-            Kind::Listener(listener) => {
+            SocketKind::Listener(listener) => {
                 self.host.listeners.remove(&listener.port);
                 for id in listener.waiting {
                     self.host.with(id, self.around, |it, io| {
-                        it.owner = Owner::Nobody;
+                        it.owner = ConnectionOwner::Nobody;
                         it.abort(io);
                         false
                     });
                 }
             }
-            Kind::Stream(id) => {
+            SocketKind::Stream(id) => {
                 self.host.with(id, self.around, |it, io| {
                     it.close(now, io);
                     false

@@ -4,7 +4,7 @@ use core::time::Duration;
 
 /// Counters of packets at a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct NetCounters {
     /// IP packets handed to the driver.
     pub sent: u64,
     /// IP packets received.
@@ -41,7 +41,7 @@ pub struct Counters {
 
 /// The state of a connection at this moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flow {
+pub struct TcpInfo {
     /// The congestion window in bytes.
     pub congestion_window: u32,
     /// The slow start threshold in bytes.
@@ -66,7 +66,7 @@ pub struct Flow {
 
 /// The use of the heap, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Heap {
+pub struct HeapStats {
     /// The bytes in use.
     pub now: u32,
     /// The highest number of bytes in use.

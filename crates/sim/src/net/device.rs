@@ -9,13 +9,13 @@ use smoltcp::time::Instant;
 pub(super) const MTU: usize = 1500;
 
 /// The buffer into which smoltcp writes a packet.
-pub(super) struct Out {
+pub(super) struct TxBuffer {
     pub(super) bytes: Vec<u8>,
     /// The length of the written packet; 0 for none.
     pub(super) len: usize,
 }
 
-impl Out {
+impl TxBuffer {
     pub(super) fn new() -> Self {
         Self { bytes: vec![0; MTU], len: 0 }
     }
@@ -27,30 +27,30 @@ impl Out {
 }
 
 /// A device for one call.
-pub(super) struct Once<'a> {
+pub(super) struct SinglePacketDevice<'a> {
     pub(super) packet: Option<&'a [u8]>,
-    pub(super) out: &'a mut Out,
+    pub(super) out: &'a mut TxBuffer,
 }
 
 /// The packet that comes in.
-pub(super) struct In<'a>(&'a [u8]);
+pub(super) struct RxToken<'a>(&'a [u8]);
 
-impl phy::Device for Once<'_> {
+impl phy::Device for SinglePacketDevice<'_> {
     type RxToken<'b>
-        = In<'b>
+        = RxToken<'b>
     where
         Self: 'b;
     type TxToken<'b>
-        = &'b mut Out
+        = &'b mut TxBuffer
     where
         Self: 'b;
 
-    fn receive(&mut self, _: Instant) -> Option<(In<'_>, &mut Out)> {
+    fn receive(&mut self, _: Instant) -> Option<(RxToken<'_>, &mut TxBuffer)> {
         let packet = self.packet.take()?;
-        Some((In(packet), self.out))
+        Some((RxToken(packet), self.out))
     }
 
-    fn transmit(&mut self, _: Instant) -> Option<&mut Out> {
+    fn transmit(&mut self, _: Instant) -> Option<&mut TxBuffer> {
         (self.out.len == 0).then_some(&mut *self.out)
     }
 
@@ -64,13 +64,13 @@ impl phy::Device for Once<'_> {
     }
 }
 
-impl phy::RxToken for In<'_> {
+impl phy::RxToken for RxToken<'_> {
     fn consume<R, F: FnOnce(&[u8]) -> R>(self, f: F) -> R {
         f(self.0)
     }
 }
 
-impl phy::TxToken for &mut Out {
+impl phy::TxToken for &mut TxBuffer {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, len: usize, f: F) -> R {
         self.len = len;
         f(&mut self.bytes[..len])

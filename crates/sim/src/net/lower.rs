@@ -4,7 +4,7 @@ use espbench_proto::node::app::Work;
 use espbench_proto::sample::Sample;
 
 /// The driver below a host.
-pub trait Lower {
+pub trait NetDriver {
     /// Returns the number of packets that the driver takes now.
     fn room(&self) -> usize;
 
@@ -23,7 +23,7 @@ pub trait Lower {
 
 /// The device around a program, beside its network: the rest of
 /// [`Sockets`](espbench_proto::node::app::Sockets).
-pub trait Around: Lower {
+pub trait ProgramEnv: NetDriver {
     /// Takes note that the program is busy with some work.
     fn spend(&mut self, work: Work);
     /// Prints text of the program.

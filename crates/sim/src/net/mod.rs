@@ -5,20 +5,21 @@
 //!                                                 ◀─ Host::receive ─
 //! ```
 //!
-//! A [`Host`] has one static IPv4 address and any number of programs. It answers pings, refuses
+//! A [`IpHost`] has one static IPv4 address and any number of programs. It answers pings, refuses
 //! connections to ports without a listener, and tells senders of datagrams that a port is closed.
 //! There is no DHCP, ARP, DNS or fragmentation: addresses are static, and a datagram fits a packet.
 //!
-//! **Driving a host**: [`Host::receive`] takes a packet; [`Host::poll`] goes on when the time of
-//! [`Host::wait`] has come (or, for a host that [`Host::waits_for_room`], when the driver has room
-//! again); [`Host::api`] gives a program its sockets. All three send through a [`Lower`] at once: a
-//! packet that it takes is the driver's. [`Host::changed`] tells which program to ask again.
+//! **Driving a host**: [`IpHost::receive`] takes a packet; [`IpHost::poll`] goes on when the time
+//! of [`IpHost::wait`] has come (or, for a host that [`IpHost::waits_for_room`], when the driver
+//! has room again); [`IpHost::api`] gives a program its sockets. All three send through a
+//! [`NetDriver`] at once: a packet that it takes is the driver's. [`IpHost::changed`] tells which
+//! program to ask again.
 //!
 //! **Division of work**: smoltcp reads and writes packets, answers pings, and its TCP socket has
 //! the states, the sequence numbers and the bytes in order. Its clock stands still: every decision
 //! that shapes throughput or latency is made in `tcp`, and smoltcp is asked for one segment at a
 //! time. Where its interface has no call for something, it is given packets that the peer never
-//! sent (`tcp::header::Made`), and windows are written over its own on their way out.
+//! sent (`tcp::header::ForgedPacket`), and windows are written over its own on their way out.
 //!
 //! # As in lwIP, for [`Stack::esp`]
 //!
@@ -84,11 +85,11 @@ mod stack;
 mod tcp;
 mod udp;
 
-pub use api::Api;
-pub use count::{Counters, Flow, Heap};
-pub use host::{Host, Program};
-pub use lower::{Around, Lower};
-pub use stack::{Acks, Congestion, HeapCosts, Stack, Timers};
+pub use api::ProgramSockets;
+pub use count::{HeapStats, NetCounters, TcpInfo};
+pub use host::{IpHost, ProgramId};
+pub use lower::{NetDriver, ProgramEnv};
+pub use stack::{AckPolicy, CongestionAlgorithm, HeapCosts, Stack, TcpTimers};
 
 #[cfg(test)]
 mod tests;

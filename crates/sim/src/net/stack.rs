@@ -5,7 +5,7 @@ use espbench_proto::sdkconfig::SdkConfig;
 
 /// The rule by which received segments are acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Acks {
+pub enum AckPolicy {
     /// lwIP: every second segment that carries data, whatever its length, and the rest at the next
     /// tick (`tcp_ack`, `tcp_fasttmr`; lwIP `tcp_priv.h`, `tcp.c`).
     EverySecond,
@@ -22,7 +22,7 @@ pub enum Acks {
 
 /// The kind of a host's TCP timers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Timers {
+pub enum TcpTimers {
     /// lwIP: ticks. The fast timer runs every tick, the slow one every second tick, and
     /// retransmission counts slow ticks (`tcp_tmr`, `tcp_slowtmr`).
     Ticks {
@@ -38,7 +38,7 @@ pub enum Timers {
 
 /// The congestion control algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Congestion {
+pub enum CongestionAlgorithm {
     /// lwIP: Reno with appropriate byte counting (RFC 5681, RFC 3465; `tcp_receive`).
     Reno,
     /// Linux: CUBIC (RFC 9438), with `NewReno`'s recovery (RFC 6582).
@@ -110,19 +110,19 @@ pub struct Stack {
     /// The limit on the sockets of all programs together.
     pub sockets: u16,
     /// The rule by which received segments are acknowledged.
-    pub acks: Acks,
+    pub acks: AckPolicy,
     /// Whether a new connection has Nagle's algorithm.
     pub nagle: bool,
     /// Whether the host's programs can connect to each other: packets to its own address come back.
     pub loopback: bool,
     /// The congestion control algorithm.
-    pub congestion: Congestion,
+    pub congestion: CongestionAlgorithm,
     /// The initial congestion window, in full segments; 0 stands for RFC 3390.
     pub first_window: u8,
     /// The first retransmission timeout.
     pub first_timeout: Duration,
     /// The kind of timers.
-    pub timers: Timers,
+    pub timers: TcpTimers,
     /// The retransmissions of one segment before a connection is given up.
     pub retries: u8,
     /// The retransmissions of a SYN.
@@ -162,17 +162,17 @@ impl Stack {
             udp_mailbox: sdkconfig.udp_mailbox.max(1),
             udp_buffer: 0,
             sockets: sdkconfig.sockets,
-            acks: Acks::EverySecond,
+            acks: AckPolicy::EverySecond,
             nagle: true,
             // `LWIP_NETIF_LOOPBACK` is left out: no program here needs it.
             loopback: false,
-            congestion: Congestion::Reno,
+            congestion: CongestionAlgorithm::Reno,
             // LWIP_TCP_CALC_INITIAL_CWND is in bytes: see `tcp::control`.
             first_window: 0,
             // CONFIG_LWIP_TCP_RTO_TIME.
             first_timeout: Duration::from_millis(1500),
             // CONFIG_LWIP_TCP_TMR_INTERVAL.
-            timers: Timers::Ticks { tick: Duration::from_millis(250) },
+            timers: TcpTimers::Ticks { tick: Duration::from_millis(250) },
             // CONFIG_LWIP_TCP_MAXRTX, CONFIG_LWIP_TCP_SYNMAXRTX.
             retries: 12,
             syn_retries: 12,
@@ -209,16 +209,16 @@ impl Stack {
             udp_buffer: 212_992,
             sockets: 1024,
             // TCP_MAX_QUICKACKS, TCP_DELACK_MIN.
-            acks: Acks::Quick { first: 16, delay: Duration::from_millis(40) },
+            acks: AckPolicy::Quick { first: 16, delay: Duration::from_millis(40) },
             nagle: true,
             loopback: true,
-            congestion: Congestion::Cubic,
+            congestion: CongestionAlgorithm::Cubic,
             // TCP_INIT_CWND (RFC 6928).
             first_window: 10,
             // TCP_TIMEOUT_INIT.
             first_timeout: Duration::from_secs(1),
             // TCP_RTO_MIN.
-            timers: Timers::Exact { least: Duration::from_millis(200) },
+            timers: TcpTimers::Exact { least: Duration::from_millis(200) },
             // net.ipv4.tcp_retries2, tcp_syn_retries.
             retries: 15,
             syn_retries: 6,

@@ -18,7 +18,7 @@ const CHARGE: u32 = 768;
 
 /// A datagram in the mailbox.
 #[derive(Debug)]
-struct Waiting {
+struct QueuedDatagram {
     from: Endpoint,
     at: Option<Instant>,
     bytes: Vec<u8>,
@@ -26,16 +26,16 @@ struct Waiting {
 
 /// A UDP socket.
 #[derive(Debug)]
-pub(super) struct Socket {
+pub(super) struct UdpSocket {
     pub(super) port: u16,
-    queue: VecDeque<Waiting>,
+    queue: VecDeque<QueuedDatagram>,
     /// The bytes charged for the waiting datagrams.
     charged: u32,
     /// Buffers for reuse.
     free: Vec<Vec<u8>>,
 }
 
-impl Socket {
+impl UdpSocket {
     pub(super) const fn new(port: u16) -> Self {
         Self { port, queue: VecDeque::new(), charged: 0, free: Vec::new() }
     }
@@ -58,13 +58,13 @@ impl Socket {
         bytes.clear();
         bytes.extend_from_slice(payload);
         self.charged += charge;
-        self.queue.push_back(Waiting { from, at, bytes });
+        self.queue.push_back(QueuedDatagram { from, at, bytes });
         true
     }
 
     /// Takes the oldest datagram, cut to the length of `buf`.
     pub(super) fn take(&mut self, buf: &mut [u8]) -> Option<Datagram> {
-        let Waiting { from, at, bytes } = self.queue.pop_front()?;
+        let QueuedDatagram { from, at, bytes } = self.queue.pop_front()?;
         let (whole, len) = (bytes.len(), bytes.len().min(buf.len()));
         buf[..len].copy_from_slice(&bytes[..len]);
         self.charged -= CHARGE + whole as u32;

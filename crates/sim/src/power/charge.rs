@@ -5,9 +5,9 @@ use core::ops::Add;
 
 /// A charge, in 10⁻¹⁸ coulomb: nanoamperes times nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Charge(pub u128);
+pub struct ElectricCharge(pub u128);
 
-impl Charge {
+impl ElectricCharge {
     /// Returns the charge of a current over a time.
     #[must_use]
     pub const fn of(na: u32, ns: u64) -> Self {
@@ -28,7 +28,7 @@ impl Charge {
     }
 }
 
-impl Add for Charge {
+impl Add for ElectricCharge {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -36,7 +36,7 @@ impl Add for Charge {
     }
 }
 
-impl Sum for Charge {
+impl Sum for ElectricCharge {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self(0), Add::add)
     }

@@ -30,7 +30,7 @@ impl Modulation {
 
 /// The current while sending, at the power for which the datasheet gives it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Transmit {
+pub struct TransmitCurrent {
     /// The current in nanoamperes.
     pub na: u32,
     /// The transmit power in dBm.
@@ -52,7 +52,7 @@ pub struct Currents {
     /// The supply voltage for which the currents hold, in millivolts.
     pub supply_mv: u32,
     /// The currents while sending, in the order of [`Modulation::ALL`].
-    pub transmit: [Transmit; 3],
+    pub transmit: [TransmitCurrent; 3],
     /// Receiving or listening on 20 MHz, with the processor idle.
     pub receive_na: u32,
     /// Receiving or listening on 40 MHz, with the processor idle.
@@ -103,7 +103,7 @@ impl Currents {
     /// from the 11b row within some percent, as a test shows.
     #[must_use]
     pub fn transmit_na(&self, modulation: Modulation, power_dbm: f64) -> u32 {
-        let Transmit { na, at_dbm } = self.transmit[modulation as usize];
+        let TransmitCurrent { na, at_dbm } = self.transmit[modulation as usize];
         let amplifier = f64::from(na.saturating_sub(self.receive_na));
         let swing = libm::pow(10.0, (power_dbm - at_dbm) / 20.0);
         libm::rint(f64::from(self.receive_na) + amplifier * swing) as u32

@@ -1,13 +1,13 @@
 //! The currents of a device, by state.
 
-use super::charge::Charge;
+use super::charge::ElectricCharge;
 use super::currents::{Currents, Modulation};
-use super::times::{Cpu, Modem, State, Times};
+use super::times::{CpuState, ModemState, PowerState, StateTimes};
 use crate::radio::ChannelWidth;
 
 /// The firmware settings that determine a device's currents.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Firmware {
+pub struct PowerSettings {
     /// The clock of the processor.
     pub clock_mhz: u32,
     /// The width of the channel on which the device listens.
@@ -18,52 +18,53 @@ pub struct Firmware {
 
 /// The currents of a device by state, in nanoamperes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Draw {
-    na: [u32; State::COUNT],
+pub struct CurrentDraw {
+    na: [u32; PowerState::COUNT],
 }
 
-impl Draw {
+impl CurrentDraw {
     /// Returns the currents of a device.
     #[must_use]
-    pub fn new(currents: &Currents, firmware: &Firmware) -> Self {
+    pub fn new(currents: &Currents, firmware: &PowerSettings) -> Self {
         let clock = currents.modem_sleep(firmware.clock_mhz);
         let receive = match firmware.width {
             ChannelWidth::Mhz20 => currents.receive_na,
             ChannelWidth::Mhz40 => currents.receive_40_na,
         };
-        let modem = |modem: Modem| match modem {
-            Modem::Off => clock.idle_na,
-            Modem::Listen | Modem::Receive => receive,
-            Modem::Send(it) => currents.transmit_na(it, firmware.power_dbm[it as usize]),
+        let modem = |modem: ModemState| match modem {
+            ModemState::Off => clock.idle_na,
+            ModemState::Listen | ModemState::Receive => receive,
+            ModemState::Send(it) => currents.transmit_na(it, firmware.power_dbm[it as usize]),
         };
         // Datasheets give the radio's currents with the processor idle.
         let computing = clock.active_na.saturating_sub(clock.idle_na);
-        let mut draw = Self { na: [0; State::COUNT] };
-        for it in Modem::ALL {
-            draw.na[State::Awake(it, Cpu::Idle).index()] = modem(it);
-            draw.na[State::Awake(it, Cpu::Busy).index()] = modem(it).saturating_add(computing);
+        let mut draw = Self { na: [0; PowerState::COUNT] };
+        for it in ModemState::ALL {
+            draw.na[PowerState::Awake(it, CpuState::Idle).index()] = modem(it);
+            draw.na[PowerState::Awake(it, CpuState::Busy).index()] =
+                modem(it).saturating_add(computing);
         }
-        draw.na[State::LightSleep.index()] = currents.light_sleep_na;
-        draw.na[State::DeepSleep.index()] = currents.deep_sleep_na;
+        draw.na[PowerState::LightSleep.index()] = currents.light_sleep_na;
+        draw.na[PowerState::DeepSleep.index()] = currents.deep_sleep_na;
         draw
     }
 
     /// Returns the current in a state, in nanoamperes.
     #[must_use]
-    pub const fn na(&self, state: State) -> u32 {
+    pub const fn na(&self, state: PowerState) -> u32 {
         self.na[state.index()]
     }
 
     /// Returns the charge of one state.
     #[must_use]
-    pub const fn charge_of(&self, times: &Times, state: State) -> Charge {
-        Charge::of(self.na(state), times.ns(state))
+    pub const fn charge_of(&self, times: &StateTimes, state: PowerState) -> ElectricCharge {
+        ElectricCharge::of(self.na(state), times.ns(state))
     }
 
     /// Returns the charge of all states.
     #[must_use]
-    pub fn charge(&self, times: &Times) -> Charge {
-        State::all().map(|state| self.charge_of(times, state)).sum()
+    pub fn charge(&self, times: &StateTimes) -> ElectricCharge {
+        PowerState::all().map(|state| self.charge_of(times, state)).sum()
     }
 }
 

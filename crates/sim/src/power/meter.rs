@@ -1,21 +1,21 @@
 //! Time by state, from changes of state.
 
-use super::times::{Cpu, Modem, State, Times};
+use super::times::{CpuState, ModemState, PowerState, StateTimes};
 use espbench_proto::time::Instant;
 
 /// A meter of the time that a device spends in each state. A change of state costs a few additions.
 #[derive(Clone, Copy, Debug)]
-pub struct Meter {
-    modem: Modem,
-    cpu: Cpu,
+pub struct StateMeter {
+    modem: ModemState,
+    cpu: CpuState,
     deep: bool,
     /// The shortest idle stretch with the radio off that counts as light sleep.
     light_ns: Option<u64>,
     since_ns: u64,
-    times: Times,
+    times: StateTimes,
 }
 
-impl Meter {
+impl StateMeter {
     /// Returns the meter of a device that begins with its radio off and its processor idle. With
     /// `light_ns`, automatic light sleep is on: an idle stretch of at least this length is spent in
     /// it. FreeRTOS sleeps when it expects `CONFIG_FREERTOS_IDLE_TIME_BEFORE_SLEEP` ticks without
@@ -23,24 +23,24 @@ impl Meter {
     #[must_use]
     pub const fn new(now: Instant, light_ns: Option<u64>) -> Self {
         Self {
-            modem: Modem::Off,
-            cpu: Cpu::Idle,
+            modem: ModemState::Off,
+            cpu: CpuState::Idle,
             deep: false,
             light_ns,
             since_ns: now.as_nanos(),
-            times: Times::NONE,
+            times: StateTimes::NONE,
         }
     }
 
     /// Returns the meter with an initial state of the radio.
     #[must_use]
-    pub const fn doing(mut self, modem: Modem) -> Self {
+    pub const fn doing(mut self, modem: ModemState) -> Self {
         self.modem = modem;
         self
     }
 
     /// Sets the state of the radio from now on.
-    pub fn modem(&mut self, now: Instant, modem: Modem) {
+    pub fn modem(&mut self, now: Instant, modem: ModemState) {
         if self.modem != modem {
             self.close(now);
             self.modem = modem;
@@ -48,7 +48,7 @@ impl Meter {
     }
 
     /// Sets the state of the processor from now on.
-    pub fn cpu(&mut self, now: Instant, cpu: Cpu) {
+    pub fn cpu(&mut self, now: Instant, cpu: CpuState) {
         if self.cpu != cpu {
             self.close(now);
             self.cpu = cpu;
@@ -67,7 +67,7 @@ impl Meter {
     /// Returns the time by state until now. The current stretch goes on, so that it may become
     /// light sleep.
     #[must_use]
-    pub fn read(&self, now: Instant) -> Times {
+    pub fn read(&self, now: Instant) -> StateTimes {
         let mut it = *self;
         it.close(now);
         it.times
@@ -83,13 +83,15 @@ impl Meter {
     }
 
     /// Returns the state of a stretch of that length.
-    fn state(&self, ns: u64) -> State {
+    fn state(&self, ns: u64) -> PowerState {
         match (self.deep, self.modem, self.cpu) {
-            (true, ..) => State::DeepSleep,
-            (false, Modem::Off, Cpu::Idle) if self.light_ns.is_some_and(|least| ns >= least) => {
-                State::LightSleep
+            (true, ..) => PowerState::DeepSleep,
+            (false, ModemState::Off, CpuState::Idle)
+                if self.light_ns.is_some_and(|least| ns >= least) =>
+            {
+                PowerState::LightSleep
             }
-            (false, modem, cpu) => State::Awake(modem, cpu),
+            (false, modem, cpu) => PowerState::Awake(modem, cpu),
         }
     }
 }

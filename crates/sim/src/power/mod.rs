@@ -1,9 +1,9 @@
 //! Current consumption by state, and the charge that it adds up to.
 //!
-//! [`Currents`] holds the numbers of a chip's datasheet. [`Draw`] derives from them the currents of
-//! one device, by its clock, its transmit power and its bandwidth. A [`Meter`] is told of every
-//! change of state and keeps the [`Times`] spent in each; their [`Charge`] is a sum of whole
-//! numbers, so that parts always add up to the whole.
+//! [`Currents`] holds the numbers of a chip's datasheet. [`CurrentDraw`] derives from them the
+//! currents of one device, by its clock, its transmit power and its bandwidth. A [`StateMeter`] is
+//! told of every change of state and keeps the [`StateTimes`] spent in each; their
+//! [`ElectricCharge`] is a sum of whole numbers, so that parts always add up to the whole.
 //!
 //! Charge is kept in nanoamperes times nanoseconds, which is 10⁻¹⁸ coulomb.
 //!
@@ -23,8 +23,8 @@ mod meter;
 mod tests;
 mod times;
 
-pub use charge::Charge;
-pub use currents::{ClockCurrents, Currents, Modulation, Transmit};
-pub use draw::{Draw, Firmware};
-pub use meter::Meter;
-pub use times::{Cpu, Modem, State, Times};
+pub use charge::ElectricCharge;
+pub use currents::{ClockCurrents, Currents, Modulation, TransmitCurrent};
+pub use draw::{CurrentDraw, PowerSettings};
+pub use meter::StateMeter;
+pub use times::{CpuState, ModemState, PowerState, StateTimes};

@@ -10,7 +10,7 @@ fn currents() -> Currents {
     Currents {
         supply_mv: 3300,
         transmit: [(335, 21.0), (285, 19.0), (276, 18.5)]
-            .map(|(ma, at_dbm)| Transmit { na: ma * 1_000_000, at_dbm }),
+            .map(|(ma, at_dbm)| TransmitCurrent { na: ma * 1_000_000, at_dbm }),
         receive_na: 84_000_000,
         receive_40_na: 87_000_000,
         modem_sleep: [
@@ -24,26 +24,26 @@ fn currents() -> Currents {
     }
 }
 
-fn draw() -> Draw {
+fn draw() -> CurrentDraw {
     let firmware =
-        Firmware { clock_mhz: 160, width: ChannelWidth::Mhz20, power_dbm: [21.0, 19.0, 18.5] };
-    Draw::new(&currents(), &firmware)
+        PowerSettings { clock_mhz: 160, width: ChannelWidth::Mhz20, power_dbm: [21.0, 19.0, 18.5] };
+    CurrentDraw::new(&currents(), &firmware)
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Change {
-    Modem(Modem),
-    Cpu(Cpu),
+enum StateChange {
+    Modem(ModemState),
+    Cpu(CpuState),
     Deep(bool),
     Read,
 }
 
-fn change() -> impl Strategy<Value = Change> {
+fn change() -> impl Strategy<Value = StateChange> {
     prop_oneof![
-        prop::sample::select(&Modem::ALL[..]).prop_map(Change::Modem),
-        prop::sample::select(&[Cpu::Idle, Cpu::Busy][..]).prop_map(Change::Cpu),
-        any::<bool>().prop_map(Change::Deep),
-        Just(Change::Read),
+        prop::sample::select(&ModemState::ALL[..]).prop_map(StateChange::Modem),
+        prop::sample::select(&[CpuState::Idle, CpuState::Busy][..]).prop_map(StateChange::Cpu),
+        any::<bool>().prop_map(StateChange::Deep),
+        Just(StateChange::Read),
     ]
 }
 
@@ -54,16 +54,16 @@ proptest! {
         changes in prop::collection::vec((0..5_000_000_000_u64, change()), 1..60),
         light in prop::option::of(0..1_000_000_000_u64),
     ) {
-        let mut meter = Meter::new(Instant::from_nanos(start), light);
-        let (mut now, mut before, mut parts) = (start, Times::NONE, Vec::new());
+        let mut meter = StateMeter::new(Instant::from_nanos(start), light);
+        let (mut now, mut before, mut parts) = (start, StateTimes::NONE, Vec::new());
         for (wait, change) in changes {
             now += wait;
             let at = Instant::from_nanos(now);
             match change {
-                Change::Modem(modem) => meter.modem(at, modem),
-                Change::Cpu(cpu) => meter.cpu(at, cpu),
-                Change::Deep(deep) => meter.deep_sleep(at, deep),
-                Change::Read => continue,
+                StateChange::Modem(modem) => meter.modem(at, modem),
+                StateChange::Cpu(cpu) => meter.cpu(at, cpu),
+                StateChange::Deep(deep) => meter.deep_sleep(at, deep),
+                StateChange::Read => continue,
             }
             let times = meter.read(at);
             prop_assert_eq!(times.total_ns(), now - start);
@@ -75,14 +75,14 @@ proptest! {
         parts.push(whole.since(&before));
         // A stretch that is read before its end may become light sleep as a whole afterwards.
         if light.is_none() {
-            let sum: Charge = parts.iter().map(|it| draw.charge(it)).sum();
+            let sum: ElectricCharge = parts.iter().map(|it| draw.charge(it)).sum();
             prop_assert_eq!(sum, draw.charge(&whole));
         }
-        let by_state: Charge = State::all().map(|it| draw.charge_of(&whole, it)).sum();
+        let by_state: ElectricCharge = PowerState::all().map(|it| draw.charge_of(&whole, it)).sum();
         prop_assert_eq!(by_state, draw.charge(&whole));
         // The current lies between the least and the most of any state.
-        let least = State::all().map(|it| draw.na(it)).min().unwrap();
-        let most = State::all().map(|it| draw.na(it)).max().unwrap();
+        let least = PowerState::all().map(|it| draw.na(it)).min().unwrap();
+        let most = PowerState::all().map(|it| draw.na(it)).max().unwrap();
         if let Some(mean) = draw.charge(&whole).mean_na(whole.total_ns()) {
             prop_assert!((u64::from(least)..=u64::from(most)).contains(&mean));
         }
@@ -92,20 +92,20 @@ proptest! {
 #[test]
 fn a_beacon_every_102_ms_draws_what_its_parts_say() {
     // 5 ms of listening, 1.6 ms of receiving, the rest asleep; the processor computes for 2 ms.
-    let mut meter = Meter::new(Instant::from_nanos(0), Some(3_000_000));
+    let mut meter = StateMeter::new(Instant::from_nanos(0), Some(3_000_000));
     let at = |us: u64| Instant::from_nanos(us * 1000);
-    meter.modem(at(0), Modem::Listen);
-    meter.modem(at(5_000), Modem::Receive);
-    meter.cpu(at(6_000), Cpu::Busy);
-    meter.modem(at(6_600), Modem::Off);
-    meter.cpu(at(8_000), Cpu::Idle);
+    meter.modem(at(0), ModemState::Listen);
+    meter.modem(at(5_000), ModemState::Receive);
+    meter.cpu(at(6_000), CpuState::Busy);
+    meter.modem(at(6_600), ModemState::Off);
+    meter.cpu(at(8_000), CpuState::Idle);
     let times = meter.read(at(102_400));
     let ms = |state| times.ns(state) as f64 / 1e6;
-    assert_eq!(ms(State::Awake(Modem::Listen, Cpu::Idle)), 5.0);
-    assert_eq!(ms(State::Awake(Modem::Receive, Cpu::Idle)), 1.0);
-    assert_eq!(ms(State::Awake(Modem::Receive, Cpu::Busy)), 0.6);
-    assert_eq!(ms(State::Awake(Modem::Off, Cpu::Busy)), 1.4);
-    assert_eq!(ms(State::LightSleep), 94.4);
+    assert_eq!(ms(PowerState::Awake(ModemState::Listen, CpuState::Idle)), 5.0);
+    assert_eq!(ms(PowerState::Awake(ModemState::Receive, CpuState::Idle)), 1.0);
+    assert_eq!(ms(PowerState::Awake(ModemState::Receive, CpuState::Busy)), 0.6);
+    assert_eq!(ms(PowerState::Awake(ModemState::Off, CpuState::Busy)), 1.4);
+    assert_eq!(ms(PowerState::LightSleep), 94.4);
     // 84 mA for 6 ms, 91 for 0.6, 23 for 1.4, 0.13 for 94.4, in microcoulombs.
     let expected_uc = 84.0 * 6.0 + 91.0 * 0.6 + 23.0 * 1.4 + 0.13 * 94.4;
     let charge = draw().charge(&times);
@@ -115,23 +115,23 @@ fn a_beacon_every_102_ms_draws_what_its_parts_say() {
 
 #[test]
 fn short_pauses_are_no_light_sleep() {
-    let mut meter = Meter::new(Instant::from_nanos(0), Some(30_000_000));
-    meter.cpu(Instant::from_nanos(29_000_000), Cpu::Busy);
-    meter.cpu(Instant::from_nanos(30_000_000), Cpu::Idle);
+    let mut meter = StateMeter::new(Instant::from_nanos(0), Some(30_000_000));
+    meter.cpu(Instant::from_nanos(29_000_000), CpuState::Busy);
+    meter.cpu(Instant::from_nanos(30_000_000), CpuState::Idle);
     let times = meter.read(Instant::from_nanos(59_000_000));
-    assert_eq!(times.ns(State::LightSleep), 0);
+    assert_eq!(times.ns(PowerState::LightSleep), 0);
     // Reading the meter during a stretch does not change what the stretch becomes.
-    assert_eq!(meter.read(Instant::from_nanos(60_000_000)).ns(State::LightSleep), 30_000_000);
+    assert_eq!(meter.read(Instant::from_nanos(60_000_000)).ns(PowerState::LightSleep), 30_000_000);
 }
 
 #[test]
 fn each_state_has_a_number_and_a_name_of_its_own() {
-    let numbers: Vec<usize> = State::all().map(State::index).collect();
-    assert_eq!(numbers, (0..State::COUNT).collect::<Vec<_>>());
-    let mut names: Vec<&str> = State::all().map(State::name).collect();
+    let numbers: Vec<usize> = PowerState::all().map(PowerState::index).collect();
+    assert_eq!(numbers, (0..PowerState::COUNT).collect::<Vec<_>>());
+    let mut names: Vec<&str> = PowerState::all().map(PowerState::name).collect();
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), State::COUNT);
+    assert_eq!(names.len(), PowerState::COUNT);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::currents::Modulation;
 
 /// The state of the radio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Modem {
+pub enum ModemState {
     /// Off: the station dozes, or Wi-Fi is stopped.
     Off,
     /// Waiting for a frame.
@@ -15,7 +15,7 @@ pub enum Modem {
     Send(Modulation),
 }
 
-impl Modem {
+impl ModemState {
     /// All states.
     pub const ALL: [Self; 6] = [
         Self::Off,
@@ -38,7 +38,7 @@ impl Modem {
 
 /// The state of the processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Cpu {
+pub enum CpuState {
     /// Waiting for an interrupt.
     Idle,
     /// Computing.
@@ -47,24 +47,24 @@ pub enum Cpu {
 
 /// The state of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum State {
+pub enum PowerState {
     /// The clocks run.
-    Awake(Modem, Cpu),
+    Awake(ModemState, CpuState),
     /// The radio is off, and the clocks are stopped.
     LightSleep,
     /// Only the RTC runs.
     DeepSleep,
 }
 
-impl State {
+impl PowerState {
     /// The number of states.
-    pub const COUNT: usize = 2 * Modem::ALL.len() + 2;
+    pub const COUNT: usize = 2 * ModemState::ALL.len() + 2;
 
     /// Returns all states, in the order of their numbers.
     pub fn all() -> impl Iterator<Item = Self> {
-        let awake = Modem::ALL
-            .into_iter()
-            .flat_map(|modem| [Self::Awake(modem, Cpu::Idle), Self::Awake(modem, Cpu::Busy)]);
+        let awake = ModemState::ALL.into_iter().flat_map(|modem| {
+            [Self::Awake(modem, CpuState::Idle), Self::Awake(modem, CpuState::Busy)]
+        });
         awake.chain([Self::LightSleep, Self::DeepSleep])
     }
 
@@ -72,8 +72,8 @@ impl State {
     #[must_use]
     pub const fn index(self) -> usize {
         match self {
-            Self::Awake(modem, Cpu::Idle) => 2 * modem.index(),
-            Self::Awake(modem, Cpu::Busy) => 2 * modem.index() + 1,
+            Self::Awake(modem, CpuState::Idle) => 2 * modem.index(),
+            Self::Awake(modem, CpuState::Busy) => 2 * modem.index() + 1,
             Self::LightSleep => Self::COUNT - 2,
             Self::DeepSleep => Self::COUNT - 1,
         }
@@ -82,7 +82,7 @@ impl State {
     /// Returns the name of the state in facts and tables, such as `send-11n-busy`.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        const NAMES: [&str; State::COUNT] = [
+        const NAMES: [&str; PowerState::COUNT] = [
             "modem-sleep",
             "modem-sleep-busy",
             "listen",
@@ -104,17 +104,17 @@ impl State {
 
 /// The time in each state, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Times {
-    ns: [u64; State::COUNT],
+pub struct StateTimes {
+    ns: [u64; PowerState::COUNT],
 }
 
-impl Times {
+impl StateTimes {
     /// No time in any state.
-    pub const NONE: Self = Self { ns: [0; State::COUNT] };
+    pub const NONE: Self = Self { ns: [0; PowerState::COUNT] };
 
     /// Returns the time in a state, in nanoseconds.
     #[must_use]
-    pub const fn ns(&self, state: State) -> u64 {
+    pub const fn ns(&self, state: PowerState) -> u64 {
         self.ns[state.index()]
     }
 
@@ -125,7 +125,7 @@ impl Times {
     }
 
     /// Adds time to a state.
-    pub const fn add(&mut self, state: State, ns: u64) {
+    pub const fn add(&mut self, state: PowerState, ns: u64) {
         self.ns[state.index()] += ns;
     }
 

@@ -1,9 +1,9 @@
 //! The lengths of the bodies of management and EAPOL frames: the sums of their fields and elements,
 //! as ESP-IDF and common routers send them.
 
-use super::config::{Capabilities, Security};
+use super::config::{Capabilities, WifiSecurity};
 use super::frame::Subtype;
-use super::octets::{Wrap, management};
+use super::octets::{Encapsulation, management};
 
 /// Element ID and Length (9.4.2.1).
 const ELEMENT: u32 = 2;
@@ -32,11 +32,11 @@ const TIM: u32 = ELEMENT + 3;
 /// Returns the octets of the RSNE (9.4.2.24): version, group cipher, one pairwise cipher, one AKM,
 /// capabilities; with protected management frames also an empty list of PMKIDs and a group
 /// management cipher.
-const fn rsn(security: Security) -> u32 {
+const fn rsn(security: WifiSecurity) -> u32 {
     match security {
-        Security::Open => 0,
-        Security::Wpa2 => ELEMENT + 2 + 4 + 6 + 6 + 2,
-        Security::Wpa3 => ELEMENT + 2 + 4 + 6 + 6 + 2 + 2 + 4,
+        WifiSecurity::Open => 0,
+        WifiSecurity::Wpa2 => ELEMENT + 2 + 4 + 6 + 6 + 2,
+        WifiSecurity::Wpa3 => ELEMENT + 2 + 4 + 6 + 6 + 2 + 2 + 4,
     }
 }
 
@@ -62,11 +62,11 @@ const fn wrapped(data: u32) -> u32 {
 /// the probe request, which goes to all, and its answer; authentication, association, keys. All go
 /// at a basic rate.
 pub fn joining(
-    security: Security,
+    security: WifiSecurity,
     capabilities: Capabilities,
     ssid_octets: u8,
 ) -> impl Iterator<Item = u32> {
-    let sae = security == Security::Wpa3;
+    let sae = security == WifiSecurity::Wpa3;
     let authentication = move |sequence| Subtype::Authentication { sae, sequence };
     let key = move |message| Subtype::Eapol { message, qos: capabilities.qos };
     // SAE has each of the two messages from both sides.
@@ -84,7 +84,7 @@ pub fn joining(
 /// The capabilities and security that two ends announce to each other before data flows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Elements {
-    pub(super) security: Security,
+    pub(super) security: WifiSecurity,
     pub(super) capabilities: Capabilities,
     pub(super) ssid_octets: u8,
 }
@@ -93,7 +93,9 @@ impl Elements {
     /// Returns the octets of a frame with such a body.
     pub(super) const fn frame(self, subtype: Subtype) -> u32 {
         match subtype {
-            Subtype::Eapol { qos, .. } => Wrap { qos, protected: false }.data(self.body(subtype)),
+            Subtype::Eapol { qos, .. } => {
+                Encapsulation { qos, protected: false }.data(self.body(subtype))
+            }
             _ => management(self.body(subtype)),
         }
     }
@@ -156,7 +158,7 @@ impl Elements {
             1 => KEY + PMKID_KDE,
             2 => KEY + rsn,
             3 => {
-                let igtk = matches!(self.security, Security::Wpa3);
+                let igtk = matches!(self.security, WifiSecurity::Wpa3);
                 KEY + wrapped(rsn + GTK_KDE + when(igtk, IGTK_KDE))
             }
             _ => KEY,
@@ -187,16 +189,16 @@ mod tests {
             |security| Elements { security, capabilities: Capabilities::default(), ssid_octets: 8 };
         // The key frames of WPA2-Personal have these octets in every capture: 121, 121, 155, 99.
         let key = |security, message| of(security).body(Subtype::Eapol { message, qos: true });
-        assert_eq!([1, 2, 3, 4].map(|it| key(Security::Wpa2, it)), [121, 121, 155, 99]);
-        assert_eq!(key(Security::Wpa3, 3), 99 + 88 + 8);
+        assert_eq!([1, 2, 3, 4].map(|it| key(WifiSecurity::Wpa2, it)), [121, 121, 155, 99]);
+        assert_eq!(key(WifiSecurity::Wpa3, 3), 99 + 88 + 8);
         // SAE with group 19: 98 and 34 octets after the fixed fields.
         let sae =
-            |sequence| of(Security::Wpa3).body(Subtype::Authentication { sae: true, sequence });
+            |sequence| of(WifiSecurity::Wpa3).body(Subtype::Authentication { sae: true, sequence });
         assert_eq!([sae(1), sae(2)], [104, 40]);
-        let beacon = of(Security::Wpa2).body(Subtype::Beacon);
+        let beacon = of(WifiSecurity::Wpa2).body(Subtype::Beacon);
         assert!((160..220).contains(&beacon), "{beacon}");
         let plain = Capabilities { ht: false, qos: false };
-        let plain = Elements { capabilities: plain, ..of(Security::Open) };
+        let plain = Elements { capabilities: plain, ..of(WifiSecurity::Open) };
         assert!(plain.body(Subtype::Beacon) < beacon - 90);
     }
 

@@ -69,7 +69,7 @@ impl Subtype {
 
 /// The traffic indication map of a beacon (9.4.2.5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tim {
+pub struct TimInfo {
     /// The number of beacons before the next DTIM, 0 in the DTIM itself.
     pub dtim_count: u8,
     /// The number of beacons from DTIM to DTIM.
@@ -92,7 +92,7 @@ pub struct FrameInfo {
     /// The more data bit: the sender has more for its addressee (9.2.4.1.8).
     pub more_data: bool,
     /// The traffic indication map of a beacon.
-    pub tim: Option<Tim>,
+    pub tim: Option<TimInfo>,
     /// The tag and the octets of a data frame's packet.
     pub packet: Option<(u64, u32)>,
 }
@@ -113,7 +113,7 @@ impl FrameInfo {
 
 /// The contents of a frame, as far as its receivers act on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Says {
+pub(super) enum FrameContents {
     /// No contents but the subtype.
     Nothing,
     /// The target beacon transmission time of a beacon.
@@ -126,9 +126,9 @@ pub(super) enum Says {
 
 /// A frame without a packet that was handed to a MAC.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
+pub(super) struct WifiFrame {
     pub(super) info: FrameInfo,
-    pub(super) says: Says,
+    pub(super) says: FrameContents,
     /// The destination on the air.
     pub(super) to: u32,
 }
@@ -138,15 +138,15 @@ pub(super) const MARK: u64 = 1 << 63;
 
 /// The frames in the queues of MACs, and the tags that stand for them.
 #[derive(Debug, Default)]
-pub(super) struct Frames {
+pub(super) struct FrameStore {
     /// The frames, each with the number of earlier uses of its place, so that no tag is used twice.
-    slots: Vec<(u32, Option<Frame>)>,
+    slots: Vec<(u32, Option<WifiFrame>)>,
     free: Vec<u32>,
 }
 
-impl Frames {
+impl FrameStore {
     /// Keeps a frame and returns its tag.
-    pub(super) fn keep(&mut self, frame: Frame) -> u64 {
+    pub(super) fn keep(&mut self, frame: WifiFrame) -> u64 {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.slots.push((0, None));
             (self.slots.len() - 1) as u32
@@ -157,13 +157,13 @@ impl Frames {
     }
 
     /// Returns the frame of a tag of ours, while it is kept.
-    pub(super) fn get(&self, tag: u64) -> Option<&Frame> {
+    pub(super) fn get(&self, tag: u64) -> Option<&WifiFrame> {
         let (generation, frame) = self.slots.get(tag as u32 as usize)?;
         frame.as_ref().filter(|_| tag & MARK != 0 && *generation == generation_of(tag))
     }
 
     /// Removes a frame that its MAC is done with.
-    pub(super) fn take(&mut self, tag: u64) -> Option<Frame> {
+    pub(super) fn take(&mut self, tag: u64) -> Option<WifiFrame> {
         self.get(tag)?;
         let slot = tag as u32;
         let (generation, frame) = &mut self.slots[slot as usize];
@@ -186,15 +186,15 @@ mod tests {
     #[test]
     fn a_tag_is_good_for_one_frame() {
         let info = FrameInfo::bare(Subtype::Beacon);
-        let at = |ns| Says::Tbtt(Instant::from_nanos(ns));
-        let mut frames = Frames::default();
-        let mut keep = |ns| (frames.keep(Frame { info, says: at(ns), to: 9 }), at(ns));
+        let at = |ns| FrameContents::Tbtt(Instant::from_nanos(ns));
+        let mut frames = FrameStore::default();
+        let mut keep = |ns| (frames.keep(WifiFrame { info, says: at(ns), to: 9 }), at(ns));
         let (one, two) = (keep(1), keep(2));
         for (tag, says) in [one, two] {
             assert_eq!(frames.get(tag).map(|it| it.says), Some(says));
         }
         assert_eq!(frames.take(one.0).map(|it| it.says), Some(at(1)));
-        let again = frames.keep(Frame { info, says: at(3), to: 9 });
+        let again = frames.keep(WifiFrame { info, says: at(3), to: 9 });
         assert_ne!(again, one.0, "the same place, another tag");
         assert!(frames.take(one.0).is_none() && frames.get(one.0).is_none());
         assert!(frames.get(again & !MARK).is_none(), "not ours");

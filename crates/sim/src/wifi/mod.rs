@@ -1,9 +1,9 @@
 //! Stations and access points above the MAC: associated Wi-Fi (IEEE Std 802.11-2020, clause 11), as
 //! ESP-IDF's driver and common routers implement it.
 //!
-//! [`Wifi`] holds all stations and access points of a simulation. The user of the MAC service
+//! [`WifiLayer`] holds all stations and access points of a simulation. The user of the MAC service
 //! ([`MacUser`](crate::mac::MacUser)) is the caller, which hands on the events of Wi-Fi. The
-//! results go to [`Above`].
+//! results go to [`UpperLayer`].
 //!
 //! ```text
 //! Above ◀── received, sent, joined, left, awake ── Wifi ── WirelessMedium::send, wake_at ─▶ medium
@@ -13,11 +13,11 @@
 //! | module | what |
 //! |---|---|
 //! | [`config`] | the configuration of stations and access points |
-//! | [`above`] | the interface to the network layer |
+//! | [`upper`] | the interface to the network layer |
 //! | [`frame`] | frames on their way, and what captures show of them |
 //! | [`octets`] | the lengths of frames |
 //! | `elements` | the lengths of the bodies of management frames |
-//! | `tag`, `clock` | the tags of data frames; deadlines over one event of the medium |
+//! | `tag`, `deadlines` | the tags of data frames; deadlines over one event of the medium |
 //! | `power` | switching stations and access points off and on |
 //! | `rate` | rate control |
 //! | `ap` | access points: beacons, associated stations, frames buffered for sleeping stations |
@@ -32,10 +32,9 @@
 //! tokens that this layer gives the medium have bit 63 set ([`is_ours`]); a caller that uses the
 //! medium for more than Wi-Fi keeps that bit clear in its own.
 
-pub mod above;
 mod ap;
-mod clock;
 pub mod config;
+mod deadlines;
 mod elements;
 pub mod frame;
 pub mod octets;
@@ -46,24 +45,26 @@ mod station;
 mod tag;
 #[cfg(test)]
 mod tests;
+pub mod upper;
 
-pub use above::{Above, Joined, Left, Received, Sent};
 pub use config::{
-    ApConfig, BEACON_INTERVAL, Capabilities, Coexistence, Connectionless, Fetch, Join, Rates, Role,
-    Security, Sleep, SleepTimes, StationConfig, TIME_UNIT, Work,
+    ApConfig, BEACON_INTERVAL, Capabilities, CoexistenceConfig, ConnectionlessWindow, DataRates,
+    FetchMethod, JoinConfig, PowerSave, PowerSaveTimes, ProcessingTimes, StationConfig, TIME_UNIT,
+    WifiRole, WifiSecurity,
 };
 pub use elements::joining as joining_octets;
-pub use frame::{FrameInfo, Subtype, Tim};
+pub use frame::{FrameInfo, Subtype, TimInfo};
+pub use upper::{DisconnectReason, Joined, ReceivedPacket, SentPacket, UpperLayer};
 
 use crate::mac::{GROUP, QueueFull, TxFrame, WirelessMedium};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use ap::Ap;
-use frame::{Frames, MARK};
-use station::Station;
+use ap::WifiAp;
+use frame::{FrameStore, MARK};
+use station::WifiStation;
 
 /// Returns whether a tag or a token that the medium hands back belongs to this layer, and so to
-/// [`Wifi::heard`], [`Wifi::done`] or [`Wifi::wake`].
+/// [`WifiLayer::heard`], [`WifiLayer::done`] or [`WifiLayer::wake`].
 #[must_use]
 pub const fn is_ours(tag: u64) -> bool {
     tag & MARK != 0
@@ -81,7 +82,7 @@ pub const TAGS: u64 = tag::TAGS;
 
 /// The error for a packet that was not taken. No callback follows for such a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum SendError {
     /// The sender is not associated, or its access point has no such station.
     NotJoined,
     /// No buffer is free, in the MAC's queue or for a sleeping station.
@@ -106,7 +107,7 @@ pub struct Msdu {
 
 /// Counters of an access point or a station, beside those of its MAC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct WifiCounters {
     /// Packets taken.
     pub taken: u64,
     /// Packets that ended as sent.
@@ -131,68 +132,72 @@ pub struct Counters {
 }
 
 #[derive(Debug)]
-enum Node {
+enum WifiNode {
     Foreign,
-    Station(Box<Station>),
-    Ap(Box<Ap>),
+    Station(Box<WifiStation>),
+    Ap(Box<WifiAp>),
 }
 
 /// All stations and access points of a simulation.
 #[derive(Debug)]
-pub struct Wifi {
-    nodes: Vec<Node>,
-    frames: Frames,
+pub struct WifiLayer {
+    nodes: Vec<WifiNode>,
+    frames: FrameStore,
 }
 
-impl Wifi {
+impl WifiLayer {
     /// Returns stations and access points, one role for each station of the medium, by number.
     /// `seed` determines when access points begin to send beacons.
     #[must_use]
-    pub fn new(seed: u64, roles: impl IntoIterator<Item = Role>) -> Self {
-        let node = |(number, role): (usize, Role)| match role {
-            Role::Foreign => Node::Foreign,
-            Role::Station(config) => Node::Station(Box::new(Station::new(number as u32, config))),
-            Role::AccessPoint(config) => Node::Ap(Box::new(Ap::new(seed, number as u32, config))),
+    pub fn new(seed: u64, roles: impl IntoIterator<Item = WifiRole>) -> Self {
+        let node = |(number, role): (usize, WifiRole)| match role {
+            WifiRole::Foreign => WifiNode::Foreign,
+            WifiRole::Station(config) => {
+                WifiNode::Station(Box::new(WifiStation::new(number as u32, config)))
+            }
+            WifiRole::AccessPoint(config) => {
+                WifiNode::Ap(Box::new(WifiAp::new(seed, number as u32, config)))
+            }
         };
         let nodes = roles.into_iter().enumerate().map(node).collect();
-        Self { nodes, frames: Frames::default() }
+        Self { nodes, frames: FrameStore::default() }
     }
 
     /// Starts the access points' beacons. Stations are associated if so configured, or begin to
     /// look for an access point.
-    pub fn start(&mut self, medium: &mut WirelessMedium, above: &mut dyn Above) {
+    pub fn start(&mut self, medium: &mut WirelessMedium, upper: &mut dyn UpperLayer) {
         for number in 0..self.nodes.len() as u32 {
-            if let Node::Ap(ap) = &mut self.nodes[number as usize] {
+            if let WifiNode::Ap(ap) = &mut self.nodes[number as usize] {
                 ap.start(medium);
             }
         }
         for number in 0..self.nodes.len() as u32 {
-            if let Node::Station(it) = &mut self.nodes[number as usize] {
+            if let WifiNode::Station(it) = &mut self.nodes[number as usize] {
                 it.start(medium);
             }
-            self.start_station(medium, number, above);
+            self.start_station(medium, number, upper);
         }
     }
 
     /// Sends a packet of a station or of an access point. A packet that is taken ends once with
-    /// [`Above::sent`], never within this call.
+    /// [`UpperLayer::sent`], never within this call.
     ///
     /// # Errors
     ///
-    /// [`Refused`] gives the reason.
+    /// [`SendError`] gives the reason.
     pub fn send(
         &mut self,
         medium: &mut WirelessMedium,
         from: u32,
         packet: Msdu,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), SendError> {
         if packet.octets > octets::LARGEST_MSDU - octets::LLC_SNAP {
-            return Err(Refused::TooLong);
+            return Err(SendError::TooLong);
         }
         match self.nodes.get_mut(from as usize) {
-            Some(Node::Station(it)) => it.send(medium, packet),
-            Some(Node::Ap(it)) => it.send(medium, packet),
-            _ => Err(Refused::NotJoined),
+            Some(WifiNode::Station(it)) => it.send(medium, packet),
+            Some(WifiNode::Ap(it)) => it.send(medium, packet),
+            _ => Err(SendError::NotJoined),
         }
     }
 
@@ -200,7 +205,7 @@ impl Wifi {
     #[must_use]
     pub fn ap_of(&self, station: u32) -> Option<u32> {
         match self.nodes.get(station as usize) {
-            Some(Node::Station(it)) => it.ap(),
+            Some(WifiNode::Station(it)) => it.ap(),
             _ => None,
         }
     }
@@ -208,7 +213,7 @@ impl Wifi {
     /// Returns the stations of an access point, in the order of their association identifiers.
     pub fn stations_of(&self, ap: u32) -> impl Iterator<Item = u32> {
         let ap = match self.nodes.get(ap as usize) {
-            Some(Node::Ap(it)) => Some(it),
+            Some(WifiNode::Ap(it)) => Some(it),
             _ => None,
         };
         ap.into_iter().flat_map(|it| it.stations())
@@ -218,14 +223,14 @@ impl Wifi {
     #[must_use]
     pub fn is_awake(&self, station: u32) -> bool {
         match self.nodes.get(station as usize) {
-            Some(Node::Station(it)) => it.is_awake(),
+            Some(WifiNode::Station(it)) => it.is_awake(),
             _ => true,
         }
     }
 
     /// Hands a frame of no network (ESP-NOW) to the MAC of a station, and wakes its radio for it.
     /// The tag must not be ours ([`is_ours`]). The medium reports the outcome, and its `done` must
-    /// come here, too: see [`Wifi::done`].
+    /// come here, too: see [`WifiLayer::done`].
     ///
     /// # Errors
     ///
@@ -237,69 +242,75 @@ impl Wifi {
         packet: TxFrame,
     ) -> Result<(), QueueFull> {
         medium.send(station, packet)?;
-        if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize) {
+        if let Some(WifiNode::Station(it)) = self.nodes.get_mut(station as usize) {
             it.send_foreign(medium);
         }
         Ok(())
     }
 
     /// Lets a station look for its network.
-    pub fn join(&mut self, medium: &mut WirelessMedium, station: u32, above: &mut dyn Above) {
-        if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize) {
-            it.join(medium, &mut self.frames, above);
+    pub fn join(&mut self, medium: &mut WirelessMedium, station: u32, upper: &mut dyn UpperLayer) {
+        if let Some(WifiNode::Station(it)) = self.nodes.get_mut(station as usize) {
+            it.join(medium, &mut self.frames, upper);
         }
     }
 
     /// Lets a station forget the key of its password, as after a start: the next join computes it
     /// again.
     pub fn forget_key(&mut self, station: u32) {
-        if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize) {
+        if let Some(WifiNode::Station(it)) = self.nodes.get_mut(station as usize) {
             it.forget_key();
         }
     }
 
     /// Lets a station leave its network, or give up joining it.
-    pub fn leave(&mut self, medium: &mut WirelessMedium, station: u32, above: &mut dyn Above) {
-        if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize) {
-            it.leave(medium, &mut self.frames, above);
+    pub fn leave(&mut self, medium: &mut WirelessMedium, station: u32, upper: &mut dyn UpperLayer) {
+        if let Some(WifiNode::Station(it)) = self.nodes.get_mut(station as usize) {
+            it.leave(medium, &mut self.frames, upper);
         }
     }
 
     /// Lets an access point deauthenticate a station.
-    pub fn expel(
+    pub fn deauthenticate(
         &mut self,
         medium: &mut WirelessMedium,
         ap: u32,
         station: u32,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
-        if let Some(Node::Ap(it)) = self.nodes.get_mut(ap as usize) {
-            it.expel(medium, station, above);
+        if let Some(WifiNode::Ap(it)) = self.nodes.get_mut(ap as usize) {
+            it.deauthenticate(medium, station, upper);
         }
     }
 
-    fn start_station(&mut self, medium: &mut WirelessMedium, number: u32, above: &mut dyn Above) {
-        let Some(Node::Station(it)) = self.nodes.get_mut(number as usize) else { return };
+    fn start_station(
+        &mut self,
+        medium: &mut WirelessMedium,
+        number: u32,
+        upper: &mut dyn UpperLayer,
+    ) {
+        let Some(WifiNode::Station(it)) = self.nodes.get_mut(number as usize) else { return };
         if !it.config.joined {
             if it.config.apart {
-                it.rest_apart(medium, above);
+                it.rest_apart(medium, upper);
             } else {
-                it.join(medium, &mut self.frames, above);
+                it.join(medium, &mut self.frames, upper);
             }
             return;
         }
         let (network, qos) = (it.config.network, it.config.capabilities.qos);
-        let serves = |node: &Node| matches!(node, Node::Ap(ap) if ap.config.network == network);
+        let serves =
+            |node: &WifiNode| matches!(node, WifiNode::Ap(ap) if ap.config.network == network);
         let Some(ap) = self.nodes.iter().position(serves) else { return };
-        let Some(Node::Ap(it)) = self.nodes.get_mut(ap) else { return };
+        let Some(WifiNode::Ap(it)) = self.nodes.get_mut(ap) else { return };
         let Some(aid) = it.admit_open(number, qos) else { return };
         let terms = it.terms(medium.channel(ap as u32));
-        let Some(Node::Station(it)) = self.nodes.get_mut(number as usize) else { return };
+        let Some(WifiNode::Station(it)) = self.nodes.get_mut(number as usize) else { return };
         it.associate(medium, terms, aid);
         let now = medium.now();
         let times =
             Joined { since: now, found: now, authenticated: now, associated: now, ap: 0, aid };
-        above.joined(medium, number, Joined { ap: ap as u32, ..times });
+        upper.joined(medium, number, Joined { ap: ap as u32, ..times });
     }
 }
 

@@ -19,14 +19,14 @@ pub const PS_POLL: u32 = 20;
 
 /// The encapsulation of packets in data frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Wrap {
+pub struct Encapsulation {
     /// Whether both ends have QoS (all HT stations have).
     pub qos: bool,
     /// Whether the frame is encrypted with CCMP.
     pub protected: bool,
 }
 
-impl Wrap {
+impl Encapsulation {
     /// Returns the octets of the MPDU that carries a packet of the network layer (IP, ARP, EAPOL),
     /// with FCS. The frame has no HT Control field, which serves link adaptation and beams that
     /// ESPs do not have.
@@ -56,11 +56,14 @@ mod tests {
     #[test]
     fn a_full_ip_packet() {
         // 1500 octets of IP in QoS data with CCMP take 1554, as captures of WPA2 networks show.
-        assert_eq!(Wrap { qos: true, protected: true }.data(1500), 1554);
-        assert_eq!(Wrap { qos: true, protected: false }.data(1500), 1538);
-        assert_eq!(Wrap::default().data(1500), 1536);
+        assert_eq!(Encapsulation { qos: true, protected: true }.data(1500), 1554);
+        assert_eq!(Encapsulation { qos: true, protected: false }.data(1500), 1538);
+        assert_eq!(Encapsulation::default().data(1500), 1536);
         assert_eq!(
-            (Wrap::default().empty(), Wrap { qos: true, protected: true }.empty()),
+            (
+                Encapsulation::default().empty(),
+                Encapsulation { qos: true, protected: true }.empty()
+            ),
             (28, 30)
         );
     }

@@ -1,18 +1,18 @@
 //! Rate control: the mode of the next frame to a receiver.
 //!
-//! [`Rates::Adaptive`] is similar to Minstrel, without its random samples. For each mode it keeps
-//! the share of attempts that succeed, takes the mode with the best expected throughput, and now
-//! and then sends one packet in the next faster mode, less often where that has failed. It learns
-//! from the outcome of each packet, so an A-MPDU counts for as many as it contains.
+//! [`DataRates::Adaptive`] is similar to Minstrel, without its random samples. For each mode it
+//! keeps the share of attempts that succeed, takes the mode with the best expected throughput, and
+//! now and then sends one packet in the next faster mode, less often where that has failed. It
+//! learns from the outcome of each packet, so an A-MPDU counts for as many as it contains.
 
-use super::config::Rates;
+use super::config::DataRates;
 use crate::radio::{Hr, Mode};
 use alloc::vec::Vec;
 
 /// The rate control of a sender towards one receiver.
 #[derive(Clone, Debug)]
-pub(super) struct Rate {
-    modes: Vec<Tried>,
+pub(super) struct RateControl {
+    modes: Vec<RateStats>,
     at: u8,
     /// The packets until the next faster mode is tried, and the interval between such probes.
     until_probe: u16,
@@ -21,7 +21,7 @@ pub(super) struct Rate {
 
 /// A mode, and the outcome of packets in it.
 #[derive(Clone, Copy, Debug)]
-struct Tried {
+struct RateStats {
     mode: Mode,
     /// The share of attempts that succeed, a moving average.
     share: f32,
@@ -42,24 +42,24 @@ const OVERHEAD_US: f32 = 100.0;
 /// The bits of a packet of usual length.
 const BITS: f32 = 12_000.0;
 
-impl Tried {
+impl RateStats {
     /// Returns the packets that arrive in a microsecond, by the share and the air time of one.
-    fn promises(&self) -> f32 {
+    fn throughput(&self) -> f32 {
         let us = BITS * 1000.0 / self.mode.kbit_s() as f32 + OVERHEAD_US;
         self.share / us
     }
 
     /// Takes the attempts into the share.
-    fn settle(&mut self) {
+    fn update_share(&mut self) {
         let newest = f32::from(self.successes) / f32::from(self.attempts.max(1));
         self.share += NEWEST * (newest - self.share);
         (self.attempts, self.successes) = (0, 0);
     }
 }
 
-impl Rate {
-    pub(super) fn new(rates: &Rates) -> Self {
-        let tried = |&mode| Tried { mode, share: 1.0, attempts: 0, successes: 0 };
+impl RateControl {
+    pub(super) fn new(rates: &DataRates) -> Self {
+        let tried = |&mode| RateStats { mode, share: 1.0, attempts: 0, successes: 0 };
         let modes: Vec<_> = rates.modes().iter().take(16).map(tried).collect();
         Self {
             at: modes.len().saturating_sub(1) as u8,
@@ -99,11 +99,11 @@ impl Rate {
                 // The next probe comes soon, because one success says little.
                 self.until_probe = self.until_probe.min(PROBE_EVERY / 4);
             }
-            tried.settle();
+            tried.update_share();
         } else if tried.attempts < WINDOW {
             return;
         } else {
-            tried.settle();
+            tried.update_share();
         }
         self.choose();
     }
@@ -111,7 +111,7 @@ impl Rate {
     fn choose(&mut self) {
         let mut best = 0;
         for (at, tried) in self.modes.iter().enumerate() {
-            if tried.promises() > self.modes[best].promises() {
+            if tried.throughput() > self.modes[best].throughput() {
                 best = at;
             }
         }
@@ -131,7 +131,7 @@ mod tests {
     /// Returns the percentage of packets sent in each mode in the second half of 20 000 packets,
     /// where `per_cent` of a hundred attempts in each mode succeed.
     fn shares(per_cent: [u32; 8]) -> [u32; 8] {
-        let mut rate = Rate::new(&Rates::ht(ChannelWidth::Mhz20, GuardInterval::Long));
+        let mut rate = RateControl::new(&DataRates::ht(ChannelWidth::Mhz20, GuardInterval::Long));
         let mut random = RngStream::stream(1, 0, Purpose::Board);
         let mut shares = [0; 8];
         for packet in 0..20_000 {
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_better_channel_is_found_out() {
-        let mut rate = Rate::new(&Rates::ht(ChannelWidth::Mhz20, GuardInterval::Long));
+        let mut rate = RateControl::new(&DataRates::ht(ChannelWidth::Mhz20, GuardInterval::Long));
         for good in [false, true] {
             for _ in 0..20_000 {
                 let (at, _) = rate.pick();

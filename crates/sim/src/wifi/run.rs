@@ -1,17 +1,17 @@
 //! The callbacks of the medium, which the caller hands on where [`is_ours`](super::is_ours) says
 //! so.
 
-use super::above::{Above, Received};
-use super::frame::{Frame, FrameInfo, MARK, Says, Subtype};
-use super::octets::Wrap;
-use super::station::HeardBeacon;
+use super::frame::{FrameContents, FrameInfo, MARK, Subtype, WifiFrame};
+use super::octets::Encapsulation;
+use super::station::ReceivedBeacon;
 use super::tag::DataTag;
-use super::{Counters, Node, Wifi};
+use super::upper::{ReceivedPacket, UpperLayer};
+use super::{WifiCounters, WifiLayer, WifiNode};
 use crate::mac::{MissedReception, Ppdu, Reception, TxStatus, WirelessMedium};
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
 
-impl Wifi {
+impl WifiLayer {
     /// Handles the end of a frame of this layer; see
     /// [`MacUser::heard`](crate::mac::MacUser::heard).
     pub fn heard(
@@ -20,18 +20,18 @@ impl Wifi {
         frame: &Ppdu,
         heard: &[Reception],
         missed: &[MissedReception],
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         if let Some(data) = DataTag::unpack(frame.tag) {
             if frame.is_group() {
-                self.group_missed(medium, frame, data, missed, above);
+                self.group_missed(medium, frame, data, missed, upper);
             }
             for &heard in heard {
-                self.data_heard(medium, frame, data, heard, above);
+                self.data_heard(medium, frame, data, heard, upper);
             }
         } else if let Some(&it) = self.frames.get(frame.tag) {
             for &heard in heard {
-                self.frame_heard(medium, frame.from, &it, heard, above);
+                self.frame_heard(medium, frame.from, &it, heard, upper);
             }
         }
     }
@@ -42,44 +42,44 @@ impl Wifi {
         frame: &Ppdu,
         data: DataTag,
         Reception { station, rssi }: Reception,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         let wrap = self.wrap(frame.from, data.aid);
-        let asleep = self.tells_sleep(frame.from);
+        let asleep = self.announces_power_save(frame.from);
         let Self { nodes, frames } = self;
         match nodes.get_mut(station as usize) {
-            Some(Node::Station(it)) if it.takes(frame.from, data.aid) => {
+            Some(WifiNode::Station(it)) if it.takes(frame.from, data.aid) => {
                 it.counters.received += 1;
-                it.packet_heard(medium, frames, (frame.is_group(), data.more), above);
+                it.packet_heard(medium, frames, (frame.is_group(), data.more), upper);
             }
-            Some(Node::Ap(it)) if !frame.is_group() && !it.knows(frame.from) => {
-                it.stranger(medium, frame.from);
+            Some(WifiNode::Ap(it)) if !frame.is_group() && !it.knows(frame.from) => {
+                it.on_unassociated_data(medium, frame.from);
                 return;
             }
-            Some(Node::Ap(it)) if !frame.is_group() => {
+            Some(WifiNode::Ap(it)) if !frame.is_group() => {
                 it.counters.received += 1;
-                it.hears(medium, frame.from);
+                it.on_heard(medium, frame.from);
                 // The frame's power management bit, which is clear mostly: see `Station::active`.
-                it.sleeps(medium, frame.from, asleep);
+                it.set_power_save(medium, frame.from, asleep);
             }
             _ => return,
         }
         let octets = frame.octets.saturating_sub(wrap.data(0));
         let (from, tag, group) = (frame.from, data.packet, frame.is_group());
-        above.received(medium, station, Received { from, tag, octets, rssi, group });
+        upper.received(medium, station, ReceivedPacket { from, tag, octets, rssi, group });
     }
 
     /// Returns whether data frames of a sender have the power management bit set.
-    fn tells_sleep(&self, from: u32) -> bool {
-        matches!(self.nodes.get(from as usize), Some(Node::Station(it)) if it.gives_way())
+    fn announces_power_save(&self, from: u32) -> bool {
+        matches!(self.nodes.get(from as usize), Some(WifiNode::Station(it)) if it.yields_radio())
     }
 
     /// Returns the encapsulation of a sender's data frames.
-    fn wrap(&self, from: u32, aid: u16) -> Wrap {
+    fn wrap(&self, from: u32, aid: u16) -> Encapsulation {
         match self.nodes.get(from as usize) {
-            Some(Node::Station(it)) => it.wrap(),
-            Some(Node::Ap(it)) => it.wrap_to(aid),
-            _ => Wrap::default(),
+            Some(WifiNode::Station(it)) => it.wrap(),
+            Some(WifiNode::Ap(it)) => it.wrap_to(aid),
+            _ => Encapsulation::default(),
         }
     }
 
@@ -90,15 +90,15 @@ impl Wifi {
         frame: &Ppdu,
         data: DataTag,
         missed: &[MissedReception],
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         for &MissedReception { station, cause } in missed {
-            if let Some(Node::Station(it)) = self.nodes.get(station as usize)
+            if let Some(WifiNode::Station(it)) = self.nodes.get(station as usize)
                 && it.takes(frame.from, data.aid)
             {
                 let begin = Instant::from_nanos(frame.begin);
                 let cause = if it.was_awake(begin) { cause } else { Cause::Asleep };
-                above.missed(medium, station, data.packet, cause);
+                upper.missed(medium, station, data.packet, cause);
             }
         }
     }
@@ -107,61 +107,61 @@ impl Wifi {
         &mut self,
         medium: &mut WirelessMedium,
         from: u32,
-        frame: &Frame,
+        frame: &WifiFrame,
         Reception { station, rssi }: Reception,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         let offer = match self.nodes.get(from as usize) {
-            Some(Node::Ap(ap)) => {
-                let mine = ap.aid(station).is_some_and(|aid| ap.has_told(aid));
+            Some(WifiNode::Ap(ap)) => {
+                let mine = ap.aid(station).is_some_and(|aid| ap.tim_announced(aid));
                 Some((ap.terms(medium.channel(from)), mine))
             }
             _ => None,
         };
         let Self { nodes, frames } = self;
         match (nodes.get_mut(station as usize), offer) {
-            (Some(Node::Station(it)), Some((terms, mine))) => match frame.info.subtype {
+            (Some(WifiNode::Station(it)), Some((terms, mine))) => match frame.info.subtype {
                 Subtype::Beacon => {
-                    it.found(medium, (terms, rssi), above);
-                    if let (Says::Tbtt(tbtt), Some(tim)) = (frame.says, frame.info.tim)
+                    it.found(medium, (terms, rssi), upper);
+                    if let (FrameContents::Tbtt(tbtt), Some(tim)) = (frame.says, frame.info.tim)
                         && it.ap() == Some(from)
                     {
-                        it.beacon(medium, frames, HeardBeacon { tim, mine, tbtt }, above);
+                        it.beacon(medium, frames, ReceivedBeacon { tim, mine, tbtt }, upper);
                     }
                 }
-                Subtype::ProbeResponse => it.found(medium, (terms, rssi), above),
-                _ => it.answered(medium, (from, frame), above),
+                Subtype::ProbeResponse => it.found(medium, (terms, rssi), upper),
+                _ => it.answered(medium, (from, frame), upper),
             },
-            (Some(Node::Ap(ap)), None) => ap.frame(medium, from, frame, above),
+            (Some(WifiNode::Ap(ap)), None) => ap.frame(medium, from, frame, upper),
             _ => {}
         }
     }
 
     /// Handles the outcome of a frame of this layer; see
-    /// [`MacUser::done`](crate::mac::MacUser::done). With [`Wifi::send_foreign`] also of a frame of
-    /// no network, so that the radio may sleep again.
+    /// [`MacUser::done`](crate::mac::MacUser::done). With [`WifiLayer::send_foreign`] also of a
+    /// frame of no network, so that the radio may sleep again.
     pub fn done(
         &mut self,
         medium: &mut WirelessMedium,
         station: u32,
         done: TxStatus,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         if !super::is_ours(done.tag) {
-            if let Some(Node::Station(it)) = self.nodes.get_mut(station as usize) {
-                it.foreign_done(medium, above);
+            if let Some(WifiNode::Station(it)) = self.nodes.get_mut(station as usize) {
+                it.foreign_done(medium, upper);
             }
             return;
         }
         let data = DataTag::unpack(done.tag);
         let frame = if data.is_none() { self.frames.take(done.tag) } else { None };
         match (self.nodes.get_mut(station as usize), data, frame) {
-            (Some(Node::Station(it)), Some(data), _) => it.data_done(medium, data, done, above),
-            (Some(Node::Ap(it)), Some(data), _) => it.data_done(medium, data, done, above),
-            (Some(Node::Station(it)), None, Some(frame)) => {
-                it.frame_done(medium, &frame, done.delivered, above);
+            (Some(WifiNode::Station(it)), Some(data), _) => it.data_done(medium, data, done, upper),
+            (Some(WifiNode::Ap(it)), Some(data), _) => it.data_done(medium, data, done, upper),
+            (Some(WifiNode::Station(it)), None, Some(frame)) => {
+                it.frame_done(medium, &frame, done.delivered, upper);
             }
-            (Some(Node::Ap(it)), None, Some(frame)) => {
+            (Some(WifiNode::Ap(it)), None, Some(frame)) => {
                 it.frame_done(medium, &frame, done.delivered)
             }
             _ => {}
@@ -169,11 +169,11 @@ impl Wifi {
     }
 
     /// Handles a time that this layer asked for; see [`MacUser::wake`](crate::mac::MacUser::wake).
-    pub fn wake(&mut self, medium: &mut WirelessMedium, token: u64, above: &mut dyn Above) {
+    pub fn wake(&mut self, medium: &mut WirelessMedium, token: u64, upper: &mut dyn UpperLayer) {
         let Self { nodes, frames } = self;
         match nodes.get_mut((token & !MARK) as usize) {
-            Some(Node::Station(it)) => it.wake(medium, frames, above),
-            Some(Node::Ap(it)) => it.wake(medium, frames, above),
+            Some(WifiNode::Station(it)) => it.wake(medium, frames, upper),
+            Some(WifiNode::Ap(it)) => it.wake(medium, frames, upper),
             _ => {}
         }
     }
@@ -187,7 +187,7 @@ impl Wifi {
     }
 
     /// Returns the properties of a frame in an A-MPDU, by its sender, tag and octets; see
-    /// [`Wifi::info`].
+    /// [`WifiLayer::info`].
     #[must_use]
     pub fn info_of(&self, from: u32, tag: u64, octets: u32) -> Option<FrameInfo> {
         let Some(data) = DataTag::unpack(tag) else {
@@ -197,7 +197,7 @@ impl Wifi {
         Some(FrameInfo {
             protected: wrap.protected,
             more_data: data.more,
-            power_management: self.tells_sleep(from),
+            power_management: self.announces_power_save(from),
             packet: Some((data.packet, octets.saturating_sub(wrap.data(0)))),
             ..FrameInfo::bare(Subtype::Data { qos: wrap.qos })
         })
@@ -205,11 +205,11 @@ impl Wifi {
 
     /// Returns the counters of a station or access point.
     #[must_use]
-    pub fn counters(&self, number: u32) -> Counters {
+    pub fn counters(&self, number: u32) -> WifiCounters {
         match self.nodes.get(number as usize) {
-            Some(Node::Station(it)) => it.counters,
-            Some(Node::Ap(it)) => it.counters,
-            _ => Counters::default(),
+            Some(WifiNode::Station(it)) => it.counters,
+            Some(WifiNode::Ap(it)) => it.counters,
+            _ => WifiCounters::default(),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! | bits | contents |
 //! |---|---|
 //! | 63 | set: the tag is this layer's ([`MARK`]) |
-//! | 62 | set: a data frame with a packet; else a place in [`Frames`](super::frame::Frames) |
+//! | 62 | set: a data frame with a packet; else a place in [`FrameStore`](super::frame::FrameStore) |
 //! | 61 | the more data bit |
 //! | 57 to 60 | the index of the sender's mode |
 //! | 44 to 54 | the association identifier of the access point's station, 0 for a group |

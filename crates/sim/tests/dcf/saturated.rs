@@ -6,8 +6,8 @@ use core::fmt::Write as _;
 use espbench_sim::check::bianchi::refined;
 use espbench_sim::check::pair::pair;
 use espbench_sim::check::run::crowd;
-use espbench_sim::check::walk::{Rules, walk, with};
-use espbench_sim::check::{Answer, Counts, OCTETS, Scenario, run};
+use espbench_sim::check::walk::{WalkRules, walk, with};
+use espbench_sim::check::{ModelPrediction, OCTETS, RunCounts, Scenario, run};
 
 #[track_caller]
 fn close(what: &str, is: f64, should: f64, within: f64) {
@@ -16,13 +16,13 @@ fn close(what: &str, is: f64, should: f64, within: f64) {
     assert!(off.abs() <= within, "{what}: {is} for {should}");
 }
 
-fn as_the_model(name: &str, is: Counts, model: Answer) {
+fn as_the_model(name: &str, is: RunCounts, model: ModelPrediction) {
     close(&format!("{name}, good"), is.good(), model.good, 0.01);
     close(&format!("{name}, sent"), is.sent(), model.sent, 0.01);
 }
 
 /// Within 1 % of the refined model in all.
-fn broadcast_as_the_model(stations: u32, is: Counts) {
+fn broadcast_as_the_model(stations: u32, is: RunCounts) {
     let name = format!("broadcast by {stations}");
     let model = refined(stations as usize, OCTETS, false);
     as_the_model(&name, is, model);
@@ -31,7 +31,7 @@ fn broadcast_as_the_model(stations: u32, is: Counts) {
 
 /// Throughput within 1 % of the refined model. Its probability of a collision takes stations for
 /// independent and in step with each other: with the walk, which does not, rooms agree to 1 %.
-fn unicast_as_the_model(senders: u32, is: Counts) {
+fn unicast_as_the_model(senders: u32, is: RunCounts) {
     let name = format!("unicast by {senders}");
     as_the_model(&name, is, refined(senders as usize, OCTETS, true));
     let walk = walk(senders as usize, OCTETS, true, 1_000_000);
@@ -97,13 +97,13 @@ fn why_collisions_are_not_those_of_the_equations() {
     let mut table = String::from("senders  equations  + memory  + time-out  as ns-3\n");
     for senders in [2, 5, 10, 20, 50] {
         let model = refined(senders, OCTETS, true).collide;
-        let [together, exact, ns3] = [Rules::TOGETHER, Rules::DSSS, Rules::NS3_DSSS]
+        let [together, exact, ns3] = [WalkRules::TOGETHER, WalkRules::DSSS, WalkRules::NS3_DSSS]
             .map(|rules| with(rules, senders, OCTETS, true, 2_000_000).collide);
         writeln!(table, "{senders:>7}{model:>11.4}{together:>10.4}{exact:>12.4}{ns3:>9.4}")
             .unwrap();
     }
-    let [exact, ns3] =
-        [Rules::OFDM, Rules::NS3_OFDM].map(|rules| with(rules, 5, OCTETS, true, 2_000_000).collide);
+    let [exact, ns3] = [WalkRules::OFDM, WalkRules::NS3_OFDM]
+        .map(|rules| with(rules, 5, OCTETS, true, 2_000_000).collide);
     writeln!(table, "5, OFDM {exact:>32.4}{ns3:>9.4}").unwrap();
     insta::assert_snapshot!(table);
 }

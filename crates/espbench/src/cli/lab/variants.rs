@@ -5,7 +5,7 @@ use espbench_measure::table::Column;
 use espbench_proto::sdkconfig::{Key, Kind, Settings};
 use espbench_sim::lab::file::{self, Library};
 use espbench_sim::lab::net_scene::{Link, NetRole, NetScene};
-use espbench_sim::wifi::{Rates, Sleep};
+use espbench_sim::wifi::{DataRates, PowerSave};
 
 /// All of it.
 ///
@@ -56,10 +56,12 @@ fn rooms(scenes: &[NetScene]) -> espbench_measure::table::Table {
     super::table("variants", "", columns, scenes.iter().map(row).collect())
 }
 
-fn rates(rates: &Rates) -> String {
+fn rates(rates: &DataRates) -> String {
     match rates {
-        Rates::Fixed(mode) => mode.to_string(),
-        Rates::Adaptive(modes) => modes.last().map(|it| format!("up to {it}")).unwrap_or_default(),
+        DataRates::Fixed(mode) => mode.to_string(),
+        DataRates::Adaptive(modes) => {
+            modes.last().map(|it| format!("up to {it}")).unwrap_or_default()
+        }
     }
 }
 
@@ -67,9 +69,11 @@ fn sleep(scene: &NetScene) -> String {
     let device = &scene.devices[0];
     let mut words = Vec::new();
     match device.sleep {
-        Sleep::None => {}
-        Sleep::MinModem => words.push("min modem".into()),
-        Sleep::MaxModem { listen_interval } => words.push(format!("max modem, {listen_interval}")),
+        PowerSave::None => {}
+        PowerSave::MinModem => words.push("min modem".into()),
+        PowerSave::MaxModem { listen_interval } => {
+            words.push(format!("max modem, {listen_interval}"))
+        }
     }
     if let Some(it) = device.connectionless {
         words.push(format!("window {} of {} ms", it.window.as_millis(), it.interval.as_millis()));

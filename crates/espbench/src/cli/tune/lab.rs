@@ -17,7 +17,7 @@ use espbench_sim::lab::record::Record;
 use espbench_sim::lab::suite::Failed;
 use espbench_sim::lab::wifi::suite::run_in;
 use espbench_sim::random::{Purpose, RngStream};
-use espbench_sim::wifi::Sleep;
+use espbench_sim::wifi::PowerSave;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -269,9 +269,9 @@ impl Lab {
             }
             device.sdk = sdk;
             device.sleep = match candidate.power {
-                Power::Awake => Sleep::None,
-                Power::MinModem => Sleep::MinModem,
-                Power::MaxModem(listen_interval) => Sleep::MaxModem { listen_interval },
+                Power::Awake => PowerSave::None,
+                Power::MinModem => PowerSave::MinModem,
+                Power::MaxModem(listen_interval) => PowerSave::MaxModem { listen_interval },
             };
         }
         scene

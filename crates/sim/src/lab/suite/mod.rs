@@ -38,7 +38,7 @@ use super::file::{Library, Wrong};
 use super::record::Record;
 use super::run::{Lab, Stuck, Tap};
 use super::scene::Scene;
-use crate::floor::Means;
+use crate::floor::EspNowParams;
 use crate::talk::NodeId;
 use crate::talk::script::List;
 use alloc::string::String;
@@ -78,7 +78,7 @@ pub fn run_in<W: Tap>(
     let mut lab = Lab::new(scene, seed, watch);
     record.fact("lab", scene.name.clone());
     record.fact("seed", alloc::format!("{seed}"));
-    Means::note(scene, record);
+    EspNowParams::note(scene, record);
     let mut desk = Desk::new(&mut lab, scene, seed, record);
     let settled = desk.settle();
     let result = settled.and_then(|()| match work.test {

@@ -9,7 +9,7 @@ use super::program::{Space, step};
 use super::stage::Stage;
 use crate::lab::profile::IpCosts;
 use crate::mac::{Ppdu, WirelessMedium};
-use crate::net::Heap;
+use crate::net::HeapStats;
 use alloc::vec::Vec;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
@@ -27,7 +27,7 @@ const LEAST: u64 = 500;
 
 impl Esp {
     /// TX buffers that are free, and the heap for them.
-    pub(super) fn space(&mut self, stack: Heap) -> Space {
+    pub(super) fn space(&mut self, stack: HeapStats) -> Space {
         Space {
             buffers: usize::from(self.setup.limits.tx.saturating_sub(self.tx)),
             heap: self.free(stack),

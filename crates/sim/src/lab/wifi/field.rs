@@ -7,8 +7,8 @@ use super::pool::{ALL, Head, Pool};
 use super::setup::Place;
 use super::watch::Watched;
 use crate::mac::{GROUP, WirelessMedium};
-use crate::power::Modem;
-use crate::wifi::{Above, Joined, Left, Received, Sent};
+use crate::power::ModemState;
+use crate::wifi::{DisconnectReason, Joined, ReceivedPacket, SentPacket, UpperLayer};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -222,8 +222,8 @@ impl Field<'_> {
     }
 }
 
-impl Above for Field<'_> {
-    fn received(&mut self, room: &mut WirelessMedium, station: u32, packet: Received) {
+impl UpperLayer for Field<'_> {
+    fn received(&mut self, room: &mut WirelessMedium, station: u32, packet: ReceivedPacket) {
         let tag = packet.tag as u32;
         let Head { from, to, .. } = self.pool.head(tag);
         let owner = self.owners.get(station as usize).copied().flatten();
@@ -247,7 +247,7 @@ impl Above for Field<'_> {
         }
     }
 
-    fn sent(&mut self, room: &mut WirelessMedium, station: u32, packet: Sent) {
+    fn sent(&mut self, room: &mut WirelessMedium, station: u32, packet: SentPacket) {
         let tag = packet.tag as u32;
         let from = self.pool.head(tag).from;
         let bytes = self.pool.bytes(tag).len() as u32;
@@ -272,7 +272,7 @@ impl Above for Field<'_> {
         }
     }
 
-    fn left(&mut self, _: &mut WirelessMedium, station: u32, _: Left) {
+    fn left(&mut self, _: &mut WirelessMedium, station: u32, _: DisconnectReason) {
         if let Some(member) = self.members.get_mut(station as usize) {
             *member = None;
         }
@@ -296,7 +296,7 @@ impl Above for Field<'_> {
         let now = room.now();
         if let Some(esp) = self.esp_at(station) {
             esp.radio_on = awake;
-            esp.meter.modem(now, if awake { Modem::Listen } else { Modem::Off });
+            esp.meter.modem(now, if awake { ModemState::Listen } else { ModemState::Off });
         }
     }
 }

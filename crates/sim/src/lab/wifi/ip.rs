@@ -16,7 +16,7 @@ fn with_host(
     machine: &mut Machine<'_>,
     number: u16,
     out: &mut Vec<u32>,
-    act: impl FnOnce(&mut crate::net::Host, &mut Outbox<'_>),
+    act: impl FnOnce(&mut crate::net::IpHost, &mut Outbox<'_>),
 ) {
     let stack = machine.host.heap();
     let space = match &mut machine.body {

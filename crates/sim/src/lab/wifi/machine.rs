@@ -4,8 +4,8 @@ use super::Told;
 use super::cpu::Cpu;
 use super::setup::{EspSetup, Kind, MachineSetup, PcSetup, Place, Program};
 use crate::lab::profile::IpCosts;
-use crate::net::{Heap, Host, Program as ProgramId};
-use crate::power::{self, Meter, Modem};
+use crate::net::{HeapStats, IpHost, ProgramId};
+use crate::power::{self, ModemState, StateMeter};
 use crate::random::{Purpose, RngStream};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -119,13 +119,13 @@ pub(super) struct Esp {
     pub(super) heap_peak: u32,
     pub(super) driver_peak: u32,
     /// What radio and processor do.
-    pub(super) meter: Meter,
+    pub(super) meter: StateMeter,
     pub(super) radio_on: bool,
 }
 
 impl Esp {
     /// The heap that is free now, with what lwIP has of it. Notes how much is in use.
-    pub(super) fn free(&mut self, stack: Heap) -> u32 {
+    pub(super) fn free(&mut self, stack: HeapStats) -> u32 {
         let used = self.buffered + stack.now;
         self.heap_peak = self.heap_peak.max(used);
         self.driver_peak = self.driver_peak.max(self.buffered + stack.received);
@@ -135,7 +135,7 @@ impl Esp {
     /// Says what radio and processor do from now on.
     pub(super) fn note_cpu(&mut self, now: Instant, spins: bool) {
         let busy = spins || self.cpu.is_busy();
-        self.meter.cpu(now, if busy { power::Cpu::Busy } else { power::Cpu::Idle });
+        self.meter.cpu(now, if busy { power::CpuState::Busy } else { power::CpuState::Idle });
     }
 }
 
@@ -160,7 +160,7 @@ pub(super) enum Body {
 /// A machine.
 pub(super) struct Machine<'a> {
     pub(super) place: Place,
-    pub(super) host: Host,
+    pub(super) host: IpHost,
     pub(super) body: Body,
     pub(super) programs: Vec<Running<'a>>,
     pub(super) told: Told,
@@ -187,7 +187,7 @@ impl Machine<'_> {
         let node = number as u32;
         let body = match setup.kind {
             Kind::Esp(it) => Body::Esp(Box::new(Esp {
-                meter: Meter::new(Instant::ZERO, it.light_ns).doing(Modem::Listen),
+                meter: StateMeter::new(Instant::ZERO, it.light_ns).doing(ModemState::Listen),
                 cpu: Cpu::new(it.cores),
                 costs: it.costs,
                 setup: *it,
@@ -215,7 +215,7 @@ impl Machine<'_> {
         };
         Self {
             place: setup.place,
-            host: Host::new(seed, address(number), &setup.stack),
+            host: IpHost::new(seed, address(number), &setup.stack),
             body,
             programs: Vec::new(),
             told: Told::default(),

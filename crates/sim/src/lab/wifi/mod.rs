@@ -49,8 +49,8 @@ pub use setup::{EspSetup, MachineSetup, PcSetup, WorldSetup};
 
 use crate::mac::{self, WirelessMedium};
 use crate::net;
-use crate::power::Times;
-use crate::wifi::{self, Joined, Wifi};
+use crate::power::StateTimes;
+use crate::wifi::{self, Joined, WifiLayer};
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -98,7 +98,7 @@ impl<'a> World<'a> {
     #[must_use]
     pub fn new(seed: u64, setup: WorldSetup) -> Self {
         let WorldSetup { room, roles, machines, forward, others } = setup;
-        let wifi = Wifi::new(seed, roles);
+        let wifi = WifiLayer::new(seed, roles);
         let machines: Vec<Machine<'a>> =
             machines.into_iter().enumerate().map(|(i, it)| Machine::new(seed, i, it)).collect();
         let mut stage = Stage::new(wifi, machines, others, seed, room.stations());
@@ -239,13 +239,13 @@ impl<'a> World<'a> {
 
     /// What a machine's IP stack has counted.
     #[must_use]
-    pub fn ip_counters(&self, machine: MachineId) -> net::Counters {
+    pub fn ip_counters(&self, machine: MachineId) -> net::NetCounters {
         self.stage.machine(machine.0).map(|it| *it.host.counters()).unwrap_or_default()
     }
 
     /// In which states an ESP has spent its time, by now.
     #[must_use]
-    pub fn times(&self, machine: MachineId) -> Option<Times> {
+    pub fn times(&self, machine: MachineId) -> Option<StateTimes> {
         let machine = self.stage.machine(machine.0)?;
         machine.esp().map(|it| it.meter.read(self.room.now()))
     }
@@ -269,7 +269,7 @@ impl<'a> World<'a> {
 
     /// What Wi-Fi has counted at a station or access point.
     #[must_use]
-    pub fn wifi_counters(&self, station: u32) -> wifi::Counters {
+    pub fn wifi_counters(&self, station: u32) -> wifi::WifiCounters {
         self.stage.wifi.counters(station)
     }
 
@@ -281,7 +281,7 @@ impl<'a> World<'a> {
 
     /// The Wi-Fi.
     #[must_use]
-    pub const fn wifi(&self) -> &Wifi {
+    pub const fn wifi(&self) -> &WifiLayer {
         &self.stage.wifi
     }
 }

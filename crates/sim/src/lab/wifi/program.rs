@@ -5,7 +5,7 @@ use super::field::destination;
 use super::machine::{Awaits, Body, Machine};
 use super::pool::{Head, Pool};
 use crate::lab::profile::IpCosts;
-use crate::net::{Api, Around, Lower, Program as ProgramId};
+use crate::net::{NetDriver, ProgramEnv, ProgramId, ProgramSockets};
 use alloc::vec::Vec;
 use espbench_proto::node::app::{
     Datagram, Endpoint, Handle, SocketError, Sockets, Stream, Wait, Work,
@@ -43,7 +43,7 @@ pub(super) struct Outbox<'a> {
     pub(super) out: &'a mut Vec<u32>,
 }
 
-impl Lower for Outbox<'_> {
+impl NetDriver for Outbox<'_> {
     fn room(&self) -> usize {
         self.space.packets()
     }
@@ -85,7 +85,7 @@ struct Uart<'a> {
     fifo: u64,
 }
 
-impl Lower for Beside<'_> {
+impl NetDriver for Beside<'_> {
     fn room(&self) -> usize {
         self.outbox.room()
     }
@@ -103,7 +103,7 @@ impl Lower for Beside<'_> {
     }
 }
 
-impl Around for Beside<'_> {
+impl ProgramEnv for Beside<'_> {
     fn spend(&mut self, work: Work) {
         let Some(costs) = self.costs else { return };
         self.spent += work_ns(costs, work);
@@ -148,7 +148,7 @@ fn work_ns(costs: &IpCosts, work: Work) -> u64 {
 
 /// Sockets whose calls take the device's time.
 struct Costly<'a, 'b> {
-    api: Api<'a>,
+    api: ProgramSockets<'a>,
     costs: Option<&'b IpCosts>,
     spent: u64,
 }

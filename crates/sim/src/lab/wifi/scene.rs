@@ -9,7 +9,8 @@ use crate::mac::{AmpduConfig, MacConfig, MediumConfig, WirelessMedium};
 use crate::net::Stack;
 use crate::radio::{BasicRates, ErrorTable, Overlap, RadioChip, Timing, TxPower};
 use crate::wifi::{
-    ApConfig, Capabilities, Coexistence, Connectionless, Rates, Role, StationConfig,
+    ApConfig, Capabilities, CoexistenceConfig, ConnectionlessWindow, DataRates, StationConfig,
+    WifiRole,
 };
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -187,9 +188,9 @@ impl NetScene {
     }
 
     /// What each station is; `apart`: the first device starts in no network.
-    fn roles(&self, apart: bool) -> Vec<Role> {
+    fn roles(&self, apart: bool) -> Vec<WifiRole> {
         let security = self.security;
-        let station = |capabilities, rates: &Rates| StationConfig {
+        let station = |capabilities, rates: &DataRates| StationConfig {
             joined: true,
             security,
             capabilities,
@@ -198,7 +199,7 @@ impl NetScene {
         };
         let Stations { router, devices, dongle } = self.stations();
         let router = router.map(|it| {
-            Role::AccessPoint(ApConfig {
+            WifiRole::AccessPoint(ApConfig {
                 security,
                 beacon_interval: it.beacon,
                 dtim_period: it.dtim,
@@ -214,7 +215,7 @@ impl NetScene {
             match it.role {
                 NetRole::Station | NetRole::Alone => {
                     let apart = it.role == NetRole::Alone || apart && number == 0;
-                    Role::Station(StationConfig {
+                    WifiRole::Station(StationConfig {
                         joined: !apart,
                         apart,
                         join: it.joining(channel),
@@ -226,7 +227,7 @@ impl NetScene {
                         ..station(capabilities(ht), &it.rates)
                     })
                 }
-                NetRole::SoftAp => Role::AccessPoint(ApConfig {
+                NetRole::SoftAp => WifiRole::AccessPoint(ApConfig {
                     security,
                     rates: it.rates.clone(),
                     capabilities: capabilities(ht),
@@ -237,9 +238,9 @@ impl NetScene {
         });
         let dongle = dongle.map(|it| {
             let ht = it.ampdu > 1 || it.rates.is_ht();
-            Role::Station(station(capabilities(ht), &it.rates))
+            WifiRole::Station(station(capabilities(ht), &it.rates))
         });
-        let others = self.background.iter().map(|_| Role::Foreign);
+        let others = self.background.iter().map(|_| WifiRole::Foreign);
         router.into_iter().chain(devices).chain(dongle).chain(others).collect()
     }
 
@@ -313,18 +314,18 @@ impl NetScene {
 
 impl NetDevice {
     /// When it listens for ESP-NOW: always, where nothing else is said.
-    fn listening(&self) -> Option<Connectionless> {
-        let always = Connectionless { window: Duration::MAX, interval: None };
+    fn listening(&self) -> Option<ConnectionlessWindow> {
+        let always = ConnectionlessWindow { window: Duration::MAX, interval: None };
         let said = self
             .connectionless
-            .map(|it| Connectionless { window: it.window, interval: Some(it.interval) });
+            .map(|it| ConnectionlessWindow { window: it.window, interval: Some(it.interval) });
         said.or_else(|| self.esp_now.then_some(always))
     }
 
     /// When its radio is Wi-Fi's.
-    fn slices(&self) -> Option<Coexistence> {
+    fn slices(&self) -> Option<CoexistenceConfig> {
         let it = self.coexistence?;
-        Some(Coexistence { period: it.period, wifi: it.wifi, ..Coexistence::default() })
+        Some(CoexistenceConfig { period: it.period, wifi: it.wifi, ..CoexistenceConfig::default() })
     }
 }
 

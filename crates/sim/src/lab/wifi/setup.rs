@@ -5,7 +5,7 @@ use crate::lab::profile::IpCosts;
 use crate::lab::scene::Background;
 use crate::mac::WirelessMedium;
 use crate::net::Stack;
-use crate::wifi::Role;
+use crate::wifi::WifiRole;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -23,7 +23,7 @@ pub struct WorldSetup {
     /// The room, with its stations' MACs.
     pub room: WirelessMedium,
     /// What each of its stations is.
-    pub roles: Vec<Role>,
+    pub roles: Vec<WifiRole>,
     /// The machines. Their addresses are 10.0.0.1, 10.0.0.2 …, in this order.
     pub machines: Vec<MachineSetup>,
     /// How long a router takes for a packet from one of its stations to another.

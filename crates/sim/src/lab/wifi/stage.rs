@@ -9,8 +9,8 @@ use crate::lab::scene::Background;
 use crate::mac::{
     GROUP, MacUser, MissedReception, MpduInfo, Ppdu, Reception, TxStatus, WirelessMedium,
 };
-use crate::power::{Modem, Modulation};
-use crate::wifi::{self, Msdu, Refused, Wifi};
+use crate::power::{ModemState, Modulation};
+use crate::wifi::{self, Msdu, SendError, WifiLayer};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use espbench_proto::sample::Cause;
@@ -21,14 +21,14 @@ const LOAD: u64 = 1 << 59;
 const NUMBER: u64 = u32::MAX as u64;
 
 pub(super) struct Stage<'a> {
-    pub(super) wifi: Wifi,
+    pub(super) wifi: WifiLayer,
     pub(super) field: Field<'a>,
     others: Others,
 }
 
 impl<'a> Stage<'a> {
     pub(super) fn new(
-        wifi: Wifi,
+        wifi: WifiLayer,
         machines: Vec<Machine<'a>>,
         (first, others): (u32, Vec<Background>),
         seed: u64,
@@ -96,8 +96,8 @@ impl<'a> Stage<'a> {
         let taken = self.wifi.send(room, from, Msdu { to, octets, tag: tag.into() });
         if let Err(refused) = taken {
             let cause = match refused {
-                Refused::NotJoined => Cause::Disconnected,
-                Refused::NoBuffers | Refused::TooLong => Cause::NoBuffers,
+                SendError::NotJoined => Cause::Disconnected,
+                SendError::NoBuffers | SendError::TooLong => Cause::NoBuffers,
             };
             self.field.pool.forget(tag);
             self.field.lose(room.now(), Some(from), cause);
@@ -142,7 +142,7 @@ impl MacUser for Stage<'_> {
     fn began(&mut self, frame: &Ppdu) {
         self.seen();
         if let Some(esp) = self.field.esp_at(frame.from) {
-            let sends = Modem::Send(Modulation::of(frame.mode));
+            let sends = ModemState::Send(Modulation::of(frame.mode));
             esp.meter.modem(Instant::from_nanos(frame.begin), sends);
         }
     }
@@ -150,7 +150,7 @@ impl MacUser for Stage<'_> {
     fn ended(&mut self, frame: &Ppdu) {
         self.watch_end(frame);
         if let Some(esp) = self.field.esp_at(frame.from) {
-            let modem = if esp.radio_on { Modem::Listen } else { Modem::Off };
+            let modem = if esp.radio_on { ModemState::Listen } else { ModemState::Off };
             esp.meter.modem(Instant::from_nanos(frame.end), modem);
         }
     }

@@ -2,14 +2,14 @@
 
 mod table;
 
-pub(super) use table::{Kind, Listener, Slot};
+pub(super) use table::{SocketKind, SocketSlot, TcpListener};
 
-use super::api::Api;
-use super::count::{Counters, Flow, Heap};
-use super::device::{Once, Out};
-use super::lower::{Around, Lower};
-use super::stack::{Acks, Stack};
-use super::tcp::{Clock, Connection, Io, Owner, Segment};
+use super::api::ProgramSockets;
+use super::count::{HeapStats, NetCounters, TcpInfo};
+use super::device::{SinglePacketDevice, TxBuffer};
+use super::lower::{NetDriver, ProgramEnv};
+use super::stack::{AckPolicy, Stack};
+use super::tcp::{ConnectionOwner, Io, SegmentHeader, TcpConnection, TickClock};
 use crate::random::{Purpose, RngStream};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -21,54 +21,54 @@ use smoltcp::time::Instant as Smol;
 use smoltcp::wire::{
     HardwareAddress, IpCidr, IpProtocol, Ipv4Address, Ipv4Cidr, Ipv4Packet, UdpPacket,
 };
-use table::Key;
+use table::ConnectionKey;
 
 /// The number of a program on a host.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Program(pub u16);
+pub struct ProgramId(pub u16);
 
 /// An IP host.
-pub struct Host {
+pub struct IpHost {
     pub(super) stack: Stack,
     pub(super) address: [u8; 4],
     interface: Interface,
-    pub(super) out: Out,
+    pub(super) out: TxBuffer,
     random: RngStream,
-    clock: Clock,
-    pub(super) slots: Vec<Slot>,
+    clock: TickClock,
+    pub(super) slots: Vec<SocketSlot>,
     pub(super) udp_ports: BTreeMap<u16, Handle>,
     pub(super) listeners: BTreeMap<u16, Handle>,
-    connections: Vec<Option<Box<Connection>>>,
-    keys: BTreeMap<Key, u32>,
+    connections: Vec<Option<Box<TcpConnection>>>,
+    keys: BTreeMap<ConnectionKey, u32>,
     /// The connection of the last segment, which is mostly also that of the next one.
-    last: Option<(Key, u32)>,
+    last: Option<(ConnectionKey, u32)>,
     /// The times at which connections must be woken; an entry may be too early, never too late.
     timers: BTreeSet<(Instant, u32)>,
     /// Connections that wait for room in the driver.
     blocked: Vec<u32>,
     changed: Vec<bool>,
-    pub(super) counters: Counters,
-    heap: Heap,
+    pub(super) counters: NetCounters,
+    heap: HeapStats,
     held: u32,
 }
 
-impl core::fmt::Debug for Host {
+impl core::fmt::Debug for IpHost {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        let mut it = f.debug_struct("Host");
+        let mut it = f.debug_struct("IpHost");
         it.field("address", &self.address).field("counters", &self.counters);
         it.finish_non_exhaustive()
     }
 }
 
-impl Host {
+impl IpHost {
     /// Returns a host with an address in a network of 24 bits.
     #[must_use]
     pub fn new(seed: u64, address: [u8; 4], stack: &Stack) -> Self {
         let mut random = RngStream::stream(seed, u32::from_be_bytes(address), Purpose::Network);
-        let mut out = Out::new();
+        let mut out = TxBuffer::new();
         let mut config = Config::new(HardwareAddress::Ip);
         config.random_seed = random.bits();
-        let mut once = Once { packet: None, out: &mut out };
+        let mut once = SinglePacketDevice { packet: None, out: &mut out };
         let mut interface = Interface::new(config, &mut once, Smol::ZERO);
         let own = Ipv4Address::from(address);
         if !own.is_unspecified() && !own.is_multicast() && !own.is_broadcast() {
@@ -81,7 +81,7 @@ impl Host {
             address,
             interface,
             out,
-            clock: Clock::new(&stack.timers, random.bits()),
+            clock: TickClock::new(&stack.timers, random.bits()),
             random,
             slots: Vec::new(),
             udp_ports: BTreeMap::new(),
@@ -92,14 +92,14 @@ impl Host {
             timers: BTreeSet::new(),
             blocked: Vec::new(),
             changed: Vec::new(),
-            counters: Counters::default(),
-            heap: Heap::default(),
+            counters: NetCounters::default(),
+            heap: HeapStats::default(),
             held: 0,
         }
     }
 
     /// Takes a packet that has come.
-    pub fn receive(&mut self, now: Instant, packet: &[u8], lower: &mut dyn Lower) {
+    pub fn receive(&mut self, now: Instant, packet: &[u8], lower: &mut dyn NetDriver) {
         self.counters.received += 1;
         let Ok(ip) = Ipv4Packet::new_checked(packet) else {
             self.counters.strange += 1;
@@ -120,7 +120,7 @@ impl Host {
         }
         // smoltcp answers pings, and packets that no socket takes.
         let mut nobody = SocketSet::new(&mut [][..]);
-        let mut once = Once { packet: Some(packet), out: &mut self.out };
+        let mut once = SinglePacketDevice { packet: Some(packet), out: &mut self.out };
         self.interface.poll_ingress_single(Smol::ZERO, &mut once, &mut nobody);
         let len = core::mem::take(&mut self.out.len);
         if len == 0 {
@@ -139,14 +139,14 @@ impl Host {
         }
         let Ok(udp) = UdpPacket::new_checked(ip.payload()) else { return false };
         let Some(&handle) = self.udp_ports.get(&udp.dst_port()) else { return false };
-        let Some(Slot { program, kind: Kind::Udp(socket) }) =
+        let Some(SocketSlot { program, kind: SocketKind::Udp(socket) }) =
             self.slots.get_mut(usize::from(handle.0))
         else {
             return false;
         };
         let from = Endpoint::new(ip.src_addr().octets(), udp.src_port());
         // The kernel of a PC stamps the arrival of a datagram; lwIP does not.
-        let at = matches!(self.stack.acks, Acks::Quick { .. }).then_some(now);
+        let at = matches!(self.stack.acks, AckPolicy::Quick { .. }).then_some(now);
         let before = socket.bytes();
         if socket.put(&self.stack, from, at, udp.payload()) {
             let (program, bytes) = (*program, socket.bytes() - before);
@@ -167,17 +167,17 @@ impl Host {
         now: Instant,
         packet: &[u8],
         ip: &Ipv4Packet<&[u8]>,
-        lower: &mut dyn Lower,
+        lower: &mut dyn NetDriver,
     ) -> bool {
-        let Some(segment) = Segment::read(ip) else { return false };
-        let key = Key::new(segment.port, segment.from);
+        let Some(segment) = SegmentHeader::read(ip) else { return false };
+        let key = ConnectionKey::new(segment.port, segment.from);
         let id = match self.last {
             Some((last, id)) if last == key => Some(id),
             _ => self.keys.get(&key).copied(),
         };
         let Some(id) = id.or_else(|| self.open(&segment)) else {
             // A SYN that finds the backlog full is dropped: its sender tries again.
-            return segment.opens() && self.listeners.contains_key(&segment.port);
+            return segment.is_syn() && self.listeners.contains_key(&segment.port);
         };
         self.last = Some((key, id));
         let changed = self.with(id, lower, |it, io| it.receive(now, io, packet, &segment));
@@ -185,28 +185,28 @@ impl Host {
     }
 
     /// Opens a connection for a SYN to a listener with room in its backlog.
-    fn open(&mut self, segment: &Segment) -> Option<u32> {
-        if !segment.opens() || !self.has_place() {
+    fn open(&mut self, segment: &SegmentHeader) -> Option<u32> {
+        if !segment.is_syn() || !self.has_room() {
             return None;
         }
         let &handle = self.listeners.get(&segment.port)?;
         let slot = self.slots.get(usize::from(handle.0))?;
-        let Kind::Listener(listener) = &slot.kind else { return None };
+        let SocketKind::Listener(listener) = &slot.kind else { return None };
         if listener.waiting.len() >= usize::from(self.stack.backlog) {
             return None;
         }
-        let owner = Owner::Listener(slot.program, handle);
+        let owner = ConnectionOwner::Listener(slot.program, handle);
         let local = Endpoint::new(self.address, segment.port);
-        let connection = Connection::accept(&self.stack, local, segment.from, owner)?;
+        let connection = TcpConnection::accept(&self.stack, local, segment.from, owner)?;
         let id = self.keep(connection);
-        if let Kind::Listener(listener) = &mut self.slots[usize::from(handle.0)].kind {
+        if let SocketKind::Listener(listener) = &mut self.slots[usize::from(handle.0)].kind {
             listener.waiting.push(id);
         }
         Some(id)
     }
 
     /// Goes on, because it is time or because there is room again.
-    pub fn poll(&mut self, now: Instant, lower: &mut dyn Lower) {
+    pub fn poll(&mut self, now: Instant, lower: &mut dyn NetDriver) {
         while let Some(&(at, id)) = self.timers.first()
             && at <= now
         {
@@ -247,35 +247,35 @@ impl Host {
     pub const fn api<'a>(
         &'a mut self,
         now: Instant,
-        program: Program,
-        around: &'a mut dyn Around,
-    ) -> Api<'a> {
-        Api::new(self, now, program, around)
+        program: ProgramId,
+        around: &'a mut dyn ProgramEnv,
+    ) -> ProgramSockets<'a> {
+        ProgramSockets::new(self, now, program, around)
     }
 
     /// Returns whether a program's sockets have changed since the last call.
-    pub fn changed(&mut self, program: Program) -> bool {
+    pub fn changed(&mut self, program: ProgramId) -> bool {
         self.changed.get_mut(usize::from(program.0)).is_some_and(core::mem::take)
     }
 
     /// Returns the counters of the host.
     #[must_use]
-    pub const fn counters(&self) -> &Counters {
+    pub const fn counters(&self) -> &NetCounters {
         &self.counters
     }
 
     /// Returns the state of a program's connection.
     #[must_use]
-    pub fn observe(&self, program: Program, socket: Handle) -> Option<Flow> {
+    pub fn observe(&self, program: ProgramId, socket: Handle) -> Option<TcpInfo> {
         let slot = self.slots.get(usize::from(socket.0))?;
-        let &Kind::Stream(id) = &slot.kind else { return None };
+        let &SocketKind::Stream(id) = &slot.kind else { return None };
         let connection = self.connections.get(id as usize)?.as_ref()?;
         (slot.program == program).then(|| connection.observe(&self.clock))
     }
 
     /// Returns the state of the first open connection to another host.
     #[must_use]
-    pub fn flow(&self) -> Option<Flow> {
+    pub fn flow(&self) -> Option<TcpInfo> {
         let mut all = self.connections.iter().flatten();
         let first = all.find(|it| it.remote.address != self.address)?;
         Some(first.observe(&self.clock))
@@ -283,7 +283,7 @@ impl Host {
 
     /// Returns the use of the heap.
     #[must_use]
-    pub const fn heap(&self) -> Heap {
+    pub const fn heap(&self) -> HeapStats {
         self.heap
     }
 
@@ -300,7 +300,7 @@ impl Host {
         self.connections.iter().flatten().count()
     }
 
-    pub(super) fn mark(&mut self, program: Program) {
+    pub(super) fn mark(&mut self, program: ProgramId) {
         let at = usize::from(program.0);
         if self.changed.len() <= at {
             self.changed.resize(at + 1, false);
@@ -326,8 +326,8 @@ impl Host {
     pub(super) fn with(
         &mut self,
         id: u32,
-        lower: &mut dyn Lower,
-        f: impl FnOnce(&mut Connection, &mut Io<'_>) -> bool,
+        lower: &mut dyn NetDriver,
+        f: impl FnOnce(&mut TcpConnection, &mut Io<'_>) -> bool,
     ) -> Option<bool> {
         let mut it = self.connections.get_mut(id as usize)?.take()?;
         let (heap, held) = (it.heap(&self.stack), it.held());

@@ -1,7 +1,7 @@
 //! The tables of a host: handles, ports, connections.
 
-use super::{Connection, Host, Io, Owner, Program};
-use crate::net::lower::Lower;
+use super::{ConnectionOwner, Io, IpHost, ProgramId, TcpConnection};
+use crate::net::lower::NetDriver;
 use crate::net::tcp;
 use crate::net::udp;
 use alloc::boxed::Box;
@@ -14,9 +14,9 @@ const FIRST_PORT: u16 = 0xC000;
 
 /// The key by which a connection is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key(u64);
+pub(super) struct ConnectionKey(u64);
 
-impl Key {
+impl ConnectionKey {
     pub(super) fn new(port: u16, remote: Endpoint) -> Self {
         let address = u64::from(u32::from_be_bytes(remote.address));
         Self(address << 32 | u64::from(remote.port) << 16 | u64::from(port))
@@ -25,41 +25,41 @@ impl Key {
 
 /// The object behind a handle.
 #[derive(Debug)]
-pub(in super::super) enum Kind {
+pub(in super::super) enum SocketKind {
     Free,
-    Udp(udp::Socket),
-    Listener(Listener),
+    Udp(udp::UdpSocket),
+    Listener(TcpListener),
     /// A connection, by its number.
     Stream(u32),
 }
 
 /// A port that accepts connections.
 #[derive(Debug)]
-pub(in super::super) struct Listener {
+pub(in super::super) struct TcpListener {
     pub(in super::super) port: u16,
     /// Connections that have not been accepted, from the first SYN on.
     pub(in super::super) waiting: Vec<u32>,
 }
 
 #[derive(Debug)]
-pub(in super::super) struct Slot {
-    pub(in super::super) program: Program,
-    pub(in super::super) kind: Kind,
+pub(in super::super) struct SocketSlot {
+    pub(in super::super) program: ProgramId,
+    pub(in super::super) kind: SocketKind,
 }
 
-impl Host {
+impl IpHost {
     /// Returns a new handle of a program.
     pub(in super::super) fn slot(
         &mut self,
-        program: Program,
-        kind: Kind,
+        program: ProgramId,
+        kind: SocketKind,
     ) -> Result<Handle, SocketError> {
-        let free = self.slots.iter().position(|it| matches!(it.kind, Kind::Free));
+        let free = self.slots.iter().position(|it| matches!(it.kind, SocketKind::Free));
         let at = free.unwrap_or(self.slots.len());
         if at >= usize::from(self.stack.sockets) {
             return Err(SocketError::NoSocket);
         }
-        let slot = Slot { program, kind };
+        let slot = SocketSlot { program, kind };
         match self.slots.get_mut(at) {
             Some(free) => *free = slot,
             None => self.slots.push(slot),
@@ -69,10 +69,10 @@ impl Host {
     }
 
     /// Frees a handle and returns the object behind it.
-    pub(in super::super) fn free_slot(&mut self, handle: Handle) -> Kind {
-        let Some(slot) = self.slots.get_mut(usize::from(handle.0)) else { return Kind::Free };
-        let kind = core::mem::replace(&mut slot.kind, Kind::Free);
-        if !matches!(kind, Kind::Free) {
+    pub(in super::super) fn free_slot(&mut self, handle: Handle) -> SocketKind {
+        let Some(slot) = self.slots.get_mut(usize::from(handle.0)) else { return SocketKind::Free };
+        let kind = core::mem::replace(&mut slot.kind, SocketKind::Free);
+        if !matches!(kind, SocketKind::Free) {
             self.use_heap(-self.stack.heap.socket.cast_signed());
         }
         kind
@@ -89,22 +89,23 @@ impl Host {
     pub(in super::super) fn connect(
         &mut self,
         now: Instant,
-        program: Program,
+        program: ProgramId,
         remote: Endpoint,
-        lower: &mut dyn Lower,
+        lower: &mut dyn NetDriver,
     ) -> Result<Handle, SocketError> {
         if !tcp::addressable(remote) || (remote.address == self.address && !self.stack.loopback) {
             return Err(SocketError::NotConnected);
         }
-        if !self.has_place() {
+        if !self.has_room() {
             return Err(SocketError::NoSocket);
         }
         let taken = |host: &Self, port| {
-            host.listeners.contains_key(&port) || host.keys.contains_key(&Key::new(port, remote))
+            host.listeners.contains_key(&port)
+                || host.keys.contains_key(&ConnectionKey::new(port, remote))
         };
         let port = self.port(taken).ok_or(SocketError::NoSocket)?;
         let local = Endpoint::new(self.address, port);
-        let handle = self.slot(program, Kind::Stream(u32::MAX))?;
+        let handle = self.slot(program, SocketKind::Stream(u32::MAX))?;
         let mut io = Io {
             interface: &mut self.interface,
             out: &mut self.out,
@@ -113,13 +114,13 @@ impl Host {
             stack: &self.stack,
             clock: &self.clock,
         };
-        let owner = Owner::Program(program, handle);
-        let Some(connection) = Connection::connect(&mut io, local, remote, owner) else {
+        let owner = ConnectionOwner::Program(program, handle);
+        let Some(connection) = TcpConnection::connect(&mut io, local, remote, owner) else {
             self.free_slot(handle);
             return Err(SocketError::NotConnected);
         };
         let id = self.keep(connection);
-        self.slots[usize::from(handle.0)].kind = Kind::Stream(id);
+        self.slots[usize::from(handle.0)].kind = SocketKind::Stream(id);
         self.with(id, lower, |it, io| {
             it.output(now, io);
             false
@@ -131,41 +132,42 @@ impl Host {
     /// if no socket is left for it, as in lwIP.
     pub(in super::super) fn accept(
         &mut self,
-        program: Program,
+        program: ProgramId,
         listener: Handle,
-        lower: &mut dyn Lower,
+        lower: &mut dyn NetDriver,
     ) -> Option<(Handle, Endpoint)> {
-        let Slot { program: whose, kind: Kind::Listener(it) } =
+        let SocketSlot { program: whose, kind: SocketKind::Listener(it) } =
             self.slots.get(usize::from(listener.0))?
         else {
             return None;
         };
-        let open = |id: &u32| self.connection(*id).is_some_and(Connection::is_open);
+        let open = |id: &u32| self.connection(*id).is_some_and(TcpConnection::is_open);
         let at = it.waiting.iter().position(open).filter(|_| *whose == program)?;
-        let Kind::Listener(it) = &mut self.slots[usize::from(listener.0)].kind else {
+        let SocketKind::Listener(it) = &mut self.slots[usize::from(listener.0)].kind else {
             return None;
         };
         let id = it.waiting.remove(at);
-        let Ok(handle) = self.slot(program, Kind::Stream(id)) else {
+        let Ok(handle) = self.slot(program, SocketKind::Stream(id)) else {
             self.with(id, lower, |it, io| {
-                it.owner = Owner::Nobody;
+                it.owner = ConnectionOwner::Nobody;
                 it.abort(io);
                 false
             });
             return None;
         };
         let it = self.connections[id as usize].as_mut()?;
-        it.owner = Owner::Program(program, handle);
+        it.owner = ConnectionOwner::Program(program, handle);
         Some((handle, it.remote()))
     }
 
     /// Returns whether there is room for one more connection; a connection in `TIME-WAIT` makes
     /// room.
-    pub(super) fn has_place(&mut self) -> bool {
+    pub(super) fn has_room(&mut self) -> bool {
         if self.keys.len() < usize::from(self.stack.connections) {
             return true;
         }
-        let lingers = |it: &Option<Box<Connection>>| it.as_ref().is_some_and(|it| it.lingers());
+        let lingers =
+            |it: &Option<Box<TcpConnection>>| it.as_ref().is_some_and(|it| it.in_time_wait());
         let Some(at) = self.connections.iter().position(lingers) else { return false };
         if let Some(mut it) = self.connections[at].take() {
             it.forget();
@@ -175,8 +177,8 @@ impl Host {
     }
 
     /// Stores a connection and returns its number.
-    pub(super) fn keep(&mut self, connection: Connection) -> u32 {
-        let key = Key::new(connection.local().port, connection.remote());
+    pub(super) fn keep(&mut self, connection: TcpConnection) -> u32 {
+        let key = ConnectionKey::new(connection.local().port, connection.remote());
         self.use_heap(connection.heap(&self.stack).cast_signed());
         let free = self.connections.iter().position(Option::is_none);
         let at = free.unwrap_or(self.connections.len());
@@ -189,35 +191,37 @@ impl Host {
         at as u32
     }
 
-    pub(in super::super) fn connection(&self, id: u32) -> Option<&Connection> {
+    pub(in super::super) fn connection(&self, id: u32) -> Option<&TcpConnection> {
         self.connections.get(id as usize)?.as_deref()
     }
 
     /// Puts a connection back, or removes it if it is closed.
-    pub(super) fn put_back(&mut self, id: u32, mut it: Box<Connection>, changed: bool) {
+    pub(super) fn put_back(&mut self, id: u32, mut it: Box<TcpConnection>, changed: bool) {
         let closed = it.is_closed();
         if closed {
-            let key = Key::new(it.local().port, it.remote());
+            let key = ConnectionKey::new(it.local().port, it.remote());
             if self.keys.get(&key) == Some(&id) {
                 self.keys.remove(&key);
             }
             self.last = None;
-            if let Owner::Listener(_, listener) = it.owner {
-                it.owner = Owner::Nobody;
-                if let Some(Kind::Listener(them)) =
+            if let ConnectionOwner::Listener(_, listener) = it.owner {
+                it.owner = ConnectionOwner::Nobody;
+                if let Some(SocketKind::Listener(them)) =
                     self.slots.get_mut(usize::from(listener.0)).map(|it| &mut it.kind)
                 {
                     them.waiting.retain(|&other| other != id);
                 }
             }
         }
-        if let (true, Owner::Program(program, _) | Owner::Listener(program, _)) =
-            (changed, it.owner)
+        if let (
+            true,
+            ConnectionOwner::Program(program, _) | ConnectionOwner::Listener(program, _),
+        ) = (changed, it.owner)
         {
             self.mark(program);
         }
         let due = it.due_at();
-        if closed && it.owner == Owner::Nobody {
+        if closed && it.owner == ConnectionOwner::Nobody {
             self.timers.remove(&(it.listed, id));
             self.blocked.retain(|&other| other != id);
             self.held -= it.held();

@@ -1,14 +1,14 @@
 //! Acknowledgements of received data, and the announced window.
 
-use super::super::stack::{Acks, Stack};
+use super::super::stack::{AckPolicy, Stack};
 use super::after;
-use super::clock::Clock;
+use super::clock::TickClock;
 use core::time::Duration;
 use espbench_proto::time::Instant;
 
 /// The acknowledgement that a receiver owes its peer.
 #[derive(Clone, Debug)]
-pub(super) struct Owed {
+pub(super) struct AckState {
     /// The bytes of data since the last acknowledgement.
     bytes: u32,
     /// The segments since the last acknowledgement.
@@ -29,11 +29,11 @@ pub(super) struct Owed {
     edge: u32,
 }
 
-impl Owed {
+impl AckState {
     pub(super) const fn new(stack: &Stack) -> Self {
         let quick = match stack.acks {
-            Acks::EverySecond => 0,
-            Acks::Quick { first, .. } => first,
+            AckPolicy::EverySecond => 0,
+            AckPolicy::Quick { first, .. } => first,
         };
         Self {
             bytes: 0,
@@ -52,7 +52,7 @@ impl Owed {
     pub(super) fn data(
         &mut self,
         now: Instant,
-        clock: &Clock,
+        clock: &TickClock,
         stack: &Stack,
         bytes: u32,
         timeout: Duration,
@@ -61,9 +61,9 @@ impl Owed {
         self.segments += 1;
         let pause = self.last.replace(now).is_some_and(|last| now.since(last) > timeout);
         match stack.acks {
-            Acks::EverySecond if self.segments > 1 => self.at_once = true,
-            Acks::EverySecond => self.due = Some(clock.fast(now)),
-            Acks::Quick { first, delay } => {
+            AckPolicy::EverySecond if self.segments > 1 => self.at_once = true,
+            AckPolicy::EverySecond => self.due = Some(clock.fast(now)),
+            AckPolicy::Quick { first, delay } => {
                 if pause {
                     self.quick = first;
                 }
@@ -81,9 +81,9 @@ impl Owed {
     pub(super) fn read(&mut self, stack: &Stack, next: u32, free: u32) {
         let grown = self.open(stack, next, free);
         match stack.acks {
-            Acks::EverySecond => self.at_once |= grown >= stack.tcp_window_update.max(1),
+            AckPolicy::EverySecond => self.at_once |= grown >= stack.tcp_window_update.max(1),
             // tcp_cleanup_rbuf updates the window when it has doubled.
-            Acks::Quick { .. } => {
+            AckPolicy::Quick { .. } => {
                 let told = self.edge.wrapping_sub(next);
                 self.at_once |= grown > 0 && free / 2 >= told;
             }
@@ -122,17 +122,17 @@ impl Owed {
     }
 
     /// Postpones an acknowledgement that could not go out to the next tick.
-    pub(super) fn put_off(&mut self, now: Instant, clock: &Clock, stack: &Stack) {
+    pub(super) fn postpone(&mut self, now: Instant, clock: &TickClock, stack: &Stack) {
         self.at_once = false;
         self.due = Some(match stack.acks {
-            Acks::EverySecond => clock.fast(now),
-            Acks::Quick { delay, .. } => now + delay,
+            AckPolicy::EverySecond => clock.fast(now),
+            AckPolicy::Quick { delay, .. } => now + delay,
         });
     }
 
     /// Takes note that data goes out soon after data came, as in a conversation.
-    pub(super) fn answered(&mut self, now: Instant, stack: &Stack) {
-        if let Acks::Quick { delay, .. } = stack.acks
+    pub(super) fn on_data_sent(&mut self, now: Instant, stack: &Stack) {
+        if let AckPolicy::Quick { delay, .. } = stack.acks
             && self.last.is_some_and(|last| now.since(last) < delay)
         {
             self.talks = true;

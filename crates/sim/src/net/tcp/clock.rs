@@ -1,29 +1,29 @@
 //! Round trips and timeouts: lwIP counts ticks, a PC measures.
 
-use super::super::stack::{Stack, Timers};
+use super::super::stack::{Stack, TcpTimers};
 use super::after;
 use core::time::Duration;
 use espbench_proto::time::Instant;
 
 /// The ticks of a host.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Clock {
+pub(in super::super) struct TickClock {
     /// The time of the first tick in nanoseconds.
     phase: u64,
     /// The time between two ticks in nanoseconds; 0 without ticks.
     tick: u64,
 }
 
-impl Clock {
-    pub(in super::super) fn new(timers: &Timers, bits: u64) -> Self {
+impl TickClock {
+    pub(in super::super) fn new(timers: &TcpTimers, bits: u64) -> Self {
         match timers {
-            Timers::Ticks { tick } => {
+            TcpTimers::Ticks { tick } => {
                 let tick = (tick.as_nanos() as u64).max(1);
                 // The phase covers two ticks, because the seed also decides whether the first is a
                 // slow one.
                 Self { phase: bits % (2 * tick), tick }
             }
-            Timers::Exact { .. } => Self { phase: 0, tick: 0 },
+            TcpTimers::Exact { .. } => Self { phase: 0, tick: 0 },
         }
     }
 
@@ -57,8 +57,8 @@ impl Clock {
 
 /// The retransmission timeout of a connection.
 #[derive(Clone, Debug)]
-pub(super) struct Timeout {
-    rule: Rule,
+pub(super) struct RetransmissionTimeout {
+    rule: TimeoutRule,
     /// The smoothed round-trip time in nanoseconds, as measured under any rule.
     smoothed: Option<u64>,
     /// The number of retransmissions of the same segment.
@@ -66,7 +66,7 @@ pub(super) struct Timeout {
 }
 
 #[derive(Clone, Debug)]
-enum Rule {
+enum TimeoutRule {
     /// Ticks: `sa`, `sv` and `rto` of lwIP's `tcp_pcb`, in slow ticks.
     Ticks { average: i32, variance: i32, rto: i32, sample: Option<(u64, u32)> },
     /// Exact times by RFC 6298, in nanoseconds.
@@ -78,41 +78,41 @@ const BACK_OFF: [u8; 8] = [1, 2, 3, 4, 5, 6, 7, 7];
 /// The longest timeout in nanoseconds, `TCP_RTO_MAX` of Linux.
 const LONGEST: u64 = 120_000_000_000;
 
-impl Timeout {
+impl RetransmissionTimeout {
     pub(super) fn new(stack: &Stack) -> Self {
         let first = stack.first_timeout.as_nanos() as u64;
         let rule = match stack.timers {
-            Timers::Ticks { tick } => {
+            TcpTimers::Ticks { tick } => {
                 let slow = (2 * tick.as_nanos() as u64).max(1);
                 let rto = i32::try_from(first / slow).unwrap_or(i32::MAX).clamp(1, 0x7FFF);
-                Rule::Ticks { average: 0, variance: rto, rto, sample: None }
+                TimeoutRule::Ticks { average: 0, variance: rto, rto, sample: None }
             }
-            Timers::Exact { least } => {
-                Rule::Exact { variance: 0, least: least.as_nanos() as u64, rto: first }
+            TcpTimers::Exact { least } => {
+                TimeoutRule::Exact { variance: 0, least: least.as_nanos() as u64, rto: first }
             }
         };
         Self { rule, smoothed: None, tries: 0 }
     }
 
     /// Returns the time at which a segment sent now counts as lost.
-    pub(super) const fn due(&self, clock: &Clock, now: Instant) -> Instant {
+    pub(super) const fn due(&self, clock: &TickClock, now: Instant) -> Instant {
         match self.rule {
-            Rule::Ticks { rto, .. } => clock.slow(now, rto as u64),
-            Rule::Exact { rto, .. } => now.after_nanos(rto),
+            TimeoutRule::Ticks { rto, .. } => clock.slow(now, rto as u64),
+            TimeoutRule::Exact { rto, .. } => now.after_nanos(rto),
         }
     }
 
     /// Returns the length of the timeout, at most.
-    pub(super) const fn length(&self, clock: &Clock) -> Duration {
+    pub(super) const fn length(&self, clock: &TickClock) -> Duration {
         Duration::from_nanos(match self.rule {
-            Rule::Ticks { rto, .. } => rto as u64 * 2 * clock.tick,
-            Rule::Exact { rto, .. } => rto,
+            TimeoutRule::Ticks { rto, .. } => rto as u64 * 2 * clock.tick,
+            TimeoutRule::Exact { rto, .. } => rto,
         })
     }
 
     /// Takes note that a segment that ends before `end` is sent for the first time.
-    pub(super) const fn sent(&mut self, clock: &Clock, now: Instant, end: u32) {
-        if let Rule::Ticks { sample, .. } = &mut self.rule
+    pub(super) const fn sent(&mut self, clock: &TickClock, now: Instant, end: u32) {
+        if let TimeoutRule::Ticks { sample, .. } = &mut self.rule
             && sample.is_none()
         {
             *sample = Some((clock.count(now), end));
@@ -121,7 +121,7 @@ impl Timeout {
 
     /// Takes note that a segment was retransmitted, so that its measurement is void (Karn).
     pub(super) const fn sent_again(&mut self) {
-        if let Rule::Ticks { sample, .. } = &mut self.rule {
+        if let TimeoutRule::Ticks { sample, .. } = &mut self.rule {
             *sample = None;
         }
     }
@@ -130,7 +130,7 @@ impl Timeout {
     /// segment in it that was sent once.
     pub(super) fn acknowledged(
         &mut self,
-        clock: &Clock,
+        clock: &TickClock,
         now: Instant,
         una: u32,
         took: Option<Duration>,
@@ -142,7 +142,7 @@ impl Timeout {
             self.smoothed = Some(before.map_or(took, |old| old - old / 8 + took / 8));
         }
         match &mut self.rule {
-            Rule::Ticks { average, variance, rto, sample } => {
+            TimeoutRule::Ticks { average, variance, rto, sample } => {
                 if let Some((tick, end)) = *sample
                     && !after(end, una)
                 {
@@ -155,7 +155,7 @@ impl Timeout {
                 }
                 *rto = ((*average >> 3) + *variance).clamp(1, 0x7FFF);
             }
-            Rule::Exact { variance, least, rto } => {
+            TimeoutRule::Exact { variance, least, rto } => {
                 if let Some(took) = took {
                     *variance = match before {
                         None => took / 2,
@@ -177,24 +177,24 @@ impl Timeout {
         self.tries = self.tries.saturating_add(1);
         self.sent_again();
         match &mut self.rule {
-            Rule::Ticks { .. } if synchronizing => {}
-            Rule::Ticks { average, variance, rto, .. } => {
+            TimeoutRule::Ticks { .. } if synchronizing => {}
+            TimeoutRule::Ticks { average, variance, rto, .. } => {
                 let shift = BACK_OFF[usize::from(tries).min(BACK_OFF.len() - 1)];
                 *rto = (((*average >> 3) + *variance).clamp(1, 0x7FFF) << shift).min(0x7FFF);
             }
-            Rule::Exact { rto, .. } => *rto = (*rto * 2).min(LONGEST),
+            TimeoutRule::Exact { rto, .. } => *rto = (*rto * 2).min(LONGEST),
         }
     }
 
     /// Returns the time of the probe number `probes` of a closed window.
-    pub(super) fn probe(&self, clock: &Clock, now: Instant, probes: u8) -> Instant {
+    pub(super) fn probe(&self, clock: &TickClock, now: Instant, probes: u8) -> Instant {
         match self.rule {
             // `tcp_persist_backoff` of tcp.c, slow ticks.
-            Rule::Ticks { .. } => {
+            TimeoutRule::Ticks { .. } => {
                 const TICKS: [u64; 7] = [3, 6, 12, 24, 48, 96, 120];
                 clock.slow(now, TICKS[usize::from(probes).min(TICKS.len() - 1)])
             }
-            Rule::Exact { rto, .. } => now.after_nanos((rto << probes.min(16)).min(LONGEST)),
+            TimeoutRule::Exact { rto, .. } => now.after_nanos((rto << probes.min(16)).min(LONGEST)),
         }
     }
 

@@ -11,7 +11,7 @@ const TCP: usize = 20;
 
 /// The header of a segment.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Segment {
+pub(in super::super) struct SegmentHeader {
     pub(in super::super) from: Endpoint,
     pub(in super::super) port: u16,
     pub(super) seq: u32,
@@ -25,7 +25,7 @@ pub(in super::super) struct Segment {
     pub(super) len: u32,
 }
 
-impl Segment {
+impl SegmentHeader {
     /// Reads a packet's header; returns `None` if the packet is no valid TCP segment.
     pub(in super::super) fn read(ip: &Ipv4Packet<&[u8]>) -> Option<Self> {
         let tcp = TcpPacket::new_checked(ip.payload()).ok()?;
@@ -49,12 +49,12 @@ impl Segment {
     }
 
     /// Returns whether the segment opens a connection.
-    pub(in super::super) const fn opens(&self) -> bool {
+    pub(in super::super) const fn is_syn(&self) -> bool {
         self.syn && !self.has_ack && !self.rst && !self.fin
     }
 
     /// Returns the number of sequence numbers that the segment occupies.
-    pub(super) const fn span(&self) -> u32 {
+    pub(super) const fn segment_len(&self) -> u32 {
         self.len + self.syn as u32 + self.fin as u32
     }
 }
@@ -76,7 +76,7 @@ pub(in super::super) fn addressable(to: Endpoint) -> bool {
 
 /// The options of a SYN.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Offer {
+pub(super) struct SynOptions {
     /// The maximum segment size of its sender; RFC 9293 section 3.7.1: 536 if it is missing.
     pub(super) mss: Option<u16>,
     /// The window scale of its sender.
@@ -86,8 +86,8 @@ pub(super) struct Offer {
 /// Reads the options of a SYN and rewrites them: the segment size is at most `mss`, selective
 /// acknowledgements are removed, and so is the window scale unless `scales`. Padding takes the
 /// place of a removed option.
-pub(super) fn options(tcp_header: &mut [u8], mss: u16, scales: bool) -> Offer {
-    let mut offer = Offer::default();
+pub(super) fn options(tcp_header: &mut [u8], mss: u16, scales: bool) -> SynOptions {
+    let mut offer = SynOptions::default();
     let mut at = 20;
     while at < tcp_header.len() {
         let kind = tcp_header[at];
@@ -116,7 +116,7 @@ pub(super) fn options(tcp_header: &mut [u8], mss: u16, scales: bool) -> Offer {
 }
 
 /// Returns the TCP header with its options in a packet written by smoltcp.
-pub(super) fn written(packet: &mut [u8]) -> Option<&mut [u8]> {
+pub(super) fn tcp_header_mut(packet: &mut [u8]) -> Option<&mut [u8]> {
     let tcp = packet.get_mut(TCP..)?;
     let len = usize::from(TcpPacket::new_checked(&*tcp).ok()?.header_len());
     tcp.get_mut(..len)
@@ -124,9 +124,9 @@ pub(super) fn written(packet: &mut [u8]) -> Option<&mut [u8]> {
 
 /// A forged packet of a connection's peer, which makes smoltcp's socket act.
 #[derive(Clone, Debug)]
-pub(super) struct Made([u8; HEADERS + 1]);
+pub(super) struct ForgedPacket([u8; HEADERS + 1]);
 
-impl Made {
+impl ForgedPacket {
     pub(super) fn new(from: Endpoint, to: Endpoint) -> Self {
         let mut bytes = [0; HEADERS + 1];
         let ip = Ipv4Repr {
@@ -154,7 +154,7 @@ impl Made {
 
     /// Returns a keep-alive, the byte before `seq` once more, which must be answered with an
     /// acknowledgement (RFC 9293 section 3.8.4).
-    pub(super) fn question(&mut self, seq: u32, ack: u32, window: u16) -> &[u8] {
+    pub(super) fn keep_alive(&mut self, seq: u32, ack: u32, window: u16) -> &[u8] {
         self.fill(seq.wrapping_sub(1), ack, window, HEADERS + 1)
     }
 

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 /// An entry: the bytes of one segment, with those out of order that it completed.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct MailboxEntry {
     bytes: u32,
     packets: u32,
 }
@@ -16,14 +16,14 @@ struct Entry {
 pub(super) struct Mailbox {
     /// The limit on entries; 0 for none.
     most: usize,
-    entries: VecDeque<Entry>,
+    entries: VecDeque<MailboxEntry>,
     /// Whether the first entry has been read in part: the reader holds it then (`lastdata` of a
     /// socket).
     begun: bool,
     /// The bytes of all entries.
     readable: u32,
     /// The segment that came when the mailbox was full (`refused_data`).
-    refused: Option<Entry>,
+    refused: Option<MailboxEntry>,
     /// The ends of the segments out of order.
     apart: Vec<u32>,
     /// The number of packets in all of these.
@@ -50,7 +50,7 @@ impl Mailbox {
         let joined = (before - self.apart.len()) as u32;
         // A packet out of order was counted when it came.
         self.packets += 1;
-        let entry = Entry { bytes, packets: 1 + joined };
+        let entry = MailboxEntry { bytes, packets: 1 + joined };
         if self.full() {
             self.refused = Some(entry);
             return false;
@@ -63,7 +63,7 @@ impl Mailbox {
         self.most > 0 && self.entries() >= self.most
     }
 
-    fn accept(&mut self, entry: Entry) {
+    fn accept(&mut self, entry: MailboxEntry) {
         self.readable += entry.bytes;
         self.entries.push_back(entry);
     }

@@ -26,23 +26,23 @@ mod receive;
 mod send;
 mod timers;
 
-pub(super) use clock::Clock;
-pub(super) use header::{Segment, addressable};
+pub(super) use clock::TickClock;
+pub(super) use header::{SegmentHeader, addressable};
 
-use super::count::{Counters, Flow};
-use super::device::Out;
-use super::host::Program;
-use super::lower::Lower;
+use super::count::{NetCounters, TcpInfo};
+use super::device::TxBuffer;
+use super::host::ProgramId;
+use super::lower::NetDriver;
 use super::stack::Stack;
-use acks::Owed;
+use acks::AckState;
 use alloc::collections::VecDeque;
 use alloc::vec;
-use clock::Timeout;
-use control::Control;
+use clock::RetransmissionTimeout;
+use control::CongestionState;
 use core::time::Duration;
 use espbench_proto::node::app::{Endpoint, Handle, SocketError, Stream};
 use espbench_proto::time::Instant;
-use header::Made;
+use header::ForgedPacket;
 use mailbox::Mailbox;
 use smoltcp::iface::{Interface, SocketHandle, SocketSet};
 use smoltcp::socket::tcp::{CongestionControl, Socket, SocketBuffer, State};
@@ -56,34 +56,34 @@ const fn after(a: u32, b: u32) -> bool {
 /// The parts of the host that a connection uses.
 pub(super) struct Io<'a> {
     pub(super) interface: &'a mut Interface,
-    pub(super) out: &'a mut Out,
-    pub(super) lower: &'a mut dyn Lower,
-    pub(super) counters: &'a mut Counters,
+    pub(super) out: &'a mut TxBuffer,
+    pub(super) lower: &'a mut dyn NetDriver,
+    pub(super) counters: &'a mut NetCounters,
     pub(super) stack: &'a Stack,
-    pub(super) clock: &'a Clock,
+    pub(super) clock: &'a TickClock,
 }
 
 /// The owner of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owner {
+pub(super) enum ConnectionOwner {
     /// A program, with its handle.
-    Program(Program, Handle),
+    Program(ProgramId, Handle),
     /// A listener, until the connection is accepted.
-    Listener(Program, Handle),
+    Listener(ProgramId, Handle),
     /// Nobody: the socket was closed, and the connection ends by itself.
     Nobody,
 }
 
 /// A data segment that was sent.
 #[derive(Clone, Copy, Debug)]
-struct Sent {
+struct SentSegment {
     end: u32,
     at: Instant,
 }
 
 /// A TCP connection.
-pub(super) struct Connection {
-    pub(super) owner: Owner,
+pub(super) struct TcpConnection {
+    pub(super) owner: ConnectionOwner,
     /// The time under which the host's list of timers has the connection.
     pub(super) listed: Instant,
     set: SocketSet<'static>,
@@ -92,7 +92,7 @@ pub(super) struct Connection {
     time: i64,
     local: Endpoint,
     pub(super) remote: Endpoint,
-    made: Made,
+    forged: ForgedPacket,
 
     /// The first unacknowledged byte (SND.UNA).
     una: u32,
@@ -113,12 +113,12 @@ pub(super) struct Connection {
     /// The window scale of the peer, and our own.
     their_shift: u8,
     our_shift: u8,
-    control: Control,
-    timeout: Timeout,
-    sent: VecDeque<Sent>,
+    control: CongestionState,
+    timeout: RetransmissionTimeout,
+    sent: VecDeque<SentSegment>,
     /// The sequence number up to which segments were retransmitted, so that they measure no round
     /// trip.
-    again: u32,
+    retransmitted_to: u32,
     duplicates: u32,
     no_delay: bool,
     /// The time at which the bytes in flight count as lost.
@@ -138,7 +138,7 @@ pub(super) struct Connection {
     /// Whether the peer has sent FIN.
     finished: bool,
     mailbox: Mailbox,
-    owed: Owed,
+    ack_state: AckState,
     /// The time at which a refused segment is offered again.
     offer_at: Option<Instant>,
 
@@ -150,13 +150,13 @@ pub(super) struct Connection {
     broken: bool,
 }
 
-impl Connection {
+impl TcpConnection {
     /// Returns a connection that connects from `local` to `remote`.
     pub(super) fn connect(
         io: &mut Io<'_>,
         local: Endpoint,
         remote: Endpoint,
-        owner: Owner,
+        owner: ConnectionOwner,
     ) -> Option<Self> {
         let mut it = Self::new(io.stack, local, remote, owner);
         let to = (IpAddress::Ipv4(Ipv4Address::from(remote.address)), remote.port);
@@ -171,7 +171,7 @@ impl Connection {
         stack: &Stack,
         local: Endpoint,
         remote: Endpoint,
-        owner: Owner,
+        owner: ConnectionOwner,
     ) -> Option<Self> {
         let mut it = Self::new(stack, local, remote, owner);
         let socket = it.set.get_mut::<Socket<'_>>(it.socket);
@@ -179,7 +179,7 @@ impl Connection {
         Some(it)
     }
 
-    fn new(stack: &Stack, local: Endpoint, remote: Endpoint, owner: Owner) -> Self {
+    fn new(stack: &Stack, local: Endpoint, remote: Endpoint, owner: ConnectionOwner) -> Self {
         let buffer = |len: u32| SocketBuffer::new(vec![0; len as usize]);
         let mut socket = Socket::new(buffer(stack.tcp_window), buffer(stack.tcp_send_buffer));
         socket.set_congestion_control(CongestionControl::None);
@@ -196,7 +196,7 @@ impl Connection {
             time: 0,
             local,
             remote,
-            made: Made::new(remote, local),
+            forged: ForgedPacket::new(remote, local),
             una: 0,
             nxt: 0,
             max: 0,
@@ -208,10 +208,10 @@ impl Connection {
             field: 0,
             their_shift: 0,
             our_shift: 0,
-            control: Control::new(stack, mss),
-            timeout: Timeout::new(stack),
+            control: CongestionState::new(stack, mss),
+            timeout: RetransmissionTimeout::new(stack),
             sent: VecDeque::new(),
-            again: 0,
+            retransmitted_to: 0,
             duplicates: 0,
             no_delay: !stack.nagle,
             retransmit_at: None,
@@ -223,7 +223,7 @@ impl Connection {
             expected: 0,
             finished: false,
             mailbox: Mailbox::new(stack.tcp_mailbox),
-            owed: Owed::new(stack),
+            ack_state: AckState::new(stack),
             offer_at: None,
             end_at: None,
             lingered: false,
@@ -259,7 +259,7 @@ impl Connection {
     }
 
     /// Returns whether the connection is in `TIME-WAIT`.
-    pub(super) fn lingers(&self) -> bool {
+    pub(super) fn in_time_wait(&self) -> bool {
         self.tcp().state() == State::TimeWait
     }
 
@@ -348,7 +348,7 @@ impl Connection {
         };
         self.mailbox.read(len as u32);
         if !self.finished && !self.dead {
-            self.owed.read(io.stack, self.expected, self.free());
+            self.ack_state.read(io.stack, self.expected, self.free());
             self.acknowledge(now, io);
         }
         Ok(len)
@@ -357,7 +357,7 @@ impl Connection {
     /// Closes the connection for its program. Unread bytes are lost, and the peer is told so with a
     /// reset.
     pub(super) fn close(&mut self, now: Instant, io: &mut Io<'_>) {
-        self.owner = Owner::Nobody;
+        self.owner = ConnectionOwner::Nobody;
         if self.dead {
             return;
         }
@@ -374,7 +374,7 @@ impl Connection {
     pub(super) fn abort(&mut self, io: &mut Io<'_>) {
         self.tcp_mut().abort();
         self.egress(io);
-        self.ship(io);
+        self.transmit(io);
         self.dead = true;
     }
 
@@ -413,15 +413,15 @@ impl Connection {
     }
 
     /// Returns the observable state of the connection.
-    pub(super) fn observe(&self, clock: &Clock) -> Flow {
-        Flow {
+    pub(super) fn observe(&self, clock: &TickClock) -> TcpInfo {
+        TcpInfo {
             congestion_window: self.control.window(),
             threshold: self.control.threshold(),
             send_window: self.window,
             in_flight: self.in_flight(),
             unsent: self.unsent(),
             receive_queue: self.tcp().recv_queue() as u32,
-            receive_window: self.owed.window(),
+            receive_window: self.ack_state.window(),
             mailbox: self.mailbox.entries() as u32,
             round_trip: self.timeout.smoothed().map(Duration::from_nanos),
             timeout: self.timeout.length(clock),

@@ -1,9 +1,9 @@
 //! Handling of incoming segments.
 
-use super::control::{Acknowledged, Next};
-use super::header::{self, Offer, Segment};
+use super::control::{AckAction, AckedData};
+use super::header::{self, SegmentHeader, SynOptions};
 use super::send::ingress;
-use super::{Connection, Control, Io, Owner, after};
+use super::{CongestionState, ConnectionOwner, Io, TcpConnection, after};
 use crate::net::device::MTU;
 use crate::net::stack::Stack;
 use espbench_proto::time::Instant;
@@ -11,7 +11,7 @@ use smoltcp::socket::tcp::State;
 
 /// The state before a segment.
 #[derive(Clone, Copy)]
-struct Before {
+struct StateBefore {
     state: State,
     /// The bytes kept for retransmission.
     kept: u32,
@@ -21,30 +21,30 @@ struct Before {
     flight: u32,
 }
 
-impl Connection {
+impl TcpConnection {
     /// Handles a segment; returns whether something has changed for a program.
     pub(in super::super) fn receive(
         &mut self,
         now: Instant,
         io: &mut Io<'_>,
         packet: &[u8],
-        segment: &Segment,
+        segment: &SegmentHeader,
     ) -> bool {
         if self.dead {
             return false;
         }
         match self.tcp().state() {
-            State::Listen | State::SynSent => self.greet(now, io, packet, segment),
+            State::Listen | State::SynSent => self.handshake(now, io, packet, segment),
             State::SynReceived => self.take(now, io, packet, segment),
             _ if segment.syn => {
                 // RFC 9293 section 3.10.7.4: a challenge ACK.
-                self.owed.at_once = true;
+                self.ack_state.at_once = true;
                 self.acknowledge(now, io);
                 false
             }
             _ if segment.len > 0 && self.mailbox.refused() && !self.mailbox.retry() => {
                 io.counters.tcp_mailbox_full += 1;
-                self.owed.at_once |= self.owed.window() == 0;
+                self.ack_state.at_once |= self.ack_state.window() == 0;
                 self.acknowledge(now, io);
                 false
             }
@@ -53,16 +53,16 @@ impl Connection {
                 && after(segment.seq, self.expected)
                 && !self.keeps(io, segment) =>
             {
-                self.owed.at_once = true;
+                self.ack_state.at_once = true;
                 self.acknowledge(now, io);
                 false
             }
-            _ if segment.span() == 0
+            _ if segment.segment_len() == 0
                 && segment.has_ack
                 && !segment.rst
                 && after(segment.seq, self.expected) =>
             {
-                self.acknowledged_ahead(now, io, packet, segment)
+                self.accept_ack_ahead(now, io, packet, segment)
             }
             _ => self.take(now, io, packet, segment),
         }
@@ -72,12 +72,12 @@ impl Connection {
     /// (`tcp_receive`) and Linux (`tcp_sequence`) accept it up to and including the end of the
     /// window; smoltcp does not accept it there, and two ends that both wait for an acknowledgement
     /// would wait for ever.
-    fn acknowledged_ahead(
+    fn accept_ack_ahead(
         &mut self,
         now: Instant,
         io: &mut Io<'_>,
         packet: &[u8],
-        segment: &Segment,
+        segment: &SegmentHeader,
     ) -> bool {
         let mut copy = [0; 120];
         let Some(copy) = copy.get_mut(..packet.len()) else { return false };
@@ -85,11 +85,17 @@ impl Connection {
         let head = usize::from(copy[0] & 0xF) * 4;
         let Some(seq) = copy.get_mut(head + 4..head + 8) else { return false };
         seq.copy_from_slice(&self.expected.to_be_bytes());
-        self.take(now, io, copy, &Segment { seq: self.expected, ..*segment })
+        self.take(now, io, copy, &SegmentHeader { seq: self.expected, ..*segment })
     }
 
     /// Handles the first segment of a peer.
-    fn greet(&mut self, now: Instant, io: &mut Io<'_>, packet: &[u8], segment: &Segment) -> bool {
+    fn handshake(
+        &mut self,
+        now: Instant,
+        io: &mut Io<'_>,
+        packet: &[u8],
+        segment: &SegmentHeader,
+    ) -> bool {
         // A SYN without data fits this buffer.
         let mut copy = [0; 120];
         let Some(copy) = copy.get_mut(..packet.len()) else { return false };
@@ -99,37 +105,37 @@ impl Connection {
         let offer = if segment.syn {
             header::options(tcp, io.stack.mss, io.stack.scales())
         } else {
-            Offer::default()
+            SynOptions::default()
         };
         let state = self.tcp().state();
         ingress(io, self.time, &mut self.set, copy);
         let new = self.tcp().state();
         if new != state && segment.syn && !segment.rst {
-            self.agree(io.stack, &offer, segment);
+            self.apply_options(io.stack, &offer, segment);
         }
         match new {
             State::Established => {
                 self.una = segment.ack;
-                (self.nxt, self.max, self.again) = (self.una, self.una, self.una);
-                self.owed.told(self.expected, io.stack.tcp_window.min(0xFFFF));
+                (self.nxt, self.max, self.retransmitted_to) = (self.una, self.una, self.una);
+                self.ack_state.told(self.expected, io.stack.tcp_window.min(0xFFFF));
                 self.retransmit_at = None;
                 self.timeout.acknowledged(io.clock, now, self.una, None);
-                self.owed.at_once = true;
+                self.ack_state.at_once = true;
                 self.acknowledge(now, io);
             }
             State::Closed => self.end(io),
-            _ => self.ship(io),
+            _ => self.transmit(io),
         }
         self.output(now, io);
         new != state
     }
 
     /// Takes over the options of both ends.
-    fn agree(&mut self, stack: &Stack, offer: &Offer, segment: &Segment) {
+    fn apply_options(&mut self, stack: &Stack, offer: &SynOptions, segment: &SegmentHeader) {
         // RFC 9293 section 3.7.1; smoltcp takes no less than 48.
         let theirs = offer.mss.filter(|&it| it > 0).unwrap_or(536).max(48);
         self.mss = u32::from(theirs.min(stack.mss));
-        self.control = Control::new(stack, self.mss);
+        self.control = CongestionState::new(stack, self.mss);
         if let Some(shift) = offer.shift {
             self.their_shift = shift.min(14);
             // smoltcp derives its own from the length of the buffer.
@@ -142,9 +148,9 @@ impl Connection {
     }
 
     /// Returns whether the segment is a duplicate acknowledgement (RFC 5681 section 2).
-    fn is_duplicate(&self, segment: &Segment) -> bool {
+    fn is_duplicate(&self, segment: &SegmentHeader) -> bool {
         segment.has_ack
-            && segment.span() == 0
+            && segment.segment_len() == 0
             && !segment.rst
             && segment.ack == self.una
             && self.max != self.una
@@ -160,14 +166,14 @@ impl Connection {
         } else if self.duplicates == 3 && !self.control.in_recovery() {
             io.counters.fast_retransmits += 1;
             self.control.lost(self.window, self.max);
-            self.repeat(now, io);
+            self.retransmit(now, io);
         }
         self.output(now, io);
         false
     }
 
     /// Returns whether there is room for a segment out of order.
-    fn keeps(&mut self, io: &mut Io<'_>, segment: &Segment) -> bool {
+    fn keeps(&mut self, io: &mut Io<'_>, segment: &SegmentHeader) -> bool {
         io.counters.out_of_order += 1;
         let end = segment.seq.wrapping_add(segment.len);
         if after(end, self.expected.wrapping_add(self.free())) {
@@ -179,8 +185,14 @@ impl Connection {
     }
 
     /// Hands a segment to smoltcp, and follows the changes.
-    fn take(&mut self, now: Instant, io: &mut Io<'_>, packet: &[u8], segment: &Segment) -> bool {
-        let before = Before {
+    fn take(
+        &mut self,
+        now: Instant,
+        io: &mut Io<'_>,
+        packet: &[u8],
+        segment: &SegmentHeader,
+    ) -> bool {
+        let before = StateBefore {
             state: self.tcp().state(),
             kept: self.tcp().send_queue() as u32,
             received: self.tcp().recv_queue() as u32,
@@ -188,26 +200,26 @@ impl Connection {
         };
         let past = !after(segment.seq.wrapping_add(segment.len), self.expected);
         io.counters.duplicates += u64::from(segment.len > 0 && past);
-        self.give(io, packet, segment);
+        self.hand_to_smoltcp(io, packet, segment);
         let state = self.tcp().state();
         let new = self.tcp().recv_queue() as u32 - before.received;
-        let finished = self.heard_end(segment, before.state, state);
+        let finished = self.is_peer_fin(segment, before.state, state);
         self.expected = self.expected.wrapping_add(new + u32::from(finished));
         let mut changed = finished || state != before.state;
         if new > 0 {
             changed |= self.keep(now, io, new);
         }
-        self.owed.open(io.stack, self.expected, self.free());
+        self.ack_state.open(io.stack, self.expected, self.free());
         if io.out.len > 0 {
-            self.ship(io);
+            self.transmit(io);
         } else if new > 0 {
             let timeout = self.timeout.length(io.clock);
-            self.owed.data(now, io.clock, io.stack, new, timeout);
+            self.ack_state.data(now, io.clock, io.stack, new, timeout);
         }
         if segment.has_ack && !segment.rst {
-            changed |= self.hear_ack(now, io, segment, before);
+            changed |= self.process_ack(now, io, segment, before);
         }
-        self.owed.at_once |= finished;
+        self.ack_state.at_once |= finished;
         if matches!(state, State::Closed | State::Listen) {
             self.broken |= segment.rst;
             self.end(io);
@@ -221,7 +233,7 @@ impl Connection {
 
     /// Hands a packet to smoltcp, which is never told that the window is closed: probing is done
     /// here.
-    fn give(&mut self, io: &mut Io<'_>, packet: &[u8], segment: &Segment) {
+    fn hand_to_smoltcp(&mut self, io: &mut Io<'_>, packet: &[u8], segment: &SegmentHeader) {
         if segment.window > 0 || packet.len() > MTU {
             self.field = segment.window;
             ingress(io, self.time, &mut self.set, packet);
@@ -237,7 +249,7 @@ impl Connection {
     }
 
     /// Returns whether the segment was the peer's FIN, for the first time.
-    fn heard_end(&mut self, segment: &Segment, before: State, now: State) -> bool {
+    fn is_peer_fin(&mut self, segment: &SegmentHeader, before: State, now: State) -> bool {
         let first = segment.fin
             && !self.finished
             && before != now
@@ -252,23 +264,23 @@ impl Connection {
         if !kept {
             self.offer_at = Some(io.clock.fast(now));
         }
-        if self.owner == Owner::Nobody {
+        if self.owner == ConnectionOwner::Nobody {
             // As in lwIP's tcp_recv_null, the bytes are taken although nobody reads them.
             while self.tcp_mut().recv(|it| (it.len(), it.len())).is_ok_and(|len| len > 0) {}
             self.mailbox.clear();
             self.offer_at = None;
-            self.owed.read(io.stack, self.expected, self.free());
+            self.ack_state.read(io.stack, self.expected, self.free());
         }
         kept
     }
 
     /// Handles the acknowledgement and the window of a segment.
-    fn hear_ack(
+    fn process_ack(
         &mut self,
         now: Instant,
         io: &mut Io<'_>,
-        segment: &Segment,
-        before: Before,
+        segment: &SegmentHeader,
+        before: StateBefore,
     ) -> bool {
         let state = self.tcp().state();
         let bytes = before.kept - self.tcp().send_queue() as u32;
@@ -280,7 +292,7 @@ impl Connection {
             | (State::LastAck, State::Closed) => 1,
             _ => 0,
         };
-        let opened = self.hear_window(segment);
+        let opened = self.update_window(segment);
         if bytes + control > 0 {
             self.una = self.una.wrapping_add(bytes + control);
             self.progress(now, io, bytes, before.flight);
@@ -300,7 +312,7 @@ impl Connection {
 
     /// Takes over the peer's window if the segment is newer than the last one that announced it
     /// (`tcp_receive`; RFC 9293 section 3.10.7.4); returns whether the window is open.
-    fn hear_window(&mut self, segment: &Segment) -> bool {
+    fn update_window(&mut self, segment: &SegmentHeader) -> bool {
         let window = u32::from(segment.window) << self.their_shift;
         let newer = after(segment.seq, self.window_seq)
             || segment.seq == self.window_seq && after(segment.ack, self.window_ack)
@@ -327,7 +339,7 @@ impl Connection {
             && !after(first.end, self.una)
         {
             // Karn: a segment that was sent twice measures nothing.
-            took = after(first.end, self.again).then(|| now.since(first.at));
+            took = after(first.end, self.retransmitted_to).then(|| now.since(first.at));
             self.sent.pop_front();
         }
         self.timeout.acknowledged(io.clock, now, self.una, took);
@@ -336,9 +348,9 @@ impl Connection {
             return;
         }
         let round_trip = self.timeout.smoothed().unwrap_or(0);
-        let ack = Acknowledged { now, bytes, una: self.una, flight, round_trip };
-        if self.control.acknowledged(ack) == Next::Retransmit {
-            self.repeat(now, io);
+        let ack = AckedData { now, bytes, una: self.una, flight, round_trip };
+        if self.control.acknowledged(ack) == AckAction::Retransmit {
+            self.retransmit(now, io);
         }
     }
 
@@ -354,10 +366,10 @@ impl Connection {
     pub(super) fn settle(&mut self, now: Instant, io: &Io<'_>) {
         let wait = match self.tcp().state() {
             State::TimeWait => io.stack.time_wait,
-            State::FinWait2 if self.owner == Owner::Nobody => io.stack.fin_wait,
+            State::FinWait2 if self.owner == ConnectionOwner::Nobody => io.stack.fin_wait,
             _ => return,
         };
-        let lingers = self.lingers();
+        let lingers = self.in_time_wait();
         if self.end_at.is_none() || lingers && !core::mem::replace(&mut self.lingered, lingers) {
             self.end_at = Some(now + wait);
         }

@@ -1,9 +1,9 @@
 //! Transmission: the segments that a connection sends, and their times.
 
 use super::header::{self, HEADERS};
-use super::{Connection, Io, Sent, after};
-use crate::net::device::Once;
-use crate::net::stack::Timers;
+use super::{Io, SentSegment, TcpConnection, after};
+use crate::net::device::SinglePacketDevice;
+use crate::net::stack::TcpTimers;
 use espbench_proto::time::Instant;
 use smoltcp::iface::SocketSet;
 use smoltcp::socket::tcp::State;
@@ -15,7 +15,7 @@ pub(super) const AGES: i64 = 120_000_000;
 
 /// The next thing to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Due {
+enum NextSegment {
     Nothing,
     /// A segment with data, SYN or FIN.
     Segment,
@@ -23,7 +23,7 @@ enum Due {
     TooSmall,
 }
 
-impl Connection {
+impl TcpConnection {
     /// Returns the bytes sent and not acknowledged.
     pub(super) const fn in_flight(&self) -> u32 {
         self.nxt.wrapping_sub(self.una)
@@ -39,28 +39,32 @@ impl Connection {
         self.window.min(self.control.window())
     }
 
-    fn due(&self, io: &Io<'_>) -> Due {
+    fn due(&self, io: &Io<'_>) -> NextSegment {
         let flight = self.in_flight();
         let closing = match self.tcp().state() {
-            State::SynSent | State::SynReceived if flight == 0 => return Due::Segment,
+            State::SynSent | State::SynReceived if flight == 0 => return NextSegment::Segment,
             State::Established | State::CloseWait => false,
             State::FinWait1 | State::Closing | State::LastAck => true,
-            _ => return Due::Nothing,
+            _ => return NextSegment::Nothing,
         };
         let unsent = self.unsent();
         if unsent == 0 {
             let without_fin = flight <= self.tcp().send_queue() as u32;
-            return if closing && without_fin { Due::Segment } else { Due::Nothing };
+            return if closing && without_fin {
+                NextSegment::Segment
+            } else {
+                NextSegment::Nothing
+            };
         }
         let len = unsent.min(self.mss);
         if flight + len > self.allowed() {
             // RFC 9293 section 3.8.6.2.1: half of the widest window is worth sending, too. lwIP
             // waits for its timer.
-            let fair = matches!(io.stack.timers, Timers::Exact { .. })
+            let fair = matches!(io.stack.timers, TcpTimers::Exact { .. })
                 && flight == 0
                 && self.window > 0
                 && self.window >= self.widest / 2;
-            return if fair { Due::Segment } else { Due::TooSmall };
+            return if fair { NextSegment::Segment } else { NextSegment::TooSmall };
         }
         // `tcp_do_output_nagle`.
         let full = len >= self.mss || unsent > len;
@@ -71,16 +75,16 @@ impl Connection {
             || self.no_delay
             || closing
             || self.control.in_recovery();
-        if goes { Due::Segment } else { Due::Nothing }
+        if goes { NextSegment::Segment } else { NextSegment::Nothing }
     }
 
     /// Sends the segments that are due.
     pub(in super::super) fn output(&mut self, now: Instant, io: &mut Io<'_>) {
         loop {
             match self.due(io) {
-                Due::Segment => {}
-                Due::Nothing => break,
-                Due::TooSmall => {
+                NextSegment::Segment => {}
+                NextSegment::Nothing => break,
+                NextSegment::TooSmall => {
                     if self.in_flight() == 0 && self.probe_at.is_none() {
                         self.probes = 0;
                         self.probe_at = Some(self.timeout.probe(io.clock, now, 0));
@@ -116,18 +120,18 @@ impl Connection {
     pub(super) fn send_one(&mut self, now: Instant, io: &mut Io<'_>) -> bool {
         self.egress(io);
         let whole = io.out.len;
-        let Some(head) = io.out.packet().and_then(header::written) else { return false };
+        let Some(head) = io.out.packet().and_then(header::tcp_header_mut) else { return false };
         let tcp = TcpPacket::new_unchecked(&*head);
         let seq = tcp.seq_number().0 as u32;
         let control = u32::from(tcp.syn()) + u32::from(tcp.fin());
         let len = (whole + 20 - HEADERS - head.len()) as u32;
         if tcp.syn() && self.max == self.una && self.nxt == self.una {
             // For the first segment, smoltcp has chosen the initial sequence number.
-            (self.una, self.nxt, self.max, self.again) = (seq, seq, seq, seq);
+            (self.una, self.nxt, self.max, self.retransmitted_to) = (seq, seq, seq, seq);
         }
         let end = seq.wrapping_add(len + control);
         self.account(now, io, seq, end, len);
-        self.ship(io);
+        self.transmit(io);
         len + control > 0
     }
 
@@ -137,14 +141,14 @@ impl Connection {
             return;
         }
         if after(self.max, seq) {
-            self.again = self.max;
+            self.retransmitted_to = self.max;
             self.timeout.sent_again();
             io.counters.retransmitted += u64::from(len > 0);
         }
         if after(end, self.max) {
             if len > 0 {
-                self.sent.push_back(Sent { end, at: now });
-                self.owed.answered(now, io.stack);
+                self.sent.push_back(SentSegment { end, at: now });
+                self.ack_state.on_data_sent(now, io.stack);
             }
             self.timeout.sent(io.clock, now, end);
             self.max = end;
@@ -164,15 +168,15 @@ impl Connection {
     }
 
     /// Retransmits the first unacknowledged segment, and nothing else.
-    pub(super) fn repeat(&mut self, now: Instant, io: &mut Io<'_>) {
+    pub(super) fn retransmit(&mut self, now: Instant, io: &mut Io<'_>) {
         if self.tcp().send_queue() == 0 || io.lower.room() == 0 {
             return;
         }
         // smoltcp repeats a segment after three duplicates; the first here may be a window update.
         for _ in 0..4 {
             let (seq, ack, field) = (self.expected, self.una, self.field);
-            let made = self.made.acknowledgement(seq, ack, field);
-            ingress(io, self.time, &mut self.set, made);
+            let forged = self.forged.acknowledgement(seq, ack, field);
+            ingress(io, self.time, &mut self.set, forged);
         }
         io.out.len = 0;
         self.send_one(now, io);
@@ -181,31 +185,31 @@ impl Connection {
 
     /// Sends an acknowledgement if one must go out at once.
     pub(super) fn acknowledge(&mut self, now: Instant, io: &mut Io<'_>) {
-        if !self.owed.at_once {
+        if !self.ack_state.at_once {
             return;
         }
         if io.lower.room() == 0 {
-            self.owed.put_off(now, io.clock, io.stack);
+            self.ack_state.postpone(now, io.clock, io.stack);
             return;
         }
-        self.owed.at_once = false;
-        let made = self.made.question(self.expected, self.una, self.field);
-        ingress(io, self.time, &mut self.set, made);
-        self.ship(io);
+        self.ack_state.at_once = false;
+        let forged = self.forged.keep_alive(self.expected, self.una, self.field);
+        ingress(io, self.time, &mut self.set, forged);
+        self.transmit(io);
     }
 
     /// Asks smoltcp for a segment.
     pub(super) fn egress(&mut self, io: &mut Io<'_>) {
-        let mut once = Once { packet: None, out: io.out };
+        let mut once = SinglePacketDevice { packet: None, out: io.out };
         io.interface.poll_egress(Smol::from_micros(self.time), &mut once, &mut self.set);
     }
 
     /// Hands smoltcp's packet to the driver, with our window in its header. The packet is lost if
     /// the driver does not take it.
-    pub(super) fn ship(&mut self, io: &mut Io<'_>) {
+    pub(super) fn transmit(&mut self, io: &mut Io<'_>) {
         let free = self.free().min(0xFFFF);
         let len = io.out.len;
-        let Some(head) = io.out.packet().and_then(header::written) else {
+        let Some(head) = io.out.packet().and_then(header::tcp_header_mut) else {
             io.out.len = 0;
             return;
         };
@@ -215,7 +219,8 @@ impl Connection {
         let (acks, ack) = (tcp.ack(), tcp.ack_number().0 as u32);
         let mut told = free;
         if !syn && !rst {
-            let field = u16::try_from(self.owed.window() >> self.our_shift).unwrap_or(u16::MAX);
+            let field =
+                u16::try_from(self.ack_state.window() >> self.our_shift).unwrap_or(u16::MAX);
             tcp.set_window_len(field);
             told = u32::from(field) << self.our_shift;
             if pure {
@@ -232,13 +237,13 @@ impl Connection {
         io.counters.sent += 1;
         io.counters.acks += u64::from(pure && acks && !syn && !rst);
         if acks && !rst {
-            self.owed.told(ack, told);
+            self.ack_state.told(ack, told);
         }
     }
 }
 
 /// Hands smoltcp a packet.
 pub(super) fn ingress(io: &mut Io<'_>, time: i64, set: &mut SocketSet<'static>, packet: &[u8]) {
-    let mut once = Once { packet: Some(packet), out: io.out };
+    let mut once = SinglePacketDevice { packet: Some(packet), out: io.out };
     io.interface.poll_ingress_single(Smol::from_micros(time), &mut once, set);
 }

@@ -1,17 +1,17 @@
 //! Expiry of a connection's timers.
 
-use super::{Connection, Io};
+use super::{Io, TcpConnection};
 use espbench_proto::time::Instant;
 use smoltcp::socket::tcp::State;
 
-impl Connection {
+impl TcpConnection {
     /// Returns the time at which the connection must be woken.
     pub(in super::super) fn due_at(&self) -> Instant {
         if self.dead {
             return Instant::NEVER;
         }
         let times = [
-            self.owed.due,
+            self.ack_state.due,
             self.retransmit_at,
             self.probe_at,
             self.offer_at,
@@ -29,8 +29,8 @@ impl Connection {
             self.dead = true;
             return true;
         }
-        if due(&mut self.owed.due) {
-            self.owed.at_once = true;
+        if due(&mut self.ack_state.due) {
+            self.ack_state.at_once = true;
             self.acknowledge(now, io);
         }
         if due(&mut self.offer_at) {
@@ -83,7 +83,7 @@ impl Connection {
         self.rewind();
         if !self.send_one(now, io) {
             // smoltcp had no timer running: the window was closed in between.
-            self.repeat(now, io);
+            self.retransmit(now, io);
         }
         self.output(now, io);
         self.retransmit_at.get_or_insert_with(|| self.timeout.due(io.clock, now));

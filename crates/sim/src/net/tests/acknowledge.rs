@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn lwip_acknowledges_every_second_segment_and_the_rest_with_its_tick() {
     let wide = esp(|it| (it.tcp_window, it.tcp_mailbox) = (57_600, 64));
-    let mut net = Net::pair(Stack::pc(), wide, Wire::delay(ms(1)));
+    let mut net = TestNet::pair(Stack::pc(), wide, TestWire::delay(ms(1)));
     let (a, b) = net.connect();
     net.run(ms(1000));
     net.write_log();
@@ -21,7 +21,7 @@ fn lwip_acknowledges_every_second_segment_and_the_rest_with_its_tick() {
 
 #[test]
 fn an_esp_with_small_buffers_tells_its_window_with_every_segment_read() {
-    let mut net = Net::pair(Stack::pc(), esp(|_| {}), Wire::delay(ms(1)));
+    let mut net = TestNet::pair(Stack::pc(), esp(|_| {}), TestWire::delay(ms(1)));
     let (a, b) = net.connect();
     net.run(ms(1000));
     net.write_log();
@@ -36,7 +36,7 @@ fn an_esp_with_small_buffers_tells_its_window_with_every_segment_read() {
 
 #[test]
 fn a_window_that_nobody_reads_closes_and_is_probed() {
-    let mut net = Net::pair(Stack::pc(), esp(|_| {}), Wire::delay(ms(1)));
+    let mut net = TestNet::pair(Stack::pc(), esp(|_| {}), TestWire::delay(ms(1)));
     let (a, b) = net.connect();
     net.run(ms(1000));
     net.write_log();
@@ -50,7 +50,7 @@ fn a_window_that_nobody_reads_closes_and_is_probed() {
 
 #[test]
 fn linux_acknowledges_at_once_first_and_then_after_40_ms() {
-    let mut net = Net::pair(esp(|_| {}), Stack::pc(), Wire::delay(ms(1)));
+    let mut net = TestNet::pair(esp(|_| {}), Stack::pc(), TestWire::delay(ms(1)));
     let (a, b) = net.connect();
     net.at(0, |it| it.tcp_no_delay(a, true));
     let mut waits = vec![];
@@ -72,7 +72,8 @@ fn linux_acknowledges_at_once_first_and_then_after_40_ms() {
 /// Returns the segments for 12 messages of 100 bytes, written 1 ms after each other, and the time
 /// at which all were read.
 fn messages(no_delay: bool) -> (u64, u128) {
-    let mut net = Net::pair(esp(|_| {}), esp(|it| it.tcp_mailbox = 16), Wire::delay(ms(20)));
+    let mut net =
+        TestNet::pair(esp(|_| {}), esp(|it| it.tcp_mailbox = 16), TestWire::delay(ms(20)));
     let (a, b) = net.connect();
     net.at(0, |it| it.tcp_no_delay(a, no_delay));
     let before = net.hosts[0].counters().sent;
@@ -100,7 +101,7 @@ fn nagle_waits_for_the_acknowledgement_of_what_is_on_its_way() {
 
 #[test]
 fn an_esp_queues_so_many_segments_and_no_more() {
-    let mut net = Net::pair(esp(|_| {}), Stack::pc(), Wire::delay(ms(20)));
+    let mut net = TestNet::pair(esp(|_| {}), Stack::pc(), TestWire::delay(ms(20)));
     let (a, _) = net.connect();
     net.at(0, |it| it.tcp_no_delay(a, true));
     let taken = (0..30).filter(|_| net.at(0, |it| it.tcp_send(a, &[1; 10])) == Ok(10)).count();

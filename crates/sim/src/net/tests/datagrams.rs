@@ -7,7 +7,7 @@ use smoltcp::wire::{Icmpv4Packet, Icmpv4Repr, Ipv4Address, Ipv4Repr};
 /// Returns how many datagrams of a burst an ESP gets that reads only afterwards.
 fn burst(mailbox: u16, size: usize) -> (usize, u64) {
     let stack = esp(|it| it.udp_mailbox = mailbox);
-    let mut net = Net::pair(Stack::pc(), stack, Wire::delay(ms(1)));
+    let mut net = TestNet::pair(Stack::pc(), stack, TestWire::delay(ms(1)));
     let a = net.at(0, |it| it.udp_bind(0)).expect("a port");
     let b = net.at(1, |it| it.udp_bind(3333)).expect("a port");
     for n in 0..size {
@@ -33,8 +33,8 @@ fn a_burst_loses_what_the_mailbox_does_not_take() {
 
 #[test]
 fn a_driver_without_room_is_the_programs_to_know() {
-    let wire = Wire { rate: 1_000_000, room: 4, ..Wire::delay(ms(1)) };
-    let mut net = Net::pair(esp(|_| {}), Stack::pc(), wire);
+    let wire = TestWire { rate: 1_000_000, room: 4, ..TestWire::delay(ms(1)) };
+    let mut net = TestNet::pair(esp(|_| {}), Stack::pc(), wire);
     let a = net.at(0, |it| it.udp_bind(0)).expect("a port");
     let b = net.at(1, |it| it.udp_bind(5001)).expect("a port");
     let to = Endpoint::new(address(1), 5001);
@@ -56,7 +56,7 @@ fn a_driver_without_room_is_the_programs_to_know() {
 
 #[test]
 fn sockets_are_bounded_and_ports_are_taken_once() {
-    let mut net = Net::pair(esp(|it| it.sockets = 3), Stack::pc(), Wire::delay(ms(1)));
+    let mut net = TestNet::pair(esp(|it| it.sockets = 3), Stack::pc(), TestWire::delay(ms(1)));
     let a = net.at(0, |it| it.udp_bind(9)).expect("a port");
     assert_eq!(net.at(0, |it| it.udp_bind(9)), Err(SocketError::NoSocket));
     net.at(0, |it| it.udp_bind(10)).expect("a port");
@@ -71,10 +71,10 @@ fn sockets_are_bounded_and_ports_are_taken_once() {
 
 #[test]
 fn handles_are_a_programs_own() {
-    let mut net = Net::pair(esp(|_| {}), Stack::pc(), Wire::delay(ms(1)));
+    let mut net = TestNet::pair(esp(|_| {}), Stack::pc(), TestWire::delay(ms(1)));
     let mine = net.at(0, |it| it.udp_bind(9)).expect("a port");
     let end = &mut net.ends[0];
-    let mut other = net.hosts[0].api(Instant::ZERO, Program(1), end);
+    let mut other = net.hosts[0].api(Instant::ZERO, ProgramId(1), end);
     other.close(mine);
     assert_eq!(other.udp_send(mine, Endpoint::default(), &[]), Err(SocketError::NotConnected));
     assert_ne!(other.udp_bind(0), Ok(mine));
@@ -82,7 +82,7 @@ fn handles_are_a_programs_own() {
 
 #[test]
 fn pings_are_answered() {
-    let mut net = Net::pair(esp(|_| {}), Stack::pc(), Wire::delay(ms(1)));
+    let mut net = TestNet::pair(esp(|_| {}), Stack::pc(), TestWire::delay(ms(1)));
     let icmp = Icmpv4Repr::EchoRequest { ident: 1, seq_no: 2, data: &[3; 1472] };
     let ip = Ipv4Repr {
         src_addr: Ipv4Address::from(address(1)),

@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn pair() -> Net {
-    Net::pair(esp(|_| {}), Stack::pc(), Wire::delay(ms(5)))
+fn pair() -> TestNet {
+    TestNet::pair(esp(|_| {}), Stack::pc(), TestWire::delay(ms(5)))
 }
 
 #[test]
@@ -114,13 +114,14 @@ fn a_listener_that_closes_resets_who_waits() {
 
 #[test]
 fn a_full_backlog_lets_others_try_again() {
-    let mut net = Net::pair(Stack::pc(), esp(|it| it.sockets = 16), Wire::delay(ms(5)));
+    let mut net = TestNet::pair(Stack::pc(), esp(|it| it.sockets = 16), TestWire::delay(ms(5)));
     let listener = net.at(1, |it| it.tcp_listen(80)).expect("a port");
     let to = Endpoint::new(address(1), 80);
     let all: Vec<_> =
         (0..8).map(|_| net.at(0, |it| it.tcp_connect(to)).expect("an address")).collect();
     net.run(ms(500));
-    let open = |net: &mut Net| all.iter().filter(|&&it| net.stream(0, it) == Stream::Open).count();
+    let open =
+        |net: &mut TestNet| all.iter().filter(|&&it| net.stream(0, it) == Stream::Open).count();
     assert_eq!(open(&mut net), 6);
     while net.at(1, |it| it.tcp_accept(listener)).is_some() {}
     net.run(ms(3000));
@@ -129,7 +130,7 @@ fn a_full_backlog_lets_others_try_again() {
 
 #[test]
 fn an_accepted_connection_needs_a_socket() {
-    let mut net = Net::pair(Stack::pc(), esp(|it| it.sockets = 2), Wire::delay(ms(5)));
+    let mut net = TestNet::pair(Stack::pc(), esp(|it| it.sockets = 2), TestWire::delay(ms(5)));
     let listener = net.at(1, |it| it.tcp_listen(80)).expect("a port");
     let to = Endpoint::new(address(1), 80);
     let all = [(); 2].map(|()| net.at(0, |it| it.tcp_connect(to)).expect("an address"));

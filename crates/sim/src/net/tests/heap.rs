@@ -5,7 +5,7 @@ use super::*;
 /// Checks that a datagram keeps the driver's buffer until it is read.
 #[test]
 fn datagrams_that_wait_take_their_bytes() {
-    let mut net = Net::pair(esp(|_| {}), Stack::pc(), Wire::delay(ms(1)));
+    let mut net = TestNet::pair(esp(|_| {}), Stack::pc(), TestWire::delay(ms(1)));
     let port = net.at(0, |it| it.udp_bind(7)).expect("a port");
     let sender = net.at(1, |it| it.udp_bind(0)).expect("a port");
     let empty = net.hosts[0].heap();
@@ -23,14 +23,14 @@ fn datagrams_that_wait_take_their_bytes() {
     assert_eq!(net.hosts[0].heap().received, 5 * each);
     net.at(0, |it| it.close(port));
     assert_eq!((net.hosts[0].heap().now, net.hosts[0].heap().received), (0, 0));
-    assert_eq!(net.hosts[1].heap(), crate::net::Heap::default(), "nobody counts a PC's");
+    assert_eq!(net.hosts[1].heap(), crate::net::HeapStats::default(), "nobody counts a PC's");
 }
 
 /// Checks that unread bytes of a window keep their buffers, too.
 #[test]
 fn a_window_that_nobody_reads_takes_its_bytes() {
     let stack = esp(|it| (it.tcp_window, it.tcp_mailbox) = (14_400, 32));
-    let mut net = Net::pair(Stack::pc(), stack, Wire::delay(ms(1)));
+    let mut net = TestNet::pair(Stack::pc(), stack, TestWire::delay(ms(1)));
     let (a, b) = net.connect();
     net.fill(0, a);
     net.run(ms(500));
@@ -47,7 +47,7 @@ fn a_window_that_nobody_reads_takes_its_bytes() {
 fn a_writer_waits_for_memory() {
     let stack = esp(|it| it.tcp_send_buffer = 57_600);
     let rate = |limit: u32| {
-        let mut net = Net::pair(stack, Stack::pc(), Wire::delay(ms(10)));
+        let mut net = TestNet::pair(stack, Stack::pc(), TestWire::delay(ms(10)));
         net.ends[0].limit = limit;
         let (a, b) = net.connect();
         let read = net.saturate(a, b, ms(3000));
@@ -64,7 +64,7 @@ fn a_writer_waits_for_memory() {
 /// Checks that the program is asked again after a while if something else has all the memory.
 #[test]
 fn a_writer_without_memory_is_told_later() {
-    let mut net = Net::pair(esp(|_| {}), Stack::pc(), Wire::delay(ms(10)));
+    let mut net = TestNet::pair(esp(|_| {}), Stack::pc(), TestWire::delay(ms(10)));
     let (a, b) = net.connect();
     net.ends[0].limit = 0;
     assert_eq!(net.at(0, |it| it.tcp_send(a, &[1; 100])), Ok(0));

@@ -17,9 +17,9 @@ fn stack() -> impl Strategy<Value = Stack> {
     prop_oneof![esp, Just(Stack::pc())]
 }
 
-fn wire() -> impl Strategy<Value = Wire> {
+fn wire() -> impl Strategy<Value = TestWire> {
     (0_u64..30, 0_u32..20, 1_usize..40, prop_oneof![Just(0_u64), 1_000_000_u64..50_000_000])
-        .prop_map(|(delay, loss, room, rate)| Wire {
+        .prop_map(|(delay, loss, room, rate)| TestWire {
             delay: ms(delay) + Duration::from_micros(10),
             rate,
             room,
@@ -38,7 +38,7 @@ proptest! {
         (total, chunk) in (1_usize..60_000, 1_usize..4000),
     ) {
         let run = || {
-            let mut net = Net::new(seed, &[(a, up), (b, down)]);
+            let mut net = TestNet::new(seed, &[(a, up), (b, down)]);
             net.write_log();
             transfer(&mut net, total, chunk, ms(40_000_000));
             (net.now, net.log, *net.hosts[0].counters(), *net.hosts[1].counters())
@@ -54,7 +54,7 @@ proptest! {
         (up, down) in (wire(), wire()),
         (total, chunk) in (1_usize..20_000, 1_usize..3000),
     ) {
-        let mut net = Net::new(seed, &[(a, up), (b, down)]);
+        let mut net = TestNet::new(seed, &[(a, up), (b, down)]);
         let (x, y) = net.connect();
         let (mut sent, mut back, mut held) = (0, 0, Vec::new());
         let mut buf = vec![0; chunk];
@@ -80,8 +80,8 @@ proptest! {
 
     #[test]
     fn heap_is_given_back(seed in 0_u64..1000, b in stack(), loss in 0_u32..10) {
-        let wire = Wire { loss: Chance::percent(loss), ..Wire::delay(ms(3)) };
-        let mut net = Net::new(seed, &[(esp(|_| {}), wire), (b, wire)]);
+        let wire = TestWire { loss: Chance::percent(loss), ..TestWire::delay(ms(3)) };
+        let mut net = TestNet::new(seed, &[(esp(|_| {}), wire), (b, wire)]);
         let (x, y) = net.connect();
         for n in 0..40 {
             net.at(0, |it| it.tcp_send(x, &[1; 1000])).ok();

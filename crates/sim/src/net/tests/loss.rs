@@ -3,7 +3,7 @@
 use super::*;
 
 /// Sends bytes that tell their place from host 0, and checks that all come.
-pub(super) fn transfer(net: &mut Net, total: usize, chunk: usize, most: Duration) -> Duration {
+pub(super) fn transfer(net: &mut TestNet, total: usize, chunk: usize, most: Duration) -> Duration {
     let (a, b) = net.connect();
     let data: Vec<u8> = (0..total).map(|n| ((n * 31) >> 3) as u8).collect();
     let (mut written, mut read) = (0, Vec::new());
@@ -34,7 +34,7 @@ fn the_third_duplicate_repeats_a_segment() {
     let mut big = esp(|it| (it.tcp_send_buffer, it.tcp_window) = (28_800, 28_800));
     big.tcp_out_of_order = 0;
     for (a, b) in [(big, Stack::pc()), (Stack::pc(), big)] {
-        let mut net = Net::pair(a, b, Wire::delay(ms(5)));
+        let mut net = TestNet::pair(a, b, TestWire::delay(ms(5)));
         net.ends[0].lose = vec![20];
         let took = transfer(&mut net, 200_000, 1440, ms(10_000));
         let counters = net.hosts[0].counters();
@@ -48,7 +48,7 @@ fn the_third_duplicate_repeats_a_segment() {
 #[test]
 fn an_esp_that_keeps_four_segments_out_of_order_needs_more_of_them_again() {
     let big = esp(|it| it.tcp_window = 28_800);
-    let mut net = Net::pair(Stack::pc(), big, Wire::delay(ms(5)));
+    let mut net = TestNet::pair(Stack::pc(), big, TestWire::delay(ms(5)));
     net.ends[0].lose = vec![20];
     transfer(&mut net, 200_000, 1440, ms(10_000));
     let dropped = net.hosts[1].counters().out_of_order_dropped;
@@ -59,7 +59,7 @@ fn an_esp_that_keeps_four_segments_out_of_order_needs_more_of_them_again() {
 #[test]
 fn a_lost_tail_waits_for_the_timer() {
     let wait = |a, b| {
-        let mut net = Net::pair(a, b, Wire::delay(ms(5)));
+        let mut net = TestNet::pair(a, b, TestWire::delay(ms(5)));
         net.ends[0].lose = vec![4];
         let took = transfer(&mut net, 2 * 1440, 1440, ms(10_000));
         assert_eq!(net.hosts[0].counters().timeouts, 1);
@@ -76,7 +76,7 @@ fn a_lost_tail_waits_for_the_timer() {
 #[test]
 fn a_lost_syn_is_sent_again() {
     for (stack, least, most) in [(esp(|_| {}), 1000, 1515), (Stack::pc(), 1000, 1015)] {
-        let mut net = Net::pair(stack, Stack::pc(), Wire::delay(ms(5)));
+        let mut net = TestNet::pair(stack, Stack::pc(), TestWire::delay(ms(5)));
         net.ends[0].lose = vec![1];
         net.connect();
         let took = net.now.since(Instant::ZERO);
@@ -86,7 +86,7 @@ fn a_lost_syn_is_sent_again() {
 
 #[test]
 fn a_mailbox_that_is_full_costs_retransmissions() {
-    let mut net = Net::pair(Stack::pc(), esp(|_| {}), Wire::delay(ms(1)));
+    let mut net = TestNet::pair(Stack::pc(), esp(|_| {}), TestWire::delay(ms(1)));
     let (a, b) = net.connect();
     net.at(0, |it| it.tcp_no_delay(a, true));
     for _ in 0..20 {
@@ -110,10 +110,10 @@ fn a_mailbox_that_is_full_costs_retransmissions() {
 
 #[test]
 fn a_driver_without_room_only_delays_tcp() {
-    let wire = Wire { rate: 2_000_000, room: 3, ..Wire::delay(ms(2)) };
+    let wire = TestWire { rate: 2_000_000, room: 3, ..TestWire::delay(ms(2)) };
     let big = esp(|it| it.tcp_send_buffer = 28_800);
     for (a, b) in [(big, Stack::pc()), (Stack::pc(), big)] {
-        let mut net = Net::pair(a, b, wire);
+        let mut net = TestNet::pair(a, b, wire);
         let took = transfer(&mut net, 100_000, 1440, ms(20_000));
         assert!(net.hosts[0].counters().blocked > 0);
         assert_eq!(net.hosts[0].counters().retransmitted, 0);
@@ -129,8 +129,8 @@ fn loss_costs_throughput() {
     for (name, a, b) in [("up", big, Stack::pc()), ("down", Stack::pc(), big)] {
         for per_mille in [0, 1, 5, 20, 50] {
             let loss = Chance::of(f64::from(per_mille) / 1000.0);
-            let wire = Wire { loss, rate: 40_000_000, room: 64, ..Wire::delay(ms(3)) };
-            let mut net = Net::pair(a, b, wire);
+            let wire = TestWire { loss, rate: 40_000_000, room: 64, ..TestWire::delay(ms(3)) };
+            let mut net = TestNet::pair(a, b, wire);
             let took = transfer(&mut net, 3_000_000, 1440, ms(600_000));
             let counters = net.hosts[0].counters();
             writeln!(

@@ -8,7 +8,7 @@ mod heap;
 mod laws;
 mod loss;
 
-use super::{Around, Host, Lower, Program, Stack};
+use super::{IpHost, NetDriver, ProgramEnv, ProgramId, Stack};
 use crate::random::{Chance, Purpose, RngStream};
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -22,11 +22,11 @@ use espbench_proto::sdkconfig::SdkConfig;
 use espbench_proto::time::Instant;
 use smoltcp::wire::{IpProtocol, Ipv4Packet, TcpPacket};
 
-pub(super) const APP: Program = Program(0);
+pub(super) const APP: ProgramId = ProgramId(0);
 
 /// A wire between a host and the switch.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wire {
+pub(super) struct TestWire {
     pub(super) delay: Duration,
     /// The rate in bits a second; 0 for no limit.
     pub(super) rate: u64,
@@ -35,7 +35,7 @@ pub(super) struct Wire {
     pub(super) loss: Chance,
 }
 
-impl Wire {
+impl TestWire {
     pub(super) const fn delay(delay: Duration) -> Self {
         Self { delay, rate: 0, room: usize::MAX, loss: Chance::NEVER }
     }
@@ -43,9 +43,9 @@ impl Wire {
 
 /// One end of a wire.
 #[derive(Debug)]
-pub(super) struct End {
+pub(super) struct WireEnd {
     now: Instant,
-    wire: Wire,
+    wire: TestWire,
     random: RngStream,
     /// The time at which each queued packet has left the queue.
     leaves: Vec<Instant>,
@@ -59,7 +59,7 @@ pub(super) struct End {
     left: u32,
 }
 
-impl Lower for End {
+impl NetDriver for WireEnd {
     fn heap(&self) -> u32 {
         self.left
     }
@@ -85,7 +85,7 @@ impl Lower for End {
     }
 }
 
-impl Around for End {
+impl ProgramEnv for WireEnd {
     fn spend(&mut self, _: Work) {
         self.spent += 1;
     }
@@ -96,10 +96,10 @@ impl Around for End {
 
 /// A network of hosts.
 #[derive(Debug)]
-pub(super) struct Net {
+pub(super) struct TestNet {
     pub(super) now: Instant,
-    pub(super) hosts: Vec<Host>,
-    pub(super) ends: Vec<End>,
+    pub(super) hosts: Vec<IpHost>,
+    pub(super) ends: Vec<WireEnd>,
     on_the_way: BTreeMap<(Instant, u64), (usize, Vec<u8>)>,
     number: u64,
     /// A log of the packets on the wires, if wanted.
@@ -120,9 +120,9 @@ pub(super) fn esp(change: impl FnOnce(&mut SdkConfig)) -> Stack {
     Stack::esp(&sdkconfig)
 }
 
-impl Net {
-    pub(super) fn new(seed: u64, hosts: &[(Stack, Wire)]) -> Self {
-        let end = |(n, &(_, wire)): (usize, &(Stack, Wire))| End {
+impl TestNet {
+    pub(super) fn new(seed: u64, hosts: &[(Stack, TestWire)]) -> Self {
+        let end = |(n, &(_, wire)): (usize, &(Stack, TestWire))| WireEnd {
             now: Instant::ZERO,
             wire,
             random: RngStream::stream(seed, n as u32, Purpose::Loss),
@@ -134,7 +134,8 @@ impl Net {
             limit: u32::MAX,
             left: u32::MAX,
         };
-        let host = |(n, (stack, _)): (usize, &(Stack, Wire))| Host::new(seed, address(n), stack);
+        let host =
+            |(n, (stack, _)): (usize, &(Stack, TestWire))| IpHost::new(seed, address(n), stack);
         Self {
             now: Instant::ZERO,
             hosts: hosts.iter().enumerate().map(host).collect(),
@@ -146,7 +147,7 @@ impl Net {
     }
 
     /// Returns two hosts, with an equal wire each.
-    pub(super) fn pair(a: Stack, b: Stack, wire: Wire) -> Self {
+    pub(super) fn pair(a: Stack, b: Stack, wire: TestWire) -> Self {
         Self::new(1, &[(a, wire), (b, wire)])
     }
 
@@ -182,7 +183,7 @@ impl Net {
 
     /// Returns the time of the next event.
     pub(super) fn next(&self) -> Option<Instant> {
-        let timers = self.hosts.iter().filter_map(Host::wait);
+        let timers = self.hosts.iter().filter_map(IpHost::wait);
         let rooms = self.hosts.iter().zip(&self.ends).filter(|(it, _)| it.waits_for_room());
         let rooms = rooms.filter_map(|(_, end)| end.leaves.iter().find(|&&at| at > self.now));
         let arrival = self.on_the_way.keys().next().map(|&(at, _)| at);

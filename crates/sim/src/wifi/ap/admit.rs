@@ -1,24 +1,24 @@
 //! Admission of stations by an access point: probe responses, authentication, association, keys.
 
-use super::{Ap, BEACON, TASK};
+use super::{BEACON, TASK, WifiAp};
 use crate::events::EventQueue;
 use crate::mac::{GROUP, TxFrame, WirelessMedium};
-use crate::wifi::above::{Above, Sent};
-use crate::wifi::config::Security;
+use crate::wifi::config::WifiSecurity;
 use crate::wifi::elements::Elements;
-use crate::wifi::frame::{Frame, FrameInfo, Frames, Says, Subtype};
-use crate::wifi::station::Terms;
+use crate::wifi::frame::{FrameContents, FrameInfo, FrameStore, Subtype, WifiFrame};
+use crate::wifi::station::ApInfo;
+use crate::wifi::upper::{SentPacket, UpperLayer};
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_proto::sample::Cause;
 
 /// A task of the processor, or a repetition after a missing answer.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Task {
+pub(super) enum ApTask {
     Send {
         to: u32,
         subtype: Subtype,
-        says: Says,
+        says: FrameContents,
     },
     /// A message of the handshake that was sent so often, to be repeated unless it has been
     /// answered.
@@ -31,7 +31,7 @@ pub(super) enum Task {
 
 /// The progress of a station that is not associated yet, or has no keys.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Guest {
+pub(super) struct PendingStation {
     authenticated: bool,
     /// The message of the handshake that the station must send next.
     owes: u8,
@@ -45,10 +45,10 @@ const TRIES: u8 = 4;
 const FIRST_AGAIN: Duration = Duration::from_millis(100);
 const AGAIN: Duration = Duration::from_secs(1);
 
-impl Ap {
+impl WifiAp {
     /// Returns the properties that the access point announces.
-    pub(in crate::wifi) const fn terms(&self, channel: u8) -> Terms {
-        Terms {
+    pub(in crate::wifi) const fn terms(&self, channel: u8) -> ApInfo {
+        ApInfo {
             ap: self.number,
             channel,
             network: self.config.network,
@@ -74,64 +74,70 @@ impl Ap {
         &mut self,
         medium: &mut WirelessMedium,
         from: u32,
-        frame: &Frame,
-        above: &mut dyn Above,
+        frame: &WifiFrame,
+        upper: &mut dyn UpperLayer,
     ) {
-        self.hears(medium, from);
+        self.on_heard(medium, from);
         let work = self.config.work;
-        let open = self.config.security != Security::Wpa3;
+        let open = self.config.security != WifiSecurity::Wpa3;
         match frame.info.subtype {
-            Subtype::Null { .. } => self.sleeps(medium, from, frame.info.power_management),
-            Subtype::PsPoll => self.polled(medium, from),
-            Subtype::ProbeRequest if frame.says == Says::Network(self.config.network) => {
-                self.answer(medium, work.management, from, Subtype::ProbeResponse, Says::Nothing);
+            Subtype::Null { .. } => self.set_power_save(medium, from, frame.info.power_management),
+            Subtype::PsPoll => self.on_ps_poll(medium, from),
+            Subtype::ProbeRequest if frame.says == FrameContents::Network(self.config.network) => {
+                self.answer(
+                    medium,
+                    work.management,
+                    from,
+                    Subtype::ProbeResponse,
+                    FrameContents::Nothing,
+                );
             }
             Subtype::Authentication { sae: false, sequence: 1 } if open => {
-                self.guests.insert(from, Guest { authenticated: true, owes: 0 });
+                self.guests.insert(from, PendingStation { authenticated: true, owes: 0 });
                 let answer = Subtype::Authentication { sae: false, sequence: 2 };
-                self.answer(medium, work.management, from, answer, Says::Nothing);
+                self.answer(medium, work.management, from, answer, FrameContents::Nothing);
             }
             subtype @ Subtype::Authentication { sae: true, sequence } if !open => {
                 let confirm = sequence == 2;
-                self.guests.insert(from, Guest { authenticated: confirm, owes: 0 });
+                self.guests.insert(from, PendingStation { authenticated: confirm, owes: 0 });
                 let work = if confirm { work.sae_confirm } else { work.sae_commit };
-                self.answer(medium, work, from, subtype, Says::Nothing);
+                self.answer(medium, work, from, subtype, FrameContents::Nothing);
             }
-            Subtype::AssociationRequest => self.asked(medium, from, frame, above),
-            Subtype::Eapol { message, .. } => self.key_answer(medium, from, message),
-            Subtype::Deauthentication => self.dismiss(medium, from, above),
+            Subtype::AssociationRequest => self.on_association_request(medium, from, frame, upper),
+            Subtype::Eapol { message, .. } => self.on_key_message(medium, from, message),
+            Subtype::Deauthentication => self.forget_station(medium, from, upper),
             _ => {}
         }
     }
 
     /// Handles an association request. The station may have been associated before, and have
     /// forgotten.
-    fn asked(
+    fn on_association_request(
         &mut self,
         medium: &mut WirelessMedium,
         from: u32,
-        frame: &Frame,
-        above: &mut dyn Above,
+        frame: &WifiFrame,
+        upper: &mut dyn UpperLayer,
     ) {
         if !self.guests.get(&from).is_some_and(|it| it.authenticated) {
             return;
         }
-        self.dismiss_member(medium, from, above);
-        let qos = frame.says == Says::Verdict(Some(1));
-        let says = Says::Verdict(self.admit(from, qos));
+        self.disassociate(medium, from, upper);
+        let qos = frame.says == FrameContents::Verdict(Some(1));
+        let says = FrameContents::Verdict(self.admit(from, qos));
         let work = self.config.work.management;
         self.answer(medium, work, from, Subtype::AssociationResponse, says);
     }
 
     /// Handles a message of the handshake from a station.
-    fn key_answer(&mut self, medium: &mut WirelessMedium, from: u32, message: u8) {
+    fn on_key_message(&mut self, medium: &mut WirelessMedium, from: u32, message: u8) {
         let Some(guest) = self.guests.get_mut(&from) else { return };
         if guest.owes != message {
             return;
         }
         if message == 2 {
             guest.owes = 4;
-            self.key(medium, from, 3);
+            self.send_key_message(medium, from, 3);
         } else {
             self.guests.remove(&from);
             self.open(from);
@@ -139,13 +145,13 @@ impl Ap {
     }
 
     /// Sends a message of the handshake when it has been computed.
-    fn key(&mut self, medium: &mut WirelessMedium, to: u32, message: u8) {
+    fn send_key_message(&mut self, medium: &mut WirelessMedium, to: u32, message: u8) {
         let qos = self.aid(to).is_some_and(|aid| self.wrap_to(aid).qos);
         let subtype = Subtype::Eapol { message, qos };
-        self.answer(medium, self.config.work.eapol, to, subtype, Says::Nothing);
+        self.answer(medium, self.config.work.eapol, to, subtype, FrameContents::Nothing);
         let at = self.free + FIRST_AGAIN;
-        self.agenda.push(at, Task::Again { to, message, tries: 1 });
-        self.agree(medium);
+        self.agenda.push(at, ApTask::Again { to, message, tries: 1 });
+        self.arm_task_timer(medium);
     }
 
     /// Opens a station for packets.
@@ -164,7 +170,7 @@ impl Ap {
         work: Duration,
         to: u32,
         subtype: Subtype,
-        says: Says,
+        says: FrameContents,
     ) {
         if !self.on {
             return;
@@ -175,11 +181,11 @@ impl Ap {
         }
         self.tasks += 1;
         self.free = self.free.max(medium.now()) + work;
-        self.agenda.push(self.free, Task::Send { to, subtype, says });
-        self.agree(medium);
+        self.agenda.push(self.free, ApTask::Send { to, subtype, says });
+        self.arm_task_timer(medium);
     }
 
-    fn agree(&mut self, medium: &mut WirelessMedium) {
+    fn arm_task_timer(&mut self, medium: &mut WirelessMedium) {
         if let Some(next) = self.agenda.next() {
             self.clock.set(medium, TASK, next);
         }
@@ -189,56 +195,56 @@ impl Ap {
     pub(super) fn tasks(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
-        above: &mut dyn Above,
+        frames: &mut FrameStore,
+        upper: &mut dyn UpperLayer,
     ) {
         while self.agenda.next().is_some_and(|at| at <= medium.now()) {
             match self.agenda.pop().map(|(_, task)| task) {
-                Some(Task::Send { to, subtype, says }) => {
+                Some(ApTask::Send { to, subtype, says }) => {
                     self.tasks -= 1;
-                    self.post(medium, frames, to, subtype, says);
+                    self.send_mgmt(medium, frames, to, subtype, says);
                 }
-                Some(Task::Again { to, message, tries }) => {
-                    self.once_more(medium, frames, (to, message, tries), above);
+                Some(ApTask::Again { to, message, tries }) => {
+                    self.repeat_key_message(medium, frames, (to, message, tries), upper);
                 }
                 None => {}
             }
         }
-        self.agree(medium);
+        self.arm_task_timer(medium);
     }
 
     /// Repeats a message of the handshake, unless it has been answered.
-    fn once_more(
+    fn repeat_key_message(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
+        frames: &mut FrameStore,
         (to, message, tries): (u32, u8, u8),
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         if self.guests.get(&to).is_none_or(|guest| guest.owes != message + 1) {
             return;
         }
         if tries >= TRIES {
-            self.post(medium, frames, to, Subtype::Deauthentication, Says::Nothing);
-            self.dismiss(medium, to, above);
+            self.send_mgmt(medium, frames, to, Subtype::Deauthentication, FrameContents::Nothing);
+            self.forget_station(medium, to, upper);
             return;
         }
         let qos = self.aid(to).is_some_and(|aid| self.wrap_to(aid).qos);
-        self.post(medium, frames, to, Subtype::Eapol { message, qos }, Says::Nothing);
-        self.agenda.push(medium.now() + AGAIN, Task::Again { to, message, tries: tries + 1 });
+        self.send_mgmt(medium, frames, to, Subtype::Eapol { message, qos }, FrameContents::Nothing);
+        self.agenda.push(medium.now() + AGAIN, ApTask::Again { to, message, tries: tries + 1 });
     }
 
     /// Hands a frame to the MAC, if it has a buffer.
-    pub(super) fn post(
+    pub(super) fn send_mgmt(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
+        frames: &mut FrameStore,
         to: u32,
         subtype: Subtype,
-        says: Says,
+        says: FrameContents,
     ) {
         let octets = self.elements().frame(subtype);
-        let tag = frames.keep(Frame { info: FrameInfo::bare(subtype), says, to });
+        let tag = frames.keep(WifiFrame { info: FrameInfo::bare(subtype), says, to });
         let packet = TxFrame::new(to, octets, self.config.basic, tag).at_once();
         if medium.send(self.number, packet).is_err() {
             frames.take(tag);
@@ -250,16 +256,16 @@ impl Ap {
     pub(in crate::wifi) fn frame_done(
         &mut self,
         medium: &mut WirelessMedium,
-        frame: &Frame,
+        frame: &WifiFrame,
         delivered: bool,
     ) {
         match (frame.info.subtype, frame.says) {
             (Subtype::Beacon, _) => self.beacon_done(),
-            (Subtype::AssociationResponse, Says::Verdict(Some(_))) if delivered => {
+            (Subtype::AssociationResponse, FrameContents::Verdict(Some(_))) if delivered => {
                 if self.config.security.encrypts() {
                     if let Some(guest) = self.guests.get_mut(&frame.to) {
                         guest.owes = 2;
-                        self.key(medium, frame.to, 1);
+                        self.send_key_message(medium, frame.to, 1);
                     }
                 } else {
                     self.guests.remove(&frame.to);
@@ -271,39 +277,39 @@ impl Ap {
     }
 
     /// Deauthenticates a station that has sent data without being associated (11.3.5.1, class 3).
-    pub(in crate::wifi) fn stranger(&mut self, medium: &mut WirelessMedium, from: u32) {
+    pub(in crate::wifi) fn on_unassociated_data(&mut self, medium: &mut WirelessMedium, from: u32) {
         if from != GROUP && !self.guests.contains_key(&from) {
             let work = self.config.work.management;
-            self.answer(medium, work, from, Subtype::Deauthentication, Says::Nothing);
+            self.answer(medium, work, from, Subtype::Deauthentication, FrameContents::Nothing);
         }
     }
 
     /// Deauthenticates an associated station.
-    pub(in crate::wifi) fn expel(
+    pub(in crate::wifi) fn deauthenticate(
         &mut self,
         medium: &mut WirelessMedium,
         station: u32,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         let work = self.config.work.management;
-        self.answer(medium, work, station, Subtype::Deauthentication, Says::Nothing);
-        self.dismiss(medium, station, above);
+        self.answer(medium, work, station, Subtype::Deauthentication, FrameContents::Nothing);
+        self.forget_station(medium, station, upper);
     }
 
     /// Switches the access point off: it forgets everything.
     pub(in crate::wifi) fn switch_off(
         &mut self,
         medium: &mut WirelessMedium,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         self.on = false;
         for kept in core::mem::take(&mut self.group) {
             let lost = Some(Cause::Disconnected);
-            self.end(medium, Sent { tag: kept.tag, lost, attempts: 0 }, above);
+            self.end(medium, SentPacket { tag: kept.tag, lost, attempts: 0 }, upper);
         }
         let stations: Vec<u32> = self.stations().collect();
         for station in stations {
-            self.dismiss(medium, station, above);
+            self.forget_station(medium, station, upper);
         }
         self.guests.clear();
         self.agenda = EventQueue::default();

@@ -1,13 +1,13 @@
 //! Beacons.
 
-use super::{Ap, BEACON};
+use super::{BEACON, WifiAp};
 use crate::mac::{GROUP, TxFrame, WirelessMedium};
 use crate::wifi::elements::tim_bitmap;
-use crate::wifi::frame::{Frame, FrameInfo, Frames, Says, Subtype, Tim};
+use crate::wifi::frame::{FrameContents, FrameInfo, FrameStore, Subtype, TimInfo, WifiFrame};
 use crate::wifi::octets::management;
 use espbench_proto::time::Instant;
 
-impl Ap {
+impl WifiAp {
     /// Returns the next target beacon transmission time, and the number of beacons before the next
     /// DTIM.
     pub(super) const fn next_beacon(&self) -> (Instant, u8) {
@@ -16,7 +16,7 @@ impl Ap {
 
     /// Queues a beacon at its target transmission time, unless the last one is still in the queue;
     /// after a DTIM beacon, also multicast.
-    pub(super) fn send_beacon(&mut self, medium: &mut WirelessMedium, frames: &mut Frames) {
+    pub(super) fn send_beacon(&mut self, medium: &mut WirelessMedium, frames: &mut FrameStore) {
         let (tbtt, period) = (self.next_beacon, self.config.dtim_period.max(1));
         let dtim_count = self.dtim_count;
         self.dtim_count = dtim_count.checked_sub(1).unwrap_or(period - 1);
@@ -27,9 +27,9 @@ impl Ap {
             return;
         }
         let group = dtim_count == 0 && !self.group.is_empty();
-        let tim = Tim { dtim_count, dtim_period: period, group, stations: self.waiting };
+        let tim = TimInfo { dtim_count, dtim_period: period, group, stations: self.waiting };
         let info = FrameInfo { tim: Some(tim), ..FrameInfo::bare(Subtype::Beacon) };
-        let tag = frames.keep(Frame { info, says: Says::Tbtt(tbtt), to: GROUP });
+        let tag = frames.keep(WifiFrame { info, says: FrameContents::Tbtt(tbtt), to: GROUP });
         let octets = management(self.elements().body(Subtype::Beacon) + tim_bitmap(&self.waits));
         let packet = TxFrame::new(GROUP, octets, self.config.basic, tag).at_once();
         if medium.send(self.number, packet).is_err() {

@@ -1,16 +1,16 @@
 //! Frames that an access point buffers for sleeping stations (11.2.3.5, 11.2.3.6).
 
-use super::{Ap, Turn};
+use super::{TxFlags, WifiAp};
 use crate::mac::WirelessMedium;
 use crate::wifi::Msdu;
-use crate::wifi::above::{Above, Sent};
+use crate::wifi::upper::{SentPacket, UpperLayer};
 use alloc::vec::Vec;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
 
 /// A packet that is buffered, or is with the MAC.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kept {
+pub(super) struct BufferedPacket {
     pub(super) tag: u64,
     pub(super) octets: u32,
     /// The packet's number in the order of its receiver's packets.
@@ -19,21 +19,21 @@ pub(super) struct Kept {
     pub(super) since: Instant,
 }
 
-impl Kept {
+impl BufferedPacket {
     pub(super) const fn new(since: Instant, packet: Msdu) -> Self {
         Self { tag: packet.tag, octets: packet.octets, order: 0, since }
     }
 }
 
-impl Ap {
+impl WifiAp {
     /// Buffers a packet for a station in its order: a packet that comes back from the MAC is older
     /// than those buffered already. (Newer packets that are with the MAC may still go before it, if
     /// the station wakes meanwhile. The access point must be busy for longer than its station stays
     /// awake for that.)
-    pub(super) fn keep(&mut self, aid: u16, kept: Kept) {
+    pub(super) fn keep(&mut self, aid: u16, kept: BufferedPacket) {
         let Some(member) = self.member(aid) else { return };
         let first = member.kept.is_empty();
-        let newer = |it: &Kept| it.order.wrapping_sub(kept.order) as i32 > 0;
+        let newer = |it: &BufferedPacket| it.order.wrapping_sub(kept.order) as i32 > 0;
         let at = member.kept.iter().rposition(|it| !newer(it)).map_or(0, |at| at + 1);
         member.kept.insert(at, kept);
         if first {
@@ -44,14 +44,14 @@ impl Ap {
     }
 
     /// Clears a station's bit in the traffic indication map.
-    pub(super) fn waits_no_more(&mut self, aid: u16) {
+    pub(super) fn clear_tim_bit(&mut self, aid: u16) {
         let bit = usize::from(aid);
         self.waits[bit / 64] &= !(1 << (bit % 64));
         self.waiting -= 1;
     }
 
     /// Returns whether the last beacon has announced buffered frames for a station.
-    pub(in crate::wifi) fn has_told(&self, aid: u16) -> bool {
+    pub(in crate::wifi) fn tim_announced(&self, aid: u16) -> bool {
         let bit = usize::from(aid);
         self.told.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 == 1)
     }
@@ -60,7 +60,7 @@ impl Ap {
     pub(super) fn drain(&mut self, medium: &mut WirelessMedium) {
         while let Some(&aid) = self.drains.front() {
             while let Some((kept, more)) = self.oldest(aid) {
-                if !self.transmit(medium, aid, kept, Turn { more, ahead: false }) {
+                if !self.transmit(medium, aid, kept, TxFlags { more, ahead: false }) {
                     return;
                 }
                 self.taken(aid);
@@ -70,17 +70,17 @@ impl Ap {
     }
 
     /// Answers a PS-Poll of a sleeping station with one packet (11.2.3.6).
-    pub(in crate::wifi) fn polled(&mut self, medium: &mut WirelessMedium, station: u32) {
+    pub(in crate::wifi) fn on_ps_poll(&mut self, medium: &mut WirelessMedium, station: u32) {
         let Some(aid) = self.aid(station) else { return };
         if let Some((kept, more)) = self.oldest(aid)
-            && self.transmit(medium, aid, kept, Turn { more, ahead: true })
+            && self.transmit(medium, aid, kept, TxFlags { more, ahead: true })
         {
             self.taken(aid);
         }
     }
 
     /// Returns the oldest packet buffered for a station, and whether there are more.
-    fn oldest(&mut self, aid: u16) -> Option<(Kept, bool)> {
+    fn oldest(&mut self, aid: u16) -> Option<(BufferedPacket, bool)> {
         let member = self.member(aid)?;
         member.kept.front().map(|&kept| (kept, member.kept.len() > 1))
     }
@@ -90,7 +90,7 @@ impl Ap {
         let Some(member) = self.member(aid) else { return };
         member.kept.pop_front();
         if member.kept.is_empty() {
-            self.waits_no_more(aid);
+            self.clear_tim_bit(aid);
         }
     }
 
@@ -98,7 +98,7 @@ impl Ap {
     pub(super) fn send_kept_group(&mut self, medium: &mut WirelessMedium) {
         while let Some(&kept) = self.group.front() {
             let more = self.group.len() > 1;
-            if !self.transmit_group(medium, kept, Turn { more, ahead: true }) {
+            if !self.transmit_group(medium, kept, TxFlags { more, ahead: true }) {
                 // The rest goes after the next DTIM.
                 return;
             }
@@ -114,7 +114,7 @@ impl Ap {
     }
 
     /// Drops packets that have been buffered for too long; called at each beacon.
-    pub(super) fn age(&mut self, medium: &mut WirelessMedium, above: &mut dyn Above) {
+    pub(super) fn age(&mut self, medium: &mut WirelessMedium, upper: &mut dyn UpperLayer) {
         if self.waiting == 0 {
             return;
         }
@@ -128,12 +128,12 @@ impl Ap {
                 member.kept.pop_front();
             }
             if member.kept.is_empty() && old.len() > first {
-                self.waits_no_more(at as u16 + 1);
+                self.clear_tim_bit(at as u16 + 1);
             }
         }
         for tag in old {
             self.counters.aged += 1;
-            self.end(medium, Sent { tag, lost: Some(Cause::Aged), attempts: 0 }, above);
+            self.end(medium, SentPacket { tag, lost: Some(Cause::Aged), attempts: 0 }, upper);
         }
     }
 }

@@ -1,18 +1,18 @@
 //! The associated stations of an access point.
 
-use super::keep::Kept;
-use super::{Ap, LARGEST_AID};
+use super::keep::BufferedPacket;
+use super::{LARGEST_AID, WifiAp};
 use crate::mac::WirelessMedium;
 use crate::wifi::Msdu;
-use crate::wifi::above::{Above, Sent};
-use crate::wifi::rate::Rate;
+use crate::wifi::rate::RateControl;
+use crate::wifi::upper::{SentPacket, UpperLayer};
 use alloc::collections::VecDeque;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
 
 /// A station that is associated with the access point.
 #[derive(Clone, Debug)]
-pub(super) struct Member {
+pub(super) struct AssociatedStation {
     /// The number of the station in the medium.
     pub(super) station: u32,
     /// Whether the station has its keys, so that packets may flow.
@@ -24,30 +24,30 @@ pub(super) struct Member {
     /// Whether the station has told that it sleeps.
     pub(super) asleep: bool,
     /// The packets buffered for the station.
-    pub(super) kept: VecDeque<Kept>,
+    pub(super) kept: VecDeque<BufferedPacket>,
     /// The packets in the MAC's queue for the station.
-    pub(super) in_flight: VecDeque<Kept>,
+    pub(super) in_flight: VecDeque<BufferedPacket>,
     /// The rate control towards the station.
-    pub(super) rate: Rate,
+    pub(super) rate: RateControl,
     order: u32,
 }
 
-impl Member {
+impl AssociatedStation {
     /// Returns a packet for the station, with its number in the order of all its packets.
-    pub(super) const fn packet(&mut self, now: Instant, packet: Msdu) -> Kept {
+    pub(super) const fn packet(&mut self, now: Instant, packet: Msdu) -> BufferedPacket {
         self.order = self.order.wrapping_add(1);
-        Kept { order: self.order, ..Kept::new(now, packet) }
+        BufferedPacket { order: self.order, ..BufferedPacket::new(now, packet) }
     }
 
     /// Removes a packet that the MAC is done with: mostly the oldest, else one of the same A-MPDU.
-    pub(super) fn flown(&mut self, tag: u64) -> Option<Kept> {
+    pub(super) fn take_in_flight(&mut self, tag: u64) -> Option<BufferedPacket> {
         let at = self.in_flight.iter().position(|it| it.tag == tag)?;
         self.in_flight.remove(at)
     }
 }
 
-impl Ap {
-    pub(super) fn member(&mut self, aid: u16) -> Option<&mut Member> {
+impl WifiAp {
+    pub(super) fn member(&mut self, aid: u16) -> Option<&mut AssociatedStation> {
         self.members.get_mut(usize::from(aid).checked_sub(1)?)?.as_mut()
     }
 
@@ -80,7 +80,7 @@ impl Ap {
         if free == self.members.len() {
             self.members.push(None);
         }
-        self.members[free] = Some(Member {
+        self.members[free] = Some(AssociatedStation {
             station,
             open: false,
             heard: Instant::ZERO,
@@ -88,7 +88,7 @@ impl Ap {
             asleep: false,
             kept: VecDeque::new(),
             in_flight: VecDeque::new(),
-            rate: Rate::new(&self.config.rates),
+            rate: RateControl::new(&self.config.rates),
             order: 0,
         });
         let words = self.members.len() / 64 + 1;
@@ -113,7 +113,7 @@ impl Ap {
     }
 
     /// Takes note that a station was heard.
-    pub(in crate::wifi) fn hears(&mut self, medium: &WirelessMedium, station: u32) {
+    pub(in crate::wifi) fn on_heard(&mut self, medium: &WirelessMedium, station: u32) {
         if let Some(aid) = self.aid(station)
             && let Some(member) = self.member(aid)
         {
@@ -122,49 +122,49 @@ impl Ap {
     }
 
     /// Deauthenticates stations that were not heard for long, one at a time; called at each beacon.
-    pub(super) fn forget(&mut self, medium: &mut WirelessMedium, above: &mut dyn Above) {
+    pub(super) fn forget(&mut self, medium: &mut WirelessMedium, upper: &mut dyn UpperLayer) {
         let (now, most) = (medium.now(), self.config.inactive);
         let gone = self.members.iter().flatten().find(|it| now.since(it.heard) > most);
         if let Some(station) = gone.map(|it| it.station) {
-            self.expel(medium, station, above);
+            self.deauthenticate(medium, station, upper);
         }
     }
 
     /// Forgets a station, and its progress in joining.
-    pub(in crate::wifi) fn dismiss(
+    pub(in crate::wifi) fn forget_station(
         &mut self,
         medium: &mut WirelessMedium,
         station: u32,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         self.guests.remove(&station);
-        self.dismiss_member(medium, station, above);
+        self.disassociate(medium, station, upper);
     }
 
     /// Forgets an associated station. Its buffered packets are lost; those in the MAC's queue are
     /// sent.
-    pub(super) fn dismiss_member(
+    pub(super) fn disassociate(
         &mut self,
         medium: &mut WirelessMedium,
         station: u32,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         let Some(aid) = self.aid(station) else { return };
         self.aids[station as usize] = 0;
         let Some(member) = self.members[usize::from(aid) - 1].take() else { return };
         self.sleepers -= u16::from(member.asleep);
         if !member.kept.is_empty() {
-            self.waits_no_more(aid);
+            self.clear_tim_bit(aid);
         }
         for kept in member.kept {
             let lost = Some(Cause::Disconnected);
-            self.end(medium, Sent { tag: kept.tag, lost, attempts: 0 }, above);
+            self.end(medium, SentPacket { tag: kept.tag, lost, attempts: 0 }, upper);
         }
         self.release_group(medium);
     }
 
     /// Takes note of a station's power management bit.
-    pub(in crate::wifi) fn sleeps(
+    pub(in crate::wifi) fn set_power_save(
         &mut self,
         medium: &mut WirelessMedium,
         station: u32,

@@ -12,23 +12,23 @@ mod beacon;
 mod keep;
 mod member;
 
-use super::above::{Above, Sent};
-use super::clock::Clock;
 use super::config::ApConfig;
-use super::frame::Frames;
-use super::octets::Wrap;
+use super::deadlines::Deadlines;
+use super::frame::FrameStore;
+use super::octets::Encapsulation;
 use super::tag::{DataTag, LARGEST_AID};
-use super::{Counters, Msdu, Refused, is_group};
+use super::upper::{SentPacket, UpperLayer};
+use super::{Msdu, SendError, WifiCounters, is_group};
 use crate::events::EventQueue;
 use crate::mac::{GROUP, TxFrame, TxStatus, WirelessMedium};
 use crate::random::{Purpose, RngStream};
-use admit::{Guest, Task};
+use admit::{ApTask, PendingStation};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
-use keep::Kept;
-use member::Member;
+use keep::BufferedPacket;
+use member::AssociatedStation;
 
 /// The deadlines of an access point.
 const BEACON: usize = 0;
@@ -36,7 +36,7 @@ const TASK: usize = 1;
 
 /// The way in which a packet goes to the MAC.
 #[derive(Clone, Copy, Debug, Default)]
-struct Turn {
+struct TxFlags {
     /// The more data bit: the receiver shall listen on.
     more: bool,
     /// Whether the packet goes before those in the queue.
@@ -44,26 +44,26 @@ struct Turn {
 }
 
 #[derive(Debug)]
-pub(super) struct Ap {
+pub(super) struct WifiAp {
     pub(super) config: ApConfig,
-    pub(super) counters: Counters,
+    pub(super) counters: WifiCounters,
     number: u32,
     on: bool,
-    clock: Clock<2>,
+    clock: Deadlines<2>,
     /// The associated stations, by association identifier from 1.
-    members: Vec<Option<Member>>,
+    members: Vec<Option<AssociatedStation>>,
     /// The association identifier of each station of the medium; 0 if it is not associated here.
     aids: Vec<u16>,
     /// The stations that are being admitted.
-    guests: BTreeMap<u32, Guest>,
-    agenda: EventQueue<Instant, Task>,
+    guests: BTreeMap<u32, PendingStation>,
+    agenda: EventQueue<Instant, ApTask>,
     /// The number of answers that wait for the processor, and the time at which it is free.
     tasks: u16,
     free: Instant,
     /// The number of associated stations that sleep.
     sleepers: u16,
     /// Multicast for the next DTIM.
-    group: VecDeque<Kept>,
+    group: VecDeque<BufferedPacket>,
     /// Stations that are awake and have more buffered packets than the MAC's queue took.
     drains: VecDeque<u16>,
     /// The traffic indication map of the last beacon, and of the next, one bit for each station.
@@ -79,16 +79,16 @@ pub(super) struct Ap {
     beacon: bool,
 }
 
-impl Ap {
+impl WifiAp {
     pub(super) fn new(seed: u64, number: u32, config: ApConfig) -> Self {
         let mut random = RngStream::stream(seed, number, Purpose::Start);
         let next_beacon = Instant::ZERO + random.time_below(config.beacon_interval);
         Self {
             config,
-            counters: Counters::default(),
+            counters: WifiCounters::default(),
             number,
             on: true,
-            clock: Clock::new(number),
+            clock: Deadlines::new(number),
             members: Vec::new(),
             aids: Vec::new(),
             guests: BTreeMap::new(),
@@ -115,38 +115,41 @@ impl Ap {
     pub(super) fn wake(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
-        above: &mut dyn Above,
+        frames: &mut FrameStore,
+        upper: &mut dyn UpperLayer,
     ) {
         while let Some(what) = self.clock.next_due(medium.now()) {
             if what == TASK {
-                self.tasks(medium, frames, above);
+                self.tasks(medium, frames, upper);
                 continue;
             }
-            self.age(medium, above);
-            self.forget(medium, above);
+            self.age(medium, upper);
+            self.forget(medium, upper);
             self.send_beacon(medium, frames);
         }
         self.clock.rearm(medium);
     }
 
     /// Returns the encapsulation of data frames.
-    pub(super) const fn wrap(&self) -> Wrap {
-        Wrap { qos: self.config.capabilities.qos, protected: self.config.security.encrypts() }
+    pub(super) const fn wrap(&self) -> Encapsulation {
+        Encapsulation {
+            qos: self.config.capabilities.qos,
+            protected: self.config.security.encrypts(),
+        }
     }
 
     /// Returns the encapsulation of data frames to a station; multicast (0) has no QoS Control
     /// field, which some station may not know.
-    pub(super) fn wrap_to(&self, aid: u16) -> Wrap {
+    pub(super) fn wrap_to(&self, aid: u16) -> Encapsulation {
         let member = usize::from(aid).checked_sub(1).and_then(|at| self.members.get(at)?.as_ref());
-        Wrap { qos: self.wrap().qos && member.is_some_and(|it| it.qos), ..self.wrap() }
+        Encapsulation { qos: self.wrap().qos && member.is_some_and(|it| it.qos), ..self.wrap() }
     }
 
     pub(super) fn send(
         &mut self,
         medium: &mut WirelessMedium,
         packet: Msdu,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), SendError> {
         let taken = if is_group(packet.to) {
             self.send_group(medium, packet)
         } else {
@@ -159,43 +162,49 @@ impl Ap {
         taken
     }
 
-    fn send_unicast(&mut self, medium: &mut WirelessMedium, packet: Msdu) -> Result<(), Refused> {
-        let aid = self.aid(packet.to).ok_or(Refused::NotJoined)?;
+    fn send_unicast(&mut self, medium: &mut WirelessMedium, packet: Msdu) -> Result<(), SendError> {
+        let aid = self.aid(packet.to).ok_or(SendError::NotJoined)?;
         let member = self.members[usize::from(aid) - 1].as_mut().filter(|it| it.open);
-        let member = member.ok_or(Refused::NotJoined)?;
+        let member = member.ok_or(SendError::NotJoined)?;
         let kept = member.packet(medium.now(), packet);
         if member.asleep || !member.kept.is_empty() {
             if member.kept.len() >= usize::from(self.config.unicast_buffer) {
-                return Err(Refused::NoBuffers);
+                return Err(SendError::NoBuffers);
             }
             self.counters.kept += 1;
             self.keep(aid, kept);
             return Ok(());
         }
-        let taken = self.transmit(medium, aid, kept, Turn::default());
-        if taken { Ok(()) } else { Err(Refused::NoBuffers) }
+        let taken = self.transmit(medium, aid, kept, TxFlags::default());
+        if taken { Ok(()) } else { Err(SendError::NoBuffers) }
     }
 
-    fn send_group(&mut self, medium: &mut WirelessMedium, packet: Msdu) -> Result<(), Refused> {
+    fn send_group(&mut self, medium: &mut WirelessMedium, packet: Msdu) -> Result<(), SendError> {
         if !self.on {
-            return Err(Refused::NotJoined);
+            return Err(SendError::NotJoined);
         }
-        let kept = Kept::new(medium.now(), packet);
+        let kept = BufferedPacket::new(medium.now(), packet);
         let waits = self.sleepers > 0 || !self.group.is_empty();
         if let (Some(most), true) = (self.config.multicast_buffer, waits) {
             if self.group.len() >= usize::from(most) {
-                return Err(Refused::NoBuffers);
+                return Err(SendError::NoBuffers);
             }
             self.counters.kept += 1;
             self.group.push_back(kept);
             return Ok(());
         }
-        let taken = self.transmit_group(medium, kept, Turn::default());
-        if taken { Ok(()) } else { Err(Refused::NoBuffers) }
+        let taken = self.transmit_group(medium, kept, TxFlags::default());
+        if taken { Ok(()) } else { Err(SendError::NoBuffers) }
     }
 
     /// Hands a station's packet to the MAC, if it has a buffer. Returns whether it had.
-    fn transmit(&mut self, medium: &mut WirelessMedium, aid: u16, kept: Kept, turn: Turn) -> bool {
+    fn transmit(
+        &mut self,
+        medium: &mut WirelessMedium,
+        aid: u16,
+        kept: BufferedPacket,
+        turn: TxFlags,
+    ) -> bool {
         let wrap = self.wrap_to(aid);
         let Some(member) = self.member(aid) else { return false };
         let (rate, mode) = member.rate.pick();
@@ -211,7 +220,12 @@ impl Ap {
         true
     }
 
-    fn transmit_group(&mut self, medium: &mut WirelessMedium, kept: Kept, turn: Turn) -> bool {
+    fn transmit_group(
+        &mut self,
+        medium: &mut WirelessMedium,
+        kept: BufferedPacket,
+        turn: TxFlags,
+    ) -> bool {
         let tag = DataTag { packet: kept.tag, aid: 0, rate: 0, more: turn.more }.pack();
         let octets = self.wrap_to(0).data(kept.octets);
         let packet = TxFrame::new(GROUP, octets, self.config.basic, tag);
@@ -224,11 +238,11 @@ impl Ap {
         medium: &mut WirelessMedium,
         data: DataTag,
         done: TxStatus,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         let lost = (!done.delivered).then_some(Cause::RetryLimit);
         if let Some(member) = self.member(data.aid) {
-            let kept = member.flown(data.packet);
+            let kept = member.take_in_flight(data.packet);
             member.rate.learn(data.rate, done.attempts, done.delivered);
             if let (Some(kept), Some(_), true) = (kept, lost, member.asleep) {
                 // The station fell asleep with this packet on its way: the packet is buffered, as
@@ -238,16 +252,16 @@ impl Ap {
                 return;
             }
         }
-        self.end(medium, Sent { tag: data.packet, lost, attempts: done.attempts }, above);
+        self.end(medium, SentPacket { tag: data.packet, lost, attempts: done.attempts }, upper);
         self.drain(medium);
     }
 
     /// Reports the outcome of a packet.
-    fn end(&mut self, medium: &mut WirelessMedium, packet: Sent, above: &mut dyn Above) {
+    fn end(&mut self, medium: &mut WirelessMedium, packet: SentPacket, upper: &mut dyn UpperLayer) {
         match packet.lost {
             None => self.counters.sent += 1,
             Some(_) => self.counters.lost += 1,
         }
-        above.sent(medium, self.number, packet);
+        upper.sent(medium, self.number, packet);
     }
 }

@@ -5,7 +5,7 @@ mod sleep;
 use crate::radio::{ChannelWidth, GuardInterval, Hr, Mcs, Mode};
 use alloc::vec::Vec;
 use core::time::Duration;
-pub use sleep::{Coexistence, Connectionless, Fetch, Sleep, SleepTimes};
+pub use sleep::{CoexistenceConfig, ConnectionlessWindow, FetchMethod, PowerSave, PowerSaveTimes};
 
 /// A time unit (3.1), in which beacon and listen intervals are counted.
 pub const TIME_UNIT: Duration = Duration::from_micros(1024);
@@ -15,7 +15,7 @@ pub const BEACON_INTERVAL: Duration = Duration::from_micros(102_400);
 /// The role of a station of the medium, above its MAC.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::large_enum_variant, reason = "there is one for each station, for a moment")]
-pub enum Role {
+pub enum WifiRole {
     /// A station that is not of this layer: an ESP-NOW node, other people's load.
     #[default]
     Foreign,
@@ -27,7 +27,7 @@ pub enum Role {
 
 /// The security of a network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Security {
+pub enum WifiSecurity {
     /// No security.
     Open,
     /// WPA2 with a password: open authentication, 4-way handshake, CCMP-128.
@@ -37,7 +37,7 @@ pub enum Security {
     Wpa3,
 }
 
-impl Security {
+impl WifiSecurity {
     /// Returns whether data frames are encrypted.
     #[must_use]
     pub const fn encrypts(self) -> bool {
@@ -47,14 +47,14 @@ impl Security {
 
 /// The modes in which a sender sends data.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Rates {
+pub enum DataRates {
     /// One fixed mode.
     Fixed(Mode),
     /// The best of these modes, listed from slow to fast, by acknowledgements.
     Adaptive(Vec<Mode>),
 }
 
-impl Rates {
+impl DataRates {
     /// Returns all HT modes of one stream with a channel width and guard interval, at most 65,
     /// 72.2, 135 or 150 Mbit/s.
     #[must_use]
@@ -84,7 +84,7 @@ impl Rates {
     }
 }
 
-impl Default for Rates {
+impl Default for DataRates {
     /// Returns HT20 MCS 7 with the long guard interval, 65 Mbit/s.
     fn default() -> Self {
         Self::Fixed(Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long))
@@ -114,7 +114,7 @@ pub struct ApConfig {
     /// The octets of the SSID, at most 32.
     pub ssid_octets: u8,
     /// The security of the network.
-    pub security: Security,
+    pub security: WifiSecurity,
     /// The capabilities of the access point.
     pub capabilities: Capabilities,
     /// The time from beacon to beacon.
@@ -124,7 +124,7 @@ pub struct ApConfig {
     /// The mode of beacons, management frames and multicast, a basic rate.
     pub basic: Mode,
     /// The modes of data frames.
-    pub rates: Rates,
+    pub rates: DataRates,
     /// The limit on frames buffered for each sleeping station; further ones are dropped.
     pub unicast_buffer: u16,
     /// The limit on multicast frames buffered for the DTIM while some station sleeps. `None`:
@@ -137,7 +137,7 @@ pub struct ApConfig {
     /// The limit on stations. ESP-IDF: 4 by default, at most 10 or 15 by chip.
     pub most_stations: u16,
     /// The processor's times for joining stations.
-    pub work: Work,
+    pub work: ProcessingTimes,
     /// The time after which a silent station is removed. ESP-IDF: 300 s
     /// (`esp_wifi_set_inactive_time`).
     pub inactive: Duration,
@@ -149,19 +149,19 @@ impl Default for ApConfig {
         Self {
             network: 0,
             ssid_octets: 8,
-            security: Security::default(),
+            security: WifiSecurity::default(),
             capabilities: Capabilities::default(),
             beacon_interval: BEACON_INTERVAL,
             dtim_period: 1,
             basic: Mode::Hr(Hr::M1),
-            rates: Rates::default(),
+            rates: DataRates::default(),
             // mac80211's STA_MAX_TX_BUFFER and AP_MAX_BC_BUFFER are 64 and 128.
             unicast_buffer: 64,
             multicast_buffer: Some(128),
             // mac80211's STA_TX_BUFFER_EXPIRE.
             aging: Duration::from_secs(10),
             most_stations: 2007,
-            work: Work::ROUTER,
+            work: ProcessingTimes::ROUTER,
             inactive: Duration::from_secs(300),
         }
     }
@@ -177,7 +177,7 @@ impl ApConfig {
             multicast_buffer: None,
             unicast_buffer: 32,
             most_stations: 4,
-            work: Work::ESP,
+            work: ProcessingTimes::ESP,
             ..Self::default()
         }
     }
@@ -192,24 +192,24 @@ pub struct StationConfig {
     /// matter.
     pub joined: bool,
     /// Whether the station starts in no network, and looks for none until it is told to
-    /// ([`Wifi::join`](crate::wifi::Wifi::join)). No effect if it is `joined`.
+    /// ([`Wifi::join`](crate::wifi::WifiLayer::join)). No effect if it is `joined`.
     pub apart: bool,
     /// The security with which the station joins a network.
-    pub security: Security,
+    pub security: WifiSecurity,
     /// The capabilities of the station.
     pub capabilities: Capabilities,
     /// The modes of data frames.
-    pub rates: Rates,
+    pub rates: DataRates,
     /// The settings for scanning and joining.
-    pub join: Join,
+    pub join: JoinConfig,
     /// The power save mode while the station is associated.
-    pub sleep: Sleep,
+    pub sleep: PowerSave,
     /// The times of power save.
-    pub times: SleepTimes,
+    pub times: PowerSaveTimes,
     /// The reception of frames of no network (ESP-NOW), if the station receives them.
-    pub connectionless: Option<Connectionless>,
+    pub connectionless: Option<ConnectionlessWindow>,
     /// The slices of a radio that is shared with Bluetooth or 802.15.4.
-    pub coexistence: Option<Coexistence>,
+    pub coexistence: Option<CoexistenceConfig>,
     /// Whether the radio sleeps while the station is in no network and looks for none:
     /// `CONFIG_ESP_WIFI_STA_DISCONNECTED_PM_ENABLE`.
     pub disconnected_sleep: bool,
@@ -217,7 +217,7 @@ pub struct StationConfig {
 
 /// The settings with which a station looks for its network, and joins it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Join {
+pub struct JoinConfig {
     /// The octets of the SSID that the station looks for.
     pub ssid_octets: u8,
     /// The channels of the active scan: the station sends a probe request and waits for answers.
@@ -245,7 +245,7 @@ pub struct Join {
     /// once.
     pub again: Duration,
     /// The processor's times for the steps of joining.
-    pub work: Work,
+    pub work: ProcessingTimes,
     /// The time without a beacon after which the station probes its access point. ESP-IDF: 6 s
     /// (`esp_wifi_set_inactive_time`).
     pub beacon_loss: Duration,
@@ -256,7 +256,7 @@ pub struct Join {
     pub probe_interval: Duration,
 }
 
-impl Default for Join {
+impl Default for JoinConfig {
     fn default() -> Self {
         Self {
             ssid_octets: 8,
@@ -269,7 +269,7 @@ impl Default for Join {
             answer: Duration::from_secs(1),
             keys: Duration::from_secs(10),
             again: Duration::from_millis(10),
-            work: Work::ESP,
+            work: ProcessingTimes::ESP,
             beacon_loss: Duration::from_secs(6),
             probes: 5,
             probe_interval: Duration::from_millis(500),
@@ -277,7 +277,7 @@ impl Default for Join {
     }
 }
 
-impl Join {
+impl JoinConfig {
     /// Returns the settings for a known channel: the station looks there only.
     #[must_use]
     pub fn on(channel: u8) -> Self {
@@ -287,7 +287,7 @@ impl Join {
 
 /// The processor's times for the steps of joining.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Work {
+pub struct ProcessingTimes {
     /// The key of a WPA2 password: PBKDF2 with 4096 rounds of HMAC-SHA-1 (J.4.1). A station
     /// computes it before the first authentication, and keeps it.
     pub pmk: Duration,
@@ -301,9 +301,9 @@ pub struct Work {
     pub sae_confirm: Duration,
 }
 
-impl Work {
+impl ProcessingTimes {
     /// Returns the times of an ESP with a time for the key of a password, and a time for one side
-    /// of SAE, which is split into Commit and Confirm as in [`Work::ESP`].
+    /// of SAE, which is split into Commit and Confirm as in [`ProcessingTimes::ESP`].
     #[must_use]
     pub const fn esp(pmk: Duration, sae: Duration) -> Self {
         let sae_commit = Duration::from_nanos(sae.as_nanos() as u64 / 7 * 5);

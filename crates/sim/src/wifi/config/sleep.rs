@@ -4,7 +4,7 @@ use core::time::Duration;
 
 /// The power save mode of an associated station.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sleep {
+pub enum PowerSave {
     /// `WIFI_PS_NONE`: no power save.
     #[default]
     None,
@@ -30,9 +30,9 @@ pub enum Sleep {
 /// While the station is associated, an interval begins with a target beacon transmission time and
 /// lasts the nearest number of beacon intervals, the same for all stations of an access point.
 ///
-/// [`Wifi::send_foreign`]: crate::wifi::Wifi::send_foreign
+/// [`Wifi::send_foreign`]: crate::wifi::WifiLayer::send_foreign
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Connectionless {
+pub struct ConnectionlessWindow {
     /// The window, `esp_now_set_wake_window`; its default is longer than any interval.
     pub window: Duration,
     /// The interval, `esp_wifi_set_connectionless_interval`.
@@ -45,7 +45,7 @@ pub struct Connectionless {
 /// the slices Wi-Fi has no radio, even with `WIFI_PS_NONE` (ESP-IDF, "RF coexistence"). Before a
 /// slice ends the station tells its access point that it sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Coexistence {
+pub struct CoexistenceConfig {
     /// The period. ESP-IDF: above 100 ms while both are connected.
     pub period: Duration,
     /// The part of the period that Wi-Fi has. ESP-IDF: half of it.
@@ -55,7 +55,7 @@ pub struct Coexistence {
     pub guard: Duration,
 }
 
-impl Default for Coexistence {
+impl Default for CoexistenceConfig {
     fn default() -> Self {
         let ms = Duration::from_millis;
         Self { period: ms(120), wifi: ms(60), guard: ms(2) }
@@ -64,7 +64,7 @@ impl Default for Coexistence {
 
 /// The way in which a station gets its buffered frames from its access point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fetch {
+pub enum FetchMethod {
     /// The station tells with a Null frame that it is awake, and stays so for a while, as with
     /// ESP-IDF (issue espressif/esp-idf#1779 shows its Null frames).
     #[default]
@@ -76,7 +76,7 @@ pub enum Fetch {
 
 /// The times of power save.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SleepTimes {
+pub struct PowerSaveTimes {
     /// The time that the station stays awake after its last packet (ESP-IDF:
     /// `CONFIG_ESP_WIFI_SLP_DEFAULT_MIN_ACTIVE_TIME`, 50 ms).
     pub min_active: Duration,
@@ -98,10 +98,10 @@ pub struct SleepTimes {
     /// `CONFIG_ESP_WIFI_SLP_BEACON_LOST_TIMEOUT`, 10 time units).
     pub missed: Duration,
     /// The way in which the station gets its buffered frames.
-    pub fetch: Fetch,
+    pub fetch: FetchMethod,
 }
 
-impl Default for SleepTimes {
+impl Default for PowerSaveTimes {
     fn default() -> Self {
         Self {
             min_active: Duration::from_millis(50),
@@ -114,7 +114,7 @@ impl Default for SleepTimes {
             early: Duration::from_micros(500),
             drift_ppm: 20,
             missed: Duration::from_micros(10_240),
-            fetch: Fetch::Null,
+            fetch: FetchMethod::Null,
         }
     }
 }

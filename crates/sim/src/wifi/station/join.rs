@@ -2,20 +2,20 @@
 //! gets its keys, and it notices when it is out again.
 
 use super::radio::{ACTIVE, JOIN, OF_A_LINK};
-use super::sleep::Doze;
-use super::{Station, Terms, deadline};
+use super::sleep::AnnouncedState;
+use super::{ApInfo, WifiStation, deadline};
 use crate::mac::{GROUP, WirelessMedium};
 use crate::radio::{Hr, Mode};
-use crate::wifi::above::{Above, Joined, Left};
-use crate::wifi::config::Security;
+use crate::wifi::config::WifiSecurity;
 use crate::wifi::elements::Elements;
-use crate::wifi::frame::{Frame, FrameInfo, Frames, Says, Subtype};
+use crate::wifi::frame::{FrameContents, FrameInfo, FrameStore, Subtype, WifiFrame};
+use crate::wifi::upper::{DisconnectReason, Joined, UpperLayer};
 use core::time::Duration;
 use espbench_proto::time::Instant;
 
 /// The step of joining that a station has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum JoinPhase {
     /// The station does nothing, or is associated.
     Rest,
     /// The station is on the channel with this index in its list.
@@ -34,8 +34,8 @@ pub(super) enum Phase {
 
 /// The state of a station's joining.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Joining {
-    pub(super) phase: Phase,
+pub(super) struct JoinState {
+    pub(super) phase: JoinPhase,
     /// The time at which the station began.
     since: Instant,
     /// The times at which the access point was found, and the station authenticated and associated.
@@ -43,17 +43,17 @@ pub(super) struct Joining {
     authenticated: Instant,
     associated: Instant,
     /// The chosen access point, its signal strength, and the association identifier that it gave.
-    target: Option<Terms>,
+    target: Option<ApInfo>,
     rssi: i8,
     aid: u16,
     /// The frame that the station sends when it has been computed.
     work: Option<Subtype>,
 }
 
-impl Joining {
+impl JoinState {
     pub(super) const fn new() -> Self {
         Self {
-            phase: Phase::Rest,
+            phase: JoinPhase::Rest,
             since: Instant::ZERO,
             found: Instant::ZERO,
             authenticated: Instant::ZERO,
@@ -66,30 +66,30 @@ impl Joining {
     }
 }
 
-impl Station {
+impl WifiStation {
     /// Begins to look for the network, unless the station is in it or about to be.
     pub(in crate::wifi) fn join(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
-        above: &mut dyn Above,
+        frames: &mut FrameStore,
+        upper: &mut dyn UpperLayer,
     ) {
-        let free = matches!(self.joining.phase, Phase::Rest | Phase::Pause);
+        let free = matches!(self.joining.phase, JoinPhase::Rest | JoinPhase::Pause);
         if !self.powered || self.link.is_some() || !free {
             return;
         }
-        self.joining = Joining { since: medium.now(), ..Joining::new() };
-        self.want(medium, ACTIVE, true, above);
-        self.scan(medium, frames, 0, above);
+        self.joining = JoinState { since: medium.now(), ..JoinState::new() };
+        self.want(medium, ACTIVE, true, upper);
+        self.scan(medium, frames, 0, upper);
     }
 
     /// Goes on to a channel of the list.
     fn scan(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
+        frames: &mut FrameStore,
         at: usize,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         let join = &self.config.join;
         let active = at < join.active.len();
@@ -97,18 +97,18 @@ impl Station {
         let found = join.first && self.joining.target.is_some();
         let Some(&channel) = channel.filter(|_| !found) else {
             match self.joining.target {
-                Some(terms) => self.authenticate(medium, frames, terms, above),
-                None => self.fail(medium, Left::NotFound, above),
+                Some(terms) => self.authenticate(medium, frames, terms, upper),
+                None => self.fail(medium, DisconnectReason::NotFound, upper),
             }
             return;
         };
         let dwell = join.hop + if active { join.dwell } else { join.dwell_passive };
         medium.tune(self.number, channel, join.hop);
-        self.joining.phase = Phase::Scan(at);
+        self.joining.phase = JoinPhase::Scan(at);
         self.clock.set(medium, deadline::JOIN, medium.now() + dwell);
         if active {
-            let says = Says::Network(self.config.network);
-            self.post(medium, frames, (GROUP, Mode::Hr(Hr::M1)), Subtype::ProbeRequest, says);
+            let says = FrameContents::Network(self.config.network);
+            self.send_mgmt(medium, frames, (GROUP, Mode::Hr(Hr::M1)), Subtype::ProbeRequest, says);
         }
     }
 
@@ -116,20 +116,20 @@ impl Station {
     pub(in crate::wifi) fn found(
         &mut self,
         medium: &mut WirelessMedium,
-        (terms, rssi): (Terms, i8),
-        above: &mut dyn Above,
+        (terms, rssi): (ApInfo, i8),
+        upper: &mut dyn UpperLayer,
     ) {
-        if let (Phase::Probing(_), Some(link)) = (self.joining.phase, self.link)
+        if let (JoinPhase::Probing(_), Some(link)) = (self.joining.phase, self.link)
             && link.ap == terms.ap
         {
-            self.joining.phase = Phase::Rest;
+            self.joining.phase = JoinPhase::Rest;
             self.clock.stop(deadline::JOIN);
             self.expect_beacons(medium);
-            self.want(medium, JOIN, false, above);
+            self.want(medium, JOIN, false, upper);
         }
         let fits =
             terms.network == self.config.network && terms.elements.security == self.config.security;
-        if !fits || !matches!(self.joining.phase, Phase::Scan(_)) {
+        if !fits || !matches!(self.joining.phase, JoinPhase::Scan(_)) {
             return;
         }
         if self.joining.target.is_none() || rssi > self.joining.rssi {
@@ -140,28 +140,28 @@ impl Station {
     fn authenticate(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
-        terms: Terms,
-        above: &mut dyn Above,
+        frames: &mut FrameStore,
+        terms: ApInfo,
+        upper: &mut dyn UpperLayer,
     ) {
         self.joining.target = Some(terms);
-        self.joining.phase = Phase::Authentication;
+        self.joining.phase = JoinPhase::Authentication;
         self.joining.found = medium.now();
-        let sae = terms.elements.security == Security::Wpa3;
+        let sae = terms.elements.security == WifiSecurity::Wpa3;
         let work = self.config.join.work;
         medium.tune(self.number, terms.channel, self.config.join.hop);
         let first = match terms.elements.security {
-            Security::Wpa3 => work.sae_commit,
-            Security::Wpa2 if !self.has_key => work.pmk,
-            Security::Wpa2 | Security::Open => Duration::ZERO,
+            WifiSecurity::Wpa3 => work.sae_commit,
+            WifiSecurity::Wpa2 if !self.has_key => work.pmk,
+            WifiSecurity::Wpa2 | WifiSecurity::Open => Duration::ZERO,
         };
         self.has_key = true;
         self.wait(medium, self.config.join.answer + first);
         let subtype = Subtype::Authentication { sae, sequence: 1 };
         if first > Duration::ZERO {
-            self.compute(medium, first, subtype, above);
+            self.compute(medium, first, subtype, upper);
         } else {
-            self.tell_target(medium, frames, subtype);
+            self.send_to_target(medium, frames, subtype);
         }
     }
 
@@ -175,38 +175,43 @@ impl Station {
         medium: &mut WirelessMedium,
         work: Duration,
         subtype: Subtype,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         self.joining.work = Some(subtype);
-        above.computes(medium, self.number, work);
+        upper.computes(medium, self.number, work);
         self.clock.set(medium, deadline::WORK, medium.now() + work);
     }
 
     /// Sends the frame that has been computed.
-    pub(super) fn computed(&mut self, medium: &mut WirelessMedium, frames: &mut Frames) {
+    pub(super) fn computed(&mut self, medium: &mut WirelessMedium, frames: &mut FrameStore) {
         if let Some(subtype) = self.joining.work.take() {
-            self.tell_target(medium, frames, subtype);
+            self.send_to_target(medium, frames, subtype);
         }
     }
 
-    fn tell_target(&mut self, medium: &mut WirelessMedium, frames: &mut Frames, subtype: Subtype) {
+    fn send_to_target(
+        &mut self,
+        medium: &mut WirelessMedium,
+        frames: &mut FrameStore,
+        subtype: Subtype,
+    ) {
         let Some(terms) = self.joining.target else { return };
         let qos = self.config.capabilities.qos;
         let says = match subtype {
-            Subtype::AssociationRequest => Says::Verdict(Some(u16::from(qos))),
-            _ => Says::Nothing,
+            Subtype::AssociationRequest => FrameContents::Verdict(Some(u16::from(qos))),
+            _ => FrameContents::Nothing,
         };
-        self.post(medium, frames, (terms.ap, terms.basic), subtype, says);
+        self.send_mgmt(medium, frames, (terms.ap, terms.basic), subtype, says);
     }
 
     /// Hands a frame to the MAC, if it has a buffer. Returns whether it had.
-    pub(super) fn post(
+    pub(super) fn send_mgmt(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
+        frames: &mut FrameStore,
         (to, mode): (u32, Mode),
         subtype: Subtype,
-        says: Says,
+        says: FrameContents,
     ) -> bool {
         let elements = Elements {
             security: self.config.security,
@@ -221,14 +226,14 @@ impl Station {
     pub(in crate::wifi) fn answered(
         &mut self,
         medium: &mut WirelessMedium,
-        (from, frame): (u32, &Frame),
-        above: &mut dyn Above,
+        (from, frame): (u32, &WifiFrame),
+        upper: &mut dyn UpperLayer,
     ) {
         if frame.info.subtype == Subtype::Deauthentication {
             if self.link.is_some_and(|link| link.ap == from)
                 || self.joining.target.is_some_and(|it| it.ap == from)
             {
-                self.fail(medium, Left::Deauthenticated, above);
+                self.fail(medium, DisconnectReason::Deauthenticated, upper);
             }
             return;
         }
@@ -238,37 +243,41 @@ impl Station {
         }
         let work = self.config.join.work;
         match (phase, frame.info.subtype, frame.says) {
-            (Phase::Authentication, Subtype::Authentication { sae: true, sequence: 1 }, _) => {
+            (JoinPhase::Authentication, Subtype::Authentication { sae: true, sequence: 1 }, _) => {
                 self.wait(medium, self.config.join.answer + work.sae_confirm);
                 let confirm = Subtype::Authentication { sae: true, sequence: 2 };
-                self.compute(medium, work.sae_confirm, confirm, above);
+                self.compute(medium, work.sae_confirm, confirm, upper);
             }
-            (Phase::Authentication, Subtype::Authentication { .. }, _) => {
-                self.joining.phase = Phase::Association;
+            (JoinPhase::Authentication, Subtype::Authentication { .. }, _) => {
+                self.joining.phase = JoinPhase::Association;
                 self.joining.authenticated = medium.now();
                 self.wait(medium, self.config.join.answer + work.management);
-                self.compute(medium, work.management, Subtype::AssociationRequest, above);
+                self.compute(medium, work.management, Subtype::AssociationRequest, upper);
             }
-            (Phase::Association, Subtype::AssociationResponse, Says::Verdict(Some(aid))) => {
+            (
+                JoinPhase::Association,
+                Subtype::AssociationResponse,
+                FrameContents::Verdict(Some(aid)),
+            ) => {
                 self.joining.aid = aid;
                 self.joining.associated = medium.now();
                 if terms.elements.security.encrypts() {
-                    self.joining.phase = Phase::Keys;
+                    self.joining.phase = JoinPhase::Keys;
                     self.wait(medium, self.config.join.keys);
                 } else {
-                    self.is_in(medium, terms, above);
+                    self.on_joined(medium, terms, upper);
                 }
             }
-            (Phase::Association, Subtype::AssociationResponse, _) => {
-                self.fail(medium, Left::Refused, above);
+            (JoinPhase::Association, Subtype::AssociationResponse, _) => {
+                self.fail(medium, DisconnectReason::Refused, upper);
             }
-            (Phase::Keys, Subtype::Eapol { message, qos }, _) => {
+            (JoinPhase::Keys, Subtype::Eapol { message, qos }, _) => {
                 let answer = Subtype::Eapol { message: message + 1, qos };
-                self.compute(medium, work.eapol, answer, above);
+                self.compute(medium, work.eapol, answer, upper);
             }
             // The access point has not received the last message.
-            (Phase::Rest, Subtype::Eapol { message: 3, qos }, _) => {
-                self.compute(medium, work.eapol, Subtype::Eapol { message: 4, qos }, above);
+            (JoinPhase::Rest, Subtype::Eapol { message: 3, qos }, _) => {
+                self.compute(medium, work.eapol, Subtype::Eapol { message: 4, qos }, upper);
             }
             _ => {}
         }
@@ -280,68 +289,75 @@ impl Station {
         medium: &mut WirelessMedium,
         subtype: Subtype,
         delivered: bool,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
-        if let (Subtype::Eapol { message: 4, .. }, true, Phase::Keys, Some(terms)) =
+        if let (Subtype::Eapol { message: 4, .. }, true, JoinPhase::Keys, Some(terms)) =
             (subtype, delivered, self.joining.phase, self.joining.target)
         {
-            self.is_in(medium, terms, above);
+            self.on_joined(medium, terms, upper);
         }
-        self.rest_apart(medium, above);
+        self.rest_apart(medium, upper);
     }
 
-    fn is_in(&mut self, medium: &mut WirelessMedium, terms: Terms, above: &mut dyn Above) {
-        let Joining { aid, since, found, authenticated, associated, .. } = self.joining;
-        self.joining.phase = Phase::Rest;
+    fn on_joined(
+        &mut self,
+        medium: &mut WirelessMedium,
+        terms: ApInfo,
+        upper: &mut dyn UpperLayer,
+    ) {
+        let JoinState { aid, since, found, authenticated, associated, .. } = self.joining;
+        self.joining.phase = JoinPhase::Rest;
         self.clock.stop(deadline::JOIN);
         self.associate(medium, terms, aid);
         let times = Joined { ap: terms.ap, aid, since, found, authenticated, associated };
-        above.joined(medium, self.number, times);
+        upper.joined(medium, self.number, times);
     }
 
     /// Handles a deadline of joining.
     pub(super) fn join_late(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
-        above: &mut dyn Above,
+        frames: &mut FrameStore,
+        upper: &mut dyn UpperLayer,
     ) {
         match self.joining.phase {
-            Phase::Scan(at) => self.scan(medium, frames, at + 1, above),
-            Phase::Authentication => self.fail(medium, Left::AuthExpired, above),
-            Phase::Association => self.fail(medium, Left::AssociationExpired, above),
-            Phase::Keys => self.fail(medium, Left::HandshakeExpired, above),
-            Phase::Probing(0) => self.fail(medium, Left::BeaconLoss, above),
-            Phase::Probing(left) => self.probe(medium, frames, left, above),
-            Phase::Pause => self.join(medium, frames, above),
-            Phase::Rest => {}
+            JoinPhase::Scan(at) => self.scan(medium, frames, at + 1, upper),
+            JoinPhase::Authentication => self.fail(medium, DisconnectReason::AuthExpired, upper),
+            JoinPhase::Association => {
+                self.fail(medium, DisconnectReason::AssociationExpired, upper)
+            }
+            JoinPhase::Keys => self.fail(medium, DisconnectReason::HandshakeExpired, upper),
+            JoinPhase::Probing(0) => self.fail(medium, DisconnectReason::BeaconLoss, upper),
+            JoinPhase::Probing(left) => self.probe(medium, frames, left, upper),
+            JoinPhase::Pause => self.join(medium, frames, upper),
+            JoinPhase::Rest => {}
         }
     }
 
     /// Probes the access point, because no beacon has come for long.
-    pub(super) fn lost(
+    pub(super) fn on_beacon_loss(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
-        above: &mut dyn Above,
+        frames: &mut FrameStore,
+        upper: &mut dyn UpperLayer,
     ) {
-        if self.link.is_some() && self.joining.phase == Phase::Rest {
-            self.probe(medium, frames, self.config.join.probes, above);
+        if self.link.is_some() && self.joining.phase == JoinPhase::Rest {
+            self.probe(medium, frames, self.config.join.probes, upper);
         }
     }
 
     fn probe(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
+        frames: &mut FrameStore,
         left: u8,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         let Some(link) = self.link else { return };
-        self.want(medium, JOIN, true, above);
-        self.joining.phase = Phase::Probing(left.saturating_sub(1));
-        let says = Says::Network(self.config.network);
-        self.post(medium, frames, (link.ap, link.basic), Subtype::ProbeRequest, says);
+        self.want(medium, JOIN, true, upper);
+        self.joining.phase = JoinPhase::Probing(left.saturating_sub(1));
+        let says = FrameContents::Network(self.config.network);
+        self.send_mgmt(medium, frames, (link.ap, link.basic), Subtype::ProbeRequest, says);
         self.wait(medium, self.config.join.probe_interval);
     }
 
@@ -355,38 +371,43 @@ impl Station {
     pub(in crate::wifi) fn leave(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
-        above: &mut dyn Above,
+        frames: &mut FrameStore,
+        upper: &mut dyn UpperLayer,
     ) {
         if let Some(link) = self.link {
             let to = (link.ap, link.basic);
-            self.want(medium, ACTIVE, true, above);
-            self.post(medium, frames, to, Subtype::Deauthentication, Says::Nothing);
+            self.want(medium, ACTIVE, true, upper);
+            self.send_mgmt(medium, frames, to, Subtype::Deauthentication, FrameContents::Nothing);
         }
-        self.fail(medium, Left::Asked, above);
+        self.fail(medium, DisconnectReason::Asked, upper);
     }
 
     /// Takes note that the station is out, or did not get in.
-    fn fail(&mut self, medium: &mut WirelessMedium, why: Left, above: &mut dyn Above) {
-        let idle = self.link.is_none() && self.joining.phase == Phase::Rest;
+    fn fail(
+        &mut self,
+        medium: &mut WirelessMedium,
+        why: DisconnectReason,
+        upper: &mut dyn UpperLayer,
+    ) {
+        let idle = self.link.is_none() && self.joining.phase == JoinPhase::Rest;
         self.link = None;
-        self.doze = Doze::Awake;
-        self.joining = Joining::new();
+        self.doze = AnnouncedState::Awake;
+        self.joining = JoinState::new();
         for what in deadline::OF_A_LINK {
             self.clock.stop(what);
         }
         if idle {
             return;
         }
-        self.want(medium, ACTIVE, true, above);
-        self.want(medium, OF_A_LINK, false, above);
+        self.want(medium, ACTIVE, true, upper);
+        self.want(medium, OF_A_LINK, false, upper);
         self.plan_window(medium);
-        if why != Left::Asked {
-            self.joining.phase = Phase::Pause;
+        if why != DisconnectReason::Asked {
+            self.joining.phase = JoinPhase::Pause;
             self.wait(medium, self.config.join.again);
         }
-        above.left(medium, self.number, why);
-        self.rest_apart(medium, above);
+        upper.left(medium, self.number, why);
+        self.rest_apart(medium, upper);
     }
 
     /// Lets a station that is in no network sleep while it has nothing to do
@@ -394,12 +415,12 @@ impl Station {
     pub(in crate::wifi) fn rest_apart(
         &mut self,
         medium: &mut WirelessMedium,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
-        let rests = matches!(self.joining.phase, Phase::Rest | Phase::Pause);
+        let rests = matches!(self.joining.phase, JoinPhase::Rest | JoinPhase::Pause);
         let sleeps = self.config.disconnected_sleep && self.link.is_none();
         if sleeps && rests && medium.queued(self.number) == 0 {
-            self.want(medium, ACTIVE, false, above);
+            self.want(medium, ACTIVE, false, upper);
         }
     }
 }

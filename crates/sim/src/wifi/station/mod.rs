@@ -12,25 +12,25 @@ mod radio;
 mod share;
 mod sleep;
 
-use super::above::{Above, Sent};
-use super::clock::Clock;
-use super::config::{Sleep, StationConfig};
+use super::config::{PowerSave, StationConfig};
+use super::deadlines::Deadlines;
 use super::elements::Elements;
-use super::frame::{Frame, FrameInfo, Frames, Says, Subtype};
-use super::octets::Wrap;
-use super::rate::Rate;
+use super::frame::{FrameContents, FrameInfo, FrameStore, Subtype, WifiFrame};
+use super::octets::Encapsulation;
+use super::rate::RateControl;
 use super::tag::DataTag;
-use super::{Counters, Msdu, Refused};
+use super::upper::{SentPacket, UpperLayer};
+use super::{Msdu, SendError, WifiCounters};
 use crate::mac::{TxFrame, TxStatus, WirelessMedium};
 use crate::radio::Mode;
 use core::time::Duration;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
-use join::Joining;
-use radio::{ACTIVE, FOREIGN, Radio, WINDOW};
-use share::Slice;
-use sleep::Doze;
-pub(super) use sleep::HeardBeacon;
+use join::JoinState;
+use radio::{ACTIVE, FOREIGN, RadioUse, WINDOW};
+use share::CoexistenceSlice;
+use sleep::AnnouncedState;
+pub(super) use sleep::ReceivedBeacon;
 
 /// The deadlines of a station, in the order in which they are handled.
 mod deadline {
@@ -67,12 +67,12 @@ mod deadline {
 
 /// The properties of an access point that a station learns from beacons and probe responses.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Terms {
+pub(super) struct ApInfo {
     pub(super) ap: u32,
     pub(super) channel: u8,
     pub(super) network: u16,
     pub(super) elements: Elements,
-    pub(super) wrap: Wrap,
+    pub(super) wrap: Encapsulation,
     /// The mode of management and Null frames, a basic rate.
     pub(super) basic: Mode,
     /// A target beacon transmission time, and the number of beacons from there to a DTIM.
@@ -83,10 +83,10 @@ pub(super) struct Terms {
 
 /// The state of an association at the station.
 #[derive(Clone, Copy, Debug)]
-struct Link {
+struct Association {
     ap: u32,
     aid: u16,
-    wrap: Wrap,
+    wrap: Encapsulation,
     basic: Mode,
     /// The beacon interval.
     interval: Duration,
@@ -101,36 +101,36 @@ struct Link {
 }
 
 #[derive(Debug)]
-pub(super) struct Station {
+pub(super) struct WifiStation {
     pub(super) config: StationConfig,
-    pub(super) counters: Counters,
+    pub(super) counters: WifiCounters,
     number: u32,
     powered: bool,
-    clock: Clock<{ deadline::COUNT }>,
-    rate: Rate,
-    link: Option<Link>,
-    joining: Joining,
+    clock: Deadlines<{ deadline::COUNT }>,
+    rate: RateControl,
+    link: Option<Association>,
+    joining: JoinState,
     /// Whether the station knows the key of its password.
     has_key: bool,
-    slice: Slice,
-    radio: Radio,
-    doze: Doze,
+    slice: CoexistenceSlice,
+    radio: RadioUse,
+    doze: AnnouncedState,
 }
 
-impl Station {
+impl WifiStation {
     pub(super) fn new(number: u32, config: StationConfig) -> Self {
         Self {
-            counters: Counters::default(),
+            counters: WifiCounters::default(),
             number,
             powered: true,
-            clock: Clock::new(number),
-            rate: Rate::new(&config.rates),
+            clock: Deadlines::new(number),
+            rate: RateControl::new(&config.rates),
             link: None,
-            joining: Joining::new(),
+            joining: JoinState::new(),
             has_key: false,
-            slice: Slice::Wifi,
-            radio: Radio::default(),
-            doze: Doze::Awake,
+            slice: CoexistenceSlice::Wifi,
+            radio: RadioUse::default(),
+            doze: AnnouncedState::Awake,
             config,
         }
     }
@@ -149,8 +149,8 @@ impl Station {
     }
 
     /// Returns the encapsulation of the access point's data frames.
-    pub(super) fn wrap(&self) -> Wrap {
-        self.link.map_or_else(Wrap::default, |link| link.wrap)
+    pub(super) fn wrap(&self) -> Encapsulation {
+        self.link.map_or_else(Encapsulation::default, |link| link.wrap)
     }
 
     /// Returns whether a packet of an access point, with the identifier in its tag, is for the
@@ -164,16 +164,16 @@ impl Station {
     }
 
     fn sleeps_ever(&self) -> bool {
-        self.config.sleep != Sleep::None
+        self.config.sleep != PowerSave::None
     }
 
     /// Takes note that the station is associated, and has its keys.
-    pub(super) fn associate(&mut self, medium: &mut WirelessMedium, terms: Terms, aid: u16) {
-        let Terms { ap, wrap, basic, beacon: (tbtt, to_dtim), interval, dtim_period, .. } = terms;
-        self.link = Some(Link {
+    pub(super) fn associate(&mut self, medium: &mut WirelessMedium, terms: ApInfo, aid: u16) {
+        let ApInfo { ap, wrap, basic, beacon: (tbtt, to_dtim), interval, dtim_period, .. } = terms;
+        self.link = Some(Association {
             ap,
             aid,
-            wrap: Wrap { qos: wrap.qos && self.config.capabilities.qos, ..wrap },
+            wrap: Encapsulation { qos: wrap.qos && self.config.capabilities.qos, ..wrap },
             basic,
             interval,
             dtim_period: dtim_period.max(1),
@@ -182,10 +182,10 @@ impl Station {
             heard: medium.now(),
             misses: 0,
         });
-        self.rate = Rate::new(&self.config.rates);
-        self.doze = Doze::Awake;
+        self.rate = RateControl::new(&self.config.rates);
+        self.doze = AnnouncedState::Awake;
         self.expect_beacons(medium);
-        self.has_sent(medium);
+        self.restart_keep_alive(medium);
         self.active(medium);
         self.plan_window(medium);
     }
@@ -194,24 +194,24 @@ impl Station {
     pub(super) fn wake(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
-        above: &mut dyn Above,
+        frames: &mut FrameStore,
+        upper: &mut dyn UpperLayer,
     ) {
         while let Some(what) = self.clock.next_due(medium.now()) {
             match what {
-                deadline::RADIO => self.want(medium, ACTIVE, true, above),
+                deadline::RADIO => self.want(medium, ACTIVE, true, upper),
                 deadline::IDLE => self.idle(medium, frames),
-                deadline::BEACON => self.expect_beacon(medium, above),
-                deadline::BEACON_END => self.no_beacon(medium, above),
-                deadline::GROUP_END => self.group_over(medium, above),
-                deadline::JOIN => self.join_late(medium, frames, above),
+                deadline::BEACON => self.expect_beacon(medium, upper),
+                deadline::BEACON_END => self.no_beacon(medium, upper),
+                deadline::GROUP_END => self.group_over(medium, upper),
+                deadline::JOIN => self.join_late(medium, frames, upper),
                 deadline::WORK => self.computed(medium, frames),
-                deadline::LOST => self.lost(medium, frames, above),
-                deadline::WINDOW => self.window(medium, above),
-                deadline::WINDOW_END => self.want(medium, WINDOW, false, above),
-                deadline::FOREIGN => self.want(medium, FOREIGN, true, above),
-                deadline::SLICE => self.slice(medium, frames, above),
-                _ => self.keep_alive(medium, frames, above),
+                deadline::LOST => self.on_beacon_loss(medium, frames, upper),
+                deadline::WINDOW => self.window(medium, upper),
+                deadline::WINDOW_END => self.want(medium, WINDOW, false, upper),
+                deadline::FOREIGN => self.want(medium, FOREIGN, true, upper),
+                deadline::SLICE => self.slice(medium, frames, upper),
+                _ => self.keep_alive(medium, frames, upper),
             }
         }
         self.clock.rearm(medium);
@@ -221,10 +221,10 @@ impl Station {
         &mut self,
         medium: &mut WirelessMedium,
         packet: Msdu,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), SendError> {
         let Some(link) = self.link else {
             self.counters.refused += 1;
-            return Err(Refused::NotJoined);
+            return Err(SendError::NotJoined);
         };
         let (rate, mode) = self.rate.pick();
         let tag = DataTag { packet: packet.tag, aid: link.aid, rate, more: false }.pack();
@@ -232,11 +232,11 @@ impl Station {
         let out = if link.wrap.qos { out.aggregated() } else { out };
         if medium.send(self.number, out).is_err() {
             self.counters.refused += 1;
-            return Err(Refused::NoBuffers);
+            return Err(SendError::NoBuffers);
         }
         self.counters.taken += 1;
-        self.has_sent(medium);
-        self.stir(medium);
+        self.restart_keep_alive(medium);
+        self.wake_to_send(medium);
         Ok(())
     }
 
@@ -245,31 +245,31 @@ impl Station {
     fn send_frame(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
+        frames: &mut FrameStore,
         info: FrameInfo,
     ) -> bool {
         let Some(link) = self.link else { return false };
         let octets = match info.subtype {
             Subtype::PsPoll => super::octets::PS_POLL,
-            _ => Wrap::default().empty(),
+            _ => Encapsulation::default().empty(),
         };
         let out = (link.ap, link.basic, octets);
-        self.hand_over(medium, frames, out, info, Says::Nothing)
+        self.hand_over(medium, frames, out, info, FrameContents::Nothing)
     }
 
     fn hand_over(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
+        frames: &mut FrameStore,
         (to, mode, octets): (u32, Mode, u32),
         info: FrameInfo,
-        says: Says,
+        says: FrameContents,
     ) -> bool {
-        let tag = frames.keep(Frame { info, says, to });
+        let tag = frames.keep(WifiFrame { info, says, to });
         let packet = TxFrame::new(to, octets, mode, tag).at_once();
         let taken = medium.send(self.number, packet).is_ok();
         if taken {
-            self.has_sent(medium);
+            self.restart_keep_alive(medium);
         } else {
             frames.take(tag);
         }
@@ -282,7 +282,7 @@ impl Station {
         medium: &mut WirelessMedium,
         data: DataTag,
         done: TxStatus,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         let lost = (!done.delivered).then_some(Cause::RetryLimit);
         self.rate.learn(data.rate, done.attempts, done.delivered);
@@ -291,23 +291,27 @@ impl Station {
             None => self.counters.sent += 1,
             Some(_) => self.counters.lost += 1,
         }
-        above.sent(medium, self.number, Sent { tag: data.packet, lost, attempts: done.attempts });
-        self.rest_apart(medium, above);
+        upper.sent(
+            medium,
+            self.number,
+            SentPacket { tag: data.packet, lost, attempts: done.attempts },
+        );
+        self.rest_apart(medium, upper);
     }
 
     /// Handles the outcome of another frame of the station.
     pub(super) fn frame_done(
         &mut self,
         medium: &mut WirelessMedium,
-        frame: &Frame,
+        frame: &WifiFrame,
         delivered: bool,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         match frame.info.subtype {
             Subtype::Null { .. } => {
-                self.null_done(medium, frame.info.power_management, delivered, above);
+                self.null_done(medium, frame.info.power_management, delivered, upper);
             }
-            subtype => self.join_done(medium, subtype, delivered, above),
+            subtype => self.join_done(medium, subtype, delivered, upper),
         }
     }
 }

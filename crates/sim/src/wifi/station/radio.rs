@@ -1,8 +1,8 @@
 //! The radio of a station, which is on while there is a reason for it.
 
-use super::Station;
+use super::WifiStation;
 use crate::mac::WirelessMedium;
-use crate::wifi::above::Above;
+use crate::wifi::upper::UpperLayer;
 use espbench_proto::time::Instant;
 
 /// The station has told its access point that it is awake, or is not associated.
@@ -30,7 +30,7 @@ pub(super) const OF_A_LINK: u8 = BEACON | GROUP | SEND | POLL | JOIN;
 
 /// The reasons for which the radio is on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Radio {
+pub(super) struct RadioUse {
     wants: u8,
     on: bool,
     /// Whether another protocol has the radio.
@@ -39,13 +39,13 @@ pub(super) struct Radio {
     since: Instant,
 }
 
-impl Default for Radio {
+impl Default for RadioUse {
     fn default() -> Self {
         Self { wants: ACTIVE, on: true, taken: false, since: Instant::ZERO }
     }
 }
 
-impl Radio {
+impl RadioUse {
     pub(super) const fn is_on(self) -> bool {
         self.on
     }
@@ -60,21 +60,21 @@ impl Radio {
     }
 }
 
-impl Station {
+impl WifiStation {
     /// Sets or clears a reason for which the radio is on.
     pub(super) fn want(
         &mut self,
         medium: &mut WirelessMedium,
         what: u8,
         wanted: bool,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         if wanted {
             self.radio.wants |= what;
         } else {
             self.radio.wants &= !what;
         }
-        self.turn(medium, above);
+        self.update_radio(medium, upper);
     }
 
     /// Gives the radio to another protocol, or takes it back.
@@ -82,13 +82,13 @@ impl Station {
         &mut self,
         medium: &mut WirelessMedium,
         taken: bool,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         self.radio.taken = taken;
-        self.turn(medium, above);
+        self.update_radio(medium, upper);
     }
 
-    fn turn(&mut self, medium: &mut WirelessMedium, above: &mut dyn Above) {
+    fn update_radio(&mut self, medium: &mut WirelessMedium, upper: &mut dyn UpperLayer) {
         let on = self.radio.wants != 0 && !self.radio.taken;
         if on == self.radio.on {
             return;
@@ -99,6 +99,6 @@ impl Station {
         } else {
             medium.doze(self.number);
         }
-        above.awake(medium, self.number, on);
+        upper.awake(medium, self.number, on);
     }
 }

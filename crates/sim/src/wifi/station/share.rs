@@ -1,19 +1,19 @@
 //! Other uses of a station's radio: frames of no network, and other protocols.
 
-use super::join::Joining;
+use super::join::JoinState;
 use super::radio::{ACTIVE, ANY, FOREIGN, WINDOW};
-use super::sleep::Doze;
-use super::{Station, deadline};
+use super::sleep::AnnouncedState;
+use super::{WifiStation, deadline};
 use crate::mac::WirelessMedium;
-use crate::wifi::above::Above;
-use crate::wifi::config::{Coexistence, Connectionless};
-use crate::wifi::frame::Frames;
+use crate::wifi::config::{CoexistenceConfig, ConnectionlessWindow};
+use crate::wifi::frame::FrameStore;
+use crate::wifi::upper::UpperLayer;
 use core::time::Duration;
 use espbench_proto::time::Instant;
 
 /// The slice of coexistence that a station is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Slice {
+pub(super) enum CoexistenceSlice {
     /// Wi-Fi has the radio.
     Wifi,
     /// Wi-Fi has the radio, and the station has told its access point that it sleeps soon.
@@ -22,7 +22,7 @@ pub(super) enum Slice {
     Others,
 }
 
-impl Station {
+impl WifiStation {
     /// Starts windows and slices at the beginning of the simulation.
     pub(in crate::wifi) fn start(&mut self, medium: &mut WirelessMedium) {
         self.plan_window(medium);
@@ -36,7 +36,9 @@ impl Station {
 
     /// Sets the time of the next window of the connectionless modules.
     pub(super) fn plan_window(&mut self, medium: &mut WirelessMedium) {
-        let Some(Connectionless { window, interval }) = self.config.connectionless else { return };
+        let Some(ConnectionlessWindow { window, interval }) = self.config.connectionless else {
+            return;
+        };
         if window.is_zero() {
             return;
         }
@@ -62,15 +64,17 @@ impl Station {
     }
 
     /// Begins a window.
-    pub(super) fn window(&mut self, medium: &mut WirelessMedium, above: &mut dyn Above) {
-        let Some(Connectionless { window, interval }) = self.config.connectionless else { return };
-        self.want(medium, WINDOW, true, above);
+    pub(super) fn window(&mut self, medium: &mut WirelessMedium, upper: &mut dyn UpperLayer) {
+        let Some(ConnectionlessWindow { window, interval }) = self.config.connectionless else {
+            return;
+        };
+        self.want(medium, WINDOW, true, upper);
         if interval.is_some_and(|interval| window < interval) {
             let end = medium.now() + window;
             self.clock.set(medium, deadline::WINDOW_END, end);
             self.plan_window(medium);
         }
-        above.window(medium, self.number);
+        upper.window(medium, self.number);
     }
 
     /// Switches the radio on for a frame of no network that is in the MAC's queue.
@@ -86,18 +90,18 @@ impl Station {
     pub(in crate::wifi) fn foreign_done(
         &mut self,
         medium: &mut WirelessMedium,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         if medium.queued(self.number) == 0 {
             self.clock.stop(deadline::FOREIGN);
-            self.want(medium, FOREIGN, false, above);
+            self.want(medium, FOREIGN, false, upper);
         }
-        self.rest_apart(medium, above);
+        self.rest_apart(medium, upper);
     }
 
     /// Returns the slices as they are now: while the station is associated, a period is the nearest
     /// number of beacon intervals, shared in the same proportion.
-    fn slices(&self) -> Option<Coexistence> {
+    fn slices(&self) -> Option<CoexistenceConfig> {
         let it = self.config.coexistence?;
         let Some(link) = self.link else { return Some(it) };
         let ns = |it: Duration| (it.as_nanos() as u64).max(1);
@@ -106,12 +110,16 @@ impl Station {
         let period = period.max(beacon);
         let wifi = u128::from(ns(it.wifi)) * u128::from(period) / u128::from(ns(it.period));
         let [period, wifi] = [period, wifi as u64].map(Duration::from_nanos);
-        Some(Coexistence { period, wifi, ..it })
+        Some(CoexistenceConfig { period, wifi, ..it })
     }
 
     /// Returns the time until Wi-Fi's next slice; while the station is associated, until a beacon's
     /// time.
-    fn others_have(&self, now: Instant, Coexistence { period, wifi, .. }: Coexistence) -> Duration {
+    fn others_have(
+        &self,
+        now: Instant,
+        CoexistenceConfig { period, wifi, .. }: CoexistenceConfig,
+    ) -> Duration {
         let Some(link) = self.link else { return period.saturating_sub(wifi) };
         let step = period.as_nanos() as u64;
         let beacon = (link.interval.as_nanos() as u64).max(1);
@@ -122,36 +130,38 @@ impl Station {
 
     /// Returns whether the station has told that it sleeps because another protocol has the radio,
     /// or will soon; the frames that it still sends say so, too.
-    pub(in crate::wifi) fn gives_way(&self) -> bool {
-        self.slice != Slice::Wifi
+    pub(in crate::wifi) fn yields_radio(&self) -> bool {
+        self.slice != CoexistenceSlice::Wifi
     }
 
     /// Goes on to the next slice of coexistence.
     pub(super) fn slice(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
-        above: &mut dyn Above,
+        frames: &mut FrameStore,
+        upper: &mut dyn UpperLayer,
     ) {
         let Some(slices) = self.slices() else { return };
         let guard = slices.guard.min(slices.wifi);
         let (next, wait) = match self.slice {
-            Slice::Wifi => (Slice::Last, guard),
-            Slice::Last => (Slice::Others, self.others_have(medium.now(), slices)),
-            Slice::Others => (Slice::Wifi, slices.wifi.saturating_sub(guard)),
+            CoexistenceSlice::Wifi => (CoexistenceSlice::Last, guard),
+            CoexistenceSlice::Last => {
+                (CoexistenceSlice::Others, self.others_have(medium.now(), slices))
+            }
+            CoexistenceSlice::Others => (CoexistenceSlice::Wifi, slices.wifi.saturating_sub(guard)),
         };
         self.slice = next;
         let at = medium.now() + wait;
         self.clock.set(medium, deadline::SLICE, at);
-        let told_awake = self.link.is_some() && self.doze == Doze::Awake;
+        let told_awake = self.link.is_some() && self.doze == AnnouncedState::Awake;
         match next {
-            Slice::Last if told_awake => {
+            CoexistenceSlice::Last if told_awake => {
                 self.send_null(medium, frames, true);
             }
-            Slice::Last => {}
-            Slice::Others => self.share(medium, true, above),
-            Slice::Wifi => {
-                self.share(medium, false, above);
+            CoexistenceSlice::Last => {}
+            CoexistenceSlice::Others => self.share(medium, true, upper),
+            CoexistenceSlice::Wifi => {
+                self.share(medium, false, upper);
                 if told_awake {
                     self.send_null(medium, frames, false);
                 }
@@ -163,31 +173,31 @@ impl Station {
     pub(in crate::wifi) fn switch_off(
         &mut self,
         medium: &mut WirelessMedium,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         for what in 0..deadline::COUNT {
             self.clock.stop(what);
         }
         self.powered = false;
         self.link = None;
-        self.doze = Doze::Awake;
-        self.joining = Joining::new();
-        self.slice = Slice::Wifi;
-        self.want(medium, ANY, false, above);
+        self.doze = AnnouncedState::Awake;
+        self.joining = JoinState::new();
+        self.slice = CoexistenceSlice::Wifi;
+        self.want(medium, ANY, false, upper);
     }
 
     /// Switches the station on.
     pub(in crate::wifi) fn switch_on(
         &mut self,
         medium: &mut WirelessMedium,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         if self.powered {
             return;
         }
         self.powered = true;
-        self.share(medium, false, above);
-        self.want(medium, ACTIVE, true, above);
+        self.share(medium, false, upper);
+        self.want(medium, ACTIVE, true, upper);
         self.start(medium);
     }
 }

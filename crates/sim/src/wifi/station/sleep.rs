@@ -1,17 +1,17 @@
 //! Power save of an associated station (11.2.3), as ESP-IDF's "modem sleep".
 
 use super::radio::{ACTIVE, BEACON, GROUP, POLL, SEND};
-use super::{Link, Station, deadline};
+use super::{Association, WifiStation, deadline};
 use crate::mac::WirelessMedium;
-use crate::wifi::above::Above;
-use crate::wifi::config::{Fetch, Sleep};
-use crate::wifi::frame::{FrameInfo, Frames, Subtype, Tim};
+use crate::wifi::config::{FetchMethod, PowerSave};
+use crate::wifi::frame::{FrameInfo, FrameStore, Subtype, TimInfo};
+use crate::wifi::upper::UpperLayer;
 use core::time::Duration;
 use espbench_proto::time::Instant;
 
 /// The power state that a station has told its access point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Doze {
+pub(super) enum AnnouncedState {
     /// Awake.
     Awake,
     /// Awake, and about to tell that it sleeps.
@@ -22,26 +22,26 @@ pub(super) enum Doze {
 
 /// A beacon of the station's own access point.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::wifi) struct HeardBeacon {
-    pub(in crate::wifi) tim: Tim,
+pub(in crate::wifi) struct ReceivedBeacon {
+    pub(in crate::wifi) tim: TimInfo,
     /// The station's bit in the traffic indication map.
     pub(in crate::wifi) mine: bool,
     pub(in crate::wifi) tbtt: Instant,
 }
 
-impl Station {
+impl WifiStation {
     /// Keeps the station awake for a while, because a packet came or went.
     pub(super) fn active(&mut self, medium: &mut WirelessMedium) {
-        if self.sleeps_ever() && self.doze == Doze::Awake {
-            self.rest_later(medium);
+        if self.sleeps_ever() && self.doze == AnnouncedState::Awake {
+            self.restart_idle_timer(medium);
         }
     }
 
     /// Wakes the station because it has a frame to send. The frame tells that it is awake
     /// (11.2.3.2).
-    pub(super) fn stir(&mut self, medium: &mut WirelessMedium) {
-        if self.doze == Doze::Asleep {
-            self.doze = Doze::Awake;
+    pub(super) fn wake_to_send(&mut self, medium: &mut WirelessMedium) {
+        if self.doze == AnnouncedState::Asleep {
+            self.doze = AnnouncedState::Awake;
             self.clock.stop(deadline::BEACON);
             let on = medium.now() + self.config.times.radio_on;
             self.clock.set(medium, deadline::RADIO, on);
@@ -49,33 +49,33 @@ impl Station {
         self.active(medium);
     }
 
-    fn rest_later(&mut self, medium: &mut WirelessMedium) {
+    fn restart_idle_timer(&mut self, medium: &mut WirelessMedium) {
         let at = medium.now() + self.config.times.min_active;
         self.clock.set(medium, deadline::IDLE, at);
     }
 
     /// Restarts the keep-alive time, because the station has sent a frame.
-    pub(super) fn has_sent(&mut self, medium: &mut WirelessMedium) {
+    pub(super) fn restart_keep_alive(&mut self, medium: &mut WirelessMedium) {
         let at = medium.now() + self.config.times.keep_alive;
         self.clock.set(medium, deadline::KEEP_ALIVE, at);
     }
 
     /// Tells the access point that the station sleeps, because nothing has happened for a while.
-    pub(super) fn idle(&mut self, medium: &mut WirelessMedium, frames: &mut Frames) {
-        if self.doze != Doze::Awake || self.link.is_none() {
+    pub(super) fn idle(&mut self, medium: &mut WirelessMedium, frames: &mut FrameStore) {
+        if self.doze != AnnouncedState::Awake || self.link.is_none() {
             return;
         }
         if medium.queued(self.number) == 0 && self.send_null(medium, frames, true) {
-            self.doze = Doze::Nodding;
+            self.doze = AnnouncedState::Nodding;
         } else {
-            self.rest_later(medium);
+            self.restart_idle_timer(medium);
         }
     }
 
     pub(super) fn send_null(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
+        frames: &mut FrameStore,
         asleep: bool,
     ) -> bool {
         let info = FrameInfo::bare(Subtype::Null { qos: false });
@@ -88,19 +88,19 @@ impl Station {
         medium: &mut WirelessMedium,
         asleep: bool,
         delivered: bool,
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
-        if self.doze == Doze::Nodding && asleep {
+        if self.doze == AnnouncedState::Nodding && asleep {
             if delivered && medium.queued(self.number) == 0 {
-                self.doze = Doze::Asleep;
+                self.doze = AnnouncedState::Asleep;
                 self.next_beacon(medium);
-                self.want(medium, ACTIVE, false, above);
+                self.want(medium, ACTIVE, false, upper);
             } else {
-                self.doze = Doze::Awake;
-                self.rest_later(medium);
+                self.doze = AnnouncedState::Awake;
+                self.restart_idle_timer(medium);
             }
         }
-        self.want(medium, SEND, false, above);
+        self.want(medium, SEND, false, upper);
     }
 
     /// Sends a Null frame, so that the access point does not forget a station that has sent nothing
@@ -108,17 +108,17 @@ impl Station {
     pub(super) fn keep_alive(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
-        above: &mut dyn Above,
+        frames: &mut FrameStore,
+        upper: &mut dyn UpperLayer,
     ) {
         if self.link.is_none() {
             return;
         }
-        let asleep = self.doze == Doze::Asleep;
-        if self.doze != Doze::Nodding && self.send_null(medium, frames, asleep) {
-            self.want(medium, SEND, true, above);
+        let asleep = self.doze == AnnouncedState::Asleep;
+        if self.doze != AnnouncedState::Nodding && self.send_null(medium, frames, asleep) {
+            self.want(medium, SEND, true, upper);
         } else {
-            self.has_sent(medium);
+            self.restart_keep_alive(medium);
         }
     }
 
@@ -126,9 +126,9 @@ impl Station {
     pub(super) fn three_beacons(&self) -> Duration {
         let Some(link) = self.link else { return Duration::ZERO };
         let every = match self.config.sleep {
-            Sleep::MaxModem { listen_interval } => u32::from(listen_interval.max(1)),
-            Sleep::MinModem => u32::from(link.dtim_period),
-            Sleep::None => 1,
+            PowerSave::MaxModem { listen_interval } => u32::from(listen_interval.max(1)),
+            PowerSave::MinModem => u32::from(link.dtim_period),
+            PowerSave::None => 1,
         };
         link.interval * (3 * every)
     }
@@ -139,8 +139,10 @@ impl Station {
         let (from, every) = match self.config.sleep {
             // After a miss the station listens to every beacon.
             _ if link.misses > 0 => (link.anchor, 1),
-            Sleep::MaxModem { listen_interval } => (link.anchor, u32::from(listen_interval.max(1))),
-            Sleep::MinModem | Sleep::None => (link.dtim, u32::from(link.dtim_period)),
+            PowerSave::MaxModem { listen_interval } => {
+                (link.anchor, u32::from(listen_interval.max(1)))
+            }
+            PowerSave::MinModem | PowerSave::None => (link.dtim, u32::from(link.dtim_period)),
         };
         let times = &self.config.times;
         let step = link.interval * every;
@@ -155,17 +157,21 @@ impl Station {
     }
 
     /// Wakes a sleeping station for a beacon.
-    pub(super) fn expect_beacon(&mut self, medium: &mut WirelessMedium, above: &mut dyn Above) {
-        let Some(Link { anchor, .. }) = self.link else { return };
-        if self.doze == Doze::Asleep {
+    pub(super) fn expect_beacon(
+        &mut self,
+        medium: &mut WirelessMedium,
+        upper: &mut dyn UpperLayer,
+    ) {
+        let Some(Association { anchor, .. }) = self.link else { return };
+        if self.doze == AnnouncedState::Asleep {
             let end = anchor + self.config.times.missed;
             self.clock.set(medium, deadline::BEACON_END, end);
-            self.want(medium, BEACON, true, above);
+            self.want(medium, BEACON, true, upper);
         }
     }
 
     /// Takes note that a beacon did not come.
-    pub(super) fn no_beacon(&mut self, medium: &mut WirelessMedium, above: &mut dyn Above) {
+    pub(super) fn no_beacon(&mut self, medium: &mut WirelessMedium, upper: &mut dyn UpperLayer) {
         if !self.radio.wanted(BEACON) {
             return;
         }
@@ -173,19 +179,19 @@ impl Station {
         if let Some(link) = &mut self.link {
             link.misses = link.misses.saturating_add(1);
         }
-        if self.doze == Doze::Asleep {
+        if self.doze == AnnouncedState::Asleep {
             self.next_beacon(medium);
         }
-        self.want(medium, BEACON, false, above);
+        self.want(medium, BEACON, false, upper);
     }
 
     /// Handles a beacon of the station's access point.
     pub(in crate::wifi) fn beacon(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
-        it: HeardBeacon,
-        above: &mut dyn Above,
+        frames: &mut FrameStore,
+        it: ReceivedBeacon,
+        upper: &mut dyn UpperLayer,
     ) {
         let Some(link) = &mut self.link else { return };
         self.counters.beacons += 1;
@@ -195,61 +201,71 @@ impl Station {
         link.dtim = it.tbtt + link.interval * u32::from(it.tim.dtim_count);
         self.expect_beacons(medium);
         match self.doze {
-            Doze::Asleep => self.beacon_asleep(medium, frames, it, above),
+            AnnouncedState::Asleep => self.beacon_asleep(medium, frames, it, upper),
             // The access point believes that the station sleeps.
-            Doze::Awake if it.mine => {
+            AnnouncedState::Awake if it.mine => {
                 self.send_null(medium, frames, false);
             }
-            Doze::Awake | Doze::Nodding => {}
+            AnnouncedState::Awake | AnnouncedState::Nodding => {}
         }
         self.clock.stop(deadline::BEACON_END);
-        self.want(medium, BEACON, false, above);
+        self.want(medium, BEACON, false, upper);
     }
 
     /// Handles a beacon while the station sleeps, for which it mostly woke.
     fn beacon_asleep(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
-        it: HeardBeacon,
-        above: &mut dyn Above,
+        frames: &mut FrameStore,
+        it: ReceivedBeacon,
+        upper: &mut dyn UpperLayer,
     ) {
         if it.tim.dtim_count == 0 && it.tim.group {
             let end = medium.now() + self.config.times.wait_group;
             self.clock.set(medium, deadline::GROUP_END, end);
-            self.want(medium, GROUP, true, above);
+            self.want(medium, GROUP, true, upper);
         }
         if it.mine {
-            self.fetch(medium, frames, above);
+            self.fetch(medium, frames, upper);
         }
-        if self.doze == Doze::Asleep {
+        if self.doze == AnnouncedState::Asleep {
             self.next_beacon(medium);
         }
     }
 
     /// Fetches the buffered frames.
-    fn fetch(&mut self, medium: &mut WirelessMedium, frames: &mut Frames, above: &mut dyn Above) {
+    fn fetch(
+        &mut self,
+        medium: &mut WirelessMedium,
+        frames: &mut FrameStore,
+        upper: &mut dyn UpperLayer,
+    ) {
         match self.config.times.fetch {
-            Fetch::Null => {
+            FetchMethod::Null => {
                 if self.send_null(medium, frames, false) {
-                    self.doze = Doze::Awake;
+                    self.doze = AnnouncedState::Awake;
                     self.clock.stop(deadline::BEACON);
-                    self.rest_later(medium);
-                    self.want(medium, ACTIVE, true, above);
+                    self.restart_idle_timer(medium);
+                    self.want(medium, ACTIVE, true, upper);
                 }
             }
-            Fetch::PsPoll => self.poll(medium, frames, above),
+            FetchMethod::PsPoll => self.poll(medium, frames, upper),
         }
     }
 
     /// Asks for one buffered packet with PS-Poll, and waits for it as for multicast.
-    fn poll(&mut self, medium: &mut WirelessMedium, frames: &mut Frames, above: &mut dyn Above) {
+    fn poll(
+        &mut self,
+        medium: &mut WirelessMedium,
+        frames: &mut FrameStore,
+        upper: &mut dyn UpperLayer,
+    ) {
         let info = FrameInfo::bare(Subtype::PsPoll);
         let info = FrameInfo { power_management: true, ..info };
         if self.send_frame(medium, frames, info) {
             let end = medium.now() + self.config.times.wait_group;
             self.clock.set(medium, deadline::GROUP_END, end);
-            self.want(medium, POLL, true, above);
+            self.want(medium, POLL, true, upper);
         }
     }
 
@@ -257,9 +273,9 @@ impl Station {
     pub(in crate::wifi) fn packet_heard(
         &mut self,
         medium: &mut WirelessMedium,
-        frames: &mut Frames,
+        frames: &mut FrameStore,
         (group, more): (bool, bool),
-        above: &mut dyn Above,
+        upper: &mut dyn UpperLayer,
     ) {
         if group {
             if !self.radio.wanted(GROUP) {
@@ -269,13 +285,13 @@ impl Station {
                 let end = medium.now() + self.config.times.wait_group;
                 self.clock.set(medium, deadline::GROUP_END, end);
             } else {
-                self.want(medium, GROUP, false, above);
+                self.want(medium, GROUP, false, upper);
             }
         } else if self.radio.wanted(POLL) {
             if more {
-                self.poll(medium, frames, above);
+                self.poll(medium, frames, upper);
             } else {
-                self.want(medium, POLL, false, above);
+                self.want(medium, POLL, false, upper);
             }
         } else {
             self.active(medium);
@@ -283,8 +299,8 @@ impl Station {
     }
 
     /// Stops waiting for multicast, or for a polled packet, that has not come.
-    pub(super) fn group_over(&mut self, medium: &mut WirelessMedium, above: &mut dyn Above) {
-        self.want(medium, GROUP | POLL, false, above);
+    pub(super) fn group_over(&mut self, medium: &mut WirelessMedium, upper: &mut dyn UpperLayer) {
+        self.want(medium, GROUP | POLL, false, upper);
     }
 }
 

@@ -3,7 +3,10 @@
 use crate::air::{RadioLinks, ReceiverConfig};
 use crate::mac::{self, MacConfig, MissedReception, Ppdu, Reception, TxStatus, WirelessMedium};
 use crate::radio::{BasicRates, Timing};
-use crate::wifi::{Above, FrameInfo, Joined, Left, Msdu, Received, Refused, Role, Sent, Wifi};
+use crate::wifi::{
+    DisconnectReason, FrameInfo, Joined, Msdu, ReceivedPacket, SendError, SentPacket, UpperLayer,
+    WifiLayer, WifiRole,
+};
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
 use std::fmt::Write as _;
@@ -12,31 +15,31 @@ use std::vec::Vec;
 
 /// The log of events, by time.
 #[derive(Default)]
-pub(super) struct Log {
+pub(super) struct EventLog {
     pub(super) text: String,
-    pub(super) received: Vec<(u64, u32, Received)>,
-    pub(super) sent: Vec<(u64, u32, Sent)>,
+    pub(super) received: Vec<(u64, u32, ReceivedPacket)>,
+    pub(super) sent: Vec<(u64, u32, SentPacket)>,
     pub(super) joined: Vec<(u64, u32, Joined)>,
-    pub(super) left: Vec<(u64, u32, Left)>,
+    pub(super) left: Vec<(u64, u32, DisconnectReason)>,
     pub(super) awake: Vec<(u64, u32, bool)>,
     pub(super) windows: Vec<(u64, u32)>,
     pub(super) missed: Vec<(u64, u32, u64, Cause)>,
 }
 
-impl Log {
+impl EventLog {
     fn line(&mut self, medium: &WirelessMedium, what: core::fmt::Arguments<'_>) {
         let at = medium.now().as_nanos();
         let _ = writeln!(self.text, "{:>10}.{:03} us  {what}", at / 1000, at % 1000);
     }
 }
 
-impl Above for Log {
-    fn received(&mut self, medium: &mut WirelessMedium, station: u32, it: Received) {
+impl UpperLayer for EventLog {
+    fn received(&mut self, medium: &mut WirelessMedium, station: u32, it: ReceivedPacket) {
         self.line(medium, format_args!("{station} received {} from {}", it.tag, it.from));
         self.received.push((medium.now().as_nanos(), station, it));
     }
 
-    fn sent(&mut self, medium: &mut WirelessMedium, station: u32, it: Sent) {
+    fn sent(&mut self, medium: &mut WirelessMedium, station: u32, it: SentPacket) {
         match it.lost {
             None => self.line(medium, format_args!("{station} sent {}", it.tag)),
             Some(cause) => self.line(medium, format_args!("{station} lost {}: {cause:?}", it.tag)),
@@ -54,7 +57,7 @@ impl Above for Log {
         self.joined.push((medium.now().as_nanos(), station, it));
     }
 
-    fn left(&mut self, medium: &mut WirelessMedium, station: u32, why: Left) {
+    fn left(&mut self, medium: &mut WirelessMedium, station: u32, why: DisconnectReason) {
         self.line(medium, format_args!("{station} left: {why:?}"));
         self.left.push((medium.now().as_nanos(), station, why));
     }
@@ -70,50 +73,50 @@ impl Above for Log {
 }
 
 /// A medium, its Wi-Fi, and the layer above.
-pub(super) struct Bench {
+pub(super) struct WifiBench {
     pub(super) medium: WirelessMedium,
-    pub(super) host: Host,
+    pub(super) host: BenchUser,
 }
 
 /// The user of the MAC.
-pub(super) struct Host {
-    pub(super) wifi: Wifi,
-    pub(super) log: Log,
+pub(super) struct BenchUser {
+    pub(super) wifi: WifiLayer,
+    pub(super) log: EventLog,
     /// Whether frames on the air are logged.
     pub(super) frames: bool,
 }
 
-impl Bench {
+impl WifiBench {
     /// Returns a bench whose stations all hear each other, with access points on channel 1.
-    pub(super) fn new(roles: impl IntoIterator<Item = Role>) -> Self {
+    pub(super) fn new(roles: impl IntoIterator<Item = WifiRole>) -> Self {
         Self::on(1, roles)
     }
 
     /// Returns a bench whose stations all hear each other, with access points on a channel,
     /// stations on 1 at first.
-    pub(super) fn on(channel: u8, roles: impl IntoIterator<Item = Role>) -> Self {
+    pub(super) fn on(channel: u8, roles: impl IntoIterator<Item = WifiRole>) -> Self {
         Self::with(channel, roles, |_, _| -50.0)
     }
 
     /// Returns a bench where `dbm` gives the power at which a station hears another.
     pub(super) fn with(
         channel: u8,
-        roles: impl IntoIterator<Item = Role>,
+        roles: impl IntoIterator<Item = WifiRole>,
         power: impl FnMut(u32, u32) -> f64,
     ) -> Self {
-        let roles: Vec<Role> = roles.into_iter().collect();
+        let roles: Vec<WifiRole> = roles.into_iter().collect();
         let links = RadioLinks::new(roles.len() as u32, -98.0, power);
         let timing = Timing::ERP_SHORT_SLOT;
         let settings = MacConfig { timing, basic: BasicRates::BG, ..MacConfig::default() };
         let settings = roles.iter().map(|role| MacConfig {
-            channel: if matches!(role, Role::AccessPoint(_)) { channel } else { 1 },
+            channel: if matches!(role, WifiRole::AccessPoint(_)) { channel } else { 1 },
             ..settings.clone()
         });
         let mut medium = WirelessMedium::new(1, links, &[ReceiverConfig::default()], settings);
-        let mut wifi = Wifi::new(1, roles);
-        let mut log = Log::default();
+        let mut wifi = WifiLayer::new(1, roles);
+        let mut log = EventLog::default();
         wifi.start(&mut medium, &mut log);
-        Self { medium, host: Host { wifi, log, frames: false } }
+        Self { medium, host: BenchUser { wifi, log, frames: false } }
     }
 
     pub(super) fn send(
@@ -122,11 +125,14 @@ impl Bench {
         to: u32,
         octets: u32,
         tag: u64,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), SendError> {
         self.host.wifi.send(&mut self.medium, from, Msdu { to, octets, tag })
     }
 
-    pub(super) fn call(&mut self, what: impl FnOnce(&mut Wifi, &mut WirelessMedium, &mut Log)) {
+    pub(super) fn call(
+        &mut self,
+        what: impl FnOnce(&mut WifiLayer, &mut WirelessMedium, &mut EventLog),
+    ) {
         what(&mut self.host.wifi, &mut self.medium, &mut self.host.log);
     }
 
@@ -153,7 +159,7 @@ fn name(info: &FrameInfo) -> String {
     text
 }
 
-impl mac::MacUser for Host {
+impl mac::MacUser for BenchUser {
     fn wake(&mut self, medium: &mut WirelessMedium, token: u64) {
         self.wifi.wake(medium, token, &mut self.log);
     }

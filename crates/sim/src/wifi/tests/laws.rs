@@ -1,10 +1,11 @@
 //! Invariants of any network.
 
-use super::bench::Bench;
+use super::bench::WifiBench;
 use crate::mac::GROUP;
 use crate::radio::{ChannelWidth, GuardInterval};
 use crate::wifi::{
-    ApConfig, Coexistence, Fetch, Join, Rates, Role, Security, Sleep, SleepTimes, StationConfig,
+    ApConfig, CoexistenceConfig, DataRates, FetchMethod, JoinConfig, PowerSave, PowerSaveTimes,
+    StationConfig, WifiRole, WifiSecurity,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -31,28 +32,28 @@ enum Deed {
 
 const STATIONS: u32 = 3;
 
-fn sleep() -> impl Strategy<Value = Sleep> {
+fn sleep() -> impl Strategy<Value = PowerSave> {
     prop_oneof![
-        Just(Sleep::None),
-        Just(Sleep::MinModem),
-        (1..5_u16).prop_map(|listen_interval| Sleep::MaxModem { listen_interval }),
+        Just(PowerSave::None),
+        Just(PowerSave::MinModem),
+        (1..5_u16).prop_map(|listen_interval| PowerSave::MaxModem { listen_interval }),
     ]
 }
 
-fn station(restless: bool) -> impl Strategy<Value = Role> {
+fn station(restless: bool) -> impl Strategy<Value = WifiRole> {
     (sleep(), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(move |it| {
         let (sleep, poll, shared, ladder) = it;
-        let fetch = if poll { Fetch::PsPoll } else { Fetch::Null };
-        Role::Station(StationConfig {
+        let fetch = if poll { FetchMethod::PsPoll } else { FetchMethod::Null };
+        WifiRole::Station(StationConfig {
             joined: !restless,
             sleep,
-            times: SleepTimes { fetch, ..SleepTimes::default() },
-            join: Join::on(1),
-            coexistence: (shared && restless).then(Coexistence::default),
+            times: PowerSaveTimes { fetch, ..PowerSaveTimes::default() },
+            join: JoinConfig::on(1),
+            coexistence: (shared && restless).then(CoexistenceConfig::default),
             rates: if ladder {
-                Rates::ht(ChannelWidth::Mhz20, GuardInterval::Long)
+                DataRates::ht(ChannelWidth::Mhz20, GuardInterval::Long)
             } else {
-                Rates::default()
+                DataRates::default()
             },
             disconnected_sleep: poll,
             ..StationConfig::default()
@@ -60,10 +61,10 @@ fn station(restless: bool) -> impl Strategy<Value = Role> {
     })
 }
 
-fn ap() -> impl Strategy<Value = Role> {
+fn ap() -> impl Strategy<Value = WifiRole> {
     (1..4_u8, any::<bool>(), 1..40_u16).prop_map(|(dtim_period, soft, unicast_buffer)| {
         let base = if soft { ApConfig::soft_ap() } else { ApConfig::default() };
-        Role::AccessPoint(ApConfig { dtim_period, unicast_buffer, ..base })
+        WifiRole::AccessPoint(ApConfig { dtim_period, unicast_buffer, ..base })
     })
 }
 
@@ -85,7 +86,7 @@ fn deed(restless: bool) -> impl Strategy<Value = Deed> {
     prop_oneof![12 => send, 2 => (1..500_u32).prop_map(|octets| Deed::Multicast { octets }), 2 => others]
 }
 
-fn world(restless: bool) -> impl Strategy<Value = (Vec<Role>, Vec<(u64, Deed)>)> {
+fn world(restless: bool) -> impl Strategy<Value = (Vec<WifiRole>, Vec<(u64, Deed)>)> {
     let stations = proptest::collection::vec(station(restless), STATIONS as usize);
     let deeds = proptest::collection::vec((0..60_u64, deed(restless)), 1..120);
     (ap(), stations, deeds)
@@ -94,7 +95,7 @@ fn world(restless: bool) -> impl Strategy<Value = (Vec<Role>, Vec<(u64, Deed)>)>
 
 /// Plays the events and runs until all is over. Returns the packets taken: whether for one or for
 /// all.
-fn play(bench: &mut Bench, deeds: Vec<(u64, Deed)>) -> BTreeMap<u64, bool> {
+fn play(bench: &mut WifiBench, deeds: Vec<(u64, Deed)>) -> BTreeMap<u64, bool> {
     let (mut at_ms, mut taken) = (100, BTreeMap::new());
     for (tag, (wait, deed)) in deeds.into_iter().enumerate() {
         let tag = tag as u64;
@@ -115,7 +116,9 @@ fn play(bench: &mut Bench, deeds: Vec<(u64, Deed)>) -> BTreeMap<u64, bool> {
             Deed::Join(it) => bench.call(|wifi, medium, log| wifi.join(medium, it, log)),
             Deed::Off(it) => bench.call(|wifi, medium, log| drop(wifi.switch_off(medium, it, log))),
             Deed::On(it) => bench.call(|wifi, medium, log| wifi.switch_on(medium, it, log)),
-            Deed::Expel(it) => bench.call(|wifi, medium, log| wifi.expel(medium, 0, it, log)),
+            Deed::Expel(it) => {
+                bench.call(|wifi, medium, log| wifi.deauthenticate(medium, 0, it, log))
+            }
         }
     }
     bench.run_ms(at_ms + 15_000);
@@ -123,7 +126,7 @@ fn play(bench: &mut Bench, deeds: Vec<(u64, Deed)>) -> BTreeMap<u64, bool> {
 }
 
 /// Asserts that each packet taken has ended once, that nothing else has, and that nothing is left.
-fn all_have_ended(bench: &Bench, taken: &BTreeMap<u64, bool>) {
+fn all_have_ended(bench: &WifiBench, taken: &BTreeMap<u64, bool>) {
     let mut ended: Vec<u64> = bench.host.log.sent.iter().map(|it| it.2.tag).collect();
     ended.sort_unstable();
     let expected: Vec<u64> = taken.keys().copied().collect();
@@ -140,14 +143,14 @@ proptest! {
 
     #[test]
     fn every_packet_ends_once((roles, deeds) in world(true)) {
-        let mut bench = Bench::new(roles);
+        let mut bench = WifiBench::new(roles);
         let taken = play(&mut bench, deeds);
         all_have_ended(&bench, &taken);
     }
 
     #[test]
     fn sleep_loses_no_unicast((roles, deeds) in world(false)) {
-        let mut bench = Bench::new(roles);
+        let mut bench = WifiBench::new(roles);
         let taken = play(&mut bench, deeds);
         all_have_ended(&bench, &taken);
         let log = &bench.host.log;
@@ -177,11 +180,11 @@ proptest! {
         power in -95.0..-80.0_f64,
     ) {
         let open = roles.into_iter().map(|role| match role {
-            Role::Station(it) => Role::Station(StationConfig { security: Security::Open, ..it }),
-            Role::AccessPoint(it) => Role::AccessPoint(ApConfig { security: Security::Open, ..it }),
-            Role::Foreign => Role::Foreign,
+            WifiRole::Station(it) => WifiRole::Station(StationConfig { security: WifiSecurity::Open, ..it }),
+            WifiRole::AccessPoint(it) => WifiRole::AccessPoint(ApConfig { security: WifiSecurity::Open, ..it }),
+            WifiRole::Foreign => WifiRole::Foreign,
         });
-        let mut bench = Bench::with(1, open, |_, _| power);
+        let mut bench = WifiBench::with(1, open, |_, _| power);
         let taken = play(&mut bench, deeds);
         all_have_ended(&bench, &taken);
     }

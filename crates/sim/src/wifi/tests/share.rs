@@ -1,27 +1,30 @@
 //! Frames of no network, and slices of the radio.
 
-use super::bench::Bench;
+use super::bench::WifiBench;
 use crate::mac::{GROUP, TxFrame};
 use crate::radio::Mode;
-use crate::wifi::{ApConfig, Coexistence, Connectionless, Join, Left, Role, Sleep, StationConfig};
+use crate::wifi::{
+    ApConfig, CoexistenceConfig, ConnectionlessWindow, DisconnectReason, JoinConfig, PowerSave,
+    StationConfig, WifiRole,
+};
 use core::time::Duration;
 use std::vec::Vec;
 
 const MS: u64 = 1_000_000;
 
-fn pair(station: StationConfig) -> Bench {
-    Bench::new([Role::AccessPoint(ApConfig::default()), Role::Station(station)])
+fn pair(station: StationConfig) -> WifiBench {
+    WifiBench::new([WifiRole::AccessPoint(ApConfig::default()), WifiRole::Station(station)])
 }
 
-fn connectionless(window_ms: u64, interval_ms: Option<u64>) -> Option<Connectionless> {
-    Some(Connectionless {
+fn connectionless(window_ms: u64, interval_ms: Option<u64>) -> Option<ConnectionlessWindow> {
+    Some(ConnectionlessWindow {
         window: Duration::from_millis(window_ms),
         interval: interval_ms.map(Duration::from_millis),
     })
 }
 
 /// Returns how long the radio of a station was on between seconds 1 and 5, per mille.
-fn on_per_mille(bench: &mut Bench) -> u64 {
+fn on_per_mille(bench: &mut WifiBench) -> u64 {
     bench.run_ms(5000);
     let (mut on, mut since, mut total) = (true, 0, 0);
     let changes = bench.host.log.awake.iter().map(|&(at, _, on)| (at, on));
@@ -37,7 +40,7 @@ fn on_per_mille(bench: &mut Bench) -> u64 {
 #[test]
 fn windows_are_as_the_table_of_the_document_says() {
     let alone = |connectionless| {
-        let join = Join { again: Duration::from_secs(1000), ..Join::on(9) };
+        let join = JoinConfig { again: Duration::from_secs(1000), ..JoinConfig::on(9) };
         let station = StationConfig {
             connectionless,
             disconnected_sleep: true,
@@ -59,12 +62,13 @@ fn windows_are_as_the_table_of_the_document_says() {
 fn windows_begin_with_beacons() {
     let station = |window| StationConfig {
         joined: true,
-        sleep: Sleep::MaxModem { listen_interval: 10 },
+        sleep: PowerSave::MaxModem { listen_interval: 10 },
         connectionless: connectionless(window, Some(200)),
         ..StationConfig::default()
     };
-    let ap = Role::AccessPoint(ApConfig::default());
-    let mut bench = Bench::new([ap, Role::Station(station(10)), Role::Station(station(20))]);
+    let ap = WifiRole::AccessPoint(ApConfig::default());
+    let mut bench =
+        WifiBench::new([ap, WifiRole::Station(station(10)), WifiRole::Station(station(20))]);
     bench.host.frames = true;
     bench.run_ms(3000);
     let starts = |number| -> Vec<u64> {
@@ -84,7 +88,7 @@ fn windows_begin_with_beacons() {
 #[test]
 fn a_frame_of_no_network_is_sent_from_sleep() {
     let station =
-        StationConfig { joined: true, sleep: Sleep::MinModem, ..StationConfig::default() };
+        StationConfig { joined: true, sleep: PowerSave::MinModem, ..StationConfig::default() };
     let mut bench = pair(station);
     bench.run_ms(140);
     assert!(!bench.host.wifi.is_awake(1));
@@ -100,7 +104,7 @@ fn a_frame_of_no_network_is_sent_from_sleep() {
 
 #[test]
 fn outside_of_its_slices_wifi_has_no_radio() {
-    let coexistence = Some(Coexistence::default());
+    let coexistence = Some(CoexistenceConfig::default());
     let station = StationConfig { joined: true, coexistence, ..StationConfig::default() };
     let mut bench = pair(station);
     for tag in 0..50 {
@@ -113,8 +117,9 @@ fn outside_of_its_slices_wifi_has_no_radio() {
     let log = &bench.host.log;
     assert_eq!((log.received.len(), log.sent.len()), (100, 100), "nothing is lost");
     assert!(log.sent.iter().all(|it| it.2.lost.is_none()));
-    let late = |it: &(u64, u32, crate::wifi::Received)| it.0 - (1000 + (it.2.tag % 1000) * 47) * MS;
+    let late =
+        |it: &(u64, u32, crate::wifi::ReceivedPacket)| it.0 - (1000 + (it.2.tag % 1000) * 47) * MS;
     let latest = log.received.iter().map(late).max().expect("there are some");
     assert!((50 * MS..70 * MS).contains(&latest), "a slice of others: {latest}");
-    assert!(!log.left.iter().any(|it| it.2 == Left::BeaconLoss));
+    assert!(!log.left.iter().any(|it| it.2 == DisconnectReason::BeaconLoss));
 }

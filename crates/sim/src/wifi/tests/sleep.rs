@@ -1,23 +1,26 @@
 //! Sleeping stations, and the frames that their access point buffers for them.
 
-use super::bench::Bench;
+use super::bench::WifiBench;
 use crate::mac::GROUP;
 use crate::radio::Mode;
-use crate::wifi::{ApConfig, Capabilities, Fetch, Rates, Role, Sleep, SleepTimes, StationConfig};
+use crate::wifi::{
+    ApConfig, Capabilities, DataRates, FetchMethod, PowerSave, PowerSaveTimes, StationConfig,
+    WifiRole,
+};
 use espbench_proto::sample::Cause;
 use std::vec::Vec;
 
 /// Returns an access point with DTIM period 3, and a station.
-fn pair(sleep: Sleep, fetch: Fetch) -> Bench {
-    let times = SleepTimes { fetch, ..SleepTimes::default() };
+fn pair(sleep: PowerSave, fetch: FetchMethod) -> WifiBench {
+    let times = PowerSaveTimes { fetch, ..PowerSaveTimes::default() };
     let station = StationConfig { joined: true, sleep, times, ..StationConfig::default() };
     let ap = ApConfig { dtim_period: 3, ..ApConfig::default() };
-    Bench::new([Role::AccessPoint(ap), Role::Station(station)])
+    WifiBench::new([WifiRole::AccessPoint(ap), WifiRole::Station(station)])
 }
 
 #[test]
 fn a_station_sleeps_and_is_told_what_waits() {
-    let mut bench = pair(Sleep::MinModem, Fetch::Null);
+    let mut bench = pair(PowerSave::MinModem, FetchMethod::Null);
     bench.host.frames = true;
     bench.run_ms(100);
     bench.send(0, 1, 500, 1).expect("it is kept");
@@ -32,7 +35,7 @@ fn a_station_sleeps_and_is_told_what_waits() {
 
 #[test]
 fn a_station_asks_for_one_packet_after_the_other() {
-    let mut bench = pair(Sleep::MaxModem { listen_interval: 2 }, Fetch::PsPoll);
+    let mut bench = pair(PowerSave::MaxModem { listen_interval: 2 }, FetchMethod::PsPoll);
     bench.host.frames = true;
     bench.run_ms(100);
     for tag in 0..3 {
@@ -44,8 +47,8 @@ fn a_station_asks_for_one_packet_after_the_other() {
 
 /// Returns the delays of packets that came to an access point for a station at many times of its
 /// cycle.
-fn delays(sleep: Sleep) -> Vec<u64> {
-    let mut bench = pair(sleep, Fetch::Null);
+fn delays(sleep: PowerSave) -> Vec<u64> {
+    let mut bench = pair(sleep, FetchMethod::Null);
     let mut at_ms = Vec::new();
     for tag in 0..60 {
         let at = 1000 + tag * 1037;
@@ -65,9 +68,9 @@ fn downlink_waits_for_the_beacon_for_which_a_station_wakes() {
     // The beacon, the Null frame and the packet take some milliseconds more.
     const AFTER: u64 = 6_000_000;
     for (sleep, beacons) in [
-        (Sleep::MinModem, 3),
-        (Sleep::MaxModem { listen_interval: 1 }, 1),
-        (Sleep::MaxModem { listen_interval: 10 }, 10),
+        (PowerSave::MinModem, 3),
+        (PowerSave::MaxModem { listen_interval: 1 }, 1),
+        (PowerSave::MaxModem { listen_interval: 10 }, 10),
     ] {
         let delays = delays(sleep);
         let (least, most) = (delays.iter().min(), delays.iter().max());
@@ -76,13 +79,13 @@ fn downlink_waits_for_the_beacon_for_which_a_station_wakes() {
         assert!(most > (beacons - 1) * BEACON + BEACON / 2, "{sleep:?}: {most}");
         assert!(least < BEACON * beacons / 5, "{sleep:?}: {least}");
     }
-    assert!(delays(Sleep::None).iter().all(|&it| it < 2_000_000));
+    assert!(delays(PowerSave::None).iter().all(|&it| it < 2_000_000));
 }
 
 /// Returns how many of 100 multicast packets, one every 107 ms, a station has received.
-fn multicast(sleep: Sleep, ap: ApConfig) -> usize {
+fn multicast(sleep: PowerSave, ap: ApConfig) -> usize {
     let station = StationConfig { joined: true, sleep, ..StationConfig::default() };
-    let mut bench = Bench::new([Role::AccessPoint(ap), Role::Station(station)]);
+    let mut bench = WifiBench::new([WifiRole::AccessPoint(ap), WifiRole::Station(station)]);
     for tag in 0..100 {
         bench.run_ms(1000 + tag * 107);
         bench.send(0, GROUP, 200, tag).expect("it is taken");
@@ -98,16 +101,16 @@ fn multicast(sleep: Sleep, ap: ApConfig) -> usize {
 #[test]
 fn multicast_reaches_those_who_wake_for_each_dtim() {
     let router = || ApConfig { dtim_period: 2, ..ApConfig::default() };
-    assert_eq!(multicast(Sleep::None, router()), 100);
-    assert_eq!(multicast(Sleep::MinModem, router()), 100);
+    assert_eq!(multicast(PowerSave::None, router()), 100);
+    assert_eq!(multicast(PowerSave::MinModem, router()), 100);
     // As the document says: a listen interval longer than the DTIM period misses some.
-    let missing = multicast(Sleep::MaxModem { listen_interval: 10 }, router());
+    let missing = multicast(PowerSave::MaxModem { listen_interval: 10 }, router());
     assert!((15..30).contains(&missing), "one DTIM in five: {missing}");
-    let odd = multicast(Sleep::MaxModem { listen_interval: 3 }, router());
+    let odd = multicast(PowerSave::MaxModem { listen_interval: 3 }, router());
     assert!((25..45).contains(&odd), "every second of its beacons is a DTIM, one in three: {odd}");
     // An ESP buffers no multicast, so a sleeping station misses nearly all.
-    assert_eq!(multicast(Sleep::None, ApConfig::soft_ap()), 100);
-    let asleep = multicast(Sleep::MinModem, ApConfig::soft_ap());
+    assert_eq!(multicast(PowerSave::None, ApConfig::soft_ap()), 100);
+    let asleep = multicast(PowerSave::MinModem, ApConfig::soft_ap());
     assert!(asleep < 10, "{asleep}");
 }
 
@@ -115,19 +118,19 @@ fn multicast_reaches_those_who_wake_for_each_dtim() {
 fn what_is_on_its_way_to_one_who_falls_asleep_is_kept() {
     // At 1 Mbit/s a packet takes 12 ms. The access point is busy with another station for longer
     // than the time that this one stays awake, with packets for it in its MAC's queue.
-    let slow = Rates::Fixed(Mode::ESP_NOW);
+    let slow = DataRates::Fixed(Mode::ESP_NOW);
     let plain = Capabilities { ht: false, qos: false };
     let ap = ApConfig { rates: slow, capabilities: plain, ..ApConfig::default() };
     let station = |sleep| {
-        Role::Station(StationConfig {
+        WifiRole::Station(StationConfig {
             joined: true,
             sleep,
             capabilities: plain,
             ..StationConfig::default()
         })
     };
-    let roles = [Role::AccessPoint(ap), station(Sleep::None), station(Sleep::MinModem)];
-    let mut bench = Bench::new(roles);
+    let roles = [WifiRole::AccessPoint(ap), station(PowerSave::None), station(PowerSave::MinModem)];
+    let mut bench = WifiBench::new(roles);
     for tag in 0..10 {
         bench.send(0, 1, 1400, tag).expect("a buffer");
     }

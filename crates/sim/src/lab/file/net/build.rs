@@ -13,7 +13,7 @@ use crate::lab::net_scene::{
 use crate::lab::profile::Profile;
 use crate::lab::scene::Point;
 use crate::radio::{ChannelWidth, GuardInterval, Mcs, Mode, Ofdm};
-use crate::wifi::{Rates, Security, Sleep};
+use crate::wifi::{DataRates, PowerSave, WifiSecurity};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -322,7 +322,7 @@ impl Table<'_> {
         Ok(width)
     }
 
-    fn rates(&self, profile: &Profile, width: ChannelWidth) -> Result<Rates, Wrong> {
+    fn rates(&self, profile: &Profile, width: ChannelWidth) -> Result<DataRates, Wrong> {
         let usual = || match profile.wifi.ht_tx {
             true => every(width),
             false => Ofdm::ALL.map(Mode::Ofdm).to_vec(),
@@ -339,7 +339,7 @@ impl Table<'_> {
         Ok(chosen(rates))
     }
 
-    fn sleep(&self, role: NetRole) -> Result<Sleep, Wrong> {
+    fn sleep(&self, role: NetRole) -> Result<PowerSave, Wrong> {
         let sleep = self.layers.word(self.name, "sleep");
         if sleep > 0 && role != NetRole::Station {
             return Err(self.wrong("sleep", "`sleep`: only a station sleeps"));
@@ -350,9 +350,9 @@ impl Table<'_> {
             return Err(self.wrong("listen_interval", message));
         }
         Ok(match sleep {
-            0 => Sleep::None,
-            1 => Sleep::MinModem,
-            _ => Sleep::MaxModem { listen_interval: interval.unwrap_or(3.0) as u16 },
+            0 => PowerSave::None,
+            1 => PowerSave::MinModem,
+            _ => PowerSave::MaxModem { listen_interval: interval.unwrap_or(3.0) as u16 },
         })
     }
 
@@ -390,7 +390,7 @@ impl Table<'_> {
 
 const ROLE: [NetRole; 3] = [NetRole::Station, NetRole::SoftAp, NetRole::Alone];
 const WIDTH: [ChannelWidth; 2] = [ChannelWidth::Mhz20, ChannelWidth::Mhz40];
-const SECURITY: [Security; 3] = [Security::Open, Security::Wpa2, Security::Wpa3];
+const SECURITY: [WifiSecurity; 3] = [WifiSecurity::Open, WifiSecurity::Wpa2, WifiSecurity::Wpa3];
 const PROGRAM: [Program; 6] = [
     Program::Plain,
     Program::Arduino,
@@ -409,10 +409,10 @@ fn every(width: ChannelWidth) -> Vec<Mode> {
     modes
 }
 
-fn chosen(modes: Vec<Mode>) -> Rates {
+fn chosen(modes: Vec<Mode>) -> DataRates {
     match modes[..] {
-        [one] => Rates::Fixed(one),
-        _ => Rates::Adaptive(modes),
+        [one] => DataRates::Fixed(one),
+        _ => DataRates::Adaptive(modes),
     }
 }
 

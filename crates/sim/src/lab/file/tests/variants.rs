@@ -2,15 +2,15 @@
 
 use super::*;
 use crate::lab::net_scene::{Link, NetRole, NetScene};
-use crate::power::{Currents, Draw, Firmware, Modulation};
+use crate::power::{CurrentDraw, Currents, Modulation, PowerSettings};
 use crate::radio::ChannelWidth;
-use crate::wifi::Rates;
+use crate::wifi::DataRates;
 use core::fmt::Write as _;
 
-fn rates(rates: &Rates) -> String {
+fn rates(rates: &DataRates) -> String {
     match rates {
-        Rates::Fixed(mode) => mode.to_string(),
-        Rates::Adaptive(modes) => {
+        DataRates::Fixed(mode) => mode.to_string(),
+        DataRates::Adaptive(modes) => {
             format!("{} to {}", modes[0], modes[modes.len() - 1])
         }
     }
@@ -210,13 +210,13 @@ fn currents_of_all_chips_are_in_a_plausible_order() {
             assert!(levels.is_sorted_by(|a, b| a < b) && levels[0] > it.receive_na, "{name}");
         }
         let power = |modulation: Modulation| it.transmit[modulation as usize].at_dbm;
-        let firmware = Firmware {
+        let firmware = PowerSettings {
             clock_mhz: profile.processor.clock_mhz,
             width: ChannelWidth::Mhz20,
             power_dbm: Modulation::ALL.map(power),
         };
-        let draw = Draw::new(it, &firmware);
-        let most = crate::power::State::all().map(|state| draw.na(state)).max();
+        let draw = CurrentDraw::new(it, &firmware);
+        let most = crate::power::PowerState::all().map(|state| draw.na(state)).max();
         assert!(most.unwrap() < 600_000_000, "{name}: {most:?}");
     }
 }

@@ -3,7 +3,7 @@
 use super::{Cell, Failed};
 use crate::lab::net_scene::NetRole;
 use crate::lab::wifi::suite::told::charged;
-use crate::power::Times;
+use crate::power::StateTimes;
 use crate::random::{Purpose, RngStream};
 use crate::wifi::{BEACON_INTERVAL, Joined};
 use core::time::Duration;
@@ -21,7 +21,7 @@ impl Cell<'_, '_> {
         }
         let device = self.device;
         let mut random = RngStream::stream(self.seed, 0, Purpose::Arrival);
-        let (begin, mut drawn) = (self.world.now(), Times::NONE);
+        let (begin, mut drawn) = (self.world.now(), StateTimes::NONE);
         for number in 0..work.count + work.discard {
             if self.record.cancelled() {
                 return Err(Failed::Cancelled);
@@ -33,7 +33,7 @@ impl Cell<'_, '_> {
             if work.cold {
                 self.world.forget_key(device);
             }
-            let before = self.world.times(device).unwrap_or(Times::NONE);
+            let before = self.world.times(device).unwrap_or(StateTimes::NONE);
             self.world.join(device);
             self.world.run_till(work.timeout, |it| it.joined(device).is_some());
             let probe = Probe { seq: u64::from(number), due, ..Probe::default() };
@@ -42,7 +42,7 @@ impl Cell<'_, '_> {
                 None => Probe { fate: Fate::Lost(Cause::Disconnected), ..probe },
             };
             if let Some(seq) = probe.seq.checked_sub(work.discard.into()) {
-                let after = self.world.times(device).unwrap_or(Times::NONE);
+                let after = self.world.times(device).unwrap_or(StateTimes::NONE);
                 drawn.add_all(&after.since(&before));
                 self.record.sample(Sample::Probe(Probe { seq, ..probe }));
             }

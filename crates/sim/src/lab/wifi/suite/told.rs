@@ -4,7 +4,7 @@ use super::Cell;
 use crate::lab::net_scene::{Link, NetRole, NetScene};
 use crate::lab::record::Record;
 use crate::lab::wifi::{MachineId, World};
-use crate::power::{Charge, Draw, State, Times};
+use crate::power::{CurrentDraw, ElectricCharge, PowerState, StateTimes};
 use crate::radio::{BasicRates, Mode};
 use alloc::format;
 use alloc::string::ToString;
@@ -16,7 +16,7 @@ use espbench_proto::workload::{Direction, IpTest, Wifi};
 /// How things were as a test began.
 #[derive(Clone, Debug)]
 pub(super) struct Began {
-    times: Times,
+    times: StateTimes,
 }
 
 /// In which mode its data was to be answered, and how many MPDUs an A-MPDU of it could hold.
@@ -122,7 +122,7 @@ impl Cell<'_, '_> {
 
     /// How things are as the test begins.
     pub(super) fn begin(&self) -> Began {
-        Began { times: self.world.times(self.device).unwrap_or(Times::NONE) }
+        Began { times: self.world.times(self.device).unwrap_or(StateTimes::NONE) }
     }
 
     /// The charge that the device has drawn since the test began, by state.
@@ -148,11 +148,11 @@ fn others(world: &World<'_>, pc: MachineId, scene: &NetScene) -> [(&'static str,
 }
 
 /// What that charge is, in all and by state.
-pub(super) fn charged(record: &mut dyn Record, draw: &Draw, times: &Times) {
-    let nanocoulombs = |charge: Charge| (charge.picocoulombs() / 1000) as u64;
+pub(super) fn charged(record: &mut dyn Record, draw: &CurrentDraw, times: &StateTimes) {
+    let nanocoulombs = |charge: ElectricCharge| (charge.picocoulombs() / 1000) as u64;
     record.count(fact::CHARGE_NC, nanocoulombs(draw.charge(times)));
     record.count(fact::TIME_NS, times.total_ns());
-    for state in State::all().filter(|it| times.ns(*it) > 0) {
+    for state in PowerState::all().filter(|it| times.ns(*it) > 0) {
         let charge = nanocoulombs(draw.charge_of(times, state));
         record.count(&format!("{}-{}", fact::CHARGE_NC, state.name()), charge);
         record.count(&format!("{}-{}", fact::TIME_NS, state.name()), times.ns(state));

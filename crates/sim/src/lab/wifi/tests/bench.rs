@@ -7,7 +7,7 @@ use crate::lab::file::Library;
 use crate::mac::{AmpduConfig, MacConfig, WirelessMedium};
 use crate::net::Stack;
 use crate::radio::{BasicRates, Timing};
-use crate::wifi::{ApConfig, Role, Security, StationConfig};
+use crate::wifi::{ApConfig, StationConfig, WifiRole, WifiSecurity};
 use espbench_proto::node::app::Endpoint;
 use espbench_proto::sdkconfig::SdkConfig;
 use std::vec;
@@ -25,7 +25,7 @@ pub(super) const fn at(machine: MachineId, port: u16) -> Endpoint {
 #[derive(Clone)]
 pub(super) struct Bench {
     pub(super) soft_ap: bool,
-    pub(super) security: Security,
+    pub(super) security: WifiSecurity,
     pub(super) limits: SdkConfig,
     pub(super) profile: &'static str,
     pub(super) pc: PcSetup,
@@ -41,7 +41,7 @@ impl Default for Bench {
     fn default() -> Self {
         Self {
             soft_ap: false,
-            security: Security::Wpa2,
+            security: WifiSecurity::Wpa2,
             limits: SdkConfig::default(),
             profile: "esp32c3",
             pc: PcSetup::default(),
@@ -79,7 +79,7 @@ impl Bench {
         };
         let ap = ApConfig { security: self.security, ..ApConfig::default() };
         // Station 0 of the room is the access point, station 1 the other.
-        let roles = vec![Role::AccessPoint(ap), Role::Station(station)];
+        let roles = vec![WifiRole::AccessPoint(ap), WifiRole::Station(station)];
         let (esp, pc) = if self.soft_ap {
             (Place::Air(0), Place::Air(1))
         } else {

@@ -4,7 +4,7 @@ use super::super::{MachineId, suite};
 use super::Kept;
 use crate::lab::file::Library;
 use crate::lab::net_scene::NetScene;
-use crate::power::{State, Times};
+use crate::power::{PowerState, StateTimes};
 use core::fmt::Write as _;
 use core::time::Duration;
 use espbench_proto::fact;
@@ -24,7 +24,7 @@ fn alone(variant: &str) -> NetScene {
 }
 
 /// Time by state, and the mean current in nanoamperes, of some seconds.
-fn idle(scene: &NetScene, seconds: u64) -> (Times, u64) {
+fn idle(scene: &NetScene, seconds: u64) -> (StateTimes, u64) {
     let mut world = scene.world(1);
     world.run_for(Duration::from_secs(1));
     let before = world.times(MachineId(0)).unwrap();
@@ -50,7 +50,7 @@ fn idle_currents_are_near_those_of_the_guide() {
         let (times, na) = idle(&alone(variant), 21);
         let ma = na as f64 / 1e6;
         let _ = writeln!(text, "{variant}: {ma:.2} mA, the guide has {published} mA");
-        for state in State::all().filter(|it| times.ns(*it) > 0) {
+        for state in PowerState::all().filter(|it| times.ns(*it) > 0) {
             let share = times.ns(state) as f64 / times.total_ns() as f64 * 100.0;
             let _ = writeln!(text, "  {}: {share:.3} %", state.name());
         }
@@ -106,7 +106,7 @@ fn echo(variant: &str, count: u32) -> (usize, f64, f64) {
     };
     assert_eq!(by_state(fact::TIME_NS), time);
     // Each state's charge is cut to a nanocoulomb.
-    assert!(charge.abs_diff(by_state(fact::CHARGE_NC)) <= State::COUNT as u64);
+    assert!(charge.abs_diff(by_state(fact::CHARGE_NC)) <= PowerState::COUNT as u64);
     let mean = times.iter().fold(0.0, |sum, ms| sum + ms) / times.len().max(1) as f64;
     (times.len(), mean, charge as f64 / time as f64 * 1e3)
 }

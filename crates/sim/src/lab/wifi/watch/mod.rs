@@ -15,7 +15,7 @@ use super::setup::Place;
 use super::stage::Stage;
 use crate::lab::trace::{Flight, What};
 use crate::mac::{FrameKind, MissedReception, MpduFate, MpduInfo, Ppdu, Reception};
-use crate::wifi::{self, FrameInfo, Subtype, Wifi};
+use crate::wifi::{self, FrameInfo, Subtype, WifiLayer};
 use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
@@ -32,7 +32,7 @@ pub struct Seen<'a> {
     pub frame: &'a Ppdu,
     /// The MPDUs in it with their fates, where it was data or management: one, or those of an A-MPDU.
     pub mpdus: &'a [MpduInfo],
-    wifi: &'a Wifi,
+    wifi: &'a WifiLayer,
     pool: &'a Pool,
     lanes: &'a [u32],
 }

@@ -1,6 +1,6 @@
 //! CUBIC (RFC 9438).
 
-use super::Acknowledged;
+use super::AckedData;
 use espbench_proto::time::Instant;
 
 /// The multiplicative decrease of the window after a loss (section 4.6).
@@ -15,11 +15,11 @@ pub(super) struct Cubic {
     /// The window before the last loss, in segments (`W_max`).
     most: f64,
     /// The current growth epoch.
-    climb: Option<Climb>,
+    climb: Option<CubicEpoch>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Climb {
+struct CubicEpoch {
     begin: Instant,
     /// The seconds until the window reaches [`Cubic::most`] again.
     k: f64,
@@ -30,13 +30,7 @@ struct Climb {
 }
 
 impl Cubic {
-    pub(super) fn grow(
-        &mut self,
-        window: u32,
-        threshold: u32,
-        mss: u32,
-        ack: &Acknowledged,
-    ) -> u32 {
+    pub(super) fn grow(&mut self, window: u32, threshold: u32, mss: u32, ack: &AckedData) -> u32 {
         if window < threshold {
             // A sender that does not fill its window does not open it (RFC 9438 section 5.8).
             let limited = u64::from(window) < 2 * u64::from(ack.flight);
@@ -48,7 +42,7 @@ impl Cubic {
         let segment = f64::from(mss);
         let now = f64::from(window) / segment;
         let most = self.most.max(now);
-        let climb = self.climb.get_or_insert_with(|| Climb {
+        let climb = self.climb.get_or_insert_with(|| CubicEpoch {
             begin: ack.now,
             k: libm::cbrt((most - now) / C),
             friendly: now,

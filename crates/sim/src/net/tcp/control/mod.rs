@@ -3,43 +3,45 @@
 mod cubic;
 mod reno;
 
-use super::super::stack::{Congestion, Stack};
+use super::super::stack::{CongestionAlgorithm, Stack};
 use cubic::Cubic;
 use espbench_proto::time::Instant;
 use reno::Reno;
 
 /// The congestion control of a connection.
 #[derive(Clone, Debug)]
-pub(super) struct Control {
+pub(super) struct CongestionState {
     mss: u32,
     window: u32,
     threshold: u32,
-    algorithm: Algorithm,
+    algorithm: AlgorithmState,
     /// The end of the bytes in flight when fast recovery began, during that recovery.
     recovery: Option<u32>,
 }
 
 #[derive(Clone, Debug)]
-enum Algorithm {
+enum AlgorithmState {
     Reno(Reno),
     Cubic(Cubic),
 }
 
 /// The action that a new acknowledgement calls for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
+pub(super) enum AckAction {
     /// Send new segments.
     Send,
     /// Retransmit the first unacknowledged segment, which was lost, too.
     Retransmit,
 }
 
-impl Control {
+impl CongestionState {
     pub(super) fn new(stack: &Stack, mss: u32) -> Self {
         let (algorithm, threshold) = match stack.congestion {
             // tcp_alloc: ssthresh is the send buffer.
-            Congestion::Reno => (Algorithm::Reno(Reno::default()), stack.tcp_send_buffer),
-            Congestion::Cubic => (Algorithm::Cubic(Cubic::default()), u32::MAX),
+            CongestionAlgorithm::Reno => {
+                (AlgorithmState::Reno(Reno::default()), stack.tcp_send_buffer)
+            }
+            CongestionAlgorithm::Cubic => (AlgorithmState::Cubic(Cubic::default()), u32::MAX),
         };
         let window = match stack.first_window {
             // LWIP_TCP_CALC_INITIAL_CWND, which is RFC 3390's.
@@ -62,25 +64,25 @@ impl Control {
     }
 
     /// Takes note of newly acknowledged data.
-    pub(super) fn acknowledged(&mut self, ack: Acknowledged) -> Next {
+    pub(super) fn acknowledged(&mut self, ack: AckedData) -> AckAction {
         if let Some(end) = self.recovery {
             let partial = super::after(end, ack.una);
-            if partial && matches!(self.algorithm, Algorithm::Cubic(_)) {
+            if partial && matches!(self.algorithm, AlgorithmState::Cubic(_)) {
                 // RFC 6582 section 3.2 step 3: deflate by what was acknowledged, add a segment
                 // back.
                 self.window = self.window.saturating_sub(ack.bytes).max(self.mss) + self.mss;
-                return Next::Retransmit;
+                return AckAction::Retransmit;
             }
             // lwIP leaves recovery with any new data that is acknowledged.
             self.recovery = None;
             self.window = self.threshold;
         }
         let grown = match &mut self.algorithm {
-            Algorithm::Reno(it) => it.grow(self.window, self.threshold, self.mss, &ack),
-            Algorithm::Cubic(it) => it.grow(self.window, self.threshold, self.mss, &ack),
+            AlgorithmState::Reno(it) => it.grow(self.window, self.threshold, self.mss, &ack),
+            AlgorithmState::Cubic(it) => it.grow(self.window, self.threshold, self.mss, &ack),
         };
         self.window = grown.min(MOST);
-        Next::Send
+        AckAction::Send
     }
 
     /// Takes note of a duplicate after the third.
@@ -102,22 +104,22 @@ impl Control {
     /// same segment.
     pub(super) fn timed_out(&mut self, flight: u32, again: bool) {
         // RFC 5681 equation 4; lwIP halves what it has left each time.
-        if !again || matches!(self.algorithm, Algorithm::Reno(_)) {
+        if !again || matches!(self.algorithm, AlgorithmState::Reno(_)) {
             self.threshold = self.reduced(flight).max(2 * self.mss);
         }
         self.window = self.mss;
         self.recovery = None;
         match &mut self.algorithm {
-            Algorithm::Reno(it) => it.timed_out(),
-            Algorithm::Cubic(it) => it.timed_out(),
+            AlgorithmState::Reno(it) => it.timed_out(),
+            AlgorithmState::Cubic(it) => it.timed_out(),
         }
     }
 
     /// Returns the threshold after a loss. `flight` is the smaller of both windows for lwIP.
     fn reduced(&mut self, flight: u32) -> u32 {
         match &mut self.algorithm {
-            Algorithm::Reno(it) => it.reduced(flight.min(self.window)),
-            Algorithm::Cubic(it) => it.reduced(self.window, self.mss),
+            AlgorithmState::Reno(it) => it.reduced(flight.min(self.window)),
+            AlgorithmState::Cubic(it) => it.reduced(self.window, self.mss),
         }
     }
 }
@@ -127,7 +129,7 @@ const MOST: u32 = 1 << 30;
 
 /// Newly acknowledged data.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Acknowledged {
+pub(super) struct AckedData {
     pub(super) now: Instant,
     pub(super) bytes: u32,
     /// The new first unacknowledged byte.

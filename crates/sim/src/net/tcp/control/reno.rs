@@ -1,7 +1,7 @@
 //! lwIP's congestion control: slow start and congestion avoidance by bytes acknowledged (RFC 5681,
 //! RFC 3465), as in `tcp_receive` and `tcp_slowtmr`.
 
-use super::Acknowledged;
+use super::AckedData;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reno {
@@ -13,13 +13,7 @@ pub(super) struct Reno {
 }
 
 impl Reno {
-    pub(super) fn grow(
-        &mut self,
-        window: u32,
-        threshold: u32,
-        mss: u32,
-        ack: &Acknowledged,
-    ) -> u32 {
+    pub(super) fn grow(&mut self, window: u32, threshold: u32, mss: u32, ack: &AckedData) -> u32 {
         if window < threshold {
             // RFC 3465 section 2.2: at most two segments for each acknowledgement.
             let most = if self.careful { mss } else { 2 * mss };

@@ -7,7 +7,7 @@ use espbench_proto::time::Instant;
 
 /// A packet that was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Received {
+pub struct ReceivedPacket {
     /// The sender of the frame: the access point, or a station to it. (The first sender of the
     /// packet is known above, by `tag`. A station must drop its own multicast that comes back from
     /// the access point.)
@@ -22,9 +22,9 @@ pub struct Received {
     pub group: bool,
 }
 
-/// The outcome of a packet that was taken with [`Wifi::send`](super::Wifi::send).
+/// The outcome of a packet that was taken with [`Wifi::send`](super::WifiLayer::send).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sent {
+pub struct SentPacket {
     /// The tag by which the layer above knows the packet.
     pub tag: u64,
     /// `None` if the packet was acknowledged, or sent to a group. Otherwise the cause of the loss:
@@ -38,7 +38,7 @@ pub struct Sent {
 /// The reason why a station is not associated any more, or did not get that far (ESP-IDF:
 /// `WIFI_EVENT_STA_DISCONNECTED` with its reason).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Left {
+pub enum DisconnectReason {
     /// The station was told to leave.
     Asked,
     /// The station heard no beacons, and its probes were not answered (`BEACON_TIMEOUT`).
@@ -76,15 +76,15 @@ pub struct Joined {
 
 /// The layer above all stations of a simulation.
 ///
-/// No callback comes while the implementor could call [`Wifi`](super::Wifi): it sends its answers
-/// later (a processor needs time anyway).
-pub trait Above {
+/// No callback comes while the implementor could call [`WifiLayer`](super::WifiLayer): it sends its
+/// answers later (a processor needs time anyway).
+pub trait UpperLayer {
     /// Takes a packet that a station or an access point has received.
-    fn received(&mut self, medium: &mut WirelessMedium, station: u32, packet: Received);
+    fn received(&mut self, medium: &mut WirelessMedium, station: u32, packet: ReceivedPacket);
 
     /// Takes the outcome of a packet that a station or access point has sent, once for each packet
     /// taken.
-    fn sent(&mut self, medium: &mut WirelessMedium, station: u32, packet: Sent);
+    fn sent(&mut self, medium: &mut WirelessMedium, station: u32, packet: SentPacket);
 
     /// Takes note that a station has not received a group packet: [`Cause::Asleep`] if its radio
     /// was off.
@@ -99,7 +99,7 @@ pub trait Above {
 
     /// Takes note that a station is not associated any more, or did not get that far. It tries
     /// again, unless it was asked to leave.
-    fn left(&mut self, medium: &mut WirelessMedium, station: u32, why: Left) {
+    fn left(&mut self, medium: &mut WirelessMedium, station: u32, why: DisconnectReason) {
         let _ = (medium, station, why);
     }
 

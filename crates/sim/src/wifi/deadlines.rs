@@ -8,14 +8,14 @@ use crate::mac::WirelessMedium;
 use espbench_proto::time::Instant;
 
 #[derive(Clone, Debug)]
-pub(super) struct Clock<const N: usize> {
+pub(super) struct Deadlines<const N: usize> {
     due: [Instant; N],
     /// The earliest time at which the medium will call.
     armed: Instant,
     token: u64,
 }
 
-impl<const N: usize> Clock<N> {
+impl<const N: usize> Deadlines<N> {
     /// Returns the clock of a station.
     pub(super) const fn new(number: u32) -> Self {
         Self { due: [Instant::NEVER; N], armed: Instant::NEVER, token: MARK | number as u64 }
