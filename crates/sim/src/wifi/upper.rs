@@ -22,7 +22,7 @@ pub struct ReceivedPacket {
     pub group: bool,
 }
 
-/// The outcome of a packet that was taken with [`Wifi::send`](super::WifiLayer::send).
+/// The outcome of a packet that was taken with [`WifiLayer::send`](super::WifiLayer::send).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentPacket {
     /// The tag by which the layer above knows the packet.

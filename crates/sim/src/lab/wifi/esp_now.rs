@@ -2,7 +2,7 @@
 //!
 //! One board asks, by unicast, at given times or when its next interval begins
 //! (`WIFI_EVENT_CONNECTIONLESS_MODULE_WAKE_INTERVAL_START`); the other sends each request back. Frames
-//! are [`Wifi::send_foreign`](crate::wifi::WifiLayer::send_foreign)'s, so that radios sleep and wake as
+//! are [`WifiLayer::send_foreign`](crate::wifi::WifiLayer::send_foreign)'s, so that radios sleep and wake as
 //! their firmware has it. What the MAC's attempts do not bring into a window is lost.
 
 use super::cpu::Task;

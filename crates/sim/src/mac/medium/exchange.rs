@@ -144,7 +144,7 @@ impl WirelessMedium {
     #[inline]
     fn ask_for_buffers<H: MacUser + ?Sized>(&mut self, host: &mut H, frame: &Ppdu) {
         let Scratch { heard, missed, .. } = &mut self.scratch;
-        // A host that takes every frame pays for this one search only.
+        // With a host that takes every frame, the compiler removes all of this.
         let refused = heard.iter().position(|it| !host.accepts(it.station, frame));
         let Some(first) = refused else { return };
         let mut at = 0;

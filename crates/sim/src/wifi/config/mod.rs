@@ -192,7 +192,7 @@ pub struct StationConfig {
     /// matter.
     pub joined: bool,
     /// Whether the station starts in no network, and looks for none until it is told to
-    /// ([`Wifi::join`](crate::wifi::WifiLayer::join)). No effect if it is `joined`.
+    /// ([`WifiLayer::join`](crate::wifi::WifiLayer::join)). No effect if it is `joined`.
     pub apart: bool,
     /// The security with which the station joins a network.
     pub security: WifiSecurity,

@@ -20,7 +20,7 @@ pub enum PowerSave {
 
 /// The times at which a sleeping station listens to frames of no network (ESP-IDF, "power
 /// management of connectionless modules"). Such frames are sent at any time
-/// ([`Wifi::send_foreign`]).
+/// ([`WifiLayer::send_foreign`]).
 ///
 /// | interval | window 0 | shorter than the interval | as long |
 /// |---|---|---|---|
@@ -30,7 +30,7 @@ pub enum PowerSave {
 /// While the station is associated, an interval begins with a target beacon transmission time and
 /// lasts the nearest number of beacon intervals, the same for all stations of an access point.
 ///
-/// [`Wifi::send_foreign`]: crate::wifi::WifiLayer::send_foreign
+/// [`WifiLayer::send_foreign`]: crate::wifi::WifiLayer::send_foreign
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionlessWindow {
     /// The window, `esp_now_set_wake_window`; its default is longer than any interval.
