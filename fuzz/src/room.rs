@@ -6,7 +6,7 @@ use espbench_sim::air::{AdjacentChannels, ThresholdDecoder, RadioLinks, PowerRat
 use espbench_sim::mac::{
     AmpduConfig, TxStatus, GROUP, Reception, MacUser, FrameKind, MediumConfig, MissedReception, Ppdu, TxFrame, WirelessMedium, MacConfig,
 };
-use espbench_sim::radio::{FrameCapture, Mode};
+use espbench_sim::radio::{FrameCapture, WifiMode};
 use std::collections::BTreeSet;
 
 const STATIONS: u32 = 6;
@@ -51,7 +51,7 @@ impl MacUser for Script<'_> {
             }
         } else {
             let to = if more & 0x80 == 0 { GROUP } else { u32::from(more & 0x07) };
-            let mode = Mode::ALL[usize::from(what) % Mode::COUNT];
+            let mode = WifiMode::ALL[usize::from(what) % WifiMode::COUNT];
             let packet = TxFrame::new(to, 14 + u32::from(wait) * 6, mode, 0);
             let packet = if more & 0x40 == 0 { packet } else { packet.aggregated() };
             let packet = if more & 0x20 == 0 { packet } else { packet.at_once() };
@@ -111,7 +111,7 @@ pub fn room(data: &[u8]) {
         ampdu: (more && station > 0).then_some(AmpduConfig { receive: 4, ..AmpduConfig::MOST }),
         rts: more && station % 2 == 0,
         rts_threshold: if more { 400 } else { u32::MAX },
-        protect: (more && station % 3 == 1).then_some(Mode::ESP_NOW),
+        protect: (more && station % 3 == 1).then_some(WifiMode::ESP_NOW),
         ..MacConfig::default()
     });
     let adjacent = AdjacentChannels::by_distance(&[12.0, 40.0].map(PowerRatio::from_db));

@@ -41,7 +41,7 @@ use crate::lab::record::Record;
 use crate::lab::scene::Scene;
 use crate::radio::airtime::{ACK_OCTETS, airtime};
 use crate::radio::timing::SIFS_NS;
-use crate::radio::{BasicRates, Mode};
+use crate::radio::{BasicRates, WifiMode};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_proto::wire::component::group::MEMBERS_MAX;
@@ -75,7 +75,7 @@ const IDF: &str = "esp-idf-release";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EspNowParams {
     /// The mode of frames.
-    pub mode: Mode,
+    pub mode: WifiMode,
     /// The release of the component.
     pub release: Release,
     /// The release of ESP-IDF.
@@ -85,11 +85,12 @@ pub struct EspNowParams {
 impl EspNowParams {
     /// The settings of the report: ESP-NOW's default rate, and a release of the component before
     /// 2.3 on ESP-IDF 4.4.1.
-    pub const REPORT: Self = Self { mode: Mode::ESP_NOW, release: Release::V2_0, idf: Idf::V4_4 };
+    pub const REPORT: Self =
+        Self { mode: WifiMode::ESP_NOW, release: Release::V2_0, idf: Idf::V4_4 };
 
     /// Records the settings of a cell as facts.
     pub fn note(scene: &Scene, record: &mut dyn Record) {
-        let mut modes: Vec<Mode> = scene.devices.iter().map(|device| device.mode).collect();
+        let mut modes: Vec<WifiMode> = scene.devices.iter().map(|device| device.mode).collect();
         modes.sort_unstable();
         modes.dedup();
         let modes: Vec<String> = modes.iter().map(ToString::to_string).collect();
@@ -212,7 +213,7 @@ fn provisioning(air: &FrameTimes, work: &EspNow, compat: Compat) -> u64 {
 
 /// The air time of frames, in nanoseconds.
 struct FrameTimes {
-    mode: Mode,
+    mode: WifiMode,
 }
 
 impl FrameTimes {
@@ -324,7 +325,7 @@ mod tests {
 
     #[test]
     fn a_faster_rate_has_a_lower_floor() {
-        let fast = EspNowParams { mode: Mode::Hr(Hr::M11), ..EspNowParams::REPORT };
+        let fast = EspNowParams { mode: WifiMode::Hr(Hr::M11), ..EspNowParams::REPORT };
         assert!(of(&TWO, fast)[0].1 < of(&TWO, EspNowParams::REPORT)[0].1 / 5.0);
     }
 
@@ -351,7 +352,7 @@ mod tests {
             }
         }
         let mut scene = Library::built_in().scene("two-boards", &Overrides::from(&TWO), 1).unwrap();
-        let mut told = |faster: Option<Mode>| {
+        let mut told = |faster: Option<WifiMode>| {
             scene.devices[1].mode = faster.unwrap_or(scene.devices[1].mode);
             let mut facts = FactList(Vec::new());
             EspNowParams::note(&scene, &mut facts);
@@ -363,7 +364,7 @@ mod tests {
         let usual = EspNowParams { release: Release::Mid2022, ..EspNowParams::REPORT };
         assert_eq!(told(None), (usual, "1M".into()));
         // The fastest mode gives the bound.
-        let fast = Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long);
+        let fast = WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long);
         assert_eq!(
             told(Some(fast)),
             (EspNowParams { mode: fast, ..usual }, "1M, HT20-MCS7".into())

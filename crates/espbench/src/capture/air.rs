@@ -25,7 +25,7 @@ use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::trace::{Flight, What};
 use espbench_sim::radio::mode::{ChannelWidth, GuardInterval, Preamble};
 use espbench_sim::radio::receiver::{NOISE_FIGURE_DB, thermal_dbm};
-use espbench_sim::radio::{Airtime, Mode};
+use espbench_sim::radio::{Airtime, WifiMode};
 use espbench_sim::talk::NodeId;
 use espbench_sim::talk::note::{Note, Watch};
 use std::borrow::Cow;
@@ -258,18 +258,18 @@ pub(super) fn radiotap(flight: &Flight, signal: Option<i8>, unread: bool) -> Rad
     let mut flags = Radiotap::FCS_AT_END | if unread { Radiotap::BAD_FCS } else { 0 };
     let (mut rate, mut mcs) = (None, None);
     let channel = match flight.mode {
-        Mode::Hr(hr) => {
+        WifiMode::Hr(hr) => {
             rate = Some(hr.half_mbit() as u8);
             if hr.preamble() == Preamble::Short {
                 flags |= Radiotap::SHORT_PREAMBLE;
             }
             Channel::cck(flight.channel)
         }
-        Mode::Ofdm(_) => {
+        WifiMode::Ofdm(_) => {
             rate = Some((flight.mode.kbit_s() / 500) as u8);
             Channel::ofdm(flight.channel)
         }
-        Mode::Ht(ht) => {
+        WifiMode::Ht(ht) => {
             let (wide, short) = (ht.width == ChannelWidth::Mhz40, ht.guard == GuardInterval::Short);
             mcs = Some(McsField::mixed(ht.mcs as u8, wide, short));
             Channel::ofdm(flight.channel)

@@ -7,14 +7,14 @@ use espbench_proto::wire::esp_now::{MPDU_MAX, Mpdu, Version};
 use espbench_proto::wire::ieee80211::Ack;
 use espbench_proto::wire::radiotap::{Channel, Radiotap};
 use espbench_sim::radio::timing::SIFS_NS;
-use espbench_sim::radio::{Airtime, Hr, Mode};
+use espbench_sim::radio::{Airtime, Hr, WifiMode};
 use espbench_sim::talk::medium::dsss_1m;
 use espbench_sim::talk::note::{Note, OnAir, Watch, Why};
 use std::io::{self, Write};
 use std::time::Duration;
 
 /// Long preamble and header, before the first bit of the frame.
-const PREAMBLE: Duration = Duration::from_nanos(Airtime::of(Mode::Hr(Hr::M1), 0).lead_ns());
+const PREAMBLE: Duration = Duration::from_nanos(Airtime::of(WifiMode::Hr(Hr::M1), 0).lead_ns());
 /// Between a frame and its acknowledgement.
 const SIFS: Duration = Duration::from_nanos(SIFS_NS);
 

@@ -2,7 +2,7 @@
 
 use super::power::{PowerRatio, SignalPower};
 use crate::radio::{
-    Channel, ChannelWidth, GuardInterval, Hr, Ht, Mcs, Mode, Ofdm, Overlap, Spectrum,
+    Channel, ChannelWidth, GuardInterval, Hr, Ht, Mcs, Ofdm, Overlap, Spectrum, WifiMode,
 };
 use alloc::boxed::Box;
 
@@ -13,22 +13,22 @@ pub(crate) const CHANNELS: usize = 16;
 const LAST: u8 = 14;
 
 /// One mode of each class that other channels receive differently.
-const CLASSES: [Mode; 5] = [
-    Mode::Hr(Hr::M1),
-    Mode::Hr(Hr::M11),
-    Mode::Ofdm(Ofdm::M6),
-    Mode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Long),
-    Mode::ht(Mcs::Mcs0, ChannelWidth::Mhz40, GuardInterval::Long),
+const CLASSES: [WifiMode; 5] = [
+    WifiMode::Hr(Hr::M1),
+    WifiMode::Hr(Hr::M11),
+    WifiMode::Ofdm(Ofdm::M6),
+    WifiMode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Long),
+    WifiMode::ht(Mcs::Mcs0, ChannelWidth::Mhz40, GuardInterval::Long),
 ];
 
 /// Returns the index of a mode's class.
-const fn class(mode: Mode) -> usize {
+const fn class(mode: WifiMode) -> usize {
     match mode {
-        Mode::Hr(Hr::M1 | Hr::M2 | Hr::M2Short) => 0,
-        Mode::Hr(_) => 1,
-        Mode::Ofdm(_) => 2,
-        Mode::Ht(Ht { width: ChannelWidth::Mhz20, .. }) => 3,
-        Mode::Ht(_) => 4,
+        WifiMode::Hr(Hr::M1 | Hr::M2 | Hr::M2Short) => 0,
+        WifiMode::Hr(_) => 1,
+        WifiMode::Ofdm(_) => 2,
+        WifiMode::Ht(Ht { width: ChannelWidth::Mhz20, .. }) => 3,
+        WifiMode::Ht(_) => 4,
     }
 }
 
@@ -111,7 +111,7 @@ impl AdjacentChannels {
         })
     }
 
-    fn filled(path: impl Fn(Mode, u8, u8) -> ChannelPath) -> Self {
+    fn filled(path: impl Fn(WifiMode, u8, u8) -> ChannelPath) -> Self {
         let of = |mode| (0..CHANNELS).map(move |from| (mode, from as u8));
         let rows = CLASSES.into_iter().flat_map(of);
         let all = rows.map(|(mode, from)| core::array::from_fn(|to| path(mode, from, to as u8)));
@@ -120,7 +120,7 @@ impl AdjacentChannels {
 
     /// Returns the paths from one channel to all; a number that is no channel counts as 0.
     #[inline]
-    pub(crate) fn from(&self, mode: Mode, channel: u8) -> &ChannelPaths {
+    pub(crate) fn from(&self, mode: WifiMode, channel: u8) -> &ChannelPaths {
         &self.0[class(mode) * CHANNELS + place(channel)]
     }
 }
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn modes_are_in_the_class_that_stands_for_them() {
         let overlap = Overlap::new();
-        for mode in Mode::ALL {
+        for mode in WifiMode::ALL {
             let like = CLASSES[class(mode)];
             assert_eq!(Spectrum::of(mode), Spectrum::of(like), "{mode}");
             for mhz in 0..80 {

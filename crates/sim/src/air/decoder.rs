@@ -2,26 +2,26 @@
 
 use super::power::{PowerRatio, SignalPower};
 use crate::radio::power::dbm;
-use crate::radio::{ErrorModelDecoder, Mode};
+use crate::radio::{ErrorModelDecoder, WifiMode};
 use core::fmt::Debug;
 
 /// An error model with the noise of a receiver. The caller asks for a chance only where the outcome
 /// is not certain.
 pub trait Decoder: Debug + Send + Sync {
     /// Returns the noise over the bandwidth of a mode.
-    fn noise(&self, mode: Mode) -> SignalPower;
+    fn noise(&self, mode: WifiMode) -> SignalPower;
 
     /// Returns the power of the weakest frame whose preamble is detected while no other frame is on
     /// the air.
-    fn found(&self, mode: Mode) -> SignalPower;
+    fn found(&self, mode: WifiMode) -> SignalPower;
 
     /// Returns the ratio over noise and interference from which a frame is certainly received.
-    fn sure(&self, mode: Mode) -> PowerRatio;
+    fn sure(&self, mode: WifiMode) -> PowerRatio;
 
     /// Returns the chance that a stretch of a frame of `octets` octets is received with a signal
     /// `sinr` times noise and interference. `span_ns` is the stretch from and to, in nanoseconds
     /// after the start of the frame. The chances of several stretches multiply.
-    fn chance(&self, mode: Mode, octets: u32, sinr: f64, span_ns: (u64, u64)) -> f64;
+    fn chance(&self, mode: WifiMode, octets: u32, sinr: f64, span_ns: (u64, u64)) -> f64;
 }
 
 /// A threshold decoder: a frame is lost if its signal was, for however short a time, less than a
@@ -50,38 +50,38 @@ impl ThresholdDecoder {
 }
 
 impl Decoder for ThresholdDecoder {
-    fn noise(&self, _: Mode) -> SignalPower {
+    fn noise(&self, _: WifiMode) -> SignalPower {
         self.noise
     }
 
-    fn found(&self, _: Mode) -> SignalPower {
+    fn found(&self, _: WifiMode) -> SignalPower {
         self.found
     }
 
-    fn sure(&self, _: Mode) -> PowerRatio {
+    fn sure(&self, _: WifiMode) -> PowerRatio {
         self.ratio
     }
 
-    fn chance(&self, _: Mode, _: u32, _: f64, _: (u64, u64)) -> f64 {
+    fn chance(&self, _: WifiMode, _: u32, _: f64, _: (u64, u64)) -> f64 {
         0.0
     }
 }
 
 /// The decoder with published error rates and the sensitivity of a chip's datasheet.
 impl Decoder for ErrorModelDecoder {
-    fn noise(&self, mode: Mode) -> SignalPower {
+    fn noise(&self, mode: WifiMode) -> SignalPower {
         SignalPower::from_dbm(dbm(self.receiver().noise_mw(mode)))
     }
 
-    fn found(&self, mode: Mode) -> SignalPower {
+    fn found(&self, mode: WifiMode) -> SignalPower {
         SignalPower::from_dbm(self.found_dbm(mode))
     }
 
-    fn sure(&self, mode: Mode) -> PowerRatio {
+    fn sure(&self, mode: WifiMode) -> PowerRatio {
         PowerRatio::of(Self::sure(self, mode))
     }
 
-    fn chance(&self, mode: Mode, octets: u32, sinr: f64, span_ns: (u64, u64)) -> f64 {
+    fn chance(&self, mode: WifiMode, octets: u32, sinr: f64, span_ns: (u64, u64)) -> f64 {
         self.survival(mode, octets, sinr, span_ns)
     }
 }

@@ -10,7 +10,7 @@
 
 use super::decoder::{Decoder, ThresholdDecoder};
 use super::power::{PowerRatio, SignalPower};
-use crate::radio::{FrameCapture, Mode};
+use crate::radio::{FrameCapture, WifiMode};
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 
@@ -60,19 +60,19 @@ pub(crate) struct ReceiverParams {
     window_ns: u64,
     relock: Option<PowerRatio>,
     relock_ns: u64,
-    facts: Box<[ModeParams; Mode::COUNT]>,
+    facts: Box<[ModeParams; WifiMode::COUNT]>,
     decoder: Arc<dyn Decoder>,
 }
 
 impl ReceiverParams {
     pub(crate) fn new(receiver: &ReceiverConfig) -> Self {
         let ReceiverConfig { energy, capture, decoder } = receiver;
-        let facts = Mode::ALL.map(|mode| ModeParams {
+        let facts = WifiMode::ALL.map(|mode| ModeParams {
             noise: decoder.noise(mode),
             found: decoder.found(mode),
             sure: decoder.sure(mode),
             detect: PowerRatio::from_db(match mode {
-                Mode::Hr(_) => capture.detect_db - capture.spread_db,
+                WifiMode::Hr(_) => capture.detect_db - capture.spread_db,
                 _ => capture.detect_db,
             }),
         });
@@ -102,9 +102,9 @@ impl ReceiverParams {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Signal {
     pub(crate) frame: u32,
-    pub(crate) mode: Mode,
+    pub(crate) mode: WifiMode,
     pub(crate) octets: u32,
-    /// The [`Mode::index`] of the mode.
+    /// The [`WifiMode::index`] of the mode.
     pub(crate) index: u8,
 }
 

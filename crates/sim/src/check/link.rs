@@ -7,24 +7,24 @@ use crate::radio::airtime::{ACK_OCTETS, BLOCK_ACK_OCTETS, airtime, most_octets, 
 /// Returns the MPDUs in each exchange, and the MPDUs a second, if nothing is lost. An exchange
 /// takes `AIFS`, half of the first window, the PPDU, SIFS, and the answer.
 #[must_use]
-pub fn link(room: &Scenario) -> (u32, f64) {
-    let settings = settings(room, 0);
-    let (mut mpdus, mut octets) = (1, room.octets);
-    if let Some(ampdu) = room.ampdu {
-        let most = ampdu.octets.min(most_octets(room.mode, ampdu.longest_ns));
-        octets = with_mpdu(0, room.octets);
+pub fn link(scenario: &Scenario) -> (u32, f64) {
+    let settings = settings(scenario, 0);
+    let (mut mpdus, mut octets) = (1, scenario.octets);
+    if let Some(ampdu) = scenario.ampdu {
+        let most = ampdu.octets.min(most_octets(scenario.mode, ampdu.longest_ns));
+        octets = with_mpdu(0, scenario.octets);
         while mpdus < u32::from(ampdu.send.min(ampdu.receive))
-            && with_mpdu(octets, room.octets) <= most
+            && with_mpdu(octets, scenario.octets) <= most
         {
-            octets = with_mpdu(octets, room.octets);
+            octets = with_mpdu(octets, scenario.octets);
             mpdus += 1;
         }
     }
     let answer_octets = if mpdus > 1 { BLOCK_ACK_OCTETS } else { ACK_OCTETS };
-    let answer = airtime(settings.basic.response_to(room.mode), answer_octets);
+    let answer = airtime(settings.basic.response_to(scenario.mode), answer_octets);
     let timing = settings.timing;
     let back_off = f64::from(timing.cw_min) / 2.0 * timing.slot_ns as f64;
-    let fixed = timing.difs_ns() + airtime(room.mode, octets) + timing.sifs_ns + answer;
+    let fixed = timing.difs_ns() + airtime(scenario.mode, octets) + timing.sifs_ns + answer;
     (mpdus, f64::from(mpdus) * 1e9 / (fixed as f64 + back_off))
 }
 
@@ -35,14 +35,15 @@ mod tests {
 
     #[test]
     fn a_link_carries_what_arithmetic_says() {
-        for (room, mpdus, mbit_s) in [(Scenario::ht(), 1, 30.78), (Scenario::ht_ampdu(), 28, 59.75)]
+        for (scenario, mpdus, mbit_s) in
+            [(Scenario::ht(), 1, 30.78), (Scenario::ht_ampdu(), 28, 59.75)]
         {
-            let (together, good) = link(&room);
-            assert_eq!(together, mpdus, "{}", room.name);
+            let (together, good) = link(&scenario);
+            assert_eq!(together, mpdus, "{}", scenario.name);
             // Each frame carries 1472 bytes.
-            assert!((good * 11_776e-6 - mbit_s).abs() < 0.01, "{}: {good}", room.name);
-            let is = run(&room, 1, 20).good();
-            assert!((is / good - 1.0).abs() < 0.004, "{}: {is} {good}", room.name);
+            assert!((good * 11_776e-6 - mbit_s).abs() < 0.01, "{}: {good}", scenario.name);
+            let is = run(&scenario, 1, 20).good();
+            assert!((is / good - 1.0).abs() < 0.004, "{}: {is} {good}", scenario.name);
         }
     }
 }

@@ -88,27 +88,27 @@ pub fn run(scenario: &Scenario, seed: u64, seconds: u32) -> RunCounts {
     let stations = scenario.stations;
     let settings = (0..stations).map(|station| settings(scenario, station));
     let receiver = receiver_of_ns3(scenario.capture);
-    let mut room = WirelessMedium::new(seed, scenario.links(), &[receiver], settings);
+    let mut medium = WirelessMedium::new(seed, scenario.links(), &[receiver], settings);
     let packet = TxFrame::new(scenario.to, scenario.octets, scenario.mode, 0);
     let packet = if scenario.ampdu.is_some() { packet.aggregated() } else { packet };
     let count = RunCounts { seconds, hearers: scenario.hearers(), ..RunCounts::default() };
     let Some(rate) = scenario.rate else {
         let frames = scenario.ampdu.map_or(2, |it| 2 * u32::from(it.send));
         let inner = Saturated { packet, frames };
-        inner.start(&mut room, scenario.first..stations);
-        return observe(&mut room, inner, count);
+        inner.start(&mut medium, scenario.first..stations);
+        return observe(&mut medium, inner, count);
     };
     let mut inner = Poisson::new(seed, packet, stations, rate);
-    inner.start(&mut room);
-    observe(&mut room, inner, count)
+    inner.start(&mut medium);
+    observe(&mut medium, inner, count)
 }
 
 /// Runs a medium with its own user for `counts.seconds`, and counts.
-pub fn observe<H: MacUser>(room: &mut WirelessMedium, inner: H, counts: RunCounts) -> RunCounts {
-    let until = room.now().as_nanos() + u64::from(counts.seconds) * 1_000_000_000;
-    let mut host = CountingUser { inner, counts, busy: [(0, 0); 15] };
-    room.run(&mut host, Instant::from_nanos(until));
-    host.counts
+pub fn observe<H: MacUser>(medium: &mut WirelessMedium, inner: H, counts: RunCounts) -> RunCounts {
+    let until = medium.now().as_nanos() + u64::from(counts.seconds) * 1_000_000_000;
+    let mut user = CountingUser { inner, counts, busy: [(0, 0); 15] };
+    medium.run(&mut user, Instant::from_nanos(until));
+    user.counts
 }
 
 /// A user of the MAC that counts what the frames of another user do to each other.
@@ -120,25 +120,25 @@ struct CountingUser<H> {
 }
 
 impl<H: MacUser> MacUser for CountingUser<H> {
-    fn wake(&mut self, room: &mut WirelessMedium, token: u64) {
-        self.inner.wake(room, token);
+    fn wake(&mut self, medium: &mut WirelessMedium, token: u64) {
+        self.inner.wake(medium, token);
     }
 
     fn heard(
         &mut self,
-        room: &mut WirelessMedium,
+        medium: &mut WirelessMedium,
         frame: &Ppdu,
         heard: &[Reception],
         missed: &[MissedReception],
     ) {
         self.counts.received += heard.len() as u64;
-        self.inner.heard(room, frame, heard, missed);
+        self.inner.heard(medium, frame, heard, missed);
     }
 
-    fn done(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
+    fn done(&mut self, medium: &mut WirelessMedium, station: u32, done: TxStatus) {
         self.counts.finished += 1;
         self.counts.given_up += u64::from(!done.delivered);
-        self.inner.done(room, station, done);
+        self.inner.done(medium, station, done);
     }
 
     fn began(&mut self, frame: &Ppdu) {
@@ -169,10 +169,10 @@ pub fn crowd(seed: u64, stations: u32, channels: u8, rate: f64, seconds: u32) ->
         MacConfig { channel, ..MacConfig::default() }
     });
     let links = crate::air::RadioLinks::uniform(stations, -40.0);
-    let mut room = WirelessMedium::new(seed, links, &[ReceiverConfig::default()], settings);
-    let packet = TxFrame::new(GROUP, super::OCTETS, crate::radio::Mode::ESP_NOW, 0);
-    let mut host = Poisson::new(seed, packet, stations, rate / f64::from(stations));
-    host.start(&mut room);
+    let mut medium = WirelessMedium::new(seed, links, &[ReceiverConfig::default()], settings);
+    let packet = TxFrame::new(GROUP, super::OCTETS, crate::radio::WifiMode::ESP_NOW, 0);
+    let mut user = Poisson::new(seed, packet, stations, rate / f64::from(stations));
+    user.start(&mut medium);
     let hearers = stations / u32::from(channels) - 1;
-    observe(&mut room, host, RunCounts { seconds, hearers, ..RunCounts::default() })
+    observe(&mut medium, user, RunCounts { seconds, hearers, ..RunCounts::default() })
 }

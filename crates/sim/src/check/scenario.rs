@@ -3,7 +3,7 @@
 use super::OCTETS;
 use crate::air::RadioLinks;
 use crate::mac::{AmpduConfig, GROUP};
-use crate::radio::{ChannelWidth, GuardInterval, Hr, Mcs, Mode, Ofdm, Timing};
+use crate::radio::{ChannelWidth, GuardInterval, Hr, Mcs, Ofdm, Timing, WifiMode};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -87,7 +87,7 @@ pub struct Scenario {
     /// The number of channels: 1, all stations on channel 1; 2, every other station on channel 6.
     pub channels: u32,
     /// The mode of all frames.
-    pub mode: Mode,
+    pub mode: WifiMode,
     /// The octets of the MPDU.
     pub octets: u32,
     /// The Poisson rate of each sender in frames a second; `None` for saturated senders.
@@ -110,7 +110,7 @@ impl Scenario {
             to,
             layout: Layout::Uniform(-40.0),
             channels: 1,
-            mode: Mode::ESP_NOW,
+            mode: WifiMode::ESP_NOW,
             octets: OCTETS,
             rate: None,
             standard: Standard::B,
@@ -139,8 +139,8 @@ impl Scenario {
 
     /// Returns five senders to one receiver, in a mode.
     #[must_use]
-    pub fn in_mode(mode: Mode) -> Self {
-        let standard = if matches!(mode, Mode::Hr(_)) { Standard::B } else { Standard::G };
+    pub fn in_mode(mode: WifiMode) -> Self {
+        let standard = if matches!(mode, WifiMode::Hr(_)) { Standard::B } else { Standard::G };
         Self { mode, standard, ..Self::new(format!("rate-{mode}"), 5, 0) }
     }
 
@@ -148,7 +148,7 @@ impl Scenario {
     #[must_use]
     pub fn ht() -> Self {
         Self {
-            mode: Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long),
+            mode: WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long),
             // The sum of UDP and IP 28, LLC 8, MAC header with QoS 26, FCS 4.
             octets: 1472 + 28 + 8 + 26 + 4,
             standard: Standard::N,
@@ -173,9 +173,9 @@ impl Scenario {
         all.extend([1, 2, 5, 10, 20, 50, 100].map(Self::broadcast));
         all.extend([1, 2, 5, 10, 20, 50, 100].map(Self::unicast));
         all.push(Self::crowd());
-        let modes = [Hr::M1, Hr::M2, Hr::M5, Hr::M11].map(Mode::Hr);
+        let modes = [Hr::M1, Hr::M2, Hr::M5, Hr::M11].map(WifiMode::Hr);
         all.extend(
-            modes.into_iter().chain([Ofdm::M6, Ofdm::M54].map(Mode::Ofdm)).map(Self::in_mode),
+            modes.into_iter().chain([Ofdm::M6, Ofdm::M54].map(WifiMode::Ofdm)).map(Self::in_mode),
         );
         all.extend([Self::ht(), Self::ht_ampdu()]);
         all.push(Self::placed("hidden", 2, 0, Layout::Hidden(-60.0, -60.0), false));
@@ -258,15 +258,15 @@ impl Scenario {
 }
 
 /// Returns ns-3's name of a mode that appears here.
-const fn ns3_mode(mode: Mode) -> &'static str {
+const fn ns3_mode(mode: WifiMode) -> &'static str {
     match mode {
-        Mode::Hr(Hr::M1) => "DsssRate1Mbps",
-        Mode::Hr(Hr::M2 | Hr::M2Short) => "DsssRate2Mbps",
-        Mode::Hr(Hr::M5 | Hr::M5Short) => "DsssRate5_5Mbps",
-        Mode::Hr(Hr::M11 | Hr::M11Short) => "DsssRate11Mbps",
-        Mode::Ofdm(Ofdm::M54) => "ErpOfdmRate54Mbps",
-        Mode::Ofdm(_) => "ErpOfdmRate6Mbps",
-        Mode::Ht(_) => "HtMcs7",
+        WifiMode::Hr(Hr::M1) => "DsssRate1Mbps",
+        WifiMode::Hr(Hr::M2 | Hr::M2Short) => "DsssRate2Mbps",
+        WifiMode::Hr(Hr::M5 | Hr::M5Short) => "DsssRate5_5Mbps",
+        WifiMode::Hr(Hr::M11 | Hr::M11Short) => "DsssRate11Mbps",
+        WifiMode::Ofdm(Ofdm::M54) => "ErpOfdmRate54Mbps",
+        WifiMode::Ofdm(_) => "ErpOfdmRate6Mbps",
+        WifiMode::Ht(_) => "HtMcs7",
     }
 }
 

@@ -52,8 +52,8 @@ pub fn table(seed: u64) -> String {
     );
     for (unicast, rooms) in [false, true].into_iter().zip(ROOMS) {
         for (senders, seconds) in rooms {
-            let room = if unicast { Scenario::unicast } else { Scenario::broadcast }(senders);
-            let is = run(&room, seed, seconds);
+            let scenario = if unicast { Scenario::unicast } else { Scenario::broadcast }(senders);
+            let is = run(&scenario, seed, seconds);
             let model = refined(senders as usize, OCTETS, unicast);
             let exact = match senders {
                 2 => pair(OCTETS, unicast),
@@ -61,7 +61,7 @@ pub fn table(seed: u64) -> String {
             };
             let ns3 = NS3[usize::from(unicast)].iter().find(|it| it.0 == senders);
             // Writing to a string cannot fail.
-            let _ = write!(text, "{:15}", room.name);
+            let _ = write!(text, "{:15}", scenario.name);
             let nan = f64::NAN;
             let (ns3_good, ns3_collide) = ns3.map_or((nan, nan), |it| (it.1, it.2));
             let _ = write!(text, "{:8.2}", is.good());
@@ -87,11 +87,11 @@ fn links(text: &mut String, seed: u64) {
     text.push_str(
         "\n                 good frames a second\nlink              here   sums up      %    ns-3      %\n",
     );
-    for (room, ns3) in [Scenario::ht(), Scenario::ht_ampdu()].into_iter().zip(NS3_LINKS) {
-        let is = run(&room, seed, 60).good();
-        let [model, ns3] = [link(&room).1, ns3].map(|other| beside(is, other, 9, 2));
+    for (scenario, ns3) in [Scenario::ht(), Scenario::ht_ampdu()].into_iter().zip(NS3_LINKS) {
+        let is = run(&scenario, seed, 60).good();
+        let [model, ns3] = [link(&scenario).1, ns3].map(|other| beside(is, other, 9, 2));
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{:15}{is:8.2}{model}{ns3}", room.name);
+        let _ = writeln!(text, "{:15}{is:8.2}{model}{ns3}", scenario.name);
     }
 }
 

@@ -16,7 +16,7 @@ use super::PhyBound;
 use crate::radio::airtime::{ACK_OCTETS, airtime};
 use crate::radio::mode::{ChannelWidth, GuardInterval, Mcs};
 use crate::radio::timing::SIFS_NS;
-use crate::radio::{BasicRates, Hr, Mode};
+use crate::radio::{BasicRates, Hr, WifiMode};
 use crate::wifi::{Capabilities, WifiSecurity, joining_octets};
 use alloc::vec::Vec;
 use espbench_proto::fact;
@@ -52,7 +52,7 @@ const SSID: u8 = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WifiParams {
     /// The mode of frames with payload.
-    pub mode: Mode,
+    pub mode: WifiMode,
     /// The limit on the frames of an A-MPDU.
     pub frames: u32,
     /// The octets that the cipher adds to a frame.
@@ -66,8 +66,8 @@ impl WifiParams {
     #[must_use]
     pub fn from_facts<'a>(told: impl Fn(&str) -> Option<&'a str>) -> Option<Self> {
         let number = |name: &str| told(name)?.parse::<u32>().ok();
-        let mode: Mode = told(fact::PHY_MODE)?.parse().ok()?;
-        let most = if matches!(mode, Mode::Ht(_)) { AMPDU_FRAMES } else { 1 };
+        let mode: WifiMode = told(fact::PHY_MODE)?.parse().ok()?;
+        let most = if matches!(mode, WifiMode::Ht(_)) { AMPDU_FRAMES } else { 1 };
         let frames = number(fact::AGGREGATED).unwrap_or(most).clamp(1, most);
         let cipher = number(fact::CIPHER_OCTETS).unwrap_or(0).min(64);
         let security = match told(fact::SECURITY) {
@@ -136,7 +136,7 @@ pub fn of(work: &Wifi, means: WifiParams) -> Vec<PhyBound> {
 
 /// Returns the air time of the frames of joining, in nanoseconds.
 fn joining(security: WifiSecurity) -> u64 {
-    let mode = Mode::Hr(Hr::M1);
+    let mode = WifiMode::Hr(Hr::M1);
     let ack = SIFS_NS + airtime(mode, ACK_OCTETS);
     let frames = joining_octets(security, Capabilities::default(), SSID);
     let all: u64 = frames.map(|octets| airtime(mode, octets) + ack).sum();
@@ -165,7 +165,7 @@ fn iperf(w: &Iperf, means: WifiParams) -> Vec<PhyBound> {
 /// Mbit/s). The document's measurement with an internal tool is without a network, too.
 #[must_use]
 pub fn raw() -> f64 {
-    let mode = Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Long);
+    let mode = WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Long);
     let means = WifiParams { mode, frames: RAW_FRAMES, cipher: 0, security: WifiSecurity::Open };
     // Raw frames have no LLC header.
     f64::from(RAW_BODY) * 8e3 / means.each(RAW_BODY - SNAP)

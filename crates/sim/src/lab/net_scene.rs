@@ -6,7 +6,7 @@
 use super::profile::{Profile, Source};
 use super::scene::{Background, Environment, Point};
 use crate::power::{CurrentDraw, Modulation, PowerSettings};
-use crate::radio::{ChannelWidth, GuardInterval, Mcs, Mode, Ofdm};
+use crate::radio::{ChannelWidth, GuardInterval, Mcs, Ofdm, WifiMode};
 use crate::wifi::{
     DataRates, JoinConfig, PowerSave, PowerSaveTimes, ProcessingTimes, WifiSecurity,
 };
@@ -94,7 +94,7 @@ pub struct NetDevice {
     /// When its radio is Bluetooth's.
     pub coexistence: Option<Coexistence>,
     /// How it sends ESP-NOW frames.
-    pub esp_now_mode: Mode,
+    pub esp_now_mode: WifiMode,
     /// Its messages go over ESP-NOW.
     pub esp_now: bool,
     /// It sends them when its next connectionless interval begins, not at once.
@@ -273,9 +273,9 @@ impl NetDevice {
     #[must_use]
     pub fn draw(&self) -> CurrentDraw {
         let fastest = Modulation::ALL.map(|it| match it {
-            Modulation::Dsss => Mode::ESP_NOW,
-            Modulation::Ofdm => Mode::Ofdm(Ofdm::M54),
-            Modulation::Ht => Mode::ht(Mcs::Mcs7, self.width, GuardInterval::Long),
+            Modulation::Dsss => WifiMode::ESP_NOW,
+            Modulation::Ofdm => WifiMode::Ofdm(Ofdm::M54),
+            Modulation::Ht => WifiMode::ht(Mcs::Mcs7, self.width, GuardInterval::Long),
         });
         // At slower modes of a kind a chip may send with a little more.
         let power = |mode| self.power_dbm.min(self.profile.chip.power_dbm(mode));

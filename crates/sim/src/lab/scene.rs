@@ -1,7 +1,7 @@
 //! What stands where.
 
 use super::profile::{Profile, Source};
-use crate::radio::Mode;
+use crate::radio::WifiMode;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -44,10 +44,10 @@ pub struct Device {
     /// Services of its firmware.
     pub services: Setup,
     /// How it sends ESP-NOW frames.
-    pub mode: Mode,
+    pub mode: WifiMode,
     /// How it sends the second and later attempts of a unicast frame; the last mode is kept. Empty:
     /// as the first.
-    pub fallback: Vec<Mode>,
+    pub fallback: Vec<WifiMode>,
     /// Channel at its start.
     pub channel: u8,
     /// Transmit power that its firmware asks for, dBm; `None`: that of the profile.
@@ -68,7 +68,7 @@ impl Device {
             profile,
             settings: Settings::default(),
             services: Setup::default(),
-            mode: Mode::ESP_NOW,
+            mode: WifiMode::ESP_NOW,
             fallback: Vec::new(),
             channel: 1,
             power_dbm: None,
@@ -124,9 +124,9 @@ pub struct Background {
     /// Octets of an MPDU.
     pub octets: u32,
     /// How they are sent.
-    pub mode: Mode,
+    pub mode: WifiMode,
     /// As [`Device::fallback`].
-    pub fallback: Vec<Mode>,
+    pub fallback: Vec<WifiMode>,
     /// The station in `background` that they are for and that acknowledges them; `None`: to all.
     pub to: Option<u16>,
 }

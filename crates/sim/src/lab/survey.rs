@@ -2,7 +2,9 @@
 
 use super::radio::{Stand, arriving};
 use super::scene::Scene;
-use crate::radio::{Channel, ErrorModelDecoder, ErrorTable, Mode, Overlap, RadioChip, receiver};
+use crate::radio::{
+    Channel, ErrorModelDecoder, ErrorTable, Overlap, RadioChip, WifiMode, receiver,
+};
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -36,7 +38,7 @@ pub struct Party {
     /// Their channel.
     pub channel: u8,
     /// How they send.
-    pub mode: Mode,
+    pub mode: WifiMode,
     /// The nearest and the farthest from the initiator, in metres.
     pub away_m: (f64, f64),
 }
@@ -85,7 +87,7 @@ struct Ways<'s> {
     room: crate::radio::PathLossModel,
     overlap: Overlap,
     /// The weakest frame of each mode that each kind of chip reads, in dBm.
-    found: Vec<(RadioChip, [f64; Mode::COUNT])>,
+    found: Vec<(RadioChip, [f64; WifiMode::COUNT])>,
 }
 
 impl<'s> Ways<'s> {
@@ -101,19 +103,19 @@ impl<'s> Ways<'s> {
         }
         let found = chips.into_iter().map(|chip| {
             let reader = ErrorModelDecoder::new(errors.clone(), receiver::Receiver::of(chip));
-            (chip, Mode::ALL.map(|mode| reader.found_dbm(mode)))
+            (chip, WifiMode::ALL.map(|mode| reader.found_dbm(mode)))
         });
         let found = found.collect();
         Self { scene, stands, room: scene.environment.room(seed), overlap: Overlap::new(), found }
     }
 
-    fn dbm(&self, from: u32, to: u32, mode: Mode) -> f64 {
+    fn dbm(&self, from: u32, to: u32, mode: WifiMode) -> f64 {
         let (sender, hearer) = (&self.stands[from as usize], &self.stands[to as usize]);
         arriving(&self.room, (from, sender), (to, hearer)) - sender.output.below_db(mode)
     }
 
     /// Whether the hearer can read frames of that power.
-    fn reads(&self, from: u32, to: u32, mode: Mode, dbm: f64) -> bool {
+    fn reads(&self, from: u32, to: u32, mode: WifiMode, dbm: f64) -> bool {
         let (sender, hearer) = (&self.stands[from as usize], &self.stands[to as usize]);
         let channels = Channel::of(sender.channel).zip(Channel::of(hearer.channel));
         let Some((one, other)) = channels else { return false };
@@ -122,7 +124,7 @@ impl<'s> Ways<'s> {
         passed.zip(found).is_some_and(|(db, (_, found))| dbm + db >= found[mode.index()])
     }
 
-    fn device_mode(&self, device: u32) -> Mode {
+    fn device_mode(&self, device: u32) -> WifiMode {
         self.scene.devices[device as usize].mode
     }
 }
@@ -194,7 +196,7 @@ impl Scene {
         }
         // Beacons are sent as ESP-NOW is, at 1 Mbit/s.
         for (it, number) in self.routers.iter().zip(numbers.by_ref()) {
-            add(&it.name, Kind::Router, it.at, it.channel, Mode::ESP_NOW, number);
+            add(&it.name, Kind::Router, it.at, it.channel, WifiMode::ESP_NOW, number);
         }
         for (it, number) in self.background.iter().zip(numbers) {
             add(&it.name, Kind::Background, it.at, it.channel, it.mode, number);

@@ -228,7 +228,7 @@ pub(crate) const fn acknowledges(answer: &Ppdu, number: u16) -> bool {
 mod tests {
     use super::*;
     use crate::mac::frame::FrameKind;
-    use crate::radio::Mode;
+    use crate::radio::WifiMode;
     use crate::random::{Purpose, RngStream};
     use std::vec;
 
@@ -241,7 +241,7 @@ mod tests {
             mpdus: 1,
             attempt: 1,
             channel: 1,
-            mode: Mode::ESP_NOW,
+            mode: WifiMode::ESP_NOW,
             octets: 100,
             begin: 0,
             end,

@@ -1,7 +1,7 @@
 //! The configuration of a station and of the medium.
 
 use crate::air::AdjacentChannels;
-use crate::radio::{BasicRates, Mode, Timing, TxPower};
+use crate::radio::{BasicRates, Timing, TxPower, WifiMode};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
@@ -13,8 +13,8 @@ pub struct TxFrame {
     /// Octets of the MPDU with its FCS.
     pub octets: u32,
     /// The mode of the first attempt.
-    pub mode: Mode,
-    /// The tag by which the host knows the frame.
+    pub mode: WifiMode,
+    /// The tag by which the user knows the frame.
     pub tag: u64,
     /// Whether the frame goes under a block-ack agreement with its receiver (10.25). Such a frame
     /// goes into an A-MPDU with others to the same receiver, is numbered for that receiver alone,
@@ -29,7 +29,7 @@ pub struct TxFrame {
 impl TxFrame {
     /// Returns a single frame that waits for its turn.
     #[must_use]
-    pub const fn new(to: u32, octets: u32, mode: Mode, tag: u64) -> Self {
+    pub const fn new(to: u32, octets: u32, mode: WifiMode, tag: u64) -> Self {
         Self { to, octets, mode, tag, aggregate: false, ahead: false }
     }
 
@@ -86,14 +86,14 @@ pub struct MacConfig {
     /// The mode of protection (10.3.2.15, ERP protection): a CTS-to-self in this mode, one that
     /// stations of clause 16 read, goes before a unicast frame in ERP-OFDM or HT. An RTS and its
     /// CTS also take this mode. `None`: no protection, and RTS at the rate of responses.
-    pub protect: Option<Mode>,
+    pub protect: Option<WifiMode>,
     /// The A-MPDUs that the station sends and takes, if it aggregates.
     pub ampdu: Option<AmpduConfig>,
     /// The basic rate set, which gives the rate of ACKs.
     pub basic: BasicRates,
     /// The modes of the second and later attempts of a unicast frame; the last one is kept. If
     /// empty, the mode of the first attempt is.
-    pub fallback: Vec<Mode>,
+    pub fallback: Vec<WifiMode>,
     /// The TX buffers of the driver: frames that can wait, with the one being sent.
     pub buffers: usize,
     /// The first channel, 1 to 14.

@@ -1,7 +1,7 @@
 //! The frame exchange of a station: one frame, or an A-MPDU (9.7, 10.12).
 
 use super::frame::MpduInfo;
-use crate::radio::Mode;
+use crate::radio::WifiMode;
 use alloc::vec::Vec;
 
 /// The number that stands for no agreement: a frame on its own.
@@ -28,7 +28,7 @@ pub(crate) struct FrameExchange {
     pub(crate) places: Vec<u32>,
     /// The agreement of the MPDUs, or [`ALONE`].
     pub(crate) agreement: u32,
-    pub(crate) mode: Mode,
+    pub(crate) mode: WifiMode,
     /// The octets of all, with delimiters and padding.
     pub(crate) octets: u32,
     pub(crate) stage: ExchangeStep,
@@ -52,7 +52,7 @@ impl Default for FrameExchange {
             mpdus: Vec::new(),
             places: Vec::new(),
             agreement: ALONE,
-            mode: Mode::ESP_NOW,
+            mode: WifiMode::ESP_NOW,
             octets: 0,
             stage: ExchangeStep::Data,
             on_air: false,
@@ -66,7 +66,7 @@ impl Default for FrameExchange {
 }
 
 impl FrameExchange {
-    pub(crate) fn clear(&mut self, agreement: u32, mode: Mode) {
+    pub(crate) fn clear(&mut self, agreement: u32, mode: WifiMode) {
         self.mpdus.clear();
         self.places.clear();
         self.agreement = agreement;

@@ -1,6 +1,6 @@
 //! A PPDU on the air.
 
-use crate::radio::Mode;
+use crate::radio::WifiMode;
 
 /// The destination of a broadcast or multicast frame; the MAC treats the two alike.
 pub const GROUP: u32 = u32::MAX;
@@ -40,7 +40,7 @@ pub enum MpduFate {
 /// An MPDU of an A-MPDU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MpduInfo {
-    /// The tag by which the host knows the MPDU.
+    /// The tag by which the user knows the MPDU.
     pub tag: u64,
     /// Octets of the MPDU with its FCS, without delimiter and padding.
     pub octets: u32,
@@ -52,7 +52,7 @@ pub struct MpduInfo {
     pub fate: MpduFate,
 }
 
-/// A PPDU on the air. The MAC does not hold the bytes of its frames: the host knows them by `tag`.
+/// A PPDU on the air. The MAC does not hold the bytes of its frames: the user knows them by `tag`.
 #[derive(Clone, Copy, Debug)]
 pub struct Ppdu {
     /// The kind of frame.
@@ -71,7 +71,7 @@ pub struct Ppdu {
     /// The channel of the transmission.
     pub channel: u8,
     /// The PHY mode.
-    pub mode: Mode,
+    pub mode: WifiMode,
     /// The octets of the MPDU with its FCS, or of the A-MPDU with delimiters and padding.
     pub octets: u32,
     /// The start of the transmission, in nanoseconds.
@@ -80,7 +80,7 @@ pub struct Ppdu {
     pub end: u64,
     /// The Duration field, in nanoseconds (9.2.5): the time that the exchange goes on afterwards.
     pub duration_ns: u64,
-    /// The tag by which the host knows the frame (of an A-MPDU, the first one in it); of a block
+    /// The tag by which the user knows the frame (of an A-MPDU, the first one in it); of a block
     /// acknowledgement, the bitmap.
     pub tag: u64,
     /// Whether the addressee has read the frame and will answer, but has it already, so that it is

@@ -4,7 +4,7 @@
 //! | module | what | clause |
 //! |---|---|---|
 //! | [`room`] | the wireless medium: the event loop, and the effect of a frame on its receivers | |
-//! | [`host`] | the user of the MAC service of all stations: it hands frames in and takes them out | |
+//! | [`user`] | the user of the MAC service of all stations: it hands frames in and takes them out | |
 //! | [`frame`] | a PPDU on the air | 9.3 |
 //! | [`settings`] | the configuration of a station and of the medium | |
 //! | `access` | when a station may send: DIFS, EIFS, NAV, back-off | 10.3.2, 10.3.4 |

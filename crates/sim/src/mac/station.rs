@@ -2,7 +2,7 @@
 
 use super::config::{MacConfig, TxFrame};
 use super::exchange::{ALONE, FrameExchange};
-use crate::radio::Mode;
+use crate::radio::WifiMode;
 use crate::random::{Purpose, RngStream};
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
@@ -39,7 +39,7 @@ pub struct MacCounters {
     pub collided: u64,
     /// Frames too weak to be read.
     pub noise: u64,
-    /// Frames that were read but refused, because the host had no buffer.
+    /// Frames that were read but refused, because the user had no buffer.
     pub unbuffered: u64,
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct QueuedFrame {
     /// The number of attempts so far.
     pub(crate) attempts: u8,
     pub(crate) numbered: bool,
-    /// Whether the frame is a block acknowledgement request, and not a packet of the host.
+    /// Whether the frame is a block acknowledgement request, and not a packet of the user.
     pub(crate) request: bool,
 }
 
@@ -169,7 +169,7 @@ impl StationMac {
 
     /// Returns the mode of an attempt after `before` others, where the first has the mode `first`.
     #[inline]
-    pub(crate) fn mode(&self, first: Mode, before: u8) -> Mode {
+    pub(crate) fn mode(&self, first: WifiMode, before: u8) -> WifiMode {
         let fallback = &self.settings.fallback;
         let at = usize::from(before).min(fallback.len());
         let mode = at.checked_sub(1).and_then(|at| fallback.get(at));

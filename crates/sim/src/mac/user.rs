@@ -27,7 +27,7 @@ pub struct MissedReception {
 /// The outcome of a transmission for its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TxStatus {
-    /// The tag by which the host knows the frame.
+    /// The tag by which the user knows the frame.
     pub tag: u64,
     /// Whether a unicast frame was acknowledged; true for a group frame.
     pub delivered: bool,

@@ -1,6 +1,6 @@
 //! The currents of a chip, from its datasheet.
 
-use crate::radio::Mode;
+use crate::radio::WifiMode;
 
 /// The kinds of modes for which datasheets give currents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,11 +19,11 @@ impl Modulation {
 
     /// Returns the kind of a mode.
     #[must_use]
-    pub const fn of(mode: Mode) -> Self {
+    pub const fn of(mode: WifiMode) -> Self {
         match mode {
-            Mode::Hr(_) => Self::Dsss,
-            Mode::Ofdm(_) => Self::Ofdm,
-            Mode::Ht(_) => Self::Ht,
+            WifiMode::Hr(_) => Self::Dsss,
+            WifiMode::Ofdm(_) => Self::Ofdm,
+            WifiMode::Ht(_) => Self::Ht,
         }
     }
 }

@@ -11,7 +11,7 @@
 //! at the end (6 us in 2.4 GHz; 18.3.2.4, 19.3.2) is silence in which a receiver finishes decoding.
 //! The interframe spaces begin after it.
 
-use super::mode::{GuardInterval, Mode, Preamble};
+use super::mode::{GuardInterval, Preamble, WifiMode};
 
 /// The octets of an ACK frame with its FCS (9.3.1.4).
 pub const ACK_OCTETS: u32 = 14;
@@ -52,24 +52,24 @@ pub struct Airtime {
 impl Airtime {
     /// Returns the air time of a frame whose PSDU (the MPDU with its FCS) has `octets` octets.
     #[must_use]
-    pub const fn of(mode: Mode, octets: u32) -> Self {
+    pub const fn of(mode: WifiMode, octets: u32) -> Self {
         let (preamble_us, header_us) = match mode {
-            Mode::Hr(hr) => match hr.preamble() {
+            WifiMode::Hr(hr) => match hr.preamble() {
                 Preamble::Long => (144, 48),
                 Preamble::Short => (72, 24),
             },
-            Mode::Ofdm(_) => (16, 4),
+            WifiMode::Ofdm(_) => (16, 4),
             // The parts follow in this order on the air: legacy preamble, L-SIG, HT-SIG, HT-STF,
             // HT-LTF. They are counted together, because nothing here looks inside.
-            Mode::Ht(_) => (16 + 4 + 4, 4 + 8),
+            WifiMode::Ht(_) => (16 + 4 + 4, 4 + 8),
         };
         Self {
             preamble_ns: preamble_us * MICROSECOND,
             header_ns: header_us * MICROSECOND,
             data_ns: data_ns(mode, octets),
             extension_ns: match mode {
-                Mode::Hr(_) => 0,
-                Mode::Ofdm(_) | Mode::Ht(_) => SIGNAL_EXTENSION_NS,
+                WifiMode::Hr(_) => 0,
+                WifiMode::Ofdm(_) | WifiMode::Ht(_) => SIGNAL_EXTENSION_NS,
             },
         }
     }
@@ -97,7 +97,7 @@ impl Airtime {
 
 /// Returns the air time (TXTIME) in nanoseconds of a frame of `octets` octets (the MPDU with FCS).
 #[must_use]
-pub const fn airtime(mode: Mode, octets: u32) -> u64 {
+pub const fn airtime(mode: WifiMode, octets: u32) -> u64 {
     Airtime::of(mode, octets).total_ns()
 }
 
@@ -111,14 +111,16 @@ pub const fn with_mpdu(ampdu: u32, mpdu: u32) -> u32 {
 /// Returns the time from the start of a frame until `octets` of its octets have been sent; within a
 /// symbol, in proportion.
 #[must_use]
-pub const fn elapsed_ns(mode: Mode, octets: u32) -> u64 {
+pub const fn elapsed_ns(mode: WifiMode, octets: u32) -> u64 {
     let lead_ns = Airtime::of(mode, 0).lead_ns();
     let bits = octets as u64 * 8;
     lead_ns
         + match mode {
-            Mode::Hr(hr) => bits * 2 * MICROSECOND as u64 / hr.half_mbit() as u64,
-            Mode::Ofdm(ofdm) => (SERVICE_BITS + bits) * SYMBOL_NS / ofdm.bits_per_symbol() as u64,
-            Mode::Ht(ht) => {
+            WifiMode::Hr(hr) => bits * 2 * MICROSECOND as u64 / hr.half_mbit() as u64,
+            WifiMode::Ofdm(ofdm) => {
+                (SERVICE_BITS + bits) * SYMBOL_NS / ofdm.bits_per_symbol() as u64
+            }
+            WifiMode::Ht(ht) => {
                 (SERVICE_BITS + bits) * ht.symbol_ns() as u64 / ht.bits_per_symbol() as u64
             }
         }
@@ -127,20 +129,20 @@ pub const fn elapsed_ns(mode: Mode, octets: u32) -> u64 {
 /// Returns the octets of the longest HT frame that fits into `ns` nanoseconds without its signal
 /// extension; 0 for other modes, which have no A-MPDU.
 #[must_use]
-pub const fn most_octets(mode: Mode, ns: u64) -> u32 {
-    let Mode::Ht(ht) = mode else { return 0 };
+pub const fn most_octets(mode: WifiMode, ns: u64) -> u32 {
+    let WifiMode::Ht(ht) = mode else { return 0 };
     let ns = ns.saturating_sub(Airtime::of(mode, 0).lead_ns()) / SYMBOL_NS * SYMBOL_NS;
     let bits = ns / ht.symbol_ns() as u64 * ht.bits_per_symbol() as u64;
     (bits.saturating_sub(SERVICE_BITS + TAIL_BITS) / 8) as u32
 }
 
-const fn data_ns(mode: Mode, octets: u32) -> u64 {
+const fn data_ns(mode: WifiMode, octets: u32) -> u64 {
     let bits = octets as u64 * 8;
     match mode {
         // The LENGTH field of the header counts whole microseconds (16.2.3.5).
-        Mode::Hr(hr) => (bits * 2).div_ceil(hr.half_mbit() as u64) * MICROSECOND as u64,
-        Mode::Ofdm(ofdm) => symbols(bits, ofdm.bits_per_symbol()) * SYMBOL_NS,
-        Mode::Ht(ht) => {
+        WifiMode::Hr(hr) => (bits * 2).div_ceil(hr.half_mbit() as u64) * MICROSECOND as u64,
+        WifiMode::Ofdm(ofdm) => symbols(bits, ofdm.bits_per_symbol()) * SYMBOL_NS,
+        WifiMode::Ht(ht) => {
             let ns = symbols(bits, ht.bits_per_symbol()) * ht.symbol_ns() as u64;
             match ht.guard {
                 GuardInterval::Long => ns,

@@ -4,25 +4,25 @@ use std::string::String;
 use super::super::mode::{ChannelWidth, Hr, Mcs, Ofdm};
 use super::*;
 
-const fn ofdm(rate: Ofdm) -> Mode {
-    Mode::Ofdm(rate)
+const fn ofdm(rate: Ofdm) -> WifiMode {
+    WifiMode::Ofdm(rate)
 }
 
 /// Modes, octets and TXTIME in us, each computed by hand from its clause.
-const BY_HAND: [(Mode, u32, u64); 18] = [
+const BY_HAND: [(WifiMode, u32, u64); 18] = [
     // 192 + 112; the ACK all 802.11b texts have as 304 us.
-    (Mode::Hr(Hr::M1), 14, 304),
+    (WifiMode::Hr(Hr::M1), 14, 304),
     // 192 + 2344: baselines of the project, ns-3 has the same.
-    (Mode::Hr(Hr::M1), 293, 2_536),
-    (Mode::Hr(Hr::M2), 14, 248),
+    (WifiMode::Hr(Hr::M1), 293, 2_536),
+    (WifiMode::Hr(Hr::M2), 14, 248),
     // 112 / 5.5 = 20.36 -> 21.
-    (Mode::Hr(Hr::M5), 14, 213),
+    (WifiMode::Hr(Hr::M5), 14, 213),
     // 112 / 11 = 10.18 -> 11.
-    (Mode::Hr(Hr::M11), 14, 203),
+    (WifiMode::Hr(Hr::M11), 14, 203),
     // 12000 / 11 = 1090.9 -> 1091.
-    (Mode::Hr(Hr::M11), 1500, 1_283),
-    (Mode::Hr(Hr::M11Short), 1500, 1_187),
-    (Mode::Hr(Hr::M2Short), 14, 152),
+    (WifiMode::Hr(Hr::M11), 1500, 1_283),
+    (WifiMode::Hr(Hr::M11Short), 1500, 1_187),
+    (WifiMode::Hr(Hr::M2Short), 14, 152),
     // 20 + 4 ceil(134 / 24 = 5.6) + 6, and so on: the ACKs of 11g.
     (ofdm(Ofdm::M6), 14, 50),
     (ofdm(Ofdm::M12), 14, 38),
@@ -30,17 +30,17 @@ const BY_HAND: [(Mode, u32, u64); 18] = [
     // 20 + 4 ceil(12022 / 216 = 55.7) + 6.
     (ofdm(Ofdm::M54), 1500, 250),
     // 36 + 4 ceil(134 / 26 = 5.2) + 6.
-    (Mode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Long), 14, 66),
+    (WifiMode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Long), 14, 66),
     // 36 + 4 ceil(12022 / 260 = 46.2) + 6.
-    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long), 1500, 230),
+    (WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long), 1500, 230),
     // 47 symbols of 3.6 = 169.2 -> 172.
-    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Short), 1500, 214),
+    (WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Short), 1500, 214),
     // 36 + 4 ceil(12022 / 540 = 22.3) + 6.
-    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Long), 1500, 134),
+    (WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Long), 1500, 134),
     // 23 symbols of 3.6 = 82.8 -> 84.
-    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Short), 1500, 126),
+    (WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Short), 1500, 126),
     // 10 symbols of 3.6 are 36 us: nothing to round. 10 x 26 - 22 = 238 bits: 29 octets.
-    (Mode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Short), 29, 78),
+    (WifiMode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Short), 29, 78),
 ];
 
 #[test]
@@ -53,7 +53,7 @@ fn air_times_are_those_computed_by_hand() {
 #[test]
 fn air_times_of_all_modes() {
     let mut table = String::new();
-    for mode in Mode::ALL {
+    for mode in WifiMode::ALL {
         let us = [14, 60, 293, 1500].map(|octets| airtime(mode, octets) / 1_000);
         let [a, b, c, d] = us;
         writeln!(table, "{:<14} {a:>6} {b:>6} {c:>6} {d:>6}", std::format!("{mode}")).unwrap();
@@ -64,31 +64,31 @@ fn air_times_of_all_modes() {
 /// Modes, octets and air times in us from the tests of ns-3 (`tx-duration-test.cc`). The HT frames
 /// of ns-3 are in the 5 GHz band: they have no signal extension, and ns-3 does not round up the end
 /// of a frame with the short guard interval, as the standard does.
-const NS3: [(Mode, u32, f64); 24] = [
-    (Mode::Hr(Hr::M1), 1023, 8_376.0),
-    (Mode::Hr(Hr::M1), 1026, 8_400.0),
-    (Mode::Hr(Hr::M11), 1536, 1_310.0),
-    (Mode::Hr(Hr::M11), 76, 248.0),
-    (Mode::Hr(Hr::M11), 14, 203.0),
+const NS3: [(WifiMode, u32, f64); 24] = [
+    (WifiMode::Hr(Hr::M1), 1023, 8_376.0),
+    (WifiMode::Hr(Hr::M1), 1026, 8_400.0),
+    (WifiMode::Hr(Hr::M11), 1536, 1_310.0),
+    (WifiMode::Hr(Hr::M11), 76, 248.0),
+    (WifiMode::Hr(Hr::M11), 14, 203.0),
     (ofdm(Ofdm::M54), 1536, 254.0),
     (ofdm(Ofdm::M54), 76, 38.0),
     (ofdm(Ofdm::M54), 14, 30.0),
-    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long), 1536, 228.0),
-    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long), 76, 48.0),
-    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long), 14, 40.0),
-    (Mode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Short), 1536, 1_742.4),
-    (Mode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Short), 76, 126.0),
-    (Mode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Short), 14, 57.6),
-    (Mode::ht(Mcs::Mcs6, ChannelWidth::Mhz20, GuardInterval::Short), 1536, 226.8),
-    (Mode::ht(Mcs::Mcs6, ChannelWidth::Mhz20, GuardInterval::Short), 76, 46.8),
-    (Mode::ht(Mcs::Mcs6, ChannelWidth::Mhz20, GuardInterval::Short), 14, 39.6),
-    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Long), 1536, 128.0),
-    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Long), 76, 44.0),
-    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Long), 14, 40.0),
-    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Short), 1536, 118.8),
-    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Short), 76, 43.2),
-    (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Short), 14, 39.6),
-    (Mode::Hr(Hr::M1), 14, 304.0),
+    (WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long), 1536, 228.0),
+    (WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long), 76, 48.0),
+    (WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long), 14, 40.0),
+    (WifiMode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Short), 1536, 1_742.4),
+    (WifiMode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Short), 76, 126.0),
+    (WifiMode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Short), 14, 57.6),
+    (WifiMode::ht(Mcs::Mcs6, ChannelWidth::Mhz20, GuardInterval::Short), 1536, 226.8),
+    (WifiMode::ht(Mcs::Mcs6, ChannelWidth::Mhz20, GuardInterval::Short), 76, 46.8),
+    (WifiMode::ht(Mcs::Mcs6, ChannelWidth::Mhz20, GuardInterval::Short), 14, 39.6),
+    (WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Long), 1536, 128.0),
+    (WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Long), 76, 44.0),
+    (WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Long), 14, 40.0),
+    (WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Short), 1536, 118.8),
+    (WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Short), 76, 43.2),
+    (WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz40, GuardInterval::Short), 14, 39.6),
+    (WifiMode::Hr(Hr::M1), 14, 304.0),
 ];
 
 #[test]
@@ -96,8 +96,8 @@ fn air_times_are_those_of_ns3() {
     for (mode, octets, us) in NS3 {
         let ns = libm::round(us * 1000.0) as u64;
         let expected = match mode {
-            Mode::Hr(_) | Mode::Ofdm(_) => ns,
-            Mode::Ht(_) => ns.div_ceil(4_000) * 4_000 + 6_000,
+            WifiMode::Hr(_) | WifiMode::Ofdm(_) => ns,
+            WifiMode::Ht(_) => ns.div_ceil(4_000) * 4_000 + 6_000,
         };
         assert_eq!(airtime(mode, octets), expected, "{mode}, {octets} octets");
     }

@@ -13,7 +13,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::f64::consts::PI;
 
-use super::mode::{ChannelWidth, Hr, Ht, Mode};
+use super::mode::{ChannelWidth, Hr, Ht, WifiMode};
 use super::power::{decibels, factor};
 
 /// A channel of the 2.4 GHz band.
@@ -72,12 +72,12 @@ impl Spectrum {
 
     /// Returns the spectrum of a mode.
     #[must_use]
-    pub const fn of(mode: Mode) -> Self {
+    pub const fn of(mode: WifiMode) -> Self {
         match mode {
-            Mode::Hr(_) => Self::Chips,
-            Mode::Ofdm(_) => Self::Ofdm,
-            Mode::Ht(Ht { width: ChannelWidth::Mhz20, .. }) => Self::Ht20,
-            Mode::Ht(Ht { width: ChannelWidth::Mhz40, .. }) => Self::Ht40,
+            WifiMode::Hr(_) => Self::Chips,
+            WifiMode::Ofdm(_) => Self::Ofdm,
+            WifiMode::Ht(Ht { width: ChannelWidth::Mhz20, .. }) => Self::Ht20,
+            WifiMode::Ht(Ht { width: ChannelWidth::Mhz40, .. }) => Self::Ht40,
         }
     }
 
@@ -180,11 +180,11 @@ impl Overlap {
     /// CCK, which needs the whole chip, up to one; OFDM's subcarriers are elsewhere. (ESP-NOW's own
     /// component carries the channel number in its payload for this reason.)
     #[must_use]
-    pub fn readable_db(&self, mode: Mode, apart_mhz: u32) -> Option<f64> {
+    pub fn readable_db(&self, mode: WifiMode, apart_mhz: u32) -> Option<f64> {
         let reach = match mode {
-            Mode::Hr(Hr::M1 | Hr::M2 | Hr::M2Short) => 15,
-            Mode::Hr(_) => 5,
-            Mode::Ofdm(_) | Mode::Ht(_) => 0,
+            WifiMode::Hr(Hr::M1 | Hr::M2 | Hr::M2Short) => 15,
+            WifiMode::Hr(_) => 5,
+            WifiMode::Ofdm(_) | WifiMode::Ht(_) => 0,
         };
         let spectrum = Spectrum::of(mode);
         (apart_mhz <= reach).then(|| self.db(spectrum, spectrum, apart_mhz))
@@ -226,11 +226,11 @@ mod tests {
     fn chips_reject_somewhat_better_than_masks_ask() {
         let overlap = Overlap::new();
         let cases = [
-            (Mode::Hr(Hr::M11), 1024, 0.08, 35.0),
-            (Mode::Ofdm(Ofdm::M6), 1000, 0.1, 31.0),
-            (Mode::Ofdm(Ofdm::M54), 1000, 0.1, 20.0),
-            (Mode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Long), 4096, 0.1, 31.0),
-            (Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long), 4096, 0.1, 16.0),
+            (WifiMode::Hr(Hr::M11), 1024, 0.08, 35.0),
+            (WifiMode::Ofdm(Ofdm::M6), 1000, 0.1, 31.0),
+            (WifiMode::Ofdm(Ofdm::M54), 1000, 0.1, 20.0),
+            (WifiMode::ht(Mcs::Mcs0, ChannelWidth::Mhz20, GuardInterval::Long), 4096, 0.1, 31.0),
+            (WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long), 4096, 0.1, 16.0),
         ];
         for (mode, octets, loss, claimed) in cases {
             let spectrum = Spectrum::of(mode);
@@ -263,9 +263,9 @@ mod tests {
     fn only_dsss_is_read_on_other_channels() {
         let overlap = Overlap::new();
         let readable = |mode, apart| overlap.readable_db(mode, apart).is_some();
-        let (dsss, cck) = (Mode::Hr(Hr::M1), Mode::Hr(Hr::M11));
+        let (dsss, cck) = (WifiMode::Hr(Hr::M1), WifiMode::Hr(Hr::M11));
         assert_eq!([0, 5, 15, 20].map(|mhz| readable(dsss, mhz)), [true, true, true, false]);
         assert_eq!([0, 5, 10].map(|mhz| readable(cck, mhz)), [true, true, false]);
-        assert_eq!([0, 5].map(|mhz| readable(Mode::Ofdm(Ofdm::M6), mhz)), [true, false]);
+        assert_eq!([0, 5].map(|mhz| readable(WifiMode::Ofdm(Ofdm::M6), mhz)), [true, false]);
     }
 }

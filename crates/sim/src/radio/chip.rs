@@ -1,7 +1,7 @@
 //! Transmit power and sensitivity of chips, from their datasheets.
 
 use super::error::Curve;
-use super::mode::{ChannelWidth, Ht, Mode};
+use super::mode::{ChannelWidth, Ht, WifiMode};
 
 /// A chip. [`RadioChip::sources`] gives the sources of its numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -155,19 +155,19 @@ impl RadioChip {
 
     /// Returns whether the chip can send in a mode.
     #[must_use]
-    pub const fn sends(self, mode: Mode) -> bool {
-        self.sheet().wide || !matches!(mode, Mode::Ht(Ht { width: ChannelWidth::Mhz40, .. }))
+    pub const fn sends(self, mode: WifiMode) -> bool {
+        self.sheet().wide || !matches!(mode, WifiMode::Ht(Ht { width: ChannelWidth::Mhz40, .. }))
     }
 
     /// Returns the transmit power of a mode in dBm, where software sets no lower limit. The
     /// datasheet gives the slowest and the fastest rate of each kind; the others are interpolated.
     #[must_use]
-    pub fn power_dbm(self, mode: Mode) -> f64 {
+    pub fn power_dbm(self, mode: WifiMode) -> f64 {
         let (kind, step, steps) = match mode {
-            Mode::Hr(_) => (0, Curve::of(mode) as u8, 3),
-            Mode::Ofdm(ofdm) => (1, ofdm as u8, 7),
-            Mode::Ht(Ht { mcs, width: ChannelWidth::Mhz20, .. }) => (2, mcs as u8, 7),
-            Mode::Ht(Ht { mcs, .. }) => (3, mcs as u8, 7),
+            WifiMode::Hr(_) => (0, Curve::of(mode) as u8, 3),
+            WifiMode::Ofdm(ofdm) => (1, ofdm as u8, 7),
+            WifiMode::Ht(Ht { mcs, width: ChannelWidth::Mhz20, .. }) => (2, mcs as u8, 7),
+            WifiMode::Ht(Ht { mcs, .. }) => (3, mcs as u8, 7),
         };
         let (slow, fast) = self.sheet().power[kind];
         slow + (fast - slow) * f64::from(step) / f64::from(steps)
@@ -176,13 +176,15 @@ impl RadioChip {
     /// Returns the sensitivity of a mode in dBm, at the standard's frame error rate; `None` where
     /// the datasheet has no row.
     #[must_use]
-    pub fn sensitivity_dbm(self, mode: Mode) -> Option<f64> {
+    pub fn sensitivity_dbm(self, mode: WifiMode) -> Option<f64> {
         let sheet = self.sheet();
         let dbm = match mode {
-            Mode::Hr(_) => sheet.hr[Curve::of(mode) as usize],
-            Mode::Ofdm(ofdm) => sheet.ofdm[ofdm as usize],
-            Mode::Ht(ht) if matches!(ht.width, ChannelWidth::Mhz20) => sheet.ht20[ht.mcs as usize],
-            Mode::Ht(ht) => sheet.ht40[ht.mcs as usize],
+            WifiMode::Hr(_) => sheet.hr[Curve::of(mode) as usize],
+            WifiMode::Ofdm(ofdm) => sheet.ofdm[ofdm as usize],
+            WifiMode::Ht(ht) if matches!(ht.width, ChannelWidth::Mhz20) => {
+                sheet.ht20[ht.mcs as usize]
+            }
+            WifiMode::Ht(ht) => sheet.ht40[ht.mcs as usize],
         };
         (!dbm.is_nan()).then_some(dbm)
     }
@@ -195,27 +197,27 @@ mod tests {
 
     #[test]
     fn datasheets_are_read_in_their_rows() {
-        let ht = |mcs, width| Mode::ht(mcs, width, GuardInterval::Short);
+        let ht = |mcs, width| WifiMode::ht(mcs, width, GuardInterval::Short);
         let c3 =
             |mode| (RadioChip::Esp32C3.power_dbm(mode), RadioChip::Esp32C3.sensitivity_dbm(mode));
-        assert_eq!(c3(Mode::Hr(Hr::M1)), (21.0, Some(-98.4)));
-        assert_eq!(c3(Mode::Hr(Hr::M11Short)), (21.0, Some(-88.6)));
-        assert_eq!(c3(Mode::Ofdm(Ofdm::M54)), (19.0, Some(-76.6)));
+        assert_eq!(c3(WifiMode::Hr(Hr::M1)), (21.0, Some(-98.4)));
+        assert_eq!(c3(WifiMode::Hr(Hr::M11Short)), (21.0, Some(-88.6)));
+        assert_eq!(c3(WifiMode::Ofdm(Ofdm::M54)), (19.0, Some(-76.6)));
         assert_eq!(c3(ht(Mcs::Mcs0, ChannelWidth::Mhz20)), (20.0, Some(-93.6)));
         assert_eq!(c3(ht(Mcs::Mcs7, ChannelWidth::Mhz40)), (18.5, Some(-71.4)));
-        assert_eq!(RadioChip::Esp8266.sensitivity_dbm(Mode::Hr(Hr::M2)), None);
+        assert_eq!(RadioChip::Esp8266.sensitivity_dbm(WifiMode::Hr(Hr::M2)), None);
         let s2 =
             |mode| (RadioChip::Esp32S2.power_dbm(mode), RadioChip::Esp32S2.sensitivity_dbm(mode));
-        assert_eq!(s2(Mode::Ofdm(Ofdm::M54)), (18.0, Some(-75.0)));
+        assert_eq!(s2(WifiMode::Ofdm(Ofdm::M54)), (18.0, Some(-75.0)));
         assert_eq!(s2(ht(Mcs::Mcs7, ChannelWidth::Mhz40)), (16.5, Some(-69.0)));
         let c2 =
             |mode| (RadioChip::Esp32C2.power_dbm(mode), RadioChip::Esp32C2.sensitivity_dbm(mode));
-        assert_eq!(c2(Mode::Hr(Hr::M1)), (20.0, Some(-98.5)));
+        assert_eq!(c2(WifiMode::Hr(Hr::M1)), (20.0, Some(-98.5)));
         assert_eq!(c2(ht(Mcs::Mcs7, ChannelWidth::Mhz20)), (18.0, Some(-74.8)));
         assert!(!RadioChip::Esp32C2.sends(ht(Mcs::Mcs0, ChannelWidth::Mhz40)));
         assert!(RadioChip::Esp32C3.sends(ht(Mcs::Mcs0, ChannelWidth::Mhz40)));
         // Half way from 18 dBm to 14 dBm lies between 18 and 24 Mbit/s.
-        let esp32 = |ofdm| RadioChip::Esp32.power_dbm(Mode::Ofdm(ofdm));
+        let esp32 = |ofdm| RadioChip::Esp32.power_dbm(WifiMode::Ofdm(ofdm));
         assert_eq!(esp32(Ofdm::M18) + esp32(Ofdm::M24), 32.0);
     }
 
@@ -223,7 +225,8 @@ mod tests {
     fn faster_needs_more() {
         for chip in RadioChip::ALL {
             for family in [0..4, 7..15, 15..23, 31..39] {
-                let known = Mode::ALL[family].iter().filter_map(|&mode| chip.sensitivity_dbm(mode));
+                let known =
+                    WifiMode::ALL[family].iter().filter_map(|&mode| chip.sensitivity_dbm(mode));
                 assert!(known.is_sorted_by(|slow, fast| slow < fast), "{chip:?}");
             }
         }

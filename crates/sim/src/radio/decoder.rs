@@ -9,7 +9,7 @@ use alloc::sync::Arc;
 
 use super::airtime::Airtime;
 use super::error::{Curve, ErrorTable};
-use super::mode::{Hr, Mode, Ofdm, Preamble};
+use super::mode::{Hr, Ofdm, Preamble, WifiMode};
 use super::power::{decibels, exp2, factor};
 use super::receiver::Receiver;
 
@@ -17,14 +17,14 @@ use super::receiver::Receiver;
 /// right: 48 with HR (16.2.3), the 24 of L-SIG with OFDM (17.3.4), 48 more of HT-SIG with HT
 /// (19.3.9.4.3).
 #[must_use]
-pub const fn header(mode: Mode) -> (Mode, u32) {
+pub const fn header(mode: WifiMode) -> (WifiMode, u32) {
     match mode {
-        Mode::Hr(hr) => match hr.preamble() {
-            Preamble::Long => (Mode::Hr(Hr::M1), 48),
-            Preamble::Short => (Mode::Hr(Hr::M2Short), 48),
+        WifiMode::Hr(hr) => match hr.preamble() {
+            Preamble::Long => (WifiMode::Hr(Hr::M1), 48),
+            Preamble::Short => (WifiMode::Hr(Hr::M2Short), 48),
         },
-        Mode::Ofdm(_) => (Mode::Ofdm(Ofdm::M6), 24),
-        Mode::Ht(_) => (Mode::Ofdm(Ofdm::M6), 72),
+        WifiMode::Ofdm(_) => (WifiMode::Ofdm(Ofdm::M6), 24),
+        WifiMode::Ht(_) => (WifiMode::Ofdm(Ofdm::M6), 72),
     }
 }
 
@@ -34,7 +34,7 @@ pub struct ErrorModelDecoder {
     errors: Arc<ErrorTable>,
     receiver: Receiver,
     /// By mode, the factor over noise and interference from which a frame is never lost.
-    sure: [f64; Mode::COUNT],
+    sure: [f64; WifiMode::COUNT],
     floor_dbm: f64,
 }
 
@@ -43,7 +43,7 @@ impl ErrorModelDecoder {
     #[must_use]
     pub fn new(errors: Arc<ErrorTable>, receiver: Receiver) -> Self {
         let clean = |mode| errors.clean_db(Curve::of(mode)) + receiver.correction_db(mode);
-        let sure = Mode::ALL.map(|mode| factor(clean(mode).max(clean(header(mode).0))));
+        let sure = WifiMode::ALL.map(|mode| factor(clean(mode).max(clean(header(mode).0))));
         Self { errors, receiver, sure, floor_dbm: f64::NEG_INFINITY }
     }
 
@@ -63,14 +63,14 @@ impl ErrorModelDecoder {
     /// Returns the factor over noise and interference from which no frame of up to 4095 octets is
     /// lost.
     #[must_use]
-    pub const fn sure(&self, mode: Mode) -> f64 {
+    pub const fn sure(&self, mode: WifiMode) -> f64 {
         self.sure[mode.index()]
     }
 
     /// Returns the power in dBm at which half of the headers of this mode can be read. A weaker
     /// frame is not detected.
     #[must_use]
-    pub fn found_dbm(&self, mode: Mode) -> f64 {
+    pub fn found_dbm(&self, mode: WifiMode) -> f64 {
         let (like, bits) = header(mode);
         let needed_db = Curve::of(like).required_db(bits / 8, 0.5);
         let noise_dbm = decibels(self.receiver.noise_mw(like));
@@ -81,7 +81,7 @@ impl ErrorModelDecoder {
     /// is `sinr` times noise and interference. `span_ns` is the stretch from and to, in nanoseconds
     /// after the start of the frame. The chances of several stretches multiply.
     #[must_use]
-    pub fn survival(&self, mode: Mode, octets: u32, sinr: f64, span_ns: (u64, u64)) -> f64 {
+    pub fn survival(&self, mode: WifiMode, octets: u32, sinr: f64, span_ns: (u64, u64)) -> f64 {
         if sinr >= self.sure(mode) {
             return 1.0;
         }
@@ -122,7 +122,7 @@ mod tests {
         let errors = ErrorTable::shared();
         for chip in RadioChip::ALL {
             let reader = ErrorModelDecoder::new(errors.clone(), Receiver::of(chip));
-            for mode in Mode::ALL {
+            for mode in WifiMode::ALL {
                 let Some(dbm) = chip.sensitivity_dbm(mode) else { continue };
                 let (octets, loss) = super::super::receiver::reference_frame(mode);
                 let sinr = milliwatts(dbm) / reader.receiver().noise_mw(mode);
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn one_mbit_is_found_below_the_noise() {
         let reader = ErrorModelDecoder::new(ErrorTable::shared(), Receiver::of(RadioChip::Esp32));
-        let mode = Mode::ESP_NOW;
+        let mode = WifiMode::ESP_NOW;
         let noise = decibels(reader.receiver().noise_mw(mode));
         let found = reader.found_dbm(mode);
         assert!((-103.0..-98.0).contains(&found) && found < noise, "{found} {noise}");
@@ -152,15 +152,15 @@ mod tests {
         let reader = ErrorModelDecoder::new(ErrorTable::shared(), Receiver::ideal(7.0));
         let lost = |mode, from, to| reader.survival(mode, 293, 1e-3, (from, to)) < 1e-3;
         // Long preamble: 144 us, header up to 192 us, data up to 2536 us.
-        let one = Mode::Hr(Hr::M1);
+        let one = WifiMode::Hr(Hr::M1);
         assert!(!lost(one, 0, 144_000) && lost(one, 144_000, 192_000));
         assert!(lost(one, 1_000_000, 2_536_000) && !lost(one, 2_536_000, 9_999_999));
-        let ht = Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long);
+        let ht = WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long);
         // Preamble and training 24 us, signal fields up to 36 us.
         assert!(!lost(ht, 0, 24_000) && lost(ht, 24_000, 36_000));
         // The silence at the end carries nothing.
-        let end = Airtime::of(Mode::Ofdm(Ofdm::M54), 293).energy_ns();
-        assert!(!lost(Mode::Ofdm(Ofdm::M54), end, end + 6_000));
+        let end = Airtime::of(WifiMode::Ofdm(Ofdm::M54), 293).energy_ns();
+        assert!(!lost(WifiMode::Ofdm(Ofdm::M54), end, end + 6_000));
     }
 
     static READER: std::sync::OnceLock<ErrorModelDecoder> = std::sync::OnceLock::new();
@@ -171,7 +171,7 @@ mod tests {
         fn stretches_multiply(at in 0..47_usize, octets in 1..1500_u32, cut in 0..3_000_000_u64, db in -5.0..30.0_f64) {
             let reader = READER
                 .get_or_init(|| ErrorModelDecoder::new(ErrorTable::shared(), Receiver::ideal(7.0)));
-            let mode = Mode::ALL[at];
+            let mode = WifiMode::ALL[at];
             let part = |db, from, to| reader.survival(mode, octets, factor(db), (from, to));
             let whole = part(db, 0, u64::MAX);
             let parts = part(db, 0, cut) * part(db, cut, u64::MAX);

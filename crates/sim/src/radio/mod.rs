@@ -45,7 +45,7 @@ pub use channel::{Channel, Overlap, Spectrum};
 pub use chip::RadioChip;
 pub use decoder::ErrorModelDecoder;
 pub use error::{Curve, ErrorTable};
-pub use mode::{ChannelWidth, GuardInterval, Hr, Ht, Mcs, Mode, Ofdm, Preamble};
+pub use mode::{ChannelWidth, GuardInterval, Hr, Ht, Mcs, Ofdm, Preamble, WifiMode};
 pub use propagation::PathLossModel;
 pub use receiver::Receiver;
 pub use response::BasicRates;

@@ -234,7 +234,7 @@ impl Ht {
 
 /// A PHY mode: modulation, code and channel width of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Mode {
+pub enum WifiMode {
     /// DSSS or CCK.
     Hr(Hr),
     /// ERP-OFDM.
@@ -243,7 +243,7 @@ pub enum Mode {
     Ht(Ht),
 }
 
-impl Mode {
+impl WifiMode {
     /// The number of modes.
     pub const COUNT: usize = 47;
 
@@ -253,7 +253,7 @@ impl Mode {
     /// All modes, ordered so that `ALL[mode.index()] == mode`.
     pub const ALL: [Self; Self::COUNT] = all();
 
-    /// Returns the index of the mode in [`Mode::ALL`].
+    /// Returns the index of the mode in [`WifiMode::ALL`].
     #[must_use]
     pub const fn index(self) -> usize {
         match self {
@@ -293,18 +293,18 @@ impl Mode {
     }
 }
 
-const fn all() -> [Mode; Mode::COUNT] {
-    let mut modes = [Mode::ESP_NOW; Mode::COUNT];
+const fn all() -> [WifiMode; WifiMode::COUNT] {
+    let mut modes = [WifiMode::ESP_NOW; WifiMode::COUNT];
     let mut at = 0;
-    while at < Mode::COUNT {
+    while at < WifiMode::COUNT {
         modes[at] = match at {
-            0..7 => Mode::Hr(Hr::ALL[at]),
-            7..15 => Mode::Ofdm(Ofdm::ALL[at - 7]),
+            0..7 => WifiMode::Hr(Hr::ALL[at]),
+            7..15 => WifiMode::Ofdm(Ofdm::ALL[at - 7]),
             _ => {
                 let ht = at - 15;
                 let width = if ht < 16 { ChannelWidth::Mhz20 } else { ChannelWidth::Mhz40 };
                 let guard = if ht % 16 < 8 { GuardInterval::Long } else { GuardInterval::Short };
-                Mode::ht(Mcs::ALL[ht % 8], width, guard)
+                WifiMode::ht(Mcs::ALL[ht % 8], width, guard)
             }
         };
         at += 1;
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn every_mode_is_at_its_index_once() {
-        for (at, mode) in Mode::ALL.into_iter().enumerate() {
+        for (at, mode) in WifiMode::ALL.into_iter().enumerate() {
             assert_eq!(mode.index(), at, "{mode:?}");
         }
     }
@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn rates_are_those_of_the_tables() {
         let rates = |from: usize, to: usize| -> std::vec::Vec<u32> {
-            Mode::ALL[from..to].iter().map(|mode| mode.kbit_s()).collect()
+            WifiMode::ALL[from..to].iter().map(|mode| mode.kbit_s()).collect()
         };
         assert_eq!(rates(0, 7), [1000, 2000, 5500, 11000, 2000, 5500, 11000]);
         assert_eq!(rates(7, 15), [6000, 9000, 12000, 18000, 24000, 36000, 48000, 54000]);

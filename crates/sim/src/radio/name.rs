@@ -7,9 +7,9 @@
 use core::fmt;
 use core::str::FromStr;
 
-use super::mode::{ChannelWidth, GuardInterval, Hr, Ht, Mcs, Mode, Ofdm, Preamble};
+use super::mode::{ChannelWidth, GuardInterval, Hr, Ht, Mcs, Ofdm, Preamble, WifiMode};
 
-impl fmt::Display for Mode {
+impl fmt::Display for WifiMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Hr(hr) => {
@@ -44,7 +44,7 @@ impl fmt::Display for UnknownMode {
 
 impl core::error::Error for UnknownMode {}
 
-impl FromStr for Mode {
+impl FromStr for WifiMode {
     type Err = UnknownMode;
 
     fn from_str(text: &str) -> Result<Self, UnknownMode> {
@@ -68,7 +68,7 @@ fn is_one_of(text: &str, words: &[&str]) -> bool {
 }
 
 /// Parses an HT mode without its width: `-MCS7`, `MCS7`, `-MCS7-SGI`, `MCS7_LGI`.
-fn ht(text: &str, width: ChannelWidth) -> Option<Mode> {
+fn ht(text: &str, width: ChannelWidth) -> Option<WifiMode> {
     let text = text.strip_prefix(['-', '_', ' ']).unwrap_or(text);
     let text = cut(text, "MCS")?;
     let (number, guard) = text.split_at_checked(1)?;
@@ -78,16 +78,16 @@ fn ht(text: &str, width: ChannelWidth) -> Option<Mode> {
         end if is_one_of(end, &["-SGI", "_SGI", " SGI"]) => GuardInterval::Short,
         _ => return None,
     };
-    Some(Mode::ht(mcs, width, guard))
+    Some(WifiMode::ht(mcs, width, guard))
 }
 
 /// Parses a mode of clauses 16 to 18: `5.5M-short`, `5M_S`, `54M`.
-fn legacy(text: &str) -> Option<Mode> {
+fn legacy(text: &str) -> Option<WifiMode> {
     let (rate, end) = text.split_at_checked(text.find(['M', 'm'])? + 1)?;
     if end.is_empty()
         && let Some(ofdm) = Ofdm::ALL.into_iter().find(|&ofdm| is_rate(ofdm, rate))
     {
-        return Some(Mode::Ofdm(ofdm));
+        return Some(WifiMode::Ofdm(ofdm));
     }
     let hr = match rate {
         one if is_one_of(one, &["1M"]) => Hr::M1,
@@ -101,7 +101,7 @@ fn legacy(text: &str) -> Option<Mode> {
         short if is_one_of(short, &["-short", "_S"]) && hr != Hr::M1 => Preamble::Short,
         _ => return None,
     };
-    Some(Mode::Hr(hr.with(preamble)))
+    Some(WifiMode::Hr(hr.with(preamble)))
 }
 
 fn is_rate(ofdm: Ofdm, text: &str) -> bool {
@@ -133,7 +133,7 @@ impl PhyRateCodes {
     }
 }
 
-impl Mode {
+impl WifiMode {
     /// Returns the mode of a `wifi_phy_rate_t`, which does not give the width. `None` stands for
     /// Espressif's long-range rates and for codes that are not in use.
     #[must_use]
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn every_mode_is_read_as_it_is_printed() {
-        for mode in Mode::ALL {
+        for mode in WifiMode::ALL {
             let text = mode.to_string();
             assert_eq!(text.parse(), Ok(mode), "{text}");
             assert_eq!(text.to_lowercase().parse(), Ok(mode), "{text}");
@@ -200,7 +200,7 @@ mod tests {
         ];
         for (text, name) in cases {
             assert_eq!(
-                text.parse::<Mode>().map(|mode| mode.to_string()),
+                text.parse::<WifiMode>().map(|mode| mode.to_string()),
                 Ok(name.into()),
                 "{text}"
             );
@@ -211,7 +211,7 @@ mod tests {
     fn what_names_no_mode_is_refused() {
         let texts = ["", "M", "7M", "1M-short", "1M_S", "54M-short", "+6M", "06M", "MCS8", "MCS77"];
         for text in texts.into_iter().chain(["HT20", "HT40-1M", "HT20-54M", "1 M", "é", "HT4é"]) {
-            assert_eq!(text.parse::<Mode>(), Err(UnknownMode), "{text}");
+            assert_eq!(text.parse::<WifiMode>(), Err(UnknownMode), "{text}");
         }
     }
 
@@ -219,12 +219,12 @@ mod tests {
         #[test]
         fn any_text_and_code_is_read_without_a_panic(text in ".{0,24}", near in "[0-9.mMcCsSgGiIlLhHtT_ -]{0,20}", code: u8) {
             for text in [text, near] {
-                if let Ok(mode) = text.parse::<Mode>() {
+                if let Ok(mode) = text.parse::<WifiMode>() {
                     proptest::prop_assert_eq!(mode.to_string().parse(), Ok(mode));
                 }
             }
             for codes in [PhyRateCodes::Ht, PhyRateCodes::He] {
-                if let Some(mode) = Mode::from_esp(code, codes, ChannelWidth::Mhz20) {
+                if let Some(mode) = WifiMode::from_esp(code, codes, ChannelWidth::Mhz20) {
                     proptest::prop_assert_eq!(mode.esp_rate(codes), code);
                 }
             }
@@ -234,13 +234,13 @@ mod tests {
     #[test]
     fn codes_come_back_as_their_mode() {
         for codes in [PhyRateCodes::Ht, PhyRateCodes::He] {
-            for mode in Mode::ALL {
+            for mode in WifiMode::ALL {
                 let width = if mode.esp_phy_mode() == 5 {
                     ChannelWidth::Mhz40
                 } else {
                     ChannelWidth::Mhz20
                 };
-                assert_eq!(Mode::from_esp(mode.esp_rate(codes), codes, width), Some(mode));
+                assert_eq!(WifiMode::from_esp(mode.esp_rate(codes), codes, width), Some(mode));
             }
         }
     }
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn codes_are_those_of_esp_idf() {
         let name = |code, codes| {
-            Mode::from_esp(code, codes, ChannelWidth::Mhz20).map(|mode| mode.to_string())
+            WifiMode::from_esp(code, codes, ChannelWidth::Mhz20).map(|mode| mode.to_string())
         };
         let cases = [
             (0x00, "1M"),

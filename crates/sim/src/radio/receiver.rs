@@ -12,7 +12,7 @@
 
 use super::chip::RadioChip;
 use super::error::Curve;
-use super::mode::{ChannelWidth, Ht, Mode, Preamble};
+use super::mode::{ChannelWidth, Ht, Preamble, WifiMode};
 use super::power::{milliwatts, sinr_db};
 
 /// The noise figure of all chips, an assumption in the range of CMOS receivers.
@@ -23,37 +23,37 @@ const THERMAL_DBM_HZ: f64 = -173.975;
 
 /// Returns the thermal noise in the bandwidth of a mode, in dBm.
 #[must_use]
-pub fn thermal_dbm(mode: Mode) -> f64 {
+pub fn thermal_dbm(mode: WifiMode) -> f64 {
     THERMAL_DBM_HZ + 10.0 * libm::log10(f64::from(mode.bandwidth_mhz()) * 1e6)
 }
 
 /// Returns the octets and the frame error rate at which the standard defines a mode's sensitivity.
 #[must_use]
-pub const fn reference_frame(mode: Mode) -> (u32, f64) {
+pub const fn reference_frame(mode: WifiMode) -> (u32, f64) {
     match mode {
-        Mode::Hr(_) => (1024, 0.08),
-        Mode::Ofdm(_) => (1000, 0.1),
-        Mode::Ht(_) => (4096, 0.1),
+        WifiMode::Hr(_) => (1024, 0.08),
+        WifiMode::Ofdm(_) => (1000, 0.1),
+        WifiMode::Ht(_) => (4096, 0.1),
     }
 }
 
 /// The noise of a receiver, and the correction of each mode.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    noise_mw: [f64; Mode::COUNT],
-    correction_db: [f64; Mode::COUNT],
+    noise_mw: [f64; WifiMode::COUNT],
+    correction_db: [f64; WifiMode::COUNT],
 }
 
 impl Receiver {
     /// Returns the receiver of a chip.
     #[must_use]
     pub fn of(chip: RadioChip) -> Self {
-        let needed = Mode::ALL.map(|mode| {
+        let needed = WifiMode::ALL.map(|mode| {
             let (octets, loss) = reference_frame(mode);
             thermal_dbm(mode) + Curve::of(mode).required_db(octets, loss)
         });
         // The decibels that each mode needs more than an ideal receiver.
-        let mut excess = Mode::ALL.map(|mode| {
+        let mut excess = WifiMode::ALL.map(|mode| {
             chip.sensitivity_dbm(mode).map_or(f64::NAN, |dbm| dbm - needed[mode.index()])
         });
         fill(&mut excess);
@@ -68,28 +68,28 @@ impl Receiver {
     #[must_use]
     pub fn ideal(noise_figure_db: f64) -> Self {
         Self {
-            noise_mw: Mode::ALL.map(|mode| milliwatts(thermal_dbm(mode) + noise_figure_db)),
-            correction_db: [0.0; Mode::COUNT],
+            noise_mw: WifiMode::ALL.map(|mode| milliwatts(thermal_dbm(mode) + noise_figure_db)),
+            correction_db: [0.0; WifiMode::COUNT],
         }
     }
 
     /// Returns the noise in the bandwidth of a mode, in mW.
     #[must_use]
-    pub const fn noise_mw(&self, mode: Mode) -> f64 {
+    pub const fn noise_mw(&self, mode: WifiMode) -> f64 {
         self.noise_mw[mode.index()]
     }
 
     /// Returns the decibels that frames of a mode need more (less, where negative) than the error
     /// model says.
     #[must_use]
-    pub const fn correction_db(&self, mode: Mode) -> f64 {
+    pub const fn correction_db(&self, mode: WifiMode) -> f64 {
         self.correction_db[mode.index()]
     }
 
     /// Returns the signal-to-interference-plus-noise ratio in dB for the error model, correction
     /// included.
     #[must_use]
-    pub fn sinr_db(&self, mode: Mode, signal_mw: f64, interference_mw: f64) -> f64 {
+    pub fn sinr_db(&self, mode: WifiMode, signal_mw: f64, interference_mw: f64) -> f64 {
         sinr_db(signal_mw, self.noise_mw(mode), interference_mw) - self.correction_db(mode)
     }
 }
@@ -97,7 +97,7 @@ impl Receiver {
 /// Fills in the values that a datasheet leaves out: between two known rates of a family in
 /// proportion, a HT20 mode from the ERP-OFDM rate with its modulation, HT40 from HT20, short
 /// preambles and guard intervals from the long ones.
-fn fill(excess: &mut [f64; Mode::COUNT]) {
+fn fill(excess: &mut [f64; WifiMode::COUNT]) {
     for family in [0..4, 7..15] {
         let first = family.start;
         let (low, high) = (excess[first], excess[family.end - 1]);
@@ -108,14 +108,14 @@ fn fill(excess: &mut [f64; Mode::COUNT]) {
             }
         }
     }
-    for mode in Mode::ALL {
+    for mode in WifiMode::ALL {
         let like = match mode {
-            Mode::Hr(hr) => Mode::Hr(hr.with(Preamble::Long)),
-            Mode::Ofdm(_) => mode,
-            Mode::Ht(Ht { mcs, width: ChannelWidth::Mhz20, .. }) => {
-                Mode::Ofdm(mcs.non_ht_reference())
+            WifiMode::Hr(hr) => WifiMode::Hr(hr.with(Preamble::Long)),
+            WifiMode::Ofdm(_) => mode,
+            WifiMode::Ht(Ht { mcs, width: ChannelWidth::Mhz20, .. }) => {
+                WifiMode::Ofdm(mcs.non_ht_reference())
             }
-            Mode::Ht(Ht { mcs, guard, .. }) => Mode::ht(mcs, ChannelWidth::Mhz20, guard),
+            WifiMode::Ht(Ht { mcs, guard, .. }) => WifiMode::ht(mcs, ChannelWidth::Mhz20, guard),
         };
         if excess[mode.index()].is_nan() {
             excess[mode.index()] = excess[like.index()];
@@ -134,7 +134,7 @@ mod tests {
     fn each_mode_has_the_sensitivity_of_its_datasheet() {
         for chip in RadioChip::ALL {
             let receiver = Receiver::of(chip);
-            for mode in Mode::ALL {
+            for mode in WifiMode::ALL {
                 let Some(dbm) = chip.sensitivity_dbm(mode) else { continue };
                 let (octets, loss) = reference_frame(mode);
                 let sinr_db = receiver.sinr_db(mode, milliwatts(dbm), 0.0);
@@ -153,7 +153,7 @@ mod tests {
         for chip in RadioChip::ALL {
             write!(table, " {:>8}", std::format!("{chip:?}")).unwrap();
         }
-        for mode in Mode::ALL {
+        for mode in WifiMode::ALL {
             let (octets, loss) = reference_frame(mode);
             let needed = Curve::of(mode).required_db(octets, loss);
             write!(table, "\n{:<14} {needed:>6.2}", std::format!("{mode}")).unwrap();
@@ -168,7 +168,7 @@ mod tests {
     fn corrections_are_small() {
         for chip in RadioChip::ALL {
             let receiver = Receiver::of(chip);
-            for mode in Mode::ALL {
+            for mode in WifiMode::ALL {
                 let db = receiver.correction_db(mode);
                 assert!((-4.0..4.0).contains(&db), "{chip:?} {mode}: {db} dB");
             }
@@ -178,16 +178,18 @@ mod tests {
     #[test]
     fn thermal_noise_as_textbooks_have_it() {
         // -101 dBm in 20 MHz; ns-3's tests have -100.55 in 22 MHz.
-        assert!((thermal_dbm(Mode::Ofdm(Ofdm::M6)) + 100.96).abs() < 0.01);
-        assert!((thermal_dbm(Mode::Hr(Hr::M1)) + 100.552).abs() < 0.01);
+        assert!((thermal_dbm(WifiMode::Ofdm(Ofdm::M6)) + 100.96).abs() < 0.01);
+        assert!((thermal_dbm(WifiMode::Hr(Hr::M1)) + 100.552).abs() < 0.01);
         let ideal = Receiver::ideal(7.0);
-        assert!((super::super::power::dbm(ideal.noise_mw(Mode::Hr(Hr::M1))) + 93.55).abs() < 0.01);
+        assert!(
+            (super::super::power::dbm(ideal.noise_mw(WifiMode::Hr(Hr::M1))) + 93.55).abs() < 0.01
+        );
     }
 
     #[test]
     fn interference_counts_like_noise() {
         let receiver = Receiver::ideal(7.0);
-        let mode = Mode::Ofdm(Ofdm::M6);
+        let mode = WifiMode::Ofdm(Ofdm::M6);
         let noise = receiver.noise_mw(mode);
         let clean = receiver.sinr_db(mode, 1e-6, 0.0);
         assert!((clean - receiver.sinr_db(mode, 1e-6, noise) - 3.0103).abs() < 1e-3);

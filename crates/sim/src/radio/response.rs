@@ -5,7 +5,7 @@
 //! its non-HT reference rate, and the response to it is ERP-OFDM. The response stays in the
 //! modulation class of the frame: a station that only heard CCK may only know CCK.
 
-use super::mode::{Hr, Mode, Ofdm, Preamble};
+use super::mode::{Hr, Ofdm, Preamble, WifiMode};
 
 /// A basic rate set: rates that every station of a network can receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,30 +28,32 @@ impl BasicRates {
 
     /// Returns the set with one more rate. An HT mode adds its non-HT reference rate.
     #[must_use]
-    pub const fn with(self, mode: Mode) -> Self {
+    pub const fn with(self, mode: WifiMode) -> Self {
         match mode {
-            Mode::Hr(hr) => Self { hr: self.hr | 1 << hr.with(Preamble::Long) as u8, ..self },
-            Mode::Ofdm(ofdm) => Self { ofdm: self.ofdm | 1 << ofdm as u8, ..self },
-            Mode::Ht(ht) => Self { ofdm: self.ofdm | 1 << ht.mcs.non_ht_reference() as u8, ..self },
+            WifiMode::Hr(hr) => Self { hr: self.hr | 1 << hr.with(Preamble::Long) as u8, ..self },
+            WifiMode::Ofdm(ofdm) => Self { ofdm: self.ofdm | 1 << ofdm as u8, ..self },
+            WifiMode::Ht(ht) => {
+                Self { ofdm: self.ofdm | 1 << ht.mcs.non_ht_reference() as u8, ..self }
+            }
         }
     }
 
     /// Returns the mode of the ACK or CTS to a frame; its preamble is short if the frame's was.
     #[must_use]
-    pub const fn response_to(self, frame: Mode) -> Mode {
+    pub const fn response_to(self, frame: WifiMode) -> WifiMode {
         match frame {
-            Mode::Hr(hr) => {
+            WifiMode::Hr(hr) => {
                 let upto = hr.with(Preamble::Long) as u32;
                 let at = highest(self.hr, Self::MANDATORY.hr, upto);
-                Mode::Hr(Hr::ALL[at].with(hr.preamble()))
+                WifiMode::Hr(Hr::ALL[at].with(hr.preamble()))
             }
-            Mode::Ofdm(ofdm) => self.ofdm_response(ofdm),
-            Mode::Ht(ht) => self.ofdm_response(ht.mcs.non_ht_reference()),
+            WifiMode::Ofdm(ofdm) => self.ofdm_response(ofdm),
+            WifiMode::Ht(ht) => self.ofdm_response(ht.mcs.non_ht_reference()),
         }
     }
 
-    const fn ofdm_response(self, frame: Ofdm) -> Mode {
-        Mode::Ofdm(Ofdm::ALL[highest(self.ofdm, Self::MANDATORY.ofdm, frame as u32)])
+    const fn ofdm_response(self, frame: Ofdm) -> WifiMode {
+        WifiMode::Ofdm(Ofdm::ALL[highest(self.ofdm, Self::MANDATORY.ofdm, frame as u32)])
     }
 }
 
@@ -72,10 +74,10 @@ mod tests {
     #[test]
     fn without_a_network_the_mandatory_rates_answer() {
         let none = BasicRates::NONE;
-        assert_eq!(none.response_to(Mode::Hr(Hr::M1)), Mode::Hr(Hr::M1));
-        assert_eq!(none.response_to(Mode::Hr(Hr::M11)), Mode::Hr(Hr::M11));
-        let answers = Ofdm::ALL.map(|ofdm| none.response_to(Mode::Ofdm(ofdm)));
-        let [six, twelve, fast] = [Ofdm::M6, Ofdm::M12, Ofdm::M24].map(Mode::Ofdm);
+        assert_eq!(none.response_to(WifiMode::Hr(Hr::M1)), WifiMode::Hr(Hr::M1));
+        assert_eq!(none.response_to(WifiMode::Hr(Hr::M11)), WifiMode::Hr(Hr::M11));
+        let answers = Ofdm::ALL.map(|ofdm| none.response_to(WifiMode::Ofdm(ofdm)));
+        let [six, twelve, fast] = [Ofdm::M6, Ofdm::M12, Ofdm::M24].map(WifiMode::Ofdm);
         assert_eq!(answers, [six, six, twelve, twelve, fast, fast, fast, fast]);
     }
 
@@ -83,10 +85,10 @@ mod tests {
     fn an_ht_frame_is_answered_in_ofdm() {
         for width in [ChannelWidth::Mhz20, ChannelWidth::Mhz40] {
             for guard in [GuardInterval::Long, GuardInterval::Short] {
-                let of = |mcs| BasicRates::BG.response_to(Mode::ht(mcs, width, guard));
-                assert_eq!(of(Mcs::Mcs0), Mode::Ofdm(Ofdm::M6));
-                assert_eq!(of(Mcs::Mcs2), Mode::Ofdm(Ofdm::M12));
-                assert_eq!(of(Mcs::Mcs7), Mode::Ofdm(Ofdm::M24));
+                let of = |mcs| BasicRates::BG.response_to(WifiMode::ht(mcs, width, guard));
+                assert_eq!(of(Mcs::Mcs0), WifiMode::Ofdm(Ofdm::M6));
+                assert_eq!(of(Mcs::Mcs2), WifiMode::Ofdm(Ofdm::M12));
+                assert_eq!(of(Mcs::Mcs7), WifiMode::Ofdm(Ofdm::M24));
             }
         }
     }
@@ -94,20 +96,20 @@ mod tests {
     #[test]
     fn a_basic_set_limits_the_answer() {
         let set = BasicRates::B;
-        assert_eq!(set.response_to(Mode::Hr(Hr::M11)), Mode::Hr(Hr::M2));
-        assert_eq!(set.response_to(Mode::Hr(Hr::M11Short)), Mode::Hr(Hr::M2Short));
-        let slow = BasicRates::NONE.with(Mode::Hr(Hr::M1));
-        assert_eq!(slow.response_to(Mode::Hr(Hr::M11Short)), Mode::Hr(Hr::M1));
-        let fast = BasicRates::NONE.with(Mode::Ofdm(Ofdm::M54));
-        assert_eq!(fast.response_to(Mode::Ofdm(Ofdm::M54)), Mode::Ofdm(Ofdm::M54));
+        assert_eq!(set.response_to(WifiMode::Hr(Hr::M11)), WifiMode::Hr(Hr::M2));
+        assert_eq!(set.response_to(WifiMode::Hr(Hr::M11Short)), WifiMode::Hr(Hr::M2Short));
+        let slow = BasicRates::NONE.with(WifiMode::Hr(Hr::M1));
+        assert_eq!(slow.response_to(WifiMode::Hr(Hr::M11Short)), WifiMode::Hr(Hr::M1));
+        let fast = BasicRates::NONE.with(WifiMode::Ofdm(Ofdm::M54));
+        assert_eq!(fast.response_to(WifiMode::Ofdm(Ofdm::M54)), WifiMode::Ofdm(Ofdm::M54));
         // 54 Mbit/s alone cannot answer 48 Mbit/s; the mandatory 24 Mbit/s does.
-        assert_eq!(fast.response_to(Mode::Ofdm(Ofdm::M48)), Mode::Ofdm(Ofdm::M24));
+        assert_eq!(fast.response_to(WifiMode::Ofdm(Ofdm::M48)), WifiMode::Ofdm(Ofdm::M24));
     }
 
     #[test]
     fn an_answer_is_never_faster_than_its_frame() {
         for set in [BasicRates::NONE, BasicRates::B, BasicRates::BG, BasicRates::MANDATORY] {
-            for mode in Mode::ALL {
+            for mode in WifiMode::ALL {
                 assert!(set.response_to(mode).kbit_s() <= mode.kbit_s(), "{mode:?}");
             }
         }

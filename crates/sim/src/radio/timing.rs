@@ -10,7 +10,7 @@
 //! DIFS = SIFS + 2 slots; EIFS = SIFS + an ACK at the lowest mandatory rate + DIFS (10.3.2.3).
 
 use super::airtime::{ACK_OCTETS, Airtime, airtime};
-use super::mode::{Hr, Mode};
+use super::mode::{Hr, WifiMode};
 
 const MICROSECOND: u64 = 1_000;
 
@@ -57,7 +57,7 @@ impl Timing {
     /// Mbit/s.
     #[must_use]
     pub const fn eifs_ns(self) -> u64 {
-        self.sifs_ns + airtime(Mode::Hr(Hr::M1), ACK_OCTETS) + self.difs_ns()
+        self.sifs_ns + airtime(WifiMode::Hr(Hr::M1), ACK_OCTETS) + self.difs_ns()
     }
 
     /// Returns the ACK timeout in nanoseconds from the end of the frame (10.3.2.11). `ack` is the
@@ -66,7 +66,7 @@ impl Timing {
     ///
     /// The timer stops when reception begins: from SIFS to its end, an ACK takes longer than this.
     #[must_use]
-    pub const fn ack_timeout_ns(self, ack: Mode) -> u64 {
+    pub const fn ack_timeout_ns(self, ack: WifiMode) -> u64 {
         self.sifs_ns + self.slot_ns + rx_start_delay_ns(ack)
     }
 
@@ -83,7 +83,7 @@ impl Timing {
 /// end of the header. The end of the header is used for HT, too, although no timeout waits for an
 /// HT frame here.
 #[must_use]
-pub const fn rx_start_delay_ns(mode: Mode) -> u64 {
+pub const fn rx_start_delay_ns(mode: WifiMode) -> u64 {
     Airtime::of(mode, 0).lead_ns()
 }
 
@@ -106,9 +106,9 @@ mod tests {
     #[test]
     fn ack_timeouts_are_shorter_than_acks() {
         // ns-3 has this sum for 802.11b: 10 + 20 + 192.
-        assert_eq!(Timing::HR.ack_timeout_ns(Mode::Hr(Hr::M1)), 222_000);
-        assert_eq!(Timing::HR.ack_timeout_ns(Mode::Hr(Hr::M11Short)), 126_000);
-        let ofdm = Mode::Ofdm(Ofdm::M24);
+        assert_eq!(Timing::HR.ack_timeout_ns(WifiMode::Hr(Hr::M1)), 222_000);
+        assert_eq!(Timing::HR.ack_timeout_ns(WifiMode::Hr(Hr::M11Short)), 126_000);
+        let ofdm = WifiMode::Ofdm(Ofdm::M24);
         assert_eq!(Timing::ERP_SHORT_SLOT.ack_timeout_ns(ofdm), 39_000);
     }
 

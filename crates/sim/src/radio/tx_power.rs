@@ -1,14 +1,14 @@
 //! The transmit power of each mode.
 
 use super::chip::RadioChip;
-use super::mode::Mode;
+use super::mode::WifiMode;
 
 /// The transmit power of each mode, relative to the highest one, with which links are computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TxPower {
     most_dbm: f64,
     /// The decibels below the highest power, zero or more.
-    below_db: [f32; Mode::COUNT],
+    below_db: [f32; WifiMode::COUNT],
 }
 
 impl TxPower {
@@ -16,7 +16,7 @@ impl TxPower {
     /// in dBm.
     #[must_use]
     pub fn of(chip: RadioChip, limit_dbm: f64) -> Self {
-        let dbm = Mode::ALL.map(|mode| chip.power_dbm(mode).min(limit_dbm));
+        let dbm = WifiMode::ALL.map(|mode| chip.power_dbm(mode).min(limit_dbm));
         let most_dbm = dbm.into_iter().fold(f64::NEG_INFINITY, f64::max);
         Self { most_dbm, below_db: dbm.map(|dbm| (most_dbm - dbm) as f32) }
     }
@@ -24,7 +24,7 @@ impl TxPower {
     /// Returns an equal power for all modes.
     #[must_use]
     pub const fn flat(dbm: f64) -> Self {
-        Self { most_dbm: dbm, below_db: [0.0; Mode::COUNT] }
+        Self { most_dbm: dbm, below_db: [0.0; WifiMode::COUNT] }
     }
 
     /// Returns the highest power of all modes, with which links are computed.
@@ -35,7 +35,7 @@ impl TxPower {
 
     /// Returns the decibels by which a mode is weaker than the highest power.
     #[must_use]
-    pub fn below_db(&self, mode: Mode) -> f64 {
+    pub fn below_db(&self, mode: WifiMode) -> f64 {
         f64::from(self.below_db[mode.index()])
     }
 }
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn fast_modes_are_weaker_until_software_is_the_limit() {
-        let [slow, fast] = [Mode::Hr(Hr::M1), Mode::Ofdm(Ofdm::M54)];
+        let [slow, fast] = [WifiMode::Hr(Hr::M1), WifiMode::Ofdm(Ofdm::M54)];
         let full = TxPower::of(RadioChip::Esp32, 30.0);
         assert_eq!([full.most_dbm(), full.below_db(slow), full.below_db(fast)], [19.5, 0.0, 5.5]);
         let limited = TxPower::of(RadioChip::Esp32, 10.0);

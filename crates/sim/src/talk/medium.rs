@@ -3,7 +3,7 @@
 use super::device::NodeId;
 use crate::radio::airtime::ACK_OCTETS;
 use crate::radio::timing::SIFS_NS;
-use crate::radio::{Hr, Mode, airtime};
+use crate::radio::{Hr, WifiMode, airtime};
 use crate::random::Chance;
 use alloc::collections::BTreeMap;
 use core::time::Duration;
@@ -138,7 +138,7 @@ impl Medium {
 /// Back-off and DIFS are left to the lab.
 #[must_use]
 pub const fn dsss_1m(data: usize, unicast: bool) -> Duration {
-    const MODE: Mode = Mode::Hr(Hr::M1);
+    const MODE: WifiMode = WifiMode::Hr(Hr::M1);
     let acknowledgement = if unicast { SIFS_NS + airtime(MODE, ACK_OCTETS) } else { 0 };
     Duration::from_nanos(airtime(MODE, mpdu_len(data) as u32) + acknowledgement)
 }

@@ -6,7 +6,7 @@
 //! learns from the outcome of each packet, so an A-MPDU counts for as many as it contains.
 
 use super::config::DataRates;
-use crate::radio::{Hr, Mode};
+use crate::radio::{Hr, WifiMode};
 use alloc::vec::Vec;
 
 /// The rate control of a sender towards one receiver.
@@ -22,7 +22,7 @@ pub(super) struct RateControl {
 /// A mode, and the outcome of packets in it.
 #[derive(Clone, Copy, Debug)]
 struct RateStats {
-    mode: Mode,
+    mode: WifiMode,
     /// The share of attempts that succeed, a moving average.
     share: f32,
     attempts: u16,
@@ -70,7 +70,7 @@ impl RateControl {
     }
 
     /// Returns the mode of the next packet, and its index among those of the sender.
-    pub(super) fn pick(&mut self) -> (u8, Mode) {
+    pub(super) fn pick(&mut self) -> (u8, WifiMode) {
         let mut at = self.at;
         if usize::from(at) + 1 < self.modes.len() {
             self.until_probe = self.until_probe.saturating_sub(1);
@@ -79,7 +79,7 @@ impl RateControl {
                 at += 1;
             }
         }
-        (at, self.modes.get(usize::from(at)).map_or(Mode::Hr(Hr::M1), |it| it.mode))
+        (at, self.modes.get(usize::from(at)).map_or(WifiMode::Hr(Hr::M1), |it| it.mode))
     }
 
     /// Takes note of a packet's outcome.

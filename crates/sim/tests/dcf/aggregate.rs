@@ -8,9 +8,9 @@ use espbench_sim::mac::{
     AmpduConfig, FrameKind, GROUP, MacConfig, MacUser, MissedReception, MpduFate, MpduInfo, Ppdu,
     Reception, TxFrame, TxStatus, WirelessMedium,
 };
-use espbench_sim::radio::{ChannelWidth, GuardInterval, Hr, Mcs, Mode, Timing};
+use espbench_sim::radio::{ChannelWidth, GuardInterval, Hr, Mcs, Timing, WifiMode};
 
-const HT: Mode = Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long);
+const HT: WifiMode = WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long);
 
 /// What is done at a time.
 enum Step {
@@ -164,7 +164,7 @@ fn an_ampdu_has_one_receiver() {
     for to in [1, 1, 2, 1, 2, 1, 2] {
         log.at(&mut room, 1000, Step::Send(0, packet(to)));
     }
-    let beacon = TxFrame::new(GROUP, 200, Mode::ESP_NOW, 0).at_once();
+    let beacon = TxFrame::new(GROUP, 200, WifiMode::ESP_NOW, 0).at_once();
     log.at(&mut room, 1010, Step::Send(0, beacon));
     insta::assert_snapshot!(run(&mut room, log));
 }
@@ -218,11 +218,11 @@ fn without_a_cts_nothing_is_sent() {
 /// A CTS to itself in a mode that stations of clause 16 read.
 #[test]
 fn a_frame_is_protected() {
-    let protect = Some(Mode::Hr(Hr::M11));
+    let protect = Some(WifiMode::Hr(Hr::M11));
     let mut room = alike(&MacConfig { protect, ..settings() });
     let mut log = Log::default();
     log.at(&mut room, 1000, Step::Send(0, packet(1)));
-    log.at(&mut room, 2000, Step::Send(0, TxFrame::new(1, 100, Mode::Hr(Hr::M11), 0)));
+    log.at(&mut room, 2000, Step::Send(0, TxFrame::new(1, 100, WifiMode::Hr(Hr::M11), 0)));
     insta::assert_snapshot!(run(&mut room, log));
 }
 
@@ -238,7 +238,7 @@ fn a_station_dozes() {
     log.at(&mut room, 2000, Step::Send(0, packet(1)));
     log.at(&mut room, 3000, Step::Send(1, packet(0)));
     log.at(&mut room, 5000, Step::Rouse(1));
-    log.at(&mut room, 5000, Step::Send(2, TxFrame::new(GROUP, 200, Mode::ESP_NOW, 0)));
+    log.at(&mut room, 5000, Step::Send(2, TxFrame::new(GROUP, 200, WifiMode::ESP_NOW, 0)));
     insta::assert_snapshot!(run(&mut room, log));
     let spent = room.spent(1).expect("there are meters");
     let all = spent.send + spent.receive + spent.listen + spent.doze;

@@ -3,7 +3,7 @@
 use espbench_sim::air::{RadioLinks, ReceiverConfig};
 use espbench_sim::check::OCTETS;
 use espbench_sim::mac::{MacConfig, TxFrame, WirelessMedium};
-use espbench_sim::radio::Mode;
+use espbench_sim::radio::WifiMode;
 
 const DBM: f64 = -40.0;
 
@@ -31,5 +31,5 @@ pub(crate) fn room_with(
 
 /// A frame to everybody, or to a station.
 pub(crate) const fn packet(to: u32) -> TxFrame {
-    TxFrame::new(to, OCTETS, Mode::ESP_NOW, 0)
+    TxFrame::new(to, OCTETS, WifiMode::ESP_NOW, 0)
 }

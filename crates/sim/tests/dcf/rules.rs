@@ -4,7 +4,7 @@ use crate::rig::{room, room_of};
 use crate::script::{ACK, DATA, Script, US};
 use espbench_sim::air::RadioLinks;
 use espbench_sim::mac::{FrameKind, GROUP, MacConfig, MediumConfig, TxStatus};
-use espbench_sim::radio::{Hr, Mode};
+use espbench_sim::radio::{Hr, WifiMode};
 
 const DIFS: u64 = 50 * US;
 const SIFS: u64 = 10 * US;
@@ -49,7 +49,7 @@ fn a_frame_for_one_is_acknowledged_after_sifs() {
 /// Retries, windows and the sequence number; modes that get slower.
 #[test]
 fn without_an_answer_it_is_sent_seven_times() {
-    let fallback = vec![Mode::Hr(Hr::M2), Mode::ESP_NOW];
+    let fallback = vec![WifiMode::Hr(Hr::M2), WifiMode::ESP_NOW];
     let settings = MacConfig { fallback, ..MacConfig::default() };
     // Station 1 hears nothing.
     let links = RadioLinks::new(2, -100.0, |_, _| -120.0);
@@ -69,7 +69,7 @@ fn without_an_answer_it_is_sent_seven_times() {
             assert_eq!(usize::from(pair[1].attempt), at + 2);
             assert_eq!(pair[1].sequence, pair[0].sequence);
         }
-        assert_eq!((once[1].mode, once[6].mode), (Mode::Hr(Hr::M2), Mode::ESP_NOW));
+        assert_eq!((once[1].mode, once[6].mode), (WifiMode::Hr(Hr::M2), WifiMode::ESP_NOW));
         assert_eq!((other.sequence, other.attempt), (once[0].sequence + 1, 1));
         let after = (other.begin - once[6].end - TIMEOUT) / SLOT;
         assert!(after <= 31, "the window is the first one again");

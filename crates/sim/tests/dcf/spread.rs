@@ -4,7 +4,7 @@ use crate::rig::{packet, room_with};
 use crate::script::Script;
 use espbench_sim::air::{RadioLinks, ReceiverConfig, ThresholdDecoder};
 use espbench_sim::mac::{GROUP, MacConfig, TxFrame};
-use espbench_sim::radio::{FrameCapture, Hr, Mode, Ofdm};
+use espbench_sim::radio::{FrameCapture, Hr, Ofdm, WifiMode};
 
 const SPREAD: FrameCapture =
     FrameCapture { spread_db: FrameCapture::BARKER_DB, ..FrameCapture::any_time(10.0) };
@@ -12,7 +12,7 @@ const PLAIN: FrameCapture = FrameCapture { spread_db: 0.0, ..SPREAD };
 
 /// Whom station 0 hears, of stations 1, 2, … that send then (us) and arrive so strong (dBm). They
 /// do not hear each other. Whatever is found is read, 8 dB below others too.
-fn heard(capture: FrameCapture, mode: Mode, sent: &[(u64, f64)]) -> Option<u32> {
+fn heard(capture: FrameCapture, mode: WifiMode, sent: &[(u64, f64)]) -> Option<u32> {
     let powers: Vec<f64> = sent.iter().map(|(_, dbm)| *dbm).collect();
     let links = RadioLinks::new(sent.len() as u32 + 1, -95.0, move |from, to| match (from, to) {
         (from, 0) => powers[from as usize - 1],
@@ -43,7 +43,7 @@ fn crowd(weaker: usize, strongest_first: bool) -> Vec<(u64, f64)> {
 
 #[test]
 fn the_strongest_is_read_unless_all_others_together_are_6_4_db_stronger() {
-    for mode in [Mode::Hr(Hr::M1), Mode::Hr(Hr::M11)] {
+    for mode in [WifiMode::Hr(Hr::M1), WifiMode::Hr(Hr::M11)] {
         // 1, 2, 3, 4 and 5 of them are together -0.5, 2.5, 4.3, 5.5 and 6.5 dB stronger.
         for weaker in 1..=5 {
             for (first, station) in [(true, 1), (false, weaker as u32 + 1)] {
@@ -57,7 +57,7 @@ fn the_strongest_is_read_unless_all_others_together_are_6_4_db_stronger() {
 
 #[test]
 fn without_the_gain_of_spreading_it_takes_4_db() {
-    let mode = Mode::Hr(Hr::M1);
+    let mode = WifiMode::Hr(Hr::M1);
     for first in [true, false] {
         assert_eq!(heard(PLAIN, mode, &crowd(1, first)), None);
     }
@@ -70,7 +70,7 @@ fn without_the_gain_of_spreading_it_takes_4_db() {
 fn an_ofdm_preamble_must_stand_out_by_4_db_in_any_case() {
     let pair = |dbm| [(1000, -60.0), (1000, dbm)];
     for capture in [SPREAD, PLAIN] {
-        let mode = Mode::Ofdm(Ofdm::M6);
+        let mode = WifiMode::Ofdm(Ofdm::M6);
         let heard = [-65.0, -63.0, -57.0, -55.0].map(|dbm| heard(capture, mode, &pair(dbm)));
         assert_eq!(heard, [Some(1), None, None, Some(2)], "{capture:?}");
     }
@@ -89,7 +89,7 @@ fn the_lock_is_lost_to_a_stronger_one_within_the_window_or_to_a_much_stronger_on
         (1010, -49.0, 2),
     ] {
         let sent = [(1000, -60.0), (us, dbm)];
-        let heard = heard(SPREAD, Mode::Hr(Hr::M1), &sent);
+        let heard = heard(SPREAD, WifiMode::Hr(Hr::M1), &sent);
         assert_eq!(heard, Some(expected), "{us} us, {dbm} dBm");
     }
 }

@@ -6,7 +6,7 @@ use espbench_proto::time::Duration;
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::run::Lab;
 use espbench_sim::lab::scene::{Background, Point};
-use espbench_sim::radio::{Mode, Timing, airtime};
+use espbench_sim::radio::{Timing, WifiMode, airtime};
 use espbench_sim::talk::transcript::Show;
 use espbench_sim::talk::{Conversation as _, NodeId, Transcript};
 
@@ -40,8 +40,8 @@ fn round_trips(lab: &mut Lab<Flights>) -> Vec<Duration> {
 /// A ping of 230 bytes of payload is 281 octets on the air, and so is its answer; each is
 /// acknowledged by the MAC.
 fn air() -> Duration {
-    let ack = Timing::HR.sifs_ns + airtime(Mode::ESP_NOW, 14);
-    Duration::from_nanos(2 * (airtime(Mode::ESP_NOW, 281) + ack + Timing::HR.difs_ns()))
+    let ack = Timing::HR.sifs_ns + airtime(WifiMode::ESP_NOW, 14);
+    Duration::from_nanos(2 * (airtime(WifiMode::ESP_NOW, 281) + ack + Timing::HR.difs_ns()))
 }
 
 /// Each trip is the air's time, what `work` says, and slots of 20 us.
@@ -66,7 +66,7 @@ fn check(mut lab: Lab<Flights>, work: Duration) {
 fn a_round_trip_of_instant_devices_is_difs_back_off_and_air() {
     let lab = pings(instant(), "");
     let flight = lab.watch.0.iter().find(|it| it.octets > 200).unwrap();
-    assert_eq!((flight.octets, flight.mode, flight.to), (281, Mode::ESP_NOW, Some(1)));
+    assert_eq!((flight.octets, flight.mode, flight.to), (281, WifiMode::ESP_NOW, Some(1)));
     check(lab, Duration::ZERO);
 }
 
@@ -75,7 +75,7 @@ fn work_of_the_processor_is_part_of_a_round_trip() {
     // So long that the medium is idle and every back-off over before a frame is handed over.
     let profile =
         Profile { transmit: micros(2000), receive: micros(80), dispatch: micros(120), ..instant() };
-    let frame = Duration::from_nanos(airtime(Mode::ESP_NOW, 281));
+    let frame = Duration::from_nanos(airtime(WifiMode::ESP_NOW, 281));
     let work = Duration::from_micros(2000 + 80 + 120);
     let trips = round_trips(&mut pings(profile, ""));
     assert_eq!(trips, [2 * (frame + work); PINGS]);
@@ -84,7 +84,7 @@ fn work_of_the_processor_is_part_of_a_round_trip() {
 #[test]
 fn latencies_of_the_driver_are_part_of_a_round_trip() {
     let latency = |us| Profile { send_latency: micros(us), ..instant() };
-    let frame = Duration::from_nanos(airtime(Mode::ESP_NOW, 281));
+    let frame = Duration::from_nanos(airtime(WifiMode::ESP_NOW, 281));
     let trips = round_trips(&mut pings(latency(3000), ""));
     assert_eq!(trips, [2 * (frame + Duration::from_micros(3000)); PINGS]);
     // The answer comes whatever the send callback does; the next ping begins after it.
@@ -124,7 +124,7 @@ fn other_traffic() -> Background {
         rate: 100.0,
         burst: 2.0,
         octets: 800,
-        mode: Mode::ESP_NOW,
+        mode: WifiMode::ESP_NOW,
         fallback: Vec::new(),
         to: None,
     }

@@ -9,7 +9,7 @@ use espbench_proto::workload::EspNowCast;
 use espbench_sim::lab::predict::{Arrival, Load, Outcome, run, run_bare};
 use espbench_sim::lab::profile::Cost;
 use espbench_sim::lab::scene::Scene;
-use espbench_sim::radio::Mode;
+use espbench_sim::radio::WifiMode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn poisson(cast: EspNowCast, seconds: u64) -> Load {
 
 /// The same room, built to encrypt, where that takes time.
 fn encrypting(senders: u16) -> Scene {
-    let mut scene = scene(senders, Mode::ESP_NOW);
+    let mut scene = scene(senders, WifiMode::ESP_NOW);
     for device in &mut scene.devices {
         device.settings.encrypt.enabled = true;
         let profile = Arc::make_mut(&mut device.profile);
@@ -82,7 +82,7 @@ fn radios_alone_send_the_longer_frame() {
 #[test]
 fn who_cannot_decrypt_gets_nothing() {
     let load = Load { encrypted: true, ..poisson(ONE, 5) };
-    let outcome = run(&scene(2, Mode::ESP_NOW), &load, 1).unwrap();
+    let outcome = run(&scene(2, WifiMode::ESP_NOW), &load, 1).unwrap();
     assert!(outcome.samples.len() > 100);
     assert_eq!((delivered(&outcome), outcome.air.frames > 100), (0, true));
 }
@@ -91,7 +91,7 @@ fn who_cannot_decrypt_gets_nothing() {
 /// sender looks for that every 2 ms.
 #[test]
 fn a_lone_sender_is_told_of_each_message() {
-    let outcome = run(&scene(1, Mode::ESP_NOW), &poisson(acked(1), 20), 1).unwrap();
+    let outcome = run(&scene(1, WifiMode::ESP_NOW), &poisson(acked(1), 20), 1).unwrap();
     let least = probes(&outcome).filter_map(latency).min().unwrap();
     assert_eq!(least, AIR + ANSWER);
     let answers = outcome.air.acks.as_micros() / (ANSWER.as_micros() - 50);
@@ -105,7 +105,7 @@ fn a_lone_sender_is_told_of_each_message() {
 /// Over a link that is too weak for some, a message is sent again until it is acknowledged.
 #[test]
 fn what_is_not_acknowledged_is_sent_again() {
-    let mut scene = scene(1, Mode::ESP_NOW);
+    let mut scene = scene(1, WifiMode::ESP_NOW);
     scene.devices[1].power_dbm = Some(WEAK_DBM);
     // With ticks of 10 ms a back-off of 2 ms is none, and all is sent twice.
     scene.devices[1].settings.tick = Tick::from_hz(1000);
@@ -132,7 +132,7 @@ fn what_is_not_acknowledged_is_sent_again() {
 /// A sender with one attempt waits 3 s for an acknowledgement that does not come.
 #[test]
 fn a_lost_message_holds_its_sender_up() {
-    let scene = scene(8, Mode::ESP_NOW);
+    let scene = scene(8, WifiMode::ESP_NOW);
     let load =
         load(acked(1), Arrival::Poisson, Duration::from_millis(400), Duration::from_secs(60));
     let outcome = run(&scene, &load, 1).unwrap();

@@ -6,7 +6,7 @@ use espbench_proto::workload::EspNowCast;
 use espbench_sim::lab::predict::{Arrival, Load, Outcome};
 use espbench_sim::lab::profile::Profile;
 use espbench_sim::lab::scene::{Device, Environment, Point, Scene};
-use espbench_sim::radio::{Mode, RadioChip};
+use espbench_sim::radio::{RadioChip, WifiMode};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn profile() -> Profile {
 
 /// A listener, and so many senders on a circle around it. Power does not fall with distance beyond
 /// 1 m, so all are heard alike well by all, as in the models.
-pub(crate) fn scene(senders: u16, mode: Mode) -> Scene {
+pub(crate) fn scene(senders: u16, mode: WifiMode) -> Scene {
     let profile = Arc::new(profile());
     let device = |number: u16| {
         let angle = f64::from(number) * core::f64::consts::TAU / f64::from(senders.max(1));

@@ -19,7 +19,7 @@ fn flight(what: What, from: u32, to: Option<u32>, octets: u32) -> Flight {
         begin,
         end: begin + Duration::from_micros(400),
         channel: 6,
-        mode: Mode::ESP_NOW,
+        mode: WifiMode::ESP_NOW,
         octets,
         sequence: 9,
         attempt: 1,
@@ -102,12 +102,13 @@ fn what_nobody_could_read_has_a_wrong_checksum_and_says_why() {
 
 #[test]
 fn every_mode_has_its_rate() {
-    let frames = Mode::ALL.map(|mode| (Flight { mode, ..flight(What::Data, 1, None, 40) }, None));
+    let frames =
+        WifiMode::ALL.map(|mode| (Flight { mode, ..flight(What::Data, 1, None, 40) }, None));
     for ((flight, _), (tap, _, _)) in frames.iter().zip(packets(&frames)) {
         let kbit_s = match (tap.rate, tap.mcs) {
             (Some(rate), None) => u32::from(rate) * 500,
             (None, Some(mcs)) => {
-                let Mode::Ht(ht) = flight.mode else { panic!("{}", flight.mode) };
+                let WifiMode::Ht(ht) = flight.mode else { panic!("{}", flight.mode) };
                 assert_eq!(usize::from(mcs.index), ht.mcs as usize);
                 assert_eq!(mcs.flags & 1 == 1, ht.width == ChannelWidth::Mhz40);
                 assert_eq!(mcs.flags & 4 == 4, ht.guard == GuardInterval::Short);

@@ -7,7 +7,7 @@ use anyhow::bail;
 use espbench_measure::table::Column;
 use espbench_sim::lab::file::{Constant, Constants, Kind, constants};
 use espbench_sim::lab::profile::Confidence;
-use espbench_sim::radio::{GuardInterval, Mode, Preamble, RadioChip};
+use espbench_sim::radio::{GuardInterval, Preamble, RadioChip, WifiMode};
 
 /// Flags.
 #[derive(Debug, clap::Args)]
@@ -54,12 +54,12 @@ fn radio(chip: RadioChip) -> String {
         Column::setting("reads from", "dBm"),
     ];
     // Of modes that differ in a preamble or a guard interval, one is enough.
-    let plain = |mode: &Mode| match mode {
-        Mode::Hr(hr) => *hr == hr.with(Preamble::Long),
-        Mode::Ofdm(_) => true,
-        Mode::Ht(ht) => ht.guard == GuardInterval::Long,
+    let plain = |mode: &WifiMode| match mode {
+        WifiMode::Hr(hr) => *hr == hr.with(Preamble::Long),
+        WifiMode::Ofdm(_) => true,
+        WifiMode::Ht(ht) => ht.guard == GuardInterval::Long,
     };
-    let modes = Mode::ALL.into_iter().filter(|mode| plain(mode) && chip.sends(*mode));
+    let modes = WifiMode::ALL.into_iter().filter(|mode| plain(mode) && chip.sends(*mode));
     let rows = modes.map(|mode| {
         let reads = chip.sensitivity_dbm(mode).map_or_else(String::new, |dbm| format!("{dbm:.1}"));
         vec![mode.to_string(), format!("{:.1}", chip.power_dbm(mode)), reads]

@@ -10,7 +10,7 @@ use espbench_measure::predict::{Air, Point, Trial};
 use espbench_sim::lab::file::{Kind, Library, Overrides};
 use espbench_sim::lab::predict::{self, Arrival, Load, Outcome};
 use espbench_sim::lab::scene::Scene;
-use espbench_sim::radio::{Airtime, Mode};
+use espbench_sim::radio::{Airtime, WifiMode};
 use espbench_sim::random::{Purpose, RngStream};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub(super) struct Sample {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Case {
     pub(super) devices: u32,
-    pub(super) mode: Mode,
+    pub(super) mode: WifiMode,
     pub(super) load: Load,
 }
 
@@ -69,7 +69,7 @@ impl Bench {
     }
 
     /// A case with the common load.
-    pub(super) fn case(&self, devices: u32, mode: Mode) -> Case {
+    pub(super) fn case(&self, devices: u32, mode: WifiMode) -> Case {
         Case { devices, mode, load: self.common.load(devices) }
     }
 

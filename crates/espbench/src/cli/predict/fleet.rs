@@ -9,7 +9,7 @@ use crate::cli::progress::Progress;
 use anyhow::bail;
 use espbench_measure::predict::{Answer, Limits, Point, Question, Trial, devices as count};
 use espbench_measure::search::fleet::{FleetSearch, Standing};
-use espbench_sim::radio::Mode;
+use espbench_sim::radio::WifiMode;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub(super) struct Args {
     most: u32,
     /// PHY rate: 1M, 5.5M-short, 54M, HT20-MCS7, HT40-MCS7-SGI, …
     #[arg(long, default_value = "1M", value_parser = rate)]
-    rate: Mode,
+    rate: WifiMode,
     #[command(flatten)]
     common: Common,
 }

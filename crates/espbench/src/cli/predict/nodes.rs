@@ -5,7 +5,7 @@ use super::options::{Common, rate};
 use super::write;
 use crate::cli::output;
 use espbench_measure::predict::{Answer, Question, devices};
-use espbench_sim::radio::Mode;
+use espbench_sim::radio::WifiMode;
 use std::process::ExitCode;
 use std::str::FromStr;
 
@@ -27,7 +27,7 @@ pub(super) struct Args {
     nodes: Numbers,
     /// PHY rate: 1M, 5.5M-short, 54M, HT20-MCS7, HT40-MCS7-SGI, …
     #[arg(long, default_value = "1M", value_parser = rate)]
-    rate: Mode,
+    rate: WifiMode,
     #[command(flatten)]
     common: Common,
 }

@@ -10,7 +10,7 @@ use espbench_measure::units::{self, Dimension, print_duration};
 use espbench_proto::workload::EspNowCast;
 use espbench_sim::lab::predict::load::{PAYLOAD_MAX, PAYLOAD_MIN};
 use espbench_sim::lab::predict::{Arrival, Load};
-use espbench_sim::radio::Mode;
+use espbench_sim::radio::WifiMode;
 use std::time::Duration;
 
 /// Messages that wait in the application, if nothing else is said.
@@ -116,7 +116,7 @@ pub(super) fn limit(text: &str) -> Result<Duration, String> {
 }
 
 /// A mode by its name.
-pub(super) fn rate(text: &str) -> Result<Mode, String> {
+pub(super) fn rate(text: &str) -> Result<WifiMode, String> {
     text.parse().map_err(|e| format!("`{text}` is {e}"))
 }
 

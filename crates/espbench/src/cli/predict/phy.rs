@@ -11,7 +11,7 @@ use espbench_measure::predict::point::Setting;
 use espbench_measure::predict::{Answer, Point, Question, Trial, devices};
 use espbench_sim::lab::predict::range::range_m;
 use espbench_sim::lab::predict::{Arrival, Load};
-use espbench_sim::radio::Mode;
+use espbench_sim::radio::WifiMode;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::Duration;
@@ -48,14 +48,14 @@ pub(super) struct Args {
 }
 
 #[derive(Clone, Debug)]
-struct Rates(Vec<Mode>);
+struct Rates(Vec<WifiMode>);
 
 impl FromStr for Rates {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         if text == "all" {
-            return Ok(Self(Mode::ALL.to_vec()));
+            return Ok(Self(WifiMode::ALL.to_vec()));
         }
         text.split(',').map(|name| rate(name.trim())).collect::<Result<_, _>>().map(Self)
     }
@@ -99,12 +99,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Whether the chip has that mode.
-fn has(bench: &Bench, mode: Mode) -> bool {
+fn has(bench: &Bench, mode: WifiMode) -> bool {
     let range = range(bench, mode, 50);
     range.is_some_and(|metres| metres > 0.0)
 }
 
-fn range(bench: &Bench, mode: Mode, octets: u32) -> Option<f64> {
+fn range(bench: &Bench, mode: WifiMode, octets: u32) -> Option<f64> {
     let scene = &bench.sample.scene;
     let profile = &scene.devices.first()?.profile;
     let metres = range_m(profile, &scene.environment, mode, octets, EDGE);

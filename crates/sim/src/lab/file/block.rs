@@ -3,7 +3,7 @@
 use super::key::{Is, Key, ROOM_M};
 use super::wrong::{Wrong, hint};
 use crate::lab::scene::Point;
-use crate::radio::Mode;
+use crate::radio::WifiMode;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -245,12 +245,12 @@ impl<'t> Block<'t> {
         }
     }
 
-    pub(super) fn mode(&self, name: &str) -> Result<Option<Mode>, Wrong> {
+    pub(super) fn mode(&self, name: &str) -> Result<Option<WifiMode>, Wrong> {
         self.take(name, |_, value| text(value)?.parse().ok())
     }
 
     /// A list of modes; empty where it is left out.
-    pub(super) fn modes(&self, name: &str) -> Result<Vec<Mode>, Wrong> {
+    pub(super) fn modes(&self, name: &str) -> Result<Vec<WifiMode>, Wrong> {
         let modes = self.list(name, |_, value| text(value)?.parse().ok())?;
         Ok(modes.unwrap_or_default().into_iter().map(|(mode, _)| mode).collect())
     }

@@ -9,7 +9,7 @@ use super::wrong::{Wrong, hint};
 use super::{Kind, Need};
 use crate::lab::profile::Source;
 use crate::lab::scene::{Background, Point, Router};
-use crate::radio::{Mode, RadioChip};
+use crate::radio::{RadioChip, WifiMode};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -88,8 +88,8 @@ pub(super) struct Group {
     pub(super) at: Option<Point>,
     pub(super) distance_m: f64,
     pub(super) channel: u8,
-    pub(super) mode: Mode,
-    pub(super) fallback: Vec<Mode>,
+    pub(super) mode: WifiMode,
+    pub(super) fallback: Vec<WifiMode>,
     pub(super) power_dbm: Option<f64>,
     pub(super) pattern: Option<Pattern>,
     pub(super) firmware: Firmware,
@@ -166,7 +166,7 @@ fn group(it: &Block<'_>) -> Result<Group, Wrong> {
         at: it.place("at")?,
         distance_m: it.number("distance_m")?.unwrap_or(0.0),
         channel: it.whole("channel")?.unwrap_or(1),
-        mode: it.mode("mode")?.unwrap_or(Mode::ESP_NOW),
+        mode: it.mode("mode")?.unwrap_or(WifiMode::ESP_NOW),
         fallback: it.modes(environment::FALLBACK.name)?,
         power_dbm: it.number("power_dbm")?,
         pattern,

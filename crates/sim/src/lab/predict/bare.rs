@@ -7,7 +7,7 @@ use crate::lab::scene::Scene;
 use crate::mac::{
     self, GROUP, MacUser, MissedReception, Reception, TxFrame, TxStatus, WirelessMedium,
 };
-use crate::radio::Mode;
+use crate::radio::WifiMode;
 use alloc::vec::Vec;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
@@ -50,7 +50,7 @@ struct Bare {
     /// Of each frame.
     octets: u32,
     ledger: Ledger,
-    modes: Vec<Mode>,
+    modes: Vec<WifiMode>,
     /// The listener's.
     channel: u8,
     /// The message that each device is sending, and copies of it that are still to be sent.

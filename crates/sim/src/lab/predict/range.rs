@@ -5,7 +5,7 @@ use crate::lab::scene::Environment;
 use crate::radio::error::Curve;
 use crate::radio::power::{factor, milliwatts};
 use crate::radio::receiver::Receiver;
-use crate::radio::{Channel, Mode};
+use crate::radio::{Channel, WifiMode};
 
 /// Farther than this nobody looks, in metres.
 const FARTHEST_M: f64 = 100_000.0;
@@ -16,7 +16,7 @@ const FARTHEST_M: f64 = 100_000.0;
 pub fn range_m(
     profile: &Profile,
     environment: &Environment,
-    mode: Mode,
+    mode: WifiMode,
     octets: u32,
     chance: f64,
 ) -> f64 {

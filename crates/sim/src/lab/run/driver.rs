@@ -2,7 +2,7 @@
 
 use super::blame::Blame;
 use crate::lab::profile::Profile;
-use crate::radio::Mode;
+use crate::radio::WifiMode;
 use alloc::collections::VecDeque;
 use alloc::sync::Arc;
 use espbench_proto::time::Instant;
@@ -23,7 +23,7 @@ pub struct Drops {
 pub(super) struct Driver {
     receive: Receive,
     pub(super) profile: Arc<Profile>,
-    pub(super) mode: Mode,
+    pub(super) mode: WifiMode,
     /// The device's life; what an earlier one sent is nobody's any more.
     pub(super) life: u32,
     /// TX buffers that are taken.
@@ -50,7 +50,7 @@ struct Receive {
 }
 
 impl Driver {
-    pub(super) fn new(profile: Arc<Profile>, mode: Mode) -> Self {
+    pub(super) fn new(profile: Arc<Profile>, mode: WifiMode) -> Self {
         Self {
             profile,
             mode,

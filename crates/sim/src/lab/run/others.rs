@@ -2,14 +2,14 @@
 
 use crate::lab::scene::{Background, Router, Scene};
 use crate::mac::{GROUP, TxFrame, WirelessMedium};
-use crate::radio::{Hr, Mode};
+use crate::radio::{Hr, WifiMode};
 use crate::random::{Purpose, RngStream};
 use alloc::vec::Vec;
 use core::time::Duration;
 use espbench_proto::time::Instant;
 
 /// Beacons go at the lowest basic rate: 1 Mbit/s with the long preamble.
-const BEACONS: Mode = Mode::Hr(Hr::M1);
+const BEACONS: WifiMode = WifiMode::Hr(Hr::M1);
 
 /// Tags of frames that are none of a device's: see [`super::stage`].
 pub(super) const BEACON: u64 = 1 << 32;

@@ -22,7 +22,7 @@ pub use levels::Courses;
 pub use tracer::Tracer;
 pub use windows::{Limits, Probe, Shown, Window};
 
-use crate::radio::Mode;
+use crate::radio::WifiMode;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -48,7 +48,7 @@ pub struct Flight {
     /// On which channel.
     pub channel: u8,
     /// How it was sent.
-    pub mode: Mode,
+    pub mode: WifiMode,
     /// Octets of the MPDU with FCS.
     pub octets: u32,
     /// Sequence number of the station.

@@ -28,7 +28,7 @@ fn data(from: u32, to: Option<u32>, queued: u64, begin: u64, took: u64) -> Fligh
         begin: at(begin),
         end: at(begin + took),
         channel: 1,
-        mode: Mode::ESP_NOW,
+        mode: WifiMode::ESP_NOW,
         octets: 82,
         sequence: 7,
         attempt: 1,

@@ -11,7 +11,7 @@ use super::machine::{Body, Job};
 use super::stage::Stage;
 use super::{MachineId, World};
 use crate::mac::{Ppdu, Reception, TxFrame, TxStatus, WirelessMedium};
-use crate::radio::Mode;
+use crate::radio::WifiMode;
 use crate::wifi;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -42,7 +42,7 @@ pub struct EspNowEcho {
     /// Bytes of a message.
     pub bytes: u32,
     /// How frames are sent.
-    pub mode: Mode,
+    pub mode: WifiMode,
     /// What the processor of the device needs for a message, from its coming to the answer's going.
     pub work: Duration,
     /// Requests wait until the next interval of the board that asks begins.

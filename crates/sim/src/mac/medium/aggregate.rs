@@ -13,14 +13,14 @@ use crate::mac::user::{MacUser, MissedReception, TxStatus};
 use crate::radio::airtime::{
     ACK_OCTETS, Airtime, BLOCK_ACK_OCTETS, elapsed_ns, most_octets, with_mpdu,
 };
-use crate::radio::{Mode, airtime};
+use crate::radio::{WifiMode, airtime};
 use espbench_proto::sample::Cause;
 
 /// The head of the queue of a station that is not simple.
 #[derive(Clone, Copy, Debug)]
 struct QueueHead {
     entry: QueuedFrame,
-    mode: Mode,
+    mode: WifiMode,
     agreement: u32,
 }
 
@@ -28,19 +28,19 @@ impl WirelessMedium {
     /// Sends the head of a station's queue, and all that may go with it; the station has turned to
     /// sending.
     #[inline(never)]
-    pub(super) fn attempt_exchange<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32) {
+    pub(super) fn attempt_exchange<H: MacUser + ?Sized>(&mut self, user: &mut H, station: u32) {
         let Some(&entry) = self.stations[station as usize].queue.front() else { return };
         let it = &mut self.stations[station as usize];
         it.engaged = true;
         if entry.request {
-            self.request(host, station, entry);
+            self.request(user, station, entry);
             return;
         }
         let mode = it.mode(entry.packet.mode, entry.attempts);
         let agreement = self.agreement(station, &entry.packet);
-        self.compose(host, station, QueueHead { entry, mode, agreement });
-        if !self.clearance(host, station, entry.packet.to) {
-            self.send_exchange(host, station);
+        self.compose(user, station, QueueHead { entry, mode, agreement });
+        if !self.clearance(user, station, entry.packet.to) {
+            self.send_exchange(user, station);
         }
     }
 
@@ -68,7 +68,7 @@ impl WirelessMedium {
     }
 
     /// Chooses the MPDUs of the exchange: all that may go with the head of the queue.
-    fn compose<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32, head: QueueHead) {
+    fn compose<H: MacUser + ?Sized>(&mut self, user: &mut H, station: u32, head: QueueHead) {
         let QueueHead { entry, mode, agreement } = head;
         let to = entry.packet.to;
         let exchange = &mut self.stations[station as usize].exchange;
@@ -82,13 +82,13 @@ impl WirelessMedium {
         let oldest = if entry.numbered { entry.sequence } else { it.next };
         if !it.agreed {
             it.give_up();
-            self.release(host, agreement);
+            self.release(user, agreement);
             self.agreements[agreement as usize].begin(oldest);
         }
         let (Some(mine), Some(theirs)) = (self.ampdu(station), self.ampdu(to)) else { return };
         // Only HT has A-MPDUs (19.3.2).
         let most =
-            if matches!(mode, Mode::Ht(_)) { mine.send.min(theirs.receive).max(1) } else { 1 };
+            if matches!(mode, WifiMode::Ht(_)) { mine.send.min(theirs.receive).max(1) } else { 1 };
         let room = theirs.octets.min(most_octets(mode, mine.longest_ns));
         let it = &mut self.agreements[agreement as usize];
         let sender = &mut self.stations[station as usize];
@@ -128,7 +128,7 @@ impl WirelessMedium {
 
     /// Sends the chosen MPDUs.
     #[inline(never)]
-    pub(super) fn send_exchange<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32) {
+    pub(super) fn send_exchange<H: MacUser + ?Sized>(&mut self, user: &mut H, station: u32) {
         let it = &mut self.stations[station as usize];
         it.exchange.stage = ExchangeStep::Data;
         let mut first = None;
@@ -161,7 +161,7 @@ impl WirelessMedium {
             tag: entry.packet.tag,
             repeated: false,
         };
-        let slot = self.start_tx(host, frame);
+        let slot = self.start_tx(user, frame);
         if mpdus > 1 {
             let it = &mut self.stations[station as usize];
             it.counters.ampdus += 1;
@@ -172,7 +172,7 @@ impl WirelessMedium {
 
     /// Returns SIFS and the air time of the answer to a frame, the value of its Duration field
     /// (9.2.5.2).
-    pub(super) fn answer_ns(&self, station: u32, mode: Mode, mpdus: u8) -> u64 {
+    pub(super) fn answer_ns(&self, station: u32, mode: WifiMode, mpdus: u8) -> u64 {
         let settings = &self.stations[station as usize].settings;
         let octets = if mpdus > 1 { BLOCK_ACK_OCTETS } else { ACK_OCTETS };
         settings.timing.sifs_ns + airtime(settings.basic.response_to(mode), octets)
@@ -180,7 +180,7 @@ impl WirelessMedium {
 
     /// Handles the end of an A-MPDU's header, or of one of its MPDUs but the last.
     #[inline(never)]
-    pub(super) fn on_part_end<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32) {
+    pub(super) fn on_part_end<H: MacUser + ?Sized>(&mut self, user: &mut H, station: u32) {
         let exchange = &mut self.stations[station as usize].exchange;
         let slot = exchange.slot;
         let frame = self.transmissions[slot as usize].frame;
@@ -195,7 +195,7 @@ impl WirelessMedium {
         }
         let read = self.read_part(&frame, slot);
         if !header {
-            self.on_mpdu_end(host, &frame, at, read);
+            self.on_mpdu_end(user, &frame, at, read);
         } else if read.is_err() {
             self.stations[station as usize].exchange.lost = true;
         }
@@ -232,7 +232,7 @@ impl WirelessMedium {
     /// Handles the end of an MPDU under an agreement at its addressee.
     fn on_mpdu_end<H: MacUser + ?Sized>(
         &mut self,
-        host: &mut H,
+        user: &mut H,
         frame: &Ppdu,
         at: usize,
         read: Result<i8, Option<Cause>>,
@@ -243,13 +243,13 @@ impl WirelessMedium {
         let MpduInfo { tag, octets, sequence, attempt, .. } = mpdu;
         let frame = Ppdu { tag, octets, sequence, attempt, ..*frame };
         let fate = match read {
-            Ok(rssi) if !lost => self.receive_mpdu(host, agreement, &frame, rssi),
+            Ok(rssi) if !lost => self.receive_mpdu(user, agreement, &frame, rssi),
             Ok(_) => {
-                self.miss(host, &frame, Some(Cause::Collision));
+                self.miss(user, &frame, Some(Cause::Collision));
                 MpduFate::Lost
             }
             Err(cause) => {
-                self.miss(host, &frame, cause);
+                self.miss(user, &frame, cause);
                 MpduFate::Lost
             }
         };
@@ -263,18 +263,18 @@ impl WirelessMedium {
         }
     }
 
-    fn miss<H: MacUser + ?Sized>(&mut self, host: &mut H, frame: &Ppdu, cause: Option<Cause>) {
+    fn miss<H: MacUser + ?Sized>(&mut self, user: &mut H, frame: &Ppdu, cause: Option<Cause>) {
         match cause {
             Some(cause) => {
-                self.report(host, frame, Err(MissedReception { station: frame.to, cause }));
+                self.report(user, frame, Err(MissedReception { station: frame.to, cause }));
             }
-            None => host.heard(self, frame, &[], &[]),
+            None => user.heard(self, frame, &[], &[]),
         }
     }
 
     /// Handles the end of a transmission under an agreement. The last MPDU is read like a frame.
     #[inline(never)]
-    pub(super) fn exchange_over<H: MacUser + ?Sized>(&mut self, host: &mut H, frame: &Ppdu) {
+    pub(super) fn exchange_over<H: MacUser + ?Sized>(&mut self, user: &mut H, frame: &Ppdu) {
         let heard = self.scratch.heard.first().map(|it| it.rssi);
         let missed = self.scratch.missed.first().map(|it| it.cause);
         self.scratch.heard.clear();
@@ -285,12 +285,12 @@ impl WirelessMedium {
         // The addressee is still receiving it, or it would have been given a chance.
         let reading =
             heard.is_some() || self.states[frame.to as usize].receiver.receiving == NO_FRAME;
-        self.on_mpdu_end(host, frame, last, heard.ok_or(missed));
+        self.on_mpdu_end(user, frame, last, heard.ok_or(missed));
         self.exchange_answered(frame, reading);
         let mpdus = core::mem::take(&mut self.stations[frame.from as usize].exchange.mpdus);
         match &mpdus[..] {
-            [alone] => host.ended_alone(frame, alone),
-            all => host.ended_with(frame, all),
+            [alone] => user.ended_alone(frame, alone),
+            all => user.ended_with(frame, all),
         }
         self.stations[frame.from as usize].exchange.mpdus = mpdus;
         let kind = if frame.mpdus > 1 { FrameKind::BlockAck } else { FrameKind::Ack };
@@ -329,7 +329,7 @@ impl WirelessMedium {
     #[inline(never)]
     pub(super) fn exchange_is_answered<H: MacUser + ?Sized>(
         &mut self,
-        host: &mut H,
+        user: &mut H,
         station: u32,
         answer: &Ppdu,
     ) {
@@ -337,8 +337,8 @@ impl WirelessMedium {
         match exchange.stage {
             ExchangeStep::Clearance => self.schedule_cleared(station),
             ExchangeStep::Request => self.request_answered(station, true),
-            ExchangeStep::Data if exchange.agreement == ALONE => self.acknowledged(host, station),
-            ExchangeStep::Data => self.finish_exchange(host, station, Some(answer)),
+            ExchangeStep::Data if exchange.agreement == ALONE => self.acknowledged(user, station),
+            ExchangeStep::Data => self.finish_exchange(user, station, Some(answer)),
         }
     }
 
@@ -346,15 +346,15 @@ impl WirelessMedium {
     #[inline(never)]
     pub(super) fn exchange_failed<H: MacUser + ?Sized>(
         &mut self,
-        host: &mut H,
+        user: &mut H,
         station: u32,
     ) -> bool {
         let exchange = &self.stations[station as usize].exchange;
         match exchange.stage {
-            ExchangeStep::Clearance => self.on_cts_timeout(host, station),
+            ExchangeStep::Clearance => self.on_cts_timeout(user, station),
             ExchangeStep::Request => self.request_answered(station, false),
             ExchangeStep::Data if exchange.agreement == ALONE => return false,
-            ExchangeStep::Data => self.finish_exchange(host, station, None),
+            ExchangeStep::Data => self.finish_exchange(user, station, None),
         }
         true
     }
@@ -364,7 +364,7 @@ impl WirelessMedium {
     #[inline(never)]
     pub(super) fn finish_exchange<H: MacUser + ?Sized>(
         &mut self,
-        host: &mut H,
+        user: &mut H,
         station: u32,
         answer: Option<&Ppdu>,
     ) {
@@ -405,7 +405,7 @@ impl WirelessMedium {
         }
         self.back_off(station);
         for &done in finished.iter().rev() {
-            host.done(self, station, done);
+            user.done(self, station, done);
         }
         finished.clear();
         self.scratch.finished = finished;

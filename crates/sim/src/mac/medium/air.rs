@@ -70,7 +70,7 @@ impl WirelessMedium {
     // Inlined, so that the frame is built in its place and not copied there: with few receivers the
     // copy shows.
     #[inline(always)]
-    pub(super) fn start_tx<H: MacUser + ?Sized>(&mut self, host: &mut H, frame: Ppdu) -> u32 {
+    pub(super) fn start_tx<H: MacUser + ?Sized>(&mut self, user: &mut H, frame: Ppdu) -> u32 {
         let new = self.transmissions.len() as u32;
         let slot = self.free.pop().unwrap_or(new);
         self.events.push(frame.end, MediumEvent::End(slot));
@@ -95,7 +95,7 @@ impl WirelessMedium {
             (transmission.below, transmission.below_db) = (below, below_db);
             transmission.on_air = true;
         }
-        host.began(&self.transmissions[slot as usize].frame);
+        user.began(&self.transmissions[slot as usize].frame);
         self.links.make(self.transmissions[slot as usize].frame.from);
         if self.meters.enabled() {
             let from = self.transmissions[slot as usize].frame.from;
@@ -236,11 +236,11 @@ impl WirelessMedium {
     }
 
     /// Ends a frame.
-    pub(super) fn end_tx<H: MacUser + ?Sized>(&mut self, host: &mut H, slot: u32) {
+    pub(super) fn end_tx<H: MacUser + ?Sized>(&mut self, user: &mut H, slot: u32) {
         let transmission = &mut self.transmissions[slot as usize];
         transmission.on_air = false;
         let frame = transmission.frame;
-        host.ended(&frame);
+        user.ended(&frame);
         self.states[frame.from as usize].receiver.sending = false;
         self.update_cca(frame.from);
         if self.meters.enabled() {
@@ -250,7 +250,7 @@ impl WirelessMedium {
             self.end_at_receivers::<false>(&frame, slot);
         }
         self.free.push(slot);
-        self.after_end(host, &frame);
+        self.after_end(user, &frame);
     }
 
     /// Turns a station from listening to sending a response.

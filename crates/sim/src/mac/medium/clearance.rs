@@ -8,14 +8,14 @@ use crate::mac::station::QueuedFrame;
 use crate::mac::timers::NEVER;
 use crate::mac::user::{MacUser, TxStatus};
 use crate::radio::airtime::{CTS_OCTETS, RTS_OCTETS};
-use crate::radio::{Mode, airtime};
+use crate::radio::{WifiMode, airtime};
 
 impl WirelessMedium {
     /// Sends an RTS or CTS-to-self if the exchange needs one. Returns whether it did.
     #[inline(never)]
     pub(super) fn clearance<H: MacUser + ?Sized>(
         &mut self,
-        host: &mut H,
+        user: &mut H,
         station: u32,
         to: u32,
     ) -> bool {
@@ -26,7 +26,7 @@ impl WirelessMedium {
             return false;
         }
         let rts = settings.rts && octets > settings.rts_threshold;
-        let to_self = settings.protect.is_some() && !matches!(mode, Mode::Hr(_));
+        let to_self = settings.protect.is_some() && !matches!(mode, WifiMode::Hr(_));
         if !rts && !to_self {
             return false;
         }
@@ -62,7 +62,7 @@ impl WirelessMedium {
             tag: 0,
             repeated: false,
         };
-        self.start_tx(host, frame);
+        self.start_tx(user, frame);
         true
     }
 
@@ -112,19 +112,19 @@ impl WirelessMedium {
 
     /// Sends the data of a station that is clear to send.
     #[inline(never)]
-    pub(super) fn send_cleared<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32) {
+    pub(super) fn send_cleared<H: MacUser + ?Sized>(&mut self, user: &mut H, station: u32) {
         if self.states[station as usize].receiver.deaf {
             // The station was switched off, or tuned away, meanwhile.
-            self.failed(host, station);
+            self.failed(user, station);
             return;
         }
         self.turn_to_tx(station);
-        self.send_exchange(host, station);
+        self.send_exchange(user, station);
     }
 
     /// Handles a missing CTS. The frame at the head of the queue is given up after as many of those
     /// as it would have had attempts (10.3.4.4).
-    pub(super) fn on_cts_timeout<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32) {
+    pub(super) fn on_cts_timeout<H: MacUser + ?Sized>(&mut self, user: &mut H, station: u32) {
         let it = &mut self.stations[station as usize];
         it.engaged = false;
         it.failed_rts += 1;
@@ -143,6 +143,6 @@ impl WirelessMedium {
         }
         self.back_off(station);
         let QueuedFrame { packet, attempts, .. } = entry;
-        host.done(self, station, TxStatus { tag: packet.tag, delivered: false, attempts });
+        user.done(self, station, TxStatus { tag: packet.tag, delivered: false, attempts });
     }
 }

@@ -1,7 +1,7 @@
 //! The events of a medium.
 
 use crate::mac::frame::FrameKind;
-use crate::radio::Mode;
+use crate::radio::WifiMode;
 
 /// The scheduled events, by nanoseconds.
 pub(super) type MediumEvents = crate::events::EventQueue<u64, MediumEvent>;
@@ -12,13 +12,13 @@ pub(super) enum MediumEvent {
     /// A frame ends.
     End(u32),
     /// A station sends a response.
-    Answer { station: u32, to: u32, mode: Mode, kind: FrameKind },
+    Answer { station: u32, to: u32, mode: WifiMode, kind: FrameKind },
     /// A station that is clear to send sends.
     Clear(u32),
     /// An MPDU may have waited too long in a reorder buffer.
     ReorderTimeout(u32),
     /// A station has reached its new channel.
     Tuned(u32),
-    /// The host asked to be called.
+    /// The user asked to be called.
     Wake(u64),
 }

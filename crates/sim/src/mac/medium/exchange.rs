@@ -9,15 +9,15 @@ use crate::mac::station::QueuedFrame;
 use crate::mac::timers::NEVER;
 use crate::mac::user::{MacUser, MissedReception, TxStatus};
 use crate::radio::airtime::{ACK_OCTETS, BLOCK_ACK_OCTETS, CTS_OCTETS};
-use crate::radio::{Mode, airtime, timing};
+use crate::radio::{WifiMode, airtime, timing};
 use espbench_proto::sample::Cause;
 
 impl WirelessMedium {
     /// Sends the head of a station's queue; the station has turned to sending.
-    pub(super) fn attempt<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32) {
+    pub(super) fn attempt<H: MacUser + ?Sized>(&mut self, user: &mut H, station: u32) {
         let it = &mut self.stations[station as usize];
         if !it.simple {
-            self.attempt_exchange(host, station);
+            self.attempt_exchange(user, station);
             return;
         }
         let Some((&QueuedFrame { packet, sequence, attempts, .. }, before)) = it.attempt(0) else {
@@ -43,16 +43,16 @@ impl WirelessMedium {
             tag: packet.tag,
             repeated: false,
         };
-        self.start_tx(host, frame);
+        self.start_tx(user, frame);
     }
 
     /// Sends a response, unless the station is sending another frame or being tuned.
     pub(super) fn answer<H: MacUser + ?Sized>(
         &mut self,
-        host: &mut H,
+        user: &mut H,
         station: u32,
         to: u32,
-        mode: Mode,
+        mode: WifiMode,
         kind: FrameKind,
     ) {
         let it = &mut self.stations[station as usize];
@@ -92,65 +92,65 @@ impl WirelessMedium {
             tag,
             repeated: false,
         };
-        self.start_tx(host, frame);
+        self.start_tx(user, frame);
     }
 
     /// Handles the end of a frame after all its receivers have been visited.
-    pub(super) fn after_end<H: MacUser + ?Sized>(&mut self, host: &mut H, frame: &Ppdu) {
+    pub(super) fn after_end<H: MacUser + ?Sized>(&mut self, user: &mut H, frame: &Ppdu) {
         let answers = matches!(frame.kind, FrameKind::Ack | FrameKind::BlockAck);
         if frame.kind != FrameKind::Data {
-            host.answered(frame, &self.scratch.heard, &self.scratch.missed);
+            user.answered(frame, &self.scratch.heard, &self.scratch.missed);
         }
         if answers {
             self.scratch.heard.clear();
             self.scratch.missed.clear();
         }
         if !self.scratch.answered.is_empty() {
-            self.on_responses(host, frame);
+            self.on_responses(user, frame);
         }
         if answers {
             self.doze_if_idle(frame.from);
             return;
         }
         if frame.kind != FrameKind::Data {
-            self.control_over(host, frame);
+            self.control_over(user, frame);
             return;
         }
         if self.stations[frame.from as usize].exchange.agreement != ALONE {
-            self.exchange_over(host, frame);
+            self.exchange_over(user, frame);
             return;
         }
-        self.ask_for_buffers(host, frame);
+        self.ask_for_buffers(user, frame);
         let repeated = !frame.is_group() && self.schedule_ack(frame);
-        self.hand_up(host, &Ppdu { repeated, ..*frame });
+        self.hand_up(user, &Ppdu { repeated, ..*frame });
         if frame.is_group() {
-            self.finish(host, frame.from, true);
+            self.finish(user, frame.from, true);
         } else {
             self.await_answer(frame.from, frame.mode, FrameKind::Ack);
         }
     }
 
     #[inline(never)]
-    fn control_over<H: MacUser + ?Sized>(&mut self, host: &mut H, frame: &Ppdu) {
+    fn control_over<H: MacUser + ?Sized>(&mut self, user: &mut H, frame: &Ppdu) {
         match frame.kind {
             FrameKind::Rts => self.rts_over(frame),
             FrameKind::Cts => self.cts_over(frame),
-            _ => self.request_over(host, frame),
+            _ => self.request_over(user, frame),
         }
     }
 
-    /// Asks the host whether the stations that have read a frame have buffers for it; those without
+    /// Asks the user whether the stations that have read a frame have buffers for it; those without
     /// have missed it.
     #[inline]
-    fn ask_for_buffers<H: MacUser + ?Sized>(&mut self, host: &mut H, frame: &Ppdu) {
+    fn ask_for_buffers<H: MacUser + ?Sized>(&mut self, user: &mut H, frame: &Ppdu) {
         let Scratch { heard, missed, .. } = &mut self.scratch;
-        // With a host that takes every frame, the compiler removes all of this.
-        let refused = heard.iter().position(|it| !host.accepts(it.station, frame));
+        // With a user that takes every frame, the compiler removes all of this.
+        let refused = heard.iter().position(|it| !user.accepts(it.station, frame));
         let Some(first) = refused else { return };
         let mut at = 0;
         heard.retain(|it| {
             at += 1;
-            let accepts = at <= first || at > first + 1 && host.accepts(it.station, frame);
+            let accepts = at <= first || at > first + 1 && user.accepts(it.station, frame);
             if !accepts {
                 missed.push(MissedReception { station: it.station, cause: Cause::ReceiveQueue });
             }
@@ -159,7 +159,7 @@ impl WirelessMedium {
     }
 
     /// Hands a frame up, once for all that have received it.
-    fn hand_up<H: MacUser + ?Sized>(&mut self, host: &mut H, frame: &Ppdu) {
+    fn hand_up<H: MacUser + ?Sized>(&mut self, user: &mut H, frame: &Ppdu) {
         let heard = core::mem::take(&mut self.scratch.heard);
         let missed = core::mem::take(&mut self.scratch.missed);
         for it in &heard {
@@ -169,7 +169,7 @@ impl WirelessMedium {
             let counters = &mut self.stations[it.station as usize].counters;
             counters.missed(it.cause);
         }
-        host.heard(self, frame, &heard, &missed);
+        user.heard(self, frame, &heard, &missed);
         (self.scratch.heard, self.scratch.missed) = (heard, missed);
         self.scratch.heard.clear();
         self.scratch.missed.clear();
@@ -195,7 +195,7 @@ impl WirelessMedium {
     }
 
     /// Starts to wait for the response to a frame in a mode.
-    pub(super) fn await_answer(&mut self, station: u32, mode: Mode, kind: FrameKind) {
+    pub(super) fn await_answer(&mut self, station: u32, mode: WifiMode, kind: FrameKind) {
         let settings = &self.stations[station as usize].settings;
         let mode = settings.basic.response_to(mode);
         let timeout = settings.timing.ack_timeout_ns(mode);
@@ -206,15 +206,15 @@ impl WirelessMedium {
 
     /// Handles stations that waited for a response and have read a frame. Any frame but the
     /// response means failure, at its end (10.3.2.11).
-    fn on_responses<H: MacUser + ?Sized>(&mut self, host: &mut H, frame: &Ppdu) {
+    fn on_responses<H: MacUser + ?Sized>(&mut self, user: &mut H, frame: &Ppdu) {
         let mut answered = core::mem::take(&mut self.scratch.answered);
         for &(station, acknowledged) in &answered {
             if !acknowledged {
-                self.failed(host, station);
+                self.failed(user, station);
             } else if self.stations[station as usize].simple {
-                self.acknowledged(host, station);
+                self.acknowledged(user, station);
             } else {
-                self.exchange_is_answered(host, station, frame);
+                self.exchange_is_answered(user, station, frame);
             }
         }
         answered.clear();
@@ -222,14 +222,14 @@ impl WirelessMedium {
     }
 
     /// Takes note that the head of the queue was acknowledged.
-    pub(super) fn acknowledged<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32) {
+    pub(super) fn acknowledged<H: MacUser + ?Sized>(&mut self, user: &mut H, station: u32) {
         self.stations[station as usize].counters.acknowledged += 1;
-        self.finish(host, station, true);
+        self.finish(user, station, true);
     }
 
     /// Handles the end of the ACK timeout. If the station has read the header of some frame by now,
     /// the end of that frame decides.
-    pub(super) fn on_response_timeout<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32) {
+    pub(super) fn on_response_timeout<H: MacUser + ?Sized>(&mut self, user: &mut H, station: u32) {
         let receiver = &self.states[station as usize].receiver;
         if receiver.receiving != NO_FRAME {
             let transmission = &self.transmissions[receiver.receiving as usize];
@@ -238,12 +238,12 @@ impl WirelessMedium {
                 return;
             }
         }
-        self.failed(host, station);
+        self.failed(user, station);
     }
 
     /// Takes note that no response came.
-    pub(super) fn failed<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32) {
-        if !self.stations[station as usize].simple && self.exchange_failed(host, station) {
+    pub(super) fn failed<H: MacUser + ?Sized>(&mut self, user: &mut H, station: u32) {
+        if !self.stations[station as usize].simple && self.exchange_failed(user, station) {
             return;
         }
         let it = &mut self.stations[station as usize];
@@ -252,19 +252,19 @@ impl WirelessMedium {
             self.back_off(station);
         } else {
             it.counters.given_up += 1;
-            self.finish(host, station, false);
+            self.finish(user, station, false);
         }
     }
 
     /// Removes the head of a station's queue and reports its outcome.
-    fn finish<H: MacUser + ?Sized>(&mut self, host: &mut H, station: u32, delivered: bool) {
+    fn finish<H: MacUser + ?Sized>(&mut self, user: &mut H, station: u32, delivered: bool) {
         let it = &mut self.stations[station as usize];
         it.on_success();
         it.engaged = false;
         let entry = it.queue.pop_front();
         self.back_off(station);
         if let Some(QueuedFrame { packet, attempts, .. }) = entry {
-            host.done(self, station, TxStatus { tag: packet.tag, delivered, attempts });
+            user.done(self, station, TxStatus { tag: packet.tag, delivered, attempts });
         }
     }
 

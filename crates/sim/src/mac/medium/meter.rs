@@ -7,7 +7,7 @@
 use super::{StationState, WirelessMedium};
 use crate::air::receiver::{NO_FRAME, ReceiverState};
 use crate::mac::frame::Ppdu;
-use crate::radio::Mode;
+use crate::radio::WifiMode;
 use alloc::vec::Vec;
 use core::time::Duration;
 
@@ -59,7 +59,7 @@ impl StationMeter {
 #[derive(Clone, Debug, Default)]
 pub(super) struct StationMeters {
     meters: Vec<StationMeter>,
-    sent: Vec<[u64; Mode::COUNT]>,
+    sent: Vec<[u64; WifiMode::COUNT]>,
 }
 
 impl StationMeters {
@@ -88,7 +88,7 @@ impl WirelessMedium {
     #[must_use]
     pub fn with_meters(mut self) -> Self {
         self.meters.meters = self.states.iter().map(|_| StationMeter::default()).collect();
-        self.meters.sent = self.states.iter().map(|_| [0; Mode::COUNT]).collect();
+        self.meters.sent = self.states.iter().map(|_| [0; WifiMode::COUNT]).collect();
         for meter in &mut self.meters.meters {
             meter.since = self.now;
         }
@@ -117,7 +117,7 @@ impl WirelessMedium {
     /// Returns how long a station has sent in a mode, whole frames as soon as they begin; `None`
     /// without meters.
     #[must_use]
-    pub fn spent_sending(&self, station: u32, mode: Mode) -> Option<Duration> {
+    pub fn spent_sending(&self, station: u32, mode: WifiMode) -> Option<Duration> {
         let sent = self.meters.sent.get(station as usize)?;
         Some(Duration::from_nanos(sent[mode.index()]))
     }

@@ -2,7 +2,7 @@
 //!
 //! A frame is on the air once. When it begins, and when it ends, one loop visits its receivers:
 //! power, reception, carrier sense and back-off of a station are side by side in memory. The heap
-//! holds the ends of frames, ACKs to be sent and what the host asked for; the timers of medium
+//! holds the ends of frames, ACKs to be sent and what the user asked for; the timers of medium
 //! access are outside of it.
 //!
 //! Order at one instant: first the events of the heap, first in first out; then stations whose

@@ -11,16 +11,16 @@ impl WirelessMedium {
     /// Takes an MPDU that its addressee has read under an agreement. Returns the MPDU's fate.
     pub(super) fn receive_mpdu<H: MacUser + ?Sized>(
         &mut self,
-        host: &mut H,
+        user: &mut H,
         agreement: u32,
         frame: &Ppdu,
         rssi: i8,
     ) -> MpduFate {
         let station = frame.to;
         // The MPDU has ended, its A-MPDU has not.
-        if !host.accepts(station, &Ppdu { end: self.now, ..*frame }) {
+        if !user.accepts(station, &Ppdu { end: self.now, ..*frame }) {
             let cause = Cause::ReceiveQueue;
-            self.report(host, frame, Err(MissedReception { station, cause }));
+            self.report(user, frame, Err(MissedReception { station, cause }));
             return MpduFate::Refused;
         }
         let counters = &mut self.stations[station as usize].counters;
@@ -28,26 +28,26 @@ impl WirelessMedium {
         let heard = BufferedMpdu { frame: *frame, rssi };
         match it.receive(frame.sequence) {
             MpduArrival::Next => {
-                self.hand_up_mpdu(host, heard);
-                self.release(host, agreement);
+                self.hand_up_mpdu(user, heard);
+                self.release(user, agreement);
             }
             MpduArrival::Early => {
-                self.release(host, agreement);
+                self.release(user, agreement);
                 if let Some(heard) = self.agreements[agreement as usize].hold(heard) {
-                    self.hand_up_mpdu(host, heard);
+                    self.hand_up_mpdu(user, heard);
                 } else {
-                    host.waits(frame);
+                    user.waits(frame);
                     self.schedule_reorder_timeout(agreement);
                 }
-                self.release(host, agreement);
+                self.release(user, agreement);
             }
             MpduArrival::Late => {
                 counters.late += 1;
-                host.heard(self, &Ppdu { repeated: true, ..*frame }, &[], &[]);
+                user.heard(self, &Ppdu { repeated: true, ..*frame }, &[], &[]);
             }
             MpduArrival::Repeated => {
                 counters.duplicates += 1;
-                host.heard(self, &Ppdu { repeated: true, ..*frame }, &[], &[]);
+                user.heard(self, &Ppdu { repeated: true, ..*frame }, &[], &[]);
                 return MpduFate::Repeated;
             }
         }
@@ -57,32 +57,32 @@ impl WirelessMedium {
     /// Hands a single frame up, or reports that it was lost.
     pub(super) fn report<H: MacUser + ?Sized>(
         &mut self,
-        host: &mut H,
+        user: &mut H,
         frame: &Ppdu,
         fate: Result<Reception, MissedReception>,
     ) {
         match fate {
             Ok(heard) => {
                 self.stations[heard.station as usize].counters.received += 1;
-                host.heard(self, frame, &[heard], &[]);
+                user.heard(self, frame, &[heard], &[]);
             }
             Err(missed) => {
                 let counters = &mut self.stations[missed.station as usize].counters;
                 counters.missed(missed.cause);
-                host.heard(self, frame, &[], &[missed]);
+                user.heard(self, frame, &[], &[missed]);
             }
         }
     }
 
-    fn hand_up_mpdu<H: MacUser + ?Sized>(&mut self, host: &mut H, held: BufferedMpdu) {
+    fn hand_up_mpdu<H: MacUser + ?Sized>(&mut self, user: &mut H, held: BufferedMpdu) {
         let BufferedMpdu { frame, rssi } = held;
-        self.report(host, &frame, Ok(Reception { station: frame.to, rssi }));
+        self.report(user, &frame, Ok(Reception { station: frame.to, rssi }));
     }
 
     /// Hands up the MPDUs that need not wait any more.
-    pub(super) fn release<H: MacUser + ?Sized>(&mut self, host: &mut H, agreement: u32) {
+    pub(super) fn release<H: MacUser + ?Sized>(&mut self, user: &mut H, agreement: u32) {
         while let Some(held) = self.agreements[agreement as usize].release() {
-            self.hand_up_mpdu(host, held);
+            self.hand_up_mpdu(user, held);
         }
     }
 
@@ -99,11 +99,11 @@ impl WirelessMedium {
 
     /// Gives up what MPDUs have waited for too long.
     #[inline(never)]
-    pub(super) fn reorder_timeout<H: MacUser + ?Sized>(&mut self, host: &mut H, agreement: u32) {
+    pub(super) fn reorder_timeout<H: MacUser + ?Sized>(&mut self, user: &mut H, agreement: u32) {
         let it = &mut self.agreements[agreement as usize];
         it.timeout_scheduled = false;
         it.give_up_overdue(self.now);
-        self.release(host, agreement);
+        self.release(user, agreement);
         self.schedule_reorder_timeout(agreement);
     }
 }

@@ -41,7 +41,7 @@ impl WirelessMedium {
     /// Sends a block acknowledgement request with the number before which all was given up.
     pub(super) fn request<H: MacUser + ?Sized>(
         &mut self,
-        host: &mut H,
+        user: &mut H,
         station: u32,
         entry: QueuedFrame,
     ) {
@@ -68,12 +68,12 @@ impl WirelessMedium {
             tag: 0,
             repeated: false,
         };
-        self.start_tx(host, frame);
+        self.start_tx(user, frame);
     }
 
     /// Handles the end of a request. A recipient that has read it moves its window and answers.
     #[inline(never)]
-    pub(super) fn request_over<H: MacUser + ?Sized>(&mut self, host: &mut H, frame: &Ppdu) {
+    pub(super) fn request_over<H: MacUser + ?Sized>(&mut self, user: &mut H, frame: &Ppdu) {
         let heard = !self.scratch.heard.is_empty();
         self.scratch.heard.clear();
         self.scratch.missed.clear();
@@ -87,7 +87,7 @@ impl WirelessMedium {
             self.events
                 .push(at, MediumEvent::Answer { station: frame.to, to: frame.from, mode, kind });
             self.agreements[agreement as usize].give_up_before(frame.sequence);
-            self.release(host, agreement);
+            self.release(user, agreement);
         }
         self.await_answer(frame.from, frame.mode, FrameKind::BlockAck);
     }

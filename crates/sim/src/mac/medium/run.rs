@@ -8,14 +8,14 @@ use espbench_proto::time::Instant;
 
 impl WirelessMedium {
     /// Runs until the time `until`, including the events at that time.
-    pub fn run<H: MacUser + ?Sized>(&mut self, host: &mut H, until: Instant) {
-        while self.step(host, until) {}
+    pub fn run<H: MacUser + ?Sized>(&mut self, user: &mut H, until: Instant) {
+        while self.step(user, until) {}
     }
 
     /// Handles the next event if it is not after `until`. Otherwise sets the time to `until` and
     /// returns false.
     #[inline]
-    pub fn step<H: MacUser + ?Sized>(&mut self, host: &mut H, until: Instant) -> bool {
+    pub fn step<H: MacUser + ?Sized>(&mut self, user: &mut H, until: Instant) -> bool {
         let until = until.as_nanos();
         let event = self.events.next().unwrap_or(NEVER);
         let (timer, alarm) = (self.timers.next(), self.alarms.next());
@@ -27,42 +27,42 @@ impl WirelessMedium {
         }
         self.now = at;
         if event == at {
-            self.handle_event(host);
+            self.handle_event(user);
         } else if timer == at {
-            self.timers_end(host);
+            self.timers_end(user);
         } else {
-            self.ring_alarms(host);
+            self.ring_alarms(user);
         }
         true
     }
 
     /// Calls the alarms that are due now, in the order of their stations.
-    fn ring_alarms<H: MacUser + ?Sized>(&mut self, host: &mut H) {
+    fn ring_alarms<H: MacUser + ?Sized>(&mut self, user: &mut H) {
         let mut due = core::mem::take(&mut self.scratch.rings);
         self.alarms.take(self.now, &mut due);
         for &station in &due {
-            host.alarm(self, station);
+            user.alarm(self, station);
         }
         due.clear();
         self.scratch.rings = due;
     }
 
-    fn handle_event<H: MacUser + ?Sized>(&mut self, host: &mut H) {
+    fn handle_event<H: MacUser + ?Sized>(&mut self, user: &mut H) {
         match self.events.pop().map(|(_, what)| what) {
-            Some(MediumEvent::End(transmission)) => self.end_tx(host, transmission),
+            Some(MediumEvent::End(transmission)) => self.end_tx(user, transmission),
             Some(MediumEvent::Answer { station, to, mode, kind }) => {
-                self.answer(host, station, to, mode, kind);
+                self.answer(user, station, to, mode, kind);
             }
-            Some(MediumEvent::Clear(station)) => self.send_cleared(host, station),
-            Some(MediumEvent::ReorderTimeout(agreement)) => self.reorder_timeout(host, agreement),
+            Some(MediumEvent::Clear(station)) => self.send_cleared(user, station),
+            Some(MediumEvent::ReorderTimeout(agreement)) => self.reorder_timeout(user, agreement),
             Some(MediumEvent::Tuned(station)) => self.tuned(station),
-            Some(MediumEvent::Wake(token)) => host.wake(self, token),
+            Some(MediumEvent::Wake(token)) => user.wake(self, token),
             None => {}
         }
     }
 
     /// Handles time-outs and back-offs that end now.
-    fn timers_end<H: MacUser + ?Sized>(&mut self, host: &mut H) {
+    fn timers_end<H: MacUser + ?Sized>(&mut self, user: &mut H) {
         let mut due = core::mem::take(&mut self.scratch.due);
         self.timers.take(self.now, &mut due);
         // Stations that send now do so independently of each other: first all turn to sending.
@@ -76,11 +76,11 @@ impl WirelessMedium {
         }
         for &station in &due {
             if self.states[station as usize].access.awaiting_response {
-                self.on_response_timeout(host, station);
+                self.on_response_timeout(user, station);
             } else if self.stations[station as usize].exchange.on_air {
-                self.on_part_end(host, station);
+                self.on_part_end(user, station);
             } else {
-                self.attempt(host, station);
+                self.attempt(user, station);
             }
         }
         due.clear();

@@ -14,7 +14,7 @@
 //! of the parts of a frame add up, whatever interferes with each, and a frame with hazard `h` is
 //! lost with the probability 1 - exp(-h).
 //!
-//! The ratio is counted over the bandwidth of the mode ([`Mode::bandwidth_mhz`]): 22 MHz for DSSS
+//! The ratio is counted over the bandwidth of the mode ([`WifiMode::bandwidth_mhz`]): 22 MHz for DSSS
 //! and CCK, so that 1 Mbit/s gains a factor of 22 from spreading.
 
 mod dsss;
@@ -23,7 +23,7 @@ mod table;
 
 pub use table::ErrorTable;
 
-use super::mode::{Hr, Mcs, Mode, Ofdm};
+use super::mode::{Hr, Mcs, Ofdm, WifiMode};
 
 /// The highest hazard of a bit: the bit is a coin toss.
 pub(crate) const MOST_HAZARD: f64 = core::f64::consts::LN_2;
@@ -84,15 +84,15 @@ impl Curve {
 
     /// Returns the curve of a mode's data.
     #[must_use]
-    pub const fn of(mode: Mode) -> Self {
+    pub const fn of(mode: WifiMode) -> Self {
         match mode {
-            Mode::Hr(Hr::M1) => Self::Dbpsk,
-            Mode::Hr(Hr::M2 | Hr::M2Short) => Self::Dqpsk,
-            Mode::Hr(Hr::M5 | Hr::M5Short) => Self::Cck5,
-            Mode::Hr(Hr::M11 | Hr::M11Short) => Self::Cck11,
-            Mode::Ofdm(ofdm) => Self::of_ofdm(ofdm),
-            Mode::Ht(ht) if matches!(ht.mcs, Mcs::Mcs7) => Self::Qam64R56,
-            Mode::Ht(ht) => Self::of_ofdm(ht.mcs.non_ht_reference()),
+            WifiMode::Hr(Hr::M1) => Self::Dbpsk,
+            WifiMode::Hr(Hr::M2 | Hr::M2Short) => Self::Dqpsk,
+            WifiMode::Hr(Hr::M5 | Hr::M5Short) => Self::Cck5,
+            WifiMode::Hr(Hr::M11 | Hr::M11Short) => Self::Cck11,
+            WifiMode::Ofdm(ofdm) => Self::of_ofdm(ofdm),
+            WifiMode::Ht(ht) if matches!(ht.mcs, Mcs::Mcs7) => Self::Qam64R56,
+            WifiMode::Ht(ht) => Self::of_ofdm(ht.mcs.non_ht_reference()),
         }
     }
 

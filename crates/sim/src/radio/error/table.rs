@@ -125,7 +125,7 @@ fn loss(hazard: f64) -> Chance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::radio::mode::Mode;
+    use crate::radio::mode::WifiMode;
     use crate::random::{Purpose, RngStream};
     use proptest::prelude::*;
 
@@ -182,7 +182,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(32))]
         #[test]
         fn more_signal_is_never_worse(db in -25.0..40.0_f64, step in 0.0..10.0_f64, at in 0..47_usize) {
-            let curve = Curve::of(Mode::ALL[at]);
+            let curve = Curve::of(WifiMode::ALL[at]);
             let (low, high) = (curve.hazard(factor(db)), curve.hazard(factor(db + step)));
             prop_assert!(high <= low, "{curve:?}");
             prop_assert!((0.0..=1.0).contains(&curve.frame_loss(factor(db), 1500)));

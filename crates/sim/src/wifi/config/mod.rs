@@ -2,7 +2,7 @@
 
 mod sleep;
 
-use crate::radio::{ChannelWidth, GuardInterval, Hr, Mcs, Mode};
+use crate::radio::{ChannelWidth, GuardInterval, Hr, Mcs, WifiMode};
 use alloc::vec::Vec;
 use core::time::Duration;
 pub use sleep::{CoexistenceConfig, ConnectionlessWindow, FetchMethod, PowerSave, PowerSaveTimes};
@@ -49,9 +49,9 @@ impl WifiSecurity {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DataRates {
     /// One fixed mode.
-    Fixed(Mode),
+    Fixed(WifiMode),
     /// The best of these modes, listed from slow to fast, by acknowledgements.
-    Adaptive(Vec<Mode>),
+    Adaptive(Vec<WifiMode>),
 }
 
 impl DataRates {
@@ -59,12 +59,12 @@ impl DataRates {
     /// 72.2, 135 or 150 Mbit/s.
     #[must_use]
     pub fn ht(width: ChannelWidth, guard: GuardInterval) -> Self {
-        Self::Adaptive(Mcs::ALL.iter().map(|&mcs| Mode::ht(mcs, width, guard)).collect())
+        Self::Adaptive(Mcs::ALL.iter().map(|&mcs| WifiMode::ht(mcs, width, guard)).collect())
     }
 
     /// Returns the modes from slow to fast.
     #[must_use]
-    pub fn modes(&self) -> &[Mode] {
+    pub fn modes(&self) -> &[WifiMode] {
         match self {
             Self::Fixed(mode) => core::slice::from_ref(mode),
             Self::Adaptive(modes) => modes,
@@ -73,21 +73,21 @@ impl DataRates {
 
     /// Returns the fastest mode.
     #[must_use]
-    pub fn fastest(&self) -> Option<Mode> {
+    pub fn fastest(&self) -> Option<WifiMode> {
         self.modes().last().copied()
     }
 
     /// Returns whether one of the modes is of 802.11n.
     #[must_use]
     pub fn is_ht(&self) -> bool {
-        self.modes().iter().any(|mode| matches!(mode, Mode::Ht(_)))
+        self.modes().iter().any(|mode| matches!(mode, WifiMode::Ht(_)))
     }
 }
 
 impl Default for DataRates {
     /// Returns HT20 MCS 7 with the long guard interval, 65 Mbit/s.
     fn default() -> Self {
-        Self::Fixed(Mode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long))
+        Self::Fixed(WifiMode::ht(Mcs::Mcs7, ChannelWidth::Mhz20, GuardInterval::Long))
     }
 }
 
@@ -122,7 +122,7 @@ pub struct ApConfig {
     /// The number of beacons from DTIM to DTIM, at least 1; multicast follows a DTIM.
     pub dtim_period: u8,
     /// The mode of beacons, management frames and multicast, a basic rate.
-    pub basic: Mode,
+    pub basic: WifiMode,
     /// The modes of data frames.
     pub rates: DataRates,
     /// The limit on frames buffered for each sleeping station; further ones are dropped.
@@ -153,7 +153,7 @@ impl Default for ApConfig {
             capabilities: Capabilities::default(),
             beacon_interval: BEACON_INTERVAL,
             dtim_period: 1,
-            basic: Mode::Hr(Hr::M1),
+            basic: WifiMode::Hr(Hr::M1),
             rates: DataRates::default(),
             // mac80211's STA_MAX_TX_BUFFER and AP_MAX_BC_BUFFER are 64 and 128.
             unicast_buffer: 64,

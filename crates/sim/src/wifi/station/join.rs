@@ -5,7 +5,7 @@ use super::radio::{ACTIVE, JOIN, OF_A_LINK};
 use super::sleep::AnnouncedState;
 use super::{ApInfo, WifiStation, deadline};
 use crate::mac::{GROUP, WirelessMedium};
-use crate::radio::{Hr, Mode};
+use crate::radio::{Hr, WifiMode};
 use crate::wifi::config::WifiSecurity;
 use crate::wifi::elements::Elements;
 use crate::wifi::frame::{FrameContents, FrameInfo, FrameStore, Subtype, WifiFrame};
@@ -108,7 +108,13 @@ impl WifiStation {
         self.clock.set(medium, deadline::JOIN, medium.now() + dwell);
         if active {
             let says = FrameContents::Network(self.config.network);
-            self.send_mgmt(medium, frames, (GROUP, Mode::Hr(Hr::M1)), Subtype::ProbeRequest, says);
+            self.send_mgmt(
+                medium,
+                frames,
+                (GROUP, WifiMode::Hr(Hr::M1)),
+                Subtype::ProbeRequest,
+                says,
+            );
         }
     }
 
@@ -209,7 +215,7 @@ impl WifiStation {
         &mut self,
         medium: &mut WirelessMedium,
         frames: &mut FrameStore,
-        (to, mode): (u32, Mode),
+        (to, mode): (u32, WifiMode),
         subtype: Subtype,
         says: FrameContents,
     ) -> bool {

@@ -22,7 +22,7 @@ use super::tag::DataTag;
 use super::upper::{SentPacket, UpperLayer};
 use super::{Msdu, SendError, WifiCounters};
 use crate::mac::{TxFrame, TxStatus, WirelessMedium};
-use crate::radio::Mode;
+use crate::radio::WifiMode;
 use core::time::Duration;
 use espbench_proto::sample::Cause;
 use espbench_proto::time::Instant;
@@ -74,7 +74,7 @@ pub(super) struct ApInfo {
     pub(super) elements: Elements,
     pub(super) wrap: Encapsulation,
     /// The mode of management and Null frames, a basic rate.
-    pub(super) basic: Mode,
+    pub(super) basic: WifiMode,
     /// A target beacon transmission time, and the number of beacons from there to a DTIM.
     pub(super) beacon: (Instant, u8),
     pub(super) interval: Duration,
@@ -87,7 +87,7 @@ struct Association {
     ap: u32,
     aid: u16,
     wrap: Encapsulation,
-    basic: Mode,
+    basic: WifiMode,
     /// The beacon interval.
     interval: Duration,
     dtim_period: u8,
@@ -261,7 +261,7 @@ impl WifiStation {
         &mut self,
         medium: &mut WirelessMedium,
         frames: &mut FrameStore,
-        (to, mode, octets): (u32, Mode, u32),
+        (to, mode, octets): (u32, WifiMode, u32),
         info: FrameInfo,
         says: FrameContents,
     ) -> bool {

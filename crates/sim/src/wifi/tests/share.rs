@@ -2,7 +2,7 @@
 
 use super::bench::WifiBench;
 use crate::mac::{GROUP, TxFrame};
-use crate::radio::Mode;
+use crate::radio::WifiMode;
 use crate::wifi::{
     ApConfig, CoexistenceConfig, ConnectionlessWindow, DisconnectReason, JoinConfig, PowerSave,
     StationConfig, WifiRole,
@@ -92,7 +92,7 @@ fn a_frame_of_no_network_is_sent_from_sleep() {
     let mut bench = pair(station);
     bench.run_ms(140);
     assert!(!bench.host.wifi.is_awake(1));
-    let packet = TxFrame::new(GROUP, 100, Mode::ESP_NOW, 5);
+    let packet = TxFrame::new(GROUP, 100, WifiMode::ESP_NOW, 5);
     bench.call(|wifi, medium, _| wifi.send_foreign(medium, 1, packet).expect("a buffer"));
     bench.run_ms(144);
     let changes = &bench.host.log.awake;

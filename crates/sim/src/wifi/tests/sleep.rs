@@ -2,7 +2,7 @@
 
 use super::bench::WifiBench;
 use crate::mac::GROUP;
-use crate::radio::Mode;
+use crate::radio::WifiMode;
 use crate::wifi::{
     ApConfig, Capabilities, DataRates, FetchMethod, PowerSave, PowerSaveTimes, StationConfig,
     WifiRole,
@@ -118,7 +118,7 @@ fn multicast_reaches_those_who_wake_for_each_dtim() {
 fn what_is_on_its_way_to_one_who_falls_asleep_is_kept() {
     // At 1 Mbit/s a packet takes 12 ms. The access point is busy with another station for longer
     // than the time that this one stays awake, with packets for it in its MAC's queue.
-    let slow = DataRates::Fixed(Mode::ESP_NOW);
+    let slow = DataRates::Fixed(WifiMode::ESP_NOW);
     let plain = Capabilities { ht: false, qos: false };
     let ap = ApConfig { rates: slow, capabilities: plain, ..ApConfig::default() };
     let station = |sleep| {

@@ -12,7 +12,7 @@ use crate::lab::net_scene::{
 };
 use crate::lab::profile::Profile;
 use crate::lab::scene::Point;
-use crate::radio::{ChannelWidth, GuardInterval, Mcs, Mode, Ofdm};
+use crate::radio::{ChannelWidth, GuardInterval, Mcs, Ofdm, WifiMode};
 use crate::wifi::{DataRates, PowerSave, WifiSecurity};
 use alloc::format;
 use alloc::string::String;
@@ -113,7 +113,7 @@ impl Build<'_> {
         const TABLE: &str = "access_point";
         let number = |key, usual| layers.number(TABLE, key).unwrap_or(usual);
         let width = WIDTH[layers.word(TABLE, "width")];
-        let rates = layers.modes(TABLE, "rates").map_or_else(|| every(width), <[Mode]>::to_vec);
+        let rates = layers.modes(TABLE, "rates").map_or_else(|| every(width), <[WifiMode]>::to_vec);
         self.rising(layers, TABLE, &rates, width)?;
         Ok(AccessPoint {
             at: layers.place(TABLE, "at").unwrap_or(Point { x: 0.0, y: 0.0, z: 1.5 }),
@@ -146,7 +146,7 @@ impl Build<'_> {
             return Ok(Pc { link: Link::Wire { delay, bits }, turn, multicast });
         }
         let width = router.map_or(ChannelWidth::Mhz20, |it| it.width);
-        let rates = layers.modes(TABLE, "rates").map_or_else(|| every(width), <[Mode]>::to_vec);
+        let rates = layers.modes(TABLE, "rates").map_or_else(|| every(width), <[WifiMode]>::to_vec);
         self.rising(layers, TABLE, &rates, width)?;
         let at = layers.place(TABLE, "at").unwrap_or(Point { x: 0.0, y: 0.0, z: 1.0 });
         let at = match (layers.number(TABLE, "distance_m"), router) {
@@ -167,10 +167,10 @@ impl Build<'_> {
         &self,
         layers: Layers<'_>,
         table: &str,
-        rates: &[Mode],
+        rates: &[WifiMode],
         width: ChannelWidth,
     ) -> Result<(), Wrong> {
-        let wide = |mode: &&Mode| mode.bandwidth_mhz() == 40 && width == ChannelWidth::Mhz20;
+        let wide = |mode: &&WifiMode| mode.bandwidth_mhz() == 40 && width == ChannelWidth::Mhz20;
         if let Some(mode) = rates.iter().find(wide) {
             let message = format!("`rates`: {mode} needs `width = \"HT40\"`");
             return Err(self.wrong(layers, table, "rates", message));
@@ -249,7 +249,7 @@ impl Table<'_> {
             esp_now: self.layers.switch(self.name, "esp_now").unwrap_or(role == NetRole::Alone),
             at_interval: self.layers.word(self.name, "esp_now_send") == 1,
             scan: SCAN[self.layers.word(self.name, "scan")],
-            esp_now_mode: modes.and_then(|it| it.first().copied()).unwrap_or(Mode::ESP_NOW),
+            esp_now_mode: modes.and_then(|it| it.first().copied()).unwrap_or(WifiMode::ESP_NOW),
             profile,
             sdk,
             settings,
@@ -325,12 +325,12 @@ impl Table<'_> {
     fn rates(&self, profile: &Profile, width: ChannelWidth) -> Result<DataRates, Wrong> {
         let usual = || match profile.wifi.ht_tx {
             true => every(width),
-            false => Ofdm::ALL.map(Mode::Ofdm).to_vec(),
+            false => Ofdm::ALL.map(WifiMode::Ofdm).to_vec(),
         };
-        let rates = self.layers.modes(self.name, "rates").map_or_else(usual, <[Mode]>::to_vec);
+        let rates = self.layers.modes(self.name, "rates").map_or_else(usual, <[WifiMode]>::to_vec);
         self.build.rising(self.layers, self.name, &rates, width)?;
-        let unable = |mode: &&Mode| {
-            !profile.chip.sends(**mode) || matches!(mode, Mode::Ht(_)) && !profile.wifi.ht_tx
+        let unable = |mode: &&WifiMode| {
+            !profile.chip.sends(**mode) || matches!(mode, WifiMode::Ht(_)) && !profile.wifi.ht_tx
         };
         if let Some(mode) = rates.iter().find(unable) {
             let message = format!("`rates`: an {} does not send {mode}", profile.chip.name());
@@ -402,14 +402,14 @@ const PROGRAM: [Program; 6] = [
 const SCAN: [Scan; 3] = [Scan::Fast, Scan::All, Scan::Channel];
 
 /// All rates of a width, slow first, with the short guard interval at the end.
-fn every(width: ChannelWidth) -> Vec<Mode> {
-    let mut modes: Vec<Mode> =
-        Mcs::ALL.iter().map(|&mcs| Mode::ht(mcs, width, GuardInterval::Long)).collect();
-    modes.push(Mode::ht(Mcs::Mcs7, width, GuardInterval::Short));
+fn every(width: ChannelWidth) -> Vec<WifiMode> {
+    let mut modes: Vec<WifiMode> =
+        Mcs::ALL.iter().map(|&mcs| WifiMode::ht(mcs, width, GuardInterval::Long)).collect();
+    modes.push(WifiMode::ht(Mcs::Mcs7, width, GuardInterval::Short));
     modes
 }
 
-fn chosen(modes: Vec<Mode>) -> DataRates {
+fn chosen(modes: Vec<WifiMode>) -> DataRates {
     match modes[..] {
         [one] => DataRates::Fixed(one),
         _ => DataRates::Adaptive(modes),

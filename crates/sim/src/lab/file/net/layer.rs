@@ -7,7 +7,7 @@ use super::super::wrong::Wrong;
 use super::keys::TABLES;
 use crate::lab::profile::{Confidence, Source};
 use crate::lab::scene::Point;
-use crate::radio::Mode;
+use crate::radio::WifiMode;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -22,7 +22,7 @@ pub(super) enum Value {
     Text(String),
     Switch(bool),
     Place(Point),
-    Modes(Vec<Mode>),
+    Modes(Vec<WifiMode>),
 }
 
 /// A value with its key, and where it stands.
@@ -200,7 +200,7 @@ impl<'l> Layers<'l> {
         }
     }
 
-    pub(super) fn modes(self, table: &str, key: &str) -> Option<&'l [Mode]> {
+    pub(super) fn modes(self, table: &str, key: &str) -> Option<&'l [WifiMode]> {
         match &self.find(table, key)?.value {
             Value::Modes(modes) => Some(modes),
             _ => None,

@@ -5,7 +5,7 @@ use crate::lab::net_scene::{Link, NetRole, NetScene};
 use crate::lab::record::Record;
 use crate::lab::wifi::{MachineId, World};
 use crate::power::{CurrentDraw, ElectricCharge, PowerState, StateTimes};
-use crate::radio::{BasicRates, Mode};
+use crate::radio::{BasicRates, WifiMode};
 use alloc::format;
 use alloc::string::ToString;
 use espbench_proto::fact;
@@ -38,7 +38,7 @@ pub(super) fn on_air(work: &Wifi, scene: &NetScene, record: &mut dyn Record) {
     record.fact(fact::RESPONSE_MODE, BasicRates::BG.response_to(mode).to_string());
     let sdk = &device.sdk;
     let most = if to_device { ampdu.min(sdk.rx_ba_window.into()) } else { sdk.tx_ba_window.into() };
-    let ht = matches!(mode, Mode::Ht(_));
+    let ht = matches!(mode, WifiMode::Ht(_));
     record.fact(fact::AGGREGATED, if ht { most.max(1) } else { 1 }.to_string());
 }
 

@@ -6,14 +6,14 @@ use super::*;
 use crate::air::{AdjacentChannels, PowerRatio, SignalPower};
 use crate::mac::frame::{FrameKind, GROUP};
 use crate::mac::user::{MacUser, TxStatus};
-use crate::radio::Mode;
+use crate::radio::WifiMode;
 use crate::radio::error::ErrorTable;
 use crate::radio::{ErrorModelDecoder, FrameCapture, receiver};
 use crate::random::{Purpose, RngStream};
 use alloc::sync::Arc;
 use std::collections::BTreeMap;
 
-/// A host that sends by chance to all and to one, hops by chance, and counts.
+/// A user that sends by chance to all and to one, hops by chance, and counts.
 struct Bustle {
     random: RngStream,
     until: u64,
@@ -59,7 +59,7 @@ impl MacUser for Bustle {
             kind => {
                 let to = if kind < 8 { GROUP } else { self.below(stations) as u32 };
                 let octets = 50 + self.below(250) as u32;
-                let packet = TxFrame::new(to, octets, Mode::ESP_NOW, self.sent);
+                let packet = TxFrame::new(to, octets, WifiMode::ESP_NOW, self.sent);
                 self.sent += u64::from(medium.send(station, packet).is_ok());
             }
         }
@@ -109,9 +109,9 @@ fn bustle(seed: u64) -> u64 {
     let adjacent = AdjacentChannels::by_distance(&[10.0, 30.0].map(PowerRatio::from_db));
     let mut medium = WirelessMedium::new(seed, links, &[receiver], settings)
         .with_config(MediumConfig { adjacent, ..MediumConfig::default() });
-    let mut host = Bustle::new(seed, 3_000_000_000);
+    let mut user = Bustle::new(seed, 3_000_000_000);
     (0..4).for_each(|token| medium.wake_at(Instant::ZERO, token));
-    medium.run(&mut host, Instant::from_nanos(60_000_000_000));
+    medium.run(&mut user, Instant::from_nanos(60_000_000_000));
     // All is over: no frame is on the air, and no station waits.
     for (state, it) in medium.states.iter().zip(&medium.stations) {
         assert_eq!(state.receiver.sum, SignalPower::ZERO, "every frame that came has gone");
@@ -123,11 +123,11 @@ fn bustle(seed: u64) -> u64 {
     let sum = |of: fn(&MacCounters) -> u64| {
         (0..STATIONS).map(|station| of(&medium.counters(station))).sum::<u64>()
     };
-    assert_eq!((host.sent, host.done), (sum(|it| it.queued), sum(|it| it.queued)));
-    assert!(sum(|it| it.acknowledged) <= host.got, "what was acknowledged was received");
-    assert_eq!(sum(|it| it.given_up), host.done - host.delivered);
+    assert_eq!((user.sent, user.done), (sum(|it| it.queued), sum(|it| it.queued)));
+    assert!(sum(|it| it.acknowledged) <= user.got, "what was acknowledged was received");
+    assert_eq!(sum(|it| it.given_up), user.done - user.delivered);
     assert!(sum(|it| it.collided) > 100 && sum(|it| it.noise) > 0 && sum(|it| it.duplicates) > 0);
-    host.trace
+    user.trace
 }
 
 #[test]

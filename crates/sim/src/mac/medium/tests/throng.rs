@@ -1,5 +1,5 @@
 //! Counters that must balance with block-ack agreements, RTS, CTS-to-self, stations that doze, and
-//! hosts without buffers.
+//! users without buffers.
 
 use crate::air::{RadioLinks, ReceiverConfig};
 use crate::mac::block_ack::ahead;
@@ -9,7 +9,7 @@ use crate::mac::{
 };
 use crate::radio::error::ErrorTable;
 use crate::radio::{
-    ChannelWidth, ErrorModelDecoder, FrameCapture, GuardInterval, Hr, Mcs, Mode, Ofdm, Timing,
+    ChannelWidth, ErrorModelDecoder, FrameCapture, GuardInterval, Hr, Mcs, Ofdm, Timing, WifiMode,
     airtime, receiver,
 };
 use crate::random::{Purpose, RngStream};
@@ -46,7 +46,7 @@ struct Throng {
     sent_ns: BTreeMap<u32, u64>,
     kinds: [u64; 6],
     refused: u64,
-    /// The end of the frame that the host was last asked about.
+    /// The end of the frame that the user was last asked about.
     asked: u64,
     largest: usize,
     trace: u64,
@@ -66,11 +66,14 @@ impl Throng {
             0 => GROUP,
             _ => self.below(u64::from(STATIONS)) as u32,
         };
-        let ht =
-            Mode::ht(Mcs::ALL[self.below(8) as usize], ChannelWidth::Mhz20, GuardInterval::Long);
+        let ht = WifiMode::ht(
+            Mcs::ALL[self.below(8) as usize],
+            ChannelWidth::Mhz20,
+            GuardInterval::Long,
+        );
         let mode = match self.below(6) {
-            0 => Mode::Hr(Hr::M11),
-            1 => Mode::Ofdm(Ofdm::M24),
+            0 => WifiMode::Hr(Hr::M11),
+            1 => WifiMode::Ofdm(Ofdm::M24),
             _ => ht,
         };
         let (kind, count) = (self.below(8), 1 + self.below(24));
@@ -171,7 +174,8 @@ impl MacUser for Throng {
         *self.sent_ns.entry(frame.from).or_default() += frame.end - frame.begin;
         self.kinds[frame.kind as usize] += 1;
         assert!(
-            frame.mpdus == 1 || frame.kind == FrameKind::Data && matches!(frame.mode, Mode::Ht(_))
+            frame.mpdus == 1
+                || frame.kind == FrameKind::Data && matches!(frame.mode, WifiMode::Ht(_))
         );
     }
 
@@ -216,8 +220,8 @@ fn medium(seed: u64, random: &mut RngStream) -> (WirelessMedium, Vec<Option<Ampd
         ampdu,
         rts: station % 3 == 1,
         rts_threshold: if station % 3 == 1 { 900 } else { u32::MAX },
-        protect: (station % 4 == 2).then_some(Mode::Hr(Hr::M11)),
-        fallback: if station % 2 == 0 { Vec::new() } else { [Mode::Ofdm(Ofdm::M6)].into() },
+        protect: (station % 4 == 2).then_some(WifiMode::Hr(Hr::M11)),
+        fallback: if station % 2 == 0 { Vec::new() } else { [WifiMode::Ofdm(Ofdm::M6)].into() },
         buffers: 40,
         ..MacConfig::default()
     });
@@ -230,7 +234,7 @@ fn medium(seed: u64, random: &mut RngStream) -> (WirelessMedium, Vec<Option<Ampd
 fn throng(seed: u64) -> (u64, Vec<MacCounters>) {
     let mut random = RngStream::stream(seed, 1, Purpose::Board);
     let (mut medium, limits) = medium(seed, &mut random);
-    let mut host = Throng {
+    let mut user = Throng {
         random,
         limits,
         packets: Vec::new(),
@@ -244,15 +248,15 @@ fn throng(seed: u64) -> (u64, Vec<MacCounters>) {
         trace: 0,
     };
     (0..4).for_each(|token| medium.wake_at(Instant::ZERO, token));
-    medium.run(&mut host, Instant::from_nanos(UNTIL));
+    medium.run(&mut user, Instant::from_nanos(UNTIL));
     // One more event, in case all stations have gone to sleep.
     medium.wake_at(Instant::from_nanos(END / 2), 0);
-    medium.run(&mut host, Instant::from_nanos(END));
+    medium.run(&mut user, Instant::from_nanos(END));
     nothing_is_left(&medium);
     let counters: Vec<MacCounters> =
         (0..STATIONS).map(|station| medium.counters(station)).collect();
     let sum = |of: fn(&MacCounters) -> u64| counters.iter().map(of).sum::<u64>();
-    let stories = || host.packets.iter();
+    let stories = || user.packets.iter();
     assert!(stories().all(|it| it.done.is_some()), "each packet has an end");
     assert_eq!(stories().count() as u64, sum(|it| it.queued));
     let unicast = || stories().filter(|it| it.to != GROUP);
@@ -264,20 +268,20 @@ fn throng(seed: u64) -> (u64, Vec<MacCounters>) {
     );
     let silent = unicast().filter(|it| it.done == Some(true) && it.heard == 0).count() as u64;
     assert!(silent <= sum(|it| it.late), "what was acknowledged went up: {silent}");
-    assert_eq!(host.refused, sum(|it| it.unbuffered));
+    assert_eq!(user.refused, sum(|it| it.unbuffered));
     for station in 0..STATIONS {
         let spent = medium.spent(station).unwrap();
         let Duration { .. } = spent.send;
         let all = spent.send + spent.receive + spent.listen + spent.doze + spent.off;
         assert_eq!(all, Duration::from_nanos(END));
-        let sent_ns = host.sent_ns.get(&station).copied().unwrap_or_default();
+        let sent_ns = user.sent_ns.get(&station).copied().unwrap_or_default();
         assert_eq!(spent.send, Duration::from_nanos(sent_ns));
-        let modes = Mode::ALL.iter().filter_map(|&mode| medium.spent_sending(station, mode));
+        let modes = WifiMode::ALL.iter().filter_map(|&mode| medium.spent_sending(station, mode));
         assert_eq!(modes.sum::<Duration>(), spent.send);
     }
-    assert!(host.kinds.iter().all(|&it| it > 0), "{:?}", host.kinds);
-    host.note(host.largest as u64);
-    (host.trace, counters)
+    assert!(user.kinds.iter().all(|&it| it > 0), "{:?}", user.kinds);
+    user.note(user.largest as u64);
+    (user.trace, counters)
 }
 
 fn nothing_is_left(medium: &WirelessMedium) {
