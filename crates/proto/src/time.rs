@@ -1,7 +1,7 @@
 //! Time as an argument: a point on one clock, in nanoseconds since that clock's start.
 //!
-//! Nothing in this crate reads a clock. Whoever drives a node (the simulator, the host's sockets,
-//! the firmware) says what time it is. Differences are [`core::time::Duration`].
+//! Nothing in this crate reads a clock. The driver of a node (the simulator, the host's sockets,
+//! the firmware) passes the time to it. Differences are [`core::time::Duration`].
 
 use core::num::NonZeroU64;
 pub use core::time::Duration;

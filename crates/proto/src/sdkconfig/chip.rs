@@ -1,5 +1,5 @@
-//! What ranges and defaults of settings depend on: the chip, the release of ESP-IDF, and whether
-//! Wi-Fi's buffers may be in PSRAM.
+//! The context on which ranges and defaults of options depend: the chip, the release of ESP-IDF,
+//! and whether Wi-Fi's buffers may be in PSRAM.
 
 use core::fmt;
 use core::str::FromStr;

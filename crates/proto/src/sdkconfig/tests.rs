@@ -66,7 +66,7 @@ fn older_names_are_known_and_the_last_value_counts() {
     );
 }
 
-/// What is said of a file that is wrong.
+/// Returns the error message about a file.
 fn wrong(text: &str) -> String {
     read(text).unwrap_err().to_string()
 }
@@ -192,7 +192,7 @@ fn chips_and_releases_are_known_by_their_names() {
     }
 }
 
-/// Lines of a fragment: which setting, its value, its comment.
+/// Lines of a fragment: option, value, comment.
 fn lines() -> impl Strategy<Value = Vec<(usize, u32, String)>> {
     proptest::collection::vec((0..Key::COUNT, any::<u32>(), "\\PC{0,40}(\n\\PC{0,20})?"), 0..40)
 }

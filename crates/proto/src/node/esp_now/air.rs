@@ -166,7 +166,7 @@ mod tests {
         let manual = Country { manual: true, ..Country::US };
         assert_eq!(Country::US.scanned(Idf::V5_1), 1..15);
         assert_eq!(manual.scanned(Idf::V5_1), 1..12);
-        // Before 5.0 the country's channels were all, and there were 13 of them by default.
+        // Before 5.0 a scan kept to the country's channels, of which there were 13 by default.
         assert_eq!(Country::US.scanned(Idf::V4_4), 1..12);
         assert_eq!(Country::usual(Idf::V4_4).scanned(Idf::V4_4), 1..14);
     }

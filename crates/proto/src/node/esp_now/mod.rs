@@ -1,29 +1,29 @@
 //! A device that speaks ESP-NOW as Espressif's esp-now component does.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
-//! | [`task`] | how the parts of a node work side by side: [`Task`](task::Task), [`Cx`](task::Cx) |
-//! | [`board`] | what a node asks of its board: chance, flash, pins, the cost of work |
+//! | [`task`] | parts of a node, and what they share: [`Task`](task::Task), [`Cx`](task::Cx) |
+//! | [`board`] | services of a node's board: randomness, flash, pins, the cost of work |
 //! | [`engine`] | frames: sending, receiving, acknowledgement, forwarding |
 //! | [`print`] | the console's output and the remote log |
 //! | [`tick`] | the FreeRTOS tick |
 //! | [`console`] | the console: line editor, commands |
 //! | [`debug`] | remote log and remote command |
-//! | [`transcript`] | a console read back: lines, samples, results |
+//! | [`transcript`] | parser of a console's output: lines, samples, results |
 //! | [`device`] | the whole node |
-//! | [`schedule`] | which part runs next |
-//! | [`air`] | channel, country, types listened to, groups |
+//! | [`schedule`] | order in which the parts run |
+//! | [`air`] | radio settings: channel, country, data types received, groups |
 //! | [`control`] | binding, and values for attributes |
 //! | [`iperf`] | `espnow_iperf`: throughput and ping |
 //! | [`ota`] | upgrade over the air, both roles, and the image |
 //! | [`prov`] | provisioning: the holder of Wi-Fi credentials, and a device that wants them |
 //! | [`security`] | keys, policy, handshake |
-//! | [`time_sync`] | whose clock is followed, and by how much the own one is off |
+//! | [`time_sync`] | time synchronization: initiator and responder |
 //!
 //! # Two nodes
 //!
-//! Whoever drives a [`Node`] moves bytes and keeps the time. Here the medium is a loop: what one
-//! node transmits, the other has at once.
+//! The driver of a [`Node`] moves bytes and keeps the time. Here the medium is a loop: a frame that
+//! one node transmits reaches the other at once.
 //!
 //! ```
 //! use espbench_proto::node::esp_now::board::BareBoard;
@@ -59,7 +59,7 @@
 //! let mut due = [now; 2];
 //! let (mut heard, mut outcome) = (false, None);
 //! while !heard || outcome.is_none() {
-//!     // Whose turn is next, and when.
+//!     // The node whose turn is next, and its time.
 //!     let me = usize::from(due[1] < due[0]);
 //!     let other = 1 - me;
 //!     now = now.max(due[me]);

@@ -50,7 +50,7 @@ pub const TAGS: usize = 8;
 pub const TAG: usize = 24;
 
 /// Log and console output: the sinks, and the severity that each lets through.
-// In this order what is asked for all the time stands together.
+// The order keeps the fields that are read most often together.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Printer {

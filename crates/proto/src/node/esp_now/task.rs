@@ -290,7 +290,7 @@ pub struct Encrypt {
 }
 
 /// State that all parts of a node share.
-// In this order what every frame touches stands together.
+// The order keeps the fields that every frame touches together.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Shared {
@@ -298,7 +298,7 @@ pub struct Shared {
     pub busy_ns: u64,
     /// Radio settings.
     pub air: Air,
-    /// Number of samples and events that were lost because nobody took them.
+    /// Number of samples and events that were lost because the driver did not take them in time.
     pub lost: u32,
     /// Number of samples and events that wait.
     waiting: u8,

@@ -35,7 +35,7 @@ mod whole_frames {
     use crate::wire::component::{Compat, Group, HEADER_LEN, Idf, Release, debug, group};
     use std::format;
 
-    /// Of binding (section 6.1); values have ten hops beside.
+    /// Configuration of binding (section 6.1); frames with values also have ten hops.
     const CONTROL: FrameConfig =
         FrameConfig { channel: 15, broadcast: true, copies: 10, rssi: -25, ..FrameConfig::UNICAST };
     /// Common configuration of all frames of an upgrade's initiator (section 4.3).

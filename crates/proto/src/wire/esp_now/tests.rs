@@ -44,8 +44,8 @@ fn vector_17_of_the_protocol_reference() {
     assert!(ieee80211::check_fcs(&buf[..with_fcs]).and_then(parse).is_some());
 }
 
-/// The outer bytes of a retry that an ESP8266 sent (section 1 of the protocol reference): 250 bytes
-/// of data, and address 3 repeats address 1.
+/// Checks the outer bytes of a retry that an ESP8266 sent (section 1 of the protocol reference):
+/// 250 bytes of data, and address 3 repeats address 1.
 #[test]
 fn captured_from_an_esp8266() {
     let mut frame = vec![0xD0, 0x08, 0x3A, 0x01];
@@ -81,7 +81,7 @@ fn long_data_goes_in_several_elements() {
     assert_eq!(mpdu(Version::V1).emit(&data, &mut buf), None, "v1.0 has no room for it");
     assert_eq!(mpdu(Version::V2).emit(&data, &mut buf[..len - 1]), None);
 
-    // A frame that lost its last element on the way to us says so.
+    // A frame that lost its last element on the way reports so.
     let (_, cut) = parse(&buf[..32 + 5 * 257]).expect("ESP-NOW");
     assert_eq!((cut.len(), cut.complete()), (1250, false));
 }

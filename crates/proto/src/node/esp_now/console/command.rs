@@ -303,8 +303,7 @@ pub struct SecTest {
 }
 
 /// A list of addresses: each is the 17 characters before a comma, space, bar, dot or the end. Text
-/// that cannot be parsed is left out, where the component would send to whatever address it made of
-/// it.
+/// that cannot be parsed is left out; the component would send to an address built from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Macs<'a>(pub &'a [u8]);
 

@@ -19,7 +19,7 @@ const BUTTON: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 1]);
 const LAMP: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 2]);
 const DONE: Outcome = Outcome::Done { attempts: 1 };
 
-/// A board that keeps what is stored.
+/// A board that keeps stored values.
 struct Shelf(HashMap<Key, Vec<u8>>, BareBoard);
 
 impl Default for Shelf {
@@ -98,7 +98,7 @@ impl<T: Default + Task> Device<T> {
         (out, payload[..out.len].to_vec())
     }
 
-    /// Sends and gives the frame as one on that channel would receive it.
+    /// Sends a frame and returns it as a receiver on that channel would see it.
     fn send(&mut self) -> (Outgoing, Vec<u8>) {
         let sent = self.compose();
         self.with(|part, cx| part.sent(cx, DONE));
@@ -254,7 +254,7 @@ fn the_list_survives_a_reset_and_is_printed_row_by_row() {
     }
 }
 
-/// Sends on the channels of its search until the lamp on `channel` answers; gives the tries.
+/// Sends on the channels of a search until the lamp on `channel` answers; returns the tries.
 fn search(button: &mut Device<Initiator>, lamp: &mut Device<Responder>, channel: u8) -> Vec<u8> {
     let mut tries = vec![];
     loop {
@@ -323,7 +323,8 @@ fn a_search_without_an_answer_ends_after_all_channels() {
     assert_eq!(button.printed(), "W (2640) espnow_ctrl: <ESP_FAIL> espnow_broadcast, ret: -1\n");
 }
 
-/// The two forms of the payload are not compatible: the other build sees another attribute.
+/// Checks that the two forms of the payload are not compatible: the other build sees another
+/// attribute.
 #[test]
 fn builds_that_differ_do_not_understand_each_other() {
     let (mut button, _) = pair();

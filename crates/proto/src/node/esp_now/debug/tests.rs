@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-/// What a task sent, and when.
+/// Frames that a task sent, with their times.
 type Frames = Vec<(Instant, Outgoing, Vec<u8>)>;
 
 const DONE: Outcome = Outcome::Done { attempts: 1 };
@@ -24,7 +24,7 @@ fn mac(n: u8) -> Mac {
     Mac([0x24, 0x0A, 0xC4, 0, 0, n])
 }
 
-/// A list of so many addresses, as it is typed.
+/// Returns a list of `n` addresses, as it is typed.
 fn list(n: u8) -> String {
     (1..=n).map(|n| mac(n).to_string() + ",").collect()
 }
@@ -51,7 +51,7 @@ impl Device {
         String::from_utf8(buf[..len].to_vec()).unwrap()
     }
 
-    /// Runs a task until it waits for nothing more; each transmission ends as `ends` says.
+    /// Runs a task until it waits for nothing more; `ends` gives the outcome of each transmission.
     fn drain(&mut self, task: &mut dyn Task, mut ends: impl FnMut(&Outgoing) -> Outcome) -> Frames {
         let mut frames = Vec::new();
         loop {
@@ -71,7 +71,7 @@ impl Device {
     }
 }
 
-/// The frames of one command to `n` devices.
+/// Returns the frames of one command to `n` devices.
 fn command(n: u8, fails_at: Option<Mac>) -> (Frames, Result<(), Error>) {
     let mut device = Device::new(99);
     let mut commander = Commander::<40, 512>::new();

@@ -67,7 +67,7 @@ const TURNS: usize = 64;
 /// | `EVENTS` | frames that wait for the main task, whatever the settings say, and the one being handled |
 ///
 /// The defaults are the component's own bounds; [`SmallNode`] is for a chip.
-// In this order what every frame touches stands together.
+// The order keeps the fields that every frame touches together.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Node<

@@ -137,7 +137,7 @@ pub enum Action {
 /// frames of 250 bytes that the device's queue holds by default. `EVENTS`: one more than the
 /// entries that may wait there, whatever the settings say. `FRAME`: the longest frame that it
 /// sends; 250 bytes suffice for ESP-NOW v1.0.
-// In this order what every frame touches stands together.
+// The order keeps the fields that every frame touches together.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Engine<

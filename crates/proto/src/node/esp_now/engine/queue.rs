@@ -89,7 +89,7 @@ pub(super) struct Heard<'a> {
 }
 
 /// A queue of frames, bounded in entries and in bytes.
-// In this order what every frame touches stands together.
+// The order keeps the fields that every frame touches together.
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Queue<const BYTES: usize, const EVENTS: usize> {

@@ -12,7 +12,7 @@ use std::boxed::Box;
 use std::string::ToString;
 use std::vec::Vec;
 
-/// Node 0 initiates, node 1 responds.
+/// Creates two nodes: node 0 initiates, node 1 responds.
 fn world() -> World<Iperf> {
     World::new(2, Iperf::receive)
 }
@@ -47,7 +47,7 @@ fn head(payload: &[u8]) -> IperfHead {
     IperfHead::parse(payload).unwrap()
 }
 
-/// Decides by sender and head.
+/// Returns a rule that decides by sender and header.
 fn rule(
     mut hop: impl FnMut(usize, IperfHead) -> Hop + 'static,
 ) -> Box<dyn FnMut(&Flight<'_>) -> Hop> {

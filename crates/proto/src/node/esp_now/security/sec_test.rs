@@ -242,7 +242,7 @@ mod tests {
     use crate::wire::mac::Mac;
     use std::vec::Vec;
 
-    /// Runs to the end on virtual time and gives the samples, taken every so many runs.
+    /// Runs to the end on virtual time and returns the samples, taken after every `every` runs.
     fn finish(station: &mut Station, test: &mut SecTest, every: u32) -> Vec<Probe> {
         let (mut now, mut samples) = (Instant::ZERO, Vec::new());
         for i in 0..10_000 {

@@ -17,7 +17,7 @@ struct Device {
 }
 
 impl Device {
-    /// A device whose clock shows that many milliseconds.
+    /// Returns a device whose clock shows that many milliseconds.
     fn new(mac: Mac, clock_ms: u64) -> Self {
         let settings = Settings { tick: Tick::from_hz(100), ..Settings::default() };
         let now = Instant::ZERO + Duration::from_millis(clock_ms);
@@ -181,7 +181,7 @@ fn what_is_refused() {
          W (0) espnow_time: Invalid time packet size: 17\n\
          W (0) espnow_time: Unsupported time packet version: 2\n"
     );
-    // Any time that somebody claims is borne.
+    // Any time that a sender claims is handled without a panic.
     for remote in [i64::MIN, i64::MAX, -1] {
         let told = [&[1, 1][..], &remote.to_le_bytes(), &[0; 8]].concat();
         watch.pass(1);

@@ -1,4 +1,4 @@
-//! A device with nothing but a console, on a desk.
+//! A device with nothing but a console, at a terminal.
 
 mod parsing;
 mod sessions;
@@ -75,7 +75,7 @@ impl Desk {
         (cx, &mut self.console, &mut self.local)
     }
 
-    /// What the device prints after these bytes, which come `ms` after the last.
+    /// Returns the output after these bytes, which come `ms` after the last.
     fn after(&mut self, ms: u64, bytes: &[u8]) -> String {
         self.now = self.now + Duration::from_millis(ms);
         self.console.receive(bytes);
@@ -113,7 +113,7 @@ impl Desk {
         taken(&mut self.shared)
     }
 
-    /// A console whose cursor query has been answered by a lone `R`.
+    /// Returns a console whose cursor query has been answered by a lone `R`.
     fn prompted(idf: Idf) -> Self {
         let mut desk = Self::new(idf);
         assert_eq!(desk.after(0, b""), "\x1b[6n\0");
@@ -121,7 +121,7 @@ impl Desk {
         desk
     }
 
-    /// What a pasted command prints, without its echo and the next prompt's query.
+    /// Returns the output of a pasted command, without its echo and the next prompt's query.
     fn run(&mut self, line: &str) -> String {
         let out = self.after(1, line.as_bytes());
         assert_eq!(out, line);
@@ -134,7 +134,7 @@ impl Desk {
     }
 }
 
-/// What was printed since the last time.
+/// Takes the output since the last call.
 fn taken(shared: &mut Shared) -> String {
     let mut buf = [0; UART_RING];
     let len = shared.print.take_output(&mut buf);

@@ -1,4 +1,4 @@
-//! The commands of the report's document, what the parser says, and any bytes.
+//! The commands of the report's document, the messages of the parser, and any bytes.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn line_of(text: &str) -> Vec<u8> {
     text.as_bytes().to_vec()
 }
 
-/// Parses, and hands the command on.
+/// Parses a line and calls `f` on the command.
 fn with<T>(text: &str, check: impl FnOnce(Command<'_>) -> T) -> T {
     let mut line = line_of(text);
     check(parse(&mut line).unwrap_or_else(|error| panic!("{text}: {error:?}")))
@@ -200,12 +200,12 @@ fn what_the_parser_says() {
     }
 }
 
-/// A word as one would type it.
+/// Generates a word as one would type it.
 fn quoted(word: &str) -> String {
     std::format!("\"{}\"", word.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// A word without quotes.
+/// Generates a word without quotes.
 fn escaped(word: &str) -> String {
     let escape = |c: char| match c {
         '\\' | '"' | ' ' => std::format!("\\{c}"),
@@ -268,7 +268,7 @@ proptest! {
         bytes: Vec<u8>,
         cut in 1_usize..40,
     ) {
-        // Within one instant, pieces do not matter.
+        // Within one instant, the division into pieces does not matter.
         let mut whole = Desk::prompted(Idf::V5_1);
         let mut pieces = Desk::prompted(Idf::V5_1);
         let mut bytes = bytes;

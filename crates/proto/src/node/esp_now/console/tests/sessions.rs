@@ -1,4 +1,4 @@
-//! Sessions as exact bytes, and what local commands say and do.
+//! Sessions as exact bytes, and the effects of local commands.
 
 use super::*;
 
@@ -9,13 +9,13 @@ fn a_session_with_a_terminal_that_answers() {
     assert_eq!(desk.after(3, b"\x1b[12;1R"), "\x1b[999C\0\x1b[6n\0");
     assert_eq!(desk.after(3, b"\x1b[12;"), "", "in pieces");
     assert_eq!(desk.after(3, b"100R"), "\x1b[99Desp32c3> ");
-    // Typed: each character draws the line anew.
+    // Typed: each character redraws the line.
     assert_eq!(desk.after(50, b"h"), "\r\x1b[0Kesp32c3> h\r\x1b[10C");
     assert_eq!(desk.after(50, b"x"), "\r\x1b[0Kesp32c3> hx\r\x1b[11C");
     assert_eq!(desk.after(50, b"\x7f"), "\r\x1b[0Kesp32c3> h\r\x1b[10C");
     assert_eq!(desk.after(50, b"\t"), "\x07", "heap and help");
     assert_eq!(desk.after(50, b"e"), "\r\x1b[0Kesp32c3> he\r\x1b[11C");
-    // Pasted: as it is.
+    // Pasted: echoed unchanged.
     assert_eq!(desk.after(10, b"ap"), "ap");
     assert_eq!(
         desk.after(0, b"\r"),
@@ -170,7 +170,7 @@ fn drawing_a_long_line_again_and_again_waits_for_the_output_to_be_taken() {
     let mut desk = Desk::prompted(Idf::V5_1);
     assert_eq!(desk.after(0, &[b'x'; 250]).len(), 250);
     assert_eq!(desk.after(0, &[b'y'; 250]).len(), 250);
-    // Each deletes a character and draws the line anew; nothing of it is lost.
+    // Each deletes a character and redraws the line; no output is lost.
     let mut drawn = 0;
     for _ in 0..20 {
         drawn += desk.after(40, &[0x08, 0x15, b'z', 0x08]).matches("esp32c3> ").count();

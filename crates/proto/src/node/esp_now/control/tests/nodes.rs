@@ -29,7 +29,7 @@ struct Place {
 struct World {
     now: Instant,
     places: Vec<Place>,
-    /// Type and channel of what was sent.
+    /// Type and channel of the frames sent.
     aired: Vec<(DataType, u8)>,
 }
 
@@ -64,7 +64,7 @@ impl World {
         self.run(1);
     }
 
-    /// Types a line at station `n` and lets that many milliseconds pass; gives what is printed.
+    /// Types a line at station `n`, lets that many milliseconds pass, and returns the output.
     fn types(&mut self, n: usize, line: &str, ms: u64) -> String {
         let place = &mut self.places[n];
         place.printed.clear();
@@ -123,7 +123,7 @@ impl World {
         panic!("it wants too much");
     }
 
-    /// The frames of station `n` that are over.
+    /// Ends the transmissions of station `n` that are over.
     fn land(&mut self, n: usize) {
         while self.places[n].driver.front().is_some_and(|(at, ..)| *at <= self.now) {
             let Some((_, channel, data)) = self.places[n].driver.pop_front() else { return };
@@ -170,8 +170,8 @@ fn the_consoles_of_two_nodes() {
     assert_eq!(world.lamp_events(), []);
 }
 
-/// The whole way: the lamp answers on channel 3, the button is about to forward that answer and
-/// overhears it, and knows the channel from then on.
+/// Runs the whole procedure: the lamp answers on channel 3, the button is about to forward that
+/// answer and overhears it, and knows the channel from then on.
 #[test]
 fn a_node_finds_the_channel() {
     let mut world = World::new(true);

@@ -1,4 +1,4 @@
-//! What is answered without asking is what would be answered.
+//! An answer by a short cut equals the answer without it.
 
 use super::*;
 use crate::node::esp_now::schedule::Part;
@@ -14,9 +14,9 @@ struct Alone {
     due: Option<Instant>,
     short: bool,
     told: Vec<(Instant, Output, Vec<u8>)>,
-    /// Answers that were known without asking.
+    /// Number of answers that were known without asking.
     known: u32,
-    /// Payloads that were shown where they stand.
+    /// Number of payloads that were returned in place.
     shown: u32,
 }
 
@@ -31,7 +31,7 @@ impl Alone {
         Self { node: Box::new(node), board, due, short, told, known: 0, shown: 0 }
     }
 
-    /// Polls it until it rests.
+    /// Polls the node until it rests.
     fn settle(&mut self, now: Instant) {
         let mut buf = [0; 1500];
         loop {
@@ -62,7 +62,7 @@ impl Alone {
                 Output::Print { len } => (len, Then::Poll),
                 _ => (0, Then::Poll),
             };
-            // The hint is no part of what is told.
+            // The hint is no part of the report.
             let plain = match output {
                 Output::Data { len, from, rssi, channel, .. } => {
                     Output::Data { len, from, rssi, channel, then: Then::Poll }
@@ -76,7 +76,7 @@ impl Alone {
         }
     }
 
-    /// Whether it need not be polled.
+    /// Returns whether the node need not be polled.
     fn follows(&mut self, then: Then) -> bool {
         match then {
             Then::Poll => return false,
@@ -88,7 +88,7 @@ impl Alone {
         true
     }
 
-    /// Lets what is due until then happen.
+    /// Runs everything that is due until that time.
     fn run(&mut self, until: Instant) {
         while let Some(at) = self.due.filter(|at| *at <= until) {
             self.settle(at);
@@ -110,8 +110,8 @@ impl Alone {
 }
 
 impl Alone {
-    /// What is no frame, now and then: a command, a payload of the application's own, settings that
-    /// change what is taken.
+    /// Does something other than a frame now and then: a command, a payload of the application,
+    /// settings that change which frames are accepted.
     fn meddle(&mut self, now: Instant, random: u32) {
         let (on, most) = (!random.is_multiple_of(5), 1 + (random >> 20) as u8 % 8);
         let node = &mut self.node;
@@ -119,7 +119,7 @@ impl Alone {
             0..4 => node.handle(now, &mut self.board, Input::Console(b"help\r")),
             4..8 => {
                 let out = outgoing(Mac::BROADCAST, FrameConfig::default(), 0);
-                // Who is still sending loses one.
+                // A node that is still sending loses the payload.
                 let _ = node.send(now, &mut self.board, &out, b"payload");
             }
             8 => node.shared_mut().air.listen(DataType::Data, on),
@@ -136,7 +136,7 @@ impl Alone {
     }
 }
 
-/// A frame like those of a busy room, and some that are none of it.
+/// Returns a frame like those of a busy room, or one that is not.
 fn frame(random: u32) -> Vec<u8> {
     let kinds = [DataType::Data, DataType::DebugLog, DataType::TimeSync, DataType::Ack];
     let data_type = kinds[(random >> 3) as usize % 16 / 5];
@@ -194,7 +194,7 @@ fn whoever_takes_the_short_cuts_sees_the_same() {
         let counters = short.node.counters();
         assert!(counters.delivered > 1000 && counters.acks_due > 20, "{counters:?}");
         assert!(short.known > 5000 && long.known == 0, "{}", short.known);
-        // A late acknowledgement may be wanted of that release.
+        // A late acknowledgement may be due in that release.
         let shown = if release == Release::Mid2022 { 0..=0 } else { 200..=25_000 };
         assert!(shown.contains(&short.shown) && long.shown == 0, "{}", short.shown);
         assert!(counters.transmitted > 100 && counters.policy > 100, "{counters:?}");

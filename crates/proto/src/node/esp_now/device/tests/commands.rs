@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// The commands that the report's document and the component's help name, on two nodes, each with
-/// a line that it prints.
+/// Runs the commands that the report's document and the component's help name, on two nodes, and
+/// checks a line that each prints.
 const COMMANDS: [(&str, &str); 41] = [
     ("version", "version_func: IDF Version:v5.1"),
     ("heap", "esp_mem: Free heap, current: 0, minimum: 0"),
@@ -117,7 +117,7 @@ fn options_of_one_line_are_done_in_order() {
     assert!(at("info, num: 1") < at("Firmware not downloaded"));
 }
 
-/// `control -l` with a full list is more than the ring of the console holds.
+/// Checks `control -l` with a full list, which is longer than the ring of the console.
 #[test]
 fn a_long_list_is_printed_whole() {
     let mut world = World::new(vec![settings(1000); 2]);
@@ -131,8 +131,8 @@ fn a_long_list_is_printed_whole() {
     assert_eq!(world.places[0].node.dropped().console_out, 0);
 }
 
-/// A remote command that waits holds the main task: the next one waits in the queue, and the
-/// terminal is free.
+/// Checks that a remote command that waits holds the main task: the next one waits in the queue,
+/// and the terminal is free.
 #[test]
 fn a_remote_command_that_waits_holds_the_main_task_only() {
     let mut world = World::new(vec![settings(1000); 3]);
@@ -148,11 +148,11 @@ fn a_remote_command_that_waits_holds_the_main_task_only() {
     let printed = &world.places[1].printed;
     let at = |text: &str| printed.find(text).unwrap_or_else(|| panic!("{text}: {printed}"));
     assert!(at("Unrecognized command") < at("espnow_iperf"), "in their order");
-    // Answers wait behind it, so it has found nobody.
+    // Answers wait behind it, so the scan has found no device.
     assert!(!printed.contains("info, num"), "{printed}");
     let log = &world.places[0].printed;
     assert!(log.contains("espnow_console: Unrecognized command"), "{log}");
-    // Both consoles want the same part: the second is told.
+    // Each console wants that part: the second gets an error.
     world.types(0, &std::format!("command {} \"scan -a\"", mac(1)), 100);
     let printed = world.types(1, "scan", 100);
     assert!(printed.contains("0x103 (ESP_ERR_INVALID_STATE)"), "{printed}");

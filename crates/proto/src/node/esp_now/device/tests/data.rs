@@ -1,4 +1,4 @@
-//! The application's own data, and who gets the lock.
+//! The application's own data, and the order in which parts get the lock.
 
 use super::*;
 use crate::node::esp_now::security::Policy;
@@ -69,8 +69,8 @@ fn a_strict_node_takes_nothing_in_clear_from_a_compatible_one() {
     assert_eq!(world.places[1].node.counters().policy, 10, "all copies");
 }
 
-/// A flood of one part does not keep the others from the send lock: neither the remote log, nor
-/// what is forwarded or acknowledged.
+/// Checks that a flood of one part does not keep the others from the send lock: neither the remote
+/// log, nor forwarded frames or acknowledgements.
 #[test]
 fn the_lock_goes_round() {
     let mut world = World::new(vec![settings(1000); 3]);
@@ -79,7 +79,8 @@ fn the_lock_goes_round() {
     world.types(1, "espnow_iperf -s", 50);
     world.types(0, &line, 500);
     world.aired.clear();
-    // Somebody's frames with hops left, and some to be acknowledged, in the middle of the flood.
+    // Frames of another node with hops left, and some to be acknowledged, in the middle of the
+    // flood.
     for i in 0..10 {
         let hop = FrameConfig { ttl: 5, copies: 1, rssi: -90, ..FrameConfig::default() };
         assert!(world.send(2, Mac::BROADCAST, hop, &[i]));

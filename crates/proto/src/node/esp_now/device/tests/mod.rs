@@ -21,7 +21,7 @@ use std::string::String;
 use std::vec;
 use std::vec::Vec;
 
-/// How long a frame is on the air.
+/// Air time of every frame.
 const AIR_TIME: Duration = Duration::from_micros(800);
 
 /// A board in memory.
@@ -103,7 +103,7 @@ struct Place {
     samples: usize,
 }
 
-/// The nodes, and what was sent.
+/// Nodes of a test, and the frames that were sent.
 struct World {
     now: Instant,
     places: Vec<Place>,
@@ -113,12 +113,12 @@ struct World {
 }
 
 impl World {
-    /// As many nodes as settings.
+    /// Creates as many nodes as settings.
     fn new(settings: Vec<Settings>) -> Self {
         Self::with(settings, Setup::default(), |_, _| {})
     }
 
-    /// The same; the boards are prepared before the start.
+    /// Creates as many nodes as settings, with `board` to prepare their boards before the start.
     fn with(
         settings: Vec<Settings>,
         setup: Setup,
@@ -135,7 +135,7 @@ impl World {
         world
     }
 
-    /// A reset: what is not stored is lost.
+    /// Resets a node: all but the stored values is lost.
     fn restart(&mut self, n: usize) {
         let board = core::mem::replace(&mut self.places[n].board, Shelf::new(0));
         self.places[n] = start(n, board, &self.settings[n], &self.setup, self.now);
@@ -148,7 +148,7 @@ impl World {
         place.wake = Some(self.now);
     }
 
-    /// The application of a node sends; whether the lock was free.
+    /// Sends from the application of a node; returns whether the lock was free.
     fn send(&mut self, n: usize, dest: Mac, config: FrameConfig, payload: &[u8]) -> bool {
         let (data_type, wait) = (DataType::Data, Duration::MAX);
         let out = Outgoing { data_type, dest, config, magic: 0, len: 0, wait };
@@ -158,7 +158,7 @@ impl World {
         taken
     }
 
-    /// Types a line and lets that many milliseconds pass; gives what is printed.
+    /// Types a line, lets that many milliseconds pass, and returns the output.
     fn types(&mut self, n: usize, line: &str, ms: u64) -> String {
         self.places[n].printed.clear();
         // The R answers the editor's question for the cursor.
@@ -184,7 +184,7 @@ impl World {
         panic!("time stands still at {:?}", self.now);
     }
 
-    /// Polls a node whose time has come, until it waits, as the law says.
+    /// Polls a node whose time has come, until it waits, by the rule for a driver.
     fn drain(&mut self, n: usize) {
         let (now, place) = (self.now, &mut self.places[n]);
         if place.wake.is_some_and(|at| at > now) {
@@ -219,7 +219,7 @@ impl World {
         panic!("it wants too much");
     }
 
-    /// The frames of a node that are over.
+    /// Ends the transmissions of a node that are over.
     fn land(&mut self, n: usize) {
         while self.places[n].driver.front().is_some_and(|(at, ..)| *at <= self.now) {
             let Some((_, channel, to, data)) = self.places[n].driver.pop_front() else { return };
@@ -238,7 +238,7 @@ impl World {
         }
     }
 
-    /// Frames of a type that a node has handed to its driver.
+    /// Returns the frames of a type that a node has handed to its driver.
     fn count(&self, n: usize, data_type: DataType) -> usize {
         self.aired
             .iter()
@@ -262,14 +262,14 @@ fn start(n: usize, mut board: Shelf, settings: &Settings, setup: &Setup, now: In
     }
 }
 
-/// Settings of a node that encrypts.
+/// Returns the settings of a node that encrypts.
 fn sealed(hz: u32) -> Settings {
     let mut settings = settings(hz);
     settings.encrypt.enabled = true;
     settings
 }
 
-/// Stores the same key on every board.
+/// Stores one key on every board.
 fn with_key(_: usize, board: &mut Shelf) {
     board.save(Key::EncryptKey, &[7; 32]);
     board.save(Key::DecryptKey, &[7; 32]);

@@ -1,4 +1,4 @@
-//! Time of the processor, ticks, and what outlives a reset.
+//! Time of the processor, ticks, and the values that survive a reset.
 
 use super::*;
 use crate::node::esp_now::task::Encrypt;
@@ -18,7 +18,7 @@ fn a_slow_processor_makes_the_node_wait_and_its_queue_overflows() {
     let node = &world.places[1].node;
     assert_eq!((world.places[1].data.len(), node.counters().received), (0, 60), "it is at work");
     let lost = node.dropped().frames;
-    // The first is being worked on and 32 wait.
+    // The first is being handled and 32 wait.
     assert_eq!((lost, node.counters().queued, node.dropped().total()), (27, 33, 27));
     world.run(100 * 33);
     let heard: Vec<u8> = world.places[1].data.iter().map(|(_, data)| data[0]).collect();
@@ -61,7 +61,7 @@ fn keys_and_bindings_outlive_a_reset() {
     assert_eq!(world.places[1].events, [control], "encrypted, and bound still");
     let sent = world.aired.iter().rev().find(|(_, n, h)| *n == 0 && h.data_type.mask() != 0);
     assert!(sent.is_some_and(|(_, _, head)| head.config.security));
-    // Without the key for sending its commands reach nobody.
+    // Without the key for sending, its commands reach no other node.
     world.types(0, "security -e", 10);
     assert_eq!(world.places[0].events, [Event::Restart]);
     world.restart(0);
@@ -88,7 +88,8 @@ fn an_upgrade_goes_on_after_a_reset() {
         }
     }
     assert!(half(&world));
-    // It is in the group no more, so the job ends without it; the next one asks for the rest only.
+    // It is no longer in the group, so the job ends without it; the next one asks for the rest
+    // only.
     world.restart(1);
     world.run(10_000);
     let whole = world.count(0, DataType::OtaData);

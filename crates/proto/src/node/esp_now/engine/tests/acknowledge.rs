@@ -18,7 +18,7 @@ fn done(attempts: u8) -> Outcome {
     Outcome::Done { attempts }
 }
 
-/// Station 1 hears everything; its acknowledgements from `from` on are heard.
+/// Lets station 1 hear everything, and loses its acknowledgements before number `from`.
 fn deaf_to_acks_before(from: u64) -> Hears {
     Box::new(move |aired, _| {
         let lost = aired.header().data_type == DataType::Ack && aired.at < ms(from);

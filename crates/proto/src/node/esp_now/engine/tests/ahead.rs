@@ -1,5 +1,5 @@
-//! `espnow_send` of July 2022: everything is handed to the driver ahead of any answer, and the main
-//! task sees to acknowledgements.
+//! `espnow_send` of July 2022: all copies are handed to the driver ahead of any answer, and the
+//! main task handles acknowledgements.
 
 use super::instants;
 use crate::node::esp_now::air::Country;
@@ -28,7 +28,7 @@ fn done(attempts: u8) -> Outcome {
     Outcome::Done { attempts }
 }
 
-/// Everything is heard but acknowledgements.
+/// Loses acknowledgements, and nothing else.
 fn deaf_to_acks() -> Hears {
     Box::new(|aired, _| (aired.header().data_type != DataType::Ack).then_some(-40))
 }
@@ -225,7 +225,7 @@ fn nobody_acknowledges_what_goes_to_everybody() {
     assert_eq!(medium.stations[1].inbox.len(), 1);
 }
 
-/// What the main task of station 1 does one after the other: payloads, and `#` for what it sends.
+/// Returns the steps of station 1's main task in order: payloads, and `#` for a transmission.
 fn turns(medium: &mut Medium) -> Vec<u8> {
     let mut turns = Vec::new();
     let mut buf = [0; FRAME_MAX];

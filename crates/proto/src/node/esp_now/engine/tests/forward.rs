@@ -16,7 +16,7 @@ fn config(ttl: u8) -> FrameConfig {
     FrameConfig { copies: 2, ttl, rssi: -60, ..FrameConfig::default() }
 }
 
-/// Stations in a row: each hears its neighbours alone.
+/// Places stations in a row: each hears its neighbours alone.
 fn row(count: usize, rssi: i8) -> Medium {
     let mut medium = Medium::new(count, &settings(1000));
     medium.hears = Box::new(move |aired, n| (aired.from.abs_diff(n) == 1).then_some(rssi));
@@ -135,7 +135,7 @@ fn forwarding_stops_early_by_a_limit_that_depends_on_the_tick() {
     }
 }
 
-/// Copies that are forwarded with a driver that takes 200 ms for each.
+/// Returns the copies that are forwarded with a driver that takes 200 ms for each.
 fn slow_copies(hz: u32) -> usize {
     let mut medium = row(2, -50);
     let tick = Tick::from_hz(hz);
@@ -153,8 +153,8 @@ fn slow_copies(hz: u32) -> usize {
     instants(&medium, 1).len()
 }
 
-/// The hook of section 6.3: an acknowledgement for somebody else is overheard, but only where it is
-/// forwarded.
+/// Checks the hook of section 6.3: an acknowledgement for another node is overheard, but only where
+/// it is forwarded.
 #[test]
 fn with_automatic_channels_a_forwarded_acknowledgement_is_overheard_once() {
     for (auto_channel, rssi, heard) in [(true, -55, 1), (true, -56, 0), (false, -55, 0)] {

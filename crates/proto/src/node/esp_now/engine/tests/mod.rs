@@ -11,7 +11,7 @@ use super::Engine;
 use crate::node::esp_now::testing::Medium;
 use crate::time::Instant;
 
-/// Milliseconds after the start at which station `n` sent something.
+/// Returns the milliseconds after the start at which station `n` sent something.
 fn instants(medium: &Medium, n: usize) -> std::vec::Vec<u64> {
     let mine = medium.log.iter().filter(|aired| aired.from == n);
     mine.map(|aired| aired.at.since(Instant::ZERO).as_millis() as u64).collect()

@@ -1,4 +1,4 @@
-//! The receive path: filters, duplicates, groups, and what a full queue costs.
+//! The receive path: filters, duplicates, groups, and the cost of a full queue.
 
 use crate::node::esp_now::Frame;
 use crate::node::esp_now::engine::Counters;
@@ -27,7 +27,7 @@ fn broadcast() -> Header {
     header(FrameConfig { channel: 1, ..FrameConfig::default() })
 }
 
-/// Station 0 hears a frame at -50 dBm on channel 1.
+/// Lets station 0 hear a frame at -50 dBm on channel 1.
 fn hear(station: &mut Station, header: Header, payload: &[u8]) {
     let mut data = Header { size: payload.len() as u8, ..header }.emit().to_vec();
     data.extend(payload);
@@ -40,7 +40,7 @@ fn hear_bytes(station: &mut Station, data: &[u8]) {
     engine.receive(&mut cx, frame);
 }
 
-/// What a new station counts after one frame, beside it.
+/// Returns the counters of a new station after one frame.
 fn counted(header: Header, payload: &[u8]) -> Counters {
     let mut station = Station::new(0, settings(100));
     hear(&mut station, header, payload);
@@ -49,7 +49,7 @@ fn counted(header: Header, payload: &[u8]) -> Counters {
     counters
 }
 
-/// What the services of a station are handed.
+/// Returns the payloads that the services of a station get.
 fn inbox(station: &mut Station) -> Vec<Vec<u8>> {
     let mut buf = [0; 1470];
     let (engine, mut cx) = station.parts(ms(8));

@@ -130,7 +130,7 @@ fn a_recorded_payload_under_a_new_header_is_refused_where_the_policy_says_so() {
         medium.send(0, &outgoing(Mac::BROADCAST, SEALED, 5), b"hello");
         medium.run_until(ms(10));
         let recorded = medium.log[0].data[20..].to_vec();
-        // Whoever has no key sends bytes as they are, with the bit set.
+        // A station without a key sends the bytes in clear, with the bit set.
         medium.stations[0].shared.settings.encrypt.enabled = false;
         let out = Outgoing { magic: 9, ..outgoing(Mac::BROADCAST, SEALED, recorded.len()) };
         medium.send(0, &out, &recorded);

@@ -1,4 +1,4 @@
-//! What a transmission does, row by row of section 2.4, and the channels of 2.9.
+//! Transmissions, row by row of section 2.4, and the channels of 2.9.
 
 use super::instants;
 use crate::node::esp_now::air::Country;

@@ -1,4 +1,4 @@
-//! What the responder records of messages that come in odd ways.
+//! The responder's record of messages that come late, twice, or from elsewhere.
 
 use super::*;
 use crate::time::Duration;
@@ -68,7 +68,7 @@ fn another_initiator_is_not_mixed_in() {
     hear(&mut world, 2, Kind::Stop, 71);
     assert!(totals(&world).is_empty());
     assert_eq!(world.nodes[1].part.dropped.strangers, 1);
-    // After a silence the first one is over.
+    // After a silence the first flow is over.
     world.run_for(Duration::from_secs(4));
     hear(&mut world, 2, Kind::Bandwidth, 0);
     hear(&mut world, 2, Kind::Bandwidth, 1);

@@ -9,7 +9,7 @@ fn one_second_reports() -> Options {
     Options { interval: 1, ..Options::default() }
 }
 
-/// What a receiver's total must say.
+/// Figures that a receiver's total must have.
 fn total(world: &World<Iperf>, n: usize) -> (u64, Option<u64>, Option<u64>) {
     let totals: Vec<_> = intervals(world, n).into_iter().filter(|i| i.total).collect();
     let [total] = totals[..] else { panic!("{totals:?}") };

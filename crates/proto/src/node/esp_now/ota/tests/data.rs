@@ -19,7 +19,7 @@ fn announce(new: &[u8]) -> Status {
     Status { digest, packets, total, ..Status::default() }
 }
 
-/// Hands a message over and gives the answers.
+/// Hands a message over and returns the answers.
 fn tell(node: &mut Node<Responder>, payload: &[u8]) -> Vec<(Outgoing, Vec<u8>)> {
     let now = Instant::ZERO + Duration::from_secs(1);
     let frame = Received {
@@ -81,7 +81,7 @@ fn a_status_begins_a_session_and_goes_on_with_it() {
     let codes: Vec<_> = answers.iter().map(|a| (status(a).code, a.1.len())).collect();
     assert_eq!(codes, [(Code::NotInit, 30), (Code::Ok, 30)]);
     assert_eq!(node.events, [Event::UpgradeStarted]);
-    // Nothing yet: thirty bytes to the one who asks.
+    // No packets: thirty bytes to the initiator that asks.
     let answers = tell(&mut node, &asked.bytes());
     assert_eq!(answers[0].1, asked.bytes());
     assert!(!answers[0].0.config.broadcast);
@@ -120,7 +120,7 @@ fn what_does_not_belong_is_refused() {
     assert!(tell(&mut node, &many.bytes()).is_empty());
     let other_chunk = Status { packets: 447, ..announce(&image(100_000, "3", 6)) };
     assert_eq!(status(&tell(&mut node, &other_chunk.bytes())[0]).code, Code::Invalid);
-    // Another image was announced: data for the former one are not taken.
+    // Another image was announced: data for the former one are refused.
     tell(&mut node, &good);
     assert_eq!((node.part.counters().written, node.part.counters().refused), (0, 11));
 }
@@ -162,7 +162,7 @@ fn another_digest_than_the_announced_one_is_refused() {
     }
     assert_eq!(status(&tell(&mut node, &asked.bytes())[0]).code, Code::Stop);
     assert_eq!(node.board.erased, 2);
-    // The same image under its own name is taken.
+    // The image under its own name is accepted.
     tell(&mut node, &announce(&new).bytes());
     let answers: Vec<_> = (0..5).flat_map(|seq| tell(&mut node, &chunk(&new, seq))).collect();
     assert_eq!(status(&answers[0]).written, 1024);
@@ -184,7 +184,8 @@ fn an_image_for_another_chip_is_refused() {
     assert_eq!(status(&answers[0]).code, Code::Invalid);
 }
 
-/// A reset came when all was stored: what lies in flash is checked before it is called done.
+/// Checks that after a reset with everything stored, the image in flash is checked before it is
+/// called done.
 #[test]
 fn a_stored_session_that_is_complete_is_checked() {
     let new = image(1024, "2.0", 5);
@@ -203,7 +204,7 @@ fn a_stored_session_that_is_complete_is_checked() {
     }
 }
 
-/// The running image is hashed on every status: the time for it is spent each time.
+/// Checks that the time to hash the running image is spent on every status.
 #[test]
 fn every_status_costs_a_hash() {
     let new = image(1024, "2.0", 5);
@@ -216,7 +217,7 @@ fn every_status_costs_a_hash() {
     }
 }
 
-/// Sends what waits, as a frame with this magic on channel 1.
+/// Sends the waiting message, as a frame with this magic on channel 1.
 fn frame_of(node: &mut Node<Initiator>, magic: u16) -> Vec<u8> {
     loop {
         node.run(node.wake);
@@ -237,7 +238,7 @@ fn frame_of(node: &mut Node<Initiator>, magic: u16) -> Vec<u8> {
     }
 }
 
-/// Vectors 7 to 10 of the protocol reference. The image's digest and bytes are others.
+/// Compares with vectors 7 to 10 of the protocol reference; the image's digest and bytes differ.
 #[test]
 fn messages_of_the_initiator_as_frames() {
     use crate::wire::component::vectors::bytes;
@@ -282,7 +283,7 @@ fn messages_of_the_initiator_as_frames() {
 }
 
 proptest! {
-    /// Whatever the order, however often: the image is the one that was sent.
+    /// Checks that the image arrives unchanged in any order, with any repetitions.
     #[test]
     fn data_in_any_order_give_the_same_image(
         order in Just((0usize..25).collect::<Vec<_>>()).prop_shuffle(),
@@ -305,7 +306,7 @@ proptest! {
             }
             answers.extend(tell(&mut node, &chunk(&new, seq)));
         }
-        // What was not stored before the reset comes once more.
+        // Packets that were not stored before the reset come once more.
         for seq in 0..25 {
             if answers.is_empty() {
                 answers.extend(tell(&mut node, &chunk(&new, seq)));

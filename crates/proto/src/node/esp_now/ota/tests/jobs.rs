@@ -57,7 +57,7 @@ fn the_lines_are_the_components() {
     ] {
         assert!(text.contains(line), "{line}\n{text}");
     }
-    // The scan has taken its 2.5 s, the upgrade itself what the air takes.
+    // The scan has taken its 2.5 s, the upgrade itself the air time.
     assert!(lab.sender.text.contains("I (25") || lab.now > Instant::ZERO + Duration::from_secs(2));
 }
 
@@ -147,7 +147,7 @@ fn a_corrupted_image_is_refused() {
     let new = image(50_000, "2.0", 5);
     let mut lab = Lab::new(1, 0, &new);
     lab.send_list(&lab.list());
-    // Every copy that is written has a wrong bit, as from flash that has worn out.
+    // Every copy that is written has a wrong bit, as in flash that has worn out.
     while lab.totals().rounds < 50 && !lab.sender.part.is_idle() {
         lab.devices[0].board.slots[1][10_000] = 0;
         assert!(lab.step());
@@ -174,7 +174,7 @@ fn an_equal_version_is_refused_if_asked_to() {
     assert!(lab.devices[0].text.contains("W (") && has(&lab.devices[1], &new));
     let totals = lab.totals();
     assert_eq!((totals.done, totals.stopped), (1, 1));
-    // Asked again it says so at once.
+    // Asked again, it answers so at once.
     lab.groups = vec![true; 2];
     lab.send_list(&lab.list());
     lab.finish();
@@ -196,7 +196,7 @@ fn a_device_can_stop() {
     assert!(lab.devices[0].events.contains(&Event::UpgradeStopped));
     assert!(lab.devices[0].board.upgrade.is_none());
     assert_eq!((lab.totals().done, lab.totals().stopped), (1, 1));
-    // A finished one can, too.
+    // A finished one can be stopped, too.
     assert!(has(&lab.devices[1], &new));
     lab.devices[1].part.stop();
     lab.devices[1].wake = lab.now;
@@ -256,7 +256,7 @@ fn a_list_of_devices_joins_in_chunks_of_32() {
     lab.send_list(&lab.list());
     lab.finish();
     assert_eq!(lab.totals().done, 70);
-    // Three joins, two rounds of asking, two packets, 70 who leave.
+    // Three joins, two rounds of asking, two packets, 70 devices that leave.
     assert_eq!(lab.sent, 3 + 2 + 2 + 70);
 }
 

@@ -1,5 +1,4 @@
-//! Conversations of an initiator with responders, on virtual time, through a medium that loses
-//! what it is told to lose.
+//! Conversations of an initiator with responders, on virtual time, through a lossy medium.
 
 mod data;
 mod jobs;
@@ -179,7 +178,7 @@ impl<T: Task> Node<T> {
         result
     }
 
-    /// Runs until it waits; the time that work takes is waited for, too.
+    /// Runs until the node waits; the time that work takes is waited for, too.
     fn run(&mut self, now: Instant) {
         for _ in 0..100_000 {
             let step = self.with(now, |part, cx| part.run(cx));
@@ -249,7 +248,7 @@ impl Lab {
         u16::from(byte[0]) * 100 < u16::from(self.loss) * 256
     }
 
-    /// Whether one of so many copies arrives.
+    /// Returns whether one of `copies` copies arrives.
     fn arrives(&mut self, copies: u8) -> bool {
         (0..copies).any(|_| !self.lost())
     }
@@ -260,7 +259,7 @@ impl Lab {
         self.sender.wake = now;
     }
 
-    /// The initiator's frame reaches those it is for.
+    /// Delivers the initiator's frame to its addressees.
     fn broadcast(&mut self, out: Outgoing, payload: &[u8]) {
         self.sent += 1;
         for n in 0..self.devices.len() {
@@ -330,7 +329,7 @@ impl Lab {
         self.devices[n].with(self.now, |part, cx| part.sent(cx, outcome));
     }
 
-    /// One step of whoever is next; false if nobody is.
+    /// Runs the device that is next for one step; returns false if there is none.
     fn step(&mut self) -> bool {
         let next = self.devices.iter().map(|d| d.wake).chain([self.sender.wake]).min();
         let Some(next) = next.filter(|n| *n < Instant::NEVER) else { return false };
@@ -351,7 +350,7 @@ impl Lab {
         true
     }
 
-    /// Until nothing more happens.
+    /// Runs until nothing more happens.
     fn finish(&mut self) {
         for _ in 0..3_000_000 {
             if !self.step() {

@@ -41,7 +41,7 @@ fn vector_18_from_end_to_end() {
     let heard: Vec<String> = world.heard.iter().map(|(_, data)| hex(data)).collect();
     assert_eq!(heard, expected);
     assert_eq!(world.keyed(), 1);
-    // The magics that were drawn, and the frames' configurations of section 3.5.
+    // The random magics, and the frames' configurations of section 3.5.
     let group: Vec<(u16, FrameConfig)> = world
         .sent
         .iter()
@@ -82,7 +82,7 @@ I (2510) espnow_cmd: Devices security completed, successed_num: 1, unfinished_nu
     let responder = &mut world.responders[0];
     assert_eq!(responder.output(), "I (2510) espnow_sec_resp: Get APP key\n");
     assert_eq!(responder.shared.take_event(), Some(Event::Secured(world.node.shared.air.mac)));
-    // Who has our key is not listed again, until it restarts: then it has forgotten.
+    // A device with our key is not listed again, until it restarts: then it has forgotten.
     world.find();
     assert!(world.initiator.devices().is_empty());
     world.responders[0].restart();
@@ -176,7 +176,7 @@ fn a_list_of_hundreds_is_printed_on_one_line() {
     assert_eq!(text.lines().count(), 3 + 100);
 }
 
-/// Nobody is counted twice, and who counts as done has the key.
+/// Checks that no device is counted twice, and that each device counted as done has the key.
 fn check(world: &World, count: usize) -> usize {
     let (done, unfinished) = world.initiator.result();
     assert_eq!(usize::from(done + unfinished), count);
@@ -197,7 +197,7 @@ fn loss_costs_rounds_and_repetition_finishes() {
         assert!(world.start(&all, Pop::DEFAULT));
         let done = check(&world, count);
         assert!(done >= least, "loss {loss}: {done} of {count}");
-        // What is left: devices that were not reached, which another command reaches; and those
+        // These remain: devices that were not reached, which another command reaches; and devices
         // whose last answer was lost, which have the key and keep silent.
         for _ in 0..4 {
             assert!(world.start(&all, Pop::DEFAULT));

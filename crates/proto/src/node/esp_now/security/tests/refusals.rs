@@ -1,4 +1,4 @@
-//! What is refused, forged, sent again, stopped and erased.
+//! Messages that are refused, forged or replayed; stop and erase.
 
 use super::counting;
 use crate::node::esp_now::board::Work;
@@ -48,7 +48,7 @@ I (0) espnow_cmd: Security initiator start: list
 E (0) espnow_cmd: Secure key is not set
 ";
     assert_eq!(world.output(), expected);
-    // The examples make one.
+    // The examples draw one.
     let World { now, node, initiator, .. } = &mut world;
     assert!(initiator.hand_out(&mut node.cx(*now), "app_main", &Pop::new(Pop::DEFAULT)));
     world.run();
@@ -77,7 +77,7 @@ fn a_responder_is_bound_to_the_first_of_two_initiators() {
     assert!(world.start(&[address(0)], Pop::DEFAULT));
     assert_eq!(world.initiator.result(), (0, 1));
     assert!(world.responders[0].responder.ignored.bound > 0);
-    // The reset message frees it, in the compatible policy.
+    // The reset message frees the responder, in the compatible policy.
     assert!(world.responders[0].ask(world.now, Mac([8; 6]), &[5]).is_none());
     assert!(world.start(&[address(0)], Pop::DEFAULT));
     assert_eq!(world.initiator.result(), (1, 0));
@@ -129,7 +129,7 @@ fn wrong_proofs_close_the_window_of_a_strict_responder() {
     assert_eq!(world.keyed(), 1);
 }
 
-/// A key response that nobody has earned.
+/// Sends a key response to which no exchange has led.
 #[test]
 fn a_forged_key_response_counts_only_in_the_compatible_policy() {
     for (policy, done) in [(Policy::COMPATIBLE, 1), (Policy::STRICT, 0)] {
@@ -146,7 +146,7 @@ fn a_forged_key_response_counts_only_in_the_compatible_policy() {
     }
 }
 
-/// Runs a handshake; after each of its steps, `attack` may send what it likes.
+/// Runs a handshake; after each of its steps, `attack` may send messages.
 fn attacked(world: &mut World, attack: impl Fn(&mut World)) {
     let World { now, node, initiator, .. } = world;
     assert!(initiator.start(&mut node.cx(*now), b"", [address(0)], &Pop::new(Pop::DEFAULT)));
@@ -160,7 +160,7 @@ fn attacked(world: &mut World, attack: impl Fn(&mut World)) {
     panic!("it does not end");
 }
 
-/// Every message of a conversation that is over.
+/// Returns every message of a conversation that is over.
 fn recorded() -> Vec<(Mac, Vec<u8>)> {
     let mut world = World::new(1, 0, 1);
     assert!(world.start(&[address(0)], Pop::DEFAULT));

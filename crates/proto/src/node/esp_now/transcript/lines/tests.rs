@@ -4,7 +4,7 @@ use std::format;
 use std::string::String;
 use std::vec::Vec;
 
-/// Every piece of `bytes`, cut into chunks of these lengths (the last one again and again).
+/// Returns the pieces of `bytes`, cut into chunks of these lengths (the last one again and again).
 fn pieces<const N: usize>(bytes: &[u8], chunks: &[usize]) -> (Vec<String>, LineCounts) {
     let mut lines = Lines::<N>::new();
     let mut found = Vec::new();
@@ -55,7 +55,7 @@ fn the_editor_draws_its_line_again_and_again_but_one_command_comes_out() {
 
 #[test]
 fn keys_in_the_middle_overwrite_as_on_a_terminal() {
-    // A slip is taken back, and a letter goes into the middle.
+    // A typing error is deleted, and a letter is inserted in the middle.
     let echo = |text| format!("{:?}", Piece::Echo(text));
     assert_eq!(all(b"esp> hepl\x08\x08lp\n"), ["Prompt".into(), echo("help")]);
     assert_eq!(all(b"esp> hlp\r\x1b[6Celp\x1b[0K\n")[1], echo("help"));
@@ -122,7 +122,7 @@ fn torn_sequences_end_at_the_line() {
     );
 }
 
-/// Bytes that look like a console's more often than chance would have it.
+/// Generates bytes that look like a console's more often than chance would have it.
 fn console() -> impl Strategy<Value = Vec<u8>> {
     let word = prop_oneof![
         Just(Vec::from(&b"esp32c3> "[..])),
@@ -151,7 +151,7 @@ proptest! {
     fn plain_text_comes_through_whole(text in "[a-zA-Z0-9 ,.:%/()-]{1,60}") {
         let wanted = text.trim_end();
         let found = all(format!("{text}\r\n").as_bytes());
-        // A prompt may hide in it; anything else is one line, or none if it is blank.
+        // A prompt may occur in it; anything else is one line, or none if it is blank.
         prop_assume!(!text.starts_with("esp"));
         prop_assert_eq!(found, if wanted.is_empty() { Vec::new() } else { Vec::from([line(wanted)]) });
     }

@@ -56,7 +56,7 @@ impl Device {
             None => impossible(cx),
         }
         match run {
-            // It goes on listening.
+            // The responder goes on listening.
             Run::Receiving => self.begin_again(cx, None),
             Run::Sending | Run::Ping => self.test = None,
         }

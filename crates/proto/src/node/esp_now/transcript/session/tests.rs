@@ -63,11 +63,12 @@ fn every_ping_has_one_fate() {
     let text = [
         lost(3000, 0),
         lost(6000, 1),
-        // The answer to 1 takes its loss back; that to 0 comes when its loss has been told.
+        // The answer to 1 turns its loss into a late probe; that to 0 comes after its loss was
+        // reported.
         stale(6001, 2, 1),
         stale(6002, 2, 0),
         reply(6010, 2, 9),
-        // A second answer to 2; and one to 4, the line of whose loss was lost itself.
+        // A second answer to 2; and one to 4, whose line of loss was itself lost.
         stale(6011, 3, 2),
         stale(12_000, 5, 4),
         reply(12_010, 5, 3),
@@ -100,7 +101,7 @@ fn a_loss_printed_with_the_number_of_a_late_answer_is_of_the_ping_that_waited() 
     let lost = Fate::Lost(Cause::Unknown);
     let (late, came) = (Fate::Late, Fate::Delivered);
     assert_eq!(fates, [(12, came), (13, late), (14, lost), (15, came)]);
-    // The log ends within the one run.
+    // The log ends within this run.
     assert!(matches!(findings[..], [Finding::Unfinished(Unfinished { lines: 3, .. })]));
 }
 
