@@ -1,6 +1,6 @@
 //! A frame in an excerpt.
 
-use super::{Kind, Words};
+use super::{Kind, WordReader};
 use core::fmt;
 
 /// A frame on the air.
@@ -60,7 +60,7 @@ impl fmt::Display for Frame<'_> {
 }
 
 impl<'a> Frame<'a> {
-    pub(super) fn read(words: &mut Words<'a>) -> Option<Self> {
+    pub(super) fn read(words: &mut WordReader<'a>) -> Option<Self> {
         let frame = Self {
             kind: Kind::from_name(words.next()?)?,
             from: words.number()?,

@@ -184,7 +184,7 @@ impl<'a> Line<'a> {
     #[must_use]
     pub fn read(line: &'a str) -> Option<Self> {
         let (word, rest) = line.split_once(' ')?;
-        let mut words = Words(rest);
+        let mut words = WordReader(rest);
         let line = match word {
             "station" => Self::Station { number: words.number()?, name: words.rest() },
             "window" => {
@@ -222,9 +222,9 @@ impl<'a> Line<'a> {
 }
 
 /// Words of a line that are still to be read.
-struct Words<'a>(&'a str);
+struct WordReader<'a>(&'a str);
 
-impl<'a> Words<'a> {
+impl<'a> WordReader<'a> {
     fn next(&mut self) -> Option<&'a str> {
         let (word, rest) = self.0.split_once(' ').unwrap_or((self.0, ""));
         self.0 = rest;

@@ -197,7 +197,7 @@ impl core::error::Error for Wrong<'_> {}
 /// # Errors
 /// Returns the first mistake.
 pub fn read(text: &str) -> Result<Reading, Wrong<'_>> {
-    let mut reader = Reader { text, reading: Reading::default(), lines: [0; Key::COUNT] };
+    let mut reader = Parser { text, reading: Reading::default(), lines: [0; Key::COUNT] };
     if text.starts_with('\u{feff}') {
         return Err(Wrong { line: 1, column: 1, fault: Fault::Mark });
     }
@@ -223,14 +223,14 @@ pub fn read(text: &str) -> Result<Reading, Wrong<'_>> {
     Ok(reader.reading)
 }
 
-struct Reader<'t> {
+struct Parser<'t> {
     text: &'t str,
     reading: Reading,
     /// Line in which each option was last set, from 1; 0 where it was not.
     lines: [usize; Key::COUNT],
 }
 
-impl<'t> Reader<'t> {
+impl<'t> Parser<'t> {
     fn comment(&mut self, comment: &str, line: usize) {
         if let Some(name) = comment.strip_suffix(NOT_SET).map(str::trim) {
             match Key::find(name).filter(|_| name.starts_with("CONFIG_")) {

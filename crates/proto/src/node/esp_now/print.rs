@@ -108,7 +108,7 @@ impl Printer {
     /// Prints plain text (`printf`) on the UART. Line feeds become CR LF.
     pub fn text(&mut self, text: fmt::Arguments<'_>) {
         // Writing to a ring does not fail; bytes that do not fit are counted.
-        let _ = Uart(self).write_fmt(text);
+        let _ = UartWriter(self).write_fmt(text);
     }
 
     /// Prints raw bytes on the UART: echo and escape sequences of the line editor.
@@ -140,7 +140,7 @@ impl Printer {
         }
         // Lines of the remote log itself are not logged remotely.
         if level <= self.remote && tag != "espnow" {
-            let mut line = Line(Vec::<u8, 250>::new());
+            let mut line = RemoteLine(Vec::<u8, 250>::new());
             let _ = line.write_fmt(format_args!("{on}{letter} ({ms}) {tag}: {text}{off}\n"));
             self.queue(&line.0);
         }
@@ -257,9 +257,9 @@ impl Tags {
     }
 }
 
-struct Uart<'a>(&'a mut Printer);
+struct UartWriter<'a>(&'a mut Printer);
 
-impl Write for Uart<'_> {
+impl Write for UartWriter<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for byte in text.bytes() {
             if byte == b'\n' {
@@ -273,9 +273,9 @@ impl Write for Uart<'_> {
 
 /// A remote log line, cut to the size of a frame of ESP-NOW v1.0. The component cuts to its own
 /// longest payload, which with v2.0 is 1437 bytes of text.
-struct Line<const N: usize>(Vec<u8, N>);
+struct RemoteLine<const N: usize>(Vec<u8, N>);
 
-impl<const N: usize> Write for Line<N> {
+impl<const N: usize> Write for RemoteLine<N> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let room = self.0.capacity() - self.0.len();
         let part = text.as_bytes();

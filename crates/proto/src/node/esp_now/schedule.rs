@@ -71,7 +71,7 @@ impl Part {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum PartState {
     Idle,
     /// Waits for its time in [`Schedule::due`].
     Until,
@@ -89,7 +89,7 @@ pub struct Schedule {
     due: [Instant; Part::COUNT],
     /// Earliest of these times.
     soonest: Instant,
-    states: [State; Part::COUNT],
+    states: [PartState; Part::COUNT],
     lock: Deque<Part, { Part::COUNT }>,
     holder: Option<Part>,
     next: usize,
@@ -101,7 +101,7 @@ impl Default for Schedule {
         Self {
             due: [Instant::ZERO; Part::COUNT],
             soonest: Instant::ZERO,
-            states: [State::Until; Part::COUNT],
+            states: [PartState::Until; Part::COUNT],
             lock: Deque::new(),
             holder: None,
             next: 0,
@@ -124,7 +124,7 @@ impl Schedule {
         }
         for step in 0..Part::COUNT {
             let at = (self.next + step) % Part::COUNT;
-            if self.due[at] <= now && self.states[at] == State::Until {
+            if self.due[at] <= now && self.states[at] == PartState::Until {
                 self.next = (at + 1) % Part::COUNT;
                 return Some(Part::ALL[at]);
             }
@@ -132,7 +132,7 @@ impl Schedule {
         None
     }
 
-    fn set(&mut self, part: Part, state: State, due: Instant) {
+    fn set(&mut self, part: Part, state: PartState, due: Instant) {
         self.states[part as usize] = state;
         let before = core::mem::replace(&mut self.due[part as usize], due);
         if due <= self.soonest {
@@ -145,12 +145,12 @@ impl Schedule {
     /// Takes note of a part's answer to its turn.
     pub fn answered(&mut self, part: Part, step: Step) {
         let (state, due) = match step {
-            Step::Idle => (State::Idle, Instant::NEVER),
-            Step::Until(t) => (State::Until, t),
+            Step::Idle => (PartState::Idle, Instant::NEVER),
+            Step::Until(t) => (PartState::Until, t),
             Step::Send => {
                 // Each part waits at most once, so the queue has room for all of them.
                 let _ = self.lock.push_back(part);
-                (State::Wants, Instant::NEVER)
+                (PartState::Wants, Instant::NEVER)
             }
         };
         self.set(part, state, due);
@@ -158,8 +158,8 @@ impl Schedule {
 
     /// Gives a part a turn because something arrived for it, unless the part is sending.
     pub fn wake(&mut self, part: Part) {
-        if matches!(self.states[part as usize], State::Idle | State::Until) {
-            self.set(part, State::Until, Instant::ZERO);
+        if matches!(self.states[part as usize], PartState::Idle | PartState::Until) {
+            self.set(part, PartState::Until, Instant::ZERO);
         }
     }
 
@@ -170,7 +170,7 @@ impl Schedule {
         }
         let part = self.lock.pop_front()?;
         self.holder = Some(part);
-        self.set(part, State::Sends, Instant::NEVER);
+        self.set(part, PartState::Sends, Instant::NEVER);
         Some(part)
     }
 
@@ -179,7 +179,7 @@ impl Schedule {
         let free = self.holder.is_none() && self.lock.is_empty();
         if free {
             self.holder = Some(part);
-            self.set(part, State::Sends, Instant::NEVER);
+            self.set(part, PartState::Sends, Instant::NEVER);
         }
         free
     }
@@ -194,14 +194,14 @@ impl Schedule {
     /// holder.
     pub fn release(&mut self) -> Option<Part> {
         let part = self.holder.take()?;
-        self.set(part, State::Until, Instant::ZERO);
+        self.set(part, PartState::Until, Instant::ZERO);
         Some(part)
     }
 
     /// Returns whether a part has nothing to do until something arrives for it.
     #[must_use]
     pub fn is_idle(&self, part: Part) -> bool {
-        self.states[part as usize] == State::Idle
+        self.states[part as usize] == PartState::Idle
     }
 
     /// Returns the earliest instant at which a part has its turn.

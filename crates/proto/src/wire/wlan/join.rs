@@ -3,7 +3,7 @@
 //!
 //! Fields whose value the lab does not model (nonces, keys, the MIC) are zero.
 
-use super::Out;
+use super::FrameWriter;
 use crate::wire::beacon;
 use crate::wire::ieee80211::{FCS_LEN, FrameControl, HEADER_LEN, Header, append_fcs};
 use crate::wire::mac::Mac;
@@ -89,7 +89,7 @@ impl Join<'_> {
             sequence: self.sequence & 0x0FFF,
             fragment: 0,
         };
-        let mut out = Out { buf, at: 0 };
+        let mut out = FrameWriter { buf, at: 0 };
         out.put(&header.emit())?;
         self.fields(&mut out)?;
         let at = out.at;
@@ -117,7 +117,7 @@ impl Join<'_> {
     }
 
     /// Writes the fields before the elements.
-    fn fields(&self, out: &mut Out<'_>) -> Option<()> {
+    fn fields(&self, out: &mut FrameWriter<'_>) -> Option<()> {
         let capabilities = 0x0421_u16 | if self.protected { 0x0010 } else { 0 };
         match self.what {
             Joining::ProbeRequest => Some(()),
@@ -180,7 +180,7 @@ impl Eapol {
         };
         let out = buf.get_mut(..octets)?;
         out.fill(0);
-        let mut out = Out { buf: out, at: 0 };
+        let mut out = FrameWriter { buf: out, at: 0 };
         // IEEE Std 802.1X-2020, 11.3: version 2, packet type 3 (key), length.
         out.put(&[2, 3])?;
         out.put(&((octets - 4) as u16).to_be_bytes())?;

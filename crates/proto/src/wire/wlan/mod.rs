@@ -77,7 +77,7 @@ impl Control {
             Self::BlockAck { .. } => (0x0094, duration),
             Self::PsPoll { aid } => (0x00A4 | POWER_MANAGEMENT, 0xC000 | aid),
         };
-        let mut out = Out { buf, at: 0 };
+        let mut out = FrameWriter { buf, at: 0 };
         out.put(&control.to_le_bytes())?;
         out.put(&duration.to_le_bytes())?;
         out.put(&to.0)?;
@@ -102,12 +102,12 @@ impl Control {
 }
 
 /// Writer that appends bytes to a buffer.
-struct Out<'a> {
+struct FrameWriter<'a> {
     buf: &'a mut [u8],
     at: usize,
 }
 
-impl Out<'_> {
+impl FrameWriter<'_> {
     fn put(&mut self, bytes: &[u8]) -> Option<()> {
         let end = self.at.checked_add(bytes.len())?;
         self.buf.get_mut(self.at..end)?.copy_from_slice(bytes);
@@ -173,7 +173,7 @@ impl Data {
             sequence: self.sequence & 0x0FFF,
             fragment: 0,
         };
-        let mut out = Out { buf, at: 0 };
+        let mut out = FrameWriter { buf, at: 0 };
         out.put(&header.emit())?;
         if self.qos {
             out.put(&[0, 0])?;

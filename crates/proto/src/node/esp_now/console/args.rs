@@ -41,12 +41,12 @@ pub type Faults<'a> = Vec<Fault<'a>, FAULTS>;
 #[derive(Clone, Debug)]
 pub struct Args<'a> {
     spec: &'static Spec,
-    values: Vec<(u8, Value<'a>), VALUES>,
+    values: Vec<(u8, ArgValue<'a>), VALUES>,
 }
 
 /// Parsed value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Value<'a> {
+enum ArgValue<'a> {
     Flag,
     Int(i32),
     Text(&'a [u8]),
@@ -59,7 +59,7 @@ impl<'a> Args<'a> {
     ///
     /// Returns all mistakes, up to [`FAULTS`].
     pub fn read(spec: &'static Spec, words: &[&'a [u8]]) -> Result<Self, Faults<'a>> {
-        let mut reader = Reader { args: Self { spec, values: Vec::new() }, faults: Vec::new() };
+        let mut reader = ArgParser { args: Self { spec, values: Vec::new() }, faults: Vec::new() };
         reader.all(words);
         if reader.faults.is_empty() {
             reader.check();
@@ -82,7 +82,7 @@ impl<'a> Args<'a> {
     /// Returns every integer of an option that may be repeated.
     pub fn ints(&self, long: &str) -> impl Iterator<Item = i32> {
         self.given(long).filter_map(|value| match value {
-            Value::Int(n) => Some(n),
+            ArgValue::Int(n) => Some(n),
             _ => None,
         })
     }
@@ -97,12 +97,12 @@ impl<'a> Args<'a> {
     #[must_use]
     pub fn text(&self, long: &str) -> Option<&'a [u8]> {
         self.given(long).find_map(|value| match value {
-            Value::Text(text) => Some(text),
+            ArgValue::Text(text) => Some(text),
             _ => None,
         })
     }
 
-    fn given(&self, long: &str) -> impl Iterator<Item = Value<'a>> {
+    fn given(&self, long: &str) -> impl Iterator<Item = ArgValue<'a>> {
         let index = self.spec.options.iter().position(|opt| opt.long == long);
         debug_assert!(index.is_some(), "no option {long}");
         let index = index.unwrap_or(usize::MAX);
@@ -114,12 +114,12 @@ impl<'a> Args<'a> {
     }
 }
 
-struct Reader<'a> {
+struct ArgParser<'a> {
     args: Args<'a>,
     faults: Faults<'a>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ArgParser<'a> {
     fn fault(&mut self, fault: Fault<'a>) {
         // Mistakes beyond the limit are not reported.
         let _ = self.faults.push(fault);
@@ -225,10 +225,10 @@ impl<'a> Reader<'a> {
             return self.fault(Fault::Excess(opt, text));
         }
         let value = match opt.kind {
-            Kind::Flag => Value::Flag,
-            Kind::Text => Value::Text(text),
+            Kind::Flag => ArgValue::Flag,
+            Kind::Text => ArgValue::Text(text),
             Kind::Int => match integer(text) {
-                Ok(n) => Value::Int(n),
+                Ok(n) => ArgValue::Int(n),
                 Err(IntError::Bad) => return self.fault(Fault::BadInt(opt, text)),
                 Err(IntError::Overflow) => return self.fault(Fault::Overflow(opt, text)),
             },
@@ -311,9 +311,9 @@ impl fmt::Display for Text<'_> {
 }
 
 /// Name of an option as argtable3 writes it: `-x|--long=<value>`.
-struct Name<'a>(&'static Opt, &'a [u8]);
+struct OptionName<'a>(&'static Opt, &'a [u8]);
 
-impl fmt::Display for Name<'_> {
+impl fmt::Display for OptionName<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let opt = self.0;
         if opt.positional() {
@@ -342,18 +342,18 @@ impl fmt::Display for Fault<'_> {
             Self::Long(word) => write!(f, "invalid option \"{}\"", Text(word)),
             Self::NoValue(word) => write!(f, "option \"{}\" requires an argument", Text(word)),
             Self::Unexpected(word) => write!(f, "unexpected argument \"{}\"", Text(word)),
-            Self::Missing(opt) => write!(f, "missing option {}", Name(opt, &[])),
+            Self::Missing(opt) => write!(f, "missing option {}", OptionName(opt, &[])),
             Self::Excess(opt, _) if opt.kind == Kind::Flag => {
-                write!(f, "extraneous option {}", Name(opt, &[]))
+                write!(f, "extraneous option {}", OptionName(opt, &[]))
             }
-            Self::Excess(opt, value) => write!(f, "excess option {}", Name(opt, value)),
+            Self::Excess(opt, value) => write!(f, "excess option {}", OptionName(opt, value)),
             Self::BadInt(opt, value) => {
-                write!(f, "invalid argument \"{}\" to option {}", Text(value), Name(opt, &[]))
+                write!(f, "invalid argument \"{}\" to option {}", Text(value), OptionName(opt, &[]))
             }
             Self::Overflow(opt, value) => write!(
                 f,
                 "integer overflow at option {} ({} is too large)",
-                Name(opt, &[]),
+                OptionName(opt, &[]),
                 Text(value)
             ),
         }

@@ -53,7 +53,7 @@ const _: () = assert!(ROOM <= UART_RING);
 
 /// State of the editor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum EditorState {
     /// A prompt is due.
     Start,
     /// The editor has asked for the cursor; at the right margin if its column before is known.
@@ -80,7 +80,7 @@ pub enum Edited {
 /// The line editor.
 #[derive(Clone, Debug)]
 pub struct Editor {
-    state: State,
+    state: EditorState,
     input: Deque<u8, INPUT>,
     line: Vec<u8, { LINE - 1 }>,
     answer: Vec<u8, ANSWER>,
@@ -105,7 +105,7 @@ impl Editor {
     #[must_use]
     pub const fn new() -> Self {
         Self {
-            state: State::Start,
+            state: EditorState::Start,
             input: Deque::new(),
             line: Vec::new(),
             answer: Vec::new(),
@@ -130,9 +130,9 @@ impl Editor {
     pub fn run(&mut self, now: Instant, prompt: &str, idf: Idf, out: &mut Printer) -> Edited {
         loop {
             match self.state {
-                State::Full => return Edited::Line,
+                EditorState::Full => return Edited::Line,
                 _ if out.room() < ROOM => return Edited::Busy,
-                State::Start => {
+                EditorState::Start => {
                     self.query(None, out);
                     continue;
                 }
@@ -142,8 +142,8 @@ impl Editor {
             // The UART driver turns CR into LF.
             let byte = if byte == b'\r' { b'\n' } else { byte };
             match self.state {
-                State::Query { start } => self.answer(now, start, byte, prompt, out),
-                State::Escape { seen } => self.escape(now, seen, byte),
+                EditorState::Query { start } => self.answer(now, start, byte, prompt, out),
+                EditorState::Escape { seen } => self.escape(now, seen, byte),
                 _ => self.edit(now, byte, prompt, idf, out),
             }
         }
@@ -151,20 +151,20 @@ impl Editor {
 
     /// Returns the complete line, which its owner may take apart. Empty lines never appear here.
     pub fn line(&mut self) -> &mut [u8] {
-        if self.state == State::Full { &mut self.line } else { &mut [] }
+        if self.state == EditorState::Full { &mut self.line } else { &mut [] }
     }
 
     /// Releases the line: its owner has finished, and the next prompt is due.
     pub fn done(&mut self) {
-        if self.state == State::Full {
-            self.state = State::Start;
+        if self.state == EditorState::Full {
+            self.state = EditorState::Start;
         }
     }
 
     fn query(&mut self, start: Option<usize>, out: &mut Printer) {
         out.raw(QUERY);
         self.answer.clear();
-        self.state = State::Query { start };
+        self.state = EditorState::Query { start };
     }
 
     /// Processes a byte of the terminal's answer.
@@ -206,7 +206,7 @@ impl Editor {
     /// Waits for the next character from now on.
     fn wait(&mut self, now: Instant) {
         self.since = now;
-        self.state = State::Edit;
+        self.state = EditorState::Edit;
     }
 
     fn edit(&mut self, now: Instant, byte: u8, prompt: &str, idf: Idf, out: &mut Printer) {
@@ -222,7 +222,7 @@ impl Editor {
             b'\n' => self.enter(prompt, out),
             0x03 | 0x04 if byte == 0x03 || self.line.is_empty() => {
                 out.raw(b"\r\n");
-                self.state = State::Start;
+                self.state = EditorState::Start;
             }
             0x08 | 0x7F => {
                 if self.line.pop().is_some() {
@@ -237,7 +237,7 @@ impl Editor {
                 self.draw(prompt, out);
             }
             b'\t' => self.complete(prompt, out),
-            ESC => self.state = State::Escape { seen: 0 },
+            ESC => self.state = EditorState::Escape { seen: 0 },
             // These keys would move the cursor, which stays at the end.
             0x01 | 0x02 | 0x04..=0x06 | 0x0B | 0x0E | 0x10 | 0x14 => {}
             _ => {
@@ -251,8 +251,8 @@ impl Editor {
     /// Discards the bytes of an escape sequence: two bytes, or three with a digit.
     fn escape(&mut self, now: Instant, seen: u8, byte: u8) {
         match (seen, byte) {
-            (0, _) => self.state = State::Escape { seen: 1 },
-            (1, b'0'..=b'9') => self.state = State::Escape { seen: 2 },
+            (0, _) => self.state = EditorState::Escape { seen: 1 },
+            (1, b'0'..=b'9') => self.state = EditorState::Escape { seen: 2 },
             _ => self.wait(now),
         }
     }
@@ -261,7 +261,7 @@ impl Editor {
         self.draw(prompt, out);
         out.raw(b"\r\n");
         self.line.retain(|byte| matches!(byte, b' '..=b'~'));
-        self.state = if self.line.is_empty() { State::Start } else { State::Full };
+        self.state = if self.line.is_empty() { EditorState::Start } else { EditorState::Full };
     }
 
     fn append(&mut self, byte: u8) -> bool {

@@ -7,7 +7,7 @@ use core::fmt;
 
 /// Prints a command: its name and options, its purpose, and a line for each option.
 pub(super) fn print(cx: &mut Cx<'_>, spec: &'static Spec) {
-    cx.text(format_args!("{}{}\n  {}\n", spec.name, Usage(spec), spec.help));
+    cx.text(format_args!("{}{}\n  {}\n", spec.name, Syntax(spec), spec.help));
     for opt in spec.options {
         cx.text(format_args!("  {:>28}  {}\n", Names(opt).text(), opt.help));
     }
@@ -15,9 +15,9 @@ pub(super) fn print(cx: &mut Cx<'_>, spec: &'static Spec) {
 }
 
 /// Syntax of a command: ` [-a] [-c <mac>] <host>`.
-struct Usage(&'static Spec);
+struct Syntax(&'static Spec);
 
-impl fmt::Display for Usage {
+impl fmt::Display for Syntax {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for opt in self.0.options {
             let (open, close) = if opt.min == 0 { ("[", "]") } else { ("", "") };

@@ -45,12 +45,12 @@ pub struct Local {
     clock: i64,
     /// Entry of the table that `help` prints next.
     help: Option<usize>,
-    stage: Stage,
+    stage: StartStage,
 }
 
 /// Progress of the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum StartStage {
     Start,
     Marker(Instant),
     Running,
@@ -67,7 +67,7 @@ impl Local {
     /// component's lines.
     #[must_use]
     pub const fn new() -> Self {
-        Self { protocols: PROTOCOLS, clock: 0, help: None, stage: Stage::Start }
+        Self { protocols: PROTOCOLS, clock: 0, help: None, stage: StartStage::Start }
     }
 
     /// Returns whether `help` is still printing; the command ends when it has printed all.
@@ -80,16 +80,16 @@ impl Local {
     /// `help`.
     pub fn run(&mut self, cx: &mut Cx<'_>) -> Step {
         match self.stage {
-            Stage::Start => {
+            StartStage::Start => {
                 start(cx);
                 // The component passes ticks to a timer of microseconds: at 100 Hz the marker comes
                 // after 0.5 s (section 7.3).
                 let wait = cx.shared.settings.tick.ticks(MARKER_MS);
-                self.stage = Stage::Marker(cx.now + Duration::from_millis(u64::from(wait)));
+                self.stage = StartStage::Marker(cx.now + Duration::from_millis(u64::from(wait)));
             }
-            Stage::Marker(at) if cx.now >= at => {
+            StartStage::Marker(at) if cx.now >= at => {
                 started(cx);
-                self.stage = Stage::Running;
+                self.stage = StartStage::Running;
             }
             _ => {}
         }
@@ -101,7 +101,7 @@ impl Local {
         }
         match (self.help, self.stage) {
             (Some(_), _) => Step::Until(cx.now),
-            (None, Stage::Marker(at)) => Step::Until(at),
+            (None, StartStage::Marker(at)) => Step::Until(at),
             _ => Step::Idle,
         }
     }

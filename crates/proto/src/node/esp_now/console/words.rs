@@ -38,7 +38,7 @@ impl<'a> Words<'a> {
 
 /// State of the scanner.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ScanState {
     Space,
     Word { quoted: bool },
     Escape { quoted: bool },
@@ -47,7 +47,7 @@ enum State {
 /// Writes the words' characters over the line, never ahead of the character being read, records
 /// where each word lies, and returns their number.
 fn unescape(line: &mut [u8], bounds: &mut [(usize, usize); WORDS_MAX]) -> usize {
-    let (mut state, mut to, mut start, mut count) = (State::Space, 0, 0, 0);
+    let (mut state, mut to, mut start, mut count) = (ScanState::Space, 0, 0, 0);
     for from in 0..line.len() {
         let Some(&byte) = line.get(from) else { break };
         if byte == 0 || count == WORDS_MAX {
@@ -55,8 +55,8 @@ fn unescape(line: &mut [u8], bounds: &mut [(usize, usize); WORDS_MAX]) -> usize 
         }
         let (next, keep) = step(state, byte);
         match (state, next) {
-            (State::Space, State::Word { .. } | State::Escape { .. }) => start = to,
-            (State::Word { .. }, State::Space) => {
+            (ScanState::Space, ScanState::Word { .. } | ScanState::Escape { .. }) => start = to,
+            (ScanState::Word { .. }, ScanState::Space) => {
                 if let Some(bound) = bounds.get_mut(count) {
                     *bound = (start, to);
                 }
@@ -70,7 +70,7 @@ fn unescape(line: &mut [u8], bounds: &mut [(usize, usize); WORDS_MAX]) -> usize 
             to += 1;
         }
     }
-    if let (true, Some(bound)) = (state != State::Space, bounds.get_mut(count)) {
+    if let (true, Some(bound)) = (state != ScanState::Space, bounds.get_mut(count)) {
         *bound = (start, to);
         count += 1;
     }
@@ -78,19 +78,19 @@ fn unescape(line: &mut [u8], bounds: &mut [(usize, usize); WORDS_MAX]) -> usize 
 }
 
 /// Processes one character: returns the next state, and whether the character belongs to the word.
-fn step(state: State, byte: u8) -> (State, bool) {
+fn step(state: ScanState, byte: u8) -> (ScanState, bool) {
     match (state, byte) {
-        (State::Space, b' ') => (State::Space, false),
-        (State::Space, b'"') => (State::Word { quoted: true }, false),
-        (State::Space, b'\\') => (State::Escape { quoted: false }, false),
-        (State::Space, _) => (State::Word { quoted: false }, true),
-        (State::Word { quoted }, b'\\') => (State::Escape { quoted }, false),
+        (ScanState::Space, b' ') => (ScanState::Space, false),
+        (ScanState::Space, b'"') => (ScanState::Word { quoted: true }, false),
+        (ScanState::Space, b'\\') => (ScanState::Escape { quoted: false }, false),
+        (ScanState::Space, _) => (ScanState::Word { quoted: false }, true),
+        (ScanState::Word { quoted }, b'\\') => (ScanState::Escape { quoted }, false),
         // A closing quote ends the word; inside an unquoted word a quote stands for itself.
-        (State::Word { quoted: true }, b'"') | (State::Word { quoted: false }, b' ') => {
-            (State::Space, false)
+        (ScanState::Word { quoted: true }, b'"') | (ScanState::Word { quoted: false }, b' ') => {
+            (ScanState::Space, false)
         }
-        (State::Word { quoted }, _) => (State::Word { quoted }, true),
-        (State::Escape { quoted }, b'\\' | b'"' | b' ') => (State::Word { quoted }, true),
-        (State::Escape { quoted }, _) => (State::Word { quoted }, false),
+        (ScanState::Word { quoted }, _) => (ScanState::Word { quoted }, true),
+        (ScanState::Escape { quoted }, b'\\' | b'"' | b' ') => (ScanState::Word { quoted }, true),
+        (ScanState::Escape { quoted }, _) => (ScanState::Word { quoted }, false),
     }
 }

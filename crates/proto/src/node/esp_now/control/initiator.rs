@@ -22,24 +22,24 @@ const TRIES: u8 = 6;
 /// [`take_result`](Self::take_result).
 #[derive(Clone, Debug, Default)]
 pub struct Initiator {
-    job: Option<Job>,
-    phase: Phase,
+    job: Option<Operation>,
+    phase: InitiatorPhase,
     text: Vec<u8, TEXT_MAX>,
     acked: bool,
     result: Option<bool>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Job {
+struct Operation {
     data_type: DataType,
     initiator: u32,
     responder: u32,
     value: u32,
-    how: How,
+    how: ConfigSource,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum How {
+enum ConfigSource {
     /// The component's configuration.
     Own,
     /// The caller's configuration.
@@ -47,18 +47,18 @@ enum How {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-enum Phase {
+enum InitiatorPhase {
     #[default]
     Idle,
     Start,
-    Ready(Option<Search>),
-    Sending(Option<Search>),
-    AwaitAck(Search, Instant),
+    Ready(Option<ChannelSearch>),
+    Sending(Option<ChannelSearch>),
+    AwaitAck(ChannelSearch, Instant),
 }
 
 /// State of the search for the channel.
 #[derive(Clone, Copy, Debug)]
-struct Search {
+struct ChannelSearch {
     magic: u16,
     /// Stored channel, which comes first.
     home: u8,
@@ -94,12 +94,12 @@ impl Initiator {
     /// Binds this device's attribute to responders that are open for it, or unbinds it
     /// (`espnow_ctrl_initiator_bind`). Returns false while another operation runs.
     pub fn bind(&mut self, attribute: u32, on: bool) -> bool {
-        self.start(Job {
+        self.start(Operation {
             data_type: DataType::ControlBind,
             initiator: attribute,
             responder: 0,
             value: on.into(),
-            how: How::Own,
+            how: ConfigSource::Own,
         })
     }
 
@@ -107,7 +107,7 @@ impl Initiator {
     /// (`espnow_ctrl_initiator_send`). Returns false while another operation runs.
     pub fn set(&mut self, initiator: u32, responder: u32, value: u32) -> bool {
         let data_type = DataType::ControlData;
-        self.start(Job { data_type, initiator, responder, value, how: How::Own })
+        self.start(Operation { data_type, initiator, responder, value, how: ConfigSource::Own })
     }
 
     /// Sets an attribute with a configuration of the caller's, as the console's `control -c` does
@@ -122,7 +122,13 @@ impl Initiator {
         config: FrameConfig,
     ) -> bool {
         let data_type = DataType::ControlData;
-        self.start(Job { data_type, initiator, responder, value, how: How::As(config) })
+        self.start(Operation {
+            data_type,
+            initiator,
+            responder,
+            value,
+            how: ConfigSource::As(config),
+        })
     }
 
     /// Sends a text in place of a value, otherwise as [`send`](Self::send). Also returns false
@@ -143,12 +149,12 @@ impl Initiator {
         sent
     }
 
-    fn start(&mut self, job: Job) -> bool {
+    fn start(&mut self, job: Operation) -> bool {
         if self.job.is_some() {
             return false;
         }
         self.job = Some(job);
-        self.phase = Phase::Start;
+        self.phase = InitiatorPhase::Start;
         self.text.clear();
         self.result = None;
         true
@@ -190,21 +196,21 @@ impl Initiator {
         self.acked = true;
     }
 
-    fn begin(&mut self, cx: &mut Cx<'_>, job: Job) -> Step {
-        let search = matches!(job.how, How::Own) && cx.shared.settings.compat.auto_channel;
+    fn begin(&mut self, cx: &mut Cx<'_>, job: Operation) -> Step {
+        let search = matches!(job.how, ConfigSource::Own) && cx.shared.settings.compat.auto_channel;
         self.acked = false;
-        self.phase = Phase::Ready(search.then(|| {
+        self.phase = InitiatorPhase::Ready(search.then(|| {
             let mut stored = [0];
             let home = match cx.board.load(Key::ControlChannel, &mut stored) {
                 Some(1) => stored[0] & 0x0F,
                 _ => 1,
             };
-            Search { magic: cx.magic(), home, channel: home, tries: 0, next: 0 }
+            ChannelSearch { magic: cx.magic(), home, channel: home, tries: 0, next: 0 }
         }));
         Step::Send
     }
 
-    fn waited(&mut self, cx: &mut Cx<'_>, search: Search, until: Instant) -> Step {
+    fn waited(&mut self, cx: &mut Cx<'_>, search: ChannelSearch, until: Instant) -> Step {
         if self.acked {
             return self.finish(true);
         }
@@ -213,7 +219,7 @@ impl Initiator {
         }
         match search.again(cx) {
             Some(search) => {
-                self.phase = Phase::Ready(Some(search));
+                self.phase = InitiatorPhase::Ready(Some(search));
                 Step::Send
             }
             None => {
@@ -225,12 +231,12 @@ impl Initiator {
     }
 
     fn finish(&mut self, ok: bool) -> Step {
-        (self.job, self.phase, self.result) = (None, Phase::Idle, Some(ok));
+        (self.job, self.phase, self.result) = (None, InitiatorPhase::Idle, Some(ok));
         Step::Idle
     }
 }
 
-impl Search {
+impl ChannelSearch {
     /// Returns the next try, on this or on the next channel; `None` after the last.
     fn again(mut self, cx: &Cx<'_>) -> Option<Self> {
         self.tries = self.tries.saturating_add(1);
@@ -253,24 +259,26 @@ impl Search {
 impl Task for Initiator {
     fn run(&mut self, cx: &mut Cx<'_>) -> Step {
         match (self.phase, self.job) {
-            (Phase::Start, Some(job)) => self.begin(cx, job),
-            (Phase::Ready(_), Some(_)) => Step::Send,
-            (Phase::AwaitAck(search, until), Some(_)) => self.waited(cx, search, until),
-            (Phase::Idle | Phase::Sending(_), _) | (_, None) => Step::Idle,
+            (InitiatorPhase::Start, Some(job)) => self.begin(cx, job),
+            (InitiatorPhase::Ready(_), Some(_)) => Step::Send,
+            (InitiatorPhase::AwaitAck(search, until), Some(_)) => self.waited(cx, search, until),
+            (InitiatorPhase::Idle | InitiatorPhase::Sending(_), _) | (_, None) => Step::Idle,
         }
     }
 
     fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
-        let (Phase::Ready(search), Some(job)) = (self.phase, self.job) else { return None };
+        let (InitiatorPhase::Ready(search), Some(job)) = (self.phase, self.job) else {
+            return None;
+        };
         let security = cx.shared.settings.encrypt.control;
         let bind = job.data_type == DataType::ControlBind;
         let mut config = match (job.how, search) {
-            (How::As(config), _) => config,
-            (How::Own, Some(search)) => {
+            (ConfigSource::As(config), _) => config,
+            (ConfigSource::Own, Some(search)) => {
                 FrameConfig { channel: search.channel, security, ..Self::SEARCH }
             }
-            (How::Own, None) if bind => FrameConfig { ttl: 0, security, ..Self::CONFIG },
-            (How::Own, None) => FrameConfig { security, ..Self::CONFIG },
+            (ConfigSource::Own, None) if bind => FrameConfig { ttl: 0, security, ..Self::CONFIG },
+            (ConfigSource::Own, None) => FrameConfig { security, ..Self::CONFIG },
         };
         let magic = search.map_or(0, |search| search.magic);
         // espnow_ctrl_send leaves this part of the structure as its caller did: zero.
@@ -290,8 +298,8 @@ impl Task for Initiator {
             return None;
         };
         config.copies = config.copies.max(1);
-        self.phase = Phase::Sending(search);
-        let waits = matches!(job.how, How::Own) && (bind || search.is_some());
+        self.phase = InitiatorPhase::Sending(search);
+        let waits = matches!(job.how, ConfigSource::Own) && (bind || search.is_some());
         let wait = if waits { Duration::MAX } else { Duration::from_secs(1) };
         Some(Outgoing { data_type: job.data_type, dest: Mac::BROADCAST, config, magic, len, wait })
     }
@@ -299,11 +307,11 @@ impl Task for Initiator {
     fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
         match self.phase {
             // The outcome does not matter, only the acknowledgement does.
-            Phase::Sending(Some(search)) => {
+            InitiatorPhase::Sending(Some(search)) => {
                 let until = cx.shared.settings.tick.delay_ms(cx.now, ACK_WAIT_MS);
-                self.phase = Phase::AwaitAck(search, until);
+                self.phase = InitiatorPhase::AwaitAck(search, until);
             }
-            Phase::Sending(None) => {
+            InitiatorPhase::Sending(None) => {
                 self.finish(outcome.is_done());
             }
             _ => {}

@@ -33,24 +33,24 @@ pub struct Responder {
     until_ms: u32,
     rssi: i8,
     text: Vec<u8, TEXT_MAX>,
-    phase: Phase,
+    phase: ResponderPhase,
 }
 
 /// State of the responder; only builds for automatic channels leave `Idle`.
 #[derive(Clone, Copy, Debug, Default)]
-enum Phase {
+enum ResponderPhase {
     #[default]
     Idle,
     /// The acknowledgement goes first.
-    Ack(Link, Wanted),
-    Acking(Wanted),
+    Ack(Link, BindRequest),
+    Acking(BindRequest),
     /// The list has changed and is stored after a rest.
     Settle(Instant),
 }
 
 /// Request of a frame.
 #[derive(Clone, Copy, Debug)]
-struct Wanted {
+struct BindRequest {
     data_type: DataType,
     binding: Binding,
     responder: u32,
@@ -134,13 +134,13 @@ impl Responder {
             return;
         }
         let control = Control::parse(cx.shared.settings.compat.auto_channel, frame.data);
-        let (Some(control), Phase::Idle) = (control, self.phase) else {
+        let (Some(control), ResponderPhase::Idle) = (control, self.phase) else {
             self.dropped = self.dropped.saturating_add(1);
             return;
         };
         let binding = Binding { mac: frame.from, attribute: control.initiator.0 };
         let (responder, value) = (control.responder.0, control.value.0);
-        let wanted = Wanted { data_type, binding, responder, value, rssi: frame.rssi };
+        let wanted = BindRequest { data_type, binding, responder, value, rssi: frame.rssi };
         self.bindings.load(cx);
         // The text is kept now, since the frame is gone once it has been acknowledged.
         if data_type == DataType::ControlData && self.bindings.contains(binding) {
@@ -148,13 +148,13 @@ impl Responder {
             self.text = Vec::from_slice(control.text.get(..len).unwrap_or(&[])).unwrap_or_default();
         }
         match control.link {
-            Some(link) if link.config.ack => self.phase = Phase::Ack(link, wanted),
+            Some(link) if link.config.ack => self.phase = ResponderPhase::Ack(link, wanted),
             _ => self.act(cx, wanted),
         }
     }
 
-    fn act(&mut self, cx: &mut Cx<'_>, wanted: Wanted) {
-        self.phase = Phase::Idle;
+    fn act(&mut self, cx: &mut Cx<'_>, wanted: BindRequest) {
+        self.phase = ResponderPhase::Idle;
         match wanted.data_type {
             // A C bool: only the first byte counts.
             DataType::ControlBind if wanted.value & 0xFF != 0 => self.bind_device(cx, wanted),
@@ -163,8 +163,8 @@ impl Responder {
         }
     }
 
-    fn bind_device(&mut self, cx: &mut Cx<'_>, wanted: Wanted) {
-        let Wanted { binding: Binding { mac, attribute }, rssi, .. } = wanted;
+    fn bind_device(&mut self, cx: &mut Cx<'_>, wanted: BindRequest) {
+        let BindRequest { binding: Binding { mac, attribute }, rssi, .. } = wanted;
         let (now, until, least) = (millis(cx.now), self.until_ms, self.rssi);
         let size = self.bindings.as_slice().len();
         cx.log(
@@ -203,13 +203,14 @@ impl Responder {
 
     fn changed(&mut self, cx: &mut Cx<'_>) {
         if cx.shared.settings.compat.auto_channel {
-            self.phase = Phase::Settle(cx.shared.settings.tick.delay_ms(cx.now, SETTLE_MS));
+            self.phase =
+                ResponderPhase::Settle(cx.shared.settings.tick.delay_ms(cx.now, SETTLE_MS));
         } else {
             self.bindings.save(cx);
         }
     }
 
-    fn deliver(&mut self, cx: &mut Cx<'_>, wanted: Wanted) {
+    fn deliver(&mut self, cx: &mut Cx<'_>, wanted: BindRequest) {
         if self.bindings.contains(wanted.binding) {
             cx.event(Event::Control {
                 from: wanted.binding.mac,
@@ -224,25 +225,25 @@ impl Responder {
 impl Task for Responder {
     fn run(&mut self, cx: &mut Cx<'_>) -> Step {
         match self.phase {
-            Phase::Ack(..) => Step::Send,
-            Phase::Settle(until) if cx.now < until => Step::Until(until),
-            Phase::Settle(_) => {
+            ResponderPhase::Ack(..) => Step::Send,
+            ResponderPhase::Settle(until) if cx.now < until => Step::Until(until),
+            ResponderPhase::Settle(_) => {
                 self.bindings.save(cx);
-                self.phase = Phase::Idle;
+                self.phase = ResponderPhase::Idle;
                 Step::Idle
             }
-            Phase::Idle | Phase::Acking(_) => Step::Idle,
+            ResponderPhase::Idle | ResponderPhase::Acking(_) => Step::Idle,
         }
     }
 
     fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
-        let Phase::Ack(link, wanted) = self.phase else { return None };
+        let ResponderPhase::Ack(link, wanted) = self.phase else { return None };
         let Some(out) = payload.first_chunk_mut::<ACK_LEN>() else {
             self.act(cx, wanted);
             return None;
         };
         *out = link.emit();
-        self.phase = Phase::Acking(wanted);
+        self.phase = ResponderPhase::Acking(wanted);
         Some(Outgoing {
             data_type: DataType::Ack,
             dest: Mac::BROADCAST,
@@ -256,7 +257,7 @@ impl Task for Responder {
     }
 
     fn sent(&mut self, cx: &mut Cx<'_>, _: Outcome) {
-        if let Phase::Acking(wanted) = self.phase {
+        if let ResponderPhase::Acking(wanted) = self.phase {
             self.act(cx, wanted);
         }
     }

@@ -6,7 +6,7 @@ use core::fmt::{self, Write};
 
 /// An answer that is being sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct BeaconAnswer {
     /// Device that asked.
     pub(super) to: Mac,
     ms: u64,
@@ -17,7 +17,7 @@ pub(super) struct Answer {
     at: usize,
 }
 
-impl Answer {
+impl BeaconAnswer {
     /// Creates the answer. Its figures are fixed now, so that all its frames carry parts of one
     /// text.
     pub(super) fn new(cx: &Cx<'_>, to: Mac) -> Self {
@@ -35,14 +35,14 @@ impl Answer {
     /// Writes the next part of the text; the NUL at its end is part of it. Returns the length, and
     /// whether more follows.
     pub(super) fn next(&mut self, cx: &Cx<'_>, place: &mut [u8]) -> (usize, bool) {
-        let mut window = Window { skip: self.at, place, len: 0, beyond: false };
+        let mut window = TextWindow { skip: self.at, place, len: 0, beyond: false };
         // A window accepts any text.
         let _ = self.write(cx, &mut window);
         self.at = self.at.saturating_add(window.len);
         (window.len, window.beyond)
     }
 
-    fn write(&self, cx: &Cx<'_>, out: &mut Window<'_>) -> fmt::Result {
+    fn write(&self, cx: &Cx<'_>, out: &mut TextWindow<'_>) -> fmt::Result {
         let build = cx.shared.settings.build;
         // The component does not reset the colour.
         let colour = if cx.shared.print.colours { "\x1b[0;32m" } else { "" };
@@ -64,14 +64,14 @@ impl Answer {
 }
 
 /// Writer that keeps a part of the text.
-struct Window<'a> {
+struct TextWindow<'a> {
     skip: usize,
     place: &'a mut [u8],
     len: usize,
     beyond: bool,
 }
 
-impl Write for Window<'_> {
+impl Write for TextWindow<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for &byte in text.as_bytes() {
             if self.skip > 0 {

@@ -11,7 +11,7 @@
 //! the group is left even if the command could not be sent. Text that is no address is left out of
 //! the list.
 
-use super::beacon::Answer;
+use super::beacon::BeaconAnswer;
 use crate::node::esp_now::air::Country;
 use crate::node::esp_now::console::Error;
 use crate::node::esp_now::console::command::{BadMac, Macs, Remote, Scan};
@@ -39,18 +39,18 @@ const BEACON: &[u8] = b"beacon";
 /// job (a console line holds 27). `LINE`: bytes of a command.
 #[derive(Clone, Debug)]
 pub struct Commander<const ADDRS: usize = 32, const LINE: usize = 512> {
-    job: Option<Job>,
+    job: Option<CommanderJob>,
     addrs: Vec<Mac, ADDRS>,
     line: Vec<u8, LINE>,
     config: FrameConfig,
     result: Option<Result<(), Error>>,
-    answer: Option<Answer>,
-    flight: Flight,
+    answer: Option<BeaconAnswer>,
+    flight: InFlight,
 }
 
 /// Purpose of the transmission under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flight {
+enum InFlight {
     /// No transmission is under way.
     Nothing,
     /// The job.
@@ -63,7 +63,7 @@ enum Flight {
 
 /// Job of the commander.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Job {
+enum CommanderJob {
     /// Send the command to one destination after the other, or to everybody.
     Each { next: usize },
     /// Send chunks of the list that join or leave the group.
@@ -103,7 +103,7 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
             config: FrameConfig::UNICAST,
             result: None,
             answer: None,
-            flight: Flight::Nothing,
+            flight: InFlight::Nothing,
         }
     }
 
@@ -147,7 +147,7 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
             };
         }
         self.result = None;
-        self.job = Some(if group { form(cx, None) } else { Job::Each { next: 0 } });
+        self.job = Some(if group { form(cx, None) } else { CommanderJob::Each { next: 0 } });
         Ok(())
     }
 
@@ -191,16 +191,16 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
         });
         self.result = None;
         // All frames have one magic, so that a target answers once.
-        self.job = Some(Job::Scan { to, magic: cx.magic(), sweep });
+        self.job = Some(CommanderJob::Scan { to, magic: cx.magic(), sweep });
         Ok(())
     }
 
     /// Executes `beacon`: sends this device's identity to the device that asked. An answer that is
     /// still being sent is replaced.
     pub fn beacon(&mut self, cx: &mut Cx<'_>, to: Mac) {
-        self.answer = Some(Answer::new(cx, to));
-        if matches!(self.flight, Flight::Answer { .. }) {
-            self.flight = Flight::Replaced;
+        self.answer = Some(BeaconAnswer::new(cx, to));
+        if matches!(self.flight, InFlight::Answer { .. }) {
+            self.flight = InFlight::Replaced;
         }
     }
 
@@ -238,9 +238,9 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
         };
         let mut text = self.line.as_slice();
         match self.job? {
-            Job::Each { next } => out.dest = *self.addrs.get(next)?,
-            Job::ToGroup { id } => out.dest = id,
-            Job::Members { id, join, chunk, magic, .. } => {
+            CommanderJob::Each { next } => out.dest = *self.addrs.get(next)?,
+            CommanderJob::ToGroup { id } => out.dest = id,
+            CommanderJob::Members { id, join, chunk, magic, .. } => {
                 let members = self.addrs.chunks(MEMBERS_MAX).nth(chunk)?;
                 out.data_type = DataType::Group;
                 // GROUP frames are never encrypted; yet a node that encrypts sets the bit here as
@@ -249,7 +249,7 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
                 out.len = Group::emit(join, id, members.iter().copied(), payload)?;
                 return Some(out);
             }
-            Job::Scan { to, magic, sweep } => {
+            CommanderJob::Scan { to, magic, sweep } => {
                 out.dest = to;
                 out.magic = magic;
                 out.config.channel = sweep.map_or(0, |sweep| sweep.channel);
@@ -266,7 +266,7 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
         let answer = self.answer.as_mut()?;
         let room = cx.shared.settings.compat.data_max().min(payload.len());
         let (len, more) = answer.next(cx, payload.get_mut(..room)?);
-        self.flight = Flight::Answer { more };
+        self.flight = InFlight::Answer { more };
         let security = cx.shared.settings.encrypt.debug;
         (len > 0).then_some(Outgoing {
             data_type: DataType::DebugLog,
@@ -280,74 +280,74 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
 
     /// Returns the component's function and line that check the outcome of a transmission; `None`
     /// for a GROUP frame.
-    fn place(&self, job: Job) -> Option<(&'static str, u32)> {
+    fn place(&self, job: CommanderJob) -> Option<(&'static str, u32)> {
         Some(match job {
-            Job::Members { .. } => return None,
-            Job::Each { .. } if self.config.broadcast => ("command_func", 109),
-            Job::Each { .. } => ("command_func", 115),
-            Job::ToGroup { .. } => ("command_func", 130),
-            Job::Scan { sweep: Some(_), .. } => ("scan_func", 213),
-            Job::Scan { sweep: None, .. } => ("scan_func", 224),
+            CommanderJob::Members { .. } => return None,
+            CommanderJob::Each { .. } if self.config.broadcast => ("command_func", 109),
+            CommanderJob::Each { .. } => ("command_func", 115),
+            CommanderJob::ToGroup { .. } => ("command_func", 130),
+            CommanderJob::Scan { sweep: Some(_), .. } => ("scan_func", 213),
+            CommanderJob::Scan { sweep: None, .. } => ("scan_func", 224),
         })
     }
 
     /// Continues the job after a transmission.
-    fn advance(&mut self, cx: &mut Cx<'_>, job: Job, outcome: Outcome) {
+    fn advance(&mut self, cx: &mut Cx<'_>, job: CommanderJob, outcome: Outcome) {
         let result = Error::of(outcome);
         if let (Err(error), Some((function, line))) = (result, self.place(job)) {
             let text = format_args!("[{function}, {line}] <{error}> espnow_send");
             cx.log(Level::Warn, TAG, text);
-            if !matches!(job, Job::ToGroup { .. }) {
+            if !matches!(job, CommanderJob::ToGroup { .. }) {
                 return self.end(result);
             }
         }
         match job {
-            Job::Each { next } if next + 1 < self.addrs.len() => {
-                self.job = Some(Job::Each { next: next + 1 });
+            CommanderJob::Each { next } if next + 1 < self.addrs.len() => {
+                self.job = Some(CommanderJob::Each { next: next + 1 });
             }
-            Job::Each { .. } => self.end(Ok(())),
-            Job::Members { id, join, chunk, magic, failed } => {
+            CommanderJob::Each { .. } => self.end(Ok(())),
+            CommanderJob::Members { id, join, chunk, magic, failed } => {
                 // The outcome of a GROUP frame is ignored.
                 let chunk = chunk + 1;
                 self.job = Some(if chunk * MEMBERS_MAX < self.addrs.len() {
-                    Job::Members { id, join, chunk, magic, failed }
+                    CommanderJob::Members { id, join, chunk, magic, failed }
                 } else if join {
-                    Job::ToGroup { id }
+                    CommanderJob::ToGroup { id }
                 } else {
                     return self.end(failed.map_or(Ok(()), Err));
                 });
             }
-            Job::ToGroup { id } => self.job = Some(form(cx, Some((id, result.err())))),
-            Job::Scan { sweep: None, .. } => self.end(Ok(())),
-            Job::Scan { to, magic, sweep: Some(mut sweep) } => {
+            CommanderJob::ToGroup { id } => self.job = Some(form(cx, Some((id, result.err())))),
+            CommanderJob::Scan { sweep: None, .. } => self.end(Ok(())),
+            CommanderJob::Scan { to, magic, sweep: Some(mut sweep) } => {
                 sweep.until = cx.shared.settings.tick.delay(cx.now, SCAN_TICKS);
                 sweep.sends += 1;
                 if sweep.sends == SCAN_SENDS {
                     sweep.sends = 0;
                     sweep.channel = sweep.channel.saturating_add(1);
                 }
-                self.job = Some(Job::Scan { to, magic, sweep: Some(sweep) });
+                self.job = Some(CommanderJob::Scan { to, magic, sweep: Some(sweep) });
             }
         }
     }
 }
 
 /// Begins a new group, or ends this one.
-fn form(cx: &mut Cx<'_>, leave: Option<(Mac, Option<Error>)>) -> Job {
+fn form(cx: &mut Cx<'_>, leave: Option<(Mac, Option<Error>)>) -> CommanderJob {
     let magic = cx.magic();
     match leave {
-        Some((id, failed)) => Job::Members { id, join: false, chunk: 0, magic, failed },
+        Some((id, failed)) => CommanderJob::Members { id, join: false, chunk: 0, magic, failed },
         None => {
             let mut id = [0; 6];
             cx.board.random(&mut id);
-            Job::Members { id: Mac(id), join: true, chunk: 0, magic, failed: None }
+            CommanderJob::Members { id: Mac(id), join: true, chunk: 0, magic, failed: None }
         }
     }
 }
 
 impl<const ADDRS: usize, const LINE: usize> Task for Commander<ADDRS, LINE> {
     fn run(&mut self, cx: &mut Cx<'_>) -> Step {
-        if let Some(Job::Scan { sweep: Some(sweep), .. }) = self.job
+        if let Some(CommanderJob::Scan { sweep: Some(sweep), .. }) = self.job
             && cx.now >= sweep.until
             && !sweep.country.channels().contains(&sweep.channel)
         {
@@ -360,7 +360,7 @@ impl<const ADDRS: usize, const LINE: usize> Task for Commander<ADDRS, LINE> {
         match self.job {
             _ if self.answer.is_some() => Step::Send,
             None => Step::Idle,
-            Some(Job::Scan { sweep: Some(sweep), .. }) if cx.now < sweep.until => {
+            Some(CommanderJob::Scan { sweep: Some(sweep), .. }) if cx.now < sweep.until => {
                 Step::Until(sweep.until)
             }
             Some(_) => Step::Send,
@@ -369,16 +369,16 @@ impl<const ADDRS: usize, const LINE: usize> Task for Commander<ADDRS, LINE> {
 
     fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
         let out = if self.answer.is_some() {
-            self.flight = Flight::Answer { more: false };
+            self.flight = InFlight::Answer { more: false };
             self.compose_answer(cx, payload)
         } else {
-            self.flight = Flight::Job;
+            self.flight = InFlight::Job;
             self.compose_job(cx, payload)
         };
         if out.is_none() {
             // The buffer is too short: the job or answer is given up.
-            match core::mem::replace(&mut self.flight, Flight::Nothing) {
-                Flight::Job if self.busy() => self.end(Err(Error::InvalidSize)),
+            match core::mem::replace(&mut self.flight, InFlight::Nothing) {
+                InFlight::Job if self.busy() => self.end(Err(Error::InvalidSize)),
                 _ => self.answer = None,
             }
         }
@@ -386,10 +386,10 @@ impl<const ADDRS: usize, const LINE: usize> Task for Commander<ADDRS, LINE> {
     }
 
     fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
-        match (core::mem::replace(&mut self.flight, Flight::Nothing), self.job) {
-            (Flight::Job, Some(job)) => self.advance(cx, job, outcome),
+        match (core::mem::replace(&mut self.flight, InFlight::Nothing), self.job) {
+            (InFlight::Job, Some(job)) => self.advance(cx, job, outcome),
             // The outcome is ignored.
-            (Flight::Answer { more: false }, _) => self.answer = None,
+            (InFlight::Answer { more: false }, _) => self.answer = None,
             _ => {}
         }
     }

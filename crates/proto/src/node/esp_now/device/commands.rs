@@ -15,7 +15,7 @@ const TAG: &str = "espnow_cmd";
 
 /// Result of a step of a command.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Done {
+pub(super) enum CommandStep {
     /// The command is over, or goes on in a task of its own.
     Returned(Result<(), Error>),
     /// The console waits until this part has a result; then this remains to be done.
@@ -31,24 +31,24 @@ pub(super) enum Todo {
     /// Options of `control` that are not done yet, and the next row of the list.
     Control(command::Control, usize),
     Ota {
-        download: Option<Span>,
+        download: Option<WordSpan>,
         find_ms: Option<u32>,
-        send: Option<Span>,
+        send: Option<WordSpan>,
     },
     Security {
         find_ms: Option<u32>,
-        send: Option<Span>,
+        send: Option<WordSpan>,
     },
 }
 
 /// Position of a word in the command's line, which stays in place until the command has returned.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Span {
+pub(super) struct WordSpan {
     start: usize,
     len: usize,
 }
 
-impl Span {
+impl WordSpan {
     fn of(word: &[u8], base: usize) -> Self {
         Self { start: word.as_ptr().addr().wrapping_sub(base), len: word.len() }
     }
@@ -64,11 +64,11 @@ impl Todo {
     /// Returns the steps of a command whose line begins at address `base`; `None` if it has only
     /// one.
     pub(super) fn of(command: &Command<'_>, base: usize) -> Option<Self> {
-        let list = |list: command::Macs<'_>| Span::of(list.0, base);
+        let list = |list: command::Macs<'_>| WordSpan::of(list.0, base);
         Some(match command {
             Command::Control(it) => Self::Control(*it, 0),
             Command::Ota(it) => Self::Ota {
-                download: it.download.map(|url| Span::of(url, base)),
+                download: it.download.map(|url| WordSpan::of(url, base)),
                 find_ms: it.find_ms,
                 send: it.send.map(list),
             },
@@ -91,10 +91,10 @@ pub(super) fn part_of(command: &Command<'_>) -> Option<Part> {
 }
 
 /// Waits for a part that has begun, or returns the error if it has not.
-fn waits(part: Part, begun: Result<(), Error>) -> Done {
+fn waits(part: Part, begun: Result<(), Error>) -> CommandStep {
     match begun {
-        Ok(()) => Done::Waits(part, Todo::Nothing),
-        Err(error) => Done::Returned(Err(error)),
+        Ok(()) => CommandStep::Waits(part, Todo::Nothing),
+        Err(error) => CommandStep::Returned(Err(error)),
     }
 }
 
@@ -102,38 +102,43 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
     Services<DEVICES, SESSIONS, FRAME>
 {
     /// Runs a command of one step. `from` is the sender of the last remote command.
-    pub(super) fn execute(&mut self, cx: &mut Cx<'_>, command: &Command<'_>, from: Mac) -> Done {
+    pub(super) fn execute(
+        &mut self,
+        cx: &mut Cx<'_>,
+        command: &Command<'_>,
+        from: Mac,
+    ) -> CommandStep {
         if let Some(result) = self.local.execute(cx, command) {
             return match (command, result) {
-                (Command::Help(None), Ok(())) => Done::Waits(Part::Local, Todo::Nothing),
-                _ => Done::Returned(result),
+                (Command::Help(None), Ok(())) => CommandStep::Waits(Part::Local, Todo::Nothing),
+                _ => CommandStep::Returned(result),
             };
         }
         match command {
             Command::Rollback => {
-                Done::Returned(if ota::rollback(cx) { Ok(()) } else { Err(Error::Fail) })
+                CommandStep::Returned(if ota::rollback(cx) { Ok(()) } else { Err(Error::Fail) })
             }
-            Command::Iperf(it) => Done::Returned(self.iperf(cx, it)),
+            Command::Iperf(it) => CommandStep::Returned(self.iperf(cx, it)),
             Command::Remote(it) => waits(Part::Commander, self.commander.start(cx, it)),
             Command::Scan(it) => waits(Part::Commander, self.commander.scan(cx, it)),
             Command::Beacon => {
                 self.commander.beacon(cx, from);
-                Done::Returned(Ok(()))
+                CommandStep::Returned(Ok(()))
             }
-            Command::Provisioning(it) => Done::Returned(self.provisioning(cx, it)),
+            Command::Provisioning(it) => CommandStep::Returned(self.provisioning(cx, it)),
             Command::Security(it) if it.erase => {
                 security::erase_and_restart(cx);
-                Done::Returned(Ok(()))
+                CommandStep::Returned(Ok(()))
             }
             Command::SecTest(it) => waits(Part::SecurityTest, self.sec_test(cx, it)),
-            _ => Done::Returned(Err(Error::NotSupported)),
+            _ => CommandStep::Returned(Err(Error::NotSupported)),
         }
     }
 
     /// Runs the next step of a command of several.
-    pub(super) fn go_on(&mut self, cx: &mut Cx<'_>, todo: Todo, line: &[u8]) -> Done {
+    pub(super) fn go_on(&mut self, cx: &mut Cx<'_>, todo: Todo, line: &[u8]) -> CommandStep {
         match todo {
-            Todo::Nothing => Done::Returned(Ok(())),
+            Todo::Nothing => CommandStep::Returned(Ok(())),
             Todo::Control(it, row) => self.control(cx, it, row),
             Todo::Ota { download, find_ms, send } => {
                 self.ota(cx, line, download, find_ms, send).unwrap_or_else(|Busy| job_runs(cx))
@@ -217,13 +222,13 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
     }
 
     /// Executes `-c`, `-b`, `-u` and `-l` of one line, in that order.
-    fn control(&mut self, cx: &mut Cx<'_>, mut it: command::Control, row: usize) -> Done {
+    fn control(&mut self, cx: &mut Cx<'_>, mut it: command::Control, row: usize) -> CommandStep {
         let begun = if let Some(attribute) = it.command.take() {
             let (Some(responder), Some(value)) = (it.responder_attribute, it.responder_value)
             else {
                 let text = "Please enter the parameters: responder_attribute & responder_value";
                 cx.log(Level::Warn, TAG, format_args!("{text}"));
-                return Done::Returned(Err(Error::InvalidArg));
+                return CommandStep::Returned(Err(Error::InvalidArg));
             };
             self.control_send(cx, &it, attribute, responder, value)
         } else if let Some(attribute) = it.bind.take() {
@@ -233,14 +238,14 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
             cx.log(Level::Info, TAG, format_args!("The unbinding device, attribute: {attribute}"));
             self.control_initiator.bind(attribute, false)
         } else if it.list && self.control_responder.print_row(cx, row) {
-            return Done::Again(Todo::Control(it, row.saturating_add(1)));
+            return CommandStep::Again(Todo::Control(it, row.saturating_add(1)));
         } else {
-            return Done::Returned(Ok(()));
+            return CommandStep::Returned(Ok(()));
         };
         if begun {
-            Done::Waits(Part::ControlInitiator, Todo::Control(it, row))
+            CommandStep::Waits(Part::ControlInitiator, Todo::Control(it, row))
         } else {
-            Done::Returned(Err(Error::InvalidState))
+            CommandStep::Returned(Err(Error::InvalidState))
         }
     }
 
@@ -276,10 +281,10 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
         &mut self,
         cx: &mut Cx<'_>,
         line: &[u8],
-        download: Option<Span>,
+        download: Option<WordSpan>,
         find_ms: Option<u32>,
-        send: Option<Span>,
-    ) -> Result<Done, Busy> {
+        send: Option<WordSpan>,
+    ) -> Result<CommandStep, Busy> {
         let initiator = self.job.ota(self.ota_send).ok_or(Busy)?;
         let todo = if let Some(url) = download {
             initiator.download(cx, url.in_line(line))?;
@@ -291,9 +296,9 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
             initiator.send_list(cx, list.in_line(line))?;
             Todo::Nothing
         } else {
-            return Ok(Done::Returned(Ok(())));
+            return Ok(CommandStep::Returned(Ok(())));
         };
-        Ok(Done::Waits(Part::OtaInitiator, todo))
+        Ok(CommandStep::Waits(Part::OtaInitiator, todo))
     }
 
     /// Executes `-f` and `-s` of one line, in that order.
@@ -302,31 +307,34 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
         cx: &mut Cx<'_>,
         line: &[u8],
         find_ms: Option<u32>,
-        send: Option<Span>,
-    ) -> Done {
+        send: Option<WordSpan>,
+    ) -> CommandStep {
         if find_ms.is_none() && send.is_none() {
-            return Done::Returned(Ok(()));
+            return CommandStep::Returned(Ok(()));
         }
         let Some(initiator) = self.job.security().filter(|it| it.is_idle()) else {
             return job_runs(cx);
         };
         if let Some(ms) = find_ms {
             initiator.find(cx, ms);
-            return Done::Waits(Part::SecurityInitiator, Todo::Security { find_ms: None, send });
+            return CommandStep::Waits(
+                Part::SecurityInitiator,
+                Todo::Security { find_ms: None, send },
+            );
         }
         let list = send.map(|list| list.in_line(line)).unwrap_or_default();
         let macs = command::Macs(list.as_bytes());
         if initiator.start(cx, macs.0, macs.iter(), &self.pop) {
-            Done::Waits(Part::SecurityInitiator, Todo::Nothing)
+            CommandStep::Waits(Part::SecurityInitiator, Todo::Nothing)
         } else {
-            Done::Returned(Err(Error::Fail))
+            CommandStep::Returned(Err(Error::Fail))
         }
     }
 }
 
 /// Fails because a job on many devices runs already.
-fn job_runs(cx: &mut Cx<'_>) -> Done {
+fn job_runs(cx: &mut Cx<'_>) -> CommandStep {
     let text = "an ota or security job is running: wait for its last line";
     cx.log(Level::Error, TAG, format_args!("{text}"));
-    Done::Returned(Err(Error::InvalidState))
+    CommandStep::Returned(Err(Error::InvalidState))
 }

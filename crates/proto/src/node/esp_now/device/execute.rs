@@ -2,7 +2,7 @@
 //! they return.
 
 use super::Node;
-use super::commands::{Done, Todo, part_of};
+use super::commands::{CommandStep, Todo, part_of};
 use crate::node::esp_now::board::Board;
 use crate::node::esp_now::console::{self, Error, Origin, Ready};
 use crate::node::esp_now::schedule::Part;
@@ -11,7 +11,7 @@ use crate::time::Instant;
 
 /// A command that has not returned yet.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct PendingCommand {
     /// Part whose result the command waits for.
     part: Part,
     /// Steps that follow then.
@@ -20,18 +20,18 @@ struct Held {
 
 /// Commands that have not returned yet: one of the terminal, one of another device.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Running {
-    terminal: Option<Held>,
-    remote: Option<Held>,
+pub(super) struct PendingCommands {
+    terminal: Option<PendingCommand>,
+    remote: Option<PendingCommand>,
 }
 
-impl Running {
+impl PendingCommands {
     /// Returns whether a command of another device runs, in the main task.
     pub(super) const fn remote(&self) -> bool {
         self.remote.is_some()
     }
 
-    const fn of(&mut self, origin: Origin) -> &mut Option<Held> {
+    const fn of(&mut self, origin: Origin) -> &mut Option<PendingCommand> {
         match origin {
             Origin::Uart => &mut self.terminal,
             Origin::Remote => &mut self.remote,
@@ -86,7 +86,7 @@ impl<
         let done = match console::parse(line) {
             Ok(command) => {
                 let done = match Todo::of(&command, base) {
-                    Some(todo) => Done::Again(todo),
+                    Some(todo) => CommandStep::Again(todo),
                     None => self.parts.services.execute(&mut cx, &command, from),
                 };
                 // The part that executes the command gets a turn.
@@ -108,15 +108,15 @@ impl<
     }
 
     /// Acts on the result of a command's step: waits, goes on, or reports the end.
-    fn settle(&mut self, now: Instant, board: &mut dyn Board, origin: Origin, done: Done) {
+    fn settle(&mut self, now: Instant, board: &mut dyn Board, origin: Origin, done: CommandStep) {
         let held = match done {
-            Done::Waits(part, todo) => Some(Held { part, todo }),
-            Done::Again(todo) => Some(Held { part: own(origin), todo }),
-            Done::Returned(_) => None,
+            CommandStep::Waits(part, todo) => Some(PendingCommand { part, todo }),
+            CommandStep::Again(todo) => Some(PendingCommand { part: own(origin), todo }),
+            CommandStep::Returned(_) => None,
         };
         *self.running.of(origin) = held;
         self.schedule.wake(held.map_or(own(origin), |held| held.part));
-        let Done::Returned(result) = done else { return };
+        let CommandStep::Returned(result) = done else { return };
         let mut cx = Cx { now, board, shared: &mut self.shared };
         match origin {
             Origin::Uart => self.parts.console.finished(&mut cx, result),
@@ -145,7 +145,7 @@ impl<
             };
             let done = match result {
                 Ok(()) => self.parts.services.go_on(&mut cx, held.todo, line),
-                Err(_) => Done::Returned(result),
+                Err(_) => CommandStep::Returned(result),
             };
             self.settle(now, board, origin, done);
         }

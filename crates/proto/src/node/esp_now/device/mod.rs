@@ -82,7 +82,7 @@ pub struct Node<
     /// Whether the last transmission was a relayed frame: then one of the node's own comes first.
     relayed: bool,
     /// Commands that have not returned yet.
-    running: execute::Running,
+    running: execute::PendingCommands,
     /// Time until which the processor is at work.
     busy_until: Instant,
     /// Channel that the driver was told.
@@ -139,7 +139,7 @@ impl<
             schedule: Schedule::default(),
             handler: None,
             relayed: false,
-            running: execute::Running::default(),
+            running: execute::PendingCommands::default(),
             busy_until: now,
             tuned,
             quiet: false,
@@ -224,17 +224,19 @@ impl<
                 self.schedule.wake(Part::Log);
             }
             match self.turn(now, board, buf) {
-                Turn::Took => {}
-                Turn::Gave(Gave::Transmit { len, to }) => return Output::Transmit { len, to },
-                Turn::Gave(Gave::Tune(channel)) => return Output::Tune(channel),
-                Turn::Gave(Gave::Data { len, from, rssi, channel }) => {
+                TurnResult::Took => {}
+                TurnResult::Gave(Gave::Transmit { len, to }) => {
+                    return Output::Transmit { len, to };
+                }
+                TurnResult::Gave(Gave::Tune(channel)) => return Output::Tune(channel),
+                TurnResult::Gave(Gave::Data { len, from, rssi, channel }) => {
                     return Output::Data { len, from, rssi, channel, then: Then::Poll };
                 }
                 // The engine may have produced output, though it found nothing to do.
-                Turn::Nothing if self.has_news() => {
+                TurnResult::Nothing if self.has_news() => {
                     return self.tell(buf).unwrap_or_else(|| self.rest(now));
                 }
-                Turn::Nothing => return self.rest(now),
+                TurnResult::Nothing => return self.rest(now),
             }
         }
         self.tell(buf).unwrap_or(Output::WaitUntil(now))
@@ -282,10 +284,10 @@ impl<
 
     /// Runs one step of one part. A frame to send or a payload for the application is written to
     /// `buf`.
-    fn turn(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Turn {
+    fn turn(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> TurnResult {
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         if let Some(action) = self.engine.poll(&mut cx, buf) {
-            return Turn::Gave(match action {
+            return TurnResult::Gave(match action {
                 Action::Transmit { len, to } => Gave::Transmit { len, to },
                 Action::Tune(channel) => {
                     self.tuned = channel;
@@ -294,25 +296,25 @@ impl<
             });
         }
         if self.shared.busy_ns > 0 {
-            return Turn::Took;
+            return TurnResult::Took;
         }
         if let Some(outcome) = self.engine.outcome() {
             self.finish(now, board, outcome);
-            return Turn::Took;
+            return TurnResult::Took;
         }
         let main = self.main_task(now, board, buf);
-        if main != Turn::Nothing {
+        if main != TurnResult::Nothing {
             return main;
         }
         if self.engine.is_free()
             && let Some(part) = self.schedule.take_lock()
         {
             self.compose(now, board, part);
-            return Turn::Took;
+            return TurnResult::Took;
         }
-        let Some(part) = self.schedule.ready(now) else { return Turn::Nothing };
+        let Some(part) = self.schedule.ready(now) else { return TurnResult::Nothing };
         self.run(now, board, part);
-        Turn::Took
+        TurnResult::Took
     }
 
     fn run(&mut self, now: Instant, board: &mut dyn Board, part: Part) {
@@ -357,31 +359,31 @@ impl<
 
     /// Lets the main task handle the next frame that waits, unless a service still works on the
     /// last.
-    fn main_task(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> Turn {
+    fn main_task(&mut self, now: Instant, board: &mut dyn Board, buf: &mut [u8]) -> TurnResult {
         let serves = self.handler.is_some_and(|part| !self.schedule.is_idle(part));
         if serves || self.running.remote() {
-            return Turn::Nothing;
+            return TurnResult::Nothing;
         }
         self.handler = None;
         let mut cx = Cx { now, board: &mut *board, shared: &mut self.shared };
         match self.engine.next(&mut cx, buf) {
-            None if cx.shared.busy_ns > 0 => Turn::Took,
-            None => Turn::Nothing,
+            None if cx.shared.busy_ns > 0 => TurnResult::Took,
+            None => TurnResult::Nothing,
             Some(Next::Relay) => {
                 let own_first = self.relayed && self.engine.is_free() && self.schedule.is_wanted();
                 if own_first || !self.engine.can_relay() {
-                    return Turn::Nothing;
+                    return TurnResult::Nothing;
                 }
                 self.relayed = true;
-                if self.engine.relay(&mut cx) { Turn::Took } else { Turn::Nothing }
+                if self.engine.relay(&mut cx) { TurnResult::Took } else { TurnResult::Nothing }
             }
             Some(Next::Deliver(delivery)) if delivery.data_type == DataType::Data => {
                 let Delivery { len, from, rssi, channel, .. } = delivery;
-                Turn::Gave(Gave::Data { len, from, rssi, channel })
+                TurnResult::Gave(Gave::Data { len, from, rssi, channel })
             }
             Some(Next::Deliver(delivery)) => {
                 self.deliver(now, board, &delivery.with(buf));
-                Turn::Took
+                TurnResult::Took
             }
         }
     }
@@ -451,7 +453,7 @@ impl<
 
 /// Result of a turn.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Turn {
+enum TurnResult {
     /// Something was done.
     Took,
     /// Something is for the driver.

@@ -2,7 +2,7 @@
 //! the queued frames, in the order of their arrival.
 
 use super::counters::bump;
-use super::queue::{Entry, Heard, Kind};
+use super::queue::{QueueEntry, QueueEvent, RxInfo};
 use super::{Delivery, Engine, Next, TAG, patience};
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::print::Level;
@@ -18,7 +18,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
             return None;
         }
         while let Some(entry) = self.queue.front() {
-            if entry.kind == Kind::Deliver {
+            if entry.kind == QueueEvent::Deliver {
                 if self.queue.take() {
                     work(cx, entry);
                     if cx.shared.busy_ns > 0 {
@@ -48,7 +48,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     /// Queues the acknowledgement as the component of July 2022 does: behind what waits already,
     /// before the frame goes to its service. (With no place in the queue the component waited 3 s
     /// for itself and dropped the frame; here only the acknowledgement is dropped.)
-    fn owe_late_ack(&mut self, cx: &mut Cx<'_>, entry: Entry) {
+    fn owe_late_ack(&mut self, cx: &mut Cx<'_>, entry: QueueEntry) {
         if !cx.shared.settings.compat.sends_ahead() {
             return;
         }
@@ -56,15 +56,15 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         self.queue.copy_front(0, &mut head);
         let Some((header, _)) = Header::parse(&head) else { return };
         if header.config.ack && !header.dest.is_broadcast() {
-            let Entry { at, rssi, channel, .. } = entry;
-            self.owe_ack(cx, &Heard { at, rssi, channel, header: &header });
+            let QueueEntry { at, rssi, channel, .. } = entry;
+            self.owe_ack(cx, &RxInfo { at, rssi, channel, header: &header });
         }
     }
 
     /// Returns once an acknowledgement to another node, before it is forwarded: the hook of section
     /// 6.3, which the component calls in `espnow_send_forward`.
-    fn overhear(&mut self, cx: &Cx<'_>, entry: Entry, buf: &mut [u8]) -> Option<Delivery> {
-        let hooked = cx.shared.settings.compat.auto_channel && entry.kind == Kind::Forward;
+    fn overhear(&mut self, cx: &Cx<'_>, entry: QueueEntry, buf: &mut [u8]) -> Option<Delivery> {
+        let hooked = cx.shared.settings.compat.auto_channel && entry.kind == QueueEvent::Forward;
         if !hooked || self.overheard {
             return None;
         }
@@ -90,18 +90,19 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
 
     pub(super) fn start_relay(&mut self, cx: &mut Cx<'_>) -> bool {
         let Some(entry) = self.queue.front() else { return false };
-        if entry.kind == Kind::Deliver || !self.can_relay() {
+        if entry.kind == QueueEvent::Deliver || !self.can_relay() {
             return false;
         }
         let queue = &self.queue;
-        let begun =
-            self.sender.relay(cx, entry.kind == Kind::Forward, |buf| queue.copy_front(0, buf));
+        let begun = self
+            .sender
+            .relay(cx, entry.kind == QueueEvent::Forward, |buf| queue.copy_front(0, buf));
         self.queue.pop();
         self.lock_until = None;
         self.overheard = false;
         if begun {
             bump(match entry.kind {
-                Kind::Forward => &mut self.counters.forwarded,
+                QueueEvent::Forward => &mut self.counters.forwarded,
                 _ => &mut self.counters.acks_sent,
             });
         }
@@ -113,7 +114,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     #[inline]
     pub(super) fn take_front(&mut self, cx: &mut Cx<'_>) {
         if let Some(entry) = self.queue.front()
-            && entry.kind == Kind::Deliver
+            && entry.kind == QueueEvent::Deliver
             && self.sender.is_free()
             && self.queue.take()
         {
@@ -123,7 +124,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
 
     /// Writes the payload of the oldest entry to `buf`, in clear. `None` if it reaches no service.
     #[inline]
-    fn open(&mut self, cx: &mut Cx<'_>, entry: Entry, buf: &mut [u8]) -> Option<Delivery> {
+    fn open(&mut self, cx: &mut Cx<'_>, entry: QueueEntry, buf: &mut [u8]) -> Option<Delivery> {
         let mut len = usize::from(entry.len).saturating_sub(HEADER_LEN);
         if len == 0 {
             bump(&mut self.counters.empty);
@@ -175,8 +176,8 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
 
     /// Returns whether an entry is a plain payload of type DATA that the main task has taken.
     #[inline]
-    fn is_done(&self, entry: Entry) -> bool {
-        entry.kind == Kind::Deliver
+    fn is_done(&self, entry: QueueEntry) -> bool {
+        entry.kind == QueueEvent::Deliver
             && self.queue.is_taken()
             && entry.is_plain(DataType::Data)
             && usize::from(entry.len) > HEADER_LEN
@@ -220,7 +221,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
 
 /// Spends the work of delivering a frame, before its service sees it.
 #[inline]
-fn work(cx: &mut Cx<'_>, entry: Entry) {
+fn work(cx: &mut Cx<'_>, entry: QueueEntry) {
     let len = usize::from(entry.len).saturating_sub(HEADER_LEN);
     if len == 0 || !cx.shared.air.listens(entry.data_type()) {
         return;
@@ -241,7 +242,7 @@ impl Delivery {
     /// Returns the delivery of an entry, with the header's source and channel; where the header
     /// names no single channel, with the channel of the radio.
     #[inline]
-    fn of((from, channel): (Mac, u8), entry: Entry, len: usize) -> Self {
+    fn of((from, channel): (Mac, u8), entry: QueueEntry, len: usize) -> Self {
         let channel = if (1..=14).contains(&channel) { channel } else { entry.channel };
         let (data_type, rssi) = (entry.data_type(), entry.rssi);
         Self { from, data_type, len, rssi, channel, at: entry.at }

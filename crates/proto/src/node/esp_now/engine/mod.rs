@@ -67,9 +67,9 @@ use crate::time::Instant;
 use crate::wire::component::DataType;
 use crate::wire::esp_now;
 use crate::wire::mac::Mac;
-use queue::Queue;
+use queue::EventQueue;
 use recent::Recent;
-use send::{Acks, Sender};
+use send::{PendingAcks, Sender};
 
 /// Greatest number of acknowledgements that wait for a sender.
 pub const ACKS_MAX: usize = 4;
@@ -146,7 +146,7 @@ pub struct Engine<
     const EVENTS: usize = { QUEUE as usize + 1 },
 > {
     /// Magics of the acknowledgements that wait for a sender.
-    acks: Acks,
+    acks: PendingAcks,
     /// Time until which "Send event queue failed" is not printed again.
     quiet_until: Instant,
     /// Time until which the main task waits for the send lock.
@@ -156,7 +156,7 @@ pub struct Engine<
     counters: Counters,
     recent: Recent,
     sender: Sender<FRAME>,
-    queue: Queue<ARENA, EVENTS>,
+    queue: EventQueue<ARENA, EVENTS>,
 }
 
 impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Default
@@ -174,8 +174,8 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         Self {
             counters: Counters::default(),
             recent: Recent::new(),
-            queue: Queue::new(),
-            acks: Acks::new(),
+            queue: EventQueue::new(),
+            acks: PendingAcks::new(),
             sender: Sender::new(),
             quiet_until: Instant::ZERO,
             lock_until: None,

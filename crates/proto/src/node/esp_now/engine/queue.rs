@@ -9,7 +9,7 @@ pub const QUEUE: u8 = 32;
 
 /// Task for a frame (`espnow_msg_id_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum QueueEvent {
     /// Send it, an acknowledgement.
     Ack,
     /// Forward it.
@@ -20,9 +20,9 @@ pub(super) enum Kind {
 
 /// Entry of the queue. The frame of the oldest entry begins where the ring begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct QueueEntry {
     pub(super) at: Instant,
-    pub(super) kind: Kind,
+    pub(super) kind: QueueEvent,
     /// Length of the frame in bytes.
     pub(super) len: u16,
     /// Bytes that leave the ring with this entry: none if the next entry has the same frame.
@@ -34,7 +34,7 @@ pub(super) struct Entry {
     what: u8,
 }
 
-impl Entry {
+impl QueueEntry {
     /// Returns the data type of the frame.
     #[inline]
     pub(super) const fn data_type(&self) -> DataType {
@@ -54,11 +54,11 @@ impl Entry {
     }
 }
 
-impl Entry {
+impl QueueEntry {
     /// Filler where no entry is.
     const NONE: Self = Self {
         at: Instant::ZERO,
-        kind: Kind::Deliver,
+        kind: QueueEvent::Deliver,
         len: 0,
         frees: 0,
         rssi: 0,
@@ -68,20 +68,20 @@ impl Entry {
 
     /// Returns the entry of a frame of `len` bytes, which leave the ring with it.
     #[inline]
-    const fn of(kind: Kind, len: u16, heard: &Heard<'_>) -> Self {
-        let Heard { at, rssi, channel, header } = *heard;
+    const fn of(kind: QueueEvent, len: u16, heard: &RxInfo<'_>) -> Self {
+        let RxInfo { at, rssi, channel, header } = *heard;
         let sealed = if header.config.security { SEALED } else { 0 };
         let what = header.data_type as u8 | sealed;
         Self { at, kind, len, frees: len, rssi, channel, what }
     }
 }
 
-/// Flag in [`Entry::what`]: encrypted.
+/// Flag in [`QueueEntry::what`]: encrypted.
 const SEALED: u8 = 0x10;
 
 /// Description of a received frame beside its bytes.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Heard<'a> {
+pub(super) struct RxInfo<'a> {
     pub(super) at: Instant,
     pub(super) rssi: i8,
     pub(super) channel: u8,
@@ -92,7 +92,7 @@ pub(super) struct Heard<'a> {
 // The order keeps the fields that every frame touches together.
 #[derive(Debug)]
 #[repr(C)]
-pub(super) struct Queue<const BYTES: usize, const EVENTS: usize> {
+pub(super) struct EventQueue<const BYTES: usize, const EVENTS: usize> {
     start: usize,
     used: usize,
     /// Greatest number of entries that may wait.
@@ -104,14 +104,14 @@ pub(super) struct Queue<const BYTES: usize, const EVENTS: usize> {
     /// Whether the main task is at work on the oldest entry, which waits no more.
     taken: bool,
     /// Ring of entries, with room for one more than may wait: the one that the main task has taken.
-    entries: [Entry; EVENTS],
+    entries: [QueueEntry; EVENTS],
     bytes: [u8; BYTES],
 }
 
-impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
+impl<const BYTES: usize, const EVENTS: usize> EventQueue<BYTES, EVENTS> {
     pub(super) const fn new() -> Self {
         Self {
-            entries: [Entry::NONE; EVENTS],
+            entries: [QueueEntry::NONE; EVENTS],
             first: 0,
             count: 0,
             most: EVENTS.saturating_sub(1),
@@ -124,7 +124,7 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
 
     /// Appends a frame; returns false if it does not fit.
     #[inline]
-    pub(super) fn push(&mut self, kind: Kind, frame: &[u8], heard: &Heard<'_>) -> bool {
+    pub(super) fn push(&mut self, kind: QueueEvent, frame: &[u8], heard: &RxInfo<'_>) -> bool {
         let Ok(len) = u16::try_from(frame.len()) else { return false };
         if self.is_full() || frame.len() > BYTES.saturating_sub(self.used) {
             return false;
@@ -143,7 +143,7 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
     /// Appends a frame to an empty queue, and lets the main task take it at once. Does nothing and
     /// returns false where something waits or the frame does not fit.
     #[inline]
-    pub(super) fn push_first(&mut self, frame: &[u8], heard: &Heard<'_>) -> bool {
+    pub(super) fn push_first(&mut self, frame: &[u8], heard: &RxInfo<'_>) -> bool {
         let Ok(len) = u16::try_from(frame.len()) else { return false };
         if self.count > 0 || self.most == 0 {
             return false;
@@ -154,7 +154,7 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
             return false;
         };
         place.copy_from_slice(frame);
-        *first = Entry::of(Kind::Deliver, len, heard);
+        *first = QueueEntry::of(QueueEvent::Deliver, len, heard);
         self.used = frame.len();
         self.count = 1;
         self.taken = true;
@@ -188,7 +188,7 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
 
     /// Appends an entry for the frame of the last one, which is not copied; returns false if there
     /// is no place.
-    pub(super) fn push_again(&mut self, kind: Kind, heard: &Heard<'_>) -> bool {
+    pub(super) fn push_again(&mut self, kind: QueueEvent, heard: &RxInfo<'_>) -> bool {
         if self.is_full() {
             return false;
         }
@@ -200,17 +200,17 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
     }
 
     #[inline]
-    fn append(&mut self, kind: Kind, len: u16, heard: &Heard<'_>) -> bool {
+    fn append(&mut self, kind: QueueEvent, len: u16, heard: &RxInfo<'_>) -> bool {
         let end = self.place(self.count);
         let Some(place) = self.entries.get_mut(end) else { return false };
-        *place = Entry::of(kind, len, heard);
+        *place = QueueEntry::of(kind, len, heard);
         self.count = self.count.saturating_add(1);
         true
     }
 
     /// Returns the oldest entry.
     #[inline]
-    pub(super) fn front(&self) -> Option<Entry> {
+    pub(super) fn front(&self) -> Option<QueueEntry> {
         if self.count == 0 { None } else { self.entries.get(self.first).copied() }
     }
 
@@ -260,7 +260,7 @@ impl<const BYTES: usize, const EVENTS: usize> Queue<BYTES, EVENTS> {
     /// pushed, and whether it was the last; does nothing and returns `None` if the frame goes
     /// around the ring's end.
     #[inline(always)]
-    pub(super) fn pop_whole(&mut self) -> Option<(Entry, &[u8], bool)> {
+    pub(super) fn pop_whole(&mut self) -> Option<(QueueEntry, &[u8], bool)> {
         let entry = self.front()?;
         let (start, len) = (self.start, usize::from(entry.len));
         if start.saturating_add(len) > BYTES {
@@ -339,9 +339,9 @@ mod tests {
         dest: Mac::BROADCAST,
         src: Mac::BROADCAST,
     };
-    const HEARD: Heard<'_> = Heard { at: Instant::ZERO, rssi: -40, channel: 1, header: &HEADER };
+    const HEARD: RxInfo<'_> = RxInfo { at: Instant::ZERO, rssi: -40, channel: 1, header: &HEADER };
 
-    fn front(queue: &Queue<100, 33>) -> Option<Vec<u8>> {
+    fn front(queue: &EventQueue<100, 33>) -> Option<Vec<u8>> {
         let mut out = vec![0; usize::from(queue.front()?.len)];
         assert_eq!(queue.copy_front(0, &mut out), out.len());
         Some(out)
@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn frames_come_out_as_they_went_in_wherever_the_ring_wraps() {
-        let mut queue = Queue::<100, 33>::new();
+        let mut queue = EventQueue::<100, 33>::new();
         let mut model: VecDeque<Vec<u8>> = VecDeque::new();
         let mut seed = 7u32;
         for round in 0..2000 {
@@ -357,7 +357,7 @@ mod tests {
             let frame: Vec<u8> = (0..(seed >> 16) % 33).map(|i| (round + i) as u8).collect();
             let used: usize = model.iter().map(Vec::len).sum();
             let fits = used + frame.len() <= 100 && model.len() < 32;
-            assert_eq!(queue.push(Kind::Deliver, &frame, &HEARD), fits);
+            assert_eq!(queue.push(QueueEvent::Deliver, &frame, &HEARD), fits);
             if fits {
                 model.push_back(frame);
             }
@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn a_frame_that_comes_first_is_taken_at_once_and_shown_in_one_piece() {
-        let mut queue = Queue::<100, 33>::new();
+        let mut queue = EventQueue::<100, 33>::new();
         for len in [60, 1, 100] {
             assert!(!queue.push_first(&[0; 101], &HEARD), "it does not fit");
             assert!(queue.push_first(&vec![7; len], &HEARD) && queue.is_taken());
@@ -381,10 +381,10 @@ mod tests {
             assert_eq!((queue.is_taken(), queue.used), (false, 0));
         }
         for _ in 0..2 {
-            assert!(queue.push(Kind::Deliver, &[1; 40], &HEARD));
+            assert!(queue.push(QueueEvent::Deliver, &[1; 40], &HEARD));
         }
         queue.pop();
-        assert!(queue.push(Kind::Deliver, &[2; 40], &HEARD), "around the end");
+        assert!(queue.push(QueueEvent::Deliver, &[2; 40], &HEARD), "around the end");
         assert!(queue.pop_whole().is_some_and(|(.., empty)| !empty));
         assert_eq!(queue.pop_whole(), None);
         assert_eq!(front(&queue), Some(vec![2; 40]));
@@ -395,16 +395,19 @@ mod tests {
 
     #[test]
     fn two_entries_share_one_frame() {
-        let mut queue = Queue::<100, 33>::new();
+        let mut queue = EventQueue::<100, 33>::new();
         for _ in 0..50 {
-            assert!(queue.push(Kind::Deliver, &[7; 60], &HEARD));
-            assert!(queue.push_again(Kind::Forward, &HEARD));
-            assert!(!queue.push(Kind::Deliver, &[7; 60], &HEARD), "60 of 100 bytes are taken");
+            assert!(queue.push(QueueEvent::Deliver, &[7; 60], &HEARD));
+            assert!(queue.push_again(QueueEvent::Forward, &HEARD));
+            assert!(
+                !queue.push(QueueEvent::Deliver, &[7; 60], &HEARD),
+                "60 of 100 bytes are taken"
+            );
             queue.pop();
             assert_eq!(front(&queue), Some(vec![7; 60]));
             queue.pop();
             assert_eq!((queue.len(), queue.used), (0, 0));
         }
-        assert!(!queue.push_again(Kind::Forward, &HEARD), "nothing to share");
+        assert!(!queue.push_again(QueueEvent::Forward, &HEARD), "nothing to share");
     }
 }

@@ -1,7 +1,7 @@
 //! The receive path, in the order of section 2.5 (`espnow_recv_cb`).
 
 use super::counters::{Counters, bump};
-use super::queue::{Heard, Kind};
+use super::queue::{QueueEvent, RxInfo};
 use super::{Engine, TAG, patience};
 use crate::node::esp_now::Read;
 use crate::node::esp_now::board::Work;
@@ -13,7 +13,7 @@ use crate::wire::component::{DataType, FrameConfig, Group, HEADER_LEN, Header};
 use crate::wire::mac::Mac;
 
 /// Counter of a frame's fate.
-type Fate = fn(&mut Counters) -> &mut u32;
+type FateCounter = fn(&mut Counters) -> &mut u32;
 
 impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, FRAME, EVENTS> {
     #[inline]
@@ -27,9 +27,9 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         cx.spend(Work::Receive { bytes: frame.data.len() as u32 });
         bump(&mut self.counters.received);
         self.queue.limit(cx.shared.settings.queue);
-        let (fate, accepted): (Fate, bool) = match sift(cx, frame, rssi, channel) {
+        let (fate, accepted): (FateCounter, bool) = match sift(cx, frame, rssi, channel) {
             Ok(header) => {
-                let heard = Heard { at: cx.now, rssi, channel, header };
+                let heard = RxInfo { at: cx.now, rssi, channel, header };
                 (self.accept(cx, frame.data, &heard), true)
             }
             Err(fate) => (fate, false),
@@ -58,7 +58,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     ) -> Option<usize> {
         let header = frame.header.as_ref().filter(|_| frame.plain)?;
         let key = key(header);
-        let heard = Heard { at: now, rssi, channel, header };
+        let heard = RxInfo { at: now, rssi, channel, header };
         let strange = header.src != own && !self.recent.knows(false, key);
         if !strange || !self.queue.push_first(frame.data, &heard) {
             return None;
@@ -71,7 +71,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
 
     /// Decides on a frame that passed the filters. Only a frame that reaches the end is remembered.
     #[inline]
-    fn accept(&mut self, cx: &mut Cx<'_>, data: &[u8], heard: &Heard<'_>) -> Fate {
+    fn accept(&mut self, cx: &mut Cx<'_>, data: &[u8], heard: &RxInfo<'_>) -> FateCounter {
         let header = heard.header;
         let air = &cx.shared.air;
         let enabled = air.listens(header.data_type);
@@ -90,7 +90,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         let kept = if enabled {
             self.keep(cx, data, heard)
         } else {
-            Ok((false, (|c| &mut c.relay_only) as Fate))
+            Ok((false, (|c| &mut c.relay_only) as FateCounter))
         };
         let (queued, fate) = match kept {
             Ok(kept) => kept,
@@ -104,7 +104,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
 
     /// Queues the acknowledgement of a frame (section 2.7): its own header turned round.
     #[inline(never)]
-    pub(super) fn owe_ack(&mut self, cx: &mut Cx<'_>, heard: &Heard<'_>) {
+    pub(super) fn owe_ack(&mut self, cx: &mut Cx<'_>, heard: &RxInfo<'_>) {
         let header = heard.header;
         let config = match cx.shared.settings.compat.sends_ahead() {
             // As many copies as the frame itself, and sent as it came.
@@ -120,7 +120,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
             dest: header.src,
             src: cx.shared.air.mac,
         };
-        if self.queue.push(Kind::Ack, &ack.emit(), heard) {
+        if self.queue.push(QueueEvent::Ack, &ack.emit(), heard) {
             bump(&mut self.counters.acks_due);
         } else {
             bump(&mut self.counters.acks_lost);
@@ -135,12 +135,12 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         &mut self,
         cx: &mut Cx<'_>,
         data: &[u8],
-        heard: &Heard<'_>,
-    ) -> Result<(bool, Fate), Fate> {
+        heard: &RxInfo<'_>,
+    ) -> Result<(bool, FateCounter), FateCounter> {
         let header = heard.header;
         let air = &cx.shared.air;
         let config = &header.config;
-        let relay_only: Fate = |c| &mut c.relay_only;
+        let relay_only: FateCounter = |c| &mut c.relay_only;
         match header.data_type {
             DataType::Ack | DataType::Group => self.keep_own(cx, data, header),
             // A unicast frame is accepted whatever its destination in the header.
@@ -153,7 +153,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
                 Ok((false, relay_only))
             }
             _ => {
-                if !self.queue.push(Kind::Deliver, data, heard) {
+                if !self.queue.push(QueueEvent::Deliver, data, heard) {
                     self.warn_full(cx, 392);
                     return Err(|c| &mut c.queue_full);
                 }
@@ -169,11 +169,11 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         cx: &mut Cx<'_>,
         data: &[u8],
         header: &Header,
-    ) -> Result<(bool, Fate), Fate> {
+    ) -> Result<(bool, FateCounter), FateCounter> {
         let air = &mut cx.shared.air;
         if header.data_type == DataType::Group {
             let payload = data.get(HEADER_LEN..).unwrap_or_default();
-            let group = Group::parse(payload).ok_or((|c| &mut c.bad_group) as Fate)?;
+            let group = Group::parse(payload).ok_or((|c| &mut c.bad_group) as FateCounter)?;
             if group.means(air.mac) && !change_groups(&mut air.groups, &group) {
                 bump(&mut self.counters.groups_lost);
             }
@@ -192,7 +192,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     /// Queues a frame to be forwarded, if it is to be (section 2.8); returns false if there was no
     /// place.
     #[inline]
-    fn forward(&mut self, cx: &mut Cx<'_>, data: &[u8], queued: bool, heard: &Heard<'_>) -> bool {
+    fn forward(&mut self, cx: &mut Cx<'_>, data: &[u8], queued: bool, heard: &RxInfo<'_>) -> bool {
         let header = heard.header;
         let config = &header.config;
         let wanted = cx.shared.settings.forward
@@ -211,16 +211,16 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
         cx: &mut Cx<'_>,
         data: &[u8],
         queued: bool,
-        heard: &Heard<'_>,
+        heard: &RxInfo<'_>,
     ) -> bool {
         if data.len() > FRAME {
             bump(&mut self.counters.forwards_lost);
             return true;
         }
         let done = if queued {
-            self.queue.push_again(Kind::Forward, heard)
+            self.queue.push_again(QueueEvent::Forward, heard)
         } else {
-            self.queue.push(Kind::Forward, data, heard)
+            self.queue.push(QueueEvent::Forward, data, heard)
         };
         if done {
             bump(&mut self.counters.forwards_due);
@@ -252,7 +252,12 @@ fn key(header: &Header) -> u32 {
 
 /// Checks the header alone, in the component's order; the policy follows these checks.
 #[inline]
-fn sift<'a>(cx: &Cx<'_>, frame: &'a Read<'_>, rssi: i8, channel: u8) -> Result<&'a Header, Fate> {
+fn sift<'a>(
+    cx: &Cx<'_>,
+    frame: &'a Read<'_>,
+    rssi: i8,
+    channel: u8,
+) -> Result<&'a Header, FateCounter> {
     let settings = &cx.shared.settings;
     let air = &cx.shared.air;
     let Some(header) = &frame.header else {

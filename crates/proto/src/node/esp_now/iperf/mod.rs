@@ -48,9 +48,9 @@ use crate::wire::component::FrameConfig;
 use crate::wire::component::iperf::{IPERF_LEN, IperfHead};
 use crate::wire::mac::Mac;
 use heapless::Deque;
-use ping::Ping;
-use responder::Responder;
-use stream::Stream;
+use ping::PingTask;
+use responder::IperfResponder;
+use stream::StreamTask;
 
 /// Log tag of the component.
 const TAG: &str = "iperf_cmd";
@@ -61,7 +61,7 @@ const RULE: &str = "------------------------------------------------------------
 
 /// Options that both roles use.
 #[derive(Clone, Copy, Debug)]
-struct Setup {
+struct TestSetup {
     /// Address of the other end; as on the device, the sender of the last message.
     peer: Mac,
     len: u16,
@@ -74,7 +74,7 @@ struct Setup {
     told: bool,
 }
 
-impl Setup {
+impl TestSetup {
     const OFF: Self = Self {
         peer: Mac::ZERO,
         len: 0,
@@ -107,7 +107,7 @@ impl Setup {
 
 /// A message in the queue, without its filler.
 #[derive(Clone, Copy, Debug)]
-struct Heard {
+struct QueuedMessage {
     head: IperfHead,
     from: Mac,
     len: u16,
@@ -116,7 +116,7 @@ struct Heard {
     at: Instant,
 }
 
-type Queue = Deque<Heard, QUEUE>;
+type MessageQueue = Deque<QueuedMessage, QUEUE>;
 
 /// Current activity of the part.
 #[derive(Debug)]
@@ -126,19 +126,19 @@ enum Activity {
     /// Started with a bad address: nothing runs, and the running flag is set.
     Stuck,
     Responding,
-    Ping(Ping),
-    Stream(Stream),
+    Ping(PingTask),
+    Stream(StreamTask),
 }
 
 /// Part of a node that implements `espnow_iperf`.
 #[derive(Debug)]
 pub struct Iperf {
     activity: Activity,
-    setup: Setup,
+    setup: TestSetup,
     /// Whether `-a` was given: an initiator ends at the next message.
     finish: bool,
-    queue: Queue,
-    responder: Responder,
+    queue: MessageQueue,
+    responder: IperfResponder,
     /// Counts of messages that were not handled.
     pub dropped: Dropped,
 }
@@ -147,10 +147,10 @@ impl Default for Iperf {
     fn default() -> Self {
         Self {
             activity: Activity::Off,
-            setup: Setup::OFF,
+            setup: TestSetup::OFF,
             finish: false,
-            queue: Queue::new(),
-            responder: Responder::default(),
+            queue: MessageQueue::new(),
+            responder: IperfResponder::default(),
             dropped: Dropped::default(),
         }
     }
@@ -192,7 +192,7 @@ impl Iperf {
             ack: options.ack,
             ..FrameConfig::UNICAST
         };
-        self.setup = Setup {
+        self.setup = TestSetup {
             peer: self.setup.peer,
             len,
             interval: options.interval,
@@ -235,7 +235,7 @@ impl Iperf {
         };
         self.setup.peer = peer;
         let (own, channel) = (cx.shared.air.mac, cx.shared.air.channel);
-        let Setup { time, interval, len, .. } = self.setup;
+        let TestSetup { time, interval, len, .. } = self.setup;
         cx.log(Level::Info, TAG, format_args!("{RULE}"));
         cx.log(Level::Info, TAG, format_args!("initiator {own} send to {peer}"));
         cx.log(Level::Info, TAG, format_args!("espnow channel: {channel}"));
@@ -244,9 +244,9 @@ impl Iperf {
         cx.log(Level::Info, TAG, text);
         listen(cx, true);
         self.activity = if ping {
-            Activity::Ping(Ping::new(cx.now))
+            Activity::Ping(PingTask::new(cx.now))
         } else {
-            Activity::Stream(Stream::new(cx.now))
+            Activity::Stream(StreamTask::new(cx.now))
         };
         Ok(())
     }
@@ -285,7 +285,7 @@ impl Iperf {
             self.dropped.short = self.dropped.short.saturating_add(1);
             return;
         };
-        let heard = Heard {
+        let heard = QueuedMessage {
             head,
             from: frame.from,
             len: u16::try_from(frame.data.len()).unwrap_or(u16::MAX),

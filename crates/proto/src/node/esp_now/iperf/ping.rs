@@ -1,7 +1,7 @@
 //! The initiator with `-p`: one ping after the other, and the report.
 
 use super::figure::{Fixed2, int};
-use super::{Heard, Queue, Setup, TAG, error_name, micros, millis_since};
+use super::{MessageQueue, QueuedMessage, TAG, TestSetup, error_name, micros, millis_since};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step};
 use crate::sample::{Cause, Fate, Link, Probe, Sample};
@@ -14,7 +14,7 @@ const SLOTS: usize = 4;
 const TIMEOUT_MS: u32 = 3000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum PingPhase {
     /// Begin the next ping, or report.
     Next,
     /// Waits for the lock.
@@ -32,7 +32,7 @@ enum Phase {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum PingState {
     Empty,
     /// Not yet recorded; the cause is recorded if no answer comes.
     Open(Cause),
@@ -41,21 +41,21 @@ enum State {
 
 /// State of one ping.
 #[derive(Clone, Copy, Debug)]
-struct Slot {
+struct PingSlot {
     seq: u32,
     due: Instant,
     sent: Option<Instant>,
     acked: Option<Instant>,
-    state: State,
+    state: PingState,
 }
 
-const EMPTY: Slot =
-    Slot { seq: 0, due: Instant::ZERO, sent: None, acked: None, state: State::Empty };
+const EMPTY: PingSlot =
+    PingSlot { seq: 0, due: Instant::ZERO, sent: None, acked: None, state: PingState::Empty };
 
 /// Task `espnow_iperf_ping_task`.
 #[derive(Debug)]
-pub(super) struct Ping {
-    phase: Phase,
+pub(super) struct PingTask {
+    phase: PingPhase,
     begun: Instant,
     start: Instant,
     /// Number of the current ping, and of the pings that were begun before it.
@@ -66,13 +66,13 @@ pub(super) struct Ping {
     spent_ms: u32,
     max_ms: u32,
     min_ms: u32,
-    slots: [Slot; SLOTS],
+    slots: [PingSlot; SLOTS],
 }
 
-impl Ping {
+impl PingTask {
     pub(super) fn new(now: Instant) -> Self {
         Self {
-            phase: Phase::Next,
+            phase: PingPhase::Next,
             begun: now,
             start: now,
             seq: 0,
@@ -89,26 +89,28 @@ impl Ping {
     pub(super) fn run(
         &mut self,
         cx: &mut Cx<'_>,
-        setup: &mut Setup,
-        queue: &mut Queue,
+        setup: &mut TestSetup,
+        queue: &mut MessageQueue,
         finish: bool,
     ) -> Option<Step> {
         // Each turn leaves a phase for a later one; only a failed send comes back to the first.
         loop {
             match self.phase {
-                Phase::Next if self.seq >= setup.count || finish => self.phase = Phase::Report,
-                Phase::Next => return Some(self.begin(cx, setup)),
-                Phase::Wanted => return Some(Step::Send),
-                Phase::InFlight => return Some(Step::Idle),
-                Phase::Sent(outcome, at) => self.settle(cx, setup, outcome, at),
-                Phase::Waiting(until) => {
+                PingPhase::Next if self.seq >= setup.count || finish => {
+                    self.phase = PingPhase::Report
+                }
+                PingPhase::Next => return Some(self.begin(cx, setup)),
+                PingPhase::Wanted => return Some(Step::Send),
+                PingPhase::InFlight => return Some(Step::Idle),
+                PingPhase::Sent(outcome, at) => self.settle(cx, setup, outcome, at),
+                PingPhase::Waiting(until) => {
                     if let Some(step) = self.wait(cx, setup, queue, until) {
                         return Some(step);
                     }
                 }
-                Phase::Pause(until) if cx.now < until => return Some(Step::Until(until)),
-                Phase::Pause(_) => self.phase = Phase::Next,
-                Phase::Report => {
+                PingPhase::Pause(until) if cx.now < until => return Some(Step::Until(until)),
+                PingPhase::Pause(_) => self.phase = PingPhase::Next,
+                PingPhase::Report => {
                     return if self.flush(cx, setup.len) {
                         self.report(cx, setup);
                         None
@@ -121,65 +123,65 @@ impl Ping {
     }
 
     /// Begins a ping, once the record of the one that had its slot is taken.
-    fn begin(&mut self, cx: &mut Cx<'_>, setup: &Setup) -> Step {
+    fn begin(&mut self, cx: &mut Cx<'_>, setup: &TestSetup) -> Step {
         if let Some(slot) = self.slots.get_mut(self.seq as usize % SLOTS) {
             if !evict(slot, cx, setup.len) {
                 return Step::Until(cx.now);
             }
-            *slot = Slot { seq: self.seq, due: cx.now, ..EMPTY };
+            *slot = PingSlot { seq: self.seq, due: cx.now, ..EMPTY };
         }
         // The pin stays low after a ping that was not answered: no edge for the next one then.
         setup.pin(cx, false);
         self.start = cx.now;
         self.buffer_seq = self.seq;
-        self.phase = Phase::Wanted;
+        self.phase = PingPhase::Wanted;
         Step::Send
     }
 
     pub(super) fn compose(
         &mut self,
         cx: &mut Cx<'_>,
-        setup: &Setup,
+        setup: &TestSetup,
         payload: &mut [u8],
     ) -> Option<Outgoing> {
-        if self.phase != Phase::Wanted {
+        if self.phase != PingPhase::Wanted {
             return None;
         }
         let head = IperfHead { kind: Kind::Ping, seq: self.seq };
         let Some(len) = head.emit(payload, usize::from(setup.len)) else {
-            self.phase = Phase::Sent(Outcome::Refused, cx.now);
+            self.phase = PingPhase::Sent(Outcome::Refused, cx.now);
             return None;
         };
-        self.phase = Phase::InFlight;
+        self.phase = PingPhase::InFlight;
         if let Some(slot) = self.slot(self.seq) {
             slot.sent = Some(cx.now);
-            slot.state = State::Open(Cause::Unknown);
+            slot.state = PingState::Open(Cause::Unknown);
         }
         Some(setup.outgoing(cx, setup.config, len))
     }
 
     pub(super) fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
-        if self.phase == Phase::InFlight {
-            self.phase = Phase::Sent(outcome, cx.now);
+        if self.phase == PingPhase::InFlight {
+            self.phase = PingPhase::Sent(outcome, cx.now);
         }
     }
 
     /// Acts on the outcome of `espnow_send`: waits for the answer, or goes on to the next ping.
-    fn settle(&mut self, cx: &mut Cx<'_>, setup: &Setup, outcome: Outcome, at: Instant) {
+    fn settle(&mut self, cx: &mut Cx<'_>, setup: &TestSetup, outcome: Outcome, at: Instant) {
         let told = setup.told;
         if let Some(slot) = self.slot(self.seq) {
             match outcome {
                 Outcome::Done { .. } => slot.acked = Some(at).filter(|_| told),
-                Outcome::TimedOut => slot.state = State::Open(Cause::Unknown),
-                Outcome::Failed => slot.state = State::Open(Cause::RetryLimit),
+                Outcome::TimedOut => slot.state = PingState::Open(Cause::Unknown),
+                Outcome::Failed => slot.state = PingState::Open(Cause::RetryLimit),
                 Outcome::Refused => {
                     slot.sent = None;
-                    slot.state = State::Open(Cause::NoBuffers);
+                    slot.state = PingState::Open(Cause::NoBuffers);
                 }
             }
         }
         if outcome.is_done() {
-            self.phase = Phase::Waiting(cx.shared.settings.tick.delay_ms(at, TIMEOUT_MS));
+            self.phase = PingPhase::Waiting(cx.shared.settings.tick.delay_ms(at, TIMEOUT_MS));
             return;
         }
         let name = error_name(outcome);
@@ -188,9 +190,9 @@ impl Ping {
         self.seq = self.seq.saturating_add(1);
         // A driver without a buffer answers at once; on the device time passes all the same.
         self.phase = if outcome == Outcome::Refused || at <= self.start {
-            Phase::Pause(cx.now + cx.shared.settings.tick.period())
+            PingPhase::Pause(cx.now + cx.shared.settings.tick.period())
         } else {
-            Phase::Next
+            PingPhase::Next
         };
     }
 
@@ -198,8 +200,8 @@ impl Ping {
     fn wait(
         &mut self,
         cx: &mut Cx<'_>,
-        setup: &mut Setup,
-        queue: &mut Queue,
+        setup: &mut TestSetup,
+        queue: &mut MessageQueue,
         until: Instant,
     ) -> Option<Step> {
         if !queue.is_empty() && !cx.sample_room() {
@@ -216,7 +218,7 @@ impl Ping {
                 let text = format_args!("data_size: {size}, send_seq: {seq}, recv_seq: {got}");
                 cx.log(Level::Warn, TAG, text);
                 let wait = cx.shared.settings.tick.delay_ms(cx.now, TIMEOUT_MS);
-                self.phase = Phase::Waiting(wait);
+                self.phase = PingPhase::Waiting(wait);
             }
             // The line is printed before the clock is read for the next ping.
             return Some(Step::Until(cx.now));
@@ -227,11 +229,11 @@ impl Ping {
         let seq = int(self.buffer_seq);
         cx.log(Level::Warn, TAG, format_args!("seq={seq} Destination Host Unreachable"));
         self.seq = self.seq.saturating_add(1);
-        self.phase = Phase::Next;
+        self.phase = PingPhase::Next;
         Some(Step::Until(cx.now))
     }
 
-    fn answered(&mut self, cx: &mut Cx<'_>, setup: &Setup, heard: &Heard) {
+    fn answered(&mut self, cx: &mut Cx<'_>, setup: &TestSetup, heard: &QueuedMessage) {
         setup.pin(cx, true);
         let ms = millis_since(cx.now, self.start);
         self.spent_ms = self.spent_ms.wrapping_add(ms);
@@ -243,11 +245,11 @@ impl Ping {
         let text = format_args!("{len} bytes from {from}: seq={seq} rssi={rssi} time={time} ms");
         cx.log(Level::Info, TAG, text);
         self.seq = self.seq.saturating_add(1);
-        self.phase = Phase::Next;
+        self.phase = PingPhase::Next;
     }
 
     /// Records the answer to a ping that is remembered.
-    fn record(&mut self, cx: &mut Cx<'_>, setup: &Setup, heard: &Heard) {
+    fn record(&mut self, cx: &mut Cx<'_>, setup: &TestSetup, heard: &QueuedMessage) {
         let current = heard.head.seq == self.seq;
         let now = cx.now;
         if heard.head.kind != Kind::PingAck {
@@ -255,12 +257,12 @@ impl Ping {
         }
         let Some(slot) = self.slot(heard.head.seq) else { return };
         let fate = match slot.state {
-            State::Empty => return,
-            State::Open(_) if current => Fate::Delivered,
-            State::Open(_) => Fate::Late,
-            State::Recorded => Fate::Duplicate,
+            PingState::Empty => return,
+            PingState::Open(_) if current => Fate::Delivered,
+            PingState::Open(_) => Fate::Late,
+            PingState::Recorded => Fate::Duplicate,
         };
-        slot.state = State::Recorded;
+        slot.state = PingState::Recorded;
         let probe = Probe {
             received: Some(now),
             stamped: Some(heard.at),
@@ -270,7 +272,7 @@ impl Ping {
         cx.sample(Sample::Probe(probe));
     }
 
-    fn slot(&mut self, seq: u32) -> Option<&mut Slot> {
+    fn slot(&mut self, seq: u32) -> Option<&mut PingSlot> {
         self.slots.get_mut(seq as usize % SLOTS).filter(|slot| slot.seq == seq)
     }
 
@@ -283,7 +285,7 @@ impl Ping {
         })
     }
 
-    fn report(&self, cx: &mut Cx<'_>, setup: &Setup) {
+    fn report(&self, cx: &mut Cx<'_>, setup: &TestSetup) {
         let level = cx.shared.settings.ping_report;
         let (sent, received) = (self.seq, self.received);
         let lost = Fixed2(f64::from(sent.wrapping_sub(received)) * 100.0 / f64::from(sent));
@@ -301,18 +303,18 @@ impl Ping {
 }
 
 /// Records a ping that was not answered; returns false if there is no room.
-fn evict(slot: &mut Slot, cx: &mut Cx<'_>, len: u16) -> bool {
-    let State::Open(cause) = slot.state else { return true };
+fn evict(slot: &mut PingSlot, cx: &mut Cx<'_>, len: u16) -> bool {
+    let PingState::Open(cause) = slot.state else { return true };
     if !cx.sample_room() {
         return false;
     }
     let probe = Probe { fate: Fate::Lost(cause), ..probe_of(slot, len) };
     cx.sample(Sample::Probe(probe));
-    slot.state = State::Recorded;
+    slot.state = PingState::Recorded;
     true
 }
 
-fn probe_of(slot: &Slot, len: u16) -> Probe {
+fn probe_of(slot: &PingSlot, len: u16) -> Probe {
     Probe {
         link: Link(0),
         seq: u64::from(slot.seq),

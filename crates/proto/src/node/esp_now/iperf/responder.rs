@@ -3,7 +3,9 @@
 
 use super::figure::{Fixed2, int};
 use super::stream::{close_intervals, close_stream};
-use super::{Dropped, Heard, Queue, Setup, TAG, error_name, micros, millis_since};
+use super::{
+    Dropped, MessageQueue, QueuedMessage, TAG, TestSetup, error_name, micros, millis_since,
+};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step};
 use crate::node::iperf::{Arrival, Counts, Meter, Tracker};
@@ -20,7 +22,7 @@ const SILENCE: Duration = Duration::from_secs(3);
 const TAIL_MAX: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum AnswerPhase {
     Free,
     Wanted,
     InFlight,
@@ -28,7 +30,7 @@ enum Phase {
 
 /// State of one throughput test for the record.
 #[derive(Debug)]
-struct Flow {
+struct ReceivedFlow {
     from: Mac,
     last: Instant,
     /// Whether message 0 has come.
@@ -45,7 +47,7 @@ struct Flow {
     over: bool,
 }
 
-impl Flow {
+impl ReceivedFlow {
     fn new(from: Mac, at: Instant, interval: Duration) -> Self {
         Self {
             from,
@@ -88,21 +90,21 @@ impl Flow {
 /// State of the responder. The counters are static on the device: they outlive `-a` and `-s`, and
 /// go on where message 0 of a test was lost.
 #[derive(Debug)]
-pub(super) struct Responder {
-    phase: Phase,
+pub(super) struct IperfResponder {
+    phase: AnswerPhase,
     answer: Option<(IperfHead, u16)>,
     start: Instant,
     count: u32,
     report_at: Instant,
     report_count: u32,
     interval: Duration,
-    flow: Option<Flow>,
+    flow: Option<ReceivedFlow>,
 }
 
-impl Default for Responder {
+impl Default for IperfResponder {
     fn default() -> Self {
         Self {
-            phase: Phase::Free,
+            phase: AnswerPhase::Free,
             answer: None,
             start: Instant::ZERO,
             count: 0,
@@ -114,10 +116,10 @@ impl Default for Responder {
     }
 }
 
-impl Responder {
+impl IperfResponder {
     /// Executes `-s`: starts the responder.
     pub(super) fn open(&mut self, interval: u16) {
-        self.phase = Phase::Free;
+        self.phase = AnswerPhase::Free;
         self.answer = None;
         self.interval = Duration::from_secs(u64::from(interval));
         if let Some(flow) = &mut self.flow {
@@ -136,15 +138,15 @@ impl Responder {
     pub(super) fn run(
         &mut self,
         cx: &mut Cx<'_>,
-        setup: &mut Setup,
-        queue: &mut Queue,
+        setup: &mut TestSetup,
+        queue: &mut MessageQueue,
         dropped: &mut Dropped,
     ) -> Step {
         loop {
             match self.phase {
-                Phase::Wanted => return Step::Send,
-                Phase::InFlight => return Step::Idle,
-                Phase::Free => {}
+                AnswerPhase::Wanted => return Step::Send,
+                AnswerPhase::InFlight => return Step::Idle,
+                AnswerPhase::Free => {}
             }
             if !self.record_over(cx) {
                 return Step::Until(cx.now);
@@ -159,7 +161,7 @@ impl Responder {
     }
 
     /// Handles a message as the component does.
-    fn take(&mut self, cx: &mut Cx<'_>, setup: &mut Setup, heard: &Heard) {
+    fn take(&mut self, cx: &mut Cx<'_>, setup: &mut TestSetup, heard: &QueuedMessage) {
         setup.peer = heard.from;
         let interval = Duration::from_secs(u64::from(setup.interval));
         self.count = self.count.wrapping_add(1);
@@ -190,19 +192,19 @@ impl Responder {
 
     fn reply(&mut self, head: IperfHead, len: u16) {
         self.answer = Some((head, len));
-        self.phase = Phase::Wanted;
+        self.phase = AnswerPhase::Wanted;
     }
 
     pub(super) fn compose(
         &mut self,
         cx: &mut Cx<'_>,
-        setup: &Setup,
+        setup: &TestSetup,
         payload: &mut [u8],
     ) -> Option<Outgoing> {
-        if self.phase != Phase::Wanted {
+        if self.phase != AnswerPhase::Wanted {
             return None;
         }
-        self.phase = Phase::InFlight;
+        self.phase = AnswerPhase::InFlight;
         let emitted = self.answer.and_then(|(head, len)| head.emit(payload, usize::from(len)));
         let (Some((head, _)), Some(len)) = (self.answer, emitted) else {
             self.sent(cx, setup, Outcome::Refused);
@@ -216,11 +218,11 @@ impl Responder {
         Some(setup.outgoing(cx, config, len))
     }
 
-    pub(super) fn sent(&mut self, cx: &mut Cx<'_>, setup: &Setup, outcome: Outcome) {
-        if self.phase != Phase::InFlight {
+    pub(super) fn sent(&mut self, cx: &mut Cx<'_>, setup: &TestSetup, outcome: Outcome) {
+        if self.phase != AnswerPhase::InFlight {
             return;
         }
-        self.phase = Phase::Free;
+        self.phase = AnswerPhase::Free;
         let Some((head, _)) = self.answer.take() else { return };
         let ping = head.kind == Kind::PingAck;
         if ping {
@@ -234,7 +236,7 @@ impl Responder {
         }
     }
 
-    fn print_interval(&self, cx: &mut Cx<'_>, setup: &Setup, heard: &Heard) {
+    fn print_interval(&self, cx: &mut Cx<'_>, setup: &TestSetup, heard: &QueuedMessage) {
         let interval = setup.interval;
         let end = (micros(self.report_at).wrapping_sub(micros(self.start)) / 1_000_000) as u32;
         let messages = self.count.wrapping_sub(self.report_count);
@@ -247,7 +249,7 @@ impl Responder {
         cx.log(Level::Info, TAG, text);
     }
 
-    fn print_total(&self, cx: &mut Cx<'_>, heard: &Heard) {
+    fn print_total(&self, cx: &mut Cx<'_>, heard: &QueuedMessage) {
         let total = heard.head.seq.wrapping_add(1);
         let lost = total.wrapping_sub(self.count);
         let size = f64::from(total.wrapping_mul(u32::from(heard.len))) / 1e6;
@@ -268,7 +270,7 @@ impl Responder {
     }
 
     /// Records a message; returns false if there is no room for the samples that come first.
-    fn record(&mut self, cx: &mut Cx<'_>, heard: &Heard, dropped: &mut Dropped) -> bool {
+    fn record(&mut self, cx: &mut Cx<'_>, heard: &QueuedMessage, dropped: &mut Dropped) -> bool {
         match heard.head.kind {
             Kind::Bandwidth => self.record_message(cx, heard, dropped),
             Kind::Stop => self.record_stop(cx, heard),
@@ -276,7 +278,12 @@ impl Responder {
         }
     }
 
-    fn record_message(&mut self, cx: &mut Cx<'_>, heard: &Heard, dropped: &mut Dropped) -> bool {
+    fn record_message(
+        &mut self,
+        cx: &mut Cx<'_>,
+        heard: &QueuedMessage,
+        dropped: &mut Dropped,
+    ) -> bool {
         let zero = heard.head.seq == 0;
         if let Some(flow) = &mut self.flow {
             let stranger = flow.from != heard.from;
@@ -290,7 +297,8 @@ impl Responder {
             }
         }
         let interval = self.interval;
-        let flow = self.flow.get_or_insert_with(|| Flow::new(heard.from, heard.at, interval));
+        let flow =
+            self.flow.get_or_insert_with(|| ReceivedFlow::new(heard.from, heard.at, interval));
         let counts = flow.counts();
         if !close_intervals(&mut flow.meter, cx, heard.at, &counts) {
             return false;
@@ -304,7 +312,7 @@ impl Responder {
         true
     }
 
-    fn record_stop(&mut self, cx: &mut Cx<'_>, heard: &Heard) -> bool {
+    fn record_stop(&mut self, cx: &mut Cx<'_>, heard: &QueuedMessage) -> bool {
         let Some(flow) = self.flow.as_mut().filter(|flow| flow.from == heard.from) else {
             return true;
         };

@@ -1,7 +1,7 @@
 //! The initiator of a throughput test: messages as fast as possible, STOP, and the report.
 
 use super::figure::{Fixed2, int};
-use super::{Queue, Setup, TAG, error_name, micros, millis_since};
+use super::{MessageQueue, TAG, TestSetup, error_name, micros, millis_since};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step};
 use crate::node::iperf::{Counts, Meter};
@@ -15,7 +15,7 @@ const STOP_WAIT_MS: u32 = 1000;
 const STOP_RETRIES: u8 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum StreamPhase {
     /// Prints the head of the table.
     Head,
     /// Sends the next message, or ends.
@@ -40,8 +40,8 @@ enum Phase {
 
 /// Task `espnow_iperf_initiator_task`.
 #[derive(Debug)]
-pub(super) struct Stream {
-    phase: Phase,
+pub(super) struct StreamTask {
+    phase: StreamPhase,
     start: Instant,
     /// Header of the next message.
     head: IperfHead,
@@ -58,10 +58,10 @@ pub(super) struct Stream {
     counts: Counts,
 }
 
-impl Stream {
+impl StreamTask {
     pub(super) fn new(now: Instant) -> Self {
         Self {
-            phase: Phase::Head,
+            phase: StreamPhase::Head,
             start: now,
             head: IperfHead { kind: Kind::Bandwidth, seq: 0 },
             total: 0,
@@ -81,26 +81,26 @@ impl Stream {
     pub(super) fn run(
         &mut self,
         cx: &mut Cx<'_>,
-        setup: &mut Setup,
-        queue: &mut Queue,
+        setup: &mut TestSetup,
+        queue: &mut MessageQueue,
         finish: bool,
     ) -> Option<Step> {
         loop {
             let step = match self.phase {
-                Phase::Head => self.begin(cx, setup),
-                Phase::Next => self.next(cx, setup, finish),
-                Phase::Wanted { .. } => Some(Step::Send),
-                Phase::InFlight { .. } => Some(Step::Idle),
-                Phase::Sent(outcome, at) => self.settle(cx, setup, outcome, at),
-                Phase::StopSent(outcome, at) => self.stop_settle(cx, outcome, at),
-                Phase::Pause(until) if cx.now < until => Some(Step::Until(until)),
-                Phase::Pause(_) => {
-                    self.phase = Phase::Next;
+                StreamPhase::Head => self.begin(cx, setup),
+                StreamPhase::Next => self.next(cx, setup, finish),
+                StreamPhase::Wanted { .. } => Some(Step::Send),
+                StreamPhase::InFlight { .. } => Some(Step::Idle),
+                StreamPhase::Sent(outcome, at) => self.settle(cx, setup, outcome, at),
+                StreamPhase::StopSent(outcome, at) => self.stop_settle(cx, outcome, at),
+                StreamPhase::Pause(until) if cx.now < until => Some(Step::Until(until)),
+                StreamPhase::Pause(_) => {
+                    self.phase = StreamPhase::Next;
                     None
                 }
-                Phase::Total(at) => self.record_total(cx, at),
-                Phase::Waiting(until) => self.wait(cx, setup, queue, until),
-                Phase::Report(answer) => {
+                StreamPhase::Total(at) => self.record_total(cx, at),
+                StreamPhase::Waiting(until) => self.wait(cx, setup, queue, until),
+                StreamPhase::Report(answer) => {
                     self.report(cx, setup, answer);
                     return None;
                 }
@@ -111,25 +111,25 @@ impl Stream {
         }
     }
 
-    fn begin(&mut self, cx: &mut Cx<'_>, setup: &Setup) -> Option<Step> {
+    fn begin(&mut self, cx: &mut Cx<'_>, setup: &TestSetup) -> Option<Step> {
         let head = "[  Responder MAC  ]   Interval     Transfer     Frame_rate     Bandwidth";
         let interval = seconds(setup.interval);
         self.start = cx.now;
         self.report_at = cx.now + interval;
         self.meter = Meter::new(Link(0), Observer::Sender, interval, cx.now);
         cx.log(Level::Info, TAG, format_args!("{head}"));
-        self.phase = Phase::Next;
+        self.phase = StreamPhase::Next;
         None
     }
 
-    fn next(&mut self, cx: &mut Cx<'_>, setup: &Setup, finish: bool) -> Option<Step> {
+    fn next(&mut self, cx: &mut Cx<'_>, setup: &TestSetup, finish: bool) -> Option<Step> {
         if cx.now < self.start + seconds(setup.time) && !finish {
             self.due = cx.now;
-            self.phase = Phase::Wanted { stop: false };
+            self.phase = StreamPhase::Wanted { stop: false };
         } else {
             self.head.kind = Kind::Stop;
             self.spent_ms = millis_since(cx.now, self.start);
-            self.phase = Phase::Total(cx.now);
+            self.phase = StreamPhase::Total(cx.now);
         }
         None
     }
@@ -137,12 +137,12 @@ impl Stream {
     pub(super) fn compose(
         &mut self,
         cx: &mut Cx<'_>,
-        setup: &Setup,
+        setup: &TestSetup,
         payload: &mut [u8],
     ) -> Option<Outgoing> {
-        let Phase::Wanted { stop } = self.phase else { return None };
+        let StreamPhase::Wanted { stop } = self.phase else { return None };
         self.handed = cx.now;
-        self.phase = Phase::InFlight { stop };
+        self.phase = StreamPhase::InFlight { stop };
         let Some(len) = self.head.emit(payload, usize::from(setup.len)) else {
             self.sent(cx, Outcome::Refused);
             return None;
@@ -151,8 +151,8 @@ impl Stream {
     }
 
     pub(super) fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
-        if let Phase::InFlight { stop } = self.phase {
-            let ended = if stop { Phase::StopSent } else { Phase::Sent };
+        if let StreamPhase::InFlight { stop } = self.phase {
+            let ended = if stop { StreamPhase::StopSent } else { StreamPhase::Sent };
             self.phase = ended(outcome, cx.now);
         }
     }
@@ -161,7 +161,7 @@ impl Stream {
     fn settle(
         &mut self,
         cx: &mut Cx<'_>,
-        setup: &Setup,
+        setup: &TestSetup,
         outcome: Outcome,
         at: Instant,
     ) -> Option<Step> {
@@ -172,14 +172,14 @@ impl Stream {
             self.record(cx, setup, outcome, at);
         }
         self.attempts += 1;
-        self.phase = Phase::Next;
+        self.phase = StreamPhase::Next;
         if !matches!(outcome, Outcome::Done { .. } | Outcome::TimedOut) {
             let name = error_name(outcome);
             let text = format_args!("[espnow_iperf_initiator_task, 264]: <{name}> espnow_send");
             cx.log(Level::Warn, TAG, text);
             // A driver without a buffer answers at once; on the device time passes all the same.
             if outcome == Outcome::Refused || cx.now <= self.handed {
-                self.phase = Phase::Pause(cx.now + cx.shared.settings.tick.period());
+                self.phase = StreamPhase::Pause(cx.now + cx.shared.settings.tick.period());
             }
             return None;
         }
@@ -193,7 +193,7 @@ impl Stream {
         None
     }
 
-    fn record(&self, cx: &mut Cx<'_>, setup: &Setup, outcome: Outcome, at: Instant) {
+    fn record(&self, cx: &mut Cx<'_>, setup: &TestSetup, outcome: Outcome, at: Instant) {
         let (acked, fate) = match outcome {
             Outcome::Done { .. } => (Some(at), Fate::Delivered),
             Outcome::TimedOut => (None, Fate::Lost(Cause::Unknown)),
@@ -212,7 +212,7 @@ impl Stream {
         }));
     }
 
-    fn print_interval(&mut self, cx: &mut Cx<'_>, setup: &Setup) {
+    fn print_interval(&mut self, cx: &mut Cx<'_>, setup: &TestSetup) {
         let interval = i64::from(setup.interval);
         let end = (micros(self.report_at).wrapping_sub(micros(self.start))) / 1_000_000;
         let messages = i64::from(self.head.seq) - i64::from(self.report_count);
@@ -233,7 +233,7 @@ impl Stream {
         if !close_stream(&mut self.meter, cx, at, &self.counts) {
             return Some(Step::Until(cx.now));
         }
-        self.phase = Phase::Wanted { stop: true };
+        self.phase = StreamPhase::Wanted { stop: true };
         None
     }
 
@@ -243,7 +243,7 @@ impl Stream {
     fn stop_settle(&mut self, cx: &mut Cx<'_>, outcome: Outcome, at: Instant) -> Option<Step> {
         if outcome.is_done() {
             self.head = IperfHead { kind: Kind::Bandwidth, seq: 0 };
-            self.phase = Phase::Waiting(cx.shared.settings.tick.delay_ms(at, STOP_WAIT_MS));
+            self.phase = StreamPhase::Waiting(cx.shared.settings.tick.delay_ms(at, STOP_WAIT_MS));
         } else {
             let name = error_name(outcome);
             let text = format_args!("[espnow_iperf_initiator_task, 289]: <{name}> espnow_send");
@@ -256,15 +256,15 @@ impl Stream {
     fn wait(
         &mut self,
         cx: &mut Cx<'_>,
-        setup: &mut Setup,
-        queue: &mut Queue,
+        setup: &mut TestSetup,
+        queue: &mut MessageQueue,
         until: Instant,
     ) -> Option<Step> {
         // Any message counts as the answer.
         if let Some(heard) = queue.pop_front() {
             self.head = heard.head;
             setup.peer = heard.from;
-            self.phase = Phase::Report(Ok((heard.rssi, heard.channel)));
+            self.phase = StreamPhase::Report(Ok((heard.rssi, heard.channel)));
         } else if cx.now < until {
             return Some(Step::Until(until));
         } else {
@@ -277,13 +277,13 @@ impl Stream {
         self.phase = match self.retries.checked_sub(1) {
             Some(left) => {
                 self.retries = left;
-                Phase::Wanted { stop: true }
+                StreamPhase::Wanted { stop: true }
             }
-            None => Phase::Report(Err(error)),
+            None => StreamPhase::Report(Err(error)),
         };
     }
 
-    fn report(&self, cx: &mut Cx<'_>, setup: &Setup, answer: Result<(i8, u8), &'static str>) {
+    fn report(&self, cx: &mut Cx<'_>, setup: &TestSetup, answer: Result<(i8, u8), &'static str>) {
         let (rssi, channel) = match answer {
             Ok(signal) => signal,
             Err(name) => {

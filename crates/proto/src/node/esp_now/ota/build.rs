@@ -31,7 +31,7 @@ impl Build {
         // There are two segments, so that a walk over them has more than one step.
         let data = self.len - HEADER_LEN as u32 - 2 * 8 - 16 - SHA_LEN as u32;
         let first = (data / 12 * 4).max(256);
-        let mut out = Writer { sink, sha: Sha256::new(), sum: 0xEF, chance: self.seed };
+        let mut out = ImageWriter { sink, sha: Sha256::new(), sum: 0xEF, chance: self.seed };
         let [c0, c1] = self.chip.to_le_bytes();
         let mut header = [0; HEADER_LEN];
         header[..4].copy_from_slice(&[0xE9, 2, 2, 0x2F]);
@@ -52,14 +52,14 @@ impl Build {
     }
 }
 
-struct Writer<'a> {
+struct ImageWriter<'a> {
     sink: &'a mut dyn FnMut(&[u8]) -> bool,
     sha: Sha256,
     sum: u8,
     chance: u64,
 }
 
-impl Writer<'_> {
+impl ImageWriter<'_> {
     fn put(&mut self, bytes: &[u8]) -> Option<()> {
         self.sha.update(bytes);
         (self.sink)(bytes).then_some(())

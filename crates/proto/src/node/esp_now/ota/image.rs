@@ -71,7 +71,7 @@ impl Image {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum ScanStage {
     Header,
     Segment,
     Data(u32),
@@ -83,7 +83,7 @@ enum Stage {
 /// Checker of an image that is fed in pieces of any size.
 #[derive(Clone)]
 pub struct Scanner {
-    stage: Stage,
+    stage: ScanStage,
     gathered: [u8; SHA_LEN],
     have: u8,
     segments: u8,
@@ -107,7 +107,7 @@ impl Scanner {
     #[must_use]
     pub fn new(limit: u32) -> Self {
         Self {
-            stage: Stage::Header,
+            stage: ScanStage::Header,
             gathered: [0; SHA_LEN],
             have: 0,
             segments: 0,
@@ -126,16 +126,16 @@ impl Scanner {
     /// # Errors
     /// Returns the flaw of the image, after which there is no use in going on.
     pub fn feed(&mut self, mut bytes: &[u8]) -> Result<(), Flaw> {
-        while !bytes.is_empty() && self.stage != Stage::Done {
+        while !bytes.is_empty() && self.stage != ScanStage::Done {
             let used = match self.stage {
-                Stage::Header => self.gather(bytes, HEADER_LEN),
-                Stage::Segment => self.gather(bytes, 8),
-                Stage::Digest => self.gather(bytes, SHA_LEN),
-                Stage::Data(left) | Stage::Pad(left) => bytes.len().min(left as usize),
-                Stage::Done => 0,
+                ScanStage::Header => self.gather(bytes, HEADER_LEN),
+                ScanStage::Segment => self.gather(bytes, 8),
+                ScanStage::Digest => self.gather(bytes, SHA_LEN),
+                ScanStage::Data(left) | ScanStage::Pad(left) => bytes.len().min(left as usize),
+                ScanStage::Done => 0,
             };
             let (now, rest) = bytes.split_at_checked(used).ok_or(Flaw::Short)?;
-            if self.stage != Stage::Digest {
+            if self.stage != ScanStage::Digest {
                 self.sha.update(now);
             }
             self.at = self.at.saturating_add(used as u32);
@@ -148,7 +148,7 @@ impl Scanner {
     /// Returns the image, once it is complete.
     #[must_use]
     pub fn image(&self) -> Option<Image> {
-        (self.stage == Stage::Done).then_some(Image {
+        (self.stage == ScanStage::Done).then_some(Image {
             len: self.at,
             sha: self.digest,
             chip: self.chip,
@@ -176,28 +176,28 @@ impl Scanner {
     fn advance(&mut self, now: &[u8]) -> Result<(), Flaw> {
         let stage = self.stage;
         match stage {
-            Stage::Header if self.complete(HEADER_LEN) => self.header()?,
-            Stage::Segment if self.complete(8) => {
+            ScanStage::Header if self.complete(HEADER_LEN) => self.header()?,
+            ScanStage::Segment if self.complete(8) => {
                 let [_, _, _, _, a, b, c, d, ..] = self.gathered;
                 self.data(u32::from_le_bytes([a, b, c, d]))?;
             }
-            Stage::Data(left) => {
+            ScanStage::Data(left) => {
                 self.checksum = now.iter().fold(self.checksum, |sum, b| sum ^ b);
                 let left = left.saturating_sub(now.len() as u32);
-                if left == 0 { self.next_segment() } else { self.stage = Stage::Data(left) }
+                if left == 0 { self.next_segment() } else { self.stage = ScanStage::Data(left) }
             }
-            Stage::Pad(left) => {
+            ScanStage::Pad(left) => {
                 let left = left.saturating_sub(now.len() as u32);
-                self.stage = Stage::Pad(left);
+                self.stage = ScanStage::Pad(left);
                 if left == 0 {
                     self.padded(now.last().copied().unwrap_or(0))?;
                 }
             }
-            Stage::Digest if self.complete(SHA_LEN) => {
+            ScanStage::Digest if self.complete(SHA_LEN) => {
                 if self.gathered != self.digest {
                     return Err(Flaw::Digest);
                 }
-                self.stage = Stage::Done;
+                self.stage = ScanStage::Done;
             }
             _ => {}
         }
@@ -212,7 +212,7 @@ impl Scanner {
         self.segments = h[1];
         self.chip = u16::from_le_bytes([h[12], h[13]]);
         self.appended = h[23] == 1;
-        self.stage = Stage::Segment;
+        self.stage = ScanStage::Segment;
         Ok(())
     }
 
@@ -223,7 +223,7 @@ impl Scanner {
         if len == 0 {
             self.next_segment()
         } else {
-            self.stage = Stage::Data(len)
+            self.stage = ScanStage::Data(len)
         }
         Ok(())
     }
@@ -231,10 +231,10 @@ impl Scanner {
     fn next_segment(&mut self) {
         self.segments = self.segments.saturating_sub(1);
         self.stage = if self.segments > 0 {
-            Stage::Segment
+            ScanStage::Segment
         } else {
             // At least one byte, the checksum, up to a whole block of 16.
-            Stage::Pad(16 - self.at % 16)
+            ScanStage::Pad(16 - self.at % 16)
         };
     }
 
@@ -243,7 +243,7 @@ impl Scanner {
             return Err(Flaw::Checksum);
         }
         self.digest = core::mem::take(&mut self.sha).finalize().into();
-        self.stage = if self.appended { Stage::Digest } else { Stage::Done };
+        self.stage = if self.appended { ScanStage::Digest } else { ScanStage::Done };
         Ok(())
     }
 }

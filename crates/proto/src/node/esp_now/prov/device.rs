@@ -18,7 +18,7 @@ const WAIT_MS: u32 = 3000;
 const POLL_MS: u32 = 100;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Phase {
+enum DevicePhase {
     #[default]
     Off,
     /// Receives on the `index`-th channel of the country until `hop`.
@@ -37,7 +37,7 @@ enum Phase {
 
 /// Beacon of a holder.
 #[derive(Clone, Copy, Debug)]
-struct Beacon {
+struct HeardBeacon {
     from: Mac,
     channel: u8,
     rssi: i8,
@@ -45,21 +45,21 @@ struct Beacon {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Device {
-    phase: Phase,
+pub(super) struct DeviceRole {
+    phase: DevicePhase,
     /// End of the scan, or of the wait for an answer.
     deadline: Instant,
-    beacon: Option<Beacon>,
+    beacon: Option<HeardBeacon>,
     provisioned: bool,
 }
 
-impl Device {
+impl DeviceRole {
     pub(super) fn is_started(&self) -> bool {
-        self.phase != Phase::Off
+        self.phase != DevicePhase::Off
     }
 
     pub(super) const fn is_seeking(&self) -> bool {
-        !matches!(self.phase, Phase::Off | Phase::Done)
+        !matches!(self.phase, DevicePhase::Off | DevicePhase::Done)
     }
 
     /// Begins a scan.
@@ -76,20 +76,20 @@ impl Device {
             cx.shared.air.tune(country.first.saturating_add(index));
         }
         self.phase =
-            Phase::Scanning { index, hop: cx.shared.settings.tick.pause_ms(cx.now, HOP_MS) };
+            DevicePhase::Scanning { index, hop: cx.shared.settings.tick.pause_ms(cx.now, HOP_MS) };
     }
 
     /// Takes a beacon: the scan ends with this hop, and the last beacon in it counts.
     pub(super) fn beacon(&mut self, frame: &Received<'_>, identity: Identity) {
-        if matches!(self.phase, Phase::Scanning { .. }) {
+        if matches!(self.phase, DevicePhase::Scanning { .. }) {
             let Received { from, channel, rssi, .. } = *frame;
-            self.beacon = Some(Beacon { from, channel, rssi, identity });
+            self.beacon = Some(HeardBeacon { from, channel, rssi, identity });
         }
     }
 
     /// Takes credentials, from any sender.
     pub(super) fn wifi(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>, wifi: &Wifi) {
-        if !matches!(self.phase, Phase::Waiting(_)) {
+        if !matches!(self.phase, DevicePhase::Waiting(_)) {
             return;
         }
         let (from, channel, rssi) = (frame.from, frame.channel, frame.rssi);
@@ -119,14 +119,14 @@ impl Device {
         // At most: the end of a wait, a new scan, its first hop.
         loop {
             match self.phase {
-                Phase::Off | Phase::Done | Phase::InFlight => return Step::Idle,
-                Phase::Wanted => return Step::Send,
-                Phase::Scanning { hop, .. } | Phase::Waiting(hop) if cx.now < hop => {
+                DevicePhase::Off | DevicePhase::Done | DevicePhase::InFlight => return Step::Idle,
+                DevicePhase::Wanted => return Step::Send,
+                DevicePhase::Scanning { hop, .. } | DevicePhase::Waiting(hop) if cx.now < hop => {
                     return Step::Until(hop);
                 }
-                Phase::Scanning { index, .. } => self.look_around(cx, index),
-                Phase::Sent(outcome) => self.settle(cx, outcome),
-                Phase::Waiting(_) => self.look_for_answer(cx),
+                DevicePhase::Scanning { index, .. } => self.look_around(cx, index),
+                DevicePhase::Sent(outcome) => self.settle(cx, outcome),
+                DevicePhase::Waiting(_) => self.look_for_answer(cx),
             }
         }
     }
@@ -135,7 +135,7 @@ impl Device {
     fn look_around(&mut self, cx: &mut Cx<'_>, index: u8) {
         if let Some(beacon) = self.beacon {
             cx.shared.air.listen(DataType::Prov, false);
-            let Beacon { from, channel, rssi, identity } = beacon;
+            let HeardBeacon { from, channel, rssi, identity } = beacon;
             let Identity { product_id, device_name } = identity;
             let text = format_args!(
                 "MAC: {from}, Channel: {channel}, RSSI: {rssi}, Product_id: {product_id}, \
@@ -143,7 +143,7 @@ impl Device {
             );
             cx.log(Level::Info, COMMAND_TAG, text);
             self.deadline = deadline(cx);
-            self.phase = Phase::Wanted;
+            self.phase = DevicePhase::Wanted;
             return;
         }
         let next = index.saturating_add(1);
@@ -163,31 +163,31 @@ impl Device {
         identity: Identity,
         payload: &mut [u8],
     ) -> Option<Outgoing> {
-        if self.phase != Phase::Wanted {
+        if self.phase != DevicePhase::Wanted {
             return None;
         }
         let asking = Asking { identity, ..Asking::default() };
         let len = Prov::Device(asking).emit(payload, cx.shared.settings.compat);
         let (Some(beacon), Some(len)) = (self.beacon, len) else {
-            self.phase = Phase::Sent(Outcome::Refused);
+            self.phase = DevicePhase::Sent(Outcome::Refused);
             return None;
         };
-        self.phase = Phase::InFlight;
+        self.phase = DevicePhase::InFlight;
         let config = FrameConfig { filter_adjacent: true, ..FrameConfig::UNICAST };
         Some(outgoing(cx, beacon.from, config, len))
     }
 
     pub(super) fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
-        if self.phase != Phase::InFlight {
+        if self.phase != DevicePhase::InFlight {
             return;
         }
         if outcome.is_done() {
             // Now, not in `run`: the answer may be the next frame.
             cx.shared.air.listen(DataType::Prov, true);
             self.provisioned = false;
-            self.phase = Phase::Waiting(cx.now);
+            self.phase = DevicePhase::Waiting(cx.now);
         } else {
-            self.phase = Phase::Sent(outcome);
+            self.phase = DevicePhase::Sent(outcome);
         }
     }
 
@@ -201,13 +201,13 @@ impl Device {
 
     fn look_for_answer(&mut self, cx: &mut Cx<'_>) {
         if !self.provisioned && cx.now < self.deadline {
-            self.phase = Phase::Waiting(cx.shared.settings.tick.pause_ms(cx.now, POLL_MS));
+            self.phase = DevicePhase::Waiting(cx.shared.settings.tick.pause_ms(cx.now, POLL_MS));
             return;
         }
         cx.shared.air.listen(DataType::Prov, false);
         if self.provisioned {
             cx.log(Level::Info, COMMAND_TAG, format_args!("provisioning initiator exit"));
-            self.phase = Phase::Done;
+            self.phase = DevicePhase::Done;
         } else {
             self.again(cx, "ESP_FAIL");
         }

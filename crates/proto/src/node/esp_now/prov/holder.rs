@@ -13,7 +13,7 @@ use heapless::Deque;
 const BEACON_MS: u32 = 100;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Phase {
+enum HolderPhase {
     #[default]
     Free,
     /// Waits for the lock to send a beacon.
@@ -25,8 +25,8 @@ enum Phase {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Holder {
-    phase: Phase,
+pub(super) struct HolderRole {
+    phase: HolderPhase,
     /// Credentials; present while the holder is on.
     wifi: Option<Wifi>,
     /// Tick at which the time is over; the first beacon after it ends it.
@@ -36,7 +36,7 @@ pub(super) struct Holder {
     asked: Deque<Mac, ASKED_MAX>,
 }
 
-impl Holder {
+impl HolderRole {
     pub(super) fn start(&mut self, cx: &mut Cx<'_>, ms: u32, wifi: Wifi) {
         let tick = cx.shared.settings.tick;
         let ticks = tick.ticks(ms);
@@ -75,15 +75,15 @@ impl Holder {
 
     pub(super) fn run(&mut self, cx: &mut Cx<'_>) -> Step {
         match self.phase {
-            Phase::Beacon | Phase::Answer => return Step::Send,
-            Phase::BeaconSent | Phase::AnswerSent => return Step::Idle,
-            Phase::Free => {}
+            HolderPhase::Beacon | HolderPhase::Answer => return Step::Send,
+            HolderPhase::BeaconSent | HolderPhase::AnswerSent => return Step::Idle,
+            HolderPhase::Free => {}
         }
         if !self.is_on() {
             return Step::Idle;
         }
         if !self.asked.is_empty() {
-            self.phase = Phase::Answer;
+            self.phase = HolderPhase::Answer;
             return Step::Send;
         }
         if cx.now < self.next {
@@ -96,7 +96,7 @@ impl Holder {
             cx.log(Level::Info, TAG, format_args!("Responder beacon end"));
             return Step::Idle;
         }
-        self.phase = Phase::Beacon;
+        self.phase = HolderPhase::Beacon;
         Step::Send
     }
 
@@ -108,8 +108,8 @@ impl Holder {
     ) -> Option<Outgoing> {
         let compat = cx.shared.settings.compat;
         match self.phase {
-            Phase::Beacon => {
-                self.phase = Phase::BeaconSent;
+            HolderPhase::Beacon => {
+                self.phase = HolderPhase::BeaconSent;
                 let Some(len) = Prov::Beacon(identity).emit(payload, compat) else {
                     self.sent(cx, Outcome::Refused);
                     return None;
@@ -118,8 +118,8 @@ impl Holder {
                 let magic = cx.magic();
                 Some(Outgoing { magic, ..outgoing(cx, Mac::BROADCAST, config, len) })
             }
-            Phase::Answer => {
-                self.phase = Phase::AnswerSent;
+            HolderPhase::Answer => {
+                self.phase = HolderPhase::AnswerSent;
                 let wifi = self.wifi.clone().map(Prov::Wifi);
                 let len = wifi.and_then(|wifi| wifi.emit(payload, compat));
                 let (Some(&to), Some(len)) = (self.asked.front(), len) else {
@@ -134,12 +134,12 @@ impl Holder {
 
     pub(super) fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
         match self.phase {
-            Phase::BeaconSent => {
+            HolderPhase::BeaconSent => {
                 let tick = cx.shared.settings.tick;
                 let period = tick.period().saturating_mul(tick.ticks(BEACON_MS).max(1));
                 self.next = (self.next + period).max(cx.now);
             }
-            Phase::AnswerSent => {
+            HolderPhase::AnswerSent => {
                 let _ = self.asked.pop_front();
                 if !outcome.is_done() {
                     let name = error_name(outcome);
@@ -150,6 +150,6 @@ impl Holder {
             }
             _ => return,
         }
-        self.phase = Phase::Free;
+        self.phase = HolderPhase::Free;
     }
 }

@@ -38,8 +38,8 @@ use crate::time::Duration;
 use crate::wire::component::prov::{ALL_CHANNEL_SCAN, Identity, Prov as Message, Text, Wifi};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
-use device::Device;
-use holder::Holder;
+use device::DeviceRole;
+use holder::HolderRole;
 
 /// Log tag of the component.
 const TAG: &str = "espnow_prov";
@@ -61,7 +61,7 @@ pub enum HoldError {
 
 /// Role whose transmission is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
+enum ProvRole {
     Holder,
     Device,
 }
@@ -73,9 +73,9 @@ pub struct Prov {
     pub identity: Identity,
     /// Number of DEVICE messages that were not answered because too many waited.
     pub dropped: u32,
-    holder: Holder,
-    device: Device,
-    turn: Turn,
+    holder: HolderRole,
+    device: DeviceRole,
+    turn: ProvRole,
 }
 
 impl Default for Prov {
@@ -86,9 +86,9 @@ impl Default for Prov {
         Self {
             identity: Identity { product_id: Text(product), device_name: Text::default() },
             dropped: 0,
-            holder: Holder::default(),
-            device: Device::default(),
-            turn: Turn::Holder,
+            holder: HolderRole::default(),
+            device: DeviceRole::default(),
+            turn: ProvRole::Holder,
         }
     }
 }
@@ -176,12 +176,12 @@ impl Task for Prov {
     fn run(&mut self, cx: &mut Cx<'_>) -> Step {
         let holder = self.holder.run(cx);
         if holder == Step::Send {
-            self.turn = Turn::Holder;
+            self.turn = ProvRole::Holder;
             return Step::Send;
         }
         let device = self.device.run(cx);
         if device == Step::Send {
-            self.turn = Turn::Device;
+            self.turn = ProvRole::Device;
             return Step::Send;
         }
         match (holder, device) {
@@ -193,15 +193,15 @@ impl Task for Prov {
 
     fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
         match self.turn {
-            Turn::Holder => self.holder.compose(cx, self.identity, payload),
-            Turn::Device => self.device.compose(cx, self.identity, payload),
+            ProvRole::Holder => self.holder.compose(cx, self.identity, payload),
+            ProvRole::Device => self.device.compose(cx, self.identity, payload),
         }
     }
 
     fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
         match self.turn {
-            Turn::Holder => self.holder.sent(cx, outcome),
-            Turn::Device => self.device.sent(cx, outcome),
+            ProvRole::Holder => self.holder.sent(cx, outcome),
+            ProvRole::Device => self.device.sent(cx, outcome),
         }
     }
 }

@@ -53,8 +53,8 @@ pub struct Responder {
     pub ignored: Ignored,
     pop: Pop,
     info: Info,
-    session: Agreement,
-    answer: Option<(Answer, Mac)>,
+    session: KeyAgreement,
+    answer: Option<(ResponderAnswer, Mac)>,
     sending_info: bool,
     window: Option<Instant>,
     wrong_proofs: u8,
@@ -63,7 +63,7 @@ pub struct Responder {
 
 /// Progress of the key agreement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Stage {
+enum AgreementStage {
     #[default]
     None,
     /// The other end's key is known; its proof is not.
@@ -72,26 +72,26 @@ enum Stage {
     Agreed,
 }
 
-impl zeroize::DefaultIsZeroes for Stage {}
+impl zeroize::DefaultIsZeroes for AgreementStage {}
 
 /// Key agreement in progress. Wiped when it ends.
 #[derive(Default, Zeroize, ZeroizeOnDrop)]
-struct Agreement {
-    stage: Stage,
+struct KeyAgreement {
+    stage: AgreementStage,
     channel: Channel,
     random: [u8; 16],
     own: [u8; PUBLIC_LEN],
     peer: [u8; PUBLIC_LEN],
 }
 
-impl core::fmt::Debug for Agreement {
+impl core::fmt::Debug for KeyAgreement {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "Agreement({:?})", self.stage)
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
+enum ResponderAnswer {
     Info,
     Key,
     Proof,
@@ -99,7 +99,7 @@ enum Answer {
 }
 
 /// Error: a step of the handshake failed.
-struct Failed;
+struct HandshakeFailed;
 
 impl Responder {
     /// Creates a responder that accepts a key from an initiator that knows the PoP.
@@ -109,7 +109,7 @@ impl Responder {
             ignored: Ignored::default(),
             pop,
             info: Info::default(),
-            session: Agreement::default(),
+            session: KeyAgreement::default(),
             answer: None,
             sending_info: false,
             window: None,
@@ -150,7 +150,7 @@ impl Responder {
             return count(&mut self.ignored.busy);
         }
         match message {
-            Message::Request => self.answer = Some((Answer::Info, frame.from)),
+            Message::Request => self.answer = Some((ResponderAnswer::Info, frame.from)),
             Message::Reset if policy.refuse_reset => count(&mut self.ignored.policy),
             Message::Reset => {
                 self.info = Info::default();
@@ -182,14 +182,14 @@ impl Responder {
         let answer = match message {
             Message::Key(data) => self.key(cx, data),
             Message::Handshake(data) => self.step(cx, data),
-            _ => Err(Failed),
+            _ => Err(HandshakeFailed),
         };
         match answer {
             Ok(answer) => {
                 self.heard = cx.now;
                 self.answer = Some((answer, from));
             }
-            Err(Failed) => self.fail(cx, from),
+            Err(HandshakeFailed) => self.fail(cx, from),
         }
     }
 
@@ -198,7 +198,7 @@ impl Responder {
         cx.event(Event::SecurityFailed(from));
         // A forged message must not undo the progress of the right initiator, where the policy says
         // so. A device that has its key but could not store it is free in any case.
-        if !cx.shared.settings.policy.keep_binding || self.session.stage == Stage::None {
+        if !cx.shared.settings.policy.keep_binding || self.session.stage == AgreementStage::None {
             self.release();
         } else if self.wrong_proofs >= PROOFS_MAX {
             self.window = None;
@@ -212,8 +212,8 @@ impl Responder {
     }
 
     /// Handles a message to the endpoint `espnow-session` of protocomm.
-    fn step(&mut self, cx: &mut Cx<'_>, data: &[u8]) -> Result<Answer, Failed> {
-        match Session::parse(data).ok_or(Failed)? {
+    fn step(&mut self, cx: &mut Cx<'_>, data: &[u8]) -> Result<ResponderAnswer, HandshakeFailed> {
+        match Session::parse(data).ok_or(HandshakeFailed)? {
             // At any stage: the initiator has begun a new round.
             Session::Command0 { client_key } => {
                 let pair = KeyPair::random(cx.board);
@@ -221,14 +221,15 @@ impl Responder {
                 cx.board.random(&mut random);
                 cx.spend(Work::KeyPair);
                 cx.spend(Work::SharedSecret);
-                let channel = pair.agree(client_key, &self.pop, &random).ok_or(Failed)?;
+                let channel = pair.agree(client_key, &self.pop, &random).ok_or(HandshakeFailed)?;
                 let (own, peer) = (*pair.public(), *client_key);
-                self.session = Agreement { stage: Stage::Offered, channel, random, own, peer };
-                Ok(Answer::Key)
+                self.session =
+                    KeyAgreement { stage: AgreementStage::Offered, channel, random, own, peer };
+                Ok(ResponderAnswer::Key)
             }
             Session::Command1 { proof } => {
-                if self.session.stage != Stage::Offered {
-                    return Err(Failed);
+                if self.session.stage != AgreementStage::Offered {
+                    return Err(HandshakeFailed);
                 }
                 cx.spend(Work::Open { bytes: proof.len() as u32 });
                 if !self.session.channel.proves(Part::ClientProof, proof, &self.session.own) {
@@ -238,21 +239,21 @@ impl Responder {
                         format_args!("Key mismatch. Close connection"),
                     );
                     self.wrong_proofs = self.wrong_proofs.saturating_add(1);
-                    return Err(Failed);
+                    return Err(HandshakeFailed);
                 }
                 cx.spend(Work::Seal { bytes: proof.len() as u32 });
-                self.session.stage = Stage::Agreed;
-                Ok(Answer::Proof)
+                self.session.stage = AgreementStage::Agreed;
+                Ok(ResponderAnswer::Proof)
             }
-            Session::Response0 { .. } | Session::Response1 { .. } => Err(Failed),
+            Session::Response0 { .. } | Session::Response1 { .. } => Err(HandshakeFailed),
         }
     }
 
     /// Handles a message to the endpoint `espnow-config` of protocomm.
-    fn key(&mut self, cx: &mut Cx<'_>, data: &[u8]) -> Result<Answer, Failed> {
-        let data: &[u8; 32] = data.try_into().map_err(|_| Failed)?;
-        if self.session.stage != Stage::Agreed {
-            return Err(Failed);
+    fn key(&mut self, cx: &mut Cx<'_>, data: &[u8]) -> Result<ResponderAnswer, HandshakeFailed> {
+        let data: &[u8; 32] = data.try_into().map_err(|_| HandshakeFailed)?;
+        if self.session.stage != AgreementStage::Agreed {
+            return Err(HandshakeFailed);
         }
         cx.spend(Work::Open { bytes: data.len() as u32 });
         let mut key = self.session.channel.crypt(Part::Key, data);
@@ -265,26 +266,26 @@ impl Responder {
             // It counts as configured all the same, as in the component, and is bound to no
             // initiator.
             self.session.zeroize();
-            return Err(Failed);
+            return Err(HandshakeFailed);
         }
         cx.spend(Work::Write { bytes: 2 * data.len() as u32 });
         cx.event(Event::Secured(self.info.client));
-        Ok(Answer::Echo)
+        Ok(ResponderAnswer::Echo)
     }
 
-    fn write(&self, cx: &Cx<'_>, answer: Answer, payload: &mut [u8]) -> Option<usize> {
+    fn write(&self, cx: &Cx<'_>, answer: ResponderAnswer, payload: &mut [u8]) -> Option<usize> {
         let session = &self.session;
         match answer {
-            Answer::Info => Message::Info(self.info).emit(payload),
-            Answer::Key => {
+            ResponderAnswer::Info => Message::Info(self.info).emit(payload),
+            ResponderAnswer::Key => {
                 let (device_key, random) = (&session.own, &session.random);
                 Session::Response0 { device_key, random }.emit_message(payload)
             }
-            Answer::Proof => {
+            ResponderAnswer::Proof => {
                 let proof = session.channel.crypt(Part::DeviceProof, &session.peer);
                 Session::Response1 { proof: &proof }.emit_message(payload)
             }
-            Answer::Echo => {
+            ResponderAnswer::Echo => {
                 let key = cx.shared.keys.decrypt.as_ref()?.bytes();
                 Message::KeyResponse(&session.channel.crypt(Part::Echo, key)).emit(payload)
             }
@@ -300,10 +301,10 @@ impl Task for Responder {
     fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
         let (answer, dest) = self.answer.take()?;
         let len = self.write(cx, answer, payload)?;
-        if answer == Answer::Echo {
+        if answer == ResponderAnswer::Echo {
             self.session.zeroize();
         }
-        let info = answer == Answer::Info;
+        let info = answer == ResponderAnswer::Info;
         self.sending_info = info;
         Some(Outgoing {
             data_type: if info { DataType::SecurityStatus } else { DataType::Security },

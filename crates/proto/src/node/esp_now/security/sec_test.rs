@@ -28,7 +28,7 @@ const TAG: &str = "espnow_cmd";
 
 /// Task of the command, for payloads of up to `BYTES` less 4 bytes.
 pub struct SecTest<const BYTES: usize = 256> {
-    phase: Phase,
+    phase: BenchPhase,
     sealer: Option<Sealer>,
     nonce: [u8; NONCE_LEN],
     seed: u64,
@@ -41,7 +41,7 @@ pub struct SecTest<const BYTES: usize = 256> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum BenchPhase {
     Idle,
     /// The next plaintext is to be generated.
     Fill,
@@ -72,7 +72,7 @@ impl<const BYTES: usize> SecTest<BYTES> {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            phase: Phase::Idle,
+            phase: BenchPhase::Idle,
             sealer: None,
             nonce: [0; NONCE_LEN],
             seed: 0,
@@ -88,7 +88,7 @@ impl<const BYTES: usize> SecTest<BYTES> {
     /// Returns whether it does nothing.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.phase == Phase::Idle
+        self.phase == BenchPhase::Idle
     }
 
     /// Starts `count` operations on `len` bytes, with a random key. The command's defaults are
@@ -106,13 +106,13 @@ impl<const BYTES: usize> SecTest<BYTES> {
         self.sealer = Some(Sealer::new(&key));
         (self.len, self.count, self.done) = (len, count, 0);
         (self.seal, self.open) = (Duration::ZERO, Duration::ZERO);
-        self.phase = Phase::Fill;
+        self.phase = BenchPhase::Fill;
         true
     }
 
     /// Stops without a result.
     pub fn stop(&mut self) {
-        self.phase = Phase::Idle;
+        self.phase = BenchPhase::Idle;
         self.sealer = None;
     }
 
@@ -157,7 +157,7 @@ impl<const BYTES: usize> SecTest<BYTES> {
     fn next(&mut self, cx: &mut Cx<'_>) {
         self.done = self.done.saturating_add(1);
         if self.done < self.count {
-            self.phase = Phase::Fill;
+            self.phase = BenchPhase::Fill;
             return;
         }
         let len = self.len;
@@ -173,47 +173,47 @@ impl<const BYTES: usize> SecTest<BYTES> {
 impl<const BYTES: usize> Task for SecTest<BYTES> {
     fn run(&mut self, cx: &mut Cx<'_>) -> Step {
         match self.phase {
-            Phase::Idle => return Step::Idle,
-            Phase::Fill => {
+            BenchPhase::Idle => return Step::Idle,
+            BenchPhase::Fill => {
                 let mut seed = [0; 8];
                 cx.board.random(&mut seed);
                 self.seed = u64::from_le_bytes(seed);
                 let text = self.buf.get_mut(..self.len).unwrap_or(&mut []);
                 text.iter_mut().zip(plaintext(self.seed)).for_each(|(to, from)| *to = from);
-                self.phase = Phase::Seal;
+                self.phase = BenchPhase::Seal;
             }
-            Phase::Seal => {
-                self.phase = Phase::Sealing(cx.now);
+            BenchPhase::Seal => {
+                self.phase = BenchPhase::Sealing(cx.now);
                 if self.do_seal(cx).is_none() {
                     self.stop();
                 }
             }
-            Phase::Sealing(from) => {
+            BenchPhase::Sealing(from) => {
                 self.seal = self.seal.saturating_add(cx.now.since(from));
-                self.phase = Phase::Sealed(from, cx.now);
+                self.phase = BenchPhase::Sealed(from, cx.now);
             }
-            Phase::Sealed(from, to) if cx.sample_room() => {
+            BenchPhase::Sealed(from, to) if cx.sample_room() => {
                 self.record(cx, SEAL, from, to, true);
-                self.phase = Phase::Open;
+                self.phase = BenchPhase::Open;
             }
-            Phase::Open => {
+            BenchPhase::Open => {
                 let from = cx.now;
-                self.phase = Phase::Opening(from, self.do_open(cx));
+                self.phase = BenchPhase::Opening(from, self.do_open(cx));
             }
-            Phase::Opening(from, opened) => {
+            BenchPhase::Opening(from, opened) => {
                 self.open = self.open.saturating_add(cx.now.since(from));
                 let whole = opened && self.is_plain();
                 if !whole {
                     cx.log(Level::Error, TAG, format_args!("Decrypt error"));
                 }
-                self.phase = Phase::Opened(from, cx.now, whole);
+                self.phase = BenchPhase::Opened(from, cx.now, whole);
             }
-            Phase::Opened(from, to, whole) if cx.sample_room() => {
+            BenchPhase::Opened(from, to, whole) if cx.sample_room() => {
                 self.record(cx, OPEN, from, to, whole);
                 self.next(cx);
             }
             // Waits until the samples are taken.
-            Phase::Sealed(..) | Phase::Opened(..) => {}
+            BenchPhase::Sealed(..) | BenchPhase::Opened(..) => {}
         }
         if self.is_idle() { Step::Idle } else { Step::Until(cx.now) }
     }
@@ -302,7 +302,7 @@ mod tests {
             assert!(!test.start(cx, count, len));
         }
         assert!(test.start(cx, 1, 252) && !test.start(cx, 1, 8), "busy");
-        while !matches!(test.phase, Phase::Open) {
+        while !matches!(test.phase, BenchPhase::Open) {
             test.run(cx);
         }
         test.buf[0] ^= 1;

@@ -31,8 +31,8 @@ const WAITING_MAX: u8 = 8;
 /// which the node must not make wait for it. See [`busy`](Self::busy).
 #[derive(Clone, Debug, Default)]
 pub struct TimeSync {
-    role: Role,
-    phase: Phase,
+    role: SyncRole,
+    phase: SyncPhase,
     /// Number of messages to be sent after the present one.
     waiting: u8,
     /// Number of messages that were not sent because too many waited.
@@ -45,7 +45,7 @@ pub struct TimeSync {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-enum Role {
+enum SyncRole {
     #[default]
     Off,
     /// Initiator, with the time of the next periodic broadcast, and the period.
@@ -55,7 +55,7 @@ enum Role {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-enum Phase {
+enum SyncPhase {
     #[default]
     Idle,
     Ready(Message),
@@ -80,7 +80,7 @@ impl TimeSync {
         }
         let period = tick.period().saturating_mul(ticks);
         let timer = (ticks > 0).then(|| (tick.delay(cx.now, ticks), period));
-        self.role = Role::Initiator(timer);
+        self.role = SyncRole::Initiator(timer);
         cx.shared.air.listen(DataType::TimeSync, true);
         true
     }
@@ -90,13 +90,13 @@ impl TimeSync {
         if !self.free(cx) {
             return false;
         }
-        self.role = Role::Responder(max_drift_ms);
+        self.role = SyncRole::Responder(max_drift_ms);
         cx.shared.air.listen(DataType::TimeSync, true);
         true
     }
 
     fn free(&self, cx: &mut Cx<'_>) -> bool {
-        let free = matches!(self.role, Role::Off);
+        let free = matches!(self.role, SyncRole::Off);
         if !free {
             cx.log(Level::Warn, TAG, format_args!("Time sync already started"));
         }
@@ -106,17 +106,17 @@ impl TimeSync {
     /// Gives up the role; a responder forgets its offset. Returns false if it had none.
     pub fn stop(&mut self, cx: &mut Cx<'_>) -> bool {
         let name = match self.role {
-            Role::Off => return false,
-            Role::Initiator(_) => "Initiator",
-            Role::Responder(_) => {
+            SyncRole::Off => return false,
+            SyncRole::Initiator(_) => "Initiator",
+            SyncRole::Responder(_) => {
                 self.offset_us = 0;
                 "Responder"
             }
         };
-        self.role = Role::Off;
+        self.role = SyncRole::Off;
         self.waiting = 0;
-        if matches!(self.phase, Phase::Ready(_)) {
-            self.phase = Phase::Idle;
+        if matches!(self.phase, SyncPhase::Ready(_)) {
+            self.phase = SyncPhase::Idle;
         }
         cx.shared.air.listen(DataType::TimeSync, false);
         cx.log(Level::Info, TAG, format_args!("{name} stopped"));
@@ -126,12 +126,12 @@ impl TimeSync {
     /// Broadcasts the time (`espnow_time_initiator_broadcast`). Returns false if it is no
     /// initiator.
     pub fn broadcast(&mut self) -> bool {
-        matches!(self.role, Role::Initiator(_)) && self.want()
+        matches!(self.role, SyncRole::Initiator(_)) && self.want()
     }
 
     /// Asks for the time (`espnow_time_responder_request`). Returns false if it is no responder.
     pub fn request(&mut self) -> bool {
-        matches!(self.role, Role::Responder(_)) && self.want()
+        matches!(self.role, SyncRole::Responder(_)) && self.want()
     }
 
     fn want(&mut self) -> bool {
@@ -147,7 +147,7 @@ impl TimeSync {
     /// Returns whether a message is being sent or waits to be sent.
     #[must_use]
     pub fn busy(&self) -> bool {
-        self.waiting > 0 || !matches!(self.phase, Phase::Idle)
+        self.waiting > 0 || !matches!(self.phase, SyncPhase::Idle)
     }
 
     /// Returns the offset of the initiator's clock from the own clock, in microseconds; 0 before
@@ -186,13 +186,13 @@ impl TimeSync {
             return cx.log(Level::Warn, TAG, text);
         }
         match (self.role, message.kind) {
-            (Role::Initiator(_), Kind::Request) => {
+            (SyncRole::Initiator(_), Kind::Request) => {
                 self.want();
             }
-            (Role::Responder(max_drift_ms), Kind::Broadcast) => {
+            (SyncRole::Responder(max_drift_ms), Kind::Broadcast) => {
                 self.correct(cx, frame.from, message.timestamp_us, max_drift_ms);
             }
-            (Role::Off, _) => {
+            (SyncRole::Off, _) => {
                 cx.log(Level::Warn, TAG, format_args!("Time sync not started, ignoring packet"));
             }
             _ => {}
@@ -215,9 +215,9 @@ impl TimeSync {
     /// it before it waits for the lock.
     fn message(&self, now: Instant) -> Option<Message> {
         let kind = match self.role {
-            Role::Off => return None,
-            Role::Initiator(_) => Kind::Broadcast,
-            Role::Responder(_) => Kind::Request,
+            SyncRole::Off => return None,
+            SyncRole::Initiator(_) => Kind::Broadcast,
+            SyncRole::Responder(_) => Kind::Request,
         };
         let utc_us = self.utc_zero_us.map_or(0, |zero| zero.wrapping_add(micros(now)));
         let set = utc_us / 1_000_000 > CLOCK_SET_S;
@@ -232,7 +232,7 @@ impl TimeSync {
     /// Queues a periodic broadcast that is due. Of several that were missed, because sending took
     /// longer than the period, one is sent; FreeRTOS would make up for all.
     fn tick(&mut self, now: Instant) {
-        let Role::Initiator(Some((next, period))) = &mut self.role else { return };
+        let SyncRole::Initiator(Some((next, period))) = &mut self.role else { return };
         if *next > now {
             return;
         }
@@ -248,27 +248,27 @@ impl Task for TimeSync {
     fn run(&mut self, cx: &mut Cx<'_>) -> Step {
         self.tick(cx.now);
         match (self.phase, self.role) {
-            (Phase::Ready(_), _) => Step::Send,
-            (Phase::Idle, _) if self.waiting > 0 => {
+            (SyncPhase::Ready(_), _) => Step::Send,
+            (SyncPhase::Idle, _) if self.waiting > 0 => {
                 self.waiting -= 1;
                 match self.message(cx.now) {
                     Some(message) => {
-                        self.phase = Phase::Ready(message);
+                        self.phase = SyncPhase::Ready(message);
                         Step::Send
                     }
                     None => Step::Idle,
                 }
             }
-            (Phase::Idle, Role::Initiator(Some((next, _)))) => Step::Until(next),
-            (Phase::Idle | Phase::Sending, _) => Step::Idle,
+            (SyncPhase::Idle, SyncRole::Initiator(Some((next, _)))) => Step::Until(next),
+            (SyncPhase::Idle | SyncPhase::Sending, _) => Step::Idle,
         }
     }
 
     fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
-        let Phase::Ready(message) = self.phase else { return None };
-        self.phase = Phase::Idle;
+        let SyncPhase::Ready(message) = self.phase else { return None };
+        self.phase = SyncPhase::Idle;
         let len = message.emit(payload)?;
-        self.phase = Phase::Sending;
+        self.phase = SyncPhase::Sending;
         Some(Outgoing {
             data_type: DataType::TimeSync,
             dest: Mac::BROADCAST,
@@ -284,10 +284,10 @@ impl Task for TimeSync {
     }
 
     fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
-        if !matches!(self.phase, Phase::Sending) {
+        if !matches!(self.phase, SyncPhase::Sending) {
             return;
         }
-        self.phase = Phase::Idle;
+        self.phase = SyncPhase::Idle;
         let error = match outcome {
             Outcome::Done { .. } => return,
             Outcome::Failed => "ESP_FAIL",

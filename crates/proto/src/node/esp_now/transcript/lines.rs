@@ -75,7 +75,7 @@ pub struct LineCounts {
 
 /// Position within a control sequence (ECMA-48).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Escape {
+enum EscapeState {
     #[default]
     None,
     /// After ESC.
@@ -85,7 +85,7 @@ enum Escape {
 }
 
 /// Effect of a byte.
-enum Step {
+enum ByteEffect {
     Nothing,
     Query(Query),
     Prompt,
@@ -100,7 +100,7 @@ pub struct Lines<const N: usize = LINE> {
     buf: [u8; N],
     len: usize,
     cursor: usize,
-    escape: Escape,
+    escape: EscapeState,
     /// Whether a CR has come, and nothing visible since.
     returned: bool,
     /// Length of the prompt at the start of the line; 0 for none.
@@ -125,7 +125,7 @@ impl<const N: usize> Lines<N> {
             buf: [0; N],
             len: 0,
             cursor: 0,
-            escape: Escape::None,
+            escape: EscapeState::None,
             returned: false,
             prompt: 0,
             cut: false,
@@ -162,15 +162,15 @@ impl<const N: usize> Lines<N> {
             }
             let (&byte, rest) = bytes.split_first()?;
             let step = self.push(byte);
-            if !matches!(step, Step::SealBefore) {
+            if !matches!(step, ByteEffect::SealBefore) {
                 *bytes = rest;
                 self.counts.bytes = self.counts.bytes.wrapping_add(1);
             }
             match step {
-                Step::Nothing => {}
-                Step::Query(query) => return Some(Piece::Query(query)),
-                Step::Prompt => return Some(Piece::Prompt),
-                Step::Seal | Step::SealBefore => self.seal(),
+                ByteEffect::Nothing => {}
+                ByteEffect::Query(query) => return Some(Piece::Query(query)),
+                ByteEffect::Prompt => return Some(Piece::Prompt),
+                ByteEffect::Seal | ByteEffect::SealBefore => self.seal(),
             }
         }
     }
@@ -178,54 +178,54 @@ impl<const N: usize> Lines<N> {
     /// Ends the transcript: an unfinished line counts as complete. Call [`next`](Self::next) with
     /// no bytes until it returns `None`.
     pub fn finish(&mut self) {
-        self.escape = Escape::None;
+        self.escape = EscapeState::None;
         if self.sealed.is_none() && self.len > self.prompt {
             self.cut = true;
             self.seal();
         }
     }
 
-    fn push(&mut self, byte: u8) -> Step {
+    fn push(&mut self, byte: u8) -> ByteEffect {
         match self.escape {
             // Nearly all bytes are of this kind.
-            Escape::None if matches!(byte, 0x20..=0x7E) && !self.returned => self.write(byte),
-            Escape::None => self.character(byte),
+            EscapeState::None if matches!(byte, 0x20..=0x7E) && !self.returned => self.write(byte),
+            EscapeState::None => self.character(byte),
             // A line end, or another ESC, ends a torn sequence.
             _ if matches!(byte, b'\n' | b'\r' | 0x1B) => {
-                self.escape = Escape::None;
+                self.escape = EscapeState::None;
                 self.character(byte)
             }
-            Escape::Start => {
+            EscapeState::Start => {
                 self.escape = match byte {
-                    b'[' => Escape::Csi { number: 0, first: true, len: 0 },
+                    b'[' => EscapeState::Csi { number: 0, first: true, len: 0 },
                     // Designations take one more byte (`ESC ( B`).
-                    0x20..=0x2F => Escape::Start,
-                    _ => Escape::None,
+                    0x20..=0x2F => EscapeState::Start,
+                    _ => EscapeState::None,
                 };
-                Step::Nothing
+                ByteEffect::Nothing
             }
-            Escape::Csi { number, first, len } => self.sequence(byte, number, first, len),
+            EscapeState::Csi { number, first, len } => self.sequence(byte, number, first, len),
         }
     }
 
-    fn sequence(&mut self, byte: u8, number: u16, first: bool, len: u8) -> Step {
+    fn sequence(&mut self, byte: u8, number: u16, first: bool, len: u8) -> ByteEffect {
         let len = len.saturating_add(1);
         self.escape = match byte {
-            _ if len > SEQUENCE => Escape::None,
+            _ if len > SEQUENCE => EscapeState::None,
             b'0'..=b'9' if first => {
                 let number = number.saturating_mul(10).saturating_add(u16::from(byte - b'0'));
-                Escape::Csi { number, first, len }
+                EscapeState::Csi { number, first, len }
             }
-            0x20..=0x3F => Escape::Csi { number, first: false, len },
-            _ => Escape::None,
+            0x20..=0x3F => EscapeState::Csi { number, first: false, len },
+            _ => EscapeState::None,
         };
-        if self.escape != Escape::None || !(0x40..=0x7E).contains(&byte) {
-            return Step::Nothing;
+        if self.escape != EscapeState::None || !(0x40..=0x7E).contains(&byte) {
+            return ByteEffect::Nothing;
         }
         let by = usize::from(number.max(1));
         match (byte, number) {
-            (b'n', 6) => return Step::Query(Query::Position),
-            (b'n', 5) => return Step::Query(Query::Status),
+            (b'n', 6) => return ByteEffect::Query(Query::Position),
+            (b'n', 5) => return ByteEffect::Query(Query::Status),
             (b'K', 0) if self.prompt > 0 => self.len = self.len.min(self.cursor),
             (b'K', 2) if self.prompt > 0 => (self.len, self.cursor) = (0, 0),
             (b'C', _) if self.prompt > 0 => self.cursor = (self.cursor + by).min(self.len),
@@ -233,37 +233,39 @@ impl<const N: usize> Lines<N> {
             _ => {}
         }
         self.counts.sequences = self.counts.sequences.saturating_add(1);
-        Step::Nothing
+        ByteEffect::Nothing
     }
 
-    fn character(&mut self, byte: u8) -> Step {
+    fn character(&mut self, byte: u8) -> ByteEffect {
         match byte {
-            b'\n' => return Step::Seal,
+            b'\n' => return ByteEffect::Seal,
             b'\r' => self.returned = true,
-            0x1B => self.escape = Escape::Start,
+            0x1B => self.escape = EscapeState::Start,
             0 => {}
             0x08 if self.prompt > 0 => self.cursor = self.cursor.saturating_sub(1),
             1..=8 | 0x0B..=0x1F | 0x7F => {
                 self.counts.controls = self.counts.controls.saturating_add(1);
             }
-            _ if self.returned && self.prompt == 0 && self.len > 0 => return Step::SealBefore,
+            _ if self.returned && self.prompt == 0 && self.len > 0 => {
+                return ByteEffect::SealBefore;
+            }
             _ => return self.write(byte),
         }
         if self.returned && self.prompt > 0 {
             self.cursor = 0;
             self.returned = false;
         }
-        Step::Nothing
+        ByteEffect::Nothing
     }
 
     /// Writes at the cursor, as a terminal does.
-    fn write(&mut self, byte: u8) -> Step {
+    fn write(&mut self, byte: u8) -> ByteEffect {
         self.returned = false;
         let Some(place) = self.buf.get_mut(self.cursor) else {
             let first = u32::from(!core::mem::replace(&mut self.cut, true));
             self.counts.cut_lines = self.counts.cut_lines.saturating_add(first);
             self.counts.cut_bytes = self.counts.cut_bytes.saturating_add(1);
-            return Step::Nothing;
+            return ByteEffect::Nothing;
         };
         *place = byte;
         self.cursor += 1;
@@ -271,9 +273,9 @@ impl<const N: usize> Lines<N> {
         let text = self.buf.get(..self.len).unwrap_or_default();
         if byte == b' ' && self.prompt == 0 && split::is_prompt(text) {
             self.prompt = self.len;
-            return Step::Prompt;
+            return ByteEffect::Prompt;
         }
-        Step::Nothing
+        ByteEffect::Nothing
     }
 
     fn seal(&mut self) {
@@ -291,7 +293,7 @@ impl<const N: usize> Lines<N> {
     }
 
     /// Returns the next part of the sealed line that is not blank.
-    fn part(&mut self) -> Option<Part> {
+    fn part(&mut self) -> Option<LinePart> {
         loop {
             let start = self.sealed?;
             let text = self.buf.get(..self.len)?;
@@ -309,7 +311,7 @@ impl<const N: usize> Lines<N> {
             };
             self.sealed = Some(end.max(start));
             if !self.buf.get(start..end)?.trim_ascii().is_empty() {
-                return Some(Part { start, end, echo, last: end == self.len });
+                return Some(LinePart { start, end, echo, last: end == self.len });
             }
         }
     }
@@ -342,7 +344,7 @@ impl<const N: usize> Lines<N> {
         }
     }
 
-    fn piece(&mut self, part: Part) -> Piece<'_> {
+    fn piece(&mut self, part: LinePart) -> Piece<'_> {
         let bytes = self.buf.get(part.start..part.end).unwrap_or_default();
         let text = core::str::from_utf8(bytes).unwrap_or_default();
         if part.echo {
@@ -354,7 +356,7 @@ impl<const N: usize> Lines<N> {
 }
 
 /// Part of the buffer that is a piece.
-struct Part {
+struct LinePart {
     start: usize,
     end: usize,
     echo: bool,

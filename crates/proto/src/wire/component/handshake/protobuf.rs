@@ -14,7 +14,7 @@
 
 /// Value of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Value<'a> {
+pub(super) enum FieldValue<'a> {
     /// Number.
     Varint(u64),
     /// Bytes: a string or a message.
@@ -23,7 +23,7 @@ pub(super) enum Value<'a> {
     Fixed,
 }
 
-impl<'a> Value<'a> {
+impl<'a> FieldValue<'a> {
     /// Returns the number; `None` for another wire type.
     pub(super) fn varint(self) -> Option<u64> {
         if let Self::Varint(value) = self { Some(value) } else { None }
@@ -39,7 +39,7 @@ impl<'a> Value<'a> {
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl<'a> Iterator for Fields<'a> {
-    type Item = Option<(u32, Value<'a>)>;
+    type Item = Option<(u32, FieldValue<'a>)>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.0.is_empty() {
@@ -54,20 +54,20 @@ impl<'a> Iterator for Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    fn field(&mut self) -> Option<(u32, Value<'a>)> {
+    fn field(&mut self) -> Option<(u32, FieldValue<'a>)> {
         let tag = u32::try_from(self.varint()?).ok()?;
         let number = tag >> 3;
         if number == 0 {
             return None;
         }
         let value = match tag & 7 {
-            0 => Value::Varint(self.varint()?),
-            1 => self.take(8).map(|_| Value::Fixed)?,
+            0 => FieldValue::Varint(self.varint()?),
+            1 => self.take(8).map(|_| FieldValue::Fixed)?,
             2 => {
                 let len = usize::try_from(self.varint()?).ok()?;
-                Value::Bytes(self.take(len)?)
+                FieldValue::Bytes(self.take(len)?)
             }
-            5 => self.take(4).map(|_| Value::Fixed)?,
+            5 => self.take(4).map(|_| FieldValue::Fixed)?,
             _ => return None,
         };
         Some((number, value))
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    fn all(bytes: &[u8]) -> Option<Vec<(u32, Value<'_>)>> {
+    fn all(bytes: &[u8]) -> Option<Vec<(u32, FieldValue<'_>)>> {
         Fields(bytes).collect()
     }
 
@@ -110,10 +110,10 @@ mod tests {
         let bytes =
             [0x08, 0x96, 0x01, 0x11, 1, 2, 3, 4, 5, 6, 7, 8, 0x1A, 2, 9, 9, 0x25, 1, 2, 3, 4];
         let expected = [
-            (1, Value::Varint(150)),
-            (2, Value::Fixed),
-            (3, Value::Bytes(&[9, 9])),
-            (4, Value::Fixed),
+            (1, FieldValue::Varint(150)),
+            (2, FieldValue::Fixed),
+            (3, FieldValue::Bytes(&[9, 9])),
+            (4, FieldValue::Fixed),
         ];
         assert_eq!(all(&bytes).unwrap(), expected);
     }
@@ -122,10 +122,14 @@ mod tests {
     fn varints_are_ten_bytes_at_most() {
         let mut bytes = [0xFF; 11];
         (bytes[0], bytes[10]) = (0x08, 0x01);
-        assert_eq!(all(&bytes).unwrap(), [(1, Value::Varint(u64::MAX))]);
+        assert_eq!(all(&bytes).unwrap(), [(1, FieldValue::Varint(u64::MAX))]);
         bytes[10] = 0x02;
         assert_eq!(all(&bytes), None, "a 65th bit");
-        assert_eq!(all(&[0x08, 0x80, 0x00]).unwrap(), [(1, Value::Varint(0))], "not the shortest");
+        assert_eq!(
+            all(&[0x08, 0x80, 0x00]).unwrap(),
+            [(1, FieldValue::Varint(0))],
+            "not the shortest"
+        );
         let long = [0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00];
         assert_eq!(all(&long), None, "eleven bytes");
     }

@@ -64,7 +64,7 @@ impl<'a> Session<'a> {
     /// failure, or if its number and content do not agree.
     #[must_use]
     pub fn parse(bytes: &'a [u8]) -> Option<Self> {
-        let mut data = Data::default();
+        let mut data = ParsedData::default();
         data.session(bytes)?;
         if data.version != 1 || data.status != 0 {
             return None;
@@ -108,7 +108,7 @@ const RESPONSE1_FIELD: u32 = 23;
 /// Fields read so far. The fields of the four inner messages share their places: a message of
 /// another number than before clears them (`oneof`).
 #[derive(Default)]
-struct Data<'a> {
+struct ParsedData<'a> {
     version: u32,
     message: u32,
     which: u32,
@@ -118,7 +118,7 @@ struct Data<'a> {
     third: &'a [u8],
 }
 
-impl<'a> Data<'a> {
+impl<'a> ParsedData<'a> {
     fn session(&mut self, bytes: &'a [u8]) -> Option<()> {
         for field in Fields(bytes) {
             match field? {

@@ -9,7 +9,7 @@ use crate::wire::mac::Mac;
 
 /// Function of the component that sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum SendFunction {
     /// Function `espnow_send`.
     Send,
     /// Function `espnow_set_group`.
@@ -20,7 +20,7 @@ pub(super) enum Kind {
 
 /// Value of the component's variable `ret`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Status {
+pub(super) enum SendStatus {
     Ok,
     /// `ESP_FAIL`: no result, or a bad one.
     Fail,
@@ -34,7 +34,7 @@ pub(super) enum Status {
 
 /// Next step of a transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum SendStep {
     /// Tune to the channel that is wanted.
     Open,
     /// Begin the next copy on the next channel.
@@ -65,9 +65,9 @@ pub(super) enum Step {
 
 /// A transmission, while it holds the lock.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Job {
-    pub(super) kind: Kind,
-    pub(super) step: Step,
+pub(super) struct Transmission {
+    pub(super) kind: SendFunction,
+    pub(super) step: SendStep,
     pub(super) config: FrameConfig,
     pub(super) magic: u16,
     pub(super) to: Mac,
@@ -87,21 +87,31 @@ pub(super) struct Job {
     pub(super) attempts: u8,
     /// Number of times that a full driver is still asked for this copy.
     pub(super) retries: u8,
-    pub(super) status: Status,
+    pub(super) status: SendStatus,
 }
 
-impl Job {
-    pub(super) fn new(cx: &Cx<'_>, kind: Kind, header: &Header, len: u16, wait: Duration) -> Self {
+impl Transmission {
+    pub(super) fn new(
+        cx: &Cx<'_>,
+        kind: SendFunction,
+        header: &Header,
+        len: u16,
+        wait: Duration,
+    ) -> Self {
         let config = header.config;
         let tick = cx.shared.settings.tick;
         Self {
             kind,
-            step: Step::Open,
+            step: SendStep::Open,
             config,
             magic: header.magic,
-            to: if config.broadcast || kind == Kind::Group { Mac::BROADCAST } else { header.dest },
+            to: if config.broadcast || kind == SendFunction::Group {
+                Mac::BROADCAST
+            } else {
+                header.dest
+            },
             len,
-            awaited: kind == Kind::Send && config.ack && !header.dest.is_broadcast(),
+            awaited: kind == SendFunction::Send && config.ack && !header.dest.is_broadcast(),
             count: 0,
             index: 0,
             primary: cx.shared.air.channel,
@@ -109,7 +119,7 @@ impl Job {
             wait: wait_ticks(tick, wait),
             attempts: 0,
             retries: 0,
-            status: Status::Ok,
+            status: SendStatus::Ok,
         }
     }
 
@@ -133,7 +143,7 @@ impl Job {
     pub(super) fn sweeps(&self, cx: &Cx<'_>) -> bool {
         self.config.channel == FrameConfig::ALL_CHANNELS
             && !cx.shared.air.locked
-            && (self.kind != Kind::Relay || cx.shared.settings.forward_all_channels)
+            && (self.kind != SendFunction::Relay || cx.shared.settings.forward_all_channels)
     }
 }
 

@@ -13,10 +13,10 @@ use crate::node::esp_now::task::{Cx, Outcome, Outgoing};
 use crate::time::{Duration, Instant};
 use crate::wire::component::{Compat, HEADER_LEN, Header};
 use heapless::Deque;
-use job::{Job, Kind, Status, Step};
+use job::{SendFunction, SendStatus, SendStep, Transmission};
 
 /// Magics of acknowledgements that wait for a sender.
-pub(super) type Acks = Deque<u16, ACKS_MAX>;
+pub(super) type PendingAcks = Deque<u16, ACKS_MAX>;
 
 /// Last wait for an acknowledgement, after the lock was released.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ struct Tail {
 
 /// Answers of the driver.
 #[derive(Clone, Copy, Debug, Default)]
-struct Driver {
+struct DriverState {
     /// Number of frames without an answer (`g_buffered_num`).
     buffered: u16,
     /// Whether an answer was "success" since the last wait (`SEND_CB_OK`).
@@ -41,10 +41,10 @@ struct Driver {
 #[derive(Debug)]
 #[repr(C)]
 pub(super) struct Sender<const FRAME: usize> {
-    job: Option<Job>,
+    job: Option<Transmission>,
     tail: Option<Tail>,
     outcome: Option<Outcome>,
-    driver: Driver,
+    driver: DriverState,
     frame: [u8; FRAME],
 }
 
@@ -55,7 +55,7 @@ impl<const FRAME: usize> Sender<FRAME> {
             job: None,
             tail: None,
             outcome: None,
-            driver: Driver { buffered: 0, ok: false, failed: false },
+            driver: DriverState { buffered: 0, ok: false, failed: false },
         }
     }
 
@@ -71,7 +71,7 @@ impl<const FRAME: usize> Sender<FRAME> {
 
     #[inline]
     pub(super) fn is_relaying(&self) -> bool {
-        self.job.is_some_and(|job| job.kind == Kind::Relay)
+        self.job.is_some_and(|job| job.kind == SendFunction::Relay)
     }
 
     #[inline]
@@ -114,12 +114,13 @@ impl<const FRAME: usize> Sender<FRAME> {
             Header::count_hop(&mut self.frame);
         }
         let Some((header, _)) = self.frame.get(..len).and_then(Header::parse) else { return false };
-        self.job = Some(Job::new(cx, Kind::Relay, &header, len as u16, Duration::MAX));
+        self.job =
+            Some(Transmission::new(cx, SendFunction::Relay, &header, len as u16, Duration::MAX));
         true
     }
 
     pub(super) fn sent(&mut self, cx: &Cx<'_>, counters: &mut Counters, delivered: bool) {
-        if let Some(job) = self.job.as_mut().filter(|job| job.step == Step::Handed) {
+        if let Some(job) = self.job.as_mut().filter(|job| job.step == SendStep::Handed) {
             job.step = self.driver.took(cx, counters, job);
         }
         let driver = &mut self.driver;
@@ -135,20 +136,22 @@ impl<const FRAME: usize> Sender<FRAME> {
         bump(&mut counters.driver_refused);
         let Some(job) = &mut self.job else { return };
         match job.step {
-            Step::Handed => {}
+            SendStep::Handed => {}
             // The frame was assumed to be accepted already: this driver answers late.
-            Step::Callback(_) => self.driver.buffered = self.driver.buffered.saturating_sub(1),
+            SendStep::Callback(_) => self.driver.buffered = self.driver.buffered.saturating_sub(1),
             _ => {
                 self.driver.buffered = self.driver.buffered.saturating_sub(1);
                 return;
             }
         }
-        (job.status, job.step) = (Status::NoMemory, Step::Refused);
+        (job.status, job.step) = (SendStatus::NoMemory, SendStep::Refused);
     }
 
     pub(super) fn wake(&self) -> Option<Instant> {
         let job = self.job.map(|job| match job.step {
-            Step::Callback(until) | Step::Full(until) | Step::Slice { until, .. } => until,
+            SendStep::Callback(until) | SendStep::Full(until) | SendStep::Slice { until, .. } => {
+                until
+            }
             _ => Instant::ZERO,
         });
         [job, self.tail.map(|tail| tail.until)].into_iter().flatten().min()

@@ -1,7 +1,7 @@
 //! Preparation of a frame from a caller's request.
 
 use super::Sender;
-use super::job::{Job, Kind};
+use super::job::{SendFunction, Transmission};
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::engine::TAG;
 use crate::node::esp_now::print::Level;
@@ -14,13 +14,14 @@ use crate::wire::mac::Mac;
 impl<const FRAME: usize> Sender<FRAME> {
     /// Prepares a transmission by steps 1 to 3 of section 2.4: seals the payload and writes the
     /// header.
-    pub(super) fn prepare(&mut self, cx: &mut Cx<'_>, out: &Outgoing) -> Option<Job> {
+    pub(super) fn prepare(&mut self, cx: &mut Cx<'_>, out: &Outgoing) -> Option<Transmission> {
         let settings = &cx.shared.settings;
         if out.len > settings.compat.data_max() {
             return None;
         }
-        let kind = if out.data_type == DataType::Group { Kind::Group } else { Kind::Send };
-        let dest = if kind == Kind::Group { Mac::BROADCAST } else { out.dest };
+        let kind =
+            if out.data_type == DataType::Group { SendFunction::Group } else { SendFunction::Send };
+        let dest = if kind == SendFunction::Group { Mac::BROADCAST } else { out.dest };
         let plain = matches!(
             out.data_type,
             DataType::Ack
@@ -40,11 +41,11 @@ impl<const FRAME: usize> Sender<FRAME> {
         }
         let primary = cx.shared.air.channel;
         let mut config = out.config;
-        config.broadcast |= kind == Kind::Send && dest.is_broadcast();
+        config.broadcast |= kind == SendFunction::Send && dest.is_broadcast();
         if config.channel == 0 {
             config.channel = primary;
         }
-        if kind == Kind::Send {
+        if kind == SendFunction::Send {
             config.copies = config.copies.max(1);
         }
         // Values that the header has no room for are cut here as well.
@@ -60,7 +61,7 @@ impl<const FRAME: usize> Sender<FRAME> {
             src: cx.shared.air.mac,
         };
         self.frame.first_chunk_mut().map(|head| *head = header.emit())?;
-        let job = Job::new(cx, kind, &header, end as u16, out.wait);
+        let job = Transmission::new(cx, kind, &header, end as u16, out.wait);
         Some(job)
     }
 

@@ -1,11 +1,11 @@
 //! Warnings about a transmission that goes wrong, and its outcome.
 
-use super::job::{Job, Kind, Status};
+use super::job::{SendFunction, SendStatus, Transmission};
 use crate::node::esp_now::engine::TAG;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome};
 
-impl Kind {
+impl SendFunction {
     /// Returns the component's function, and the line of the warning in it.
     const fn place(self) -> (&'static str, u32) {
         match self {
@@ -16,7 +16,7 @@ impl Kind {
     }
 }
 
-impl Status {
+impl SendStatus {
     const fn name(self) -> &'static str {
         match self {
             Self::Ok => "ESP_OK",
@@ -27,13 +27,13 @@ impl Status {
     }
 }
 
-impl Job {
+impl Transmission {
     /// Warns about a failed copy, with its place twice, as the component prints it.
     pub(super) fn warn(&self, cx: &mut Cx<'_>) {
         let (function, line) = self.kind.place();
         let name = self.status.name();
         let swept = cx.shared.air.country.first.saturating_add(self.index);
-        let sweeps = self.kind != Kind::Send || self.config.channel == 15;
+        let sweeps = self.kind != SendFunction::Send || self.config.channel == 15;
         let channel = if sweeps { swept } else { self.primary };
         let text = format_args!(
             "[{function}, {line}]: [{function}, {line}] <{name}> esp_now_send, channel: {channel}"
@@ -61,7 +61,7 @@ impl Job {
             cx.log(Level::Warn, TAG, text);
         } else {
             let (function, line) = match self.kind {
-                Kind::Send => ("espnow_send", 675),
+                SendFunction::Send => ("espnow_send", 675),
                 _ => ("espnow_set_group", 792),
             };
             let text = format_args!(
@@ -74,7 +74,7 @@ impl Job {
     /// Returns whether `espnow_send` itself finds that the channel is above the country's.
     pub(super) fn beyond_country(&self, cx: &Cx<'_>) -> bool {
         let country = cx.shared.air.country;
-        self.kind == Kind::Send
+        self.kind == SendFunction::Send
             && self.config.channel >= country.first.saturating_add(country.count)
     }
 
@@ -82,10 +82,12 @@ impl Job {
     pub(super) fn outcome(&self) -> Outcome {
         match (self.kind, self.status) {
             // `espnow_set_group` always returns ESP_OK.
-            (Kind::Group, _) | (_, Status::Ok) => Outcome::Done { attempts: self.attempts },
-            (_, Status::NoChannel) => Outcome::Refused,
-            (_, Status::Timeout) => Outcome::TimedOut,
-            (_, Status::Fail | Status::NoMemory) => Outcome::Failed,
+            (SendFunction::Group, _) | (_, SendStatus::Ok) => {
+                Outcome::Done { attempts: self.attempts }
+            }
+            (_, SendStatus::NoChannel) => Outcome::Refused,
+            (_, SendStatus::Timeout) => Outcome::TimedOut,
+            (_, SendStatus::Fail | SendStatus::NoMemory) => Outcome::Failed,
         }
     }
 }

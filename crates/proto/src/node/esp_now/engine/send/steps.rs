@@ -1,7 +1,7 @@
 //! The steps of a transmission.
 
-use super::job::{Job, Kind, Status, Step};
-use super::{Acks, Action, Counters, Driver, Sender, Tail, bump};
+use super::job::{SendFunction, SendStatus, SendStep, Transmission};
+use super::{Action, Counters, DriverState, PendingAcks, Sender, Tail, bump};
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::engine::SEND_MAX_MS;
 use crate::node::esp_now::task::{Cx, Outcome};
@@ -23,11 +23,11 @@ const FULL_MS: u32 = 10;
 const SLICE_MS: u32 = 2;
 
 /// Result of a step.
-enum Turn {
+enum StepResult {
     /// Go to the next step at once.
-    Go(Step),
+    Go(SendStep),
     /// Make this request to the radio, then go to the next step.
-    Act(Action, Step),
+    Act(Action, SendStep),
     /// Wait until something happens.
     Wait,
 }
@@ -37,26 +37,26 @@ impl<const FRAME: usize> Sender<FRAME> {
         &mut self,
         cx: &mut Cx<'_>,
         counters: &mut Counters,
-        acks: &mut Acks,
+        acks: &mut PendingAcks,
         buf: &mut [u8],
     ) -> Option<Action> {
         // Every attempt returns an action or waits, so this ends.
         while let Some(mut job) = self.job {
             let turn = self.turn(cx, counters, acks, buf, &mut job);
             let action = match turn {
-                Turn::Wait => {
+                StepResult::Wait => {
                     self.job = Some(job);
                     break;
                 }
-                Turn::Go(Step::End) => {
+                StepResult::Go(SendStep::End) => {
                     self.end(cx, &job);
                     break;
                 }
-                Turn::Go(step) => {
+                StepResult::Go(step) => {
                     job.step = step;
                     None
                 }
-                Turn::Act(action, step) => {
+                StepResult::Act(action, step) => {
                     job.step = step;
                     Some(action)
                 }
@@ -74,44 +74,44 @@ impl<const FRAME: usize> Sender<FRAME> {
         &mut self,
         cx: &mut Cx<'_>,
         counters: &mut Counters,
-        acks: &mut Acks,
+        acks: &mut PendingAcks,
         buf: &mut [u8],
-        job: &mut Job,
-    ) -> Turn {
+        job: &mut Transmission,
+    ) -> StepResult {
         match job.step {
-            Step::Open => open(cx, job),
-            Step::Round => self.round(cx, job),
-            Step::Attempt => self.attempt(cx, buf, job),
-            Step::Ready => self.hand_over(buf, job),
-            Step::Handed => Turn::Go(self.driver.took(cx, counters, job)),
-            Step::Taken => Turn::Go(taken(cx, counters, acks, job)),
-            Step::Refused => Turn::Go(refused(cx)),
-            Step::Full(until) if cx.now >= until => Turn::Go(again(job)),
-            Step::Full(_) => Turn::Wait,
-            Step::Callback(until) => self.callback(cx, job, until),
-            Step::Slice { until, left } if cx.now >= until => {
+            SendStep::Open => open(cx, job),
+            SendStep::Round => self.round(cx, job),
+            SendStep::Attempt => self.attempt(cx, buf, job),
+            SendStep::Ready => self.hand_over(buf, job),
+            SendStep::Handed => StepResult::Go(self.driver.took(cx, counters, job)),
+            SendStep::Taken => StepResult::Go(taken(cx, counters, acks, job)),
+            SendStep::Refused => StepResult::Go(refused(cx)),
+            SendStep::Full(until) if cx.now >= until => StepResult::Go(again(job)),
+            SendStep::Full(_) => StepResult::Wait,
+            SendStep::Callback(until) => self.callback(cx, job, until),
+            SendStep::Slice { until, left } if cx.now >= until => {
                 if take(acks, counters, job.magic) {
-                    (job.awaited, job.status) = (false, Status::Ok);
-                    return Turn::Go(Step::Close);
+                    (job.awaited, job.status) = (false, SendStatus::Ok);
+                    return StepResult::Go(SendStep::Close);
                 }
                 match left.saturating_sub(1) {
                     0 => {
-                        job.status = Status::Timeout;
-                        Turn::Go(Step::Judge)
+                        job.status = SendStatus::Timeout;
+                        StepResult::Go(SendStep::Judge)
                     }
-                    left => Turn::Go(Step::Slice { until: slice(cx), left }),
+                    left => StepResult::Go(SendStep::Slice { until: slice(cx), left }),
                 }
             }
-            Step::Slice { .. } => Turn::Wait,
-            Step::Judge => Turn::Go(judge(cx, job)),
-            Step::Close => close(cx, job),
-            Step::End => Turn::Go(Step::End),
+            SendStep::Slice { .. } => StepResult::Wait,
+            SendStep::Judge => StepResult::Go(judge(cx, job)),
+            SendStep::Close => close(cx, job),
+            SendStep::End => StepResult::Go(SendStep::End),
         }
     }
 
     /// Begins the next copy: on the next channel, if the transmission goes over all.
-    fn round(&mut self, cx: &mut Cx<'_>, job: &mut Job) -> Turn {
-        if job.kind == Kind::Send {
+    fn round(&mut self, cx: &mut Cx<'_>, job: &mut Transmission) -> StepResult {
+        if job.kind == SendFunction::Send {
             // Answers to earlier frames are forgotten here, but those that are still to come are
             // not (trap 8).
             (self.driver.ok, self.driver.failed) = (false, false);
@@ -122,64 +122,64 @@ impl<const FRAME: usize> Sender<FRAME> {
         job.retries = RETRIES;
         let swept = cx.shared.air.country.first.saturating_add(job.index);
         match job.sweeps(cx) {
-            true => tune(cx, swept, Step::Attempt),
-            false => Turn::Go(Step::Attempt),
+            true => tune(cx, swept, SendStep::Attempt),
+            false => StepResult::Go(SendStep::Attempt),
         }
     }
 
     /// Spends the work of handing the frame over, after which the driver gets it.
-    fn attempt(&mut self, cx: &mut Cx<'_>, buf: &mut [u8], job: &mut Job) -> Turn {
+    fn attempt(&mut self, cx: &mut Cx<'_>, buf: &mut [u8], job: &mut Transmission) -> StepResult {
         job.attempts = job.attempts.saturating_add(1);
         cx.spend(Work::Transmit { bytes: u32::from(job.len) });
         if cx.shared.busy_ns > 0 {
-            job.step = Step::Ready;
-            return Turn::Wait;
+            job.step = SendStep::Ready;
+            return StepResult::Wait;
         }
         self.hand_over(buf, job)
     }
 
-    fn hand_over(&self, buf: &mut [u8], job: &mut Job) -> Turn {
+    fn hand_over(&self, buf: &mut [u8], job: &mut Transmission) -> StepResult {
         let len = usize::from(job.len);
         let frame = self.frame.get(..len).unwrap_or_default();
         let Some(place) = buf.get_mut(..frame.len()) else {
             // A buffer too short for the frame counts as a driver without a buffer.
-            job.status = Status::NoMemory;
-            return Turn::Go(Step::Judge);
+            job.status = SendStatus::NoMemory;
+            return StepResult::Go(SendStep::Judge);
         };
         place.copy_from_slice(frame);
-        Turn::Act(Action::Transmit { len, to: job.to }, Step::Handed)
+        StepResult::Act(Action::Transmit { len, to: job.to }, SendStep::Handed)
     }
 
-    fn callback(&mut self, cx: &Cx<'_>, job: &mut Job, until: Instant) -> Turn {
+    fn callback(&mut self, cx: &Cx<'_>, job: &mut Transmission, until: Instant) -> StepResult {
         let (ok, failed) = (self.driver.ok, self.driver.failed);
         if !ok && !failed && cx.now < until {
-            return Turn::Wait;
+            return StepResult::Wait;
         }
         (self.driver.ok, self.driver.failed) = (false, false);
-        job.status = if ok { Status::Ok } else { Status::Fail };
-        Turn::Go(if !ok {
-            Step::Judge
-        } else if job.kind == Kind::Send && !job.config.broadcast && !job.config.ack {
-            Step::Close
+        job.status = if ok { SendStatus::Ok } else { SendStatus::Fail };
+        StepResult::Go(if !ok {
+            SendStep::Judge
+        } else if job.kind == SendFunction::Send && !job.config.broadcast && !job.config.ack {
+            SendStep::Close
         } else if job.awaited && !cx.shared.settings.compat.sends_ahead() {
-            Step::Slice { until: slice(cx), left: slices(job.count) }
+            SendStep::Slice { until: slice(cx), left: slices(job.count) }
         } else {
-            Step::Judge
+            SendStep::Judge
         })
     }
 
-    fn end(&mut self, cx: &Cx<'_>, job: &Job) {
+    fn end(&mut self, cx: &Cx<'_>, job: &Transmission) {
         self.job = None;
         if job.awaited {
             let (magic, attempts) = (job.magic, job.attempts);
             self.tail = Some(Tail { magic, until: job.patience(cx), attempts });
-        } else if job.kind != Kind::Relay {
+        } else if job.kind != SendFunction::Relay {
             self.outcome = Some(job.outcome());
         }
     }
 
     /// Waits for the acknowledgement after the lock was released.
-    fn last_wait(&mut self, cx: &Cx<'_>, counters: &mut Counters, acks: &mut Acks) {
+    fn last_wait(&mut self, cx: &Cx<'_>, counters: &mut Counters, acks: &mut PendingAcks) {
         let Some(Tail { magic, until, attempts }) = self.tail else { return };
         if take(acks, counters, magic) {
             self.outcome = Some(Outcome::Done { attempts });
@@ -192,88 +192,102 @@ impl<const FRAME: usize> Sender<FRAME> {
     }
 }
 
-impl Driver {
+impl DriverState {
     /// Counts a frame that the driver has accepted, and returns the next step.
-    pub(super) fn took(&mut self, cx: &Cx<'_>, counters: &mut Counters, job: &mut Job) -> Step {
+    pub(super) fn took(
+        &mut self,
+        cx: &Cx<'_>,
+        counters: &mut Counters,
+        job: &mut Transmission,
+    ) -> SendStep {
         bump(&mut counters.transmitted);
         self.buffered = self.buffered.saturating_add(1);
         if cx.shared.settings.compat.sends_ahead() {
-            job.status = Status::Ok;
-            return Step::Taken;
+            job.status = SendStatus::Ok;
+            return SendStep::Taken;
         }
         let full = self.buffered >= u16::from(cx.shared.settings.tx_buffers / 2);
         if full || job.config.ack || !job.config.broadcast {
-            return Step::Callback(job.patience(cx));
+            return SendStep::Callback(job.patience(cx));
         }
-        job.status = Status::Ok;
-        Step::Judge
+        job.status = SendStatus::Ok;
+        SendStep::Judge
     }
 }
 
 /// Returns the step after a copy that is not waited for: the end if the acknowledgement is there
 /// already; else the next copy, and after the last one of a unicast frame the driver's answer.
-fn taken(cx: &Cx<'_>, counters: &mut Counters, acks: &mut Acks, job: &mut Job) -> Step {
+fn taken(
+    cx: &Cx<'_>,
+    counters: &mut Counters,
+    acks: &mut PendingAcks,
+    job: &mut Transmission,
+) -> SendStep {
     if job.awaited && take(acks, counters, job.magic) {
         job.awaited = false;
-        return Step::Close;
+        return SendStep::Close;
     }
     let last = !job.config.ack || job.count.saturating_add(1) >= job.config.copies;
-    if last && job.kind == Kind::Send && !job.config.broadcast {
-        return Step::Callback(job.patience(cx));
+    if last && job.kind == SendFunction::Send && !job.config.broadcast {
+        return SendStep::Callback(job.patience(cx));
     }
-    Step::Judge
+    SendStep::Judge
 }
 
 /// Returns the step after a refusal of the driver. Only the component of July 2022 waits for a
 /// place.
-fn refused(cx: &Cx<'_>) -> Step {
+fn refused(cx: &Cx<'_>) -> SendStep {
     if cx.shared.settings.compat.sends_ahead() {
         // Where 10 ms have no tick the device only yields; here time would stand still.
-        return Step::Full(cx.shared.settings.tick.pause_ms(cx.now, FULL_MS));
+        return SendStep::Full(cx.shared.settings.tick.pause_ms(cx.now, FULL_MS));
     }
-    Step::Judge
+    SendStep::Judge
 }
 
 /// Returns the step after 10 ms with a full driver: copies of a frame to be acknowledged are
 /// attempts themselves.
-fn again(job: &mut Job) -> Step {
-    if job.kind == Kind::Send && job.config.ack && job.count.saturating_add(1) < job.config.copies {
+fn again(job: &mut Transmission) -> SendStep {
+    if job.kind == SendFunction::Send
+        && job.config.ack
+        && job.count.saturating_add(1) < job.config.copies
+    {
         job.count += 1;
-        return Step::Attempt;
+        return SendStep::Attempt;
     }
     job.retries = job.retries.saturating_sub(1);
-    if job.retries > 0 { Step::Attempt } else { Step::Judge }
+    if job.retries > 0 { SendStep::Attempt } else { SendStep::Judge }
 }
 
 /// Sets the channel that the frame is to be sent on (sections 2.4, step 5, and 2.9).
-fn open(cx: &mut Cx<'_>, job: &mut Job) -> Turn {
-    if job.kind == Kind::Group && job.config.copies == 0 {
-        return Turn::Go(Step::Close);
+fn open(cx: &mut Cx<'_>, job: &mut Transmission) -> StepResult {
+    if job.kind == SendFunction::Group && job.config.copies == 0 {
+        return StepResult::Go(SendStep::Close);
     }
     let wanted = job.config.channel;
     let here = !(1..=14).contains(&wanted) || wanted == cx.shared.air.channel;
-    if job.kind == Kind::Relay || here {
-        return Turn::Go(Step::Round);
+    if job.kind == SendFunction::Relay || here {
+        return StepResult::Go(SendStep::Round);
     }
     if cx.shared.air.locked {
         job.warn_locked(cx);
     } else if cx.shared.air.country.channels().contains(&wanted) {
-        return tune(cx, wanted, Step::Round);
+        return tune(cx, wanted, SendStep::Round);
     } else {
         job.warn_country(cx);
     }
     // Above the country's channels the component returns ESP_OK without having sent anything.
     let locked = cx.shared.air.locked;
-    job.status = if !locked && job.beyond_country(cx) { Status::Ok } else { Status::NoChannel };
-    Turn::Go(Step::Close)
+    job.status =
+        if !locked && job.beyond_country(cx) { SendStatus::Ok } else { SendStatus::NoChannel };
+    StepResult::Go(SendStep::Close)
 }
 
-fn tune(cx: &mut Cx<'_>, channel: u8, next: Step) -> Turn {
+fn tune(cx: &mut Cx<'_>, channel: u8, next: SendStep) -> StepResult {
     if cx.shared.air.channel == channel {
-        return Turn::Go(next);
+        return StepResult::Go(next);
     }
     cx.shared.air.channel = channel;
-    Turn::Act(Action::Tune(channel), next)
+    StepResult::Act(Action::Tune(channel), next)
 }
 
 /// Returns when the slice that begins now ends. Below 500 Hz a slice has no ticks at all, and the
@@ -283,7 +297,7 @@ fn slice(cx: &Cx<'_>) -> Instant {
 }
 
 /// Takes acknowledgements until one has this magic; the others are lost.
-fn take(acks: &mut Acks, counters: &mut Counters, magic: u16) -> bool {
+fn take(acks: &mut PendingAcks, counters: &mut Counters, magic: u16) -> bool {
     while let Some(ack) = acks.pop_front() {
         if ack == magic {
             return true;
@@ -295,30 +309,30 @@ fn take(acks: &mut Acks, counters: &mut Counters, magic: u16) -> bool {
 
 /// Returns the step after an attempt: the next attempt, the next channel, the next copy, or the
 /// end.
-fn judge(cx: &mut Cx<'_>, job: &mut Job) -> Step {
-    let attempts = job.kind == Kind::Send && job.config.ack;
+fn judge(cx: &mut Cx<'_>, job: &mut Transmission) -> SendStep {
+    let attempts = job.kind == SendFunction::Send && job.config.ack;
     if attempts {
         job.count = job.count.saturating_add(1);
         if job.count < job.config.copies {
-            return Step::Attempt;
+            return SendStep::Attempt;
         }
     }
     // Since August 2022 the component reports a unicast frame that was not delivered.
-    let told = !cx.shared.settings.compat.sends_ahead() || job.status == Status::NoMemory;
-    if job.status != Status::Ok && told {
+    let told = !cx.shared.settings.compat.sends_ahead() || job.status == SendStatus::NoMemory;
+    if job.status != SendStatus::Ok && told {
         job.warn(cx);
     }
     job.index = job.index.saturating_add(1);
     if job.sweeps(cx) && job.index < cx.shared.air.country.count {
-        return Step::Round;
+        return SendStep::Round;
     }
     job.index = 0;
     if attempts {
-        return Step::Close;
+        return SendStep::Close;
     }
     job.count = job.count.saturating_add(1);
-    let in_time = job.kind != Kind::Relay || job.elapsed(cx) < forward_ticks(cx);
-    if job.count < job.config.copies && in_time { Step::Round } else { Step::Close }
+    let in_time = job.kind != SendFunction::Relay || job.elapsed(cx) < forward_ticks(cx);
+    if job.count < job.config.copies && in_time { SendStep::Round } else { SendStep::Close }
 }
 
 /// Returns for how many ticks frames are forwarded: `send_max_timeout`, which is in ticks,
@@ -329,12 +343,12 @@ fn forward_ticks(cx: &Cx<'_>) -> u64 {
 }
 
 /// Returns to the former channel where the component does.
-fn close(cx: &mut Cx<'_>, job: &Job) -> Turn {
+fn close(cx: &mut Cx<'_>, job: &Transmission) -> StepResult {
     let moved = job.config.channel != job.primary && !cx.shared.air.locked;
     let back = match job.kind {
-        Kind::Send => moved && cx.shared.settings.restore_channel,
-        Kind::Group => moved,
-        Kind::Relay => job.sweeps(cx),
+        SendFunction::Send => moved && cx.shared.settings.restore_channel,
+        SendFunction::Group => moved,
+        SendFunction::Relay => job.sweeps(cx),
     };
-    if back { tune(cx, job.primary, Step::End) } else { Turn::Go(Step::End) }
+    if back { tune(cx, job.primary, SendStep::End) } else { StepResult::Go(SendStep::End) }
 }

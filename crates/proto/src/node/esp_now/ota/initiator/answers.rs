@@ -1,6 +1,6 @@
 //! Answers of devices, and their consequences (`espnow_ota_request_status`).
 
-use super::{ATTEMPTS, Initiator, SHORT_WAIT_MS, Send, Stage, TAG};
+use super::{ATTEMPTS, Initiator, JobStage, SHORT_WAIT_MS, Send, TAG};
 use crate::node::esp_now::ota::devices::{Device, Fate, Note};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Step};
@@ -26,7 +26,7 @@ impl Device {
 impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     /// Takes a device's answer about its progress.
     pub(super) fn answered(&mut self, cx: &mut Cx<'_>, from: Mac, status: &Status, row: &[u8]) {
-        if !matches!(self.stage, Stage::Ask | Stage::Wait(_)) {
+        if !matches!(self.stage, JobStage::Ask | JobStage::Wait(_)) {
             return self.take_note(from, status);
         }
         let ours = status.same_image(&self.status);
@@ -62,8 +62,8 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
                 }
             }
         }
-        if let Stage::Wait(_) = self.stage {
-            self.stage = Stage::Wait(None);
+        if let JobStage::Wait(_) = self.stage {
+            self.stage = JobStage::Wait(None);
         }
     }
 
@@ -124,7 +124,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         let tick = cx.shared.settings.tick;
         let Some(until) = until else {
             let until = tick.delay_ms(cx.now, self.wait_ms);
-            self.stage = Stage::Wait(Some(until));
+            self.stage = JobStage::Wait(Some(until));
             return Step::Until(until);
         };
         if cx.now < until {
@@ -138,7 +138,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
             return self.verdict(cx);
         }
         (self.wait_ms, self.erasing) = (self.options.waits_ms[1], None);
-        self.stage = Stage::Ask;
+        self.stage = JobStage::Ask;
         Step::Until(cx.now)
     }
 
@@ -150,7 +150,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     /// Evaluates a round whose answers are in, or will not come.
     fn verdict(&mut self, cx: &mut Cx<'_>) -> Step {
         let (silent, open) = (self.silent(), self.devices.count(Fate::Open));
-        self.stage = Stage::Leave(0);
+        self.stage = JobStage::Leave(0);
         if silent > 0 && silent == open {
             cx.log(Level::Warn, TAG, format_args!("ESP_ERR_ESPNOW_OTA_DEVICE_NO_EXIST"));
             return Step::Until(cx.now);
@@ -169,7 +169,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
              unfinished_num: {requested}, successed_num: {done}"
         );
         cx.log(Level::Info, TAG, text);
-        self.stage = Stage::Data(if requested > 0 { 0 } else { u16::MAX });
+        self.stage = JobStage::Data(if requested > 0 { 0 } else { u16::MAX });
         Step::Until(cx.now)
     }
 

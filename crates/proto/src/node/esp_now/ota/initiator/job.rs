@@ -1,7 +1,7 @@
 //! The stages of a job.
 
 use super::send::Send;
-use super::{COMMAND, Initiator, Stage, TAG, Totals};
+use super::{COMMAND, Initiator, JobStage, TAG, Totals};
 use crate::node::esp_now::board::Slot;
 use crate::node::esp_now::ota::bits;
 use crate::node::esp_now::ota::devices::Fate;
@@ -40,9 +40,9 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
             self.scan(cx, 3000);
         } else if self.devices.is_empty() {
             cx.log(Level::Error, TAG, format_args!("No device to be upgraded was given"));
-            self.stage = Stage::Report;
+            self.stage = JobStage::Report;
         } else {
-            self.stage = Stage::Join(0);
+            self.stage = JobStage::Join(0);
         }
         Step::Until(cx.now)
     }
@@ -56,7 +56,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
             return self.send_now(Send::Join(chunk));
         }
         cx.shared.air.listen(DataType::OtaStatus, true);
-        self.stage = Stage::Round;
+        self.stage = JobStage::Round;
         Step::Until(cx.now)
     }
 
@@ -70,7 +70,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         }
         let open = self.devices.count(Fate::Open);
         if self.round >= self.options.rounds || open == 0 || self.stop {
-            self.stage = Stage::Leave(0);
+            self.stage = JobStage::Leave(0);
             return Step::Until(cx.now);
         }
         self.totals.rounds = self.round.saturating_add(1);
@@ -79,18 +79,18 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         (self.attempt, self.wait_ms, self.erasing) = (0, self.options.waits_ms[0], None);
         self.magic = cx.magic();
         self.devices.iter_mut().for_each(|d| d.answered = false);
-        self.stage = Stage::Ask;
+        self.stage = JobStage::Ask;
         Step::Until(cx.now)
     }
 
     pub(super) fn next_chunk(&mut self, cx: &mut Cx<'_>, from: u16) -> Step {
         let next = bits::next_clear(&self.bits, from, self.status.packets);
         if let Some(seq) = next.filter(|_| !self.stop) {
-            self.stage = Stage::Data(seq);
+            self.stage = JobStage::Data(seq);
             return self.send_now(Send::Data(seq));
         }
         self.round = self.round.saturating_add(1);
-        self.stage = Stage::Round;
+        self.stage = JobStage::Round;
         Step::Until(cx.now)
     }
 
@@ -104,7 +104,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         if usize::from(chunk) * MEMBERS_MAX < left {
             return self.send_now(Send::Leave(chunk));
         }
-        self.stage = Stage::Report;
+        self.stage = JobStage::Report;
         Step::Until(cx.now)
     }
 

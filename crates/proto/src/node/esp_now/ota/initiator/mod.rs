@@ -122,7 +122,7 @@ pub struct Totals {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum JobStage {
     Idle,
     /// `ota -d`: prints the next line at this many bytes.
     Fetch {
@@ -158,8 +158,8 @@ enum Stage {
 #[derive(Debug)]
 pub struct Initiator<const D: usize = 128, const A: usize = 4, const B: usize = BITMAP> {
     options: Options,
-    stage: Stage,
-    /// Message that [`Stage`] wants to send now.
+    stage: JobStage,
+    /// Message that [`JobStage`] wants to send now.
     sending: Option<Send>,
     devices: Devices<D, A>,
     bits: [u8; B],
@@ -196,7 +196,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     pub fn new(options: Options) -> Self {
         Self {
             options,
-            stage: Stage::Idle,
+            stage: JobStage::Idle,
             sending: None,
             devices: Devices::default(),
             bits: [0; B],
@@ -221,7 +221,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     /// Returns whether the initiator has nothing to do.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.stage == Stage::Idle
+        self.stage == JobStage::Idle
     }
 
     /// Returns whether the console's task is busy with it: `-d` and `-f` run there, `-s` has its
@@ -247,7 +247,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         cx.log(Level::Info, COMMAND, format_args!("Firmware Download, url: {shown}"));
         cx.log(Level::Info, COMMAND, format_args!("Open HTTP connection: {shown}"));
         if cx.board.fetch(url) {
-            self.stage = Stage::Fetch { next: 0 };
+            self.stage = JobStage::Fetch { next: 0 };
         } else {
             cx.log(Level::Warn, COMMAND, format_args!("Please check the address of the server"));
         }
@@ -299,7 +299,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     /// Takes a message of type [`DataType::OtaStatus`].
     pub fn receive(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
         match Kind::of(frame.data) {
-            Some(Kind::Info) if matches!(self.stage, Stage::Scan { .. }) => {
+            Some(Kind::Info) if matches!(self.stage, JobStage::Scan { .. }) => {
                 if let Some(Info(app)) = Info::parse(frame.data) {
                     self.devices.add(frame.from, frame.channel, frame.rssi, Some(&app));
                 }
@@ -335,7 +335,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
             list.for_each(|mac| self.devices.add(mac, 0, 0, None));
         }
         self.check = Some(Check::new(Slot::Spare, bytes));
-        self.stage = Stage::Verify;
+        self.stage = JobStage::Verify;
     }
 
     fn scan(&mut self, cx: &mut Cx<'_>, ticks: u32) {
@@ -343,13 +343,13 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         self.scan_ticks = ticks;
         self.scan_started = cx.now;
         self.magic = cx.magic();
-        self.stage = Stage::Scan { request: 0, at: cx.now };
+        self.stage = JobStage::Scan { request: 0, at: cx.now };
     }
 
     /// Ends the current activity, without a report.
     fn end(&mut self, cx: &mut Cx<'_>) {
         cx.shared.air.listen(DataType::OtaStatus, false);
-        self.stage = Stage::Idle;
+        self.stage = JobStage::Idle;
         self.sending = None;
         self.job = false;
     }
@@ -372,18 +372,18 @@ impl<const D: usize, const A: usize, const B: usize> Task for Initiator<D, A, B>
             return Step::Send;
         }
         match self.stage {
-            Stage::Idle => Step::Idle,
-            Stage::Fetch { next } => self.fetching(cx, next),
-            Stage::Scan { request, at } => self.scanning(cx, request, at),
-            Stage::Rows(row) => self.row(cx, row),
-            Stage::Verify => self.verify(cx),
-            Stage::Join(chunk) => self.join(cx, chunk),
-            Stage::Round => self.begin_round(cx),
-            Stage::Ask => self.send_now(Send::Status),
-            Stage::Wait(until) => self.wait(cx, until),
-            Stage::Data(from) => self.next_chunk(cx, from),
-            Stage::Leave(chunk) => self.leave(cx, chunk),
-            Stage::Report => self.report(cx),
+            JobStage::Idle => Step::Idle,
+            JobStage::Fetch { next } => self.fetching(cx, next),
+            JobStage::Scan { request, at } => self.scanning(cx, request, at),
+            JobStage::Rows(row) => self.row(cx, row),
+            JobStage::Verify => self.verify(cx),
+            JobStage::Join(chunk) => self.join(cx, chunk),
+            JobStage::Round => self.begin_round(cx),
+            JobStage::Ask => self.send_now(Send::Status),
+            JobStage::Wait(until) => self.wait(cx, until),
+            JobStage::Data(from) => self.next_chunk(cx, from),
+            JobStage::Leave(chunk) => self.leave(cx, chunk),
+            JobStage::Report => self.report(cx),
         }
     }
 

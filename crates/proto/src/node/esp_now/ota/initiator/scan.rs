@@ -1,7 +1,7 @@
 //! Loading an image and finding devices: the commands that the console runs in its own task.
 
 use super::send::Send;
-use super::{COMMAND, Initiator, REQUESTS, Stage, TAG};
+use super::{COMMAND, Initiator, JobStage, REQUESTS, TAG};
 use crate::node::esp_now::board::{Download, Slot, Work};
 use crate::node::esp_now::ota::devices::{Device, Devices};
 use crate::node::esp_now::ota::seconds;
@@ -22,7 +22,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
                     cx.log(Level::Info, COMMAND, text);
                     // The next line comes after another hundred reads of 1460 bytes.
                     let next = (received / 146_000).saturating_add(1).saturating_mul(146_000);
-                    self.stage = Stage::Fetch { next };
+                    self.stage = JobStage::Fetch { next };
                 }
                 return Step::Until(cx.now + Duration::from_millis(100));
             }
@@ -39,7 +39,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
                 cx.log(Level::Warn, COMMAND, format_args!("<ESP_FAIL> esp_http_client_read"));
             }
         }
-        self.stage = Stage::Idle;
+        self.stage = JobStage::Idle;
         Step::Idle
     }
 
@@ -62,16 +62,16 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         if !self.job {
             self.end(cx);
             if num > 0 {
-                self.stage = Stage::Rows(0);
+                self.stage = JobStage::Rows(0);
             }
             return;
         }
         cx.log(Level::Info, TAG, format_args!("Scan OTA list, num: {num}"));
-        self.stage = Stage::Join(0);
+        self.stage = JobStage::Join(0);
         if num == 0 {
             // Trap 14 of the protocol reference.
             cx.log(Level::Error, TAG, format_args!("No device to be upgraded was found"));
-            self.stage = Stage::Report;
+            self.stage = JobStage::Report;
         }
     }
 
@@ -99,19 +99,19 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
             );
             cx.shared.print.log(cx.now, Level::Info, COMMAND, text);
         } else {
-            self.stage = Stage::Idle;
+            self.stage = JobStage::Idle;
             return Step::Idle;
         }
         let bytes = cx.shared.print.waiting().saturating_sub(before) as u32;
         cx.spend(Work::Print { bytes });
-        self.stage = Stage::Rows(row.saturating_add(1));
+        self.stage = JobStage::Rows(row.saturating_add(1));
         Step::Until(cx.now)
     }
 
     /// Prints a piece of the one line with all addresses.
     fn piece(&self, cx: &mut Cx<'_>, row: u16, pieces: u16) {
         let (num, print) = (self.devices.len(), &mut cx.shared.print);
-        let list = List { devices: &self.devices, from: row.saturating_mul(PIECE) };
+        let list = AddressList { devices: &self.devices, from: row.saturating_mul(PIECE) };
         if row == 0 {
             let text = format_args!("info, num: {num}, list: {list}");
             print.open(cx.now, Level::Info, COMMAND, text);
@@ -128,12 +128,12 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
 const PIECE: u16 = 32;
 
 /// Addresses of some devices, each followed by a bar.
-struct List<'a, const D: usize, const A: usize> {
+struct AddressList<'a, const D: usize, const A: usize> {
     devices: &'a Devices<D, A>,
     from: u16,
 }
 
-impl<const D: usize, const A: usize> fmt::Display for List<'_, D, A> {
+impl<const D: usize, const A: usize> fmt::Display for AddressList<'_, D, A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let some = self.devices.iter().skip(usize::from(self.from)).take(usize::from(PIECE));
         some.into_iter().try_for_each(|d| write!(f, "{}|", d.mac))

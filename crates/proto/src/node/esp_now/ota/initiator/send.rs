@@ -1,6 +1,6 @@
 //! Messages of an initiator, and its progress after each.
 
-use super::{Initiator, Options, REQUEST_TICKS, REQUESTS, Stage, TAG};
+use super::{Initiator, JobStage, Options, REQUEST_TICKS, REQUESTS, TAG};
 use crate::node::esp_now::board::{Slot, Work};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing};
@@ -103,39 +103,39 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     /// Continues after the send of a message, whether or not it went out.
     pub(super) fn after(&mut self, cx: &mut Cx<'_>, what: Send, outcome: Outcome) {
         match (what, self.stage) {
-            (Send::Request, Stage::Scan { request, .. }) => {
+            (Send::Request, JobStage::Scan { request, .. }) => {
                 let at = cx.shared.settings.tick.delay(cx.now, REQUEST_TICKS);
                 let request = if outcome.is_done() { request.saturating_add(1) } else { REQUESTS };
-                self.stage = Stage::Scan { request, at };
+                self.stage = JobStage::Scan { request, at };
             }
-            (Send::Join(chunk), Stage::Join(_)) => {
-                self.stage = Stage::Join(chunk.saturating_add(1));
+            (Send::Join(chunk), JobStage::Join(_)) => {
+                self.stage = JobStage::Join(chunk.saturating_add(1));
             }
-            (Send::Leave(chunk), Stage::Leave(_)) => {
-                self.stage = Stage::Leave(chunk.saturating_add(1));
+            (Send::Leave(chunk), JobStage::Leave(_)) => {
+                self.stage = JobStage::Leave(chunk.saturating_add(1));
             }
             (Send::LeaveOne(at), _) => {
                 if let Some(device) = self.devices.iter_mut().nth(usize::from(at)) {
                     device.leaves = false;
                 }
-                if let Stage::Wait(_) = self.stage {
-                    self.stage = Stage::Wait(None);
+                if let JobStage::Wait(_) = self.stage {
+                    self.stage = JobStage::Wait(None);
                 }
             }
-            (Send::Status, Stage::Ask) => {
+            (Send::Status, JobStage::Ask) => {
                 if !outcome.is_done() {
                     cx.log(Level::Warn, TAG, format_args!("Request devices upgrade status"));
                 }
-                self.stage = Stage::Wait(None);
+                self.stage = JobStage::Wait(None);
             }
-            (Send::Data(seq), Stage::Data(_)) => {
+            (Send::Data(seq), JobStage::Data(_)) => {
                 if !outcome.is_done() {
                     let text =
                         format_args!("[espnow_ota_initiator_send, 463]: <ESP_FAIL> espnow write");
                     cx.log(Level::Warn, TAG, text);
                 }
                 self.totals.chunks = self.totals.chunks.saturating_add(1);
-                self.stage = Stage::Data(seq.saturating_add(1));
+                self.stage = JobStage::Data(seq.saturating_add(1));
             }
             _ => {}
         }
@@ -149,11 +149,11 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
                 let text =
                     format_args!("[espnow_ota_initiator_send, 459]<ESP_FAIL> Read data from Flash");
                 cx.log(Level::Warn, TAG, text);
-                self.stage = Stage::Leave(0);
+                self.stage = JobStage::Leave(0);
             }
             // Only with a buffer that is too small for any frame.
             Send::Join(_) | Send::LeaveOne(_) | Send::Leave(_) | Send::Status => {
-                self.stage = Stage::Report;
+                self.stage = JobStage::Report;
             }
             Send::Request => self.end(cx),
         }

@@ -1,6 +1,6 @@
 //! End of a download: checks whether the image is valid, and the one that was announced.
 
-use super::{Refused, Reply, Responder, Running, Session, Stage, TAG};
+use super::{RefusedImage, Reply, Responder, ResponderStage, RunningImage, SessionState, TAG};
 use crate::node::esp_now::board::Key;
 use crate::node::esp_now::board::Slot;
 use crate::node::esp_now::ota::image::{self, Check, Flaw, Image};
@@ -12,7 +12,7 @@ use crate::wire::component::ota::{Code, Status, Text};
 impl<const N: usize> Responder<N> {
     /// Makes the cheap check first, now that all packets are there: is the image of another
     /// version?
-    pub(super) fn judge(&mut self, cx: &mut Cx<'_>) -> Stage {
+    pub(super) fn judge(&mut self, cx: &mut Cx<'_>) -> ResponderStage {
         let total = self.progress.status().total;
         let seconds = seconds(cx, self.started);
         cx.log(
@@ -38,15 +38,15 @@ impl<const N: usize> Responder<N> {
             return self.refuse(cx, true);
         }
         self.check = Some(Check::new(Slot::Spare, total));
-        Stage::Check
+        ResponderStage::Check
     }
 
     /// Checks whether the image is whole, and the one that was announced.
-    pub(super) fn check(&mut self, cx: &mut Cx<'_>) -> Option<Stage> {
+    pub(super) fn check(&mut self, cx: &mut Cx<'_>) -> Option<ResponderStage> {
         let verdict = self.check.as_mut().map_or(Some(Err(Flaw::Flash)), |c| c.step(cx))?;
         self.check = None;
         let ours = |image: Image| match self.running {
-            Running::Known(running) => running.chip == image.chip,
+            RunningImage::Known(running) => running.chip == image.chip,
             _ => true,
         };
         let announced = self.progress.status().digest;
@@ -54,37 +54,37 @@ impl<const N: usize> Responder<N> {
         if !good || !cx.board.boot(Slot::Spare) {
             return Some(self.refuse(cx, false));
         }
-        self.session = Session::Finished;
+        self.session = SessionState::Finished;
         self.armed = false;
         cx.board.forget(Key::Upgrade);
-        Some(Stage::Reply(Reply::Finished))
+        Some(ResponderStage::Reply(Reply::Finished))
     }
 
-    pub(super) fn refuse(&mut self, cx: &mut Cx<'_>, for_good: bool) -> Stage {
+    pub(super) fn refuse(&mut self, cx: &mut Cx<'_>, for_good: bool) -> ResponderStage {
         let Status { digest, total, .. } = self.progress.status();
         let again = self.refused.is_some_and(|r| r.digest == digest && r.total == total);
         let for_good = for_good || again;
-        self.refused = Some(Refused { digest, total, for_good });
+        self.refused = Some(RefusedImage { digest, total, for_good });
         self.asked = self.progress.status();
         self.forget(cx);
         cx.event(Event::UpgradeRefused);
-        Stage::Reply(Reply::Code(if for_good { Code::Stop } else { Code::Invalid }))
+        ResponderStage::Reply(Reply::Code(if for_good { Code::Stop } else { Code::Invalid }))
     }
 
     /// Executes [`stop`](Self::stop), once nothing else is being done.
-    pub(super) fn halt(&mut self, cx: &mut Cx<'_>) -> Stage {
+    pub(super) fn halt(&mut self, cx: &mut Cx<'_>) -> ResponderStage {
         self.stop = false;
         self.load(cx);
-        if self.session == Session::None {
-            return Stage::Idle;
+        if self.session == SessionState::None {
+            return ResponderStage::Idle;
         }
-        if self.session == Session::Finished && !cx.board.boot(Slot::Running) {
-            return Stage::Idle;
+        if self.session == SessionState::Finished && !cx.board.boot(Slot::Running) {
+            return ResponderStage::Idle;
         }
         self.asked = self.progress.status();
         self.forget(cx);
-        self.session = Session::Stopped;
+        self.session = SessionState::Stopped;
         cx.event(Event::UpgradeStopped);
-        Stage::Reply(Reply::Stopped)
+        ResponderStage::Reply(Reply::Stopped)
     }
 }

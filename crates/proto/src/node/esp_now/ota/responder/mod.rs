@@ -69,7 +69,7 @@ pub struct Counters {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Session {
+enum SessionState {
     None,
     Open,
     Finished,
@@ -91,7 +91,7 @@ enum Reply {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum ResponderStage {
     Idle,
     /// Computes the digest of the running image, because a status was requested.
     Weigh,
@@ -106,7 +106,7 @@ enum Stage {
 
 /// Knowledge of the running image.
 #[derive(Clone, Copy, Debug)]
-enum Running {
+enum RunningImage {
     Unknown,
     None,
     Known(Image),
@@ -114,7 +114,7 @@ enum Running {
 
 /// An image that was refused.
 #[derive(Clone, Copy, Debug)]
-struct Refused {
+struct RefusedImage {
     digest: [u8; DIGEST_LEN],
     total: u32,
     /// Whether it would be refused again.
@@ -127,19 +127,19 @@ struct Refused {
 pub struct Responder<const N: usize = STORE> {
     options: Options,
     progress: Progress<N>,
-    session: Session,
-    stage: Stage,
+    session: SessionState,
+    stage: ResponderStage,
     /// Whether data are for the session: it was the last that was announced.
     armed: bool,
     loaded: bool,
     stop: bool,
     next_percent: u8,
-    running: Running,
+    running: RunningImage,
     check: Option<Check>,
     asked: Status,
     from: Mac,
     started: Instant,
-    refused: Option<Refused>,
+    refused: Option<RefusedImage>,
     counters: Counters,
 }
 
@@ -157,13 +157,13 @@ impl<const N: usize> Responder<N> {
         Self {
             options,
             progress: Progress::default(),
-            session: Session::None,
-            stage: Stage::Idle,
+            session: SessionState::None,
+            stage: ResponderStage::Idle,
             armed: false,
             loaded: false,
             stop: false,
             next_percent: 0,
-            running: Running::Unknown,
+            running: RunningImage::Unknown,
             check: None,
             asked: Status::default(),
             from: Mac::ZERO,
@@ -201,19 +201,19 @@ impl<const N: usize> Responder<N> {
     /// Returns whether an image is complete, valid, and selected for the next start.
     #[must_use]
     pub fn is_finished(&self) -> bool {
-        self.session == Session::Finished
+        self.session == SessionState::Finished
     }
 
     /// Takes a message of type [`DataType::OtaData`].
     pub fn receive(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
-        if self.stage != Stage::Idle {
+        if self.stage != ResponderStage::Idle {
             self.counters.dropped = self.counters.dropped.saturating_add(1);
             return;
         }
         match Kind::of(frame.data) {
             Some(Kind::Request) => {
                 self.from = frame.from;
-                self.stage = Stage::Reply(Reply::Info);
+                self.stage = ResponderStage::Reply(Reply::Info);
             }
             Some(Kind::Status) => self.asked(cx, frame),
             Some(Kind::Data) => self.data(cx, frame),
@@ -249,16 +249,16 @@ impl<const N: usize> Responder<N> {
         self.asked = status;
         self.armed = false;
         self.check = None;
-        self.stage = Stage::Weigh;
+        self.stage = ResponderStage::Weigh;
     }
 
     fn data(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
-        if self.session == Session::Stopped {
+        if self.session == SessionState::Stopped {
             self.from = frame.from;
-            self.stage = Stage::Reply(Reply::Code(Code::Stop));
+            self.stage = ResponderStage::Reply(Reply::Code(Code::Stop));
             return;
         }
-        if self.session != Session::Open || !self.armed {
+        if self.session != SessionState::Open || !self.armed {
             return self.refuse_message();
         }
         let Some(chunk) = Chunk::parse(frame.data) else { return self.refuse_message() };
@@ -315,46 +315,46 @@ impl<const N: usize> Responder<N> {
         }
         if complete {
             self.asked = self.progress.status();
-            self.stage = Stage::Judge;
+            self.stage = ResponderStage::Judge;
         }
     }
 }
 
 impl<const N: usize> Task for Responder<N> {
     fn run(&mut self, cx: &mut Cx<'_>) -> Step {
-        if self.stage == Stage::Idle && self.stop {
+        if self.stage == ResponderStage::Idle && self.stop {
             self.stage = self.halt(cx);
         }
         let next = match self.stage {
-            Stage::Idle => return Step::Idle,
-            Stage::Reply(_) => return Step::Send,
-            Stage::Weigh => self.weigh(cx),
-            Stage::Erase => Some(self.erase(cx)),
-            Stage::Judge => Some(self.judge(cx)),
-            Stage::Check => self.check(cx),
+            ResponderStage::Idle => return Step::Idle,
+            ResponderStage::Reply(_) => return Step::Send,
+            ResponderStage::Weigh => self.weigh(cx),
+            ResponderStage::Erase => Some(self.erase(cx)),
+            ResponderStage::Judge => Some(self.judge(cx)),
+            ResponderStage::Check => self.check(cx),
         };
         self.stage = next.unwrap_or(self.stage);
         Step::Until(cx.now)
     }
 
     fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
-        let Stage::Reply(reply) = self.stage else { return None };
+        let ResponderStage::Reply(reply) = self.stage else { return None };
         let outgoing = self.answer(cx, reply, payload);
         if outgoing.is_none() {
-            self.stage = Stage::Idle;
+            self.stage = ResponderStage::Idle;
         }
         outgoing
     }
 
     fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
-        let Stage::Reply(reply) = self.stage else { return };
+        let ResponderStage::Reply(reply) = self.stage else { return };
         self.stage = match reply {
-            Reply::Code(Code::NotInit) if outcome.is_done() => Stage::Erase,
+            Reply::Code(Code::NotInit) if outcome.is_done() => ResponderStage::Erase,
             Reply::Finished => {
                 cx.event(Event::UpgradeFinished);
-                Stage::Idle
+                ResponderStage::Idle
             }
-            _ => Stage::Idle,
+            _ => ResponderStage::Idle,
         };
     }
 }

@@ -1,7 +1,7 @@
 //! Answer to a request for status: compares the running image with the announced one, and reports
 //! the progress.
 
-use super::{Reply, Responder, Running, Session, Stage, TAG};
+use super::{Reply, Responder, ResponderStage, RunningImage, SessionState, TAG};
 use crate::node::esp_now::board::{Key, Slot, Work};
 use crate::node::esp_now::ota::image::Check;
 use crate::node::esp_now::ota::progress::Progress;
@@ -12,13 +12,13 @@ use crate::wire::component::ota::{Code, Status};
 impl<const N: usize> Responder<N> {
     /// Computes the SHA-256 of the running image, which the component does for every status. Here
     /// it is computed once; after that only the time for it is spent.
-    pub(super) fn weigh(&mut self, cx: &mut Cx<'_>) -> Option<Stage> {
+    pub(super) fn weigh(&mut self, cx: &mut Cx<'_>) -> Option<ResponderStage> {
         let bytes = cx.board.image_len(Slot::Running);
-        if let Running::Unknown = self.running {
+        if let RunningImage::Unknown = self.running {
             let check = self.check.get_or_insert_with(|| Check::new(Slot::Running, bytes));
             let verdict = check.step(cx)?;
             self.check = None;
-            self.running = verdict.map_or(Running::None, Running::Known);
+            self.running = verdict.map_or(RunningImage::None, RunningImage::Known);
         } else {
             cx.spend(Work::Read { bytes });
             cx.spend(Work::Hash { bytes });
@@ -26,34 +26,34 @@ impl<const N: usize> Responder<N> {
         Some(self.decide(cx))
     }
 
-    pub(super) fn decide(&mut self, cx: &mut Cx<'_>) -> Stage {
-        if let Running::Known(image) = self.running
+    pub(super) fn decide(&mut self, cx: &mut Cx<'_>) -> ResponderStage {
+        if let RunningImage::Known(image) = self.running
             && image.digest() == self.asked.digest
         {
             let text = "The firmware to be upgraded is the same as the currently running firmware, \
                         so no upgrade";
             cx.log(Level::Warn, TAG, format_args!("{text}"));
-            return Stage::Reply(Reply::Code(Code::Finish));
+            return ResponderStage::Reply(Reply::Code(Code::Finish));
         }
         self.load(cx);
         let known = self.refused.filter(|r| r.digest == self.asked.digest);
         if known.is_some_and(|r| r.total == self.asked.total && r.for_good) {
-            return Stage::Reply(Reply::Code(Code::Stop));
+            return ResponderStage::Reply(Reply::Code(Code::Stop));
         }
         let same = self.progress.is_begun() && self.progress.status().same_image(&self.asked);
         match self.session {
-            Session::Open if same => {
+            SessionState::Open if same => {
                 self.armed = true;
                 if self.progress.is_complete() {
-                    return Stage::Judge;
+                    return ResponderStage::Judge;
                 }
-                Stage::Reply(Reply::Progress)
+                ResponderStage::Reply(Reply::Progress)
             }
-            Session::Finished if same => Stage::Reply(Reply::Progress),
+            SessionState::Finished if same => ResponderStage::Reply(Reply::Progress),
             _ if !Progress::<N>::takes(&self.asked, cx.shared.settings.compat) => {
-                Stage::Reply(Reply::Code(Code::Invalid))
+                ResponderStage::Reply(Reply::Code(Code::Invalid))
             }
-            _ => Stage::Reply(Reply::Code(Code::NotInit)),
+            _ => ResponderStage::Reply(Reply::Code(Code::NotInit)),
         }
     }
 
@@ -71,7 +71,7 @@ impl<const N: usize> Responder<N> {
         if self.progress.status().total > cx.board.slot_size(Slot::Spare) {
             return self.progress.clear();
         }
-        self.session = Session::Open;
+        self.session = SessionState::Open;
         self.started = cx.now;
         self.next_percent = self.after(self.progress.percent());
     }
@@ -82,26 +82,26 @@ impl<const N: usize> Responder<N> {
     }
 
     /// Erases the flash for the image, as `esp_ota_begin` does.
-    pub(super) fn erase(&mut self, cx: &mut Cx<'_>) -> Stage {
+    pub(super) fn erase(&mut self, cx: &mut Cx<'_>) -> ResponderStage {
         cx.log(Level::Info, TAG, format_args!("The device starts to upgrade"));
         let total = self.asked.total;
         if total > cx.board.slot_size(Slot::Spare) {
             self.forget(cx);
-            return Stage::Reply(Reply::Code(Code::Partition));
+            return ResponderStage::Reply(Reply::Code(Code::Partition));
         }
         cx.spend(Work::Erase { bytes: total.div_ceil(4096).saturating_mul(4096) });
         if !cx.board.erase(total) {
             self.forget(cx);
-            return Stage::Reply(Reply::Code(Code::Download));
+            return ResponderStage::Reply(Reply::Code(Code::Download));
         }
         self.progress.begin(&Status { code: Code::Ok, ..self.asked }, cx.shared.settings.compat);
-        self.session = Session::Open;
+        self.session = SessionState::Open;
         self.armed = true;
         self.started = cx.now;
         self.next_percent = self.options.interval;
         self.save(cx);
         cx.event(Event::UpgradeStarted);
-        Stage::Reply(Reply::Progress)
+        ResponderStage::Reply(Reply::Progress)
     }
 
     pub(super) fn save(&mut self, cx: &mut Cx<'_>) {
@@ -114,7 +114,7 @@ impl<const N: usize> Responder<N> {
 
     pub(super) fn forget(&mut self, cx: &mut Cx<'_>) {
         self.progress.clear();
-        self.session = Session::None;
+        self.session = SessionState::None;
         self.armed = false;
         cx.board.forget(Key::Upgrade);
     }

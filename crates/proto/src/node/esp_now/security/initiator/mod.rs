@@ -63,12 +63,12 @@ pub struct Device {
     pub channel: u8,
     /// Security version: 1 if it has a key, 0 if not.
     pub version: u8,
-    mark: Mark,
+    mark: KeyMark,
 }
 
 /// State of a device in the exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
+enum KeyMark {
     /// The device takes no part.
     Idle,
     /// The device is to get the key.
@@ -95,11 +95,11 @@ pub struct Initiator<const DEVICES: usize = 128, const SESSIONS: usize = ROUND_M
     /// Counts of events that are not in the printed lines.
     pub counts: Counts,
     devices: Vec<Device, DEVICES>,
-    sessions: Vec<Slot, SESSIONS>,
+    sessions: Vec<SessionSlot, SESSIONS>,
     /// Sessions with an answer to handle, oldest first; each is in it once at most.
     ready: Deque<u8, SESSIONS>,
-    phase: Phase,
-    report: Report,
+    phase: ExchangePhase,
+    report: ReportForm,
     pop: Pop,
     pair: Option<KeyPair>,
     key: AppKey,
@@ -120,22 +120,22 @@ pub struct Initiator<const DEVICES: usize = 128, const SESSIONS: usize = ROUND_M
 }
 
 /// Session with a device of the round.
-struct Slot {
+struct SessionSlot {
     device: u16,
-    stage: Stage,
+    stage: SessionStage,
     /// K and the start of the counter; before that, the device's public key in the place of K.
-    secret: Secret,
+    secret: SlotSecret,
 }
 
 /// Offer of the device, which is public, or the result of the agreement, which wipes itself.
-enum Secret {
+enum SlotSecret {
     None,
     Offer { public: [u8; 32], random: [u8; 16] },
     Channel(Channel),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum SessionStage {
     /// The round's first message is being sent to it, or was.
     Invited,
     /// The public key of the device has come and waits.
@@ -150,7 +150,7 @@ enum Stage {
     Done,
 }
 
-impl core::fmt::Debug for Slot {
+impl core::fmt::Debug for SessionSlot {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "Slot({}, {:?})", self.device, self.stage)
     }
@@ -158,14 +158,14 @@ impl core::fmt::Debug for Slot {
 
 /// Form of the report: that of the console command, or of an example application under its tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Report {
+enum ReportForm {
     Command,
     Application(&'static str),
 }
 
 /// State of the initiator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum ExchangePhase {
     Idle,
     /// A request is to be sent, in this round of asking.
     Ask(u8),
@@ -207,8 +207,8 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
             devices: Vec::new(),
             sessions: Vec::new(),
             ready: Deque::new(),
-            phase: Phase::Idle,
-            report: Report::Command,
+            phase: ExchangePhase::Idle,
+            report: ReportForm::Command,
             pop: Pop::default(),
             pair: None,
             key: AppKey::default(),
@@ -228,14 +228,20 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     /// Returns whether the initiator does nothing.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.phase == Phase::Idle
+        self.phase == ExchangePhase::Idle
     }
 
     /// Returns whether frames of type [`DataType::Security`] are for it rather than for a
     /// responder.
     #[must_use]
     pub fn is_exchanging(&self) -> bool {
-        !matches!(self.phase, Phase::Idle | Phase::Ask(_) | Phase::Listen(..) | Phase::List(_))
+        !matches!(
+            self.phase,
+            ExchangePhase::Idle
+                | ExchangePhase::Ask(_)
+                | ExchangePhase::Listen(..)
+                | ExchangePhase::List(_)
+        )
     }
 
     /// Returns the devices that were found, or named.
@@ -248,7 +254,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     #[must_use]
     pub fn result(&self) -> (u16, u16) {
         let count = |mark| self.devices.iter().filter(|d| d.mark == mark).count() as u16;
-        (count(Mark::Done), count(Mark::Wanted))
+        (count(KeyMark::Done), count(KeyMark::Wanted))
     }
 
     /// Executes `security -f`: finds the devices that wait for a key, and prints them. `wait_ms`
@@ -259,7 +265,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
             return false;
         }
         cx.log(Level::Info, "espnow_cmd", format_args!("Find devices waiting to get key"));
-        self.report = Report::Command;
+        self.report = ReportForm::Command;
         self.ask(cx, wait_ms);
         true
     }
@@ -291,9 +297,9 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         if let Some(key) = &cx.shared.keys.encrypt {
             self.key.0 = *key.bytes();
         }
-        self.devices.iter_mut().for_each(|device| device.mark = Mark::Idle);
+        self.devices.iter_mut().for_each(|device| device.mark = KeyMark::Idle);
         list.into_iter().for_each(|mac| self.want(mac));
-        self.report = Report::Command;
+        self.report = ReportForm::Command;
         self.pop = pop.clone();
         self.began = cx.now;
         self.begin_exchange(cx);
@@ -314,7 +320,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         }
         // A key that cannot be stored is used until the next start, as in the examples.
         let _ = cx.shared.keys.store(cx.board, &self.key.0);
-        self.report = Report::Application(tag);
+        self.report = ReportForm::Application(tag);
         self.pop = pop.clone();
         self.ask(cx, 3000);
         true
@@ -324,12 +330,12 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     /// printed.
     pub fn stop(&mut self, cx: &mut Cx<'_>) {
         match self.phase {
-            Phase::Idle => {}
-            Phase::Ask(_) | Phase::Listen(..) | Phase::List(_) => {
-                self.end_scan(cx, Phase::Idle);
+            ExchangePhase::Idle => {}
+            ExchangePhase::Ask(_) | ExchangePhase::Listen(..) | ExchangePhase::List(_) => {
+                self.end_scan(cx, ExchangePhase::Idle);
                 self.wipe();
             }
-            _ => self.phase = Phase::Finish,
+            _ => self.phase = ExchangePhase::Finish,
         }
     }
 
@@ -355,13 +361,13 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     /// Marks a device, or all, to get the key.
     fn want(&mut self, mac: Mac) {
         if mac.is_broadcast() {
-            self.devices.iter_mut().for_each(|device| device.mark = Mark::Wanted);
+            self.devices.iter_mut().for_each(|device| device.mark = KeyMark::Wanted);
         } else if let Some(device) = self.devices.iter_mut().find(|d| d.mac == mac) {
-            device.mark = Mark::Wanted;
+            device.mark = KeyMark::Wanted;
         } else {
-            let new = Device { mac, rssi: 0, channel: 0, version: 0, mark: Mark::Wanted };
+            let new = Device { mac, rssi: 0, channel: 0, version: 0, mark: KeyMark::Wanted };
             if self.devices.is_full()
-                && let Some(old) = self.devices.iter_mut().find(|d| d.mark == Mark::Idle)
+                && let Some(old) = self.devices.iter_mut().find(|d| d.mark == KeyMark::Idle)
             {
                 *old = new;
             } else if self.devices.push(new).is_err() {

@@ -1,6 +1,9 @@
 //! The rounds of the exchange.
 
-use super::{Initiator, KeyPair, Mark, Phase, ROUND_MAX, Secret, Slot, Stage, TAG, count};
+use super::{
+    ExchangePhase, Initiator, KeyMark, KeyPair, ROUND_MAX, SessionSlot, SessionStage, SlotSecret,
+    TAG, count,
+};
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::security::exchange::Part;
@@ -21,7 +24,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         self.round = 0;
         self.listened = cx.shared.air.listens(DataType::Security);
         cx.shared.air.listen(DataType::Security, true);
-        self.phase = Phase::Begin;
+        self.phase = ExchangePhase::Begin;
     }
 
     /// Returns the greatest number of rounds for `devices` devices.
@@ -35,15 +38,19 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         let (done, unfinished) = self.result();
         let rounds = self.rounds(usize::from(done) + usize::from(unfinished));
         if unfinished == 0 || usize::from(self.round) >= rounds {
-            self.phase = Phase::Finish;
+            self.phase = ExchangePhase::Finish;
             return None;
         }
         self.sessions.clear();
         self.ready.clear();
         self.offered = false;
         for (i, device) in self.devices.iter().enumerate() {
-            if device.mark == Mark::Wanted {
-                let slot = Slot { device: i as u16, stage: Stage::Invited, secret: Secret::None };
+            if device.mark == KeyMark::Wanted {
+                let slot = SessionSlot {
+                    device: i as u16,
+                    stage: SessionStage::Invited,
+                    secret: SlotSecret::None,
+                };
                 if self.sessions.push(slot).is_err() {
                     break;
                 }
@@ -58,13 +65,13 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         let wait_ms = 1200 + 300 * requested as u32;
         self.wait_ticks = cx.shared.settings.tick.ticks(wait_ms);
         self.magic = cx.magic();
-        self.phase = Phase::Join(0);
+        self.phase = ExchangePhase::Join(0);
         Some(Step::Send)
     }
 
     /// Writes a GROUP frame for 32 devices of the round.
     pub(super) fn write_group(&self, from: u8, payload: &mut [u8]) -> Option<usize> {
-        let join = matches!(self.phase, Phase::Join(_));
+        let join = matches!(self.phase, ExchangePhase::Join(_));
         let slots = self.sessions.get(usize::from(from)..)?;
         let members = slots.iter().take(MEMBERS_MAX).filter_map(|slot| self.mac(slot));
         Group::emit(join, group::SEC, members, payload)
@@ -74,16 +81,16 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     pub(super) fn grouped(&mut self, cx: &mut Cx<'_>, from: u8, join: bool) {
         let next = from.saturating_add(MEMBERS_MAX as u8);
         self.phase = match (usize::from(next) < self.sessions.len(), join) {
-            (true, true) => Phase::Join(next),
-            (true, false) => Phase::Leave(next),
+            (true, true) => ExchangePhase::Join(next),
+            (true, false) => ExchangePhase::Leave(next),
             (false, true) => {
                 cx.spend(Work::KeyPair);
                 self.pair = Some(KeyPair::random(cx.board));
-                Phase::Offer
+                ExchangePhase::Offer
             }
             (false, false) => {
                 self.round_began = cx.now;
-                Phase::Collect(slice(cx))
+                ExchangePhase::Collect(slice(cx))
             }
         };
     }
@@ -98,14 +105,14 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     /// Handles answers until there is none, then waits; ends the round when its time is over or no
     /// session is left.
     pub(super) fn collect(&mut self, cx: &mut Cx<'_>, until: Instant) -> Option<Step> {
-        if self.sessions.iter().all(|slot| slot.stage == Stage::Done) {
+        if self.sessions.iter().all(|slot| slot.stage == SessionStage::Done) {
             self.end_round();
             return None;
         }
         while let Some(slot) = self.ready.pop_front() {
             self.heard = true;
             if self.prepare(cx, slot) {
-                self.phase = Phase::Answer(slot);
+                self.phase = ExchangePhase::Answer(slot);
                 return Some(Step::Send);
             }
         }
@@ -122,14 +129,14 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
             return None;
         }
         let until = slice(cx);
-        self.phase = Phase::Collect(until);
+        self.phase = ExchangePhase::Collect(until);
         Some(Step::Until(until))
     }
 
     /// Waits for a further answer.
     pub(super) fn collect_on(&mut self, cx: &Cx<'_>) {
         self.heard = false;
-        self.phase = Phase::Collect(slice(cx));
+        self.phase = ExchangePhase::Collect(slice(cx));
     }
 
     pub(super) fn end_round(&mut self) {
@@ -137,33 +144,33 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         self.ready.clear();
         self.pair = None;
         self.round = self.round.saturating_add(1);
-        self.phase = Phase::Begin;
+        self.phase = ExchangePhase::Begin;
     }
 
     /// Computes the next message to a session; returns false if there is nothing to send.
     fn prepare(&mut self, cx: &mut Cx<'_>, index: u8) -> bool {
         let Some(slot) = self.sessions.get_mut(usize::from(index)) else { return false };
         match (slot.stage, &slot.secret) {
-            (Stage::Offered, Secret::Offer { public, random }) => {
+            (SessionStage::Offered, SlotSecret::Offer { public, random }) => {
                 cx.spend(Work::SharedSecret);
                 let agreed = self.pair.as_ref().and_then(|p| p.agree(public, &self.pop, random));
                 let Some(channel) = agreed else {
-                    slot.stage = Stage::Invited;
-                    slot.secret = Secret::None;
+                    slot.stage = SessionStage::Invited;
+                    slot.secret = SlotSecret::None;
                     count(&mut self.counts.refused);
                     failed(cx);
                     return false;
                 };
                 cx.spend(Work::Seal { bytes: 32 });
                 self.block = channel.crypt(Part::ClientProof, public);
-                slot.secret = Secret::Channel(channel);
-                slot.stage = Stage::Asked;
+                slot.secret = SlotSecret::Channel(channel);
+                slot.stage = SessionStage::Asked;
                 true
             }
-            (Stage::Proved, Secret::Channel(channel)) => {
+            (SessionStage::Proved, SlotSecret::Channel(channel)) => {
                 cx.spend(Work::Seal { bytes: 32 });
                 self.block = channel.crypt(Part::Key, &self.key.0);
-                slot.stage = Stage::Given;
+                slot.stage = SessionStage::Given;
                 true
             }
             _ => false,
@@ -174,8 +181,10 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     pub(super) fn write_answer(&self, index: u8, payload: &mut [u8]) -> Option<(Mac, usize)> {
         let slot = self.sessions.get(usize::from(index))?;
         let len = match slot.stage {
-            Stage::Asked => Session::Command1 { proof: &self.block }.emit_message(payload)?,
-            Stage::Given => Message::Key(&self.block).emit(payload)?,
+            SessionStage::Asked => {
+                Session::Command1 { proof: &self.block }.emit_message(payload)?
+            }
+            SessionStage::Given => Message::Key(&self.block).emit(payload)?,
             _ => return None,
         };
         Some((self.mac(slot)?, len))
@@ -184,7 +193,9 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     /// Takes a message of the exchange.
     pub(super) fn answered(&mut self, cx: &mut Cx<'_>, from: Mac, message: Message<'_>) {
         let devices = &self.devices;
-        let of = |slot: &Slot| devices.get(usize::from(slot.device)).is_some_and(|d| d.mac == from);
+        let of = |slot: &SessionSlot| {
+            devices.get(usize::from(slot.device)).is_some_and(|d| d.mac == from)
+        };
         let Some(index) = self.sessions.iter().position(of) else {
             return count(&mut self.counts.strangers);
         };
@@ -203,13 +214,17 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     fn step(&mut self, cx: &mut Cx<'_>, index: usize, data: &[u8]) -> Option<()> {
         let slot = self.sessions.get_mut(index)?;
         match (Session::parse(data), slot.stage, &slot.secret) {
-            (Some(Session::Response0 { device_key, random }), Stage::Invited, _)
+            (Some(Session::Response0 { device_key, random }), SessionStage::Invited, _)
                 if self.offered =>
             {
-                slot.secret = Secret::Offer { public: *device_key, random: *random };
-                slot.stage = Stage::Offered;
+                slot.secret = SlotSecret::Offer { public: *device_key, random: *random };
+                slot.stage = SessionStage::Offered;
             }
-            (Some(Session::Response1 { proof }), Stage::Asked, Secret::Channel(channel)) => {
+            (
+                Some(Session::Response1 { proof }),
+                SessionStage::Asked,
+                SlotSecret::Channel(channel),
+            ) => {
                 cx.spend(Work::Open { bytes: 32 });
                 if !channel.proves(Part::DeviceProof, proof, self.pair.as_ref()?.public()) {
                     cx.log(
@@ -220,7 +235,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
                     failed(cx);
                     return None;
                 }
-                slot.stage = Stage::Proved;
+                slot.stage = SessionStage::Proved;
             }
             _ => {
                 failed(cx);
@@ -235,23 +250,24 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     fn confirmed(&mut self, cx: &mut Cx<'_>, index: usize, data: &[u8]) -> Option<()> {
         let slot = self.sessions.get_mut(index)?;
         if cx.shared.settings.policy.check_echo {
-            let (Stage::Given, Secret::Channel(channel)) = (slot.stage, &slot.secret) else {
+            let (SessionStage::Given, SlotSecret::Channel(channel)) = (slot.stage, &slot.secret)
+            else {
                 return None;
             };
             let expected = channel.crypt(Part::Echo, &self.key.0);
             if !bool::from(expected[..].ct_eq(data)) {
                 return None;
             }
-        } else if slot.stage == Stage::Done {
+        } else if slot.stage == SessionStage::Done {
             return None;
         }
-        slot.stage = Stage::Done;
-        slot.secret = Secret::None;
-        self.devices.get_mut(usize::from(slot.device))?.mark = Mark::Done;
+        slot.stage = SessionStage::Done;
+        slot.secret = SlotSecret::None;
+        self.devices.get_mut(usize::from(slot.device))?.mark = KeyMark::Done;
         Some(())
     }
 
-    fn mac(&self, slot: &Slot) -> Option<Mac> {
+    fn mac(&self, slot: &SessionSlot) -> Option<Mac> {
         self.devices.get(usize::from(slot.device)).map(|device| device.mac)
     }
 }

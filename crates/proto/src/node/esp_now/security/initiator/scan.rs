@@ -1,6 +1,6 @@
 //! Search for devices that wait for a key, and the printed list of them.
 
-use super::{Device, Initiator, Mark, Phase, Report, count};
+use super::{Device, ExchangePhase, Initiator, KeyMark, ReportForm, count};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Received, Step};
 use crate::wire::component::DataType;
@@ -23,7 +23,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         // the rest as duplicates.
         self.magic = cx.magic();
         cx.shared.air.listen(DataType::SecurityStatus, true);
-        self.phase = Phase::Ask(0);
+        self.phase = ExchangePhase::Ask(0);
     }
 
     /// Returns the next step: one more request, or the end of the search. The component compares
@@ -36,12 +36,14 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         }
         self.scanned = cx.now;
         match self.report {
-            Report::Command if self.devices.is_empty() => self.end_scan(cx, Phase::Idle),
-            Report::Command => self.end_scan(cx, Phase::List(0)),
-            Report::Application(tag) => {
+            ReportForm::Command if self.devices.is_empty() => {
+                self.end_scan(cx, ExchangePhase::Idle)
+            }
+            ReportForm::Command => self.end_scan(cx, ExchangePhase::List(0)),
+            ReportForm::Application(tag) => {
                 let num = self.devices.len();
                 cx.log(Level::Warn, tag, format_args!("espnow wait security num: {num}"));
-                self.end_scan(cx, Phase::Idle);
+                self.end_scan(cx, ExchangePhase::Idle);
                 if num == 0 {
                     cx.event(Event::KeysSent { done: 0, unfinished: 0 });
                     self.wipe();
@@ -58,17 +60,17 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     pub(super) fn asked(&mut self, cx: &mut Cx<'_>, round: u8) {
         let tick = cx.shared.settings.tick;
         let until = if round == 0 { tick.delay(cx.now, 500) } else { tick.delay_ms(cx.now, 500) };
-        self.phase = Phase::Listen(round, until);
+        self.phase = ExchangePhase::Listen(round, until);
     }
 
-    pub(super) fn end_scan(&mut self, cx: &mut Cx<'_>, next: Phase) {
+    pub(super) fn end_scan(&mut self, cx: &mut Cx<'_>, next: ExchangePhase) {
         cx.shared.air.listen(DataType::SecurityStatus, false);
         self.phase = next;
     }
 
     /// Takes the answer of a device.
     pub(super) fn found(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>, info: Info) {
-        if !matches!(self.phase, Phase::Ask(_) | Phase::Listen(..)) {
+        if !matches!(self.phase, ExchangePhase::Ask(_) | ExchangePhase::Listen(..)) {
             return count(&mut self.counts.refused);
         }
         let ours = info.version == 1 && info.client == cx.shared.air.mac;
@@ -80,7 +82,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
             rssi: frame.rssi,
             channel: frame.channel,
             version: info.version,
-            mark: Mark::Idle,
+            mark: KeyMark::Idle,
         };
         if self.devices.push(device).is_err() {
             count(&mut self.counts.no_room);
@@ -102,10 +104,10 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
             let row = format_args!("| {mac} |   {channel}   |  {rssi}  | {version} |");
             cx.log(Level::Info, TAG, row);
         } else {
-            self.phase = Phase::Idle;
+            self.phase = ExchangePhase::Idle;
             return Step::Idle;
         }
-        self.phase = Phase::List((line as u16).saturating_add(1));
+        self.phase = ExchangePhase::List((line as u16).saturating_add(1));
         Step::Until(cx.now)
     }
 
@@ -114,7 +116,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     /// bytes in any case.
     fn print_addresses(&self, cx: &mut Cx<'_>, part: usize, parts: usize) {
         let num = self.devices.len();
-        let list = List(self.devices.chunks(LIST_PART).nth(part).unwrap_or(&[]));
+        let list = DeviceAddresses(self.devices.chunks(LIST_PART).nth(part).unwrap_or(&[]));
         if parts == 1 {
             let line = format_args!("info, num: {num}, list: {list}");
             return cx.log(Level::Info, "espnow_cmd", line);
@@ -131,9 +133,9 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     }
 }
 
-struct List<'a>(&'a [Device]);
+struct DeviceAddresses<'a>(&'a [Device]);
 
-impl fmt::Display for List<'_> {
+impl fmt::Display for DeviceAddresses<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|device| write!(f, "{}|", device.mac))
     }

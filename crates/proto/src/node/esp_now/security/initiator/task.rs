@@ -1,6 +1,6 @@
 //! The initiator as a task: its steps, its messages, and its last lines.
 
-use super::{CONFIG, Initiator, Phase, Report, TAG};
+use super::{CONFIG, ExchangePhase, Initiator, ReportForm, TAG};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Outcome, Outgoing, Step, Task};
 use crate::time::Duration;
@@ -13,20 +13,21 @@ impl<const DEVICES: usize, const SESSIONS: usize> Task for Initiator<DEVICES, SE
         // Every phase is left after a bounded number of turns, or waits.
         loop {
             let wait = match self.phase {
-                Phase::Idle => Some(Step::Idle),
-                Phase::Ask(round) => self.check_ask(cx, round),
-                Phase::Listen(_, until) if cx.now < until => Some(Step::Until(until)),
-                Phase::Listen(round, _) => {
-                    self.phase = Phase::Ask(round.saturating_add(1));
+                ExchangePhase::Idle => Some(Step::Idle),
+                ExchangePhase::Ask(round) => self.check_ask(cx, round),
+                ExchangePhase::Listen(_, until) if cx.now < until => Some(Step::Until(until)),
+                ExchangePhase::Listen(round, _) => {
+                    self.phase = ExchangePhase::Ask(round.saturating_add(1));
                     None
                 }
-                Phase::List(line) => Some(self.print_list(cx, line)),
-                Phase::Begin => self.begin_round(cx),
-                Phase::Join(_) | Phase::Offer | Phase::Leave(_) | Phase::Answer(_) => {
-                    Some(Step::Send)
-                }
-                Phase::Collect(until) => self.collect(cx, until),
-                Phase::Finish => {
+                ExchangePhase::List(line) => Some(self.print_list(cx, line)),
+                ExchangePhase::Begin => self.begin_round(cx),
+                ExchangePhase::Join(_)
+                | ExchangePhase::Offer
+                | ExchangePhase::Leave(_)
+                | ExchangePhase::Answer(_) => Some(Step::Send),
+                ExchangePhase::Collect(until) => self.collect(cx, until),
+                ExchangePhase::Finish => {
                     self.finish(cx);
                     None
                 }
@@ -39,7 +40,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Task for Initiator<DEVICES, SE
 
     fn compose(&mut self, cx: &mut Cx<'_>, payload: &mut [u8]) -> Option<Outgoing> {
         let outgoing = self.write(payload);
-        self.offered |= self.phase == Phase::Offer;
+        self.offered |= self.phase == ExchangePhase::Offer;
         if outgoing.is_none() {
             // The session was finished while its answer waited for the lock.
             self.sent(cx, Outcome::Done { attempts: 0 });
@@ -49,22 +50,22 @@ impl<const DEVICES: usize, const SESSIONS: usize> Task for Initiator<DEVICES, SE
 
     fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
         match self.phase {
-            Phase::Ask(round) if outcome.is_done() => self.asked(cx, round),
-            Phase::Ask(_) => {
-                self.end_scan(cx, Phase::Idle);
+            ExchangePhase::Ask(round) if outcome.is_done() => self.asked(cx, round),
+            ExchangePhase::Ask(_) => {
+                self.end_scan(cx, ExchangePhase::Idle);
                 self.wipe();
             }
-            Phase::Join(from) => self.grouped(cx, from, true),
-            Phase::Leave(from) => self.grouped(cx, from, false),
-            Phase::Offer if outcome.is_done() => {
+            ExchangePhase::Join(from) => self.grouped(cx, from, true),
+            ExchangePhase::Leave(from) => self.grouped(cx, from, false),
+            ExchangePhase::Offer if outcome.is_done() => {
                 self.magic = cx.magic();
-                self.phase = Phase::Leave(0);
+                self.phase = ExchangePhase::Leave(0);
             }
-            Phase::Offer => {
+            ExchangePhase::Offer => {
                 cx.log(Level::Warn, TAG, format_args!("espnow-session cm0 send failed"));
                 self.end_round();
             }
-            Phase::Answer(_) => {
+            ExchangePhase::Answer(_) => {
                 if !outcome.is_done() {
                     cx.log(Level::Warn, TAG, format_args!("espnow-session send failed"));
                 }
@@ -79,21 +80,21 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     /// Writes the message of the phase.
     fn write(&self, payload: &mut [u8]) -> Option<Outgoing> {
         let (data_type, dest, config, magic, len) = match self.phase {
-            Phase::Ask(_) => {
+            ExchangePhase::Ask(_) => {
                 let config = FrameConfig { broadcast: true, copies: 10, ..CONFIG };
                 let len = Message::Request.emit(payload)?;
                 (DataType::Security, Mac::BROADCAST, config, self.magic, len)
             }
-            Phase::Join(from) | Phase::Leave(from) => {
+            ExchangePhase::Join(from) | ExchangePhase::Leave(from) => {
                 let len = self.write_group(from, payload)?;
                 let magic = group::magic(self.magic, u16::from(from) / group::MEMBERS_MAX as u16);
                 (DataType::Group, Mac::BROADCAST, FrameConfig::default(), magic, len)
             }
-            Phase::Offer => {
+            ExchangePhase::Offer => {
                 let config = FrameConfig { broadcast: true, group: true, ..CONFIG };
                 (DataType::Security, group::SEC, config, 0, self.write_offer(payload)?)
             }
-            Phase::Answer(slot) => {
+            ExchangePhase::Answer(slot) => {
                 let (to, len) = self.write_answer(slot, payload)?;
                 (DataType::Security, to, CONFIG, 0, len)
             }
@@ -108,13 +109,13 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         let tick = cx.shared.settings.tick;
         let spent = tick.ms(tick.between(self.began, cx.now));
         match self.report {
-            Report::Command => {
+            ReportForm::Command => {
                 let line = format_args!(
                     "App key is sent to the device to complete, Spend time: {spent}ms"
                 );
                 cx.log(Level::Info, "espnow_cmd", line);
             }
-            Report::Application(tag) => {
+            ReportForm::Application(tag) => {
                 let scan = tick.ms(tick.between(self.began, self.scanned));
                 let line = format_args!(
                     "App key is sent to the device to complete, Spend time: {spent}ms, Scan time: {scan}ms"
@@ -130,13 +131,13 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         cx.event(Event::KeysSent { done, unfinished });
         cx.shared.air.listen(DataType::Security, self.listened);
         self.wipe();
-        self.phase = Phase::Idle;
+        self.phase = ExchangePhase::Idle;
     }
 
     fn tag(&self) -> &'static str {
         match self.report {
-            Report::Command => "espnow_cmd",
-            Report::Application(tag) => tag,
+            ReportForm::Command => "espnow_cmd",
+            ReportForm::Application(tag) => tag,
         }
     }
 }

@@ -4,37 +4,37 @@ use super::super::item::iperf::{Iperf, Role};
 use super::super::item::{self, Item};
 use super::job::Jobs;
 use super::result::{Finding, Run, Unfinished, Why};
-use super::{BACK, Cx};
+use super::{BACK, LineContext};
 use crate::sample::{Link, Probe};
 use crate::time::Instant;
 use crate::wire::mac::Mac;
 
 /// A device whose lines stand in the transcript.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Device {
+pub(super) struct DeviceSession {
     /// Address in the monitor's prefix; `None` for the device at the console.
     pub(super) remote: Option<Mac>,
     /// Address of the device, once known.
     pub(super) own: Option<Mac>,
     pub(super) jobs: Jobs,
-    pub(super) test: Option<Test>,
+    pub(super) test: Option<TestState>,
     last_ms: Option<u32>,
 }
 
 /// State of a device's current test, according to its lines.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Test {
+pub(super) struct TestState {
     pub(super) run: Option<Run>,
     pub(super) peer: Option<Mac>,
     pub(super) len: Option<u32>,
     pub(super) lines: u32,
-    pub(super) ping: Ping,
-    pub(super) flow: Flow,
+    pub(super) ping: PingProgress,
+    pub(super) flow: FlowProgress,
 }
 
 /// State of a ping test.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ping {
+pub(super) struct PingProgress {
     /// Link, and its sequence number of the run's ping 0.
     pub(super) base: Option<(Link, u64)>,
     /// Highest number of a ping whose fate is known.
@@ -52,7 +52,7 @@ pub(super) struct Ping {
 
 /// State of a throughput test.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Flow {
+pub(super) struct FlowProgress {
     /// Seconds in the first line and in the last one.
     pub(super) first: Option<i32>,
     pub(super) to: Option<i32>,
@@ -61,7 +61,7 @@ pub(super) struct Flow {
     pub(super) end: Option<Instant>,
 }
 
-impl Device {
+impl DeviceSession {
     pub(super) fn new(remote: Option<Mac>) -> Self {
         Self { remote, own: remote, jobs: Jobs::default(), test: None, last_ms: None }
     }
@@ -81,17 +81,17 @@ impl Device {
     }
 
     /// Takes a line of `espnow_iperf`.
-    pub(super) fn iperf<const N: usize>(&mut self, cx: &mut Cx<'_, N>, iperf: &Iperf<'_>) {
+    pub(super) fn iperf<const N: usize>(&mut self, cx: &mut LineContext<'_, N>, iperf: &Iperf<'_>) {
         match *iperf {
             Iperf::Initiator { own, peer } => {
                 self.end_run(cx, Why::Another);
                 self.own = Some(own);
-                self.test = Some(Test { peer: Some(peer), ..Test::default() });
+                self.test = Some(TestState { peer: Some(peer), ..TestState::default() });
             }
             Iperf::Responder(own) => {
                 self.end_run(cx, Why::Another);
                 self.own = Some(own);
-                self.test = Some(Test { run: Some(Run::Receiving), ..Test::default() });
+                self.test = Some(TestState { run: Some(Run::Receiving), ..TestState::default() });
             }
             Iperf::Settings { len, .. } => {
                 self.test.get_or_insert_default().len = u32::try_from(len).ok();
@@ -124,8 +124,12 @@ impl Device {
 
     /// Returns the test that this line belongs to: the current one, or one whose start is not in
     /// the transcript.
-    pub(super) fn enter<const N: usize>(&mut self, cx: &mut Cx<'_, N>, run: Run) -> &mut Test {
-        let other = |test: &Test| test.run.is_some_and(|now| now != run);
+    pub(super) fn enter<const N: usize>(
+        &mut self,
+        cx: &mut LineContext<'_, N>,
+        run: Run,
+    ) -> &mut TestState {
+        let other = |test: &TestState| test.run.is_some_and(|now| now != run);
         if self.test.as_ref().is_some_and(other) {
             self.end_run(cx, Why::Another);
         }
@@ -135,16 +139,20 @@ impl Device {
     }
 
     /// Begins a new test like the current one, where no line announces it.
-    pub(super) fn begin_again<const N: usize>(&mut self, cx: &mut Cx<'_, N>, why: Option<Why>) {
-        let Some(Test { run, peer, len, .. }) = self.test else { return };
+    pub(super) fn begin_again<const N: usize>(
+        &mut self,
+        cx: &mut LineContext<'_, N>,
+        why: Option<Why>,
+    ) {
+        let Some(TestState { run, peer, len, .. }) = self.test else { return };
         if let Some(why) = why {
             self.end_run(cx, why);
         }
-        self.test = Some(Test { run, peer, len, ..Test::default() });
+        self.test = Some(TestState { run, peer, len, ..TestState::default() });
     }
 
     /// Returns the link of the current test.
-    pub(super) fn link<const N: usize>(&self, cx: &mut Cx<'_, N>) -> Option<Link> {
+    pub(super) fn link<const N: usize>(&self, cx: &mut LineContext<'_, N>) -> Option<Link> {
         let test = self.test.as_ref()?;
         let link = match test.run {
             Some(Run::Receiving) => cx.links.get(test.peer, self.own),
@@ -157,7 +165,7 @@ impl Device {
     }
 
     /// Ends the current test, which has no report.
-    pub(super) fn end_run<const N: usize>(&mut self, cx: &mut Cx<'_, N>, why: Why) {
+    pub(super) fn end_run<const N: usize>(&mut self, cx: &mut LineContext<'_, N>, why: Why) {
         self.tell_loss(cx);
         let Some(test) = self.test else { return };
         // A responder goes on listening after its report, so this is no unfinished test.

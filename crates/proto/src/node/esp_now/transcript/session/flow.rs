@@ -1,16 +1,21 @@
 //! Throughput: one interval for each line, and the final report.
 
 use super::super::item::iperf::{Final, Role, Span};
-use super::device::{Device, Flow, Test};
+use super::device::{DeviceSession, FlowProgress, TestState};
 use super::links::Count;
 use super::result::{Finding, Run, ThroughputResult, Why};
-use super::{Cx, before};
+use super::{LineContext, before};
 use crate::sample::{Interval, Observer, Sample};
 use crate::time::{Duration, Instant};
 
-impl Device {
+impl DeviceSession {
     /// Takes a periodic line.
-    pub(super) fn interval<const N: usize>(&mut self, cx: &mut Cx<'_, N>, run: Run, span: &Span) {
+    pub(super) fn interval<const N: usize>(
+        &mut self,
+        cx: &mut LineContext<'_, N>,
+        run: Run,
+        span: &Span,
+    ) {
         let to = self.enter(cx, run).flow.to;
         if to.is_some_and(|to| span.from < to) {
             self.begin_again(cx, Some(Why::Another));
@@ -20,7 +25,7 @@ impl Device {
         test.lines = test.lines.saturating_add(1);
         let (start, end) = times(&test.flow, cx.at, span.from, span.to);
         let flow = &mut test.flow;
-        *flow = Flow {
+        *flow = FlowProgress {
             first: flow.first.or(Some(span.from)),
             to: Some(span.to),
             start: flow.start.or(Some(start)),
@@ -31,7 +36,7 @@ impl Device {
     }
 
     /// Takes the final report.
-    pub(super) fn report<const N: usize>(&mut self, cx: &mut Cx<'_, N>, printed: &Final) {
+    pub(super) fn report<const N: usize>(&mut self, cx: &mut LineContext<'_, N>, printed: &Final) {
         let run = match printed.role {
             Role::Initiator => Run::Sending,
             Role::Responder => Run::Receiving,
@@ -63,7 +68,7 @@ impl Device {
     }
 
     /// Gives an interval its link and number, and emits it.
-    fn emit<const N: usize>(&mut self, cx: &mut Cx<'_, N>, run: Run, interval: Interval) {
+    fn emit<const N: usize>(&mut self, cx: &mut LineContext<'_, N>, run: Run, interval: Interval) {
         if cx.at.is_none() {
             cx.counts.unstamped = cx.counts.unstamped.saturating_add(1);
         }
@@ -96,7 +101,7 @@ fn put_right(printed: &Final) -> Option<Right> {
 
 /// Computes the sum over the whole test, as far as it is known.
 fn total(
-    test: &Test,
+    test: &TestState,
     at: Option<Instant>,
     printed: &Final,
     right: Option<Right>,
@@ -134,7 +139,7 @@ fn exact(printed: u64, len: Option<u32>, right: Option<Right>) -> u64 {
 
 /// Returns start and end: from the end of the line before to this line's time; by the seconds in
 /// the text where one of them is missing.
-fn times(flow: &Flow, at: Option<Instant>, from: i32, to: i32) -> (Instant, Instant) {
+fn times(flow: &FlowProgress, at: Option<Instant>, from: i32, to: i32) -> (Instant, Instant) {
     let Some(at) = at else {
         return (Instant::ZERO.after(seconds(from)), Instant::ZERO.after(seconds(to.max(from))));
     };
@@ -146,6 +151,6 @@ fn seconds(seconds: i32) -> Duration {
     Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
 }
 
-fn impossible<const N: usize>(cx: &mut Cx<'_, N>) {
+fn impossible<const N: usize>(cx: &mut LineContext<'_, N>) {
     cx.counts.impossible = cx.counts.impossible.saturating_add(1);
 }

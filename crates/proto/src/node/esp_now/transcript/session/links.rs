@@ -14,7 +14,7 @@ pub struct Ends {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Row {
+struct LinkRow {
     ends: Ends,
     /// Next sequence numbers: of probes, of intervals at the sender, of intervals at the receiver.
     next: [u64; 3],
@@ -29,9 +29,9 @@ pub(super) enum Count {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Links<const N: usize>(Vec<Row, N>);
+pub(super) struct LinkTable<const N: usize>(Vec<LinkRow, N>);
 
-impl<const N: usize> Links<N> {
+impl<const N: usize> LinkTable<N> {
     pub(super) const fn new() -> Self {
         Self(Vec::new())
     }
@@ -45,7 +45,7 @@ impl<const N: usize> Links<N> {
         let ends = Ends { from, to };
         let known = self.0.iter().position(|row| row.ends == ends);
         let at = known.or_else(|| {
-            self.0.push(Row { ends, next: [0; 3] }).ok()?;
+            self.0.push(LinkRow { ends, next: [0; 3] }).ok()?;
             self.0.len().checked_sub(1)
         });
         u16::try_from(at?).ok().map(Link)

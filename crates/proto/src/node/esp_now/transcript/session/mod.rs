@@ -46,9 +46,9 @@ pub use result::{
 use super::item::{self, Entry, Item};
 use crate::sample::Sample;
 use crate::time::{Duration, Instant};
-use device::Device;
+use device::DeviceSession;
 use heapless::Vec;
-use links::Links;
+use links::LinkTable;
 
 #[cfg(doc)]
 use super::item::iperf::Final;
@@ -106,8 +106,8 @@ pub struct SessionCounts {
 /// [module](self).
 #[derive(Clone, Debug)]
 pub struct Session<const N: usize = 128> {
-    devices: Vec<Device, N>,
-    links: Links<N>,
+    devices: Vec<DeviceSession, N>,
+    links: LinkTable<N>,
     counts: SessionCounts,
 }
 
@@ -118,8 +118,8 @@ impl<const N: usize> Default for Session<N> {
 }
 
 /// Context of a part of the session: everything but the device.
-struct Cx<'a, const N: usize> {
-    links: &'a mut Links<N>,
+struct LineContext<'a, const N: usize> {
+    links: &'a mut LinkTable<N>,
     counts: &'a mut SessionCounts,
     made: &'a mut Made,
     /// Time of the line.
@@ -132,7 +132,7 @@ impl<const N: usize> Session<N> {
     pub const fn new() -> Self {
         Self {
             devices: Vec::new(),
-            links: Links::new(),
+            links: LinkTable::new(),
             counts: SessionCounts {
                 devices_full: 0,
                 links_full: 0,
@@ -168,7 +168,7 @@ impl<const N: usize> Session<N> {
             return made;
         };
         let Some(device) = self.devices.get_mut(at) else { return made };
-        let mut cx = Cx {
+        let mut cx = LineContext {
             links: &mut self.links,
             counts: &mut self.counts,
             made: &mut made,
@@ -198,7 +198,7 @@ impl<const N: usize> Session<N> {
         for device in &mut self.devices {
             let mut made = Made::default();
             let (links, counts) = (&mut self.links, &mut self.counts);
-            device.end_run(&mut Cx { links, counts, made: &mut made, at: None }, Why::End);
+            device.end_run(&mut LineContext { links, counts, made: &mut made, at: None }, Why::End);
             if !made.is_empty() {
                 return Some(made);
             }
@@ -210,7 +210,7 @@ impl<const N: usize> Session<N> {
     fn device(&mut self, remote: Option<crate::wire::mac::Mac>) -> Option<usize> {
         let known = self.devices.iter().position(|device| device.remote == remote);
         known.or_else(|| {
-            self.devices.push(Device::new(remote)).ok()?;
+            self.devices.push(DeviceSession::new(remote)).ok()?;
             self.devices.len().checked_sub(1)
         })
     }

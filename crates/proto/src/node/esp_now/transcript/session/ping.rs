@@ -1,10 +1,10 @@
 //! Ping: one probe for each line.
 
 use super::super::item::iperf::Statistics;
-use super::device::{Device, Test};
+use super::device::{DeviceSession, TestState};
 use super::links::Count;
 use super::result::{Finding, PingResult, Run, Why};
-use super::{Cx, before};
+use super::{LineContext, before};
 use crate::sample::{Cause, Fate, Probe, Sample};
 use crate::time::{Duration, Instant};
 use crate::wire::mac::Mac;
@@ -12,11 +12,11 @@ use crate::wire::mac::Mac;
 /// Time for which the component waits for an answer (reference, 7.4).
 const TIMEOUT: Duration = Duration::from_secs(3);
 
-impl Device {
+impl DeviceSession {
     /// Takes the answer to a ping: payload in bytes and round trip in milliseconds.
     pub(super) fn reply<const N: usize>(
         &mut self,
-        cx: &mut Cx<'_, N>,
+        cx: &mut LineContext<'_, N>,
         from: Mac,
         seq: u32,
         (bytes, ms): (u32, u32),
@@ -47,7 +47,11 @@ impl Device {
     /// Takes a ping that was not answered in time. It is held back until the next one has its fate,
     /// since its answer may come late. The component prints the number in its buffer, where a late
     /// answer has put its own over that of the ping which waits.
-    pub(super) fn unreachable<const N: usize>(&mut self, cx: &mut Cx<'_, N>, printed: u32) {
+    pub(super) fn unreachable<const N: usize>(
+        &mut self,
+        cx: &mut LineContext<'_, N>,
+        printed: u32,
+    ) {
         let stale = self.test.as_mut().and_then(|test| test.ping.stale.take());
         let stale = stale.filter(|&(waiting, answered)| answered == printed && printed < waiting);
         let seq = stale.map_or(printed, |(waiting, _)| waiting);
@@ -65,7 +69,7 @@ impl Device {
     /// Takes an answer that came while the device waited for that of a later ping.
     pub(super) fn stale<const N: usize>(
         &mut self,
-        cx: &mut Cx<'_, N>,
+        cx: &mut LineContext<'_, N>,
         bytes: u32,
         waiting: u32,
         answered: u32,
@@ -96,7 +100,11 @@ impl Device {
     }
 
     /// Takes the last line of the report.
-    pub(super) fn statistics<const N: usize>(&mut self, cx: &mut Cx<'_, N>, printed: Statistics) {
+    pub(super) fn statistics<const N: usize>(
+        &mut self,
+        cx: &mut LineContext<'_, N>,
+        printed: Statistics,
+    ) {
         self.enter(cx, Run::Ping);
         self.tell_loss(cx);
         let known = self.test.as_ref().is_some_and(|test| test.peer.is_some());
@@ -117,7 +125,7 @@ impl Device {
     }
 
     /// Emits the loss that was held back.
-    pub(super) fn tell_loss<const N: usize>(&mut self, cx: &mut Cx<'_, N>) {
+    pub(super) fn tell_loss<const N: usize>(&mut self, cx: &mut LineContext<'_, N>) {
         let Some(test) = &mut self.test else { return };
         let bytes = test.len.unwrap_or_default();
         let Some((seq, probe)) = test.ping.lost.take() else { return };
@@ -128,7 +136,11 @@ impl Device {
 
     /// Returns the test that ping `seq` belongs to. Numbers only go up: a lower one is of a new
     /// run.
-    fn enter_ping<const N: usize>(&mut self, cx: &mut Cx<'_, N>, seq: u32) -> &mut Test {
+    fn enter_ping<const N: usize>(
+        &mut self,
+        cx: &mut LineContext<'_, N>,
+        seq: u32,
+    ) -> &mut TestState {
         let last = self.enter(cx, Run::Ping).ping.last;
         if last.is_some_and(|last| seq <= last) {
             self.begin_again(cx, Some(Why::Another));
@@ -139,7 +151,7 @@ impl Device {
     /// Returns `probe` with its link and its sequence number there.
     fn placed<const N: usize>(
         &mut self,
-        cx: &mut Cx<'_, N>,
+        cx: &mut LineContext<'_, N>,
         seq: u32,
         probe: Probe,
     ) -> Option<Probe> {
@@ -158,12 +170,12 @@ impl Device {
 }
 
 /// Returns the line's time; counts the line if it has none.
-fn stamped<const N: usize>(cx: &mut Cx<'_, N>) -> Option<Instant> {
+fn stamped<const N: usize>(cx: &mut LineContext<'_, N>) -> Option<Instant> {
     cx.counts.unstamped = cx.counts.unstamped.saturating_add(u32::from(cx.at.is_none()));
     cx.at
 }
 
-fn told(test: &mut Test, seq: u32, at: Option<Instant>) {
+fn told(test: &mut TestState, seq: u32, at: Option<Instant>) {
     test.lines = test.lines.saturating_add(1);
     test.ping.last = Some(seq);
     test.ping.over = at.or(test.ping.over);
