@@ -12,7 +12,7 @@ use espbench_proto::node::esp_now::task::{
 use espbench_proto::node::esp_now::tick::Tick;
 use espbench_proto::node::esp_now::time_sync::TimeSync;
 use espbench_proto::time::{Duration, Instant};
-use espbench_proto::wire::component::control::{Attribute, Control, Link};
+use espbench_proto::wire::component::control::{Attribute, ControlMessage, ControlLink};
 use espbench_proto::wire::component::{DataType, FrameConfig, time_sync};
 use espbench_proto::wire::mac::Mac;
 
@@ -82,11 +82,11 @@ pub fn esp_now_control(data: &[u8]) {
 
 /// What is read is written, and read again the same.
 fn control_payload(auto_channel: bool, payload: &[u8]) {
-    let _ = Link::parse(payload).map(|link| assert_eq!(Link::parse(&link.emit()), Some(link)));
-    let Some(control) = Control::parse(auto_channel, payload) else { return };
+    let _ = ControlLink::parse(payload).map(|link| assert_eq!(ControlLink::parse(&link.emit()), Some(link)));
+    let Some(control) = ControlMessage::parse(auto_channel, payload) else { return };
     let mut buf = [0; 300];
     let len = control.emit(&mut buf).expect("there is room");
-    assert_eq!(Control::parse(auto_channel, &buf[..len]), Some(control));
+    assert_eq!(ControlMessage::parse(auto_channel, &buf[..len]), Some(control));
     let name = control.initiator.name();
     assert_eq!(name.and_then(Attribute::named).and_then(Attribute::name), name);
 }

@@ -9,7 +9,7 @@ use espbench_proto::node::esp_now::tick::Tick;
 use espbench_proto::sample::{Fate, Sample};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::component::DataType;
-use espbench_proto::wire::component::iperf::{IperfHead, Kind};
+use espbench_proto::wire::component::iperf::{IperfHead, IperfKind};
 use espbench_proto::wire::mac::Mac;
 
 const PEER: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 2]);
@@ -51,9 +51,9 @@ pub fn esp_now_iperf(data: &[u8]) {
                 let _ = part.compose(&mut cx, &mut buf);
             }
             5 | 6 => part.sent(&mut cx, outcome(high)),
-            7 => hear(&mut part, &mut cx, Kind::PingAck, seq.wrapping_sub(u32::from(high & 3))),
-            8 => hear(&mut part, &mut cx, Kind::Bandwidth, seq.wrapping_add(u32::from(high & 1))),
-            9 => hear(&mut part, &mut cx, Kind::from_number(u32::from(high)), seq),
+            7 => hear(&mut part, &mut cx, IperfKind::PingAck, seq.wrapping_sub(u32::from(high & 3))),
+            8 => hear(&mut part, &mut cx, IperfKind::Bandwidth, seq.wrapping_add(u32::from(high & 1))),
+            9 => hear(&mut part, &mut cx, IperfKind::from_number(u32::from(high)), seq),
             10 => {
                 let raw = &rest[i..rest.len().min(i + 12)];
                 seen.received += 1;
@@ -131,7 +131,7 @@ fn run(part: &mut Iperf, cx: &mut Cx<'_>, buf: &mut [u8], seen: &mut Seen, seq: 
                 let Some(out) = part.compose(cx, buf) else { return };
                 assert!((8..=250).contains(&out.len) && out.data_type == DataType::Reserved);
                 let head = IperfHead::parse(&buf[..out.len]).expect("it was just written");
-                if matches!(head.kind, Kind::Ping | Kind::Bandwidth) {
+                if matches!(head.kind, IperfKind::Ping | IperfKind::Bandwidth) {
                     *seq = head.seq;
                 }
                 return;
@@ -144,7 +144,7 @@ fn run(part: &mut Iperf, cx: &mut Cx<'_>, buf: &mut [u8], seen: &mut Seen, seq: 
     panic!("it must wait for something");
 }
 
-fn hear(part: &mut Iperf, cx: &mut Cx<'_>, kind: Kind, seq: u32) {
+fn hear(part: &mut Iperf, cx: &mut Cx<'_>, kind: IperfKind, seq: u32) {
     let mut payload = [0; 20];
     IperfHead { kind, seq }.emit(&mut payload, 20);
     receive(part, cx, &payload, 0);

@@ -10,7 +10,7 @@ use espbench_proto::node::esp_now::task::{
     Cx, Event, Outcome, Received, Settings, Shared, Step, Task,
 };
 use espbench_proto::time::{Duration, Instant};
-use espbench_proto::wire::component::ota::{App, Chunk, Code, INFO_LEN, Info, STATUS_LEN, Status};
+use espbench_proto::wire::component::ota::{AppDescription, Chunk, OtaCode, INFO_LEN, OtaInfo, STATUS_LEN, OtaStatus};
 use espbench_proto::wire::component::{Compat, DataType};
 use espbench_proto::wire::mac::Mac;
 use std::sync::OnceLock;
@@ -26,7 +26,7 @@ pub fn esp_now_ota(data: &[u8]) {
     let mut buf = [0; 300];
     match kind % 5 {
         0 => {
-            if let Some((status, row)) = Status::parse(bytes) {
+            if let Some((status, row)) = OtaStatus::parse(bytes) {
                 let len = status.emit(row, &mut buf);
                 assert_eq!(len.map(|l| &buf[..l]), (bytes.len() <= 300).then_some(bytes));
             }
@@ -43,9 +43,9 @@ pub fn esp_now_ota(data: &[u8]) {
             }
         }
         2 => {
-            if let Some(info) = Info::parse(bytes) {
+            if let Some(info) = OtaInfo::parse(bytes) {
                 assert_eq!(info.emit(&mut buf), Some(INFO_LEN));
-                assert_eq!(Info::parse(&buf), Some(info));
+                assert_eq!(OtaInfo::parse(&buf), Some(info));
             }
         }
         3 => {
@@ -85,7 +85,7 @@ fn images() -> &'static [Vec<u8>; 3] {
     static IMAGES: OnceLock<[Vec<u8>; 3]> = OnceLock::new();
     IMAGES.get_or_init(|| {
         [("1.0", 1), ("2.0", 2), ("1.0", 3)].map(|(version, seed)| {
-            let app = App::new("solution", version, "v5.1", "Jan  1 2026", "12:00:00");
+            let app = AppDescription::new("solution", version, "v5.1", "Jan  1 2026", "12:00:00");
             let mut bytes = Vec::new();
             let build = Build { len: LEN as u32, chip: 5, app, seed };
             let made = build.write(&mut |piece| {
@@ -98,10 +98,10 @@ fn images() -> &'static [Vec<u8>; 3] {
     })
 }
 
-fn announce(image: &[u8]) -> Status {
+fn announce(image: &[u8]) -> OtaStatus {
     let mut digest = [0; 16];
     digest.copy_from_slice(&image[LEN - 32..LEN - 16]);
-    Status { digest, packets: LEN.div_ceil(CHUNK) as u16, total: LEN as u32, ..Status::default() }
+    OtaStatus { digest, packets: LEN.div_ceil(CHUNK) as u16, total: LEN as u32, ..OtaStatus::default() }
 }
 
 /// A board with two small slots, which fails when told to.
@@ -398,24 +398,24 @@ fn answer(number: u8, more: u8, buf: &mut [u8; 218]) -> usize {
     let mut status = announce(&images()[1]);
     status.digest[3] ^= more >> 7;
     let codes = [
-        Code::Ok,
-        Code::Ok,
-        Code::NotInit,
-        Code::Stop,
-        Code::Finish,
-        Code::Invalid,
-        Code::Partition,
-        Code::Other(7),
+        OtaCode::Ok,
+        OtaCode::Ok,
+        OtaCode::NotInit,
+        OtaCode::Stop,
+        OtaCode::Finish,
+        OtaCode::Invalid,
+        OtaCode::Partition,
+        OtaCode::Other(7),
     ];
     status.code = codes[usize::from(more & 7)];
     status.written = [0, 208, 640, 640][usize::from(more >> 3 & 3)];
     status.index = more >> 6;
     let row = [more | 1; 188];
     if number & 4 != 0 {
-        let app = App::new("p", if more & 1 == 0 { "1" } else { "2" }, "v5", "d", "t");
-        return Info(app).emit(buf).expect("room");
+        let app = AppDescription::new("p", if more & 1 == 0 { "1" } else { "2" }, "v5", "d", "t");
+        return OtaInfo(app).emit(buf).expect("room");
     }
-    let row = if status.code == Code::Ok && status.written == 208 { &row[..] } else { &[] };
+    let row = if status.code == OtaCode::Ok && status.written == 208 { &row[..] } else { &[] };
     status.emit(row, buf).expect("room")
 }
 

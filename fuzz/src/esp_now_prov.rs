@@ -9,7 +9,7 @@ use espbench_proto::node::esp_now::task::{
 use espbench_proto::node::esp_now::tick::Tick;
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::component::prov::{
-    BEACON_LEN, Device, Identity, Prov as Message, Text, Wifi, wifi_len,
+    BEACON_LEN, Device, ProvIdentity, Prov as Message, FixedText, WifiCredentials, wifi_len,
 };
 use espbench_proto::wire::component::{Compat, DataType, Idf};
 use espbench_proto::wire::mac::Mac;
@@ -120,11 +120,11 @@ fn run(part: &mut Prov, cx: &mut Cx<'_>, high: u8) {
 }
 
 fn hear(part: &mut Prov, cx: &mut Cx<'_>, kind: u8, high: u8) {
-    let text = Text([high; 32]);
+    let text = FixedText([high; 32]);
     let message = match kind {
-        8 => Message::Beacon(Identity::default()),
+        8 => Message::Beacon(ProvIdentity::default()),
         9 => Message::Device(Device { auth_mode: 1, secret: text, ..Device::default() }),
-        _ => Message::Wifi(Wifi::new(text, Text([high; 64]))),
+        _ => Message::Wifi(WifiCredentials::new(text, FixedText([high; 64]))),
     };
     let mut buf = [0; 300];
     let len = message.emit(&mut buf, cx.shared.settings.compat).expect("there is room");

@@ -11,17 +11,17 @@ use espbench_proto::node::esp_now::task::{
 use espbench_proto::node::esp_now::tick::Tick;
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::component::DataType;
-use espbench_proto::wire::component::handshake::{MESSAGE_MAX, Message, Session};
+use espbench_proto::wire::component::handshake::{MESSAGE_MAX, SecurityMessage, SessionMessage};
 use espbench_proto::wire::mac::Mac;
 
 /// Bytes as a message and as a step of the key agreement: what is read is written back and read the
 /// same.
 pub fn esp_now_handshake(data: &[u8]) {
     let mut buf = [0; 300];
-    if let Some(message) = Message::parse(data) {
+    if let Some(message) = SecurityMessage::parse(data) {
         let len = message.emit(&mut buf).expect("it came in no more");
         assert_eq!(buf[..len], data[..len]);
-        if let Message::Handshake(data) = message {
+        if let SecurityMessage::Handshake(data) = message {
             session(data);
         }
     }
@@ -29,13 +29,13 @@ pub fn esp_now_handshake(data: &[u8]) {
 }
 
 fn session(data: &[u8]) {
-    let Some(session) = Session::parse(data) else { return };
+    let Some(session) = SessionMessage::parse(data) else { return };
     let mut buf = [0; MESSAGE_MAX];
     let len = session.emit(&mut buf).expect("room for the longest");
-    assert_eq!(Session::parse(&buf[..len]), Some(session));
+    assert_eq!(SessionMessage::parse(&buf[..len]), Some(session));
     let len = session.emit_message(&mut buf).expect("room for the longest");
-    let Some(Message::Handshake(data)) = Message::parse(&buf[..len]) else { panic!("a handshake") };
-    assert_eq!(Session::parse(data), Some(session));
+    let Some(SecurityMessage::Handshake(data)) = SecurityMessage::parse(&buf[..len]) else { panic!("a handshake") };
+    assert_eq!(SessionMessage::parse(data), Some(session));
 }
 
 /// The first bytes choose the settings, then each byte is an operation: its low three bits say which,
@@ -170,9 +170,9 @@ impl World {
 
     /// Whether a step makes a key pair or a shared secret.
     fn needs_x25519(&self, operation: u8, number: u8, rest: &[u8]) -> bool {
-        let begins = |data: &[u8]| match Message::parse(data) {
-            Some(Message::Handshake(data)) => {
-                matches!(Session::parse(data), Some(Session::Command0 { .. }))
+        let begins = |data: &[u8]| match SecurityMessage::parse(data) {
+            Some(SecurityMessage::Handshake(data)) => {
+                matches!(SessionMessage::parse(data), Some(SessionMessage::Command0 { .. }))
             }
             _ => false,
         };

@@ -1,7 +1,7 @@
 //! Captured packets: radiotap, the 802.11 header, and the elements of ESP-NOW.
 
-use espbench_proto::wire::esp_now::{self, Body, DATA_MAX, MPDU_MAX, Mpdu, Version};
-use espbench_proto::wire::ieee80211::{self, Ack};
+use espbench_proto::wire::esp_now::{self, VendorElements, DATA_MAX, MPDU_MAX, ActionFrame, Version};
+use espbench_proto::wire::ieee80211::{self, AckFrame};
 use espbench_proto::wire::mac::Mac;
 use espbench_proto::wire::radiotap::Radiotap;
 
@@ -32,10 +32,10 @@ pub fn ieee80211(data: &[u8]) {
 
 /// What is read is written, and read again the same.
 fn mpdu(frame: &[u8]) {
-    if let Some(ack) = Ack::parse(frame) {
-        assert_eq!(ieee80211::check_fcs(&ack.emit()).and_then(Ack::parse), Some(ack));
+    if let Some(ack) = AckFrame::parse(frame) {
+        assert_eq!(ieee80211::check_fcs(&ack.emit()).and_then(AckFrame::parse), Some(ack));
     }
-    if let Some((header, body)) = ieee80211::Header::parse(frame) {
+    if let Some((header, body)) = ieee80211::MacHeader::parse(frame) {
         assert_eq!(header.emit()[..], frame[..frame.len() - body.len()]);
     }
     let Some((mpdu, body)) = esp_now::parse(frame) else { return };
@@ -48,7 +48,7 @@ fn mpdu(frame: &[u8]) {
 }
 
 fn elements(bytes: &[u8]) {
-    let Some(body) = Body::new(bytes) else { return };
+    let Some(body) = VendorElements::new(bytes) else { return };
     assert_eq!(body.parts().map(<[u8]>::len).sum::<usize>(), body.len());
     assert!(body.len() + 7 <= bytes.len());
     if let Some(all) = body.as_slice() {
@@ -60,7 +60,7 @@ fn elements(bytes: &[u8]) {
 
 fn written(kind: u8, data: &[u8]) {
     let version = if kind & 4 == 0 { Version::V1 } else { Version::V2 };
-    let mpdu = Mpdu {
+    let mpdu = ActionFrame {
         receiver: if kind & 8 == 0 { Mac::BROADCAST } else { B },
         transmitter: A,
         sequence: u16::from(kind) << 4,

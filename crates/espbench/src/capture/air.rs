@@ -16,10 +16,12 @@ use super::pcapng::{Packet, Section, Writer};
 use crate::TOOL;
 use espbench_proto::time::Instant;
 use espbench_proto::wire::beacon::{Beacon, Tim};
-use espbench_proto::wire::esp_now::{MPDU_MAX, Mpdu, Version};
-use espbench_proto::wire::ieee80211::{Ack, FCS_LEN, FrameControl, HEADER_LEN, Header, append_fcs};
+use espbench_proto::wire::esp_now::{ActionFrame, MPDU_MAX, Version};
+use espbench_proto::wire::ieee80211::{
+    AckFrame, FCS_LEN, FrameControl, HEADER_LEN, MacHeader, append_fcs,
+};
 use espbench_proto::wire::mac::Mac;
-use espbench_proto::wire::radiotap::{Channel, McsField, Radiotap};
+use espbench_proto::wire::radiotap::{ChannelField, McsField, Radiotap};
 use espbench_sim::lab::run::{Content, Tap};
 use espbench_sim::lab::scene::Scene;
 use espbench_sim::lab::trace::{Flight, What};
@@ -153,12 +155,12 @@ impl<W: Write> Air<W> {
         let to = flight.to.map_or(Mac::BROADCAST, |to| self.mac(to));
         match (flight.what, content) {
             (What::Ack, _) => {
-                let ack = Ack { duration: 0, receiver: to }.emit();
+                let ack = AckFrame { duration: 0, receiver: to }.emit();
                 self.buf[..ack.len()].copy_from_slice(&ack);
                 Some(ack.len())
             }
             (What::Data, Some(content)) => {
-                let mpdu = Mpdu {
+                let mpdu = ActionFrame {
                     receiver: content.to,
                     transmitter: content.from,
                     sequence: flight.sequence,
@@ -234,7 +236,7 @@ fn random(flight: &Flight) -> [u8; 4] {
 pub(super) fn data(flight: &Flight, from: Mac, to: Mac, buf: &mut [u8]) -> Option<usize> {
     let long = buf.len() >= HEADER_LEN + CCMP_LEN + FCS_LEN;
     let control = if long { FrameControl::DATA.with_protection() } else { FrameControl::NULL };
-    let header = Header {
+    let header = MacHeader {
         control: control.with_retry(flight.attempt > 1),
         duration: 0,
         receiver: to,
@@ -263,16 +265,16 @@ pub(super) fn radiotap(flight: &Flight, signal: Option<i8>, unread: bool) -> Rad
             if hr.preamble() == Preamble::Short {
                 flags |= Radiotap::SHORT_PREAMBLE;
             }
-            Channel::cck(flight.channel)
+            ChannelField::cck(flight.channel)
         }
         WifiMode::Ofdm(_) => {
             rate = Some((flight.mode.kbit_s() / 500) as u8);
-            Channel::ofdm(flight.channel)
+            ChannelField::ofdm(flight.channel)
         }
         WifiMode::Ht(ht) => {
             let (wide, short) = (ht.width == ChannelWidth::Mhz40, ht.guard == GuardInterval::Short);
             mcs = Some(McsField::mixed(ht.mcs as u8, wide, short));
-            Channel::ofdm(flight.channel)
+            ChannelField::ofdm(flight.channel)
         }
     };
     Radiotap {

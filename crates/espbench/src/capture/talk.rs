@@ -3,9 +3,9 @@
 use super::pcapng::{Packet, Section, Writer};
 use crate::TOOL;
 use espbench_proto::time::Instant;
-use espbench_proto::wire::esp_now::{MPDU_MAX, Mpdu, Version};
-use espbench_proto::wire::ieee80211::Ack;
-use espbench_proto::wire::radiotap::{Channel, Radiotap};
+use espbench_proto::wire::esp_now::{ActionFrame, MPDU_MAX, Version};
+use espbench_proto::wire::ieee80211::AckFrame;
+use espbench_proto::wire::radiotap::{ChannelField, Radiotap};
 use espbench_sim::radio::timing::SIFS_NS;
 use espbench_sim::radio::{Airtime, Hr, WifiMode};
 use espbench_sim::talk::medium::dsss_1m;
@@ -51,7 +51,7 @@ impl<W: Write> Capture<W> {
     }
 
     fn frame(&mut self, on_air: &OnAir<'_>) -> io::Result<()> {
-        let mpdu = Mpdu {
+        let mpdu = ActionFrame {
             receiver: on_air.to,
             transmitter: on_air.from,
             sequence: on_air.sequence,
@@ -65,7 +65,7 @@ impl<W: Write> Capture<W> {
         self.packet(on_air.started + PREAMBLE, end, on_air.channel, &buf[..len])?;
         let duplicate = on_air.missed.iter().any(|(_, why)| *why == Why::Duplicate);
         if on_air.acknowledged.is_some() && (duplicate || !on_air.heard.is_empty()) {
-            let ack = Ack { duration: 0, receiver: on_air.from };
+            let ack = AckFrame { duration: 0, receiver: on_air.from };
             let begin = end + SIFS + PREAMBLE;
             self.packet(begin, on_air.started + on_air.took, on_air.channel, &ack.emit())?;
         }
@@ -77,7 +77,7 @@ impl<W: Write> Capture<W> {
             tsft: Some(tsft.as_nanos() / 1000),
             flags: Some(Radiotap::FCS_AT_END),
             rate: Some(Radiotap::RATE_1M),
-            channel: Some(Channel::cck(channel)),
+            channel: Some(ChannelField::cck(channel)),
             ..Radiotap::default()
         };
         let mut head = [0; Radiotap::EMIT_MAX];
@@ -141,7 +141,7 @@ mod tests {
         let took = Duration::from_micros(192 + 8 * (43 + 25));
         assert_eq!(time, (started + took).as_nanos());
         let (radiotap, frame) = Radiotap::parse(&bytes).unwrap();
-        assert_eq!(radiotap.channel.and_then(Channel::number), Some(6));
+        assert_eq!(radiotap.channel.and_then(ChannelField::number), Some(6));
         assert_eq!((frame.len(), frame[1] & 8), (43 + 25, 8), "a retry");
         let (_, bytes) = packet(1);
         assert_eq!(Radiotap::parse(&bytes).unwrap().1.len(), 14);

@@ -11,10 +11,12 @@ use super::air::{begin, comment, data, micros, radiotap, time_units};
 use super::pcapng::{Packet, Writer};
 use espbench_proto::wire::beacon::{Beacon, Tim};
 use espbench_proto::wire::esp_now;
-use espbench_proto::wire::ieee80211::Ack;
+use espbench_proto::wire::ieee80211::AckFrame;
 use espbench_proto::wire::mac::Mac;
 use espbench_proto::wire::radiotap::{AmpduField, Radiotap};
-use espbench_proto::wire::wlan::{self, Control, Data, Eapol, Join, Joining, Way};
+use espbench_proto::wire::wlan::{
+    self, ControlFrame, DataFrame, Direction, Eapol, ManagementFrame, ManagementKind,
+};
 use espbench_sim::lab::net_scene::NetScene;
 use espbench_sim::lab::wifi::watch::{Content, Seen, Watcher};
 use espbench_sim::mac::{FrameKind, MpduFate, MpduInfo};
@@ -148,14 +150,14 @@ impl<W: Write> Wlan<W> {
         let (to, from) = (self.mac(frame.to), self.mac(frame.from));
         let duration = duration(seen);
         let control = match frame.kind {
-            FrameKind::Rts => Control::Rts,
-            FrameKind::Cts => Control::Cts,
-            FrameKind::BlockAckRequest => Control::BlockAckRequest { start: frame.sequence },
+            FrameKind::Rts => ControlFrame::Rts,
+            FrameKind::Cts => ControlFrame::Cts,
+            FrameKind::BlockAckRequest => ControlFrame::BlockAckRequest { start: frame.sequence },
             FrameKind::BlockAck => {
-                Control::BlockAck { start: frame.sequence, bitmap: frame.bitmap() }
+                ControlFrame::BlockAck { start: frame.sequence, bitmap: frame.bitmap() }
             }
             FrameKind::Ack | FrameKind::Data => {
-                let ack = Ack { duration, receiver: to }.emit();
+                let ack = AckFrame { duration, receiver: to }.emit();
                 self.buf.get_mut(..ack.len())?.copy_from_slice(&ack);
                 return Some(ack.len());
             }
@@ -182,33 +184,33 @@ impl<W: Write> Wlan<W> {
             }
             Subtype::Eapol { message, qos } => {
                 let mut key = [0; 512];
-                let octets = octets.checked_sub(Data::overhead(qos))?;
+                let octets = octets.checked_sub(DataFrame::overhead(qos))?;
                 let len = Eapol { message }.emit(octets, &mut key)?;
                 frame.emit(Some((wlan::EAPOL, &key[..len])), &mut self.buf)
             }
             Subtype::Null { .. } => frame.emit(None, &mut self.buf),
             Subtype::PsPoll => {
                 let aid = self.aid(seen.frame.from);
-                Control::PsPoll { aid }.emit(0, to, from, &mut self.buf)
+                ControlFrame::PsPoll { aid }.emit(0, to, from, &mut self.buf)
             }
             Subtype::Beacon => self.beacon(seen, &content, octets),
             _ => self.join(seen, mpdu, &content),
         }
     }
 
-    fn data(&self, seen: &Seen<'_>, mpdu: &MpduInfo, content: &Content<'_>) -> Data {
+    fn data(&self, seen: &Seen<'_>, mpdu: &MpduInfo, content: &Content<'_>) -> DataFrame {
         let frame = seen.frame;
-        let way = if frame.from == self.ap { Way::Down } else { Way::Up };
+        let way = if frame.from == self.ap { Direction::Down } else { Direction::Up };
         let third = match (way, content.packet) {
-            (Way::Down, Some(packet)) => self.mac(packet.from),
-            (Way::Up, Some(packet)) => packet.to.map_or(Mac::BROADCAST, |to| self.mac(to)),
+            (Direction::Down, Some(packet)) => self.mac(packet.from),
+            (Direction::Up, Some(packet)) => packet.to.map_or(Mac::BROADCAST, |to| self.mac(to)),
             (_, None) => self.mac(self.ap),
         };
         let qos = match content.info.subtype {
             Subtype::Data { qos } | Subtype::Null { qos } | Subtype::Eapol { qos, .. } => qos,
             _ => false,
         };
-        Data {
+        DataFrame {
             way,
             qos,
             retry: mpdu.attempt > 1,
@@ -224,7 +226,7 @@ impl<W: Write> Wlan<W> {
 
     /// A message of ESP-NOW, with what is in it and the random value left at zero.
     fn esp_now(&mut self, seen: &Seen<'_>, mpdu: &MpduInfo) -> Option<usize> {
-        let frame = esp_now::Mpdu {
+        let frame = esp_now::ActionFrame {
             receiver: self.mac(seen.frame.to),
             transmitter: self.mac(seen.frame.from),
             sequence: mpdu.sequence,
@@ -260,22 +262,22 @@ impl<W: Write> Wlan<W> {
     fn join(&mut self, seen: &Seen<'_>, mpdu: &MpduInfo, content: &Content<'_>) -> Option<usize> {
         let frame = seen.frame;
         let what = match content.info.subtype {
-            Subtype::ProbeRequest => Joining::ProbeRequest,
-            Subtype::ProbeResponse => Joining::ProbeResponse {
+            Subtype::ProbeRequest => ManagementKind::ProbeRequest,
+            Subtype::ProbeResponse => ManagementKind::ProbeResponse {
                 timestamp: micros(seen.flight.begin),
                 interval: self.interval,
                 channel: frame.channel,
             },
             Subtype::Authentication { sae, sequence } => {
-                Joining::Authentication { sae, number: sequence }
+                ManagementKind::Authentication { sae, number: sequence }
             }
-            Subtype::AssociationRequest => Joining::AssociationRequest,
+            Subtype::AssociationRequest => ManagementKind::AssociationRequest,
             Subtype::AssociationResponse => {
-                Joining::AssociationResponse { aid: self.aid(frame.to) }
+                ManagementKind::AssociationResponse { aid: self.aid(frame.to) }
             }
-            _ => Joining::Deauthentication,
+            _ => ManagementKind::Deauthentication,
         };
-        let join = Join {
+        let join = ManagementFrame {
             what,
             retry: mpdu.attempt > 1,
             duration: duration(seen),

@@ -18,7 +18,7 @@
 //! | 50 | extended supported rates (9.4.2.12) |
 //! | 221 | vendor-specific, of no real vendor: fills the beacon up to its length (9.4.2.25) |
 
-use super::ieee80211::{FCS_LEN, FrameControl, HEADER_LEN, Header, append_fcs};
+use super::ieee80211::{FCS_LEN, FrameControl, HEADER_LEN, MacHeader, append_fcs};
 use super::mac::Mac;
 
 /// Greatest length of an element's body.
@@ -94,8 +94,8 @@ impl Beacon<'_> {
         append_fcs(buf, HEADER_LEN + 12 + used + filled)
     }
 
-    const fn header(&self) -> Header {
-        Header {
+    const fn header(&self) -> MacHeader {
+        MacHeader {
             control: FrameControl::BEACON,
             duration: 0,
             receiver: Mac::BROADCAST,
@@ -221,7 +221,7 @@ mod tests {
             let len = beacon(protected).emit_with_fcs(300, &mut buf).unwrap();
             assert_eq!(len, 300);
             let frame = check_fcs(&buf[..len]).unwrap();
-            assert_eq!(Header::parse(frame).unwrap().0, beacon(protected).header());
+            assert_eq!(MacHeader::parse(frame).unwrap().0, beacon(protected).header());
             assert_eq!(frame[32..36], [100, 0, capabilities as u8, (capabilities >> 8) as u8]);
             let all = elements(&frame[36..]);
             assert_eq!(all[0], (0, &b"factory"[..]));

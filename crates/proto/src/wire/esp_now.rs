@@ -2,7 +2,7 @@
 //!
 //! | offset | bytes | field |
 //! |---|---|---|
-//! | 0 | 24 | MAC header, [`ieee80211::Header`]: action; address 3 is broadcast |
+//! | 0 | 24 | MAC header, [`ieee80211::MacHeader`]: action; address 3 is broadcast |
 //! | 24 | 1 | category: 127, vendor-specific (IEEE 802.11-2020, 9.6.5) |
 //! | 25 | 3 | OUI 18:FE:34 |
 //! | 28 | 4 | random value |
@@ -23,7 +23,7 @@
 //! ESP-NOW v1.0 has one element; v2.0 as many as the data needs, each but the last with 250 bytes
 //! and with "more data" set. The guide names the bit and does not say more; that version 2 stands
 //! in the field, and the bit in all elements but the last, is inferred. So reading does not lean
-//! on it: the bodies of all of a frame's elements are put together, and [`Body::complete`] tells
+//! on it: the bodies of all of a frame's elements are put together, and [`VendorElements::complete`] tells
 //! what the last one's bit said.
 //!
 //! Reading is tolerant as the devices are: address 3, the version and other elements do not
@@ -102,7 +102,7 @@ pub const MPDU_MAX: usize = mpdu_len(DATA_MAX);
 
 /// Fields of a frame other than its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Mpdu {
+pub struct ActionFrame {
     /// Address 1: a peer, or broadcast.
     pub receiver: Mac,
     /// Address 2: the radio that sends.
@@ -117,7 +117,7 @@ pub struct Mpdu {
     pub version: Version,
 }
 
-impl Mpdu {
+impl ActionFrame {
     /// Writes the frame without FCS and returns its length; `None` if the data is longer than the
     /// version allows or `buf` is too short.
     pub fn emit(&self, data: &[u8], buf: &mut [u8]) -> Option<usize> {
@@ -156,8 +156,8 @@ impl Mpdu {
     /// Returns the MAC header that [`emit`](Self::emit) writes. To a single receiver, the duration
     /// covers its acknowledgement (IEEE 802.11-2020, 9.2.5.2).
     #[must_use]
-    pub const fn header(&self) -> ieee80211::Header {
-        ieee80211::Header {
+    pub const fn header(&self) -> ieee80211::MacHeader {
+        ieee80211::MacHeader {
             control: FrameControl::ACTION.with_retry(self.retry),
             duration: if self.receiver.0[0] & 1 != 0 { 0 } else { ACK_DURATION_US },
             receiver: self.receiver,
@@ -172,8 +172,8 @@ impl Mpdu {
 /// Parses a frame without FCS (see [`ieee80211::check_fcs`]); `None` if it is not ESP-NOW, if an
 /// element is malformed or longer than the frame, or if the MAC has encrypted it.
 #[must_use]
-pub fn parse(frame: &[u8]) -> Option<(Mpdu, Body<'_>)> {
-    let (header, body) = ieee80211::Header::parse(frame)?;
+pub fn parse(frame: &[u8]) -> Option<(ActionFrame, VendorElements<'_>)> {
+    let (header, body) = ieee80211::MacHeader::parse(frame)?;
     if !header.control.is(FrameControl::ACTION) || header.control.protected() {
         return None;
     }
@@ -181,8 +181,8 @@ pub fn parse(frame: &[u8]) -> Option<(Mpdu, Body<'_>)> {
     if category != CATEGORY || [o0, o1, o2] != OUI {
         return None;
     }
-    let body = Body::new(elements)?;
-    let mpdu = Mpdu {
+    let body = VendorElements::new(elements)?;
+    let mpdu = ActionFrame {
         receiver: header.receiver,
         transmitter: header.transmitter,
         sequence: header.sequence,
@@ -195,13 +195,13 @@ pub fn parse(frame: &[u8]) -> Option<(Mpdu, Body<'_>)> {
 
 /// Elements of a frame, checked: at least one is of ESP-NOW, and all fit into the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Body<'a> {
+pub struct VendorElements<'a> {
     elements: &'a [u8],
     len: usize,
     last: u8,
 }
 
-impl<'a> Body<'a> {
+impl<'a> VendorElements<'a> {
     /// Checks the elements of an action frame; `None` if one runs over the end or is malformed, or
     /// if none is of ESP-NOW.
     #[must_use]

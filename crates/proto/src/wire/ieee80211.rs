@@ -85,7 +85,7 @@ impl FrameControl {
 
 /// Header of a management frame. Data frames from station to station have the same layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct MacHeader {
     /// Frame control.
     pub control: FrameControl,
     /// Time in microseconds for which the medium is reserved after this frame.
@@ -102,7 +102,7 @@ pub struct Header {
     pub fragment: u8,
 }
 
-impl Header {
+impl MacHeader {
     /// Parses the header and returns it with the bytes behind it; `None` below 24 bytes, and for
     /// frames of another type or protocol version, whose headers differ.
     #[must_use]
@@ -142,14 +142,14 @@ impl Header {
 
 /// An acknowledgement frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ack {
+pub struct AckFrame {
     /// Duration in microseconds; 0 unless more fragments follow.
     pub duration: u16,
     /// Transmitter of the frame that is acknowledged.
     pub receiver: Mac,
 }
 
-impl Ack {
+impl AckFrame {
     /// Parses an acknowledgement without its FCS; `None` for other frames.
     #[must_use]
     pub fn parse(frame: &[u8]) -> Option<Self> {
@@ -227,21 +227,21 @@ mod tests {
 
     #[test]
     fn an_acknowledgement_is_fourteen_bytes() {
-        let ack = Ack { duration: 0, receiver: Mac([0x24, 0x0A, 0xC4, 0, 0, 1]) };
+        let ack = AckFrame { duration: 0, receiver: Mac([0x24, 0x0A, 0xC4, 0, 0, 1]) };
         let bytes = ack.emit();
         assert_eq!(bytes[..10], [0xD4, 0, 0, 0, 0x24, 0x0A, 0xC4, 0, 0, 1]);
-        assert_eq!(check_fcs(&bytes).and_then(Ack::parse), Some(ack));
+        assert_eq!(check_fcs(&bytes).and_then(AckFrame::parse), Some(ack));
         let mut flipped = bytes;
         flipped[5] ^= 1;
         assert_eq!(check_fcs(&flipped), None);
-        assert_eq!(Header::parse(&[0xD4; 40]), None, "not a management frame");
+        assert_eq!(MacHeader::parse(&[0xD4; 40]), None, "not a management frame");
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
-            let _ = (Ack::parse(&bytes), check_fcs(&bytes));
-            if let Some((header, rest)) = Header::parse(&bytes) {
+            let _ = (AckFrame::parse(&bytes), check_fcs(&bytes));
+            if let Some((header, rest)) = MacHeader::parse(&bytes) {
                 prop_assert_eq!(&header.emit()[..], &bytes[..HEADER_LEN]);
                 prop_assert_eq!(rest, &bytes[HEADER_LEN..]);
             }

@@ -37,7 +37,7 @@ pub struct Radiotap {
     /// Rate in units of 500 kbit/s.
     pub rate: Option<u8>,
     /// Channel.
-    pub channel: Option<Channel>,
+    pub channel: Option<ChannelField>,
     /// Signal at the antenna, in dBm.
     pub signal: Option<i8>,
     /// Noise at the antenna, in dBm.
@@ -92,14 +92,14 @@ impl McsField {
 
 /// The channel field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Channel {
+pub struct ChannelField {
     /// Centre frequency, MHz.
     pub mhz: u16,
     /// Flags of the kind of channel.
     pub flags: u16,
 }
 
-impl Channel {
+impl ChannelField {
     /// Flag: CCK (802.11b).
     pub const CCK: u16 = 0x0020;
     /// Flag: OFDM.
@@ -181,7 +181,7 @@ impl Radiotap {
             tsft: Some(tsft),
             flags: Some(Self::FCS_AT_END),
             rate: Some(Self::RATE_1M),
-            channel: Some(Channel::cck(channel)),
+            channel: Some(ChannelField::cck(channel)),
             signal: Some(signal),
             noise: None,
             antenna: None,
@@ -236,7 +236,7 @@ impl Radiotap {
             (2, [rate]) => self.rate = Some(*rate),
             (3, &[m0, m1, f0, f1]) => {
                 let mhz = u16::from_le_bytes([m0, m1]);
-                self.channel = Some(Channel { mhz, flags: u16::from_le_bytes([f0, f1]) });
+                self.channel = Some(ChannelField { mhz, flags: u16::from_le_bytes([f0, f1]) });
             }
             (5, [dbm]) => self.signal = Some(*dbm as i8),
             (6, [dbm]) => self.noise = Some(*dbm as i8),
@@ -324,7 +324,7 @@ mod tests {
     fn padding_is_kept_where_fields_are_missing() {
         let tap = Radiotap {
             flags: Some(0),
-            channel: Some(Channel::cck(14)),
+            channel: Some(ChannelField::cck(14)),
             signal: Some(-1),
             ..Radiotap::default()
         };
@@ -345,7 +345,7 @@ mod tests {
         ];
         let (tap, frame) = Radiotap::parse(&wire).expect("radiotap");
         assert_eq!((tap.tsft, tap.signal, tap.rate), (Some(1), Some(-60), Some(11)));
-        assert_eq!(tap.channel.and_then(Channel::number), Some(1));
+        assert_eq!(tap.channel.and_then(ChannelField::number), Some(1));
         assert!(tap.fcs_at_end() && tap.bad_fcs());
         assert_eq!(tap.mcs, Some(McsField { known: 1, flags: 2, index: 3 }));
         assert_eq!(frame, [0x99]);
@@ -370,11 +370,11 @@ mod tests {
     #[test]
     fn channels() {
         for number in 1..=14 {
-            assert_eq!(Channel::cck(number).number(), Some(number));
+            assert_eq!(ChannelField::cck(number).number(), Some(number));
         }
-        let other = |mhz| Channel { mhz, flags: 0 }.number();
+        let other = |mhz| ChannelField { mhz, flags: 0 }.number();
         assert_eq!((other(2407), other(2413), other(2477), other(5180)), (None, None, None, None));
-        assert_eq!((Channel::cck(1).mhz, Channel::cck(13).mhz), (2412, 2472));
+        assert_eq!((ChannelField::cck(1).mhz, ChannelField::cck(13).mhz), (2412, 2472));
     }
 
     proptest! {
@@ -386,7 +386,7 @@ mod tests {
         ) {
             let ampdu = ampdu.map(|(reference, flags)| AmpduField { reference, flags });
             let mcs = mcs.map(|(known, flags, index)| McsField { known, flags, index });
-            let channel = channel.map(|(mhz, flags)| Channel { mhz, flags });
+            let channel = channel.map(|(mhz, flags)| ChannelField { mhz, flags });
             let tap = Radiotap { tsft, flags, rate, channel, signal, noise, antenna, mcs, ampdu };
             let mut buf = [0; Radiotap::EMIT_MAX];
             let len = tap.emit(&mut buf).expect("it fits");

@@ -4,7 +4,7 @@ use alloc::rc::Rc;
 use alloc::vec;
 use alloc::vec::Vec;
 use espbench_proto::node::esp_now::ota::build::Build;
-use espbench_proto::wire::component::ota::App;
+use espbench_proto::wire::component::ota::AppDescription;
 
 /// Bytes of a sector of flash: the unit of erasing on every chip of the family.
 pub const SECTOR: u32 = 4096;
@@ -31,7 +31,7 @@ impl Image {
     #[must_use]
     pub fn synthetic(len: u32, version: &str, seed: u64) -> Self {
         let len = len.clamp(LEN_MIN, LEN_MAX).next_multiple_of(16);
-        let app = App::new("solution", version, "v5.1", "Jan  1 2026", "12:00:00");
+        let app = AppDescription::new("solution", version, "v5.1", "Jan  1 2026", "12:00:00");
         // The chip is the ESP32-C3, `esp_chip_id_t`.
         let build = Build { len, chip: 5, app, seed };
         let mut bytes = Vec::with_capacity(len as usize);

@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | 0 | 4 | attribute of the initiator |
 //! | 4 | 4 | attribute of the responder; 0 when binding |
-//! | 8 | 4 | value, see [`Value`]; when binding, 1 binds and 0 unbinds |
+//! | 8 | 4 | value, see [`AttributeValue`]; when binding, 1 binds and 0 unbinds |
 //! | 12 | n | text, where the value says that there is one |
 //!
 //! In builds with `CONFIG_ESPNOW_CONTROL_AUTO_CHANNEL_SENDING`
@@ -100,9 +100,9 @@ impl Attribute {
 
 /// Four bytes whose type depends on the attribute; the frame does not state it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Value(pub u32);
+pub struct AttributeValue(pub u32);
 
-impl Value {
+impl AttributeValue {
     /// Returns the value as a C `bool`, which is the first byte.
     #[must_use]
     pub const fn as_bool(self) -> bool {
@@ -137,14 +137,14 @@ impl Value {
 
 /// The first bytes of the form for automatic channels: how the initiator sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct ControlLink {
     /// Packet id of the whole operation.
     pub magic: u16,
     /// Send options of the frame; the channel is the one that is being tried.
     pub config: FrameConfig,
 }
 
-impl Link {
+impl ControlLink {
     /// Parses the six bytes that are the payload of an acknowledgement.
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
@@ -164,33 +164,33 @@ impl Link {
 
 /// A control payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Control<'a> {
+pub struct ControlMessage<'a> {
     /// How the initiator sends, in the form for automatic channels only.
-    pub link: Option<Link>,
+    pub link: Option<ControlLink>,
     /// Attribute of the initiator.
     pub initiator: Attribute,
     /// Attribute of the responder.
     pub responder: Attribute,
     /// Value of the attribute.
-    pub value: Value,
+    pub value: AttributeValue,
     /// Text, at most as long as the value announces.
     pub text: &'a [u8],
 }
 
-impl<'a> Control<'a> {
+impl<'a> ControlMessage<'a> {
     /// Parses a payload in the form of the build. `None` if it is too short (the component reads on
     /// regardless). A text that is cut short yields the bytes that are there.
     #[must_use]
     pub fn parse(auto_channel: bool, payload: &'a [u8]) -> Option<Self> {
         let (link, rest) = if auto_channel {
             let (head, rest) = payload.split_first_chunk::<LINK_LEN>()?;
-            (Some(Link::parse(head)?), rest)
+            (Some(ControlLink::parse(head)?), rest)
         } else {
             (None, payload)
         };
         let (&[i0, i1, i2, i3, r0, r1, r2, r3, v0, v1, v2, v3], rest) =
             rest.split_first_chunk::<CONTROL_LEN>()?;
-        let value = Value(u32::from_le_bytes([v0, v1, v2, v3]));
+        let value = AttributeValue(u32::from_le_bytes([v0, v1, v2, v3]));
         Some(Self {
             link,
             initiator: Attribute(u32::from_le_bytes([i0, i1, i2, i3])),
@@ -228,11 +228,11 @@ mod tests {
     use crate::wire::component::{DataType, Header};
     use proptest::prelude::*;
 
-    const KEY_TO_POWER: Control<'static> = Control {
+    const KEY_TO_POWER: ControlMessage<'static> = ControlMessage {
         link: None,
         initiator: Attribute::KEY_1,
         responder: Attribute::POWER,
-        value: Value(1),
+        value: AttributeValue(1),
         text: &[],
     };
 
@@ -246,12 +246,12 @@ mod tests {
         let (header, payload) = Header::parse(&data).expect("a header");
         let sent = FrameConfig { channel: 15, ttl: 10, rssi: -25, ..FrameConfig::default() };
         assert_eq!((header.data_type, header.config), (DataType::ControlData, sent));
-        assert_eq!(Control::parse(false, payload), Some(KEY_TO_POWER));
+        assert_eq!(ControlMessage::parse(false, payload), Some(KEY_TO_POWER));
         let mut buf = [0xEE; 12];
         assert_eq!(KEY_TO_POWER.emit(&mut buf), Some(12));
         assert_eq!(buf, payload);
 
-        let bind = Control { responder: Attribute(0), ..KEY_TO_POWER };
+        let bind = ControlMessage { responder: Attribute(0), ..KEY_TO_POWER };
         assert_eq!(bind.emit(&mut buf), Some(12));
         assert_eq!(buf, [0x01, 0x02, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]);
     }
@@ -260,30 +260,34 @@ mod tests {
     fn the_form_for_automatic_channels_has_twenty_bytes() {
         let config =
             FrameConfig { channel: 6, ack: true, ttl: 10, rssi: -55, ..FrameConfig::default() };
-        let link = Link { magic: 0x0A0B, config: FrameConfig { copies: 0, ..config } };
-        let control = Control { link: Some(link), ..KEY_TO_POWER };
+        let link = ControlLink { magic: 0x0A0B, config: FrameConfig { copies: 0, ..config } };
+        let control = ControlMessage { link: Some(link), ..KEY_TO_POWER };
         let mut buf = [0xEE; 20];
         assert_eq!(control.emit(&mut buf), Some(20));
         assert_eq!(buf[..8], [0x0B, 0x0A, 0x06, 0x28, 0x50, 0xC9, 0, 0]);
-        assert_eq!(Control::parse(true, &buf), Some(control));
-        assert_eq!(Link::parse(&buf[..6]), Some(link));
-        assert_ne!(Control::parse(false, &buf), Some(KEY_TO_POWER), "not understood");
-        assert_eq!(Control::parse(true, &buf[..19]), None);
+        assert_eq!(ControlMessage::parse(true, &buf), Some(control));
+        assert_eq!(ControlLink::parse(&buf[..6]), Some(link));
+        assert_ne!(ControlMessage::parse(false, &buf), Some(KEY_TO_POWER), "not understood");
+        assert_eq!(ControlMessage::parse(true, &buf[..19]), None);
     }
 
     #[test]
     fn what_a_value_can_mean() {
-        assert!(Value(1).as_bool() && !Value(0x100).as_bool());
-        assert_eq!(Value(u32::MAX).as_i32(), -1);
-        assert_eq!(Value(0x3F80_0000).as_f32().to_bits(), 1f32.to_bits());
-        assert_eq!((Value(0x0500_0001).text_len(), Value::text(5).text_len()), (0, 5));
-        let hello = Control { value: Value::text(5), text: b"hello", ..KEY_TO_POWER };
+        assert!(AttributeValue(1).as_bool() && !AttributeValue(0x100).as_bool());
+        assert_eq!(AttributeValue(u32::MAX).as_i32(), -1);
+        assert_eq!(AttributeValue(0x3F80_0000).as_f32().to_bits(), 1f32.to_bits());
+        assert_eq!(
+            (AttributeValue(0x0500_0001).text_len(), AttributeValue::text(5).text_len()),
+            (0, 5)
+        );
+        let hello =
+            ControlMessage { value: AttributeValue::text(5), text: b"hello", ..KEY_TO_POWER };
         let mut buf = [0; 17];
         assert_eq!(hello.emit(&mut buf), Some(17));
         assert_eq!(&buf[8..], b"\0\0\0\x05hello");
-        assert_eq!(Control::parse(false, &buf), Some(hello));
-        assert_eq!(Control::parse(false, &buf[..14]).map(|cut| cut.text), Some(&b"he"[..]));
-        assert_eq!(Control { value: Value::text(4), ..hello }.emit(&mut buf), None);
+        assert_eq!(ControlMessage::parse(false, &buf), Some(hello));
+        assert_eq!(ControlMessage::parse(false, &buf[..14]).map(|cut| cut.text), Some(&b"he"[..]));
+        assert_eq!(ControlMessage { value: AttributeValue::text(4), ..hello }.emit(&mut buf), None);
         assert_eq!(hello.emit(&mut buf[..16]), None);
     }
 
@@ -302,7 +306,7 @@ mod tests {
         fn any_bytes_are_read_or_refused(
             auto: bool, bytes in prop::collection::vec(any::<u8>(), 0..64),
         ) {
-            prop_assert_eq!(Control::parse(auto, &bytes).is_none(), bytes.len() < if auto { 20 } else { 12 });
+            prop_assert_eq!(ControlMessage::parse(auto, &bytes).is_none(), bytes.len() < if auto { 20 } else { 12 });
         }
 
         #[test]
@@ -310,18 +314,18 @@ mod tests {
             link: Option<(u16, u32)>, initiator: u32, responder: u32, number: u32,
             text in prop::option::of(prop::collection::vec(any::<u8>(), 0..=200)),
         ) {
-            let link = link.map(|(magic, word)| Link { magic, config: FrameConfig::from_word(word) });
+            let link = link.map(|(magic, word)| ControlLink { magic, config: FrameConfig::from_word(word) });
             let text = text.as_deref();
-            let control = Control {
+            let control = ControlMessage {
                 link,
                 initiator: Attribute(initiator),
                 responder: Attribute(responder),
-                value: text.map_or(Value(number), |text| Value::text(text.len() as u8)),
+                value: text.map_or(AttributeValue(number), |text| AttributeValue::text(text.len() as u8)),
                 text: text.unwrap_or(&[]),
             };
             let mut buf = [0xEE; 230];
             let len = control.emit(&mut buf).expect("it fits");
-            prop_assert_eq!(Control::parse(link.is_some(), &buf[..len]), Some(control));
+            prop_assert_eq!(ControlMessage::parse(link.is_some(), &buf[..len]), Some(control));
         }
     }
 }

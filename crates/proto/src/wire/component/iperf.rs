@@ -2,7 +2,7 @@
 //!
 //! | offset | bytes | field |
 //! |---|---|---|
-//! | 0 | 4 | kind of message, see [`Kind`] |
+//! | 0 | 4 | kind of message, see [`IperfKind`] |
 //! | 4 | 4 | number, from 0; in a STOP, the messages sent; in its answer, the responder's counter |
 //! | 8 | … | filler, zeros |
 //!
@@ -14,7 +14,7 @@ pub const IPERF_LEN: usize = 8;
 
 /// Kind of a message; a C `enum` of four bytes on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum IperfKind {
     /// 0: a message of a throughput test.
     Bandwidth,
     /// 1: the end of a throughput test.
@@ -29,7 +29,7 @@ pub enum Kind {
     Other(u32),
 }
 
-impl Kind {
+impl IperfKind {
     /// Returns the kind of a number.
     #[must_use]
     pub const fn from_number(number: u32) -> Self {
@@ -61,7 +61,7 @@ impl Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IperfHead {
     /// Kind of message.
-    pub kind: Kind,
+    pub kind: IperfKind,
     /// Number of the message.
     pub seq: u32,
 }
@@ -72,7 +72,7 @@ impl IperfHead {
     pub fn parse(payload: &[u8]) -> Option<Self> {
         let [k0, k1, k2, k3, s0, s1, s2, s3] = *payload.first_chunk::<IPERF_LEN>()?;
         Some(Self {
-            kind: Kind::from_number(u32::from_le_bytes([k0, k1, k2, k3])),
+            kind: IperfKind::from_number(u32::from_le_bytes([k0, k1, k2, k3])),
             seq: u32::from_le_bytes([s0, s1, s2, s3]),
         })
     }
@@ -102,7 +102,7 @@ mod tests {
             0x24, 0x0A, 0xC4, 0x00, 0x00, 0x01, 0x03, 0, 0, 0, 0x07, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
             0,
         ];
-        let head = IperfHead { kind: Kind::Ping, seq: 7 };
+        let head = IperfHead { kind: IperfKind::Ping, seq: 7 };
         let mut buf = [0xAA; HEADER_LEN + 16];
         let config = FrameConfig { channel: 1, copies: 1, ..FrameConfig::UNICAST };
         let header = Header {
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn lengths_that_do_not_fit_are_refused() {
-        let head = IperfHead { kind: Kind::Stop, seq: 1 };
+        let head = IperfHead { kind: IperfKind::Stop, seq: 1 };
         assert_eq!(head.emit(&mut [0; 16], 7), None, "the component overruns its buffer");
         assert_eq!(head.emit(&mut [0; 16], 17), None);
         assert_eq!(IperfHead::parse(&[0; 7]), None);
@@ -132,7 +132,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn reads_back(number: u32, seq: u32, len in 8usize..64) {
-            let head = IperfHead { kind: Kind::from_number(number), seq };
+            let head = IperfHead { kind: IperfKind::from_number(number), seq };
             let mut buf = [0xFF; 64];
             proptest::prop_assert_eq!(head.emit(&mut buf, len), Some(len));
             proptest::prop_assert_eq!(IperfHead::parse(&buf[..len]), Some(head));

@@ -78,15 +78,15 @@ pub const fn wifi_len(compat: Compat) -> usize {
 
 /// Zero-padded text of a fixed field.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Text<const N: usize>(pub [u8; N]);
+pub struct FixedText<const N: usize>(pub [u8; N]);
 
-impl<const N: usize> Default for Text<N> {
+impl<const N: usize> Default for FixedText<N> {
     fn default() -> Self {
         Self([0; N])
     }
 }
 
-impl<const N: usize> Text<N> {
+impl<const N: usize> FixedText<N> {
     /// Builds the text, if it fits. A text may fill the whole field: no room is kept for a zero.
     #[must_use]
     pub fn new(text: &[u8]) -> Option<Self> {
@@ -107,7 +107,7 @@ impl<const N: usize> Text<N> {
     }
 }
 
-impl<const N: usize> fmt::Display for Text<N> {
+impl<const N: usize> fmt::Display for FixedText<N> {
     /// Writes the text as `%s` prints it, but never beyond the field; control characters become
     /// `?`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -123,13 +123,13 @@ impl<const N: usize> fmt::Display for Text<N> {
     }
 }
 
-impl<const N: usize> fmt::Debug for Text<N> {
+impl<const N: usize> fmt::Debug for FixedText<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\"{self}\"")
     }
 }
 
-impl<const N: usize> Zeroize for Text<N> {
+impl<const N: usize> Zeroize for FixedText<N> {
     fn zeroize(&mut self) {
         self.0.zeroize();
     }
@@ -140,17 +140,17 @@ pub type Custom = Vec<u8, CUSTOM_MAX>;
 
 /// Product and name of a device, or of the holder in its beacons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Identity {
+pub struct ProvIdentity {
     /// Product id.
-    pub product_id: Text<16>,
+    pub product_id: FixedText<16>,
     /// Device name.
-    pub device_name: Text<16>,
+    pub device_name: FixedText<16>,
 }
 
-impl Identity {
+impl ProvIdentity {
     fn at(bytes: &[u8], offset: usize) -> Option<Self> {
-        let product_id = Text::at(bytes, offset)?;
-        Some(Self { product_id, device_name: Text::at(bytes, offset.checked_add(16)?)? })
+        let product_id = FixedText::at(bytes, offset)?;
+        Some(Self { product_id, device_name: FixedText::at(bytes, offset.checked_add(16)?)? })
     }
 
     fn put(&self, bytes: &mut [u8], offset: usize) -> Option<()> {
@@ -161,50 +161,50 @@ impl Identity {
 
 /// Request of a device that wants credentials.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Device {
+pub struct ProvDevice {
     /// Product id and name.
-    pub identity: Identity,
+    pub identity: ProvIdentity,
     /// Authentication mode; not interpreted.
     pub auth_mode: u32,
     /// Secret, for the holder to judge.
-    pub secret: Text<32>,
+    pub secret: FixedText<32>,
     /// Custom data.
     pub custom: Custom,
 }
 
 /// Credentials of a network. The password is wiped when dropped and never shown by `Debug`.
 #[derive(Clone, Default, PartialEq, Eq)]
-pub struct Wifi {
+pub struct WifiCredentials {
     /// Wi-Fi mode, `wifi_mode_t`: 1 station, 2 access point. The console's command leaves 0.
     pub mode: u32,
     /// Name of the network.
-    pub ssid: Text<32>,
+    pub ssid: FixedText<32>,
     /// Password of the network.
-    pub password: Text<64>,
+    pub password: FixedText<64>,
     /// Scan method, `wifi_scan_method_t`.
     pub scan_method: u32,
     /// Token; not interpreted.
-    pub token: Text<32>,
+    pub token: FixedText<32>,
     /// Custom data.
     pub custom: Custom,
 }
 
-impl Wifi {
+impl WifiCredentials {
     /// Returns the credentials of a network, with every other field zero.
     #[must_use]
-    pub const fn new(ssid: Text<32>, password: Text<64>) -> Self {
-        let token = Text([0; 32]);
+    pub const fn new(ssid: FixedText<32>, password: FixedText<64>) -> Self {
+        let token = FixedText([0; 32]);
         Self { mode: 0, ssid, password, scan_method: 0, token, custom: Vec::new() }
     }
 }
 
-impl fmt::Debug for Wifi {
+impl fmt::Debug for WifiCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Wifi {{ mode: {}, ssid: {:?}, … }}", self.mode, self.ssid)
     }
 }
 
-impl Drop for Wifi {
+impl Drop for WifiCredentials {
     fn drop(&mut self) {
         self.password.zeroize();
         self.token.zeroize();
@@ -213,27 +213,27 @@ impl Drop for Wifi {
 
 /// A provisioning message.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Prov {
+pub enum ProvMessage {
     /// Beacon of the holder of the credentials.
-    Beacon(Identity),
+    Beacon(ProvIdentity),
     /// Request of a device.
-    Device(Device),
+    Device(ProvDevice),
     /// Credentials, the answer of the holder.
-    Wifi(Wifi),
+    Wifi(WifiCredentials),
 }
 
-impl Prov {
+impl ProvMessage {
     /// Parses a message as a node of that build understands it; `None` if it is none, or is too
     /// short for its fields. Custom data that is shorter than announced, or too long, counts as
     /// none.
     #[must_use]
     pub fn parse(payload: &[u8], compat: Compat) -> Option<Self> {
         Some(match payload.first()? {
-            0 => Self::Beacon(Identity::at(payload, 1)?),
-            1 => Self::Device(Device {
-                identity: Identity::at(payload, 1)?,
+            0 => Self::Beacon(ProvIdentity::at(payload, 1)?),
+            1 => Self::Device(ProvDevice {
+                identity: ProvIdentity::at(payload, 1)?,
                 auth_mode: number(payload, 33)?,
-                secret: Text::at(payload, 37)?,
+                secret: FixedText::at(payload, 37)?,
                 custom: custom(payload, DEVICE_HEAD - 1)?,
             }),
             2 => Self::Wifi(wifi(payload, compat)?),
@@ -274,14 +274,14 @@ impl Prov {
     }
 }
 
-fn wifi(payload: &[u8], compat: Compat) -> Option<Wifi> {
-    let mut wifi = Wifi::new(Text::at(payload, 5)?, Text::at(payload, 37)?);
+fn wifi(payload: &[u8], compat: Compat) -> Option<WifiCredentials> {
+    let mut wifi = WifiCredentials::new(FixedText::at(payload, 5)?, FixedText::at(payload, 37)?);
     wifi.mode = number(payload, 1)?;
     let token = 5 + sta_config_len(compat.idf);
     let known = payload.get(token + 32).map(|&n| wifi_len(compat) + usize::from(n));
     if known == Some(payload.len()) {
         wifi.scan_method = number(payload, WIFI_HEAD)?;
-        wifi.token = Text::at(payload, token)?;
+        wifi.token = FixedText::at(payload, token)?;
         wifi.custom = custom(payload, token + 32)?;
     }
     Some(wifi)

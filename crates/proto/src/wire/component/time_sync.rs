@@ -16,7 +16,7 @@ pub const TIME_SYNC_VERSION: u8 = 1;
 
 /// Purpose of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum TimeSyncKind {
     /// 1: the initiator announces its time.
     Broadcast,
     /// 2: a responder asks for the time.
@@ -25,7 +25,7 @@ pub enum Kind {
     Other(u8),
 }
 
-impl Kind {
+impl TimeSyncKind {
     const fn from_byte(byte: u8) -> Self {
         match byte {
             1 => Self::Broadcast,
@@ -45,18 +45,18 @@ impl Kind {
 
 /// A message of time synchronization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimeSync {
+pub struct TimeSyncMessage {
     /// [`TIME_SYNC_VERSION`]; a receiver ignores others.
     pub version: u8,
     /// Purpose of the message.
-    pub kind: Kind,
+    pub kind: TimeSyncKind,
     /// Clock of the sender, in microseconds.
     pub timestamp_us: i64,
     /// UTC, in microseconds since 1970; 0 if unknown. No receiver uses it.
     pub utc_us: i64,
 }
 
-impl TimeSync {
+impl TimeSyncMessage {
     /// Parses a payload; `None` below 18 bytes.
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
@@ -64,7 +64,7 @@ impl TimeSync {
         let (timestamp, rest) = rest.split_first_chunk()?;
         Some(Self {
             version: *version,
-            kind: Kind::from_byte(*kind),
+            kind: TimeSyncKind::from_byte(*kind),
             timestamp_us: i64::from_le_bytes(*timestamp),
             utc_us: i64::from_le_bytes(*rest.first_chunk()?),
         })
@@ -97,29 +97,29 @@ mod tests {
         let (header, payload) = Header::parse(&data).expect("a header");
         let config = FrameConfig { channel: 1, copies: 3, ..FrameConfig::default() };
         assert_eq!((header.data_type, header.config), (DataType::TimeSync, config));
-        let time = TimeSync {
+        let time = TimeSyncMessage {
             version: TIME_SYNC_VERSION,
-            kind: Kind::Broadcast,
+            kind: TimeSyncKind::Broadcast,
             timestamp_us: 12_345_678,
             utc_us: 1_700_000_000_000_000,
         };
-        assert_eq!(TimeSync::parse(payload), Some(time));
+        assert_eq!(TimeSyncMessage::parse(payload), Some(time));
         let mut buf = [0; 18];
         assert_eq!(time.emit(&mut buf), Some(18));
         assert_eq!((&buf[..], time.emit(&mut [0; 17])), (payload, None));
-        assert_eq!(TimeSync::parse(&payload[..17]), None);
+        assert_eq!(TimeSyncMessage::parse(&payload[..17]), None);
     }
 
     proptest! {
         #[test]
         fn bytes_and_values_are_the_same(mut bytes in prop::collection::vec(any::<u8>(), 0..24)) {
-            prop_assert_eq!(TimeSync::parse(&bytes).is_none(), bytes.len() < 18);
-            if let Some(time) = TimeSync::parse(&bytes) {
+            prop_assert_eq!(TimeSyncMessage::parse(&bytes).is_none(), bytes.len() < 18);
+            if let Some(time) = TimeSyncMessage::parse(&bytes) {
                 let mut buf = [0; 18];
                 prop_assert_eq!(time.emit(&mut buf), Some(18));
                 bytes.truncate(18);
                 prop_assert_eq!(&buf[..], &bytes[..]);
-                prop_assert_eq!(TimeSync::parse(&buf), Some(time));
+                prop_assert_eq!(TimeSyncMessage::parse(&buf), Some(time));
             }
         }
     }

@@ -26,12 +26,12 @@ pub(crate) fn header(data_type: DataType, size: u8, magic: u16) -> Header {
 /// read back. Each format's own file tests its payload in detail.
 mod whole_frames {
     use super::*;
-    use crate::wire::component::control::{Attribute, Control, Value};
-    use crate::wire::component::handshake::{Info, Message};
-    use crate::wire::component::iperf::{IperfHead, Kind};
-    use crate::wire::component::ota::{Chunk, Status};
-    use crate::wire::component::prov::{Identity, Prov, Text};
-    use crate::wire::component::time_sync::{self, TimeSync};
+    use crate::wire::component::control::{Attribute, AttributeValue, ControlMessage};
+    use crate::wire::component::handshake::{SecurityInfo, SecurityMessage};
+    use crate::wire::component::iperf::{IperfHead, IperfKind};
+    use crate::wire::component::ota::{Chunk, OtaStatus};
+    use crate::wire::component::prov::{FixedText, ProvIdentity, ProvMessage};
+    use crate::wire::component::time_sync::{self, TimeSyncMessage};
     use crate::wire::component::{Compat, Group, HEADER_LEN, Idf, Release, debug, group};
     use std::format;
 
@@ -66,11 +66,11 @@ mod whole_frames {
 
     #[test]
     fn vectors_5_and_6_control() {
-        let key = |value, responder| Control {
+        let key = |value, responder| ControlMessage {
             link: None,
             initiator: Attribute::KEY_1,
             responder: Attribute(responder),
-            value: Value(value),
+            value: AttributeValue(value),
             text: &[],
         };
         is(
@@ -105,11 +105,11 @@ mod whole_frames {
                 Some(1)
             },
         );
-        let status = Status {
+        let status = OtaStatus {
             digest: core::array::from_fn(|i| i as u8),
             packets: 481,
             total: 100_000,
-            ..Status::default()
+            ..OtaStatus::default()
         };
         is(
             "27 1e 56 55 11 98 00 bf 4f 54 41 00 00 00 24 0a c4 00 00 01 \
@@ -134,9 +134,9 @@ mod whole_frames {
             with(FrameConfig { filter_adjacent: true, ..once }, D, DataType::DebugCommand, 0x7777),
             |buf| debug::emit(b"restart", buf),
         );
-        let time = TimeSync {
+        let time = TimeSyncMessage {
             version: 1,
-            kind: time_sync::Kind::Broadcast,
+            kind: time_sync::TimeSyncKind::Broadcast,
             timestamp_us: 12_345_678,
             utc_us: 1_700_000_000_000_000,
         };
@@ -151,8 +151,9 @@ mod whole_frames {
             ),
             |buf| time.emit(buf),
         );
-        let product_id = Text::new(b"responder_test").unwrap();
-        let beacon = Prov::Beacon(Identity { product_id, device_name: Text::default() });
+        let product_id = FixedText::new(b"responder_test").unwrap();
+        let beacon =
+            ProvMessage::Beacon(ProvIdentity { product_id, device_name: FixedText::default() });
         let config = FrameConfig { channel: 1, filter_adjacent: true, ..FrameConfig::default() };
         is(
             &format!(
@@ -184,7 +185,7 @@ mod whole_frames {
             "2f 10 42 42 01 40 00 00 24 0a c4 00 00 02 24 0a c4 00 00 01 \
              03 00 00 00 07 00 00 00 00 00 00 00 00 00 00 00",
             with(once, D, DataType::Reserved, 0x4242),
-            |buf| IperfHead { kind: Kind::Ping, seq: 7 }.emit(buf, 16),
+            |buf| IperfHead { kind: IperfKind::Ping, seq: 7 }.emit(buf, 16),
         );
         let long = "2a 2c 01 00 01 88 02 00 ff ff ff ff ff ff 24 0a c4 00 00 01";
         let len = begins(long, header(DataType::Data, 0, 1), |_| Some(300));
@@ -201,14 +202,14 @@ mod whole_frames {
         is(
             "2c 01 b8 d1 11 88 02 bf ff ff ff ff ff ff cc 50 e3 80 10 bc 00",
             Header { src: mine, ..head },
-            |buf| Message::Request.emit(buf),
+            |buf| SecurityMessage::Request.emit(buf),
         );
         let once = FrameConfig { channel: 1, copies: 1, ..FrameConfig::UNICAST };
         let head = with(once, mine, DataType::SecurityStatus, 0xF776);
         is(
             "2b 08 76 f7 01 40 00 00 cc 50 e3 80 10 bc 30 ae a4 1e 8d 6c 01 00 00 00 00 00 00 00",
             Header { src: other, ..head },
-            |buf| Message::Info(Info::default()).emit(buf),
+            |buf| SecurityMessage::Info(SecurityInfo::default()).emit(buf),
         );
     }
 }

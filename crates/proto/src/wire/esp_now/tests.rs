@@ -6,8 +6,8 @@ use std::vec::Vec;
 
 const A: Mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 1]);
 
-fn mpdu(version: Version) -> Mpdu {
-    Mpdu {
+fn mpdu(version: Version) -> ActionFrame {
+    ActionFrame {
         receiver: Mac::BROADCAST,
         transmitter: A,
         sequence: 0,
@@ -89,7 +89,9 @@ fn long_data_goes_in_several_elements() {
 #[test]
 fn other_elements_are_skipped_and_malformed_ones_refused() {
     let ours = [0xDD, 6, 0x18, 0xFE, 0x34, 4, 1, 0x77];
-    let of = |elements: &[u8]| Body::new(elements).and_then(|body| body.as_slice().map(Vec::from));
+    let of = |elements: &[u8]| {
+        VendorElements::new(elements).and_then(|body| body.as_slice().map(Vec::from))
+    };
     let around = |before: &[u8]| of(&[before, &ours, &[0, 0]].concat());
     assert_eq!(of(&ours), Some(vec![0x77]));
     assert_eq!(around(&[0, 3, b'a', b'b', b'c']), Some(vec![0x77]), "an SSID");
@@ -121,7 +123,7 @@ proptest! {
     ) {
         let version = if retry { Version::V2 } else { Version::of_data(data.len()) };
         let mpdu =
-            Mpdu { receiver: Mac(to), transmitter: Mac(from), sequence, retry, random, version };
+            ActionFrame { receiver: Mac(to), transmitter: Mac(from), sequence, retry, random, version };
         let mut buf = [0; MPDU_MAX];
         let len = mpdu.emit_with_fcs(&data, &mut buf).expect("it fits");
         prop_assert_eq!(len, mpdu_len(data.len()));
@@ -134,7 +136,7 @@ proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(mut bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let _ = parse(&bytes);
-        if let Some(body) = Body::new(&bytes) {
+        if let Some(body) = VendorElements::new(&bytes) {
             prop_assert_eq!(body.parts().map(<[u8]>::len).sum::<usize>(), body.len());
         }
         // With a true prefix the elements are reached.

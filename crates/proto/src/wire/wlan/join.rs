@@ -5,14 +5,14 @@
 
 use super::FrameWriter;
 use crate::wire::beacon;
-use crate::wire::ieee80211::{FCS_LEN, FrameControl, HEADER_LEN, Header, append_fcs};
+use crate::wire::ieee80211::{FCS_LEN, FrameControl, HEADER_LEN, MacHeader, append_fcs};
 use crate::wire::mac::Mac;
 
 /// A management frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Join<'a> {
+pub struct ManagementFrame<'a> {
     /// Kind of frame, with the fields that only this kind has.
-    pub what: Joining,
+    pub what: ManagementKind,
     /// Retry bit.
     pub retry: bool,
     /// Duration in microseconds.
@@ -33,7 +33,7 @@ pub struct Join<'a> {
 
 /// Kind of a management frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Joining {
+pub enum ManagementKind {
     /// Probe request: a station looks for access points (9.3.3.9).
     ProbeRequest,
     /// Probe response of an access point (9.3.3.10).
@@ -63,7 +63,7 @@ pub enum Joining {
     Deauthentication,
 }
 
-impl Joining {
+impl ManagementKind {
     const fn control(self) -> FrameControl {
         FrameControl(match self {
             Self::AssociationRequest => 0x0000,
@@ -76,11 +76,11 @@ impl Joining {
     }
 }
 
-impl Join<'_> {
+impl ManagementFrame<'_> {
     /// Writes a frame of `octets` octets with its FCS and returns its length; `None` if `buf` is
     /// too short. A vendor-specific element fills the octets behind the fields and elements.
     pub fn emit(&self, octets: usize, buf: &mut [u8]) -> Option<usize> {
-        let header = Header {
+        let header = MacHeader {
             control: self.what.control().with_retry(self.retry),
             duration: self.duration,
             receiver: self.receiver,
@@ -96,17 +96,19 @@ impl Join<'_> {
         let end = octets.saturating_sub(FCS_LEN).max(at);
         let rest = buf.get_mut(at..end)?;
         let used = match self.what {
-            Joining::Authentication { .. } | Joining::Deauthentication => {
+            ManagementKind::Authentication { .. } | ManagementKind::Deauthentication => {
                 rest.fill(0);
                 rest.len()
             }
-            Joining::AssociationResponse { .. } => {
+            ManagementKind::AssociationResponse { .. } => {
                 let used = beacon::rates(rest);
                 used + beacon::fill(rest.get_mut(used..)?)
             }
-            Joining::AssociationRequest | Joining::ProbeRequest | Joining::ProbeResponse { .. } => {
+            ManagementKind::AssociationRequest
+            | ManagementKind::ProbeRequest
+            | ManagementKind::ProbeResponse { .. } => {
                 let channel = match self.what {
-                    Joining::ProbeResponse { channel, .. } => Some(channel),
+                    ManagementKind::ProbeResponse { channel, .. } => Some(channel),
                     _ => None,
                 };
                 let used = beacon::describe(self.ssid, channel, self.protected, rest);
@@ -120,13 +122,13 @@ impl Join<'_> {
     fn fields(&self, out: &mut FrameWriter<'_>) -> Option<()> {
         let capabilities = 0x0421_u16 | if self.protected { 0x0010 } else { 0 };
         match self.what {
-            Joining::ProbeRequest => Some(()),
-            Joining::ProbeResponse { timestamp, interval, .. } => {
+            ManagementKind::ProbeRequest => Some(()),
+            ManagementKind::ProbeResponse { timestamp, interval, .. } => {
                 out.put(&timestamp.to_le_bytes())?;
                 out.put(&interval.to_le_bytes())?;
                 out.put(&capabilities.to_le_bytes())
             }
-            Joining::Authentication { sae, number } => {
+            ManagementKind::Authentication { sae, number } => {
                 // Algorithm, transaction number, status 0; then the group of an SAE Commit, or the
                 // send-confirm counter of an SAE Confirm (9.4.1.1, 9.4.1.37, 9.4.1.42).
                 out.put(&[if sae { 3 } else { 0 }, 0, number, 0, 0, 0])?;
@@ -136,18 +138,18 @@ impl Join<'_> {
                     _ => Some(()),
                 }
             }
-            Joining::AssociationRequest => {
+            ManagementKind::AssociationRequest => {
                 out.put(&capabilities.to_le_bytes())?;
                 // The listen interval is 3, as ESP-IDF's default.
                 out.put(&[3, 0])
             }
-            Joining::AssociationResponse { aid } => {
+            ManagementKind::AssociationResponse { aid } => {
                 out.put(&capabilities.to_le_bytes())?;
                 out.put(&[0, 0])?;
                 out.put(&(0xC000 | aid).to_le_bytes())
             }
             // Reason 3: the sender leaves (Table 9-49).
-            Joining::Deauthentication => out.put(&[3, 0]),
+            ManagementKind::Deauthentication => out.put(&[3, 0]),
         }
     }
 

@@ -17,9 +17,9 @@ mod join;
 #[cfg(test)]
 mod tests;
 
-pub use join::{Eapol, Join, Joining};
+pub use join::{Eapol, ManagementFrame, ManagementKind};
 
-use super::ieee80211::{FCS_LEN, FrameControl, HEADER_LEN, Header, append_fcs};
+use super::ieee80211::{FCS_LEN, FrameControl, HEADER_LEN, MacHeader, append_fcs};
 use super::mac::Mac;
 
 /// LLC and SNAP of an encapsulated Ethernet packet, before its EtherType.
@@ -40,7 +40,7 @@ const QOS: u16 = 0x0080;
 
 /// A control frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Control {
+pub enum ControlFrame {
     /// Request to send.
     Rts,
     /// Clear to send.
@@ -64,7 +64,7 @@ pub enum Control {
     },
 }
 
-impl Control {
+impl ControlFrame {
     /// Length of the longest frame, in bytes with its FCS.
     pub const LONGEST: usize = 32;
 
@@ -118,7 +118,7 @@ impl FrameWriter<'_> {
 
 /// Direction of a data frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// From a station to its access point ("to DS"): the third address is the destination.
     Up,
     /// From an access point to a station ("from DS"): the third address is the source.
@@ -127,9 +127,9 @@ pub enum Way {
 
 /// A data frame, or a null frame, which has no body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Data {
+pub struct DataFrame {
     /// Direction of the frame.
-    pub way: Way,
+    pub way: Direction,
     /// Presence of a QoS Control field, with TID 0 and normal ack policy.
     pub qos: bool,
     /// Retry bit.
@@ -150,7 +150,7 @@ pub struct Data {
     pub sequence: u16,
 }
 
-impl Data {
+impl DataFrame {
     /// Writes the frame with its FCS and returns its length; `None` if `buf` is too short. `packet`
     /// is the packet's EtherType and bytes; a null frame has none.
     pub fn emit(&self, packet: Option<(u16, &[u8])>, buf: &mut [u8]) -> Option<usize> {
@@ -159,12 +159,12 @@ impl Data {
         let control = kind.0
             | bit(self.qos, QOS)
             | match self.way {
-                Way::Up => TO_DS,
-                Way::Down => FROM_DS,
+                Direction::Up => TO_DS,
+                Direction::Down => FROM_DS,
             }
             | bit(self.power_management, POWER_MANAGEMENT)
             | bit(self.more_data, MORE_DATA);
-        let header = Header {
+        let header = MacHeader {
             control: FrameControl(control).with_retry(self.retry),
             duration: self.duration,
             receiver: self.receiver,

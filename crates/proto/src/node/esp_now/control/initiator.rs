@@ -5,7 +5,7 @@ use crate::node::esp_now::board::Key;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Received, Step, Task};
 use crate::time::{Duration, Instant};
-use crate::wire::component::control::{Attribute, Control, Link, Value};
+use crate::wire::component::control::{Attribute, AttributeValue, ControlLink, ControlMessage};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
 use heapless::Vec;
@@ -141,7 +141,7 @@ impl Initiator {
         config: FrameConfig,
     ) -> bool {
         let Ok(kept) = Vec::from_slice(text) else { return false };
-        let Value(value) = Value::text(text.len() as u8);
+        let AttributeValue(value) = AttributeValue::text(text.len() as u8);
         let sent = !text.is_empty() && self.send(initiator, responder, value, config);
         if sent {
             self.text = kept;
@@ -283,14 +283,14 @@ impl Task for Initiator {
         let magic = search.map_or(0, |search| search.magic);
         // espnow_ctrl_send leaves this part of the structure as its caller did: zero.
         let link = match search {
-            Some(_) => Link { magic, config },
-            None => Link { magic: 0, config: FrameConfig::UNICAST },
+            Some(_) => ControlLink { magic, config },
+            None => ControlLink { magic: 0, config: FrameConfig::UNICAST },
         };
-        let control = Control {
+        let control = ControlMessage {
             link: cx.shared.settings.compat.auto_channel.then_some(link),
             initiator: Attribute(job.initiator),
             responder: Attribute(job.responder),
-            value: Value(job.value),
+            value: AttributeValue(job.value),
             text: &self.text,
         };
         let Some(len) = control.emit(payload) else {

@@ -5,7 +5,7 @@ use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{BindError, Cx, Event, Outcome, Outgoing, Received, Step, Task};
 use crate::time::{Duration, Instant};
 use crate::wire::component::DataType;
-use crate::wire::component::control::{ACK_LEN, Control, Link};
+use crate::wire::component::control::{ACK_LEN, ControlLink, ControlMessage};
 use crate::wire::mac::Mac;
 use heapless::Vec;
 
@@ -42,7 +42,7 @@ enum ResponderPhase {
     #[default]
     Idle,
     /// The acknowledgement goes first.
-    Ack(Link, BindRequest),
+    Ack(ControlLink, BindRequest),
     Acking(BindRequest),
     /// The list has changed and is stored after a rest.
     Settle(Instant),
@@ -133,7 +133,7 @@ impl Responder {
         if !matches!(data_type, DataType::ControlBind | DataType::ControlData) {
             return;
         }
-        let control = Control::parse(cx.shared.settings.compat.auto_channel, frame.data);
+        let control = ControlMessage::parse(cx.shared.settings.compat.auto_channel, frame.data);
         let (Some(control), ResponderPhase::Idle) = (control, self.phase) else {
             self.dropped = self.dropped.saturating_add(1);
             return;

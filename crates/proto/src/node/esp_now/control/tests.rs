@@ -7,7 +7,7 @@ use crate::node::esp_now::task::{
 };
 use crate::node::esp_now::tick::Tick;
 use crate::time::{Duration, Instant};
-use crate::wire::component::control::{Control, Link};
+use crate::wire::component::control::{ControlLink, ControlMessage};
 use crate::wire::component::{Compat, FrameConfig};
 use crate::wire::mac::Mac;
 use std::collections::HashMap;
@@ -266,9 +266,11 @@ fn search(button: &mut Device<Initiator>, lamp: &mut Device<Responder>, channel:
                 let config = sent.0.config;
                 assert!(config.ack && config.filter_adjacent && config.broadcast);
                 assert_eq!((config.copies, config.ttl, config.rssi), (1, 10, -55));
-                let control = Control::parse(true, &sent.1).expect("twenty bytes");
-                let link =
-                    Link { magic: sent.0.magic, config: FrameConfig { copies: 0, ..config } };
+                let control = ControlMessage::parse(true, &sent.1).expect("twenty bytes");
+                let link = ControlLink {
+                    magic: sent.0.magic,
+                    config: FrameConfig { copies: 0, ..config },
+                };
                 assert_eq!(control.link, Some(link));
                 tries.push(config.channel);
                 if config.channel == channel {

@@ -10,7 +10,7 @@ use crate::node::esp_now::time_sync::TimeSync;
 use crate::node::esp_now::{control, iperf, ota, prov, security};
 use crate::time::Duration;
 use crate::wire::component::DataType;
-use crate::wire::component::prov::Identity;
+use crate::wire::component::prov::ProvIdentity;
 
 /// Services that run from the start, as an application's `app_main` would set them up.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ pub struct Setup {
     /// Options for sending images (`ota -s`).
     pub ota_send: ota::initiator::Options,
     /// Identity of the node when it asks for, or hands out, Wi-Fi credentials.
-    pub identity: Identity,
+    pub identity: ProvIdentity,
     /// Whether the node hands [`DataType::Data`] to the application.
     pub data: bool,
 }

@@ -6,7 +6,7 @@ use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step};
 use crate::sample::{Cause, Fate, Link, Probe, Sample};
 use crate::time::Instant;
-use crate::wire::component::iperf::{IperfHead, Kind};
+use crate::wire::component::iperf::{IperfHead, IperfKind};
 
 /// Number of pings that are remembered: an answer to one of them is told from a stray one.
 const SLOTS: usize = 4;
@@ -147,7 +147,7 @@ impl PingTask {
         if self.phase != PingPhase::Wanted {
             return None;
         }
-        let head = IperfHead { kind: Kind::Ping, seq: self.seq };
+        let head = IperfHead { kind: IperfKind::Ping, seq: self.seq };
         let Some(len) = head.emit(payload, usize::from(setup.len)) else {
             self.phase = PingPhase::Sent(Outcome::Refused, cx.now);
             return None;
@@ -211,7 +211,7 @@ impl PingTask {
             self.record(cx, setup, &heard);
             setup.peer = heard.from;
             self.buffer_seq = heard.head.seq;
-            if heard.head == (IperfHead { kind: Kind::PingAck, seq: self.seq }) {
+            if heard.head == (IperfHead { kind: IperfKind::PingAck, seq: self.seq }) {
                 self.answered(cx, setup, &heard);
             } else {
                 let (size, seq, got) = (heard.len, int(self.seq), int(heard.head.seq));
@@ -252,7 +252,7 @@ impl PingTask {
     fn record(&mut self, cx: &mut Cx<'_>, setup: &TestSetup, heard: &QueuedMessage) {
         let current = heard.head.seq == self.seq;
         let now = cx.now;
-        if heard.head.kind != Kind::PingAck {
+        if heard.head.kind != IperfKind::PingAck {
             return;
         }
         let Some(slot) = self.slot(heard.head.seq) else { return };

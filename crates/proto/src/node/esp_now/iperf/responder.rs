@@ -12,7 +12,7 @@ use crate::node::iperf::{Arrival, Counts, Meter, Tracker};
 use crate::sample::{Link, Observer};
 use crate::time::{Duration, Instant};
 use crate::wire::component::FrameConfig;
-use crate::wire::component::iperf::{IPERF_LEN, IperfHead, Kind};
+use crate::wire::component::iperf::{IPERF_LEN, IperfHead, IperfKind};
 use crate::wire::mac::Mac;
 
 /// Silence after which a recorded flow gives way to another initiator's.
@@ -172,18 +172,18 @@ impl IperfResponder {
             self.report_count = 0;
         }
         match heard.head.kind {
-            Kind::Bandwidth if cx.now >= self.report_at => {
+            IperfKind::Bandwidth if cx.now >= self.report_at => {
                 self.print_interval(cx, setup, heard);
                 self.report_at = cx.now + interval;
                 self.report_count = self.count;
             }
-            Kind::Ping => {
+            IperfKind::Ping => {
                 setup.pin(cx, false);
-                self.reply(IperfHead { kind: Kind::PingAck, ..heard.head }, heard.len);
+                self.reply(IperfHead { kind: IperfKind::PingAck, ..heard.head }, heard.len);
             }
-            Kind::Stop => {
+            IperfKind::Stop => {
                 self.print_total(cx, heard);
-                let head = IperfHead { kind: Kind::StopAck, seq: self.count };
+                let head = IperfHead { kind: IperfKind::StopAck, seq: self.count };
                 self.reply(head, IPERF_LEN as u16);
             }
             _ => {}
@@ -210,7 +210,7 @@ impl IperfResponder {
             self.sent(cx, setup, Outcome::Refused);
             return None;
         };
-        let config = if head.kind == Kind::StopAck {
+        let config = if head.kind == IperfKind::StopAck {
             FrameConfig { filter_adjacent: true, ..FrameConfig::UNICAST }
         } else {
             setup.config
@@ -224,7 +224,7 @@ impl IperfResponder {
         }
         self.phase = AnswerPhase::Free;
         let Some((head, _)) = self.answer.take() else { return };
-        let ping = head.kind == Kind::PingAck;
+        let ping = head.kind == IperfKind::PingAck;
         if ping {
             setup.pin(cx, true);
         }
@@ -272,8 +272,8 @@ impl IperfResponder {
     /// Records a message; returns false if there is no room for the samples that come first.
     fn record(&mut self, cx: &mut Cx<'_>, heard: &QueuedMessage, dropped: &mut Dropped) -> bool {
         match heard.head.kind {
-            Kind::Bandwidth => self.record_message(cx, heard, dropped),
-            Kind::Stop => self.record_stop(cx, heard),
+            IperfKind::Bandwidth => self.record_message(cx, heard, dropped),
+            IperfKind::Stop => self.record_stop(cx, heard),
             _ => true,
         }
     }

@@ -7,7 +7,7 @@ use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step};
 use crate::node::iperf::{Counts, Meter};
 use crate::sample::{Cause, Fate, Link, Observer, Probe, Sample};
 use crate::time::{Duration, Instant};
-use crate::wire::component::iperf::{IperfHead, Kind};
+use crate::wire::component::iperf::{IperfHead, IperfKind};
 
 /// Time to wait for the answer to STOP, in ms.
 const STOP_WAIT_MS: u32 = 1000;
@@ -63,7 +63,7 @@ impl StreamTask {
         Self {
             phase: StreamPhase::Head,
             start: now,
-            head: IperfHead { kind: Kind::Bandwidth, seq: 0 },
+            head: IperfHead { kind: IperfKind::Bandwidth, seq: 0 },
             total: 0,
             report_at: now,
             report_count: 0,
@@ -127,7 +127,7 @@ impl StreamTask {
             self.due = cx.now;
             self.phase = StreamPhase::Wanted { stop: false };
         } else {
-            self.head.kind = Kind::Stop;
+            self.head.kind = IperfKind::Stop;
             self.spent_ms = millis_since(cx.now, self.start);
             self.phase = StreamPhase::Total(cx.now);
         }
@@ -242,7 +242,7 @@ impl StreamTask {
     /// message 0.
     fn stop_settle(&mut self, cx: &mut Cx<'_>, outcome: Outcome, at: Instant) -> Option<Step> {
         if outcome.is_done() {
-            self.head = IperfHead { kind: Kind::Bandwidth, seq: 0 };
+            self.head = IperfHead { kind: IperfKind::Bandwidth, seq: 0 };
             self.phase = StreamPhase::Waiting(cx.shared.settings.tick.delay_ms(at, STOP_WAIT_MS));
         } else {
             let name = error_name(outcome);

@@ -7,7 +7,7 @@ mod throughput;
 use super::*;
 use crate::node::esp_now::testing_parts::{Flight, Hop, World, mac};
 use crate::sample::{Cause, Fate, Interval, Observer, Probe, Sample};
-use crate::wire::component::iperf::Kind;
+use crate::wire::component::iperf::IperfKind;
 use std::boxed::Box;
 use std::string::ToString;
 use std::vec::Vec;

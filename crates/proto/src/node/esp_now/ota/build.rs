@@ -1,7 +1,7 @@
 //! Builds valid application images of any length, for tests and for the simulator.
 
 use super::image::{HEADER_LEN, SHA_LEN};
-use crate::wire::component::ota::App;
+use crate::wire::component::ota::AppDescription;
 use sha2::{Digest, Sha256};
 
 /// Recipe for an image. Equal values make equal bytes.
@@ -12,7 +12,7 @@ pub struct Build {
     /// Number of the chip that the image is for.
     pub chip: u16,
     /// Application description of the image.
-    pub app: App,
+    pub app: AppDescription,
     /// Seed of its contents.
     pub seed: u64,
 }
@@ -40,7 +40,7 @@ impl Build {
         out.put(&header)?;
         out.segment(0x3C00_0020, first)?;
         out.data(&self.app.0)?;
-        out.data(&[0; 256 - App::LEN])?;
+        out.data(&[0; 256 - AppDescription::LEN])?;
         out.fill(first - 256)?;
         out.segment(0x4200_0020, data - first)?;
         out.fill(data - first)?;
@@ -100,7 +100,7 @@ mod tests {
     use std::vec::Vec;
 
     fn image(len: u32) -> Vec<u8> {
-        let app = App::new("solution", "1.0", "v5.1", "Jan  1 2026", "12:00:00");
+        let app = AppDescription::new("solution", "1.0", "v5.1", "Jan  1 2026", "12:00:00");
         let mut bytes = Vec::new();
         let build = Build { len, chip: 5, app, seed: 7 };
         let sha = build.write(&mut |piece| {
@@ -123,9 +123,12 @@ mod tests {
             let bytes = image(len);
             assert_eq!(bytes.len() as u32, len);
             assert_eq!(scan(&bytes), Ok(Some(len)), "{len}");
-            assert_eq!(App::parse(&bytes[32..]).expect("description").project(), b"solution");
+            assert_eq!(
+                AppDescription::parse(&bytes[32..]).expect("description").project(),
+                b"solution"
+            );
         }
-        let odd = Build { len: 1001, chip: 5, app: App::default(), seed: 7 };
+        let odd = Build { len: 1001, chip: 5, app: AppDescription::default(), seed: 7 };
         assert_eq!(odd.write(&mut |_| true), None);
     }
 

@@ -1,6 +1,6 @@
 //! The devices of an initiator: the state of each, and the application that it runs.
 
-use crate::wire::component::ota::App;
+use crate::wire::component::ota::AppDescription;
 use crate::wire::mac::Mac;
 use heapless::Vec;
 
@@ -63,7 +63,7 @@ pub struct Runs {
 }
 
 impl Runs {
-    fn new(app: &App) -> Self {
+    fn new(app: &AppDescription) -> Self {
         let mut bytes = [0; 144];
         for (to, from) in bytes.iter_mut().zip(&app.0) {
             *to = *from;
@@ -73,8 +73,8 @@ impl Runs {
 
     /// Returns the part as a description.
     #[must_use]
-    pub fn app(&self) -> App {
-        let mut app = App::default();
+    pub fn app(&self) -> AppDescription {
+        let mut app = AppDescription::default();
         for (to, from) in app.0.iter_mut().zip(&self.bytes) {
             *to = *from;
         }
@@ -105,7 +105,7 @@ impl<const D: usize, const A: usize> Devices<D, A> {
     }
 
     /// Adds a device unless it is there.
-    pub fn add(&mut self, mac: Mac, channel: u8, rssi: i8, app: Option<&App>) {
+    pub fn add(&mut self, mac: Mac, channel: u8, rssi: i8, app: Option<&AppDescription>) {
         if self.list.iter().any(|d| d.mac == mac) {
             return;
         }
@@ -126,7 +126,7 @@ impl<const D: usize, const A: usize> Devices<D, A> {
         }
     }
 
-    fn app_number(&mut self, app: &App) -> u8 {
+    fn app_number(&mut self, app: &AppDescription) -> u8 {
         let runs = Runs::new(app);
         if let Some(at) = self.apps.iter().position(|a| *a == runs) {
             return at as u8;
@@ -137,7 +137,7 @@ impl<const D: usize, const A: usize> Devices<D, A> {
 
     /// Returns the description of a device's application; `None` if there was no room for it.
     #[must_use]
-    pub fn runs(&self, device: &Device) -> Option<App> {
+    pub fn runs(&self, device: &Device) -> Option<AppDescription> {
         self.apps.get(usize::from(device.app)).map(Runs::app)
     }
 

@@ -9,7 +9,7 @@
 //! | 14 | 9 | chip revisions, reserved |
 //! | 23 | 1 | 1 if a SHA-256 is appended |
 //! | 24 | 8 | first segment: load address, length |
-//! | 32 | 256 | first segment's data: the application description ([`App`]) |
+//! | 32 | 256 | first segment's data: the application description ([`AppDescription`]) |
 //! | … | | more segments, each with its 8 bytes before it |
 //! | … | 1 to 16 | zeros, and as the last byte of a block of 16 the XOR of all segment data with 0xEF |
 //! | … | 32 | SHA-256 of everything before it |
@@ -18,7 +18,7 @@
 
 use crate::node::esp_now::board::{Board, Slot, Work};
 use crate::node::esp_now::task::Cx;
-use crate::wire::component::ota::{App, DIGEST_LEN};
+use crate::wire::component::ota::{AppDescription, DIGEST_LEN};
 use sha2::{Digest, Sha256};
 
 /// Length of the header, in bytes.
@@ -297,13 +297,13 @@ impl Check {
 }
 
 /// Returns the application description in a slot; `None` if there is none.
-pub fn describe(board: &mut dyn Board, slot: Slot) -> Option<App> {
-    let mut bytes = [0; App::LEN];
+pub fn describe(board: &mut dyn Board, slot: Slot) -> Option<AppDescription> {
+    let mut bytes = [0; AppDescription::LEN];
     if !board.read(slot, 0, bytes.get_mut(..1)?) || bytes.first() != Some(&MAGIC) {
         return None;
     }
     if !board.read(slot, DESCRIPTION_AT, &mut bytes) {
         return None;
     }
-    App::parse(&bytes)
+    AppDescription::parse(&bytes)
 }

@@ -1,12 +1,12 @@
 //! State that a responder keeps over a reset: the image being received, and the packets of it that
 //! are there.
 //!
-//! The last part of the store has the component's layout: the 30 bytes of a [`Status`], then the
+//! The last part of the store has the component's layout: the 30 bytes of a [`OtaStatus`], then the
 //! bitmap.
 
 use super::bits;
 use crate::wire::component::Compat;
-use crate::wire::component::ota::{STATUS_LEN, Status};
+use crate::wire::component::ota::{OtaStatus, STATUS_LEN};
 
 /// Length of a stored session with the largest bitmap, in bytes.
 pub const STORE: usize = STATUS_LEN + bits::BITMAP;
@@ -16,13 +16,13 @@ pub const STORE: usize = STATUS_LEN + bits::BITMAP;
 #[derive(Clone, Debug)]
 pub struct Progress<const N: usize = STORE> {
     store: [u8; N],
-    status: Status,
+    status: OtaStatus,
     chunk: u16,
 }
 
 impl<const N: usize> Default for Progress<N> {
     fn default() -> Self {
-        Self { store: [0; N], status: Status::default(), chunk: 0 }
+        Self { store: [0; N], status: OtaStatus::default(), chunk: 0 }
     }
 }
 
@@ -30,7 +30,7 @@ impl<const N: usize> Progress<N> {
     /// Returns whether an image can be received at all: its length is not zero, matches the
     /// announced number of packets, and is not too great.
     #[must_use]
-    pub fn takes(status: &Status, compat: Compat) -> bool {
+    pub fn takes(status: &OtaStatus, compat: Compat) -> bool {
         let packets = status.total.div_ceil(compat.ota_chunk() as u32);
         let room = N.saturating_sub(STATUS_LEN).saturating_mul(8);
         packets > 0
@@ -40,8 +40,8 @@ impl<const N: usize> Progress<N> {
     }
 
     /// Begins an image, with nothing of it received.
-    pub fn begin(&mut self, status: &Status, compat: Compat) {
-        self.status = Status { written: 0, index: 0, ..*status };
+    pub fn begin(&mut self, status: &OtaStatus, compat: Compat) {
+        self.status = OtaStatus { written: 0, index: 0, ..*status };
         self.chunk = compat.ota_chunk() as u16;
         self.store.fill(0);
     }
@@ -59,7 +59,7 @@ impl<const N: usize> Progress<N> {
 
     /// Returns the image's status, with the bytes written.
     #[must_use]
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> OtaStatus {
         self.status
     }
 
@@ -134,7 +134,7 @@ impl<const N: usize> Progress<N> {
         self.clear();
         let len = load(&mut self.store).unwrap_or(0);
         let stored = self.store.get(..len).unwrap_or(&[]);
-        let session = Status::parse(stored).filter(|(s, bits)| {
+        let session = OtaStatus::parse(stored).filter(|(s, bits)| {
             Self::takes(s, compat) && bits.len() == usize::from(s.packets).div_ceil(8)
         });
         let Some((status, _)) = session else {
@@ -169,17 +169,22 @@ mod tests {
     use proptest::prelude::*;
     use std::vec::Vec;
 
-    fn announced(total: u32) -> Status {
-        Status { digest: [7; 16], packets: total.div_ceil(208) as u16, total, ..Status::default() }
+    fn announced(total: u32) -> OtaStatus {
+        OtaStatus {
+            digest: [7; 16],
+            packets: total.div_ceil(208) as u16,
+            total,
+            ..OtaStatus::default()
+        }
     }
 
     #[test]
     fn what_does_not_fit_is_refused() {
         let compat = Compat::default();
-        let takes = |s: &Status| Progress::<STORE>::takes(s, compat);
+        let takes = |s: &OtaStatus| Progress::<STORE>::takes(s, compat);
         assert!(takes(&announced(1)) && takes(&announced(21048 * 208)));
         assert!(!takes(&announced(0)) && !takes(&announced(21048 * 208 + 1)));
-        assert!(!takes(&Status { packets: 480, ..announced(100_000) }), "another chunk's size");
+        assert!(!takes(&OtaStatus { packets: 480, ..announced(100_000) }), "another chunk's size");
         assert!(!Progress::<40>::takes(&announced(81 * 208), compat), "ten bytes of bitmap");
     }
 

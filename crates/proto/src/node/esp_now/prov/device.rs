@@ -5,7 +5,7 @@ use crate::node::esp_now::board::{Key, Work};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Outcome, Outgoing, Received, Step};
 use crate::time::Instant;
-use crate::wire::component::prov::{Device as Asking, Identity, Prov, Wifi};
+use crate::wire::component::prov::{ProvDevice, ProvIdentity, ProvMessage, WifiCredentials};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
 use zeroize::Zeroize;
@@ -41,7 +41,7 @@ struct HeardBeacon {
     from: Mac,
     channel: u8,
     rssi: i8,
-    identity: Identity,
+    identity: ProvIdentity,
 }
 
 #[derive(Debug, Default)]
@@ -80,7 +80,7 @@ impl DeviceRole {
     }
 
     /// Takes a beacon: the scan ends with this hop, and the last beacon in it counts.
-    pub(super) fn beacon(&mut self, frame: &Received<'_>, identity: Identity) {
+    pub(super) fn beacon(&mut self, frame: &Received<'_>, identity: ProvIdentity) {
         if matches!(self.phase, DevicePhase::Scanning { .. }) {
             let Received { from, channel, rssi, .. } = *frame;
             self.beacon = Some(HeardBeacon { from, channel, rssi, identity });
@@ -88,7 +88,7 @@ impl DeviceRole {
     }
 
     /// Takes credentials, from any sender.
-    pub(super) fn wifi(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>, wifi: &Wifi) {
+    pub(super) fn wifi(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>, wifi: &WifiCredentials) {
         if !matches!(self.phase, DevicePhase::Waiting(_)) {
             return;
         }
@@ -136,7 +136,7 @@ impl DeviceRole {
         if let Some(beacon) = self.beacon {
             cx.shared.air.listen(DataType::Prov, false);
             let HeardBeacon { from, channel, rssi, identity } = beacon;
-            let Identity { product_id, device_name } = identity;
+            let ProvIdentity { product_id, device_name } = identity;
             let text = format_args!(
                 "MAC: {from}, Channel: {channel}, RSSI: {rssi}, Product_id: {product_id}, \
                  Device Name: {device_name}"
@@ -160,14 +160,14 @@ impl DeviceRole {
     pub(super) fn compose(
         &mut self,
         cx: &mut Cx<'_>,
-        identity: Identity,
+        identity: ProvIdentity,
         payload: &mut [u8],
     ) -> Option<Outgoing> {
         if self.phase != DevicePhase::Wanted {
             return None;
         }
-        let asking = Asking { identity, ..Asking::default() };
-        let len = Prov::Device(asking).emit(payload, cx.shared.settings.compat);
+        let asking = ProvDevice { identity, ..ProvDevice::default() };
+        let len = ProvMessage::Device(asking).emit(payload, cx.shared.settings.compat);
         let (Some(beacon), Some(len)) = (self.beacon, len) else {
             self.phase = DevicePhase::Sent(Outcome::Refused);
             return None;

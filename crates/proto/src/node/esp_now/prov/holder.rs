@@ -4,7 +4,7 @@ use super::{ASKED_MAX, COMMAND_TAG, TAG, error_name, outgoing};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Received, Step};
 use crate::time::Instant;
-use crate::wire::component::prov::{Device, Identity, Prov, Wifi};
+use crate::wire::component::prov::{ProvDevice, ProvIdentity, ProvMessage, WifiCredentials};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
 use heapless::Deque;
@@ -28,7 +28,7 @@ enum HolderPhase {
 pub(super) struct HolderRole {
     phase: HolderPhase,
     /// Credentials; present while the holder is on.
-    wifi: Option<Wifi>,
+    wifi: Option<WifiCredentials>,
     /// Tick at which the time is over; the first beacon after it ends it.
     until: Instant,
     next: Instant,
@@ -37,7 +37,7 @@ pub(super) struct HolderRole {
 }
 
 impl HolderRole {
-    pub(super) fn start(&mut self, cx: &mut Cx<'_>, ms: u32, wifi: Wifi) {
+    pub(super) fn start(&mut self, cx: &mut Cx<'_>, ms: u32, wifi: WifiCredentials) {
         let tick = cx.shared.settings.tick;
         let ticks = tick.ticks(ms);
         if !self.is_on() {
@@ -57,13 +57,18 @@ impl HolderRole {
     }
 
     /// Queues the request of a device; returns false if too many wait.
-    pub(super) fn asked(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>, device: &Device) -> bool {
+    pub(super) fn asked(
+        &mut self,
+        cx: &mut Cx<'_>,
+        frame: &Received<'_>,
+        device: &ProvDevice,
+    ) -> bool {
         if !self.is_on() {
             return true;
         }
         self.found = self.found.saturating_add(1);
         let (num, from, channel, rssi) = (self.found, frame.from, frame.channel, frame.rssi);
-        let Identity { product_id, device_name } = device.identity;
+        let ProvIdentity { product_id, device_name } = device.identity;
         let (mode, secret) = (device.auth_mode.cast_signed(), device.secret);
         let text = format_args!(
             "NUM: {num}, MAC: {from}, Channel: {channel}, RSSI: {rssi}, Product_id: {product_id}, \
@@ -103,14 +108,14 @@ impl HolderRole {
     pub(super) fn compose(
         &mut self,
         cx: &mut Cx<'_>,
-        identity: Identity,
+        identity: ProvIdentity,
         payload: &mut [u8],
     ) -> Option<Outgoing> {
         let compat = cx.shared.settings.compat;
         match self.phase {
             HolderPhase::Beacon => {
                 self.phase = HolderPhase::BeaconSent;
-                let Some(len) = Prov::Beacon(identity).emit(payload, compat) else {
+                let Some(len) = ProvMessage::Beacon(identity).emit(payload, compat) else {
                     self.sent(cx, Outcome::Refused);
                     return None;
                 };
@@ -120,7 +125,7 @@ impl HolderRole {
             }
             HolderPhase::Answer => {
                 self.phase = HolderPhase::AnswerSent;
-                let wifi = self.wifi.clone().map(Prov::Wifi);
+                let wifi = self.wifi.clone().map(ProvMessage::Wifi);
                 let len = wifi.and_then(|wifi| wifi.emit(payload, compat));
                 let (Some(&to), Some(len)) = (self.asked.front(), len) else {
                     self.sent(cx, Outcome::Refused);

@@ -35,7 +35,9 @@ use super::board::Key;
 use super::print::Level;
 use super::task::{Cx, Event, Outcome, Outgoing, Received, Step, Task};
 use crate::time::Duration;
-use crate::wire::component::prov::{ALL_CHANNEL_SCAN, Identity, Prov as Message, Text, Wifi};
+use crate::wire::component::prov::{
+    ALL_CHANNEL_SCAN, FixedText, ProvIdentity, ProvMessage, WifiCredentials,
+};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
 use device::DeviceRole;
@@ -70,7 +72,7 @@ enum ProvRole {
 #[derive(Debug)]
 pub struct Prov {
     /// Identity of the node, in either role.
-    pub identity: Identity,
+    pub identity: ProvIdentity,
     /// Number of DEVICE messages that were not answered because too many waited.
     pub dropped: u32,
     holder: HolderRole,
@@ -84,7 +86,10 @@ impl Default for Prov {
         // The console's command uses this product id.
         product[..11].copy_from_slice(b"debug_board");
         Self {
-            identity: Identity { product_id: Text(product), device_name: Text::default() },
+            identity: ProvIdentity {
+                product_id: FixedText(product),
+                device_name: FixedText::default(),
+            },
             dropped: 0,
             holder: HolderRole::default(),
             device: DeviceRole::default(),
@@ -108,12 +113,12 @@ impl Prov {
             return Err(HoldError::Missing);
         };
         cx.log(Level::Info, COMMAND_TAG, format_args!("Find provisioning devices"));
-        let (Some(ssid), Some(password)) = (Text::new(ssid), Text::new(password)) else {
+        let (Some(ssid), Some(password)) = (FixedText::new(ssid), FixedText::new(password)) else {
             let text = format_args!("ssid or password is too long: 32 and 64 bytes at most");
             cx.log(Level::Error, COMMAND_TAG, text);
             return Err(HoldError::TooLong);
         };
-        let mut wifi = Wifi::new(ssid, password);
+        let mut wifi = WifiCredentials::new(ssid, password);
         wifi.scan_method = ALL_CHANNEL_SCAN;
         self.hold_wifi(cx, ms, wifi);
         cx.log(Level::Info, COMMAND_TAG, format_args!("Add device to the network: {ssid}"));
@@ -122,7 +127,7 @@ impl Prov {
 
     /// Hands these credentials out for `ms` milliseconds (`espnow_prov_responder_start`). Run the
     /// part after it.
-    pub fn hold_wifi(&mut self, cx: &mut Cx<'_>, ms: u32, wifi: Wifi) {
+    pub fn hold_wifi(&mut self, cx: &mut Cx<'_>, ms: u32, wifi: WifiCredentials) {
         self.holder.start(cx, ms, wifi);
     }
 
@@ -160,13 +165,13 @@ impl Prov {
     /// Takes a frame of type PROV. Run the part after it. Answers wait in a queue of [`ASKED_MAX`];
     /// a part that beacons is never idle, so the node need not wait for that.
     pub fn receive(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
-        match Message::parse(frame.data, cx.shared.settings.compat) {
-            Some(Message::Beacon(identity)) => self.device.beacon(frame, identity),
-            Some(Message::Device(device)) => {
+        match ProvMessage::parse(frame.data, cx.shared.settings.compat) {
+            Some(ProvMessage::Beacon(identity)) => self.device.beacon(frame, identity),
+            Some(ProvMessage::Device(device)) => {
                 let taken = self.holder.asked(cx, frame, &device);
                 self.dropped = self.dropped.saturating_add(u32::from(!taken));
             }
-            Some(Message::Wifi(wifi)) => self.device.wifi(cx, frame, &wifi),
+            Some(ProvMessage::Wifi(wifi)) => self.device.wifi(cx, frame, &wifi),
             None => {}
         }
     }

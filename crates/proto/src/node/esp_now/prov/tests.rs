@@ -208,7 +208,7 @@ fn erase_forgets_and_restarts() {
 fn more_devices_than_fit_are_counted() {
     let mut world = world(0, 1);
     hold(&mut world, 1000);
-    let message = Message::Device(crate::wire::component::prov::Device::default());
+    let message = ProvMessage::Device(crate::wire::component::prov::ProvDevice::default());
     let mut payload = [0; 256];
     let len = message.emit(&mut payload, Compat::default()).unwrap();
     let now = world.now;

@@ -15,7 +15,9 @@ use crate::node::esp_now::board::Work;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Outcome, Outgoing, Received, Step, Task};
 use crate::time::{Duration, Instant};
-use crate::wire::component::handshake::{Info, Message, PUBLIC_LEN, Session};
+use crate::wire::component::handshake::{
+    PUBLIC_LEN, SecurityInfo, SecurityMessage, SessionMessage,
+};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
 use zeroize::{Zeroize, ZeroizeOnDrop};
@@ -52,7 +54,7 @@ pub struct Responder {
     /// Counts of messages that had no effect.
     pub ignored: Ignored,
     pop: Pop,
-    info: Info,
+    info: SecurityInfo,
     session: KeyAgreement,
     answer: Option<(ResponderAnswer, Mac)>,
     sending_info: bool,
@@ -108,7 +110,7 @@ impl Responder {
         Self {
             ignored: Ignored::default(),
             pop,
-            info: Info::default(),
+            info: SecurityInfo::default(),
             session: KeyAgreement::default(),
             answer: None,
             sending_info: false,
@@ -133,14 +135,14 @@ impl Responder {
     /// Returns the information that it gives about itself: whether it has received a key since it
     /// started, and from which initiator.
     #[must_use]
-    pub fn info(&self) -> Info {
+    pub fn info(&self) -> SecurityInfo {
         self.info
     }
 
     /// Handles a frame of type [`DataType::Security`].
     pub fn receive(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
         let policy = cx.shared.settings.policy;
-        let Some(message) = Message::parse(frame.data) else {
+        let Some(message) = SecurityMessage::parse(frame.data) else {
             return count(&mut self.ignored.malformed);
         };
         if policy.windowed && self.window.is_none_or(|until| until <= cx.now) {
@@ -150,19 +152,23 @@ impl Responder {
             return count(&mut self.ignored.busy);
         }
         match message {
-            Message::Request => self.answer = Some((ResponderAnswer::Info, frame.from)),
-            Message::Reset if policy.refuse_reset => count(&mut self.ignored.policy),
-            Message::Reset => {
-                self.info = Info::default();
+            SecurityMessage::Request => self.answer = Some((ResponderAnswer::Info, frame.from)),
+            SecurityMessage::Reset if policy.refuse_reset => count(&mut self.ignored.policy),
+            SecurityMessage::Reset => {
+                self.info = SecurityInfo::default();
                 self.session.zeroize();
             }
-            Message::Handshake(_) | Message::Key(_) => self.take(cx, frame.from, message),
-            Message::Info(_) | Message::KeyResponse(_) => count(&mut self.ignored.malformed),
+            SecurityMessage::Handshake(_) | SecurityMessage::Key(_) => {
+                self.take(cx, frame.from, message)
+            }
+            SecurityMessage::Info(_) | SecurityMessage::KeyResponse(_) => {
+                count(&mut self.ignored.malformed)
+            }
         }
     }
 
     /// Handles a step of the handshake.
-    fn take(&mut self, cx: &mut Cx<'_>, from: Mac, message: Message<'_>) {
+    fn take(&mut self, cx: &mut Cx<'_>, from: Mac, message: SecurityMessage<'_>) {
         let policy = cx.shared.settings.policy;
         if policy.require_pop && self.pop.is_empty() {
             return count(&mut self.ignored.policy);
@@ -180,8 +186,8 @@ impl Responder {
             self.info.client = from;
         }
         let answer = match message {
-            Message::Key(data) => self.key(cx, data),
-            Message::Handshake(data) => self.step(cx, data),
+            SecurityMessage::Key(data) => self.key(cx, data),
+            SecurityMessage::Handshake(data) => self.step(cx, data),
             _ => Err(HandshakeFailed),
         };
         match answer {
@@ -213,9 +219,9 @@ impl Responder {
 
     /// Handles a message to the endpoint `espnow-session` of protocomm.
     fn step(&mut self, cx: &mut Cx<'_>, data: &[u8]) -> Result<ResponderAnswer, HandshakeFailed> {
-        match Session::parse(data).ok_or(HandshakeFailed)? {
+        match SessionMessage::parse(data).ok_or(HandshakeFailed)? {
             // At any stage: the initiator has begun a new round.
-            Session::Command0 { client_key } => {
+            SessionMessage::Command0 { client_key } => {
                 let pair = KeyPair::random(cx.board);
                 let mut random = [0; 16];
                 cx.board.random(&mut random);
@@ -227,7 +233,7 @@ impl Responder {
                     KeyAgreement { stage: AgreementStage::Offered, channel, random, own, peer };
                 Ok(ResponderAnswer::Key)
             }
-            Session::Command1 { proof } => {
+            SessionMessage::Command1 { proof } => {
                 if self.session.stage != AgreementStage::Offered {
                     return Err(HandshakeFailed);
                 }
@@ -245,7 +251,9 @@ impl Responder {
                 self.session.stage = AgreementStage::Agreed;
                 Ok(ResponderAnswer::Proof)
             }
-            Session::Response0 { .. } | Session::Response1 { .. } => Err(HandshakeFailed),
+            SessionMessage::Response0 { .. } | SessionMessage::Response1 { .. } => {
+                Err(HandshakeFailed)
+            }
         }
     }
 
@@ -276,18 +284,18 @@ impl Responder {
     fn write(&self, cx: &Cx<'_>, answer: ResponderAnswer, payload: &mut [u8]) -> Option<usize> {
         let session = &self.session;
         match answer {
-            ResponderAnswer::Info => Message::Info(self.info).emit(payload),
+            ResponderAnswer::Info => SecurityMessage::Info(self.info).emit(payload),
             ResponderAnswer::Key => {
                 let (device_key, random) = (&session.own, &session.random);
-                Session::Response0 { device_key, random }.emit_message(payload)
+                SessionMessage::Response0 { device_key, random }.emit_message(payload)
             }
             ResponderAnswer::Proof => {
                 let proof = session.channel.crypt(Part::DeviceProof, &session.peer);
-                Session::Response1 { proof: &proof }.emit_message(payload)
+                SessionMessage::Response1 { proof: &proof }.emit_message(payload)
             }
             ResponderAnswer::Echo => {
                 let key = cx.shared.keys.decrypt.as_ref()?.bytes();
-                Message::KeyResponse(&session.channel.crypt(Part::Echo, key)).emit(payload)
+                SecurityMessage::KeyResponse(&session.channel.crypt(Part::Echo, key)).emit(payload)
             }
         }
     }

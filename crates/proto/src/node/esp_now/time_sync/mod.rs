@@ -12,7 +12,7 @@ mod tests;
 use super::print::Level;
 use super::task::{Cx, Event, Outcome, Outgoing, Received, Step, Task};
 use crate::time::{Duration, Instant};
-use crate::wire::component::time_sync::{Kind, TIME_SYNC_VERSION, TimeSync as Message};
+use crate::wire::component::time_sync::{TIME_SYNC_VERSION, TimeSyncKind, TimeSyncMessage};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
 
@@ -58,7 +58,7 @@ enum SyncRole {
 enum SyncPhase {
     #[default]
     Idle,
-    Ready(Message),
+    Ready(TimeSyncMessage),
     Sending,
 }
 
@@ -174,7 +174,7 @@ impl TimeSync {
         if frame.data_type != DataType::TimeSync {
             return;
         }
-        let Some(message) = Message::parse(frame.data) else {
+        let Some(message) = TimeSyncMessage::parse(frame.data) else {
             self.refused = self.refused.saturating_add(1);
             let size = frame.data.len();
             return cx.log(Level::Warn, TAG, format_args!("Invalid time packet size: {size}"));
@@ -186,10 +186,10 @@ impl TimeSync {
             return cx.log(Level::Warn, TAG, text);
         }
         match (self.role, message.kind) {
-            (SyncRole::Initiator(_), Kind::Request) => {
+            (SyncRole::Initiator(_), TimeSyncKind::Request) => {
                 self.want();
             }
-            (SyncRole::Responder(max_drift_ms), Kind::Broadcast) => {
+            (SyncRole::Responder(max_drift_ms), TimeSyncKind::Broadcast) => {
                 self.correct(cx, frame.from, message.timestamp_us, max_drift_ms);
             }
             (SyncRole::Off, _) => {
@@ -213,15 +213,15 @@ impl TimeSync {
 
     /// Returns the next message. The clock is read here and not in `compose`, as the component reads
     /// it before it waits for the lock.
-    fn message(&self, now: Instant) -> Option<Message> {
+    fn message(&self, now: Instant) -> Option<TimeSyncMessage> {
         let kind = match self.role {
             SyncRole::Off => return None,
-            SyncRole::Initiator(_) => Kind::Broadcast,
-            SyncRole::Responder(_) => Kind::Request,
+            SyncRole::Initiator(_) => TimeSyncKind::Broadcast,
+            SyncRole::Responder(_) => TimeSyncKind::Request,
         };
         let utc_us = self.utc_zero_us.map_or(0, |zero| zero.wrapping_add(micros(now)));
         let set = utc_us / 1_000_000 > CLOCK_SET_S;
-        Some(Message {
+        Some(TimeSyncMessage {
             version: TIME_SYNC_VERSION,
             kind,
             timestamp_us: self.synced_us(now),

@@ -154,7 +154,7 @@ fn a_period_is_whole_ticks() {
     assert_eq!(clock.run(), Step::Until(at(1_000)));
     for second in 1..4 {
         clock.now = at(1_000 * second);
-        let Some(message) = Message::parse(&clock.send()) else { panic!("a message") };
+        let Some(message) = TimeSyncMessage::parse(&clock.send()) else { panic!("a message") };
         assert_eq!(message.timestamp_us, 1_000_000 * second as i64);
         assert_eq!(clock.run(), Step::Until(at(1_000 * second + 1_000)));
     }

@@ -34,7 +34,7 @@ const RESPONSE1: [u8; 11] = [0x10, 0x01, 0x5A, 0x27, 0x08, 0x03, 0xBA, 0x01, 0x2
 
 /// A step of the key agreement, as a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Session<'a> {
+pub enum SessionMessage<'a> {
     /// Public key of the initiator.
     Command0 {
         /// Public key of the initiator.
@@ -59,7 +59,7 @@ pub enum Session<'a> {
     },
 }
 
-impl<'a> Session<'a> {
+impl<'a> SessionMessage<'a> {
     /// Parses the protobuf; `None` if it is malformed, of another security version, reports a
     /// failure, or if its number and content do not agree.
     #[must_use]
@@ -180,7 +180,7 @@ mod tests {
     const KEY: [u8; 32] = [7; 32];
     const RANDOM: [u8; 16] = [9; 16];
 
-    fn emitted(session: Session<'_>) -> Vec<u8> {
+    fn emitted(session: SessionMessage<'_>) -> Vec<u8> {
         let mut buf = [0; SESSION_MAX];
         let len = session.emit(&mut buf).unwrap();
         buf[..len].to_vec()
@@ -202,18 +202,18 @@ mod tests {
     #[test]
     fn lengths_of_the_protocol_reference() {
         let all = [
-            (Session::Command0 { client_key: &KEY }, 41),
-            (Session::Response0 { device_key: &KEY, random: &RANDOM }, 61),
-            (Session::Command1 { proof: &KEY }, 43),
-            (Session::Response1 { proof: &KEY }, 43),
+            (SessionMessage::Command0 { client_key: &KEY }, 41),
+            (SessionMessage::Response0 { device_key: &KEY, random: &RANDOM }, 61),
+            (SessionMessage::Command1 { proof: &KEY }, 43),
+            (SessionMessage::Response1 { proof: &KEY }, 43),
         ];
         for (session, len) in all {
             let bytes = emitted(session);
             assert_eq!(bytes.len(), len);
-            assert_eq!(Session::parse(&bytes), Some(session));
+            assert_eq!(SessionMessage::parse(&bytes), Some(session));
             assert_eq!(session.emit(&mut [0; SESSION_MAX][..len - 1]), None);
             for cut in 0..len {
-                assert_eq!(Session::parse(&bytes[..cut]), None, "truncated to {cut}");
+                assert_eq!(SessionMessage::parse(&bytes[..cut]), None, "truncated to {cut}");
             }
         }
     }
@@ -223,22 +223,25 @@ mod tests {
         let inner = [&field(3, &RANDOM)[..], &[0x20, 5], &field(2, &KEY), &[0x08, 0]].concat();
         let message = [&field(21, &inner)[..], &[0x08, 0x81, 0x00], &field(30, &[1, 2])].concat();
         let bytes = [&field(11, &message)[..], &[0x10, 1], &[0x7D, 1, 2, 3, 4]].concat();
-        let expected = Session::Response0 { device_key: &KEY, random: &RANDOM };
-        assert_eq!(Session::parse(&bytes), Some(expected), "any order, unknown fields");
+        let expected = SessionMessage::Response0 { device_key: &KEY, random: &RANDOM };
+        assert_eq!(SessionMessage::parse(&bytes), Some(expected), "any order, unknown fields");
         // The message in two parts, and a field twice.
         let (a, b) = (field(21, &field(2, &[1; 32])), field(21, &field(2, &KEY)));
         let parts = [&field(11, &[&[0x08, 1][..], &a].concat())[..], &field(11, &b)].concat();
         let random = field(11, &field(21, &field(3, &RANDOM)));
         let bytes = [&[0x10, 0, 0x10, 1][..], &parts, &random].concat();
-        assert_eq!(Session::parse(&bytes), Some(expected), "merged, the last one counts");
+        assert_eq!(SessionMessage::parse(&bytes), Some(expected), "merged, the last one counts");
         let explicit = payload(&[&[0x08, 0][..], &field(20, &field(1, &KEY))].concat());
-        assert_eq!(Session::parse(&explicit), Some(Session::Command0 { client_key: &KEY }));
+        assert_eq!(
+            SessionMessage::parse(&explicit),
+            Some(SessionMessage::Command0 { client_key: &KEY })
+        );
     }
 
     #[test]
     fn what_does_not_agree_is_refused() {
         let command0 = field(20, &field(1, &KEY));
-        assert!(Session::parse(&payload(&command0)).is_some());
+        assert!(SessionMessage::parse(&payload(&command0)).is_some());
         let bad = [
             payload(&[&[0x08, 1][..], &command0].concat()),
             payload(&[&command0[..], &field(22, &[])].concat()),
@@ -250,29 +253,29 @@ mod tests {
             field(11, &command0),
         ];
         for bytes in &bad {
-            assert_eq!(Session::parse(bytes), None, "{bytes:02x?}");
+            assert_eq!(SessionMessage::parse(bytes), None, "{bytes:02x?}");
         }
         let failed = [&[0x08, 1][..], &field(2, &KEY), &field(3, &RANDOM)].concat();
         let failed = payload(&[&[0x08, 1][..], &field(21, &failed)].concat());
-        assert_eq!(Session::parse(&failed), None, "a status other than success");
+        assert_eq!(SessionMessage::parse(&failed), None, "a status other than success");
     }
 
     proptest! {
         #[test]
         fn parsing_never_panics(data in prop::collection::vec(any::<u8>(), 0..80)) {
-            if let Some(session) = Session::parse(&data) {
+            if let Some(session) = SessionMessage::parse(&data) {
                 let again = emitted(session);
-                prop_assert_eq!(Session::parse(&again), Some(session));
+                prop_assert_eq!(SessionMessage::parse(&again), Some(session));
             }
         }
 
         #[test]
         fn a_changed_byte_gives_a_value_or_none(at in 0usize..61, to in any::<u8>()) {
-            let mut bytes = emitted(Session::Response0 { device_key: &KEY, random: &RANDOM });
+            let mut bytes = emitted(SessionMessage::Response0 { device_key: &KEY, random: &RANDOM });
             bytes[at] = to;
-            if let Some(session) = Session::parse(&bytes) {
+            if let Some(session) = SessionMessage::parse(&bytes) {
                 let again = emitted(session);
-                prop_assert_eq!(Session::parse(&again), Some(session));
+                prop_assert_eq!(SessionMessage::parse(&again), Some(session));
             }
         }
     }

@@ -12,7 +12,7 @@
 //! message (trap 17 of the protocol reference); here a message that is shorter than announced is
 //! refused.
 
-use super::Kind;
+use super::OtaType;
 
 /// Length of the message before the data, in bytes.
 pub const CHUNK_HEAD: usize = 4;
@@ -30,7 +30,7 @@ impl<'a> Chunk<'a> {
     /// Parses a message; `None` if it is of another kind or has fewer bytes than it announces.
     #[must_use]
     pub fn parse(payload: &'a [u8]) -> Option<Self> {
-        if Kind::of(payload)? != Kind::Data {
+        if OtaType::of(payload)? != OtaType::Data {
             return None;
         }
         let ([_, s0, s1, size], data) = payload.split_first_chunk::<CHUNK_HEAD>()?;
@@ -49,7 +49,7 @@ impl<'a> Chunk<'a> {
     ) -> Option<usize> {
         let (head, rest) = buf.split_first_chunk_mut::<CHUNK_HEAD>()?;
         let [s0, s1] = seq.to_le_bytes();
-        *head = [Kind::Data as u8, s0, s1, size];
+        *head = [OtaType::Data as u8, s0, s1, size];
         let rest = rest.get_mut(..chunk)?;
         let (data, pad) = rest.split_at_mut_checked(usize::from(size))?;
         pad.fill(0);

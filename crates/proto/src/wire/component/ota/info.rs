@@ -19,7 +19,7 @@
 //! component's initiator reads 52 bytes beyond the message (trap 13 of the protocol reference), but
 //! uses none of them.
 
-use super::Kind;
+use super::OtaType;
 use core::fmt;
 
 /// The first four bytes of every application description.
@@ -29,9 +29,9 @@ pub const INFO_LEN: usize = 208;
 
 /// The first 204 bytes of an application description.
 #[derive(Clone, PartialEq, Eq)]
-pub struct App(pub [u8; Self::LEN]);
+pub struct AppDescription(pub [u8; Self::LEN]);
 
-impl Default for App {
+impl Default for AppDescription {
     /// Returns a description whose texts are empty.
     fn default() -> Self {
         let mut bytes = [0; Self::LEN];
@@ -40,13 +40,13 @@ impl Default for App {
     }
 }
 
-impl fmt::Debug for App {
+impl fmt::Debug for AppDescription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "App({} {})", Text(self.project()), Text(self.version()))
+        write!(f, "App({} {})", AsciiText(self.project()), AsciiText(self.version()))
     }
 }
 
-impl App {
+impl AppDescription {
     /// Number of bytes that are sent.
     pub const LEN: usize = 204;
 
@@ -125,23 +125,23 @@ impl App {
 
 /// Information message: the description of the running application.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Info(pub App);
+pub struct OtaInfo(pub AppDescription);
 
-impl Info {
+impl OtaInfo {
     /// Parses a message; `None` if it is of another kind, too short, or without the magic.
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<Self> {
-        if Kind::of(payload)? != Kind::Info {
+        if OtaType::of(payload)? != OtaType::Info {
             return None;
         }
-        App::parse(payload.get(4..)?).map(Self)
+        AppDescription::parse(payload.get(4..)?).map(Self)
     }
 
     /// Writes the message and returns its length; `None` if `buf` is too short.
     #[must_use]
     pub fn emit(&self, buf: &mut [u8]) -> Option<usize> {
         let (head, app) = buf.get_mut(..INFO_LEN)?.split_first_chunk_mut::<4>()?;
-        *head = [Kind::Info as u8, 0, 0, 0];
+        *head = [OtaType::Info as u8, 0, 0, 0];
         app.copy_from_slice(&self.0.0);
         Some(INFO_LEN)
     }
@@ -150,9 +150,9 @@ impl Info {
 /// Text of unknown origin: a question mark replaces each byte that is not printable ASCII. Width
 /// pads on the left, as `%12s` does.
 #[derive(Clone, Copy, Debug)]
-pub struct Text<'a>(pub &'a [u8]);
+pub struct AsciiText<'a>(pub &'a [u8]);
 
-impl fmt::Display for Text<'_> {
+impl fmt::Display for AsciiText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use fmt::Write;
         for _ in self.0.len()..f.width().unwrap_or(0) {
@@ -172,24 +172,27 @@ mod tests {
 
     #[test]
     fn fields_lie_where_the_description_has_them() {
-        let app = App::new("hello", "1.2.3", "v5.1", "Jan  1 2026", "12:00:00");
+        let app = AppDescription::new("hello", "1.2.3", "v5.1", "Jan  1 2026", "12:00:00");
         let mut buf = [0; 230];
-        assert_eq!(Info(app.clone()).emit(&mut buf), Some(208));
+        assert_eq!(OtaInfo(app.clone()).emit(&mut buf), Some(208));
         assert_eq!(&buf[..8], &[1, 0, 0, 0, 0x32, 0x54, 0xCD, 0xAB]);
         assert_eq!(
             (&buf[20..25], &buf[52..57], &buf[116..120]),
             (&b"1.2.3"[..], &b"hello"[..], &b"v5.1"[..])
         );
         assert_eq!((app.time(), app.date()), (&b"12:00:00"[..], &b"Jan  1 2026"[..]));
-        assert_eq!(Info::parse(&buf[..208]), Some(Info(app)));
-        assert_eq!(Info::parse(&buf[..207]), None);
+        assert_eq!(OtaInfo::parse(&buf[..208]), Some(OtaInfo(app)));
+        assert_eq!(OtaInfo::parse(&buf[..207]), None);
         buf[4] = 0;
-        assert_eq!(Info::parse(&buf[..208]), None, "no description");
+        assert_eq!(OtaInfo::parse(&buf[..208]), None, "no description");
     }
 
     #[test]
     fn text_is_padded_and_made_harmless() {
-        assert_eq!(format!("{:>6}|{}", Text(b"ab"), Text(b"a\x1b\xFFb c")), "    ab|a??b c");
+        assert_eq!(
+            format!("{:>6}|{}", AsciiText(b"ab"), AsciiText(b"a\x1b\xFFb c")),
+            "    ab|a??b c"
+        );
     }
 
     proptest! {
@@ -198,7 +201,7 @@ mod tests {
             for (place, byte) in bytes.iter_mut().zip([1, 0, 0, 0, 0x32, 0x54, 0xCD, 0xAB]) {
                 *place = byte;
             }
-            let info = Info::parse(&bytes);
+            let info = OtaInfo::parse(&bytes);
             prop_assert_eq!(info.is_some(), bytes.len() >= INFO_LEN);
             if let Some(info) = info {
                 let mut out = [0; INFO_LEN];
@@ -209,7 +212,7 @@ mod tests {
 
         #[test]
         fn any_bytes_read(bytes in prop::collection::vec(any::<u8>(), 0..230)) {
-            let _ = Info::parse(&bytes);
+            let _ = OtaInfo::parse(&bytes);
         }
     }
 }

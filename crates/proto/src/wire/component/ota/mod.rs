@@ -6,9 +6,9 @@
 //! | value | message | layout |
 //! |---|---|---|
 //! | 0 | request: which devices are there? | that byte alone |
-//! | 1 | information | [`Info`] |
+//! | 1 | information | [`OtaInfo`] |
 //! | 2 | data | [`Chunk`] |
-//! | 3 | status, asked and answered | [`Status`] |
+//! | 3 | status, asked and answered | [`OtaStatus`] |
 //!
 //! No size is negotiated; [`Compat::ota_chunk`] and [`Compat::ota_row`] give them.
 //!
@@ -20,13 +20,13 @@ mod info;
 mod status;
 
 pub use chunk::{CHUNK_HEAD, Chunk};
-pub use info::{App, DESCRIPTION_MAGIC, INFO_LEN, Info, Text};
-pub use status::{Code, DIGEST_LEN, STATUS_LEN, Status};
+pub use info::{AppDescription, AsciiText, DESCRIPTION_MAGIC, INFO_LEN, OtaInfo};
+pub use status::{DIGEST_LEN, OtaCode, OtaStatus, STATUS_LEN};
 
 /// Kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
-pub enum Kind {
+pub enum OtaType {
     /// Request: which devices are there?
     Request = 0,
     /// Description of the firmware that a device runs.
@@ -37,7 +37,7 @@ pub enum Kind {
     Status = 3,
 }
 
-impl Kind {
+impl OtaType {
     /// Returns the kind of a payload; `None` if it is empty or of another kind.
     #[must_use]
     pub fn of(payload: &[u8]) -> Option<Self> {
@@ -58,8 +58,8 @@ mod tests {
     /// Compares with vector 8 of the protocol reference.
     #[test]
     fn the_request_is_one_byte() {
-        assert_eq!(Kind::of(&[0]), Some(Kind::Request));
-        assert_eq!(Kind::of(&[]), None);
-        assert_eq!(Kind::of(&[4]), None);
+        assert_eq!(OtaType::of(&[0]), Some(OtaType::Request));
+        assert_eq!(OtaType::of(&[]), None);
+        assert_eq!(OtaType::of(&[4]), None);
     }
 }

@@ -14,7 +14,7 @@
 //! Bit `i` of byte `b` of row `n` stands for packet `(n * row + b) * 8 + i`, and is 1 if the device
 //! has it (esp-now component, `espnow_ota_status_t`).
 
-use super::Kind;
+use super::OtaType;
 
 /// Length of the message before the row, in bytes.
 pub const STATUS_LEN: usize = 30;
@@ -23,7 +23,7 @@ pub const DIGEST_LEN: usize = 16;
 
 /// Error code in an answer (`ESP_ERR_ESPNOW_OTA_*`, as 16 bits).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Code {
+pub enum OtaCode {
     /// No error.
     #[default]
     Ok,
@@ -45,7 +45,7 @@ pub enum Code {
     Other(i16),
 }
 
-impl Code {
+impl OtaCode {
     const KNOWN: [(i16, Self); 8] = [
         (0, Self::Ok),
         (0x1001, Self::NotInit),
@@ -76,11 +76,11 @@ impl Code {
 
 /// The message without its row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Status {
+pub struct OtaStatus {
     /// First half of the image's SHA-256.
     pub digest: [u8; DIGEST_LEN],
     /// Error code.
-    pub code: Code,
+    pub code: OtaCode,
     /// Number of packets of the image.
     pub packets: u16,
     /// Length of the image, in bytes.
@@ -91,12 +91,12 @@ pub struct Status {
     pub index: u8,
 }
 
-impl Status {
+impl OtaStatus {
     /// Parses the message and returns it with the bytes behind it, which are the row if there is
     /// one.
     #[must_use]
     pub fn parse(payload: &[u8]) -> Option<(Self, &[u8])> {
-        if Kind::of(payload)? != Kind::Status {
+        if OtaType::of(payload)? != OtaType::Status {
             return None;
         }
         let (head, row) = payload.split_first_chunk::<STATUS_LEN>()?;
@@ -105,7 +105,7 @@ impl Status {
         let [c0, c1, p0, p1, t0, t1, t2, t3, w0, w1, w2, w3, index] = *rest.first_chunk()?;
         let status = Self {
             digest: *digest,
-            code: Code::from_number(i16::from_le_bytes([c0, c1])),
+            code: OtaCode::from_number(i16::from_le_bytes([c0, c1])),
             packets: u16::from_le_bytes([p0, p1]),
             total: u32::from_le_bytes([t0, t1, t2, t3]),
             written: u32::from_le_bytes([w0, w1, w2, w3]),
@@ -118,7 +118,7 @@ impl Status {
     #[must_use]
     pub fn bytes(&self) -> [u8; STATUS_LEN] {
         let mut out = [0; STATUS_LEN];
-        out[0] = Kind::Status as u8;
+        out[0] = OtaType::Status as u8;
         out[1..17].copy_from_slice(&self.digest);
         out[17..19].copy_from_slice(&self.code.number().to_le_bytes());
         out[19..21].copy_from_slice(&self.packets.to_le_bytes());
@@ -158,30 +158,30 @@ mod tests {
             0x0d, 0x0e, 0x0f, 0x00, 0x00, 0xe1, 0x01, 0xa0, 0x86, 0x01, 0x00, 0x00, 0x00, 0x00,
             0x00, 0x00,
         ];
-        let status = Status {
+        let status = OtaStatus {
             digest: core::array::from_fn(|i| i as u8),
             packets: 481,
             total: 100_000,
-            ..Status::default()
+            ..OtaStatus::default()
         };
         assert_eq!(status.bytes(), bytes);
-        assert_eq!(Status::parse(&bytes), Some((status, &[][..])));
-        assert_eq!(Status::parse(&bytes[..29]), None);
+        assert_eq!(OtaStatus::parse(&bytes), Some((status, &[][..])));
+        assert_eq!(OtaStatus::parse(&bytes[..29]), None);
         assert_eq!(status.emit(&[1, 2], &mut [0; 31]), None, "no room");
     }
 
     #[test]
     fn codes_keep_their_numbers() {
         for number in [0, 0x1001, 0x1002, 0x1003, 0x1004, 0x1005, 0x100A, 0x100B, -1, 0x1006] {
-            assert_eq!(Code::from_number(number).number(), number);
+            assert_eq!(OtaCode::from_number(number).number(), number);
         }
-        assert_eq!(Code::from_number(0x100B), Code::Finish);
+        assert_eq!(OtaCode::from_number(0x100B), OtaCode::Finish);
     }
 
     proptest! {
         #[test]
         fn what_is_read_is_written_back(bytes in prop::collection::vec(any::<u8>(), 0..260)) {
-            if let Some((status, row)) = Status::parse(&bytes) {
+            if let Some((status, row)) = OtaStatus::parse(&bytes) {
                 let mut out = [0; 260];
                 let len = status.emit(row, &mut out);
                 prop_assert_eq!(len, Some(bytes.len()));
@@ -192,7 +192,7 @@ mod tests {
         #[test]
         fn a_status_reads_back(mut bytes in prop::array::uniform30(any::<u8>())) {
             bytes[0] = 3;
-            let (status, _) = Status::parse(&bytes).expect("thirty bytes of the right kind");
+            let (status, _) = OtaStatus::parse(&bytes).expect("thirty bytes of the right kind");
             prop_assert_eq!(status.bytes(), bytes);
         }
     }

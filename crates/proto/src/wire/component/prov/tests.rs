@@ -10,8 +10,9 @@ fn on(idf: Idf) -> Compat {
 
 #[test]
 fn vector_13_of_the_protocol_reference() {
-    let product_id = Text::new(b"responder_test").unwrap();
-    let beacon = Prov::Beacon(Identity { product_id, device_name: Text::default() });
+    let product_id = FixedText::new(b"responder_test").unwrap();
+    let beacon =
+        ProvMessage::Beacon(ProvIdentity { product_id, device_name: FixedText::default() });
     let mut buf = [0xAA; BEACON_LEN];
     assert_eq!(beacon.emit(&mut buf, Compat::default()), Some(33));
     let mut wire = [0; 33];
@@ -19,7 +20,7 @@ fn vector_13_of_the_protocol_reference() {
         0x72, 0x65, 0x73, 0x70, 0x6F, 0x6E, 0x64, 0x65, 0x72, 0x5F, 0x74, 0x65, 0x73, 0x74,
     ]);
     assert_eq!(buf, wire);
-    assert_eq!(Prov::parse(&wire, Compat::default()), Some(beacon));
+    assert_eq!(ProvMessage::parse(&wire, Compat::default()), Some(beacon));
 }
 
 #[test]
@@ -33,12 +34,12 @@ fn lengths_follow_esp_idf() {
         (Idf::V5_4_2, 222, 188),
     ];
     for (idf, len, token) in lengths {
-        let mut wifi = Wifi::new(Text::default(), Text::default());
-        wifi.token = Text([0x77; 32]);
+        let mut wifi = WifiCredentials::new(FixedText::default(), FixedText::default());
+        wifi.token = FixedText([0x77; 32]);
         let mut buf = [0; 256];
-        assert_eq!(Prov::Wifi(wifi).emit(&mut buf, on(idf)), Some(len), "{idf:?}");
+        assert_eq!(ProvMessage::Wifi(wifi).emit(&mut buf, on(idf)), Some(len), "{idf:?}");
         assert_eq!(buf.iter().position(|&b| b == 0x77), Some(1 + token), "{idf:?}");
-        assert_eq!(Prov::Device(Device::default()).emit(&mut buf, on(idf)), Some(len));
+        assert_eq!(ProvMessage::Device(ProvDevice::default()).emit(&mut buf, on(idf)), Some(len));
     }
     let v2 = Compat { release: Release::Head, ..on(Idf::V5_4) };
     assert!(wifi_len(on(Idf::V5_4)) > on(Idf::V5_4).data_max(), "not with ESP-NOW v1.0");
@@ -47,23 +48,26 @@ fn lengths_follow_esp_idf() {
 
 #[test]
 fn ssid_and_password_are_read_across_releases_and_nothing_else() {
-    let mut wifi = Wifi::new(Text::new(b"home").unwrap(), Text::new(b"secret").unwrap());
-    wifi.token = Text::new(b"token").unwrap();
+    let mut wifi =
+        WifiCredentials::new(FixedText::new(b"home").unwrap(), FixedText::new(b"secret").unwrap());
+    wifi.token = FixedText::new(b"token").unwrap();
     let mut buf = [0; 256];
-    let len = Prov::Wifi(wifi.clone()).emit(&mut buf, on(Idf::V4_4)).unwrap();
+    let len = ProvMessage::Wifi(wifi.clone()).emit(&mut buf, on(Idf::V4_4)).unwrap();
     assert_eq!((&buf[5..9], &buf[37..43]), (&b"home"[..], &b"secret"[..]));
-    let Some(Prov::Wifi(read)) = Prov::parse(&buf[..len], on(Idf::V5_4)) else { panic!() };
+    let Some(ProvMessage::Wifi(read)) = ProvMessage::parse(&buf[..len], on(Idf::V5_4)) else {
+        panic!()
+    };
     assert_eq!((read.ssid, read.password), (wifi.ssid, wifi.password));
-    assert_eq!(read.token, Text::default());
+    assert_eq!(read.token, FixedText::default());
     assert!(!format!("{read:?}").contains("secret"));
 }
 
 #[test]
 fn text_stays_in_its_field_and_steers_no_terminal() {
-    assert_eq!(Text([b'x'; 4]).to_string(), "xxxx", "no zero at the end");
-    assert_eq!(Text(*b"a\x1b[\n\0rest").to_string(), "a?[?");
-    assert_eq!(Text(*b"\xC3\xA9\xFF\0").to_string(), "é?");
-    assert_eq!(Text::<4>::new(b"five!"), None);
+    assert_eq!(FixedText([b'x'; 4]).to_string(), "xxxx", "no zero at the end");
+    assert_eq!(FixedText(*b"a\x1b[\n\0rest").to_string(), "a?[?");
+    assert_eq!(FixedText(*b"\xC3\xA9\xFF\0").to_string(), "é?");
+    assert_eq!(FixedText::<4>::new(b"five!"), None);
 }
 
 #[test]
@@ -71,9 +75,11 @@ fn custom_data_that_is_not_there_is_none() {
     let mut payload = [0; 170];
     payload[0] = 1;
     payload[69] = 200;
-    let Some(Prov::Device(device)) = Prov::parse(&payload, on(Idf::V4_4)) else { panic!() };
+    let Some(ProvMessage::Device(device)) = ProvMessage::parse(&payload, on(Idf::V4_4)) else {
+        panic!()
+    };
     assert!(device.custom.is_empty());
-    assert_eq!(Prov::parse(&payload[..69], on(Idf::V4_4)), None);
+    assert_eq!(ProvMessage::parse(&payload[..69], on(Idf::V4_4)), None);
 }
 
 fn any_idf() -> impl Strategy<Value = Idf> {
@@ -86,17 +92,17 @@ proptest! {
         which in 0u8..3, mode: u32, id: [u8; 16], long: [u8; 32], word: [u8; 32],
         data in prop::collection::vec(any::<u8>(), 0..64), idf in any_idf(),
     ) {
-        let identity = Identity { product_id: Text(id), device_name: Text(id) };
+        let identity = ProvIdentity { product_id: FixedText(id), device_name: FixedText(id) };
         let custom = Vec::from_slice(&data).unwrap();
         let message = match which {
-            0 => Prov::Beacon(identity),
-            1 => Prov::Device(Device { identity, auth_mode: mode, secret: Text(long), custom }),
-            _ => Prov::Wifi(Wifi {
+            0 => ProvMessage::Beacon(identity),
+            1 => ProvMessage::Device(ProvDevice { identity, auth_mode: mode, secret: FixedText(long), custom }),
+            _ => ProvMessage::Wifi(WifiCredentials {
                 mode,
-                ssid: Text(long),
-                password: Text::new(&word).unwrap(),
+                ssid: FixedText(long),
+                password: FixedText::new(&word).unwrap(),
                 scan_method: mode,
-                token: Text(word),
+                token: FixedText(word),
                 custom,
             }),
         };
@@ -104,17 +110,17 @@ proptest! {
         let len = message.emit(&mut buf, on(idf)).unwrap();
         prop_assert_eq!(message.emit(&mut buf[..len - 1], on(idf)), None);
         let len = message.emit(&mut buf, on(idf)).unwrap_or(len);
-        prop_assert_eq!(Prov::parse(&buf[..len], on(idf)), Some(message));
+        prop_assert_eq!(ProvMessage::parse(&buf[..len], on(idf)), Some(message));
     }
 
     #[test]
     fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300), kind in 0u8..3, idf in any_idf()) {
         let mut bytes = bytes;
-        let _ = Prov::parse(&bytes, on(idf));
+        let _ = ProvMessage::parse(&bytes, on(idf));
         if let Some(first) = bytes.first_mut() {
             *first = kind;
         }
-        if let Some(message) = Prov::parse(&bytes, on(idf)) {
+        if let Some(message) = ProvMessage::parse(&bytes, on(idf)) {
             prop_assert!(message.emit(&mut [0; 300], on(idf)).is_some());
         }
     }

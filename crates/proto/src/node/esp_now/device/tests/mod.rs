@@ -12,7 +12,7 @@ use crate::node::esp_now::task::{Event, Outgoing, Settings};
 use crate::node::esp_now::testing::{mac, settings};
 use crate::node::esp_now::{Frame, Input, Output};
 use crate::time::{Duration, Instant};
-use crate::wire::component::ota::App;
+use crate::wire::component::ota::AppDescription;
 use crate::wire::component::{DataType, FrameConfig, Header};
 use crate::wire::mac::Mac;
 use std::boxed::Box;
@@ -277,7 +277,7 @@ fn with_key(_: usize, board: &mut Shelf) {
 
 fn image(len: u32) -> Vec<u8> {
     let mut bytes = vec![];
-    let app = App::new("1", "espbench", "Jan  1 2026", "00:00:00", "v5.1");
+    let app = AppDescription::new("1", "espbench", "Jan  1 2026", "00:00:00", "v5.1");
     let build = Build { len, chip: 5, app, seed: 1 };
     build.write(&mut |part| {
         bytes.extend_from_slice(part);

@@ -46,7 +46,7 @@ fn without_loss_both_ends_print_one_lost() {
         ]
     );
     let stop_ack = world.log.iter().find(|l| l.0 == 1).unwrap();
-    assert_eq!(head(&stop_ack.2), IperfHead { kind: Kind::StopAck, seq: 2000 });
+    assert_eq!(head(&stop_ack.2), IperfHead { kind: IperfKind::StopAck, seq: 2000 });
     let config = FrameConfig { filter_adjacent: true, ..FrameConfig::UNICAST };
     assert_eq!((stop_ack.1.config, stop_ack.2.len(), stop_ack.1.dest), (config, 8, mac(0)));
     // The record: nothing is lost.
@@ -66,7 +66,7 @@ fn a_known_pattern_of_losses() {
     let mut world = world();
     // Every tenth message, and of the last ten all.
     world.rule = rule(|from, head| match head.kind {
-        Kind::Bandwidth if from == 0 && (head.seq % 10 == 9 || head.seq >= 990) => Hop::Lost,
+        IperfKind::Bandwidth if from == 0 && (head.seq % 10 == 9 || head.seq >= 990) => Hop::Lost,
         _ => Hop::Arrives,
     });
     respond(&mut world, Options { broadcast: Some(0), ..one_second_reports() });
@@ -91,10 +91,10 @@ fn unicast_failures_are_tried_again_and_recorded() {
     let mut world = world();
     let mut tries = 0;
     world.rule = rule(move |_, head| {
-        tries += u32::from(head.kind == Kind::Bandwidth && head.seq == 5);
+        tries += u32::from(head.kind == IperfKind::Bandwidth && head.seq == 5);
         match (head.kind, head.seq, tries) {
-            (Kind::Bandwidth, 5, 1) => Hop::Lost,
-            (Kind::Bandwidth, 5, 2) => Hop::Unacked,
+            (IperfKind::Bandwidth, 5, 1) => Hop::Lost,
+            (IperfKind::Bandwidth, 5, 2) => Hop::Unacked,
             _ => Hop::Arrives,
         }
     });
@@ -136,7 +136,8 @@ fn an_acknowledgement_that_does_not_come_counts_as_sent() {
 #[test]
 fn a_lost_stop_is_repeated_as_message_zero() {
     let mut world = world();
-    world.rule = rule(|_, head| if head.kind == Kind::Stop { Hop::Lost } else { Hop::Arrives });
+    world.rule =
+        rule(|_, head| if head.kind == IperfKind::Stop { Hop::Lost } else { Hop::Arrives });
     respond(&mut world, Options { broadcast: Some(0), ..one_second_reports() });
     initiate(&mut world, Options { broadcast: Some(0), ..seconds(1) });
     world.run_for(Duration::from_secs(10));
@@ -144,8 +145,8 @@ fn a_lost_stop_is_repeated_as_message_zero() {
     assert_eq!(world.lines(0).last(), Some(&warning));
     let after: Vec<_> =
         world.log.iter().filter(|l| l.0 == 0).skip(1000).map(|l| head(&l.2)).collect();
-    let zero = IperfHead { kind: Kind::Bandwidth, seq: 0 };
-    assert_eq!(after[0], IperfHead { kind: Kind::Stop, seq: 1000 });
+    let zero = IperfHead { kind: IperfKind::Bandwidth, seq: 0 };
+    assert_eq!(after[0], IperfHead { kind: IperfKind::Stop, seq: 1000 });
     assert_eq!(after[1..], [zero; 5]);
     // The responder prints nothing more; the record has the test, closed by the first repetition.
     assert!(!world.lines(1).iter().any(|l| l.contains("[000]")));
@@ -177,8 +178,8 @@ fn a_stop_that_could_not_be_sent_stays_a_stop() {
     let mut world = world();
     let mut stops = 0;
     world.rule = rule(move |_, head| {
-        stops += u32::from(head.kind == Kind::Stop);
-        if head.kind == Kind::Stop && stops <= 2 { Hop::Lost } else { Hop::Arrives }
+        stops += u32::from(head.kind == IperfKind::Stop);
+        if head.kind == IperfKind::Stop && stops <= 2 { Hop::Lost } else { Hop::Arrives }
     });
     respond(&mut world, one_second_reports());
     initiate(&mut world, seconds(1));
@@ -198,12 +199,9 @@ fn losing_message_zero_goes_on_with_the_counters_of_before() {
     let busy = world
         .with(1, |iperf, cx| iperf.start(cx, &Options { responder: true, ..Options::default() }));
     assert_eq!(busy, Err(StartError::Running));
-    world.rule =
-        rule(
-            |_, head| {
-                if head.kind == Kind::Bandwidth && head.seq == 0 { Hop::Lost } else { Hop::Arrives }
-            },
-        );
+    world.rule = rule(|_, head| {
+        if head.kind == IperfKind::Bandwidth && head.seq == 0 { Hop::Lost } else { Hop::Arrives }
+    });
     initiate(&mut world, Options { broadcast: Some(0), ..seconds(1) });
     world.run_for(Duration::from_secs(3));
     // 1000 of the first run (999 messages and STOP), 999 messages and STOP of the second: the

@@ -5,7 +5,7 @@ use crate::node::esp_now::ota::devices::{Device, Fate, Note};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Step};
 use crate::time::Instant;
-use crate::wire::component::ota::{Code, Status};
+use crate::wire::component::ota::{OtaCode, OtaStatus};
 use crate::wire::mac::Mac;
 
 impl Device {
@@ -25,22 +25,22 @@ impl Device {
 
 impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     /// Takes a device's answer about its progress.
-    pub(super) fn answered(&mut self, cx: &mut Cx<'_>, from: Mac, status: &Status, row: &[u8]) {
+    pub(super) fn answered(&mut self, cx: &mut Cx<'_>, from: Mac, status: &OtaStatus, row: &[u8]) {
         if !matches!(self.stage, JobStage::Ask | JobStage::Wait(_)) {
             return self.take_note(from, status);
         }
         let ours = status.same_image(&self.status);
         let Some(device) = self.devices.find(from).filter(|d| d.fate == Fate::Open) else { return };
         match status.code {
-            Code::Stop | Code::Finish => {
+            OtaCode::Stop | OtaCode::Finish => {
                 device.answered = true;
-                device.leave(if status.code == Code::Stop { Fate::Stopped } else { Fate::Had });
+                device.leave(if status.code == OtaCode::Stop { Fate::Stopped } else { Fate::Had });
                 // The component prints this text for both codes.
                 let text = "<ESP_ERR_ESPNOW_OTA_FIRMWARE_PARTITION> response_data->error_code: ";
                 cx.log(Level::Warn, TAG, format_args!("{text}"));
             }
             _ if !ours => return,
-            Code::NotInit => {
+            OtaCode::NotInit => {
                 self.wait_ms = self.options.erase_ms;
                 self.erasing = Some(from);
             }
@@ -52,8 +52,8 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
                 device.answered = true;
                 match code {
                     _ if !first => {}
-                    Code::Partition => device.refuse(true),
-                    Code::Invalid | Code::Download => device.refuse(false),
+                    OtaCode::Partition => device.refuse(true),
+                    OtaCode::Invalid | OtaCode::Download => device.refuse(false),
                     _ if status.written == status.total => device.leave(Fate::Done),
                     _ => {
                         let row_len = cx.shared.settings.compat.ota_row();
@@ -68,7 +68,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     }
 
     /// Marks the packets that a device lacks: those whose bits are 0 in its row, or all.
-    fn lacks(&mut self, status: &Status, row: &[u8], row_len: usize) {
+    fn lacks(&mut self, status: &OtaStatus, row: &[u8], row_len: usize) {
         self.requested = self.requested.saturating_add(1);
         let bytes = usize::from(self.status.packets).div_ceil(8);
         if status.written == 0 || row.is_empty() {
@@ -82,14 +82,14 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
 
     /// Stores an answer that came while data are being sent; it is considered when the next round
     /// begins.
-    fn take_note(&mut self, from: Mac, status: &Status) {
+    fn take_note(&mut self, from: Mac, status: &OtaStatus) {
         let ours = status.same_image(&self.status);
         let note = match status.code {
-            Code::Finish => Note::Has,
-            Code::Stop => Note::Stopped,
-            Code::Partition if ours => Note::Refused(true),
-            Code::Invalid | Code::Download if ours => Note::Refused(false),
-            Code::Ok if ours && status.written == status.total => Note::Has,
+            OtaCode::Finish => Note::Has,
+            OtaCode::Stop => Note::Stopped,
+            OtaCode::Partition if ours => Note::Refused(true),
+            OtaCode::Invalid | OtaCode::Download if ours => Note::Refused(false),
+            OtaCode::Ok if ours && status.written == status.total => Note::Has,
             _ => return,
         };
         if let Some(device) = self.devices.find(from) {

@@ -10,7 +10,7 @@ use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Step};
 use crate::wire::component::DataType;
 use crate::wire::component::group::MEMBERS_MAX;
-use crate::wire::component::ota::Status;
+use crate::wire::component::ota::OtaStatus;
 
 impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     pub(super) fn verify(&mut self, cx: &mut Cx<'_>) -> Step {
@@ -30,7 +30,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
             self.end(cx);
             return Step::Idle;
         };
-        self.status = Status { digest: image.digest(), packets, total, ..Status::default() };
+        self.status = OtaStatus { digest: image.digest(), packets, total, ..OtaStatus::default() };
         let text = format_args!(
             "[espnow_ota_initiator_send, 390]: total_size: {total}, packet_num: {packets}"
         );

@@ -29,7 +29,7 @@ use crate::node::esp_now::board::Slot;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Received, Step, Task};
 use crate::time::Instant;
-use crate::wire::component::ota::{Info, Kind, Status, Text};
+use crate::wire::component::ota::{AsciiText, OtaInfo, OtaStatus, OtaType};
 use crate::wire::component::{DataType, Release};
 use crate::wire::mac::Mac;
 use send::Send;
@@ -164,7 +164,7 @@ pub struct Initiator<const D: usize = 128, const A: usize = 4, const B: usize = 
     devices: Devices<D, A>,
     bits: [u8; B],
     check: Option<Check>,
-    status: Status,
+    status: OtaStatus,
     /// Whether it runs a whole job, not a scan for the console.
     job: bool,
     /// Whether the list was `ff:ff:ff:ff:ff:ff`.
@@ -201,7 +201,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
             devices: Devices::default(),
             bits: [0; B],
             check: None,
-            status: Status::default(),
+            status: OtaStatus::default(),
             job: false,
             everyone: false,
             stop: false,
@@ -243,7 +243,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     /// [`Busy`] if the initiator is at work.
     pub fn download(&mut self, cx: &mut Cx<'_>, url: &str) -> Result<(), Busy> {
         self.begin(cx)?;
-        let shown = Text(url.as_bytes());
+        let shown = AsciiText(url.as_bytes());
         cx.log(Level::Info, COMMAND, format_args!("Firmware Download, url: {shown}"));
         cx.log(Level::Info, COMMAND, format_args!("Open HTTP connection: {shown}"));
         if cx.board.fetch(url) {
@@ -275,7 +275,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     /// [`Busy`] if the initiator is at work.
     pub fn send_list(&mut self, cx: &mut Cx<'_>, list: &str) -> Result<(), Busy> {
         self.begin(cx)?;
-        let shown = Text(list.as_bytes());
+        let shown = AsciiText(list.as_bytes());
         cx.log(Level::Info, COMMAND, format_args!("Send firmware to selected device: {shown}"));
         self.send_to(cx, addresses(list));
         Ok(())
@@ -298,14 +298,14 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
 
     /// Takes a message of type [`DataType::OtaStatus`].
     pub fn receive(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
-        match Kind::of(frame.data) {
-            Some(Kind::Info) if matches!(self.stage, JobStage::Scan { .. }) => {
-                if let Some(Info(app)) = Info::parse(frame.data) {
+        match OtaType::of(frame.data) {
+            Some(OtaType::Info) if matches!(self.stage, JobStage::Scan { .. }) => {
+                if let Some(OtaInfo(app)) = OtaInfo::parse(frame.data) {
                     self.devices.add(frame.from, frame.channel, frame.rssi, Some(&app));
                 }
             }
-            Some(Kind::Status) if self.job => {
-                if let Some((status, row)) = Status::parse(frame.data) {
+            Some(OtaType::Status) if self.job => {
+                if let Some((status, row)) = OtaStatus::parse(frame.data) {
                     self.answered(cx, frame.from, &status, row);
                 }
             }

@@ -8,7 +8,7 @@ use crate::node::esp_now::ota::seconds;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Step};
 use crate::time::{Duration, Instant};
-use crate::wire::component::ota::Text;
+use crate::wire::component::ota::AsciiText;
 use core::fmt;
 
 impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
@@ -90,12 +90,12 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
             let Device { mac, channel, rssi, .. } = device;
             let text = format_args!(
                 "| {mac} |   {channel}   |  {rssi}  | {:>12} | {:>15} | {:>11} | {} | {:>6} {:>6} |",
-                Text(app.project()),
-                Text(app.idf()),
-                Text(app.version()),
+                AsciiText(app.project()),
+                AsciiText(app.idf()),
+                AsciiText(app.version()),
                 app.secure_version(),
-                Text(app.date()),
-                Text(app.time()),
+                AsciiText(app.date()),
+                AsciiText(app.time()),
             );
             cx.shared.print.log(cx.now, Level::Info, COMMAND, text);
         } else {

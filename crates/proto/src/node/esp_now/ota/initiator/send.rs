@@ -6,7 +6,7 @@ use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing};
 use crate::time::Duration;
 use crate::wire::component::group::{self, Group, MEMBERS_MAX, OTA as GROUP};
-use crate::wire::component::ota::{Chunk, Kind};
+use crate::wire::component::ota::{Chunk, OtaType};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
 
@@ -53,7 +53,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         let skip = |chunk: u16| usize::from(chunk).saturating_mul(MEMBERS_MAX);
         let (config, magic, len) = match what {
             Send::Request => {
-                *payload.first_mut()? = Kind::Request as u8;
+                *payload.first_mut()? = OtaType::Request as u8;
                 (FrameConfig { filter_adjacent: true, ..config }, self.magic, 1)
             }
             Send::Status => {

@@ -7,7 +7,7 @@ use crate::node::esp_now::ota::image::{self, Check, Flaw, Image};
 use crate::node::esp_now::ota::seconds;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event};
-use crate::wire::component::ota::{Code, Status, Text};
+use crate::wire::component::ota::{AsciiText, OtaCode, OtaStatus};
 
 impl<const N: usize> Responder<N> {
     /// Makes the cheap check first, now that all packets are there: is the image of another
@@ -25,7 +25,7 @@ impl<const N: usize> Responder<N> {
         let running = image::describe(cx.board, Slot::Running);
         let new = image::describe(cx.board, Slot::Spare);
         for app in [&running, &new].into_iter().flatten() {
-            let version = Text(app.version());
+            let version = AsciiText(app.version());
             cx.log(Level::Info, TAG, format_args!("Running firmware version: {version}"));
         }
         let equal = running
@@ -61,14 +61,14 @@ impl<const N: usize> Responder<N> {
     }
 
     pub(super) fn refuse(&mut self, cx: &mut Cx<'_>, for_good: bool) -> ResponderStage {
-        let Status { digest, total, .. } = self.progress.status();
+        let OtaStatus { digest, total, .. } = self.progress.status();
         let again = self.refused.is_some_and(|r| r.digest == digest && r.total == total);
         let for_good = for_good || again;
         self.refused = Some(RefusedImage { digest, total, for_good });
         self.asked = self.progress.status();
         self.forget(cx);
         cx.event(Event::UpgradeRefused);
-        ResponderStage::Reply(Reply::Code(if for_good { Code::Stop } else { Code::Invalid }))
+        ResponderStage::Reply(Reply::Code(if for_good { OtaCode::Stop } else { OtaCode::Invalid }))
     }
 
     /// Executes [`stop`](Self::stop), once nothing else is being done.

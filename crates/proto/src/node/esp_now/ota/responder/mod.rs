@@ -31,7 +31,9 @@ use crate::node::esp_now::board::{Slot, Work};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Outcome, Outgoing, Received, Step, Task};
 use crate::time::{Duration, Instant};
-use crate::wire::component::ota::{Chunk, Code, DIGEST_LEN, Info, Kind, STATUS_LEN, Status};
+use crate::wire::component::ota::{
+    Chunk, DIGEST_LEN, OtaCode, OtaInfo, OtaStatus, OtaType, STATUS_LEN,
+};
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
 
@@ -81,7 +83,7 @@ enum SessionState {
 enum Reply {
     Info,
     /// Status of the image that was asked for, with nothing written.
-    Code(Code),
+    Code(OtaCode),
     /// Progress of the session.
     Progress,
     /// The image is complete; the event follows.
@@ -136,7 +138,7 @@ pub struct Responder<const N: usize = STORE> {
     next_percent: u8,
     running: RunningImage,
     check: Option<Check>,
-    asked: Status,
+    asked: OtaStatus,
     from: Mac,
     started: Instant,
     refused: Option<RefusedImage>,
@@ -165,7 +167,7 @@ impl<const N: usize> Responder<N> {
             next_percent: 0,
             running: RunningImage::Unknown,
             check: None,
-            asked: Status::default(),
+            asked: OtaStatus::default(),
             from: Mac::ZERO,
             started: Instant::ZERO,
             refused: None,
@@ -210,14 +212,14 @@ impl<const N: usize> Responder<N> {
             self.counters.dropped = self.counters.dropped.saturating_add(1);
             return;
         }
-        match Kind::of(frame.data) {
-            Some(Kind::Request) => {
+        match OtaType::of(frame.data) {
+            Some(OtaType::Request) => {
                 self.from = frame.from;
                 self.stage = ResponderStage::Reply(Reply::Info);
             }
-            Some(Kind::Status) => self.asked(cx, frame),
-            Some(Kind::Data) => self.data(cx, frame),
-            Some(Kind::Info) | None => self.refuse_message(),
+            Some(OtaType::Status) => self.asked(cx, frame),
+            Some(OtaType::Data) => self.data(cx, frame),
+            Some(OtaType::Info) | None => self.refuse_message(),
         }
     }
 
@@ -226,7 +228,7 @@ impl<const N: usize> Responder<N> {
     }
 
     fn asked(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
-        let Some((status, _)) = Status::parse(frame.data) else {
+        let Some((status, _)) = OtaStatus::parse(frame.data) else {
             self.refuse_message();
             let len = frame.data.len();
             let text = format_args!(
@@ -255,7 +257,7 @@ impl<const N: usize> Responder<N> {
     fn data(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
         if self.session == SessionState::Stopped {
             self.from = frame.from;
-            self.stage = ResponderStage::Reply(Reply::Code(Code::Stop));
+            self.stage = ResponderStage::Reply(Reply::Code(OtaCode::Stop));
             return;
         }
         if self.session != SessionState::Open || !self.armed {
@@ -349,7 +351,7 @@ impl<const N: usize> Task for Responder<N> {
     fn sent(&mut self, cx: &mut Cx<'_>, outcome: Outcome) {
         let ResponderStage::Reply(reply) = self.stage else { return };
         self.stage = match reply {
-            Reply::Code(Code::NotInit) if outcome.is_done() => ResponderStage::Erase,
+            Reply::Code(OtaCode::NotInit) if outcome.is_done() => ResponderStage::Erase,
             Reply::Finished => {
                 cx.event(Event::UpgradeFinished);
                 ResponderStage::Idle
@@ -363,16 +365,16 @@ impl<const N: usize> Responder<N> {
     fn answer(&self, cx: &mut Cx<'_>, reply: Reply, payload: &mut [u8]) -> Option<Outgoing> {
         let mut config = FrameConfig { copies: ATTEMPTS, ..FrameConfig::UNICAST };
         let mut dest = self.from;
-        let asked = Status { written: 0, index: 0, ..self.asked };
+        let asked = OtaStatus { written: 0, index: 0, ..self.asked };
         let len = match reply {
             Reply::Info => {
                 let app = image::describe(cx.board, Slot::Running).unwrap_or_default();
-                Info(app).emit(payload)?
+                OtaInfo(app).emit(payload)?
             }
-            Reply::Code(code) => Status { code, ..asked }.emit(&[], payload)?,
+            Reply::Code(code) => OtaStatus { code, ..asked }.emit(&[], payload)?,
             Reply::Stopped => {
                 (config, dest) = (FrameConfig::default(), Mac::BROADCAST);
-                Status { code: Code::Stop, ..asked }.emit(&[], payload)?
+                OtaStatus { code: OtaCode::Stop, ..asked }.emit(&[], payload)?
             }
             Reply::Progress | Reply::Finished => {
                 let status = self.progress.status();
@@ -383,7 +385,7 @@ impl<const N: usize> Responder<N> {
                         config = FrameConfig::default();
                         let to = payload.get_mut(..STATUS_LEN + row_len)?;
                         to.fill(0);
-                        Status { index, ..status }.emit(row, to)?;
+                        OtaStatus { index, ..status }.emit(row, to)?;
                         to.len()
                     }
                 }

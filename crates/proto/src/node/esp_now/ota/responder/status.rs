@@ -7,7 +7,7 @@ use crate::node::esp_now::ota::image::Check;
 use crate::node::esp_now::ota::progress::Progress;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event};
-use crate::wire::component::ota::{Code, Status};
+use crate::wire::component::ota::{OtaCode, OtaStatus};
 
 impl<const N: usize> Responder<N> {
     /// Computes the SHA-256 of the running image, which the component does for every status. Here
@@ -33,12 +33,12 @@ impl<const N: usize> Responder<N> {
             let text = "The firmware to be upgraded is the same as the currently running firmware, \
                         so no upgrade";
             cx.log(Level::Warn, TAG, format_args!("{text}"));
-            return ResponderStage::Reply(Reply::Code(Code::Finish));
+            return ResponderStage::Reply(Reply::Code(OtaCode::Finish));
         }
         self.load(cx);
         let known = self.refused.filter(|r| r.digest == self.asked.digest);
         if known.is_some_and(|r| r.total == self.asked.total && r.for_good) {
-            return ResponderStage::Reply(Reply::Code(Code::Stop));
+            return ResponderStage::Reply(Reply::Code(OtaCode::Stop));
         }
         let same = self.progress.is_begun() && self.progress.status().same_image(&self.asked);
         match self.session {
@@ -51,9 +51,9 @@ impl<const N: usize> Responder<N> {
             }
             SessionState::Finished if same => ResponderStage::Reply(Reply::Progress),
             _ if !Progress::<N>::takes(&self.asked, cx.shared.settings.compat) => {
-                ResponderStage::Reply(Reply::Code(Code::Invalid))
+                ResponderStage::Reply(Reply::Code(OtaCode::Invalid))
             }
-            _ => ResponderStage::Reply(Reply::Code(Code::NotInit)),
+            _ => ResponderStage::Reply(Reply::Code(OtaCode::NotInit)),
         }
     }
 
@@ -87,14 +87,15 @@ impl<const N: usize> Responder<N> {
         let total = self.asked.total;
         if total > cx.board.slot_size(Slot::Spare) {
             self.forget(cx);
-            return ResponderStage::Reply(Reply::Code(Code::Partition));
+            return ResponderStage::Reply(Reply::Code(OtaCode::Partition));
         }
         cx.spend(Work::Erase { bytes: total.div_ceil(4096).saturating_mul(4096) });
         if !cx.board.erase(total) {
             self.forget(cx);
-            return ResponderStage::Reply(Reply::Code(Code::Download));
+            return ResponderStage::Reply(Reply::Code(OtaCode::Download));
         }
-        self.progress.begin(&Status { code: Code::Ok, ..self.asked }, cx.shared.settings.compat);
+        self.progress
+            .begin(&OtaStatus { code: OtaCode::Ok, ..self.asked }, cx.shared.settings.compat);
         self.session = SessionState::Open;
         self.armed = true;
         self.started = cx.now;

@@ -12,11 +12,11 @@ fn device(size: usize) -> Node<Responder> {
     Node::new(1, Flash::new(3, size, &image(1024, "1.0", 99)), Responder::default())
 }
 
-fn announce(new: &[u8]) -> Status {
+fn announce(new: &[u8]) -> OtaStatus {
     let mut digest = [0; 16];
     digest.copy_from_slice(&new[new.len() - 32..][..16]);
     let (packets, total) = (new.len().div_ceil(CHUNK) as u16, new.len() as u32);
-    Status { digest, packets, total, ..Status::default() }
+    OtaStatus { digest, packets, total, ..OtaStatus::default() }
 }
 
 /// Hands a message over and returns the answers.
@@ -46,8 +46,8 @@ fn tell(node: &mut Node<Responder>, payload: &[u8]) -> Vec<(Outgoing, Vec<u8>)> 
     }
 }
 
-fn status(answer: &(Outgoing, Vec<u8>)) -> Status {
-    Status::parse(&answer.1).expect("a status").0
+fn status(answer: &(Outgoing, Vec<u8>)) -> OtaStatus {
+    OtaStatus::parse(&answer.1).expect("a status").0
 }
 
 fn chunk(new: &[u8], seq: usize) -> Vec<u8> {
@@ -69,7 +69,7 @@ fn a_request_is_answered_with_the_description() {
     assert_eq!((out.data_type, out.dest), (DataType::OtaStatus, mac(0)));
     assert_eq!(out.config, FrameConfig { copies: 2, ..FrameConfig::UNICAST });
     assert_eq!(payload.len(), INFO_LEN);
-    assert_eq!(Info::parse(payload).expect("information").0.version(), b"1.0");
+    assert_eq!(OtaInfo::parse(payload).expect("information").0.version(), b"1.0");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_status_begins_a_session_and_goes_on_with_it() {
     let asked = announce(&new);
     let answers = tell(&mut node, &asked.bytes());
     let codes: Vec<_> = answers.iter().map(|a| (status(a).code, a.1.len())).collect();
-    assert_eq!(codes, [(Code::NotInit, 30), (Code::Ok, 30)]);
+    assert_eq!(codes, [(OtaCode::NotInit, 30), (OtaCode::Ok, 30)]);
     assert_eq!(node.events, [Event::UpgradeStarted]);
     // No packets: thirty bytes to the initiator that asks.
     let answers = tell(&mut node, &asked.bytes());
@@ -116,10 +116,10 @@ fn what_does_not_belong_is_refused() {
     assert_eq!(node.part.counters(), Counters { refused: 9, ..Counters::default() });
     assert!(node.text.contains("packet seq 65535 exceeds bitmap capacity (max 21048)"));
     assert!(node.text.contains("OTA STATUS frame too short: 2 < 30"));
-    let many = Status { packets: 0xFFFF, ..announce(&new) };
+    let many = OtaStatus { packets: 0xFFFF, ..announce(&new) };
     assert!(tell(&mut node, &many.bytes()).is_empty());
-    let other_chunk = Status { packets: 447, ..announce(&image(100_000, "3", 6)) };
-    assert_eq!(status(&tell(&mut node, &other_chunk.bytes())[0]).code, Code::Invalid);
+    let other_chunk = OtaStatus { packets: 447, ..announce(&image(100_000, "3", 6)) };
+    assert_eq!(status(&tell(&mut node, &other_chunk.bytes())[0]).code, OtaCode::Invalid);
     // Another image was announced: data for the former one are refused.
     tell(&mut node, &good);
     assert_eq!((node.part.counters().written, node.part.counters().refused), (0, 11));
@@ -152,15 +152,15 @@ fn an_answer_that_does_not_get_through_gives_the_session_up() {
 fn another_digest_than_the_announced_one_is_refused() {
     let new = image(1024, "2.0", 5);
     let mut node = device(new.len());
-    let asked = Status { digest: [1; 16], ..announce(&new) };
-    for (round, code) in [(1, Code::Invalid), (2, Code::Stop)] {
+    let asked = OtaStatus { digest: [1; 16], ..announce(&new) };
+    for (round, code) in [(1, OtaCode::Invalid), (2, OtaCode::Stop)] {
         assert_eq!(tell(&mut node, &asked.bytes()).len(), 2);
         let answers: Vec<_> = (0..5).flat_map(|seq| tell(&mut node, &chunk(&new, seq))).collect();
         assert_eq!((answers.len(), status(&answers[0]).code), (1, code));
         assert_eq!(node.events.iter().filter(|e| **e == Event::UpgradeRefused).count(), round);
         assert_eq!((node.board.boot, &node.board.upgrade), (Slot::Running, &None));
     }
-    assert_eq!(status(&tell(&mut node, &asked.bytes())[0]).code, Code::Stop);
+    assert_eq!(status(&tell(&mut node, &asked.bytes())[0]).code, OtaCode::Stop);
     assert_eq!(node.board.erased, 2);
     // The image under its own name is accepted.
     tell(&mut node, &announce(&new).bytes());
@@ -173,7 +173,7 @@ fn another_digest_than_the_announced_one_is_refused() {
 fn an_image_for_another_chip_is_refused() {
     let mut new = image(1024, "2.0", 5);
     new.clear();
-    let build = Build { len: 1024, chip: 9, app: App::default(), seed: 1 };
+    let build = Build { len: 1024, chip: 9, app: AppDescription::default(), seed: 1 };
     build.write(&mut |piece| {
         new.extend_from_slice(piece);
         true
@@ -181,7 +181,7 @@ fn an_image_for_another_chip_is_refused() {
     let mut node = device(new.len());
     tell(&mut node, &announce(&new).bytes());
     let answers: Vec<_> = (0..5).flat_map(|seq| tell(&mut node, &chunk(&new, seq))).collect();
-    assert_eq!(status(&answers[0]).code, Code::Invalid);
+    assert_eq!(status(&answers[0]).code, OtaCode::Invalid);
 }
 
 /// Checks that after a reset with everything stored, the image in flash is checked before it is
@@ -193,11 +193,11 @@ fn a_stored_session_that_is_complete_is_checked() {
         let mut node = device(new.len());
         node.board.slots[1].copy_from_slice(&new);
         node.board.slots[1][500] ^= u8::from(wrong);
-        let stored = Status { written: 1024, ..announce(&new) };
+        let stored = OtaStatus { written: 1024, ..announce(&new) };
         node.board.upgrade = Some([&stored.bytes()[..], &[0x1F]].concat());
         let answers = tell(&mut node, &announce(&new).bytes());
         assert_eq!(answers.len(), 1);
-        let expected = if wrong { (Code::Invalid, 0) } else { (Code::Ok, 1024) };
+        let expected = if wrong { (OtaCode::Invalid, 0) } else { (OtaCode::Ok, 1024) };
         assert_eq!((status(&answers[0]).code, status(&answers[0]).written), expected);
         assert_eq!(node.board.boot == Slot::Spare, !wrong);
         assert_eq!((node.board.erased, &node.board.upgrade), (0, &None));

@@ -278,7 +278,7 @@ fn ram_is_bounded() {
     let (responder, initiator) = (size_of::<Responder>(), size_of::<Initiator>());
     std::println!("OTA responder {responder} bytes, initiator {initiator} bytes");
     assert!(responder <= 3300 && initiator <= 6500, "{responder} {initiator}");
-    let _ = (Level::Info, Code::Ok, Info(App::default()), Status::default());
+    let _ = (Level::Info, OtaCode::Ok, OtaInfo(AppDescription::default()), OtaStatus::default());
 }
 
 #[test]

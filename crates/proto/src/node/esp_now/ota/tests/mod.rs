@@ -15,7 +15,7 @@ use crate::node::esp_now::task::{
 use crate::time::{Duration, Instant};
 use crate::wire::component::DataType;
 use crate::wire::component::group::OTA as GROUP;
-use crate::wire::component::ota::{App, Code, Info, Status};
+use crate::wire::component::ota::{AppDescription, OtaCode, OtaInfo, OtaStatus};
 use crate::wire::mac::Mac;
 use std::string::String;
 use std::vec::Vec;
@@ -126,7 +126,7 @@ impl Board for Flash {
 }
 
 fn image(len: u32, version: &str, seed: u64) -> Vec<u8> {
-    let app = App::new("solution", version, "v5.1", "Jan  1 2026", "12:00:00");
+    let app = AppDescription::new("solution", version, "v5.1", "Jan  1 2026", "12:00:00");
     let mut bytes = Vec::new();
     let mut sink = |piece: &[u8]| {
         bytes.extend_from_slice(piece);

@@ -35,7 +35,7 @@ use super::exchange::{Channel, KeyPair, Pop};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Received};
 use crate::time::Instant;
-use crate::wire::component::handshake::Message;
+use crate::wire::component::handshake::SecurityMessage;
 use crate::wire::component::{DataType, FrameConfig};
 use crate::wire::mac::Mac;
 use heapless::{Deque, Vec};
@@ -341,8 +341,10 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
 
     /// Takes a frame of type [`DataType::SecurityStatus`] or [`DataType::Security`].
     pub fn receive(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>) {
-        match (frame.data_type, Message::parse(frame.data)) {
-            (DataType::SecurityStatus, Some(Message::Info(info))) => self.found(cx, frame, info),
+        match (frame.data_type, SecurityMessage::parse(frame.data)) {
+            (DataType::SecurityStatus, Some(SecurityMessage::Info(info))) => {
+                self.found(cx, frame, info)
+            }
             (DataType::Security, Some(message)) if self.is_exchanging() => {
                 self.answered(cx, frame.from, message);
             }

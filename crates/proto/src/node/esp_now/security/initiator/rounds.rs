@@ -10,7 +10,7 @@ use crate::node::esp_now::security::exchange::Part;
 use crate::node::esp_now::task::{Cx, Step};
 use crate::time::Instant;
 use crate::wire::component::group::{self, MEMBERS_MAX};
-use crate::wire::component::handshake::{Message, Session};
+use crate::wire::component::handshake::{SecurityMessage, SessionMessage};
 use crate::wire::component::{DataType, Group};
 use crate::wire::mac::Mac;
 use subtle::ConstantTimeEq;
@@ -99,7 +99,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     /// hear it takes part in the next round.
     pub(super) fn write_offer(&self, payload: &mut [u8]) -> Option<usize> {
         let client_key = self.pair.as_ref()?.public();
-        Session::Command0 { client_key }.emit_message(payload)
+        SessionMessage::Command0 { client_key }.emit_message(payload)
     }
 
     /// Handles answers until there is none, then waits; ends the round when its time is over or no
@@ -182,16 +182,16 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         let slot = self.sessions.get(usize::from(index))?;
         let len = match slot.stage {
             SessionStage::Asked => {
-                Session::Command1 { proof: &self.block }.emit_message(payload)?
+                SessionMessage::Command1 { proof: &self.block }.emit_message(payload)?
             }
-            SessionStage::Given => Message::Key(&self.block).emit(payload)?,
+            SessionStage::Given => SecurityMessage::Key(&self.block).emit(payload)?,
             _ => return None,
         };
         Some((self.mac(slot)?, len))
     }
 
     /// Takes a message of the exchange.
-    pub(super) fn answered(&mut self, cx: &mut Cx<'_>, from: Mac, message: Message<'_>) {
+    pub(super) fn answered(&mut self, cx: &mut Cx<'_>, from: Mac, message: SecurityMessage<'_>) {
         let devices = &self.devices;
         let of = |slot: &SessionSlot| {
             devices.get(usize::from(slot.device)).is_some_and(|d| d.mac == from)
@@ -200,8 +200,8 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
             return count(&mut self.counts.strangers);
         };
         let taken = match message {
-            Message::Handshake(data) => self.step(cx, index, data),
-            Message::KeyResponse(data) => self.confirmed(cx, index, data),
+            SecurityMessage::Handshake(data) => self.step(cx, index, data),
+            SecurityMessage::KeyResponse(data) => self.confirmed(cx, index, data),
             _ => None,
         };
         match taken {
@@ -213,15 +213,15 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     /// Takes a step of the key agreement; the costly part is done when its turn comes.
     fn step(&mut self, cx: &mut Cx<'_>, index: usize, data: &[u8]) -> Option<()> {
         let slot = self.sessions.get_mut(index)?;
-        match (Session::parse(data), slot.stage, &slot.secret) {
-            (Some(Session::Response0 { device_key, random }), SessionStage::Invited, _)
+        match (SessionMessage::parse(data), slot.stage, &slot.secret) {
+            (Some(SessionMessage::Response0 { device_key, random }), SessionStage::Invited, _)
                 if self.offered =>
             {
                 slot.secret = SlotSecret::Offer { public: *device_key, random: *random };
                 slot.stage = SessionStage::Offered;
             }
             (
-                Some(Session::Response1 { proof }),
+                Some(SessionMessage::Response1 { proof }),
                 SessionStage::Asked,
                 SlotSecret::Channel(channel),
             ) => {

@@ -4,7 +4,7 @@ use super::{Device, ExchangePhase, Initiator, KeyMark, ReportForm, count};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Received, Step};
 use crate::wire::component::DataType;
-use crate::wire::component::handshake::Info;
+use crate::wire::component::handshake::SecurityInfo;
 use crate::wire::mac::Mac;
 use core::fmt;
 
@@ -69,7 +69,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     }
 
     /// Takes the answer of a device.
-    pub(super) fn found(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>, info: Info) {
+    pub(super) fn found(&mut self, cx: &mut Cx<'_>, frame: &Received<'_>, info: SecurityInfo) {
         if !matches!(self.phase, ExchangePhase::Ask(_) | ExchangePhase::Listen(..)) {
             return count(&mut self.counts.refused);
         }

@@ -4,7 +4,7 @@ use super::{CONFIG, ExchangePhase, Initiator, ReportForm, TAG};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Outcome, Outgoing, Step, Task};
 use crate::time::Duration;
-use crate::wire::component::handshake::Message;
+use crate::wire::component::handshake::SecurityMessage;
 use crate::wire::component::{DataType, FrameConfig, group};
 use crate::wire::mac::Mac;
 
@@ -82,7 +82,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         let (data_type, dest, config, magic, len) = match self.phase {
             ExchangePhase::Ask(_) => {
                 let config = FrameConfig { broadcast: true, copies: 10, ..CONFIG };
-                let len = Message::Request.emit(payload)?;
+                let len = SecurityMessage::Request.emit(payload)?;
                 (DataType::Security, Mac::BROADCAST, config, self.magic, len)
             }
             ExchangePhase::Join(from) | ExchangePhase::Leave(from) => {

@@ -7,7 +7,7 @@ use crate::node::esp_now::security::{Initiator, Policy, Pop, erase_and_restart};
 use crate::node::esp_now::task::{Event, Step, Task};
 use crate::time::{Duration, Instant};
 use crate::wire::component::DataType;
-use crate::wire::component::handshake::{Info, Message, Session};
+use crate::wire::component::handshake::{SecurityInfo, SecurityMessage, SessionMessage};
 use crate::wire::mac::Mac;
 use std::vec::Vec;
 
@@ -32,7 +32,7 @@ fn a_wrong_pop_gets_nothing() {
         responder.shared.take_event(),
         Some(Event::SecurityFailed(world.node.shared.air.mac))
     );
-    assert_eq!(responder.responder.info(), Info::default(), "free again");
+    assert_eq!(responder.responder.info(), SecurityInfo::default(), "free again");
     assert!(!world.heard.iter().any(|(_, data)| data[0] == 3), "the key was never sent");
     assert!(world.start(&[Mac::BROADCAST], Pop::DEFAULT));
     assert_eq!(world.keyed(), 3);
@@ -71,7 +71,7 @@ fn a_responder_is_bound_to_the_first_of_two_initiators() {
     let station = &mut world.responders[0];
     let key = counting(9);
     let mut hello = [0; 80];
-    let len = Session::Command0 { client_key: &key }.emit_message(&mut hello).unwrap();
+    let len = SessionMessage::Command0 { client_key: &key }.emit_message(&mut hello).unwrap();
     assert!(station.ask(Instant::ZERO, SOMEBODY, &hello[..len]).is_some());
     assert_eq!(station.responder.info().client, SOMEBODY);
     assert!(world.start(&[address(0)], Pop::DEFAULT));
@@ -84,7 +84,7 @@ fn a_responder_is_bound_to_the_first_of_two_initiators() {
     assert!(world.responders[0].ask(world.now, Mac([8; 6]), &[5]).is_none());
     assert_eq!(
         world.responders[0].responder.info(),
-        Info::default(),
+        SecurityInfo::default(),
         "and says that it has no key"
     );
 }
@@ -139,7 +139,7 @@ fn a_forged_key_response_counts_only_in_the_compatible_policy() {
         assert!(initiator.start(&mut node.cx(*now), b"", [address(7)], &Pop::new(b"x")));
         assert_eq!(initiator.run(&mut node.cx(*now)), Step::Send);
         let mut forged = [0; 34];
-        assert_eq!(Message::KeyResponse(&[0; 32]).emit(&mut forged), Some(34));
+        assert_eq!(SecurityMessage::KeyResponse(&[0; 32]).emit(&mut forged), Some(34));
         world.tell(address(7), DataType::Security, &forged);
         world.run();
         assert_eq!(world.initiator.result(), (done, 1 - done));
@@ -224,12 +224,13 @@ fn a_recorded_key_is_useless_to_a_device_that_has_restarted() {
 fn truncated_messages_fail_and_free_the_responder() {
     let mut station = Station::new(address(0), 3);
     let mut hello = [0; 80];
-    let len = Session::Command0 { client_key: &counting(9) }.emit_message(&mut hello).unwrap();
+    let len =
+        SessionMessage::Command0 { client_key: &counting(9) }.emit_message(&mut hello).unwrap();
     for cut in 3..len {
         let mut short = hello[..cut].to_vec();
         short[1] = (cut - 2) as u8;
         assert!(station.ask(Instant::ZERO, SOMEBODY, &short).is_none(), "{cut}");
-        assert_eq!(station.responder.info(), Info::default());
+        assert_eq!(station.responder.info(), SecurityInfo::default());
     }
     assert!(station.ask(Instant::ZERO, SOMEBODY, &hello[..len]).is_some());
     // A key before its time, keys of other lengths, and messages for an initiator.
@@ -247,7 +248,7 @@ fn a_key_that_cannot_be_stored_is_not_confirmed() {
         assert!(world.start(&[address(0)], Pop::DEFAULT));
         assert_eq!(world.initiator.result(), (0, 1));
         let station = &mut world.responders[0];
-        assert_eq!(station.responder.info(), Info { version: 1, client: Mac::ZERO });
+        assert_eq!(station.responder.info(), SecurityInfo { version: 1, client: Mac::ZERO });
         let from = world.node.shared.air.mac;
         assert_eq!(station.shared.take_event(), Some(Event::SecurityFailed(from)));
     }
@@ -257,9 +258,9 @@ fn a_key_that_cannot_be_stored_is_not_confirmed() {
 fn a_key_of_small_order_is_refused_by_both() {
     let mut station = Station::new(address(0), 3);
     let mut hello = [0; 80];
-    let len = Session::Command0 { client_key: &[0; 32] }.emit_message(&mut hello).unwrap();
+    let len = SessionMessage::Command0 { client_key: &[0; 32] }.emit_message(&mut hello).unwrap();
     assert!(station.ask(Instant::ZERO, SOMEBODY, &hello[..len]).is_none());
-    assert_eq!(station.responder.info(), Info::default());
+    assert_eq!(station.responder.info(), SecurityInfo::default());
 }
 
 #[test]
