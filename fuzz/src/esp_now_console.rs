@@ -2,10 +2,10 @@
 //! operations.
 
 use espbench_proto::node::esp_now::board::BareBoard;
-use espbench_proto::node::esp_now::console::command::{Macs, Remote, Scan};
+use espbench_proto::node::esp_now::console::command::{Macs, RemoteArgs, ScanArgs};
 use espbench_proto::node::esp_now::console::words::{WORDS_MAX, Words};
 use espbench_proto::node::esp_now::console::{
-    Console, Error, Local, Origin, ParseError, Ready, parse, reject,
+    Console, Error, Local, Origin, CommandError, Ready, parse, reject,
 };
 use espbench_proto::node::esp_now::debug::{Commander, Inbox, RemoteLog};
 use espbench_proto::node::esp_now::print::Level;
@@ -98,7 +98,7 @@ impl Desk {
                 Ok(command) => Some(local.execute(&mut cx, &command).unwrap_or(Err(Error::Fail))),
                 Err(error) => {
                     let faults = error.lines().count();
-                    assert_eq!(faults > 0, matches!(error, ParseError::Options(..)));
+                    assert_eq!(faults > 0, matches!(error, CommandError::Options(..)));
                     reject(&mut cx, Origin::Uart, &error);
                     None
                 }
@@ -188,7 +188,7 @@ impl World {
             7 => {
                 let one: String = (0..number).map(|n| format!("02:00:00:00:00:{n:02x},")).collect();
                 let to = if number & 1 == 0 { one.as_bytes() } else { text };
-                let remote = Remote { to: Macs(to), line: text, all_channels: number & 2 != 0 };
+                let remote = RemoteArgs { to: Macs(to), line: text, all_channels: number & 2 != 0 };
                 let busy = self.commander.busy();
                 let begun = self.commander.start(&mut cx, &remote);
                 assert!(begun.is_err() || !busy);
@@ -196,7 +196,7 @@ impl World {
             }
             8 => {
                 let rssi = (number & 1 != 0).then_some(-60);
-                let scan = Scan { to: None, rssi, all_channels: number & 2 != 0 };
+                let scan = ScanArgs { to: None, rssi, all_channels: number & 2 != 0 };
                 self.begun += u32::from(self.commander.scan(&mut cx, &scan).is_ok());
             }
             9 => self.commander.beacon(&mut cx, ME),

@@ -2,7 +2,7 @@
 
 use espbench_proto::node::esp_now::board::BareBoard;
 use espbench_proto::node::esp_now::console::command::BadMac;
-use espbench_proto::node::esp_now::iperf::{Iperf, Options};
+use espbench_proto::node::esp_now::iperf::{Iperf, IperfOptions};
 use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::task::{Cx, Outcome, Received, Settings, Shared, Step, Task};
 use espbench_proto::node::esp_now::tick::Tick;
@@ -89,8 +89,8 @@ fn message(data: &[u8]) {
     assert_eq!(out[..8], data[..8]);
 }
 
-fn options(flags: u8, more: u8) -> Options {
-    Options {
+fn options(flags: u8, more: u8) -> IperfOptions {
+    IperfOptions {
         initiator: (flags & 4 == 0).then_some(if flags & 0x80 == 0 {
             Ok(PEER)
         } else {

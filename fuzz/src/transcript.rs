@@ -1,6 +1,6 @@
 //! The reader of console transcripts.
 
-use espbench_proto::node::esp_now::transcript::{Entry, LineCounts, Lines, Made, Piece, Session};
+use espbench_proto::node::esp_now::transcript::{TranscriptEntry, LineCounts, LineSplitter, SessionOutput, Piece, TranscriptSession};
 use espbench_proto::sample::{Link, Observer, Sample};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -14,10 +14,10 @@ pub fn esp_now_transcript(data: &[u8]) {
     if bytes.len() > LONGEST {
         return;
     }
-    let mut session = Session::<3>::new();
+    let mut session = TranscriptSession::<3>::new();
     let mut told = Vec::new();
     let whole = pieces(bytes, bytes.len().max(1), |piece| {
-        let made = session.take(&Entry::of(piece));
+        let made = session.take(&TranscriptEntry::of(piece));
         keep(&mut told, &made);
     });
     while let Some(made) = session.finish() {
@@ -31,7 +31,7 @@ pub fn esp_now_transcript(data: &[u8]) {
 
 /// A hash over all pieces, and the counters.
 fn pieces(bytes: &[u8], chunk: usize, mut each: impl FnMut(Piece<'_>)) -> (u64, LineCounts) {
-    let mut lines = Lines::<120>::new();
+    let mut lines = LineSplitter::<120>::new();
     let mut hash = DefaultHasher::new();
     let (mut count, mut text_bytes) = (0, 0);
     let mut take = |piece: Piece<'_>| {
@@ -70,7 +70,7 @@ fn pieces(bytes: &[u8], chunk: usize, mut each: impl FnMut(Piece<'_>)) -> (u64, 
 /// What tells two samples apart.
 type Key = (Link, u64, Option<Observer>);
 
-fn keep(told: &mut Vec<Key>, made: &Made) {
+fn keep(told: &mut Vec<Key>, made: &SessionOutput) {
     for sample in made.samples.iter().flatten() {
         let key = match sample {
             Sample::Probe(p) => {

@@ -11,9 +11,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_proto::node::esp_now::transcript::Finding;
-use espbench_proto::node::esp_now::transcript::item::iperf::Role;
+use espbench_proto::node::esp_now::transcript::item::iperf::IperfRole;
 use espbench_proto::node::esp_now::transcript::session::{
-    CryptoResult, HandshakeResult, Run, ThroughputResult, UpdateResult,
+    CryptoResult, HandshakeResult, IperfRun, ThroughputResult, UpdateResult,
 };
 use espbench_proto::sample::{Interval, Observer, Sample};
 use espbench_proto::time::Duration;
@@ -40,8 +40,8 @@ pub(super) fn of(test: &Test, number: u64, context: &Context<'_>) -> Vec<Cell> {
             out.counts(result);
         }
         Finding::Unfinished(unfinished) => match unfinished.run {
-            Some(Run::Ping) => out.ping(test, seed),
-            Some(Run::Sending | Run::Receiving) => out.throughput(test),
+            Some(IperfRun::Ping) => out.ping(test, seed),
+            Some(IperfRun::Sending | IperfRun::Receiving) => out.throughput(test),
             None => {}
         },
         Finding::Crypto(result) => out.crypto(result),
@@ -152,8 +152,8 @@ impl Out<'_> {
 /// Which end told of a throughput test.
 pub(super) fn observer(test: &Test) -> Observer {
     let received = match &test.finding {
-        Finding::Throughput(result) => result.printed.role == Role::Responder,
-        Finding::Unfinished(unfinished) => unfinished.run == Some(Run::Receiving),
+        Finding::Throughput(result) => result.printed.role == IperfRole::Responder,
+        Finding::Unfinished(unfinished) => unfinished.run == Some(IperfRun::Receiving),
         _ => false,
     };
     if received { Observer::Receiver } else { Observer::Sender }

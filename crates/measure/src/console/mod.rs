@@ -24,7 +24,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_proto::node::esp_now::transcript::Finding;
-use espbench_proto::node::esp_now::transcript::session::{Ends, Run};
+use espbench_proto::node::esp_now::transcript::session::{IperfRun, LinkEnds};
 use espbench_proto::sample::Sample;
 
 /// The name of the chapter in a report.
@@ -38,7 +38,7 @@ pub struct Test {
     /// What the console says came of it.
     pub finding: Finding,
     /// Between which devices, if the lines tell.
-    pub ends: Option<Ends>,
+    pub ends: Option<LinkEnds>,
     /// How it sent (`unicast`, `broadcast-3-ack`, …), where the command that began it tells.
     pub mode: Option<String>,
     /// Its samples, in their order.
@@ -86,8 +86,8 @@ impl Test {
             Finding::Ping(_) => "ping",
             Finding::Throughput(_) => "throughput",
             Finding::Unfinished(unfinished) => match unfinished.run {
-                Some(Run::Ping) => "unfinished ping",
-                Some(Run::Sending | Run::Receiving) => "unfinished throughput",
+                Some(IperfRun::Ping) => "unfinished ping",
+                Some(IperfRun::Sending | IperfRun::Receiving) => "unfinished throughput",
                 None => "unfinished test",
             },
             Finding::Crypto(_) => "sec_test",
@@ -101,7 +101,7 @@ impl Test {
 }
 
 /// Two ends in words.
-fn words(ends: Ends) -> String {
+fn words(ends: LinkEnds) -> String {
     let name = |mac: Option<_>| mac.map_or_else(|| String::from("?"), |mac| format!("{mac}"));
     format!("{} to {}", name(ends.from), name(ends.to))
 }
@@ -111,7 +111,7 @@ fn words(ends: Ends) -> String {
 pub fn report(facts: &RunFacts, read: &Read, published: &[Cell]) -> Report {
     let context = Context { site: &facts.site, origin: facts.origin, seed: facts.seed };
     // A log with one pair of devices needs no name for it.
-    let mut pairs: Vec<Ends> = Vec::new();
+    let mut pairs: Vec<LinkEnds> = Vec::new();
     for ends in read.tests.iter().filter_map(|test| test.ends) {
         if !pairs.contains(&ends) {
             pairs.push(ends);

@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use espbench_proto::node::esp_now::transcript::Finding;
 use espbench_proto::node::esp_now::transcript::session::{
-    HandshakeResult, Run, ThroughputResult, Unfinished, UpdateResult, Why,
+    HandshakeResult, IperfRun, ThroughputResult, Unfinished, UnfinishedReason, UpdateResult,
 };
 use espbench_proto::sample::Observer;
 
@@ -45,10 +45,10 @@ fn bytes(digest: &Digest<'_>) -> Option<String> {
 /// How a test ended that did not report.
 fn unfinished(unfinished: &Unfinished) -> String {
     let why = match unfinished.why {
-        Why::NoAnswer => "STOP was not answered",
-        Why::Another => "another test began",
-        Why::Restarted => "the device restarted",
-        Why::End => "the log ends",
+        UnfinishedReason::NoAnswer => "STOP was not answered",
+        UnfinishedReason::Another => "another test began",
+        UnfinishedReason::Restarted => "the device restarted",
+        UnfinishedReason::End => "the log ends",
     };
     format!("no report: {why}")
 }
@@ -96,7 +96,7 @@ fn ping(digest: &Digest<'_>) -> Option<Row> {
             }
             text
         }
-        Finding::Unfinished(test) if test.run == Some(Run::Ping) => unfinished(test),
+        Finding::Unfinished(test) if test.run == Some(IperfRun::Ping) => unfinished(test),
         _ => return None,
     };
     let loss = digest.cell("loss")?;
@@ -157,7 +157,9 @@ fn stream(digest: &Digest<'_>) -> Option<Row> {
             let printed = format!("{}/{}", result.printed.lost, result.printed.total);
             (Some(printed), difference(result))
         }
-        Finding::Unfinished(test) if matches!(test.run, Some(Run::Sending | Run::Receiving)) => {
+        Finding::Unfinished(test)
+            if matches!(test.run, Some(IperfRun::Sending | IperfRun::Receiving)) =>
+        {
             (None, unfinished(test))
         }
         _ => return None,

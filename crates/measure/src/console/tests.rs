@@ -1,11 +1,12 @@
 use super::*;
-use espbench_proto::node::esp_now::transcript::item::iperf::{Final, Role, Statistics};
+use espbench_proto::node::esp_now::transcript::item::iperf::{Final, IperfRole, Statistics};
 use espbench_proto::node::esp_now::transcript::session::{PingResult, ThroughputResult};
 use espbench_proto::sample::{Fate, Interval, Link, Observer, Probe};
 use espbench_proto::time::Instant;
 use espbench_proto::wire::mac::Mac;
 
-const ENDS: Ends = Ends { from: Some(Mac([2, 0, 0, 0, 0, 1])), to: Some(Mac([2, 0, 0, 0, 0, 2])) };
+const ENDS: LinkEnds =
+    LinkEnds { from: Some(Mac([2, 0, 0, 0, 0, 1])), to: Some(Mac([2, 0, 0, 0, 0, 2])) };
 
 fn ms(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
@@ -68,7 +69,7 @@ fn stream(right: Option<(u64, u64)>, printed: (i64, i64)) -> Test {
     let mut samples = alloc::vec![interval(0, false, 300_000), interval(1, false, 450_000)];
     samples.extend(right.map(|_| interval(2, true, 600_000)));
     let printed = Final {
-        role: Role::Responder,
+        role: IperfRole::Responder,
         from: 0,
         to: 6,
         bytes: 1,
@@ -142,7 +143,7 @@ fn a_stream_goes_by_its_total_or_by_its_lines() {
 #[test]
 fn several_pairs_of_devices_are_told_apart() {
     let mut other = ping(&[Some(1)]);
-    other.ends = Some(Ends { from: ENDS.to, to: None });
+    other.ends = Some(LinkEnds { from: ENDS.to, to: None });
     let report = made(alloc::vec![ping(&[Some(1)]), other]);
     assert_eq!(report.cells[0].variant.as_deref(), Some("02:00:00:00:00:01 to 02:00:00:00:00:02"));
     let last = report.cells.last().expect("cells");

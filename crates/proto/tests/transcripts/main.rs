@@ -7,7 +7,9 @@
 //!
 //! `BLESS=1 cargo test -p espbench-proto --test transcripts` writes the `.expected` files anew.
 
-use espbench_proto::node::esp_now::transcript::{Entry, Item, Lines, Made, Piece, Session};
+use espbench_proto::node::esp_now::transcript::{
+    Item, LineSplitter, Piece, SessionOutput, TranscriptEntry, TranscriptSession,
+};
 use espbench_proto::sample::{Interval, Probe, Sample};
 use espbench_proto::time::Instant;
 use std::fmt::Write as _;
@@ -71,7 +73,7 @@ fn interval(i: &Interval) -> String {
     format!("interval{total} link {link} seq {seq} {by:?} {start} to {end}: {bytes} B, {rest}")
 }
 
-fn write_made(out: &mut String, made: &Made) {
+fn write_made(out: &mut String, made: &SessionOutput) {
     for sample in made.samples.iter().flatten() {
         let text = match sample {
             Sample::Probe(p) => probe(p),
@@ -84,7 +86,7 @@ fn write_made(out: &mut String, made: &Made) {
     }
 }
 
-fn write_entry(out: &mut String, entry: &Entry<'_>) {
+fn write_entry(out: &mut String, entry: &TranscriptEntry<'_>) {
     let line = &entry.line;
     if let Some(remote) = line.remote {
         write!(out, "{} ch {} {} dBm ", remote.mac, remote.channel, remote.rssi).unwrap();
@@ -107,11 +109,11 @@ fn write_entry(out: &mut String, entry: &Entry<'_>) {
 
 /// What is read from `bytes` when they come in chunks of `chunk`.
 fn read(bytes: &[u8], chunk: usize) -> String {
-    let mut lines = Box::new(Lines::<512>::new());
-    let mut session = Box::new(Session::<16>::new());
+    let mut lines = Box::new(LineSplitter::<512>::new());
+    let mut session = Box::new(TranscriptSession::<16>::new());
     let mut out = String::new();
     let mut take = |piece: Piece<'_>| {
-        let entry = Entry::of(piece);
+        let entry = TranscriptEntry::of(piece);
         write_entry(&mut out, &entry);
         write_made(&mut out, &session.take(&entry));
     };

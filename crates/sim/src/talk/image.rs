@@ -3,14 +3,14 @@
 use alloc::rc::Rc;
 use alloc::vec;
 use alloc::vec::Vec;
-use espbench_proto::node::esp_now::ota::build::Build;
+use espbench_proto::node::esp_now::ota::build::ImageBuilder;
 use espbench_proto::wire::component::ota::AppDescription;
 
 /// Bytes of a sector of flash: the unit of erasing on every chip of the family.
 pub const SECTOR: u32 = 4096;
 
 /// Shortest image, bytes.
-pub const LEN_MIN: u32 = Build::LEN_MIN;
+pub const LEN_MIN: u32 = ImageBuilder::LEN_MIN;
 /// Longest image: the largest flash that chips of the family map.
 pub const LEN_MAX: u32 = 16 << 20;
 
@@ -33,7 +33,7 @@ impl Image {
         let len = len.clamp(LEN_MIN, LEN_MAX).next_multiple_of(16);
         let app = AppDescription::new("solution", version, "v5.1", "Jan  1 2026", "12:00:00");
         // The chip is the ESP32-C3, `esp_chip_id_t`.
-        let build = Build { len, chip: 5, app, seed };
+        let build = ImageBuilder { len, chip: 5, app, seed };
         let mut bytes = Vec::with_capacity(len as usize);
         build.write(&mut |part| {
             bytes.extend_from_slice(part);

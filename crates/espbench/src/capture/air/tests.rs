@@ -71,7 +71,7 @@ fn frames_are_as_long_as_they_were_on_the_air() {
     for ((flight, _), (tap, frame, _)) in frames.iter().zip(packets(&frames)) {
         assert_eq!(frame.len(), flight.octets as usize, "{:?}", flight.what);
         assert!(ieee80211::check_fcs(&frame).is_some() && !tap.bad_fcs());
-        assert_eq!(tap.channel.and_then(Channel::number), Some(6));
+        assert_eq!(tap.channel.and_then(ChannelField::number), Some(6));
         assert_eq!(tap.signal.is_some(), flight.from != 0, "the observer's own has none");
         assert_eq!((tap.tsft, tap.noise), (Some(5_000_192), Some(-98)));
     }

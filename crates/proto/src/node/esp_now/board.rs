@@ -107,7 +107,7 @@ pub enum Work {
 
 /// Memory for dynamic allocation, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Heap {
+pub struct HeapInfo {
     /// Bytes that are free now.
     pub free: u32,
     /// Least number of free bytes so far.
@@ -212,8 +212,8 @@ pub trait Board {
     }
 
     /// Returns the state of the heap; zeros where there is none.
-    fn heap(&self) -> Heap {
-        Heap::default()
+    fn heap(&self) -> HeapInfo {
+        HeapInfo::default()
     }
 
     /// Returns the facts about this start.

@@ -66,7 +66,7 @@ pub struct Printer {
     /// Whether lines are coloured (`CONFIG_LOG_COLORS`).
     pub colours: bool,
     /// Bytes and lines lost because a ring was full.
-    pub dropped: Dropped,
+    pub dropped: PrintDropped,
     out: Deque<u8, UART_RING>,
     lines: Deque<u8, REMOTE_RING>,
     tags: Tags,
@@ -74,7 +74,7 @@ pub struct Printer {
 
 /// Losses because a ring was full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Dropped {
+pub struct PrintDropped {
     /// Bytes of console output that were lost.
     pub uart_bytes: u32,
     /// Lines of remote log that were lost.
@@ -90,7 +90,7 @@ impl Default for Printer {
             custom: Level::None,
             tags: Tags::default(),
             colours: false,
-            dropped: Dropped::default(),
+            dropped: PrintDropped::default(),
             out: Deque::new(),
             lines: Deque::new(),
             lengths: Deque::new(),

@@ -222,12 +222,12 @@ pub struct Settings {
     /// Country that Wi-Fi starts with.
     pub country: Country,
     /// Facts of the build, as `beacon` and `version` print them.
-    pub build: Build,
+    pub build: BuildInfo,
 }
 
 /// Facts of a build that only people read (`esp_app_desc_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Build {
+pub struct BuildInfo {
     /// Name of the project.
     pub project: &'static str,
     /// Version of the application.
@@ -240,7 +240,7 @@ pub struct Build {
     pub time: &'static str,
 }
 
-impl Default for Build {
+impl Default for BuildInfo {
     fn default() -> Self {
         Self {
             project: "espbench",
@@ -267,7 +267,7 @@ impl Default for Settings {
             restore_channel: false,
             ping_report: Level::Info,
             country: Country::WORLD,
-            build: Build::default(),
+            build: BuildInfo::default(),
         }
     }
 }

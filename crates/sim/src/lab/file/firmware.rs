@@ -6,7 +6,7 @@ use super::wrong::Wrong;
 use alloc::string::String;
 use espbench_proto::node::esp_now::air::Country;
 use espbench_proto::node::esp_now::device::Setup;
-use espbench_proto::node::esp_now::ota::initiator::Options;
+use espbench_proto::node::esp_now::ota::initiator::OtaSendConfig;
 use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::security::{Policy, Pop};
 use espbench_proto::node::esp_now::task::{Encrypt, Settings};
@@ -204,7 +204,7 @@ impl Firmware {
             monitor,
             control: usual.control.filter(|_| control),
             data,
-            ota_send: Options::of(self.compat.release),
+            ota_send: OtaSendConfig::of(self.compat.release),
             ..usual
         }
     }

@@ -38,7 +38,7 @@ use core::time::Duration;
 use driver::Driver;
 use espbench_proto::node::esp_now::board::Board;
 use espbench_proto::node::esp_now::device::{Busy, Dropped};
-use espbench_proto::node::esp_now::engine::Counters;
+use espbench_proto::node::esp_now::engine::EngineCounters;
 use espbench_proto::node::esp_now::task::Outgoing;
 use espbench_proto::time::Instant;
 use others::Others;
@@ -219,8 +219,8 @@ impl<W: Tap> Lab<W> {
     }
 
     /// What a node's engine has counted since its start; zeros while it is off.
-    pub fn counters(&self, node: NodeId) -> Counters {
-        self.device(node).map_or_else(Counters::default, Node::counters)
+    pub fn counters(&self, node: NodeId) -> EngineCounters {
+        self.device(node).map_or_else(EngineCounters::default, Node::counters)
     }
 
     /// What a node's queues have dropped since its start.

@@ -7,7 +7,7 @@ use crate::talk::{Conversation as _, NodeId};
 use alloc::format;
 use alloc::string::String;
 use core::time::Duration;
-use espbench_proto::node::esp_now::security::sec_test;
+use espbench_proto::node::esp_now::security::crypto_bench;
 use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_proto::time::Instant;
 use espbench_proto::workload::{EspNow, EspNowCast};
@@ -130,7 +130,7 @@ pub(super) fn crypto<W: Tap>(desk: &mut Desk<'_, W>, work: &EspNow) -> Result<()
     let opened = desk.line(INITIATOR, &["Decrypting data"], MARGIN)?;
     desk.fact("printed", format!("{}\n{}", sealed.text, opened.text));
     let samples = desk.lab.take_samples(INITIATOR);
-    for link in [sec_test::SEAL, sec_test::OPEN] {
+    for link in [crypto_bench::SEAL, crypto_bench::OPEN] {
         let mut interval = Interval {
             link,
             total: true,

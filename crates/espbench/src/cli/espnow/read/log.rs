@@ -3,10 +3,11 @@
 use super::{command, words};
 use anyhow::bail;
 use espbench_measure::console::{Read, Remark, Test};
-use espbench_proto::node::esp_now::transcript::item::iperf::Role;
-use espbench_proto::node::esp_now::transcript::session::{Ends, Run, SessionCounts};
+use espbench_proto::node::esp_now::transcript::item::iperf::IperfRole;
+use espbench_proto::node::esp_now::transcript::session::{IperfRun, LinkEnds, SessionCounts};
 use espbench_proto::node::esp_now::transcript::{
-    Entry, Finding, Item, LineCounts, Lines, Made, Piece, Session,
+    Finding, Item, LineCounts, LineSplitter, Piece, SessionOutput, TranscriptEntry,
+    TranscriptSession,
 };
 use espbench_proto::sample::{Link, Observer, Sample};
 use std::collections::BTreeMap;
@@ -33,12 +34,12 @@ enum Stream {
 /// A log as it is read.
 pub(super) struct Log {
     console: String,
-    lines: Box<Lines<LINE>>,
+    lines: Box<LineSplitter<LINE>>,
     gathered: Gathered,
 }
 
 struct Gathered {
-    session: Box<Session<DEVICES>>,
+    session: Box<TranscriptSession<DEVICES>>,
     /// Samples whose test is not over.
     open: BTreeMap<(Link, Stream), Vec<Sample>>,
     /// What became of tests, with their samples; ends are filled in when all lines are read.
@@ -128,7 +129,7 @@ impl Log {
 
 impl Gathered {
     fn piece(&mut self, piece: Piece<'_>) {
-        let entry = Entry::of(piece);
+        let entry = TranscriptEntry::of(piece);
         match &entry.item {
             Item::Echo => self.mode = command::mode(entry.line.text).or(self.mode.take()),
             Item::Prompt | Item::Query(_) | Item::Heading => {}
@@ -150,7 +151,7 @@ impl Gathered {
         self.made(&made);
     }
 
-    fn made(&mut self, made: &Made) {
+    fn made(&mut self, made: &SessionOutput) {
         for sample in made.samples.iter().flatten() {
             let key = match sample {
                 Sample::Probe(probe) => (probe.link, Stream::Ping),
@@ -173,16 +174,16 @@ impl Gathered {
             Finding::Ping(result) => (result.link, Some(Stream::Ping)),
             Finding::Throughput(result) => {
                 let observer = match result.printed.role {
-                    Role::Initiator => Observer::Sender,
-                    Role::Responder => Observer::Receiver,
+                    IperfRole::Initiator => Observer::Sender,
+                    IperfRole::Responder => Observer::Receiver,
                 };
                 (result.link, Some(Stream::Interval(observer)))
             }
             Finding::Unfinished(test) => {
                 let stream = test.run.map(|run| match run {
-                    Run::Ping => Stream::Ping,
-                    Run::Sending => Stream::Interval(Observer::Sender),
-                    Run::Receiving => Stream::Interval(Observer::Receiver),
+                    IperfRun::Ping => Stream::Ping,
+                    IperfRun::Sending => Stream::Interval(Observer::Sender),
+                    IperfRun::Receiving => Stream::Interval(Observer::Receiver),
                 });
                 (test.link, stream)
             }
@@ -217,7 +218,7 @@ impl Gathered {
     }
 
     fn into_read(self, console: &str, counts: &LineCounts, read: &mut Read) {
-        let links: Vec<Ends> = self.session.links().collect();
+        let links: Vec<LinkEnds> = self.session.links().collect();
         let mut problems = self.problems;
         for (times, text) in unread(counts, self.session.counts(), self.other, self.dropped) {
             if times > 0 {

@@ -1,25 +1,25 @@
 //! What lines and results mean, in words. Wi-Fi passwords, tokens and secrets are not in them.
 
-use espbench_proto::node::esp_now::transcript::item::iperf::Iperf;
+use espbench_proto::node::esp_now::transcript::item::iperf::IperfLine;
 use espbench_proto::node::esp_now::transcript::item::{
-    Crypto, Device, Ota, Problem, Provisioning, Security, Usage,
+    CryptoLine, DeviceLine, OtaLine, Problem, ProvisioningLine, SecurityLine, UsageError,
 };
-use espbench_proto::node::esp_now::transcript::session::{Run, Why};
-use espbench_proto::node::esp_now::transcript::{Finding, Item, Line};
+use espbench_proto::node::esp_now::transcript::session::{IperfRun, UnfinishedReason};
+use espbench_proto::node::esp_now::transcript::{ConsoleLine, Finding, Item};
 
 /// What stands for a secret.
 const MASK: &str = "(not shown)";
 
 /// What happened, where no table of results tells it.
-pub(super) fn story(line: &Line<'_>, item: &Item<'_>) -> Option<String> {
+pub(super) fn story(line: &ConsoleLine<'_>, item: &Item<'_>) -> Option<String> {
     let text = match item {
         Item::Provisioning(item) => provisioning(item)?,
         Item::Device(item) => device(item)?,
-        Item::Ota(Ota::Version(version)) => format!("Application version: {version}"),
-        Item::Ota(Ota::Downloaded { bytes, seconds }) => {
+        Item::Ota(OtaLine::Version(version)) => format!("Application version: {version}"),
+        Item::Ota(OtaLine::Downloaded { bytes, seconds }) => {
             format!("Downloaded an image of {bytes} bytes in {seconds} s")
         }
-        Item::Security(Security::GotKey) => "Got the application key by a handshake".into(),
+        Item::Security(SecurityLine::GotKey) => "Got the application key by a handshake".into(),
         _ => return None,
     };
     Some(match line.remote {
@@ -28,37 +28,37 @@ pub(super) fn story(line: &Line<'_>, item: &Item<'_>) -> Option<String> {
     })
 }
 
-fn provisioning(item: &Provisioning<'_>) -> Option<String> {
+fn provisioning(item: &ProvisioningLine<'_>) -> Option<String> {
     Some(match item {
-        Provisioning::Holder(heard, product) => format!(
+        ProvisioningLine::Holder(heard, product) => format!(
             "Provisioning: {} offers credentials (product {:?}, {:?})",
             heard.mac, product.id, product.name
         ),
-        Provisioning::Credentials { from, ssid, .. } => format!(
+        ProvisioningLine::Credentials { from, ssid, .. } => format!(
             "Provisioning: got credentials from {}: SSID {ssid:?}, password {MASK}, token {MASK}",
             from.mac
         ),
-        Provisioning::Device { from, product, .. } => format!(
+        ProvisioningLine::Device { from, product, .. } => format!(
             "Provisioning: {} asks for credentials (product {:?}, {:?}; secret {MASK})",
             from.mac, product.id, product.name
         ),
-        Provisioning::BeaconStart { seconds } => {
+        ProvisioningLine::BeaconStart { seconds } => {
             format!("Provisioning: offers credentials for {seconds} s")
         }
-        Provisioning::BeaconEnd => "Provisioning: the offer ended".into(),
-        Provisioning::Exit => "Provisioning: done".into(),
+        ProvisioningLine::BeaconEnd => "Provisioning: the offer ended".into(),
+        ProvisioningLine::Exit => "Provisioning: done".into(),
         _ => return None,
     })
 }
 
-fn device(item: &Device<'_>) -> Option<String> {
+fn device(item: &DeviceLine<'_>) -> Option<String> {
     Some(match item {
-        Device::Component(major, minor, patch) => {
+        DeviceLine::Component(major, minor, patch) => {
             format!("esp-now component {major}.{minor}.{patch}")
         }
-        Device::Own(mac, _) => format!("The device is {mac}"),
-        Device::Idf(version) => format!("ESP-IDF {version}"),
-        Device::Chip { name, cores, revision, .. } => {
+        DeviceLine::Own(mac, _) => format!("The device is {mac}"),
+        DeviceLine::Idf(version) => format!("ESP-IDF {version}"),
+        DeviceLine::Chip { name, cores, revision, .. } => {
             format!("Chip {name}, {cores} cores, revision {revision}")
         }
         _ => return None,
@@ -68,23 +68,23 @@ fn device(item: &Device<'_>) -> Option<String> {
 /// What is wrong, by one line.
 pub(super) fn problem(item: &Item<'_>) -> Option<String> {
     Some(match item {
-        Item::Iperf(Iperf::QueueFull) => {
+        Item::Iperf(IperfLine::QueueFull) => {
             "The test's queue of ten was full: messages were lost in the device, not on the air"
                 .into()
         }
-        Item::Iperf(Iperf::Running) => {
+        Item::Iperf(IperfLine::Running) => {
             "A test was refused, since one is running: `espnow_iperf -a` ends it".into()
         }
-        Item::Iperf(Iperf::NoRole) => "A test was refused: it needs -c or -s".into(),
-        Item::Crypto(Crypto::Failed) => "sec_test failed: no key".into(),
-        Item::Security(Security::NoKey) => "security: there is no key to hand out".into(),
-        Item::Ota(Ota::NotDownloaded) => "ota: no image has been downloaded".into(),
-        Item::Provisioning(Provisioning::NoCredentials) => {
+        Item::Iperf(IperfLine::NoRole) => "A test was refused: it needs -c or -s".into(),
+        Item::Crypto(CryptoLine::Failed) => "sec_test failed: no key".into(),
+        Item::Security(SecurityLine::NoKey) => "security: there is no key to hand out".into(),
+        Item::Ota(OtaLine::NotDownloaded) => "ota: no image has been downloaded".into(),
+        Item::Provisioning(ProvisioningLine::NoCredentials) => {
             "Provisioning: no credentials came in time".into()
         }
-        Item::Device(Device::Panic(_)) => "The device crashed".into(),
-        Item::Device(Device::Reset { name, .. }) => format!("The device was reset: {name}"),
-        Item::Device(Device::Rollback) => "The firmware was rolled back".into(),
+        Item::Device(DeviceLine::Panic(_)) => "The device crashed".into(),
+        Item::Device(DeviceLine::Reset { name, .. }) => format!("The device was reset: {name}"),
+        Item::Device(DeviceLine::Rollback) => "The firmware was rolled back".into(),
         Item::Problem(problem) => refused(problem),
         _ => return None,
     })
@@ -98,12 +98,12 @@ fn refused(problem: &Problem<'_>) -> String {
         Problem::Internal(name) => format!("The console failed: {name}"),
         Problem::Usage { command, usage } => {
             let why = match usage {
-                Usage::InvalidOption(_) => "an unknown option",
-                Usage::InvalidArgument(_) => "an argument of the wrong kind",
-                Usage::Unexpected(_) => "an argument too many",
-                Usage::NeedsArgument(_) => "an option without its argument",
-                Usage::Missing(_) => "an option is missing",
-                Usage::Excess(_) => "an option given twice",
+                UsageError::InvalidOption(_) => "an unknown option",
+                UsageError::InvalidArgument(_) => "an argument of the wrong kind",
+                UsageError::Unexpected(_) => "an argument too many",
+                UsageError::NeedsArgument(_) => "an option without its argument",
+                UsageError::Missing(_) => "an option is missing",
+                UsageError::Excess(_) => "an option given twice",
             };
             format!("A command could not be read: {command}: {why}")
         }
@@ -127,16 +127,16 @@ fn unreported(finding: &Finding) -> Option<String> {
     Some(match finding {
         Finding::Unfinished(test) => {
             let what = match test.run {
-                Some(Run::Ping) => "A ping",
-                Some(Run::Sending) => "A throughput test at the sender",
-                Some(Run::Receiving) => "A throughput test at the receiver",
+                Some(IperfRun::Ping) => "A ping",
+                Some(IperfRun::Sending) => "A throughput test at the sender",
+                Some(IperfRun::Receiving) => "A throughput test at the receiver",
                 None => "A test",
             };
             let why = match test.why {
-                Why::NoAnswer => "STOP was not answered",
-                Why::Another => "another test began",
-                Why::Restarted => "the device restarted",
-                Why::End => "the log ends",
+                UnfinishedReason::NoAnswer => "STOP was not answered",
+                UnfinishedReason::Another => "another test began",
+                UnfinishedReason::Restarted => "the device restarted",
+                UnfinishedReason::End => "the log ends",
             };
             format!("{what} has no final report: {why}")
         }

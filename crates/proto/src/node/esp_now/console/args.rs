@@ -4,7 +4,7 @@
 //! without values in one word (`-pA`), words in any order, and `--` before words that begin with a
 //! dash. Integers are decimal, or `0x`, `0o`, `0b`, with `KB`, `MB` or `GB` behind.
 
-use super::table::{Kind, Opt, Spec};
+use super::table::{CommandSpec, Opt, OptionType};
 use core::fmt;
 use heapless::Vec;
 
@@ -15,7 +15,7 @@ pub const FAULTS: usize = 3;
 
 /// A mistake in a word, printed as argtable3 prints it.
 #[derive(Clone, Copy, Debug)]
-pub enum Fault<'a> {
+pub enum ArgError<'a> {
     /// No option has this letter.
     Letter(u8),
     /// No long option has this name, or several begin with it, or the option takes no value.
@@ -35,12 +35,12 @@ pub enum Fault<'a> {
 }
 
 /// Mistakes of a line.
-pub type Faults<'a> = Vec<Fault<'a>, FAULTS>;
+pub type ArgErrors<'a> = Vec<ArgError<'a>, FAULTS>;
 
 /// Parsed options of a command.
 #[derive(Clone, Debug)]
 pub struct Args<'a> {
-    spec: &'static Spec,
+    spec: &'static CommandSpec,
     values: Vec<(u8, ArgValue<'a>), VALUES>,
 }
 
@@ -58,7 +58,7 @@ impl<'a> Args<'a> {
     /// # Errors
     ///
     /// Returns all mistakes, up to [`FAULTS`].
-    pub fn read(spec: &'static Spec, words: &[&'a [u8]]) -> Result<Self, Faults<'a>> {
+    pub fn read(spec: &'static CommandSpec, words: &[&'a [u8]]) -> Result<Self, ArgErrors<'a>> {
         let mut reader = ArgParser { args: Self { spec, values: Vec::new() }, faults: Vec::new() };
         reader.all(words);
         if reader.faults.is_empty() {
@@ -116,11 +116,11 @@ impl<'a> Args<'a> {
 
 struct ArgParser<'a> {
     args: Args<'a>,
-    faults: Faults<'a>,
+    faults: ArgErrors<'a>,
 }
 
 impl<'a> ArgParser<'a> {
-    fn fault(&mut self, fault: Fault<'a>) {
+    fn fault(&mut self, fault: ArgError<'a>) {
         // Mistakes beyond the limit are not reported.
         let _ = self.faults.push(fault);
     }
@@ -155,11 +155,11 @@ impl<'a> ArgParser<'a> {
             None => (name, None),
         };
         let Some((index, opt)) = self.named(name) else {
-            return self.fault(Fault::Long(word));
+            return self.fault(ArgError::Long(word));
         };
         match (opt.kind, value) {
-            (Kind::Flag, Some(_)) => self.fault(Fault::Long(word)),
-            (Kind::Flag, None) => self.keep(index, opt, &[]),
+            (OptionType::Flag, Some(_)) => self.fault(ArgError::Long(word)),
+            (OptionType::Flag, None) => self.keep(index, opt, &[]),
             (_, Some(value)) => self.keep(index, opt, value),
             (_, None) => self.next(index, opt, word, rest),
         }
@@ -186,8 +186,8 @@ impl<'a> ArgParser<'a> {
             let found = options.iter().enumerate();
             let found = found.into_iter().find(|(_, opt)| opt.short.as_bytes().contains(letter));
             match found {
-                None => self.fault(Fault::Letter(*letter)),
-                Some((index, opt)) if opt.kind == Kind::Flag => self.keep(index, opt, &[]),
+                None => self.fault(ArgError::Letter(*letter)),
+                Some((index, opt)) if opt.kind == OptionType::Flag => self.keep(index, opt, &[]),
                 Some((index, opt)) if tail.is_empty() => {
                     return self.next(index, opt, word, rest);
                 }
@@ -203,7 +203,7 @@ impl<'a> ArgParser<'a> {
                 *rest = tail;
                 self.keep(index, opt, value);
             }
-            [] => self.fault(Fault::NoValue(word)),
+            [] => self.fault(ArgError::NoValue(word)),
         }
     }
 
@@ -216,32 +216,32 @@ impl<'a> ArgParser<'a> {
         };
         match options.find(free) {
             Some((index, opt)) => self.keep(index, opt, word),
-            None => self.fault(Fault::Unexpected(word)),
+            None => self.fault(ArgError::Unexpected(word)),
         }
     }
 
     fn keep(&mut self, index: usize, opt: &'static Opt, text: &'a [u8]) {
         if self.args.times(index) >= usize::from(opt.max) {
-            return self.fault(Fault::Excess(opt, text));
+            return self.fault(ArgError::Excess(opt, text));
         }
         let value = match opt.kind {
-            Kind::Flag => ArgValue::Flag,
-            Kind::Text => ArgValue::Text(text),
-            Kind::Int => match integer(text) {
+            OptionType::Flag => ArgValue::Flag,
+            OptionType::Text => ArgValue::Text(text),
+            OptionType::Int => match integer(text) {
                 Ok(n) => ArgValue::Int(n),
-                Err(IntError::Bad) => return self.fault(Fault::BadInt(opt, text)),
-                Err(IntError::Overflow) => return self.fault(Fault::Overflow(opt, text)),
+                Err(IntError::Bad) => return self.fault(ArgError::BadInt(opt, text)),
+                Err(IntError::Overflow) => return self.fault(ArgError::Overflow(opt, text)),
             },
         };
         if self.args.values.push((index as u8, value)).is_err() {
-            self.fault(Fault::Excess(opt, text));
+            self.fault(ArgError::Excess(opt, text));
         }
     }
 
     fn check(&mut self) {
         for (index, opt) in self.args.spec.options.iter().enumerate() {
             if self.args.times(index) < usize::from(opt.min) {
-                self.fault(Fault::Missing(opt));
+                self.fault(ArgError::Missing(opt));
             }
         }
     }
@@ -296,9 +296,9 @@ fn starts(digits: &[u8], base: u32) -> bool {
 
 /// Bytes as text: a question mark replaces invalid UTF-8.
 #[derive(Clone, Copy, Debug)]
-pub struct Text<'a>(pub &'a [u8]);
+pub struct Printable<'a>(pub &'a [u8]);
 
-impl fmt::Display for Text<'_> {
+impl fmt::Display for Printable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for part in self.0.utf8_chunks() {
             f.write_str(part.valid())?;
@@ -320,7 +320,7 @@ impl fmt::Display for OptionName<'_> {
             return if self.1.is_empty() {
                 write!(f, "<{}>", opt.long)
             } else {
-                Text(self.1).fmt(f)
+                Printable(self.1).fmt(f)
             };
         }
         if let Some(letter) = opt.short.chars().next() {
@@ -328,33 +328,38 @@ impl fmt::Display for OptionName<'_> {
         }
         write!(f, "--{}", opt.long)?;
         match opt.kind {
-            Kind::Flag => Ok(()),
+            OptionType::Flag => Ok(()),
             _ if self.1.is_empty() => write!(f, "={}", opt.value),
-            _ => write!(f, "={}", Text(self.1)),
+            _ => write!(f, "={}", Printable(self.1)),
         }
     }
 }
 
-impl fmt::Display for Fault<'_> {
+impl fmt::Display for ArgError<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Letter(letter) => write!(f, "invalid option \"-{}\"", Text(&[letter])),
-            Self::Long(word) => write!(f, "invalid option \"{}\"", Text(word)),
-            Self::NoValue(word) => write!(f, "option \"{}\" requires an argument", Text(word)),
-            Self::Unexpected(word) => write!(f, "unexpected argument \"{}\"", Text(word)),
+            Self::Letter(letter) => write!(f, "invalid option \"-{}\"", Printable(&[letter])),
+            Self::Long(word) => write!(f, "invalid option \"{}\"", Printable(word)),
+            Self::NoValue(word) => write!(f, "option \"{}\" requires an argument", Printable(word)),
+            Self::Unexpected(word) => write!(f, "unexpected argument \"{}\"", Printable(word)),
             Self::Missing(opt) => write!(f, "missing option {}", OptionName(opt, &[])),
-            Self::Excess(opt, _) if opt.kind == Kind::Flag => {
+            Self::Excess(opt, _) if opt.kind == OptionType::Flag => {
                 write!(f, "extraneous option {}", OptionName(opt, &[]))
             }
             Self::Excess(opt, value) => write!(f, "excess option {}", OptionName(opt, value)),
             Self::BadInt(opt, value) => {
-                write!(f, "invalid argument \"{}\" to option {}", Text(value), OptionName(opt, &[]))
+                write!(
+                    f,
+                    "invalid argument \"{}\" to option {}",
+                    Printable(value),
+                    OptionName(opt, &[])
+                )
             }
             Self::Overflow(opt, value) => write!(
                 f,
                 "integer overflow at option {} ({} is too large)",
                 OptionName(opt, &[]),
-                Text(value)
+                Printable(value)
             ),
         }
     }

@@ -23,7 +23,7 @@ pub enum Command<'a> {
     /// `rollback`: start the other image after the next restart.
     Rollback,
     /// `time`: print or set the time of day.
-    Time(Time<'a>),
+    Time(TimeArgs<'a>),
     /// `coredump`: print the core dump.
     Coredump,
     /// `tasks`: list the tasks.
@@ -33,11 +33,11 @@ pub enum Command<'a> {
     /// `light_sleep`: enter light sleep.
     LightSleep,
     /// `gpio`: read and set pins.
-    Gpio(Gpio),
+    Gpio(GpioArgs),
     /// `uart`: configure the UART.
     Uart,
     /// `wifi_config`: configure Wi-Fi.
-    WifiConfig(WifiConfig<'a>),
+    WifiConfig(WifiConfigArgs<'a>),
     /// `wifi_scan`: scan for access points.
     WifiScan,
     /// `ping`: ping a host over IP.
@@ -45,32 +45,32 @@ pub enum Command<'a> {
     /// `ap`: configure the SoftAP.
     Ap,
     /// `log`: set thresholds of the log.
-    Log(Log<'a>),
+    Log(LogArgs<'a>),
     /// `espnow_config`: configure ESP-NOW.
-    EspnowConfig(EspnowConfig<'a>),
+    EspnowConfig(EspnowConfigArgs<'a>),
     /// `espnow_iperf`: measure throughput or ping.
-    Iperf(Iperf),
+    Iperf(IperfArgs),
     /// `command`: run a command on other devices.
-    Remote(Remote<'a>),
+    Remote(RemoteArgs<'a>),
     /// `scan`: look for other devices.
-    Scan(Scan),
+    Scan(ScanArgs),
     /// `beacon`: identify this device to the sender.
     Beacon,
     /// `provisioning`: hand out or ask for Wi-Fi credentials.
-    Provisioning(Provisioning<'a>),
+    Provisioning(ProvisioningArgs<'a>),
     /// `control`: bind devices and set attributes.
-    Control(Control),
+    Control(ControlArgs),
     /// `ota`: upgrade other devices.
-    Ota(Ota<'a>),
+    Ota(OtaArgs<'a>),
     /// `security`: hand out keys.
-    Security(Security<'a>),
+    Security(SecurityArgs<'a>),
     /// `sec_test`: measure the time of encryption.
-    SecTest(SecTest),
+    SecTest(SecTestArgs),
 }
 
 /// Options of `time`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Time<'a> {
+pub struct TimeArgs<'a> {
     /// `-g`: print the time.
     pub get: bool,
     /// `-s`: time to set, in seconds since 1970.
@@ -81,7 +81,7 @@ pub struct Time<'a> {
 
 /// Options of `gpio`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gpio {
+pub struct GpioArgs {
     /// `-c`: pin to make an output.
     pub config: Option<u32>,
     /// `-g`: pin whose level is printed.
@@ -94,7 +94,7 @@ pub struct Gpio {
 
 /// Options of `wifi_config`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WifiConfig<'a> {
+pub struct WifiConfigArgs<'a> {
     /// `-s`: name of the network to join.
     pub ssid: Option<&'a [u8]>,
     /// `-p`: password of the network.
@@ -115,7 +115,7 @@ pub struct WifiConfig<'a> {
 
 /// Options of `log`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Log<'a> {
+pub struct LogArgs<'a> {
     /// `-t`: tag of the lines; `*` if not given.
     pub tag: &'a [u8],
     /// `-l`: threshold; `None` inside if the word is no level.
@@ -154,7 +154,7 @@ pub enum FlashLog {
 
 /// Options of `espnow_config`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EspnowConfig<'a> {
+pub struct EspnowConfigArgs<'a> {
     /// `-c`: channel to tune to.
     pub channel: Option<i32>,
     /// `-C`: country code.
@@ -176,7 +176,7 @@ pub struct BadMac;
 /// Options of `espnow_iperf`. `abort` comes before all else; then exactly one of `initiator` and
 /// `responder`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Iperf {
+pub struct IperfArgs {
     /// `-c`: address to send to. With an address that cannot be parsed the command keeps running on
     /// the device until `-a`.
     pub initiator: Option<Result<Mac, BadMac>>,
@@ -206,7 +206,7 @@ pub struct Iperf {
 
 /// Options of `command`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Remote<'a> {
+pub struct RemoteArgs<'a> {
     /// Addresses of the devices.
     pub to: Macs<'a>,
     /// Command line that they run.
@@ -217,7 +217,7 @@ pub struct Remote<'a> {
 
 /// Options of `scan`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scan {
+pub struct ScanArgs {
     /// Address of the only device that is asked.
     pub to: Option<Result<Mac, BadMac>>,
     /// `-r`: threshold in dBm; receivers drop weaker frames.
@@ -228,7 +228,7 @@ pub struct Scan {
 
 /// Options of `provisioning`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Provisioning<'a> {
+pub struct ProvisioningArgs<'a> {
     /// `-e`: erase the stored credentials.
     pub erase: bool,
     /// `-r`: ask for credentials.
@@ -243,7 +243,7 @@ pub struct Provisioning<'a> {
 
 /// Options of `control`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Control {
+pub struct ControlArgs {
     /// `-l`: list the bound devices.
     pub list: bool,
     /// `-b`: attribute to bind.
@@ -272,7 +272,7 @@ pub struct Control {
 
 /// Options of `ota`, executed in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ota<'a> {
+pub struct OtaArgs<'a> {
     /// `-d`: address of an image to download.
     pub download: Option<&'a [u8]>,
     /// `-f`: duration of the search for devices, in ms.
@@ -283,7 +283,7 @@ pub struct Ota<'a> {
 
 /// Options of `security`, executed in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Security<'a> {
+pub struct SecurityArgs<'a> {
     /// `-e`: erase the key.
     pub erase: bool,
     /// `-f`: duration of the search for devices, in ms.
@@ -295,7 +295,7 @@ pub struct Security<'a> {
 /// Options of `sec_test`. Espressif's performance report types `-C` for the count, the component's
 /// help `-c`; this parser accepts both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SecTest {
+pub struct SecTestArgs {
     /// `-c`, `-C`: number of rounds (100).
     pub count: u32,
     /// `-l`: bytes to encrypt; if not given, as many as fit.

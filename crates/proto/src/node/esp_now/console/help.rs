@@ -1,12 +1,12 @@
 //! Implements `help`: prints every command with its options, from the table that the parser
 //! follows.
 
-use super::table::{Kind, Opt, Spec};
+use super::table::{CommandSpec, Opt, OptionType};
 use crate::node::esp_now::task::Cx;
 use core::fmt;
 
 /// Prints a command: its name and options, its purpose, and a line for each option.
-pub(super) fn print(cx: &mut Cx<'_>, spec: &'static Spec) {
+pub(super) fn print(cx: &mut Cx<'_>, spec: &'static CommandSpec) {
     cx.text(format_args!("{}{}\n  {}\n", spec.name, Syntax(spec), spec.help));
     for opt in spec.options {
         cx.text(format_args!("  {:>28}  {}\n", Names(opt).text(), opt.help));
@@ -15,7 +15,7 @@ pub(super) fn print(cx: &mut Cx<'_>, spec: &'static Spec) {
 }
 
 /// Syntax of a command: ` [-a] [-c <mac>] <host>`.
-struct Syntax(&'static Spec);
+struct Syntax(&'static CommandSpec);
 
 impl fmt::Display for Syntax {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -29,7 +29,7 @@ impl fmt::Display for Syntax {
                     Some(letter) => write!(f, "-{letter}")?,
                     None => write!(f, "--{}", opt.long)?,
                 }
-                if opt.kind != Kind::Flag {
+                if opt.kind != OptionType::Flag {
                     write!(f, " {}", opt.value)?;
                 }
             }
@@ -65,7 +65,7 @@ impl fmt::Display for Names {
             write!(f, "-{letter}, ")?;
         }
         write!(f, "--{}", opt.long)?;
-        if opt.kind != Kind::Flag {
+        if opt.kind != OptionType::Flag {
             write!(f, "={}", opt.value)?;
         }
         Ok(())

@@ -2,9 +2,11 @@
 //!
 //! A command that this hardware cannot execute says so and fails with `ESP_ERR_NOT_SUPPORTED`.
 
-use super::args::Text;
+use super::args::Printable;
 use super::calendar::{Date, offset};
-use super::command::{Command, EspnowConfig, FlashLog, Gpio, Log, Sink, Time, WifiConfig};
+use super::command::{
+    Command, EspnowConfigArgs, FlashLog, GpioArgs, LogArgs, Sink, TimeArgs, WifiConfigArgs,
+};
 use super::error::Error;
 use super::parse::LEVELS;
 use super::{help, table};
@@ -140,12 +142,12 @@ impl Local {
         let spec = table::find(name);
         match spec {
             Some(spec) => help::print(cx, spec),
-            None => cx.text(format_args!("help: Unrecognized option '{}'\n", Text(name))),
+            None => cx.text(format_args!("help: Unrecognized option '{}'\n", Printable(name))),
         }
         spec.map(drop).ok_or(Error::NotFound)
     }
 
-    fn time(&mut self, cx: &mut Cx<'_>, time: &Time<'_>) -> Result<(), Error> {
+    fn time(&mut self, cx: &mut Cx<'_>, time: &TimeArgs<'_>) -> Result<(), Error> {
         let up = (cx.now.as_nanos() / 1_000_000_000) as i64;
         if let Some(seconds) = time.set {
             self.clock = seconds.saturating_sub(up);
@@ -156,13 +158,13 @@ impl Local {
             cx.log(
                 Level::Info,
                 "system_cmd",
-                format_args!("time_zone: {}, strftime: {local}, sec: {now}", Text(time.zone)),
+                format_args!("time_zone: {}, strftime: {local}, sec: {now}", Printable(time.zone)),
             );
         }
         Ok(())
     }
 
-    fn wifi_config(&mut self, cx: &mut Cx<'_>, it: &WifiConfig<'_>) -> Result<(), Error> {
+    fn wifi_config(&mut self, cx: &mut Cx<'_>, it: &WifiConfigArgs<'_>) -> Result<(), Error> {
         if it.bssid.is_some_and(|text| Mac::parse(text).is_none()) {
             cx.log(Level::Warn, "wifi_cmd", format_args!("bssid is no address"));
             return Err(Error::InvalidArg);
@@ -196,14 +198,14 @@ impl Local {
                 "wifi_config_func",
                 format_args!(
                     "rx: {rssi}, tx_power: {power}, country: {}, channel: {channel}, mode: 1",
-                    Text(&country)
+                    Printable(&country)
                 ),
             );
         }
         Ok(())
     }
 
-    fn espnow_config(&mut self, cx: &mut Cx<'_>, it: &EspnowConfig<'_>) -> Result<(), Error> {
+    fn espnow_config(&mut self, cx: &mut Cx<'_>, it: &EspnowConfigArgs<'_>) -> Result<(), Error> {
         const TAG: &str = "iperf_cmd";
         if it.info {
             let (channel, power) = (cx.shared.air.channel, cx.shared.air.tx_power);
@@ -212,7 +214,7 @@ impl Local {
             cx.log(Level::Info, TAG, format_args!("Channel, primary: {channel}, second: 0"));
             cx.log(Level::Info, TAG, format_args!("Maximum transmitting power: {power}"));
             cx.log(Level::Info, TAG, format_args!("Wi-Fi protocol bitmap: 0x{protocols:02x}"));
-            cx.log(Level::Info, TAG, format_args!("Wi-Fi country code: {}", Text(&country)));
+            cx.log(Level::Info, TAG, format_args!("Wi-Fi country code: {}", Printable(&country)));
             return Ok(());
         }
         // Where a value is refused below, the device stops with an abort.
@@ -326,7 +328,7 @@ fn heap(cx: &mut Cx<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-fn gpio(cx: &mut Cx<'_>, it: &Gpio) -> Result<(), Error> {
+fn gpio(cx: &mut Cx<'_>, it: &GpioArgs) -> Result<(), Error> {
     const TAG: &str = "peripherals_cmd";
     let pin = |number: u32| u8::try_from(number).map_err(|_| Error::InvalidArg);
     if let Some(number) = it.config {
@@ -388,7 +390,7 @@ fn rate(cx: &mut Cx<'_>, (rate, times): ([i32; 4], u8)) -> Result<(), Error> {
     not_supported(cx, "espnow_config -r")
 }
 
-fn log(cx: &mut Cx<'_>, it: &Log<'_>) -> Result<(), Error> {
+fn log(cx: &mut Cx<'_>, it: &LogArgs<'_>) -> Result<(), Error> {
     const TAG: &str = "log_func";
     // A word that is no level or no sink changes nothing.
     if let Some(Some(level)) = it.level {

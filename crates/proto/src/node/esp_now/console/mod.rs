@@ -37,7 +37,7 @@ pub use command::Command;
 pub use editor::Editor;
 pub use error::Error;
 pub use local::Local;
-pub use parse::{ParseError, parse};
+pub use parse::{CommandError, parse};
 
 use super::print::Level;
 use super::task::Cx;
@@ -130,14 +130,14 @@ pub fn report(cx: &mut Cx<'_>, result: Result<(), Error>) {
 }
 
 /// Prints why a line is no command.
-pub fn reject(cx: &mut Cx<'_>, origin: Origin, error: &ParseError<'_>) {
+pub fn reject(cx: &mut Cx<'_>, origin: Origin, error: &CommandError<'_>) {
     match error {
-        ParseError::Empty => {}
-        ParseError::Unrecognized => {
+        CommandError::Empty => {}
+        CommandError::Unrecognized => {
             let level = if origin == Origin::Uart { Level::Warn } else { Level::Error };
             cx.log(level, TAG, format_args!("Unrecognized command"));
         }
-        ParseError::Options(..) => {
+        CommandError::Options(..) => {
             for (name, fault) in error.lines() {
                 cx.text(format_args!("{name}: {fault}\n"));
             }

@@ -1,30 +1,31 @@
 //! Parses a line into a [`Command`].
 
-use super::args::{Args, Fault, Faults};
+use super::args::{ArgError, ArgErrors, Args};
 use super::command::{
-    BadMac, Command, Control, EspnowConfig, FlashLog, Gpio, Iperf, Log, Macs, Ota, Provisioning,
-    Remote, Scan, SecTest, Security, Sink, Time, WifiConfig,
+    BadMac, Command, ControlArgs, EspnowConfigArgs, FlashLog, GpioArgs, IperfArgs, LogArgs, Macs,
+    OtaArgs, ProvisioningArgs, RemoteArgs, ScanArgs, SecTestArgs, SecurityArgs, Sink, TimeArgs,
+    WifiConfigArgs,
 };
-use super::table::{self, Spec};
+use super::table::{self, CommandSpec};
 use super::words::Words;
 use crate::node::esp_now::print::Level;
 use crate::wire::mac::Mac;
 
 /// Reason why a line is no command.
 #[derive(Clone, Debug)]
-pub enum ParseError<'a> {
+pub enum CommandError<'a> {
     /// The line is empty or has only spaces; nothing happens.
     Empty,
     /// No command has that name.
     Unrecognized,
     /// The options are wrong.
-    Options(&'static Spec, Faults<'a>),
+    Options(&'static CommandSpec, ArgErrors<'a>),
 }
 
-impl<'a> ParseError<'a> {
+impl<'a> CommandError<'a> {
     /// Returns the messages that the parser prints on the console, one for each line: `<command>:
     /// …`.
-    pub fn lines(&self) -> impl Iterator<Item = (&'static str, &Fault<'a>)> {
+    pub fn lines(&self) -> impl Iterator<Item = (&'static str, &ArgError<'a>)> {
         let (name, faults) = match self {
             Self::Options(spec, faults) => (spec.name, faults.as_slice()),
             _ => ("", &[][..]),
@@ -38,17 +39,17 @@ impl<'a> ParseError<'a> {
 /// # Errors
 ///
 /// Returns the reason why the line is no command.
-pub fn parse(line: &mut [u8]) -> Result<Command<'_>, ParseError<'_>> {
+pub fn parse(line: &mut [u8]) -> Result<Command<'_>, CommandError<'_>> {
     let words = Words::split(line);
     let Some((name, rest)) = words.as_slice().split_first() else {
-        return Err(ParseError::Empty);
+        return Err(CommandError::Empty);
     };
-    let spec = table::find(name).ok_or(ParseError::Unrecognized)?;
-    let args = Args::read(spec, rest).map_err(|faults| ParseError::Options(spec, faults))?;
-    build(spec, &args).ok_or(ParseError::Unrecognized)
+    let spec = table::find(name).ok_or(CommandError::Unrecognized)?;
+    let args = Args::read(spec, rest).map_err(|faults| CommandError::Options(spec, faults))?;
+    build(spec, &args).ok_or(CommandError::Unrecognized)
 }
 
-fn build<'a>(spec: &'static Spec, args: &Args<'a>) -> Option<Command<'a>> {
+fn build<'a>(spec: &'static CommandSpec, args: &Args<'a>) -> Option<Command<'a>> {
     Some(match spec.name {
         "help" => Command::Help(args.text("command")),
         "version" => Command::Version,
@@ -56,7 +57,7 @@ fn build<'a>(spec: &'static Spec, args: &Args<'a>) -> Option<Command<'a>> {
         "restart" => Command::Restart { info: args.has("info") },
         "reset" => Command::Reset,
         "rollback" => Command::Rollback,
-        "time" => Command::Time(Time {
+        "time" => Command::Time(TimeArgs {
             get: args.has("get"),
             // As sscanf: text that is no number yields zero.
             set: args.text("set").map(seconds),
@@ -66,7 +67,7 @@ fn build<'a>(spec: &'static Spec, args: &Args<'a>) -> Option<Command<'a>> {
         "tasks" => Command::Tasks,
         "deep_sleep" => Command::DeepSleep,
         "light_sleep" => Command::LightSleep,
-        "gpio" => Command::Gpio(Gpio {
+        "gpio" => Command::Gpio(GpioArgs {
             config: args.count("config"),
             get: args.count("get"),
             set: args.count("set"),
@@ -83,21 +84,21 @@ fn build<'a>(spec: &'static Spec, args: &Args<'a>) -> Option<Command<'a>> {
     })
 }
 
-fn build_services<'a>(spec: &'static Spec, args: &Args<'a>) -> Option<Command<'a>> {
+fn build_services<'a>(spec: &'static CommandSpec, args: &Args<'a>) -> Option<Command<'a>> {
     Some(match spec.name {
         "espnow_iperf" => Command::Iperf(iperf(args)),
-        "command" => Command::Remote(Remote {
+        "command" => Command::Remote(RemoteArgs {
             to: Macs(args.text("mac[,mac...]")?),
             line: args.text("line")?,
             all_channels: args.has("channel_all"),
         }),
-        "scan" => Command::Scan(Scan {
+        "scan" => Command::Scan(ScanArgs {
             to: args.text("mac").map(mac),
             rssi: args.int("rssi").map(|n| n as i8),
             all_channels: args.has("all"),
         }),
         "beacon" => Command::Beacon,
-        "provisioning" => Command::Provisioning(Provisioning {
+        "provisioning" => Command::Provisioning(ProvisioningArgs {
             erase: args.has("erase"),
             responder: args.has("responder"),
             initiator_ms: args.count("initiator"),
@@ -105,17 +106,17 @@ fn build_services<'a>(spec: &'static Spec, args: &Args<'a>) -> Option<Command<'a
             password: args.text("password"),
         }),
         "control" => Command::Control(control(args)),
-        "ota" => Command::Ota(Ota {
+        "ota" => Command::Ota(OtaArgs {
             download: args.text("download"),
             find_ms: args.count("find"),
             send: args.text("send").map(Macs),
         }),
-        "security" => Command::Security(Security {
+        "security" => Command::Security(SecurityArgs {
             erase: args.has("erase"),
             find_ms: args.count("find"),
             send: args.text("send").map(Macs),
         }),
-        "sec_test" => Command::SecTest(SecTest {
+        "sec_test" => Command::SecTest(SecTestArgs {
             count: args.count("count").unwrap_or(100),
             len: args.count("len"),
         }),
@@ -132,8 +133,8 @@ fn mac(text: &[u8]) -> Result<Mac, BadMac> {
     Mac::parse(text).ok_or(BadMac)
 }
 
-fn wifi_config<'a>(args: &Args<'a>) -> WifiConfig<'a> {
-    WifiConfig {
+fn wifi_config<'a>(args: &Args<'a>) -> WifiConfigArgs<'a> {
+    WifiConfigArgs {
         ssid: args.text("ssid"),
         password: args.text("password"),
         bssid: args.text("bssid"),
@@ -145,8 +146,8 @@ fn wifi_config<'a>(args: &Args<'a>) -> WifiConfig<'a> {
     }
 }
 
-fn log<'a>(args: &Args<'a>) -> Log<'a> {
-    Log {
+fn log<'a>(args: &Args<'a>) -> LogArgs<'a> {
+    LogArgs {
         tag: args.text("tag").unwrap_or(b"*"),
         level: args.text("level").map(|text| one_of(text, &LEVELS)),
         mode: args.text("mode").map(|text| one_of(text, &SINKS)),
@@ -180,14 +181,14 @@ fn one_of<T: Copy>(text: &[u8], names: &[(&str, T)]) -> Option<T> {
     names.iter().find(|(name, _)| name.as_bytes().eq_ignore_ascii_case(text)).map(|&(_, it)| it)
 }
 
-fn espnow_config<'a>(args: &Args<'a>) -> EspnowConfig<'a> {
+fn espnow_config<'a>(args: &Args<'a>) -> EspnowConfigArgs<'a> {
     let mut rate = [0; 4];
     let mut times = 0;
     for (place, n) in rate.iter_mut().zip(args.ints("rate")) {
         *place = n;
         times += 1;
     }
-    EspnowConfig {
+    EspnowConfigArgs {
         channel: args.int("channel"),
         country: args.text("country_code"),
         rate: (rate, times),
@@ -197,8 +198,8 @@ fn espnow_config<'a>(args: &Args<'a>) -> EspnowConfig<'a> {
     }
 }
 
-fn iperf(args: &Args<'_>) -> Iperf {
-    Iperf {
+fn iperf(args: &Args<'_>) -> IperfArgs {
+    IperfArgs {
         initiator: args.text("initiator").map(mac),
         responder: args.has("responder"),
         ping: args.has("ping"),
@@ -214,9 +215,9 @@ fn iperf(args: &Args<'_>) -> Iperf {
     }
 }
 
-fn control(args: &Args<'_>) -> Control {
+fn control(args: &Args<'_>) -> ControlArgs {
     let attribute = |name| args.int(name).map(|n| n as u32);
-    Control {
+    ControlArgs {
         list: args.has("list"),
         bind: attribute("bind"),
         unbind: attribute("unbind"),

@@ -2,7 +2,7 @@
 
 /// Type of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum OptionType {
     /// No value.
     Flag,
     /// An integer.
@@ -20,7 +20,7 @@ pub struct Opt {
     /// Long name of the option; for an unnamed argument, the name of its value.
     pub long: &'static str,
     /// Type of the value.
-    pub kind: Kind,
+    pub kind: OptionType,
     /// Name of the value in `help`.
     pub value: &'static str,
     /// Least number of times that it must be given.
@@ -41,7 +41,7 @@ impl Opt {
 
 /// A command.
 #[derive(Clone, Copy, Debug)]
-pub struct Spec {
+pub struct CommandSpec {
     /// Name of the command.
     pub name: &'static str,
     /// Purpose of the command.
@@ -52,12 +52,12 @@ pub struct Spec {
 
 /// Finds the command of that name.
 #[must_use]
-pub fn find(name: &[u8]) -> Option<&'static Spec> {
+pub fn find(name: &[u8]) -> Option<&'static CommandSpec> {
     TABLE.iter().find(|spec| spec.name.as_bytes() == name)
 }
 
 const fn flag(short: &'static str, long: &'static str, help: &'static str) -> Opt {
-    Opt { short, long, kind: Kind::Flag, value: "", min: 0, max: 1, help }
+    Opt { short, long, kind: OptionType::Flag, value: "", min: 0, max: 1, help }
 }
 
 const fn int(
@@ -66,7 +66,7 @@ const fn int(
     value: &'static str,
     help: &'static str,
 ) -> Opt {
-    Opt { short, long, kind: Kind::Int, value, min: 0, max: 1, help }
+    Opt { short, long, kind: OptionType::Int, value, min: 0, max: 1, help }
 }
 
 const fn text(
@@ -75,20 +75,20 @@ const fn text(
     value: &'static str,
     help: &'static str,
 ) -> Opt {
-    Opt { short, long, kind: Kind::Text, value, min: 0, max: 1, help }
+    Opt { short, long, kind: OptionType::Text, value, min: 0, max: 1, help }
 }
 
 /// Returns an unnamed argument.
 const fn word(name: &'static str, min: u8, help: &'static str) -> Opt {
-    Opt { short: "", long: name, kind: Kind::Text, value: "", min, max: 1, help }
+    Opt { short: "", long: name, kind: OptionType::Text, value: "", min, max: 1, help }
 }
 
-const fn cmd(name: &'static str, help: &'static str, options: &'static [Opt]) -> Spec {
-    Spec { name, help, options }
+const fn cmd(name: &'static str, help: &'static str, options: &'static [Opt]) -> CommandSpec {
+    CommandSpec { name, help, options }
 }
 
 /// All commands, as section 7.4 to 7.7 of the protocol reference lists them.
-pub const TABLE: &[Spec] = &[
+pub const TABLE: &[CommandSpec] = &[
     cmd("help", "Lists the commands", &[word("command", 0, "Only this one")]),
     cmd("version", "Prints version and chip", &[]),
     cmd("heap", "Prints the memory that is free", &[]),

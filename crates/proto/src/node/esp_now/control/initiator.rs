@@ -21,7 +21,7 @@ const TRIES: u8 = 6;
 /// On the device the caller waits in the function. Here it looks at [`busy`](Self::busy) and
 /// [`take_result`](Self::take_result).
 #[derive(Clone, Debug, Default)]
-pub struct Initiator {
+pub struct ControlInitiator {
     job: Option<Operation>,
     phase: InitiatorPhase,
     text: Vec<u8, TEXT_MAX>,
@@ -69,7 +69,7 @@ struct ChannelSearch {
     next: u8,
 }
 
-impl Initiator {
+impl ControlInitiator {
     /// Configuration with which `espnow_ctrl_initiator_send` and the console start: ten copies on
     /// each channel, up to ten hops above -25 dBm.
     pub const CONFIG: FrameConfig = FrameConfig {
@@ -256,7 +256,7 @@ impl ChannelSearch {
     }
 }
 
-impl Task for Initiator {
+impl Task for ControlInitiator {
     fn run(&mut self, cx: &mut Cx<'_>) -> Step {
         match (self.phase, self.job) {
             (InitiatorPhase::Start, Some(job)) => self.begin(cx, job),

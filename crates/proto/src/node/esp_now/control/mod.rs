@@ -3,8 +3,8 @@
 //!
 //! | type | role |
 //! |---|---|
-//! | [`Initiator`] | binds, unbinds, sends values |
-//! | [`Responder`] | keeps the list of bound devices and passes their values on |
+//! | [`ControlInitiator`] | binds, unbinds, sends values |
+//! | [`ControlResponder`] | keeps the list of bound devices and passes their values on |
 //! | [`Bindings`] | the list of bound devices, as it is stored |
 //!
 //! With [`Compat::auto_channel`](crate::wire::component::Compat::auto_channel) the initiator looks
@@ -19,8 +19,8 @@ mod responder;
 mod tests;
 
 pub use bindings::{BINDINGS_MAX, Binding, Bindings, STORED_LEN};
-pub use initiator::Initiator;
-pub use responder::{BindFilter, Responder};
+pub use initiator::ControlInitiator;
+pub use responder::{BindFilter, ControlResponder};
 
 /// Greatest length of the text in a control frame that is sent, and of the text kept from a
 /// received one, in bytes. The format has room for 255.

@@ -22,7 +22,7 @@ const SETTLE_MS: u32 = 100;
 /// It runs in the component's main task: a frame is finished when [`run`](Task::run) returns
 /// [`Step::Idle`].
 #[derive(Clone, Debug, Default)]
-pub struct Responder {
+pub struct ControlResponder {
     bindings: Bindings,
     /// Filter that decides on each device before it is bound; `None` accepts all.
     pub filter: Option<BindFilter>,
@@ -58,7 +58,7 @@ struct BindRequest {
     rssi: i8,
 }
 
-impl Responder {
+impl ControlResponder {
     /// Accepts devices to bind, for `wait_ms` from now, if their signal is at least `rssi` dBm
     /// (`espnow_ctrl_responder_bind`). Unbinding is always possible afterwards.
     pub fn bind(&mut self, cx: &mut Cx<'_>, wait_ms: u32, rssi: i8) {
@@ -222,7 +222,7 @@ impl Responder {
     }
 }
 
-impl Task for Responder {
+impl Task for ControlResponder {
     fn run(&mut self, cx: &mut Cx<'_>) -> Step {
         match self.phase {
             ResponderPhase::Ack(..) => Step::Send,

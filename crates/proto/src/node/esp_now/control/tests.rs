@@ -111,8 +111,8 @@ fn frame<'a>(from: Mac, (out, data): &'a (Outgoing, Vec<u8>), rssi: i8) -> Recei
     Received { from, data_type: out.data_type, data, rssi, channel, at: Instant::ZERO }
 }
 
-fn pair() -> (Device<Initiator>, Device<Responder>) {
-    let mut lamp = Device::<Responder>::new(LAMP, false);
+fn pair() -> (Device<ControlInitiator>, Device<ControlResponder>) {
+    let mut lamp = Device::<ControlResponder>::new(LAMP, false);
     lamp.with(|part, cx| {
         part.bind(cx, 30_000, -55);
         part.listen(cx);
@@ -120,11 +120,11 @@ fn pair() -> (Device<Initiator>, Device<Responder>) {
     (Device::new(BUTTON, false), lamp)
 }
 
-fn hear(lamp: &mut Device<Responder>, from: Mac, sent: &(Outgoing, Vec<u8>), rssi: i8) {
+fn hear(lamp: &mut Device<ControlResponder>, from: Mac, sent: &(Outgoing, Vec<u8>), rssi: i8) {
     lamp.with(|part, cx| part.receive(cx, &frame(from, sent, rssi)));
 }
 
-fn bind(button: &mut Device<Initiator>, attribute: u32, on: bool) -> (Outgoing, Vec<u8>) {
+fn bind(button: &mut Device<ControlInitiator>, attribute: u32, on: bool) -> (Outgoing, Vec<u8>) {
     assert!(button.part.bind(attribute, on));
     let sent = button.send();
     assert_eq!((button.part.busy(), button.part.take_result()), (false, Some(true)));
@@ -152,7 +152,7 @@ fn a_button_is_bound_sets_a_value_and_is_unbound() {
     assert!(button.part.set(0x0201, 1, 77));
     assert!(!button.part.set(0x0201, 1, 78), "one at a time");
     let value = button.send();
-    assert_eq!(value.0.config, Initiator::CONFIG);
+    assert_eq!(value.0.config, ControlInitiator::CONFIG);
     hear(&mut lamp, BUTTON, &value, -90);
     let control = Event::Control { from: BUTTON, initiator: 0x0201, responder: 1, value: 77 };
     assert_eq!(lamp.events(), [control], "however weak");
@@ -175,7 +175,7 @@ fn a_caller_chooses_how_a_value_is_sent() {
     let on = bind(&mut button, 0x0202, true);
     hear(&mut lamp, BUTTON, &on, -55);
     button.shared.settings.encrypt.control = true;
-    let config = FrameConfig { ack: true, ttl: 3, copies: 2, ..Initiator::CONFIG };
+    let config = FrameConfig { ack: true, ttl: 3, copies: 2, ..ControlInitiator::CONFIG };
     assert!(button.part.send_text(0x0202, 3, b"hello", config));
     let text = button.send();
     assert_eq!((text.0.config, text.0.wait), (config, Duration::from_secs(1)));
@@ -213,7 +213,7 @@ fn who_is_not_bound() {
     }
     hear(&mut lamp, BUTTON, &on, -30);
     assert_eq!(lamp.events(), refused(BindError::Full));
-    lamp.with(Responder::clear);
+    lamp.with(ControlResponder::clear);
     lamp.pass(30_000);
     hear(&mut lamp, BUTTON, &on, -30);
     assert_eq!(lamp.events(), [Event::Bound(BUTTON, 0x0201)], "the last millisecond");
@@ -237,7 +237,7 @@ fn the_list_survives_a_reset_and_is_printed_row_by_row() {
     assert_eq!(stored[8..20], [0x24, 0x0A, 0xC4, 0, 0, 1, 0, 0, 0x05, 0x03, 0, 0]);
     assert!(stored[32..].iter().all(|byte| *byte == 0));
 
-    let mut reset = Device::<Responder>::new(LAMP, false);
+    let mut reset = Device::<ControlResponder>::new(LAMP, false);
     reset.board = lamp.board;
     let rows = (0..9).take_while(|row| reset.with(|part, cx| part.print_row(cx, *row))).count();
     assert_eq!(rows, 2);
@@ -247,7 +247,7 @@ fn the_list_survives_a_reset_and_is_printed_row_by_row() {
          I (0) control_func: mac: 24:0a:c4:00:00:01, initiator_type: 2, initiator_value: 2\n"
     );
     for damaged in [vec![], vec![0xFF; 3], vec![0xFF; 392], vec![0xFF; 30]] {
-        let mut other = Device::<Responder>::new(LAMP, false);
+        let mut other = Device::<ControlResponder>::new(LAMP, false);
         let whole = damaged.len().saturating_sub(8) / 12;
         other.board.0.insert(Key::Bindings, damaged);
         assert_eq!(other.with(|part, cx| part.bindings(cx).len()), whole);
@@ -255,7 +255,11 @@ fn the_list_survives_a_reset_and_is_printed_row_by_row() {
 }
 
 /// Sends on the channels of a search until the lamp on `channel` answers; returns the tries.
-fn search(button: &mut Device<Initiator>, lamp: &mut Device<Responder>, channel: u8) -> Vec<u8> {
+fn search(
+    button: &mut Device<ControlInitiator>,
+    lamp: &mut Device<ControlResponder>,
+    channel: u8,
+) -> Vec<u8> {
     let mut tries = vec![];
     loop {
         match button.run() {
@@ -287,8 +291,8 @@ fn search(button: &mut Device<Initiator>, lamp: &mut Device<Responder>, channel:
 
 #[test]
 fn a_battery_device_finds_the_channel_and_remembers_it() {
-    let mut button = Device::<Initiator>::new(BUTTON, true);
-    let mut lamp = Device::<Responder>::new(LAMP, true);
+    let mut button = Device::<ControlInitiator>::new(BUTTON, true);
+    let mut lamp = Device::<ControlResponder>::new(LAMP, true);
     lamp.with(|part, cx| part.bind(cx, 30_000, -55));
     assert!(button.part.bind(0x0201, true));
     let tries = search(&mut button, &mut lamp, 3);
@@ -314,8 +318,8 @@ fn a_battery_device_finds_the_channel_and_remembers_it() {
 
 #[test]
 fn a_search_without_an_answer_ends_after_all_channels() {
-    let mut button = Device::<Initiator>::new(BUTTON, true);
-    let mut lamp = Device::<Responder>::new(LAMP, true);
+    let mut button = Device::<ControlInitiator>::new(BUTTON, true);
+    let mut lamp = Device::<ControlResponder>::new(LAMP, true);
     button.board.0.insert(Key::ControlChannel, vec![6]);
     assert!(button.part.set(1, 2, 3));
     let tries = search(&mut button, &mut lamp, 14);
@@ -330,7 +334,7 @@ fn a_search_without_an_answer_ends_after_all_channels() {
 #[test]
 fn builds_that_differ_do_not_understand_each_other() {
     let (mut button, _) = pair();
-    let mut lamp = Device::<Responder>::new(LAMP, true);
+    let mut lamp = Device::<ControlResponder>::new(LAMP, true);
     lamp.with(|part, cx| part.bind(cx, 30_000, -55));
     let on = bind(&mut button, 0x0201, true);
     hear(&mut lamp, BUTTON, &on, -40);
@@ -339,7 +343,7 @@ fn builds_that_differ_do_not_understand_each_other() {
 
 #[test]
 fn any_order_of_calls_is_borne() {
-    let mut button = Device::<Initiator>::new(BUTTON, true);
+    let mut button = Device::<ControlInitiator>::new(BUTTON, true);
     button.with(|part, cx| part.sent(cx, DONE));
     assert_eq!(button.with(|part, cx| part.compose(cx, &mut [0; 64])), None);
     assert_eq!(button.run(), Step::Idle);
@@ -347,6 +351,6 @@ fn any_order_of_calls_is_borne() {
     assert_eq!(button.run(), Step::Send);
     assert_eq!(button.with(|part, cx| part.compose(cx, &mut [0; 19])), None, "no room");
     assert_eq!((button.run(), button.part.take_result()), (Step::Idle, Some(false)));
-    let size = (size_of::<Initiator>(), size_of::<Responder>());
+    let size = (size_of::<ControlInitiator>(), size_of::<ControlResponder>());
     assert!(size.0 <= 160 && size.1 <= 520, "{size:?}");
 }

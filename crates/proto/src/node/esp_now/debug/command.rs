@@ -14,7 +14,7 @@
 use super::beacon::BeaconAnswer;
 use crate::node::esp_now::air::Country;
 use crate::node::esp_now::console::Error;
-use crate::node::esp_now::console::command::{BadMac, Macs, Remote, Scan};
+use crate::node::esp_now::console::command::{BadMac, Macs, RemoteArgs, ScanArgs};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step, Task};
 use crate::time::{Duration, Instant};
@@ -113,7 +113,7 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
     ///
     /// [`Error::InvalidState`] during another job; [`Error::InvalidArg`] if there is no address,
     /// too many, or the command does not fit into a frame.
-    pub fn start(&mut self, cx: &mut Cx<'_>, remote: &Remote<'_>) -> Result<(), Error> {
+    pub fn start(&mut self, cx: &mut Cx<'_>, remote: &RemoteArgs<'_>) -> Result<(), Error> {
         if self.busy() {
             return Err(Error::InvalidState);
         }
@@ -166,7 +166,7 @@ impl<const ADDRS: usize, const LINE: usize> Commander<ADDRS, LINE> {
     ///
     /// [`Error::InvalidState`] during another job; [`Error::InvalidArg`] if the address cannot be
     /// parsed.
-    pub fn scan(&mut self, cx: &mut Cx<'_>, scan: &Scan) -> Result<(), Error> {
+    pub fn scan(&mut self, cx: &mut Cx<'_>, scan: &ScanArgs) -> Result<(), Error> {
         if self.busy() {
             return Err(Error::InvalidState);
         }

@@ -7,7 +7,7 @@
 //! From ESP-IDF 5.5 on, lines of `ESP_LOGx` do not pass the function that the component wraps, and
 //! the remote log stays empty. This is not reproduced: it would only make a tool useless.
 
-use crate::node::esp_now::console::args::Text;
+use crate::node::esp_now::console::args::Printable;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Received, Step, Task};
 use crate::time::Duration;
 use crate::wire::component::{DataType, FrameConfig, debug};
@@ -31,7 +31,7 @@ impl RemoteLog {
             frame.from,
             frame.channel,
             frame.rssi,
-            Text(debug::text(frame.data))
+            Printable(debug::text(frame.data))
         ));
     }
 }

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::node::esp_now::board::BareBoard;
-use crate::node::esp_now::console::command::{Macs, Remote, Scan};
+use crate::node::esp_now::console::command::{Macs, RemoteArgs, ScanArgs};
 use crate::node::esp_now::console::{Error, parse};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{
-    Build, Cx, Outcome, Outgoing, Received, Settings, Shared, Step, Task,
+    BuildInfo, Cx, Outcome, Outgoing, Received, Settings, Shared, Step, Task,
 };
 use crate::time::{Duration, Instant};
 use crate::wire::component::{DataType, FrameConfig, Group};
@@ -76,7 +76,7 @@ fn command(n: u8, fails_at: Option<Mac>) -> (Frames, Result<(), Error>) {
     let mut device = Device::new(99);
     let mut commander = Commander::<40, 512>::new();
     let to = list(n);
-    let remote = Remote { to: Macs(to.as_bytes()), line: b"restart", all_channels: false };
+    let remote = RemoteArgs { to: Macs(to.as_bytes()), line: b"restart", all_channels: false };
     commander.start(&mut device.cx(), &remote).unwrap();
     assert_eq!(commander.start(&mut device.cx(), &remote), Err(Error::InvalidState));
     let frames = device.drain(&mut commander, |out| {
@@ -144,7 +144,7 @@ fn the_group_is_left_though_the_command_failed() {
     device.shared.settings.encrypt.debug = true;
     let mut commander = Commander::<32>::new();
     let to = list(9);
-    let remote = Remote { to: Macs(to.as_bytes()), line: b"heap", all_channels: false };
+    let remote = RemoteArgs { to: Macs(to.as_bytes()), line: b"heap", all_channels: false };
     commander.start(&mut device.cx(), &remote).unwrap();
     let frames = device.drain(&mut commander, |out| match out.data_type {
         DataType::DebugCommand => Outcome::Refused,
@@ -215,7 +215,7 @@ fn what_cannot_be_sent_is_refused_at_once() {
     let mut commander = Commander::<8, 512>::new();
     let to = list(9);
     let mut start = |to: &str, line: &[u8]| {
-        let remote = Remote { to: Macs(to.as_bytes()), line, all_channels: false };
+        let remote = RemoteArgs { to: Macs(to.as_bytes()), line, all_channels: false };
         commander.start(&mut device.cx(), &remote)
     };
     assert_eq!(start("nobody", b"heap"), Err(Error::InvalidArg));
@@ -229,7 +229,7 @@ fn a_scan_asks_on_every_channel() {
     let mut device = Device::new(99);
     device.shared.air.channel = 6;
     let mut commander = Commander::<32>::new();
-    let scan = Scan { to: None, rssi: Some(-60), all_channels: false };
+    let scan = ScanArgs { to: None, rssi: Some(-60), all_channels: false };
     commander.scan(&mut device.cx(), &scan).unwrap();
     let frames = device.drain(&mut commander, |_| DONE);
     let config = FrameConfig {
@@ -243,7 +243,7 @@ fn a_scan_asks_on_every_channel() {
     assert_eq!((frames.len(), frames[0].1.config), (1, config));
     assert_eq!(frames[0].2, b"beacon\0");
 
-    let scan = Scan { to: Some(Ok(mac(2))), rssi: None, all_channels: true };
+    let scan = ScanArgs { to: Some(Ok(mac(2))), rssi: None, all_channels: true };
     commander.scan(&mut device.cx(), &scan).unwrap();
     let began = device.now;
     let frames = device.drain(&mut commander, |_| DONE);
@@ -261,7 +261,7 @@ fn a_scan_asks_on_every_channel() {
 fn a_target_tells_a_monitor_who_it_is() {
     let mut target = Device::new(2);
     target.shared.print.colours = true;
-    target.shared.settings.build = Build {
+    target.shared.settings.build = BuildInfo {
         project: "a_project_of_a_name_that_does_not_end_before_the_frame_does",
         version: "v1.0-12-gabcdef",
         idf: "v5.1.2-a-branch-of-somebody-and-a-hash",

@@ -2,7 +2,7 @@
 
 use super::parts::Services;
 use crate::node::esp_now::console::{Command, Error, command};
-use crate::node::esp_now::ota::initiator::Busy;
+use crate::node::esp_now::ota::initiator::OtaBusy;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::schedule::Part;
 use crate::node::esp_now::task::Cx;
@@ -29,7 +29,7 @@ pub(super) enum CommandStep {
 pub(super) enum Todo {
     Nothing,
     /// Options of `control` that are not done yet, and the next row of the list.
-    Control(command::Control, usize),
+    Control(command::ControlArgs, usize),
     Ota {
         download: Option<WordSpan>,
         find_ms: Option<u32>,
@@ -141,7 +141,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
             Todo::Nothing => CommandStep::Returned(Ok(())),
             Todo::Control(it, row) => self.control(cx, it, row),
             Todo::Ota { download, find_ms, send } => {
-                self.ota(cx, line, download, find_ms, send).unwrap_or_else(|Busy| job_runs(cx))
+                self.ota(cx, line, download, find_ms, send).unwrap_or_else(|OtaBusy| job_runs(cx))
             }
             Todo::Security { find_ms, send } => self.security(cx, line, find_ms, send),
         }
@@ -163,12 +163,12 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
         over.then_some(Ok(()))
     }
 
-    fn iperf(&mut self, cx: &mut Cx<'_>, it: &command::Iperf) -> Result<(), Error> {
+    fn iperf(&mut self, cx: &mut Cx<'_>, it: &command::IperfArgs) -> Result<(), Error> {
         if it.abort {
             self.iperf.abort();
             return Ok(());
         }
-        let options = iperf::Options {
+        let options = iperf::IperfOptions {
             initiator: it.initiator,
             responder: it.responder,
             ping: it.ping,
@@ -188,7 +188,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
         })
     }
 
-    fn sec_test(&mut self, cx: &mut Cx<'_>, it: &command::SecTest) -> Result<(), Error> {
+    fn sec_test(&mut self, cx: &mut Cx<'_>, it: &command::SecTestArgs) -> Result<(), Error> {
         if !self.security_test.is_idle() {
             return Err(Error::InvalidState);
         }
@@ -201,7 +201,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
     fn provisioning(
         &mut self,
         cx: &mut Cx<'_>,
-        it: &command::Provisioning<'_>,
+        it: &command::ProvisioningArgs<'_>,
     ) -> Result<(), Error> {
         if it.erase {
             self.prov.erase(cx);
@@ -222,7 +222,12 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
     }
 
     /// Executes `-c`, `-b`, `-u` and `-l` of one line, in that order.
-    fn control(&mut self, cx: &mut Cx<'_>, mut it: command::Control, row: usize) -> CommandStep {
+    fn control(
+        &mut self,
+        cx: &mut Cx<'_>,
+        mut it: command::ControlArgs,
+        row: usize,
+    ) -> CommandStep {
         let begun = if let Some(attribute) = it.command.take() {
             let (Some(responder), Some(value)) = (it.responder_attribute, it.responder_value)
             else {
@@ -252,7 +257,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
     fn control_send(
         &mut self,
         cx: &mut Cx<'_>,
-        it: &command::Control,
+        it: &command::ControlArgs,
         initiator: u32,
         responder: u32,
         value: i32,
@@ -262,7 +267,7 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
              responder_value: {value}"
         );
         cx.log(Level::Info, TAG, text);
-        let own = control::Initiator::CONFIG;
+        let own = control::ControlInitiator::CONFIG;
         let config = FrameConfig {
             ack: it.ack,
             broadcast: it.broadcast.unwrap_or(own.broadcast),
@@ -284,8 +289,8 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
         download: Option<WordSpan>,
         find_ms: Option<u32>,
         send: Option<WordSpan>,
-    ) -> Result<CommandStep, Busy> {
-        let initiator = self.job.ota(self.ota_send).ok_or(Busy)?;
+    ) -> Result<CommandStep, OtaBusy> {
+        let initiator = self.job.ota(self.ota_send).ok_or(OtaBusy)?;
         let todo = if let Some(url) = download {
             initiator.download(cx, url.in_line(line))?;
             Todo::Ota { download: None, find_ms, send }

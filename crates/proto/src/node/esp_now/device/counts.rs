@@ -4,7 +4,7 @@ use super::{Job, Node};
 
 /// Counts of what the bounded queues of a node have dropped since its start. Frames that were
 /// refused for their content are not here; the engine's
-/// [`Counters`](crate::node::esp_now::engine::Counters) and those of the services count them.
+/// [`EngineCounters`](crate::node::esp_now::engine::EngineCounters) and those of the services count them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
     /// Frames for a service that found the main task's queue full.

@@ -11,29 +11,29 @@ use crate::node::esp_now::{ota, security};
 #[allow(clippy::large_enum_variant)]
 pub enum Job<const DEVICES: usize, const SESSIONS: usize> {
     /// Sending of an image (`ota`).
-    Ota(ota::Initiator<DEVICES>),
+    Ota(ota::OtaInitiator<DEVICES>),
     /// Distribution of the key (`security`).
-    Security(security::Initiator<DEVICES, SESSIONS>),
+    Security(security::SecurityInitiator<DEVICES, SESSIONS>),
 }
 
 impl<const DEVICES: usize, const SESSIONS: usize> Default for Job<DEVICES, SESSIONS> {
     fn default() -> Self {
-        Self::new(ota::initiator::Options::default())
+        Self::new(ota::initiator::OtaSendConfig::default())
     }
 }
 
 impl<const DEVICES: usize, const SESSIONS: usize> Job<DEVICES, SESSIONS> {
     /// Creates a job without anything to do.
     #[must_use]
-    pub fn new(options: ota::initiator::Options) -> Self {
-        Self::Ota(ota::Initiator::new(options))
+    pub fn new(options: ota::initiator::OtaSendConfig) -> Self {
+        Self::Ota(ota::OtaInitiator::new(options))
     }
 
     /// Returns the sender of images; `None` while the key is handed out.
     pub fn ota(
         &mut self,
-        options: ota::initiator::Options,
-    ) -> Option<&mut ota::Initiator<DEVICES>> {
+        options: ota::initiator::OtaSendConfig,
+    ) -> Option<&mut ota::OtaInitiator<DEVICES>> {
         if matches!(self, Self::Security(it) if it.is_idle()) {
             *self = Self::new(options);
         }
@@ -44,9 +44,9 @@ impl<const DEVICES: usize, const SESSIONS: usize> Job<DEVICES, SESSIONS> {
     }
 
     /// Returns the distributor of the key; `None` while an image is sent.
-    pub fn security(&mut self) -> Option<&mut security::Initiator<DEVICES, SESSIONS>> {
+    pub fn security(&mut self) -> Option<&mut security::SecurityInitiator<DEVICES, SESSIONS>> {
         if matches!(self, Self::Ota(it) if it.is_idle()) {
-            *self = Self::Security(security::Initiator::new());
+            *self = Self::Security(security::SecurityInitiator::new());
         }
         match self {
             Self::Ota(_) => None,

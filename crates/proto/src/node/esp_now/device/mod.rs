@@ -43,7 +43,7 @@ pub use job::Job;
 pub use parts::{Parts, Services, Setup, TimeRole};
 
 use super::board::Board;
-use super::engine::{Action, Counters, Delivery, Engine, FRAME_MAX, Next, QUEUE};
+use super::engine::{Action, Delivery, Engine, EngineCounters, FRAME_MAX, Next, QUEUE};
 use super::schedule::{Part, Schedule};
 use super::security;
 use super::task::{Cx, Event, Outcome, Outgoing, Settings, Shared, Step};
@@ -178,7 +178,7 @@ impl<
 
     /// Returns the counters of the engine.
     #[must_use]
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self) -> EngineCounters {
         self.engine.counters()
     }
 

@@ -4,7 +4,7 @@ use super::job::Job;
 use crate::node::esp_now::console::{Console, Local};
 use crate::node::esp_now::debug::{Commander, Inbox, RemoteLog};
 use crate::node::esp_now::schedule::Part;
-use crate::node::esp_now::security::{Keys, Pop, SecTest};
+use crate::node::esp_now::security::{CryptoBench, Keys, Pop};
 use crate::node::esp_now::task::{Cx, Task};
 use crate::node::esp_now::time_sync::TimeSync;
 use crate::node::esp_now::{control, iperf, ota, prov, security};
@@ -23,7 +23,7 @@ pub struct Setup {
     /// ([`Policy::windowed`](security::Policy::windowed)).
     pub window: Duration,
     /// Options for receiving images; `None` to receive none.
-    pub ota: Option<ota::responder::Options>,
+    pub ota: Option<ota::responder::OtaConfig>,
     /// Whether the node executes remote commands (`monitor_command.espnow`).
     pub commands: bool,
     /// Whether the node prints the remote log of others.
@@ -34,7 +34,7 @@ pub struct Setup {
     /// Role in time synchronization.
     pub time: Option<TimeRole>,
     /// Options for sending images (`ota -s`).
-    pub ota_send: ota::initiator::Options,
+    pub ota_send: ota::initiator::OtaSendConfig,
     /// Identity of the node when it asks for, or hands out, Wi-Fi credentials.
     pub identity: ProvIdentity,
     /// Whether the node hands [`DataType::Data`] to the application.
@@ -48,12 +48,12 @@ impl Default for Setup {
             pop: Pop::new(b"espnow_pop"),
             security: true,
             window: Duration::from_secs(30),
-            ota: Some(ota::responder::Options::default()),
+            ota: Some(ota::responder::OtaConfig::default()),
             commands: true,
             monitor: true,
             control: Some((30_000, -55)),
             time: None,
-            ota_send: ota::initiator::Options::default(),
+            ota_send: ota::initiator::OtaSendConfig::default(),
             identity: prov::Prov::default().identity,
             data: true,
         }
@@ -89,17 +89,17 @@ pub struct Services<const DEVICES: usize, const SESSIONS: usize, const FRAME: us
     /// Sending of an image, or distribution of the key.
     pub job: Job<DEVICES, SESSIONS>,
     /// Receiver of images.
-    pub ota_responder: ota::Responder,
+    pub ota_responder: ota::OtaResponder,
     /// Receiver of the key.
-    pub security_responder: security::Responder,
+    pub security_responder: security::SecurityResponder,
     /// Benchmark of encryption, `sec_test`.
-    pub security_test: SecTest<FRAME>,
+    pub security_test: CryptoBench<FRAME>,
     /// Provisioning with Wi-Fi credentials.
     pub prov: prov::Prov,
     /// Sender of control commands.
-    pub control_initiator: control::Initiator,
+    pub control_initiator: control::ControlInitiator,
     /// Receiver of control commands.
-    pub control_responder: control::Responder,
+    pub control_responder: control::ControlResponder,
     /// Time synchronization.
     pub time_sync: TimeSync,
     /// The remote log.
@@ -111,7 +111,7 @@ pub struct Services<const DEVICES: usize, const SESSIONS: usize, const FRAME: us
     /// Proof of possession.
     pub pop: Pop,
     /// Options for sending images.
-    pub ota_send: ota::initiator::Options,
+    pub ota_send: ota::initiator::OtaSendConfig,
 }
 
 impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
@@ -129,12 +129,12 @@ impl<const DEVICES: usize, const SESSIONS: usize, const FRAME: usize>
         let mut services = Services {
             iperf: iperf::Iperf::default(),
             job: Job::new(setup.ota_send),
-            ota_responder: ota::Responder::new(setup.ota.unwrap_or_default()),
-            security_responder: security::Responder::new(setup.pop.clone()),
-            security_test: SecTest::new(),
+            ota_responder: ota::OtaResponder::new(setup.ota.unwrap_or_default()),
+            security_responder: security::SecurityResponder::new(setup.pop.clone()),
+            security_test: CryptoBench::new(),
             prov: prov::Prov::default(),
-            control_initiator: control::Initiator::default(),
-            control_responder: control::Responder::default(),
+            control_initiator: control::ControlInitiator::default(),
+            control_responder: control::ControlResponder::default(),
             time_sync: TimeSync::default(),
             log: RemoteLog::default(),
             commander: Commander::new(),

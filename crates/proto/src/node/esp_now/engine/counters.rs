@@ -7,7 +7,7 @@
 /// [`received`](Self::received); see [`fates`](Self::fates). They stand in the order in which the
 /// checks are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct EngineCounters {
     /// Frames received off the air.
     pub received: u32,
 
@@ -88,7 +88,7 @@ pub struct Counters {
     pub late_acks: u32,
 }
 
-impl Counters {
+impl EngineCounters {
     /// Returns the sum of the fates of received frames; equal to [`received`](Self::received) until
     /// a counter saturates.
     #[must_use]

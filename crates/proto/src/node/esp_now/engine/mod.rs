@@ -56,7 +56,7 @@ mod send;
 #[cfg(test)]
 mod tests;
 
-pub use counters::Counters;
+pub use counters::EngineCounters;
 pub use queue::QUEUE;
 pub use recent::RECENT;
 
@@ -153,7 +153,7 @@ pub struct Engine<
     lock_until: Option<Instant>,
     /// Whether the acknowledgement that is to be forwarded next was handed to its service.
     overheard: bool,
-    counters: Counters,
+    counters: EngineCounters,
     recent: Recent,
     sender: Sender<FRAME>,
     queue: EventQueue<ARENA, EVENTS>,
@@ -172,7 +172,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
     #[must_use]
     pub fn new() -> Self {
         Self {
-            counters: Counters::default(),
+            counters: EngineCounters::default(),
             recent: Recent::new(),
             queue: EventQueue::new(),
             acks: PendingAcks::new(),
@@ -185,7 +185,7 @@ impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, 
 
     /// Returns the counters.
     #[must_use]
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self) -> EngineCounters {
         self.counters
     }
 

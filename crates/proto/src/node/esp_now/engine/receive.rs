@@ -1,6 +1,6 @@
 //! The receive path, in the order of section 2.5 (`espnow_recv_cb`).
 
-use super::counters::{Counters, bump};
+use super::counters::{EngineCounters, bump};
 use super::queue::{QueueEvent, RxInfo};
 use super::{Engine, TAG, patience};
 use crate::node::esp_now::Read;
@@ -13,7 +13,7 @@ use crate::wire::component::{DataType, FrameConfig, Group, HEADER_LEN, Header};
 use crate::wire::mac::Mac;
 
 /// Counter of a frame's fate.
-type FateCounter = fn(&mut Counters) -> &mut u32;
+type FateCounter = fn(&mut EngineCounters) -> &mut u32;
 
 impl<const ARENA: usize, const FRAME: usize, const EVENTS: usize> Engine<ARENA, FRAME, EVENTS> {
     #[inline]

@@ -24,7 +24,7 @@
 //! |---|---|
 //! | `-l` below 8 corrupts memory, above the limit fails every send | refused with a line |
 //! | answers to a ping carry the ping's filler | the filler is zeros, which is what initiators send |
-//! | a frame below 8 bytes is read beyond its end | it is counted in [`Dropped::short`] |
+//! | a frame below 8 bytes is read beyond its end | it is counted in [`IperfDropped::short`] |
 //! | after `-a` a new test can start while the old one still waits, and both share a queue | "is running" until it has ended |
 //! | a send that is refused at once is tried again without a pause | one tick's pause |
 //! | `-t` above 2147 overflows | lasts as requested |
@@ -38,7 +38,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use options::{Dropped, Options, StartError};
+pub use options::{IperfDropped, IperfOptions, StartError};
 
 use super::console::command::BadMac;
 use super::print::Level;
@@ -140,7 +140,7 @@ pub struct Iperf {
     queue: MessageQueue,
     responder: IperfResponder,
     /// Counts of messages that were not handled.
-    pub dropped: Dropped,
+    pub dropped: IperfDropped,
 }
 
 impl Default for Iperf {
@@ -151,14 +151,14 @@ impl Default for Iperf {
             finish: false,
             queue: MessageQueue::new(),
             responder: IperfResponder::default(),
-            dropped: Dropped::default(),
+            dropped: IperfDropped::default(),
         }
     }
 }
 
 impl Iperf {
     /// Executes the command. Run the part after it.
-    pub fn start(&mut self, cx: &mut Cx<'_>, options: &Options) -> Result<(), StartError> {
+    pub fn start(&mut self, cx: &mut Cx<'_>, options: &IperfOptions) -> Result<(), StartError> {
         if self.is_running() {
             cx.log(Level::Warn, TAG, format_args!("ESPNOW iperf is running"));
             return Err(StartError::Running);
@@ -182,7 +182,7 @@ impl Iperf {
         Ok(())
     }
 
-    fn configure(&mut self, cx: &mut Cx<'_>, options: &Options, len: u16) {
+    fn configure(&mut self, cx: &mut Cx<'_>, options: &IperfOptions, len: u16) {
         let copies = options.broadcast.unwrap_or(0) & 0x1F;
         let broadcast = options.broadcast.is_some();
         let config = FrameConfig {

@@ -3,10 +3,10 @@
 use crate::node::esp_now::console::command::BadMac;
 use crate::wire::mac::Mac;
 
-/// Options of the command, as they were typed. [`Options::default`] has those of a command without
+/// Options of the command, as they were typed. [`IperfOptions::default`] has those of a command without
 /// any, which starts nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct IperfOptions {
     /// `-c`: address of the responder.
     pub initiator: Option<Result<Mac, BadMac>>,
     /// `-s`: be the responder.
@@ -32,7 +32,7 @@ pub struct Options {
     pub gpio: Option<u8>,
 }
 
-impl Default for Options {
+impl Default for IperfOptions {
     fn default() -> Self {
         Self {
             initiator: None,
@@ -66,7 +66,7 @@ pub enum StartError {
 
 /// Counts of messages that were not handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Dropped {
+pub struct IperfDropped {
     /// Messages that found the queue full.
     pub queue: u32,
     /// Messages below eight bytes.

@@ -4,7 +4,7 @@
 use super::figure::{Fixed2, int};
 use super::stream::{close_intervals, close_stream};
 use super::{
-    Dropped, MessageQueue, QueuedMessage, TAG, TestSetup, error_name, micros, millis_since,
+    IperfDropped, MessageQueue, QueuedMessage, TAG, TestSetup, error_name, micros, millis_since,
 };
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step};
@@ -140,7 +140,7 @@ impl IperfResponder {
         cx: &mut Cx<'_>,
         setup: &mut TestSetup,
         queue: &mut MessageQueue,
-        dropped: &mut Dropped,
+        dropped: &mut IperfDropped,
     ) -> Step {
         loop {
             match self.phase {
@@ -270,7 +270,12 @@ impl IperfResponder {
     }
 
     /// Records a message; returns false if there is no room for the samples that come first.
-    fn record(&mut self, cx: &mut Cx<'_>, heard: &QueuedMessage, dropped: &mut Dropped) -> bool {
+    fn record(
+        &mut self,
+        cx: &mut Cx<'_>,
+        heard: &QueuedMessage,
+        dropped: &mut IperfDropped,
+    ) -> bool {
         match heard.head.kind {
             IperfKind::Bandwidth => self.record_message(cx, heard, dropped),
             IperfKind::Stop => self.record_stop(cx, heard),
@@ -282,7 +287,7 @@ impl IperfResponder {
         &mut self,
         cx: &mut Cx<'_>,
         heard: &QueuedMessage,
-        dropped: &mut Dropped,
+        dropped: &mut IperfDropped,
     ) -> bool {
         let zero = heard.head.seq == 0;
         if let Some(flow) = &mut self.flow {

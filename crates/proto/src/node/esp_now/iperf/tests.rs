@@ -17,13 +17,13 @@ fn world() -> World<Iperf> {
     World::new(2, Iperf::receive)
 }
 
-fn respond(world: &mut World<Iperf>, options: Options) {
-    let options = Options { responder: true, ..options };
+fn respond(world: &mut World<Iperf>, options: IperfOptions) {
+    let options = IperfOptions { responder: true, ..options };
     world.with(1, |iperf, cx| iperf.start(cx, &options)).unwrap();
 }
 
-fn initiate(world: &mut World<Iperf>, options: Options) {
-    let options = Options { initiator: Some(Ok(mac(1))), ..options };
+fn initiate(world: &mut World<Iperf>, options: IperfOptions) {
+    let options = IperfOptions { initiator: Some(Ok(mac(1))), ..options };
     world.with(0, |iperf, cx| iperf.start(cx, &options)).unwrap();
 }
 
@@ -57,17 +57,17 @@ fn rule(
 #[test]
 fn the_command_refuses_what_it_cannot_do() {
     let mut world = world();
-    let start = |world: &mut World<Iperf>, options: Options| {
+    let start = |world: &mut World<Iperf>, options: IperfOptions| {
         world.with(0, |iperf, cx| iperf.start(cx, &options))
     };
-    let base = Options::default();
+    let base = IperfOptions::default();
     assert_eq!(start(&mut world, base), Err(StartError::Role));
-    let both = Options { initiator: Some(Ok(mac(1))), responder: true, ..base };
+    let both = IperfOptions { initiator: Some(Ok(mac(1))), responder: true, ..base };
     assert_eq!(start(&mut world, both), Err(StartError::Role));
-    let sized = |len| Options { initiator: Some(Ok(mac(1))), len: Some(len), ..base };
+    let sized = |len| IperfOptions { initiator: Some(Ok(mac(1))), len: Some(len), ..base };
     assert_eq!(start(&mut world, sized(7)), Err(StartError::Length));
     assert_eq!(start(&mut world, sized(219)), Err(StartError::Length));
-    let bad = Options { initiator: Some(Err(BadMac)), ..base };
+    let bad = IperfOptions { initiator: Some(Err(BadMac)), ..base };
     assert_eq!(start(&mut world, bad), Err(StartError::Address));
     assert_eq!(start(&mut world, sized(8)), Err(StartError::Running), "until -a");
     assert_eq!(
@@ -88,7 +88,7 @@ fn the_command_refuses_what_it_cannot_do() {
 #[test]
 fn a_full_queue_says_so() {
     let mut world = world();
-    initiate(&mut world, Options { ping: true, ..Options::default() });
+    initiate(&mut world, IperfOptions { ping: true, ..IperfOptions::default() });
     let data = [4, 0, 0, 0, 9, 0, 0, 0];
     let now = world.now;
     world.with(0, |iperf, cx| {
@@ -97,7 +97,7 @@ fn a_full_queue_says_so() {
         (0..12).for_each(|_| iperf.receive(cx, &frame));
         iperf.receive(cx, &Received { data: &data[..7], ..frame });
     });
-    assert_eq!(world.nodes[0].part.dropped, Dropped { queue: 2, short: 1, strangers: 0 });
+    assert_eq!(world.nodes[0].part.dropped, IperfDropped { queue: 2, short: 1, strangers: 0 });
     let line = "iperf_cmd: [espnow_iperf_initiator_recv, 233] Send iperf recv queue failed";
     assert_eq!(world.lines(0).iter().filter(|l| **l == line).count(), 2);
 }

@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 
 /// Recipe for an image. Equal values make equal bytes.
 #[derive(Clone, Debug)]
-pub struct Build {
-    /// Length of the whole image in bytes: a multiple of 16, at least [`Build::LEN_MIN`].
+pub struct ImageBuilder {
+    /// Length of the whole image in bytes: a multiple of 16, at least [`ImageBuilder::LEN_MIN`].
     pub len: u32,
     /// Number of the chip that the image is for.
     pub chip: u16,
@@ -17,7 +17,7 @@ pub struct Build {
     pub seed: u64,
 }
 
-impl Build {
+impl ImageBuilder {
     /// Length of the shortest image, in bytes: header, two segments of which the first holds the
     /// description, checksum, digest.
     pub const LEN_MIN: u32 = 352;
@@ -102,7 +102,7 @@ mod tests {
     fn image(len: u32) -> Vec<u8> {
         let app = AppDescription::new("solution", "1.0", "v5.1", "Jan  1 2026", "12:00:00");
         let mut bytes = Vec::new();
-        let build = Build { len, chip: 5, app, seed: 7 };
+        let build = ImageBuilder { len, chip: 5, app, seed: 7 };
         let sha = build.write(&mut |piece| {
             bytes.extend_from_slice(piece);
             true
@@ -128,7 +128,7 @@ mod tests {
                 b"solution"
             );
         }
-        let odd = Build { len: 1001, chip: 5, app: AppDescription::default(), seed: 7 };
+        let odd = ImageBuilder { len: 1001, chip: 5, app: AppDescription::default(), seed: 7 };
         assert_eq!(odd.write(&mut |_| true), None);
     }
 

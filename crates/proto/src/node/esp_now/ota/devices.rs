@@ -6,7 +6,7 @@ use heapless::Vec;
 
 /// Result of an upgrade for a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum UpgradeFate {
     /// The upgrade is not yet over.
     Open,
     /// The device has received the image.
@@ -22,7 +22,7 @@ pub enum Fate {
 
 /// Message of a device that is not yet taken into account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Note {
+pub enum DeviceNote {
     /// The device has the image: written, or running.
     Has,
     /// The device stopped.
@@ -33,7 +33,7 @@ pub enum Note {
 
 /// A device that is to be upgraded.
 #[derive(Clone, Copy, Debug)]
-pub struct Device {
+pub struct OtaDevice {
     /// Address of the device.
     pub mac: Mac,
     /// Channel on which it was found.
@@ -43,9 +43,9 @@ pub struct Device {
     /// Index of its application among the descriptions.
     pub app: u8,
     /// Result for the device.
-    pub fate: Fate,
+    pub fate: UpgradeFate,
     /// Message that it sent while the initiator was sending data.
-    pub note: Option<Note>,
+    pub note: Option<DeviceNote>,
     /// Whether it has answered the last request for status.
     pub answered: bool,
     /// Whether it is to leave the group.
@@ -85,20 +85,20 @@ impl Runs {
 /// Up to `D` devices, which run up to `A` different applications: devices of one kind run the same,
 /// and a description for each would take more memory than all the rest.
 #[derive(Debug)]
-pub struct Devices<const D: usize, const A: usize> {
-    list: Vec<Device, D>,
+pub struct OtaDevices<const D: usize, const A: usize> {
+    list: Vec<OtaDevice, D>,
     apps: Vec<Runs, A>,
     /// Number of devices for which there was no room.
     pub dropped: u16,
 }
 
-impl<const D: usize, const A: usize> Default for Devices<D, A> {
+impl<const D: usize, const A: usize> Default for OtaDevices<D, A> {
     fn default() -> Self {
         Self { list: Vec::new(), apps: Vec::new(), dropped: 0 }
     }
 }
 
-impl<const D: usize, const A: usize> Devices<D, A> {
+impl<const D: usize, const A: usize> OtaDevices<D, A> {
     /// Removes all devices.
     pub fn clear(&mut self) {
         *self = Self::default();
@@ -110,12 +110,12 @@ impl<const D: usize, const A: usize> Devices<D, A> {
             return;
         }
         let app = app.map_or(u8::MAX, |a| self.app_number(a));
-        let device = Device {
+        let device = OtaDevice {
             mac,
             channel,
             rssi,
             app,
-            fate: Fate::Open,
+            fate: UpgradeFate::Open,
             note: None,
             answered: false,
             leaves: false,
@@ -137,28 +137,28 @@ impl<const D: usize, const A: usize> Devices<D, A> {
 
     /// Returns the description of a device's application; `None` if there was no room for it.
     #[must_use]
-    pub fn runs(&self, device: &Device) -> Option<AppDescription> {
+    pub fn runs(&self, device: &OtaDevice) -> Option<AppDescription> {
         self.apps.get(usize::from(device.app)).map(Runs::app)
     }
 
     /// Returns the devices, in the order in which they came.
-    pub fn iter(&self) -> impl Iterator<Item = &Device> {
+    pub fn iter(&self) -> impl Iterator<Item = &OtaDevice> {
         self.list.iter()
     }
 
     /// Returns the devices, to be changed.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Device> {
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut OtaDevice> {
         self.list.iter_mut()
     }
 
     /// Returns the device of an index.
     #[must_use]
-    pub fn get(&self, at: u16) -> Option<&Device> {
+    pub fn get(&self, at: u16) -> Option<&OtaDevice> {
         self.list.get(usize::from(at))
     }
 
     /// Finds the device with that address.
-    pub fn find(&mut self, mac: Mac) -> Option<&mut Device> {
+    pub fn find(&mut self, mac: Mac) -> Option<&mut OtaDevice> {
         self.list.iter_mut().find(|d| d.mac == mac)
     }
 
@@ -176,7 +176,7 @@ impl<const D: usize, const A: usize> Devices<D, A> {
 
     /// Counts the devices with that result.
     #[must_use]
-    pub fn count(&self, fate: Fate) -> u16 {
+    pub fn count(&self, fate: UpgradeFate) -> u16 {
         self.list.iter().filter(|d| d.fate == fate).count() as u16
     }
 }

@@ -250,14 +250,14 @@ impl Scanner {
 
 /// Check of the image in a slot of the board, slice by slice, so that no call takes long.
 #[derive(Clone, Debug)]
-pub struct Check {
+pub struct ImageCheck {
     slot: Slot,
     len: u32,
     at: u32,
     scanner: Scanner,
 }
 
-impl Check {
+impl ImageCheck {
     /// Begins the check of the image of `len` bytes in a slot.
     #[must_use]
     pub fn new(slot: Slot, len: u32) -> Self {

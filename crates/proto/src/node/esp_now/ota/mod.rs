@@ -21,8 +21,8 @@ pub mod responder;
 #[cfg(test)]
 mod tests;
 
-pub use initiator::Initiator;
-pub use responder::Responder;
+pub use initiator::OtaInitiator;
+pub use responder::OtaResponder;
 
 use super::board::{Slot, Work};
 use super::print::Level;

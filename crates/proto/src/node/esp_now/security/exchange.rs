@@ -5,7 +5,7 @@
 //! unless that is empty. AES-256 in counter mode with key K, starting at the 16 random bytes of the
 //! responder and counting in big endian over all 128 bits, gives one stream for both directions:
 //!
-//! | bytes of the stream | [`Part`] | content that they encrypt |
+//! | bytes of the stream | [`StreamPart`] | content that they encrypt |
 //! |---|---|---|
 //! | 0-31 | `ClientProof` | the responder's public key, sent by the initiator |
 //! | 32-63 | `DeviceProof` | the initiator's public key, sent by the responder |
@@ -97,7 +97,7 @@ impl KeyPair {
         peer: &[u8; PUBLIC_LEN],
         pop: &Pop,
         random: &[u8; RANDOM_LEN],
-    ) -> Option<Channel> {
+    ) -> Option<SecureChannel> {
         let shared = self.secret.diffie_hellman(&PublicKey::from(*peer));
         if !shared.was_contributory() {
             return None;
@@ -106,7 +106,7 @@ impl KeyPair {
         for (byte, hash) in key.iter_mut().zip(pop.0) {
             *byte ^= hash;
         }
-        let channel = Channel { key, random: *random };
+        let channel = SecureChannel { key, random: *random };
         key.zeroize();
         Some(channel)
     }
@@ -120,7 +120,7 @@ impl core::fmt::Debug for KeyPair {
 
 /// Part of the stream: 32 bytes at a fixed place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum StreamPart {
     /// Bytes 0 to 31.
     ClientProof = 0,
     /// Bytes 32 to 63.
@@ -133,15 +133,15 @@ pub enum Part {
 
 /// Result of a key agreement: K and the start of the counter.
 #[derive(Clone, Default, Zeroize, ZeroizeOnDrop)]
-pub struct Channel {
+pub struct SecureChannel {
     key: [u8; 32],
     random: [u8; RANDOM_LEN],
 }
 
-impl Channel {
+impl SecureChannel {
     /// Encrypts or decrypts 32 bytes with that part of the stream.
     #[must_use]
-    pub fn crypt(&self, part: Part, bytes: &[u8; 32]) -> [u8; 32] {
+    pub fn crypt(&self, part: StreamPart, bytes: &[u8; 32]) -> [u8; 32] {
         // A part is two blocks of the counter.
         let first = u128::from_be_bytes(self.random).wrapping_add(2 * part as u128);
         let mut out = *bytes;
@@ -154,12 +154,12 @@ impl Channel {
     /// Returns whether `bytes` is `expected`, encrypted with that part of the stream. Takes
     /// constant time.
     #[must_use]
-    pub fn proves(&self, part: Part, bytes: &[u8; 32], expected: &[u8; 32]) -> bool {
+    pub fn proves(&self, part: StreamPart, bytes: &[u8; 32], expected: &[u8; 32]) -> bool {
         self.crypt(part, expected).ct_eq(bytes).into()
     }
 }
 
-impl core::fmt::Debug for Channel {
+impl core::fmt::Debug for SecureChannel {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str("Channel(…)")
     }
@@ -197,24 +197,25 @@ mod tests {
             "43c800bffefbd350d02124b26cf39f2fdb06a6efd3496e5ad9ca0bde0669005f"
         );
 
-        let proof = ours.crypt(Part::ClientProof, device.public());
+        let proof = ours.crypt(StreamPart::ClientProof, device.public());
         assert_eq!(hex(&proof), "4b542ab4065c2dcc81145fdb6c9f3591f477b806e3f3bced5f26e625d6bbfa42");
-        assert!(theirs.proves(Part::ClientProof, &proof, device.public()));
-        assert!(!bare.proves(Part::ClientProof, &proof, device.public()), "another PoP");
-        let proof = theirs.crypt(Part::DeviceProof, client.public());
+        assert!(theirs.proves(StreamPart::ClientProof, &proof, device.public()));
+        assert!(!bare.proves(StreamPart::ClientProof, &proof, device.public()), "another PoP");
+        let proof = theirs.crypt(StreamPart::DeviceProof, client.public());
         assert_eq!(hex(&proof), "19e828dbf9ac321bb3e564cc299e058b1f6b8b7dc385f516e1e987b3e41ef0c6");
-        let key = ours.crypt(Part::Key, &counting(0));
+        let key = ours.crypt(StreamPart::Key, &counting(0));
         assert_eq!(hex(&key), "950f92b266e6040ae406bb7d685f69c937ca6dfc169c9c5d53e7adbad433c493");
-        assert_eq!(theirs.crypt(Part::Key, &key), counting(0));
-        let echo = theirs.crypt(Part::Echo, &counting(0));
+        assert_eq!(theirs.crypt(StreamPart::Key, &key), counting(0));
+        let echo = theirs.crypt(StreamPart::Echo, &counting(0));
         assert_eq!(hex(&echo), "f23c12542bc403037abee358d27d42e2200f0743fa68928ccd9d98cf8db13841");
     }
 
     #[test]
     fn the_counter_carries_over_all_its_bytes() {
-        let wrapping = Channel { key: [1; 32], random: [0xFF; 16] };
-        let zero = Channel { key: [1; 32], random: [0; 16] };
-        let [first, second] = [&wrapping, &zero].map(|c| c.crypt(Part::ClientProof, &[0; 32]));
+        let wrapping = SecureChannel { key: [1; 32], random: [0xFF; 16] };
+        let zero = SecureChannel { key: [1; 32], random: [0; 16] };
+        let [first, second] =
+            [&wrapping, &zero].map(|c| c.crypt(StreamPart::ClientProof, &[0; 32]));
         assert_eq!(first[16..], second[..16], "the block after ff…ff is 00…00");
     }
 

@@ -8,7 +8,7 @@
 //! | [`exchange`] | the key agreement |
 //! | [`responder`] | receives a key |
 //! | [`initiator`] | finds devices and hands the key out |
-//! | [`sec_test`] | the command `sec_test` |
+//! | [`crypto_bench`] | the command `sec_test` |
 //!
 //! # Weaknesses of the component's protocol
 //!
@@ -49,22 +49,22 @@
 //! * The console's `security -e` leaves the key for receiving, in both policies; [`Keys::erase`]
 //!   removes it, too.
 
+pub mod crypto_bench;
 mod erase;
 pub mod exchange;
 pub mod initiator;
 mod keys;
 mod policy;
 pub mod responder;
-pub mod sec_test;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use crypto_bench::CryptoBench;
 pub use erase::erase_and_restart;
 pub use exchange::Pop;
-pub use initiator::Initiator;
+pub use initiator::SecurityInitiator;
 pub use keys::{KEY_LEN, Keys, NONCES, Secret};
 pub use policy::Policy;
-pub use responder::Responder;
-pub use sec_test::SecTest;
+pub use responder::SecurityResponder;

@@ -15,7 +15,7 @@ pub struct Policy {
     /// Whether a responder ignores the reset message.
     pub refuse_reset: bool,
     /// Whether a responder answers only in the time that
-    /// [`open_window`](super::Responder::open_window) gave it.
+    /// [`open_window`](super::SecurityResponder::open_window) gave it.
     pub windowed: bool,
     /// Whether a responder keeps its initiator when a message fails; then
     /// [`PROOFS_MAX`](super::responder::PROOFS_MAX) wrong proofs close its window.

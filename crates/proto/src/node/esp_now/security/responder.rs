@@ -1,7 +1,7 @@
 //! The responder: waits for a key, and accepts it from one initiator (section 3.5 of the protocol
 //! reference).
 //!
-//! It runs inside the main task: [`Responder::receive`] handles a message, and if that has an
+//! It runs inside the main task: [`SecurityResponder::receive`] handles a message, and if that has an
 //! answer, [`Task::run`] wants to send it.
 //!
 //! To a peer it behaves as the component does: the first sender is its initiator until something
@@ -10,7 +10,7 @@
 //! component leaks a buffer with every message that is ignored (section 10, 10), and it accepts
 //! keys longer than 32 bytes, which no initiator sends.
 
-use super::exchange::{Channel, KeyPair, Part, Pop};
+use super::exchange::{KeyPair, Pop, SecureChannel, StreamPart};
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Outcome, Outgoing, Received, Step, Task};
@@ -50,7 +50,7 @@ pub struct Ignored {
 
 /// Responder of a node, which receives a key.
 #[derive(Debug)]
-pub struct Responder {
+pub struct SecurityResponder {
     /// Counts of messages that had no effect.
     pub ignored: Ignored,
     pop: Pop,
@@ -80,7 +80,7 @@ impl zeroize::DefaultIsZeroes for AgreementStage {}
 #[derive(Default, Zeroize, ZeroizeOnDrop)]
 struct KeyAgreement {
     stage: AgreementStage,
-    channel: Channel,
+    channel: SecureChannel,
     random: [u8; 16],
     own: [u8; PUBLIC_LEN],
     peer: [u8; PUBLIC_LEN],
@@ -103,7 +103,7 @@ enum ResponderAnswer {
 /// Error: a step of the handshake failed.
 struct HandshakeFailed;
 
-impl Responder {
+impl SecurityResponder {
     /// Creates a responder that accepts a key from an initiator that knows the PoP.
     #[must_use]
     pub fn new(pop: Pop) -> Self {
@@ -238,7 +238,7 @@ impl Responder {
                     return Err(HandshakeFailed);
                 }
                 cx.spend(Work::Open { bytes: proof.len() as u32 });
-                if !self.session.channel.proves(Part::ClientProof, proof, &self.session.own) {
+                if !self.session.channel.proves(StreamPart::ClientProof, proof, &self.session.own) {
                     cx.log(
                         Level::Error,
                         "security1",
@@ -264,7 +264,7 @@ impl Responder {
             return Err(HandshakeFailed);
         }
         cx.spend(Work::Open { bytes: data.len() as u32 });
-        let mut key = self.session.channel.crypt(Part::Key, data);
+        let mut key = self.session.channel.crypt(StreamPart::Key, data);
         self.info.version = CONFIGURED;
         cx.log(Level::Info, TAG, format_args!("Get APP key"));
         let enabled = cx.shared.settings.encrypt.enabled;
@@ -290,18 +290,19 @@ impl Responder {
                 SessionMessage::Response0 { device_key, random }.emit_message(payload)
             }
             ResponderAnswer::Proof => {
-                let proof = session.channel.crypt(Part::DeviceProof, &session.peer);
+                let proof = session.channel.crypt(StreamPart::DeviceProof, &session.peer);
                 SessionMessage::Response1 { proof: &proof }.emit_message(payload)
             }
             ResponderAnswer::Echo => {
                 let key = cx.shared.keys.decrypt.as_ref()?.bytes();
-                SecurityMessage::KeyResponse(&session.channel.crypt(Part::Echo, key)).emit(payload)
+                SecurityMessage::KeyResponse(&session.channel.crypt(StreamPart::Echo, key))
+                    .emit(payload)
             }
         }
     }
 }
 
-impl Task for Responder {
+impl Task for SecurityResponder {
     fn run(&mut self, _: &mut Cx<'_>) -> Step {
         if self.answer.is_some() { Step::Send } else { Step::Idle }
     }

@@ -8,16 +8,16 @@
 //! ```
 
 use super::super::print::Level;
-use super::scan::Scan;
+use super::scan::LineCursor;
 use crate::wire::mac::Mac;
 
 /// Parts of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct ConsoleLine<'a> {
     /// Device that logged the line, if it came over the air.
-    pub remote: Option<Remote>,
+    pub remote: Option<MonitorPrefix>,
     /// Level, time and tag, if it is a log line.
-    pub log: Option<Log<'a>>,
+    pub log: Option<LogHeader<'a>>,
     /// Rest of the line; the whole line for plain text.
     pub text: &'a str,
     /// Whether the end of the line is missing.
@@ -26,7 +26,7 @@ pub struct Line<'a> {
 
 /// Prefix that a monitor prints before a line of another device: `[<MAC>][<channel>][<rssi>]: `.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Remote {
+pub struct MonitorPrefix {
     /// Address of the device.
     pub mac: Mac,
     /// Channel on which it was heard.
@@ -37,7 +37,7 @@ pub struct Remote {
 
 /// Header of a log line of ESP-IDF: `<L> (<ms>) <tag>: `.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Log<'a> {
+pub struct LogHeader<'a> {
     /// Severity.
     pub level: Level,
     /// Whole milliseconds since the device's start. 32 bits on the device: they start again after
@@ -47,7 +47,7 @@ pub struct Log<'a> {
     pub tag: &'a str,
 }
 
-impl<'a> Line<'a> {
+impl<'a> ConsoleLine<'a> {
     /// Parses a line. A line without such a shape is all text.
     #[must_use]
     pub fn parse(text: &'a str, cut: bool) -> Self {
@@ -63,8 +63,8 @@ impl<'a> Line<'a> {
     }
 }
 
-fn prefix(text: &str) -> Option<(Remote, &str)> {
-    let mut scan = Scan::new(text);
+fn prefix(text: &str) -> Option<(MonitorPrefix, &str)> {
+    let mut scan = LineCursor::new(text);
     scan.lit("[")?;
     let mac = scan.mac()?;
     scan.lit("][")?;
@@ -72,10 +72,10 @@ fn prefix(text: &str) -> Option<(Remote, &str)> {
     scan.lit("][")?;
     let rssi = scan.int()?;
     scan.lit("]:")?;
-    Some((Remote { mac, channel, rssi }, scan.rest().trim_start_matches(' ')))
+    Some((MonitorPrefix { mac, channel, rssi }, scan.rest().trim_start_matches(' ')))
 }
 
-fn header(text: &str) -> Option<(Log<'_>, &str)> {
+fn header(text: &str) -> Option<(LogHeader<'_>, &str)> {
     let (letter, rest) = text.split_at_checked(1)?;
     let level = match letter {
         "E" => Level::Error,
@@ -85,7 +85,7 @@ fn header(text: &str) -> Option<(Log<'_>, &str)> {
         "V" => Level::Verbose,
         _ => return None,
     };
-    let mut scan = Scan::new(rest.strip_prefix(" (")?);
+    let mut scan = LineCursor::new(rest.strip_prefix(" (")?);
     let ms = scan.int()?;
     scan.lit(") ")?;
     let (tag, text) = match scan.until(": ") {
@@ -94,7 +94,7 @@ fn header(text: &str) -> Option<(Log<'_>, &str)> {
         None => (scan.rest().strip_suffix(':')?, ""),
     };
     // A real tag is short, unlike text that happens to look like a header.
-    (!tag.is_empty() && tag.len() <= 48).then_some((Log { level, ms, tag }, text))
+    (!tag.is_empty() && tag.len() <= 48).then_some((LogHeader { level, ms, tag }, text))
 }
 
 #[cfg(test)]
@@ -103,18 +103,19 @@ mod tests {
 
     #[test]
     fn a_line_is_taken_apart() {
-        let line = Line::parse("[24:0a:c4:00:00:01][1][-40]: W (12) iperf_cmd: seq=3: x", false);
+        let line =
+            ConsoleLine::parse("[24:0a:c4:00:00:01][1][-40]: W (12) iperf_cmd: seq=3: x", false);
         let mac = Mac([0x24, 0x0A, 0xC4, 0, 0, 1]);
-        assert_eq!(line.remote, Some(Remote { mac, channel: 1, rssi: -40 }));
-        assert_eq!(line.log, Some(Log { level: Level::Warn, ms: 12, tag: "iperf_cmd" }));
+        assert_eq!(line.remote, Some(MonitorPrefix { mac, channel: 1, rssi: -40 }));
+        assert_eq!(line.log, Some(LogHeader { level: Level::Warn, ms: 12, tag: "iperf_cmd" }));
         assert_eq!((line.text, line.tag()), ("seq=3: x", "iperf_cmd"));
-        let bare = Line::parse("I (5) tag:", true);
+        let bare = ConsoleLine::parse("I (5) tag:", true);
         assert_eq!((bare.tag(), bare.text, bare.cut), ("tag", "", true));
         for plain in ["I (5 tag: x", "X (5) tag: x", "I (99999999999) tag: x", "I (-5) t: x", "E"] {
-            let line = Line::parse(plain, false);
+            let line = ConsoleLine::parse(plain, false);
             assert_eq!((line.remote, line.log, line.text), (None, None, plain));
         }
         // An impossible signal strength: not a prefix.
-        assert!(Line::parse("[24:0a:c4:00:00:01][1][-400]: x", false).remote.is_none());
+        assert!(ConsoleLine::parse("[24:0a:c4:00:00:01][1][-400]: x", false).remote.is_none());
     }
 }

@@ -96,7 +96,7 @@ enum ByteEffect {
 
 /// Splitter of bytes into lines, in `N` bytes of memory. See the [module](self).
 #[derive(Clone, Debug)]
-pub struct Lines<const N: usize = LINE> {
+pub struct LineSplitter<const N: usize = LINE> {
     buf: [u8; N],
     len: usize,
     cursor: usize,
@@ -111,13 +111,13 @@ pub struct Lines<const N: usize = LINE> {
     counts: LineCounts,
 }
 
-impl<const N: usize> Default for Lines<N> {
+impl<const N: usize> Default for LineSplitter<N> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<const N: usize> Lines<N> {
+impl<const N: usize> LineSplitter<N> {
     /// Creates a splitter at the start of a line.
     #[must_use]
     pub const fn new() -> Self {

@@ -31,7 +31,7 @@ mod scan;
 pub mod session;
 mod split;
 
-pub use item::{Entry, Item};
-pub use line::{Line, Log, Remote};
-pub use lines::{LineCounts, Lines, Piece, Query};
-pub use session::{Finding, Made, Session};
+pub use item::{Item, TranscriptEntry};
+pub use line::{ConsoleLine, LogHeader, MonitorPrefix};
+pub use lines::{LineCounts, LineSplitter, Piece, Query};
+pub use session::{Finding, SessionOutput, TranscriptSession};

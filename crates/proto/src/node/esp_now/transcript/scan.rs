@@ -4,9 +4,9 @@ use crate::wire::mac::Mac;
 
 /// Rest of a text that is still to be parsed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Scan<'a>(&'a str);
+pub(super) struct LineCursor<'a>(&'a str);
 
-impl<'a> Scan<'a> {
+impl<'a> LineCursor<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         Self(text)
     }
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn figures_are_read_to_the_last_digit() {
-        let decimal = |text, scale| Scan::new(text).decimal(scale);
+        let decimal = |text, scale| LineCursor::new(text).decimal(scale);
         assert_eq!(decimal("0.55 Mbps", 6), Some(550_000));
         assert_eq!(decimal(" -0.05", 2), Some(-5));
         assert_eq!(decimal("12", 2), Some(1200));
@@ -132,18 +132,18 @@ mod tests {
         assert_eq!(decimal("9223372036854775807.00", 2), None);
         assert_eq!(decimal("1.", 2), None);
         assert_eq!(decimal(".5", 2), None);
-        assert_eq!(Scan::new("-nan ms").decimal_or_nan(2), Some(None));
-        assert_eq!(Scan::new("nano").decimal_or_nan(2), Some(None));
-        assert_eq!(Scan::new("none").decimal_or_nan(2), None);
-        assert_eq!(Scan::new(" -1, ").int::<i32>(), Some(-1));
-        assert_eq!(Scan::new("256").int::<u8>(), None);
-        assert_eq!(Scan::new("0xffffffff (ESP_FAIL)").hex(), Some(u32::MAX));
-        assert_eq!(Scan::new("0x").hex(), None);
+        assert_eq!(LineCursor::new("-nan ms").decimal_or_nan(2), Some(None));
+        assert_eq!(LineCursor::new("nano").decimal_or_nan(2), Some(None));
+        assert_eq!(LineCursor::new("none").decimal_or_nan(2), None);
+        assert_eq!(LineCursor::new(" -1, ").int::<i32>(), Some(-1));
+        assert_eq!(LineCursor::new("256").int::<u8>(), None);
+        assert_eq!(LineCursor::new("0xffffffff (ESP_FAIL)").hex(), Some(u32::MAX));
+        assert_eq!(LineCursor::new("0x").hex(), None);
     }
 
     #[test]
     fn a_blank_stands_for_several() {
-        let mut scan = Scan::new("a   b c");
+        let mut scan = LineCursor::new("a   b c");
         assert_eq!(scan.lit("a b"), Some(()));
         assert_eq!(scan.lit("c"), None);
         assert_eq!(scan.lit(" "), Some(()));

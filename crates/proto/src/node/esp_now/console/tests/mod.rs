@@ -7,7 +7,7 @@ use super::args::Args;
 use super::command::*;
 use super::words::Words;
 use super::*;
-use crate::node::esp_now::board::{BareBoard, Board, Heap, Key};
+use crate::node::esp_now::board::{BareBoard, Board, HeapInfo, Key};
 use crate::node::esp_now::print::UART_RING;
 use crate::node::esp_now::task::{Event, Settings, Shared, Step};
 use crate::time::{Duration, Instant};
@@ -49,8 +49,8 @@ impl Board for Store {
             self.1 = None;
         }
     }
-    fn heap(&self) -> Heap {
-        Heap { free: 200_000, minimum: 190_000, total: 300_000 }
+    fn heap(&self) -> HeapInfo {
+        HeapInfo { free: 200_000, minimum: 190_000, total: 300_000 }
     }
     fn pin(&mut self, number: u8, high: bool) {
         self.2 = Some((number, high));

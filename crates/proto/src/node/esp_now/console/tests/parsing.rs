@@ -12,8 +12,8 @@ fn with<T>(text: &str, check: impl FnOnce(Command<'_>) -> T) -> T {
     check(parse(&mut line).unwrap_or_else(|error| panic!("{text}: {error:?}")))
 }
 
-fn iperf() -> Iperf {
-    Iperf {
+fn iperf() -> IperfArgs {
+    IperfArgs {
         initiator: None,
         responder: false,
         ping: false,
@@ -32,18 +32,18 @@ fn iperf() -> Iperf {
 #[test]
 fn the_documents_measurements() {
     let sec = |text: &str, count, len| {
-        with(text, |it| assert_eq!(it, Command::SecTest(SecTest { count, len })));
+        with(text, |it| assert_eq!(it, Command::SecTest(SecTestArgs { count, len })));
     };
     sec("sec_test -C 10000 -l 226", 10000, Some(226));
     sec("sec_test -c 5 --len=0x10", 5, Some(16));
     sec("sec_test", 100, None);
-    let check = |text: &str, expected: Iperf| {
+    let check = |text: &str, expected: IperfArgs| {
         with(text, |it| assert_eq!(it, Command::Iperf(expected), "{text}"));
     };
-    check("espnow_iperf -s -b 0", Iperf { responder: true, broadcast: Some(0), ..iperf() });
+    check("espnow_iperf -s -b 0", IperfArgs { responder: true, broadcast: Some(0), ..iperf() });
     check(
         "espnow_iperf -c 24:0a:c4:00:00:02 -b 0 -p -C 10000 -l 10",
-        Iperf {
+        IperfArgs {
             initiator: Some(Ok(PEER)),
             broadcast: Some(0),
             ping: true,
@@ -52,12 +52,12 @@ fn the_documents_measurements() {
             ..iperf()
         },
     );
-    check("espnow_iperf -s", Iperf { responder: true, ..iperf() });
-    check("espnow_iperf -a", Iperf { abort: true, ..iperf() });
-    check("espnow_iperf -p", Iperf { ping: true, ..iperf() });
+    check("espnow_iperf -s", IperfArgs { responder: true, ..iperf() });
+    check("espnow_iperf -a", IperfArgs { abort: true, ..iperf() });
+    check("espnow_iperf -p", IperfArgs { ping: true, ..iperf() });
     check(
         "espnow_iperf -pAc 24:0A:C4:00:00:02 -t1KB --gpio=4 -i 0b11 --group",
-        Iperf {
+        IperfArgs {
             initiator: Some(Ok(PEER)),
             ping: true,
             ack: true,
@@ -67,7 +67,7 @@ fn the_documents_measurements() {
             ..iperf()
         },
     );
-    check("espnow_iperf -c xx", Iperf { initiator: Some(Err(BadMac)), ..iperf() });
+    check("espnow_iperf -c xx", IperfArgs { initiator: Some(Err(BadMac)), ..iperf() });
 }
 
 #[test]
@@ -90,11 +90,11 @@ fn the_documents_commands_to_others() {
             with(line, |_| ());
         });
     }
-    let find = |ms| Ota { download: None, find_ms: ms, send: None };
+    let find = |ms| OtaArgs { download: None, find_ms: ms, send: None };
     with("ota -f 3000", |it| assert_eq!(it, Command::Ota(find(Some(3000)))));
     with("ota -d http://192.168.0.6:8070/Resp.bin", |it| {
         let download = Some(&b"http://192.168.0.6:8070/Resp.bin"[..]);
-        assert_eq!(it, Command::Ota(Ota { download, ..find(None) }));
+        assert_eq!(it, Command::Ota(OtaArgs { download, ..find(None) }));
     });
     for text in [
         "ota -s 24:0a:c4:00:00:01,24:0a:c4:00:00:02,",
@@ -103,8 +103,8 @@ fn the_documents_commands_to_others() {
         "security -s 24:0a:c4:00:00:01.nonsense.24:0a:c4:00:00:02",
     ] {
         with(text, |it| match it {
-            Command::Ota(Ota { send: Some(list), .. })
-            | Command::Security(Security { send: Some(list), .. }) => {
+            Command::Ota(OtaArgs { send: Some(list), .. })
+            | Command::Security(SecurityArgs { send: Some(list), .. }) => {
                 assert_eq!(list.iter().collect::<Vec<_>>(), [ME, PEER]);
             }
             other => panic!("{other:?}"),
@@ -138,7 +138,7 @@ fn the_documents_settings() {
     });
     with("scan -r -60 -a", |it| {
         let rssi = Some(-60);
-        assert_eq!(it, Command::Scan(Scan { to: None, rssi, all_channels: true }));
+        assert_eq!(it, Command::Scan(ScanArgs { to: None, rssi, all_channels: true }));
     });
     with("espnow_config -r 4 -r 0x10 -r 0 -r 0", |it| {
         let Command::EspnowConfig(it) = it else { panic!("{it:?}") };
@@ -242,7 +242,7 @@ proptest! {
         words in prop::collection::vec("-{0,2}[a-zC]{0,3}(=?[0-9xob]{0,4}([KMG]B)?)?", 0..8),
     ) {
         let mut line = line_of(&std::format!("{} {}", name.name, words.join(" ")));
-        if let Err(ParseError::Options(spec, faults)) = parse(&mut line) {
+        if let Err(CommandError::Options(spec, faults)) = parse(&mut line) {
             prop_assert_eq!(spec.name, name.name);
             prop_assert!(!faults.is_empty());
         }

@@ -7,7 +7,7 @@ mod time;
 
 use super::{Setup, SmallNode};
 use crate::node::esp_now::board::{BareBoard, Board, Key, Slot, Work};
-use crate::node::esp_now::ota::build::Build;
+use crate::node::esp_now::ota::build::ImageBuilder;
 use crate::node::esp_now::task::{Event, Outgoing, Settings};
 use crate::node::esp_now::testing::{mac, settings};
 use crate::node::esp_now::{Frame, Input, Output};
@@ -278,7 +278,7 @@ fn with_key(_: usize, board: &mut Shelf) {
 fn image(len: u32) -> Vec<u8> {
     let mut bytes = vec![];
     let app = AppDescription::new("1", "espbench", "Jan  1 2026", "00:00:00", "v5.1");
-    let build = Build { len, chip: 5, app, seed: 1 };
+    let build = ImageBuilder { len, chip: 5, app, seed: 1 };
     build.write(&mut |part| {
         bytes.extend_from_slice(part);
         true

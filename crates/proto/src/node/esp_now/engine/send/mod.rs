@@ -7,7 +7,7 @@ mod prepare;
 mod report;
 mod steps;
 
-use super::counters::{Counters, bump};
+use super::counters::{EngineCounters, bump};
 use super::{ACKS_MAX, Action};
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing};
 use crate::time::{Duration, Instant};
@@ -119,7 +119,7 @@ impl<const FRAME: usize> Sender<FRAME> {
         true
     }
 
-    pub(super) fn sent(&mut self, cx: &Cx<'_>, counters: &mut Counters, delivered: bool) {
+    pub(super) fn sent(&mut self, cx: &Cx<'_>, counters: &mut EngineCounters, delivered: bool) {
         if let Some(job) = self.job.as_mut().filter(|job| job.step == SendStep::Handed) {
             job.step = self.driver.took(cx, counters, job);
         }
@@ -132,7 +132,7 @@ impl<const FRAME: usize> Sender<FRAME> {
         }
     }
 
-    pub(super) fn refused(&mut self, counters: &mut Counters) {
+    pub(super) fn refused(&mut self, counters: &mut EngineCounters) {
         bump(&mut counters.driver_refused);
         let Some(job) = &mut self.job else { return };
         match job.step {

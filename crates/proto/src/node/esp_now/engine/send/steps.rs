@@ -1,7 +1,7 @@
 //! The steps of a transmission.
 
 use super::job::{SendFunction, SendStatus, SendStep, Transmission};
-use super::{Action, Counters, DriverState, PendingAcks, Sender, Tail, bump};
+use super::{Action, DriverState, EngineCounters, PendingAcks, Sender, Tail, bump};
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::engine::SEND_MAX_MS;
 use crate::node::esp_now::task::{Cx, Outcome};
@@ -36,7 +36,7 @@ impl<const FRAME: usize> Sender<FRAME> {
     pub(in super::super) fn poll(
         &mut self,
         cx: &mut Cx<'_>,
-        counters: &mut Counters,
+        counters: &mut EngineCounters,
         acks: &mut PendingAcks,
         buf: &mut [u8],
     ) -> Option<Action> {
@@ -73,7 +73,7 @@ impl<const FRAME: usize> Sender<FRAME> {
     fn turn(
         &mut self,
         cx: &mut Cx<'_>,
-        counters: &mut Counters,
+        counters: &mut EngineCounters,
         acks: &mut PendingAcks,
         buf: &mut [u8],
         job: &mut Transmission,
@@ -179,7 +179,7 @@ impl<const FRAME: usize> Sender<FRAME> {
     }
 
     /// Waits for the acknowledgement after the lock was released.
-    fn last_wait(&mut self, cx: &Cx<'_>, counters: &mut Counters, acks: &mut PendingAcks) {
+    fn last_wait(&mut self, cx: &Cx<'_>, counters: &mut EngineCounters, acks: &mut PendingAcks) {
         let Some(Tail { magic, until, attempts }) = self.tail else { return };
         if take(acks, counters, magic) {
             self.outcome = Some(Outcome::Done { attempts });
@@ -197,7 +197,7 @@ impl DriverState {
     pub(super) fn took(
         &mut self,
         cx: &Cx<'_>,
-        counters: &mut Counters,
+        counters: &mut EngineCounters,
         job: &mut Transmission,
     ) -> SendStep {
         bump(&mut counters.transmitted);
@@ -219,7 +219,7 @@ impl DriverState {
 /// already; else the next copy, and after the last one of a unicast frame the driver's answer.
 fn taken(
     cx: &Cx<'_>,
-    counters: &mut Counters,
+    counters: &mut EngineCounters,
     acks: &mut PendingAcks,
     job: &mut Transmission,
 ) -> SendStep {
@@ -297,7 +297,7 @@ fn slice(cx: &Cx<'_>) -> Instant {
 }
 
 /// Takes acknowledgements until one has this magic; the others are lost.
-fn take(acks: &mut PendingAcks, counters: &mut Counters, magic: u16) -> bool {
+fn take(acks: &mut PendingAcks, counters: &mut EngineCounters, magic: u16) -> bool {
     while let Some(ack) = acks.pop_front() {
         if ack == magic {
             return true;

@@ -1,7 +1,7 @@
 //! The receive path: filters, duplicates, groups, and the cost of a full queue.
 
 use crate::node::esp_now::Frame;
-use crate::node::esp_now::engine::Counters;
+use crate::node::esp_now::engine::EngineCounters;
 use crate::node::esp_now::security::Policy;
 use crate::node::esp_now::task::Settings;
 use crate::node::esp_now::testing::{Station, mac, ms, settings};
@@ -41,7 +41,7 @@ fn hear_bytes(station: &mut Station, data: &[u8]) {
 }
 
 /// Returns the counters of a new station after one frame.
-fn counted(header: Header, payload: &[u8]) -> Counters {
+fn counted(header: Header, payload: &[u8]) -> EngineCounters {
     let mut station = Station::new(0, settings(100));
     hear(&mut station, header, payload);
     let counters = station.engine.counters();

@@ -1,18 +1,18 @@
 use super::*;
 use crate::time::Duration;
 
-fn ping(count: u32) -> Options {
-    Options { ping: true, count, len: Some(10), ..Options::default() }
+fn ping(count: u32) -> IperfOptions {
+    IperfOptions { ping: true, count, len: Some(10), ..IperfOptions::default() }
 }
 
-fn broadcast(copies: u8) -> Options {
-    Options { broadcast: Some(copies), ..Options::default() }
+fn broadcast(copies: u8) -> IperfOptions {
+    IperfOptions { broadcast: Some(copies), ..IperfOptions::default() }
 }
 
 #[test]
 fn unicast() {
     let mut world = world();
-    respond(&mut world, Options::default());
+    respond(&mut world, IperfOptions::default());
     initiate(&mut world, ping(3));
     world.run_for(Duration::from_secs(1));
     assert_eq!(
@@ -63,8 +63,8 @@ fn unicast_with_acknowledgement_and_a_loss() {
     let mut world = world();
     world.rule =
         rule(|from, head| if from == 0 && head.seq == 1 { Hop::Lost } else { Hop::Arrives });
-    respond(&mut world, Options { ack: true, ..Options::default() });
-    initiate(&mut world, Options { ack: true, ..ping(3) });
+    respond(&mut world, IperfOptions { ack: true, ..IperfOptions::default() });
+    initiate(&mut world, IperfOptions { ack: true, ..ping(3) });
     world.run_for(Duration::from_secs(1));
     assert_eq!(
         world.lines(0)[5..],
@@ -93,7 +93,7 @@ fn broadcast_without_an_answer() {
     world.rule =
         rule(|from, head| if from == 0 && head.seq == 0 { Hop::Lost } else { Hop::Arrives });
     respond(&mut world, broadcast(0));
-    initiate(&mut world, Options { broadcast: Some(0), ..ping(2) });
+    initiate(&mut world, IperfOptions { broadcast: Some(0), ..ping(2) });
     world.run_for(Duration::from_secs(5));
     assert_eq!(
         world.lines(0)[5..],
@@ -116,7 +116,7 @@ fn broadcast_without_an_answer() {
 #[test]
 fn nobody_answers_at_all() {
     let mut world = world();
-    initiate(&mut world, Options { broadcast: Some(3), ..ping(2) });
+    initiate(&mut world, IperfOptions { broadcast: Some(3), ..ping(2) });
     world.run_for(Duration::from_secs(7));
     assert_eq!(
         world.lines(0)[5..],
@@ -147,8 +147,8 @@ fn a_group_answers_once() {
     let group = Mac([1, 2, 3, 4, 5, 6]);
     world.nodes[1].shared.air.groups.push(group).unwrap();
     respond(&mut world, broadcast(1));
-    let options = Options { broadcast: Some(1), group: true, ..ping(2) };
-    let options = Options { initiator: Some(Ok(group)), ..options };
+    let options = IperfOptions { broadcast: Some(1), group: true, ..ping(2) };
+    let options = IperfOptions { initiator: Some(Ok(group)), ..options };
     world.with(0, |iperf, cx| iperf.start(cx, &options)).unwrap();
     world.run_for(Duration::from_secs(5));
     // The answer's address takes the place of the group's, and no one is in a group of that name.
@@ -173,7 +173,7 @@ fn late_and_duplicate_answers_are_stale_lines_and_one_sample_each() {
     // The MAC's acknowledgement of ping 0 is lost, so its answer comes while ping 1 waits.
     world.rule =
         rule(|from, head| if from == 0 && head.seq == 0 { Hop::Unacked } else { Hop::Arrives });
-    respond(&mut world, Options::default());
+    respond(&mut world, IperfOptions::default());
     initiate(&mut world, ping(6));
     world.run_for(Duration::from_secs(1));
     let lines = world.lines(0);
@@ -193,8 +193,8 @@ fn the_pin_falls_at_both_ends_and_stays_low_without_an_answer() {
     let mut world = world();
     world.rule =
         rule(|from, head| if from == 0 && head.seq == 1 { Hop::Lost } else { Hop::Arrives });
-    respond(&mut world, Options { gpio: Some(17), ..broadcast(0) });
-    initiate(&mut world, Options { gpio: Some(4), broadcast: Some(0), ..ping(3) });
+    respond(&mut world, IperfOptions { gpio: Some(17), ..broadcast(0) });
+    initiate(&mut world, IperfOptions { gpio: Some(4), broadcast: Some(0), ..ping(3) });
     world.run_for(Duration::from_secs(5));
     let pins = |n: usize, pin| -> Vec<bool> {
         world.nodes[n].board.pins.iter().map(|&(p, high)| (p == pin) && high).collect()
@@ -206,11 +206,11 @@ fn the_pin_falls_at_both_ends_and_stays_low_without_an_answer() {
 #[test]
 fn abort_ends_with_a_report_after_the_wait() {
     let mut world = world();
-    initiate(&mut world, Options { broadcast: Some(1), ..ping(64) });
+    initiate(&mut world, IperfOptions { broadcast: Some(1), ..ping(64) });
     world.run_for(Duration::from_millis(10));
     world.with(0, |iperf, _| iperf.abort());
     assert!(world.nodes[0].part.is_running());
-    let again = Options { responder: true, ..Options::default() };
+    let again = IperfOptions { responder: true, ..IperfOptions::default() };
     let refused = world.with(0, |iperf, cx| iperf.start(cx, &again));
     assert_eq!(refused, Err(StartError::Running));
     world.run_for(Duration::from_secs(4));
@@ -223,7 +223,7 @@ fn abort_ends_with_a_report_after_the_wait() {
 fn the_tick_decides_how_long_it_waits() {
     let mut world = world();
     world.nodes[0].shared.settings.tick = crate::node::esp_now::tick::Tick::from_hz(100);
-    initiate(&mut world, Options { broadcast: Some(1), ..ping(1) });
+    initiate(&mut world, IperfOptions { broadcast: Some(1), ..ping(1) });
     world.run_for(Duration::from_secs(4));
     assert!(world.lines(0).last().unwrap().contains("time: total 3000 ms"), "on a tick of 10 ms");
 }
@@ -233,7 +233,7 @@ fn every_ping_has_one_fate_under_heavy_loss() {
     let mut world = world();
     world.rule = crate::node::esp_now::testing_parts::random_loss(7, 30);
     respond(&mut world, broadcast(1));
-    initiate(&mut world, Options { broadcast: Some(1), ..ping(200) });
+    initiate(&mut world, IperfOptions { broadcast: Some(1), ..ping(200) });
     world.run_for(Duration::from_secs(400));
     let probes = probes(&world, 0);
     assert_eq!(probes.len(), 200);

@@ -22,7 +22,7 @@ fn totals(world: &World<Iperf>) -> Vec<Interval> {
 #[test]
 fn wrong_numbers() {
     let mut world = world();
-    respond(&mut world, Options::default());
+    respond(&mut world, IperfOptions::default());
     for seq in [0, 1, 2, 5, 4, 4, 3_000_000_000, 6] {
         hear(&mut world, 0, IperfKind::Bandwidth, seq);
     }
@@ -39,7 +39,7 @@ fn wrong_numbers() {
 #[test]
 fn a_second_stop_answers_again_and_records_nothing() {
     let mut world = world();
-    respond(&mut world, Options::default());
+    respond(&mut world, IperfOptions::default());
     (0..4).for_each(|seq| hear(&mut world, 0, IperfKind::Bandwidth, seq));
     hear(&mut world, 0, IperfKind::Stop, 4);
     hear(&mut world, 0, IperfKind::Stop, 4);
@@ -52,7 +52,7 @@ fn a_second_stop_answers_again_and_records_nothing() {
 #[test]
 fn a_stop_that_claims_too_much_is_not_believed() {
     let mut world = world();
-    respond(&mut world, Options::default());
+    respond(&mut world, IperfOptions::default());
     hear(&mut world, 0, IperfKind::Bandwidth, 0);
     hear(&mut world, 0, IperfKind::Stop, u32::MAX);
     let [total] = totals(&world)[..] else { panic!() };
@@ -62,7 +62,7 @@ fn a_stop_that_claims_too_much_is_not_believed() {
 #[test]
 fn another_initiator_is_not_mixed_in() {
     let mut world = world();
-    respond(&mut world, Options::default());
+    respond(&mut world, IperfOptions::default());
     (0..3).for_each(|seq| hear(&mut world, 0, IperfKind::Bandwidth, seq));
     hear(&mut world, 2, IperfKind::Bandwidth, 70);
     hear(&mut world, 2, IperfKind::Stop, 71);
@@ -81,7 +81,7 @@ fn another_initiator_is_not_mixed_in() {
 #[test]
 fn what_is_no_message_changes_only_the_counter() {
     let mut world = world();
-    respond(&mut world, Options::default());
+    respond(&mut world, IperfOptions::default());
     (0..3).for_each(|seq| hear(&mut world, 0, IperfKind::Bandwidth, seq));
     hear(&mut world, 0, IperfKind::Other(77), 9);
     hear(&mut world, 0, IperfKind::PingAck, 9);

@@ -1,12 +1,12 @@
 use super::*;
 use crate::time::Duration;
 
-fn seconds(time: u16) -> Options {
-    Options { time, interval: 1, len: Some(100), ..Options::default() }
+fn seconds(time: u16) -> IperfOptions {
+    IperfOptions { time, interval: 1, len: Some(100), ..IperfOptions::default() }
 }
 
-fn one_second_reports() -> Options {
-    Options { interval: 1, ..Options::default() }
+fn one_second_reports() -> IperfOptions {
+    IperfOptions { interval: 1, ..IperfOptions::default() }
 }
 
 /// Figures that a receiver's total must have.
@@ -69,8 +69,8 @@ fn a_known_pattern_of_losses() {
         IperfKind::Bandwidth if from == 0 && (head.seq % 10 == 9 || head.seq >= 990) => Hop::Lost,
         _ => Hop::Arrives,
     });
-    respond(&mut world, Options { broadcast: Some(0), ..one_second_reports() });
-    initiate(&mut world, Options { broadcast: Some(0), ..seconds(1) });
+    respond(&mut world, IperfOptions { broadcast: Some(0), ..one_second_reports() });
+    initiate(&mut world, IperfOptions { broadcast: Some(0), ..seconds(1) });
     world.run_for(Duration::from_secs(3));
     assert_eq!(
         world.lines(0).last().unwrap(),
@@ -122,9 +122,9 @@ fn an_acknowledgement_that_does_not_come_counts_as_sent() {
         2 if from == 0 => Hop::Lost,
         _ => Hop::Arrives,
     });
-    let options = Options { broadcast: Some(3), ack: true, ..one_second_reports() };
+    let options = IperfOptions { broadcast: Some(3), ack: true, ..one_second_reports() };
     respond(&mut world, options);
-    initiate(&mut world, Options { broadcast: Some(3), ack: true, ..seconds(1) });
+    initiate(&mut world, IperfOptions { broadcast: Some(3), ack: true, ..seconds(1) });
     world.run_for(Duration::from_secs(3));
     let probes = probes(&world, 0);
     let lost: Vec<_> = probes.iter().filter(|p| p.fate != Fate::Delivered).map(|p| p.seq).collect();
@@ -138,8 +138,8 @@ fn a_lost_stop_is_repeated_as_message_zero() {
     let mut world = world();
     world.rule =
         rule(|_, head| if head.kind == IperfKind::Stop { Hop::Lost } else { Hop::Arrives });
-    respond(&mut world, Options { broadcast: Some(0), ..one_second_reports() });
-    initiate(&mut world, Options { broadcast: Some(0), ..seconds(1) });
+    respond(&mut world, IperfOptions { broadcast: Some(0), ..one_second_reports() });
+    initiate(&mut world, IperfOptions { broadcast: Some(0), ..seconds(1) });
     world.run_for(Duration::from_secs(10));
     let warning = "iperf_cmd: <ESP_FAIL> Receive responder response failed";
     assert_eq!(world.lines(0).last(), Some(&warning));
@@ -159,8 +159,8 @@ fn a_lost_stop_is_repeated_as_message_zero() {
 fn a_lost_answer_to_stop_leaves_no_final_report() {
     let mut world = world();
     world.rule = rule(|from, _| if from == 1 { Hop::Lost } else { Hop::Arrives });
-    respond(&mut world, Options { broadcast: Some(0), ..one_second_reports() });
-    initiate(&mut world, Options { broadcast: Some(0), ..seconds(1) });
+    respond(&mut world, IperfOptions { broadcast: Some(0), ..one_second_reports() });
+    initiate(&mut world, IperfOptions { broadcast: Some(0), ..seconds(1) });
     world.run_for(Duration::from_secs(10));
     assert_eq!(
         world.lines(0).last(),
@@ -192,17 +192,18 @@ fn a_stop_that_could_not_be_sent_stays_a_stop() {
 #[test]
 fn losing_message_zero_goes_on_with_the_counters_of_before() {
     let mut world = world();
-    respond(&mut world, Options { broadcast: Some(0), ..one_second_reports() });
-    initiate(&mut world, Options { broadcast: Some(0), ..seconds(1) });
+    respond(&mut world, IperfOptions { broadcast: Some(0), ..one_second_reports() });
+    initiate(&mut world, IperfOptions { broadcast: Some(0), ..seconds(1) });
     world.run_for(Duration::from_secs(3));
     // A second run without -a and -s between: the responder listens on.
-    let busy = world
-        .with(1, |iperf, cx| iperf.start(cx, &Options { responder: true, ..Options::default() }));
+    let busy = world.with(1, |iperf, cx| {
+        iperf.start(cx, &IperfOptions { responder: true, ..IperfOptions::default() })
+    });
     assert_eq!(busy, Err(StartError::Running));
     world.rule = rule(|_, head| {
         if head.kind == IperfKind::Bandwidth && head.seq == 0 { Hop::Lost } else { Hop::Arrives }
     });
-    initiate(&mut world, Options { broadcast: Some(0), ..seconds(1) });
+    initiate(&mut world, IperfOptions { broadcast: Some(0), ..seconds(1) });
     world.run_for(Duration::from_secs(3));
     // 1000 of the first run (999 messages and STOP), 999 messages and STOP of the second: the
     // device counts 2000 of 1001.
@@ -252,7 +253,7 @@ fn abort_of_either_end() {
 fn an_unreachable_peer_is_tried_until_the_time_is_over() {
     let mut world = world();
     world.rule = rule(|_, _| Hop::Lost);
-    initiate(&mut world, Options { time: 1, ..Options::default() });
+    initiate(&mut world, IperfOptions { time: 1, ..IperfOptions::default() });
     world.run_for(Duration::from_secs(10));
     let lines = world.lines(0);
     assert_eq!(lines.last(), Some(&"iperf_cmd: <ESP_FAIL> Receive responder response failed"));
@@ -264,8 +265,11 @@ fn an_unreachable_peer_is_tried_until_the_time_is_over() {
 #[test]
 fn interval_zero_reports_every_message() {
     let mut world = world();
-    respond(&mut world, Options { interval: 0, ..Options::default() });
-    initiate(&mut world, Options { interval: 0, time: 1, len: Some(100), ..Options::default() });
+    respond(&mut world, IperfOptions { interval: 0, ..IperfOptions::default() });
+    initiate(
+        &mut world,
+        IperfOptions { interval: 0, time: 1, len: Some(100), ..IperfOptions::default() },
+    );
     world.run_for(Duration::from_secs(3));
     let line = "iperf_cmd: [24:0a:c4:00:00:02]   0- 0 sec  0.00 MBytes   inf Hz  inf Mbps";
     assert_eq!(world.lines(0)[6], line);

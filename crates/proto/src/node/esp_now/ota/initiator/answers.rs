@@ -1,40 +1,46 @@
 //! Answers of devices, and their consequences (`espnow_ota_request_status`).
 
-use super::{ATTEMPTS, Initiator, JobStage, SHORT_WAIT_MS, Send, TAG};
-use crate::node::esp_now::ota::devices::{Device, Fate, Note};
+use super::{ATTEMPTS, JobStage, OtaInitiator, SHORT_WAIT_MS, Send, TAG};
+use crate::node::esp_now::ota::devices::{DeviceNote, OtaDevice, UpgradeFate};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Step};
 use crate::time::Instant;
 use crate::wire::component::ota::{OtaCode, OtaStatus};
 use crate::wire::mac::Mac;
 
-impl Device {
+impl OtaDevice {
     /// Records that a device refused the image. The first refusal is forgiven if another try may
     /// help.
     fn refuse(&mut self, for_good: bool) {
         self.refusals = self.refusals.saturating_add(1);
         if for_good || self.refusals > 1 {
-            self.fate = Fate::Refused;
+            self.fate = UpgradeFate::Refused;
         }
     }
 
-    fn leave(&mut self, fate: Fate) {
+    fn leave(&mut self, fate: UpgradeFate) {
         (self.fate, self.leaves) = (fate, true);
     }
 }
 
-impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
+impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
     /// Takes a device's answer about its progress.
     pub(super) fn answered(&mut self, cx: &mut Cx<'_>, from: Mac, status: &OtaStatus, row: &[u8]) {
         if !matches!(self.stage, JobStage::Ask | JobStage::Wait(_)) {
             return self.take_note(from, status);
         }
         let ours = status.same_image(&self.status);
-        let Some(device) = self.devices.find(from).filter(|d| d.fate == Fate::Open) else { return };
+        let Some(device) = self.devices.find(from).filter(|d| d.fate == UpgradeFate::Open) else {
+            return;
+        };
         match status.code {
             OtaCode::Stop | OtaCode::Finish => {
                 device.answered = true;
-                device.leave(if status.code == OtaCode::Stop { Fate::Stopped } else { Fate::Had });
+                device.leave(if status.code == OtaCode::Stop {
+                    UpgradeFate::Stopped
+                } else {
+                    UpgradeFate::Had
+                });
                 // The component prints this text for both codes.
                 let text = "<ESP_ERR_ESPNOW_OTA_FIRMWARE_PARTITION> response_data->error_code: ";
                 cx.log(Level::Warn, TAG, format_args!("{text}"));
@@ -54,7 +60,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
                     _ if !first => {}
                     OtaCode::Partition => device.refuse(true),
                     OtaCode::Invalid | OtaCode::Download => device.refuse(false),
-                    _ if status.written == status.total => device.leave(Fate::Done),
+                    _ if status.written == status.total => device.leave(UpgradeFate::Done),
                     _ => {
                         let row_len = cx.shared.settings.compat.ota_row();
                         self.lacks(status, row.get(..row_len).unwrap_or(row), row_len);
@@ -85,11 +91,11 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     fn take_note(&mut self, from: Mac, status: &OtaStatus) {
         let ours = status.same_image(&self.status);
         let note = match status.code {
-            OtaCode::Finish => Note::Has,
-            OtaCode::Stop => Note::Stopped,
-            OtaCode::Partition if ours => Note::Refused(true),
-            OtaCode::Invalid | OtaCode::Download if ours => Note::Refused(false),
-            OtaCode::Ok if ours && status.written == status.total => Note::Has,
+            OtaCode::Finish => DeviceNote::Has,
+            OtaCode::Stop => DeviceNote::Stopped,
+            OtaCode::Partition if ours => DeviceNote::Refused(true),
+            OtaCode::Invalid | OtaCode::Download if ours => DeviceNote::Refused(false),
+            OtaCode::Ok if ours && status.written == status.total => DeviceNote::Has,
             _ => return,
         };
         if let Some(device) = self.devices.find(from) {
@@ -98,11 +104,11 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     }
 
     pub(super) fn hear_notes(&mut self) {
-        for device in self.devices.iter_mut().filter(|d| d.fate == Fate::Open) {
+        for device in self.devices.iter_mut().filter(|d| d.fate == UpgradeFate::Open) {
             match device.note.take() {
-                Some(Note::Has) => device.leave(Fate::Done),
-                Some(Note::Stopped) => device.leave(Fate::Stopped),
-                Some(Note::Refused(for_good)) => device.refuse(for_good),
+                Some(DeviceNote::Has) => device.leave(UpgradeFate::Done),
+                Some(DeviceNote::Stopped) => device.leave(UpgradeFate::Stopped),
+                Some(DeviceNote::Refused(for_good)) => device.refuse(for_good),
                 None => {}
             }
         }
@@ -144,12 +150,12 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
 
     /// Counts the devices from which an answer is missing.
     fn silent(&self) -> u16 {
-        self.devices.iter().filter(|d| d.fate == Fate::Open && !d.answered).count() as u16
+        self.devices.iter().filter(|d| d.fate == UpgradeFate::Open && !d.answered).count() as u16
     }
 
     /// Evaluates a round whose answers are in, or will not come.
     fn verdict(&mut self, cx: &mut Cx<'_>) -> Step {
-        let (silent, open) = (self.silent(), self.devices.count(Fate::Open));
+        let (silent, open) = (self.silent(), self.devices.count(UpgradeFate::Open));
         self.stage = JobStage::Leave(0);
         if silent > 0 && silent == open {
             cx.log(Level::Warn, TAG, format_args!("ESP_ERR_ESPNOW_OTA_DEVICE_NO_EXIST"));
@@ -161,8 +167,9 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         if open == 0 || self.stop {
             return Step::Until(cx.now);
         }
-        let left = open.saturating_add(self.devices.count(Fate::Refused));
-        let (round, requested, done) = (self.round, self.requested, self.devices.count(Fate::Done));
+        let left = open.saturating_add(self.devices.count(UpgradeFate::Refused));
+        let (round, requested, done) =
+            (self.round, self.requested, self.devices.count(UpgradeFate::Done));
         // The first two numbers are swapped, as in the component.
         let text = format_args!(
             "count: {round}, Upgrade_initiator_send, requested_num: {left}, \
@@ -175,7 +182,8 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
 
     /// Returns the devices that are in the group when the job ends.
     pub(super) fn leftovers(&self) -> impl Iterator<Item = Mac> + '_ {
-        let left = |d: &&Device| d.leaves || matches!(d.fate, Fate::Open | Fate::Refused);
+        let left =
+            |d: &&OtaDevice| d.leaves || matches!(d.fate, UpgradeFate::Open | UpgradeFate::Refused);
         self.devices.iter().filter(left).map(|d| d.mac)
     }
 }

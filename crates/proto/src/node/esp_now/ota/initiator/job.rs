@@ -1,10 +1,10 @@
 //! The stages of a job.
 
 use super::send::Send;
-use super::{COMMAND, Initiator, JobStage, TAG, Totals};
+use super::{COMMAND, JobStage, OtaInitiator, TAG, Totals};
 use crate::node::esp_now::board::Slot;
 use crate::node::esp_now::ota::bits;
-use crate::node::esp_now::ota::devices::Fate;
+use crate::node::esp_now::ota::devices::UpgradeFate;
 use crate::node::esp_now::ota::seconds;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Step};
@@ -12,7 +12,7 @@ use crate::wire::component::DataType;
 use crate::wire::component::group::MEMBERS_MAX;
 use crate::wire::component::ota::OtaStatus;
 
-impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
+impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
     pub(super) fn verify(&mut self, cx: &mut Cx<'_>) -> Step {
         let Some(check) = self.check.as_mut() else {
             self.end(cx);
@@ -68,7 +68,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         if let Some(step) = self.leaver() {
             return step;
         }
-        let open = self.devices.count(Fate::Open);
+        let open = self.devices.count(UpgradeFate::Open);
         if self.round >= self.options.rounds || open == 0 || self.stop {
             self.stage = JobStage::Leave(0);
             return Step::Until(cx.now);
@@ -111,11 +111,11 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     pub(super) fn report(&mut self, cx: &mut Cx<'_>) -> Step {
         let count = |fate| self.devices.count(fate);
         let totals = Totals {
-            done: count(Fate::Done),
-            had: count(Fate::Had),
-            stopped: count(Fate::Stopped),
-            refused: count(Fate::Refused),
-            unfinished: count(Fate::Open),
+            done: count(UpgradeFate::Done),
+            had: count(UpgradeFate::Had),
+            stopped: count(UpgradeFate::Stopped),
+            refused: count(UpgradeFate::Refused),
+            unfinished: count(UpgradeFate::Open),
             dropped: self.devices.dropped,
             ..self.totals
         };

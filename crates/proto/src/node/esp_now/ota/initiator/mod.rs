@@ -23,8 +23,8 @@ mod scan;
 mod send;
 
 use super::bits::BITMAP;
-use super::devices::Devices;
-use super::image::Check;
+use super::devices::OtaDevices;
+use super::image::ImageCheck;
 use crate::node::esp_now::board::Slot;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Received, Step, Task};
@@ -49,7 +49,7 @@ const ATTEMPTS: u8 = 3;
 
 /// Options of an initiator (`CONFIG_ESPNOW_OTA_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct OtaSendConfig {
     /// Number of copies of every packet of the image (`RETRANSMISSION_TIMES`).
     pub copies: u8,
     /// Number of copies of every request.
@@ -66,7 +66,7 @@ pub struct Options {
     pub erase_ms: u32,
 }
 
-impl Default for Options {
+impl Default for OtaSendConfig {
     fn default() -> Self {
         Self {
             copies: 2,
@@ -80,7 +80,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl OtaSendConfig {
     /// Returns the default options of a release of the component. Before 2.5.0 a packet goes out
     /// once (`CONFIG_ESPNOW_OTA_SEND_RETRY_NUM` is 1 and in no Kconfig) and a request ten times;
     /// the waits are the shorter ones (`components/ota/espnow_ota_initiator.c` at c325892,
@@ -98,7 +98,7 @@ impl Options {
 
 /// Error: the initiator is at work already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Busy;
+pub struct OtaBusy;
 
 /// Result of the last job, with every device counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -156,14 +156,14 @@ enum JobStage {
 /// Initiator of upgrades, for up to `D` devices of up to `A` kinds, and images of up to `8 B`
 /// packets.
 #[derive(Debug)]
-pub struct Initiator<const D: usize = 128, const A: usize = 4, const B: usize = BITMAP> {
-    options: Options,
+pub struct OtaInitiator<const D: usize = 128, const A: usize = 4, const B: usize = BITMAP> {
+    options: OtaSendConfig,
     stage: JobStage,
     /// Message that [`JobStage`] wants to send now.
     sending: Option<Send>,
-    devices: Devices<D, A>,
+    devices: OtaDevices<D, A>,
     bits: [u8; B],
-    check: Option<Check>,
+    check: Option<ImageCheck>,
     status: OtaStatus,
     /// Whether it runs a whole job, not a scan for the console.
     job: bool,
@@ -184,21 +184,21 @@ pub struct Initiator<const D: usize = 128, const A: usize = 4, const B: usize = 
     totals: Totals,
 }
 
-impl<const D: usize, const A: usize, const B: usize> Default for Initiator<D, A, B> {
+impl<const D: usize, const A: usize, const B: usize> Default for OtaInitiator<D, A, B> {
     fn default() -> Self {
-        Self::new(Options::default())
+        Self::new(OtaSendConfig::default())
     }
 }
 
-impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
+impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
     /// Creates an initiator with nothing to do.
     #[must_use]
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: OtaSendConfig) -> Self {
         Self {
             options,
             stage: JobStage::Idle,
             sending: None,
-            devices: Devices::default(),
+            devices: OtaDevices::default(),
             bits: [0; B],
             check: None,
             status: OtaStatus::default(),
@@ -240,8 +240,8 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     /// Executes `ota -d URL`: lets the board load an image into the spare slot.
     ///
     /// # Errors
-    /// [`Busy`] if the initiator is at work.
-    pub fn download(&mut self, cx: &mut Cx<'_>, url: &str) -> Result<(), Busy> {
+    /// [`OtaBusy`] if the initiator is at work.
+    pub fn download(&mut self, cx: &mut Cx<'_>, url: &str) -> Result<(), OtaBusy> {
         self.begin(cx)?;
         let shown = AsciiText(url.as_bytes());
         cx.log(Level::Info, COMMAND, format_args!("Firmware Download, url: {shown}"));
@@ -258,8 +258,8 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     /// time has no effect unless the scan has taken exactly that long: then it ends.
     ///
     /// # Errors
-    /// [`Busy`] if the initiator is at work.
-    pub fn find(&mut self, cx: &mut Cx<'_>, ms: u32) -> Result<(), Busy> {
+    /// [`OtaBusy`] if the initiator is at work.
+    pub fn find(&mut self, cx: &mut Cx<'_>, ms: u32) -> Result<(), OtaBusy> {
         self.begin(cx)?;
         cx.log(Level::Info, COMMAND, format_args!("Find upgradeable devices"));
         self.scan(cx, cx.shared.settings.tick.ticks(ms));
@@ -272,8 +272,8 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     /// for one.
     ///
     /// # Errors
-    /// [`Busy`] if the initiator is at work.
-    pub fn send_list(&mut self, cx: &mut Cx<'_>, list: &str) -> Result<(), Busy> {
+    /// [`OtaBusy`] if the initiator is at work.
+    pub fn send_list(&mut self, cx: &mut Cx<'_>, list: &str) -> Result<(), OtaBusy> {
         self.begin(cx)?;
         let shown = AsciiText(list.as_bytes());
         cx.log(Level::Info, COMMAND, format_args!("Send firmware to selected device: {shown}"));
@@ -284,8 +284,8 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
     /// Sends the image to these devices, without the console's line.
     ///
     /// # Errors
-    /// [`Busy`] if the initiator is at work.
-    pub fn send(&mut self, cx: &mut Cx<'_>, list: &[Mac]) -> Result<(), Busy> {
+    /// [`OtaBusy`] if the initiator is at work.
+    pub fn send(&mut self, cx: &mut Cx<'_>, list: &[Mac]) -> Result<(), OtaBusy> {
         self.begin(cx)?;
         self.send_to(cx, list.iter().copied());
         Ok(())
@@ -313,9 +313,9 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         }
     }
 
-    fn begin(&mut self, cx: &Cx<'_>) -> Result<(), Busy> {
+    fn begin(&mut self, cx: &Cx<'_>) -> Result<(), OtaBusy> {
         if !self.is_idle() {
-            return Err(Busy);
+            return Err(OtaBusy);
         }
         self.devices.clear();
         self.totals = Totals::default();
@@ -334,7 +334,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
         if !self.everyone {
             list.for_each(|mac| self.devices.add(mac, 0, 0, None));
         }
-        self.check = Some(Check::new(Slot::Spare, bytes));
+        self.check = Some(ImageCheck::new(Slot::Spare, bytes));
         self.stage = JobStage::Verify;
     }
 
@@ -366,7 +366,7 @@ fn addresses(list: &str) -> impl Iterator<Item = Mac> + Clone {
     words.filter_map(|word| Mac::parse(word.get(word.len().checked_sub(17)?..)?))
 }
 
-impl<const D: usize, const A: usize, const B: usize> Task for Initiator<D, A, B> {
+impl<const D: usize, const A: usize, const B: usize> Task for OtaInitiator<D, A, B> {
     fn run(&mut self, cx: &mut Cx<'_>) -> Step {
         if self.sending.is_some() {
             return Step::Send;

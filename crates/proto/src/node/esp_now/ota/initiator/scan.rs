@@ -1,9 +1,9 @@
 //! Loading an image and finding devices: the commands that the console runs in its own task.
 
 use super::send::Send;
-use super::{COMMAND, Initiator, JobStage, REQUESTS, TAG};
+use super::{COMMAND, JobStage, OtaInitiator, REQUESTS, TAG};
 use crate::node::esp_now::board::{Download, Slot, Work};
-use crate::node::esp_now::ota::devices::{Device, Devices};
+use crate::node::esp_now::ota::devices::{OtaDevice, OtaDevices};
 use crate::node::esp_now::ota::seconds;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Step};
@@ -11,7 +11,7 @@ use crate::time::{Duration, Instant};
 use crate::wire::component::ota::AsciiText;
 use core::fmt;
 
-impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
+impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
     pub(super) fn fetching(&mut self, cx: &mut Cx<'_>, next: u32) -> Step {
         match cx.board.download() {
             Download::Running { received, total } if !self.stop => {
@@ -87,7 +87,7 @@ impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
             cx.shared.print.log(cx.now, Level::Info, COMMAND, format_args!("{text}"));
         } else if let Some(device) = self.devices.get(row.saturating_sub(pieces + 1)) {
             let app = self.devices.runs(device).unwrap_or_default();
-            let Device { mac, channel, rssi, .. } = device;
+            let OtaDevice { mac, channel, rssi, .. } = device;
             let text = format_args!(
                 "| {mac} |   {channel}   |  {rssi}  | {:>12} | {:>15} | {:>11} | {} | {:>6} {:>6} |",
                 AsciiText(app.project()),
@@ -129,7 +129,7 @@ const PIECE: u16 = 32;
 
 /// Addresses of some devices, each followed by a bar.
 struct AddressList<'a, const D: usize, const A: usize> {
-    devices: &'a Devices<D, A>,
+    devices: &'a OtaDevices<D, A>,
     from: u16,
 }
 

@@ -1,6 +1,6 @@
 //! Messages of an initiator, and its progress after each.
 
-use super::{Initiator, JobStage, Options, REQUEST_TICKS, REQUESTS, TAG};
+use super::{JobStage, OtaInitiator, OtaSendConfig, REQUEST_TICKS, REQUESTS, TAG};
 use crate::node::esp_now::board::{Slot, Work};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing};
@@ -34,14 +34,14 @@ fn group(join: bool, members: impl Iterator<Item = Mac>, payload: &mut [u8]) -> 
     Group::emit(join, GROUP, members, payload)
 }
 
-impl<const D: usize, const A: usize, const B: usize> Initiator<D, A, B> {
+impl<const D: usize, const A: usize, const B: usize> OtaInitiator<D, A, B> {
     pub(super) fn write(
         &mut self,
         cx: &mut Cx<'_>,
         what: Send,
         payload: &mut [u8],
     ) -> Option<Outgoing> {
-        let Options { copies, request_copies, .. } = self.options;
+        let OtaSendConfig { copies, request_copies, .. } = self.options;
         let config = FrameConfig {
             broadcast: true,
             copies: if matches!(what, Send::Data(_)) { copies } else { request_copies },

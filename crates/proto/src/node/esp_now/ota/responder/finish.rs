@@ -1,15 +1,15 @@
 //! End of a download: checks whether the image is valid, and the one that was announced.
 
-use super::{RefusedImage, Reply, Responder, ResponderStage, RunningImage, SessionState, TAG};
+use super::{OtaResponder, RefusedImage, Reply, ResponderStage, RunningImage, SessionState, TAG};
 use crate::node::esp_now::board::Key;
 use crate::node::esp_now::board::Slot;
-use crate::node::esp_now::ota::image::{self, Check, Flaw, Image};
+use crate::node::esp_now::ota::image::{self, Flaw, Image, ImageCheck};
 use crate::node::esp_now::ota::seconds;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event};
 use crate::wire::component::ota::{AsciiText, OtaCode, OtaStatus};
 
-impl<const N: usize> Responder<N> {
+impl<const N: usize> OtaResponder<N> {
     /// Makes the cheap check first, now that all packets are there: is the image of another
     /// version?
     pub(super) fn judge(&mut self, cx: &mut Cx<'_>) -> ResponderStage {
@@ -37,7 +37,7 @@ impl<const N: usize> Responder<N> {
             cx.log(Level::Warn, TAG, format_args!("{text}"));
             return self.refuse(cx, true);
         }
-        self.check = Some(Check::new(Slot::Spare, total));
+        self.check = Some(ImageCheck::new(Slot::Spare, total));
         ResponderStage::Check
     }
 

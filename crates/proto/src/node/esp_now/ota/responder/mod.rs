@@ -25,7 +25,7 @@
 mod finish;
 mod status;
 
-use super::image::{self, Check, Image};
+use super::image::{self, Image, ImageCheck};
 use super::progress::{Progress, STORE};
 use crate::node::esp_now::board::{Slot, Work};
 use crate::node::esp_now::print::Level;
@@ -43,14 +43,14 @@ const ATTEMPTS: u8 = 2;
 
 /// Options of a responder (`espnow_ota_config_t`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct OtaConfig {
     /// Whether an image of the running version is accepted, too.
     pub skip_version_check: bool,
     /// Percentage between two stored states, which are events, too; 0 for none.
     pub interval: u8,
 }
 
-impl Default for Options {
+impl Default for OtaConfig {
     /// Returns the options of the component's examples.
     fn default() -> Self {
         Self { skip_version_check: true, interval: 10 }
@@ -59,7 +59,7 @@ impl Default for Options {
 
 /// Counters of a responder since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct OtaCounters {
     /// Packets written.
     pub written: u32,
     /// Packets that were there already.
@@ -126,8 +126,8 @@ struct RefusedImage {
 /// Responder of upgrades. `N` bytes hold the stored state, [`STORE`] for the largest image of any
 /// release.
 #[derive(Debug)]
-pub struct Responder<const N: usize = STORE> {
-    options: Options,
+pub struct OtaResponder<const N: usize = STORE> {
+    options: OtaConfig,
     progress: Progress<N>,
     session: SessionState,
     stage: ResponderStage,
@@ -137,25 +137,25 @@ pub struct Responder<const N: usize = STORE> {
     stop: bool,
     next_percent: u8,
     running: RunningImage,
-    check: Option<Check>,
+    check: Option<ImageCheck>,
     asked: OtaStatus,
     from: Mac,
     started: Instant,
     refused: Option<RefusedImage>,
-    counters: Counters,
+    counters: OtaCounters,
 }
 
-impl<const N: usize> Default for Responder<N> {
+impl<const N: usize> Default for OtaResponder<N> {
     fn default() -> Self {
-        Self::new(Options::default())
+        Self::new(OtaConfig::default())
     }
 }
 
-impl<const N: usize> Responder<N> {
+impl<const N: usize> OtaResponder<N> {
     /// Creates a responder that has just started. It receives once [`start`](Self::start) is
     /// called.
     #[must_use]
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: OtaConfig) -> Self {
         Self {
             options,
             progress: Progress::default(),
@@ -171,7 +171,7 @@ impl<const N: usize> Responder<N> {
             from: Mac::ZERO,
             started: Instant::ZERO,
             refused: None,
-            counters: Counters::default(),
+            counters: OtaCounters::default(),
         }
     }
 
@@ -188,7 +188,7 @@ impl<const N: usize> Responder<N> {
 
     /// Returns the counters.
     #[must_use]
-    pub fn counters(&self) -> Counters {
+    pub fn counters(&self) -> OtaCounters {
         self.counters
     }
 
@@ -322,7 +322,7 @@ impl<const N: usize> Responder<N> {
     }
 }
 
-impl<const N: usize> Task for Responder<N> {
+impl<const N: usize> Task for OtaResponder<N> {
     fn run(&mut self, cx: &mut Cx<'_>) -> Step {
         if self.stage == ResponderStage::Idle && self.stop {
             self.stage = self.halt(cx);
@@ -361,7 +361,7 @@ impl<const N: usize> Task for Responder<N> {
     }
 }
 
-impl<const N: usize> Responder<N> {
+impl<const N: usize> OtaResponder<N> {
     fn answer(&self, cx: &mut Cx<'_>, reply: Reply, payload: &mut [u8]) -> Option<Outgoing> {
         let mut config = FrameConfig { copies: ATTEMPTS, ..FrameConfig::UNICAST };
         let mut dest = self.from;

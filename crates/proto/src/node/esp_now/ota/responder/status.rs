@@ -1,21 +1,21 @@
 //! Answer to a request for status: compares the running image with the announced one, and reports
 //! the progress.
 
-use super::{Reply, Responder, ResponderStage, RunningImage, SessionState, TAG};
+use super::{OtaResponder, Reply, ResponderStage, RunningImage, SessionState, TAG};
 use crate::node::esp_now::board::{Key, Slot, Work};
-use crate::node::esp_now::ota::image::Check;
+use crate::node::esp_now::ota::image::ImageCheck;
 use crate::node::esp_now::ota::progress::Progress;
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event};
 use crate::wire::component::ota::{OtaCode, OtaStatus};
 
-impl<const N: usize> Responder<N> {
+impl<const N: usize> OtaResponder<N> {
     /// Computes the SHA-256 of the running image, which the component does for every status. Here
     /// it is computed once; after that only the time for it is spent.
     pub(super) fn weigh(&mut self, cx: &mut Cx<'_>) -> Option<ResponderStage> {
         let bytes = cx.board.image_len(Slot::Running);
         if let RunningImage::Unknown = self.running {
-            let check = self.check.get_or_insert_with(|| Check::new(Slot::Running, bytes));
+            let check = self.check.get_or_insert_with(|| ImageCheck::new(Slot::Running, bytes));
             let verdict = check.step(cx)?;
             self.check = None;
             self.running = verdict.map_or(RunningImage::None, RunningImage::Known);

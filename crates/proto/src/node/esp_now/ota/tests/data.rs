@@ -1,15 +1,15 @@
 //! A responder alone: messages in any order, twice, malformed.
 
 use super::*;
-use crate::node::esp_now::ota::responder::Counters;
+use crate::node::esp_now::ota::responder::OtaCounters;
 use crate::wire::component::ota::{Chunk, INFO_LEN, STATUS_LEN};
 use crate::wire::component::{FrameConfig, Header};
 use proptest::prelude::*;
 
 const CHUNK: usize = 208;
 
-fn device(size: usize) -> Node<Responder> {
-    Node::new(1, Flash::new(3, size, &image(1024, "1.0", 99)), Responder::default())
+fn device(size: usize) -> Node<OtaResponder> {
+    Node::new(1, Flash::new(3, size, &image(1024, "1.0", 99)), OtaResponder::default())
 }
 
 fn announce(new: &[u8]) -> OtaStatus {
@@ -20,7 +20,7 @@ fn announce(new: &[u8]) -> OtaStatus {
 }
 
 /// Hands a message over and returns the answers.
-fn tell(node: &mut Node<Responder>, payload: &[u8]) -> Vec<(Outgoing, Vec<u8>)> {
+fn tell(node: &mut Node<OtaResponder>, payload: &[u8]) -> Vec<(Outgoing, Vec<u8>)> {
     let now = Instant::ZERO + Duration::from_secs(1);
     let frame = Received {
         from: mac(0),
@@ -113,7 +113,7 @@ fn what_does_not_belong_is_refused() {
     for bad in [&size[..], &beyond, &far, &good[..200], &[2], &[1], &[9], &[3, 0]] {
         assert!(tell(&mut node, bad).is_empty());
     }
-    assert_eq!(node.part.counters(), Counters { refused: 9, ..Counters::default() });
+    assert_eq!(node.part.counters(), OtaCounters { refused: 9, ..OtaCounters::default() });
     assert!(node.text.contains("packet seq 65535 exceeds bitmap capacity (max 21048)"));
     assert!(node.text.contains("OTA STATUS frame too short: 2 < 30"));
     let many = OtaStatus { packets: 0xFFFF, ..announce(&new) };
@@ -173,7 +173,7 @@ fn another_digest_than_the_announced_one_is_refused() {
 fn an_image_for_another_chip_is_refused() {
     let mut new = image(1024, "2.0", 5);
     new.clear();
-    let build = Build { len: 1024, chip: 9, app: AppDescription::default(), seed: 1 };
+    let build = ImageBuilder { len: 1024, chip: 9, app: AppDescription::default(), seed: 1 };
     build.write(&mut |piece| {
         new.extend_from_slice(piece);
         true
@@ -218,7 +218,7 @@ fn every_status_costs_a_hash() {
 }
 
 /// Sends the waiting message, as a frame with this magic on channel 1.
-fn frame_of(node: &mut Node<Initiator>, magic: u16) -> Vec<u8> {
+fn frame_of(node: &mut Node<OtaInitiator>, magic: u16) -> Vec<u8> {
     loop {
         node.run(node.wake);
         let now = node.wake;
@@ -246,7 +246,7 @@ fn messages_of_the_initiator_as_frames() {
     let mut board = Flash::new(1, new.len(), &image(1024, "1.0", 99));
     board.slots[1].copy_from_slice(&new);
     board.lens[1] = new.len() as u32;
-    let mut node = Node::new(1, board, <Initiator>::default());
+    let mut node = Node::new(1, board, <OtaInitiator>::default());
     let now = Instant::ZERO;
     node.with(now, |part, cx| part.find(cx, 3000)).expect("idle");
     let request = "27 01 55 55 11 88 00 bf ff ff ff ff ff ff 24 0a c4 00 00 01 00";
@@ -301,7 +301,7 @@ proptest! {
         let mut answers = Vec::new();
         for (n, &seq) in seqs.iter().enumerate() {
             if n == reset_at && answers.is_empty() {
-                node.part = Responder::default();
+                node.part = OtaResponder::default();
                 tell(&mut node, &asked);
             }
             answers.extend(tell(&mut node, &chunk(&new, seq)));

@@ -65,7 +65,7 @@ fn the_lines_are_the_components() {
 fn a_scan_prints_a_table() {
     let mut lab = Lab::new(2, 0, &image(50_000, "2.0", 5));
     lab.sender.with(Instant::ZERO, |part, cx| part.find(cx, 3000)).expect("idle");
-    assert_eq!(lab.sender.with(Instant::ZERO, |part, cx| part.find(cx, 1)), Err(Busy));
+    assert_eq!(lab.sender.with(Instant::ZERO, |part, cx| part.find(cx, 1)), Err(OtaBusy));
     assert!(lab.sender.part.holds_console());
     lab.sender.wake = Instant::ZERO;
     lab.finish();
@@ -166,7 +166,7 @@ fn a_corrupted_image_is_refused() {
 fn an_equal_version_is_refused_if_asked_to() {
     let new = image(50_000, "1.0", 5);
     let mut lab = Lab::new(2, 0, &new);
-    lab.devices[0].part = Responder::new(Options { skip_version_check: false, interval: 10 });
+    lab.devices[0].part = OtaResponder::new(OtaConfig { skip_version_check: false, interval: 10 });
     lab.send_list(&lab.list());
     lab.finish();
     assert_eq!(lab.devices[0].board.boot, Slot::Running);
@@ -275,7 +275,7 @@ fn rollback_needs_an_image() {
 
 #[test]
 fn ram_is_bounded() {
-    let (responder, initiator) = (size_of::<Responder>(), size_of::<Initiator>());
+    let (responder, initiator) = (size_of::<OtaResponder>(), size_of::<OtaInitiator>());
     std::println!("OTA responder {responder} bytes, initiator {initiator} bytes");
     assert!(responder <= 3300 && initiator <= 6500, "{responder} {initiator}");
     let _ = (Level::Info, OtaCode::Ok, OtaInfo(AppDescription::default()), OtaStatus::default());

@@ -3,10 +3,10 @@
 mod data;
 mod jobs;
 
-use super::build::Build;
-use super::initiator::{Busy, Totals};
-use super::responder::Options;
-use super::{Initiator, Responder, rollback};
+use super::build::ImageBuilder;
+use super::initiator::{OtaBusy, Totals};
+use super::responder::OtaConfig;
+use super::{OtaInitiator, OtaResponder, rollback};
 use crate::node::esp_now::board::{BareBoard, Board, Download, Key, Slot, Work};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{
@@ -132,7 +132,7 @@ fn image(len: u32, version: &str, seed: u64) -> Vec<u8> {
         bytes.extend_from_slice(piece);
         true
     };
-    Build { len, chip: 5, app, seed }.write(&mut sink).expect("a valid length");
+    ImageBuilder { len, chip: 5, app, seed }.write(&mut sink).expect("a valid length");
     bytes
 }
 
@@ -206,8 +206,8 @@ impl<T: Task> Node<T> {
 /// An initiator, responders, and the air between them.
 struct Lab {
     now: Instant,
-    sender: Node<Initiator>,
-    devices: Vec<Node<Responder>>,
+    sender: Node<OtaInitiator>,
+    devices: Vec<Node<OtaResponder>>,
     chance: BareBoard,
     loss: u8,
     groups: Vec<bool>,
@@ -225,11 +225,11 @@ impl Lab {
         board.lens[1] = new.len() as u32;
         let responder = |n| {
             let board = Flash::new(n as u64 + 10, new.len() + 4096, &old);
-            Node::new(n + 1, board, Responder::default())
+            Node::new(n + 1, board, OtaResponder::default())
         };
         let mut lab = Self {
             now: Instant::ZERO,
-            sender: Node::new(0, board, Initiator::default()),
+            sender: Node::new(0, board, OtaInitiator::default()),
             devices: (0..devices).map(responder).collect(),
             chance: BareBoard(u64::from(loss) + 1000),
             loss,
@@ -371,7 +371,7 @@ impl Lab {
 
     fn reset(&mut self, n: usize) {
         let device = &mut self.devices[n];
-        device.part = Responder::default();
+        device.part = OtaResponder::default();
         (device.wake, device.sends) = (self.now, false);
         // Groups are in RAM; the initiator does not repeat the invitation, the test does.
         let now = self.now;
@@ -379,6 +379,6 @@ impl Lab {
     }
 }
 
-fn has(node: &Node<Responder>, new: &[u8]) -> bool {
+fn has(node: &Node<OtaResponder>, new: &[u8]) -> bool {
     &node.board.slots[1][..new.len()] == new && node.board.boot == Slot::Spare
 }

@@ -23,7 +23,7 @@ impl fmt::Debug for AppKey {
 #[cfg(test)]
 mod tests {
     use crate::node::esp_now::security::testing::{Station, address};
-    use crate::node::esp_now::security::{Initiator, KEY_LEN, Policy, Pop};
+    use crate::node::esp_now::security::{KEY_LEN, Policy, Pop, SecurityInitiator};
     use crate::time::Instant;
     use std::format;
 
@@ -32,7 +32,7 @@ mod tests {
         let mut station = Station::new(address(0), 1);
         assert!(station.shared.keys.store(&mut station.board, &[0xA7; KEY_LEN]));
         station.shared.settings.policy = Policy::STRICT;
-        let mut initiator = Initiator::<4, 2>::new();
+        let mut initiator = SecurityInitiator::<4, 2>::new();
         let cx = &mut station.cx(Instant::ZERO);
         assert!(!initiator.start(cx, b"", [address(1)], &Pop::new(b"")), "no proof of possession");
         assert_eq!(initiator.key.0, [0; KEY_LEN], "no copy stays");

@@ -3,9 +3,9 @@
 //!
 //! | started by | procedure |
 //! |---|---|
-//! | [`find`](Initiator::find), `security -f` | asks, waits, prints the devices that answered |
-//! | [`start`](Initiator::start), `security -s` | hands the stored key to the devices named |
-//! | [`hand_out`](Initiator::hand_out), the examples `security` and `solution` | asks, waits, and hands the key (a new one if none is stored) to all that answered |
+//! | [`find`](SecurityInitiator::find), `security -f` | asks, waits, prints the devices that answered |
+//! | [`start`](SecurityInitiator::start), `security -s` | hands the stored key to the devices named |
+//! | [`hand_out`](SecurityInitiator::hand_out), the examples `security` and `solution` | asks, waits, and hands the key (a new one if none is stored) to all that answered |
 //!
 //! The exchange goes in rounds of at most 100 devices. In each, the round's devices join the group
 //! "SEC", the group gets one message with the public key of the round, and leaves. Then answers are
@@ -14,7 +14,7 @@
 //!
 //! The component queues each answer as it came, as many as there are devices. Here a device's place
 //! in the table of sessions is also the place of its answer, which is checked when it comes, so
-//! that none is lost to a full queue; further copies are counted in [`Counts::refused`].
+//! that none is lost to a full queue; further copies are counted in [`SecurityCounters::refused`].
 //!
 //! Where the component differs:
 //!
@@ -31,7 +31,7 @@ mod rounds;
 mod scan;
 mod task;
 
-use super::exchange::{Channel, KeyPair, Pop};
+use super::exchange::{KeyPair, Pop, SecureChannel};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Received};
 use crate::time::Instant;
@@ -54,7 +54,7 @@ const CONFIG: FrameConfig =
 
 /// A device that answered, or that was named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Device {
+pub struct FoundDevice {
     /// Address of the device.
     pub mac: Mac,
     /// Signal strength of its answer, in dBm; 0 if it gave none.
@@ -79,7 +79,7 @@ enum KeyMark {
 
 /// Counts of events that are not in the printed lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct SecurityCounters {
     /// Devices for which the list had no room.
     pub no_room: u32,
     /// Messages of the exchange from devices that are not in the round.
@@ -91,10 +91,10 @@ pub struct Counts {
 /// Initiator of a node, which hands out the key: to `DEVICES` found or named, `SESSIONS` (at most
 /// [`ROUND_MAX`]) in one round. They take 9 and 52 bytes of RAM each.
 #[derive(Debug)]
-pub struct Initiator<const DEVICES: usize = 128, const SESSIONS: usize = ROUND_MAX> {
+pub struct SecurityInitiator<const DEVICES: usize = 128, const SESSIONS: usize = ROUND_MAX> {
     /// Counts of events that are not in the printed lines.
-    pub counts: Counts,
-    devices: Vec<Device, DEVICES>,
+    pub counts: SecurityCounters,
+    devices: Vec<FoundDevice, DEVICES>,
     sessions: Vec<SessionSlot, SESSIONS>,
     /// Sessions with an answer to handle, oldest first; each is in it once at most.
     ready: Deque<u8, SESSIONS>,
@@ -131,7 +131,7 @@ struct SessionSlot {
 enum SlotSecret {
     None,
     Offer { public: [u8; 32], random: [u8; 16] },
-    Channel(Channel),
+    Channel(SecureChannel),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,13 +189,13 @@ enum ExchangePhase {
     Finish,
 }
 
-impl<const DEVICES: usize, const SESSIONS: usize> Default for Initiator<DEVICES, SESSIONS> {
+impl<const DEVICES: usize, const SESSIONS: usize> Default for SecurityInitiator<DEVICES, SESSIONS> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
+impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SESSIONS> {
     const FITS: () = assert!(SESSIONS > 0 && SESSIONS <= ROUND_MAX && DEVICES <= u16::MAX as usize);
 
     /// Creates an initiator that does nothing yet.
@@ -203,7 +203,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     pub fn new() -> Self {
         const { Self::FITS };
         Self {
-            counts: Counts::default(),
+            counts: SecurityCounters::default(),
             devices: Vec::new(),
             sessions: Vec::new(),
             ready: Deque::new(),
@@ -246,7 +246,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
 
     /// Returns the devices that were found, or named.
     #[must_use]
-    pub fn devices(&self) -> &[Device] {
+    pub fn devices(&self) -> &[FoundDevice] {
         &self.devices
     }
 
@@ -367,7 +367,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         } else if let Some(device) = self.devices.iter_mut().find(|d| d.mac == mac) {
             device.mark = KeyMark::Wanted;
         } else {
-            let new = Device { mac, rssi: 0, channel: 0, version: 0, mark: KeyMark::Wanted };
+            let new = FoundDevice { mac, rssi: 0, channel: 0, version: 0, mark: KeyMark::Wanted };
             if self.devices.is_full()
                 && let Some(old) = self.devices.iter_mut().find(|d| d.mark == KeyMark::Idle)
             {

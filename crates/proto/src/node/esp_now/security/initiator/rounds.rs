@@ -1,12 +1,12 @@
 //! The rounds of the exchange.
 
 use super::{
-    ExchangePhase, Initiator, KeyMark, KeyPair, ROUND_MAX, SessionSlot, SessionStage, SlotSecret,
-    TAG, count,
+    ExchangePhase, KeyMark, KeyPair, ROUND_MAX, SecurityInitiator, SessionSlot, SessionStage,
+    SlotSecret, TAG, count,
 };
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::print::Level;
-use crate::node::esp_now::security::exchange::Part;
+use crate::node::esp_now::security::exchange::StreamPart;
 use crate::node::esp_now::task::{Cx, Step};
 use crate::time::Instant;
 use crate::wire::component::group::{self, MEMBERS_MAX};
@@ -18,7 +18,7 @@ use subtle::ConstantTimeEq;
 /// Time for which the queue of answers must be empty before the round's time is checked, in ms.
 const SLICE_MS: u32 = 100;
 
-impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
+impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SESSIONS> {
     /// Begins the first round, with the devices that are marked.
     pub(super) fn begin_exchange(&mut self, cx: &mut Cx<'_>) {
         self.round = 0;
@@ -162,14 +162,14 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
                     return false;
                 };
                 cx.spend(Work::Seal { bytes: 32 });
-                self.block = channel.crypt(Part::ClientProof, public);
+                self.block = channel.crypt(StreamPart::ClientProof, public);
                 slot.secret = SlotSecret::Channel(channel);
                 slot.stage = SessionStage::Asked;
                 true
             }
             (SessionStage::Proved, SlotSecret::Channel(channel)) => {
                 cx.spend(Work::Seal { bytes: 32 });
-                self.block = channel.crypt(Part::Key, &self.key.0);
+                self.block = channel.crypt(StreamPart::Key, &self.key.0);
                 slot.stage = SessionStage::Given;
                 true
             }
@@ -226,7 +226,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
                 SlotSecret::Channel(channel),
             ) => {
                 cx.spend(Work::Open { bytes: 32 });
-                if !channel.proves(Part::DeviceProof, proof, self.pair.as_ref()?.public()) {
+                if !channel.proves(StreamPart::DeviceProof, proof, self.pair.as_ref()?.public()) {
                     cx.log(
                         Level::Error,
                         "client_security1",
@@ -254,7 +254,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
             else {
                 return None;
             };
-            let expected = channel.crypt(Part::Echo, &self.key.0);
+            let expected = channel.crypt(StreamPart::Echo, &self.key.0);
             if !bool::from(expected[..].ct_eq(data)) {
                 return None;
             }

@@ -1,6 +1,6 @@
 //! Search for devices that wait for a key, and the printed list of them.
 
-use super::{Device, ExchangePhase, Initiator, KeyMark, ReportForm, count};
+use super::{ExchangePhase, FoundDevice, KeyMark, ReportForm, SecurityInitiator, count};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Received, Step};
 use crate::wire::component::DataType;
@@ -14,7 +14,7 @@ const ASKS: u8 = 5;
 /// Number of addresses in one part of the printed list.
 const LIST_PART: usize = 40;
 
-impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
+impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SESSIONS> {
     pub(super) fn ask(&mut self, cx: &mut Cx<'_>, wait_ms: u32) {
         self.devices.clear();
         self.wait_ticks = cx.shared.settings.tick.ticks(wait_ms);
@@ -77,7 +77,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
         if ours || self.devices.iter().any(|device| device.mac == frame.from) {
             return;
         }
-        let device = Device {
+        let device = FoundDevice {
             mac: frame.from,
             rssi: frame.rssi,
             channel: frame.channel,
@@ -100,7 +100,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
             let head = "|         mac       | Channel | Rssi | Security version |";
             cx.log(Level::Info, TAG, format_args!("{head}"));
         } else if let Some(device) = self.devices.get(line - parts - 1) {
-            let Device { mac, channel, rssi, version, .. } = *device;
+            let FoundDevice { mac, channel, rssi, version, .. } = *device;
             let row = format_args!("| {mac} |   {channel}   |  {rssi}  | {version} |");
             cx.log(Level::Info, TAG, row);
         } else {
@@ -133,7 +133,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
     }
 }
 
-struct DeviceAddresses<'a>(&'a [Device]);
+struct DeviceAddresses<'a>(&'a [FoundDevice]);
 
 impl fmt::Display for DeviceAddresses<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

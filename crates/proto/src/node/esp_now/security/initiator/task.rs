@@ -1,6 +1,6 @@
 //! The initiator as a task: its steps, its messages, and its last lines.
 
-use super::{CONFIG, ExchangePhase, Initiator, ReportForm, TAG};
+use super::{CONFIG, ExchangePhase, ReportForm, SecurityInitiator, TAG};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Event, Outcome, Outgoing, Step, Task};
 use crate::time::Duration;
@@ -8,7 +8,7 @@ use crate::wire::component::handshake::SecurityMessage;
 use crate::wire::component::{DataType, FrameConfig, group};
 use crate::wire::mac::Mac;
 
-impl<const DEVICES: usize, const SESSIONS: usize> Task for Initiator<DEVICES, SESSIONS> {
+impl<const DEVICES: usize, const SESSIONS: usize> Task for SecurityInitiator<DEVICES, SESSIONS> {
     fn run(&mut self, cx: &mut Cx<'_>) -> Step {
         // Every phase is left after a bounded number of turns, or waits.
         loop {
@@ -76,7 +76,7 @@ impl<const DEVICES: usize, const SESSIONS: usize> Task for Initiator<DEVICES, SE
     }
 }
 
-impl<const DEVICES: usize, const SESSIONS: usize> Initiator<DEVICES, SESSIONS> {
+impl<const DEVICES: usize, const SESSIONS: usize> SecurityInitiator<DEVICES, SESSIONS> {
     /// Writes the message of the phase.
     fn write(&self, payload: &mut [u8]) -> Option<Outgoing> {
         let (data_type, dest, config, magic, len) = match self.phase {

@@ -3,7 +3,7 @@
 //! heard at once.
 
 use super::Flash;
-use crate::node::esp_now::security::{Initiator, Keys, Pop, Responder};
+use crate::node::esp_now::security::{Keys, Pop, SecurityInitiator, SecurityResponder};
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Received, Settings, Shared, Step, Task};
 use crate::time::{Duration, Instant};
 use crate::wire::component::DataType;
@@ -22,7 +22,7 @@ pub(crate) fn address(number: usize) -> Mac {
 pub(crate) struct Station {
     pub(crate) shared: Shared,
     pub(crate) board: Flash,
-    pub(crate) responder: Responder,
+    pub(crate) responder: SecurityResponder,
     seen: Vec<(DataType, u16)>,
 }
 
@@ -32,7 +32,7 @@ impl Station {
         settings.encrypt.enabled = true;
         let mut board = Flash::default();
         board.bare.0 = seed.wrapping_mul(0x1234_5678_9ABC_DEF1);
-        let responder = Responder::new(Pop::new(Pop::DEFAULT));
+        let responder = SecurityResponder::new(Pop::new(Pop::DEFAULT));
         Self { shared: Shared::new(mac, settings), board, responder, seen: Vec::new() }
     }
 
@@ -41,7 +41,7 @@ impl Station {
         let (mac, settings) = (self.shared.air.mac, self.shared.settings.clone());
         self.shared = Shared::new(mac, settings);
         self.shared.keys = Keys::load(&mut self.board);
-        self.responder = Responder::new(Pop::new(Pop::DEFAULT));
+        self.responder = SecurityResponder::new(Pop::new(Pop::DEFAULT));
         self.seen.clear();
     }
 
@@ -107,7 +107,7 @@ impl Station {
 pub(crate) struct World {
     pub(crate) now: Instant,
     pub(crate) node: Station,
-    pub(crate) initiator: Initiator<512>,
+    pub(crate) initiator: SecurityInitiator<512>,
     pub(crate) responders: Vec<Station>,
     /// Number of frames lost in a thousand.
     pub(crate) loss: u64,
@@ -131,7 +131,7 @@ impl World {
         Self {
             now: Instant::ZERO,
             node,
-            initiator: Initiator::new(),
+            initiator: SecurityInitiator::new(),
             responders,
             loss,
             tries: 4,

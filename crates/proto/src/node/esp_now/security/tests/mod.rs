@@ -3,7 +3,7 @@
 mod refusals;
 
 use super::testing::{World, address};
-use super::{Initiator, Pop, Responder};
+use super::{Pop, SecurityInitiator, SecurityResponder};
 use crate::node::esp_now::task::{Event, Outcome, Step, Task};
 use crate::node::esp_now::tick::Tick;
 use crate::time::{Duration, Instant};
@@ -119,7 +119,7 @@ fn ten_and_a_hundred_get_the_key_at_once() {
         assert_eq!((world.initiator.result(), world.keyed()), ((count as u16, 0), count));
         let joins = world.sent.iter().filter(|o| o.data_type == DataType::Group).count();
         assert_eq!(joins, 2 * count.div_ceil(32), "32 addresses each");
-        assert_eq!(world.initiator.counts, super::initiator::Counts::default());
+        assert_eq!(world.initiator.counts, super::initiator::SecurityCounters::default());
     }
 }
 
@@ -224,13 +224,21 @@ fn without_retries_of_the_mac_the_counts_still_add_up() {
 
 #[test]
 fn what_the_parts_take_in_ram() {
-    let node = size_of::<Initiator>();
-    std::println!("Initiator {node}, {} with 32 devices", size_of::<Initiator<32, 16>>());
-    std::println!("Responder {}, Keys {}", size_of::<Responder>(), size_of::<super::Keys>());
-    std::println!("SecTest {}", size_of::<super::SecTest>());
+    let node = size_of::<SecurityInitiator>();
+    std::println!("Initiator {node}, {} with 32 devices", size_of::<SecurityInitiator<32, 16>>());
+    std::println!(
+        "Responder {}, Keys {}",
+        size_of::<SecurityResponder>(),
+        size_of::<super::Keys>()
+    );
+    std::println!("SecTest {}", size_of::<super::CryptoBench>());
     assert!(node <= 7168, "{node}");
-    assert!(size_of::<Initiator<32, 16>>() <= 1600, "{}", size_of::<Initiator<32, 16>>());
-    assert!(size_of::<Responder>() <= 320, "{}", size_of::<Responder>());
-    assert!(size_of::<super::SecTest>() <= 1024, "{}", size_of::<super::SecTest>());
+    assert!(
+        size_of::<SecurityInitiator<32, 16>>() <= 1600,
+        "{}",
+        size_of::<SecurityInitiator<32, 16>>()
+    );
+    assert!(size_of::<SecurityResponder>() <= 320, "{}", size_of::<SecurityResponder>());
+    assert!(size_of::<super::CryptoBench>() <= 1024, "{}", size_of::<super::CryptoBench>());
     assert!(size_of::<super::Keys>() <= 2048, "{}", size_of::<super::Keys>());
 }

@@ -3,7 +3,7 @@
 use super::counting;
 use crate::node::esp_now::board::Work;
 use crate::node::esp_now::security::testing::{Station, World, address};
-use crate::node::esp_now::security::{Initiator, Policy, Pop, erase_and_restart};
+use crate::node::esp_now::security::{Policy, Pop, SecurityInitiator, erase_and_restart};
 use crate::node::esp_now::task::{Event, Step, Task};
 use crate::time::{Duration, Instant};
 use crate::wire::component::DataType;
@@ -312,7 +312,7 @@ fn stopping_ends_it_with_what_was_reached() {
 fn a_list_that_is_full_is_counted() {
     let mut station = Station::new(address(0), 1);
     assert!(station.shared.keys.store(&mut station.board, &[1; 32]));
-    let mut small = Initiator::<4, 2>::new();
+    let mut small = SecurityInitiator::<4, 2>::new();
     let cx = &mut station.cx(Instant::ZERO);
     assert!(small.start(cx, b"", (0..6).map(address), &Pop::new(b"x")));
     assert_eq!((small.counts.no_room, small.result()), (2, (0, 4)));

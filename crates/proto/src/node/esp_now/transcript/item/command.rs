@@ -1,7 +1,7 @@
 //! Errors of commands that could not be parsed or executed (reference, section 7.3).
 
-use super::super::line::Line;
-use super::super::scan::Scan;
+use super::super::line::ConsoleLine;
+use super::super::scan::LineCursor;
 
 /// Reason why a command failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub enum Problem<'a> {
         /// Name of the command.
         command: &'a str,
         /// Mistake in its arguments.
-        usage: Usage<'a>,
+        usage: UsageError<'a>,
     },
     /// `[func, line] <ERRNAME> text`, and without a name `[func, line]text` and `[func, line]:
     /// text`: a check of the component has failed.
@@ -41,7 +41,7 @@ pub enum Problem<'a> {
 /// Message of argtable3 about arguments. The text is the rest of the line behind these words, with
 /// its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Usage<'a> {
+pub enum UsageError<'a> {
     /// `invalid option "-x"`
     InvalidOption(&'a str),
     /// `invalid argument "…"`
@@ -56,12 +56,12 @@ pub enum Usage<'a> {
     Excess(&'a str),
 }
 
-pub(super) fn read<'a>(line: &Line<'a>) -> Option<Problem<'a>> {
+pub(super) fn read<'a>(line: &ConsoleLine<'a>) -> Option<Problem<'a>> {
     console(line.text).or_else(|| check(line)).or_else(|| usage(line))
 }
 
 fn console(text: &str) -> Option<Problem<'_>> {
-    let mut s = Scan::new(text);
+    let mut s = LineCursor::new(text);
     let found = if s.maybe("Unrecognized command") {
         Problem::Unrecognized
     } else if s.maybe("Command returned non-zero error code: ") {
@@ -77,9 +77,9 @@ fn console(text: &str) -> Option<Problem<'_>> {
     Some(found)
 }
 
-fn check<'a>(line: &Line<'a>) -> Option<Problem<'a>> {
+fn check<'a>(line: &ConsoleLine<'a>) -> Option<Problem<'a>> {
     line.log?;
-    let mut s = Scan::new(line.text);
+    let mut s = LineCursor::new(line.text);
     s.lit("[")?;
     let function = s.until(", ")?;
     let number = s.int()?;
@@ -88,14 +88,14 @@ fn check<'a>(line: &Line<'a>) -> Option<Problem<'a>> {
         return None;
     }
     let _ = s.maybe(":");
-    let mut text = Scan::new(s.rest().trim_start());
+    let mut text = LineCursor::new(s.rest().trim_start());
     let error = text.maybe("<").then(|| text.until(">")).flatten();
     Some(Problem::Check { function, line: number, error, text: text.rest().trim_start() })
 }
 
 /// Returns the text behind the prefix of the component's checks: some report lines are printed by a
 /// check (`Send iperf recv queue failed`).
-pub(super) fn checked<'a>(line: &Line<'a>) -> Option<&'a str> {
+pub(super) fn checked<'a>(line: &ConsoleLine<'a>) -> Option<&'a str> {
     match check(line)? {
         Problem::Check { text, .. } => Some(text),
         _ => None,
@@ -103,27 +103,27 @@ pub(super) fn checked<'a>(line: &Line<'a>) -> Option<&'a str> {
 }
 
 /// Parses a message of argtable3, which prints to stderr, not through the log.
-fn usage<'a>(line: &Line<'a>) -> Option<Problem<'a>> {
+fn usage<'a>(line: &ConsoleLine<'a>) -> Option<Problem<'a>> {
     if line.log.is_some() {
         return None;
     }
-    let mut s = Scan::new(line.text);
+    let mut s = LineCursor::new(line.text);
     let command = s.until(": ")?;
     let usage = if s.maybe("invalid option ") {
-        Usage::InvalidOption(s.rest())
+        UsageError::InvalidOption(s.rest())
     } else if s.maybe("invalid argument ") {
-        Usage::InvalidArgument(s.rest())
+        UsageError::InvalidArgument(s.rest())
     } else if s.maybe("unexpected argument ") {
-        Usage::Unexpected(s.rest())
+        UsageError::Unexpected(s.rest())
     } else if s.maybe("missing option ") {
-        Usage::Missing(s.rest())
+        UsageError::Missing(s.rest())
     } else if s.maybe("excess option ") {
-        Usage::Excess(s.rest())
+        UsageError::Excess(s.rest())
     } else {
         s.lit("option ")?;
         let option = s.until_last(" requires an argument")?;
         s.end()?;
-        Usage::NeedsArgument(option)
+        UsageError::NeedsArgument(option)
     };
     (!command.is_empty() && !command.contains(' ')).then_some(Problem::Usage { command, usage })
 }

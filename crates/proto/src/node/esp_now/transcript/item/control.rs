@@ -1,12 +1,12 @@
 //! Lines of `control` (reference, section 7.6).
 
-use super::super::line::Line;
-use super::super::scan::Scan;
+use super::super::line::ConsoleLine;
+use super::super::scan::LineCursor;
 use crate::wire::mac::Mac;
 
 /// A line about control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Control {
+pub enum ControlLine {
     /// `command, initiator_attribute: %d, responder_attribute: %d, responder_value: %d`
     Command {
         /// Attribute of the sender.
@@ -31,25 +31,25 @@ pub enum Control {
     },
 }
 
-pub(super) fn read(line: &Line<'_>) -> Option<Control> {
-    let mut s = Scan::new(line.text);
+pub(super) fn read(line: &ConsoleLine<'_>) -> Option<ControlLine> {
+    let mut s = LineCursor::new(line.text);
     let found = if s.maybe("command, initiator_attribute: ") {
         let initiator = s.int()?;
         s.lit(", responder_attribute: ")?;
         let responder = s.int()?;
         s.lit(", responder_value: ")?;
-        Control::Command { initiator, responder, value: s.int()? }
+        ControlLine::Command { initiator, responder, value: s.int()? }
     } else if s.maybe("The binding device, attribute: ") {
-        Control::Bind(s.int()?)
+        ControlLine::Bind(s.int()?)
     } else if s.maybe("The unbinding device, attribute: ") {
-        Control::Unbind(s.int()?)
+        ControlLine::Unbind(s.int()?)
     } else {
         s.lit("mac: ")?;
         let mac = s.mac()?;
         s.lit(", initiator_type: ")?;
         let kind = s.int()?;
         s.lit(", initiator_value: ")?;
-        Control::Bound { mac, kind, value: s.int()? }
+        ControlLine::Bound { mac, kind, value: s.int()? }
     };
     s.end()?;
     Some(found)

@@ -1,13 +1,13 @@
 //! Lines about the device itself: versions, memory, Wi-Fi, restarts (reference, sections 7.2, 7.3
 //! and 7.5 to 7.7; start of the ROM and of the component).
 
-use super::super::line::Line;
-use super::super::scan::Scan;
+use super::super::line::ConsoleLine;
+use super::super::scan::LineCursor;
 use crate::wire::mac::Mac;
 
 /// A line about the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Device<'a> {
+pub enum DeviceLine<'a> {
     /// `rst:0x%x (NAME),boot:…`: the ROM has started.
     Reset {
         /// Reason as a number of the chip.
@@ -39,7 +39,7 @@ pub enum Device<'a> {
     /// `main task entry`
     MainTaskEntry,
     /// Answer to `scan`.
-    Beacon(Beacon<'a>),
+    Beacon(BeaconLine<'a>),
     /// `Set Channel, channel: %d`
     SetChannel(i64),
     /// `rx: %d, tx_power: %d, country: %s, channel: %d, mode: %d`: `wifi_config -i`.
@@ -137,7 +137,7 @@ pub enum Device<'a> {
 
 /// Answer to `scan`, from `beacon_func`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Beacon<'a> {
+pub struct BeaconLine<'a> {
     /// Name of the project.
     pub project: &'a str,
     /// Version of the application.
@@ -154,67 +154,70 @@ pub struct Beacon<'a> {
     pub built: &'a str,
 }
 
-pub(super) fn read<'a>(line: &Line<'a>) -> Option<Device<'a>> {
-    boot(line).or_else(|| start(line)).or_else(|| beacon(line.text).map(Device::Beacon)).or_else(
-        || system(line.text).or_else(|| wifi(line.text)).or_else(|| espnow_config(line.text)),
-    )
+pub(super) fn read<'a>(line: &ConsoleLine<'a>) -> Option<DeviceLine<'a>> {
+    boot(line)
+        .or_else(|| start(line))
+        .or_else(|| beacon(line.text).map(DeviceLine::Beacon))
+        .or_else(|| {
+            system(line.text).or_else(|| wifi(line.text)).or_else(|| espnow_config(line.text))
+        })
 }
 
 /// Parses a line of the ROM or of the panic handler, which does not come through the log.
-fn boot<'a>(line: &Line<'a>) -> Option<Device<'a>> {
+fn boot<'a>(line: &ConsoleLine<'a>) -> Option<DeviceLine<'a>> {
     if line.log.is_some() {
         return None;
     }
-    let mut s = Scan::new(line.text);
+    let mut s = LineCursor::new(line.text);
     if s.maybe("rst:") {
         let code = s.hex()?;
         s.lit(" (")?;
         let name = s.until(")")?;
-        return Some(Device::Reset { code, name });
+        return Some(DeviceLine::Reset { code, name });
     }
     if s.maybe("Rebooting...") {
         s.end()?;
-        return Some(Device::Restarting);
+        return Some(DeviceLine::Restarting);
     }
     let crash = line.text.starts_with("Guru Meditation Error:")
         || line.text.starts_with("abort() was called at ");
-    crash.then_some(Device::Panic(line.text))
+    crash.then_some(DeviceLine::Panic(line.text))
 }
 
 /// Parses a text that is too short to be recognized without its tag.
-fn start<'a>(line: &Line<'a>) -> Option<Device<'a>> {
-    let mut s = Scan::new(line.text);
+fn start<'a>(line: &ConsoleLine<'a>) -> Option<DeviceLine<'a>> {
+    let mut s = LineCursor::new(line.text);
     let found = match line.tag() {
-        "restart_func" if s.maybe("Restarting") => Device::Restarting,
+        "restart_func" if s.maybe("Restarting") => DeviceLine::Restarting,
         "restart_func" if s.maybe("num: ") => {
             let num = s.int()?;
             s.lit(", reason: ")?;
             let reason = s.int()?;
             s.lit(", crash: ")?;
-            Device::Restart { num, reason, crash: s.int()? }
+            DeviceLine::Restart { num, reason, crash: s.int()? }
         }
         "espnow" if s.maybe("esp-now Version: ") => {
             let major = s.int()?;
             s.lit(".")?;
             let minor = s.int()?;
             s.lit(".")?;
-            Device::Component(major, minor, s.int()?)
+            DeviceLine::Component(major, minor, s.int()?)
         }
         "espnow" if s.maybe("mac: ") => {
             let mac = s.mac()?;
             s.lit(", version: ")?;
-            Device::Own(mac, s.int()?)
+            DeviceLine::Own(mac, s.int()?)
         }
-        "espnow" if s.maybe("Enable main task") => Device::MainTaskEnabled,
-        "espnow" if s.maybe("main task entry") => Device::MainTaskEntry,
+        "espnow" if s.maybe("Enable main task") => DeviceLine::MainTaskEnabled,
+        "espnow" if s.maybe("main task entry") => DeviceLine::MainTaskEntry,
         _ => return None,
     };
     s.end()?;
     Some(found)
 }
 
-fn beacon(text: &str) -> Option<Beacon<'_>> {
-    let mut s = Scan::new(text);
+fn beacon(text: &str) -> Option<BeaconLine<'_>> {
+    let mut s = LineCursor::new(text);
     s.lit("project_name:")?;
     let project = s.until(", app_version:")?.trim_start();
     let version = s.until(", esp-idf_version:")?.trim_start();
@@ -226,47 +229,47 @@ fn beacon(text: &str) -> Option<Beacon<'_>> {
     let rssi = s.int()?;
     s.lit(", compile_time:")?;
     let built = s.rest().trim_start();
-    Some(Beacon { project, version, idf, free_heap, total_heap, rssi, built })
+    Some(BeaconLine { project, version, idf, free_heap, total_heap, rssi, built })
 }
 
-fn system(text: &str) -> Option<Device<'_>> {
-    let mut s = Scan::new(text);
+fn system(text: &str) -> Option<DeviceLine<'_>> {
+    let mut s = LineCursor::new(text);
     let found = if s.maybe("IDF Version:") {
-        Device::Idf(s.rest().trim_start())
+        DeviceLine::Idf(s.rest().trim_start())
     } else if s.maybe("chip_name:") {
         let name = s.until(", chip_cores: ")?.trim_start();
         let cores = s.int()?;
         s.lit(", chip_revision: ")?;
         let revision = s.int()?;
         s.lit(", ")?;
-        Device::Chip { name, cores, revision, rest: s.rest() }
+        DeviceLine::Chip { name, cores, revision, rest: s.rest() }
     } else if s.maybe("Free heap, current: ") {
         let current = s.int()?;
         s.lit(", minimum: ")?;
-        Device::Heap { current, minimum: s.int()? }
+        DeviceLine::Heap { current, minimum: s.int()? }
     } else if s.maybe("time_zone:") {
         let zone = s.until(", strftime:")?.trim_start();
         let formatted = s.until_last(", sec: ")?.trim_start();
-        Device::Time { zone, formatted, seconds: s.int()? }
+        DeviceLine::Time { zone, formatted, seconds: s.int()? }
     } else if s.maybe("log level, uart: ") {
         let uart = s.until(", espnow: ")?;
         let espnow = s.until(", flash: ")?;
         let flash = s.until(", custom: ")?;
-        Device::LogLevels { uart, espnow, flash, custom: s.rest() }
+        DeviceLine::LogLevels { uart, espnow, flash, custom: s.rest() }
     } else if s.maybe("The flash partition that stores the log size: ") {
-        Device::LogSize(s.int()?)
+        DeviceLine::LogSize(s.int()?)
     } else {
         s.lit("The next reboot will fall back to the previous version")?;
-        Device::Rollback
+        DeviceLine::Rollback
     };
     s.end()?;
     Some(found)
 }
 
-fn wifi(text: &str) -> Option<Device<'_>> {
-    let mut s = Scan::new(text);
+fn wifi(text: &str) -> Option<DeviceLine<'_>> {
+    let mut s = LineCursor::new(text);
     let found = if s.maybe("Set Channel, channel: ") {
-        Device::SetChannel(s.int()?)
+        DeviceLine::SetChannel(s.int()?)
     } else if s.maybe("rx: ") {
         let rx = s.int()?;
         s.lit(", tx_power: ")?;
@@ -275,36 +278,36 @@ fn wifi(text: &str) -> Option<Device<'_>> {
         let country = s.until(", channel: ")?.trim_start();
         let channel = s.int()?;
         s.lit(", mode: ")?;
-        Device::Wifi { rx, tx_power, country, channel, mode: s.int()? }
+        DeviceLine::Wifi { rx, tx_power, country, channel, mode: s.int()? }
     } else if s.maybe("Get number of APs found, number: ") {
-        Device::AccessPoints(s.int()?)
+        DeviceLine::AccessPoints(s.int()?)
     } else if s.maybe("Router, ssid:") {
         let ssid = s.until_last(", bssid: ")?.trim_start();
         let bssid = s.mac()?;
         s.lit(", channel: ")?;
         let channel = s.int()?;
         s.lit(", rssi: ")?;
-        Device::AccessPoint { ssid, bssid, channel, rssi: s.int()? }
+        DeviceLine::AccessPoint { ssid, bssid, channel, rssi: s.int()? }
     } else {
         s.lit("AP mode, ")?;
-        Device::ApMode(s.rest())
+        DeviceLine::ApMode(s.rest())
     };
     s.end()?;
     Some(found)
 }
 
-fn espnow_config(text: &str) -> Option<Device<'_>> {
-    let mut s = Scan::new(text);
+fn espnow_config(text: &str) -> Option<DeviceLine<'_>> {
+    let mut s = LineCursor::new(text);
     let found = if s.maybe("Channel, primary: ") {
         let primary = s.int()?;
         s.lit(", second: ")?;
-        Device::Channels(primary, s.int()?)
+        DeviceLine::Channels(primary, s.int()?)
     } else if s.maybe("Maximum transmitting power: ") {
-        Device::TxPower(s.int()?)
+        DeviceLine::TxPower(s.int()?)
     } else if s.maybe("Wi-Fi protocol bitmap: ") {
-        Device::Protocols(s.hex()?)
+        DeviceLine::Protocols(s.hex()?)
     } else if s.maybe("Wi-Fi country code:") {
-        Device::Country(s.rest().trim_start())
+        DeviceLine::Country(s.rest().trim_start())
     } else if s.maybe("Set rate config: phymode ") {
         let phymode = s.int()?;
         s.lit(", rate ")?;
@@ -312,10 +315,10 @@ fn espnow_config(text: &str) -> Option<Device<'_>> {
         s.lit(", ersu ")?;
         let ersu = s.int()?;
         s.lit(", dcm ")?;
-        Device::Rate { phymode, rate, ersu, dcm: s.int()? }
+        DeviceLine::Rate { phymode, rate, ersu, dcm: s.int()? }
     } else {
         s.lit("Loss rate config value")?;
-        Device::NoRate
+        DeviceLine::NoRate
     };
     s.end()?;
     Some(found)

@@ -2,13 +2,13 @@
 //!
 //! The figures are given as printed; the [session](super::super::session) corrects them.
 
-use super::super::line::Line;
-use super::super::scan::Scan;
+use super::super::line::ConsoleLine;
+use super::super::scan::LineCursor;
 use crate::wire::mac::Mac;
 
 /// Role of a device in a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Role {
+pub enum IperfRole {
     /// Initiator, `-c`: it sends.
     Initiator,
     /// Responder, `-s`: it receives.
@@ -17,7 +17,7 @@ pub enum Role {
 
 /// A line of `espnow_iperf`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Iperf<'a> {
+pub enum IperfLine<'a> {
     /// `initiator <MAC> send to <MAC>`
     Initiator {
         /// Address of the device itself.
@@ -41,15 +41,15 @@ pub enum Iperf<'a> {
     /// `ESP-NOW window size: 230 bytes`. A fixed text, whatever the real limit is.
     Window(u32),
     /// Head of the table of periodic lines.
-    Heading(Role),
+    Heading(IperfRole),
     /// `[<MAC>]  %2d-%2d sec  %2.2f MBytes   %0.2f Hz  %0.2f Mbps`
-    Sent(Span, Rate),
+    Sent(ReportSpan, MessageRate),
     /// `[<MAC>]  %2d-%2d sec  %2.2f MBytes  %0.2f Mbps  %d dbm`
-    Received(Span, i16),
+    Received(ReportSpan, i16),
     /// `initiator Report:`
     Report,
     /// `[ ID] Interval … Datagrams`: the head of a final report.
-    FinalHeading(Role),
+    FinalHeading(IperfRole),
     /// `[000] …`: the final report.
     Final(Final),
     /// W `<%s> Receive responder response failed`: no answer to STOP, so no final report.
@@ -94,7 +94,7 @@ pub enum Iperf<'a> {
 
 /// Begin and end of both kinds of periodic line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct ReportSpan {
     /// Address of the other end.
     pub peer: Mac,
     /// Begin, in seconds since the start of the test.
@@ -108,13 +108,13 @@ pub struct Span {
 }
 
 /// Messages in a thousand seconds (printed as Hz in steps of a hundredth).
-pub type Rate = i64;
+pub type MessageRate = i64;
 
 /// A final report, as printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Final {
     /// Role of the device that printed it.
-    pub role: Role,
+    pub role: IperfRole,
     /// Begin, in seconds since the start of the test.
     pub from: i32,
     /// End, in seconds since the start of the test.
@@ -158,91 +158,91 @@ pub struct Statistics {
 /// Decimal places between the printed unit (MBytes, Mbps, ms) and the unit here (bytes, bit/s, ns).
 const MEGA: u32 = 6;
 
-pub(super) fn read<'a>(line: &Line<'a>) -> Option<Iperf<'a>> {
+pub(super) fn read<'a>(line: &ConsoleLine<'a>) -> Option<IperfLine<'a>> {
     fixed(line.text)
         .or_else(|| ping(line.text))
         .or_else(|| start(line.text))
         .or_else(|| periodic(line.text))
-        .or_else(|| report(line.text).map(Iperf::Final))
+        .or_else(|| report(line.text).map(IperfLine::Final))
         .or_else(|| no_answer(line.text))
 }
 
-fn fixed(text: &str) -> Option<Iperf<'static>> {
+fn fixed(text: &str) -> Option<IperfLine<'static>> {
     let is = |wanted: &str| {
-        let mut s = Scan::new(text);
+        let mut s = LineCursor::new(text);
         s.lit(wanted).is_some() && s.end().is_some()
     };
     Some(match text.as_bytes().first()? {
-        b'i' if is("initiator Report:") => Iperf::Report,
-        b'i' if is("initiator ping report:") => Iperf::PingReport,
-        b'E' if is("ESPNOW iperf is running") => Iperf::Running,
-        b'S' if is("Should specific initiator/responder mode") => Iperf::NoRole,
-        b'S' if is("Send iperf recv queue failed") => Iperf::QueueFull,
+        b'i' if is("initiator Report:") => IperfLine::Report,
+        b'i' if is("initiator ping report:") => IperfLine::PingReport,
+        b'E' if is("ESPNOW iperf is running") => IperfLine::Running,
+        b'S' if is("Should specific initiator/responder mode") => IperfLine::NoRole,
+        b'S' if is("Send iperf recv queue failed") => IperfLine::QueueFull,
         b'[' if is("[ Responder MAC ] Interval Transfer Frame_rate Bandwidth") => {
-            Iperf::Heading(Role::Initiator)
+            IperfLine::Heading(IperfRole::Initiator)
         }
         b'[' if is("[ Initiator MAC ] Interval Transfer Bandwidth RSSI") => {
-            Iperf::Heading(Role::Responder)
+            IperfLine::Heading(IperfRole::Responder)
         }
         b'[' if is(
             "[ ID] Interval Transfer Bandwidth Jitter Lost/Total Datagrams RSSI Channel",
         ) =>
         {
-            Iperf::FinalHeading(Role::Initiator)
+            IperfLine::FinalHeading(IperfRole::Initiator)
         }
         b'[' if is("[ ID] Interval Transfer Bandwidth Jitter Lost/Total Datagrams") => {
-            Iperf::FinalHeading(Role::Responder)
+            IperfLine::FinalHeading(IperfRole::Responder)
         }
         _ => return None,
     })
 }
 
-fn start(text: &str) -> Option<Iperf<'static>> {
-    let mut s = Scan::new(text);
+fn start(text: &str) -> Option<IperfLine<'static>> {
+    let mut s = LineCursor::new(text);
     let found = if s.maybe("initiator ") {
         let own = s.mac()?;
         s.lit(" send to ")?;
-        Iperf::Initiator { own, peer: s.mac()? }
+        IperfLine::Initiator { own, peer: s.mac()? }
     } else if s.maybe("responder ") {
         let own = s.mac()?;
         s.lit(" listening")?;
-        Iperf::Responder(own)
+        IperfLine::Responder(own)
     } else if s.maybe("espnow channel: ") {
-        Iperf::Channel(s.int()?)
+        IperfLine::Channel(s.int()?)
     } else if s.maybe("time: ") {
         let time = s.int()?;
         s.lit(", interval: ")?;
         let interval = s.int()?;
         s.lit(", len: ")?;
-        Iperf::Settings { time, interval, len: s.int()? }
+        IperfLine::Settings { time, interval, len: s.int()? }
     } else {
         s.lit("ESP-NOW window size: ")?;
         let bytes = s.int()?;
         s.lit(" bytes")?;
-        Iperf::Window(bytes)
+        IperfLine::Window(bytes)
     };
     s.end()?;
     Some(found)
 }
 
-fn ping(text: &str) -> Option<Iperf<'static>> {
-    let mut s = Scan::new(text);
+fn ping(text: &str) -> Option<IperfLine<'static>> {
+    let mut s = LineCursor::new(text);
     let found = if s.maybe("seq=") {
         let seq = s.int()?;
         s.lit(" Destination Host Unreachable")?;
-        Iperf::Unreachable(seq)
+        IperfLine::Unreachable(seq)
     } else if s.maybe("data_size: ") {
         let bytes = s.int()?;
         s.lit(", send_seq: ")?;
         let waiting = s.int()?;
         s.lit(", recv_seq: ")?;
-        Iperf::Stale { bytes, waiting, answered: s.int()? }
+        IperfLine::Stale { bytes, waiting, answered: s.int()? }
     } else if s.maybe("ping statistics for ") {
-        Iperf::PingOf(s.mac()?)
+        IperfLine::PingOf(s.mac()?)
     } else {
         let count = s.int()?;
         if s.maybe(" packets transmitted, ") {
-            return statistics(count, s).map(Iperf::Statistics);
+            return statistics(count, s).map(IperfLine::Statistics);
         }
         s.lit(" bytes from ")?;
         let from = s.mac()?;
@@ -253,13 +253,13 @@ fn ping(text: &str) -> Option<Iperf<'static>> {
         s.lit(" time=")?;
         let ms = s.int()?;
         s.lit(" ms")?;
-        Iperf::Reply { bytes: count, from, seq, rssi, ms }
+        IperfLine::Reply { bytes: count, from, seq, rssi, ms }
     };
     s.end()?;
     Some(found)
 }
 
-fn statistics(transmitted: u32, mut s: Scan<'_>) -> Option<Statistics> {
+fn statistics(transmitted: u32, mut s: LineCursor<'_>) -> Option<Statistics> {
     let received = s.int()?;
     s.lit(" received, ")?;
     let loss = s.decimal_or_nan(2)?;
@@ -278,7 +278,7 @@ fn statistics(transmitted: u32, mut s: Scan<'_>) -> Option<Statistics> {
 }
 
 /// Parses `%2d-%2d sec %2.2f MBytes`.
-fn span(s: &mut Scan<'_>) -> Option<(i32, i32, i64)> {
+fn span(s: &mut LineCursor<'_>) -> Option<(i32, i32, i64)> {
     let from = s.int()?;
     s.lit("-")?;
     let to = s.int()?;
@@ -288,8 +288,8 @@ fn span(s: &mut Scan<'_>) -> Option<(i32, i32, i64)> {
     Some((from, to, bytes))
 }
 
-fn periodic(text: &str) -> Option<Iperf<'static>> {
-    let mut s = Scan::new(text);
+fn periodic(text: &str) -> Option<IperfLine<'static>> {
+    let mut s = LineCursor::new(text);
     s.lit("[")?;
     let peer = s.mac()?;
     s.lit("] ")?;
@@ -298,19 +298,19 @@ fn periodic(text: &str) -> Option<Iperf<'static>> {
     let found = if s.maybe(" Hz ") {
         let bits_per_second = s.decimal(MEGA)?;
         s.lit(" Mbps")?;
-        Iperf::Sent(Span { peer, from, to, bytes, bits_per_second }, figure / 1000)
+        IperfLine::Sent(ReportSpan { peer, from, to, bytes, bits_per_second }, figure / 1000)
     } else {
         s.lit(" Mbps ")?;
         let rssi = s.int()?;
         s.lit(" dbm")?;
-        Iperf::Received(Span { peer, from, to, bytes, bits_per_second: figure }, rssi)
+        IperfLine::Received(ReportSpan { peer, from, to, bytes, bits_per_second: figure }, rssi)
     };
     s.end()?;
     Some(found)
 }
 
 fn report(text: &str) -> Option<Final> {
-    let mut s = Scan::new(text);
+    let mut s = LineCursor::new(text);
     s.lit("[000] ")?;
     let (from, to, bytes) = span(&mut s)?;
     let bits_per_second = s.decimal_or_nan(MEGA)?;
@@ -332,14 +332,14 @@ fn report(text: &str) -> Option<Final> {
         s.end()?;
         Some((rssi, channel))
     };
-    let role = if heard.is_some() { Role::Initiator } else { Role::Responder };
+    let role = if heard.is_some() { IperfRole::Initiator } else { IperfRole::Responder };
     Some(Final { role, from, to, bytes, bits_per_second, spacing_ns, lost, total, loss, heard })
 }
 
-fn no_answer(text: &str) -> Option<Iperf<'_>> {
-    let mut s = Scan::new(text);
+fn no_answer(text: &str) -> Option<IperfLine<'_>> {
+    let mut s = LineCursor::new(text);
     s.until("<")?;
     let name = s.until(">")?;
     s.lit(" Receive responder response failed")?;
-    Some(Iperf::NoAnswer(name))
+    Some(IperfLine::NoAnswer(name))
 }

@@ -2,7 +2,7 @@
 //!
 //! Every report line of the reference's sections 7.3 to 7.7 has a type of its own, whose
 //! documentation quotes the line as the component's `printf` has it. A line that is none of them is
-//! [`Item::Other`]; its text stands in [`Entry::line`], so nothing is lost. So is a line whose end
+//! [`Item::Other`]; its text stands in [`TranscriptEntry::line`], so nothing is lost. So is a line whose end
 //! is missing, since a number at its end may be half a number.
 //!
 //! | module | lines of |
@@ -23,24 +23,24 @@ pub mod ota;
 pub mod provisioning;
 pub mod security;
 
-pub use command::{Problem, Usage};
-pub use control::Control;
-pub use device::Device;
-pub use iperf::Iperf;
-pub use ota::Ota;
-pub use provisioning::Provisioning;
-pub use security::{Crypto, Security};
+pub use command::{Problem, UsageError};
+pub use control::ControlLine;
+pub use device::DeviceLine;
+pub use iperf::IperfLine;
+pub use ota::OtaLine;
+pub use provisioning::ProvisioningLine;
+pub use security::{CryptoLine, SecurityLine};
 
-use super::line::Line;
+use super::line::ConsoleLine;
 use super::lines::{Piece, Query};
-use super::scan::Scan;
+use super::scan::LineCursor;
 use crate::wire::mac::Mac;
 
 /// A piece of a transcript: the line it stands in and its content.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Entry<'a> {
+pub struct TranscriptEntry<'a> {
     /// Parts of the line; for a prompt, echo or query, only the text.
-    pub line: Line<'a>,
+    pub line: ConsoleLine<'a>,
     /// Content of the line.
     pub item: Item<'a>,
 }
@@ -50,26 +50,26 @@ pub struct Entry<'a> {
 pub enum Item<'a> {
     /// The device waits for a command.
     Prompt,
-    /// Command as it was typed; in [`Entry::line`].
+    /// Command as it was typed; in [`TranscriptEntry::line`].
     Echo,
     /// The device waits for its terminal's answer.
     Query(Query),
     /// Line of `espnow_iperf`: ping and throughput.
-    Iperf(Iperf<'a>),
+    Iperf(IperfLine<'a>),
     /// Line of `sec_test`.
-    Crypto(Crypto),
+    Crypto(CryptoLine),
     /// Line of `ota` or of the upgrade itself.
-    Ota(Ota<'a>),
+    Ota(OtaLine<'a>),
     /// Line of `security` or of the handshake itself.
-    Security(Security<'a>),
+    Security(SecurityLine<'a>),
     /// Devices that answered a scan of `ota` or `security`.
     Devices(DeviceList<'a>),
     /// Line of `provisioning`.
-    Provisioning(Provisioning<'a>),
+    Provisioning(ProvisioningLine<'a>),
     /// Line of `control`.
-    Control(Control),
+    Control(ControlLine),
     /// Line about the device itself: versions, memory, Wi-Fi, restarts.
-    Device(Device<'a>),
+    Device(DeviceLine<'a>),
     /// Line of the example `get-started`.
     Example(Example<'a>),
     /// Command that could not be parsed or executed.
@@ -124,14 +124,14 @@ pub enum Example<'a> {
     },
 }
 
-impl<'a> Entry<'a> {
+impl<'a> TranscriptEntry<'a> {
     /// Parses a piece of a transcript.
     #[must_use]
     pub fn of(piece: Piece<'a>) -> Self {
-        let plain = |text| Line { remote: None, log: None, text, cut: false };
+        let plain = |text| ConsoleLine { remote: None, log: None, text, cut: false };
         match piece {
             Piece::Line { text, cut } => {
-                let line = Line::parse(text, cut);
+                let line = ConsoleLine::parse(text, cut);
                 Self { line, item: Item::of(&line) }
             }
             Piece::Prompt => Self { line: plain(""), item: Item::Prompt },
@@ -144,19 +144,19 @@ impl<'a> Entry<'a> {
 impl<'a> Item<'a> {
     /// Parses a line.
     #[must_use]
-    pub fn of(line: &Line<'a>) -> Self {
+    pub fn of(line: &ConsoleLine<'a>) -> Self {
         if line.cut {
             return devices(line).map_or(Self::Other, Self::Devices);
         }
         Self::report(line)
-            .or_else(|| Self::report(&Line { text: command::checked(line)?, ..*line }))
+            .or_else(|| Self::report(&ConsoleLine { text: command::checked(line)?, ..*line }))
             .or_else(|| command::read(line).map(Self::Problem))
             .or_else(|| heading(line.text).then_some(Self::Heading))
             .unwrap_or(Self::Other)
     }
 
     /// Parses a report line.
-    fn report(line: &Line<'a>) -> Option<Self> {
+    fn report(line: &ConsoleLine<'a>) -> Option<Self> {
         None.or_else(|| iperf::read(line).map(Self::Iperf))
             .or_else(|| security::read_crypto(line).map(Self::Crypto))
             .or_else(|| devices(line).map(Self::Devices))
@@ -169,16 +169,16 @@ impl<'a> Item<'a> {
     }
 }
 
-fn devices<'a>(line: &Line<'a>) -> Option<DeviceList<'a>> {
-    let mut s = Scan::new(line.text);
+fn devices<'a>(line: &ConsoleLine<'a>) -> Option<DeviceList<'a>> {
+    let mut s = LineCursor::new(line.text);
     s.lit("info, num: ")?;
     let num = s.int()?;
     s.lit(", list:")?;
     Some(DeviceList { num, list: s.rest() })
 }
 
-fn example<'a>(line: &Line<'a>) -> Option<Example<'a>> {
-    let mut s = Scan::new(line.text);
+fn example<'a>(line: &ConsoleLine<'a>) -> Option<Example<'a>> {
+    let mut s = LineCursor::new(line.text);
     if s.maybe("espnow_send, count: ") {
         let count = s.int()?;
         s.lit(", size: ")?;

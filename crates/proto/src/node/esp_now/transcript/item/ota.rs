@@ -1,12 +1,12 @@
 //! Lines of `ota`, of the upgrade's initiator and of its responder (reference, section 7.6).
 
-use super::super::line::Line;
-use super::super::scan::Scan;
+use super::super::line::ConsoleLine;
+use super::super::scan::LineCursor;
 use crate::wire::mac::Mac;
 
 /// A line about an upgrade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ota<'a> {
+pub enum OtaLine<'a> {
     /// `Firmware Download, url: %s`
     Download(&'a str),
     /// `Open HTTP connection: %s`
@@ -28,7 +28,7 @@ pub enum Ota<'a> {
     /// `Find upgradeable devices`
     Finding,
     /// A row of the table of devices.
-    Row(Row<'a>),
+    Row(OtaRow<'a>),
     /// `Send firmware to selected device: %s`
     Sending(&'a str),
     /// `Firmware is sent to the device to complete, Spend time: %ds`
@@ -54,10 +54,10 @@ pub enum Ota<'a> {
         /// Number of packets of the image.
         packets: u32,
     },
-    /// `Scan OTA list, num: %d`
+    /// `LineCursor OTA list, num: %d`
     Scanned(u32),
     /// `count: %d, Upgrade_initiator_send, …`: the state after a round.
-    Progress(Progress),
+    Progress(RoundProgress),
     /// W `… wait_ticks: %d`: a wait for the devices' states is over.
     Waited {
         /// Duration of the wait, in FreeRTOS ticks.
@@ -80,7 +80,7 @@ pub enum Ota<'a> {
 
 /// `| <MAC> | %d | %d | project | idf | version | secure version | date time |`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row<'a> {
+pub struct OtaRow<'a> {
     /// Address of the device.
     pub mac: Mac,
     /// Channel.
@@ -101,7 +101,7 @@ pub struct Row<'a> {
 
 /// State of a job for several devices after one of its rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct RoundProgress {
     /// Number of the round.
     pub round: u32,
     /// Number of devices that lacked packets in the round.
@@ -112,99 +112,99 @@ pub struct Progress {
     pub successed: u32,
 }
 
-pub(super) fn read<'a>(line: &Line<'a>) -> Option<Ota<'a>> {
+pub(super) fn read<'a>(line: &ConsoleLine<'a>) -> Option<OtaLine<'a>> {
     command(line.text)
-        .or_else(|| row(line.text).map(Ota::Row))
+        .or_else(|| row(line.text).map(OtaLine::Row))
         .or_else(|| initiator(line.text))
         .or_else(|| responder(line.text))
 }
 
-fn command(text: &str) -> Option<Ota<'_>> {
-    let mut s = Scan::new(text);
+fn command(text: &str) -> Option<OtaLine<'_>> {
+    let mut s = LineCursor::new(text);
     let found = if s.maybe("Firmware Download, url: ") {
-        Ota::Download(s.rest())
+        OtaLine::Download(s.rest())
     } else if s.maybe("Open HTTP connection: ") {
-        Ota::Connect(s.rest())
+        OtaLine::Connect(s.rest())
     } else if s.maybe("Firmware download size: ") {
         let bytes = s.int()?;
         s.lit(", progress rate: ")?;
         let percent = s.int()?;
         s.lit("%")?;
-        Ota::Downloading { bytes, percent }
+        OtaLine::Downloading { bytes, percent }
     } else if s.maybe("The service download firmware is complete, total_size: ") {
         let bytes = s.int()?;
         s.lit(" Spend time: ")?;
-        Ota::Downloaded { bytes, seconds: seconds(&mut s)? }
+        OtaLine::Downloaded { bytes, seconds: seconds(&mut s)? }
     } else if s.maybe("Find upgradeable devices") {
-        Ota::Finding
+        OtaLine::Finding
     } else if s.maybe("Send firmware to selected device:") {
-        Ota::Sending(s.rest().trim_start())
+        OtaLine::Sending(s.rest().trim_start())
     } else if s.maybe("Firmware is sent to the device to complete, Spend time: ") {
-        Ota::Complete { seconds: seconds(&mut s)? }
+        OtaLine::Complete { seconds: seconds(&mut s)? }
     } else if s.maybe("Devices upgrade completed, successed_num: ") {
         let successed = s.int()?;
         s.lit(", unfinished_num: ")?;
-        Ota::Result { successed, unfinished: s.int()? }
+        OtaLine::Result { successed, unfinished: s.int()? }
     } else if s.maybe("espnow wait ota num: ") {
-        Ota::Waiting(s.int()?)
+        OtaLine::Waiting(s.int()?)
     } else {
         s.lit("Firmware not downloaded")?;
-        Ota::NotDownloaded
+        OtaLine::NotDownloaded
     };
     s.end()?;
     Some(found)
 }
 
 /// Parses `%ds`.
-fn seconds(s: &mut Scan<'_>) -> Option<u32> {
+fn seconds(s: &mut LineCursor<'_>) -> Option<u32> {
     let seconds = s.int()?;
     s.lit("s")?;
     Some(seconds)
 }
 
 /// Takes a column of a table of devices, and the bar behind it.
-pub(super) fn column<'a>(s: &mut Scan<'a>) -> Option<&'a str> {
+pub(super) fn column<'a>(s: &mut LineCursor<'a>) -> Option<&'a str> {
     s.until("|").map(str::trim)
 }
 
 /// Takes the columns that the tables of `ota` and `security` begin with.
-pub(super) fn first_columns(s: &mut Scan<'_>) -> Option<(Mac, u8, i8)> {
+pub(super) fn first_columns(s: &mut LineCursor<'_>) -> Option<(Mac, u8, i8)> {
     s.lit("|")?;
     let mac = Mac::parse(column(s)?.as_bytes())?;
     let channel = column(s)?.parse().ok()?;
     Some((mac, channel, column(s)?.parse().ok()?))
 }
 
-fn row(text: &str) -> Option<Row<'_>> {
-    let mut s = Scan::new(text);
+fn row(text: &str) -> Option<OtaRow<'_>> {
+    let mut s = LineCursor::new(text);
     let (mac, channel, rssi) = first_columns(&mut s)?;
     let (project, idf, version) = (column(&mut s)?, column(&mut s)?, column(&mut s)?);
     let secure_version = column(&mut s)?.parse().ok()?;
     let built = column(&mut s)?;
     s.end()?;
-    Some(Row { mac, channel, rssi, project, idf, version, secure_version, built })
+    Some(OtaRow { mac, channel, rssi, project, idf, version, secure_version, built })
 }
 
-fn initiator(text: &str) -> Option<Ota<'_>> {
-    let mut s = Scan::new(text);
+fn initiator(text: &str) -> Option<OtaLine<'_>> {
+    let mut s = LineCursor::new(text);
     let found = if s.maybe("[espnow_ota_initiator_send, ") {
         let _line: u32 = s.int()?;
         s.lit("]: total_size: ")?;
         let bytes = s.int()?;
         s.lit(", packet_num: ")?;
-        Ota::Start { bytes, packets: s.int()? }
+        OtaLine::Start { bytes, packets: s.int()? }
     } else if s.maybe("Scan OTA list, num: ") {
-        Ota::Scanned(s.int()?)
+        OtaLine::Scanned(s.int()?)
     } else if text.contains("Upgrade_initiator_send") {
         // The component prints the unfinished under the name of the requested and the other way
         // round (reference, 7.6).
         let printed = progress(&mut s, "Upgrade_initiator_send")?;
         let (requested, unfinished) = (printed.unfinished, printed.requested);
-        Ota::Progress(Progress { requested, unfinished, ..printed })
+        OtaLine::Progress(RoundProgress { requested, unfinished, ..printed })
     } else {
         s.until("<ESP_OK>")?;
         s.until("wait_ticks: ")?;
-        Ota::Waited { ticks: s.int()? }
+        OtaLine::Waited { ticks: s.int()? }
     };
     s.end()?;
     Some(found)
@@ -212,7 +212,7 @@ fn initiator(text: &str) -> Option<Ota<'_>> {
 
 /// Parses `count: %d, <name>, requested_num: %d, unfinished_num: %d, successed_num: %d`, as
 /// printed.
-pub(super) fn progress(s: &mut Scan<'_>, name: &str) -> Option<Progress> {
+pub(super) fn progress(s: &mut LineCursor<'_>, name: &str) -> Option<RoundProgress> {
     s.lit("count: ")?;
     let round = s.int()?;
     s.lit(", ")?;
@@ -222,22 +222,22 @@ pub(super) fn progress(s: &mut Scan<'_>, name: &str) -> Option<Progress> {
     s.lit(", unfinished_num: ")?;
     let unfinished = s.int()?;
     s.lit(", successed_num: ")?;
-    Some(Progress { round, requested, unfinished, successed: s.int()? })
+    Some(RoundProgress { round, requested, unfinished, successed: s.int()? })
 }
 
-fn responder(text: &str) -> Option<Ota<'_>> {
-    let mut s = Scan::new(text);
+fn responder(text: &str) -> Option<OtaLine<'_>> {
+    let mut s = LineCursor::new(text);
     let found = if s.maybe("The device starts to upgrade") {
-        Ota::DeviceStarts
+        OtaLine::DeviceStarts
     } else if s.maybe("Write total_size: ") {
         let total = s.int()?;
         s.lit(", written_size: ")?;
         let written = s.int()?;
         s.lit(", spend time: ")?;
-        Ota::Written { total, written, seconds: seconds(&mut s)? }
+        OtaLine::Written { total, written, seconds: seconds(&mut s)? }
     } else {
         s.lit("Running firmware version:")?;
-        Ota::Version(s.rest().trim_start())
+        OtaLine::Version(s.rest().trim_start())
     };
     s.end()?;
     Some(found)

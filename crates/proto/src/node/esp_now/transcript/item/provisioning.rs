@@ -1,22 +1,22 @@
 //! Lines of `provisioning`, both roles (reference, section 7.6).
 
-use super::super::line::Line;
-use super::super::scan::Scan;
+use super::super::line::ConsoleLine;
+use super::super::scan::LineCursor;
 use crate::wire::mac::Mac;
 
 /// A line about provisioning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Provisioning<'a> {
+pub enum ProvisioningLine<'a> {
     /// `Start provisioning`: this device wants credentials.
     Start,
     /// `Already start provisioning`
     AlreadyStarted,
-    /// `MAC: <MAC>, … Product_id: %s, Device Name: %s`: a holder of credentials was heard.
-    Holder(Heard, Product<'a>),
+    /// `MAC: <MAC>, … Product_id: %s, DeviceLine Name: %s`: a holder of credentials was heard.
+    Holder(HeardDevice, Product<'a>),
     /// `MAC: <MAC>, … wifi_mode: %d, ssid: %s, password: %s, token: %s`
     Credentials {
         /// Sender, and how it was heard.
-        from: Heard,
+        from: HeardDevice,
         /// Wi-Fi mode, `wifi_mode_t`.
         mode: i32,
         /// Name of the network.
@@ -37,7 +37,7 @@ pub enum Provisioning<'a> {
         /// Number of the device.
         num: u32,
         /// Device, and how it was heard.
-        from: Heard,
+        from: HeardDevice,
         /// Product and name of the device.
         product: Product<'a>,
         /// Authentication mode, `wifi_auth_mode_t`.
@@ -58,7 +58,7 @@ pub enum Provisioning<'a> {
 
 /// `MAC: <MAC>, Channel: %d, RSSI: %d`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Heard {
+pub struct HeardDevice {
     /// Address of the device.
     pub mac: Mac,
     /// Channel.
@@ -67,7 +67,7 @@ pub struct Heard {
     pub rssi: i16,
 }
 
-/// `Product_id: %s, Device Name: %s`
+/// `Product_id: %s, DeviceLine Name: %s`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Product<'a> {
     /// Name of the product.
@@ -76,21 +76,21 @@ pub struct Product<'a> {
     pub name: &'a str,
 }
 
-pub(super) fn read<'a>(line: &Line<'a>) -> Option<Provisioning<'a>> {
+pub(super) fn read<'a>(line: &ConsoleLine<'a>) -> Option<ProvisioningLine<'a>> {
     device(line.text).or_else(|| command(line.text)).or_else(|| heard_line(line.text))
 }
 
-fn heard(s: &mut Scan<'_>) -> Option<Heard> {
+fn heard(s: &mut LineCursor<'_>) -> Option<HeardDevice> {
     s.lit("MAC: ")?;
     let mac = s.mac()?;
     s.lit(", Channel: ")?;
     let channel = s.int()?;
     s.lit(", RSSI: ")?;
-    Some(Heard { mac, channel, rssi: s.int()? })
+    Some(HeardDevice { mac, channel, rssi: s.int()? })
 }
 
-fn device(text: &str) -> Option<Provisioning<'_>> {
-    let mut s = Scan::new(text);
+fn device(text: &str) -> Option<ProvisioningLine<'_>> {
+    let mut s = LineCursor::new(text);
     s.lit("NUM: ")?;
     let num = s.int()?;
     s.lit(", ")?;
@@ -102,11 +102,11 @@ fn device(text: &str) -> Option<Provisioning<'_>> {
     let auth_mode = s.int()?;
     s.lit(", device_secret:")?;
     let (product, secret) = (Product { id, name }, s.rest().trim_start());
-    Some(Provisioning::Device { num, from, product, auth_mode, secret })
+    Some(ProvisioningLine::Device { num, from, product, auth_mode, secret })
 }
 
-fn heard_line(text: &str) -> Option<Provisioning<'_>> {
-    let mut s = Scan::new(text);
+fn heard_line(text: &str) -> Option<ProvisioningLine<'_>> {
+    let mut s = LineCursor::new(text);
     let from = heard(&mut s)?;
     if s.maybe(", wifi_mode: ") {
         let mode = s.int()?;
@@ -114,34 +114,34 @@ fn heard_line(text: &str) -> Option<Provisioning<'_>> {
         let ssid = s.until(", password:")?.trim_start();
         let password = s.until_last(", token:")?.trim_start();
         let token = s.rest().trim_start();
-        return Some(Provisioning::Credentials { from, mode, ssid, password, token });
+        return Some(ProvisioningLine::Credentials { from, mode, ssid, password, token });
     }
     s.lit(", Product_id:")?;
     let id = s.until(", Device Name:")?.trim_start();
-    Some(Provisioning::Holder(from, Product { id, name: s.rest().trim_start() }))
+    Some(ProvisioningLine::Holder(from, Product { id, name: s.rest().trim_start() }))
 }
 
-fn command(text: &str) -> Option<Provisioning<'_>> {
-    let mut s = Scan::new(text);
+fn command(text: &str) -> Option<ProvisioningLine<'_>> {
+    let mut s = LineCursor::new(text);
     let found = if s.maybe("Start provisioning") {
-        Provisioning::Start
+        ProvisioningLine::Start
     } else if s.maybe("Already start provisioning") {
-        Provisioning::AlreadyStarted
+        ProvisioningLine::AlreadyStarted
     } else if s.maybe("provisioning initiator exit") {
-        Provisioning::Exit
+        ProvisioningLine::Exit
     } else if s.maybe("Find provisioning devices") {
-        Provisioning::Finding
+        ProvisioningLine::Finding
     } else if s.maybe("Add device to the network:") {
-        Provisioning::Adding(s.rest().trim_start())
+        ProvisioningLine::Adding(s.rest().trim_start())
     } else if s.maybe("Please set wifi ssid and password") {
-        Provisioning::NoCredentials
+        ProvisioningLine::NoCredentials
     } else if s.maybe("Responder beacon start, timer: ") {
         let seconds = s.int()?;
         s.lit("s")?;
-        Provisioning::BeaconStart { seconds }
+        ProvisioningLine::BeaconStart { seconds }
     } else {
         s.lit("Responder beacon end")?;
-        Provisioning::BeaconEnd
+        ProvisioningLine::BeaconEnd
     };
     s.end()?;
     Some(found)

@@ -1,13 +1,13 @@
 //! Lines of `security`, of the handshake and of `sec_test` (reference, section 7.6).
 
-use super::super::line::Line;
-use super::super::scan::Scan;
-use super::ota::{Progress, column, first_columns, progress};
+use super::super::line::ConsoleLine;
+use super::super::scan::LineCursor;
+use super::ota::{RoundProgress, column, first_columns, progress};
 use crate::wire::mac::Mac;
 
 /// A line about the handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Security<'a> {
+pub enum SecurityLine<'a> {
     /// `Erase key info and restart`
     Erase,
     /// `Find devices waiting to get key`
@@ -23,7 +23,7 @@ pub enum Security<'a> {
         /// Version of the security protocol.
         version: i64,
     },
-    /// `Security initiator start: %s`
+    /// `SecurityLine initiator start: %s`
     Start(&'a str),
     /// `App key is sent to the device to complete, Spend time: %dms`, and in the example also the
     /// time of the scan.
@@ -45,14 +45,14 @@ pub enum Security<'a> {
     /// W `espnow wait security num: %u` of the example.
     Waiting(u32),
     /// `count: %d, Secure_initiator_send, …`: the state after a round.
-    Progress(Progress),
+    Progress(RoundProgress),
     /// `Get APP key`: this device has got the key.
     GotKey,
 }
 
 /// A line of `sec_test`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Crypto {
+pub enum CryptoLine {
     /// `Encrypting data of %d bytes takes an average of %lld us`
     Encrypting {
         /// Length of a message, in bytes.
@@ -71,11 +71,11 @@ pub enum Crypto {
     Failed,
 }
 
-pub(super) fn read_crypto(line: &Line<'_>) -> Option<Crypto> {
-    let mut s = Scan::new(line.text);
+pub(super) fn read_crypto(line: &ConsoleLine<'_>) -> Option<CryptoLine> {
+    let mut s = LineCursor::new(line.text);
     if s.maybe("Decrypt error") {
         s.end()?;
-        return Some(Crypto::Failed);
+        return Some(CryptoLine::Failed);
     }
     let encrypting = s.maybe("Encrypting data of ");
     if !encrypting {
@@ -87,25 +87,25 @@ pub(super) fn read_crypto(line: &Line<'_>) -> Option<Crypto> {
     s.lit(" us")?;
     s.end()?;
     Some(match encrypting {
-        true => Crypto::Encrypting { bytes, us },
-        false => Crypto::Decrypting { bytes, us },
+        true => CryptoLine::Encrypting { bytes, us },
+        false => CryptoLine::Decrypting { bytes, us },
     })
 }
 
-pub(super) fn read<'a>(line: &Line<'a>) -> Option<Security<'a>> {
+pub(super) fn read<'a>(line: &ConsoleLine<'a>) -> Option<SecurityLine<'a>> {
     row(line.text).or_else(|| complete(line.text)).or_else(|| command(line.text))
 }
 
-fn row(text: &str) -> Option<Security<'_>> {
-    let mut s = Scan::new(text);
+fn row(text: &str) -> Option<SecurityLine<'_>> {
+    let mut s = LineCursor::new(text);
     let (mac, channel, rssi) = first_columns(&mut s)?;
     let version = column(&mut s)?.parse().ok()?;
     s.end()?;
-    Some(Security::Row { mac, channel, rssi, version })
+    Some(SecurityLine::Row { mac, channel, rssi, version })
 }
 
-fn complete(text: &str) -> Option<Security<'_>> {
-    let mut s = Scan::new(text);
+fn complete(text: &str) -> Option<SecurityLine<'_>> {
+    let mut s = LineCursor::new(text);
     s.lit("App key is sent to the device to complete, Spend time: ")?;
     let ms = s.int()?;
     s.lit("ms")?;
@@ -117,30 +117,30 @@ fn complete(text: &str) -> Option<Security<'_>> {
         None
     };
     s.end()?;
-    Some(Security::Complete { ms, scan_ms })
+    Some(SecurityLine::Complete { ms, scan_ms })
 }
 
-fn command(text: &str) -> Option<Security<'_>> {
-    let mut s = Scan::new(text);
+fn command(text: &str) -> Option<SecurityLine<'_>> {
+    let mut s = LineCursor::new(text);
     let found = if s.maybe("Erase key info and restart") {
-        Security::Erase
+        SecurityLine::Erase
     } else if s.maybe("Find devices waiting to get key") {
-        Security::Finding
+        SecurityLine::Finding
     } else if s.maybe("Security initiator start:") {
-        Security::Start(s.rest().trim_start())
+        SecurityLine::Start(s.rest().trim_start())
     } else if s.maybe("Devices security completed, successed_num: ") {
         let successed = s.int()?;
         s.lit(", unfinished_num: ")?;
-        Security::Result { successed, unfinished: s.int()? }
+        SecurityLine::Result { successed, unfinished: s.int()? }
     } else if s.maybe("Secure key is not set") {
-        Security::NoKey
+        SecurityLine::NoKey
     } else if s.maybe("espnow wait security num: ") {
-        Security::Waiting(s.int()?)
+        SecurityLine::Waiting(s.int()?)
     } else if s.maybe("Get APP key") {
-        Security::GotKey
+        SecurityLine::GotKey
     } else {
         // Unlike the line of the upgrade, this one has its numbers in their places.
-        Security::Progress(progress(&mut s, "Secure_initiator_send")?)
+        SecurityLine::Progress(progress(&mut s, "Secure_initiator_send")?)
     };
     s.end()?;
     Some(found)

@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 /// Returns the pieces of `bytes`, cut into chunks of these lengths (the last one again and again).
 fn pieces<const N: usize>(bytes: &[u8], chunks: &[usize]) -> (Vec<String>, LineCounts) {
-    let mut lines = Lines::<N>::new();
+    let mut lines = LineSplitter::<N>::new();
     let mut found = Vec::new();
     let (mut rest, mut at) = (bytes, 0);
     while !rest.is_empty() {

@@ -1,9 +1,9 @@
 //! One device of a transcript, and the test that it runs.
 
-use super::super::item::iperf::{Iperf, Role};
+use super::super::item::iperf::{IperfLine, IperfRole};
 use super::super::item::{self, Item};
 use super::job::Jobs;
-use super::result::{Finding, Run, Unfinished, Why};
+use super::result::{Finding, IperfRun, Unfinished, UnfinishedReason};
 use super::{BACK, LineContext};
 use crate::sample::{Link, Probe};
 use crate::time::Instant;
@@ -24,7 +24,7 @@ pub(super) struct DeviceSession {
 /// State of a device's current test, according to its lines.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TestState {
-    pub(super) run: Option<Run>,
+    pub(super) run: Option<IperfRun>,
     pub(super) peer: Option<Mac>,
     pub(super) len: Option<u32>,
     pub(super) lines: u32,
@@ -68,7 +68,7 @@ impl DeviceSession {
 
     /// Returns whether this line shows that the device has started again.
     pub(super) fn has_restarted(&mut self, ms: Option<u32>, item: &Item<'_>) -> bool {
-        use item::Device::{Panic, Reset};
+        use item::DeviceLine::{Panic, Reset};
         let told = matches!(item, Item::Device(Reset { .. } | Panic(_)));
         let last = self.last_ms;
         self.last_ms = ms.or(last);
@@ -81,44 +81,51 @@ impl DeviceSession {
     }
 
     /// Takes a line of `espnow_iperf`.
-    pub(super) fn iperf<const N: usize>(&mut self, cx: &mut LineContext<'_, N>, iperf: &Iperf<'_>) {
+    pub(super) fn iperf<const N: usize>(
+        &mut self,
+        cx: &mut LineContext<'_, N>,
+        iperf: &IperfLine<'_>,
+    ) {
         match *iperf {
-            Iperf::Initiator { own, peer } => {
-                self.end_run(cx, Why::Another);
+            IperfLine::Initiator { own, peer } => {
+                self.end_run(cx, UnfinishedReason::Another);
                 self.own = Some(own);
                 self.test = Some(TestState { peer: Some(peer), ..TestState::default() });
             }
-            Iperf::Responder(own) => {
-                self.end_run(cx, Why::Another);
+            IperfLine::Responder(own) => {
+                self.end_run(cx, UnfinishedReason::Another);
                 self.own = Some(own);
-                self.test = Some(TestState { run: Some(Run::Receiving), ..TestState::default() });
+                self.test =
+                    Some(TestState { run: Some(IperfRun::Receiving), ..TestState::default() });
             }
-            Iperf::Settings { len, .. } => {
+            IperfLine::Settings { len, .. } => {
                 self.test.get_or_insert_default().len = u32::try_from(len).ok();
             }
-            Iperf::Heading(Role::Initiator) => {
-                self.test.get_or_insert_default().run.get_or_insert(Run::Sending);
+            IperfLine::Heading(IperfRole::Initiator) => {
+                self.test.get_or_insert_default().run.get_or_insert(IperfRun::Sending);
             }
-            Iperf::Reply { bytes, from, seq, rssi: _, ms } => {
+            IperfLine::Reply { bytes, from, seq, rssi: _, ms } => {
                 self.reply(cx, from, seq, (bytes, ms));
             }
-            Iperf::Unreachable(seq) => self.unreachable(cx, seq),
-            Iperf::Stale { bytes, waiting, answered } => self.stale(cx, bytes, waiting, answered),
-            Iperf::PingOf(mac) => self.enter(cx, Run::Ping).peer = Some(mac),
-            Iperf::Statistics(statistics) => self.statistics(cx, statistics),
-            Iperf::Sent(span, _) => self.interval(cx, Run::Sending, &span),
-            Iperf::Received(span, _) => self.interval(cx, Run::Receiving, &span),
-            Iperf::Final(report) => self.report(cx, &report),
-            Iperf::NoAnswer(_) => self.end_run(cx, Why::NoAnswer),
-            Iperf::Channel(_)
-            | Iperf::Window(_)
-            | Iperf::Heading(Role::Responder)
-            | Iperf::Report
-            | Iperf::FinalHeading(_)
-            | Iperf::PingReport
-            | Iperf::Running
-            | Iperf::NoRole
-            | Iperf::QueueFull => {}
+            IperfLine::Unreachable(seq) => self.unreachable(cx, seq),
+            IperfLine::Stale { bytes, waiting, answered } => {
+                self.stale(cx, bytes, waiting, answered)
+            }
+            IperfLine::PingOf(mac) => self.enter(cx, IperfRun::Ping).peer = Some(mac),
+            IperfLine::Statistics(statistics) => self.statistics(cx, statistics),
+            IperfLine::Sent(span, _) => self.interval(cx, IperfRun::Sending, &span),
+            IperfLine::Received(span, _) => self.interval(cx, IperfRun::Receiving, &span),
+            IperfLine::Final(report) => self.report(cx, &report),
+            IperfLine::NoAnswer(_) => self.end_run(cx, UnfinishedReason::NoAnswer),
+            IperfLine::Channel(_)
+            | IperfLine::Window(_)
+            | IperfLine::Heading(IperfRole::Responder)
+            | IperfLine::Report
+            | IperfLine::FinalHeading(_)
+            | IperfLine::PingReport
+            | IperfLine::Running
+            | IperfLine::NoRole
+            | IperfLine::QueueFull => {}
         }
     }
 
@@ -127,11 +134,11 @@ impl DeviceSession {
     pub(super) fn enter<const N: usize>(
         &mut self,
         cx: &mut LineContext<'_, N>,
-        run: Run,
+        run: IperfRun,
     ) -> &mut TestState {
         let other = |test: &TestState| test.run.is_some_and(|now| now != run);
         if self.test.as_ref().is_some_and(other) {
-            self.end_run(cx, Why::Another);
+            self.end_run(cx, UnfinishedReason::Another);
         }
         let test = self.test.get_or_insert_default();
         test.run = Some(run);
@@ -142,7 +149,7 @@ impl DeviceSession {
     pub(super) fn begin_again<const N: usize>(
         &mut self,
         cx: &mut LineContext<'_, N>,
-        why: Option<Why>,
+        why: Option<UnfinishedReason>,
     ) {
         let Some(TestState { run, peer, len, .. }) = self.test else { return };
         if let Some(why) = why {
@@ -155,7 +162,7 @@ impl DeviceSession {
     pub(super) fn link<const N: usize>(&self, cx: &mut LineContext<'_, N>) -> Option<Link> {
         let test = self.test.as_ref()?;
         let link = match test.run {
-            Some(Run::Receiving) => cx.links.get(test.peer, self.own),
+            Some(IperfRun::Receiving) => cx.links.get(test.peer, self.own),
             _ => cx.links.get(self.own, test.peer),
         };
         if link.is_none() {
@@ -165,11 +172,15 @@ impl DeviceSession {
     }
 
     /// Ends the current test, which has no report.
-    pub(super) fn end_run<const N: usize>(&mut self, cx: &mut LineContext<'_, N>, why: Why) {
+    pub(super) fn end_run<const N: usize>(
+        &mut self,
+        cx: &mut LineContext<'_, N>,
+        why: UnfinishedReason,
+    ) {
         self.tell_loss(cx);
         let Some(test) = self.test else { return };
         // A responder goes on listening after its report, so this is no unfinished test.
-        let listening = test.run == Some(Run::Receiving) && test.lines == 0;
+        let listening = test.run == Some(IperfRun::Receiving) && test.lines == 0;
         if !listening {
             let link = if test.peer.is_some() { self.link(cx) } else { None };
             let (device, lines) = (self.own, test.lines);

@@ -1,9 +1,9 @@
 //! Throughput: one interval for each line, and the final report.
 
-use super::super::item::iperf::{Final, Role, Span};
+use super::super::item::iperf::{Final, IperfRole, ReportSpan};
 use super::device::{DeviceSession, FlowProgress, TestState};
 use super::links::Count;
-use super::result::{Finding, Run, ThroughputResult, Why};
+use super::result::{Finding, IperfRun, ThroughputResult, UnfinishedReason};
 use super::{LineContext, before};
 use crate::sample::{Interval, Observer, Sample};
 use crate::time::{Duration, Instant};
@@ -13,12 +13,12 @@ impl DeviceSession {
     pub(super) fn interval<const N: usize>(
         &mut self,
         cx: &mut LineContext<'_, N>,
-        run: Run,
-        span: &Span,
+        run: IperfRun,
+        span: &ReportSpan,
     ) {
         let to = self.enter(cx, run).flow.to;
         if to.is_some_and(|to| span.from < to) {
-            self.begin_again(cx, Some(Why::Another));
+            self.begin_again(cx, Some(UnfinishedReason::Another));
         }
         let test = self.test.get_or_insert_default();
         test.peer = Some(span.peer);
@@ -38,13 +38,13 @@ impl DeviceSession {
     /// Takes the final report.
     pub(super) fn report<const N: usize>(&mut self, cx: &mut LineContext<'_, N>, printed: &Final) {
         let run = match printed.role {
-            Role::Initiator => Run::Sending,
-            Role::Responder => Run::Receiving,
+            IperfRole::Initiator => IperfRun::Sending,
+            IperfRole::Responder => IperfRun::Receiving,
         };
         let test = *self.enter(cx, run);
         let link = self.link(cx);
         // A responder's times start at 0 with message 0.
-        let continued = run == Run::Receiving && test.flow.first.unwrap_or(printed.from) != 0;
+        let continued = run == IperfRun::Receiving && test.flow.first.unwrap_or(printed.from) != 0;
         let right = put_right(printed).filter(|_| !continued);
         cx.made.finding(Finding::Throughput(ThroughputResult {
             device: self.own,
@@ -62,20 +62,25 @@ impl DeviceSession {
         }
         match run {
             // The responder goes on listening.
-            Run::Receiving => self.begin_again(cx, None),
-            Run::Sending | Run::Ping => self.test = None,
+            IperfRun::Receiving => self.begin_again(cx, None),
+            IperfRun::Sending | IperfRun::Ping => self.test = None,
         }
     }
 
     /// Gives an interval its link and number, and emits it.
-    fn emit<const N: usize>(&mut self, cx: &mut LineContext<'_, N>, run: Run, interval: Interval) {
+    fn emit<const N: usize>(
+        &mut self,
+        cx: &mut LineContext<'_, N>,
+        run: IperfRun,
+        interval: Interval,
+    ) {
         if cx.at.is_none() {
             cx.counts.unstamped = cx.counts.unstamped.saturating_add(1);
         }
         let Some(link) = self.link(cx) else { return };
         let (observer, count) = match run {
-            Run::Receiving => (Observer::Receiver, Count::ReceiverInterval),
-            Run::Sending | Run::Ping => (Observer::Sender, Count::SenderInterval),
+            IperfRun::Receiving => (Observer::Receiver, Count::ReceiverInterval),
+            IperfRun::Sending | IperfRun::Ping => (Observer::Sender, Count::SenderInterval),
         };
         let seq = cx.links.next(link, count);
         cx.links.used(link, count, seq);
@@ -93,7 +98,7 @@ struct Right {
 /// Corrects the counts: both ends report one loss too many; the responder counts STOP as a message,
 /// too (reference, 7.4).
 fn put_right(printed: &Final) -> Option<Right> {
-    let stop = i64::from(printed.role == Role::Responder);
+    let stop = i64::from(printed.role == IperfRole::Responder);
     let lost = u64::try_from(printed.lost.checked_sub(1)?).ok()?;
     let total = u64::try_from(printed.total.checked_sub(stop)?).ok()?;
     (lost <= total).then_some(Right { total, lost })
@@ -108,9 +113,9 @@ fn total(
 ) -> Option<Interval> {
     let sent = u64::try_from(printed.bytes).ok()?;
     let (bytes, datagrams) = match printed.role {
-        Role::Initiator => (exact(sent, test.len, right), right.map(|right| right.total)),
+        IperfRole::Initiator => (exact(sent, test.len, right), right.map(|right| right.total)),
         // The printed figure is for the messages sent; the sample counts those received.
-        Role::Responder => {
+        IperfRole::Responder => {
             let right = right?;
             let came = right.total.saturating_sub(right.lost);
             // STOP counts as a message there, too.

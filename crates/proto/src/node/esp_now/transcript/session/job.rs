@@ -1,6 +1,6 @@
 //! Upgrades and handshakes, whose result follows from several lines; and `sec_test`.
 
-use super::super::item::{Crypto, Item, Ota, Security};
+use super::super::item::{CryptoLine, Item, OtaLine, SecurityLine};
 use super::result::{CryptoResult, Finding, HandshakeResult, UpdateResult};
 use crate::wire::mac::Mac;
 
@@ -29,14 +29,14 @@ impl Jobs {
         None
     }
 
-    fn ota(&mut self, device: Option<Mac>, ota: &Ota<'_>) -> Option<Finding> {
+    fn ota(&mut self, device: Option<Mac>, ota: &OtaLine<'_>) -> Option<Finding> {
         match *ota {
-            Ota::Sending(_) => *self = Self { found: self.found, ..Self::default() },
-            Ota::Scanned(num) => self.found = Some(num),
-            Ota::Start { bytes, packets } => self.image = Some((bytes, packets)),
-            Ota::Progress(progress) => self.update_round = Some(progress.round),
-            Ota::Complete { seconds } => self.seconds = Some(seconds),
-            Ota::Result { successed, unfinished } => {
+            OtaLine::Sending(_) => *self = Self { found: self.found, ..Self::default() },
+            OtaLine::Scanned(num) => self.found = Some(num),
+            OtaLine::Start { bytes, packets } => self.image = Some((bytes, packets)),
+            OtaLine::Progress(progress) => self.update_round = Some(progress.round),
+            OtaLine::Complete { seconds } => self.seconds = Some(seconds),
+            OtaLine::Result { successed, unfinished } => {
                 let done = core::mem::take(self);
                 return Some(Finding::Update(UpdateResult {
                     device,
@@ -54,13 +54,13 @@ impl Jobs {
         None
     }
 
-    fn security(&mut self, device: Option<Mac>, security: &Security<'_>) -> Option<Finding> {
+    fn security(&mut self, device: Option<Mac>, security: &SecurityLine<'_>) -> Option<Finding> {
         match *security {
-            Security::Start(_) => *self = Self { found: self.found, ..Self::default() },
-            Security::Progress(progress) => self.key_round = Some(progress.round),
-            Security::Waiting(num) => self.found = Some(num),
-            Security::Complete { ms, scan_ms } => self.spent = Some((ms, scan_ms)),
-            Security::Result { successed, unfinished } => {
+            SecurityLine::Start(_) => *self = Self { found: self.found, ..Self::default() },
+            SecurityLine::Progress(progress) => self.key_round = Some(progress.round),
+            SecurityLine::Waiting(num) => self.found = Some(num),
+            SecurityLine::Complete { ms, scan_ms } => self.spent = Some((ms, scan_ms)),
+            SecurityLine::Result { successed, unfinished } => {
                 let done = core::mem::take(self);
                 return Some(Finding::Handshake(HandshakeResult {
                     device,
@@ -78,11 +78,11 @@ impl Jobs {
     }
 }
 
-fn crypto(device: Option<Mac>, crypto: &Crypto) -> Option<Finding> {
+fn crypto(device: Option<Mac>, crypto: &CryptoLine) -> Option<Finding> {
     let (encrypting, bytes, us) = match *crypto {
-        Crypto::Encrypting { bytes, us } => (true, bytes, us),
-        Crypto::Decrypting { bytes, us } => (false, bytes, us),
-        Crypto::Failed => return None,
+        CryptoLine::Encrypting { bytes, us } => (true, bytes, us),
+        CryptoLine::Decrypting { bytes, us } => (false, bytes, us),
+        CryptoLine::Failed => return None,
     };
     Some(Finding::Crypto(CryptoResult { device, encrypting, bytes, us }))
 }

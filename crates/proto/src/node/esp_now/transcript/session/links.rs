@@ -6,7 +6,7 @@ use heapless::Vec;
 
 /// Ends of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ends {
+pub struct LinkEnds {
     /// Sender; `None` if no line has named it.
     pub from: Option<Mac>,
     /// Receiver; `None` if no line has named it.
@@ -15,7 +15,7 @@ pub struct Ends {
 
 #[derive(Clone, Copy, Debug)]
 struct LinkRow {
-    ends: Ends,
+    ends: LinkEnds,
     /// Next sequence numbers: of probes, of intervals at the sender, of intervals at the receiver.
     next: [u64; 3],
 }
@@ -36,13 +36,13 @@ impl<const N: usize> LinkTable<N> {
         Self(Vec::new())
     }
 
-    pub(super) fn ends(&self) -> impl Iterator<Item = Ends> + '_ {
+    pub(super) fn ends(&self) -> impl Iterator<Item = LinkEnds> + '_ {
         self.0.iter().map(|row| row.ends)
     }
 
     /// Returns the link between these ends; a new one if there is room.
     pub(super) fn get(&mut self, from: Option<Mac>, to: Option<Mac>) -> Option<Link> {
-        let ends = Ends { from, to };
+        let ends = LinkEnds { from, to };
         let known = self.0.iter().position(|row| row.ends == ends);
         let at = known.or_else(|| {
             self.0.push(LinkRow { ends, next: [0; 3] }).ok()?;

@@ -24,7 +24,7 @@
 //!
 //! A transcript may hold lines of many devices: those of the console itself, and those that a
 //! monitor heard over the air. A [`Link`](crate::sample::Link) is a directed pair of addresses;
-//! [`Session::links`] maps them. The console's own address is known from the first line that names
+//! [`TranscriptSession::links`] maps them. The console's own address is known from the first line that names
 //! it. Times are on the clock of the device that printed the line, which starts again when the
 //! device does.
 //!
@@ -37,13 +37,13 @@ mod links;
 mod ping;
 mod result;
 
-pub use links::Ends;
+pub use links::LinkEnds;
 pub use result::{
-    CryptoResult, Finding, HandshakeResult, PingResult, Resolution, Rounding, Run,
-    ThroughputResult, Unfinished, UpdateResult, Why,
+    CryptoResult, Finding, HandshakeResult, IperfRun, PingResult, Resolution, Rounding,
+    ThroughputResult, Unfinished, UnfinishedReason, UpdateResult,
 };
 
-use super::item::{self, Entry, Item};
+use super::item::{self, Item, TranscriptEntry};
 use crate::sample::Sample;
 use crate::time::{Duration, Instant};
 use device::DeviceSession;
@@ -59,14 +59,14 @@ const BACK: u32 = 1000;
 
 /// Samples and results of one line.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Made {
+pub struct SessionOutput {
     /// Samples, in order.
     pub samples: [Option<Sample>; 2],
     /// Results, in order.
     pub findings: [Option<Finding>; 2],
 }
 
-impl Made {
+impl SessionOutput {
     fn sample(&mut self, sample: Sample) {
         if let Some(free) = self.samples.iter_mut().find(|s| s.is_none()) {
             *free = Some(sample);
@@ -105,13 +105,13 @@ pub struct SessionCounts {
 /// Converter of entries into samples and results, for up to `N` devices and `N` links. See the
 /// [module](self).
 #[derive(Clone, Debug)]
-pub struct Session<const N: usize = 128> {
+pub struct TranscriptSession<const N: usize = 128> {
     devices: Vec<DeviceSession, N>,
     links: LinkTable<N>,
     counts: SessionCounts,
 }
 
-impl<const N: usize> Default for Session<N> {
+impl<const N: usize> Default for TranscriptSession<N> {
     fn default() -> Self {
         Self::new()
     }
@@ -121,12 +121,12 @@ impl<const N: usize> Default for Session<N> {
 struct LineContext<'a, const N: usize> {
     links: &'a mut LinkTable<N>,
     counts: &'a mut SessionCounts,
-    made: &'a mut Made,
+    made: &'a mut SessionOutput,
     /// Time of the line.
     at: Option<Instant>,
 }
 
-impl<const N: usize> Session<N> {
+impl<const N: usize> TranscriptSession<N> {
     /// Creates a session without any knowledge.
     #[must_use]
     pub const fn new() -> Self {
@@ -145,7 +145,7 @@ impl<const N: usize> Session<N> {
     }
 
     /// Returns the ends of each link, in the order of their numbers.
-    pub fn links(&self) -> impl Iterator<Item = Ends> + '_ {
+    pub fn links(&self) -> impl Iterator<Item = LinkEnds> + '_ {
         self.links.ends()
     }
 
@@ -156,8 +156,8 @@ impl<const N: usize> Session<N> {
     }
 
     /// Takes the next entry of the transcript.
-    pub fn take(&mut self, entry: &Entry<'_>) -> Made {
-        let mut made = Made::default();
+    pub fn take(&mut self, entry: &TranscriptEntry<'_>) -> SessionOutput {
+        let mut made = SessionOutput::default();
         let line = &entry.line;
         if matches!(entry.item, Item::Prompt | Item::Echo | Item::Query(_)) {
             return made;
@@ -177,12 +177,12 @@ impl<const N: usize> Session<N> {
         let ms = line.log.map(|log| log.ms);
         if device.has_restarted(ms, &entry.item) {
             cx.counts.restarts = cx.counts.restarts.saturating_add(1);
-            device.end_run(&mut cx, Why::Restarted);
+            device.end_run(&mut cx, UnfinishedReason::Restarted);
             device.jobs = job::Jobs::default();
         }
         match &entry.item {
             Item::Iperf(iperf) => device.iperf(&mut cx, iperf),
-            Item::Device(item::Device::Own(mac, _)) => device.own = Some(*mac),
+            Item::Device(item::DeviceLine::Own(mac, _)) => device.own = Some(*mac),
             item => {
                 if let Some(finding) = device.jobs.take(device.own, item) {
                     cx.made.finding(finding);
@@ -194,11 +194,14 @@ impl<const N: usize> Session<N> {
 
     /// Ends the transcript and returns the tests that were not finished. Call it until it returns
     /// `None`.
-    pub fn finish(&mut self) -> Option<Made> {
+    pub fn finish(&mut self) -> Option<SessionOutput> {
         for device in &mut self.devices {
-            let mut made = Made::default();
+            let mut made = SessionOutput::default();
             let (links, counts) = (&mut self.links, &mut self.counts);
-            device.end_run(&mut LineContext { links, counts, made: &mut made, at: None }, Why::End);
+            device.end_run(
+                &mut LineContext { links, counts, made: &mut made, at: None },
+                UnfinishedReason::End,
+            );
             if !made.is_empty() {
                 return Some(made);
             }

@@ -1,13 +1,13 @@
 //! The output of this crate's own node is read back, and agrees with the node's own record.
 
-use super::super::{Entry, Item, Lines};
+use super::super::{Item, LineSplitter, TranscriptEntry};
 use super::*;
-use crate::node::esp_now::iperf::{Iperf, Options};
+use crate::node::esp_now::iperf::{Iperf, IperfOptions};
 use crate::node::esp_now::testing_parts::{Hop, World, mac, random_loss};
 use crate::sample::{Fate, Interval, Probe};
 
 /// Runs two nodes, node 0 the initiator; a message is lost with the probability `percent`.
-fn run(options: Options, percent: u8, time: Duration) -> World<Iperf> {
+fn run(options: IperfOptions, percent: u8, time: Duration) -> World<Iperf> {
     let mut world = World::<Iperf>::new(2, Iperf::receive);
     let mut lose = random_loss(7, percent);
     world.rule = std::boxed::Box::new(move |flight| {
@@ -16,20 +16,20 @@ fn run(options: Options, percent: u8, time: Duration) -> World<Iperf> {
         let keep = matches!(kind, 1 | 2) || seq == [0; 4];
         if keep { Hop::Arrives } else { lose(flight) }
     });
-    let respond = Options { responder: true, interval: 1, ..Options::default() };
+    let respond = IperfOptions { responder: true, interval: 1, ..IperfOptions::default() };
     world.with(1, |iperf, cx| iperf.start(cx, &respond)).unwrap();
-    let options = Options { initiator: Some(Ok(mac(1))), interval: 1, ..options };
+    let options = IperfOptions { initiator: Some(Ok(mac(1))), interval: 1, ..options };
     world.with(0, |iperf, cx| iperf.start(cx, &options)).unwrap();
     world.run_for(time);
     world
 }
 
 fn read(text: &str) -> (std::vec::Vec<Sample>, std::vec::Vec<Finding>) {
-    let (mut lines, mut session) = (Lines::<512>::new(), Session::<4>::new());
+    let (mut lines, mut session) = (LineSplitter::<512>::new(), TranscriptSession::<4>::new());
     let (mut samples, mut findings) = (std::vec::Vec::new(), std::vec::Vec::new());
     let mut rest = text.as_bytes();
     while let Some(piece) = lines.next(&mut rest) {
-        let entry = Entry::of(piece);
+        let entry = TranscriptEntry::of(piece);
         assert!(entry.item != Item::Other, "not known: {:?}", entry.line);
         let made = session.take(&entry);
         samples.extend(made.samples.into_iter().flatten());
@@ -53,8 +53,13 @@ fn total(samples: &[Sample]) -> Interval {
 
 #[test]
 fn pings_have_the_fates_that_the_node_recorded() {
-    let options =
-        Options { ping: true, count: 50, len: Some(10), broadcast: Some(1), ..Options::default() };
+    let options = IperfOptions {
+        ping: true,
+        count: 50,
+        len: Some(10),
+        broadcast: Some(1),
+        ..IperfOptions::default()
+    };
     let world = run(options, 10, Duration::from_secs(200));
     let mut own = probes(&world.nodes[0].samples);
     // The node holds a loss back for longer than the reader does.
@@ -80,7 +85,8 @@ fn pings_have_the_fates_that_the_node_recorded() {
 
 #[test]
 fn reports_put_right_agree_with_the_record() {
-    let options = Options { time: 3, len: Some(100), broadcast: Some(1), ..Options::default() };
+    let options =
+        IperfOptions { time: 3, len: Some(100), broadcast: Some(1), ..IperfOptions::default() };
     let world = run(options, 5, Duration::from_secs(10));
     let record = total(&world.nodes[1].samples);
     let (samples, _) = read(&world.nodes[1].printed);

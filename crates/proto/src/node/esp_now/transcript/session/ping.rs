@@ -3,7 +3,7 @@
 use super::super::item::iperf::Statistics;
 use super::device::{DeviceSession, TestState};
 use super::links::Count;
-use super::result::{Finding, PingResult, Run, Why};
+use super::result::{Finding, IperfRun, PingResult, UnfinishedReason};
 use super::{LineContext, before};
 use crate::sample::{Cause, Fate, Probe, Sample};
 use crate::time::{Duration, Instant};
@@ -75,7 +75,7 @@ impl DeviceSession {
         answered: u32,
     ) {
         let at = stamped(cx);
-        let test = self.enter(cx, Run::Ping);
+        let test = self.enter(cx, IperfRun::Ping);
         test.ping.late = test.ping.late.saturating_add(1);
         test.ping.stale = Some((waiting, answered));
         let fresh = answered < waiting && test.ping.last.is_none_or(|last| answered > last);
@@ -105,7 +105,7 @@ impl DeviceSession {
         cx: &mut LineContext<'_, N>,
         printed: Statistics,
     ) {
-        self.enter(cx, Run::Ping);
+        self.enter(cx, IperfRun::Ping);
         self.tell_loss(cx);
         let known = self.test.as_ref().is_some_and(|test| test.peer.is_some());
         let link = if known { self.link(cx) } else { None };
@@ -141,9 +141,9 @@ impl DeviceSession {
         cx: &mut LineContext<'_, N>,
         seq: u32,
     ) -> &mut TestState {
-        let last = self.enter(cx, Run::Ping).ping.last;
+        let last = self.enter(cx, IperfRun::Ping).ping.last;
         if last.is_some_and(|last| seq <= last) {
-            self.begin_again(cx, Some(Why::Another));
+            self.begin_again(cx, Some(UnfinishedReason::Another));
         }
         self.test.get_or_insert_default()
     }

@@ -73,16 +73,16 @@ pub struct Unfinished {
     /// Link of the test, if the lines show it.
     pub link: Option<Link>,
     /// Kind of test, if the lines show it.
-    pub run: Option<Run>,
+    pub run: Option<IperfRun>,
     /// Reason why it counts as unfinished.
-    pub why: Why,
+    pub why: UnfinishedReason,
     /// Number of lines of pings or intervals of the test.
     pub lines: u32,
 }
 
 /// Activity of `espnow_iperf` on a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Run {
+pub enum IperfRun {
     /// Pinging.
     Ping,
     /// Sending.
@@ -93,7 +93,7 @@ pub enum Run {
 
 /// Reason why a test counts as unfinished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum UnfinishedReason {
     /// The initiator reported that STOP was not answered.
     NoAnswer,
     /// Another test began.

@@ -1,4 +1,4 @@
-use super::super::{Lines, Piece};
+use super::super::{LineSplitter, Piece};
 use super::*;
 use crate::sample::{Cause, Fate, Link, Observer, Probe};
 use proptest::prelude::*;
@@ -11,14 +11,14 @@ type Findings = std::vec::Vec<Finding>;
 const A: &str = "24:0a:c4:00:00:01";
 const B: &str = "24:0a:c4:00:00:02";
 
-fn read<const N: usize>(session: &mut Session<N>, text: &str) -> (Samples, Findings) {
+fn read<const N: usize>(session: &mut TranscriptSession<N>, text: &str) -> (Samples, Findings) {
     let (mut samples, mut findings) = (Samples::new(), Findings::new());
-    let mut keep = |made: Made| {
+    let mut keep = |made: SessionOutput| {
         samples.extend(made.samples.into_iter().flatten());
         findings.extend(made.findings.into_iter().flatten());
     };
     for line in text.lines() {
-        keep(session.take(&Entry::of(Piece::Line { text: line, cut: false })));
+        keep(session.take(&TranscriptEntry::of(Piece::Line { text: line, cut: false })));
     }
     while let Some(made) = session.finish() {
         keep(made);
@@ -40,7 +40,7 @@ fn reply(ms: u32, seq: u32, time: u32) -> String {
 
 #[test]
 fn a_round_trip_is_the_difference_of_its_timestamps() {
-    let mut session = Session::<4>::new();
+    let mut session = TranscriptSession::<4>::new();
     let (samples, _) = read(&mut session, &reply(3, 0, 5));
     let probe = probes(&samples)[0];
     // The printed time cannot be before the clock's start.
@@ -59,7 +59,7 @@ fn every_ping_has_one_fate() {
     let stale = |ms, waiting, answered| {
         format!("W ({ms}) iperf_cmd: data_size: 10, send_seq: {waiting}, recv_seq: {answered}\n")
     };
-    let mut session = Session::<4>::new();
+    let mut session = TranscriptSession::<4>::new();
     let text = [
         lost(3000, 0),
         lost(6000, 1),
@@ -96,7 +96,7 @@ fn a_loss_printed_with_the_number_of_a_late_answer_is_of_the_ping_that_waited() 
         "W (4010) iperf_cmd: seq=13 Destination Host Unreachable\n".into(),
         reply(4020, 15, 5),
     ];
-    let (samples, findings) = read(&mut Session::<4>::new(), &text.concat());
+    let (samples, findings) = read(&mut TranscriptSession::<4>::new(), &text.concat());
     let fates: std::vec::Vec<_> = probes(&samples).iter().map(|p| (p.seq, p.fate)).collect();
     let lost = Fate::Lost(Cause::Unknown);
     let (late, came) = (Fate::Late, Fate::Delivered);
@@ -107,7 +107,7 @@ fn a_loss_printed_with_the_number_of_a_late_answer_is_of_the_ping_that_waited() 
 
 #[test]
 fn a_run_whose_start_is_missing_goes_on_counting() {
-    let mut session = Session::<4>::new();
+    let mut session = TranscriptSession::<4>::new();
     let text = [reply(1000, 0, 5), reply(1010, 1, 5), reply(2000, 0, 5)].concat();
     let (samples, findings) = read(&mut session, &text);
     assert_eq!(probes(&samples).iter().map(|p| p.seq).collect::<std::vec::Vec<_>>(), [0, 1, 2]);
@@ -116,12 +116,12 @@ fn a_run_whose_start_is_missing_goes_on_counting() {
 
 #[test]
 fn a_clock_that_goes_back_is_a_restart_but_a_little_is_not() {
-    let mut session = Session::<4>::new();
+    let mut session = TranscriptSession::<4>::new();
     let text = [reply(50_000, 0, 5), reply(49_500, 1, 5), reply(300, 2, 5)].concat();
     let (_, findings) = read(&mut session, &text);
     assert_eq!(session.counts().restarts, 1);
     let Finding::Unfinished(broken) = findings[0] else { panic!("{findings:?}") };
-    assert_eq!((broken.why, broken.lines), (Why::Restarted, 2));
+    assert_eq!((broken.why, broken.lines), (UnfinishedReason::Restarted, 2));
 }
 
 #[test]
@@ -133,13 +133,13 @@ fn two_devices_with_one_address_do_not_share_numbers() {
         reply(1000, 2, 1),
         reply(1010, 2, 1)
     );
-    let (samples, _) = read(&mut Session::<4>::new(), &text);
+    let (samples, _) = read(&mut TranscriptSession::<4>::new(), &text);
     assert_eq!(probes(&samples).iter().map(|p| p.seq).collect::<std::vec::Vec<_>>(), [1, 4, 5]);
 }
 
 #[test]
 fn tables_that_are_full_are_counted() {
-    let mut session = Session::<1>::new();
+    let mut session = TranscriptSession::<1>::new();
     let text = format!("[{A}][1][-40]: {}{}", reply(10, 0, 1), reply(20, 0, 1));
     assert_eq!(probes(&read(&mut session, &text).0).len(), 1);
     assert_eq!(session.counts().devices_full, 1);
@@ -151,7 +151,7 @@ fn tables_that_are_full_are_counted() {
 }
 
 fn report(line: &str) -> (Samples, ThroughputResult) {
-    let mut session = Session::<4>::new();
+    let mut session = TranscriptSession::<4>::new();
     let text = format!("I (9) iperf_cmd: responder {B} listening\nI (9999) iperf_cmd: {line}");
     let (samples, findings) = read(&mut session, &text);
     let Some(Finding::Throughput(result)) =
@@ -206,7 +206,7 @@ fn figures_that_cannot_be_put_right_make_no_sample() {
 
 #[test]
 fn both_ends_of_one_link_are_one_link() {
-    let mut session = Session::<4>::new();
+    let mut session = TranscriptSession::<4>::new();
     let text = format!(
         "I (1) iperf_cmd: responder {B} listening\n\
          [{A}][1][-40]: I (3001) iperf_cmd: [{B}]   0- 3 sec  0.08 MBytes   1.00 Hz  0.20 Mbps\n\
@@ -223,8 +223,12 @@ fn both_ends_of_one_link_are_one_link() {
 
 #[test]
 fn sizes_are_known() {
-    assert!(size_of::<Lines<512>>() <= 640, "{}", size_of::<Lines<512>>());
-    assert!(size_of::<Session<128>>() <= 56 * 1024, "{}", size_of::<Session<128>>());
+    assert!(size_of::<LineSplitter<512>>() <= 640, "{}", size_of::<LineSplitter<512>>());
+    assert!(
+        size_of::<TranscriptSession<128>>() <= 56 * 1024,
+        "{}",
+        size_of::<TranscriptSession<128>>()
+    );
 }
 
 proptest! {
@@ -232,7 +236,7 @@ proptest! {
     fn any_order_of_report_lines_is_survived(
         lines in proptest::collection::vec((0..10_usize, any::<u32>(), -2..6_i64, 0..3_u32), 0..60),
     ) {
-        let mut session = Session::<2>::new();
+        let mut session = TranscriptSession::<2>::new();
         let mut text = String::new();
         for (kind, ms, n, device) in lines {
             let prefix = match device {

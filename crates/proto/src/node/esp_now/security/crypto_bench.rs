@@ -27,7 +27,7 @@ pub const COUNT: u32 = 100;
 const TAG: &str = "espnow_cmd";
 
 /// Task of the command, for payloads of up to `BYTES` less 4 bytes.
-pub struct SecTest<const BYTES: usize = 256> {
+pub struct CryptoBench<const BYTES: usize = 256> {
     phase: BenchPhase,
     sealer: Option<Sealer>,
     nonce: [u8; NONCE_LEN],
@@ -55,19 +55,19 @@ enum BenchPhase {
     Opened(Instant, Instant, bool),
 }
 
-impl<const BYTES: usize> fmt::Debug for SecTest<BYTES> {
+impl<const BYTES: usize> fmt::Debug for CryptoBench<BYTES> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SecTest({:?}, {} of {})", self.phase, self.done, self.count)
     }
 }
 
-impl<const BYTES: usize> Default for SecTest<BYTES> {
+impl<const BYTES: usize> Default for CryptoBench<BYTES> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<const BYTES: usize> SecTest<BYTES> {
+impl<const BYTES: usize> CryptoBench<BYTES> {
     /// Creates a benchmark that does nothing yet.
     #[must_use]
     pub fn new() -> Self {
@@ -170,7 +170,7 @@ impl<const BYTES: usize> SecTest<BYTES> {
     }
 }
 
-impl<const BYTES: usize> Task for SecTest<BYTES> {
+impl<const BYTES: usize> Task for CryptoBench<BYTES> {
     fn run(&mut self, cx: &mut Cx<'_>) -> Step {
         match self.phase {
             BenchPhase::Idle => return Step::Idle,
@@ -243,7 +243,7 @@ mod tests {
     use std::vec::Vec;
 
     /// Runs to the end on virtual time and returns the samples, taken after every `every` runs.
-    fn finish(station: &mut Station, test: &mut SecTest, every: u32) -> Vec<Probe> {
+    fn finish(station: &mut Station, test: &mut CryptoBench, every: u32) -> Vec<Probe> {
         let (mut now, mut samples) = (Instant::ZERO, Vec::new());
         for i in 0..10_000 {
             let step = test.run(&mut station.cx(now));
@@ -273,7 +273,7 @@ mod tests {
     #[test]
     fn every_operation_is_a_sample_and_the_averages_are_printed() {
         for every in [1, 37] {
-            let (mut station, mut test) = (station(), SecTest::new());
+            let (mut station, mut test) = (station(), CryptoBench::new());
             assert!(test.start(&mut station.cx(Instant::ZERO), COUNT, 218));
             let samples = finish(&mut station, &mut test, every);
             assert_eq!((samples.len(), station.shared.lost), (200, 0));
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused_and_what_breaks_is_told() {
-        let (mut station, mut test) = (station(), SecTest::<256>::new());
+        let (mut station, mut test) = (station(), CryptoBench::<256>::new());
         let cx = &mut station.cx(Instant::ZERO);
         for (count, len) in [(0, 8), (1, 0), (1, 253), (1, usize::MAX)] {
             assert!(!test.start(cx, count, len));
