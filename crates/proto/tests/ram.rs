@@ -5,7 +5,7 @@ use espbench_proto::node::esp_now::debug::{Commander, Inbox, RemoteLog};
 use espbench_proto::node::esp_now::device::{Job, Parts, SmallNode};
 use espbench_proto::node::esp_now::engine::Engine;
 use espbench_proto::node::esp_now::print::Printer;
-use espbench_proto::node::esp_now::security::{Keys, SecTest};
+use espbench_proto::node::esp_now::security::{CryptoBench, Keys};
 use espbench_proto::node::esp_now::task::Shared;
 use espbench_proto::node::esp_now::time_sync::TimeSync;
 use espbench_proto::node::esp_now::{Node, control, iperf, ota, prov, security};
@@ -25,15 +25,15 @@ fn a_node_with_the_components_own_bounds_fits_32_kib() {
         ("  engine", size_of::<Engine<4096, 250>>()),
         ("  services and consoles", size_of::<Parts<100, 48, 250>>()),
         ("    job: ota or security", size_of::<Job<100, 48>>()),
-        ("      ota", size_of::<ota::Initiator<100>>()),
-        ("      security", size_of::<security::Initiator<100, 48>>()),
-        ("    takes images", size_of::<ota::Responder>()),
-        ("    takes keys", size_of::<security::Responder>()),
-        ("    sec_test", size_of::<SecTest<250>>()),
+        ("      ota", size_of::<ota::OtaInitiator<100>>()),
+        ("      security", size_of::<security::SecurityInitiator<100, 48>>()),
+        ("    takes images", size_of::<ota::OtaResponder>()),
+        ("    takes keys", size_of::<security::SecurityResponder>()),
+        ("    sec_test", size_of::<CryptoBench<250>>()),
         ("    espnow_iperf", size_of::<iperf::Iperf>()),
         ("    provisioning", size_of::<prov::Prov>()),
-        ("    control, sends", size_of::<control::Initiator>()),
-        ("    control, takes", size_of::<control::Responder>()),
+        ("    control, sends", size_of::<control::ControlInitiator>()),
+        ("    control, takes", size_of::<control::ControlResponder>()),
         ("    time", size_of::<TimeSync>()),
         ("    remote log", size_of::<RemoteLog>()),
         ("    remote commands", size_of::<Commander>()),
