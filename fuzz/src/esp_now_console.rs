@@ -5,7 +5,7 @@ use espbench_proto::node::esp_now::board::BareBoard;
 use espbench_proto::node::esp_now::console::command::{Macs, RemoteArgs, ScanArgs};
 use espbench_proto::node::esp_now::console::words::{WORDS_MAX, Words};
 use espbench_proto::node::esp_now::console::{
-    Console, Error, Local, Origin, CommandError, Ready, parse, reject,
+    CommandError, Console, Error, Local, Origin, Ready, parse, reject,
 };
 use espbench_proto::node::esp_now::debug::{Commander, Inbox, RemoteLog};
 use espbench_proto::node::esp_now::print::Level;

@@ -3,7 +3,7 @@
 
 use espbench_proto::node::esp_now::board::{BareBoard, Board, Key};
 use espbench_proto::node::esp_now::control::{
-    BINDINGS_MAX, Binding, Bindings, Initiator, Responder,
+    BINDINGS_MAX, Binding, Bindings, ControlInitiator, ControlResponder,
 };
 use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::task::{
@@ -12,7 +12,7 @@ use espbench_proto::node::esp_now::task::{
 use espbench_proto::node::esp_now::tick::Tick;
 use espbench_proto::node::esp_now::time_sync::TimeSync;
 use espbench_proto::time::{Duration, Instant};
-use espbench_proto::wire::component::control::{Attribute, ControlMessage, ControlLink};
+use espbench_proto::wire::component::control::{Attribute, ControlLink, ControlMessage};
 use espbench_proto::wire::component::{DataType, FrameConfig, time_sync};
 use espbench_proto::wire::mac::Mac;
 
@@ -82,7 +82,8 @@ pub fn esp_now_control(data: &[u8]) {
 
 /// What is read is written, and read again the same.
 fn control_payload(auto_channel: bool, payload: &[u8]) {
-    let _ = ControlLink::parse(payload).map(|link| assert_eq!(ControlLink::parse(&link.emit()), Some(link)));
+    let _ = ControlLink::parse(payload)
+        .map(|link| assert_eq!(ControlLink::parse(&link.emit()), Some(link)));
     let Some(control) = ControlMessage::parse(auto_channel, payload) else { return };
     let mut buf = [0; 300];
     let len = control.emit(&mut buf).expect("there is room");
@@ -93,8 +94,8 @@ fn control_payload(auto_channel: bool, payload: &[u8]) {
 
 /// An initiator and a responder.
 struct Pair {
-    button: Initiator,
-    lamp: Responder,
+    button: ControlInitiator,
+    lamp: ControlResponder,
     board: Store,
     shared: Shared,
     now: Instant,
@@ -111,8 +112,8 @@ impl Pair {
         let bindings = (stored & 1 != 0).then(|| bytes.to_vec());
         let board = Store { bindings, channel: (stored & 2 != 0).then_some(stored >> 2) };
         Self {
-            button: Initiator::default(),
-            lamp: Responder::default(),
+            button: ControlInitiator::default(),
+            lamp: ControlResponder::default(),
             board,
             shared,
             now: Instant::ZERO,
@@ -122,7 +123,10 @@ impl Pair {
         }
     }
 
-    fn with<R>(&mut self, act: impl FnOnce(&mut Initiator, &mut Responder, &mut Cx<'_>) -> R) -> R {
+    fn with<R>(
+        &mut self,
+        act: impl FnOnce(&mut ControlInitiator, &mut ControlResponder, &mut Cx<'_>) -> R,
+    ) -> R {
         let cx = &mut Cx { now: self.now, board: &mut self.board, shared: &mut self.shared };
         act(&mut self.button, &mut self.lamp, cx)
     }
@@ -197,7 +201,7 @@ impl Pair {
     fn ask(&mut self, number: u8, bytes: &[u8]) {
         let busy = self.button.busy();
         let attribute = u32::from(number >> 2);
-        let config = FrameConfig { channel: number & 15, ..Initiator::CONFIG };
+        let config = FrameConfig { channel: number & 15, ..ControlInitiator::CONFIG };
         let taken = match number & 3 {
             0 => self.button.bind(attribute, true),
             1 => self.button.bind(attribute, false),
@@ -284,7 +288,7 @@ impl Pair {
 /// bits say which, the rest is a number.
 pub fn esp_now_time(data: &[u8]) {
     let [kind, rest @ ..] = data else { return };
-    if let Some(message) = time_sync::TimeSync::parse(rest) {
+    if let Some(message) = time_sync::TimeSyncMessage::parse(rest) {
         let mut buf = [0; 18];
         assert_eq!(message.emit(&mut buf), Some(18));
         assert_eq!(buf, rest[..18]);

@@ -3,7 +3,7 @@
 use espbench_proto::node::esp_now::Frame;
 use espbench_proto::node::esp_now::air::Country;
 use espbench_proto::node::esp_now::board::BareBoard;
-use espbench_proto::node::esp_now::engine::{Action, Counters, Engine, FRAME_MAX, Next};
+use espbench_proto::node::esp_now::engine::{Action, Engine, EngineCounters, FRAME_MAX, Next};
 use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::security::Secret;
 use espbench_proto::node::esp_now::task::{Cx, Outgoing, Settings, Shared};
@@ -267,7 +267,7 @@ impl World {
     }
 }
 
-fn sums(c: &Counters) {
+fn sums(c: &EngineCounters) {
     assert_eq!(
         c.queued,
         c.delivered + c.empty + c.no_key + c.decrypt_failed + c.replayed + c.unclaimed

@@ -51,8 +51,15 @@ pub fn esp_now_iperf(data: &[u8]) {
                 let _ = part.compose(&mut cx, &mut buf);
             }
             5 | 6 => part.sent(&mut cx, outcome(high)),
-            7 => hear(&mut part, &mut cx, IperfKind::PingAck, seq.wrapping_sub(u32::from(high & 3))),
-            8 => hear(&mut part, &mut cx, IperfKind::Bandwidth, seq.wrapping_add(u32::from(high & 1))),
+            7 => {
+                hear(&mut part, &mut cx, IperfKind::PingAck, seq.wrapping_sub(u32::from(high & 3)))
+            }
+            8 => hear(
+                &mut part,
+                &mut cx,
+                IperfKind::Bandwidth,
+                seq.wrapping_add(u32::from(high & 1)),
+            ),
             9 => hear(&mut part, &mut cx, IperfKind::from_number(u32::from(high)), seq),
             10 => {
                 let raw = &rest[i..rest.len().min(i + 12)];

@@ -1,16 +1,18 @@
 //! Upgrade over ESP-NOW: the messages and the image, the responder, the initiator.
 
 use espbench_proto::node::esp_now::board::{BareBoard, Board, Key, Slot};
-use espbench_proto::node::esp_now::ota::build::Build;
+use espbench_proto::node::esp_now::ota::build::ImageBuilder;
 use espbench_proto::node::esp_now::ota::image::Scanner;
 use espbench_proto::node::esp_now::ota::progress::{Progress, STORE};
-use espbench_proto::node::esp_now::ota::responder::Options;
-use espbench_proto::node::esp_now::ota::{Initiator, Responder, bits, rollback};
+use espbench_proto::node::esp_now::ota::responder::OtaConfig;
+use espbench_proto::node::esp_now::ota::{OtaInitiator, OtaResponder, bits, rollback};
 use espbench_proto::node::esp_now::task::{
     Cx, Event, Outcome, Received, Settings, Shared, Step, Task,
 };
 use espbench_proto::time::{Duration, Instant};
-use espbench_proto::wire::component::ota::{AppDescription, Chunk, OtaCode, INFO_LEN, OtaInfo, STATUS_LEN, OtaStatus};
+use espbench_proto::wire::component::ota::{
+    AppDescription, Chunk, INFO_LEN, OtaCode, OtaInfo, OtaStatus, STATUS_LEN,
+};
 use espbench_proto::wire::component::{Compat, DataType};
 use espbench_proto::wire::mac::Mac;
 use std::sync::OnceLock;
@@ -87,7 +89,7 @@ fn images() -> &'static [Vec<u8>; 3] {
         [("1.0", 1), ("2.0", 2), ("1.0", 3)].map(|(version, seed)| {
             let app = AppDescription::new("solution", version, "v5.1", "Jan  1 2026", "12:00:00");
             let mut bytes = Vec::new();
-            let build = Build { len: LEN as u32, chip: 5, app, seed };
+            let build = ImageBuilder { len: LEN as u32, chip: 5, app, seed };
             let made = build.write(&mut |piece| {
                 bytes.extend_from_slice(piece);
                 true
@@ -101,7 +103,12 @@ fn images() -> &'static [Vec<u8>; 3] {
 fn announce(image: &[u8]) -> OtaStatus {
     let mut digest = [0; 16];
     digest.copy_from_slice(&image[LEN - 32..LEN - 16]);
-    OtaStatus { digest, packets: LEN.div_ceil(CHUNK) as u16, total: LEN as u32, ..OtaStatus::default() }
+    OtaStatus {
+        digest,
+        packets: LEN.div_ceil(CHUNK) as u16,
+        total: LEN as u32,
+        ..OtaStatus::default()
+    }
 }
 
 /// A board with two small slots, which fails when told to.
@@ -256,9 +263,9 @@ impl<T: Task> Bench<T> {
 /// Operations on a responder: the first byte sets it up, then each byte is one.
 pub fn esp_now_ota_responder(data: &[u8]) {
     let [setup, rest @ ..] = data else { return };
-    let options = Options { skip_version_check: setup & 1 == 0, interval: setup >> 4 };
+    let options = OtaConfig { skip_version_check: setup & 1 == 0, interval: setup >> 4 };
     let size = if setup & 2 == 0 { LEN } else { LEN - 1 };
-    let mut bench = Bench::new(Responder::<64>::new(options), &vec![0xFF; size]);
+    let mut bench = Bench::new(OtaResponder::<64>::new(options), &vec![0xFF; size]);
     bench.with(|part, cx| part.start(cx));
     let mut refused = 0;
     for (i, byte) in rest.iter().take(100).enumerate() {
@@ -282,7 +289,7 @@ pub fn esp_now_ota_responder(data: &[u8]) {
             }
             _ => match number & 7 {
                 0 => bench.part.stop(),
-                1 => bench.part = Responder::new(options),
+                1 => bench.part = OtaResponder::new(options),
                 2 => bench.board.fails = !bench.board.fails,
                 // A wrong bit in flash: found when the image is complete.
                 3 if !bench.part.is_finished() => {
@@ -304,7 +311,7 @@ pub fn esp_now_ota_responder(data: &[u8]) {
     assert!(refused <= rest.len(), "each needs a packet");
 }
 
-fn tell(bench: &mut Bench<Responder<64>>, payload: &[u8]) {
+fn tell(bench: &mut Bench<OtaResponder<64>>, payload: &[u8]) {
     let frame = bench.frame(1, payload);
     bench.with(|part, cx| part.receive(cx, &frame));
 }
@@ -326,7 +333,7 @@ fn data_message(number: u8) -> Vec<u8> {
 /// Operations on an initiator: each byte is one.
 pub fn esp_now_ota_initiator(data: &[u8]) {
     let [setup, rest @ ..] = data else { return };
-    let mut bench = Bench::new(Initiator::<3, 1, 8>::default(), &images()[1]);
+    let mut bench = Bench::new(OtaInitiator::<3, 1, 8>::default(), &images()[1]);
     bench.board.slots[1][600] ^= u8::from(setup & 0xF0 == 0xF0);
     let (mut jobs, mut reports) = (0, 0);
     for (i, byte) in rest.iter().take(100).enumerate() {
@@ -364,7 +371,7 @@ pub fn esp_now_ota_initiator(data: &[u8]) {
     assert!(reports <= jobs && bench.shared.lost == 0);
 }
 
-fn begin(bench: &mut Bench<Initiator<3, 1, 8>>, number: u8, jobs: &mut u32) {
+fn begin(bench: &mut Bench<OtaInitiator<3, 1, 8>>, number: u8, jobs: &mut u32) {
     let busy = !bench.part.is_idle();
     let result = match number & 7 {
         0 => bench.with(|part, cx| part.find(cx, u32::from(number) * 250)),
@@ -419,7 +426,7 @@ fn answer(number: u8, more: u8, buf: &mut [u8; 218]) -> usize {
     status.emit(row, buf).expect("room")
 }
 
-fn hear(bench: &mut Bench<Initiator<3, 1, 8>>, from: u8, payload: &[u8]) {
+fn hear(bench: &mut Bench<OtaInitiator<3, 1, 8>>, from: u8, payload: &[u8]) {
     let frame = bench.frame(from, payload);
     bench.with(|part, cx| part.receive(cx, &frame));
 }

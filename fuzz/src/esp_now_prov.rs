@@ -9,7 +9,7 @@ use espbench_proto::node::esp_now::task::{
 use espbench_proto::node::esp_now::tick::Tick;
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::component::prov::{
-    BEACON_LEN, Device, ProvIdentity, Prov as Message, FixedText, WifiCredentials, wifi_len,
+    BEACON_LEN, FixedText, ProvDevice, ProvIdentity, ProvMessage, WifiCredentials, wifi_len,
 };
 use espbench_proto::wire::component::{Compat, DataType, Idf};
 use espbench_proto::wire::mac::Mac;
@@ -84,10 +84,10 @@ pub fn esp_now_prov(data: &[u8]) {
 }
 
 fn message(data: &[u8], compat: Compat) {
-    let Some(message) = Message::parse(data, compat) else { return };
+    let Some(message) = ProvMessage::parse(data, compat) else { return };
     let mut out = [0xFF; 300];
     let len = message.emit(&mut out, compat).expect("there is room");
-    assert_eq!(Message::parse(&out[..len], compat), Some(message));
+    assert_eq!(ProvMessage::parse(&out[..len], compat), Some(message));
     assert!(len == BEACON_LEN || len >= wifi_len(compat));
 }
 
@@ -108,7 +108,7 @@ fn run(part: &mut Prov, cx: &mut Cx<'_>, high: u8) {
             let mut buf = [0xEE; 250];
             let Some(out) = part.compose(cx, &mut buf) else { return };
             assert!(busy && out.data_type == DataType::Prov);
-            let message = Message::parse(&buf[..out.len], cx.shared.settings.compat);
+            let message = ProvMessage::parse(&buf[..out.len], cx.shared.settings.compat);
             assert!(message.is_some());
             if high & 8 == 0 {
                 part.sent(cx, outcome(high));
@@ -122,9 +122,11 @@ fn run(part: &mut Prov, cx: &mut Cx<'_>, high: u8) {
 fn hear(part: &mut Prov, cx: &mut Cx<'_>, kind: u8, high: u8) {
     let text = FixedText([high; 32]);
     let message = match kind {
-        8 => Message::Beacon(ProvIdentity::default()),
-        9 => Message::Device(Device { auth_mode: 1, secret: text, ..Device::default() }),
-        _ => Message::Wifi(WifiCredentials::new(text, FixedText([high; 64]))),
+        8 => ProvMessage::Beacon(ProvIdentity::default()),
+        9 => {
+            ProvMessage::Device(ProvDevice { auth_mode: 1, secret: text, ..ProvDevice::default() })
+        }
+        _ => ProvMessage::Wifi(WifiCredentials::new(text, FixedText([high; 64]))),
     };
     let mut buf = [0; 300];
     let len = message.emit(&mut buf, cx.shared.settings.compat).expect("there is room");

@@ -3,7 +3,7 @@
 use espbench_proto::node::esp_now::board::{BareBoard, Board, Key, Work};
 use espbench_proto::node::esp_now::print::Level;
 use espbench_proto::node::esp_now::security::{
-    Initiator, KEY_LEN, Policy, Pop, Responder, SecTest, erase_and_restart,
+    CryptoBench, KEY_LEN, Policy, Pop, SecurityInitiator, SecurityResponder, erase_and_restart,
 };
 use espbench_proto::node::esp_now::task::{
     Cx, Outcome, Outgoing, Received, Settings, Shared, Step, Task,
@@ -34,7 +34,9 @@ fn session(data: &[u8]) {
     let len = session.emit(&mut buf).expect("room for the longest");
     assert_eq!(SessionMessage::parse(&buf[..len]), Some(session));
     let len = session.emit_message(&mut buf).expect("room for the longest");
-    let Some(SecurityMessage::Handshake(data)) = SecurityMessage::parse(&buf[..len]) else { panic!("a handshake") };
+    let Some(SecurityMessage::Handshake(data)) = SecurityMessage::parse(&buf[..len]) else {
+        panic!("a handshake")
+    };
     assert_eq!(SessionMessage::parse(data), Some(session));
 }
 
@@ -132,9 +134,9 @@ impl Node {
 struct World {
     giver: Node,
     taker: Node,
-    initiator: Initiator<DEVICES, 2>,
-    responder: Responder,
-    test: SecTest<64>,
+    initiator: SecurityInitiator<DEVICES, 2>,
+    responder: SecurityResponder,
+    test: CryptoBench<64>,
     now: Instant,
     /// What the initiator sent last, and the responder.
     request: Vec<u8>,
@@ -149,14 +151,14 @@ impl World {
             let stored = giver.shared.keys.store(&mut giver.board, &[7; KEY_LEN]);
             assert!(stored);
         }
-        let mut responder = Responder::new(Pop::new(Pop::DEFAULT));
+        let mut responder = SecurityResponder::new(Pop::new(Pop::DEFAULT));
         responder.open_window(Instant::ZERO + Duration::from_secs(u64::from(tick)));
         Self {
             giver,
             taker,
-            initiator: Initiator::new(),
+            initiator: SecurityInitiator::new(),
             responder,
-            test: SecTest::new(),
+            test: CryptoBench::new(),
             now: Instant::ZERO,
             request: Vec::new(),
             answer: (DataType::Security, Vec::new()),

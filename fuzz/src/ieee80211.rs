@@ -1,6 +1,8 @@
 //! Captured packets: radiotap, the 802.11 header, and the elements of ESP-NOW.
 
-use espbench_proto::wire::esp_now::{self, VendorElements, DATA_MAX, MPDU_MAX, ActionFrame, Version};
+use espbench_proto::wire::esp_now::{
+    self, ActionFrame, DATA_MAX, MPDU_MAX, VendorElements, Version,
+};
 use espbench_proto::wire::ieee80211::{self, AckFrame};
 use espbench_proto::wire::mac::Mac;
 use espbench_proto::wire::radiotap::Radiotap;

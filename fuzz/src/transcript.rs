@@ -1,6 +1,8 @@
 //! The reader of console transcripts.
 
-use espbench_proto::node::esp_now::transcript::{TranscriptEntry, LineCounts, LineSplitter, SessionOutput, Piece, TranscriptSession};
+use espbench_proto::node::esp_now::transcript::{
+    LineCounts, LineSplitter, Piece, SessionOutput, TranscriptEntry, TranscriptSession,
+};
 use espbench_proto::sample::{Link, Observer, Sample};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
