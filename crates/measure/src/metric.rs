@@ -123,7 +123,7 @@ pub fn of(cell: &Cell) -> (&str, Statistic) {
 }
 
 /// Quantities whose direction their unit does not tell; also with a further word, as in `loss_rx`.
-const DIRECTIONS: [(&str, Better); 15] = [
+const DIRECTIONS: [(&str, Better); 16] = [
     // In percent.
     ("loss", Better::Lower),
     // A rate of something unwanted.
@@ -140,6 +140,7 @@ const DIRECTIONS: [(&str, Better); 15] = [
     // What was asked for, or handed to the network: not what came out of it.
     ("offered_rate", Better::Neither),
     ("message_rate_offered", Better::Neither),
+    ("message_rate_sent", Better::Neither),
     ("throughput_sent", Better::Neither),
     ("interarrival", Better::Neither),
     ("offered", Better::Neither),
@@ -216,6 +217,8 @@ mod tests {
             ("packets_total", "packets", Better::Neither),
             ("TCP_WND_DEFAULT", "KB", Better::Neither),
             ("message_rate_offered", "messages/s", Better::Neither),
+            ("message_rate_sent_avg", "messages/s", Better::Neither),
+            ("in_flight_end", "B", Better::Neither),
         ] {
             assert_eq!(better(metric, unit), wanted, "{metric}");
         }

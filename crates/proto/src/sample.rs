@@ -212,7 +212,8 @@ pub enum Observer {
     Sender,
     /// Local end, as receiver.
     Receiver,
-    /// Remote end, as it reported over the wire (iperf's server report).
+    /// Remote end, as it reported over the wire (iperf's server report), or as the movement of its TCP
+    /// window tells ([`Taken`](crate::node::taken::Taken)).
     Peer,
 }
 

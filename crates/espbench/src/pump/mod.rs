@@ -4,6 +4,7 @@
 
 pub mod app;
 pub mod flows;
+pub mod peer;
 pub mod tcp;
 pub mod udp;
 

@@ -1,23 +1,24 @@
 //! One TCP stream, in one direction.
 
+mod send;
+
+pub use send::{Sent, send};
+
 use super::{Control, SLICE, is_pause};
-use crate::sys;
-use espbench_proto::node::iperf::{Counts, Limit, Meter, Pacer};
+use espbench_proto::node::iperf::{Counts, Limit, Meter};
 use espbench_proto::sample::{Link, Observer, Sample};
 use espbench_proto::time::{Duration, Instant};
 use socket2::{Domain, Socket, Type};
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::io::{self, ErrorKind, Read};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How long the peer may take to acknowledge the rest, and to close.
-const CLOSING: Duration = Duration::from_secs(2);
-/// How long to wait for the peer's close once it has acknowledged everything: ESP-IDF's server
-/// closes at the end of its own time only.
-const LINGER: Duration = Duration::from_millis(200);
-
-/// When a sender first looks at what the peer answered.
-const FIRST_LOOK: Duration = Duration::from_millis(20);
+/// A sender that kept this part of its time, but for [`SLACK`], has kept it.
+const IN_TIME: f64 = 0.9;
+/// How much later than the peer this end may have begun to count.
+const SLACK: Duration = Duration::from_millis(300);
+/// The same of its bytes.
+const ALL_BYTES: f64 = 0.99;
 
 /// Connects within `patience`, from `bind` where given, with socket buffers of `window` bytes.
 ///
@@ -112,6 +113,17 @@ pub struct Receiving {
     pub idle: Duration,
     /// When it is over at the latest.
     pub until: Instant,
+    /// What the peer was asked to send, so that a close before it is noticed.
+    pub asked: Option<Limit>,
+}
+
+/// What came before an early end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Came {
+    /// Payload bytes.
+    pub bytes: u64,
+    /// In that time.
+    pub time: Duration,
 }
 
 /// How a stream ended.
@@ -119,88 +131,20 @@ pub struct Receiving {
 pub enum Ended {
     /// As planned: the limit was reached, or the peer closed.
     Normally,
+    /// The receiver's peer closed before the end that it was asked for.
+    Early(Came),
     /// By this side's stop.
     Stopped,
     /// The receiver's peer fell silent.
     Silent,
+    /// The sender's peer has read nothing: so many octets stand in its receive buffer.
+    Unread(u64),
     /// The connection broke.
     Broken(io::Error),
 }
 
 /// Takes what the peer says; false stops the stream.
 pub type Listen<'a> = &'a mut dyn FnMut(&[u8]) -> bool;
-
-/// Sends until the limit, then closes this direction and waits for the peer to have it all. The
-/// total counts up to the last acknowledgement. What the peer sends meanwhile goes to `listen`,
-/// where the stream is not a duplex one; an answer of false stops the stream.
-pub fn send(
-    mut stream: &TcpStream,
-    plan: &Sending,
-    control: &mut Control<'_>,
-    listen: Listen<'_>,
-) -> Ended {
-    let mut meter = Meter::new(plan.link, Observer::Sender, plan.interval, plan.start);
-    let mut counts = Counts { bytes: plan.before, datagrams: Some(0), ..Counts::default() };
-    let mut pacer = Pacer::new(plan.start, plan.length, plan.rate, plan.interval / 2);
-    let length = plan.length.max(1) as usize;
-    let pattern: Vec<u8> = (0..length).map(|at| b'0' + (at % 10) as u8).collect();
-    if let Err(error) = stream.set_write_timeout(Some(SLICE)) {
-        return Ended::Broken(error);
-    }
-    let mut look = Look { next: plan.start + FIRST_LOOK, every: FIRST_LOOK };
-    // A write cut short by its time-out is continued, so that the stream's pattern holds.
-    let mut offset: usize = 0;
-    let ended = loop {
-        let now = control.clock.now();
-        if now >= meter.next() {
-            observe(stream, &mut counts);
-            while let Some(interval) = meter.ended(now, &counts) {
-                (control.emit)(Sample::Interval(interval));
-            }
-        }
-        if look.is_due(now) && !listen_now(stream, plan, listen) {
-            break Ended::Stopped;
-        }
-        let left = match plan.limit {
-            Limit::Time(time) if now.since(plan.start) >= time => 0,
-            Limit::Time(_) => usize::MAX,
-            Limit::Bytes(all) => {
-                usize::try_from(all.saturating_sub(counts.bytes)).unwrap_or(length)
-            }
-        };
-        if left == 0 {
-            break Ended::Normally;
-        }
-        if control.stopped() {
-            break Ended::Stopped;
-        }
-        if offset == 0 && pacer.due(now) == 0 {
-            std::thread::sleep(pacer.next().since(now).min(SLICE));
-            continue;
-        }
-        match stream.write(&pattern[offset..length.min(offset.saturating_add(left))]) {
-            Ok(0) => break Ended::Broken(ErrorKind::WriteZero.into()),
-            Ok(written) => {
-                counts.bytes += written as u64;
-                offset = (offset + written) % length;
-                if offset == 0 {
-                    counts.datagrams = counts.datagrams.map(|n| n + 1);
-                    pacer.sent(1);
-                }
-            }
-            Err(error) if is_pause(&error) => {}
-            Err(error) => break Ended::Broken(error),
-        }
-    };
-    let mut end = control.clock.now();
-    if !matches!(ended, Ended::Broken(_)) && stream.shutdown(Shutdown::Write).is_ok() {
-        end = drain(stream, plan, control, listen);
-    }
-    observe(stream, &mut counts);
-    finish(&mut meter, end, &counts, control);
-    listen_now(stream, plan, listen);
-    ended
-}
 
 fn finish(meter: &mut Meter, end: Instant, counts: &Counts, control: &mut Control<'_>) {
     while let Some(interval) = meter.ended(end, counts) {
@@ -210,86 +154,6 @@ fn finish(meter: &mut Meter, end: Instant, counts: &Counts, control: &mut Contro
         (control.emit)(Sample::Interval(interval));
     }
     (control.emit)(Sample::Interval(meter.total(end, counts)));
-}
-
-fn observe(stream: &TcpStream, counts: &mut Counts) {
-    if let Some(info) = sys::tcp::info(stream) {
-        counts.retransmits = Some(info.retransmits);
-        counts.tcp_rtt_ns = Some(info.rtt_ns);
-    }
-}
-
-/// When to look at what the peer sends: soon after the start, then less and less often.
-struct Look {
-    next: Instant,
-    every: Duration,
-}
-
-impl Look {
-    fn is_due(&mut self, now: Instant) -> bool {
-        let due = now >= self.next;
-        if due {
-            self.every = (self.every * 2).min(Duration::from_secs(1));
-            self.next = now + self.every;
-        }
-        due
-    }
-}
-
-/// Takes what the peer has sent, without waiting; false where `listen` says so.
-fn listen_now(mut stream: &TcpStream, plan: &Sending, listen: Listen<'_>) -> bool {
-    if plan.duplex || stream.set_nonblocking(true).is_err() {
-        return true;
-    }
-    let mut bytes = [0; 4096];
-    let mut go_on = true;
-    while let Ok(count @ 1..) = stream.read(&mut bytes) {
-        go_on &= listen(&bytes[..count]);
-    }
-    let _ = stream.set_nonblocking(false);
-    go_on
-}
-
-/// Waits until the peer has acknowledged everything, and then a little for its close. Answers when
-/// it had everything: the acknowledgement of the last two segments may be held back (RFC 1122
-/// section 4.2.3.2; Linux does so by 40 ms), so it is not waited for to tell the time.
-fn drain(
-    mut stream: &TcpStream,
-    plan: &Sending,
-    control: &Control<'_>,
-    listen: Listen<'_>,
-) -> Instant {
-    let closed = control.clock.now();
-    let held_back = 2 * sys::tcp::info(stream).map_or(0, |info| info.segment) + 1;
-    let (mut delivered, mut acknowledged) = (None, None);
-    let _ = stream.set_read_timeout(Some(Duration::from_millis(1)));
-    let mut bytes = [0; 4096];
-    loop {
-        let now = control.clock.now();
-        let left = sys::tcp::unacknowledged(stream);
-        if left.is_some_and(|left| left <= held_back) {
-            delivered.get_or_insert(now);
-        }
-        if left == Some(0) {
-            acknowledged.get_or_insert(now);
-        }
-        let over = acknowledged.is_some_and(|at| plan.duplex || now.since(at) >= LINGER);
-        if over || now.since(closed) >= CLOSING || control.stopped() {
-            return delivered.unwrap_or(now);
-        }
-        if plan.duplex {
-            std::thread::sleep(Duration::from_millis(1));
-            continue;
-        }
-        match stream.read(&mut bytes) {
-            Ok(0) => return delivered.unwrap_or(now),
-            Ok(count) => {
-                listen(&bytes[..count]);
-            }
-            Err(error) if is_pause(&error) => {}
-            Err(_) => return delivered.unwrap_or(now),
-        }
-    }
 }
 
 /// Receives until the peer closes.
@@ -314,7 +178,11 @@ pub fn receive(
             }
         }
         match result {
-            Ok(0) => break (Ended::Normally, now),
+            Ok(0) => {
+                let came = Came { bytes: counts.bytes, time: now.since(plan.start) };
+                let early = plan.asked.is_some_and(|asked| is_early(asked, came));
+                break (if early { Ended::Early(came) } else { Ended::Normally }, now);
+            }
             Ok(count) => {
                 counts.bytes += count as u64;
                 counts.datagrams = counts.datagrams.map(|n| n + 1);
@@ -336,4 +204,29 @@ pub fn receive(
     };
     finish(&mut meter, end, &counts, control);
     ended
+}
+
+/// Whether that is less than what was asked for. A sender counts its time from other moments than
+/// this end, and its bytes in whole writes, with or without its header.
+fn is_early(asked: Limit, came: Came) -> bool {
+    let enough = match asked {
+        Limit::Time(time) => came.time + SLACK >= time.mul_f64(IN_TIME),
+        Limit::Bytes(bytes) => came.bytes >= (bytes as f64 * ALL_BYTES) as u64,
+    };
+    came.bytes == 0 || !enough
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_early() {
+        let came = |bytes, millis| Came { bytes, time: Duration::from_millis(millis) };
+        let time = Limit::Time(Duration::from_secs(4));
+        assert!(is_early(time, came(1 << 30, 1200)) && !is_early(time, came(1, 3900)));
+        assert!(is_early(time, came(0, 4000)), "a server that sent nothing");
+        let bytes = Limit::Bytes(1_000_000);
+        assert!(is_early(bytes, came(900_000, 1)) && !is_early(bytes, came(999_900, 1)));
+    }
 }

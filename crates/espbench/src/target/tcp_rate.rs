@@ -3,33 +3,47 @@
 //!
 //! # What is counted
 //!
-//! Send calls that took a whole message, one after the other, for the length of a run, as the
-//! document's loop counts them. On a PC such a call says only that the kernel has taken the bytes:
-//! with Nagle's algorithm or without, they may wait in the send buffer, and the peer may have seen
-//! none of them. So a run's interval says what the kernel took (observer sender), and, where the
-//! system tells how much of it the peer has acknowledged, a second interval of the same number says
-//! that (observer peer). On an ESP32 the send buffer is a few messages long, and the two are nearly
-//! the same.
+//! Messages that the peer's application took, over the time until it had (observer peer): see
+//! [`pump::peer`](crate::pump::peer). The document's loop counts send calls that took a whole
+//! message. On an ESP32, whose send buffer is a few messages long, the two are nearly the same; on a
+//! PC such a call says only that the kernel has taken the bytes, and the peer may have seen none of
+//! them. That count is an interval of its own (observer sender), for the length of the run.
 //!
-//! Each run has a connection of its own and ends at its time: a message that the kernel has not
-//! taken by then is not counted. A run in whose second half the kernel took nothing is counted as
-//! `stalled-runs`: the peer hangs, or is gone without a word. Runs that the workload discards are
-//! made and not recorded.
+//! A peer that is slower than this host takes octets in steps of its window. Its interval goes from
+//! the end of one step to the end of another, both within the run: from the first one after a tenth
+//! of it (or from the start, where there is no further one) to the last one. A run in whose second
+//! half the peer took nothing is counted as `stalled-runs` and has no such interval, since nobody
+//! can tell its rate; the cell then fails.
+//!
+//! # How it is sent
+//!
+//! Each run has a connection of its own and ends at its time. The kernel is told to hold little that
+//! it has not sent (`TCP_NOTSENT_LOWAT`), so that a peer that serves one connection after the other
+//! is not busy with the last run's backlog in the next one; and the next run waits until the peer
+//! has what is left. Runs that the workload discards are made and not recorded.
 
 use super::{Sink, Target, TargetError, noted};
 use crate::clock::Clock;
-use crate::sys::tcp;
+use crate::pump::is_pause;
+use crate::pump::peer::{LOOK, Peer};
+use crate::sys::{ready, tcp};
 use espbench_measure::run::Site;
+use espbench_measure::summary::IN_FLIGHT;
+use espbench_proto::node::taken::Step;
 use espbench_proto::sample::{Interval, Link, Observer, Sample};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::workload::{TcpRate, Workload};
-use std::io::{self, ErrorKind, Write as _};
-use std::net::{SocketAddr, TcpStream};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 
 /// How long a connection may take to open.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Longest wait without a look at the stop flag.
-const LOOK: Duration = Duration::from_millis(50);
+/// How long the peer may take for what is left when a run is over, before the next one.
+const DRAIN: Duration = Duration::from_secs(5);
+/// How long a peer that lags behind may take to close once it has acknowledged everything.
+const CLOSE: Duration = Duration::from_secs(1);
+/// The kernel holds at least this much that it has not sent.
+const UNSENT: u64 = 16 << 10;
 
 /// A program or device that takes bytes over TCP.
 #[derive(Clone, Debug)]
@@ -63,8 +77,29 @@ impl TcpRateTarget {
     fn connect(&self, work: &TcpRate) -> io::Result<TcpStream> {
         let stream = TcpStream::connect_timeout(&self.peer, PATIENCE)?;
         stream.set_nodelay(work.no_delay)?;
-        stream.set_write_timeout(Some(LOOK))?;
+        stream.set_nonblocking(true)?;
+        // Room for Nagle's algorithm to fill segments, and for two messages.
+        let segment = tcp::info(&stream).map_or(0, |info| info.segment);
+        let unsent = UNSENT.max(4 * segment).max(2 * u64::from(work.size));
+        tcp::limit_unsent(&stream, u32::try_from(unsent).unwrap_or(u32::MAX))?;
         Ok(stream)
+    }
+
+    /// Why a cell fails in which the peer took nothing.
+    fn stalled(&self, work: &TcpRate, stalled: u16) -> TargetError {
+        let time = work.run_time.as_secs_f64();
+        TargetError::Protocol {
+            peer: format!("tcp:{}", self.peer),
+            what: format!(
+                "the peer took nothing in the second half of {stalled} of {} runs of {time} s, so \
+                 their rate is unknown",
+                work.runs
+            ),
+            hint:
+                "check that it reads what it gets; if it reads slowly, take runs so long that it \
+                   reads its receive buffer many times over (--time 10s)"
+                    .into(),
+        }
     }
 }
 
@@ -94,16 +129,18 @@ impl Target for TcpRateTarget {
         self.check(workload)?;
         let Workload::TcpRate(work) = &noted(workload, sink) else { return Ok(()) };
         let clock = Clock::start();
-        for number in 0..u32::from(work.discard) + u32::from(work.runs) {
+        let mut stalled = 0;
+        for number in 0..work.discard + work.runs {
             let stream = self.connect(work).map_err(|e| self.failed("connecting", e))?;
-            let run = Run { work, clock, stream };
-            let recorded = number.checked_sub(work.discard.into());
-            run.run(sink, recorded.map(u64::from)).map_err(|e| match e {
+            let run = Run::new(work, clock, stream);
+            let recorded = number.checked_sub(work.discard);
+            let took = run.run(sink, recorded.map(u64::from)).map_err(|e| match e {
                 Stop::Cancelled => TargetError::Cancelled,
                 Stop::Failed(e) => self.failed("sending", e),
             })?;
+            stalled += u16::from(recorded.is_some() && !took);
         }
-        Ok(())
+        if stalled > 0 { Err(self.stalled(work, stalled)) } else { Ok(()) }
     }
 }
 
@@ -117,37 +154,90 @@ struct Run<'a> {
     work: &'a TcpRate,
     clock: Clock,
     stream: TcpStream,
+    start: Instant,
+    until: Instant,
+    /// Octets written, and when the kernel last took a message.
+    written: u64,
+    wrote: Instant,
+    peer: Peer,
+    /// The first step of a peer that lags behind, after a tenth of the run.
+    first: Option<Step>,
 }
 
-impl Run<'_> {
-    /// Sends for the length of the run; records it as number `seq`, where it has one.
-    fn run(mut self, sink: &mut dyn Sink, seq: Option<u64>) -> Result<(), Stop> {
+impl<'a> Run<'a> {
+    fn new(work: &'a TcpRate, clock: Clock, stream: TcpStream) -> Self {
+        let start = clock.now();
+        let until = start + work.run_time;
+        let peer = Peer::new(&stream, start, 0);
+        Self { work, clock, stream, start, until, written: 0, wrote: start, peer, first: None }
+    }
+
+    /// Sends for the length of the run; records it as number `seq`, where it has one. False where
+    /// the peer took nothing in its second half.
+    fn run(mut self, sink: &mut dyn Sink, seq: Option<u64>) -> Result<bool, Stop> {
         let message: Vec<u8> = (0..self.work.size).map(|at| b'0' + (at % 10) as u8).collect();
-        let start = self.clock.now();
-        let until = start + self.work.run_time;
-        let (mut sent, mut now) = (0_u64, start);
-        while now < until {
-            if !self.send(&message, until, sink)? {
-                break;
-            }
+        let (mut sent, mut now) = (0_u64, self.start);
+        while now < self.until && self.send(&message, sink)? {
             sent += 1;
             now = self.clock.now();
-            // A look at the stop flag costs, so not at every message.
-            if sent % 256 == 0 && sink.cancelled() {
-                return Err(Stop::Cancelled);
+            self.wrote = now;
+            if self.peer.is_due(now) {
+                self.look(now);
+                if sink.cancelled() {
+                    return Err(Stop::Cancelled);
+                }
             }
         }
         let end = self.clock.now();
-        let bytes = sent * u64::from(self.work.size);
-        let acknowledged =
-            tcp::unacknowledged(&self.stream).map(|waiting| bytes.saturating_sub(waiting));
+        self.look(end);
+        let in_flight = self.written - self.peer.taken.octets();
+        let span = self.span(end);
         if let Some(seq) = seq {
-            self.record(sink, seq, (start, end), bytes, Observer::Sender);
-            if let Some(bytes) = acknowledged {
-                self.record(sink, seq, (start, end), bytes, Observer::Peer);
+            let bytes = sent * u64::from(self.work.size);
+            self.record(sink, seq, (self.start, end), bytes, Observer::Sender);
+            if let Some((from, to)) = span {
+                self.record(sink, seq, (from.at, to.at), to.octets - from.octets, Observer::Peer);
+            }
+            if self.peer.known {
+                sink.count(IN_FLIGHT, in_flight);
             }
         }
-        Ok(())
+        let half = self.start + self.work.run_time / 2;
+        let stalled = if self.peer.known { span.is_none() } else { self.wrote < half };
+        if stalled && seq.is_some() {
+            sink.count("stalled-runs", 1);
+        }
+        if !stalled {
+            self.drain(sink)?;
+        }
+        Ok(!stalled)
+    }
+
+    fn look(&mut self, now: Instant) {
+        self.peer.look(&self.stream, now, self.written);
+        let step = self.peer.taken.step(now);
+        if self.first.is_none() && step.at >= self.start + self.work.run_time / 10 {
+            self.first = Some(step);
+        }
+    }
+
+    /// From which step to which one the peer's rate is told; `None` where the last one is in the
+    /// first half of the run, or the system does not tell.
+    fn span(&mut self, end: Instant) -> Option<(Step, Step)> {
+        let mut now = end;
+        // The last step may not be over.
+        while !self.peer.taken.is_at_rest(now) && now < end + self.work.run_time / 4 {
+            std::thread::sleep(LOOK);
+            now = self.clock.now();
+            self.look(now);
+        }
+        let beginning = Step { at: self.start, octets: 0 };
+        let last = self.peer.taken.step(now);
+        let lags = self.peer.taken.closed().is_some();
+        let first = self.first.filter(|first| lags && first.octets < last.octets);
+        let tells = self.peer.known && last.octets > 0;
+        let half = self.start + self.work.run_time / 2;
+        (tells && last.at >= half).then_some((first.unwrap_or(beginning), last))
     }
 
     fn record(
@@ -171,36 +261,66 @@ impl Run<'_> {
     }
 
     /// Sends one message whole; false where the run ended first.
-    fn send(&mut self, message: &[u8], until: Instant, sink: &mut dyn Sink) -> Result<bool, Stop> {
+    fn send(&mut self, message: &[u8], sink: &mut dyn Sink) -> Result<bool, Stop> {
         let mut rest = message;
-        let mut blocked = None;
         while !rest.is_empty() {
             match self.stream.write(rest) {
                 Ok(0) => return Err(Stop::Failed(ErrorKind::WriteZero.into())),
                 Ok(len) => {
                     rest = &rest[len..];
-                    blocked = None;
+                    self.written += len as u64;
                 }
                 Err(e) if is_pause(&e) => {
                     if sink.cancelled() {
                         return Err(Stop::Cancelled);
                     }
                     let now = self.clock.now();
-                    let since = *blocked.get_or_insert(now);
-                    if now >= until {
-                        let stalled = now.since(since) >= self.work.run_time / 2;
-                        sink.count("stalled-runs", stalled.into());
+                    if now >= self.until {
                         return Ok(false);
                     }
+                    self.look(now);
+                    self.wait(false, LOOK.min(self.until.since(now)))?;
                 }
                 Err(e) => return Err(Stop::Failed(e)),
             }
         }
         Ok(true)
     }
-}
 
-/// Time-outs are told apart differently on each system.
-fn is_pause(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+    fn wait(&self, read: bool, time: Duration) -> Result<(), Stop> {
+        let interest = ready::Interest { socket: &self.stream, read, write: !read };
+        ready::wait([interest], time).map_err(Stop::Failed)?;
+        Ok(())
+    }
+
+    /// Closes, and waits until the peer has what was written: it closes too, or it has acknowledged
+    /// everything and keeps up. What goes wrong here is after the run.
+    fn drain(&mut self, sink: &mut dyn Sink) -> Result<(), Stop> {
+        let closed = self.clock.now();
+        let mut acknowledged = None;
+        if self.stream.shutdown(Shutdown::Write).is_err() {
+            return Ok(());
+        }
+        loop {
+            if sink.cancelled() {
+                return Err(Stop::Cancelled);
+            }
+            let now = self.clock.now();
+            self.peer.look(&self.stream, now, self.written);
+            if tcp::unacknowledged(&self.stream).is_none_or(|left| left == 0) {
+                acknowledged.get_or_insert(now);
+            }
+            let has_all = !self.peer.known || self.peer.has_all(self.written);
+            let silent = acknowledged.is_some_and(|at| has_all || now.since(at) >= CLOSE);
+            if silent || now.since(closed) >= DRAIN {
+                return Ok(());
+            }
+            match self.stream.read(&mut [0; 1024]) {
+                Ok(0) => return Ok(()),
+                Ok(_) => {}
+                Err(e) if is_pause(&e) => self.wait(true, LOOK)?,
+                Err(_) => return Ok(()),
+            }
+        }
+    }
 }

@@ -103,7 +103,11 @@ fn iperf(
         total += bytes;
         samples.push(Sample::Interval(Interval {
             seq,
-            observer: if direction == Direction::Forward { Observer::Sender } else { observer },
+            observer: if udp && direction == Direction::Forward {
+                Observer::Sender
+            } else {
+                observer
+            },
             start: second(seq),
             end: second(seq + 1),
             bytes,
@@ -160,6 +164,7 @@ fn tcp_rate(ordinal: u32, no_delay: bool, rate: f64, random: &mut Random) -> Rec
         let messages = (rate * (1.0 + 0.12 * random.normal())) as u64;
         Sample::Interval(Interval {
             seq,
+            observer: Observer::Peer,
             start: Instant::from_nanos(seq * 1_000_000_000),
             end: Instant::from_nanos((seq + 1) * 1_000_000_000),
             bytes: messages * 64,

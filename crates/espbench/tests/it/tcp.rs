@@ -1,7 +1,7 @@
 //! TCP message rates against the sink and against peers that misbehave; the source.
 
 use crate::sink::Kept;
-use crate::util::{Bench, PATIENCE};
+use crate::util::{Bench, PATIENCE, Paced, Ran, peer};
 use espbench::respond::{Log, tcp};
 use espbench::target::tcp_rate::TcpRateTarget;
 use espbench::target::{Target as _, TargetError};
@@ -22,7 +22,7 @@ fn quiet() -> Log {
 }
 
 fn work() -> TcpRate {
-    TcpRate { size: 16, runs: 3, discard: 1, run_time: Duration::from_millis(100), no_delay: true }
+    TcpRate { size: 16, runs: 3, discard: 1, run_time: Duration::from_millis(300), no_delay: true }
 }
 
 fn run(peer: SocketAddr, work: TcpRate, kept: &mut Kept) -> Result<(), TargetError> {
@@ -39,14 +39,14 @@ fn each_run_is_an_interval_and_what_was_discarded_is_not_there() {
         assert_eq!(sent.iter().map(|i| i.seq).collect::<Vec<_>>(), [0, 1, 2]);
         for run in &sent {
             let length = run.end.since(run.start);
-            assert!(length >= Duration::from_millis(100), "{length:?}");
+            assert!(length >= work().run_time, "{length:?}");
             assert!(run.datagrams.unwrap() > 0);
             assert_eq!(run.bytes, run.datagrams.unwrap() * 16);
         }
-        // What the peer acknowledged, where the system tells, is no more than what was sent.
-        let acknowledged = kept.intervals(Observer::Peer);
-        assert_eq!(acknowledged.len(), if cfg!(target_os = "linux") { 3 } else { 0 });
-        for (peer, own) in acknowledged.iter().zip(&sent) {
+        // What the peer took, where the system tells, is no more than what was sent.
+        let taken = kept.intervals(Observer::Peer);
+        assert_eq!(taken.len(), if cfg!(target_os = "linux") { 3 } else { 0 });
+        for (peer, own) in taken.iter().zip(&sent) {
             assert!(peer.bytes <= own.bytes);
         }
         let cells = kept.cells(Workload::TcpRate(TcpRate { no_delay, ..work() }));
@@ -62,9 +62,50 @@ fn a_peer_that_never_reads_ends_the_run_and_is_named() {
     let mut kept = Kept::default();
     let large =
         TcpRate { size: 1 << 16, run_time: Duration::from_secs(1), runs: 2, discard: 0, ..work() };
-    run(silent.local_addr().unwrap(), large, &mut kept).unwrap();
+    let error = run(silent.local_addr().unwrap(), large, &mut kept).expect_err("no result");
+    assert!(
+        error.to_string().contains("took nothing in the second half of 2 of 2 runs"),
+        "{error}"
+    );
     assert_eq!(kept.intervals(Observer::Sender).len(), 2);
+    assert_eq!(kept.intervals(Observer::Peer).len(), 0);
     assert_eq!(kept.counters["stalled-runs"], 2);
+    let cells = kept.cells(Workload::TcpRate(large));
+    let headline = cells.iter().find(|c| c.id.metric == "message_rate_avg").unwrap();
+    assert_eq!(headline.value, None);
+}
+
+/// D1: the send buffer took 17,000 messages a second of a peer that read 4000.
+#[test]
+fn the_message_rate_is_that_of_the_peers_reads() {
+    let peer = Paced::start(76_000);
+    let mut kept = Kept::default();
+    let paced =
+        TcpRate { size: 19, runs: 1, discard: 0, run_time: Duration::from_secs(2), ..work() };
+    run(peer.address, paced, &mut kept).unwrap();
+    let truth = peer.rate() / 19.0;
+    let cells = kept.cells(Workload::TcpRate(paced));
+    let value = |metric| cells.iter().find(|c| c.id.metric == metric).unwrap().value.unwrap();
+    let (ours, sent) = (value("message_rate_avg"), value("message_rate_sent_avg"));
+    assert!((ours / truth - 1.0).abs() < 0.1, "the headline {ours}, the peer {truth}");
+    assert!(sent > ours && value("in_flight_end") > 0.0, "{sent} {ours}");
+}
+
+/// The matrix of bench/taken.py over a veth pair, of which these are the shortest cells.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_slow_peer_behind_a_link_is_measured_as_slow() {
+    let can = std::process::Command::new("unshare").args(["-r", "-n", "true"]).output();
+    if !(peer("python3") && peer("ip") && can.is_ok_and(|done| done.status.success())) {
+        eprintln!("SKIPPED: no network namespaces here");
+        return;
+    }
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/taken.py");
+    let mut command = std::process::Command::new(script);
+    command.args(["--seconds", "2", "--congestion", "cubic", "--within", "15"]);
+    command.args(["--espbench", env!("CARGO_BIN_EXE_espbench")]);
+    let ran = Ran::of(&mut command);
+    assert_eq!(ran.status, Some(0), "{}{}", ran.out, ran.err);
 }
 
 #[test]
@@ -144,7 +185,7 @@ fn the_command_prints_runs_and_statistics() {
             "--discard",
             "0",
             "--time",
-            "0.1 s",
+            "0.3 s",
             "--quiet",
         ])
         .ok();

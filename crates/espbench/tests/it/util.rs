@@ -1,6 +1,7 @@
 //! What the tests share: commands in folders of their own, and real peers.
 
 use std::io::{BufRead, BufReader, Read};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -179,6 +180,58 @@ impl Background {
 impl Drop for Background {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+/// Reads one TCP connection after the other at a rate of its own, with a receive buffer of a few
+/// kilobytes as an ESP32 has, and counts.
+pub struct Paced {
+    pub address: SocketAddr,
+    counted: Receiver<f64>,
+}
+
+impl Paced {
+    /// So many bytes a second.
+    pub fn start(rate: u64) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let buffer = socket2::SockRef::from(&listener).set_recv_buffer_size(5744);
+        buffer.expect("a receive buffer");
+        let address = listener.local_addr().expect("its address");
+        let (sender, counted) = channel();
+        std::thread::spawn(move || {
+            while let Ok((stream, _)) = listener.accept() {
+                if sender.send(read_paced(stream, rate)).is_err() {
+                    break;
+                }
+            }
+        });
+        Self { address, counted }
+    }
+
+    /// Bytes a second that it counted on the next connection, from its first read to its last.
+    pub fn rate(&self) -> f64 {
+        self.counted.recv_timeout(PATIENCE).expect("the reader is done")
+    }
+}
+
+fn read_paced(mut stream: TcpStream, rate: u64) -> f64 {
+    let start = Instant::now();
+    let (mut count, mut last) = (0, start);
+    let mut buffer = [0; 2048];
+    loop {
+        let due = (start.elapsed().as_secs_f64() * rate as f64) as u64 - count;
+        if due < 19 {
+            std::thread::sleep(Duration::from_micros(500));
+            continue;
+        }
+        let room = buffer.len().min(due as usize);
+        match stream.read(&mut buffer[..room]) {
+            Ok(0) | Err(_) => return count as f64 / last.duration_since(start).as_secs_f64(),
+            Ok(length) => {
+                count += length as u64;
+                last = Instant::now();
+            }
+        }
     }
 }
 

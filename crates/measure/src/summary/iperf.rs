@@ -2,7 +2,11 @@
 //!
 //! Directions are the device's: what this host sends is the device's RX. A stream's bytes are its
 //! payload. Over UDP what the device received is only known from its closing report; what was sent
-//! to it is a metric of its own (`throughput_sent`), never taken for what arrived.
+//! to it is a metric of its own (`throughput_sent`), never taken for what arrived. Over TCP this host's
+//! system tells what the device's application took ([`Observer::Peer`]); `throughput_sent` is what
+//! the kernel here took, which may wait in buffers, and `in_flight_end` how much of it did when the
+//! sending was over. Where nothing tells what the device took, or it took nothing, its rate is
+//! unknown.
 //!
 //! Of a device over Wi-Fi ([`Workload::Wifi`](espbench_proto::workload::Workload::Wifi)), what the
 //! device itself counted is [`Observer::Peer`]: over TCP too, and with its intervals. Where only it
@@ -55,7 +59,7 @@ pub fn summarize(workload: &Iperf, recorded: &Recorded, context: &Context<'_>) -
     }
     match workload.transport {
         Transport::Tcp => {
-            out.throughput("throughput_rx", &sent);
+            out.taken(&sent, &reported, recorded);
             out.throughput("throughput_tx", &received);
             out.retransmits(&sent);
         }
@@ -217,6 +221,33 @@ impl Out<'_> {
         }
     }
 
+    /// What the device took over TCP of what this host sent.
+    fn taken(&mut self, sent: &Seen, taken: &Seen, recorded: &Recorded) {
+        if sent.is_empty() {
+            return;
+        }
+        let nothing = taken.totals.iter().all(|t| t.bytes == 0);
+        if nothing && taken.rates.iter().all(|&rate| rate == 0.0) {
+            let why = if taken.is_empty() {
+                "unknown: nothing tells what the device took"
+            } else {
+                "unknown: the device took nothing"
+            };
+            self.push("throughput_rx", "Mbit/s", Estimate::default());
+            if let Some(cell) = self.cells.last_mut() {
+                cell.note = Some(why.into());
+            }
+        } else {
+            self.throughput("throughput_rx", taken);
+        }
+        self.throughput("throughput_sent", sent);
+        if let Some(&octets) = recorded.counters.get(super::IN_FLIGHT)
+            && !taken.is_empty()
+        {
+            self.push(super::IN_FLIGHT_END, "B", Estimate::exact(octets as f64, 1));
+        }
+    }
+
     /// A test in one direction, of which the device tells what it counted.
     fn device(&mut self, workload: &Iperf, to_it: bool, seen: [&Seen; 3]) {
         let [sent, received, told] = seen;
@@ -367,6 +398,31 @@ mod tests {
     }
 
     #[test]
+    fn over_tcp_the_headline_is_what_the_device_took() {
+        let tcp = Iperf { transport: Transport::Tcp, bandwidth: None, ..UDP };
+        let sent = [
+            part(Observer::Sender, 0, 0, 1000, 3_600_000),
+            Interval { total: true, ..part(Observer::Sender, 1, 0, 1000, 3_600_000) },
+        ];
+        let taken = [
+            part(Observer::Peer, 0, 0, 980, 1_960_000),
+            Interval { total: true, ..part(Observer::Peer, 1, 0, 980, 1_960_000) },
+        ];
+        let got = cells(tcp, &[taken, sent].concat());
+        assert_eq!(got["throughput_rx"].value, Some(16.0));
+        assert_eq!(got["throughput_rx_best_second"].value, Some(16.0));
+        assert_eq!(got["throughput_sent"].value, Some(28.8));
+        // A device that took nothing, and a system that tells nothing.
+        let none = taken.map(|it| Interval { bytes: 0, ..it });
+        for (samples, why) in [([none, sent].concat(), "took nothing"), (sent.to_vec(), "tells")] {
+            let got = cells(tcp, &samples);
+            assert_eq!(got["throughput_rx"].value, None);
+            assert!(got["throughput_rx"].note.as_deref().unwrap().contains(why));
+            assert!(!got.contains_key("throughput_rx_best_second"));
+        }
+    }
+
+    #[test]
     fn streams_are_added_up() {
         let work = Iperf { transport: Transport::Tcp, parallel: 2, bandwidth: None, ..UDP };
         let stream =
@@ -374,10 +430,12 @@ mod tests {
         let mut samples = Vec::new();
         for link in 0..2 {
             let named = stream(link);
-            samples.push(named(part(Observer::Sender, 0, 0, 1000, 500_000)));
-            samples.push(named(part(Observer::Sender, 1, 1000, 2000, 750_000)));
-            let total = part(Observer::Sender, 2, 0, 2000, 1_250_000);
-            samples.push(named(Interval { total: true, ..total }));
+            for observer in [Observer::Peer, Observer::Sender] {
+                samples.push(named(part(observer, 0, 0, 1000, 500_000)));
+                samples.push(named(part(observer, 1, 1000, 2000, 750_000)));
+                let total = part(observer, 2, 0, 2000, 1_250_000);
+                samples.push(named(Interval { total: true, ..total }));
+            }
         }
         let got = cells(work, &samples);
         assert_eq!(got["throughput_rx"].value, Some(10.0));

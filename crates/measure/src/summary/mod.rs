@@ -16,6 +16,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_proto::workload::{IpTest, Workload};
 
+/// Counter of a cell in which this host sent over TCP: octets that were written and that the peer had
+/// not taken when the sender stopped, summed over streams or runs.
+pub const IN_FLIGHT: &str = "in-flight-at-end";
+/// The metric made of it.
+pub(crate) const IN_FLIGHT_END: &str = "in_flight_end";
+
 /// What a summary needs to know besides the samples.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {

@@ -36,6 +36,7 @@ const RESULTS: &[Spec] = &[
     ("throughput_sent", "sent", Value),
     ("throughput_sent", "sent 95 % interval", Interval),
     ("throughput_sent_best_second", "sent, best second", Value),
+    ("in_flight_end", "in flight at the end", Value),
     ("retransmits", "retransmits", Value),
 ];
 
@@ -87,7 +88,9 @@ const CASE_FRAME: Frame<'_> = Frame {
     title: "iperf: throughput by test case",
     notes: &[
         "RX and TX as the device sees them: what this host sends is the device's RX. Payload, \
-         without headers. Sent over UDP is not received: only the device's report says what arrived.",
+         without headers. What was sent is not what was received: over UDP only the device's report says \
+         what arrived, over TCP the movement of its window says what its application took; the rest \
+         was in flight at the end.",
     ],
 };
 

@@ -11,14 +11,21 @@ const KIND: &str = "tcp-rate";
 const RUN: &str = "message_rate";
 
 /// The document's rows of statistics, in its order.
-const STATISTICS: [(&str, &str); 5] = [
+const STATISTICS: [(&str, &str); 7] = [
     ("message_rate_min", "Minimum"),
     ("message_rate_max", "Maximum"),
     ("message_rate_avg", "Average"),
     ("message_rate_stddev", "Standard deviation"),
-    // Not the document's: on a PC a completed send call says only that the kernel took the bytes.
+    // Not the document's.
     ("message_rate_acked_avg", "Average, acknowledged by the peer"),
+    ("message_rate_sent_avg", "Average, taken by this host's kernel"),
+    ("in_flight_end", "In flight at the end, B"),
 ];
+
+/// What the rates count, by where they come from.
+const TAKEN: &str = "Measured: messages that the peer took, over the time until it had; what this \
+    host's kernel took may wait in buffers. Simulated and published: send calls of the device that \
+    took a whole message.";
 
 /// Its tables.
 pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
@@ -43,13 +50,9 @@ fn name(digest: &Digest) -> String {
     digest.place.strip_prefix("tcp-rate, ").unwrap_or(&digest.place).into()
 }
 
-/// The rates of the runs, from the cells or, where a summary has no cell for each, the record.
+/// The rates of the runs.
 pub(crate) fn rates(digest: &Digest) -> Vec<f64> {
-    let cells: Vec<f64> = digest.all(RUN).filter_map(|c| c.value).collect();
-    if !cells.is_empty() {
-        return cells;
-    }
-    digest.timelines.first().map_or_else(Vec::new, |t| t.points.iter().map(|p| p.y).collect())
+    digest.all(RUN).filter_map(|c| c.value).collect()
 }
 
 fn runs(material: &Material<'_>, digests: &[&Digest]) -> Table {
@@ -66,7 +69,10 @@ fn runs(material: &Material<'_>, digests: &[&Digest]) -> Table {
         title: material.titled("TCP message rate: runs"),
         columns: columns(Column::setting("Run #", ""), material, digests),
         rows: (0..longest).map(row).collect(),
-        notes: alloc::vec!["Runs that were discarded as warm-up are not counted.".into()],
+        notes: alloc::vec![
+            "Runs that were discarded as warm-up are not counted.".into(),
+            TAKEN.into(),
+        ],
         ..Table::default()
     }
 }

@@ -112,15 +112,16 @@ fn drifting(recorded: &Recorded) -> Option<Advice> {
     trend::drift(&values).map(|ratio| Advice::Drifting { ratio })
 }
 
-/// The rate over time as the receiver saw it, or whoever saw it; without the last interval, which
+/// The rate over time as the receiver saw it, or the peer, or whoever saw it; without the last interval, which
 /// may be a short one.
 fn rates(recorded: &Recorded) -> Vec<f64> {
     let lines = match recorded.workload.ip() {
         Some(IpTest::TcpRate(_)) => series::messages(recorded),
         _ => series::megabits(recorded),
     };
-    let receiver = lines.iter().find(|l| l.observer == Observer::Receiver.name());
-    let mut rates: Vec<f64> = receiver
+    let seen = |by: Observer| lines.iter().find(|l| l.observer == by.name());
+    let mut rates: Vec<f64> = seen(Observer::Receiver)
+        .or_else(|| seen(Observer::Peer))
         .or(lines.first())
         .map(|line| line.points.iter().map(|p| p.y).collect())
         .unwrap_or_default();

@@ -16,6 +16,7 @@ pub mod echo;
 pub mod esp_now;
 pub mod iperf;
 pub mod mqtt;
+pub mod taken;
 
 use crate::sample::Sample;
 use crate::time::Instant;

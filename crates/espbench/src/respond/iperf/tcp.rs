@@ -165,6 +165,7 @@ fn receive(test: &Test, stream: &TcpStream, start: Instant, before: usize) {
         start,
         idle: IDLE,
         until: Instant::NEVER,
+        asked: None,
     };
     let mut buffer = vec![0; READ];
     let ended = test.pump(|control| stream::receive(stream, &plan, &mut buffer, control));
@@ -183,8 +184,8 @@ fn send(test: &Test, stream: &TcpStream, header: &ClientHeader, start: Instant, 
         start,
         duplex,
     };
-    let ended = test.pump(|control| stream::send(stream, &plan, control, &mut |_| true));
-    say(test, &ended);
+    let sent = test.pump(|control| stream::send(stream, &plan, control, &mut |_| true));
+    say(test, &sent.ended);
 }
 
 /// The connection that `-r` and `-d` ask for.
@@ -207,9 +208,12 @@ fn send_back(test: &Test, header: &ClientHeader) {
 
 fn say(test: &Test, ended: &stream::Ended) {
     match ended {
-        stream::Ended::Normally | stream::Ended::Stopped => {}
+        stream::Ended::Normally | stream::Ended::Early(_) | stream::Ended::Stopped => {}
         stream::Ended::Silent => {
             test.note(&format!("fell silent for {} s without closing: given up", IDLE.as_secs()));
+        }
+        stream::Ended::Unread(octets) => {
+            test.note(&format!("read none of the {octets} bytes that it acknowledged"));
         }
         stream::Ended::Broken(error) => test.note(&format!("the connection broke: {error}")),
     }

@@ -3,12 +3,15 @@
 use super::{BACK, CONNECT, Cell, Event, IDLE, Outbox, back};
 use crate::pump::{Control, SLICE, is_pause, tcp as pump};
 use crate::target::TargetError;
+use espbench_measure::summary::IN_FLIGHT;
+use espbench_proto::node::iperf::Limit;
 use espbench_proto::sample::{Link, Sample};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::iperf2::{Ack, CLIENT_HEADER, Iperf3, server_greeting};
 use espbench_proto::workload::Direction;
 use std::io::{ErrorKind, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
 
 /// Bytes of a read where the user names no length. Larger reads fall out of the cache.
@@ -116,7 +119,14 @@ fn one_stream(
         }
         Direction::Reverse => receive(cell, stream, link, start, 0, outbox),
         Direction::FullDuplex => std::thread::scope(|scope| {
-            let back = scope.spawn(|| receive(cell, stream, link, start, 0, outbox));
+            let back = scope.spawn(|| {
+                let back = receive(cell, stream, link, start, 0, outbox);
+                if back.is_err() {
+                    // A server that is gone takes no more either.
+                    cell.stop.store(true, Ordering::Relaxed);
+                }
+                back
+            });
             let sent = send(cell, stream, link, start, true, outbox);
             let back = back.join().unwrap_or(Ok(()));
             sent.and(back)
@@ -150,14 +160,17 @@ fn send(
         answer.0.extend(bytes.iter().take(room));
         answer.iperf3().is_none()
     };
-    let ended = pump::send(stream, &plan, &mut control, &mut listen);
+    let sent = pump::send(stream, &plan, &mut control, &mut listen);
     if let Some(what) = answer.iperf3() {
         return Err(iperf3_error(cell, what));
     }
     if link == Link(0) && !duplex {
         outbox.fact("peer", answer.describe());
     }
-    broken(cell, ended)
+    if let Some(octets) = sent.in_flight {
+        outbox.count(IN_FLIGHT, octets);
+    }
+    broken(cell, sent.ended)
 }
 
 /// Receives what the server sends. `before` was read already.
@@ -177,6 +190,7 @@ fn receive(
         start,
         idle: IDLE,
         until: start + cell.latest(),
+        asked: Some(cell.limit),
     };
     let mut emit = |sample: Sample| outbox.sample(sample);
     let mut control = Control { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
@@ -222,12 +236,35 @@ fn broken(cell: &Cell<'_>, ended: pump::Ended) -> Result<(), TargetError> {
             format!("the server fell silent for {} s before the end", IDLE.as_secs()),
             "it vanished, or the link broke; what came before is kept",
         )),
+        pump::Ended::Early(came) => Err(cell.protocol_error(
+            format!("the server ended the test early, {}", early(cell.limit, came)),
+            "it crashed, was stopped, has a limit of its own, or serves somebody else; what came \
+             before is kept",
+        )),
+        pump::Ended::Unread(octets) => Err(cell.protocol_error(
+            format!(
+                "the server took nothing: it acknowledged {octets} bytes into its receive buffer and \
+                 read none of them"
+            ),
+            "check that it is an iperf 2 server and not busy with another client",
+        )),
         pump::Ended::Broken(source) => Err(cell.peer_error(
             "in the middle of the test",
             source,
             "the server ended the test early (a second client, a reset, a limit of its own?); \
              what came before is kept",
         )),
+    }
+}
+
+/// What came of what was asked for.
+fn early(asked: Limit, came: pump::Came) -> String {
+    let time = came.time.as_secs_f64();
+    match asked {
+        Limit::Time(asked) => {
+            format!("after {time:.3} of {} s, with {} bytes", asked.as_secs_f64(), came.bytes)
+        }
+        Limit::Bytes(asked) => format!("with {} of {asked} bytes, after {time:.3} s", came.bytes),
     }
 }
 

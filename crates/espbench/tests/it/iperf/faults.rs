@@ -1,7 +1,7 @@
 //! Peers that are something else, vanish, refuse, or send garbage.
 
-use super::{Server, TCP, UDP, bytes, client};
-use crate::util::{PATIENCE, peer};
+use super::{Server, TCP, UDP, bytes, client, rate};
+use crate::util::{PATIENCE, Paced, peer};
 use espbench_proto::sample::Observer;
 use espbench_proto::wire::iperf2::{Datagram, ServerReport, Stamp};
 use espbench_proto::workload::{Direction, Iperf};
@@ -102,6 +102,7 @@ fn an_esp_server_keeps_tcp_open() {
     result.unwrap();
     let (_stream, read) = reader.join().unwrap();
     assert_eq!((read, bytes(&seen.totals(Observer::Sender))), (100_000, 100_000));
+    assert_eq!(bytes(&seen.totals(Observer::Peer)), 100_000);
     assert!(seen.facts["peer"].contains("ESP-IDF"));
 }
 
@@ -139,6 +140,75 @@ fn a_server_that_vanishes_in_the_middle() {
     reader.join().unwrap();
     assert!(result.unwrap_err().to_string().contains("or the server ended"));
     assert!(seen.totals(Observer::Sender)[0].datagrams.unwrap() >= 10);
+}
+
+/// D4: a server that dies while it sends, at once or in the middle.
+#[test]
+fn a_server_that_ends_a_reverse_test_early() {
+    for (direction, amount) in
+        [(Direction::Reverse, 0), (Direction::Reverse, 100_000), (Direction::FullDuplex, 100_000)]
+    {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.read_exact(&mut [0; 60]).unwrap();
+            stream.write_all(&vec![0; amount]).unwrap();
+        });
+        let work = Iperf { direction, time: Duration::from_secs(3600), ..TCP };
+        let (seen, result) = client(address, work);
+        server.join().unwrap();
+        let text = result.unwrap_err().to_string();
+        assert!(text.contains("early") || text.contains("in the middle of the test"), "{text}");
+        if direction == Direction::Reverse {
+            assert!(text.contains(&format!("of 3600 s, with {amount} bytes")), "{text}");
+            assert_eq!(bytes(&seen.totals(Observer::Receiver)), amount as u64, "what came is kept");
+        }
+    }
+}
+
+#[test]
+fn a_server_that_sends_too_few_bytes() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.read_exact(&mut [0; 60]).unwrap();
+        stream.write_all(&[0; 50_000]).unwrap();
+    });
+    let work = Iperf { direction: Direction::Reverse, bytes: Some(100_000), ..TCP };
+    let (_, result) = client(address, work);
+    server.join().unwrap();
+    let text = result.unwrap_err().to_string();
+    assert!(text.contains("with 50000 of 100000 bytes"), "{text}");
+}
+
+/// D1: the rate is that of the server's reads, whatever this host's buffers take.
+#[test]
+fn a_slow_server_is_measured_as_slow_as_it_reads() {
+    let server = Paced::start(250_000);
+    let work = Iperf { time: Duration::from_secs(2), bandwidth: None, ..TCP };
+    let (seen, result) = client(server.address, work);
+    result.unwrap();
+    let truth = server.rate();
+    let total = seen.totals(Observer::Peer)[0];
+    let ours = rate(&total) * 125_000.0;
+    assert!((ours / truth - 1.0).abs() < 0.1, "the headline {ours}, the server {truth}");
+    let sent = seen.totals(Observer::Sender)[0];
+    let in_flight = seen.counts["in-flight-at-end"];
+    assert!(sent.bytes > total.bytes && in_flight > 0, "{sent:?}");
+    assert!(in_flight <= sent.bytes - total.bytes, "{in_flight} of {sent:?} and {total:?}");
+}
+
+#[test]
+fn a_server_that_never_reads_took_nothing() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    socket2::SockRef::from(&listener).set_recv_buffer_size(5744).unwrap();
+    let (seen, result) = client(listener.local_addr().unwrap(), Iperf { bandwidth: None, ..TCP });
+    let text = result.unwrap_err().to_string();
+    assert!(text.contains("the server took nothing"), "{text}");
+    assert_eq!(bytes(&seen.totals(Observer::Peer)), 0);
+    assert!(bytes(&seen.totals(Observer::Sender)) > 0);
 }
 
 #[test]

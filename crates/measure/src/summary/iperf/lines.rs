@@ -1,13 +1,15 @@
 //! The lines that iperf 2 users know, one for each interval and total as it comes.
 //!
-//! Units are iperf 2's: Bytes in powers of 1024, bits in powers of 1000.
+//! Units are iperf 2's: Bytes in powers of 1024, bits in powers of 1000. Of a stream that this host
+//! sends over TCP, the lines say what the peer took, where the system tells; iperf 2's say what this
+//! host's kernel took, which here is one line at the end.
 
 use super::megabits;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use espbench_proto::sample::{Interval, Observer};
+use espbench_proto::sample::{Interval, Link, Observer};
 use espbench_proto::time::{Duration, Instant};
 
 /// Makes lines of intervals, sums over parallel streams, and keeps the best second.
@@ -15,9 +17,24 @@ use espbench_proto::time::{Duration, Instant};
 pub struct Lines {
     streams: usize,
     length: Duration,
-    sums: BTreeMap<(Observer, bool, u64), (usize, Interval)>,
+    sums: BTreeMap<(Observer, bool, u64), Sum>,
     rates: BTreeMap<Observer, Vec<f64>>,
     starts: BTreeMap<Observer, Instant>,
+    /// What the peer took of each stream, where this host's TCP tells it: then what the kernel took
+    /// is no line.
+    taken: BTreeMap<Link, u64>,
+}
+
+/// Intervals of equal number, added up.
+#[derive(Clone, Copy, Debug)]
+struct Sum {
+    count: usize,
+    /// How many of them are whole.
+    whole: usize,
+    interval: Interval,
+    /// The sum of the streams' own rates in Mbit/s, as the report has it: they need not begin and end
+    /// together.
+    rate: Option<f64>,
 }
 
 impl Lines {
@@ -38,30 +55,47 @@ impl Lines {
         };
         let interval =
             &Interval { start: since(interval.start), end: since(interval.end), ..*interval };
-        if interval.observer == Observer::Peer {
-            lines.push(format!("[{:3}] Server Report:", interval.link.0 + 1));
+        let name = interval.link.0 + 1;
+        match (interval.observer, interval.datagrams) {
+            (Observer::Peer, Some(_)) => lines.push(format!("[{name:3}] Server Report:")),
+            (Observer::Peer, None) => {
+                self.taken.insert(interval.link, interval.bytes);
+            }
+            (Observer::Sender, _) => {
+                if let Some(taken) = self.taken.get(&interval.link) {
+                    let told = interval.total.then(|| in_flight(interval, *taken));
+                    return told.map(|t| format!("[{name:3}] {t}")).into_iter().collect();
+                }
+            }
+            (Observer::Receiver, _) => {}
         }
-        lines.push(format!("[{:3}] {}", interval.link.0 + 1, text(interval)));
-        lines.extend(trouble(interval).map(|t| format!("[{:3}] {t}", interval.link.0 + 1)));
+        let rate = megabits(interval.bytes, interval.end.since(interval.start));
+        lines.push(format!("[{name:3}] {}", text(interval, rate)));
+        lines.extend(trouble(interval).map(|t| format!("[{name:3}] {t}")));
         // The streams' totals may have different numbers where they ended apart.
         let number = if interval.total { 0 } else { interval.seq };
         let key = (interval.observer, interval.total, number);
+        let whole = usize::from(is_whole(interval, self.length));
         let sum = match self.sums.remove(&key) {
-            Some((count, sum)) => (count + 1, add(&sum, interval)),
-            None => (1, *interval),
+            Some(sum) => Sum {
+                count: sum.count + 1,
+                whole: sum.whole + whole,
+                interval: add(&sum.interval, interval),
+                rate: sum.rate.zip(rate).map(|(a, b)| a + b),
+            },
+            None => Sum { count: 1, whole, interval: *interval, rate },
         };
-        if sum.0 < self.streams {
+        if sum.count < self.streams {
             self.sums.insert(key, sum);
             return lines;
         }
         if self.streams > 1 {
-            lines.push(format!("[SUM] {}", text(&sum.1)));
+            lines.push(format!("[SUM] {}", text(&sum.interval, sum.rate)));
         }
         if interval.total {
             lines.extend(self.summary(interval.observer));
-        } else if is_whole(&sum.1, self.length) {
-            let rate = megabits(sum.1.bytes, sum.1.end.since(sum.1.start));
-            self.rates.entry(interval.observer).or_default().extend(rate);
+        } else if sum.whole == sum.count {
+            self.rates.entry(interval.observer).or_default().extend(sum.rate);
         }
         lines
     }
@@ -70,7 +104,7 @@ impl Lines {
         let what = match observer {
             Observer::Sender => "sent",
             Observer::Receiver => "received",
-            Observer::Peer => "reported",
+            Observer::Peer => "taken by the peer",
         };
         let rates = self.rates.get(&observer)?;
         let mean = number(crate::interval::mean(rates)?);
@@ -104,10 +138,19 @@ fn add(a: &Interval, b: &Interval) -> Interval {
     }
 }
 
-/// One line, without the stream's number.
-fn text(interval: &Interval) -> String {
-    let span = interval.end.since(interval.start);
-    let bits = megabits(interval.bytes, span).map_or(0.0, |m| m * 1e6);
+/// What the kernel took, and what of it the peer had not taken when it was over.
+fn in_flight(sent: &Interval, taken: u64) -> String {
+    let left = sent.bytes.saturating_sub(taken);
+    format!(
+        "sent {}Bytes, {}Bytes of them in flight at the end",
+        scaled(sent.bytes as f64, 1024.0).trim_start(),
+        scaled(left as f64, 1024.0).trim_start(),
+    )
+}
+
+/// One line, without the stream's number; the rate is in Mbit/s.
+fn text(interval: &Interval, rate: Option<f64>) -> String {
+    let bits = rate.map_or(0.0, |m| m * 1e6);
     let mut line = format!(
         "{:.4}-{:.4} sec  {}Bytes  {}bits/sec",
         interval.start.as_nanos() as f64 / 1e9,
@@ -168,7 +211,6 @@ fn scaled(value: f64, base: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use espbench_proto::sample::Link;
 
     fn seconds(from: u64, to: u64, bytes: u64) -> Interval {
         let at = |s: u64| Instant::from_nanos(s * 1_000_000_000);
@@ -231,7 +273,43 @@ mod tests {
     }
 
     #[test]
+    fn a_sum_is_the_sum_of_the_streams_rates_as_in_the_report() {
+        let mut lines = Lines::new(2, Duration::from_secs(1));
+        lines.add(&Interval { total: true, ..seconds(0, 10, 25_000_000) });
+        // It ended later: of all bytes over all the time that would be 37.5.
+        let late = Interval { link: Link(1), total: true, ..seconds(0, 11, 27_500_000) };
+        let sum = lines.add(&late)[1].clone();
+        assert!(
+            sum.starts_with("[SUM] 0.0000-11.0000 sec") && sum.ends_with("40.0 Mbits/sec"),
+            "{sum}"
+        );
+    }
+
+    #[test]
+    fn lines_say_what_the_peer_took_and_the_end_what_is_in_flight() {
+        let mut lines = Lines::new(1, Duration::from_secs(1));
+        let told =
+            |i: Interval| [Observer::Peer, Observer::Sender].map(|o| Interval { observer: o, ..i });
+        let [taken, _] = told(seconds(0, 1, 250_000));
+        let [_, sent] = told(seconds(0, 1, 2_500_000));
+        assert_eq!(lines.add(&taken).len(), 1);
+        assert_eq!(lines.add(&sent), [""; 0]);
+        let total = |i| Interval { total: true, ..i };
+        assert_eq!(
+            lines.add(&total(taken)),
+            [
+                "[  1] 0.0000-1.0000 sec   244 KBytes  2.00 Mbits/sec",
+                "taken by the peer: mean of 1 intervals 2.00 Mbits/sec, best second 2.00 Mbits/sec",
+            ]
+        );
+        assert_eq!(
+            lines.add(&total(sent)),
+            ["[  1] sent 2.38 MBytes, 2.15 MBytes of them in flight at the end"]
+        );
+    }
+
+    #[test]
     fn nothing_moved() {
-        assert_eq!(text(&seconds(0, 0, 0)), "0.0000-0.0000 sec  0.00 Bytes  0.00 bits/sec");
+        assert_eq!(text(&seconds(0, 0, 0), None), "0.0000-0.0000 sec  0.00 Bytes  0.00 bits/sec");
     }
 }

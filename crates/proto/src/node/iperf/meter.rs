@@ -70,6 +70,23 @@ impl Meter {
         Some(interval)
     }
 
+    /// Returns the same for counts that are exact at certain moments only, the newest of which is `exact`:
+    /// an interval ends there where that is within its last twentieth, so that it is as good as
+    /// whole. Call until `None`.
+    pub fn ended_at(&mut self, now: Instant, exact: Instant, counts: &Counts) -> Option<Interval> {
+        if now < self.next {
+            return None;
+        }
+        let end = if self.next.since(exact) * 20 <= self.length && exact > self.from {
+            exact.min(self.next)
+        } else {
+            self.next
+        };
+        let interval = self.interval(end, counts);
+        self.next = self.next + self.length;
+        Some(interval)
+    }
+
     /// The interval that has ended by `now` and in which nothing was counted. Call until `None`.
     pub fn empty(&mut self, now: Instant) -> Option<Interval> {
         let before = self.before;
@@ -158,6 +175,28 @@ mod tests {
         let total = meter.total(ms(1275), &counts);
         assert_eq!((total.seq, total.total, total.start), (3, true, ms(1000)));
         assert_eq!((total.bytes, total.lost, total.retransmits), (700, Some(1), None));
+    }
+
+    #[test]
+    fn an_interval_ends_where_its_count_is_exact() {
+        let mut meter = Meter::new(Link(0), Observer::Peer, Duration::from_millis(100), ms(0));
+        let counts = |bytes| Counts { bytes, ..Counts::default() };
+        assert_eq!(meter.ended_at(ms(99), ms(98), &counts(9)), None);
+        let spans: [_; 4] = [(101, 97, 970), (202, 150, 1500), (303, 150, 1500), (404, 403, 4030)]
+            .map(|(now, exact, bytes)| {
+                let it = meter.ended_at(ms(now), ms(exact), &counts(bytes)).unwrap();
+                (it.start, it.end, it.bytes)
+            });
+        assert_eq!(
+            spans,
+            [
+                (ms(0), ms(97), 970),
+                // Too early to be the end of a whole interval.
+                (ms(97), ms(200), 530),
+                (ms(200), ms(300), 0),
+                (ms(300), ms(400), 2530),
+            ]
+        );
     }
 
     #[test]

@@ -1,0 +1,305 @@
+//! The sending end: what the kernel takes, and what the peer does.
+
+use super::{Ended, Listen, Sending, finish};
+use crate::pump::peer::{LOOK, Peer};
+use crate::pump::{Control, is_pause};
+use crate::sys;
+use espbench_proto::node::iperf::{Counts, Limit, Meter, Pacer};
+use espbench_proto::sample::{Observer, Sample};
+use espbench_proto::time::{Duration, Instant};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+
+/// How long the peer may take to acknowledge the rest, and to close, when the time is up.
+const CLOSING: Duration = Duration::from_secs(2);
+/// How long it may take no further octet before it is given up, where a number of them is to come.
+const STUCK: Duration = Duration::from_secs(5);
+/// How long to wait for the peer's close once it has acknowledged everything: ESP-IDF's server
+/// closes at the end of its own time only.
+const LINGER: Duration = Duration::from_millis(200);
+/// When a sender first looks at what the peer answered.
+const FIRST_LOOK: Duration = Duration::from_millis(20);
+
+/// Sends until the limit, then closes this direction and waits a little for the peer to have it all.
+///
+/// Each interval and the total are told twice: first what the peer's application took (observer
+/// peer, where the system tells), then what this host's kernel took (observer sender). Both totals
+/// end when the sending does: what is in flight then is in the latter alone. Only where the limit is
+/// a number of octets, the peer's intervals and total go on until it has them.
+///
+/// What the peer sends meanwhile goes to `listen`, where the stream is not a duplex one; an answer
+/// of false stops the stream.
+pub fn send(
+    stream: &TcpStream,
+    plan: &Sending,
+    control: &mut Control<'_>,
+    listen: Listen<'_>,
+) -> Sent {
+    let mut books = Books::new(stream, plan);
+    let mut ended = match stream.set_write_timeout(Some(LOOK)) {
+        Ok(()) => write(stream, plan, &mut books, control, listen),
+        Err(error) => Ended::Broken(error),
+    };
+    let end = control.clock.now();
+    books.look(stream, end);
+    let goes_on = !matches!(ended, Ended::Broken(_)) && stream.shutdown(Shutdown::Write).is_ok();
+    let unread;
+    if goes_on && matches!((plan.limit, &ended), (Limit::Bytes(_), Ended::Normally)) {
+        if let Err(error) = drain(stream, plan, &mut books, control, listen) {
+            ended = Ended::Broken(error);
+        }
+        let now = control.clock.now();
+        books.finish(now, end, control);
+        unread = books.unread();
+    } else {
+        unread = books.unread();
+        if books.peer.has_all(books.counts.bytes) {
+            books.peer.taken.all(end, books.counts.bytes);
+        }
+        books.finish(end, end, control);
+        if goes_on {
+            // The test is over: what goes wrong now is none of it.
+            let _ = drain(stream, plan, &mut books, control, listen);
+        }
+    }
+    listen_now(stream, plan, listen);
+    if let (Ended::Normally, Some(octets)) = (&ended, unread) {
+        ended = Ended::Unread(octets);
+    }
+    Sent { ended, in_flight: books.in_flight }
+}
+
+/// How a sending stream ended.
+#[derive(Debug)]
+pub struct Sent {
+    /// How.
+    pub ended: Ended,
+    /// Octets that were written, and that the peer had not taken when the total ended; `None` where
+    /// the system does not tell.
+    pub in_flight: Option<u64>,
+}
+
+/// What is counted of a sending stream: what the kernel took, and what the peer did.
+struct Books {
+    counts: Counts,
+    kernel: Meter,
+    /// Of the peer.
+    taken: Meter,
+    peer: Peer,
+    in_flight: Option<u64>,
+}
+
+impl Books {
+    fn new(stream: &TcpStream, plan: &Sending) -> Self {
+        let meter = |observer| Meter::new(plan.link, observer, plan.interval, plan.start);
+        Self {
+            counts: Counts { bytes: plan.before, datagrams: Some(0), ..Counts::default() },
+            kernel: meter(Observer::Sender),
+            taken: meter(Observer::Peer),
+            peer: Peer::new(stream, plan.start, plan.before),
+            in_flight: None,
+        }
+    }
+
+    fn look(&mut self, stream: &TcpStream, now: Instant) {
+        if let Some(info) = self.peer.look(stream, now, self.counts.bytes) {
+            self.counts.retransmits = Some(info.retransmits);
+            self.counts.tcp_rtt_ns = Some(info.rtt_ns);
+        }
+    }
+
+    /// What the peer took up to its last whole step.
+    fn step(&self, now: Instant) -> (Instant, Counts) {
+        let step = self.peer.taken.step(now);
+        (step.at, Counts { bytes: step.octets, datagrams: None, ..self.counts })
+    }
+
+    /// Looks, and tells the intervals that are over.
+    fn interval(&mut self, stream: &TcpStream, now: Instant, control: &mut Control<'_>) {
+        self.look(stream, now);
+        self.taken(now, control);
+        while let Some(interval) = self.kernel.ended(now, &self.counts) {
+            (control.emit)(Sample::Interval(interval));
+        }
+    }
+
+    fn taken(&mut self, now: Instant, control: &mut Control<'_>) {
+        let (at, counts) = self.step(now);
+        while let Some(interval) = self.taken.ended_at(now, at, &counts).filter(|_| self.peer.known)
+        {
+            (control.emit)(Sample::Interval(interval));
+        }
+    }
+
+    /// Tells what is left, and the totals: the peer's up to `now`, the kernel's up to `end`.
+    fn finish(&mut self, now: Instant, end: Instant, control: &mut Control<'_>) {
+        self.taken(now, control);
+        let (at, counts) = self.step(now);
+        if self.peer.known {
+            let rest = self.taken.rest(at, &counts);
+            for interval in rest.into_iter().chain([self.taken.total(at, &counts)]) {
+                (control.emit)(Sample::Interval(interval));
+            }
+            self.in_flight = Some(self.counts.bytes - self.peer.taken.octets());
+        }
+        finish(&mut self.kernel, end, &self.counts, control);
+    }
+
+    /// Octets that the peer acknowledged without reading any; `None` where it reads, or where its
+    /// buffer has room.
+    fn unread(&self) -> Option<u64> {
+        let taken = &self.peer.taken;
+        let none = self.peer.known && taken.closed().is_some() && taken.octets() == 0;
+        none.then(|| taken.acknowledged())
+    }
+}
+
+/// Writes until the limit.
+fn write(
+    mut stream: &TcpStream,
+    plan: &Sending,
+    books: &mut Books,
+    control: &mut Control<'_>,
+    listen: Listen<'_>,
+) -> Ended {
+    let mut pacer = Pacer::new(plan.start, plan.length, plan.rate, plan.interval / 2);
+    let length = plan.length.max(1) as usize;
+    let pattern: Vec<u8> = (0..length).map(|at| b'0' + (at % 10) as u8).collect();
+    let mut look = Look { next: plan.start + FIRST_LOOK, every: FIRST_LOOK };
+    // A write cut short by its time-out is continued, so that the stream's pattern holds.
+    let mut offset: usize = 0;
+    loop {
+        let now = control.clock.now();
+        if now >= books.kernel.next() {
+            books.interval(stream, now, control);
+        } else if books.peer.is_due(now) {
+            books.look(stream, now);
+        }
+        if look.is_due(now) && !listen_now(stream, plan, listen) {
+            return Ended::Stopped;
+        }
+        let left = match plan.limit {
+            Limit::Time(time) if now.since(plan.start) >= time => 0,
+            Limit::Time(_) => usize::MAX,
+            Limit::Bytes(all) => {
+                usize::try_from(all.saturating_sub(books.counts.bytes)).unwrap_or(length)
+            }
+        };
+        if left == 0 {
+            return Ended::Normally;
+        }
+        if control.stopped() {
+            return Ended::Stopped;
+        }
+        if offset == 0 && pacer.due(now) == 0 {
+            std::thread::sleep(pacer.next().since(now).min(LOOK));
+            continue;
+        }
+        match stream.write(&pattern[offset..length.min(offset.saturating_add(left))]) {
+            Ok(0) => return Ended::Broken(ErrorKind::WriteZero.into()),
+            Ok(written) => {
+                books.counts.bytes += written as u64;
+                offset = (offset + written) % length;
+                if offset == 0 {
+                    books.counts.datagrams = books.counts.datagrams.map(|n| n + 1);
+                    pacer.sent(1);
+                }
+            }
+            Err(error) if is_pause(&error) => {}
+            Err(error) => return Ended::Broken(error),
+        }
+    }
+}
+
+/// When to look at what the peer sends: soon after the start, then less and less often.
+struct Look {
+    next: Instant,
+    every: Duration,
+}
+
+impl Look {
+    fn is_due(&mut self, now: Instant) -> bool {
+        let due = now >= self.next;
+        if due {
+            self.every = (self.every * 2).min(Duration::from_secs(1));
+            self.next = now + self.every;
+        }
+        due
+    }
+}
+
+/// Takes what the peer has sent, without waiting; false where `listen` says so.
+fn listen_now(mut stream: &TcpStream, plan: &Sending, listen: Listen<'_>) -> bool {
+    if plan.duplex || stream.set_nonblocking(true).is_err() {
+        return true;
+    }
+    let mut bytes = [0; 4096];
+    let mut go_on = true;
+    while let Ok(count @ 1..) = stream.read(&mut bytes) {
+        go_on &= listen(&bytes[..count]);
+    }
+    let _ = stream.set_nonblocking(false);
+    go_on
+}
+
+/// Waits until the peer has everything: it has closed, or acknowledged all and keeps up. Where a
+/// number of octets is to come, that is part of the test, and intervals go on; where the time is up,
+/// nothing depends on it. An error is that of a connection that broke before.
+///
+/// The acknowledgement of the last two segments may be held back (RFC 1122 section 4.2.3.2; Linux
+/// does so by 40 ms), so it is not waited for to tell the time of a peer that keeps up.
+fn drain(
+    mut stream: &TcpStream,
+    plan: &Sending,
+    books: &mut Books,
+    control: &mut Control<'_>,
+    listen: Listen<'_>,
+) -> io::Result<()> {
+    let counts = matches!(plan.limit, Limit::Bytes(_));
+    let (all, patience) = (books.counts.bytes, if counts { STUCK } else { CLOSING });
+    let held_back = 2 * sys::tcp::info(stream).map_or(0, |info| info.segment) + 1;
+    let (mut delivered, mut acknowledged) = (None, None);
+    let (mut taken, mut moved) = (0, control.clock.now());
+    let _ = stream.set_read_timeout(Some(Duration::from_millis(1)));
+    let mut bytes = [0; 4096];
+    loop {
+        let now = control.clock.now();
+        if counts && now >= books.kernel.next() {
+            books.interval(stream, now, control);
+        } else {
+            books.look(stream, now);
+        }
+        if counts && books.peer.taken.octets() > taken {
+            (taken, moved) = (books.peer.taken.octets(), now);
+        }
+        let left = sys::tcp::unacknowledged(stream);
+        let open = books.peer.taken.is_open(books.peer.window);
+        if open && left.is_some_and(|left| left <= held_back) {
+            delivered.get_or_insert(now);
+        }
+        if left == Some(0) {
+            acknowledged.get_or_insert(now);
+        }
+        let over = acknowledged.is_some_and(|at| open && (plan.duplex || now.since(at) >= LINGER));
+        let mut closed = false;
+        if !plan.duplex {
+            match stream.read(&mut bytes) {
+                Ok(0) => closed = true,
+                Ok(count) => {
+                    listen(&bytes[..count]);
+                }
+                Err(error) if is_pause(&error) => {}
+                Err(error) => return if left == Some(0) { Ok(()) } else { Err(error) },
+            }
+        }
+        if over || closed && left == Some(0) {
+            books.peer.taken.all(delivered.unwrap_or(now), all);
+        }
+        if over || closed || now.since(moved) >= patience || control.stopped() {
+            return Ok(());
+        }
+        if plan.duplex {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
