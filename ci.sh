@@ -8,7 +8,7 @@ STEPS=(peers fmt clippy doc test layers nostd riscv fuzz ns3 sizes)
 # Real programs that the tests talk to. In CI they are installed, and one that is missing fails.
 peers() {
     [ "${CI:-}" = true ] || return 0
-    local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf chromium python3 util-linux iproute2
+    local packages=(iperf iperf3 mosquitto mosquitto-clients tshark sockperf chromium python3 python3-prometheus-client util-linux iproute2
         iputils-ping procps g++
         rustc-web cargo-web rust-web-src binutils libns3-dev pkg-config)
     local missing=()

@@ -16,6 +16,8 @@ pub enum Format {
     Text,
     /// The whole report as one value (docs/report.schema.json)
     Json,
+    /// A line of JSON for each thing that happens, as it happens; the result last (docs/jsonl.md)
+    Jsonl,
     /// Result cells in the columns of reference/published.csv
     Csv,
     /// Tables for a README or an issue
@@ -130,6 +132,11 @@ pub struct MeasureArgs {
     /// result
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
+    /// Keep the current figures in the OpenMetrics text format: in FILE, replaced each second (for
+    /// node_exporter's textfile collector), or over HTTP for Prometheus; :PORT is on loopback only,
+    /// HOST:PORT on that address
+    #[arg(long, value_name = "FILE|[HOST]:PORT", value_parser = super::live::parse)]
+    pub openmetrics: Option<super::live::Where>,
     /// No progress on stderr
     #[arg(short, long)]
     pub quiet: bool,

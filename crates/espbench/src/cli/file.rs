@@ -12,13 +12,25 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// The system's; there is no new file then.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    step(path, bytes, true)
+}
+
+/// Replaces a file that is written again and again, without waiting for the disk.
+///
+/// # Errors
+/// As [`replace`].
+pub fn swap(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    step(path, bytes, false)
+}
+
+fn step(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let old = std::fs::metadata(&path).ok();
     if old.as_ref().is_some_and(|it| !it.is_file()) {
         return std::fs::write(&path, bytes);
     }
     let beside = beside(&path);
-    match write_new(&beside, bytes, old.map(|it| it.permissions())) {
+    match write_new(&beside, bytes, old.map(|it| it.permissions()), sync) {
         Ok(()) => {
             std::fs::rename(&beside, &path).inspect_err(|_| drop(std::fs::remove_file(&beside)))
         }
@@ -39,21 +51,21 @@ fn beside(path: &Path) -> PathBuf {
 }
 
 /// Writes a file that was not there, to the disk; nothing is left of it where that fails.
-fn write_new(path: &Path, bytes: &[u8], like: Option<Permissions>) -> io::Result<()> {
+fn write_new(path: &Path, bytes: &[u8], like: Option<Permissions>, sync: bool) -> io::Result<()> {
     // One of the same name can only be what a process that was killed left.
     let _ = std::fs::remove_file(path);
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    let written = fill(&mut file, bytes, like);
+    let written = fill(&mut file, bytes, like, sync);
     written.inspect_err(|_| drop(std::fs::remove_file(path)))
 }
 
-fn fill(file: &mut File, bytes: &[u8], like: Option<Permissions>) -> io::Result<()> {
+fn fill(file: &mut File, bytes: &[u8], like: Option<Permissions>, sync: bool) -> io::Result<()> {
     if let Some(like) = like {
         file.set_permissions(like)?;
     }
     file.write_all(bytes)?;
     // Some file systems tell only here that there is no room.
-    file.sync_all()
+    if sync { file.sync_all() } else { Ok(()) }
 }
 
 /// Appends to a file, or makes it; a failure takes back the part that was written.

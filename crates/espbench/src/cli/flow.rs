@@ -1,6 +1,7 @@
 //! The one flow: plan and target to samples, to the store, to a report.
 
-use super::common::{MeasureArgs, OutputArgs, TOOL};
+use super::common::{Format, MeasureArgs, OutputArgs, TOOL};
+use super::live::{Feed, Outlet};
 use super::output;
 use super::progress::Progress;
 use crate::say::say;
@@ -16,6 +17,7 @@ use espbench_measure::run::{RunFacts, Site};
 use espbench_proto::sample::Sample;
 use espbench_proto::workload::Workload;
 use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -80,6 +82,7 @@ pub struct Job<'a> {
 pub fn measure(mut job: Job<'_>) -> anyhow::Result<ExitCode> {
     check(&job)?;
     output::check(&job.args.output)?;
+    let outlet = job.args.openmetrics.as_ref().map(Outlet::open).transpose()?;
     let mut store = job.args.store.open()?;
     let cancel = on_interrupt_of_run()?;
     let origin = job.target.origin();
@@ -100,7 +103,7 @@ pub fn measure(mut job: Job<'_>) -> anyhow::Result<ExitCode> {
     };
     let run = store.begin(facts, overhead.as_ref(), &job.set)?;
     let _lock = store.lock(&run)?;
-    carry_out(&store, &run, &mut job, &cancel)
+    carry_out(&store, &run, &mut job, outlet, &cancel)
 }
 
 /// Goes on with a stored run.
@@ -110,13 +113,14 @@ pub fn measure(mut job: Job<'_>) -> anyhow::Result<ExitCode> {
 pub fn resume(store: &Store, run: &Run, mut job: Job<'_>) -> anyhow::Result<ExitCode> {
     check(&job)?;
     output::check(&job.args.output)?;
+    let outlet = job.args.openmetrics.as_ref().map(Outlet::open).transpose()?;
     let cancel = on_interrupt_of_run()?;
     let _lock = store.lock(run)?;
     // What another process did until it let go of the run is done.
     let run = &store.run(&run.facts.name)?;
     let open = run.open_cells().count();
     say!("{}: {open} of {} cells to do", run.facts.name, run.cells.len());
-    carry_out(store, run, &mut job, &cancel)
+    carry_out(store, run, &mut job, outlet, &cancel)
 }
 
 /// Where and with what is measured. In a plan of variants each of them says it for its cells.
@@ -141,8 +145,9 @@ fn check(job: &Job<'_>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Both the progress and a subcommand's live lines.
+/// The progress, what is told of the run while it goes, and a subcommand's live lines.
 struct Watch<'a, 'b> {
+    feed: Feed,
     progress: Progress,
     live: &'a mut Option<Live<'b>>,
 }
@@ -150,6 +155,7 @@ struct Watch<'a, 'b> {
 impl Observer for Watch<'_, '_> {
     fn sample(&mut self, sample: &Sample) {
         self.progress.sample(sample);
+        self.feed.sample(sample);
         if let Some(live) = self.live {
             live(sample);
         }
@@ -160,6 +166,7 @@ fn carry_out(
     store: &Store,
     run: &Run,
     job: &mut Job<'_>,
+    outlet: Option<Outlet>,
     cancel: &Arc<AtomicBool>,
 ) -> anyhow::Result<ExitCode> {
     let open: Vec<&StoredCell> = run.open_cells().collect();
@@ -169,13 +176,17 @@ fn carry_out(
     job.target.prepare(seed, &cells);
     let times: Vec<Span> =
         open.iter().map(|cell| span(&cell.step.workload, job.target.origin())).collect();
-    let quiet = job.args.quiet || job.prints;
-    let mut watch = Watch { progress: Progress::new(&times, quiet), live: &mut job.live };
+    // On one terminal lines of JSON and a line that is drawn again and again do not go together.
+    let mixed = job.args.output.format == Format::Jsonl && std::io::stdout().is_terminal();
+    let quiet = job.args.quiet || job.prints || mixed;
+    let feed = Feed::start(job.args, outlet, &run.facts, open.len());
+    let mut watch = Watch { feed, progress: Progress::new(&times, quiet), live: &mut job.live };
     let recorder = Recorder::new(store, Arc::clone(cancel))?;
     let mut failures = 0;
-    for (cell, time) in open.iter().zip(&times) {
+    for (number, (cell, time)) in (1..).zip(open.iter().zip(&times)) {
         let work = &cell.step.workload;
         watch.progress.begin_cell(&label(work), Some(*time), probes(work));
+        watch.feed.begin(number, &cell.step);
         let target = &mut job.target;
         let result =
             recorder.cell(run, cell, &mut watch, |sink| target.run(&cell.step.workload, sink))?;
@@ -185,6 +196,7 @@ fn carry_out(
         let error = result.err();
         failures = if error.is_some() { failures + 1 } else { 0 };
         watch.progress.end(error.as_deref());
+        watch.feed.end(error.as_deref());
         if failures >= FAILURES_IN_A_ROW {
             say!("{failures} cells in a row failed: giving up");
             break;

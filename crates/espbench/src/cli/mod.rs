@@ -10,6 +10,7 @@ pub mod file;
 pub mod flow;
 pub mod iperf;
 pub mod lab;
+pub mod live;
 pub mod mqtt_access;
 pub mod output;
 pub mod ping;

@@ -128,6 +128,7 @@ pub fn draw(report: &Report, format: Format) -> String {
     match format {
         Format::Text => render::text::render(report),
         Format::Json => render::json::render(report),
+        Format::Jsonl => render::jsonl::render(report),
         Format::Csv => render::csv::render(report),
         Format::Markdown => render::markdown::render(report),
         Format::Html => render::html::render(report),

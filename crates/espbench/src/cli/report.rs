@@ -80,6 +80,7 @@ fn truth(report: &Report, format: Format) -> anyhow::Result<ExitCode> {
             }
             _ => format!("{}\n", serde_json::to_string_pretty(first)?),
         },
+        Format::Jsonl => bail!("it is one value: use --format json"),
         Format::Html => bail!("a report as HTML has it as a chapter: leave out --truth"),
     };
     output::print(&text)?;

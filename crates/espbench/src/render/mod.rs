@@ -3,8 +3,10 @@
 pub mod csv;
 pub mod html;
 pub mod json;
+pub mod jsonl;
 pub mod lab;
 pub mod markdown;
+pub mod openmetrics;
 pub mod svg;
 pub mod text;
 pub mod tune;

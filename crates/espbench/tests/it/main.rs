@@ -10,6 +10,7 @@ mod espnow_read;
 mod iperf;
 mod layers;
 mod listen;
+mod live;
 mod mqtt;
 mod mqtt_tls;
 mod netns;

@@ -242,6 +242,16 @@ pub fn peer(program: &str) -> bool {
     found || missing(&format!("the program `{program}`"))
 }
 
+/// Whether Python has a module, as [`peer`].
+pub fn python_module(name: &str) -> bool {
+    let found = Command::new("python3")
+        .args(["-c", &format!("import {name}")])
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    found || missing(&format!("Python's module `{name}`"))
+}
+
 /// The folder of the published documents: `ESPBENCH_SOURCES`.
 pub fn sources() -> Option<PathBuf> {
     let folder = std::env::var_os("ESPBENCH_SOURCES").map(PathBuf::from);

@@ -51,6 +51,12 @@ impl Tally {
         }
     }
 
+    /// Whether a probe has come or was lost.
+    #[must_use]
+    pub const fn has_probes(&self) -> bool {
+        self.delivered + self.lost + self.late + self.corrupt + self.duplicate > 0
+    }
+
     /// Whether no sample has come.
     #[must_use]
     pub fn is_empty(&self) -> bool {

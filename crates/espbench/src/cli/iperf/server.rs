@@ -23,7 +23,7 @@ const CSV_HEAD: &str = "test,peer,transport,observer,total,start_s,end_s,bytes,m
 /// Serves until Ctrl-C, or for `-t`.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let format = args.measure.output.format;
-    if !matches!(format, Format::Text | Format::Json | Format::Csv) {
+    if !matches!(format, Format::Text | Format::Json | Format::Jsonl | Format::Csv) {
         bail!("the server prints lines: use --format text, json or csv");
     }
     let any = if args.ipv6_domain {
@@ -95,7 +95,7 @@ impl Printer {
         let Some(known) = self.tests.get_mut(&test) else { return String::new() };
         match self.format {
             Format::Csv => row(test, known, interval),
-            Format::Json => object(test, known, interval),
+            Format::Json | Format::Jsonl => object(test, known, interval),
             _ => known
                 .lines
                 .add(interval)

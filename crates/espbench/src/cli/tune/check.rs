@@ -24,7 +24,7 @@ pub(super) fn run(args: &Args, path: &Path) -> anyhow::Result<ExitCode> {
     let formats = args.output.output.iter().map(|path| Format::of_file(path));
     let formats: Vec<Format> = formats.collect::<anyhow::Result<_>>()?;
     for format in formats.iter().chain([&args.output.format]) {
-        if matches!(format, Format::Csv | Format::Html) {
+        if matches!(format, Format::Csv | Format::Html | Format::Jsonl) {
             bail!("a check is drawn as text, json or markdown");
         }
     }

@@ -1,0 +1,18 @@
+//! JSON lines: what happens, as it happens. `docs/jsonl.schema.json` describes them.
+
+use espbench_measure::live::event::Event;
+use espbench_measure::report::Report;
+
+/// One line, with its line feed.
+#[must_use]
+pub fn line(event: &Event) -> String {
+    // Plain data with text keys; a number that is none becomes null.
+    let text = serde_json::to_string(event).expect("an event is plain data");
+    text + "\n"
+}
+
+/// The last line of a run: its result.
+#[must_use]
+pub fn render(report: &Report) -> String {
+    line(&Event::report(report))
+}

@@ -1,0 +1,207 @@
+//! The figures of a cell so far.
+
+use super::{Histogram, Tally};
+use alloc::collections::BTreeMap;
+use core::time::Duration;
+use espbench_proto::sample::{Fate, Interval, Observer, Sample};
+use espbench_proto::workload::{IpTest, Workload};
+use serde::Serialize;
+
+/// What one observer of a cell's streams saw so far, all streams together.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Stream {
+    /// Payload bytes.
+    pub bytes: u64,
+    /// Datagrams or messages, where they are counted.
+    pub datagrams: u64,
+    /// Datagrams missing by number.
+    pub lost: u64,
+    /// Payload bits a second in the last interval that is over.
+    pub bits_per_s: Option<f64>,
+    /// Datagrams or messages a second in it.
+    pub datagrams_per_s: Option<f64>,
+    parts: Sum,
+    totals: Sum,
+    last: Last,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Sum {
+    bytes: u64,
+    datagrams: u64,
+    lost: u64,
+}
+
+/// The interval that streams are being added up of.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Last {
+    seq: u64,
+    bits_per_s: f64,
+    datagrams_per_s: f64,
+    any: bool,
+}
+
+/// Takes the samples of a cell as they come. Its memory does not grow with them.
+#[derive(Clone, Debug, Default)]
+pub struct Meter {
+    /// What became of the probes.
+    pub tally: Tally,
+    /// Times of probes that came back, or arrived, whole and in time.
+    pub times: Histogram,
+    /// What each observer saw of streams.
+    pub streams: BTreeMap<Observer, Stream>,
+    from_sending: bool,
+}
+
+/// Times of a cell so far, in milliseconds. Quantiles are at most 0.8 % too large.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Times {
+    /// How many there are.
+    pub n: u64,
+    /// The smallest.
+    pub min: f64,
+    /// The mean.
+    pub avg: f64,
+    /// The median.
+    pub p50: f64,
+    /// The 90th percentile.
+    pub p90: f64,
+    /// The 99th percentile.
+    pub p99: f64,
+    /// The 99.9th percentile.
+    pub p999: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+impl Meter {
+    /// The meter of a cell. Its times are round trips from sending for UDP echo, as `rtt_*` is, and times
+    /// from when a probe was due for all else, as `latency_*` is.
+    #[must_use]
+    pub fn new(workload: &Workload) -> Self {
+        let from_sending = matches!(workload.ip(), Some(IpTest::UdpEcho(_)));
+        Self { from_sending, ..Self::default() }
+    }
+
+    /// Adds a sample.
+    pub fn add(&mut self, sample: &Sample) {
+        self.tally.add(sample);
+        match sample {
+            Sample::Probe(probe) if probe.fate == Fate::Delivered => {
+                let from = if self.from_sending { probe.sent } else { Some(probe.due) };
+                if let (Some(from), Some(received)) = (from, probe.received) {
+                    self.times.add(received.since(from));
+                }
+            }
+            Sample::Probe(_) => {}
+            Sample::Interval(interval) => {
+                self.streams.entry(interval.observer).or_default().add(interval);
+            }
+        }
+    }
+
+    /// The times so far; `None` before the first.
+    #[must_use]
+    pub fn times(&self) -> Option<Times> {
+        let (min, max) = self.times.extremes()?;
+        let ms = |time: Duration| time.as_nanos() as f64 / 1e6;
+        let quantile = |q| self.times.quantile(q).map(ms);
+        Some(Times {
+            n: self.times.n(),
+            min: ms(min),
+            avg: self.times.sum_s() * 1e3 / self.times.n() as f64,
+            p50: quantile(0.5)?,
+            p90: quantile(0.9)?,
+            p99: quantile(0.99)?,
+            p999: quantile(0.999)?,
+            max: ms(max),
+        })
+    }
+}
+
+impl Stream {
+    fn add(&mut self, interval: &Interval) {
+        let sum = if interval.total { &mut self.totals } else { &mut self.parts };
+        sum.bytes = sum.bytes.saturating_add(interval.bytes);
+        sum.datagrams = sum.datagrams.saturating_add(interval.datagrams.unwrap_or_default());
+        sum.lost = sum.lost.saturating_add(interval.lost.unwrap_or_default());
+        // A total counts its intervals again, and a last part that has none: counters never fall.
+        self.bytes = self.parts.bytes.max(self.totals.bytes);
+        self.datagrams = self.parts.datagrams.max(self.totals.datagrams);
+        self.lost = self.parts.lost.max(self.totals.lost);
+        if !interval.total {
+            self.rate(interval);
+        }
+    }
+
+    /// Streams' intervals of the same number are added up; the sum is shown once the next one comes.
+    fn rate(&mut self, interval: &Interval) {
+        let seconds = interval.end.since(interval.start).as_secs_f64();
+        if seconds <= 0.0 {
+            return;
+        }
+        if self.last.any && self.last.seq != interval.seq {
+            self.bits_per_s = Some(self.last.bits_per_s);
+            self.datagrams_per_s = Some(self.last.datagrams_per_s);
+            self.last = Last::default();
+        }
+        self.last.any = true;
+        self.last.seq = interval.seq;
+        self.last.bits_per_s += interval.bytes as f64 * 8.0 / seconds;
+        self.last.datagrams_per_s += interval.datagrams.unwrap_or_default() as f64 / seconds;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::defaults;
+    use espbench_proto::sample::{Link, Probe};
+    use espbench_proto::time::Instant;
+
+    fn at(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    #[test]
+    fn times_are_of_what_was_delivered() {
+        let mut meter = Meter::new(&defaults("udp-echo").unwrap());
+        assert_eq!(meter.times(), None);
+        for (fate, ms) in
+            [(Fate::Delivered, 2), (Fate::Late, 900), (Fate::Corrupt, 1), (Fate::Delivered, 4)]
+        {
+            let (sent, received) = (Some(at(10)), Some(at(10 + ms)));
+            meter.add(&Sample::Probe(Probe { fate, sent, received, ..Probe::default() }));
+        }
+        let times = meter.times().unwrap();
+        assert_eq!((times.n, times.min, times.avg, times.max), (2, 2.0, 3.0, 4.0));
+        assert!((2.0..2.02).contains(&times.p50) && times.p999 == 4.0, "{times:?}");
+        assert_eq!((meter.tally.delivered, meter.tally.late, meter.tally.corrupt), (2, 1, 1));
+    }
+
+    #[test]
+    fn streams_add_up_and_totals_do_not_count_twice() {
+        let mut meter = Meter::new(&defaults("iperf").unwrap());
+        let interval = |link, seq: u64, total, bytes| {
+            let (start, end) = (at(seq * 1000), at(seq * 1000 + 1000));
+            Sample::Interval(Interval {
+                link: Link(link),
+                seq,
+                total,
+                start,
+                end,
+                bytes,
+                ..Interval::default()
+            })
+        };
+        for (seq, bytes) in [(0, 125_000), (1, 250_000)] {
+            meter.add(&interval(0, seq, false, bytes));
+            meter.add(&interval(1, seq, false, bytes));
+        }
+        let stream = meter.streams[&Observer::Sender];
+        assert_eq!((stream.bytes, stream.bits_per_s), (750_000, Some(2e6)));
+        meter.add(&interval(0, 0, true, 375_000));
+        meter.add(&interval(1, 0, true, 376_000));
+        assert_eq!(meter.streams[&Observer::Sender].bytes, 751_000);
+    }
+}
