@@ -75,11 +75,11 @@ pub struct Times {
 }
 
 impl Meter {
-    /// The meter of a cell. Its times are round trips from sending for UDP echo, as `rtt_*` is, and times
+    /// The meter of a cell. Its times are round trips from sending for UDP echo and ping, as `rtt_*` is, and times
     /// from when a probe was due for all else, as `latency_*` is.
     #[must_use]
     pub fn new(workload: &Workload) -> Self {
-        let from_sending = matches!(workload.ip(), Some(IpTest::UdpEcho(_)));
+        let from_sending = matches!(workload.ip(), Some(IpTest::UdpEcho(_) | IpTest::Ping(_)));
         Self { from_sending, ..Self::default() }
     }
 

@@ -24,7 +24,7 @@ const METRICS: &[(&[&str], &[&str])] = &[
         &["_p50", "_p90", "_p99", "_max"],
     ),
     (&["rtt"], &["_3sigma", "_6sigma"]),
-    (&["latency", "device_rtt", "message_rate"], &["_stddev"]),
+    (&["rtt", "latency", "device_rtt", "message_rate"], &["_stddev"]),
     (
         &["throughput", "throughput_rx", "throughput_tx", "throughput_sent", "throughput_received"],
         &["", "_best_second"],
