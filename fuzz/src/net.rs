@@ -4,7 +4,7 @@ use espbench_proto::node::app::{Endpoint, Handle, Sockets as _, Work};
 use espbench_proto::sample::Sample;
 use espbench_proto::sdkconfig::SdkConfig;
 use espbench_proto::time::{Duration, Instant};
-use espbench_sim::net::{ProgramEnv, IpHost, NetDriver, ProgramId, Stack};
+use espbench_sim::net::{IpHost, NetDriver, ProgramEnv, ProgramId, Stack};
 
 const APP: ProgramId = ProgramId(0);
 /// More than there are sockets: some handles are nobody's.

@@ -2,9 +2,12 @@
 
 use core::time::Duration;
 use espbench_proto::time::Instant;
-use espbench_sim::air::{AdjacentChannels, ThresholdDecoder, RadioLinks, PowerRatio, ReceiverConfig};
+use espbench_sim::air::{
+    AdjacentChannels, PowerRatio, RadioLinks, ReceiverConfig, ThresholdDecoder,
+};
 use espbench_sim::mac::{
-    AmpduConfig, TxStatus, GROUP, Reception, MacUser, FrameKind, MediumConfig, MissedReception, Ppdu, TxFrame, WirelessMedium, MacConfig,
+    AmpduConfig, FrameKind, GROUP, MacConfig, MacUser, MediumConfig, MissedReception, Ppdu,
+    Reception, TxFrame, TxStatus, WirelessMedium,
 };
 use espbench_sim::radio::{FrameCapture, WifiMode};
 use std::collections::BTreeSet;
@@ -36,7 +39,7 @@ impl MacUser for Script<'_> {
     fn wake(&mut self, room: &mut WirelessMedium, token: u64) {
         self.passes(room.now());
         let Some(&[what, who, more, wait]) = self.steps.next() else {
-            (0..STATIONS).for_each(|station| room.rouse(station));
+            (0..STATIONS).for_each(|station| room.wake_up(station));
             return;
         };
         let station = u32::from(who) % (STATIONS + 1);
@@ -46,7 +49,7 @@ impl MacUser for Script<'_> {
         } else if self.more && what < 48 {
             match more % 4 {
                 0 => room.doze(station),
-                1 => room.rouse(station),
+                1 => room.wake_up(station),
                 _ => self.refusals += u32::from(more / 4),
             }
         } else {
@@ -66,7 +69,13 @@ impl MacUser for Script<'_> {
         !refuses
     }
 
-    fn heard(&mut self, room: &mut WirelessMedium, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) {
+    fn heard(
+        &mut self,
+        room: &mut WirelessMedium,
+        frame: &Ppdu,
+        heard: &[Reception],
+        missed: &[MissedReception],
+    ) {
         self.passes(room.now());
         let fates = heard.iter().map(|it| it.station).chain(missed.iter().map(|it| it.station));
         let fates: Vec<u32> = fates.collect();
@@ -104,7 +113,8 @@ pub fn room(data: &[u8]) {
         1 => FrameCapture::EARLY,
         _ => FrameCapture::any_time(8.0),
     };
-    let receiver = ReceiverConfig::new(ThresholdDecoder::from_db(f64::from(kind / 16)), -75.0, capture);
+    let receiver =
+        ReceiverConfig::new(ThresholdDecoder::from_db(f64::from(kind / 16)), -75.0, capture);
     let more = kind & 0x08 != 0;
     let settings = (0..STATIONS).map(|station| MacConfig {
         buffers: if more { 12 } else { 3 },
@@ -115,8 +125,9 @@ pub fn room(data: &[u8]) {
         ..MacConfig::default()
     });
     let adjacent = AdjacentChannels::by_distance(&[12.0, 40.0].map(PowerRatio::from_db));
-    let mut room = WirelessMedium::new(1, RadioLinks::new(STATIONS, -110.0, dbm), &[receiver], settings)
-        .with_medium(MediumConfig { adjacent, ..MediumConfig::default() });
+    let mut room =
+        WirelessMedium::new(1, RadioLinks::new(STATIONS, -110.0, dbm), &[receiver], settings)
+            .with_config(MediumConfig { adjacent, ..MediumConfig::default() });
     let steps = script[..script.len() / 4 * 4].chunks(4);
     let count = steps.len() as u64;
     let until = [0; STATIONS as usize];
