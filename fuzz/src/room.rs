@@ -36,7 +36,7 @@ impl Script<'_> {
 }
 
 impl MacUser for Script<'_> {
-    fn wake(&mut self, room: &mut WirelessMedium, token: u64) {
+    fn on_wake(&mut self, room: &mut WirelessMedium, token: u64) {
         self.passes(room.now());
         let Some(&[what, who, more, wait]) = self.steps.next() else {
             (0..STATIONS).for_each(|station| room.wake_up(station));
@@ -69,7 +69,7 @@ impl MacUser for Script<'_> {
         !refuses
     }
 
-    fn heard(
+    fn on_data(
         &mut self,
         room: &mut WirelessMedium,
         frame: &Ppdu,
@@ -87,14 +87,14 @@ impl MacUser for Script<'_> {
         assert!(self.more || frame.end == room.now().as_nanos());
     }
 
-    fn done(&mut self, room: &mut WirelessMedium, _: u32, done: TxStatus) {
+    fn on_tx_status(&mut self, room: &mut WirelessMedium, _: u32, done: TxStatus) {
         self.passes(room.now());
         self.done += 1;
         // None where no RTS was answered.
         assert!((u8::from(!self.more)..=7).contains(&done.attempts));
     }
 
-    fn began(&mut self, frame: &Ppdu) {
+    fn on_tx_start(&mut self, frame: &Ppdu) {
         let until = &mut self.until[frame.from as usize];
         assert!(*until <= frame.begin && frame.begin < frame.end, "one frame at a time");
         *until = frame.end;

@@ -120,11 +120,11 @@ struct CountingUser<H> {
 }
 
 impl<H: MacUser> MacUser for CountingUser<H> {
-    fn wake(&mut self, medium: &mut WirelessMedium, token: u64) {
-        self.inner.wake(medium, token);
+    fn on_wake(&mut self, medium: &mut WirelessMedium, token: u64) {
+        self.inner.on_wake(medium, token);
     }
 
-    fn heard(
+    fn on_data(
         &mut self,
         medium: &mut WirelessMedium,
         frame: &Ppdu,
@@ -132,16 +132,16 @@ impl<H: MacUser> MacUser for CountingUser<H> {
         missed: &[MissedReception],
     ) {
         self.counts.received += heard.len() as u64;
-        self.inner.heard(medium, frame, heard, missed);
+        self.inner.on_data(medium, frame, heard, missed);
     }
 
-    fn done(&mut self, medium: &mut WirelessMedium, station: u32, done: TxStatus) {
+    fn on_tx_status(&mut self, medium: &mut WirelessMedium, station: u32, done: TxStatus) {
         self.counts.finished += 1;
         self.counts.given_up += u64::from(!done.delivered);
-        self.inner.done(medium, station, done);
+        self.inner.on_tx_status(medium, station, done);
     }
 
-    fn began(&mut self, frame: &Ppdu) {
+    fn on_tx_start(&mut self, frame: &Ppdu) {
         if frame.kind != FrameKind::Data {
             return;
         }

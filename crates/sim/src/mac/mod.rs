@@ -17,10 +17,10 @@
 //! A station whose [`MacConfig`] ask for no A-MPDU, RTS or CTS-to-self sends frames one by one, as
 //! ESP-NOW does, and pays nothing for the rest.
 //!
-//! A drawing or a capture sees of an A-MPDU: [`MacUser::began`] and [`MacUser::ended`] once, with
-//! [`Ppdu::mpdus`] and the first sequence number; [`MacUser::ended_with`] with the fate of each
-//! MPDU ([`MacUser::ended_alone`] for a single MPDU under an agreement); and [`MacUser::answered`]
-//! with the block acknowledgement and its bitmap.
+//! A drawing or a capture sees of an A-MPDU: [`MacUser::on_tx_start`] and [`MacUser::on_tx_end`]
+//! once, with [`Ppdu::mpdus`] and the first sequence number; [`MacUser::on_ampdu_end`] with the
+//! fate of each MPDU ([`MacUser::on_mpdu_end`] for a single MPDU under an agreement); and
+//! [`MacUser::on_control`] with the block acknowledgement and its bitmap.
 //!
 //! Agreements exist as soon as they are needed: ADDBA and DELBA frames are the business of the
 //! layer above, and so is the choice of the packets under an agreement ([`TxFrame::aggregate`]).

@@ -30,7 +30,7 @@ impl Saturated {
 }
 
 impl MacUser for Saturated {
-    fn done(&mut self, medium: &mut WirelessMedium, station: u32, _: TxStatus) {
+    fn on_tx_status(&mut self, medium: &mut WirelessMedium, station: u32, _: TxStatus) {
         let _ = medium.send(station, self.packet);
     }
 }
@@ -67,7 +67,7 @@ impl Poisson {
 }
 
 impl MacUser for Poisson {
-    fn wake(&mut self, medium: &mut WirelessMedium, token: u64) {
+    fn on_wake(&mut self, medium: &mut WirelessMedium, token: u64) {
         let _ = medium.send(token as u32, self.packet);
         self.next(medium, token);
     }

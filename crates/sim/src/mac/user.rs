@@ -42,12 +42,12 @@ pub struct TxStatus {
 /// [`WirelessMedium::run`].
 pub trait MacUser {
     /// Handles the time that the user asked for with [`WirelessMedium::wake_at`].
-    fn wake(&mut self, medium: &mut WirelessMedium, token: u64) {
+    fn on_wake(&mut self, medium: &mut WirelessMedium, token: u64) {
         let _ = (medium, token);
     }
 
     /// Handles the time that was set for a station with [`WirelessMedium::alarm`].
-    fn alarm(&mut self, medium: &mut WirelessMedium, station: u32) {
+    fn on_alarm(&mut self, medium: &mut WirelessMedium, station: u32) {
         let _ = (medium, station);
     }
 
@@ -70,7 +70,7 @@ pub trait MacUser {
     /// buffer, and the call comes when its turn has come, so that packets under a block-ack
     /// agreement arrive in order. A repeated MPDU comes once more with `repeated`, and with no
     /// receiver.
-    fn heard(
+    fn on_data(
         &mut self,
         medium: &mut WirelessMedium,
         frame: &Ppdu,
@@ -81,43 +81,44 @@ pub trait MacUser {
     }
 
     /// Handles an MPDU that has been read and will be acknowledged, but waits in the receiver's
-    /// reorder buffer. [`MacUser::heard`] follows later, maybe after its sender is done with it,
+    /// reorder buffer. [`MacUser::on_data`] follows later, maybe after its sender is done with it,
     /// or, if one of the two stations is switched off meanwhile, never.
-    fn waits(&mut self, frame: &Ppdu) {
+    fn on_buffered(&mut self, frame: &Ppdu) {
         let _ = frame;
     }
 
     /// Handles the end of a control frame, before its addressee acts on it. The addressee is in
     /// `heard` or, if it could not read the frame, in `missed`.
-    fn answered(&mut self, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) {
+    fn on_control(&mut self, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) {
         let _ = (frame, heard, missed);
     }
 
     /// Handles the outcome of a frame that has left the queue of a station: the oldest one, or, of
     /// an A-MPDU, any. Called once for each [`TxFrame`](super::TxFrame).
-    fn done(&mut self, medium: &mut WirelessMedium, station: u32, done: TxStatus) {
+    fn on_tx_status(&mut self, medium: &mut WirelessMedium, station: u32, done: TxStatus) {
         let _ = (medium, station, done);
     }
 
     /// Handles the beginning of a frame of any kind, an A-MPDU as one ([`Ppdu::mpdus`]), for
     /// captures and drawings.
-    fn began(&mut self, frame: &Ppdu) {
+    fn on_tx_start(&mut self, frame: &Ppdu) {
         let _ = frame;
     }
 
     /// Handles the end of a frame of any kind, before its receivers do.
-    fn ended(&mut self, frame: &Ppdu) {
+    fn on_tx_end(&mut self, frame: &Ppdu) {
         let _ = frame;
     }
 
-    /// Handles the MPDUs of an A-MPDU and their fates at the addressee, after [`MacUser::ended`].
-    fn ended_with(&mut self, frame: &Ppdu, mpdus: &[MpduInfo]) {
+    /// Handles the MPDUs of an A-MPDU and their fates at the addressee, after
+    /// [`MacUser::on_tx_end`].
+    fn on_ampdu_end(&mut self, frame: &Ppdu, mpdus: &[MpduInfo]) {
         let _ = (frame, mpdus);
     }
 
     /// Handles the fate of an MPDU that was sent alone under a block-ack agreement, after
-    /// [`MacUser::ended`].
-    fn ended_alone(&mut self, frame: &Ppdu, mpdu: &MpduInfo) {
+    /// [`MacUser::on_tx_end`].
+    fn on_mpdu_end(&mut self, frame: &Ppdu, mpdu: &MpduInfo) {
         let _ = (frame, mpdu);
     }
 }

@@ -6,8 +6,8 @@
 //! results go to [`UpperLayer`].
 //!
 //! ```text
-//! Above ◀── received, sent, joined, left, awake ── Wifi ── WirelessMedium::send, wake_at ─▶ medium
-//!   └────── Wifi::send ────────────────────────▶   ▲  ◀── heard, done, wake ─────────────────┘
+//! UpperLayer ◀── on_received, on_sent, on_joined, … ── WifiLayer ── send, wake_at ────────▶ medium
+//!     └───────── send ───────────────────────────────────▶ ▲ ◀── on_data, on_tx_status, … ─┘
 //! ```
 //!
 //! | module | what |
@@ -64,7 +64,7 @@ use frame::{FrameStore, MARK};
 use station::WifiStation;
 
 /// Returns whether a tag or a token that the medium hands back belongs to this layer, and so to
-/// [`WifiLayer::heard`], [`WifiLayer::done`] or [`WifiLayer::wake`].
+/// [`WifiLayer::on_data`], [`WifiLayer::on_tx_status`] or [`WifiLayer::on_wake`].
 #[must_use]
 pub const fn is_ours(tag: u64) -> bool {
     tag & MARK != 0
@@ -180,7 +180,7 @@ impl WifiLayer {
     }
 
     /// Sends a packet of a station or of an access point. A packet that is taken ends once with
-    /// [`UpperLayer::sent`], never within this call.
+    /// [`UpperLayer::on_sent`], never within this call.
     ///
     /// # Errors
     ///
@@ -229,8 +229,8 @@ impl WifiLayer {
     }
 
     /// Hands a frame of no network (ESP-NOW) to the MAC of a station, and wakes its radio for it.
-    /// The tag must not be ours ([`is_ours`]). The medium reports the outcome, and its `done` must
-    /// come here, too: see [`WifiLayer::done`].
+    /// The tag must not be ours ([`is_ours`]). The medium reports the outcome to its user, which must
+    /// call [`WifiLayer::on_tx_status`], too.
     ///
     /// # Errors
     ///
@@ -310,7 +310,7 @@ impl WifiLayer {
         let now = medium.now();
         let times =
             Joined { since: now, found: now, authenticated: now, associated: now, ap: 0, aid };
-        upper.joined(medium, number, Joined { ap: ap as u32, ..times });
+        upper.on_joined(medium, number, Joined { ap: ap as u32, ..times });
     }
 }
 

@@ -47,7 +47,7 @@ impl WifiLayer {
             _ => return,
         }
         let lost = Some(Cause::Disconnected);
-        upper.sent(medium, number, SentPacket { tag: data.packet, lost, attempts: 0 });
+        upper.on_sent(medium, number, SentPacket { tag: data.packet, lost, attempts: 0 });
     }
 
     /// Switches a station or access point on: an access point begins to send beacons, a station to

@@ -13,8 +13,8 @@ use espbench_proto::time::Instant;
 
 impl WifiLayer {
     /// Handles the end of a frame of this layer; see
-    /// [`MacUser::heard`](crate::mac::MacUser::heard).
-    pub fn heard(
+    /// [`MacUser::on_data`](crate::mac::MacUser::on_data).
+    pub fn on_data(
         &mut self,
         medium: &mut WirelessMedium,
         frame: &Ppdu,
@@ -66,7 +66,7 @@ impl WifiLayer {
         }
         let octets = frame.octets.saturating_sub(wrap.data(0));
         let (from, tag, group) = (frame.from, data.packet, frame.is_group());
-        upper.received(medium, station, ReceivedPacket { from, tag, octets, rssi, group });
+        upper.on_received(medium, station, ReceivedPacket { from, tag, octets, rssi, group });
     }
 
     /// Returns whether data frames of a sender have the power management bit set.
@@ -98,7 +98,7 @@ impl WifiLayer {
             {
                 let begin = Instant::from_nanos(frame.begin);
                 let cause = if it.was_awake(begin) { cause } else { Cause::Asleep };
-                upper.missed(medium, station, data.packet, cause);
+                upper.on_missed(medium, station, data.packet, cause);
             }
         }
     }
@@ -138,9 +138,10 @@ impl WifiLayer {
     }
 
     /// Handles the outcome of a frame of this layer; see
-    /// [`MacUser::done`](crate::mac::MacUser::done). With [`WifiLayer::send_foreign`] also of a
-    /// frame of no network, so that the radio may sleep again.
-    pub fn done(
+    /// [`MacUser::on_tx_status`](crate::mac::MacUser::on_tx_status). With
+    /// [`WifiLayer::send_foreign`] also of a frame of no network, so that the radio may sleep
+    /// again.
+    pub fn on_tx_status(
         &mut self,
         medium: &mut WirelessMedium,
         station: u32,
@@ -168,8 +169,9 @@ impl WifiLayer {
         }
     }
 
-    /// Handles a time that this layer asked for; see [`MacUser::wake`](crate::mac::MacUser::wake).
-    pub fn wake(&mut self, medium: &mut WirelessMedium, token: u64, upper: &mut dyn UpperLayer) {
+    /// Handles a time that this layer asked for; see
+    /// [`MacUser::on_wake`](crate::mac::MacUser::on_wake).
+    pub fn on_wake(&mut self, medium: &mut WirelessMedium, token: u64, upper: &mut dyn UpperLayer) {
         let Self { nodes, frames } = self;
         match nodes.get_mut((token & !MARK) as usize) {
             Some(WifiNode::Station(it)) => it.wake(medium, frames, upper),
@@ -179,8 +181,8 @@ impl WifiLayer {
     }
 
     /// Returns the properties of a frame for a capture, beside those that the MAC knows, while the
-    /// frame is on the air (from [`MacUser::began`](crate::mac::MacUser::began) to its `done`); of
-    /// an A-MPDU, those of its first frame.
+    /// frame is on the air (from [`MacUser::on_tx_start`](crate::mac::MacUser::on_tx_start) to its
+    /// `on_tx_status`); of an A-MPDU, those of its first frame.
     #[must_use]
     pub fn info(&self, frame: &Ppdu) -> Option<FrameInfo> {
         self.info_of(frame.from, frame.tag, frame.octets)

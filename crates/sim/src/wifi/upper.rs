@@ -80,42 +80,42 @@ pub struct Joined {
 /// answers later (a processor needs time anyway).
 pub trait UpperLayer {
     /// Takes a packet that a station or an access point has received.
-    fn received(&mut self, medium: &mut WirelessMedium, station: u32, packet: ReceivedPacket);
+    fn on_received(&mut self, medium: &mut WirelessMedium, station: u32, packet: ReceivedPacket);
 
     /// Takes the outcome of a packet that a station or access point has sent, once for each packet
     /// taken.
-    fn sent(&mut self, medium: &mut WirelessMedium, station: u32, packet: SentPacket);
+    fn on_sent(&mut self, medium: &mut WirelessMedium, station: u32, packet: SentPacket);
 
     /// Takes note that a station has not received a group packet: [`Cause::Asleep`] if its radio
     /// was off.
-    fn missed(&mut self, medium: &mut WirelessMedium, station: u32, tag: u64, cause: Cause) {
+    fn on_missed(&mut self, medium: &mut WirelessMedium, station: u32, tag: u64, cause: Cause) {
         let _ = (medium, station, tag, cause);
     }
 
     /// Takes note that a station is associated and has its keys: packets may flow.
-    fn joined(&mut self, medium: &mut WirelessMedium, station: u32, joined: Joined) {
+    fn on_joined(&mut self, medium: &mut WirelessMedium, station: u32, joined: Joined) {
         let _ = (medium, station, joined);
     }
 
     /// Takes note that a station is not associated any more, or did not get that far. It tries
     /// again, unless it was asked to leave.
-    fn left(&mut self, medium: &mut WirelessMedium, station: u32, why: DisconnectReason) {
+    fn on_left(&mut self, medium: &mut WirelessMedium, station: u32, why: DisconnectReason) {
         let _ = (medium, station, why);
     }
 
     /// Takes note that the processor of a station begins to work on a step of joining.
-    fn computes(&mut self, medium: &mut WirelessMedium, station: u32, time: Duration) {
+    fn on_computing(&mut self, medium: &mut WirelessMedium, station: u32, time: Duration) {
         let _ = (medium, station, time);
     }
 
     /// Takes note that the radio of a station went to sleep, or is awake again.
-    fn awake(&mut self, medium: &mut WirelessMedium, station: u32, awake: bool) {
+    fn on_awake(&mut self, medium: &mut WirelessMedium, station: u32, awake: bool) {
         let _ = (medium, station, awake);
     }
 
     /// Takes note that an interval of the connectionless modules begins, and with it their window
     /// (ESP-IDF: `WIFI_EVENT_CONNECTIONLESS_MODULE_WAKE_INTERVAL_START`).
-    fn window(&mut self, medium: &mut WirelessMedium, station: u32) {
+    fn on_window(&mut self, medium: &mut WirelessMedium, station: u32) {
         let _ = (medium, station);
     }
 }

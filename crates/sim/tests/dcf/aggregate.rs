@@ -43,7 +43,7 @@ impl Log {
 }
 
 impl MacUser for Log {
-    fn wake(&mut self, room: &mut WirelessMedium, token: u64) {
+    fn on_wake(&mut self, room: &mut WirelessMedium, token: u64) {
         match self.steps[token as usize] {
             Step::Send(station, packet) => {
                 let packet = TxFrame { tag: token, ..packet };
@@ -61,7 +61,7 @@ impl MacUser for Log {
         at.map(|at| self.refuses.remove(at)).is_none()
     }
 
-    fn heard(
+    fn on_data(
         &mut self,
         room: &mut WirelessMedium,
         frame: &Ppdu,
@@ -79,7 +79,7 @@ impl MacUser for Log {
         );
     }
 
-    fn done(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
+    fn on_tx_status(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
         let TxStatus { tag, delivered, attempts } = done;
         let how = if delivered { "delivered" } else { "given up" };
         let now = room.now().as_nanos();
@@ -89,7 +89,7 @@ impl MacUser for Log {
         );
     }
 
-    fn began(&mut self, frame: &Ppdu) {
+    fn on_tx_start(&mut self, frame: &Ppdu) {
         if !self.air {
             return;
         }
@@ -112,7 +112,7 @@ impl MacUser for Log {
         );
     }
 
-    fn ended_with(&mut self, frame: &Ppdu, mpdus: &[MpduInfo]) {
+    fn on_ampdu_end(&mut self, frame: &Ppdu, mpdus: &[MpduInfo]) {
         let fates: Vec<(u16, MpduFate)> = mpdus.iter().map(|it| (it.sequence, it.fate)).collect();
         self.line(frame.end, format_args!("  ended: {fates:?}"));
     }

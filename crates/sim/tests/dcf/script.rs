@@ -82,7 +82,7 @@ impl Script {
 }
 
 impl MacUser for Script {
-    fn wake(&mut self, room: &mut WirelessMedium, token: u64) {
+    fn on_wake(&mut self, room: &mut WirelessMedium, token: u64) {
         match self.steps[token as usize] {
             Step::Send(station, packet) => {
                 self.refused += u32::from(room.send(station, packet).is_err());
@@ -91,7 +91,7 @@ impl MacUser for Script {
         }
     }
 
-    fn heard(
+    fn on_data(
         &mut self,
         _: &mut WirelessMedium,
         frame: &Ppdu,
@@ -102,11 +102,11 @@ impl MacUser for Script {
         self.missed.extend(missed.iter().map(|it| (frame.from, it.station, it.cause)));
     }
 
-    fn done(&mut self, _: &mut WirelessMedium, station: u32, done: TxStatus) {
+    fn on_tx_status(&mut self, _: &mut WirelessMedium, station: u32, done: TxStatus) {
         self.done.push((station, done));
     }
 
-    fn began(&mut self, frame: &Ppdu) {
+    fn on_tx_start(&mut self, frame: &Ppdu) {
         self.frames.push(*frame);
     }
 }

@@ -81,7 +81,7 @@ impl Bare {
 }
 
 impl MacUser for Bare {
-    fn wake(&mut self, room: &mut WirelessMedium, token: u64) {
+    fn on_wake(&mut self, room: &mut WirelessMedium, token: u64) {
         let device = token as u32;
         if !self.ledger.is_always() {
             self.ledger.arrive(device);
@@ -90,7 +90,7 @@ impl MacUser for Bare {
         self.pump(room, device);
     }
 
-    fn heard(
+    fn on_data(
         &mut self,
         room: &mut WirelessMedium,
         frame: &mac::Ppdu,
@@ -111,7 +111,7 @@ impl MacUser for Bare {
         }
     }
 
-    fn done(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
+    fn on_tx_status(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
         let (now, number) = (room.now(), done.tag as u32);
         match &mut self.sending[station as usize] {
             Some((_, copies)) if *copies > 1 => {
@@ -125,7 +125,7 @@ impl MacUser for Bare {
         self.pump(room, station);
     }
 
-    fn ended(&mut self, frame: &mac::Ppdu) {
+    fn on_tx_end(&mut self, frame: &mac::Ppdu) {
         if frame.kind == mac::FrameKind::Ack && frame.channel == self.channel {
             let (begin, end) = (Instant::from_nanos(frame.begin), Instant::from_nanos(frame.end));
             self.ledger.on_air(OnAir { kind: Kind::Ack, begin, end }, false);

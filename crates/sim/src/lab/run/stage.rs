@@ -343,7 +343,7 @@ impl<W: Tap> Stage<'_, W> {
 }
 
 impl<W: Tap> MacUser for Stage<'_, W> {
-    fn wake(&mut self, room: &mut WirelessMedium, token: u64) {
+    fn on_wake(&mut self, room: &mut WirelessMedium, token: u64) {
         match Wake::of(token) {
             Wake::Cue(cue, node, life) => {
                 if self.crew.member(node).life == life {
@@ -375,11 +375,11 @@ impl<W: Tap> MacUser for Stage<'_, W> {
     }
 
     #[inline]
-    fn alarm(&mut self, room: &mut WirelessMedium, station: u32) {
+    fn on_alarm(&mut self, room: &mut WirelessMedium, station: u32) {
         self.act(room, |crew, link| crew.wake(link, NodeId(station as u16)));
     }
 
-    fn heard(
+    fn on_data(
         &mut self,
         room: &mut WirelessMedium,
         frame: &Ppdu,
@@ -400,7 +400,7 @@ impl<W: Tap> MacUser for Stage<'_, W> {
         }
     }
 
-    fn done(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
+    fn on_tx_status(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
         if done.tag >= BEACON {
             return;
         }
@@ -427,7 +427,7 @@ impl<W: Tap> MacUser for Stage<'_, W> {
     }
 
     #[inline]
-    fn began(&mut self, frame: &Ppdu) {
+    fn on_tx_start(&mut self, frame: &Ppdu) {
         if frame.kind == FrameKind::Data
             && let Some(driver) = self.ether.drivers.get_mut(frame.from as usize)
         {
@@ -436,7 +436,7 @@ impl<W: Tap> MacUser for Stage<'_, W> {
     }
 
     #[inline]
-    fn answered(&mut self, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) {
+    fn on_control(&mut self, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) {
         if self.watch.wants_frames() {
             self.show(frame, heard, missed);
         }

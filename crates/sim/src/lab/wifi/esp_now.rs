@@ -186,7 +186,7 @@ impl Stage<'_> {
 
     /// The MAC is done with a frame.
     pub(super) fn esp_now_done(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
-        self.wifi.done(room, station, done, &mut self.field);
+        self.wifi.on_tx_status(room, station, done, &mut self.field);
         let Some(pair) = &mut self.field.esp_now else { return };
         // A request that nobody answers finds a radio that is off, mostly.
         let cause = if station == pair.asks { Cause::Asleep } else { Cause::RetryLimit };

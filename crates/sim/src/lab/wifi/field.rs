@@ -223,7 +223,7 @@ impl Field<'_> {
 }
 
 impl UpperLayer for Field<'_> {
-    fn received(&mut self, room: &mut WirelessMedium, station: u32, packet: ReceivedPacket) {
+    fn on_received(&mut self, room: &mut WirelessMedium, station: u32, packet: ReceivedPacket) {
         let tag = packet.tag as u32;
         let Head { from, to, .. } = self.pool.head(tag);
         let owner = self.owners.get(station as usize).copied().flatten();
@@ -247,7 +247,7 @@ impl UpperLayer for Field<'_> {
         }
     }
 
-    fn sent(&mut self, room: &mut WirelessMedium, station: u32, packet: SentPacket) {
+    fn on_sent(&mut self, room: &mut WirelessMedium, station: u32, packet: SentPacket) {
         let tag = packet.tag as u32;
         let from = self.pool.head(tag).from;
         let bytes = self.pool.bytes(tag).len() as u32;
@@ -262,23 +262,23 @@ impl UpperLayer for Field<'_> {
         self.sent_own(room, number, bytes, packet.lost.is_some());
     }
 
-    fn missed(&mut self, room: &mut WirelessMedium, station: u32, _: u64, cause: Cause) {
+    fn on_missed(&mut self, room: &mut WirelessMedium, station: u32, _: u64, cause: Cause) {
         self.lose(room.now(), Some(station), cause);
     }
 
-    fn joined(&mut self, _: &mut WirelessMedium, station: u32, joined: Joined) {
+    fn on_joined(&mut self, _: &mut WirelessMedium, station: u32, joined: Joined) {
         if let Some(member) = self.members.get_mut(station as usize) {
             *member = Some(joined);
         }
     }
 
-    fn left(&mut self, _: &mut WirelessMedium, station: u32, _: DisconnectReason) {
+    fn on_left(&mut self, _: &mut WirelessMedium, station: u32, _: DisconnectReason) {
         if let Some(member) = self.members.get_mut(station as usize) {
             *member = None;
         }
     }
 
-    fn computes(&mut self, room: &mut WirelessMedium, station: u32, time: Duration) {
+    fn on_computing(&mut self, room: &mut WirelessMedium, station: u32, time: Duration) {
         let now = room.now().as_nanos();
         if let Some(esp) = self.esp_at(station) {
             esp.cpu.push(now, Task::Wifi, Job::Computed, time.as_nanos() as u64);
@@ -288,11 +288,11 @@ impl UpperLayer for Field<'_> {
         }
     }
 
-    fn window(&mut self, room: &mut WirelessMedium, station: u32) {
+    fn on_window(&mut self, room: &mut WirelessMedium, station: u32) {
         self.interval_begins(room, station);
     }
 
-    fn awake(&mut self, room: &mut WirelessMedium, station: u32, awake: bool) {
+    fn on_awake(&mut self, room: &mut WirelessMedium, station: u32, awake: bool) {
         let now = room.now();
         if let Some(esp) = self.esp_at(station) {
             esp.radio_on = awake;

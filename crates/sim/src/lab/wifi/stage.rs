@@ -139,7 +139,7 @@ impl<'a> Stage<'a> {
 }
 
 impl MacUser for Stage<'_> {
-    fn began(&mut self, frame: &Ppdu) {
+    fn on_tx_start(&mut self, frame: &Ppdu) {
         self.seen();
         if let Some(esp) = self.field.esp_at(frame.from) {
             let sends = ModemState::Send(Modulation::of(frame.mode));
@@ -147,7 +147,7 @@ impl MacUser for Stage<'_> {
         }
     }
 
-    fn ended(&mut self, frame: &Ppdu) {
+    fn on_tx_end(&mut self, frame: &Ppdu) {
         self.watch_end(frame);
         if let Some(esp) = self.field.esp_at(frame.from) {
             let modem = if esp.radio_on { ModemState::Listen } else { ModemState::Off };
@@ -155,10 +155,10 @@ impl MacUser for Stage<'_> {
         }
     }
 
-    fn wake(&mut self, room: &mut WirelessMedium, token: u64) {
+    fn on_wake(&mut self, room: &mut WirelessMedium, token: u64) {
         let number = token & NUMBER;
         if wifi::is_ours(token) {
-            self.wifi.wake(room, token, &mut self.field);
+            self.wifi.on_wake(room, token, &mut self.field);
             self.relay(room);
         } else if esp_now::is_ours(token) {
             self.esp_now_wakes(room, token);
@@ -185,25 +185,25 @@ impl MacUser for Stage<'_> {
         owner.is_none_or(|number| self.field.takes(frame.end, number, frame))
     }
 
-    fn answered(&mut self, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) {
+    fn on_control(&mut self, frame: &Ppdu, heard: &[Reception], missed: &[MissedReception]) {
         self.watch_heard(frame, heard, missed);
     }
 
-    fn ended_with(&mut self, frame: &Ppdu, mpdus: &[MpduInfo]) {
+    fn on_ampdu_end(&mut self, frame: &Ppdu, mpdus: &[MpduInfo]) {
         self.watch_mpdus(frame, mpdus);
     }
 
-    fn ended_alone(&mut self, frame: &Ppdu, mpdu: &MpduInfo) {
+    fn on_mpdu_end(&mut self, frame: &Ppdu, mpdu: &MpduInfo) {
         self.watch_mpdus(frame, core::slice::from_ref(mpdu));
     }
 
-    fn waits(&mut self, frame: &Ppdu) {
+    fn on_buffered(&mut self, frame: &Ppdu) {
         if let Some(packet) = wifi::packet_of(frame.tag) {
             self.field.pool.wait(packet as u32);
         }
     }
 
-    fn heard(
+    fn on_data(
         &mut self,
         room: &mut WirelessMedium,
         frame: &Ppdu,
@@ -218,7 +218,7 @@ impl MacUser for Stage<'_> {
         if !wifi::is_ours(frame.tag) {
             return;
         }
-        self.wifi.heard(room, frame, heard, missed, &mut self.field);
+        self.wifi.on_data(room, frame, heard, missed, &mut self.field);
         self.relay(room);
         if let (Some(packet), false) = (wifi::packet_of(frame.tag), heard.is_empty()) {
             self.field.pool.waited(packet as u32);
@@ -232,10 +232,10 @@ impl MacUser for Stage<'_> {
         }
     }
 
-    fn done(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
+    fn on_tx_status(&mut self, room: &mut WirelessMedium, station: u32, done: TxStatus) {
         self.seen();
         if wifi::is_ours(done.tag) {
-            self.wifi.done(room, station, done, &mut self.field);
+            self.wifi.on_tx_status(room, station, done, &mut self.field);
             self.relay(room);
         } else if esp_now::is_ours(done.tag) {
             self.esp_now_done(room, station, done);

@@ -268,7 +268,7 @@ impl WirelessMedium {
             Some(cause) => {
                 self.report(user, frame, Err(MissedReception { station: frame.to, cause }));
             }
-            None => user.heard(self, frame, &[], &[]),
+            None => user.on_data(self, frame, &[], &[]),
         }
     }
 
@@ -289,8 +289,8 @@ impl WirelessMedium {
         self.exchange_answered(frame, reading);
         let mpdus = core::mem::take(&mut self.stations[frame.from as usize].exchange.mpdus);
         match &mpdus[..] {
-            [alone] => user.ended_alone(frame, alone),
-            all => user.ended_with(frame, all),
+            [alone] => user.on_mpdu_end(frame, alone),
+            all => user.on_ampdu_end(frame, all),
         }
         self.stations[frame.from as usize].exchange.mpdus = mpdus;
         let kind = if frame.mpdus > 1 { FrameKind::BlockAck } else { FrameKind::Ack };
@@ -405,7 +405,7 @@ impl WirelessMedium {
         }
         self.back_off(station);
         for &done in finished.iter().rev() {
-            user.done(self, station, done);
+            user.on_tx_status(self, station, done);
         }
         finished.clear();
         self.scratch.finished = finished;

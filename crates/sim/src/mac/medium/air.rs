@@ -95,7 +95,7 @@ impl WirelessMedium {
             (transmission.below, transmission.below_db) = (below, below_db);
             transmission.on_air = true;
         }
-        user.began(&self.transmissions[slot as usize].frame);
+        user.on_tx_start(&self.transmissions[slot as usize].frame);
         self.links.make(self.transmissions[slot as usize].frame.from);
         if self.meters.enabled() {
             let from = self.transmissions[slot as usize].frame.from;
@@ -240,7 +240,7 @@ impl WirelessMedium {
         let transmission = &mut self.transmissions[slot as usize];
         transmission.on_air = false;
         let frame = transmission.frame;
-        user.ended(&frame);
+        user.on_tx_end(&frame);
         self.states[frame.from as usize].receiver.sending = false;
         self.update_cca(frame.from);
         if self.meters.enabled() {

@@ -143,6 +143,6 @@ impl WirelessMedium {
         }
         self.back_off(station);
         let QueuedFrame { packet, attempts, .. } = entry;
-        user.done(self, station, TxStatus { tag: packet.tag, delivered: false, attempts });
+        user.on_tx_status(self, station, TxStatus { tag: packet.tag, delivered: false, attempts });
     }
 }

@@ -99,7 +99,7 @@ impl WirelessMedium {
     pub(super) fn after_end<H: MacUser + ?Sized>(&mut self, user: &mut H, frame: &Ppdu) {
         let answers = matches!(frame.kind, FrameKind::Ack | FrameKind::BlockAck);
         if frame.kind != FrameKind::Data {
-            user.answered(frame, &self.scratch.heard, &self.scratch.missed);
+            user.on_control(frame, &self.scratch.heard, &self.scratch.missed);
         }
         if answers {
             self.scratch.heard.clear();
@@ -169,7 +169,7 @@ impl WirelessMedium {
             let counters = &mut self.stations[it.station as usize].counters;
             counters.missed(it.cause);
         }
-        user.heard(self, frame, &heard, &missed);
+        user.on_data(self, frame, &heard, &missed);
         (self.scratch.heard, self.scratch.missed) = (heard, missed);
         self.scratch.heard.clear();
         self.scratch.missed.clear();
@@ -264,7 +264,7 @@ impl WirelessMedium {
         let entry = it.queue.pop_front();
         self.back_off(station);
         if let Some(QueuedFrame { packet, attempts, .. }) = entry {
-            user.done(self, station, TxStatus { tag: packet.tag, delivered, attempts });
+            user.on_tx_status(self, station, TxStatus { tag: packet.tag, delivered, attempts });
         }
     }
 

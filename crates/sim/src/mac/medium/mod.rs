@@ -213,13 +213,13 @@ impl WirelessMedium {
         self.states.get(station as usize).map_or(0, |it| it.receiver.channel)
     }
 
-    /// Calls [`MacUser::wake`](super::MacUser::wake) with `token` at a time or, if it is past,
-    /// next.
+    /// Calls [`MacUser::on_wake`](super::MacUser::on_wake) with `token` at a time or, if it is
+    /// past, next.
     pub fn wake_at(&mut self, at: Instant, token: u64) {
         self.events.push(at.as_nanos().max(self.now), MediumEvent::Wake(token));
     }
 
-    /// Calls [`MacUser::wake`](super::MacUser::wake) with `token` after a time from now.
+    /// Calls [`MacUser::on_wake`](super::MacUser::on_wake) with `token` after a time from now.
     pub fn wake_in(&mut self, time: Duration, token: u64) {
         self.wake_at(self.now() + time, token);
     }

@@ -6,8 +6,8 @@ use alloc::vec::Vec;
 use espbench_proto::time::Instant;
 
 impl WirelessMedium {
-    /// Calls [`MacUser::alarm`](crate::mac::MacUser::alarm) for a station at a time, or next if it
-    /// is past; `None` cancels the alarm. A station has one alarm, which costs no event.
+    /// Calls [`MacUser::on_alarm`](crate::mac::MacUser::on_alarm) for a station at a time, or next
+    /// if it is past; `None` cancels the alarm. A station has one alarm, which costs no event.
     #[inline]
     pub fn alarm(&mut self, station: u32, at: Option<Instant>) {
         let at = at.map_or(NEVER, |at| at.as_nanos().max(self.now));
@@ -16,7 +16,8 @@ impl WirelessMedium {
 
     /// Switches a station off: it receives nothing and answers nobody, and its queue is emptied.
     /// Returns the tags of the packets lost. A frame on the air goes on to its end; it is not
-    /// repeated, and [`MacUser::done`](crate::mac::MacUser::done) is still called for it.
+    /// repeated, and [`MacUser::on_tx_status`](crate::mac::MacUser::on_tx_status) is still called
+    /// for it.
     pub fn switch_off(&mut self, station: u32) -> Vec<u64> {
         let at = station as usize;
         let (Some(it), Some(state)) = (self.stations.get_mut(at), self.states.get_mut(at)) else {

@@ -36,18 +36,18 @@ impl WirelessMedium {
                 if let Some(heard) = self.agreements[agreement as usize].hold(heard) {
                     self.hand_up_mpdu(user, heard);
                 } else {
-                    user.waits(frame);
+                    user.on_buffered(frame);
                     self.schedule_reorder_timeout(agreement);
                 }
                 self.release(user, agreement);
             }
             MpduArrival::Late => {
                 counters.late += 1;
-                user.heard(self, &Ppdu { repeated: true, ..*frame }, &[], &[]);
+                user.on_data(self, &Ppdu { repeated: true, ..*frame }, &[], &[]);
             }
             MpduArrival::Repeated => {
                 counters.duplicates += 1;
-                user.heard(self, &Ppdu { repeated: true, ..*frame }, &[], &[]);
+                user.on_data(self, &Ppdu { repeated: true, ..*frame }, &[], &[]);
                 return MpduFate::Repeated;
             }
         }
@@ -64,12 +64,12 @@ impl WirelessMedium {
         match fate {
             Ok(heard) => {
                 self.stations[heard.station as usize].counters.received += 1;
-                user.heard(self, frame, &[heard], &[]);
+                user.on_data(self, frame, &[heard], &[]);
             }
             Err(missed) => {
                 let counters = &mut self.stations[missed.station as usize].counters;
                 counters.missed(missed.cause);
-                user.heard(self, frame, &[], &[missed]);
+                user.on_data(self, frame, &[], &[missed]);
             }
         }
     }

@@ -41,7 +41,7 @@ impl WirelessMedium {
         let mut due = core::mem::take(&mut self.scratch.rings);
         self.alarms.take(self.now, &mut due);
         for &station in &due {
-            user.alarm(self, station);
+            user.on_alarm(self, station);
         }
         due.clear();
         self.scratch.rings = due;
@@ -56,7 +56,7 @@ impl WirelessMedium {
             Some(MediumEvent::Clear(station)) => self.send_cleared(user, station),
             Some(MediumEvent::ReorderTimeout(agreement)) => self.reorder_timeout(user, agreement),
             Some(MediumEvent::Tuned(station)) => self.tuned(station),
-            Some(MediumEvent::Wake(token)) => user.wake(self, token),
+            Some(MediumEvent::Wake(token)) => user.on_wake(self, token),
             None => {}
         }
     }

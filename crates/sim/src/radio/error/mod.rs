@@ -14,8 +14,8 @@
 //! of the parts of a frame add up, whatever interferes with each, and a frame with hazard `h` is
 //! lost with the probability 1 - exp(-h).
 //!
-//! The ratio is counted over the bandwidth of the mode ([`WifiMode::bandwidth_mhz`]): 22 MHz for DSSS
-//! and CCK, so that 1 Mbit/s gains a factor of 22 from spreading.
+//! The ratio is counted over the bandwidth of the mode ([`WifiMode::bandwidth_mhz`]): 22 MHz for
+//! DSSS and CCK, so that 1 Mbit/s gains a factor of 22 from spreading.
 
 mod dsss;
 mod ofdm;

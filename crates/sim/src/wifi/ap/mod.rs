@@ -262,6 +262,6 @@ impl WifiAp {
             None => self.counters.sent += 1,
             Some(_) => self.counters.lost += 1,
         }
-        upper.sent(medium, self.number, packet);
+        upper.on_sent(medium, self.number, packet);
     }
 }

@@ -184,7 +184,7 @@ impl WifiStation {
         upper: &mut dyn UpperLayer,
     ) {
         self.joining.work = Some(subtype);
-        upper.computes(medium, self.number, work);
+        upper.on_computing(medium, self.number, work);
         self.clock.set(medium, deadline::WORK, medium.now() + work);
     }
 
@@ -316,7 +316,7 @@ impl WifiStation {
         self.clock.stop(deadline::JOIN);
         self.associate(medium, terms, aid);
         let times = Joined { ap: terms.ap, aid, since, found, authenticated, associated };
-        upper.joined(medium, self.number, times);
+        upper.on_joined(medium, self.number, times);
     }
 
     /// Handles a deadline of joining.
@@ -412,7 +412,7 @@ impl WifiStation {
             self.joining.phase = JoinPhase::Pause;
             self.wait(medium, self.config.join.again);
         }
-        upper.left(medium, self.number, why);
+        upper.on_left(medium, self.number, why);
         self.rest_apart(medium, upper);
     }
 

@@ -291,7 +291,7 @@ impl WifiStation {
             None => self.counters.sent += 1,
             Some(_) => self.counters.lost += 1,
         }
-        upper.sent(
+        upper.on_sent(
             medium,
             self.number,
             SentPacket { tag: data.packet, lost, attempts: done.attempts },

@@ -99,6 +99,6 @@ impl WifiStation {
         } else {
             medium.doze(self.number);
         }
-        upper.awake(medium, self.number, on);
+        upper.on_awake(medium, self.number, on);
     }
 }

@@ -74,7 +74,7 @@ impl WifiStation {
             self.clock.set(medium, deadline::WINDOW_END, end);
             self.plan_window(medium);
         }
-        upper.window(medium, self.number);
+        upper.on_window(medium, self.number);
     }
 
     /// Switches the radio on for a frame of no network that is in the MAC's queue.

@@ -34,12 +34,12 @@ impl EventLog {
 }
 
 impl UpperLayer for EventLog {
-    fn received(&mut self, medium: &mut WirelessMedium, station: u32, it: ReceivedPacket) {
+    fn on_received(&mut self, medium: &mut WirelessMedium, station: u32, it: ReceivedPacket) {
         self.line(medium, format_args!("{station} received {} from {}", it.tag, it.from));
         self.received.push((medium.now().as_nanos(), station, it));
     }
 
-    fn sent(&mut self, medium: &mut WirelessMedium, station: u32, it: SentPacket) {
+    fn on_sent(&mut self, medium: &mut WirelessMedium, station: u32, it: SentPacket) {
         match it.lost {
             None => self.line(medium, format_args!("{station} sent {}", it.tag)),
             Some(cause) => self.line(medium, format_args!("{station} lost {}: {cause:?}", it.tag)),
@@ -47,26 +47,26 @@ impl UpperLayer for EventLog {
         self.sent.push((medium.now().as_nanos(), station, it));
     }
 
-    fn missed(&mut self, medium: &mut WirelessMedium, station: u32, tag: u64, cause: Cause) {
+    fn on_missed(&mut self, medium: &mut WirelessMedium, station: u32, tag: u64, cause: Cause) {
         self.line(medium, format_args!("{station} missed {tag}: {cause:?}"));
         self.missed.push((medium.now().as_nanos(), station, tag, cause));
     }
 
-    fn joined(&mut self, medium: &mut WirelessMedium, station: u32, it: Joined) {
+    fn on_joined(&mut self, medium: &mut WirelessMedium, station: u32, it: Joined) {
         self.line(medium, format_args!("{station} joined {} as {}", it.ap, it.aid));
         self.joined.push((medium.now().as_nanos(), station, it));
     }
 
-    fn left(&mut self, medium: &mut WirelessMedium, station: u32, why: DisconnectReason) {
+    fn on_left(&mut self, medium: &mut WirelessMedium, station: u32, why: DisconnectReason) {
         self.line(medium, format_args!("{station} left: {why:?}"));
         self.left.push((medium.now().as_nanos(), station, why));
     }
 
-    fn window(&mut self, medium: &mut WirelessMedium, station: u32) {
+    fn on_window(&mut self, medium: &mut WirelessMedium, station: u32) {
         self.windows.push((medium.now().as_nanos(), station));
     }
 
-    fn awake(&mut self, medium: &mut WirelessMedium, station: u32, awake: bool) {
+    fn on_awake(&mut self, medium: &mut WirelessMedium, station: u32, awake: bool) {
         self.line(medium, format_args!("{station} {}", if awake { "wakes" } else { "sleeps" }));
         self.awake.push((medium.now().as_nanos(), station, awake));
     }
@@ -160,25 +160,25 @@ fn name(info: &FrameInfo) -> String {
 }
 
 impl mac::MacUser for BenchUser {
-    fn wake(&mut self, medium: &mut WirelessMedium, token: u64) {
-        self.wifi.wake(medium, token, &mut self.log);
+    fn on_wake(&mut self, medium: &mut WirelessMedium, token: u64) {
+        self.wifi.on_wake(medium, token, &mut self.log);
     }
 
-    fn heard(
+    fn on_data(
         &mut self,
         medium: &mut WirelessMedium,
         frame: &Ppdu,
         heard: &[Reception],
         missed: &[MissedReception],
     ) {
-        self.wifi.heard(medium, frame, heard, missed, &mut self.log);
+        self.wifi.on_data(medium, frame, heard, missed, &mut self.log);
     }
 
-    fn done(&mut self, medium: &mut WirelessMedium, station: u32, done: TxStatus) {
-        self.wifi.done(medium, station, done, &mut self.log);
+    fn on_tx_status(&mut self, medium: &mut WirelessMedium, station: u32, done: TxStatus) {
+        self.wifi.on_tx_status(medium, station, done, &mut self.log);
     }
 
-    fn began(&mut self, frame: &Ppdu) {
+    fn on_tx_start(&mut self, frame: &Ppdu) {
         if let (true, Some(info)) = (self.frames, self.wifi.info(frame)) {
             let (us, ns) = (frame.begin / 1000, frame.begin % 1000);
             let to = if frame.is_group() { "all".into() } else { std::format!("{}", frame.to) };

@@ -44,7 +44,7 @@ impl Bustle {
 }
 
 impl MacUser for Bustle {
-    fn wake(&mut self, medium: &mut WirelessMedium, token: u64) {
+    fn on_wake(&mut self, medium: &mut WirelessMedium, token: u64) {
         if medium.now >= self.until {
             return;
         }
@@ -67,7 +67,7 @@ impl MacUser for Bustle {
         medium.wake_in(Duration::from_nanos(wait), token);
     }
 
-    fn heard(
+    fn on_data(
         &mut self,
         medium: &mut WirelessMedium,
         frame: &Ppdu,
@@ -83,13 +83,13 @@ impl MacUser for Bustle {
         missed.iter().for_each(|it| self.note(u64::from(it.station) << 20));
     }
 
-    fn done(&mut self, medium: &mut WirelessMedium, station: u32, done: TxStatus) {
+    fn on_tx_status(&mut self, medium: &mut WirelessMedium, station: u32, done: TxStatus) {
         self.done += 1;
         self.delivered += u64::from(done.delivered);
         self.note(medium.now ^ u64::from(station) << 50);
     }
 
-    fn began(&mut self, frame: &Ppdu) {
+    fn on_tx_start(&mut self, frame: &Ppdu) {
         // A station sends one frame at a time.
         let end = self.began.insert(frame.from, frame.end);
         assert!(end.is_none_or(|end| end <= frame.begin), "{frame:?}");

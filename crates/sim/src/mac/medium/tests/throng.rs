@@ -95,7 +95,7 @@ impl Throng {
 }
 
 impl MacUser for Throng {
-    fn wake(&mut self, medium: &mut WirelessMedium, token: u64) {
+    fn on_wake(&mut self, medium: &mut WirelessMedium, token: u64) {
         let station = self.below(u64::from(STATIONS)) as u32;
         if medium.now >= UNTIL {
             (0..STATIONS).for_each(|station| medium.wake_up(station));
@@ -120,7 +120,7 @@ impl MacUser for Throng {
         accepts
     }
 
-    fn heard(
+    fn on_data(
         &mut self,
         medium: &mut WirelessMedium,
         frame: &Ppdu,
@@ -155,7 +155,7 @@ impl MacUser for Throng {
         }
     }
 
-    fn done(&mut self, medium: &mut WirelessMedium, station: u32, done: TxStatus) {
+    fn on_tx_status(&mut self, medium: &mut WirelessMedium, station: u32, done: TxStatus) {
         self.note(medium.now ^ done.tag << 20 ^ u64::from(done.attempts) << 50);
         let story = &mut self.packets[done.tag as usize];
         assert_eq!(story.from, station);
@@ -167,7 +167,7 @@ impl MacUser for Throng {
         }
     }
 
-    fn began(&mut self, frame: &Ppdu) {
+    fn on_tx_start(&mut self, frame: &Ppdu) {
         let end = self.until.insert(frame.from, frame.end);
         assert!(end.is_none_or(|end| end <= frame.begin), "one at a time: {frame:?}");
         assert_eq!(frame.end - frame.begin, airtime(frame.mode, frame.octets));
@@ -179,7 +179,7 @@ impl MacUser for Throng {
         );
     }
 
-    fn ended_with(&mut self, frame: &Ppdu, mpdus: &[MpduInfo]) {
+    fn on_ampdu_end(&mut self, frame: &Ppdu, mpdus: &[MpduInfo]) {
         let [Some(from), Some(to)] = [frame.from, frame.to].map(|it| self.limits[it as usize])
         else {
             panic!("no agreement: {frame:?}")
