@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`power`] | power as a whole number of attowatts, so that sums are exact; ratios |
 //! | [`links`] | who hears whom, and how strongly: a sparse list for each sender |
-//! | [`ear`] | one receiver: carrier sense, the frame it receives, interference, capture |
+//! | [`receiver`] | one receiver: carrier sense, the frame it receives, interference, capture |
 //! | [`decoder`] | whether a frame survives its interference: where an error model plugs in |
 //! | [`adjacent`] | the part of a frame that arrives on other channels |
 //!

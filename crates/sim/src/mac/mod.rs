@@ -3,18 +3,18 @@
 //!
 //! | module | what | clause |
 //! |---|---|---|
-//! | [`room`] | the wireless medium: the event loop, and the effect of a frame on its receivers | |
+//! | [`medium`] | the wireless medium: the event loop, and the effect of a frame on its receivers | |
 //! | [`user`] | the user of the MAC service of all stations: it hands frames in and takes them out | |
 //! | [`frame`] | a PPDU on the air | 9.3 |
-//! | [`settings`] | the configuration of a station and of the medium | |
-//! | `access` | when a station may send: DIFS, EIFS, NAV, back-off | 10.3.2, 10.3.4 |
+//! | [`config`] | the configuration of a station and of the medium | |
+//! | `channel_access` | when a station may send: DIFS, EIFS, NAV, back-off | 10.3.2, 10.3.4 |
 //! | `station` | a station's queue, retries, windows, sequence numbers, duplicates | 10.3.3, 10.3.2.14 |
 //! | `exchange` | the frames of one exchange: one frame, or an A-MPDU | 9.7, 10.12 |
-//! | `agreement` | block ack: sequence numbers, scoreboard, reorder buffer | 10.25 |
+//! | `block_ack` | block ack: sequence numbers, scoreboard, reorder buffer | 10.25 |
 //! | `timers` | one timer for each station, outside the heap of events | |
 //! | [`source`] | sources of load: saturated senders, Poisson arrivals | |
 //!
-//! A station whose [`MacConfig`] ask for no A-MPDU, RTS or CTS-to-self sends frames one by one, as
+//! A station whose [`MacConfig`] asks for no A-MPDU, RTS or CTS-to-self sends frames one by one, as
 //! ESP-NOW does, and pays nothing for the rest.
 //!
 //! A drawing or a capture sees of an A-MPDU: [`MacUser::on_tx_start`] and [`MacUser::on_tx_end`]

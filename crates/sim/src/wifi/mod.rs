@@ -229,8 +229,8 @@ impl WifiLayer {
     }
 
     /// Hands a frame of no network (ESP-NOW) to the MAC of a station, and wakes its radio for it.
-    /// The tag must not be ours ([`is_ours`]). The medium reports the outcome to its user, which must
-    /// call [`WifiLayer::on_tx_status`], too.
+    /// The tag must not be ours ([`is_ours`]). The medium reports the outcome to its user, which
+    /// must call [`WifiLayer::on_tx_status`], too.
     ///
     /// # Errors
     ///
