@@ -12,11 +12,11 @@ pub enum ProvisioningLine<'a> {
     /// `Already start provisioning`
     AlreadyStarted,
     /// `MAC: <MAC>, … Product_id: %s, DeviceLine Name: %s`: a holder of credentials was heard.
-    Holder(HeardDevice, Product<'a>),
+    Holder(Heard, Product<'a>),
     /// `MAC: <MAC>, … wifi_mode: %d, ssid: %s, password: %s, token: %s`
     Credentials {
         /// Sender, and how it was heard.
-        from: HeardDevice,
+        from: Heard,
         /// Wi-Fi mode, `wifi_mode_t`.
         mode: i32,
         /// Name of the network.
@@ -37,7 +37,7 @@ pub enum ProvisioningLine<'a> {
         /// Number of the device.
         num: u32,
         /// Device, and how it was heard.
-        from: HeardDevice,
+        from: Heard,
         /// Product and name of the device.
         product: Product<'a>,
         /// Authentication mode, `wifi_auth_mode_t`.
@@ -58,7 +58,7 @@ pub enum ProvisioningLine<'a> {
 
 /// `MAC: <MAC>, Channel: %d, RSSI: %d`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeardDevice {
+pub struct Heard {
     /// Address of the device.
     pub mac: Mac,
     /// Channel.
@@ -80,13 +80,13 @@ pub(super) fn read<'a>(line: &ConsoleLine<'a>) -> Option<ProvisioningLine<'a>> {
     device(line.text).or_else(|| command(line.text)).or_else(|| heard_line(line.text))
 }
 
-fn heard(s: &mut LineCursor<'_>) -> Option<HeardDevice> {
+fn heard(s: &mut LineCursor<'_>) -> Option<Heard> {
     s.lit("MAC: ")?;
     let mac = s.mac()?;
     s.lit(", Channel: ")?;
     let channel = s.int()?;
     s.lit(", RSSI: ")?;
-    Some(HeardDevice { mac, channel, rssi: s.int()? })
+    Some(Heard { mac, channel, rssi: s.int()? })
 }
 
 fn device(text: &str) -> Option<ProvisioningLine<'_>> {

@@ -1,6 +1,6 @@
 //! Throughput: one interval for each line, and the final report.
 
-use super::super::item::iperf::{Final, IperfRole, ReportSpan};
+use super::super::item::iperf::{Final, IperfRole, Span};
 use super::device::{DeviceSession, FlowProgress, TestState};
 use super::links::Count;
 use super::result::{Finding, IperfRun, ThroughputResult, UnfinishedReason};
@@ -14,7 +14,7 @@ impl DeviceSession {
         &mut self,
         cx: &mut LineContext<'_, N>,
         run: IperfRun,
-        span: &ReportSpan,
+        span: &Span,
     ) {
         let to = self.enter(cx, run).flow.to;
         if to.is_some_and(|to| span.from < to) {
