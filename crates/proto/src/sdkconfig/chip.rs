@@ -148,27 +148,27 @@ impl fmt::Display for Release {
 
 /// Error: a text names no release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NoRelease;
+pub struct UnknownRelease;
 
-impl fmt::Display for NoRelease {
+impl fmt::Display for UnknownRelease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("no release of ESP-IDF; write it as v5.2")
     }
 }
 
-impl core::error::Error for NoRelease {}
+impl core::error::Error for UnknownRelease {}
 
 impl FromStr for Release {
-    type Err = NoRelease;
+    type Err = UnknownRelease;
 
     /// Parses `v5.2`, `5.2.1` or `5.3-dev-1234-gabcdef`.
-    fn from_str(text: &str) -> Result<Self, NoRelease> {
+    fn from_str(text: &str) -> Result<Self, UnknownRelease> {
         let text = text.strip_prefix('v').unwrap_or(text);
-        let (major, rest) = text.split_once('.').ok_or(NoRelease)?;
+        let (major, rest) = text.split_once('.').ok_or(UnknownRelease)?;
         let end = rest.find(|it: char| !it.is_ascii_digit()).unwrap_or(rest.len());
         let number = |digits: &str| match digits.bytes().all(|it| it.is_ascii_digit()) {
-            true => digits.parse().map_err(|_| NoRelease),
-            false => Err(NoRelease),
+            true => digits.parse().map_err(|_| UnknownRelease),
+            false => Err(UnknownRelease),
         };
         Ok(Self { major: number(major)?, minor: number(&rest[..end])? })
     }

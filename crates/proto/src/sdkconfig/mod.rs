@@ -23,10 +23,10 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub use chip::{Chip, Context, NoRelease, Release, UnknownChip};
+pub use chip::{Chip, Context, Release, UnknownChip, UnknownRelease};
 pub use key::{BUFFER_BYTES, FACTS, Fact, Key, Kind, Price};
 pub use ranks::{RANKS, Rank};
-pub use read::{Fault, Reading, WARNINGS, Warning, Wrong, read};
+pub use read::{ParseError, ParseErrorKind, Reading, WARNINGS, Warning, read};
 pub use settings::Settings;
 pub use write::{Line, comment, fragment};
 

@@ -110,18 +110,18 @@ impl fmt::Display for Warning {
 
 /// Position and kind of a mistake in a file, with advice on how to correct it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wrong<'t> {
+pub struct ParseError<'t> {
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
     /// Kind of mistake.
-    pub fault: Fault<'t>,
+    pub fault: ParseErrorKind<'t>,
 }
 
 /// Kind of mistake in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault<'t> {
+pub enum ParseErrorKind<'t> {
     /// A line is neither a comment nor a setting.
     Line,
     /// A byte order mark stands before the first line.
@@ -151,21 +151,21 @@ pub enum Fault<'t> {
     },
 }
 
-impl fmt::Display for Wrong<'_> {
+impl fmt::Display for ParseError<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}: ", self.line, self.column)?;
         match self.fault {
-            Fault::Line => f.write_str(
+            ParseErrorKind::Line => f.write_str(
                 "no line of an sdkconfig: write CONFIG_NAME=value, or begin a comment with #",
             ),
-            Fault::Mark => f.write_str(
+            ParseErrorKind::Mark => f.write_str(
                 "a byte order mark stands before the first line, which ESP-IDF's tools then do not \
                  read: save the file as UTF-8 without one",
             ),
-            Fault::Header => f.write_str(
+            ParseErrorKind::Header => f.write_str(
                 "this is sdkconfig.h, which the build makes: name the sdkconfig that it was made of",
             ),
-            Fault::Number { key, found } => {
+            ParseErrorKind::Number { key, found } => {
                 let range = key.range(&Context::default());
                 let (name, unit) = (key.name(), key.fact().unit);
                 let digits = !found.is_empty() && found.chars().all(|it| it.is_ascii_digit());
@@ -177,29 +177,29 @@ impl fmt::Display for Wrong<'_> {
                     range.end()
                 )
             }
-            Fault::Flag { key, found } => write!(
+            ParseErrorKind::Flag { key, found } => write!(
                 f,
                 "`{found}` is neither y nor n: write {name}=y or # {name} is not set",
                 name = key.name()
             ),
-            Fault::Quote => f.write_str("the quote has no end: add a \" at the end of the line"),
-            Fault::Chip { found } => {
+            ParseErrorKind::Quote => f.write_str("the quote has no end: add a \" at the end of the line"),
+            ParseErrorKind::Chip { found } => {
                 write!(f, "`{found}` is {}", super::chip::UnknownChip)
             }
         }
     }
 }
 
-impl core::error::Error for Wrong<'_> {}
+impl core::error::Error for ParseError<'_> {}
 
 /// Parses a file.
 ///
 /// # Errors
 /// Returns the first mistake.
-pub fn read(text: &str) -> Result<Reading, Wrong<'_>> {
+pub fn read(text: &str) -> Result<Reading, ParseError<'_>> {
     let mut reader = Parser { text, reading: Reading::default(), lines: [0; Key::COUNT] };
     if text.starts_with('\u{feff}') {
-        return Err(Wrong { line: 1, column: 1, fault: Fault::Mark });
+        return Err(ParseError { line: 1, column: 1, fault: ParseErrorKind::Mark });
     }
     let (mut offset, mut old) = (0, false);
     for (number, whole) in (1..).zip(text.split('\n')) {
@@ -209,7 +209,7 @@ pub fn read(text: &str) -> Result<Reading, Wrong<'_>> {
             Some(comment) if comment == OLD_NAMES[1] => old = false,
             Some(comment) if comment.starts_with("define CONFIG_") => {
                 let (line, column) = place(text, offset + (whole.len() - whole.trim_start().len()));
-                return Err(Wrong { line, column, fault: Fault::Header });
+                return Err(ParseError { line, column, fault: ParseErrorKind::Header });
             }
             _ if old || line.is_empty() => {}
             Some(comment) => reader.comment(comment, number),
@@ -247,28 +247,35 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn setting(&mut self, line: &'t str, start: usize, number: usize) -> Result<(), Wrong<'t>> {
+    fn setting(
+        &mut self,
+        line: &'t str,
+        start: usize,
+        number: usize,
+    ) -> Result<(), ParseError<'t>> {
         let wrong = |at: usize, fault| {
             let (line, column) = place(self.text, at);
-            Err(Wrong { line, column, fault })
+            Err(ParseError { line, column, fault })
         };
-        let Some((name, value)) = line.split_once('=') else { return wrong(start, Fault::Line) };
+        let Some((name, value)) = line.split_once('=') else {
+            return wrong(start, ParseErrorKind::Line);
+        };
         let at = start + name.len() + 1;
         let (name, value) = (name.trim(), value.trim());
         if !name.starts_with("CONFIG_") {
-            return wrong(start, Fault::Line);
+            return wrong(start, ParseErrorKind::Line);
         }
         let bare = match value.strip_prefix('"') {
             Some(rest) => match rest.strip_suffix('"') {
                 Some(inner) => inner,
-                None => return wrong(at, Fault::Quote),
+                None => return wrong(at, ParseErrorKind::Quote),
             },
             None => value,
         };
         match name {
             "CONFIG_IDF_TARGET" => match bare.parse() {
                 Ok(chip) => self.reading.chip = Some(chip),
-                Err(_) => return wrong(at, Fault::Chip { found: bare }),
+                Err(_) => return wrong(at, ParseErrorKind::Chip { found: bare }),
             },
             "CONFIG_IDF_INIT_VERSION" if self.reading.release.is_none() => {
                 self.reading.release = bare.parse().ok();
@@ -285,10 +292,10 @@ impl<'t> Parser<'t> {
                         self.warn(Warning::Empty { key, line: number });
                         0
                     }
-                    (Kind::Flag, found) => return wrong(at, Fault::Flag { key, found }),
+                    (Kind::Flag, found) => return wrong(at, ParseErrorKind::Flag { key, found }),
                     (Kind::Number, text) => match integer(text) {
                         Some(value) => value,
-                        None => return wrong(at, Fault::Number { key, found: text }),
+                        None => return wrong(at, ParseErrorKind::Number { key, found: text }),
                     },
                 };
                 self.take(key, name, value, number);

@@ -65,9 +65,9 @@ fn chosen(channel: u8, idf: Idf, country: Country) -> u8 {
 fn a_country_says_on_which_channels_routers_are_found() {
     let manual = |country| Country { manual: true, ..country };
     // Unless it is told otherwise: 13 channels up to ESP-IDF 4.4, all of them since 5.0.
-    assert_eq!(chosen(13, Idf::V4_4, Country::usual(Idf::V4_4)), 13);
-    assert_eq!(chosen(14, Idf::V4_4, Country::usual(Idf::V4_4)), 1);
-    assert_eq!(chosen(14, Idf::V5_1, Country::usual(Idf::V5_1)), 14);
+    assert_eq!(chosen(13, Idf::V4_4, Country::default_of(Idf::V4_4)), 13);
+    assert_eq!(chosen(14, Idf::V4_4, Country::default_of(Idf::V4_4)), 1);
+    assert_eq!(chosen(14, Idf::V5_1, Country::default_of(Idf::V5_1)), 14);
     assert_eq!(chosen(12, Idf::V4_4, Country::US), 1);
     assert_eq!(chosen(12, Idf::V5_1, Country::US), 12);
     assert_eq!(chosen(12, Idf::V5_1, manual(Country::US)), 1);

@@ -54,7 +54,7 @@ impl Country {
 
     /// Returns the country that a release of ESP-IDF starts with (esp_wifi.h of v4.4.1 and v5.0).
     #[must_use]
-    pub const fn usual(idf: Idf) -> Self {
+    pub const fn default_of(idf: Idf) -> Self {
         if matches!(idf, Idf::V4_4) { Self::CN } else { Self::WORLD }
     }
 
@@ -168,6 +168,6 @@ mod tests {
         assert_eq!(manual.scanned(Idf::V5_1), 1..12);
         // Before 5.0 a scan kept to the country's channels, of which there were 13 by default.
         assert_eq!(Country::US.scanned(Idf::V4_4), 1..12);
-        assert_eq!(Country::usual(Idf::V4_4).scanned(Idf::V4_4), 1..14);
+        assert_eq!(Country::default_of(Idf::V4_4).scanned(Idf::V4_4), 1..14);
     }
 }

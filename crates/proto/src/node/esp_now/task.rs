@@ -331,7 +331,7 @@ impl Shared {
     }
 
     /// Counts a sample or event that waits, or is lost.
-    const fn told(&mut self, kept: bool) {
+    const fn count_report(&mut self, kept: bool) {
         if kept {
             self.waiting = self.waiting.saturating_add(1);
         } else {
@@ -409,7 +409,7 @@ impl Cx<'_> {
     /// Records a sample.
     pub fn sample(&mut self, sample: Sample) {
         let kept = self.shared.samples.push_back(sample).is_ok();
-        self.shared.told(kept);
+        self.shared.count_report(kept);
     }
 
     /// Returns whether one more sample can be recorded before the next poll.
@@ -421,6 +421,6 @@ impl Cx<'_> {
     /// Reports an event to the application.
     pub fn event(&mut self, event: Event) {
         let kept = self.shared.events.push_back(event).is_ok();
-        self.shared.told(kept);
+        self.shared.count_report(kept);
     }
 }

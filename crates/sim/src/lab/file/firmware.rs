@@ -176,7 +176,7 @@ impl Firmware {
         let app_security = self.app_security.unwrap_or(on);
         let services =
             Encrypt { enabled: on, control: on, debug: on, ota: on, prov: on, time: false };
-        let country = self.country.unwrap_or_else(|| Country::usual(self.compat.idf));
+        let country = self.country.unwrap_or_else(|| Country::default_of(self.compat.idf));
         Settings {
             country: Country { manual: self.manual, ..country },
             compat: Compat { app_security: app_security || on, ..self.compat },

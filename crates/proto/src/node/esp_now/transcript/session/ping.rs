@@ -41,7 +41,7 @@ impl DeviceSession {
         let Some(test) = &mut self.test else { return };
         test.ping.replies = test.ping.replies.saturating_add(1);
         test.ping.stale = None;
-        told(test, seq, at);
+        answered(test, seq, at);
     }
 
     /// Takes a ping that was not answered in time. It is held back until the next one has its fate,
@@ -63,7 +63,7 @@ impl DeviceSession {
         let fate = Fate::Lost(Cause::Unknown);
         test.ping.lost = Some((seq, Probe { due, fate, ..Probe::default() }));
         test.ping.unreachable = test.ping.unreachable.saturating_add(1);
-        told(test, seq, at);
+        answered(test, seq, at);
     }
 
     /// Takes an answer that came while the device waited for that of a later ping.
@@ -175,7 +175,7 @@ fn stamped<const N: usize>(cx: &mut LineContext<'_, N>) -> Option<Instant> {
     cx.at
 }
 
-fn told(test: &mut TestState, seq: u32, at: Option<Instant>) {
+fn answered(test: &mut TestState, seq: u32, at: Option<Instant>) {
     test.lines = test.lines.saturating_add(1);
     test.ping.last = Some(seq);
     test.ping.over = at.or(test.ping.over);
