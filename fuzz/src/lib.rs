@@ -154,17 +154,24 @@ pub fn echo(data: &[u8]) {
 /// Bytes as an iperf client header, an ack and a greeting: what is read is written back the same.
 pub fn iperf_header(data: &[u8]) {
     use espbench_proto::wire::iperf2::{
-        Ack, ClientHeader, Datagram, Width, client_greeting, server_greeting,
+        Ack, Carrier, Datagram, Width, client_greeting, server_greeting,
     };
     let _ = (client_greeting(data), server_greeting(data), Ack::parse(data));
     if let Ok(datagram) = Datagram::new(data) {
         let _ = (datagram.id(Width::Told), datagram.id(Width::Wide), datagram.stamp().as_nanos());
     }
-    let Ok(Some(header)) = ClientHeader::parse(data) else { return };
-    let _ = (header.mode(), header.wants_ack(), header.no_report());
-    let mut out = [0; 60];
-    header.emit(&mut out, 0);
-    if let Ok(Some(again)) = ClientHeader::parse(&out) {
+    for carrier in [Carrier::Stream, Carrier::Datagram] {
+        iperf_client_header(data, carrier);
+    }
+}
+
+fn iperf_client_header(data: &[u8], carrier: espbench_proto::wire::iperf2::Carrier) {
+    use espbench_proto::wire::iperf2::ClientHeader;
+    let Ok(Some(header)) = ClientHeader::parse(data, carrier) else { return };
+    let _ = (header.mode(), header.wants_ack(), header.no_report(), header.unsupported());
+    let mut out = [0; 112];
+    header.emit(&mut out, carrier);
+    if let Ok(Some(again)) = ClientHeader::parse(&out, carrier) {
         assert_eq!(
             (again.threads, again.port, again.length),
             (header.threads, header.port, header.length)
@@ -173,6 +180,7 @@ pub fn iperf_header(data: &[u8]) {
             again.extension.map(|e| (e.upper, e.rate)),
             header.extension.map(|e| (e.upper, e.rate))
         );
+        assert_eq!(again.start.is_some() || header.start.is_none(), true);
     }
 }
 
@@ -204,6 +212,8 @@ pub fn iperf_receiver(data: &[u8]) {
         idle: Duration::from_secs(1),
         width: if kind & 2 == 0 { Width::Told } else { Width::Wide },
         until: Instant::NEVER,
+        began: None,
+        epoch_ns: (kind & 4 != 0).then_some(1),
     };
     let mut receiver = UdpReceiver::new(setup, Instant::ZERO);
     let (mut now, mut id, mut given) = (Instant::ZERO, 0i64, 0u64);

@@ -3,6 +3,7 @@
 use crate::plan::{print_cast, print_distance};
 use crate::run::Recorded;
 use crate::summary::ping;
+use crate::units::print_duration;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -61,6 +62,9 @@ fn udp_echo(w: &UdpEcho) -> Vec<String> {
 /// so that what this host sends is the device's RX.
 #[must_use]
 pub fn test_case(w: &Iperf) -> String {
+    if w.bounceback.is_some() {
+        return "TCP bounceback".into();
+    }
     let transport = match w.transport {
         Transport::Udp => "UDP",
         Transport::Tcp => "TCP",
@@ -88,6 +92,34 @@ fn iperf(w: &Iperf) -> Vec<String> {
     }
     if w.no_delay {
         words.push("Nagle off".into());
+    }
+    words.extend(iperf_options(w));
+    words
+}
+
+/// Words for the options of iperf that set one test apart from another of the same direction.
+pub(crate) fn iperf_options(w: &Iperf) -> Vec<String> {
+    let mut words = Vec::new();
+    if w.tos != 0 {
+        words.push(format!("TOS {:#04x}", w.tos));
+    }
+    words.extend(w.mss.map(|mss| format!("MSS {mss} B")));
+    words.extend(w.congestion.map(|name| name.as_str().to_string()));
+    if w.trip_times {
+        words.push("trip times".into());
+    }
+    let Some(bounceback) = w.bounceback else { return words };
+    words.push(if bounceback.period.is_zero() {
+        "requests back to back".into()
+    } else {
+        let period = print_duration(bounceback.period);
+        format!("{} requests every {period}", bounceback.burst)
+    });
+    if !bounceback.hold.is_zero() {
+        words.push(format!("held {}", print_duration(bounceback.hold)));
+    }
+    if !bounceback.quick_ack {
+        words.push("no quick ack".into());
     }
     words
 }

@@ -139,6 +139,7 @@ mod tests {
             parallel: 2,
             window: None,
             no_delay: false,
+            ..Iperf::DEFAULT
         });
         Recorded {
             ordinal: 0,

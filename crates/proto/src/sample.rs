@@ -269,6 +269,82 @@ pub struct Interval {
     /// Smoothed TCP round-trip time at the end of the interval, where the system tells, in
     /// nanoseconds.
     pub tcp_rtt_ns: Option<u64>,
+    /// Mean deviation of that round-trip time (RFC 6298), in microseconds.
+    pub tcp_rtt_var_us: Option<u32>,
+    /// TCP congestion window at the end of the interval, in bytes.
+    pub tcp_cwnd: Option<u32>,
+    /// Writes that the system refused in the interval.
+    pub errors: Option<u32>,
+    /// Reads of the interval by their size: eight classes of an eighth of the longest read each.
+    pub read_sizes: Option<[u32; 8]>,
+    /// One-way times of the interval's datagrams or bursts, where the sender's clock is said to
+    /// agree with this one.
+    pub transit: Option<Spread>,
+}
+
+/// Count, extremes, mean and spread of times that are too many to be recorded one by one.
+///
+/// The mean and the sum of squared deviations are kept by Welford's method (Technometrics 4, 1962),
+/// as iperf 2 does; two of them are joined by that of Chan, Golub and LeVeque (1979).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spread {
+    /// Times behind it.
+    pub count: u64,
+    /// Shortest, in nanoseconds; below zero where the clocks disagree.
+    pub min_ns: i64,
+    /// Longest, in nanoseconds.
+    pub max_ns: i64,
+    /// Arithmetic mean, in nanoseconds.
+    pub mean_ns: f64,
+    /// Sum of the squared deviations from the mean, in square nanoseconds.
+    pub m2: f64,
+}
+
+impl Spread {
+    /// Takes one more time, in nanoseconds.
+    #[inline]
+    pub fn take(&mut self, ns: i64) {
+        if self.count == 0 {
+            *self = Self { count: 1, min_ns: ns, max_ns: ns, mean_ns: ns as f64, m2: 0.0 };
+            return;
+        }
+        self.count += 1;
+        self.min_ns = self.min_ns.min(ns);
+        self.max_ns = self.max_ns.max(ns);
+        let deviation = ns as f64 - self.mean_ns;
+        self.mean_ns += deviation / self.count as f64;
+        self.m2 += deviation * (ns as f64 - self.mean_ns);
+    }
+
+    /// Returns both together.
+    #[must_use]
+    pub fn join(&self, other: &Self) -> Self {
+        if self.count == 0 || other.count == 0 {
+            return if self.count == 0 { *other } else { *self };
+        }
+        let count = self.count + other.count;
+        let (a, b, all) = (self.count as f64, other.count as f64, count as f64);
+        let apart = other.mean_ns - self.mean_ns;
+        Self {
+            count,
+            min_ns: self.min_ns.min(other.min_ns),
+            max_ns: self.max_ns.max(other.max_ns),
+            mean_ns: self.mean_ns + apart * b / all,
+            m2: self.m2 + other.m2 + apart * apart * a * b / all,
+        }
+    }
+
+    /// Returns itself where it has a time.
+    #[must_use]
+    pub const fn known(self) -> Option<Self> {
+        if self.count == 0 { None } else { Some(self) }
+    }
+
+    /// Returns the standard deviation of the sample in nanoseconds; `None` below two times.
+    #[must_use]
+    pub fn deviation_ns(&self) -> Option<f64> {
+        (self.count >= 2).then(|| libm::sqrt(self.m2 / (self.count - 1) as f64))
+    }
 }
 
 #[cfg(test)]
@@ -289,5 +365,24 @@ mod tests {
             assert_eq!(Observer::from_name(observer.name()), Some(observer));
         }
         assert_eq!(Fate::from_name("vanished", None), None);
+    }
+
+    #[test]
+    fn a_spread_by_hand_and_in_two_parts() {
+        // 2, 4, 4, 4, 5, 5, 7, 9: mean 5, squared deviations 32.
+        let all = [2, 4, 4, 4, 5, 5, 7, 9];
+        let of = |times: &[i64]| {
+            let mut spread = Spread::default();
+            times.iter().for_each(|&t| spread.take(t));
+            spread
+        };
+        let whole = of(&all);
+        assert_eq!((whole.count, whole.min_ns, whole.max_ns), (8, 2, 9));
+        assert!((whole.mean_ns - 5.0).abs() < 1e-12 && (whole.m2 - 32.0).abs() < 1e-9);
+        assert!((whole.deviation_ns().unwrap() - 2.138_089_935).abs() < 1e-9);
+        let joined = of(&all[..3]).join(&of(&all[3..]));
+        assert!((joined.mean_ns - 5.0).abs() < 1e-12 && (joined.m2 - 32.0).abs() < 1e-9);
+        assert_eq!(Spread::default().join(&whole), whole);
+        assert_eq!((of(&[7]).deviation_ns(), Spread::default().known()), (None, None));
     }
 }

@@ -265,6 +265,57 @@ pub struct Iperf {
     pub window: Option<u32>,
     /// `-N`: Nagle's algorithm off.
     pub no_delay: bool,
+    /// `-S`: the byte of type of service (DSCP and ECN, RFC 2474) of what is sent; 0 is best effort.
+    pub tos: u8,
+    /// `-M`: largest TCP segment to ask for, in bytes; `None` leaves the system's.
+    pub mss: Option<u16>,
+    /// `-Z`: TCP congestion control by its name in the kernel; `None` leaves the system's.
+    pub congestion: Option<Name>,
+    /// `--trip-times`: each datagram or write says when it was sent, so that the receiver can tell
+    /// one-way latencies. Both clocks must agree.
+    pub trip_times: bool,
+    /// `--bounceback`: requests and replies over TCP, and no stream.
+    pub bounceback: Option<Bounceback>,
+}
+
+impl Iperf {
+    /// Ten seconds of TCP from client to server, as iperf 2 does it where nothing is said.
+    pub const DEFAULT: Self = Self {
+        transport: Transport::Tcp,
+        direction: Direction::Forward,
+        time: Duration::from_secs(10),
+        bytes: None,
+        interval: Duration::from_secs(1),
+        length: crate::wire::iperf2::TCP_LENGTH,
+        bandwidth: None,
+        parallel: 1,
+        window: None,
+        no_delay: false,
+        tos: 0,
+        mss: None,
+        congestion: None,
+        trip_times: false,
+        bounceback: None,
+    };
+}
+
+/// How `--bounceback` sends its requests. Request and reply have the test's `length`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounceback {
+    /// Requests of a period, one after the other's reply.
+    pub burst: u16,
+    /// `--bounceback-period`: from one burst's beginning to the next one's; zero sends back to back.
+    pub period: Duration,
+    /// `--bounceback-hold`: how long the server is to wait between its read and its write.
+    pub hold: Duration,
+    /// Whether both ends acknowledge at once (`TCP_QUICKACK`); `--bounceback-no-quickack` unsets it.
+    pub quick_ack: bool,
+}
+
+impl Bounceback {
+    /// Ten requests each second, as iperf 2 sends them.
+    pub const DEFAULT: Self =
+        Self { burst: 10, period: Duration::from_secs(1), hold: Duration::ZERO, quick_ack: true };
 }
 
 /// Short messages over TCP, counted in runs of one second.

@@ -168,6 +168,7 @@ fn run(case: &Case, seconds: u64) {
         parallel: 1,
         window: None,
         no_delay: false,
+        ..Iperf::DEFAULT
     };
     let (sink, source) = if case.up { (PC, ESP) } else { (ESP, PC) };
     let to = Endpoint::new([10, 0, 0, sink.0 as u8 + 1], PORT);

@@ -72,7 +72,8 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let set = flow::set_of(vec![plan])?;
     let mut raw = args.csv_raw.as_ref().map(|_| RawRows::default());
     let live = raw.as_mut().map(|rows| -> Live<'_> { Box::new(|sample| rows.add(sample)) });
-    let job = Job { set, target_text, target, args: &args.measure, live, prints: false };
+    let job =
+        Job { set, target_text, target, args: &args.measure, live, prints: flow::Prints::Nothing };
     let status = flow::measure(job)?;
     if let (Some(path), Some(rows)) = (&args.csv_raw, raw) {
         rows.append(path).with_context(|| output::cannot_write(path))?;

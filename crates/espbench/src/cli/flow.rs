@@ -71,8 +71,20 @@ pub struct Job<'a> {
     pub args: &'a MeasureArgs,
     /// What sees the samples as they come.
     pub live: Option<Live<'a>>,
-    /// Whether `live` prints, so that no progress is drawn.
-    pub prints: bool,
+    /// What `live` prints on stdout.
+    pub prints: Prints,
+}
+
+/// What a subcommand's live lines print.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Prints {
+    /// Nothing: the progress is drawn.
+    #[default]
+    Nothing,
+    /// Lines for people, and the report follows them.
+    Lines,
+    /// Rows for a program, which nothing else follows.
+    Rows,
 }
 
 /// Measures a new run and draws its report.
@@ -178,7 +190,7 @@ fn carry_out(
         open.iter().map(|cell| span(&cell.step.workload, job.target.origin())).collect();
     // On one terminal lines of JSON and a line that is drawn again and again do not go together.
     let mixed = job.args.output.format == Format::Jsonl && std::io::stdout().is_terminal();
-    let quiet = job.args.quiet || job.prints || mixed;
+    let quiet = job.args.quiet || job.prints != Prints::Nothing || mixed;
     let feed = Feed::start(job.args, outlet, &run.facts, open.len());
     let mut watch = Watch { feed, progress: Progress::new(&times, quiet), live: &mut job.live };
     let recorder = Recorder::new(store, Arc::clone(cancel))?;
@@ -204,7 +216,7 @@ fn carry_out(
     }
     drop(watch);
     drop(recorder);
-    finish(store, &run.facts.name, &job.args.output)
+    finish(store, &run.facts.name, &job.args.output, job.prints)
 }
 
 /// How long a cell takes: in the lab as long as the processor needs for it.
@@ -227,11 +239,18 @@ fn cell_seed(seed: u64, step: &Step) -> u64 {
 }
 
 /// Draws the report of a run, and says where it is and how to complete it.
-fn finish(store: &Store, name: &str, args: &OutputArgs) -> anyhow::Result<ExitCode> {
+fn finish(
+    store: &Store,
+    name: &str,
+    args: &OutputArgs,
+    prints: Prints,
+) -> anyhow::Result<ExitCode> {
     let report = output::report(store, name)?;
     let written = output::files(&report, args);
     // The run was carried out whether or not somebody could read of it.
-    if let Err(error) = output::print(&output::draw(&report, args.format)) {
+    if prints != Prints::Rows
+        && let Err(error) = output::print(&output::draw(&report, args.format))
+    {
         say!(
             "espbench: {error:#}: the report is not whole there; draw it again: espbench report {name}"
         );

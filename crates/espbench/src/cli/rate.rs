@@ -248,7 +248,7 @@ fn carry_out(
     // The text is what is stored; reading it checks the flags' values as a plan's.
     let plan = Plan::parse(&text).map_err(|e| anyhow!("{}", e.message))?;
     let set = flow::set_of(vec![plan])?;
-    flow::measure(Job { set, target_text, target, args, live: None, prints: false })
+    flow::measure(Job { set, target_text, target, args, live: None, prints: flow::Prints::Nothing })
 }
 
 #[cfg(test)]

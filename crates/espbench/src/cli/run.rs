@@ -70,7 +70,14 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     // User and password are neither stored nor shown.
     let shown: Vec<String> = on.iter().map(|on| Url::without_user(on)).collect();
     let target_text = shown.join(" ");
-    flow::measure(Job { set, target_text, target, args: &args.measure, live: None, prints: false })
+    flow::measure(Job {
+        set,
+        target_text,
+        target,
+        args: &args.measure,
+        live: None,
+        prints: flow::Prints::Nothing,
+    })
 }
 
 /// The target that plans have where none is named.
@@ -95,7 +102,14 @@ fn resume(args: &Args, name: &str) -> anyhow::Result<ExitCode> {
     let target_text = run.facts.target.clone();
     let names: Vec<String> = target_text.split(' ').map(ToOwned::to_owned).collect();
     let target = target(args, &names)?;
-    let job = Job { set, target_text, target, args: &args.measure, live: None, prints: false };
+    let job = Job {
+        set,
+        target_text,
+        target,
+        args: &args.measure,
+        live: None,
+        prints: flow::Prints::Nothing,
+    };
     flow::resume(&store, &run, job)
 }
 

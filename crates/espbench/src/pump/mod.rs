@@ -5,6 +5,7 @@
 pub mod app;
 pub mod flows;
 pub mod peer;
+pub mod reads;
 pub mod tcp;
 pub mod udp;
 
@@ -54,7 +55,15 @@ pub fn is_pause(error: &io::Error) -> bool {
 /// differences are always the monotonic clock's.
 #[must_use]
 pub fn epoch_ns(clock: &Clock) -> u64 {
-    let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let wall = wall.map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or_default());
-    wall.saturating_sub(clock.now().as_nanos())
+    // Of several readings the one during which the least time passed is the truest.
+    let read = || {
+        let before = clock.now();
+        let wall = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let after = clock.now();
+        let wall = wall.map_or(0, |d| u64::try_from(d.as_nanos()).unwrap_or_default());
+        let took = after.since(before).as_nanos();
+        let middle = before.as_nanos() + u64::try_from(took / 2).unwrap_or_default();
+        (took, wall.saturating_sub(middle))
+    };
+    (0..8).map(|_| read()).min().map_or(0, |(_, epoch)| epoch)
 }

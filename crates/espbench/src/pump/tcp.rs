@@ -4,8 +4,10 @@ mod send;
 
 pub use send::{Sent, send};
 
+use super::reads::Reads;
 use super::{Control, SLICE, is_pause};
-use espbench_proto::node::iperf::{Counts, Limit, Meter};
+use crate::sys::options::SocketOptions;
+use espbench_proto::node::iperf::{BurstWriter, Counts, Limit, Meter};
 use espbench_proto::sample::{Link, Observer, Sample};
 use espbench_proto::time::{Duration, Instant};
 use socket2::{Domain, Socket, Type};
@@ -20,23 +22,19 @@ const SLACK: Duration = Duration::from_millis(300);
 /// The same of its bytes.
 const ALL_BYTES: f64 = 0.99;
 
-/// Connects within `patience`, from `bind` where given, with socket buffers of `window` bytes.
+/// Connects within `patience`, from `bind` where given, with those options of the socket.
 ///
 /// # Errors
 /// The system's; `Interrupted` where `stop` was set, `TimedOut` where the time was up.
 pub fn connect(
     peer: SocketAddr,
     bind: Option<SocketAddr>,
-    window: Option<u32>,
+    options: &SocketOptions,
     patience: Duration,
     stop: &AtomicBool,
 ) -> io::Result<TcpStream> {
     let socket = Socket::new(Domain::for_address(peer), Type::STREAM, None)?;
-    if let Some(window) = window {
-        // Before the connection opens: the window scale is agreed on then.
-        socket.set_send_buffer_size(window as usize)?;
-        socket.set_recv_buffer_size(window as usize)?;
-    }
+    options.apply(&socket)?;
     if let Some(bind) = bind {
         socket.bind(&bind.into())?;
     }
@@ -96,6 +94,17 @@ pub struct Sending {
     pub start: Instant,
     /// True where the peer sends too: the connection is left open for that.
     pub duplex: bool,
+    /// With trip times: what says when each write was written.
+    pub bursts: Option<Bursts>,
+}
+
+/// How the writes of a stream with trip times say when they were written.
+#[derive(Clone, Copy, Debug)]
+pub struct Bursts {
+    /// Writes their heads.
+    pub writer: BurstWriter,
+    /// Nanoseconds since the epoch at the clock's zero.
+    pub epoch_ns: u64,
 }
 
 /// What a receiving stream is told.
@@ -115,6 +124,8 @@ pub struct Receiving {
     pub until: Instant,
     /// What the peer was asked to send, so that a close before it is noticed.
     pub asked: Option<Limit>,
+    /// Nanoseconds since the epoch at the clock's zero, where each write says when it was written.
+    pub epoch_ns: Option<u64>,
 }
 
 /// What came before an early end.
@@ -146,14 +157,14 @@ pub enum Ended {
 /// Takes what the peer says; false stops the stream.
 pub type Listen<'a> = &'a mut dyn FnMut(&[u8]) -> bool;
 
-fn finish(meter: &mut Meter, end: Instant, counts: &Counts, control: &mut Control<'_>) {
+fn finish(meter: &mut Meter, end: Instant, counts: &Counts, emit: &mut dyn FnMut(Sample)) {
     while let Some(interval) = meter.ended(end, counts) {
-        (control.emit)(Sample::Interval(interval));
+        emit(Sample::Interval(interval));
     }
     if let Some(interval) = meter.rest(end, counts) {
-        (control.emit)(Sample::Interval(interval));
+        emit(Sample::Interval(interval));
     }
-    (control.emit)(Sample::Interval(meter.total(end, counts)));
+    emit(Sample::Interval(meter.total(end, counts)));
 }
 
 /// Receives until the peer closes.
@@ -169,12 +180,13 @@ pub fn receive(
         return Ended::Broken(error);
     }
     let mut heard = plan.start.max(control.clock.now());
+    let mut reads = Reads::new(buffer.len(), plan.epoch_ns);
     let (ended, end) = loop {
         let result = stream.read(buffer);
         let now = control.clock.now();
         if now >= meter.next() {
             while let Some(interval) = meter.ended(now, &counts) {
-                (control.emit)(Sample::Interval(interval));
+                (control.emit)(Sample::Interval(reads.with(interval)));
             }
         }
         match result {
@@ -184,6 +196,7 @@ pub fn receive(
                 break (if early { Ended::Early(came) } else { Ended::Normally }, now);
             }
             Ok(count) => {
+                reads.take(&buffer[..count], now);
                 counts.bytes += count as u64;
                 counts.datagrams = counts.datagrams.map(|n| n + 1);
                 heard = now;
@@ -202,7 +215,13 @@ pub fn receive(
             break (Ended::Stopped, now);
         }
     };
-    finish(&mut meter, end, &counts, control);
+    let mut emit = |sample| {
+        (control.emit)(match sample {
+            Sample::Interval(interval) => Sample::Interval(reads.with(interval)),
+            other => other,
+        });
+    };
+    finish(&mut meter, end, &counts, &mut emit);
     ended
 }
 

@@ -21,7 +21,7 @@ use std::time::Duration;
 /// "ESPb", so that other programs' databases are not taken for ours.
 const APPLICATION_ID: i32 = 0x4553_5062;
 /// Version of `schema.sql`.
-const SCHEMA_VERSION: i32 = 1;
+const SCHEMA_VERSION: i32 = 2;
 
 /// Why the store did not do its work. The text names the file and says what to do.
 #[derive(Debug, thiserror::Error)]

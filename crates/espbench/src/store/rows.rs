@@ -1,6 +1,6 @@
 //! Samples to rows and back.
 
-use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
+use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample, Spread};
 use espbench_proto::time::Instant;
 use rusqlite::types::Type;
 use rusqlite::{Connection, Row, params};
@@ -16,7 +16,8 @@ pub(super) fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> serde_jso
 
 const INSERT_PROBE: &str = "INSERT INTO probe VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)";
 const INSERT_INTERVAL: &str =
-    "INSERT INTO interval VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)";
+    "INSERT INTO interval VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,
+     ?20,?21,?22,?23,?24)";
 
 /// Writes samples of one cell within the caller's transaction.
 pub(super) fn insert(db: &Connection, cell: i64, samples: &[Sample]) -> rusqlite::Result<()> {
@@ -58,6 +59,15 @@ pub(super) fn insert(db: &Connection, cell: i64, samples: &[Sample]) -> rusqlite
                     i.jitter_ns.map(int),
                     i.retransmits.map(int),
                     i.tcp_rtt_ns.map(int),
+                    i.tcp_rtt_var_us,
+                    i.tcp_cwnd,
+                    i.errors,
+                    i.read_sizes.map(|sizes| sizes.map(u32::to_le_bytes).as_flattened().to_vec()),
+                    i.transit.map(|t| int(t.count)),
+                    i.transit.map(|t| t.min_ns),
+                    i.transit.map(|t| t.max_ns),
+                    i.transit.map(|t| t.mean_ns),
+                    i.transit.map(|t| t.m2),
                 ])?;
             }
         }
@@ -87,7 +97,9 @@ pub(super) fn samples(db: &Connection, cell: i64) -> rusqlite::Result<Vec<Sample
     }
     let mut query = db.prepare_cached(
         "SELECT link, seq, total, observer, start_ns, end_ns, bytes, datagrams, lost, out_of_order,
-                duplicates, jitter_ns, retransmits, tcp_rtt_ns
+                duplicates, jitter_ns, retransmits, tcp_rtt_ns, tcp_rtt_var_us, tcp_cwnd, errors,
+                read_sizes, transit_count, transit_min_ns, transit_max_ns, transit_mean_ns,
+                transit_m2
          FROM interval WHERE cell_id = ?1 ORDER BY rowid",
     )?;
     for interval in query.query_map([cell], interval)? {
@@ -131,7 +143,29 @@ fn interval(row: &Row<'_>) -> rusqlite::Result<Interval> {
         jitter_ns: row.get(11)?,
         retransmits: row.get(12)?,
         tcp_rtt_ns: row.get(13)?,
+        tcp_rtt_var_us: row.get(14)?,
+        tcp_cwnd: row.get(15)?,
+        errors: row.get(16)?,
+        read_sizes: row.get::<_, Option<Vec<u8>>>(17)?.and_then(|bytes| sizes(&bytes)),
+        transit: transit(row)?,
     })
+}
+
+/// Eight counts, where the bytes are that many.
+fn sizes(bytes: &[u8]) -> Option<[u32; 8]> {
+    let (counts, []) = bytes.as_chunks::<4>() else { return None };
+    <[[u8; 4]; 8]>::try_from(counts).ok().map(|counts| counts.map(u32::from_le_bytes))
+}
+
+fn transit(row: &Row<'_>) -> rusqlite::Result<Option<Spread>> {
+    let Some(count) = row.get(18)? else { return Ok(None) };
+    Ok(Some(Spread {
+        count,
+        min_ns: row.get(19)?,
+        max_ns: row.get(20)?,
+        mean_ns: row.get(21)?,
+        m2: row.get(22)?,
+    }))
 }
 
 fn instant(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Instant>> {

@@ -53,6 +53,15 @@ CREATE TABLE interval (
     duplicates   INTEGER,
     jitter_ns    INTEGER,
     retransmits  INTEGER,
-    tcp_rtt_ns   INTEGER
+    tcp_rtt_ns   INTEGER,
+    tcp_rtt_var_us   INTEGER,
+    tcp_cwnd         INTEGER,
+    errors           INTEGER,
+    read_sizes       BLOB,                 -- eight counts of 32 bits, little-endian
+    transit_count    INTEGER,              -- one-way times; all five or none
+    transit_min_ns   INTEGER,
+    transit_max_ns   INTEGER,
+    transit_mean_ns  REAL,
+    transit_m2       REAL                  -- sum of squared deviations from the mean, square ns
 ) STRICT;
 CREATE INDEX interval_cell ON interval (cell_id);

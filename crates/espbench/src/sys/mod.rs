@@ -8,6 +8,8 @@ pub mod files;
 pub mod hangup;
 pub mod host;
 pub mod icmp;
+pub mod localtime;
+pub mod options;
 pub mod ready;
 pub mod stamp;
 pub mod tcp;

@@ -111,7 +111,7 @@ impl Target for LoopbackTarget {
         let peer = self.peer(workload.kind())?;
         match workload.plain() {
             Workload::UdpEcho(_) => EchoTarget { peer, local_port: 0, site }.run(workload, sink),
-            Workload::Iperf(_) => IperfTarget { peer, bind: None, site }.run(workload, sink),
+            Workload::Iperf(_) => IperfTarget::new(peer, site).run(workload, sink),
             Workload::TcpRate(_) => TcpRateTarget::new(peer, site).run(workload, sink),
             Workload::MqttRate(_) => {
                 let before = self.refused();

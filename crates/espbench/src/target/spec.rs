@@ -75,7 +75,7 @@ pub fn parse(text: &str, access: &Access) -> Result<Box<dyn Target>, String> {
         }),
         "icmp" => Box::new(PingTarget { peer: host(rest, None)?, site }),
         "tcp" => Box::new(TcpRateTarget::new(address(rest, tcp::SINK_PORT)?, site)),
-        "iperf" => Box::new(IperfTarget { peer: address(rest, iperf2::PORT)?, bind: None, site }),
+        "iperf" => Box::new(IperfTarget::new(address(rest, iperf2::PORT)?, site)),
         "serial" | "pcap" => {
             return Err(format!("`{kind}:` targets are not there yet: use one of {FORMS}"));
         }

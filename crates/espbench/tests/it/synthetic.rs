@@ -155,6 +155,7 @@ fn iperf(
         parallel: 1,
         window: None,
         no_delay: false,
+        ..Iperf::DEFAULT
     };
     recorded(ordinal, Workload::Iperf(workload), samples)
 }

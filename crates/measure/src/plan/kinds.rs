@@ -1,6 +1,7 @@
 //! The keys of each kind of `[[measure]]` block: defaults, ranges and printing in one place each.
 
 mod esp_now;
+mod iperf;
 mod ping;
 mod variant;
 mod wifi_join;
@@ -70,18 +71,7 @@ pub fn defaults(kind: &str) -> Option<Workload> {
             timeout: Duration::from_secs(1),
         }),
         "ping" => Workload::Ping(ping::DEFAULT),
-        "iperf" => Workload::Iperf(Iperf {
-            transport: Transport::Tcp,
-            direction: Direction::Forward,
-            time: Duration::from_secs(10),
-            bytes: None,
-            interval: Duration::from_secs(1),
-            length: iperf2::TCP_LENGTH,
-            bandwidth: None,
-            parallel: 1,
-            window: None,
-            no_delay: false,
-        }),
+        "iperf" => Workload::Iperf(Iperf::DEFAULT),
         "tcp-rate" => Workload::TcpRate(TcpRate {
             size: 64,
             runs: 10,
@@ -240,6 +230,14 @@ impl Kind for Iperf {
         "parallel",
         "window",
         "no_delay",
+        "tos",
+        "mss",
+        "congestion",
+        "trip_times",
+        "bounceback",
+        "bounceback_period",
+        "bounceback_hold",
+        "bounceback_quick_ack",
     ];
 
     fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String> {
@@ -259,7 +257,8 @@ impl Kind for Iperf {
             }
             "parallel" => self.parallel = value.int(1..=128)? as u16,
             "window" => self.window = Some(value.bytes(1..=1 << 30)? as u32),
-            _ => self.no_delay = value.bool()?,
+            "no_delay" => self.no_delay = value.bool()?,
+            _ => return iperf::set(self, key, value),
         }
         Ok(())
     }
@@ -275,13 +274,19 @@ impl Kind for Iperf {
             "bandwidth" => quoted(&format!("{} bit/s", self.bandwidth?)),
             "parallel" => self.parallel.to_string(),
             "window" => self.window?.to_string(),
-            _ => self.no_delay.to_string(),
+            "no_delay" => self.no_delay.to_string(),
+            _ => return iperf::get(self, key),
         })
     }
 
     fn complete(&mut self, named: &[&str]) {
-        if self.transport == Transport::Udp && !named.contains(&"length") {
+        if named.contains(&"length") {
+            return;
+        }
+        if self.transport == Transport::Udp {
             self.length = iperf2::UDP_LENGTH;
+        } else if self.bounceback.is_some() {
+            self.length = iperf2::BOUNCE_LENGTH;
         }
     }
 
@@ -290,7 +295,7 @@ impl Kind for Iperf {
         if self.transport == Transport::Udp && !(16..=UDP_MAX).contains(&u64::from(self.length)) {
             return Err(format!("a UDP `length` is 16 to {UDP_MAX} bytes"));
         }
-        Ok(())
+        iperf::check(self)
     }
 }
 

@@ -17,11 +17,13 @@
 //! `throughput_*_best_second` is the highest sum of any whole second; published ESP-IDF figures are
 //! such best seconds.
 
+mod bounce;
 pub mod lines;
 
 use super::{Context, Place};
 use crate::cell::{Cell, Estimate};
 use crate::interval::{mean, mean_t, wilson};
+use crate::place;
 use crate::run::Recorded;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -47,6 +49,9 @@ pub fn summarize(workload: &Iperf, recorded: &Recorded, context: &Context<'_>) -
         devices: 1,
         variant: variant(workload),
     };
+    if workload.bounceback.is_some() {
+        return bounce::summarize(place, recorded, context);
+    }
     let mut out = Out { place, context, cells: Vec::new() };
     let (sent, received, reported) = (
         Seen::of(Observer::Sender, workload, recorded),
@@ -56,6 +61,11 @@ pub fn summarize(workload: &Iperf, recorded: &Recorded, context: &Context<'_>) -
     if let (Some(_), Some(ours)) = (recorded.workload.variant(), one_way(workload.direction)) {
         out.device(workload, ours, [&sent, &received, &reported]);
         return out.cells;
+    }
+    if workload.trip_times {
+        let both = workload.direction != Direction::Forward && !sent.is_empty();
+        out.latency(&reported, if both { "_rx" } else { "" });
+        out.latency(&received, if both { "_tx" } else { "" });
     }
     match workload.transport {
         Transport::Tcp => {
@@ -109,6 +119,7 @@ pub fn variant(workload: &Iperf) -> Option<String> {
     if workload.no_delay {
         words.push("Nagle off".to_string());
     }
+    words.extend(place::iperf_options(workload));
     (!words.is_empty()).then(|| words.join(", "))
 }
 
@@ -270,6 +281,22 @@ impl Out<'_> {
         }
     }
 
+    /// One-way times in milliseconds, all streams together: over UDP of datagrams, over TCP of bursts
+    /// from their write to their last byte.
+    fn latency(&mut self, seen: &Seen, direction: &str) {
+        let spreads = seen.totals.iter().filter_map(|t| t.transit);
+        let Some(spread) = spreads.reduce(|a, b| a.join(&b)) else { return };
+        let n = spread.count;
+        let ms = |ns: f64| Estimate::exact(ns / 1e6, n);
+        let base = format!("latency{direction}");
+        self.push(&format!("{base}_avg"), "ms", ms(spread.mean_ns));
+        self.push(&format!("{base}_min"), "ms", ms(spread.min_ns as f64));
+        self.push(&format!("{base}_max"), "ms", ms(spread.max_ns as f64));
+        if let Some(deviation) = spread.deviation_ns() {
+            self.push(&format!("{base}_stddev"), "ms", ms(deviation));
+        }
+    }
+
     fn datagrams(&mut self, seen: &Seen, direction: &str) {
         let (Some(received), Some(lost)) = (seen.sum(|t| t.datagrams), seen.sum(|t| t.lost)) else {
             return;
@@ -323,6 +350,7 @@ mod tests {
         parallel: 1,
         window: None,
         no_delay: false,
+        ..Iperf::DEFAULT
     };
 
     const fn ms(n: u64) -> Instant {

@@ -40,6 +40,32 @@ const RESULTS: &[Spec] = &[
     ("retransmits", "retransmits", Value),
 ];
 
+/// Round trips of `--bounceback`, and one-way times of `--trip-times`.
+const TIMES: &[Spec] = &[
+    ("rtt_avg", "round trip, mean", Value),
+    ("rtt_avg", "mean 95 % interval", Interval),
+    ("rtt_min", "least", Value),
+    ("rtt_p50", "median", Value),
+    ("rtt_p90", "p90", Value),
+    ("rtt_p99", "p99", Value),
+    ("rtt_p999", "p99.9", Value),
+    ("rtt_max", "most", Value),
+    ("rtt_stddev", "deviation", Value),
+    ("requests_rate", "requests", Value),
+    ("latency_avg", "one way, mean", Value),
+    ("latency_min", "one way, least", Value),
+    ("latency_max", "one way, most", Value),
+    ("latency_stddev", "one way, deviation", Value),
+    ("latency_rx_avg", "to the device, mean", Value),
+    ("latency_rx_min", "to the device, least", Value),
+    ("latency_rx_max", "to the device, most", Value),
+    ("latency_rx_stddev", "to the device, deviation", Value),
+    ("latency_tx_avg", "from the device, mean", Value),
+    ("latency_tx_min", "from the device, least", Value),
+    ("latency_tx_max", "from the device, most", Value),
+    ("latency_tx_stddev", "from the device, deviation", Value),
+];
+
 /// What a receiver of datagrams tells; with both directions in one test, of each.
 const DATAGRAMS: &[Spec] = &[
     ("loss", "loss", Value),
@@ -75,10 +101,11 @@ pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     let udp: Vec<&Digest> = digests.iter().filter(|d| is_udp(d)).copied().collect();
     let mut tables = Vec::new();
     tables.extend(of_metrics(&CASE_FRAME, material, &digests, &leads, RESULTS));
+    tables.extend(of_metrics(&TIMES_FRAME, material, &digests, &leads, TIMES));
     tables.extend(of_metrics(&DATAGRAM_FRAME, material, &udp, &leads, DATAGRAMS));
     tables.extend(published(material, &digests));
     tables.extend(intervals(material, &digests));
-    tables.extend(remaining(KIND, material, &digests, &[RESULTS, DATAGRAMS]));
+    tables.extend(remaining(KIND, material, &digests, &[RESULTS, TIMES, DATAGRAMS]));
     tables
 }
 
@@ -91,6 +118,16 @@ const CASE_FRAME: Frame<'_> = Frame {
          without headers. What was sent is not what was received: over UDP only the device's report says \
          what arrived, over TCP the movement of its window says what its application took; the rest \
          was in flight at the end.",
+    ],
+};
+
+const TIMES_FRAME: Frame<'_> = Frame {
+    id: "iperf-times",
+    section: KIND,
+    title: "iperf: round trips and one-way times",
+    notes: &[
+        "One-way times are as true as the two clocks agree. Over TCP they are a write's: from the write \
+         to its last byte.",
     ],
 };
 

@@ -193,6 +193,7 @@ mod tests {
             parallel: 1,
             window: None,
             no_delay: false,
+            ..Iperf::DEFAULT
         });
         of(&Wifi { variant: Name::new("x").unwrap(), test }, means)[0].1
     }

@@ -276,7 +276,7 @@ fn measure(name: &str, common: &Common, cells: &[EspNow]) -> anyhow::Result<Exit
         target,
         args: &common.measure,
         live: None,
-        prints: false,
+        prints: flow::Prints::Nothing,
     };
     flow::measure(job)
 }

@@ -1,18 +1,23 @@
 //! `espbench iperf`: the options that iperf 2 users know.
 
 mod number;
+mod options;
+mod printer;
+mod rows;
 mod server;
 
 use super::common::{Format, MeasureArgs};
-use super::flow::{self, Job, Live};
+use super::flow::{self, Job, Live, Prints};
 use super::output;
-use crate::target::iperf::IperfTarget;
+use crate::target::iperf::{Ends, IperfTarget, Way};
 use crate::target::spec;
 use anyhow::{Context as _, bail};
 use espbench_measure::plan::{DEFAULT_SEED, Plan, print};
-use espbench_measure::summary::iperf::lines::Lines;
-use espbench_proto::sample::Sample;
-use espbench_proto::wire::iperf2::{PORT, TCP_LENGTH, UDP_LENGTH, UDP_LENGTH_V6, UDP_RATE};
+use espbench_measure::summary::iperf::lines::{Lines, Style};
+use espbench_proto::sample::{Interval, Observer, Sample};
+use espbench_proto::wire::iperf2::{
+    BOUNCE_LENGTH, PORT, TCP_LENGTH, UDP_LENGTH, UDP_LENGTH_V6, UDP_RATE,
+};
 use espbench_proto::workload::{Direction, Iperf, Transport, Workload};
 use number::Rate;
 use std::net::{IpAddr, SocketAddr};
@@ -82,6 +87,8 @@ pub struct Args {
     #[arg(short = 'N', long)]
     nodelay: bool,
     #[command(flatten)]
+    options: options::Options,
+    #[command(flatten)]
     measure: MeasureArgs,
 }
 
@@ -90,6 +97,7 @@ pub struct Args {
 /// # Errors
 /// Whatever kept it from measuring; exit status 2.
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
+    args.options.check(args.server)?;
     match &args.client {
         Some(host) => client(args, host),
         None => server::run(args),
@@ -100,21 +108,31 @@ fn client(args: &Args, host: &str) -> anyhow::Result<ExitCode> {
     let peer = address(host, args.port, args.ipv6_domain)?;
     let work = workload(args, peer)?;
     let bind = args.bind.as_deref().map(|text| bind_address(text, 0)).transpose()?;
-    let target = IperfTarget { peer, bind, site: args.measure.site.site() };
+    let target = IperfTarget { bind, ..IperfTarget::new(peer, args.measure.site.site()) };
+    let ends = target.ends.clone();
     let text = print("iperf", args.measure.seed.unwrap_or(DEFAULT_SEED), &[Workload::Iperf(work)]);
     // The text is what is stored; reading it checks the flags' values as a plan's.
     let plan = Plan::parse(&text).map_err(|e| anyhow::anyhow!("{}", e.message))?;
-    let prints = args.measure.output.format == Format::Text && !args.measure.quiet;
-    let mut lines = Lines::new(work.parallel, work.interval);
-    let live = prints.then(|| -> Live<'_> {
+    let prints = match args.options.reportstyle {
+        Some(_) => Prints::Rows,
+        None if args.measure.output.format == Format::Text && !args.measure.quiet => Prints::Lines,
+        None => Prints::Nothing,
+    };
+    let style = style(args, work.bounceback.is_some());
+    let mut lines = Lines::new(work.parallel, work.interval, style);
+    let live = (prints != Prints::Nothing).then(|| -> Live<'_> {
         Box::new(move |sample| {
             let Sample::Interval(interval) = sample else { return };
+            if prints == Prints::Rows {
+                let _ = output::print(&row(&mut lines, style, work.direction, &ends, interval));
+                return;
+            }
             for line in lines.add(interval) {
                 let _ = output::print(&format!("{line}\n"));
             }
         })
     });
-    if prints {
+    if prints == Prints::Lines {
         let transport = if args.udp { "UDP" } else { "TCP" };
         let _ = output::print(&format!("Client connecting to {peer}, {transport}\n"));
     }
@@ -128,8 +146,33 @@ fn client(args: &Args, host: &str) -> anyhow::Result<ExitCode> {
     })
 }
 
+fn style(args: &Args, bounceback: bool) -> Style {
+    // iperf 2 shows all columns where it times one-way, too.
+    let enhanced = args.options.enhanced || args.options.trip_times;
+    Style { udp: args.udp, enhanced, bounceback, unit: args.options.unit() }
+}
+
+/// The row of an interval: of the client's own connection, or of the one that the server opened.
+fn row(
+    lines: &mut Lines,
+    style: Style,
+    direction: Direction,
+    ends: &Ends,
+    interval: &Interval,
+) -> String {
+    let opened = matches!(direction, Direction::Tradeoff | Direction::Dual)
+        && interval.observer == Observer::Receiver;
+    let way = if opened { Way::Back } else { Way::Out };
+    let Some((local, peer)) = ends.of(interval.link, way) else { return String::new() };
+    let id = u32::from(interval.link.0) + 1;
+    let stream = rows::Stream { local, peer, id, udp: style.udp, enhanced: style.enhanced };
+    stream.row(&lines.counted_from_start(id, interval))
+}
+
 fn workload(args: &Args, peer: SocketAddr) -> anyhow::Result<Iperf> {
+    let bounceback = args.options.bounceback();
     let usual = match (args.udp, peer.is_ipv4()) {
+        (false, _) if bounceback.is_some() => BOUNCE_LENGTH,
         (false, _) => TCP_LENGTH,
         (true, true) => UDP_LENGTH,
         (true, false) => UDP_LENGTH_V6,
@@ -162,6 +205,11 @@ fn workload(args: &Args, peer: SocketAddr) -> anyhow::Result<Iperf> {
         parallel: args.parallel,
         window: size(args.window, "-w")?,
         no_delay: args.nodelay,
+        tos: args.options.tos.unwrap_or_default(),
+        mss: args.options.mss,
+        congestion: args.options.tcp_congestion,
+        trip_times: args.options.trip_times,
+        bounceback,
     })
 }
 

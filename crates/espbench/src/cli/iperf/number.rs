@@ -60,6 +60,26 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// Milliseconds, with decimals; zero too.
+pub(super) fn millis(text: &str) -> Result<Duration, String> {
+    within(text, 1e-3, "milliseconds such as 10 or 0.5")
+}
+
+/// Seconds, with decimals; zero too.
+pub(super) fn period(text: &str) -> Result<Duration, String> {
+    within(text, 1.0, "seconds such as 1 or 0.1")
+}
+
+fn within(text: &str, unit: f64, example: &str) -> Result<Duration, String> {
+    let number: f64 = text.parse().map_err(|_| format!("write {example}"))?;
+    let seconds = number * unit;
+    if (0.0..=86_400.0).contains(&seconds) {
+        Ok(Duration::from_secs_f64(seconds))
+    } else {
+        Err(format!("out of range: write {example}"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

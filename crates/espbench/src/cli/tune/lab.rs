@@ -290,6 +290,7 @@ impl Lab {
             parallel: if udp { 1 } else { self.streams },
             window: None,
             no_delay: false,
+            ..Iperf::DEFAULT
         })
     }
 

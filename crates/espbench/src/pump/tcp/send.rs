@@ -4,9 +4,10 @@ use super::{Ended, Listen, Sending, finish};
 use crate::pump::peer::{LOOK, Peer};
 use crate::pump::{Control, is_pause};
 use crate::sys;
-use espbench_proto::node::iperf::{Counts, Limit, Meter, Pacer};
+use espbench_proto::node::iperf::{BurstWriter, Counts, Limit, Meter, Pacer};
 use espbench_proto::sample::{Observer, Sample};
 use espbench_proto::time::{Duration, Instant};
+use espbench_proto::wire::iperf2::Stamp;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 
@@ -142,7 +143,7 @@ impl Books {
             }
             self.in_flight = Some(self.counts.bytes - self.peer.taken.octets());
         }
-        finish(&mut self.kernel, end, &self.counts, control);
+        finish(&mut self.kernel, end, &self.counts, control.emit);
     }
 
     /// Octets that the peer acknowledged without reading any; `None` where it reads, or where its
@@ -164,7 +165,8 @@ fn write(
 ) -> Ended {
     let mut pacer = Pacer::new(plan.start, plan.length, plan.rate, plan.interval / 2);
     let length = plan.length.max(1) as usize;
-    let pattern: Vec<u8> = (0..length).map(|at| b'0' + (at % 10) as u8).collect();
+    let (mut bursts, mut burst) = (plan.bursts, 0);
+    let mut pattern: Vec<u8> = (0..length).map(|at| b'0' + (at % 10) as u8).collect();
     let mut look = Look { next: plan.start + FIRST_LOOK, every: FIRST_LOOK };
     // A write cut short by its time-out is continued, so that the stream's pattern holds.
     let mut offset: usize = 0;
@@ -195,11 +197,22 @@ fn write(
             std::thread::sleep(pacer.next().since(now).min(LOOK));
             continue;
         }
-        match stream.write(&pattern[offset..length.min(offset.saturating_add(left))]) {
+        let end = match &mut bursts {
+            None => length.min(offset.saturating_add(left)),
+            Some(bursts) => {
+                if offset == 0 {
+                    burst = BurstWriter::size(length, left);
+                    let now = Stamp::from_nanos(bursts.epoch_ns.saturating_add(now.as_nanos()));
+                    bursts.writer.head(&mut pattern[..burst], now);
+                }
+                burst
+            }
+        };
+        match stream.write(&pattern[offset..end]) {
             Ok(0) => return Ended::Broken(ErrorKind::WriteZero.into()),
             Ok(written) => {
                 books.counts.bytes += written as u64;
-                offset = (offset + written) % length;
+                offset = (offset + written) % if bursts.is_some() { burst } else { length };
                 if offset == 0 {
                     books.counts.datagrams = books.counts.datagrams.map(|n| n + 1);
                     pacer.sent(1);

@@ -1,18 +1,20 @@
 //! An iperf 2 server: TCP and UDP on one port, several clients at once, all directions that the
 //! client's header asks for.
 
+mod bounce;
 mod tcp;
 mod udp;
 
 use super::{Log, Service};
 use crate::clock::Clock;
-use crate::pump::Control;
+use crate::pump::{Control, epoch_ns};
 use crate::sys;
+use crate::sys::options::SocketOptions;
 use espbench_proto::node::iperf::Limit;
 use espbench_proto::sample::Sample;
-use espbench_proto::time::Duration;
-use espbench_proto::wire::iperf2::{ClientHeader, Mode};
-use socket2::SockRef;
+use espbench_proto::time::{Duration, Instant};
+use espbench_proto::wire::iperf2::{ClientHeader, Mode, Stamp};
+use socket2::{Domain, SockRef, Socket, Type};
 use std::io;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::sync::Arc;
@@ -32,8 +34,10 @@ const PORT_TRIES: usize = 20;
 pub struct Options {
     /// Length of a reported interval; zero for none.
     pub interval: Duration,
-    /// `-w`: receive buffer in bytes.
-    pub window: Option<u32>,
+    /// `-w`, `-S`, `-M` and `-Z`.
+    pub socket: SocketOptions,
+    /// `-e`: one-way times are told whether or not the client says that the clocks agree.
+    pub enhanced: bool,
     /// Serve TCP.
     pub tcp: bool,
     /// Serve UDP.
@@ -42,7 +46,13 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { interval: Duration::ZERO, window: None, tcp: true, udp: true }
+        Self {
+            interval: Duration::ZERO,
+            socket: SocketOptions::default(),
+            enhanced: false,
+            tcp: true,
+            udp: true,
+        }
     }
 }
 
@@ -58,12 +68,36 @@ pub enum Seen {
         /// True for UDP.
         udp: bool,
         /// What it asks for.
-        mode: Mode,
+        asked: Asked,
     },
     /// An interval or a total of one of its streams.
     Sample(Sample),
     /// Something that is no number.
     Note(String),
+}
+
+/// What a client's header says of its test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Who sends.
+    pub mode: Mode,
+    /// `-P`: streams of the client, of which this is one; 1 where it does not say.
+    pub threads: u32,
+    /// `--trip-times`.
+    pub trip_times: bool,
+}
+
+impl Asked {
+    /// A client that sends plain payload.
+    const PLAIN: Self = Self { mode: Mode::Forward, threads: 1, trip_times: false };
+
+    fn of(header: &ClientHeader) -> Self {
+        Self {
+            mode: header.mode(),
+            threads: header.threads.max(1),
+            trip_times: header.trip_times(),
+        }
+    }
 }
 
 /// Takes what the server sees, under the number of the test.
@@ -82,12 +116,12 @@ struct Shared {
 }
 
 impl Shared {
-    fn begin(&self, peer: SocketAddr, udp: bool, mode: Mode) -> Test {
+    fn begin(&self, peer: SocketAddr, local: SocketAddr, udp: bool, asked: Asked) -> Test {
         let number = self.tests.fetch_add(1, Ordering::Relaxed) + 1;
         let transport = if udp { "UDP" } else { "TCP" };
-        (self.log)(&format!("{peer}: iperf {transport}, {}", words(mode)));
+        (self.log)(&format!("{peer}: iperf {transport}, {}", words(asked.mode)));
         let test = Test { shared: self.clone(), number, peer };
-        test.see(&Seen::Began { peer, local: self.local, udp, mode });
+        test.see(&Seen::Began { peer, local, udp, asked });
         test
     }
 }
@@ -131,6 +165,28 @@ fn words(mode: Mode) -> &'static str {
         Mode::Dual => "both send over two connections (-d)",
         Mode::Bounceback => "bounce back",
     }
+}
+
+/// The longest by which a start time may differ from this side's clock (`MAXDIFFTIMESTAMPSECS` of
+/// iperf 2): what differs more has no common clock.
+const CLOCKS_APART: Duration = Duration::from_secs(600);
+
+/// When the client's stream began, by this side's clock, and nanoseconds since the epoch at the
+/// clock's zero; `None` where it has no trip times, or its clock is another.
+fn trip_times(test: &Test, sent: Option<Stamp>, now: Instant) -> Option<(Instant, u64)> {
+    let sent = sent?.as_nanos();
+    let epoch_ns = epoch_ns(&test.shared.clock);
+    let here = epoch_ns.saturating_add(now.as_nanos()).cast_signed();
+    let apart = Duration::from_nanos(here.abs_diff(sent));
+    if apart > CLOCKS_APART {
+        test.note(&format!(
+            "its clock is {:.0} s off this one's: --trip-times is ignored",
+            apart.as_secs_f64()
+        ));
+        return None;
+    }
+    let began = u64::try_from(sent.saturating_sub(epoch_ns.cast_signed())).unwrap_or_default();
+    Some((Instant::from_nanos(began).min(now), epoch_ns))
 }
 
 /// How much a client asks this side to send.
@@ -178,13 +234,25 @@ pub fn start(
     Ok(Service::new("iperf 2", local, shared.stop, threads))
 }
 
+/// A listener whose connections inherit the options of the socket.
+fn listen(address: SocketAddr, options: &SocketOptions) -> io::Result<TcpListener> {
+    let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+    // As the standard library's listeners have it, so that a server can be started again at once.
+    #[cfg(unix)]
+    socket.set_reuse_address(true)?;
+    options.apply(&socket)?;
+    socket.bind(&address.into())?;
+    socket.listen(128)?;
+    Ok(socket.into())
+}
+
 fn bind(
     address: SocketAddr,
     options: Options,
 ) -> io::Result<(Option<TcpListener>, Option<UdpSocket>)> {
     let mut tries = if address.port() == 0 { PORT_TRIES } else { 1 };
     loop {
-        let listener = options.tcp.then(|| TcpListener::bind(address)).transpose()?;
+        let listener = options.tcp.then(|| listen(address, &options.socket)).transpose()?;
         let same = listener.as_ref().map_or(Ok(address), TcpListener::local_addr)?;
         tries -= 1;
         match options.udp.then(|| UdpSocket::bind(same)).transpose() {
@@ -193,14 +261,12 @@ fn bind(
                 let socket = socket?;
                 if let Some(listener) = &listener {
                     listener.set_nonblocking(true)?;
-                    if let Some(window) = options.window {
-                        // Inherited by accepted connections, as the window scale must be.
-                        SockRef::from(listener).set_recv_buffer_size(window as usize)?;
-                    }
                 }
                 if let Some(socket) = &socket {
-                    let window = options.window.map_or(sys::buffers::UDP_RECEIVE, |w| w as usize);
+                    let window =
+                        options.socket.window.map_or(sys::buffers::UDP_RECEIVE, |w| w as usize);
                     sys::buffers::set_receive(SockRef::from(socket), window);
+                    options.socket.apply_marks(&SockRef::from(socket))?;
                     sys::udp::set_arrival_times(socket);
                 }
                 return Ok((listener, socket));

@@ -1,13 +1,16 @@
 //! The TCP side of the server: a thread for each connection.
 
-use super::{IDLE, LONGEST_WRITE, Shared, Test, limit};
-use crate::pump::{self, SLICE, is_pause, tcp as stream};
-use espbench_proto::node::iperf::Limit;
+use super::{Asked, IDLE, LONGEST_WRITE, Shared, Test, bounce, limit, trip_times};
+use crate::pump::{self, SLICE, epoch_ns, is_pause, tcp as stream};
+use crate::sys::options::set_tos;
+use espbench_proto::node::iperf::{BurstWriter, Limit, server_header};
 use espbench_proto::sample::Link;
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::iperf2::{
-    Ack, CLIENT_HEADER_MAX, ClientHeader, Mode, TCP_LENGTH, client_greeting,
+    Ack, AckTimes, BURST_HEADER, CLIENT_HEADER_MAX, CLIENT_HEADER_START, Carrier, ClientHeader,
+    Mode, Stamp, TCP_LENGTH, client_greeting,
 };
+use socket2::SockRef;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 
@@ -72,33 +75,68 @@ fn connection(stream: &TcpStream, peer: SocketAddr, shared: &Shared) -> io::Resu
             return Ok(());
         }
     };
+    let local = stream.local_addr().unwrap_or(shared.local);
     let Some(header) = header else {
-        let test = shared.begin(peer, false, Mode::Forward);
-        receive(&test, stream, start, before);
+        let test = shared.begin(peer, local, false, Asked::PLAIN);
+        receive(&test, stream, Came { start, before, epoch_ns: None });
         return Ok(());
     };
-    let test = shared.begin(peer, false, header.mode());
-    if header.wants_ack() {
-        acknowledge(stream)?;
+    if let Some(option) = header.unsupported() {
+        (shared.log)(&format!("{peer}: asks for {option}, which is not served here: closed"));
+        return Ok(());
     }
+    let test = shared.begin(peer, local, false, Asked::of(&header));
+    let sent = header.start.filter(|_| header.trip_times()).map(|start| start.at);
+    let times = trip_times(&test, sent, start);
+    if header.wants_ack() {
+        acknowledge(&test, stream, sent.filter(|_| times.is_some()), start)?;
+    }
+    reflect(&test, stream, &header);
+    let came = Came {
+        start: times.map_or(start, |times| times.0),
+        before,
+        epoch_ns: times.map(|times| times.1),
+    };
     match header.mode() {
-        Mode::Forward => receive(&test, stream, start, before),
+        Mode::Forward => receive(&test, stream, came),
         Mode::Reverse => send(&test, stream, &header, start, false),
         Mode::FullDuplex => std::thread::scope(|scope| {
             scope.spawn(|| send(&test, stream, &header, start, true));
-            receive(&test, stream, start, before);
+            receive(&test, stream, came);
         }),
         Mode::Dual => std::thread::scope(|scope| {
             scope.spawn(|| send_back(&test, &header));
-            receive(&test, stream, start, before);
+            receive(&test, stream, came);
         }),
         Mode::Tradeoff => {
-            receive(&test, stream, start, before);
+            receive(&test, stream, came);
             send_back(&test, &header);
         }
-        Mode::Bounceback => test.note("--bounceback is not served here: closed"),
+        Mode::Bounceback => bounce::serve(&test, stream, before),
     }
     Ok(())
+}
+
+/// How a stream began.
+#[derive(Clone, Copy)]
+struct Came {
+    start: Instant,
+    /// Bytes read already: the header.
+    before: usize,
+    /// With trip times, nanoseconds since the epoch at the clock's zero.
+    epoch_ns: Option<u64>,
+}
+
+/// Sends with the type of service that the client asks for, as 2.1.5 and later do, unless `-S` sets
+/// another here.
+fn reflect(test: &Test, stream: &TcpStream, header: &ClientHeader) {
+    let asked = header.extension.map_or(0, |e| (e.tos & 0xFF) as u8);
+    if asked == 0 || test.shared.options.socket.tos != 0 {
+        return;
+    }
+    if let Err(error) = set_tos(&SockRef::from(stream), asked) {
+        test.note(&format!("its type of service {asked:#04x} cannot be set: {error}"));
+    }
 }
 
 /// Reads no more than the header, so that the payload stays in the socket.
@@ -144,28 +182,39 @@ fn opening(mut stream: &TcpStream, shared: &Shared, start: Instant) -> io::Resul
             // What is no header is payload: iperf 2 takes it so.
             Ok(0) | Err(_) => return Ok(Opening::Bytes(None, count)),
             Ok(length) => {
-                let header = ClientHeader::parse(&bytes[..length]).ok().flatten();
+                let header = ClientHeader::parse(&bytes[..length], Carrier::Stream).ok().flatten();
                 return Ok(Opening::Bytes(header, count));
             }
         }
     }
 }
 
-fn acknowledge(mut stream: &TcpStream) -> io::Result<()> {
-    let mut ack = [0; Ack::LEN];
-    Ack { version: VERSION }.emit(&mut ack);
-    stream.write_all(&ack)
+fn acknowledge(
+    test: &Test,
+    mut stream: &TcpStream,
+    sent: Option<Stamp>,
+    accepted: Instant,
+) -> io::Result<()> {
+    let clock = &test.shared.clock;
+    let stamp = |at: Instant| Stamp::from_nanos(epoch_ns(clock).saturating_add(at.as_nanos()));
+    let times =
+        sent.map(|sent| AckTimes { sent, accepted: stamp(accepted), answered: stamp(clock.now()) });
+    let ack = Ack { version: VERSION, times };
+    let mut bytes = [0; Ack::LEN_TIMES];
+    ack.emit(&mut bytes);
+    stream.write_all(&bytes[..ack.buffer_len()])
 }
 
-fn receive(test: &Test, stream: &TcpStream, start: Instant, before: usize) {
+fn receive(test: &Test, stream: &TcpStream, came: Came) {
     let plan = stream::Receiving {
         link: Link(0),
         interval: test.shared.options.interval,
-        before: before as u64,
-        start,
+        before: came.before as u64,
+        start: came.start,
         idle: IDLE,
         until: Instant::NEVER,
         asked: None,
+        epoch_ns: came.epoch_ns,
     };
     let mut buffer = vec![0; READ];
     let ended = test.pump(|control| stream::receive(stream, &plan, &mut buffer, control));
@@ -173,19 +222,46 @@ fn receive(test: &Test, stream: &TcpStream, start: Instant, before: usize) {
 }
 
 fn send(test: &Test, stream: &TcpStream, header: &ClientHeader, start: Instant, duplex: bool) {
-    let length = if header.length == 0 { TCP_LENGTH } else { header.length };
+    let length = if header.length == 0 { TCP_LENGTH } else { header.length.min(LONGEST_WRITE) };
+    let (bursts, before) = match begin_bursts(test, stream, header, start) {
+        Ok(Some((bursts, before))) => (Some(bursts), before),
+        Ok(None) => (None, 0),
+        Err(error) => return test.note(&format!("the connection broke: {error}")),
+    };
+    let length = if bursts.is_some() { length.max(BURST_HEADER as u32) } else { length };
     let plan = stream::Sending {
         link: Link(0),
         interval: test.shared.options.interval,
-        length: length.min(LONGEST_WRITE),
+        length,
         rate: header.extension.map(|e| e.rate).filter(|&rate| rate > 0),
         limit: limit(header),
-        before: 0,
+        before,
         start,
         duplex,
+        bursts,
     };
     let sent = test.pump(|control| stream::send(stream, &plan, control, &mut |_| true));
     say(test, &sent.ended);
+}
+
+/// With trip times, tells the client when this stream begins, as 2.1.8 does; answers how its writes
+/// are marked, and how many bytes that took.
+fn begin_bursts(
+    test: &Test,
+    mut stream: &TcpStream,
+    header: &ClientHeader,
+    start: Instant,
+) -> io::Result<Option<(stream::Bursts, u64)>> {
+    if !header.trip_times() {
+        return Ok(None);
+    }
+    let epoch_ns = epoch_ns(&test.shared.clock);
+    let now = Stamp::from_nanos(epoch_ns.saturating_add(start.as_nanos()));
+    let own = server_header(header, false, now);
+    let mut bytes = [0; CLIENT_HEADER_START];
+    own.emit(&mut bytes, Carrier::Stream);
+    stream.write_all(&bytes)?;
+    Ok(Some((stream::Bursts { writer: BurstWriter::new(now), epoch_ns }, bytes.len() as u64)))
 }
 
 /// The connection that `-r` and `-d` ask for.
@@ -197,8 +273,8 @@ fn send_back(test: &Test, header: &ClientHeader) {
         return;
     }
     let to = SocketAddr::new(test.peer.ip(), port);
-    let window = test.shared.options.window;
-    match pump::tcp::connect(to, None, window, CONNECT, &test.shared.stop) {
+    let options = &test.shared.options.socket;
+    match pump::tcp::connect(to, None, options, CONNECT, &test.shared.stop) {
         Ok(stream) => send(test, &stream, header, test.shared.clock.now(), false),
         Err(error) => {
             test.note(&format!("cannot connect back to its port {port} for -r or -d: {error}"));

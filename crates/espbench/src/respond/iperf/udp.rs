@@ -1,24 +1,36 @@
 //! The UDP side of the server: one thread for everything that comes, one more for each client that
 //! is sent to.
 
-use super::{IDLE, Shared, Test, limit};
+use super::{Asked, IDLE, Shared, Test, limit, trip_times};
 use crate::pump::{Control, epoch_ns, flows, udp as pump};
+use crate::sys::options::set_tos;
 use crate::sys::udp::MAX_SEND;
 use espbench_proto::node::iperf::{
-    Ending, Finish, ReceiverSetup, SenderSetup, UdpReceiver, UdpSender,
+    Ending, Finish, ReceiverSetup, SenderSetup, UdpReceiver, UdpSender, server_header,
 };
 use espbench_proto::sample::{Link, Sample};
 use espbench_proto::time::Instant;
 use espbench_proto::wire::iperf2::{
-    ClientHeader, DATAGRAM_HEADER, Mode, UDP_LENGTH, UDP_LENGTH_V6, UDP_RATE, Width,
+    Carrier, ClientHeader, DATAGRAM_HEADER, Datagram, Mode, Stamp, TRIP_TIMES_LENGTH, UDP_LENGTH,
+    UDP_LENGTH_V6, UDP_RATE, Width,
 };
-use std::collections::HashMap;
+use socket2::SockRef;
+use std::collections::{HashMap, HashSet};
 use std::net::{SocketAddr, UdpSocket};
 use std::thread::JoinHandle;
 
+/// Refused clients that are remembered, so that each is named once.
+const REFUSED_MOST: usize = 1024;
+
 /// Receives until the service stops.
 pub(super) fn serve(socket: &UdpSocket, shared: &Shared) {
-    let mut server = Server { socket, shared, tests: HashMap::new(), senders: HashMap::new() };
+    let mut server = Server {
+        socket,
+        shared,
+        tests: HashMap::new(),
+        senders: HashMap::new(),
+        refused: HashSet::new(),
+    };
     let mut emit = |_| {};
     let control = Control { clock: &shared.clock, stop: &shared.stop, emit: &mut emit };
     match flows::serve(socket, &mut server, &control) {
@@ -45,13 +57,15 @@ struct Server<'a> {
     shared: &'a Shared,
     tests: HashMap<SocketAddr, (Test, Option<ClientHeader>)>,
     senders: HashMap<SocketAddr, JoinHandle<()>>,
+    /// Clients that asked for what is not served, and were told so in the log.
+    refused: HashSet<SocketAddr>,
 }
 
 impl flows::Policy for Server<'_> {
     fn begin(&mut self, from: SocketAddr, first: &[u8]) -> Option<ReceiverSetup> {
         let body = first.get(DATAGRAM_HEADER..).unwrap_or_default();
         // What is no header is payload: ESP-IDF's zeros, or a compatible client's pattern.
-        let header = ClientHeader::parse(body).ok().flatten();
+        let header = ClientHeader::parse(body, Carrier::Datagram).ok().flatten();
         let mode = header.map_or(Mode::Forward, |h| h.mode());
         if mode == Mode::Reverse && self.senders.contains_key(&from) {
             // It asks until the first datagram reaches it.
@@ -60,7 +74,16 @@ impl flows::Policy for Server<'_> {
         if self.senders.len() >= flows::MOST {
             return None;
         }
-        let test = self.shared.begin(from, true, mode);
+        if let Some(option) = header.and_then(|h| h.unsupported()) {
+            self.refuse(from, option);
+            return None;
+        }
+        let small = Datagram::new(first).is_ok_and(|d| d.small_trip_times());
+        let asked = match &header {
+            Some(header) => Asked::of(header),
+            None => Asked { trip_times: small, ..Asked::PLAIN },
+        };
+        let test = self.shared.begin(from, self.shared.local, true, asked);
         match (mode, header) {
             (Mode::Reverse, Some(header)) => {
                 self.send(from, &test, header, None);
@@ -70,6 +93,13 @@ impl flows::Policy for Server<'_> {
             (Mode::Dual, Some(header)) => self.send(from, &test, header, Some(header.port)),
             _ => {}
         }
+        let now = self.shared.clock.now();
+        let sent = match &header {
+            Some(header) => header.start.filter(|_| header.trip_times()).map(|start| start.at),
+            None => Datagram::new(first).ok().filter(|_| small).map(|d| d.stamp()),
+        };
+        let times = trip_times(&test, sent, now);
+        let enhanced = self.shared.options.enhanced.then(|| epoch_ns(&self.shared.clock));
         self.tests.insert(from, (test, header));
         Some(ReceiverSetup {
             link: Link(0),
@@ -78,6 +108,8 @@ impl flows::Policy for Server<'_> {
             idle: IDLE,
             width: Width::Told,
             until: Instant::NEVER,
+            began: times.map(|times| times.0),
+            epoch_ns: times.map(|times| times.1).or(enhanced),
         })
     }
 
@@ -113,6 +145,16 @@ impl flows::Policy for Server<'_> {
 }
 
 impl Server<'_> {
+    /// Says once what a client asks for that is not served; there is no answer that it would know.
+    fn refuse(&mut self, from: SocketAddr, option: &str) {
+        if self.refused.len() >= REFUSED_MOST {
+            self.refused.clear();
+        }
+        if self.refused.insert(from) {
+            (self.shared.log)(&format!("{from}: asks for {option}, which is not served here"));
+        }
+    }
+
     /// Sends what a client asks for: over this socket, or from one of its own to `port`.
     fn send(&mut self, from: SocketAddr, test: &Test, header: ClientHeader, port: Option<u32>) {
         let own = match port {
@@ -130,6 +172,18 @@ impl Server<'_> {
     }
 }
 
+/// Sends with the type of service that the client asks for, unless `-S` sets another here. All flows of
+/// the server share the socket of the port, so that the last client's choice is that of all that are
+/// sent to at the same time.
+fn reflect(test: &Test, socket: &UdpSocket, header: &ClientHeader) {
+    let asked = header.extension.map_or(0, |e| (e.tos & 0xFF) as u8);
+    if test.shared.options.socket.tos == 0
+        && let Err(error) = set_tos(&SockRef::from(socket), asked)
+    {
+        test.note(&format!("its type of service {asked:#04x} cannot be set: {error}"));
+    }
+}
+
 fn connect_back(from: SocketAddr, port: u32) -> std::io::Result<UdpSocket> {
     let port = u16::try_from(port).map_err(std::io::Error::other)?;
     let any = if from.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
@@ -141,7 +195,9 @@ fn connect_back(from: SocketAddr, port: u32) -> std::io::Result<UdpSocket> {
 fn send(test: &Test, socket: &UdpSocket, to: Option<SocketAddr>, header: &ClientHeader) {
     let usual = if test.peer.is_ipv4() { UDP_LENGTH } else { UDP_LENGTH_V6 };
     let length = if header.length == 0 { usual } else { header.length };
-    let length = length.clamp(DATAGRAM_HEADER as u32, MAX_SEND as u32);
+    let least = if header.trip_times() { TRIP_TIMES_LENGTH } else { DATAGRAM_HEADER as u32 };
+    let length = length.clamp(least, MAX_SEND as u32);
+    reflect(test, socket, header);
     let setup = SenderSetup {
         link: Link(0),
         interval: test.shared.options.interval,
@@ -149,7 +205,11 @@ fn send(test: &Test, socket: &UdpSocket, to: Option<SocketAddr>, header: &Client
         rate: Some(header.extension.map_or(0, |e| e.rate))
             .map(|r| if r == 0 { UDP_RATE } else { r }),
         limit: limit(header),
-        header: None,
+        header: header.trip_times().then(|| {
+            let clock = &test.shared.clock;
+            let now = epoch_ns(clock).saturating_add(clock.now().as_nanos());
+            server_header(header, true, Stamp::from_nanos(now))
+        }),
         // Over a connection of its own this side is a client, and has a report to await.
         finish: if to.is_some() { Finish::Once } else { Finish::AwaitReport },
         epoch_ns: epoch_ns(&test.shared.clock),

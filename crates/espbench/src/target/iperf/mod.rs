@@ -1,18 +1,24 @@
 //! An iperf 2 client: `iperf:HOST[:PORT]`.
 
 mod back;
+mod bounce;
+mod ends;
 mod tcp;
 mod udp;
 
 use super::{Sink, Target, TargetError, noted};
 use crate::clock::Clock;
+use crate::pump::epoch_ns;
 use crate::sys;
+use crate::sys::options::SocketOptions;
+pub use ends::{Ends, Way};
 use espbench_measure::run::Site;
 use espbench_proto::node::iperf::{Limit, client_header};
 use espbench_proto::sample::{Observer, Sample};
-use espbench_proto::time::Duration;
-use espbench_proto::wire::iperf2::ClientHeader;
+use espbench_proto::time::{Duration, Instant};
+use espbench_proto::wire::iperf2::{ClientHeader, Stamp};
 use espbench_proto::workload::{Iperf, Transport, Workload};
+use socket2::Domain;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -25,6 +31,9 @@ const IDLE: Duration = Duration::from_secs(5);
 const SLOP: Duration = Duration::from_secs(2);
 /// How long the server's connection back (`-r`, `-d`) is waited for.
 const BACK: Duration = Duration::from_secs(5);
+/// The longest by which the server's start time may differ from this side's clock
+/// (`MAXDIFFTIMESTAMPSECS` of iperf 2).
+const CLOCKS_APART: Duration = Duration::from_secs(600);
 /// The smallest datagram: its header.
 const SMALLEST: u32 = 16;
 /// The largest payload of a UDP datagram over IPv4.
@@ -39,6 +48,16 @@ pub struct IperfTarget {
     pub bind: Option<SocketAddr>,
     /// The device and the place.
     pub site: Site,
+    /// Where the addresses of each stream are noted, for who prints them.
+    pub ends: Ends,
+}
+
+impl IperfTarget {
+    /// A client of that server, from an address of the system's choice.
+    #[must_use]
+    pub fn new(peer: SocketAddr, site: Site) -> Self {
+        Self { peer, bind: None, site, ends: Ends::default() }
+    }
 }
 
 /// What a stream's thread tells the thread of the sink.
@@ -56,6 +75,8 @@ struct Cell<'a> {
     clock: Clock,
     stop: AtomicBool,
     limit: Limit,
+    /// Nanoseconds since the epoch at the clock's zero.
+    epoch_ns: u64,
 }
 
 impl Cell<'_> {
@@ -64,8 +85,32 @@ impl Cell<'_> {
     }
 
     /// The header of each stream. `listen` is where `-r` and `-d` are awaited.
-    fn header(&self, listen: Option<u16>) -> ClientHeader {
-        client_header(self.work, listen.unwrap_or(self.target.peer.port()))
+    fn header(&self, listen: Option<u16>, start: Instant) -> ClientHeader {
+        client_header(self.work, listen.unwrap_or(self.target.peer.port()), self.stamp(start))
+    }
+
+    /// The time of day at that instant.
+    fn stamp(&self, at: Instant) -> Stamp {
+        Stamp::from_nanos(self.epoch_ns.saturating_add(at.as_nanos()))
+    }
+
+    /// When a sender's stream began, and nanoseconds since the epoch at the clock's zero, where both
+    /// clocks agree.
+    fn began(&self, sent: Option<Stamp>, now: Instant) -> Option<(Instant, u64)> {
+        let sent = sent.filter(|_| self.work.trip_times)?.as_nanos();
+        let here = self.epoch_ns.saturating_add(now.as_nanos()).cast_signed();
+        if Duration::from_nanos(here.abs_diff(sent)) > CLOCKS_APART {
+            return None;
+        }
+        let began = sent.saturating_sub(self.epoch_ns.cast_signed());
+        Some((
+            Instant::from_nanos(u64::try_from(began).unwrap_or_default()).min(now),
+            self.epoch_ns,
+        ))
+    }
+
+    fn socket_options(&self) -> SocketOptions {
+        socket_options(self.work)
     }
 
     /// When a sending peer is to be done at the latest, counted from its start.
@@ -94,6 +139,11 @@ impl Cell<'_> {
     }
 }
 
+fn socket_options(work: &Iperf) -> SocketOptions {
+    let Iperf { window, tos, mss, congestion, .. } = *work;
+    SocketOptions { window, tos, mss, congestion }
+}
+
 impl Target for IperfTarget {
     fn site(&self) -> Site {
         self.site.clone()
@@ -115,6 +165,7 @@ impl Target for IperfTarget {
                 work.length
             )));
         }
+        socket_options(&work).explain(Domain::for_address(self.peer)).map_err(&unsupported)?;
         if work.parallel == 0 || work.length == 0 {
             return Err(unsupported("there must be at least one stream of one byte".into()));
         }
@@ -124,10 +175,13 @@ impl Target for IperfTarget {
     fn run(&mut self, workload: &Workload, sink: &mut dyn Sink) -> Result<(), TargetError> {
         self.check(workload)?;
         let Workload::Iperf(work) = &noted(workload, sink) else { return Ok(()) };
+        let clock = Clock::start();
+        self.ends.clear();
         let cell = Cell {
             target: self,
             work,
-            clock: Clock::start(),
+            epoch_ns: epoch_ns(&clock),
+            clock,
             stop: AtomicBool::new(false),
             limit: work.bytes.map_or(Limit::Time(work.time), Limit::Bytes),
         };
@@ -136,9 +190,10 @@ impl Target for IperfTarget {
         let result = std::thread::scope(|scope| {
             let cell = &cell;
             scope.spawn(move || {
-                let result = match work.transport {
-                    Transport::Tcp => tcp::run(cell, &sender),
-                    Transport::Udp => udp::run(cell, &sender),
+                let result = match (work.transport, work.bounceback) {
+                    (Transport::Tcp, Some(how)) => bounce::run(cell, how, &sender),
+                    (Transport::Tcp, None) => tcp::run(cell, &sender),
+                    (Transport::Udp, _) => udp::run(cell, &sender),
                 };
                 if let Err(error) = result {
                     let _ = sender.send(Event::Failed(error));

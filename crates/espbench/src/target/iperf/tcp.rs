@@ -1,15 +1,17 @@
 //! The TCP side of the client.
 
-use super::{BACK, CONNECT, Cell, Event, IDLE, Outbox, back};
+use super::{BACK, CONNECT, Cell, Event, IDLE, Outbox, Way, back};
 use crate::pump::{Control, SLICE, is_pause, tcp as pump};
 use crate::target::TargetError;
 use espbench_measure::summary::IN_FLIGHT;
-use espbench_proto::node::iperf::Limit;
+use espbench_proto::node::iperf::{BurstWriter, Limit};
 use espbench_proto::sample::{Link, Sample};
 use espbench_proto::time::{Duration, Instant};
-use espbench_proto::wire::iperf2::{Ack, CLIENT_HEADER, Iperf3, server_greeting};
+use espbench_proto::wire::iperf2::{
+    Ack, CLIENT_HEADER_MAX, CLIENT_HEADER_START, Carrier, ClientHeader, Iperf3, server_greeting,
+};
 use espbench_proto::workload::Direction;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::SyncSender;
@@ -51,9 +53,10 @@ pub(super) fn run(cell: &Cell<'_>, events: &SyncSender<Event>) -> Result<(), Tar
     Ok(())
 }
 
-fn connect(cell: &Cell<'_>) -> Result<TcpStream, TargetError> {
+pub(super) fn connect(cell: &Cell<'_>) -> Result<TcpStream, TargetError> {
     let (target, work) = (cell.target, cell.work);
-    let stream = pump::connect(target.peer, target.bind, work.window, CONNECT, &cell.stop);
+    let options = cell.socket_options();
+    let stream = pump::connect(target.peer, target.bind, &options, CONNECT, &cell.stop);
     let stream = stream.map_err(|source| match source.kind() {
         ErrorKind::Interrupted => TargetError::Cancelled,
         ErrorKind::ConnectionRefused => cell.peer_error(
@@ -107,20 +110,24 @@ fn one_stream(
     outbox: &Outbox,
 ) -> Result<(), TargetError> {
     let start = cell.clock.now();
-    let mut head = [0; CLIENT_HEADER];
-    cell.header(listen).emit(&mut head, 0);
+    if let (Ok(local), Ok(peer)) = (stream.local_addr(), stream.peer_addr()) {
+        cell.target.ends.note(link, Way::Out, local, peer);
+    }
+    let mut head = [0; CLIENT_HEADER_START];
+    let header = cell.header(listen, start);
+    header.emit(&mut head, Carrier::Stream);
     let mut writer = stream;
     writer
-        .write_all(&head)
+        .write_all(&head[..header.buffer_len(Carrier::Stream)])
         .map_err(|e| cell.peer_error("sending the test's header", e, "is it an iperf 2 server?"))?;
     match cell.work.direction {
         Direction::Forward | Direction::Tradeoff | Direction::Dual => {
             send(cell, stream, link, start, false, outbox)
         }
-        Direction::Reverse => receive(cell, stream, link, start, 0, outbox),
+        Direction::Reverse => receive(cell, stream, link, start, outbox),
         Direction::FullDuplex => std::thread::scope(|scope| {
             let back = scope.spawn(|| {
-                let back = receive(cell, stream, link, start, 0, outbox);
+                let back = receive(cell, stream, link, start, outbox);
                 if back.is_err() {
                     // A server that is gone takes no more either.
                     cell.stop.store(true, Ordering::Relaxed);
@@ -148,9 +155,13 @@ fn send(
         length: cell.work.length,
         rate: cell.work.bandwidth,
         limit: cell.limit,
-        before: CLIENT_HEADER as u64,
+        before: cell.header(None, start).buffer_len(Carrier::Stream) as u64,
         start,
         duplex,
+        bursts: cell.work.trip_times.then(|| pump::Bursts {
+            writer: BurstWriter::new(cell.stamp(start)),
+            epoch_ns: cell.epoch_ns,
+        }),
     };
     let mut answer = Answer::default();
     let mut emit = |sample: Sample| outbox.sample(sample);
@@ -173,29 +184,66 @@ fn send(
     broken(cell, sent.ended)
 }
 
-/// Receives what the server sends. `before` was read already.
+/// Receives what the server sends.
 fn receive(
     cell: &Cell<'_>,
     stream: &TcpStream,
     link: Link,
     start: Instant,
-    before: u64,
     outbox: &Outbox,
 ) -> Result<(), TargetError> {
     first_bytes(cell, stream, start)?;
+    let (times, before) = begin_times(cell, stream, start)?;
+    if cell.work.trip_times && times.is_none() {
+        outbox.fact("trip-times", "the server says no times, or its clock is another");
+    }
     let plan = pump::Receiving {
         link,
         interval: cell.work.interval,
         before,
-        start,
+        start: times.map_or(start, |times| times.0),
         idle: IDLE,
         until: start + cell.latest(),
         asked: Some(cell.limit),
+        epoch_ns: times.map(|times| times.1),
     };
     let mut emit = |sample: Sample| outbox.sample(sample);
     let mut control = Control { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
     let mut buffer = vec![0; READ];
     broken(cell, pump::receive(stream, &plan, &mut buffer, &mut control))
+}
+
+/// With trip times, reads the header that a server of 2.1.8 begins with. Answers when its stream
+/// began, and the bytes read.
+fn begin_times(
+    cell: &Cell<'_>,
+    mut stream: &TcpStream,
+    start: Instant,
+) -> Result<(Option<(Instant, u64)>, u64), TargetError> {
+    if !cell.work.trip_times {
+        return Ok((None, 0));
+    }
+    let mut bytes = [0; CLIENT_HEADER_MAX];
+    let (mut have, mut wanted) = (0, 4);
+    while have < wanted {
+        match stream.read(&mut bytes[have..wanted]) {
+            // What is left to say is what the stream's own end says.
+            Ok(0) => return Ok((None, have as u64)),
+            Ok(count) => have += count,
+            Err(error) if is_pause(&error) => {}
+            Err(error) => return Err(cell.peer_error("reading its header", error, "again?")),
+        }
+        if cell.stopped() || cell.clock.now().since(start) > IDLE {
+            return Ok((None, have as u64));
+        }
+        if have == 4 && wanted == 4 {
+            let flags = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+            wanted = ClientHeader::length_of(flags).unwrap_or_default().max(4);
+        }
+    }
+    let header = ClientHeader::parse(&bytes[..have], Carrier::Stream).ok().flatten();
+    let sent = header.and_then(|header| header.start).map(|start| start.at);
+    Ok((cell.began(sent, cell.clock.now()), have as u64))
 }
 
 /// Waits for the server's first bytes: they tell an iperf3 server, and a server that does not know
@@ -277,13 +325,16 @@ fn accept(cell: &Cell<'_>, listener: &TcpListener, outbox: &Outbox) {
             match listener.accept() {
                 Ok((stream, from)) if from.ip() == cell.target.peer.ip() => {
                     let link = Link(accepted);
+                    if let Ok(local) = stream.local_addr() {
+                        cell.target.ends.note(link, Way::Back, local, from);
+                    }
                     accepted += 1;
                     scope.spawn(move || {
                         let start = cell.clock.now();
                         let ready = stream.set_nonblocking(false);
                         let ready = ready.map_err(|e| cell.peer_error("accepting", e, "again?"));
                         let result =
-                            ready.and_then(|()| receive(cell, &stream, link, start, 0, outbox));
+                            ready.and_then(|()| receive(cell, &stream, link, start, outbox));
                         if let Err(error) = result {
                             outbox.failed(error);
                         }

@@ -1,15 +1,15 @@
 //! The UDP side of the client.
 
-use super::{BACK, Cell, Event, IDLE, Outbox, back, is_received_total};
-use crate::pump::{Control, epoch_ns, flows, is_pause, udp as pump};
+use super::{BACK, Cell, Event, IDLE, Outbox, Way, back, is_received_total};
+use crate::pump::{Control, SLICE, flows, is_pause, udp as pump};
 use crate::sys::{buffers, udp as sys};
 use crate::target::TargetError;
 use espbench_proto::node::iperf::{
-    Ending, Finish, ReceiverSetup, SenderSetup, UdpReceiver, UdpSender,
+    Ending, Finish, Limit, ReceiverSetup, SenderSetup, UdpReceiver, UdpSender,
 };
 use espbench_proto::sample::{Link, Sample};
 use espbench_proto::time::{Duration, Instant};
-use espbench_proto::wire::iperf2::Width;
+use espbench_proto::wire::iperf2::{Carrier, ClientHeader, DATAGRAM_HEADER, Width};
 use espbench_proto::workload::Direction;
 use socket2::SockRef;
 use std::io;
@@ -70,6 +70,7 @@ fn tune(cell: &Cell<'_>, socket: &UdpSocket) {
     if let Some(window) = cell.work.window {
         let _ = SockRef::from(socket).set_send_buffer_size(window as usize);
     }
+    let _ = cell.socket_options().apply_marks(&SockRef::from(socket));
     let receive = cell.work.window.map_or(buffers::UDP_RECEIVE, |w| w as usize);
     buffers::set_receive(SockRef::from(socket), receive);
     sys::set_arrival_times(socket);
@@ -86,15 +87,29 @@ fn sender(cell: &Cell<'_>, link: Link, listen: Option<u16>, start: Instant) -> U
         length: cell.work.length,
         rate: cell.work.bandwidth,
         limit: cell.limit,
-        header: Some(cell.header(listen)),
+        header: Some(cell.header(listen, start)),
         finish,
-        epoch_ns: epoch_ns(&cell.clock),
+        epoch_ns: cell.epoch_ns,
     };
     UdpSender::new(setup, start)
 }
 
-fn receiver(cell: &Cell<'_>, link: Link, width: Width, start: Instant) -> ReceiverSetup {
+/// `first` is the first datagram of the sender, as far as it is known: with trip times it says when
+/// the flow began.
+fn receiver(
+    cell: &Cell<'_>,
+    link: Link,
+    width: Width,
+    start: Instant,
+    first: &[u8],
+) -> ReceiverSetup {
+    let body = first.get(DATAGRAM_HEADER..).unwrap_or_default();
+    let header = ClientHeader::parse(body, Carrier::Datagram).ok().flatten();
+    let sent = header.and_then(|header| header.start).map(|start| start.at);
+    let times = cell.began(sent, cell.clock.now());
     ReceiverSetup {
+        began: times.map(|times| times.0),
+        epoch_ns: times.map(|times| times.1),
         link,
         interval: cell.work.interval,
         answer: false,
@@ -112,6 +127,9 @@ fn one_flow(
     outbox: &Outbox,
 ) -> Result<(), TargetError> {
     let start = cell.clock.now();
+    if let (Ok(local), Ok(peer)) = (socket.local_addr(), socket.peer_addr()) {
+        cell.target.ends.note(link, Way::Out, local, peer);
+    }
     let mut flow = sender(cell, link, listen, start);
     match cell.work.direction {
         Direction::Forward | Direction::Tradeoff | Direction::Dual => {
@@ -145,6 +163,13 @@ fn send(
     outbox.count("late-sends", flow.skipped());
     let way = if sent.segmented { "segmented by the kernel" } else { "one by one" };
     outbox.fact("datagrams", way);
+    if let Some(why) = flow.implausible() {
+        outbox.fact("server-report", format!("not believed: {why}"));
+        return Err(cell.protocol_error(
+            format!("the server's closing report cannot be true: {why}"),
+            "what it received is not known; look at the server's own figures",
+        ));
+    }
     if flow.has_report() {
         outbox.fact("server-report", "received");
     } else if cell.work.direction != Direction::FullDuplex && !cell.stopped() {
@@ -203,12 +228,35 @@ fn receive(
     start: Instant,
     outbox: &Outbox,
 ) -> Result<(), TargetError> {
-    let mut flow = UdpReceiver::new(receiver(cell, link, Width::Wide, start), start);
+    let first = first_datagram(cell, socket)?;
+    let mut flow = UdpReceiver::new(receiver(cell, link, Width::Wide, start, &first), start);
     let mut emit = |sample: Sample| outbox.sample(sample);
     let mut control = Control { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
     let dropped = pump::receive(socket, &mut flow, &mut control).map_err(|e| refused(cell, e))?;
     outbox.count("socket-overflow", dropped.unwrap_or_default().into());
     ended(cell, &flow, outbox)
+}
+
+/// Looks at the first datagram, where it says something that must be known before; leaves it where it
+/// is. Empty where nothing came in time.
+fn first_datagram(cell: &Cell<'_>, socket: &UdpSocket) -> Result<Vec<u8>, TargetError> {
+    if !cell.work.trip_times {
+        return Ok(Vec::new());
+    }
+    let mut first = vec![0; 256];
+    let deadline = cell.clock.now() + IDLE;
+    socket.set_read_timeout(Some(SLICE)).map_err(|e| refused(cell, e))?;
+    while !cell.stopped() && cell.clock.now() < deadline {
+        match socket.peek(&mut first) {
+            Ok(count) => {
+                first.truncate(count);
+                return Ok(first);
+            }
+            Err(error) if is_pause(&error) || pump::is_gone(&error) => {}
+            Err(error) => return Err(refused(cell, error)),
+        }
+    }
+    Ok(Vec::new())
 }
 
 fn ended(cell: &Cell<'_>, flow: &UdpReceiver, outbox: &Outbox) -> Result<(), TargetError> {
@@ -219,10 +267,39 @@ fn ended(cell: &Cell<'_>, flow: &UdpReceiver, outbox: &Outbox) -> Result<(), Tar
             "it may not know -R and --full-duplex (ESP-IDF's iperf does not)",
         ));
     }
-    if flow.ending() == Some(Ending::Silence) {
+    if flow.ending() == Some(Ending::Silence) && !cell.stopped() {
+        if let Some(missing) = cut_short(cell, flow) {
+            return Err(cell.protocol_error(
+                format!("the server fell silent {missing}"),
+                "it vanished, or the link broke; what came before is kept",
+            ));
+        }
         outbox.fact("server-end", "the server's last datagram was lost, or it vanished");
     }
     Ok(())
+}
+
+/// How far a flow came that ended by silence, where that was before its end: one whose last datagram
+/// alone was lost is whole.
+fn cut_short(cell: &Cell<'_>, flow: &UdpReceiver) -> Option<String> {
+    match cell.limit {
+        Limit::Time(time) => {
+            let span = flow.span();
+            // A slow rate leaves pauses of its own: a datagram may be due only seconds later.
+            let gap = cell.work.bandwidth.map_or(Duration::ZERO, |rate| {
+                Duration::from_secs_f64(
+                    2.0 * 8.0 * f64::from(cell.work.length) / rate.max(1) as f64,
+                )
+            });
+            let slack = Duration::from_millis(500).max(time / 20).max(gap);
+            (span + slack < time)
+                .then(|| format!("after {:.2} of {:.2} s", span.as_secs_f64(), time.as_secs_f64()))
+        }
+        Limit::Bytes(all) => {
+            let sent = flow.highest().saturating_mul(cell.work.length.into());
+            (sent < all).then(|| format!("after {sent} of {all} bytes"))
+        }
+    }
 }
 
 fn listener(cell: &Cell<'_>) -> Result<UdpSocket, TargetError> {
@@ -234,8 +311,15 @@ fn listener(cell: &Cell<'_>) -> Result<UdpSocket, TargetError> {
 /// Takes the flows that the server opens for `-r` and `-d`, one for each stream.
 fn come_back(cell: &Cell<'_>, socket: &UdpSocket, outbox: &Outbox) {
     let now = cell.clock.now();
-    let mut policy =
-        Back { cell, outbox, begun: 0, ended: 0, deadline: now + BACK, until: now + cell.latest() };
+    let mut policy = Back {
+        cell,
+        outbox,
+        local: socket.local_addr().ok(),
+        begun: 0,
+        ended: 0,
+        deadline: now + BACK,
+        until: now + cell.latest(),
+    };
     let mut emit = |_| {};
     let control = Control { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
     match flows::serve(socket, &mut policy, &control) {
@@ -253,6 +337,7 @@ fn come_back(cell: &Cell<'_>, socket: &UdpSocket, outbox: &Outbox) {
 struct Back<'a> {
     cell: &'a Cell<'a>,
     outbox: &'a Outbox,
+    local: Option<SocketAddr>,
     begun: u16,
     ended: u16,
     deadline: Instant,
@@ -260,13 +345,16 @@ struct Back<'a> {
 }
 
 impl flows::Policy for Back<'_> {
-    fn begin(&mut self, from: SocketAddr, _first: &[u8]) -> Option<ReceiverSetup> {
+    fn begin(&mut self, from: SocketAddr, first: &[u8]) -> Option<ReceiverSetup> {
         if from.ip() != self.cell.target.peer.ip() || self.begun >= self.cell.work.parallel {
             return None;
         }
         let link = Link(self.begun);
         self.begun += 1;
-        let setup = receiver(self.cell, link, Width::Told, self.cell.clock.now());
+        if let Some(local) = self.local {
+            self.cell.target.ends.note(link, Way::Back, local, from);
+        }
+        let setup = receiver(self.cell, link, Width::Told, self.cell.clock.now(), first);
         // This server awaits a report, as any client does.
         Some(ReceiverSetup { answer: true, until: self.until, ..setup })
     }

@@ -1,6 +1,8 @@
 //! iperf 2: our client and server against Debian's, against each other, and against faults.
 
 mod faults;
+mod hostile;
+mod options;
 mod ours;
 mod peers;
 mod usher;
@@ -10,7 +12,7 @@ use espbench::respond::Service;
 use espbench::respond::iperf::{Observe, Options, Seen, start};
 use espbench::target::iperf::IperfTarget;
 use espbench::target::{Sink, Target, TargetError};
-use espbench_proto::sample::{Interval, Observer, Sample};
+use espbench_proto::sample::{Interval, Observer, Probe, Sample};
 use espbench_proto::workload::{Direction, Iperf, Transport, Workload};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -30,6 +32,7 @@ pub const TCP: Iperf = Iperf {
     parallel: 1,
     window: None,
     no_delay: false,
+    ..Iperf::DEFAULT
 };
 
 /// A second of UDP.
@@ -40,6 +43,7 @@ pub const UDP: Iperf =
 #[derive(Debug, Default)]
 pub struct Collect {
     pub samples: Vec<Interval>,
+    pub probes: Vec<Probe>,
     pub counts: BTreeMap<String, u64>,
     pub facts: BTreeMap<String, String>,
     /// Cancels after that many samples.
@@ -48,8 +52,10 @@ pub struct Collect {
 
 impl Sink for Collect {
     fn sample(&mut self, sample: Sample) {
-        let Sample::Interval(interval) = sample else { panic!("a probe in iperf") };
-        self.samples.push(interval);
+        match sample {
+            Sample::Interval(interval) => self.samples.push(interval),
+            Sample::Probe(probe) => self.probes.push(probe),
+        }
     }
 
     fn count(&mut self, name: &str, by: u64) {
@@ -87,8 +93,7 @@ pub fn rate(total: &Interval) -> f64 {
 /// Runs our client.
 pub fn client(address: SocketAddr, work: Iperf) -> (Collect, Result<(), TargetError>) {
     let mut sink = Collect::default();
-    let mut target =
-        IperfTarget { peer: address, bind: None, site: espbench_measure::run::Site::default() };
+    let mut target = IperfTarget::new(address, espbench_measure::run::Site::default());
     let result = target.run(&Workload::Iperf(work), &mut sink);
     (sink, result)
 }

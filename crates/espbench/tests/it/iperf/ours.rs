@@ -70,11 +70,8 @@ fn ctrl_c_keeps_what_was_measured_and_ends_soon() {
     for work in [TCP, UDP] {
         let server = Server::start();
         let mut sink = super::Collect { cancel_after: Some(1), ..super::Collect::default() };
-        let mut target = espbench::target::iperf::IperfTarget {
-            peer: server.service.address,
-            bind: None,
-            site: espbench_measure::run::Site::default(),
-        };
+        let site = espbench_measure::run::Site::default();
+        let mut target = espbench::target::iperf::IperfTarget::new(server.service.address, site);
         let work = Iperf { time: Duration::from_secs(3600), ..work };
         let work = espbench_proto::workload::Workload::Iperf(work);
         let result = espbench::target::Target::run(&mut target, &work, &mut sink);

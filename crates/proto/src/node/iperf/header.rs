@@ -1,7 +1,7 @@
 //! What a client says of the test in its header.
 
 use super::Limit;
-use crate::wire::iperf2::{ClientHeader, Extension, flags, upper};
+use crate::wire::iperf2::{ClientHeader, Extension, Stamp, Start, flags, upper};
 use crate::workload::{Direction, Iperf, Transport};
 
 /// The version that the header names: what iperf 2 servers decide by.
@@ -11,9 +11,9 @@ const VERSION: (u32, u32) = (0x0002_0001, 0x0008_0003);
 const UNLIMITED: u64 = 100_000_000_000;
 
 /// The header of each stream of a test. `port` is where `-r` and `-d` are awaited, and otherwise the
-/// server's.
+/// server's. `now` is the time of day: with `--trip-times`, when the stream began.
 #[must_use]
-pub fn client_header(work: &Iperf, port: u16) -> ClientHeader {
+pub fn client_header(work: &Iperf, port: u16, now: Stamp) -> ClientHeader {
     let udp = work.transport == Transport::Udp;
     let mut bits = if udp { flags::SEQNO_64 } else { 0 };
     let mut wants = 0;
@@ -28,6 +28,9 @@ pub fn client_header(work: &Iperf, port: u16) -> ClientHeader {
         Direction::Tradeoff => bits |= flags::VERSION1,
         Direction::Dual => bits |= flags::VERSION1 | flags::RUN_NOW,
     }
+    if work.trip_times {
+        wants |= upper::TRIP_TIMES;
+    }
     if udp && wants != 0 {
         bits |= flags::UDP_TESTS;
     }
@@ -41,8 +44,27 @@ pub fn client_header(work: &Iperf, port: u16) -> ClientHeader {
         extension: Some(Extension {
             upper: wants,
             version: VERSION,
+            tos: u16::from(work.tos),
             rate: work.bandwidth.unwrap_or(if udp { UNLIMITED } else { 0 }),
             ..Extension::default()
         }),
+        start: work.trip_times.then_some(Start { at: now, fq_rate: 0 }),
+    }
+}
+
+/// What a server that sends writes of itself where the client has trip times: when its stream began.
+#[must_use]
+pub fn server_header(asked: &ClientHeader, udp: bool, now: Stamp) -> ClientHeader {
+    ClientHeader {
+        flags: if udp { flags::SEQNO_64 | flags::UDP_TESTS } else { 0 },
+        threads: 1,
+        extension: Some(Extension {
+            upper: upper::TRIP_TIMES,
+            version: VERSION,
+            rate: asked.extension.map_or(0, |e| e.rate),
+            ..Extension::default()
+        }),
+        start: Some(Start { at: now, fq_rate: 0 }),
+        ..*asked
     }
 }

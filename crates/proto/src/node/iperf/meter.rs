@@ -46,6 +46,12 @@ impl Meter {
         Self { link, observer, length, start, from: start, next, seq: 0, before }
     }
 
+    /// The stream.
+    #[must_use]
+    pub const fn link(&self) -> Link {
+        self.link
+    }
+
     /// When the stream began.
     #[must_use]
     pub const fn start(&self) -> Instant {
@@ -142,6 +148,12 @@ impl Meter {
             jitter_ns: counts.jitter_ns,
             retransmits: new(counts.retransmits, before.retransmits),
             tcp_rtt_ns: counts.tcp_rtt_ns,
+            // What only a host sees, it adds itself: a device has no room for it.
+            tcp_rtt_var_us: None,
+            tcp_cwnd: None,
+            errors: None,
+            read_sizes: None,
+            transit: None,
         }
     }
 }

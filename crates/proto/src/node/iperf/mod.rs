@@ -8,24 +8,33 @@
 //! | [`Pacer`] | how many datagrams or writes an offered rate has made due |
 //! | [`UdpReceiver`] | the receiving end of a UDP flow, with the closing report |
 //! | [`UdpSender`] | the sending end, with the last datagram and its repetitions |
+//! | [`Bouncer`] | the client of a bounce-back test: when a request is due, what its reply tells |
+//! | [`BurstReader`], [`BurstWriter`] | the heads of a TCP stream's writes with trip times |
+//! | [`Contradiction`] | why a server's closing report is not believed |
 //! | [`client_header`] | what a client says of the test |
 //!
 //! A driver moves many datagrams between two polls: [`UdpReceiver::datagram`] is called for each,
 //! [`UdpSender::fill`] writes a batch, and `poll` follows once for all of them. The cost of a
 //! datagram is a few nanoseconds. A TCP stream needs no machine, only a [`Meter`].
 
+mod bounce;
+mod bursts;
 mod header;
 mod jitter;
 mod meter;
 mod pace;
+mod plausible;
 mod receiver;
 mod sender;
 mod track;
 
-pub use header::client_header;
+pub use bounce::{Bouncer, Turn};
+pub use bursts::{BurstReader, BurstWriter};
+pub use header::{client_header, server_header};
 pub use jitter::Jitter;
 pub use meter::{Counts, Meter};
 pub use pace::Pacer;
+pub use plausible::Contradiction;
 pub use receiver::{Ending, Heard, ReceiverSetup, UdpReceiver};
 pub use sender::{Finish, SenderSetup, UdpSender};
 pub use track::{Arrival, Tracker};

@@ -2,9 +2,9 @@
 
 use super::{Arrival, Counts, Jitter, Meter, Tracker};
 use crate::node::Output;
-use crate::sample::{Interval, Link, Observer, Sample};
+use crate::sample::{Interval, Link, Observer, Sample, Spread};
 use crate::time::{Duration, Instant};
-use crate::wire::iperf2::{Datagram, REPORT, ServerReport, Width};
+use crate::wire::iperf2::{Datagram, REPORT, ServerReport, Stamp, Width};
 
 /// Silence after which the sender is taken to have the report. iperf 2 takes 250 ms and repeats
 /// its last datagram every 10 ms; this leaves room for senders that repeat more slowly.
@@ -27,6 +27,11 @@ pub struct ReceiverSetup {
     pub width: Width,
     /// When the flow is over at the latest.
     pub until: Instant,
+    /// When the flow began, where that is known better than by its first datagram: with trip times.
+    pub began: Option<Instant>,
+    /// Nanoseconds since the epoch at this clock's zero, where one-way times are wanted: with trip
+    /// times, or for the report of a server with `-e`.
+    pub epoch_ns: Option<u64>,
 }
 
 /// What a datagram was.
@@ -79,6 +84,8 @@ pub struct UdpReceiver {
     meter: Meter,
     tracker: Tracker,
     jitter: Jitter,
+    /// One-way times of the interval, and of the flow.
+    transit: [Spread; 2],
     bytes: u64,
     heard: Instant,
     /// The last poll since which nothing was heard, in an interval that is over: silence before
@@ -97,9 +104,15 @@ impl UdpReceiver {
     pub fn new(setup: ReceiverSetup, now: Instant) -> Self {
         Self {
             setup,
-            meter: Meter::new(setup.link, Observer::Receiver, setup.interval, now),
+            meter: Meter::new(
+                setup.link,
+                Observer::Receiver,
+                setup.interval,
+                setup.began.unwrap_or(now),
+            ),
             tracker: Tracker::default(),
             jitter: Jitter::default(),
+            transit: [Spread::default(); 2],
             bytes: 0,
             heard: now,
             silent: None,
@@ -137,11 +150,28 @@ impl UdpReceiver {
         self.heard = arrived;
         self.bytes += length as u64;
         self.jitter.take(datagram.stamp(), arrived);
+        if let Some(epoch_ns) = self.setup.epoch_ns {
+            self.transit(epoch_ns, datagram.stamp(), arrived);
+        }
         if id < 0 {
             self.end(Ending::Last);
             return Heard::Last;
         }
         Heard::Data
+    }
+
+    fn transit(&mut self, epoch_ns: u64, sent: Stamp, arrived: Instant) {
+        if sent.is_zero() {
+            return;
+        }
+        let arrived = epoch_ns.saturating_add(arrived.as_nanos()).cast_signed();
+        let time = arrived.saturating_sub(sent.as_nanos());
+        self.transit.iter_mut().for_each(|spread| spread.take(time));
+    }
+
+    /// The one-way times since the last call.
+    fn taken(&mut self) -> Option<Spread> {
+        core::mem::take(&mut self.transit[0]).known()
     }
 
     #[cold]
@@ -190,7 +220,8 @@ impl UdpReceiver {
                     }
                     self.state = State::Closing(Step::Total);
                     let counts = self.counts();
-                    if let Some(interval) = self.meter.rest(self.heard, &counts) {
+                    if let Some(mut interval) = self.meter.rest(self.heard, &counts) {
+                        interval.transit = self.taken();
                         return Output::Sample(Sample::Interval(interval));
                     }
                 }
@@ -224,7 +255,8 @@ impl UdpReceiver {
             return None;
         }
         let counts = self.counts();
-        self.meter.ended(now, &counts)
+        let ended = self.meter.ended(now, &counts)?;
+        Some(Interval { transit: self.taken(), ..ended })
     }
 
     /// An interval of silence that turned out to have data behind it.
@@ -239,6 +271,7 @@ impl UdpReceiver {
 
     fn close(&mut self) -> Output {
         let total = self.meter.total(self.heard, &self.counts());
+        let total = Interval { transit: self.transit[1].known(), ..total };
         self.total = Some(total);
         let report = self.setup.answer && self.ending == Some(Ending::Last);
         self.state =
@@ -256,7 +289,7 @@ impl UdpReceiver {
             out_of_order: self.tracker.out_of_order(),
             datagrams: received + lost,
             jitter: Duration::from_nanos(self.jitter.nanos().unwrap_or_default()),
-            transit: None,
+            transit: self.setup.epoch_ns.map(|_| self.transit[1]),
         }
         .emit(slot);
         Output::Send { len: REPORT }
@@ -286,6 +319,18 @@ impl UdpReceiver {
         self.strays
     }
 
+    /// The highest number heard.
+    #[must_use]
+    pub const fn highest(&self) -> u64 {
+        self.tracker.next().saturating_sub(1)
+    }
+
+    /// From the flow's beginning to its last datagram.
+    #[must_use]
+    pub fn span(&self) -> Duration {
+        self.heard.since(self.meter.start())
+    }
+
     /// How the flow ended; `None` while it runs.
     #[must_use]
     pub const fn ending(&self) -> Option<Ending> {
@@ -296,7 +341,6 @@ impl UdpReceiver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::iperf2::Stamp;
     use std::vec::Vec;
 
     const SETUP: ReceiverSetup = ReceiverSetup {
@@ -306,6 +350,8 @@ mod tests {
         idle: Duration::from_secs(5),
         width: Width::Wide,
         until: Instant::NEVER,
+        began: None,
+        epoch_ns: None,
     };
 
     const fn ms(n: u64) -> Instant {

@@ -1,10 +1,12 @@
 //! The sending end of a UDP flow.
 
-use super::{Counts, Limit, Meter, Pacer};
+use super::{Contradiction, Counts, Limit, Meter, Pacer};
 use crate::node::Output;
-use crate::sample::{Interval, Link, Observer, Sample};
+use crate::sample::{Interval, Link, Observer, Sample, Spread};
 use crate::time::{Duration, Instant};
-use crate::wire::iperf2::{ClientHeader, DATAGRAM_HEADER, Datagram, ServerReport, Stamp};
+use crate::wire::iperf2::{
+    Carrier, ClientHeader, DATAGRAM_HEADER, Datagram, ServerReport, Stamp, TRIP_TIMES_LENGTH, flags,
+};
 
 /// How long the report is waited for (2 s, as iperf 2).
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -70,6 +72,9 @@ pub struct UdpSender {
     state: State,
     report: Option<ServerReport>,
     reported: bool,
+    refused: Option<Contradiction>,
+    /// Batches that the system refused, in the interval and in the flow.
+    errors: [u32; 2],
 }
 
 impl UdpSender {
@@ -89,6 +94,8 @@ impl UdpSender {
             state: State::Sending,
             report: None,
             reported: false,
+            refused: None,
+            errors: [0; 2],
         }
     }
 
@@ -150,6 +157,17 @@ impl UdpSender {
         self.pacer.sent(count as u64);
     }
 
+    /// The system refused a batch for want of buffers.
+    pub fn refused(&mut self) {
+        self.errors = self.errors.map(|count| count.saturating_add(1));
+    }
+
+    fn with_errors(&mut self, interval: Interval) -> Output {
+        let count =
+            if interval.total { self.errors[1] } else { core::mem::take(&mut self.errors[0]) };
+        Output::Sample(Sample::Interval(Interval { errors: Some(count), ..interval }))
+    }
+
     /// Ends the flow from this side; the last datagram and the report follow as always.
     pub fn stop(&mut self, now: Instant) {
         if self.state == State::Sending {
@@ -189,7 +207,7 @@ impl UdpSender {
                 State::Sending => {
                     let counts = self.counts();
                     if let Some(interval) = self.meter.ended(now, &counts) {
-                        return Output::Sample(Sample::Interval(interval));
+                        return self.with_errors(interval);
                     }
                     return Output::WaitUntil(self.wake());
                 }
@@ -203,7 +221,7 @@ impl UdpSender {
                     self.state = State::Closing(Step::Total);
                     let counts = self.counts();
                     if let Some(interval) = self.meter.rest(self.end, &counts) {
-                        return Output::Sample(Sample::Interval(interval));
+                        return self.with_errors(interval);
                     }
                 }
                 State::Closing(Step::Total) => {
@@ -215,7 +233,7 @@ impl UdpSender {
                         }
                     };
                     let total = self.meter.total(self.end, &self.counts());
-                    return Output::Sample(Sample::Interval(total));
+                    return self.with_errors(total);
                 }
                 State::Awaiting { until, wait, next } => {
                     if let Some(sample) = self.reported(now, until) {
@@ -259,6 +277,12 @@ impl UdpSender {
         if let Some(report) = self.report {
             self.state = State::Done;
             self.reported = true;
+            let took = now.since(self.meter.start());
+            let sent = self.next_id.saturating_sub(1).unsigned_abs();
+            self.refused = Contradiction::of(&report, sent, self.setup.length, took);
+            if self.refused.is_some() {
+                return None;
+            }
             return Some(Output::Sample(Sample::Interval(self.peer_total(&report))));
         }
         if now >= until {
@@ -280,6 +304,7 @@ impl UdpSender {
             lost: Some(report.lost),
             out_of_order: Some(report.out_of_order),
             jitter_ns: u64::try_from(report.jitter.as_nanos()).ok(),
+            transit: report.transit.and_then(Spread::known),
             ..Interval::default()
         }
     }
@@ -302,6 +327,12 @@ impl UdpSender {
         self.state != State::Sending
     }
 
+    /// Why the receiver's report is not believed, where it came and cannot be true.
+    #[must_use]
+    pub const fn implausible(&self) -> Option<Contradiction> {
+        self.refused
+    }
+
     /// Whether the receiver's report came.
     #[must_use]
     pub const fn has_report(&self) -> bool {
@@ -321,7 +352,18 @@ fn prepare_one(header: Option<ClientHeader>, datagram: &mut [u8]) {
         *byte = b'0' + (at % 10) as u8;
     }
     if let (Some(header), Some(body)) = (header, datagram.get_mut(DATAGRAM_HEADER..)) {
-        header.emit(body, DATAGRAM_HEADER);
+        if header.trip_times() && body.len() + DATAGRAM_HEADER < TRIP_TIMES_LENGTH as usize {
+            // There is no room for the header: a mark stands for it.
+            put_mark(body);
+        } else {
+            header.emit(body, Carrier::Datagram);
+        }
+    }
+}
+
+fn put_mark(body: &mut [u8]) {
+    if let Some(mark) = body.first_chunk_mut() {
+        *mark = ((flags::SMALL_TRIP_TIMES >> 16) as u16).to_be_bytes();
     }
 }
 

@@ -1,6 +1,9 @@
 //! What a client asks of the server, in the first bytes of a TCP stream and in every UDP datagram.
 
-use super::{CLIENT_HEADER_MAX, CLIENT_HEADER_V1, Malformed, flags, half, put_words, upper, word};
+use super::{
+    CLIENT_HEADER_MAX, CLIENT_HEADER_START, CLIENT_HEADER_V1, DATAGRAM_HEADER, Malformed, Stamp,
+    flags, half, put_words, upper, word,
+};
 
 mod field {
     pub(super) const FLAGS: usize = 0;
@@ -18,6 +21,45 @@ mod field {
     pub(super) const RATE_HIGH: usize = 52;
     pub(super) const PREFETCH: usize = 56;
     pub(super) const END: usize = 60;
+    /// In a TCP stream; in a datagram eight words of isochronous traffic stand before it.
+    pub(super) const START: usize = END;
+    pub(super) const ISOCHRONOUS: usize = 32;
+}
+
+/// Where a client header stands: what follows its extension is elsewhere in a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// At the beginning of a TCP stream.
+    Stream,
+    /// Behind the header of a datagram.
+    Datagram,
+}
+
+impl Carrier {
+    /// Bytes before the header, which the length in its flags counts.
+    const fn before(self) -> usize {
+        match self {
+            Self::Stream => 0,
+            Self::Datagram => DATAGRAM_HEADER,
+        }
+    }
+
+    /// Where the start time is.
+    const fn start(self) -> usize {
+        match self {
+            Self::Stream => field::START,
+            Self::Datagram => field::START + field::ISOCHRONOUS,
+        }
+    }
+}
+
+/// What `--trip-times`, `--txstart-time` and `--fq-rate` add.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// When the client's traffic begins, by its clock.
+    pub at: Stamp,
+    /// `--fq-rate`, in bytes a second.
+    pub fq_rate: u64,
 }
 
 /// How much the client sends, and asks the server to send.
@@ -63,7 +105,7 @@ pub enum Mode {
     Bounceback,
 }
 
-/// The header, without what only trip times, isochronous traffic and permit keys add.
+/// The header, without what only isochronous traffic and permit keys add.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientHeader {
     /// See [`flags`]. [`emit`](Self::emit) sets the bits that say what follows.
@@ -80,6 +122,8 @@ pub struct ClientHeader {
     pub amount: Amount,
     /// Absent in clients before 2.0.10 and with `-C`.
     pub extension: Option<Extension>,
+    /// Absent without the options that need it.
+    pub start: Option<Start>,
 }
 
 impl ClientHeader {
@@ -110,7 +154,7 @@ impl ClientHeader {
     ///
     /// # Errors
     /// [`Malformed`] where it ends early.
-    pub fn parse(bytes: &[u8]) -> Result<Option<Self>, Malformed> {
+    pub fn parse(bytes: &[u8], carrier: Carrier) -> Result<Option<Self>, Malformed> {
         let Some(bits) = word(bytes, field::FLAGS) else { return Ok(None) };
         if Self::length_of(bits)? == 0 {
             return Ok(None);
@@ -133,7 +177,19 @@ impl ClientHeader {
                 Amount::Bytes(amount.unsigned_abs())
             },
             extension: extended.then(|| Self::extension(bytes)),
+            start: if extended { Self::start(bytes, carrier) } else { None },
         }))
+    }
+
+    /// The start time, where the flags say that there is one and the bytes reach that far.
+    fn start(bytes: &[u8], carrier: Carrier) -> Option<Start> {
+        let wanted = upper::TRIP_TIMES | upper::EPOCH_START | upper::FQ_RATE;
+        let at = carrier.start();
+        half(bytes, field::UPPER).filter(|bits| bits & wanted != 0)?;
+        let words = [4, 8, 12, 16].map(|offset| word(bytes, at + offset));
+        let [Some(seconds), Some(micros), Some(low), Some(high)] = words else { return None };
+        let fq_rate = u64::from(high) << 32 | u64::from(low);
+        Some(Start { at: Stamp { seconds, micros }, fq_rate })
     }
 
     /// Fields beyond the end of a short datagram read as zero.
@@ -167,6 +223,38 @@ impl ClientHeader {
         }
     }
 
+    /// Whether the clocks are said to agree, so that one-way times can be told.
+    #[must_use]
+    pub fn trip_times(&self) -> bool {
+        self.extension.is_some_and(|e| e.upper & upper::TRIP_TIMES != 0)
+    }
+
+    /// The name of an option that the header asks for and that is not served here, where there is one.
+    #[must_use]
+    pub fn unsupported(&self) -> Option<&'static str> {
+        if self.flags & flags::BOUNCEBACK != 0 {
+            return None;
+        }
+        let asked = self.extension.map_or(0, |e| e.upper);
+        let sends_back = self.mode() != Mode::Forward;
+        let has = |bit: u16| asked & bit != 0;
+        if self.flags & flags::KEY_CHECK != 0 {
+            Some("--permit-key")
+        } else if has(upper::ISOCHRONOUS) {
+            Some("--isochronous")
+        } else if has(upper::PERIODIC_BURST) {
+            Some("--burst-period")
+        } else if has(upper::L2_LENGTH) {
+            Some("--l2checks")
+        } else if has(upper::EPOCH_START) && sends_back {
+            Some("--txstart-time with a server that sends")
+        } else if has(upper::FQ_RATE) && sends_back {
+            Some("--fq-rate with a server that sends")
+        } else {
+            None
+        }
+    }
+
     /// Whether a TCP server answers with an [`Ack`](super::Ack): extended and not version 2, or
     /// asked for (`Listener::apply_client_settings_tcp`).
     #[must_use]
@@ -183,14 +271,25 @@ impl ClientHeader {
 
     /// Bytes that [`emit`](Self::emit) writes.
     #[must_use]
-    pub const fn buffer_len(&self) -> usize {
-        if self.extension.is_some() { field::END } else { CLIENT_HEADER_V1 }
+    pub const fn buffer_len(&self, carrier: Carrier) -> usize {
+        match (self.extension, self.start) {
+            (None, _) => CLIENT_HEADER_V1,
+            (Some(_), None) => field::END,
+            (Some(_), Some(_)) => carrier.start() + CLIENT_HEADER_START - field::START,
+        }
     }
 
-    /// Writes the header, or as much of it as fits. `before` is what precedes it in the datagram:
-    /// 16 for UDP, 0 for TCP; the length that the flags carry counts it.
-    pub fn emit(&self, out: &mut [u8], before: usize) {
-        let length = before + self.buffer_len();
+    /// The length that the flags carry. In a datagram with a start time that of 2.1.8 ends before it.
+    const fn told_len(&self, carrier: Carrier) -> usize {
+        match (carrier, self.extension, self.start) {
+            (Carrier::Datagram, Some(_), Some(_)) => carrier.before() + carrier.start(),
+            _ => carrier.before() + self.buffer_len(carrier),
+        }
+    }
+
+    /// Writes the header, or as much of it as fits.
+    pub fn emit(&self, out: &mut [u8], carrier: Carrier) {
+        let length = self.told_len(carrier);
         let mut bits = self.flags;
         if self.extension.is_some() {
             bits |= flags::EXTEND | flags::LENGTH;
@@ -219,6 +318,14 @@ impl ClientHeader {
                 e.prefetch,
             ],
         );
+        let Some(start) = self.start else { return };
+        if let Some(gap) = out.get_mut(field::END..carrier.start()) {
+            gap.fill(0);
+        }
+        if let Some(rest) = out.get_mut(carrier.start()..) {
+            let (low, high) = ((start.fq_rate & 0xFFFF_FFFF) as u32, (start.fq_rate >> 32) as u32);
+            put_words(rest, &[0, start.at.seconds, start.at.micros, low, high]);
+        }
     }
 }
 
@@ -241,7 +348,9 @@ mod tests {
             rate: 0,
             prefetch: 0,
         }),
+        start: None,
     };
+    const STREAM: Carrier = Carrier::Stream;
 
     /// The first 60 bytes of `iperf -c 127.0.0.1 -t 10`, Debian's 2.1.8.
     const CAPTURED: [u8; 60] = [
@@ -253,9 +362,9 @@ mod tests {
     #[test]
     fn bytes_of_a_plain_tcp_client() {
         let mut out = [0xAA; 60];
-        PLAIN.emit(&mut out, 0);
+        PLAIN.emit(&mut out, STREAM);
         assert_eq!(out, CAPTURED);
-        let read = ClientHeader::parse(&CAPTURED).unwrap().unwrap();
+        let read = ClientHeader::parse(&CAPTURED, STREAM).unwrap().unwrap();
         assert_eq!(read.mode(), Mode::Forward);
         assert!(read.wants_ack());
         assert_eq!(read.extension, PLAIN.extension);
@@ -278,10 +387,10 @@ mod tests {
 
     #[test]
     fn plain_payload_has_no_header() {
-        assert_eq!(ClientHeader::parse(b"0123456789"), Ok(None));
-        assert_eq!(ClientHeader::parse(&[0; 100]), Ok(None), "ESP-IDF");
-        assert_eq!(ClientHeader::parse(&[]), Ok(None));
-        assert_eq!(ClientHeader::parse(&CAPTURED[..20]), Err(Malformed));
+        assert_eq!(ClientHeader::parse(b"0123456789", STREAM), Ok(None));
+        assert_eq!(ClientHeader::parse(&[0; 100], STREAM), Ok(None), "ESP-IDF");
+        assert_eq!(ClientHeader::parse(&[], STREAM), Ok(None));
+        assert_eq!(ClientHeader::parse(&CAPTURED[..20], STREAM), Err(Malformed));
     }
 
     #[test]
@@ -289,26 +398,70 @@ mod tests {
         let mut header = PLAIN;
         header.extension.as_mut().unwrap().rate = 10_000_000_000;
         let mut out = [0; 60];
-        header.emit(&mut out, 0);
+        header.emit(&mut out, STREAM);
         assert_eq!(&out[48..56], &[0x54, 0x0B, 0xE4, 0x00, 0, 0, 2, 0]);
-        let read = ClientHeader::parse(&out).unwrap().unwrap();
+        let read = ClientHeader::parse(&out, STREAM).unwrap().unwrap();
         assert_eq!(read.extension.unwrap().rate, 10_000_000_000);
     }
 
     #[test]
     fn a_short_datagram_carries_what_fits() {
         let mut out = [0; 48];
-        PLAIN.emit(&mut out, 16);
-        let read = ClientHeader::parse(&out).unwrap().unwrap();
+        PLAIN.emit(&mut out, Carrier::Datagram);
+        let read = ClientHeader::parse(&out, Carrier::Datagram).unwrap().unwrap();
         assert_eq!(read.flags & flags::LENGTH_MASK, 76 << 1);
         assert_eq!(read.extension.unwrap().version, (0x0002_0001, 0x0008_0003));
+    }
+
+    /// `iperf -c 127.0.0.1 -t 1 --trip-times` and the same with `-u -b 8M`, Debian's 2.1.8.
+    #[test]
+    fn a_start_time_in_a_stream_and_in_a_datagram() {
+        let at = Stamp { seconds: 0x6921_F84D, micros: 0x0001_D4C0 };
+        let extension = Extension { upper: upper::TRIP_TIMES, ..PLAIN.extension.unwrap() };
+        let header = ClientHeader {
+            extension: Some(extension),
+            start: Some(Start { at, fq_rate: 0 }),
+            ..PLAIN
+        };
+        let mut out = [0xFF; 112];
+        header.emit(&mut out, STREAM);
+        assert_eq!(out[..4], [0x40, 0x01, 0x00, 0xA0], "80 bytes");
+        let expected =
+            [0, 0, 0, 0, 0x69, 0x21, 0xF8, 0x4D, 0, 1, 0xD4, 0xC0, 0, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!((&out[60..80], out[80]), (&expected[..], 0xFF));
+        let read = ClientHeader::parse(&out[..80], STREAM).unwrap().unwrap();
+        assert_eq!((read.start, read.trip_times()), (header.start, true));
+        header.emit(&mut out, Carrier::Datagram);
+        assert_eq!(out[..4], [0x40, 0x01, 0x00, 0xD8], "108 bytes with what is before");
+        assert_eq!((&out[60..92], &out[92..112]), (&[0; 32][..], &expected[..]));
+        let read = ClientHeader::parse(&out, Carrier::Datagram).unwrap().unwrap();
+        assert_eq!(read.start, header.start);
+        assert_eq!(
+            ClientHeader::parse(&out[..100], Carrier::Datagram).unwrap().unwrap().start,
+            None
+        );
+    }
+
+    #[test]
+    fn what_is_not_served_is_named() {
+        let with = |bits, upper| {
+            let extension = Some(Extension { upper, ..PLAIN.extension.unwrap() });
+            ClientHeader { flags: bits | flags::EXTEND, extension, ..PLAIN }.unsupported()
+        };
+        assert_eq!((with(0, 0), with(0, upper::TRIP_TIMES)), (None, None));
+        assert_eq!(with(0, upper::ISOCHRONOUS), Some("--isochronous"));
+        assert_eq!(with(0, upper::PERIODIC_BURST), Some("--burst-period"));
+        assert_eq!(with(flags::KEY_CHECK, 0), Some("--permit-key"));
+        assert_eq!((with(0, upper::EPOCH_START), with(0, upper::FQ_RATE)), (None, None));
+        let reverse = upper::REVERSE | upper::EPOCH_START;
+        assert!(with(flags::VERSION2, reverse).is_some_and(|it| it.starts_with("--txstart-time")));
     }
 
     proptest::proptest! {
         #[test]
         fn any_bytes_are_read_without_panic(bytes in proptest::collection::vec(0u8.., 0..300)) {
-            if let Ok(Some(header)) = ClientHeader::parse(&bytes) {
-                let _ = (header.mode(), header.wants_ack(), header.no_report());
+            if let Ok(Some(header)) = ClientHeader::parse(&bytes, STREAM) {
+                let _ = (header.mode(), header.wants_ack(), header.no_report(), header.unsupported());
             }
         }
 
@@ -322,11 +475,12 @@ mod tests {
                 threads, port, length, window: 0,
                 amount: if time { Amount::Centiseconds(amount.unsigned_abs().max(1)) }
                     else { Amount::Bytes(amount.unsigned_abs()) },
-                extension: Some(Extension { upper, rate, ..Extension::default() }),
+                extension: Some(Extension { upper: upper & !0x1210, rate, ..Extension::default() }),
+                start: None,
             };
             let mut out = [0; 60];
-            header.emit(&mut out, 0);
-            let read = ClientHeader::parse(&out).unwrap().unwrap();
+            header.emit(&mut out, STREAM);
+            let read = ClientHeader::parse(&out, STREAM).unwrap().unwrap();
             let bits = header.flags | flags::EXTEND | flags::LENGTH | 60 << 1;
             proptest::prop_assert_eq!(read, ClientHeader { flags: bits, ..header });
         }

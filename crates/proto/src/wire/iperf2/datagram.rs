@@ -1,6 +1,6 @@
 //! The header of every UDP datagram: its number and when it was sent.
 
-use super::{DATAGRAM_HEADER, Malformed, flags, word};
+use super::{DATAGRAM_HEADER, Malformed, TRIP_TIMES_LENGTH, flags, word};
 
 mod field {
     pub(super) const ID: usize = 0;
@@ -85,6 +85,13 @@ impl<'a> Datagram<'a> {
             seconds: word(self.0, field::SECONDS).unwrap_or_default(),
             micros: word(self.0, field::MICROS).unwrap_or_default(),
         }
+    }
+
+    /// Whether it carries the mark of trip times that stands for a client header in short datagrams.
+    #[must_use]
+    pub fn small_trip_times(&self) -> bool {
+        let mark = [0, (flags::SMALL_TRIP_TIMES >> 16) as u8];
+        self.0.len() < TRIP_TIMES_LENGTH as usize && self.body().starts_with(&mark)
     }
 
     /// What follows the datagram header: a client header or a report; may be empty.

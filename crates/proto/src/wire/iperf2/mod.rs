@@ -7,24 +7,34 @@
 //! UDP, client to server:   Datagram (16) | ClientHeader (24, +36 extension, …) | pattern
 //! UDP, server to client:   Datagram (16) | ServerReport (40, +60, +12)   after the last datagram
 //! TCP, client to server:   ClientHeader (24, +36 extension, …) | pattern …
+//!          with trip times: ClientHeader (80) | [Burst (92) | pattern] …
+//!          bounce back:     [Bounce (60) | payload] …, and the same back
 //! TCP, server to client:   Ack (28 or 52), where the client's header has an extension
 //! ```
+//!
+//! With trip times (`--trip-times`) a server that sends (`-R`, `--full-duplex`) writes a client header
+//! too, over TCP first and over UDP in every datagram: it says when the stream began.
 //!
 //! ESP-IDF's `iperf` speaks less: a datagram of it carries its number in the first four bytes and
 //! zeros behind (no time, no header), it has no last datagram with a negative number, and as a
 //! server it sends no report and no ack (`iperf.c` of the `espressif/iperf` component).
 
 mod ack;
+mod bounce;
+mod burst;
 mod client;
 mod datagram;
 mod iperf3;
 mod report;
+pub mod tos;
 
-pub use ack::Ack;
-pub use client::{Amount, ClientHeader, Extension, Mode};
+pub use ack::{Ack, AckTimes};
+pub use bounce::{BOUNCE_HEADER, BOUNCE_LENGTH, BOUNCE_SMALLEST, Bounce, bounce_flags};
+pub use burst::{BURST_HEADER, Burst};
+pub use client::{Amount, Carrier, ClientHeader, Extension, Mode, Start};
 pub use datagram::{Datagram, Stamp, Width};
 pub use iperf3::{Iperf3, client_greeting, server_greeting};
-pub use report::{ServerReport, Transit};
+pub use report::ServerReport;
 
 /// The port of iperf 2, UDP and TCP. (iperf3 uses 5201.)
 pub const PORT: u16 = 5001;
@@ -34,6 +44,12 @@ pub const DATAGRAM_HEADER: usize = 16;
 pub const CLIENT_HEADER_V1: usize = 24;
 /// Bytes of the client header with its extension, as 2.1.8 sends it.
 pub const CLIENT_HEADER: usize = 60;
+/// Bytes of the client header of a TCP stream with trip times.
+pub const CLIENT_HEADER_START: usize = 80;
+/// The shortest datagram that carries the whole client header with trip times.
+pub const TRIP_TIMES_LENGTH: u32 = 128;
+/// The shortest datagram with trip times: it carries a mark instead of the client header.
+pub const TRIP_TIMES_SMALLEST: u32 = 18;
 /// The longest client header that iperf 2 accepts.
 pub const CLIENT_HEADER_MAX: usize = 256;
 /// Bytes of the server's closing report with its datagram header, as 2.1.8 sends it.
@@ -65,6 +81,8 @@ pub mod flags {
     pub const PEER_DETECT: u32 = 0x0200_0000;
     /// A request and response test, which is another protocol.
     pub const BOUNCEBACK: u32 = 0x0080_0000;
+    /// Trip times of datagrams too short for a client header; their first time is the start.
+    pub const SMALL_TRIP_TIMES: u32 = 0x0002_0000;
     /// The header's length is in bits 1 to 8.
     pub const LENGTH: u32 = 0x0001_0000;
     /// Where that length is.
@@ -75,14 +93,24 @@ pub mod flags {
 
 /// Bits of the extension's upper flags.
 pub mod upper {
+    /// `--isochronous`: frames at a steady rate.
+    pub const ISOCHRONOUS: u16 = 0x0001;
+    /// `--l2checks`: the server is to look at whole frames.
+    pub const L2_LENGTH: u16 = 0x0004;
     /// The sender awaits no report.
     pub const NO_UDP_FIN: u16 = 0x0008;
     /// One-way times can be computed: the clocks agree.
     pub const TRIP_TIMES: u16 = 0x0010;
+    /// `--fq-rate`: the sender's socket is paced.
+    pub const FQ_RATE: u16 = 0x0200;
     /// `-R`.
     pub const REVERSE: u16 = 0x0400;
     /// `--full-duplex`.
     pub const FULL_DUPLEX: u16 = 0x0800;
+    /// `--txstart-time`: the header's time is when sending begins.
+    pub const EPOCH_START: u16 = 0x1000;
+    /// `--burst-period`: bursts at a steady rate.
+    pub const PERIODIC_BURST: u16 = 0x2000;
 }
 
 /// The bytes are not what they were taken for.

@@ -1,6 +1,7 @@
 //! The UDP server's closing report.
 
 use super::{DATAGRAM_HEADER, Datagram, Malformed, REPORT, Stamp, flags, put_words, word};
+use crate::sample::Spread;
 use crate::time::Duration;
 
 mod field {
@@ -20,21 +21,8 @@ mod field {
     pub(super) const END: usize = 112;
 }
 
-/// One-way times that a server with `-e` or `--trip-times` adds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Transit {
-    /// Shortest.
-    pub min: Stamp,
-    /// Longest.
-    pub max: Stamp,
-    /// Arithmetic mean.
-    pub mean: Stamp,
-    /// Datagrams behind it.
-    pub count: u32,
-}
-
 /// The report, with its datagram header before it on the wire.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ServerReport {
     /// Payload bytes received.
     pub bytes: u64,
@@ -48,8 +36,9 @@ pub struct ServerReport {
     pub datagrams: u64,
     /// Interarrival jitter.
     pub jitter: Duration,
-    /// One-way times, where sent.
-    pub transit: Option<Transit>,
+    /// One-way times, which a server adds with `-e` or where the client has `--trip-times`. On the
+    /// wire they are microseconds, and their squared deviations 32 bits of square microseconds.
+    pub transit: Option<Spread>,
 }
 
 impl ServerReport {
@@ -85,14 +74,57 @@ impl ServerReport {
         })
     }
 
-    fn transit(body: &[u8]) -> Transit {
+    fn transit(body: &[u8]) -> Spread {
         let at = |nth: usize| word(body, field::TRANSIT + 4 * nth).unwrap_or_default();
-        let pair = |nth| Stamp { seconds: at(nth), micros: at(nth + 1) };
-        Transit { min: pair(0), max: pair(2), mean: pair(6), count: at(12) }
+        let nanos = |nth| {
+            i64::from(at(nth).cast_signed()) * 1_000_000_000
+                + i64::from(at(nth + 1).cast_signed()) * 1000
+        };
+        let count = u64::from(at(12));
+        // The mean is cut to microseconds; the sum is as well, but of all together.
+        let mean_ns = if count == 0 { nanos(6) as f64 } else { nanos(4) as f64 / count as f64 };
+        let m2 = (f64::from(at(8)) + f64::from(at(9)) / 1e6) * 1e6;
+        Spread { count, min_ns: nanos(0), max_ns: nanos(2), mean_ns, m2 }
     }
 
-    /// Writes a datagram: a zero datagram header, as 2.1.8 has it, and the report. One-way times
-    /// are not written.
+    /// Fifteen words of one-way times, as 2.1.8 writes them. What does not fit its field is cut at
+    /// the field's end (2.1.8 lets it wrap).
+    fn put_transit(&self, spread: &Spread, out: &mut [u8]) {
+        let pair = |ns: f64| {
+            // 2.1.8 reads these fields without a sign. Of clocks that agree a time below zero is their
+            // resolution, and zero on the wire.
+            let ns = if (-1e5..0.0).contains(&ns) { 0.0 } else { ns };
+            let ns = ns.clamp(-2e18, 2e18) as i64;
+            let micros = (ns % 1_000_000_000 / 1000) as i32;
+            let seconds = (ns / 1_000_000_000).clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+            [seconds.cast_unsigned(), micros.cast_unsigned()]
+        };
+        let (min, max) = (pair(spread.min_ns as f64), pair(spread.max_ns as f64));
+        let (sum, mean) = (pair(spread.mean_ns * spread.count as f64), pair(spread.mean_ns));
+        let squares = (spread.m2 / 1e6).clamp(0.0, f64::from(u32::MAX));
+        let seconds = self.time.as_secs_f64();
+        let rate = if seconds > 0.0 { self.datagrams as f64 / seconds } else { 0.0 };
+        let words = [
+            min[0],
+            min[1],
+            max[0],
+            max[1],
+            sum[0],
+            sum[1],
+            mean[0],
+            mean[1],
+            squares as u32,
+            ((squares - libm::floor(squares)) * 1e6) as u32,
+            0, // the last deviation
+            0,
+            u32::try_from(spread.count).unwrap_or(u32::MAX),
+            rate as u32,
+            1, // in one second
+        ];
+        put_words(out, &words);
+    }
+
+    /// Writes a datagram: a zero datagram header, as 2.1.8 has it, and the report.
     pub fn emit(&self, out: &mut [u8; REPORT]) {
         *out = [0; REPORT];
         if let Some(head) = out.first_chunk_mut() {
@@ -101,10 +133,14 @@ impl ServerReport {
         let low = |n: u64| (n & 0xFFFF_FFFF) as u32;
         let high = |n: u64| (n >> 32) as u32;
         let seconds = |d: Duration| low(d.as_secs());
+        let extended = if self.transit.is_some() { flags::EXTEND } else { 0 };
+        if let Some(spread) = &self.transit {
+            self.put_transit(spread, &mut out[DATAGRAM_HEADER + field::TRANSIT..]);
+        }
         put_words(
             &mut out[DATAGRAM_HEADER..],
             &[
-                flags::VERSION1 | flags::SEQNO_64,
+                flags::VERSION1 | flags::SEQNO_64 | extended,
                 high(self.bytes),
                 low(self.bytes),
                 seconds(self.time),
@@ -148,6 +184,32 @@ mod tests {
         assert_eq!(out[48..56], [0, 0, 0, 0, 0, 0, 0, 17]);
         assert_eq!(out[116..128], [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2]);
         assert_eq!(ServerReport::parse(&out), Ok(REPORTED));
+    }
+
+    #[test]
+    fn one_way_times_are_written_and_read() {
+        let spread = Spread {
+            count: 4,
+            min_ns: 1_000,
+            max_ns: 2_000_003_000,
+            mean_ns: 500_002_000.0,
+            m2: 3e15,
+        };
+        let mut out = [0; REPORT];
+        ServerReport { transit: Some(spread), ..REPORTED }.emit(&mut out);
+        assert_eq!(out[16..20], [0xC8, 0, 0, 0]);
+        assert_eq!(out[56..72], [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3]);
+        assert_eq!(out[72..80], [0, 0, 0, 2, 0, 0, 0, 8], "the sum");
+        assert_eq!(out[88..92], 3_000_000_000u32.to_be_bytes(), "square microseconds");
+        assert_eq!(out[104..108], [0, 0, 0, 4], "the count");
+        let read = ServerReport::parse(&out).unwrap().transit.unwrap();
+        assert_eq!((read.min_ns, read.max_ns, read.count), (1_000, 2_000_003_000, 4));
+        assert!((read.mean_ns - 500_002_000.0).abs() < 1.0 && (read.m2 / 3e15 - 1.0).abs() < 1e-9);
+        // Clocks that disagree: the datagrams came before they were sent.
+        let early = Spread { min_ns: -3_500_000, mean_ns: -3_500_000.0, ..spread };
+        ServerReport { transit: Some(early), ..REPORTED }.emit(&mut out);
+        let read = ServerReport::parse(&out).unwrap().transit.unwrap();
+        assert_eq!((read.min_ns, read.mean_ns), (-3_500_000, -3_500_000.0));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::node::Output;
 use crate::node::app::{Endpoint, Handle, SocketError, Sockets, Wait};
 use crate::node::iperf::{Finish, SenderSetup, UdpSender, client_header};
 use crate::time::{Duration, Instant};
-use crate::wire::iperf2::REPORT;
+use crate::wire::iperf2::{REPORT, Stamp};
 
 /// How long it waits when it is refused: for a buffer, or for the network.
 const REFUSED: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(10));
@@ -38,7 +38,7 @@ impl PcUdp {
             length: work.length,
             rate: work.bandwidth,
             limit: self.setup.limit(),
-            header: Some(client_header(work, self.to.port)),
+            header: Some(client_header(work, self.to.port, Stamp::default())),
             finish: Finish::AwaitReport,
             epoch_ns: 0,
         };

@@ -5,7 +5,7 @@ use crate::node::app::{Endpoint, Handle, Sockets, Stream, Wait};
 use crate::node::iperf::{Counts, Limit, Meter, Pacer, client_header};
 use crate::sample::{Observer, Sample};
 use crate::time::{Duration, Instant};
-use crate::wire::iperf2::CLIENT_HEADER;
+use crate::wire::iperf2::{CLIENT_HEADER, Carrier, Stamp};
 
 /// How long a connection may take to open, and between two tries where there is no network.
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(5), Duration::from_millis(100));
@@ -173,7 +173,8 @@ impl TcpClient {
     ) -> Option<usize> {
         if flow.header > 0 {
             let mut header = [0; CLIENT_HEADER];
-            client_header(&self.setup.work, self.to.port).emit(&mut header, 0);
+            client_header(&self.setup.work, self.to.port, Stamp::default())
+                .emit(&mut header, Carrier::Stream);
             let rest = &header[CLIENT_HEADER - flow.header..];
             let len = sockets.tcp_send(flow.socket, rest).ok()?;
             flow.header -= len;

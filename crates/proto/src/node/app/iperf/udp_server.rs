@@ -6,7 +6,7 @@ use crate::node::app::{Datagram, Endpoint, Handle, Sockets, Wait, opened};
 use crate::node::iperf::{Heard, ReceiverSetup, UdpReceiver};
 use crate::sample::Link;
 use crate::time::Instant;
-use crate::wire::iperf2::{self, ClientHeader, DATAGRAM_HEADER, REPORT, Width};
+use crate::wire::iperf2::{self, Carrier, ClientHeader, DATAGRAM_HEADER, REPORT, Width};
 use crate::workload::Transport;
 
 /// Bytes of a datagram that say what it is: number, time, and the client header's first word.
@@ -95,7 +95,7 @@ impl<const FLOWS: usize> UdpServer<FLOWS> {
             return false;
         };
         let body = first.get(DATAGRAM_HEADER..).unwrap_or_default();
-        let header = ClientHeader::parse(body).ok().flatten();
+        let header = ClientHeader::parse(body, Carrier::Datagram).ok().flatten();
         let setup = ReceiverSetup {
             link: Link(self.setup.link.0 + self.begun),
             interval: self.setup.work.interval,
@@ -103,6 +103,8 @@ impl<const FLOWS: usize> UdpServer<FLOWS> {
             idle: self.setup.style.patience(Transport::Udp),
             width: Width::Told,
             until: Instant::NEVER,
+            began: None,
+            epoch_ns: None,
         };
         *place = Some((from, UdpReceiver::new(setup, now)));
         self.begun += 1;

@@ -19,6 +19,7 @@ const WORK: Iperf = Iperf {
     parallel: 1,
     window: None,
     no_delay: false,
+    ..Iperf::DEFAULT
 };
 const TCP: Iperf = Iperf { transport: Transport::Tcp, ..WORK };
 const SERVER: Endpoint = Endpoint::new([10, 0, 0, 2], 5001);
@@ -59,7 +60,7 @@ fn a_pc_says_what_it_wants_ends_its_flow_and_gets_the_report() {
     let test = Test::of(work, Style::Pc, Style::Pc, Faults::default());
     assert_eq!(test.done, [true, true]);
     let first = &test.net.hosts[0].sent[0];
-    let header = ClientHeader::parse(&first[16..]).unwrap().unwrap();
+    let header = ClientHeader::parse(&first[16..], Carrier::Datagram).unwrap().unwrap();
     assert_eq!((first.len(), header.port, header.extension.unwrap().rate), (1470, 5001, 1_176_000));
     // 100 datagrams a second, and the last one counts.
     assert_eq!(test.numbers(), (1..=30).chain([-31]).collect::<Vec<_>>());

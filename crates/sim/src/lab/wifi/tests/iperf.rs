@@ -40,6 +40,7 @@ pub(super) fn work(transport: Transport) -> Iperf {
         parallel: 1,
         window: None,
         no_delay: false,
+        ..Iperf::DEFAULT
     }
 }
 

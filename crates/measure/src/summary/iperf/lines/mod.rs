@@ -1,28 +1,59 @@
 //! The lines that iperf 2 users know, one for each interval and total as it comes.
 //!
-//! Units are iperf 2's: Bytes in powers of 1024, bits in powers of 1000. Of a stream that this host
-//! sends over TCP, the lines say what the peer took, where the system tells; iperf 2's say what this
-//! host's kernel took, which here is one line at the end.
+//! Units are iperf 2's: Bytes in powers of 1024, bits in powers of 1000. With `-e` the columns are those
+//! of 2.1.8; [`csv`] has its rows. Of a stream that this host sends over TCP, the lines say what the peer
+//! took, where the system tells; iperf 2's say what this host's kernel took, which here is one line at
+//! the end, and the rows of `-y C`.
+
+pub mod csv;
+mod text;
+pub mod unit;
 
 use super::megabits;
 use alloc::collections::BTreeMap;
+use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use espbench_proto::sample::{Interval, Link, Observer};
 use espbench_proto::time::{Duration, Instant};
+use text::{Columns, text};
+use unit::Unit;
+
+/// How lines look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Style {
+    /// `-u`.
+    pub udp: bool,
+    /// `-e`: the columns of 2.1.8.
+    pub enhanced: bool,
+    /// `--bounceback`.
+    pub bounceback: bool,
+    /// `-f`.
+    pub unit: Unit,
+}
+
+impl Default for Style {
+    fn default() -> Self {
+        Self { udp: false, enhanced: false, bounceback: false, unit: unit::ADAPTIVE }
+    }
+}
 
 /// Makes lines of intervals, sums over parallel streams, and keeps the best second.
 #[derive(Clone, Debug, Default)]
 pub struct Lines {
     streams: usize,
+    style: Style,
+    headed: BTreeSet<Columns>,
     length: Duration,
     sums: BTreeMap<(Observer, bool, u64), Sum>,
     rates: BTreeMap<Observer, Vec<f64>>,
-    starts: BTreeMap<Observer, Instant>,
+    starts: BTreeMap<(Observer, u32), Instant>,
     /// What the peer took of each stream, where this host's TCP tells it: then what the kernel took
     /// is no line.
     taken: BTreeMap<Link, u64>,
+    /// Of each stream what the peer took in an interval, until this host's side of it comes.
+    held: BTreeMap<Link, Interval>,
 }
 
 /// Intervals of equal number, added up.
@@ -40,38 +71,53 @@ struct Sum {
 impl Lines {
     /// For that many streams in each direction, with intervals of that length.
     #[must_use]
-    pub fn new(streams: u16, length: Duration) -> Self {
-        Self { streams: usize::from(streams.max(1)), length, ..Self::default() }
+    pub fn new(streams: u16, length: Duration, style: Style) -> Self {
+        Self { streams: usize::from(streams.max(1)), length, style, ..Self::default() }
     }
 
     /// The lines of one more interval: its own, and that of the sum where it is the last of its
     /// number; behind the sum of the totals, mean and best second, both named. Times count from
-    /// the first interval of each observer.
+    /// the first interval of the stream.
     pub fn add(&mut self, interval: &Interval) -> Vec<String> {
+        self.add_as(u32::from(interval.link.0) + 1, interval)
+    }
+
+    /// The same under another number.
+    pub fn add_as(&mut self, id: u32, interval: &Interval) -> Vec<String> {
         let mut lines = Vec::new();
-        let start = *self.starts.entry(interval.observer).or_insert(interval.start);
-        let since = |at: Instant| {
-            Instant::from_nanos(u64::try_from(at.since(start).as_nanos()).unwrap_or_default())
-        };
-        let interval =
-            &Interval { start: since(interval.start), end: since(interval.end), ..*interval };
-        let name = interval.link.0 + 1;
+        let interval = &self.counted_from_start(id, interval);
         match (interval.observer, interval.datagrams) {
-            (Observer::Peer, Some(_)) => lines.push(format!("[{name:3}] Server Report:")),
+            (Observer::Peer, Some(_)) => lines.push(format!("[{id:3}] Server Report:")),
             (Observer::Peer, None) => {
                 self.taken.insert(interval.link, interval.bytes);
+                if self.style.enhanced {
+                    self.held.insert(interval.link, *interval);
+                    return lines;
+                }
             }
             (Observer::Sender, _) => {
-                if let Some(taken) = self.taken.get(&interval.link) {
-                    let told = interval.total.then(|| in_flight(interval, *taken));
-                    return told.map(|t| format!("[{name:3}] {t}")).into_iter().collect();
+                if let Some(taken) = self.taken.get(&interval.link).copied() {
+                    if let Some(held) = self.held.remove(&interval.link) {
+                        lines.extend(self.counted(id, &with_calls(&held, interval)));
+                    }
+                    let told = interval.total.then(|| in_flight(interval, taken));
+                    lines.extend(told.map(|t| format!("[{id:3}] {t}")));
+                    return lines;
                 }
             }
             (Observer::Receiver, _) => {}
         }
+        lines.extend(self.counted(id, interval));
+        lines
+    }
+
+    /// The lines of an interval that is shown, and of the sum where it is the last of its number.
+    fn counted(&mut self, id: u32, interval: &Interval) -> Vec<String> {
+        let mut lines = Vec::new();
+        lines.extend(self.heading(interval));
         let rate = megabits(interval.bytes, interval.end.since(interval.start));
-        lines.push(format!("[{name:3}] {}", text(interval, rate)));
-        lines.extend(trouble(interval).map(|t| format!("[{name:3}] {t}")));
+        lines.push(format!("[{id:3}] {}", text(interval, &self.style, rate, false)));
+        lines.extend(trouble(interval).map(|t| format!("[{id:3}] {t}")));
         // The streams' totals may have different numbers where they ended apart.
         let number = if interval.total { 0 } else { interval.seq };
         let key = (interval.observer, interval.total, number);
@@ -90,7 +136,10 @@ impl Lines {
             return lines;
         }
         if self.streams > 1 {
-            lines.push(format!("[SUM] {}", text(&sum.interval, sum.rate)));
+            lines.push(format!("[SUM] {}", text(&sum.interval, &self.style, sum.rate, true)));
+        }
+        if self.style.bounceback {
+            return lines;
         }
         if interval.total {
             lines.extend(self.summary(interval.observer));
@@ -98,6 +147,23 @@ impl Lines {
             self.rates.entry(interval.observer).or_default().extend(sum.rate);
         }
         lines
+    }
+
+    /// The interval with times from the beginning of its stream.
+    #[must_use]
+    pub fn counted_from_start(&mut self, id: u32, interval: &Interval) -> Interval {
+        let start = *self.starts.entry((interval.observer, id)).or_insert(interval.start);
+        let since = |at: Instant| {
+            Instant::from_nanos(u64::try_from(at.since(start).as_nanos()).unwrap_or_default())
+        };
+        Interval { start: since(interval.start), end: since(interval.end), ..*interval }
+    }
+
+    /// The heading of columns that have had none.
+    fn heading(&mut self, interval: &Interval) -> Option<String> {
+        let columns = Columns::of(interval, &self.style);
+        self.headed.insert(columns).then_some(())?;
+        columns.heading().map(Into::into)
     }
 
     fn summary(&self, observer: Observer) -> Option<String> {
@@ -134,6 +200,14 @@ fn add(a: &Interval, b: &Interval) -> Interval {
         retransmits: both(a.retransmits, b.retransmits),
         jitter_ns: None,
         tcp_rtt_ns: None,
+        tcp_rtt_var_us: None,
+        tcp_cwnd: None,
+        errors: a.errors.zip(b.errors).map(|(a, b)| a.saturating_add(b)),
+        read_sizes: a
+            .read_sizes
+            .zip(b.read_sizes)
+            .map(|(a, b)| core::array::from_fn(|class| a[class].saturating_add(b[class]))),
+        transit: a.transit.zip(b.transit).map(|(a, b)| a.join(&b)),
         ..*a
     }
 }
@@ -142,37 +216,21 @@ fn add(a: &Interval, b: &Interval) -> Interval {
 fn in_flight(sent: &Interval, taken: u64) -> String {
     let left = sent.bytes.saturating_sub(taken);
     format!(
-        "sent {}Bytes, {}Bytes of them in flight at the end",
-        scaled(sent.bytes as f64, 1024.0).trim_start(),
-        scaled(left as f64, 1024.0).trim_start(),
+        "sent {}, {} of them in flight at the end",
+        unit::ADAPTIVE.amount(sent.bytes as f64).trim_start(),
+        unit::ADAPTIVE.amount(left as f64).trim_start(),
     )
 }
 
-/// One line, without the stream's number; the rate is in Mbit/s.
-fn text(interval: &Interval, rate: Option<f64>) -> String {
-    let bits = rate.map_or(0.0, |m| m * 1e6);
-    let mut line = format!(
-        "{:.4}-{:.4} sec  {}Bytes  {}bits/sec",
-        interval.start.as_nanos() as f64 / 1e9,
-        interval.end.as_nanos() as f64 / 1e9,
-        scaled(interval.bytes as f64, 1024.0),
-        scaled(bits, 1000.0),
-    );
-    if let (Some(received), Some(lost)) = (interval.datagrams, interval.lost) {
-        let total = received + lost;
-        let percent = if total == 0 { 0.0 } else { 100.0 * lost as f64 / total as f64 };
-        let jitter = interval
-            .jitter_ns
-            .map_or_else(|| "      - ms".into(), |j| format!("{:7.3} ms", j as f64 / 1e6));
-        line += &format!(" {jitter}  {lost}/{total} ({}%)", number(percent));
+/// What the peer took, with what only this end knows of it: its calls, and its kernel's window.
+fn with_calls(taken: &Interval, sent: &Interval) -> Interval {
+    Interval {
+        datagrams: sent.datagrams,
+        errors: sent.errors,
+        tcp_cwnd: sent.tcp_cwnd,
+        tcp_rtt_var_us: sent.tcp_rtt_var_us,
+        ..*taken
     }
-    if let Some(retransmits) = interval.retransmits {
-        line += &format!("  {retransmits} retransmits");
-        if let Some(rtt) = interval.tcp_rtt_ns {
-            line += &format!(", rtt {} us", rtt / 1000);
-        }
-    }
-    line
 }
 
 /// Datagrams out of order or received twice, where there are any.
@@ -194,20 +252,6 @@ fn number(value: f64) -> String {
     }
 }
 
-fn scaled(value: f64, base: f64) -> String {
-    let mut value = value;
-    let mut prefixes = [" ", " K", " M", " G", " T"].into_iter();
-    let mut prefix = prefixes.next().unwrap_or_default();
-    for next in prefixes {
-        if value < base {
-            break;
-        }
-        value /= base;
-        prefix = next;
-    }
-    format!("{:>4}{prefix}", number(value))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -220,7 +264,7 @@ mod tests {
     #[test]
     fn a_line_as_iperf_2_prints_it() {
         // iperf 2.1.8: "[  1] 0.0000-1.0000 sec  5.00 MBytes  41.9 Mbits/sec".
-        let mut lines = Lines::new(1, Duration::from_secs(1));
+        let mut lines = Lines::new(1, Duration::from_secs(1), Style::default());
         assert_eq!(
             lines.add(&seconds(0, 1, 5_242_880)),
             ["[  1] 0.0000-1.0000 sec  5.00 MBytes  41.9 Mbits/sec"]
@@ -248,7 +292,7 @@ mod tests {
             ..seconds(0, 10, 1_455_300)
         };
         assert_eq!(
-            Lines::new(1, Duration::from_secs(1)).add(&report),
+            Lines::new(1, Duration::from_secs(1), Style::default()).add(&report),
             [
                 "[  1] Server Report:",
                 "[  1] 0.0000-10.0000 sec  1.39 MBytes  1.16 Mbits/sec   0.012 ms  10/1000 (1.00%)",
@@ -259,7 +303,7 @@ mod tests {
 
     #[test]
     fn sums_come_with_the_last_stream() {
-        let mut lines = Lines::new(2, Duration::from_secs(1));
+        let mut lines = Lines::new(2, Duration::from_secs(1), Style::default());
         let first = seconds(0, 1, 1024);
         assert_eq!(lines.add(&first).len(), 1);
         let second = Interval { link: Link(1), ..first };
@@ -310,6 +354,7 @@ mod tests {
 
     #[test]
     fn nothing_moved() {
-        assert_eq!(text(&seconds(0, 0, 0), None), "0.0000-0.0000 sec  0.00 Bytes  0.00 bits/sec");
+        let none = text(&seconds(0, 0, 0), &Style::default(), None, false);
+        assert_eq!(none, "0.0000-0.0000 sec  0.000 Bytes  0.000 bits/sec");
     }
 }

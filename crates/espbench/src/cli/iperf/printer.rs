@@ -1,0 +1,174 @@
+//! What a server prints of the tests that it sees.
+
+use super::rows::Stream;
+use crate::cli::common::Format;
+use crate::respond::iperf::{Asked, Seen};
+use espbench_measure::summary::iperf::{lines::Lines, lines::Style, megabits};
+use espbench_proto::sample::{Interval, Sample};
+use espbench_proto::wire::iperf2::Mode;
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+/// The head of [`Kind::Of`] CSV.
+pub(super) const CSV_HEAD: &str = "test,peer,transport,observer,total,start_s,end_s,bytes,mbit_per_s,datagrams,\
+                                   lost,out_of_order,duplicates,jitter_ms,retransmits\n";
+/// Tests whose addresses and sums are kept: older ones are over.
+const KEPT: u32 = 1000;
+/// Most streams of a client that are summed up.
+const MOST_STREAMS: u32 = 128;
+
+/// Form of what is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Lines, or this tool's own rows or objects.
+    Of(Format),
+    /// `-y C`.
+    Rows,
+}
+
+/// Prints tests as they go on; streams of one client are summed up.
+pub(super) struct Printer {
+    kind: Kind,
+    interval: Duration,
+    style: Style,
+    tests: HashMap<u32, Known>,
+    /// The lines of all streams of a client, by the number of the first.
+    groups: HashMap<u32, Group>,
+}
+
+struct Known {
+    local: SocketAddr,
+    peer: SocketAddr,
+    udp: bool,
+    group: u32,
+}
+
+/// Streams of one client (`-P`).
+struct Group {
+    who: (IpAddr, bool, Mode, u32),
+    /// Streams that have not come yet.
+    awaited: u32,
+    lines: Lines,
+}
+
+impl Printer {
+    pub(super) fn new(kind: Kind, interval: Duration, style: Style) -> Self {
+        Self { kind, interval, style, tests: HashMap::new(), groups: HashMap::new() }
+    }
+
+    pub(super) fn lines(&mut self, test: u32, seen: &Seen) -> String {
+        match seen {
+            Seen::Began { peer, local, udp, asked } => {
+                let group = self.group(test, *peer, *udp, asked);
+                let known = Known { local: *local, peer: *peer, udp: *udp, group };
+                self.tests.insert(test, known);
+                // Tests of long ago are over; their memory is bounded.
+                self.tests.retain(|&number, _| number + KEPT > test);
+                self.groups.retain(|&number, _| number + KEPT > test);
+                let transport = if *udp { "udp" } else { "tcp" };
+                let timed = if asked.trip_times { " (trip-times)" } else { "" };
+                let began =
+                    format!("[{test:3}] local {local} connected with {peer}, {transport}{timed}\n");
+                if self.kind == Kind::Of(Format::Text) { began } else { String::new() }
+            }
+            Seen::Note(_) => String::new(),
+            Seen::Sample(Sample::Interval(interval)) => self.interval(test, interval),
+            Seen::Sample(Sample::Probe(_)) => String::new(),
+        }
+    }
+
+    /// The group of a new test: that of its client's other streams, where they are still awaited.
+    fn group(&mut self, test: u32, peer: SocketAddr, udp: bool, asked: &Asked) -> u32 {
+        let streams = if asked.threads <= MOST_STREAMS { asked.threads } else { 1 };
+        let who = (peer.ip(), udp, asked.mode, streams);
+        let open = |group: &&mut Group| group.who == who && group.awaited > 0;
+        let found = self.groups.iter_mut().map(|(&number, group)| (number, group));
+        if let Some((number, group)) = { found }.find(|(_, group)| open(&group)) {
+            group.awaited -= 1;
+            return number;
+        }
+        // One-way times are shown where the client asks for them, as iperf 2 does.
+        let enhanced = self.style.enhanced || asked.trip_times;
+        let style = Style { udp, enhanced, ..self.style };
+        let lines = Lines::new(streams as u16, self.interval, style);
+        self.groups.insert(test, Group { who, awaited: streams - 1, lines });
+        test
+    }
+
+    fn interval(&mut self, test: u32, interval: &Interval) -> String {
+        let Some(known) = self.tests.get(&test) else { return String::new() };
+        let Some(group) = self.groups.get_mut(&known.group) else { return String::new() };
+        match self.kind {
+            Kind::Of(Format::Csv) => row(test, known, interval),
+            Kind::Of(Format::Json | Format::Jsonl) => object(test, known, interval),
+            Kind::Of(_) => {
+                // A stream that ends is the client's last word: a further one begins another group.
+                if interval.total {
+                    group.awaited = 0;
+                }
+                let lines = group.lines.add_as(test, interval);
+                lines.iter().map(|line| format!("{line}\n")).collect()
+            }
+            Kind::Rows => {
+                let enhanced = self.style.enhanced;
+                let Known { local, peer, udp, .. } = *known;
+                let stream = Stream { local, peer, id: test, udp, enhanced };
+                stream.row(&group.lines.counted_from_start(test, interval))
+            }
+        }
+    }
+}
+
+impl Known {
+    const fn transport(&self) -> &'static str {
+        if self.udp { "udp" } else { "tcp" }
+    }
+}
+
+fn row(test: u32, known: &Known, i: &Interval) -> String {
+    let count = |n: Option<u64>| n.map_or_else(String::new, |n| n.to_string());
+    let rate = megabits(i.bytes, i.end.since(i.start));
+    format!(
+        "{test},{},{},{},{},{:.6},{:.6},{},{},{},{},{},{},{},{}\n",
+        known.peer,
+        known.transport(),
+        i.observer.name(),
+        i.total,
+        seconds(i.start),
+        seconds(i.end),
+        i.bytes,
+        rate.map_or_else(String::new, |r| format!("{r:.6}")),
+        count(i.datagrams),
+        count(i.lost),
+        count(i.out_of_order),
+        count(i.duplicates),
+        i.jitter_ns.map_or_else(String::new, |j| format!("{:.6}", j as f64 / 1e6)),
+        count(i.retransmits),
+    )
+}
+
+fn object(test: u32, known: &Known, i: &Interval) -> String {
+    let value = serde_json::json!({
+        "test": test,
+        "peer": known.peer.to_string(),
+        "transport": known.transport(),
+        "observer": i.observer.name(),
+        "total": i.total,
+        "start_s": seconds(i.start),
+        "end_s": seconds(i.end),
+        "bytes": i.bytes,
+        "mbit_per_s": megabits(i.bytes, i.end.since(i.start)),
+        "datagrams": i.datagrams,
+        "lost": i.lost,
+        "out_of_order": i.out_of_order,
+        "duplicates": i.duplicates,
+        "jitter_ms": i.jitter_ns.map(|j| j as f64 / 1e6),
+        "retransmits": i.retransmits,
+    });
+    format!("{value}\n")
+}
+
+fn seconds(at: espbench_proto::time::Instant) -> f64 {
+    at.as_nanos() as f64 / 1e9
+}

@@ -1,0 +1,135 @@
+//! The client of `--bounceback`.
+
+use super::{Cell, Event, IDLE, Outbox, Way, tcp};
+use crate::pump::{SLICE, is_pause};
+use crate::sys::options::quick_ack;
+use crate::sys::timer;
+use crate::target::TargetError;
+use espbench_proto::node::iperf::{Bouncer, Turn};
+use espbench_proto::sample::{Cause, Link};
+use espbench_proto::workload::Bounceback;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::mpsc::SyncSender;
+
+/// What fills a request behind its header, as in iperf 2.
+const FILL: u8 = 0x5A;
+
+/// Runs all streams of a cell.
+pub(super) fn run(
+    cell: &Cell<'_>,
+    how: Bounceback,
+    events: &SyncSender<Event>,
+) -> Result<(), TargetError> {
+    let outbox = Outbox(events.clone());
+    let streams = (0..cell.work.parallel)
+        .map(|_| tcp::connect(cell))
+        .collect::<Result<Vec<TcpStream>, TargetError>>()?;
+    std::thread::scope(|scope| {
+        for (nth, stream) in (0u16..).zip(&streams) {
+            let outbox = outbox.clone();
+            scope.spawn(move || {
+                if let Err(error) = one(cell, how, stream, Link(nth), &outbox) {
+                    outbox.failed(error);
+                }
+            });
+        }
+    });
+    Ok(())
+}
+
+fn one(
+    cell: &Cell<'_>,
+    how: Bounceback,
+    mut stream: &TcpStream,
+    link: Link,
+    outbox: &Outbox,
+) -> Result<(), TargetError> {
+    let failed = |e| cell.peer_error("preparing the connection", e, "try again");
+    if let (Ok(local), Ok(peer)) = (stream.local_addr(), stream.peer_addr()) {
+        cell.target.ends.note(link, Way::Out, local, peer);
+    }
+    stream.set_nodelay(true).map_err(failed)?;
+    stream.set_read_timeout(Some(SLICE)).map_err(failed)?;
+    stream.set_write_timeout(Some(IDLE)).map_err(failed)?;
+    timer::precise_wakeups();
+    let start = cell.clock.now();
+    let mut bouncer = Bouncer::new(cell.work, how, link, start, cell.epoch_ns);
+    let mut request = vec![FILL; cell.work.length as usize];
+    let mut reply = request.clone();
+    let mut failure = None;
+    loop {
+        let now = cell.clock.now();
+        match bouncer.poll(now) {
+            Turn::Sample(sample) => outbox.sample(sample),
+            Turn::Wait(_) if cell.stopped() => bouncer.stop(Cause::Stopped),
+            Turn::Wait(at) if at.since(now) > SLICE => std::thread::sleep(SLICE),
+            Turn::Wait(at) => timer::wait_until(&cell.clock, at),
+            Turn::Request => {
+                bouncer.request(now, &mut request);
+                if let Err(error) = stream.write_all(&request) {
+                    bouncer.stop(Cause::Disconnected);
+                    failure = Some(gone(cell, error));
+                }
+            }
+            Turn::Reply => {
+                if how.quick_ack {
+                    quick_ack(stream);
+                }
+                match read(cell, stream, &mut reply) {
+                    Ok(true) if bouncer.reply(cell.clock.now(), &reply) => {}
+                    Ok(true) => failure = Some(changed(cell)),
+                    Ok(false) => bouncer.stop(Cause::Stopped),
+                    Err(error) => {
+                        bouncer.stop(Cause::Disconnected);
+                        failure = Some(gone(cell, error));
+                    }
+                }
+                if failure.is_some() {
+                    bouncer.stop(Cause::Disconnected);
+                }
+            }
+            Turn::Done => break,
+        }
+    }
+    let _ = stream.shutdown(Shutdown::Write);
+    failure.map_or(Ok(()), Err)
+}
+
+fn gone(cell: &Cell<'_>, source: io::Error) -> TargetError {
+    cell.peer_error(
+        "in the midst of the bounce-back test",
+        source,
+        "the server ended it, or does not know --bounceback (ESP-IDF's iperf and iperf before 2.1.5 do \
+         not): leave out --bounceback",
+    )
+}
+
+fn changed(cell: &Cell<'_>) -> TargetError {
+    cell.protocol_error(
+        "a reply is not its request",
+        "the server does not know --bounceback (ESP-IDF's iperf and iperf before 2.1.5 do not), or the \
+         reply was changed on its way",
+    )
+}
+
+/// Fills the buffer; false where the user stops.
+fn read(cell: &Cell<'_>, mut stream: &TcpStream, buffer: &mut [u8]) -> io::Result<bool> {
+    let (mut have, mut heard) = (0, cell.clock.now());
+    let patience = IDLE + cell.work.bounceback.map_or(IDLE, |how| how.hold);
+    while have < buffer.len() {
+        match stream.read(&mut buffer[have..]) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(count) => (have, heard) = (have + count, cell.clock.now()),
+            Err(error) if is_pause(&error) => {}
+            Err(error) => return Err(error),
+        }
+        if cell.stopped() {
+            return Ok(false);
+        }
+        if cell.clock.now().since(heard) > patience {
+            return Err(io::Error::new(io::ErrorKind::TimedOut, "no reply in time"));
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,43 @@
+//! Addresses of the streams of a test, for the lines that name them.
+
+use espbench_proto::sample::Link;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Which connection of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// The client's own.
+    Out,
+    /// The one that the server opens (`-r`, `-d`).
+    Back,
+}
+
+type Known = BTreeMap<(Link, Way), (SocketAddr, SocketAddr)>;
+
+/// Both ends of each stream, as they become known; shared with who prints them.
+#[derive(Clone, Debug, Default)]
+pub struct Ends(Arc<Mutex<Known>>);
+
+impl Ends {
+    /// Notes the local and the peer's address of a stream.
+    pub fn note(&self, link: Link, way: Way, local: SocketAddr, peer: SocketAddr) {
+        self.known(|known| known.insert((link, way), (local, peer)));
+    }
+
+    /// Returns the local and the peer's address of a stream.
+    #[must_use]
+    pub fn of(&self, link: Link, way: Way) -> Option<(SocketAddr, SocketAddr)> {
+        self.known(|known| known.get(&(link, way)).copied())
+    }
+
+    /// Forgets all: another test begins.
+    pub fn clear(&self) {
+        self.known(Known::clear);
+    }
+
+    fn known<T>(&self, work: impl FnOnce(&mut Known) -> T) -> T {
+        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
