@@ -13,6 +13,7 @@ mod esp_now_security;
 mod excerpt;
 mod icmp;
 mod ieee80211;
+mod iperf;
 mod lab_file;
 mod mqtt;
 mod mqtt_broker;
@@ -34,6 +35,7 @@ pub use esp_now_security::{esp_now_handshake, esp_now_security};
 pub use excerpt::excerpt;
 pub use icmp::{icmp_message, icmp_prober};
 pub use ieee80211::ieee80211;
+pub use iperf::{iperf_bounce, iperf_burst, iperf_plausible};
 pub use lab_file::lab_file;
 pub use mqtt::{mqtt_exchange, mqtt_stream};
 pub use mqtt_broker::{mqtt_broker, mqtt_broker_bytes};
@@ -57,6 +59,9 @@ pub const TARGETS: &[Target] = &[
     ("iperf_header", iperf_header),
     ("iperf_report", iperf_report),
     ("iperf_receiver", iperf_receiver),
+    ("iperf_burst", iperf_burst),
+    ("iperf_plausible", iperf_plausible),
+    ("iperf_bounce", iperf_bounce),
     ("esp_now_console", esp_now_console),
     ("esp_now_debug", esp_now_debug),
     ("esp_now_header", esp_now_header),

@@ -294,3 +294,34 @@ proptest! {
         let _ = Set::parse(&text[..at]);
     }
 }
+
+#[test]
+fn options_of_iperf_are_keys_and_printed_again() {
+    let text = "name = \"x\"\n[[measure]]\nkind = \"iperf\"\ntos = \"ef\"\nmss = 1000\n\
+                congestion = \"reno\"\ntrip_times = true\n\
+                [[measure]]\nkind = \"iperf\"\nbounceback = 5\nbounceback_period = \"100 ms\"\n\
+                bounceback_hold = \"2 ms\"\nbounceback_quick_ack = false\n";
+    let plan = Plan::parse(text).unwrap();
+    let [Workload::Iperf(marked), Workload::Iperf(bounced)] = plan.workloads[..] else { panic!() };
+    assert_eq!((marked.tos, marked.mss, marked.trip_times), (0xB8, Some(1000), true));
+    assert_eq!(marked.congestion.unwrap().as_str(), "reno");
+    let how = bounced.bounceback.unwrap();
+    assert_eq!(
+        (how.burst, how.period, how.hold),
+        (5, Duration::from_millis(100), Duration::from_millis(2))
+    );
+    assert_eq!((how.quick_ack, bounced.length), (false, 100));
+    let again = Plan::parse(&print("x", 1, &plan.workloads)).unwrap();
+    assert_eq!(again.workloads, plan.workloads);
+    for (keys, why) in [
+        ("tos = \"gold\"", "no type of service"),
+        ("transport = \"udp\"\nmss = 1000", "are TCP's"),
+        ("bounceback = 5\ntransport = \"udp\"", "over TCP"),
+        ("bounceback = 5\nlength = 10", "64"),
+        ("trip_times = true\nlength = 80", "92"),
+    ] {
+        let text = format!("name = \"x\"\n[[measure]]\nkind = \"iperf\"\n{keys}\n");
+        let error = Plan::parse(&text).unwrap_err();
+        assert!(error.message.contains(why), "{keys}: {}", error.message);
+    }
+}

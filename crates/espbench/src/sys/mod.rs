@@ -13,6 +13,7 @@ pub mod options;
 pub mod ready;
 pub mod stamp;
 pub mod tcp;
+pub mod tcp_window;
 pub mod terminal;
 pub mod timer;
 pub mod udp;

@@ -10,6 +10,7 @@ use crate::respond::iperf::{Observe, Options, start};
 use crate::say::say;
 use anyhow::{Context as _, bail};
 use espbench_measure::summary::iperf::lines::Style;
+use socket2::Domain;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
@@ -56,6 +57,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         let mut printer = printer.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = output::print(&printer.lines(test, seen));
     });
+    let refused = options.socket.explain(Domain::for_address(address));
+    refused.map_err(anyhow::Error::msg)?;
     let service = start(address, options, &log, Some(observe)).with_context(|| {
         format!("cannot serve on {address}: is another server there? choose a port with -p")
     })?;

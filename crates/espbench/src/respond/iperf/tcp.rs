@@ -1,8 +1,9 @@
 //! The TCP side of the server: a thread for each connection.
 
 use super::{Asked, IDLE, LONGEST_WRITE, Shared, Test, bounce, limit, trip_times};
-use crate::pump::{self, SLICE, epoch_ns, is_pause, tcp as stream};
+use crate::pump::{self, Control, SLICE, epoch_ns, is_pause, tcp as stream};
 use crate::sys::options::set_tos;
+use crate::sys::tcp_window::with_window;
 use espbench_proto::node::iperf::{BurstWriter, Limit, server_header};
 use espbench_proto::sample::Link;
 use espbench_proto::time::{Duration, Instant};
@@ -240,7 +241,11 @@ fn send(test: &Test, stream: &TcpStream, header: &ClientHeader, start: Instant, 
         duplex,
         bursts,
     };
-    let sent = test.pump(|control| stream::send(stream, &plan, control, &mut |_| true));
+    let sent = test.pump(|control| {
+        let mut emit = |sample| (control.emit)(with_window(stream, sample));
+        let mut control = Control { emit: &mut emit, ..*control };
+        stream::send(stream, &plan, &mut control, &mut |_| true)
+    });
     say(test, &sent.ended);
 }
 

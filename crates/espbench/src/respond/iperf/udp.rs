@@ -151,7 +151,9 @@ impl Server<'_> {
             self.refused.clear();
         }
         if self.refused.insert(from) {
-            (self.shared.log)(&format!("{from}: asks for {option}, which is not served here"));
+            (self.shared.log)(&format!(
+                "{from}: asks for {option}, which is not served here: not counted"
+            ));
         }
     }
 

@@ -3,10 +3,11 @@
 use super::{Cell, Event, IDLE, Outbox, Way, tcp};
 use crate::pump::{SLICE, is_pause};
 use crate::sys::options::quick_ack;
-use crate::sys::timer;
+use crate::sys::tcp_window::with_window;
+use crate::sys::{self, timer};
 use crate::target::TargetError;
 use espbench_proto::node::iperf::{Bouncer, Turn};
-use espbench_proto::sample::{Cause, Link};
+use espbench_proto::sample::{Cause, Interval, Link, Sample};
 use espbench_proto::workload::Bounceback;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -57,11 +58,11 @@ fn one(
     let mut bouncer = Bouncer::new(cell.work, how, link, start, cell.epoch_ns);
     let mut request = vec![FILL; cell.work.length as usize];
     let mut reply = request.clone();
-    let mut failure = None;
+    let (mut failure, mut sent_again) = (None, 0);
     loop {
         let now = cell.clock.now();
         match bouncer.poll(now) {
-            Turn::Sample(sample) => outbox.sample(sample),
+            Turn::Sample(sample) => outbox.sample(observed(stream, &mut sent_again, sample)),
             Turn::Wait(_) if cell.stopped() => bouncer.stop(Cause::Stopped),
             Turn::Wait(at) if at.since(now) > SLICE => std::thread::sleep(SLICE),
             Turn::Wait(at) => timer::wait_until(&cell.clock, at),
@@ -94,6 +95,24 @@ fn one(
     }
     let _ = stream.shutdown(Shutdown::Write);
     failure.map_or(Ok(()), Err)
+}
+
+/// An interval with what the kernel knows of the connection. `sent_again` is its count of segments sent
+/// again at the last interval.
+fn observed(stream: &TcpStream, sent_again: &mut u64, sample: Sample) -> Sample {
+    match with_window(stream, sample) {
+        Sample::Interval(interval) => {
+            let info = sys::tcp::info(stream);
+            let before = if interval.total { 0 } else { *sent_again };
+            *sent_again = info.map_or(*sent_again, |info| info.retransmits);
+            Sample::Interval(Interval {
+                retransmits: info.map(|info| info.retransmits.saturating_sub(before)),
+                tcp_rtt_ns: info.map(|info| info.rtt_ns),
+                ..interval
+            })
+        }
+        probe @ Sample::Probe(_) => probe,
+    }
 }
 
 fn gone(cell: &Cell<'_>, source: io::Error) -> TargetError {

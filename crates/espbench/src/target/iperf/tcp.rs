@@ -2,6 +2,7 @@
 
 use super::{BACK, CONNECT, Cell, Event, IDLE, Outbox, Way, back};
 use crate::pump::{Control, SLICE, is_pause, tcp as pump};
+use crate::sys::tcp_window::with_window;
 use crate::target::TargetError;
 use espbench_measure::summary::IN_FLIGHT;
 use espbench_proto::node::iperf::{BurstWriter, Limit};
@@ -164,7 +165,7 @@ fn send(
         }),
     };
     let mut answer = Answer::default();
-    let mut emit = |sample: Sample| outbox.sample(sample);
+    let mut emit = |sample: Sample| outbox.sample(with_window(stream, sample));
     let mut control = Control { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
     let mut listen = |bytes: &[u8]| {
         let room = 64usize.saturating_sub(answer.0.len());

@@ -27,6 +27,7 @@ impl Line {
         let mut words = text.split_whitespace().map(str::to_string);
         let transfer = format!("{} {}", words.next()?, words.next()?);
         let rate = format!("{} {}", words.next()?, words.next()?);
+        rate.ends_with("/sec").then_some(())?;
         Some(Self {
             id: id.trim().into(),
             start: start.trim().parse().ok()?,
@@ -186,13 +187,11 @@ fn udp_latency_of_their_client_is_what_our_server_prints() {
 /// The review's D7: Debian's client printed "0-953145618 s" with our server.
 #[test]
 fn trip_times_with_a_server_that_sends() {
-    let cases: [(&[&str], &[&str]); 6] = [
+    let cases: [(&[&str], &[&str]); 4] = [
         (&["-R"], &["-b", "8m"]),
         (&["-R"], &["-u", "-b", "2m"]),
         (&["--full-duplex"], &["-b", "8m"]),
         (&["--full-duplex"], &["-u", "-b", "2m"]),
-        (&["-d"], &["-b", "8m"]),
-        (&["-r"], &["-u", "-b", "2m"]),
     ];
     for (way, how) in cases {
         let client = [way, how, &["-t", "1", "--trip-times"]].concat();
@@ -415,15 +414,17 @@ fn what_is_not_carried_out_is_said() {
         return;
     }
     let server = super::Server::start();
-    for args in
-        [&["--isochronous=10:1m,0"][..], &["-u", "--isochronous=10:1m,0"], &["--burst-period=0.1"]]
-    {
-        let port = server.port();
+    let port = server.port();
+    for (args, says) in [
+        (&["--isochronous=10:1m,0"][..], "--isochronous, which is not served here: closed"),
+        (&["-u", "--isochronous=10:1m,0"], "--isochronous, which is not served here: not counted"),
+        (&["--burst-period=0.1"], "--burst-period, which is not served here: closed"),
+    ] {
         let all = [&["-c", "127.0.0.1", "-t", "1", "-p", &port], args].concat();
-        Ran::of(Command::new("iperf").args(all).stdin(Stdio::null()));
+        // A client of 2.1.8 that sends frames does not always end when its connection is closed.
+        let client = Background::start(Command::new("iperf").args(all).stdin(Stdio::null()), true);
+        server.says(says);
+        drop(client);
     }
-    server.says("asks for --isochronous, which is not served here: closed");
-    server.says("asks for --burst-period, which is not served here");
-    server.says("asks for --isochronous, which is not served here");
     assert!(server.intervals().is_empty(), "nothing of it is a result");
 }

@@ -27,7 +27,7 @@ use crate::lab::suite::Failed;
 use alloc::format;
 use core::time::Duration;
 use espbench_proto::node::app::Endpoint;
-use espbench_proto::workload::{IpTest, Wifi};
+use espbench_proto::workload::{IpTest, Iperf, Wifi};
 
 /// How long the network is left alone before a test begins: beacons go by, and loads begin.
 const SETTLE: Duration = Duration::from_millis(300);
@@ -133,6 +133,12 @@ pub fn run_watched<'a>(
         let why = "its messages go over ESP-NOW, for which there is the echo (udp-echo) only";
         return Err(Failed::Unable(scene.variant.clone(), why.into()));
     }
+    if let IpTest::Iperf(it) = &work.test
+        && let Some(option) = real_only(it)
+    {
+        let why = format!("the lab does not carry out iperf's {option}: measure a real device");
+        return Err(Failed::Unable(scene.variant.clone(), why));
+    }
     starts(scene)?;
     told::facts(scene, seed, record);
     told::on_air(work, scene, record);
@@ -159,6 +165,23 @@ pub fn run_watched<'a>(
     cell.count((!joins).then_some(&began));
     cell.world.watch_ends();
     result
+}
+
+/// The name of an option that only real sockets carry out, where the test has one.
+const fn real_only(work: &Iperf) -> Option<&'static str> {
+    if work.bounceback.is_some() {
+        Some("bounceback")
+    } else if work.trip_times {
+        Some("trip_times")
+    } else if work.tos != 0 {
+        Some("tos")
+    } else if work.mss.is_some() {
+        Some("mss")
+    } else if work.congestion.is_some() {
+        Some("congestion")
+    } else {
+        None
+    }
 }
 
 impl Cell<'_, '_> {
