@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
         target: Box::new(PingTarget { peer, site: args.measure.site.site() }),
         args: &args.measure,
         live,
-        prints,
+        prints: if prints { flow::Prints::Lines } else { flow::Prints::Nothing },
     })
 }
 

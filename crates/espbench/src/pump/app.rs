@@ -24,6 +24,7 @@ const ACKNOWLEDGED: Duration = Duration::from_millis(1);
 
 /// What a program says.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "it is looked at and passed on, never kept")]
 pub enum Said<'a> {
     /// A sample.
     Sample(Sample),

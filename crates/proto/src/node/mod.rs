@@ -23,6 +23,7 @@ use crate::time::Instant;
 
 /// Request of a machine to its driver.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is no heap to put the large one on")]
 pub enum Output {
     /// Send the first `len` bytes of the buffer that was lent to `poll`, now.
     Send {

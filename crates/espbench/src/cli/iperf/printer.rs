@@ -82,9 +82,8 @@ impl Printer {
     fn group(&mut self, test: u32, peer: SocketAddr, udp: bool, asked: &Asked) -> u32 {
         let streams = if asked.threads <= MOST_STREAMS { asked.threads } else { 1 };
         let who = (peer.ip(), udp, asked.mode, streams);
-        let open = |group: &&mut Group| group.who == who && group.awaited > 0;
-        let found = self.groups.iter_mut().map(|(&number, group)| (number, group));
-        if let Some((number, group)) = { found }.find(|(_, group)| open(&group)) {
+        let mut groups = self.groups.iter_mut();
+        if let Some((&number, group)) = groups.find(|(_, g)| g.who == who && g.awaited > 0) {
             group.awaited -= 1;
             return number;
         }

@@ -201,6 +201,7 @@ pub enum Then {
 
 /// Request of a node to its driver.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is no heap to put the large one on")]
 pub enum Output {
     /// Hand the first `len` bytes of the buffer to the radio (`esp_now_send`). Answer with
     /// [`Input::Sent`] when the transmission is over, or at once with [`Input::Refused`].

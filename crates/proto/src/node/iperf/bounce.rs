@@ -8,6 +8,7 @@ use crate::workload::{Bounceback, Iperf};
 
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there is no heap to put the large one on")]
 pub enum Turn {
     /// Record it, and ask again.
     Sample(Sample),

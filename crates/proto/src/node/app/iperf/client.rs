@@ -21,6 +21,7 @@ pub struct IperfClient<const N: usize = 16384> {
 }
 
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is no heap to put the large one on")]
 enum Part {
     Pc(PcUdp),
     Esp(EspUdp),

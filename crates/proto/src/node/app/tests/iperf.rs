@@ -3,7 +3,7 @@ use crate::node::app::testing::{Faults, Net, ms, run};
 use crate::node::app::{App, Endpoint, IperfClient, IperfServer, IperfSetup};
 use crate::sample::{Interval, Observer};
 use crate::time::Duration;
-use crate::wire::iperf2::{ClientHeader, Datagram, Width};
+use crate::wire::iperf2::{Carrier, ClientHeader, Datagram, Width};
 use crate::workload::{Direction, Iperf, Transport};
 use proptest::prelude::*;
 use std::vec::Vec;
