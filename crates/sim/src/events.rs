@@ -33,18 +33,18 @@ impl<At: Ord, What> Ord for ScheduledEvent<At, What> {
 
 /// A queue of events, each with its time.
 #[derive(Debug)]
-pub(crate) struct EventQueue<At, What> {
+pub(crate) struct Scheduler<At, What> {
     heap: BinaryHeap<ScheduledEvent<At, What>>,
     order: u64,
 }
 
-impl<At: Ord, What> Default for EventQueue<At, What> {
+impl<At: Ord, What> Default for Scheduler<At, What> {
     fn default() -> Self {
         Self { heap: BinaryHeap::new(), order: 0 }
     }
 }
 
-impl<At: Ord + Copy, What> EventQueue<At, What> {
+impl<At: Ord + Copy, What> Scheduler<At, What> {
     pub(crate) fn push(&mut self, at: At, what: What) {
         self.order += 1;
         self.heap.push(ScheduledEvent { at, order: self.order, what });
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn by_time_and_then_by_order() {
-        let mut events = EventQueue::default();
+        let mut events = Scheduler::default();
         for (what, at) in [(0, 5), (1, 3), (2, 5), (3, 3), (4, 9)] {
             events.push(at, what);
         }

@@ -41,7 +41,7 @@ pub struct NetCounters {
 
 /// The state of a connection at this moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TcpInfo {
+pub struct ConnectionInfo {
     /// The congestion window in bytes.
     pub congestion_window: u32,
     /// The slow start threshold in bytes.

@@ -86,7 +86,7 @@ mod tcp;
 mod udp;
 
 pub use api::ProgramSockets;
-pub use count::{HeapStats, NetCounters, TcpInfo};
+pub use count::{ConnectionInfo, HeapStats, NetCounters};
 pub use host::{IpHost, ProgramId};
 pub use lower::{NetDriver, ProgramEnv};
 pub use stack::{AckPolicy, CongestionAlgorithm, HeapCosts, Stack, TcpTimers};

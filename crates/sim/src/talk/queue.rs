@@ -3,11 +3,11 @@
 use super::crew::Cue;
 use super::device::NodeId;
 use super::pool::Handle;
-use crate::events::EventQueue;
+use crate::events::Scheduler;
 use espbench_proto::time::Instant;
 
 /// What is to happen, by time.
-pub(super) type Queue = EventQueue<Instant, Event>;
+pub(super) type Queue = Scheduler<Instant, Event>;
 
 /// Something that happens to a node. What was scheduled for a former life of the node (`life`
 /// counts its starts) does not.

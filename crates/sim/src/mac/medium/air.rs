@@ -1,7 +1,7 @@
 //! The begin and end of a frame at its receivers.
 
 use super::events::MediumEvent;
-use super::{StationState, Transmission, WirelessMedium};
+use super::{ActivePpdu, StationState, WirelessMedium};
 use crate::air::PowerRatio;
 use crate::air::adjacent::CHANNELS;
 use crate::air::receiver::Signal;
@@ -87,7 +87,7 @@ impl WirelessMedium {
             }
         };
         if slot == new {
-            self.transmissions.push(Transmission { frame, signal, below, below_db, on_air: true });
+            self.transmissions.push(ActivePpdu { frame, signal, below, below_db, on_air: true });
         } else {
             let transmission = &mut self.transmissions[slot as usize];
             transmission.frame = frame;
@@ -125,7 +125,7 @@ impl WirelessMedium {
         } = self;
         let (now, turnaround) = (*now, config.turnaround_ns);
         let transmission = &transmissions[slot as usize];
-        let Transmission { frame, signal, .. } = transmission;
+        let ActivePpdu { frame, signal, .. } = transmission;
         let row = config.adjacent.from(frame.mode, frame.channel);
         let mut cache = ElapsedSlots::default();
         let [before, after] = links.parts(frame.from);

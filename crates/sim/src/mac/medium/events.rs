@@ -4,7 +4,7 @@ use crate::mac::frame::FrameKind;
 use crate::radio::WifiMode;
 
 /// The scheduled events, by nanoseconds.
-pub(super) type MediumEvents = crate::events::EventQueue<u64, MediumEvent>;
+pub(super) type MediumEvents = crate::events::Scheduler<u64, MediumEvent>;
 
 /// An event.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Attempts, responses and time-outs (10.3.2.11, 10.3.4.4).
 
 use super::events::MediumEvent;
-use super::{Scratch, WirelessMedium};
+use super::{StepBuffers, WirelessMedium};
 use crate::air::receiver::NO_FRAME;
 use crate::mac::exchange::ALONE;
 use crate::mac::frame::{FrameKind, GROUP, Ppdu};
@@ -143,7 +143,7 @@ impl WirelessMedium {
     /// have missed it.
     #[inline]
     fn ask_for_buffers<H: MacUser + ?Sized>(&mut self, user: &mut H, frame: &Ppdu) {
-        let Scratch { heard, missed, .. } = &mut self.scratch;
+        let StepBuffers { heard, missed, .. } = &mut self.scratch;
         // With a user that takes every frame, the compiler removes all of this.
         let refused = heard.iter().position(|it| !user.accepts(it.station, frame));
         let Some(first) = refused else { return };

@@ -64,7 +64,7 @@ struct StationState {
 
 /// A frame on the air, and its properties for receivers.
 #[derive(Clone, Copy, Debug)]
-struct Transmission {
+struct ActivePpdu {
     frame: Ppdu,
     signal: Signal,
     /// The ratio by which the frame is sent weaker than the links assume.
@@ -73,7 +73,7 @@ struct Transmission {
     on_air: bool,
 }
 
-impl Transmission {
+impl ActivePpdu {
     /// Returns the power that arrives over a link.
     #[inline]
     fn sent(&self, power: SignalPower) -> SignalPower {
@@ -99,16 +99,16 @@ pub struct WirelessMedium {
     timers: StationTimers,
     alarms: StationTimers,
     events: MediumEvents,
-    transmissions: Vec<Transmission>,
+    transmissions: Vec<ActivePpdu>,
     free: Vec<u32>,
-    scratch: Scratch,
+    scratch: StepBuffers,
     meters: StationMeters,
     agreements: Vec<BlockAckAgreement>,
 }
 
 /// Lists that are reused in every step.
 #[derive(Debug, Default)]
-struct Scratch {
+struct StepBuffers {
     due: Vec<u32>,
     rings: Vec<u32>,
     heard: Vec<Reception>,
@@ -170,7 +170,7 @@ impl WirelessMedium {
             events: MediumEvents::default(),
             transmissions: Vec::new(),
             free: Vec::new(),
-            scratch: Scratch::default(),
+            scratch: StepBuffers::default(),
             meters: StationMeters::default(),
             agreements: Vec::new(),
         }

@@ -5,7 +5,7 @@ mod table;
 pub(super) use table::{SocketKind, SocketSlot, TcpListener};
 
 use super::api::ProgramSockets;
-use super::count::{HeapStats, NetCounters, TcpInfo};
+use super::count::{ConnectionInfo, HeapStats, NetCounters};
 use super::device::{SinglePacketDevice, TxBuffer};
 use super::lower::{NetDriver, ProgramEnv};
 use super::stack::{AckPolicy, Stack};
@@ -266,7 +266,7 @@ impl IpHost {
 
     /// Returns the state of a program's connection.
     #[must_use]
-    pub fn observe(&self, program: ProgramId, socket: Handle) -> Option<TcpInfo> {
+    pub fn observe(&self, program: ProgramId, socket: Handle) -> Option<ConnectionInfo> {
         let slot = self.slots.get(usize::from(socket.0))?;
         let &SocketKind::Stream(id) = &slot.kind else { return None };
         let connection = self.connections.get(id as usize)?.as_ref()?;
@@ -275,7 +275,7 @@ impl IpHost {
 
     /// Returns the state of the first open connection to another host.
     #[must_use]
-    pub fn flow(&self) -> Option<TcpInfo> {
+    pub fn flow(&self) -> Option<ConnectionInfo> {
         let mut all = self.connections.iter().flatten();
         let first = all.find(|it| it.remote.address != self.address)?;
         Some(first.observe(&self.clock))

@@ -29,7 +29,7 @@ mod timers;
 pub(super) use clock::TickClock;
 pub(super) use header::{SegmentHeader, addressable};
 
-use super::count::{NetCounters, TcpInfo};
+use super::count::{ConnectionInfo, NetCounters};
 use super::device::TxBuffer;
 use super::host::ProgramId;
 use super::lower::NetDriver;
@@ -413,8 +413,8 @@ impl TcpConnection {
     }
 
     /// Returns the observable state of the connection.
-    pub(super) fn observe(&self, clock: &TickClock) -> TcpInfo {
-        TcpInfo {
+    pub(super) fn observe(&self, clock: &TickClock) -> ConnectionInfo {
+        ConnectionInfo {
             congestion_window: self.control.window(),
             threshold: self.control.threshold(),
             send_window: self.window,

@@ -1,7 +1,7 @@
 //! Admission of stations by an access point: probe responses, authentication, association, keys.
 
 use super::{BEACON, TASK, WifiAp};
-use crate::events::EventQueue;
+use crate::events::Scheduler;
 use crate::mac::{GROUP, TxFrame, WirelessMedium};
 use crate::wifi::config::WifiSecurity;
 use crate::wifi::elements::Elements;
@@ -312,7 +312,7 @@ impl WifiAp {
             self.forget_station(medium, station, upper);
         }
         self.guests.clear();
-        self.agenda = EventQueue::default();
+        self.agenda = Scheduler::default();
         (self.tasks, self.beacon) = (0, false);
         self.clock.stop(BEACON);
         self.clock.stop(TASK);

@@ -19,7 +19,7 @@ use super::octets::Encapsulation;
 use super::tag::{DataTag, LARGEST_AID};
 use super::upper::{SentPacket, UpperLayer};
 use super::{Msdu, SendError, WifiCounters, is_group};
-use crate::events::EventQueue;
+use crate::events::Scheduler;
 use crate::mac::{GROUP, TxFrame, TxStatus, WirelessMedium};
 use crate::random::{Purpose, RngStream};
 use admit::{ApTask, PendingStation};
@@ -56,7 +56,7 @@ pub(super) struct WifiAp {
     aids: Vec<u16>,
     /// The stations that are being admitted.
     guests: BTreeMap<u32, PendingStation>,
-    agenda: EventQueue<Instant, ApTask>,
+    agenda: Scheduler<Instant, ApTask>,
     /// The number of answers that wait for the processor, and the time at which it is free.
     tasks: u16,
     free: Instant,
@@ -92,7 +92,7 @@ impl WifiAp {
             members: Vec::new(),
             aids: Vec::new(),
             guests: BTreeMap::new(),
-            agenda: EventQueue::default(),
+            agenda: Scheduler::default(),
             tasks: 0,
             free: Instant::ZERO,
             sleepers: 0,
