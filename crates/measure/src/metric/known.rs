@@ -60,6 +60,7 @@ const METRICS: &[(&[&str], &[&str])] = &[
             "retransmits",
             "fairness",
             "in_flight_end",
+            "requests_rate",
             "devices_served",
             "current_mean",
             "charge_per_message",
