@@ -84,6 +84,7 @@ fn iperf(kind: u8, transport: Transport) -> IperfSetup {
         parallel: 2,
         window: None,
         no_delay: false,
+        ..Iperf::DEFAULT
     };
     IperfSetup::of(&work, style)
 }

@@ -32,6 +32,8 @@ pub enum Statistic {
     Mean,
     /// The 90th percentile.
     P90,
+    /// The 95th percentile.
+    P95,
     /// The 99th percentile.
     P99,
     /// The 99.9th percentile.
@@ -49,11 +51,12 @@ pub enum Statistic {
 }
 
 /// The endings of metric names. The first of equal statistics is the usual one.
-const ENDINGS: [(&str, Statistic); 13] = [
+const ENDINGS: [(&str, Statistic); 14] = [
     ("_min", Statistic::Min),
     ("_p50", Statistic::P50),
     ("_avg", Statistic::Mean),
     ("_p90", Statistic::P90),
+    ("_p95", Statistic::P95),
     ("_p99", Statistic::P99),
     ("_p999", Statistic::P999),
     ("_max", Statistic::Max),
@@ -74,6 +77,7 @@ impl Statistic {
             Self::P50 => "the median",
             Self::Mean => "the mean",
             Self::P90 => "the 90th percentile",
+            Self::P95 => "the 95th percentile",
             Self::P99 => "the 99th percentile",
             Self::P999 => "the 99.9th percentile",
             Self::Max => "the largest",
@@ -93,9 +97,10 @@ impl Statistic {
             Self::P50 => Some(3),
             Self::Mean => Some(4),
             Self::P90 => Some(5),
-            Self::P99 => Some(6),
-            Self::P999 => Some(7),
-            Self::Max | Self::Best => Some(8),
+            Self::P95 => Some(6),
+            Self::P99 => Some(7),
+            Self::P999 => Some(8),
+            Self::Max | Self::Best => Some(9),
             Self::Deviation | Self::Deviation3 | Self::Deviation6 => None,
         }
     }

@@ -1,6 +1,6 @@
 //! A cell of a plan in words: `udp-echo, 100 B`.
 
-use crate::plan::{print_cast, print_distance};
+use crate::plan::{print_cast, print_distance, print_latency};
 use crate::run::Recorded;
 use crate::summary::ping;
 use crate::units::print_duration;
@@ -94,6 +94,9 @@ fn iperf(w: &Iperf) -> Vec<String> {
         words.push("Nagle off".into());
     }
     words.extend(iperf_options(w));
+    if let Some(probes) = w.latency {
+        words.push(format!("echoes by {}", print_latency(probes.by)));
+    }
     words
 }
 

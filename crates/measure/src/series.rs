@@ -14,6 +14,12 @@ pub(crate) fn round_trips_ms(recorded: &Recorded) -> Vec<f64> {
     round_trips(&recorded.samples)
 }
 
+/// The same of the echo probes on one link.
+pub(crate) fn round_trips_on(link: Link, samples: &[Sample]) -> Vec<f64> {
+    let time = |p: &Probe| Some(milliseconds(p.sent?, p.received?));
+    delivered_of(samples).filter(|p| p.link == link).filter_map(time).collect()
+}
+
 /// The same of samples that belong to no plan.
 pub(crate) fn round_trips(samples: &[Sample]) -> Vec<f64> {
     let time = |p: &Probe| Some(milliseconds(p.sent?, p.received?));

@@ -169,6 +169,25 @@ fn every_default_has_a_label_and_prints_as_a_plan() {
 }
 
 #[test]
+fn echoes_around_iperf_print_and_read_again() {
+    let text = "name = \"x\"\n[[measure]]\nkind = \"iperf\"\nlatency = [\"icmp\", \"udp\", \"udp:7000\"]\n\
+                latency_idle = \"2 s\"\n\
+                [[threshold]]\nmetric = \"rtt_added_p95\"\nmax = \"100 ms\"\n";
+    let plan = Plan::parse(text).unwrap();
+    let told: Vec<String> = plan.workloads.iter().map(label).collect();
+    assert_eq!(
+        told,
+        [
+            "iperf TCP, latency icmp, latency idle 2 s, latency interval 50 ms",
+            "iperf TCP, latency udp:10000, latency idle 2 s, latency interval 50 ms",
+            "iperf TCP, latency udp:7000, latency idle 2 s, latency interval 50 ms",
+        ]
+    );
+    let again = Plan::parse(&print("x", 1, &plan.workloads)).unwrap();
+    assert_eq!(again.workloads, plan.workloads);
+}
+
+#[test]
 fn a_variant_makes_it_a_test_over_wifi_and_is_a_column_of_the_matrix() {
     let text = "name = \"x\"\n[[measure]]\nkind = \"iperf\"\ntransport = \"udp\"\n\
                 variant = [\"softap-open-sdk-2.2\", \"idf\"]\n\

@@ -17,6 +17,17 @@ impl Link {
     /// TCP was asked for, queued when it was there, sent once TLS and acked once WebSocket were agreed
     /// on, where they are, and received when the protocol above accepted it (CONNACK).
     pub const CONNECTIONS: Self = Self(u16::MAX);
+    /// The link of echo probes before the streams of an iperf test begin.
+    pub const IDLE: Self = Self(u16::MAX - 1);
+    /// The link of echo probes beside the streams of an iperf test.
+    pub const LOADED: Self = Self(u16::MAX - 2);
+
+    /// Returns whether the probes on the link stand beside the messages or streams that a test is of:
+    /// connections, and echoes.
+    #[must_use]
+    pub fn is_beside(self) -> bool {
+        [Self::CONNECTIONS, Self::IDLE, Self::LOADED].contains(&self)
+    }
 }
 
 /// One line of the record.

@@ -276,6 +276,8 @@ pub struct Iperf {
     pub trip_times: bool,
     /// `--bounceback`: requests and replies over TCP, and no stream.
     pub bounceback: Option<Bounceback>,
+    /// Echo probes before and beside the streams; `None` sends none.
+    pub latency: Option<Latency>,
 }
 
 impl Iperf {
@@ -296,6 +298,7 @@ impl Iperf {
         congestion: None,
         trip_times: false,
         bounceback: None,
+        latency: None,
     };
 }
 
@@ -316,6 +319,38 @@ impl Bounceback {
     /// Ten requests each second, as iperf 2 sends them.
     pub const DEFAULT: Self =
         Self { burst: 10, period: Duration::from_secs(1), hold: Duration::ZERO, quick_ack: true };
+}
+
+/// Echo probes that tell the latency of an idle link from that of the link under load.
+///
+/// Probes of the idle time are recorded on [`Link::IDLE`](crate::sample::Link::IDLE), those beside the
+/// streams on [`Link::LOADED`](crate::sample::Link::LOADED).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Latency {
+    /// How probes are sent.
+    pub by: LatencyBy,
+    /// How long probes are sent before the streams begin.
+    pub idle: Duration,
+    /// Time from one probe's due time to the next.
+    pub interval: Duration,
+}
+
+impl Latency {
+    /// Five seconds of 20 probes a second over ICMP: enough to enclose the median and the 95th percentile.
+    pub const DEFAULT: Self = Self {
+        by: LatencyBy::Icmp,
+        idle: Duration::from_secs(5),
+        interval: Duration::from_millis(50),
+    };
+}
+
+/// Carrier of echo probes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LatencyBy {
+    /// ICMP echo requests.
+    Icmp,
+    /// UDP datagrams to the server's host, which echoes on that port.
+    Udp(u16),
 }
 
 /// Short messages over TCP, counted in runs of one second.

@@ -312,6 +312,35 @@ fn an_icmp_error_ends_the_request_that_it_quotes() {
 }
 
 #[test]
+fn a_closed_prober_sends_no_more_and_still_waits_for_replies() {
+    let mut prober = pinger(Ping { discard: 1, ..ping(100) });
+    let mut buf = [0; 64];
+    let mut requests = Vec::new();
+    for n in 0..3 {
+        assert_eq!(prober.poll(Instant::ZERO + MS * n, &mut buf), Output::Send { len: 28 });
+        requests.push(buf[..28].to_vec());
+    }
+    prober.close();
+    let now = Instant::ZERO + MS * 5;
+    assert!(matches!(prober.poll(now, &mut buf), Output::WaitUntil(_)), "none is due any more");
+    let mut fates = Vec::new();
+    for request in &requests[..2] {
+        prober.handle(now, &reply(request), None);
+        if let Output::Sample(Sample::Probe(probe)) = prober.poll(now, &mut buf) {
+            fates.push((probe.seq, probe.fate));
+        }
+    }
+    let end = Instant::ZERO + MS * 100;
+    while let Output::WaitUntil(_) = prober.poll(now + MS * 10, &mut buf) {
+        if let Output::Sample(Sample::Probe(probe)) = prober.poll(end, &mut buf) {
+            fates.push((probe.seq, probe.fate));
+        }
+    }
+    assert_eq!(fates, [(0, Fate::Delivered), (1, Fate::Lost(Cause::Unknown))]);
+    assert_eq!((prober.poll(end, &mut buf), prober.sent()), (Output::Done, 3));
+}
+
+#[test]
 fn sequence_numbers_of_sixteen_bits_are_enough_for_more_requests() {
     let count = 70_000;
     let (probes, _) = converse_with(pinger(ping(count)), |_, bytes| vec![(MS * 2, reply(bytes))]);

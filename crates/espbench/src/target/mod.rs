@@ -80,6 +80,13 @@ pub enum TargetError {
     Cancelled,
 }
 
+impl TargetError {
+    /// Whether the system does not permit it to this user.
+    pub(crate) fn is_permission(&self) -> bool {
+        matches!(self, Self::Local { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied)
+    }
+}
+
 /// Takes what a target finds, as it finds it.
 pub trait Sink {
     /// Records a sample. Blocks rather than drops when the store is slow, and counts that.

@@ -97,7 +97,7 @@ pub(super) fn open(
 }
 
 /// An ICMP socket that carries probes.
-struct Icmp(IcmpSocket);
+pub(super) struct Icmp(pub(super) IcmpSocket);
 
 impl Carrier for Icmp {
     fn send(&mut self, datagram: &[u8]) -> io::Result<()> {

@@ -12,6 +12,7 @@ use espbench_proto::sample::{Cause, Fate, Sample};
 use espbench_proto::time::{Duration, Instant};
 use std::collections::BTreeMap;
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Time-outs without any reply after which a cell is given up: fewer if nothing ever came.
 const SILENT_FROM_START: u32 = 3;
@@ -46,7 +47,7 @@ pub(super) struct Hints {
 }
 
 /// One cell being carried out.
-pub(super) struct Exchange<C> {
+pub(super) struct Exchange<'a, C> {
     /// The target as it is typed.
     peer: String,
     timeout: Duration,
@@ -59,9 +60,11 @@ pub(super) struct Exchange<C> {
     refused: u64,
     /// What the network or the system said of lost probes.
     causes: BTreeMap<Cause, u64>,
+    /// Beside other work: no probe is sent once that is set, and silence is a result.
+    over: Option<&'a AtomicBool>,
 }
 
-impl<C: Carrier> Exchange<C> {
+impl<'a, C: Carrier> Exchange<'a, C> {
     /// A cell against that peer; a probe is lost after `timeout`.
     pub(super) fn new(
         peer: String,
@@ -71,7 +74,14 @@ impl<C: Carrier> Exchange<C> {
         clock: Clock,
     ) -> Self {
         let (heard, causes) = (clock.now(), BTreeMap::new());
-        Self { peer, timeout, carrier, clock, prober, heard, any: false, refused: 0, causes }
+        let (any, refused, over) = (false, 0, None);
+        Self { peer, timeout, carrier, clock, prober, heard, any, refused, causes, over }
+    }
+
+    /// The same beside other work, which is over once that is set: then no further probe is sent. Loss
+    /// is what such a cell measures, however much.
+    pub(super) fn until(self, over: Option<&'a AtomicBool>) -> Self {
+        Self { over, ..self }
     }
 
     /// Carries it out. A cell without a single reply is none.
@@ -82,6 +92,9 @@ impl<C: Carrier> Exchange<C> {
         let mut buf = vec![0; self.prober.datagram_len() + 1];
         let mut result = Ok(());
         loop {
+            if self.over.is_some_and(|over| over.load(Ordering::Relaxed)) {
+                self.prober.close();
+            }
             match self.prober.poll(self.clock.now(), &mut out) {
                 Output::Send { len } => result = self.send(&out[..len]),
                 Output::Sample(sample) => self.record(sample, sink),
@@ -104,7 +117,7 @@ impl<C: Carrier> Exchange<C> {
         ] {
             sink.count(name, value);
         }
-        if result.is_ok() && !self.any {
+        if result.is_ok() && !self.any && self.over.is_none() {
             return Err(self.silent());
         }
         result
@@ -148,7 +161,8 @@ impl<C: Carrier> Exchange<C> {
     /// Gives a silent peer up.
     fn silence(&self) -> Result<(), TargetError> {
         let allowed = if self.any { SILENT_LATER } else { SILENT_FROM_START };
-        if self.clock.now().since(self.heard) <= self.timeout * allowed {
+        let patient = self.over.is_some();
+        if patient || self.clock.now().since(self.heard) <= self.timeout * allowed {
             return Ok(());
         }
         Err(self.silent())
@@ -188,7 +202,7 @@ impl<C: Carrier> Exchange<C> {
     /// ICMP said that nothing listens there. A device that restarts says so for a while.
     fn unreachable(&mut self, source: io::Error) -> Result<(), TargetError> {
         self.refused += 1;
-        if self.any {
+        if self.any || self.over.is_some() {
             return self.silence();
         }
         let hint = self.carrier.hints().refused.into();

@@ -78,7 +78,7 @@ impl EchoTarget {
 }
 
 /// A UDP socket that carries probes.
-struct Udp(StampedSocket);
+pub(super) struct Udp(pub(super) StampedSocket);
 
 impl Carrier for Udp {
     fn send(&mut self, datagram: &[u8]) -> io::Result<()> {

@@ -8,6 +8,7 @@ mod echo;
 mod espnow;
 mod espnow_read;
 mod iperf;
+mod latency;
 mod layers;
 mod listen;
 mod live;

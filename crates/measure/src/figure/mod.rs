@@ -2,6 +2,7 @@
 
 pub(crate) mod esp_now;
 pub(crate) mod iperf;
+pub(crate) mod latency;
 pub(crate) mod losses;
 pub(crate) mod mqtt_rate;
 pub(crate) mod power;

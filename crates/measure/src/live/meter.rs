@@ -87,6 +87,7 @@ impl Meter {
     pub fn add(&mut self, sample: &Sample) {
         self.tally.add(sample);
         match sample {
+            Sample::Probe(probe) if probe.link.is_beside() => {}
             Sample::Probe(probe) if probe.fate == Fate::Delivered => {
                 let from = if self.from_sending { probe.sent } else { Some(probe.due) };
                 if let (Some(from), Some(received)) = (from, probe.received) {

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt;
-use espbench_proto::sample::{Cause, Fate, Link, Sample};
+use espbench_proto::sample::{Cause, Fate, Sample};
 use espbench_proto::workload::{IpTest, Workload};
 
 /// Counts of samples, each fate apart: only what came back whole and in time is delivered.
@@ -32,8 +32,8 @@ impl Tally {
     /// Counts a sample.
     pub fn add(&mut self, sample: &Sample) {
         match sample {
-            // That a connection opened measures nothing of the messages on it.
-            Sample::Probe(probe) if probe.link == Link::CONNECTIONS => {}
+            // That a connection opened, or an echo came back, measures nothing of the messages or streams.
+            Sample::Probe(probe) if probe.link.is_beside() => {}
             Sample::Probe(probe) => match probe.fate {
                 Fate::Delivered => self.delivered += 1,
                 Fate::Lost(Cause::Stopped) => {}

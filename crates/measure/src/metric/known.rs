@@ -24,6 +24,8 @@ const METRICS: &[(&[&str], &[&str])] = &[
         &["_p50", "_p90", "_p99", "_max"],
     ),
     (&["rtt"], &["_3sigma", "_6sigma"]),
+    (&["rtt_idle", "rtt_loaded", "rtt_added"], &["_p50", "_p95", "_p99"]),
+    (&["loss"], &["_idle", "_loaded"]),
     (&["rtt", "latency", "device_rtt", "message_rate"], &["_stddev"]),
     (
         &["throughput", "throughput_rx", "throughput_tx", "throughput_sent", "throughput_received"],

@@ -70,7 +70,8 @@ fn iperf(w: &Iperf) -> Duration {
         (Some(_), None) => Duration::from_secs(1),
         (None, _) => w.time,
     };
-    if w.direction == Direction::Tradeoff { one.saturating_mul(2) } else { one }
+    let load = if w.direction == Direction::Tradeoff { one.saturating_mul(2) } else { one };
+    load + w.latency.map_or(Duration::ZERO, |probes| probes.idle)
 }
 
 /// By the figures of Espressif's report; a lab takes less, but in the same proportions.

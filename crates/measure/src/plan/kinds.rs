@@ -2,9 +2,12 @@
 
 mod esp_now;
 mod iperf;
+mod latency;
 mod ping;
 mod variant;
 mod wifi_join;
+
+pub use latency::{ECHO_PORT, by as latency_by, print_latency};
 
 pub use esp_now::{print_cast, print_distance, usual_count, usual_image};
 
@@ -238,6 +241,9 @@ impl Kind for Iperf {
         "bounceback_period",
         "bounceback_hold",
         "bounceback_quick_ack",
+        "latency",
+        "latency_idle",
+        "latency_interval",
     ];
 
     fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String> {
@@ -258,6 +264,9 @@ impl Kind for Iperf {
             "parallel" => self.parallel = value.int(1..=128)? as u16,
             "window" => self.window = Some(value.bytes(1..=1 << 30)? as u32),
             "no_delay" => self.no_delay = value.bool()?,
+            "latency" | "latency_idle" | "latency_interval" => {
+                latency::set(&mut self.latency, key, value)?;
+            }
             _ => return iperf::set(self, key, value),
         }
         Ok(())
@@ -275,6 +284,7 @@ impl Kind for Iperf {
             "parallel" => self.parallel.to_string(),
             "window" => self.window?.to_string(),
             "no_delay" => self.no_delay.to_string(),
+            "latency" | "latency_idle" | "latency_interval" => latency::get(self.latency?, key),
             _ => return iperf::get(self, key),
         })
     }

@@ -29,7 +29,10 @@ mod print;
 mod read;
 
 pub use expected::{expected, probes, span};
-pub use kinds::{ECHO_SIZES, defaults, print_cast, print_distance, usual_count, usual_image};
+pub use kinds::{
+    ECHO_PORT, ECHO_SIZES, defaults, latency_by, print_cast, print_distance, print_latency,
+    usual_count, usual_image,
+};
 pub use print::print;
 pub use read::{PlanError, guess};
 

@@ -238,6 +238,7 @@ fn figures(material: &Material<'_>, losses: &[Losses]) -> Vec<Figure> {
     figures.extend(figure::udp_echo::figures(material));
     figures.extend(figure::udp_echo::of_pings(material));
     figures.extend(figure::iperf::figures(material));
+    figures.extend(figure::latency::figures(material));
     figures.extend(figure::tcp_rate::figures(material));
     figures.extend(figure::mqtt_rate::figures(material));
     figures.extend(figure::wifi_join::figures(material));

@@ -12,6 +12,7 @@ use crate::wifi;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_proto::sample::Link;
 use espbench_proto::workload::{EspNow, EspNowTest, IpTest, MqttMode, Workload};
 
 /// A recorded cell without its samples.
@@ -36,6 +37,8 @@ pub(crate) struct Digest {
     pub(crate) distribution: Option<Distribution>,
     /// The rate over time, one curve for each observer.
     pub(crate) timelines: Vec<Timeline>,
+    /// Round trips of echo probes over the idle link and beside the streams, where there were any.
+    pub(crate) latency: [Option<Distribution>; 2],
 }
 
 /// A distribution in few points, in milliseconds.
@@ -89,6 +92,8 @@ impl Digest {
             few: if few { values.clone() } else { Vec::new() },
             distribution: Distribution::new(values),
             timelines,
+            latency: [Link::IDLE, Link::LOADED]
+                .map(|link| Distribution::new(series::round_trips_on(link, &recorded.samples))),
         }
     }
 

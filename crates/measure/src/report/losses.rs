@@ -5,7 +5,7 @@ use crate::place;
 use crate::run::Recorded;
 use alloc::string::String;
 use espbench_proto::fact;
-use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Sample};
+use espbench_proto::sample::{Cause, Fate, Interval, Observer, Sample};
 use espbench_proto::workload::IpTest;
 
 impl Losses {
@@ -77,7 +77,7 @@ impl Losses {
     fn probes(&mut self, samples: &[Sample], is_mqtt: bool) {
         for sample in samples {
             if let Sample::Probe(probe) = sample
-                && probe.link != Link::CONNECTIONS
+                && !probe.link.is_beside()
             {
                 self.probe(probe.fate, is_mqtt);
             }

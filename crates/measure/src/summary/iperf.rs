@@ -39,16 +39,7 @@ const WHOLE: f64 = 0.95;
 /// The result cells of one recorded cell.
 #[must_use]
 pub fn summarize(workload: &Iperf, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
-    let place = Place {
-        table: "iperf",
-        transport: match workload.transport {
-            Transport::Udp => "udp",
-            Transport::Tcp => "tcp",
-        },
-        payload_bytes: Some(workload.length),
-        devices: 1,
-        variant: variant(workload),
-    };
+    let place = place(workload);
     if workload.bounceback.is_some() {
         return bounce::summarize(place, recorded, context);
     }
@@ -85,6 +76,20 @@ pub fn summarize(workload: &Iperf, recorded: &Recorded, context: &Context<'_>) -
         }
     }
     out.cells
+}
+
+/// Returns the identity columns of a test.
+pub(super) fn place(workload: &Iperf) -> Place<'static> {
+    Place {
+        table: "iperf",
+        transport: match workload.transport {
+            Transport::Udp => "udp",
+            Transport::Tcp => "tcp",
+        },
+        payload_bytes: Some(workload.length),
+        devices: 1,
+        variant: variant(workload),
+    }
 }
 
 /// Whether this end sends, where only one does.

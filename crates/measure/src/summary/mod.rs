@@ -2,6 +2,7 @@
 
 pub mod esp_now;
 pub mod iperf;
+pub mod latency;
 pub mod mqtt_rate;
 pub mod ping;
 pub mod tcp_rate;
@@ -93,7 +94,11 @@ fn ip(test: &IpTest, recorded: &Recorded, context: &Context<'_>) -> Vec<Cell> {
     match test {
         IpTest::UdpEcho(w) => udp_echo::summarize(w, recorded, context),
         IpTest::Ping(w) => ping::summarize(w, recorded, context),
-        IpTest::Iperf(w) => iperf::summarize(w, recorded, context),
+        IpTest::Iperf(w) => {
+            let mut cells = iperf::summarize(w, recorded, context);
+            cells.extend(latency::summarize(&iperf::place(w), &recorded.samples, context));
+            cells
+        }
         IpTest::TcpRate(w) => tcp_rate::summarize(w, recorded, context),
         IpTest::MqttRate(w) => mqtt_rate::summarize(w, recorded, context),
         IpTest::Join(w) => wifi_join::summarize(w, recorded, context),

@@ -95,7 +95,7 @@ pub(crate) struct Tally {
     pub(crate) lost: u64,
     pub(crate) late: u64,
     duplicate: u64,
-    corrupt: u64,
+    pub(crate) corrupt: u64,
 }
 
 impl Tally {

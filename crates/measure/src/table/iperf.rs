@@ -103,9 +103,11 @@ pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     tables.extend(of_metrics(&CASE_FRAME, material, &digests, &leads, RESULTS));
     tables.extend(of_metrics(&TIMES_FRAME, material, &digests, &leads, TIMES));
     tables.extend(of_metrics(&DATAGRAM_FRAME, material, &udp, &leads, DATAGRAMS));
+    tables.extend(super::latency::table(material, &digests, &leads));
     tables.extend(published(material, &digests));
     tables.extend(intervals(material, &digests));
-    tables.extend(remaining(KIND, material, &digests, &[RESULTS, TIMES, DATAGRAMS]));
+    let shown = [RESULTS, TIMES, DATAGRAMS, super::latency::LATENCY];
+    tables.extend(remaining(KIND, material, &digests, &shown));
     tables
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod esp_now;
 pub(crate) mod findings;
 pub(crate) mod heap;
 pub(crate) mod iperf;
+pub(crate) mod latency;
 pub(crate) mod mqtt_rate;
 pub(crate) mod overview;
 pub(crate) mod ping;

@@ -23,7 +23,13 @@ const LEADING: [(&str, &[(&str, &str)]); 6] = [
     ("ping", &[("rtt_p50", "median round trip"), ("rtt_p99", "p99 round trip"), ("loss", "loss")]),
     (
         "iperf",
-        &[("throughput_rx", "throughput RX"), ("throughput_tx", "throughput TX"), ("loss", "loss")],
+        &[
+            ("throughput_rx", "throughput RX"),
+            ("throughput_tx", "throughput TX"),
+            ("loss", "loss"),
+            ("rtt_idle_p50", "median round trip, idle"),
+            ("rtt_loaded_p50", "median round trip, under load"),
+        ],
     ),
     ("tcp-rate", &[("message_rate_avg", "mean rate")]),
     (

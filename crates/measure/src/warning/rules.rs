@@ -54,6 +54,7 @@ const fn level(statistic: Statistic) -> Option<f64> {
     match statistic {
         Statistic::P50 => Some(0.5),
         Statistic::P90 => Some(0.9),
+        Statistic::P95 => Some(0.95),
         Statistic::P99 => Some(0.99),
         Statistic::P999 => Some(0.999),
         _ => None,

@@ -1,5 +1,6 @@
 //! `espbench iperf`: the options that iperf 2 users know.
 
+mod latency;
 mod number;
 mod options;
 mod printer;
@@ -88,6 +89,8 @@ pub struct Args {
     nodelay: bool,
     #[command(flatten)]
     options: options::Options,
+    #[command(flatten)]
+    latency: latency::LatencyArgs,
     #[command(flatten)]
     measure: MeasureArgs,
 }
@@ -210,6 +213,7 @@ fn workload(args: &Args, peer: SocketAddr) -> anyhow::Result<Iperf> {
         congestion: args.options.tcp_congestion,
         trip_times: args.options.trip_times,
         bounceback,
+        latency: args.latency.wanted(),
     })
 }
 

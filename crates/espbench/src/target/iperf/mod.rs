@@ -3,6 +3,7 @@
 mod back;
 mod bounce;
 mod ends;
+mod latency;
 mod tcp;
 mod udp;
 
@@ -190,11 +191,12 @@ impl Target for IperfTarget {
         let result = std::thread::scope(|scope| {
             let cell = &cell;
             scope.spawn(move || {
-                let result = match (work.transport, work.bounceback) {
-                    (Transport::Tcp, Some(how)) => bounce::run(cell, how, &sender),
-                    (Transport::Tcp, None) => tcp::run(cell, &sender),
-                    (Transport::Udp, _) => udp::run(cell, &sender),
-                };
+                let result =
+                    latency::around(cell, &sender, || match (work.transport, work.bounceback) {
+                        (Transport::Tcp, Some(how)) => bounce::run(cell, how, &sender),
+                        (Transport::Tcp, None) => tcp::run(cell, &sender),
+                        (Transport::Udp, _) => udp::run(cell, &sender),
+                    });
                 if let Err(error) = result {
                     let _ = sender.send(Event::Failed(error));
                 }

@@ -163,6 +163,12 @@ impl Prober {
         self.stopped = true;
     }
 
+    /// Sends no more; what is outstanding is still waited for.
+    pub fn close(&mut self) {
+        let sent = self.next.saturating_sub(u64::from(self.work.discard));
+        self.work.count = self.work.count.min(u32::try_from(sent).unwrap_or(u32::MAX));
+    }
+
     /// The operating system or driver refused the probe that `poll` just asked to send.
     pub fn refused(&mut self, cause: Cause) {
         let Some(index) = self.next.checked_sub(1) else { return };

@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_sum_is_the_sum_of_the_streams_rates_as_in_the_report() {
-        let mut lines = Lines::new(2, Duration::from_secs(1));
+        let mut lines = Lines::new(2, Duration::from_secs(1), Style::default());
         lines.add(&Interval { total: true, ..seconds(0, 10, 25_000_000) });
         // It ended later: of all bytes over all the time that would be 37.5.
         let late = Interval { link: Link(1), total: true, ..seconds(0, 11, 27_500_000) };
@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn lines_say_what_the_peer_took_and_the_end_what_is_in_flight() {
-        let mut lines = Lines::new(1, Duration::from_secs(1));
+        let mut lines = Lines::new(1, Duration::from_secs(1), Style::default());
         let told =
             |i: Interval| [Observer::Peer, Observer::Sender].map(|o| Interval { observer: o, ..i });
         let [taken, _] = told(seconds(0, 1, 250_000));

@@ -48,6 +48,10 @@ pub fn scene(work: &Wifi, library: &Library, lab: Option<&str>) -> Result<NetSce
     if let IpTest::Ping(_) = work.test {
         return Err(no_icmp(variant));
     }
+    if matches!(work.test, IpTest::Iperf(it) if it.latency.is_some()) {
+        let why = "the lab sends no echoes beside iperf; leave out `latency`, or measure a device";
+        return Err(Failed::Unable(variant.into(), why.into()));
+    }
     let lab = lab.or_else(|| library.lab_of(variant)).ok_or_else(unknown)?;
     let scene = library.net_scene(lab, variant)?;
     if scene.devices.is_empty() {

@@ -1,0 +1,42 @@
+//! `--latency` and what belongs to it.
+
+use espbench_measure::plan::latency_by;
+use espbench_measure::units;
+use espbench_proto::workload::{Latency, LatencyBy};
+use std::time::Duration;
+
+/// Flags of the echo probes around the test.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Latency under load")]
+pub(super) struct LatencyArgs {
+    /// Send echoes first over the idle link and then beside the streams, and hold both latencies against
+    /// each other; by ICMP [default], or as UDP datagrams to a port that echoes (10000 where not given).
+    /// Where ICMP is not permitted, UDP is used and said
+    #[arg(
+        long,
+        value_name = "icmp|udp[:PORT]",
+        num_args = 0..=1,
+        default_missing_value = "icmp",
+        value_parser = latency_by,
+        conflicts_with = "server"
+    )]
+    latency: Option<LatencyBy>,
+    /// How long the idle link is probed first, such as "10 s" [default: 5 s]
+    #[arg(long, value_name = "TIME", value_parser = units::duration, requires = "latency")]
+    latency_idle: Option<Duration>,
+    /// From one probe to the next, such as "20 ms" [default: 50 ms]
+    #[arg(long, value_name = "TIME", value_parser = units::duration, requires = "latency")]
+    latency_interval: Option<Duration>,
+}
+
+impl LatencyArgs {
+    /// What the flags ask for.
+    pub(super) fn wanted(&self) -> Option<Latency> {
+        let usual = Latency::DEFAULT;
+        self.latency.map(|by| Latency {
+            by,
+            idle: self.latency_idle.unwrap_or(usual.idle),
+            interval: self.latency_interval.unwrap_or(usual.interval),
+        })
+    }
+}
