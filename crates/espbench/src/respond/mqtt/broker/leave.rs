@@ -45,7 +45,7 @@ impl Broker {
         }
         let with_will = disconnect.reason == code::WITH_WILL || disconnect.reason >= 0x80;
         self.detach(now, id, if with_will { Leave::Broken } else { Leave::InOrder });
-        self.leave_now(id);
+        self.leave(now, id);
         Ok(())
     }
 
@@ -71,10 +71,9 @@ impl Broker {
         self.detach(now, id, Leave::Broken);
         if told {
             self.say_goodbye(id, reason);
-            self.leave(now, id);
-        } else {
-            self.leave_now(id);
         }
+        // What it asked for before is still answered.
+        self.leave(now, id);
     }
 
     /// Sends a DISCONNECT of version 5.

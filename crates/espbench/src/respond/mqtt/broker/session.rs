@@ -39,6 +39,8 @@ pub(super) struct Session {
     pub(super) flights: Flights,
     /// Bytes of all these.
     pub(super) queued: usize,
+    /// How many these are.
+    count: usize,
     pub(super) entries: Charge,
     /// Packet identifiers of QoS 2 messages from the client that are not released: a bit each.
     pub(super) unreleased: Option<Box<[u64; 1024]>>,
@@ -72,6 +74,7 @@ impl Session {
             held: VecDeque::new(),
             flights: Flights::new(),
             queued: 0,
+            count: 0,
             entries: Charge::empty(queues),
             unreleased: None,
             will: None,
@@ -164,13 +167,16 @@ impl Session {
     /// Takes note of a message that is kept from now on.
     pub(super) fn held_more(&mut self, size: usize) {
         self.queued += size;
-        self.entries.resize(self.entries.bytes() + Delivery::ENTRY);
+        self.count += 1;
+        // One that is in flight already is kept even where its place in the list cannot be charged.
+        self.entries.resize(self.count * Delivery::ENTRY);
     }
 
     /// Takes note of a message that is kept no more.
     pub(super) fn held_less(&mut self, size: usize) {
         self.queued -= size;
-        self.entries.resize(self.entries.bytes() - Delivery::ENTRY);
+        self.count -= 1;
+        self.entries.resize(self.count * Delivery::ENTRY);
         if self.plain.is_empty() && self.plain.capacity() > 64 {
             self.plain = VecDeque::new();
         }

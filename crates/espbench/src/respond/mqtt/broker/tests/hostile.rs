@@ -90,6 +90,16 @@ fn acknowledgements_of_nothing_and_of_the_wrong_kind() {
     assert_eq!(world.ask(id, b"\x40\x02\0\x01"), b"\xe0\x01\x82", "PUBACK of a QoS 2 message");
 }
 
+/// Found by fuzzing: what was asked for before an error was answered or not, by how bytes came.
+#[test]
+fn what_came_before_an_error_is_answered() {
+    let mut world = World::usual();
+    let id = world.open();
+    world.send(id, &[&connect("me", true)[..], b"\xc0\0\0\0"].concat());
+    assert_eq!(world.read(id), b"\x20\x02\0\0\xd0\0");
+    assert!(world.broker.is_done(id));
+}
+
 #[test]
 fn topics_and_filters_without_end() {
     let mut world = World::usual();
