@@ -305,6 +305,8 @@ fn drain(
                 Err(error) => return if left == Some(0) { Ok(()) } else { Err(error) },
             }
         }
+        // The close acknowledges what was still open before it was waited for.
+        let left = if closed { sys::tcp::unacknowledged(stream) } else { left };
         if over || closed && left == Some(0) {
             books.peer.taken.all(delivered.unwrap_or(now), all);
         }

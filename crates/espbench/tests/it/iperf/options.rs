@@ -389,7 +389,9 @@ fn bounceback_with_their_client() {
     let theirs = theirs.iter().find(|line| line.rest.iter().any(|w| w.contains('='))).unwrap();
     let four = theirs.four().unwrap();
     assert!(four[1] >= 2.0 && four[0] < 60_000.0, "{text}");
-    within(Line::of(&lines[0]).unwrap().bytes(), theirs.bytes(), PRINTED);
+    // Their timer ends the test; a request that is under way then is counted by the server alone.
+    let more = Line::of(&lines[0]).unwrap().bytes() - theirs.bytes();
+    assert!((-30.0..=230.0).contains(&more), "{lines:?}\n{text}");
     // The two ways that it tells apart: neither is below zero, and both together are no more than all.
     let (_, ways) = text.split_once("OWD Delays").unwrap();
     assert!(!ways.lines().next().unwrap().contains("=-"), "{text}");
