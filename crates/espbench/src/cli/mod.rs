@@ -50,7 +50,7 @@ enum Command {
     /// ICMP round trips, as ping makes them
     Ping(ping::Args),
     /// iperf 2 on the wire, both roles, with the options that ESP users know
-    Iperf(iperf::Args),
+    Iperf(Box<iperf::Args>),
     /// Messages a second over TCP or MQTT; the highest rate without loss
     Rate(rate::Args),
     /// ESP-NOW, as Espressif's esp-now component speaks it

@@ -53,7 +53,8 @@ fn a_report_that_cannot_be_true_is_not_a_result() {
         datagrams: 2,
         ..ServerReport::default()
     };
-    let lies: [(&str, Box<dyn Fn(ServerReport) -> ServerReport + Send>); 5] = [
+    type Lie = Box<dyn Fn(ServerReport) -> ServerReport + Send>;
+    let lies: [(&str, Lie); 5] = [
         ("datagrams, and 11 were sent", Box::new(minus_one)),
         ("4294967295 lost of 2 datagrams", Box::new(narrow)),
         ("datagrams, and 11 were sent", Box::new(|t| ServerReport { datagrams: 12, ..t })),

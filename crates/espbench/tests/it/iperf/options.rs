@@ -243,7 +243,7 @@ fn each_unit_is_printed_as_they_print_it() {
         let theirs = Ran::of(Command::new("iperf").args(all).stdin(Stdio::null()));
         let theirs = totals(&theirs.out).swap_remove(0);
         assert_eq!(ours.transfer, theirs.transfer, "-f {letter}");
-        if letter.to_ascii_lowercase() != "a" {
+        if !letter.eq_ignore_ascii_case("a") {
             let unit = |line: &Line| line.rate.split(' ').next_back().map(str::to_string);
             assert_eq!(unit(&ours), unit(&theirs), "-f {letter}");
         }
