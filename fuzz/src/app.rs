@@ -106,7 +106,7 @@ fn smooth(qos: u8, kind: u8) -> SmoothSetup {
         in_flight: 1,
         time: Duration::from_secs(1),
         count: Some(30),
-        queue: 10,
+        queue: 10, clients: 1, retain: false,
     };
     SmoothSetup {
         work,
@@ -136,6 +136,7 @@ fn mqtt(qos: u8, kind: u8) -> Settings<'static> {
         drain: Duration::from_millis(100),
         patience: Duration::from_secs(1),
         resume: kind & 16 != 0,
+        sender: 0,
         retain: false,
         keep_alive: espbench_proto::node::mqtt::KEEP_ALIVE,
         link: Link(0),

@@ -22,6 +22,7 @@ mod room;
 mod sdkconfig;
 mod talk;
 mod transcript;
+mod websocket;
 
 pub use app::app;
 pub use esp_now_console::{esp_now_console, esp_now_debug};
@@ -43,6 +44,7 @@ pub use net::net;
 pub use room::room;
 pub use sdkconfig::sdkconfig;
 pub use talk::{talk_script, talk_terminal};
+pub use websocket::websocket;
 pub use transcript::esp_now_transcript;
 
 /// A fuzz target: its name, which is also its corpus folder, and what it does.
@@ -69,6 +71,7 @@ pub const TARGETS: &[Target] = &[
     ("esp_now_handshake", esp_now_handshake),
     ("esp_now_security", esp_now_security),
     ("mqtt_stream", mqtt_stream),
+    ("websocket", websocket),
     ("esp_now_ota", esp_now_ota),
     ("esp_now_ota_responder", esp_now_ota_responder),
     ("esp_now_ota_initiator", esp_now_ota_initiator),

@@ -98,6 +98,7 @@ fn settings(kind: u8, window: u8) -> Settings<'static> {
         drain: Duration::from_millis(100),
         patience: Duration::from_secs(1),
         resume: kind & 16 != 0,
+        sender: 0,
         retain: kind & 32 != 0,
         keep_alive: u16::from(kind >> 6),
         link: Link(0),

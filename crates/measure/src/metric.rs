@@ -128,13 +128,15 @@ pub fn of(cell: &Cell) -> (&str, Statistic) {
 }
 
 /// Quantities whose direction their unit does not tell; also with a further word, as in `loss_rx`.
-const DIRECTIONS: [(&str, Better); 16] = [
+const DIRECTIONS: [(&str, Better); 18] = [
     // In percent.
     ("loss", Better::Lower),
     // A rate of something unwanted.
     ("queue_drop_rate", Better::Lower),
     // In kilobytes.
     ("available_heap", Better::Higher),
+    ("connect_rate", Better::Higher),
+    ("client_fairness", Better::Higher),
     ("free_heap", Better::Higher),
     // Of a prediction: in percent, in devices, in metres.
     ("acknowledged", Better::Higher),

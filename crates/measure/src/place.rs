@@ -155,6 +155,12 @@ fn mqtt_rate(w: &MqttRate) -> Vec<String> {
     if ours && w.qos > 0 {
         words.push(format!("{} in flight", w.in_flight));
     }
+    if w.clients > 1 {
+        words.push(format!("{} clients", w.clients));
+    }
+    if w.retain {
+        words.push("retained".into());
+    }
     words
 }
 

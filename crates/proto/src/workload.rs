@@ -415,6 +415,10 @@ pub struct MqttRate {
     pub count: Option<u32>,
     /// Messages that the client's own queue holds before it drops (and counts) further ones.
     pub queue: u32,
+    /// Publishers, each with a connection and a topic of its own; one subscriber takes all messages.
+    pub clients: u16,
+    /// Messages are published to be kept by the broker for later subscribers.
+    pub retain: bool,
 }
 
 /// A station joins its network, and leaves it again.

@@ -112,6 +112,13 @@ struct MqttArgs {
     /// Messages that the client's own queue holds before it drops further ones
     #[arg(long, default_value_t = 1000, value_name = "MESSAGES")]
     queue: u32,
+    /// Publishers, each with a connection and a topic of its own; they share the rate and the count, and
+    /// one subscriber takes all messages
+    #[arg(short, long, default_value_t = 1, value_name = "N", conflicts_with = "listen")]
+    clients: u16,
+    /// Have the broker keep the last message of each topic; it is told to drop it at the end
+    #[arg(long, conflicts_with = "listen")]
+    retain: bool,
     #[command(flatten)]
     broker: MqttAccessArgs,
     #[command(flatten)]
@@ -206,6 +213,8 @@ fn messages(args: &MqttArgs) -> anyhow::Result<Vec<Workload>> {
         time: args.time.unwrap_or(usual_time),
         count: args.count,
         queue: args.queue,
+        clients: args.clients,
+        retain: args.retain,
         ..usual
     };
     let cell = |qos, mode| Workload::MqttRate(MqttRate { qos, mode, ..work });

@@ -18,3 +18,33 @@ pub fn allow_many() {
 /// The same where there is no such limit.
 #[cfg(not(unix))]
 pub const fn allow_many() {}
+
+/// Raises the soft limit of open files to `needed` where the hard limit allows it.
+///
+/// # Errors
+/// The limit, where it stays lower.
+#[cfg(unix)]
+pub fn allow(needed: u64) -> Result<(), u64> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is a structure that the call fills.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } != 0 {
+        return Ok(());
+    }
+    if limit.rlim_cur >= needed {
+        return Ok(());
+    }
+    let wanted = libc::rlimit { rlim_cur: needed.min(limit.rlim_max), ..limit };
+    // SAFETY: `wanted` is an initialized structure that the call reads.
+    let raised = unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const wanted) } == 0;
+    let now = if raised { wanted.rlim_cur } else { limit.rlim_cur };
+    if now >= needed { Ok(()) } else { Err(now) }
+}
+
+/// Nothing is limited here, as far as is known.
+///
+/// # Errors
+/// None.
+#[cfg(not(unix))]
+pub fn allow(_needed: u64) -> Result<(), u64> {
+    Ok(())
+}

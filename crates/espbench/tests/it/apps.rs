@@ -199,6 +199,7 @@ const SETTINGS: Settings<'static> = Settings {
     drain: Duration::from_secs(2),
     patience: Duration::from_secs(10),
     resume: false,
+    sender: 0,
     retain: false,
     keep_alive: espbench_proto::node::mqtt::KEEP_ALIVE,
     link: Link(0),
@@ -250,6 +251,8 @@ fn smooth_at(broker: Endpoint) {
         time: Duration::from_secs(1),
         count: None,
         queue: 10,
+        clients: 1,
+        retain: false,
     };
     let setup = SmoothSetup {
         work,

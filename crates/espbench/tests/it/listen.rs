@@ -24,6 +24,8 @@ fn work() -> MqttRate {
         time: Duration::from_secs(2),
         count: None,
         queue: 1000,
+        clients: 1,
+        retain: false,
     }
 }
 

@@ -13,6 +13,7 @@ mod layers;
 mod listen;
 mod live;
 mod mqtt;
+mod mqtt_clients;
 mod mqtt_tls;
 mod netns;
 mod nothing;

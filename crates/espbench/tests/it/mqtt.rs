@@ -27,6 +27,8 @@ pub fn work() -> MqttRate {
         time: Duration::from_millis(300),
         count: None,
         queue: 10_000,
+        clients: 1,
+        retain: false,
     }
 }
 

@@ -212,6 +212,8 @@ fn mqtt(ordinal: u32, qos: u8, rate: f64, random: &mut Random) -> Recorded {
         time: Duration::from_secs(10),
         count: None,
         queue: 100,
+        clients: 1,
+        retain: false,
     };
     recorded(ordinal, Workload::MqttRate(workload), samples)
 }

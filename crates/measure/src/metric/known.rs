@@ -23,6 +23,11 @@ const METRICS: &[(&[&str], &[&str])] = &[
         ],
         &["_p50", "_p90", "_p99", "_max"],
     ),
+    (
+        &["connect", "connect_tcp", "connect_tls", "connect_websocket", "connect_mqtt"],
+        &["_p50", "_p90", "_p99", "_max"],
+    ),
+    (&["connect_rate", "client_fairness"], &[""]),
     (&["rtt"], &["_3sigma", "_6sigma"]),
     (&["rtt_idle", "rtt_loaded", "rtt_added"], &["_p50", "_p95", "_p99"]),
     (&["loss"], &["_idle", "_loaded"]),

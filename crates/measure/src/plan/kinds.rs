@@ -91,6 +91,8 @@ pub fn defaults(kind: &str) -> Option<Workload> {
             time: Duration::from_secs(5),
             count: None,
             queue: 1000,
+            clients: 1,
+            retain: false,
         }),
         "wifi-join" => Workload::Join(wifi_join::DEFAULT),
         "esp-now" => Workload::EspNow(esp_now::DEFAULT),
@@ -348,8 +350,18 @@ impl Kind for TcpRate {
 }
 
 impl Kind for MqttRate {
-    const KEYS: &'static [&'static str] =
-        &["version", "qos", "size", "offered", "in_flight", "time", "count", "queue"];
+    const KEYS: &'static [&'static str] = &[
+        "version",
+        "qos",
+        "size",
+        "offered",
+        "in_flight",
+        "time",
+        "count",
+        "queue",
+        "clients",
+        "retain",
+    ];
 
     fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String> {
         match key {
@@ -360,7 +372,9 @@ impl Kind for MqttRate {
             "in_flight" => self.in_flight = value.int(1..=65_535)? as u16,
             "time" => self.time = seconds(value, Duration::from_millis(10)..=DAY)?,
             "count" => self.count = Some(value.int(1..=100_000_000)? as u32),
-            _ => self.queue = value.int(1..=10_000_000)? as u32,
+            "queue" => self.queue = value.int(1..=10_000_000)? as u32,
+            "clients" => self.clients = value.int(1..=10_000)? as u16,
+            _ => self.retain = value.bool()?,
         }
         Ok(())
     }
@@ -379,11 +393,16 @@ impl Kind for MqttRate {
             "in_flight" => self.in_flight.to_string(),
             "time" => quoted(&print_duration(self.time)),
             "count" => self.count?.to_string(),
-            _ => self.queue.to_string(),
+            "queue" => self.queue.to_string(),
+            "clients" => self.clients.to_string(),
+            _ => self.retain.to_string(),
         })
     }
 
     fn check(&self) -> Result<(), String> {
+        if self.mode == MqttMode::Listen && (self.clients > 1 || self.retain) {
+            return Err("listening publishes nothing: leave out `clients` and `retain`".into());
+        }
         if self.mode == MqttMode::Listen && self.count.is_some() {
             return Err("listening goes by time: leave out `count`, and set `time`".into());
         }

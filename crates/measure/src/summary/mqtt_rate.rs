@@ -21,11 +21,14 @@
 //!   search's bracket, not a confidence interval: the highest rate that passed and the lowest that
 //!   failed. The note says how sure it is.
 //!
+//! What connections and several clients give is told in `connections.rs`.
+//!
 //! Where no message came there is no `message_rate`, and where none was sent no `loss` either: nothing
 //! was measured, and the cell's error says why.
 //!
 //! What listening to a device gives is told in `listen.rs`.
 
+mod connections;
 mod listen;
 
 use super::tcp_rate::rate;
@@ -69,7 +72,7 @@ pub fn summarize(workload: &MqttRate, recorded: &Recorded, context: &Context<'_>
         table: "mqtt-rate",
         transport: "mqtt",
         payload_bytes: (workload.mode != MqttMode::Listen).then_some(workload.size),
-        devices: 1,
+        devices: u32::from(workload.clients),
         variant: Some(variant(workload)),
     };
     let mut out = Out { place, context, cells: Vec::new() };
@@ -77,12 +80,14 @@ pub fn summarize(workload: &MqttRate, recorded: &Recorded, context: &Context<'_>
         out.search(workload, RateSearch::new(low, high), recorded);
         return out.cells;
     }
+    out.connections(recorded);
     if workload.mode == MqttMode::Listen {
         out.listened(recorded);
         return out.cells;
     }
     let tally = Tally::of(workload, recorded);
     out.rates(&tally, recorded);
+    out.fairness(workload, recorded);
     out.loss(&tally, recorded);
     for stage in STAGES {
         // At saturation a message is due when it enters the queue: there is no such stage.
@@ -103,6 +108,12 @@ pub fn variant(workload: &MqttRate) -> String {
     let mut text = format!("MQTT {version}, QoS {}", workload.qos);
     if workload.qos > 0 && workload.mode != MqttMode::Listen {
         text += &format!(", {} in flight", workload.in_flight);
+    }
+    if workload.clients > 1 {
+        text += &format!(", {} clients", workload.clients);
+    }
+    if workload.retain {
+        text += ", retained";
     }
     text += &match workload.mode {
         MqttMode::Saturate => ", saturated".to_string(),

@@ -29,6 +29,7 @@ pub fn settings(qos: u8) -> Settings<'static> {
         drain: Duration::from_secs(2),
         patience: Duration::from_secs(10),
         resume: false,
+        sender: 0,
         retain: false,
         keep_alive: espbench_proto::node::mqtt::KEEP_ALIVE,
         link: Link(3),

@@ -18,6 +18,7 @@
 //! of [`RateSearch`], which the summary replays. Losses are counted by cause as
 //! `lost-CAUSE`.
 
+mod crowd;
 mod listen;
 mod pump;
 mod wire;

@@ -8,8 +8,8 @@
 //! is. Arrival times are then late by up to about that much, where messages wait for milliseconds
 //! anyway. At an offered rate every arrival is read at once.
 
-use super::MqttTarget;
 use super::wire::{self, LOOK, packet_room};
+use super::{MqttTarget, crowd};
 use crate::clock::Clock;
 use crate::sys::ready::{self, Interest};
 use crate::sys::timer;
@@ -30,7 +30,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Messages whose fate may be open at once.
-const MOST_OPEN: usize = 1 << 18;
+pub(super) const MOST_OPEN: usize = 1 << 18;
 /// Room for acknowledgements: all packet identifiers, and as many releases.
 pub(super) const ANSWERS: usize = 1 << 17;
 /// How long arrivals gather at saturation.
@@ -62,6 +62,9 @@ pub(super) struct Outcome {
 
 impl Job<'_> {
     pub(super) fn run(&self, sink: &mut dyn Sink) -> Result<Outcome, TargetError> {
+        if self.work.clients > 1 {
+            return crowd::run(self, sink);
+        }
         timer::precise_wakeups();
         let names = Names::new(self.target);
         let packet = packet_room(&names.topic, self.work.size as usize);
@@ -106,7 +109,8 @@ impl Job<'_> {
             drain: self.target.drain,
             patience: self.target.patience,
             resume: false,
-            retain: false,
+            sender: 0,
+            retain: self.work.retain,
             keep_alive: self.target.keep_alive,
             link: self.link,
         }
@@ -305,11 +309,7 @@ impl Pump<'_> {
             if let Some(trouble) = self.wires[side as usize].trouble() {
                 return (trouble.what.clone(), trouble.hint.clone());
             }
-            let role = match side {
-                Side::Publisher => "publisher",
-                Side::Subscriber => "subscriber",
-            };
-            (format!("the broker {fault} (to the {role})"), hint(fault, job.work))
+            (format!("the broker {fault} (to the {})", role(side)), hint(fault, job.work))
         });
         let (due, sent) = (self.exchange.due(), self.exchange.sent());
         let received = self.exchange.received().unwrap_or(sent);
@@ -337,9 +337,17 @@ pub(super) fn missing(named: impl Iterator<Item = Range<u64>>, all: bool, count:
     words.join(", ")
 }
 
+/// What a side is, in words.
+pub(super) const fn role(side: Side) -> &'static str {
+    match side {
+        Side::Publisher => "publisher",
+        Side::Subscriber => "subscriber",
+    }
+}
+
 /// What to say where there is no fault and yet nothing was measured: of messages that came due, were
 /// sent and were received.
-fn nothing(counts: [u64; 3], work: &MqttRate, topic: &str) -> Option<(String, String)> {
+pub(super) fn nothing(counts: [u64; 3], work: &MqttRate, topic: &str) -> Option<(String, String)> {
     let time = print_duration(work.time);
     match counts {
         [0, ..] => Some((

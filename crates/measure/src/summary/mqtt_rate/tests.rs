@@ -15,6 +15,8 @@ fn workload(mode: MqttMode) -> MqttRate {
         time: Duration::from_secs(2),
         count: None,
         queue: 10,
+        clients: 1,
+        retain: false,
     }
 }
 

@@ -18,6 +18,7 @@
 //! | [`subscriber`] | what comes back, and its acknowledgements |
 //! | [`connection`] | what both sides share: handshake, keep-alive, faults |
 //! | [`ledger`] | the stages of each message until its fate is known |
+//! | [`gatherer`] | the common subscriber of several publishers |
 //! | [`listener`] | a subscriber alone, for a device that numbers its own messages |
 //! | [`gaps`] | missing, repeated and reordered sequence numbers, by name |
 //! | [`payload`] | the bytes of a message |
@@ -25,6 +26,7 @@
 pub mod connection;
 pub mod exchange;
 pub mod gaps;
+pub mod gatherer;
 pub mod ledger;
 pub mod listener;
 mod meter;
@@ -35,6 +37,7 @@ pub mod subscriber;
 pub use connection::KEEP_ALIVE;
 pub use exchange::{Exchange, PublisherStorage, Storage};
 pub use gaps::Gaps;
+pub use gatherer::Gatherer;
 pub use listener::Listener;
 
 use crate::sample::Link;
@@ -90,6 +93,9 @@ pub struct Settings<'a> {
     /// Keep-alive seconds asked of the broker (3.1.2.10). A ping goes out after half of that; 0 is
     /// never.
     pub keep_alive: u16,
+    /// Which of several publishers with a common subscriber: it is in the upper bits of the sequence
+    /// numbers that they send (see [`payload::sender`]).
+    pub sender: u16,
     /// The link named in the samples.
     pub link: Link,
 }

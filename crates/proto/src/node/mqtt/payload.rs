@@ -22,6 +22,21 @@ pub fn fill(to: &mut [u8], seq: u64, now: Instant) {
     }
 }
 
+/// Bits of a sequence number that count messages; those above name the sender.
+const COUNTING: u32 = 48;
+
+/// The sequence number `seq` of one of several senders, as it is sent.
+#[must_use]
+pub const fn sent_as(sender: u16, seq: u64) -> u64 {
+    (sender as u64) << COUNTING | seq
+}
+
+/// The sender, and its own sequence number, of a number as it was sent.
+#[must_use]
+pub const fn sender(number: u64) -> (u16, u64) {
+    ((number >> COUNTING) as u16, number & ((1 << COUNTING) - 1))
+}
+
 /// What a message says of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {

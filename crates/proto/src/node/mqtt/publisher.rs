@@ -344,7 +344,8 @@ impl<'a> Publisher<'a> {
     fn message(&self, now: Instant, seq: u64, id: u16, dup: bool, buf: &mut [u8]) -> usize {
         let Settings { version, qos, topic, size, retain, .. } = self.settings;
         let publish = Publish { dup, qos, retain, topic, id, payload: &[] };
-        let fill = |to: &mut [u8]| payload::fill(to, seq, now);
+        let number = payload::sent_as(self.settings.sender, seq);
+        let fill = |to: &mut [u8]| payload::fill(to, number, now);
         publish.emit_with(version, buf, size as usize, fill).unwrap_or(0)
     }
 

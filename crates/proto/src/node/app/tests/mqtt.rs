@@ -30,6 +30,7 @@ const SETTINGS: Settings<'static> = Settings {
     drain: Duration::from_secs(1),
     patience: Duration::from_secs(5),
     resume: false,
+    sender: 0,
     retain: false,
     keep_alive: crate::node::mqtt::KEEP_ALIVE,
     link: Link(0),
@@ -139,6 +140,8 @@ const WORK: MqttRate = MqttRate {
     time: Duration::from_secs(20),
     count: None,
     queue: 10,
+    clients: 1,
+    retain: false,
 };
 
 const WIFI: Faults = Faults {

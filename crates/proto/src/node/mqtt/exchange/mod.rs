@@ -3,6 +3,7 @@
 mod samples;
 
 use super::connection::Connection;
+use super::gaps::Arrival;
 use super::ledger::{Entry, Ledger};
 use super::meter::Meter;
 use super::publisher::{Flight, Publisher};
@@ -59,6 +60,13 @@ enum Phase {
     Closed,
 }
 
+/// What the common subscriber of several publishers found of one.
+#[derive(Debug)]
+struct Gathered {
+    gaps: Gaps,
+    count: u64,
+}
+
 /// The whole test as one machine. See the [module](super).
 #[derive(Debug)]
 pub struct Exchange<'a> {
@@ -67,6 +75,8 @@ pub struct Exchange<'a> {
     /// `None` where it is another program's.
     subscriber: Option<Subscriber<'a>>,
     ledger: Ledger<'a>,
+    /// What came, where the subscriber is several publishers' [`Gatherer`](super::Gatherer).
+    gathered: Option<Gathered>,
     phase: Phase,
     /// When the first message came due.
     start: Instant,
@@ -89,6 +99,7 @@ impl<'a> Exchange<'a> {
             publisher: Publisher::new(settings, publishing, flights),
             subscriber: Some(Subscriber::new(settings, subscribing, answers, seen)),
             ledger: Ledger::new(entries, settings.link, settings.size, settings.qos > 0),
+            gathered: None,
             phase: Phase::Opening,
             start: Instant::ZERO,
             end: Instant::ZERO,
@@ -108,12 +119,71 @@ impl<'a> Exchange<'a> {
             publisher: Publisher::new(settings, publishing, flights),
             subscriber: None,
             ledger: ledger.alone(),
+            gathered: None,
             phase: Phase::Opening,
             start: Instant::ZERO,
             end: Instant::ZERO,
             progress: Instant::ZERO,
             meter: Meter::default(),
         }
+    }
+
+    /// The publisher's side of one of several, whose common subscriber is a
+    /// [`Gatherer`](super::Gatherer): what that finds is told with [`arrived`](Self::arrived). It
+    /// begins with [`begin`](Self::begin), and records no totals.
+    pub fn member(settings: Settings<'a>, storage: PublisherStorage<'a>) -> Self {
+        let PublisherStorage { packet, flights, entries } = storage;
+        let publishing = Connection::new(settings, Side::Publisher, packet);
+        Self {
+            settings,
+            publisher: Publisher::new(settings, publishing, flights),
+            subscriber: None,
+            ledger: Ledger::new(entries, settings.link, settings.size, settings.qos > 0),
+            gathered: Some(Gathered { gaps: Gaps::new(0), count: 0 }),
+            phase: Phase::Opening,
+            start: Instant::ZERO,
+            end: Instant::ZERO,
+            progress: Instant::ZERO,
+            meter: Meter::default(),
+        }
+    }
+
+    /// Lets the messages of a [`member`](Self::member) come due from `start` on.
+    pub fn begin(&mut self, start: Instant) {
+        if self.phase == Phase::Opening && self.publisher.connection.is_up() {
+            self.phase = Phase::Offering;
+            (self.start, self.end, self.progress) = (start, start, start);
+        }
+    }
+
+    /// Message `seq` of a [`member`](Self::member) reached the common subscriber. Answers whether it
+    /// is one of its own, and came for the first time.
+    pub fn arrived(&mut self, now: Instant, seq: u64, whole: bool) -> bool {
+        let Some(gathered) = self.gathered.as_mut().filter(|_| seq < self.ledger.due()) else {
+            return false;
+        };
+        let arrival = gathered.gaps.arrive(now, seq);
+        let fresh = arrival != Arrival::Duplicate;
+        gathered.count += u64::from(fresh);
+        self.ledger.received(seq, now, arrival, whole);
+        self.progress = now;
+        fresh
+    }
+
+    /// A part of some message has come to the common subscriber: nothing is given up at `now`.
+    pub fn wait_on(&mut self, now: Instant) {
+        self.progress = self.progress.max(now);
+    }
+
+    /// The common subscriber of a [`member`](Self::member) is gone: what is outstanding is lost.
+    pub fn abandoned(&mut self) {
+        self.close(Cause::Disconnected);
+    }
+
+    /// When the first message came due, and when the last one did.
+    #[must_use]
+    pub const fn offered(&self) -> (Instant, Instant) {
+        (self.start, self.end)
     }
 
     /// Why it ended before its time, and on which side.
@@ -128,7 +198,8 @@ impl<'a> Exchange<'a> {
     /// one.
     #[must_use]
     pub fn gaps(&self) -> Option<&Gaps> {
-        self.subscriber.as_ref().map(Subscriber::gaps)
+        let gathered = self.gathered.as_ref().map(|gathered| &gathered.gaps);
+        self.subscriber.as_ref().map(Subscriber::gaps).or(gathered)
     }
 
     /// The numbers after the highest that came: no gap shows them, as nothing came behind them.
@@ -173,7 +244,8 @@ impl<'a> Exchange<'a> {
     /// Messages that reached the subscriber; `None` without one.
     #[must_use]
     pub fn received(&self) -> Option<u64> {
-        self.subscriber.as_ref().map(Subscriber::received_count)
+        let gathered = self.gathered.as_ref().map(|gathered| gathered.count);
+        self.subscriber.as_ref().map(Subscriber::received_count).or(gathered)
     }
 
     /// Messages without an acknowledgement.
@@ -301,7 +373,9 @@ impl<'a> Exchange<'a> {
         let ready = self.subscriber.as_ref().is_none_or(Subscriber::is_ready);
         match self.phase {
             Phase::Opening if self.fault().is_some() => self.close(Cause::Disconnected),
-            Phase::Opening if self.publisher.connection.is_up() && ready => {
+            Phase::Opening
+                if self.publisher.connection.is_up() && ready && self.gathered.is_none() =>
+            {
                 self.phase = Phase::Offering;
                 (self.start, self.end, self.progress) = (now, now, now);
                 self.meter.begin(now);

@@ -21,7 +21,7 @@ impl Exchange<'_> {
     fn poll_total(&mut self) -> Option<Sample> {
         let Phase::Closing { totals } = self.phase else { return None };
         self.phase = Phase::Closing { totals: totals + 1 };
-        if !self.meter.is_running() || totals == 3 {
+        if !self.meter.is_running() || totals == 3 || self.gathered.is_some() {
             self.phase = Phase::Closed;
             for side in Side::BOTH {
                 if let Some(connection) = self.connection(side) {

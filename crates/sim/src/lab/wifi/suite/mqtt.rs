@@ -154,6 +154,9 @@ impl<'a> Cell<'a, '_> {
         if (work.size as usize) < payload::HEAD {
             return self.unable("sequence number and time need 16 bytes: use a size of 16 or more");
         }
+        if work.clients > 1 || work.retain {
+            return self.unable("several clients and retained messages are for mqtt: targets");
+        }
         if smooth && work.version != Version::V311 {
             return self.unable("Smooth's client speaks MQTT 3.1.1: leave out `version`");
         }
@@ -266,6 +269,7 @@ const fn settings(work: &MqttRate, pace: Pace, link: Link) -> Settings<'static> 
         drain: DRAIN,
         patience: PATIENCE,
         resume: false,
+        sender: 0,
         retain: false,
         keep_alive: espbench_proto::node::mqtt::KEEP_ALIVE,
         link,

@@ -52,6 +52,8 @@ const WORK: MqttRate = MqttRate {
     time: Duration::from_secs(10),
     count: None,
     queue: 1000,
+    clients: 1,
+    retain: false,
 };
 
 fn carry_out(variant: &str, work: MqttRate, found: &mut Found) -> Result<(), Failed> {
