@@ -24,6 +24,14 @@ pub const RESPONSE_MODE: &str = "wifi-response-mode";
 pub const AGGREGATED: &str = "wifi-ampdu-frames";
 /// Fact: octets that the cipher adds to each packet on the air: 16 with CCMP, 0 without a cipher.
 pub const CIPHER_OCTETS: &str = "wifi-cipher-octets";
+/// Fact: whether the server's certificate was checked: [`TLS_VERIFIED`] or [`TLS_NOT_VERIFIED`].
+pub const TLS_CERTIFICATE: &str = "tls_certificate";
+/// Value of [`TLS_CERTIFICATE`]: a trusted authority signed it for the server's name.
+pub const TLS_VERIFIED: &str = "verified";
+/// Value of [`TLS_CERTIFICATE`]: any certificate was taken.
+pub const TLS_NOT_VERIFIED: &str = "not-verified";
+/// Fact: name that the server's certificate was to be for (RFC 6066, section 3).
+pub const TLS_SERVER_NAME: &str = "tls_server_name";
 
 /// Counter: further copies of probes that are not samples, because there were more copies than
 /// probes.

@@ -1,5 +1,6 @@
 //! Flags of every subcommand that reaches an MQTT broker.
 
+use crate::say::say;
 use crate::target::spec::Access;
 use crate::transport::TlsFiles;
 use anyhow::Context as _;
@@ -41,12 +42,23 @@ pub struct MqttAccessArgs {
     /// host's]
     #[arg(long, value_name = "NAME")]
     pub server_name: Option<String>,
-    /// Trust any certificate: whoever answers is measured, and the result says so
+    /// Trust any certificate: whoever answers is measured, and may read user name and password; a line
+    /// on stderr and a warning in the report say so
     #[arg(long)]
     pub insecure: bool,
 }
 
 impl MqttAccessArgs {
+    /// Says on stderr, whatever else is kept quiet, that the broker may be anyone.
+    pub fn warn(&self) {
+        if self.insecure {
+            say!(
+                "warning: --insecure: the broker's certificate is not checked: whoever answers is \
+                 trusted"
+            );
+        }
+    }
+
     /// Adds these flags to how a target is reached.
     ///
     /// # Errors

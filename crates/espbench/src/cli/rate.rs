@@ -186,6 +186,7 @@ fn through_broker(args: &MqttArgs) -> anyhow::Result<ExitCode> {
     let mut access = args.measure.site.access();
     args.broker.add_to(&mut access)?;
     let target = spec::broker(&args.host, &access).map_err(anyhow::Error::msg)?;
+    args.broker.warn();
     let text = target.endpoint.to_string();
     carry_out("rate mqtt", text, Box::new(target), &messages(args)?, &args.measure)
 }

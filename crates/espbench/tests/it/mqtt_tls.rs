@@ -8,6 +8,7 @@ use espbench::target::spec::{Access, broker};
 use espbench::target::{Target as _, TargetError};
 use espbench::transport::TlsFiles;
 use espbench_measure::run::Site;
+use espbench_proto::fact;
 use espbench_proto::sample::Fate;
 use espbench_proto::wire::websocket::{Deframer, Header, Piece, Role, handshake};
 use espbench_proto::workload::{MqttMode, MqttRate, MqttVersion, Workload};
@@ -188,7 +189,8 @@ fn tls_to_mosquitto_with_an_authority_of_ones_own() {
     assert_eq!(kept.facts["carried_by"], "TLS");
     assert_eq!(kept.facts["tls_version"], "1.3");
     assert!(kept.facts["tls_cipher_suite"].starts_with("TLS13_"), "{:?}", kept.facts);
-    assert_eq!(kept.facts["tls_certificate"], "verified, for localhost");
+    assert_eq!(kept.facts[fact::TLS_CERTIFICATE], fact::TLS_VERIFIED);
+    assert_eq!(kept.facts[fact::TLS_SERVER_NAME], "localhost");
     // An address is a name of the certificate, too.
     run(&target(&format!("mqtts:127.0.0.1:{port}"), certificates.trusting()), work()).unwrap();
 }
@@ -237,12 +239,42 @@ fn a_certificate_that_is_not_trusted_is_said_with_what_to_do() {
 
     let insecure = TlsFiles { insecure: true, ..TlsFiles::default() };
     let kept = run(&target(&url, insecure), work()).unwrap();
-    assert!(kept.facts["tls_certificate"].starts_with("NOT VERIFIED"), "{:?}", kept.facts);
+    assert_eq!(kept.facts[fact::TLS_CERTIFICATE], fact::TLS_NOT_VERIFIED);
 
     let named = |name: &str| TlsFiles { server_name: Some(name.into()), ..certificates.trusting() };
     let error = run(&target(&url, named("broker.example")), work()).err().expect("another name");
     assert!(error.contains("not for that name") && error.contains("--server-name"), "{error}");
     run(&target(&url, named("localhost")), work()).unwrap();
+}
+
+/// On stderr at the start, even with --quiet, and in every form of the report.
+#[test]
+fn an_insecure_run_says_so_on_stderr_and_in_every_report() {
+    let Some(certificates) = Certificates::make() else { return };
+    let Some(broker) = tls_listener(certificates.settings("server")) else { return };
+    let bench = Bench::new();
+    let url = format!("mqtts://localhost:{}", broker.address.port());
+    let plan = "name = \"x\"\n[[measure]]\nkind = \"mqtt-rate\"\noffered = \"100 /s\"\ncount = 5\n";
+    let plan = bench.write("x.toml", plan).display().to_string();
+    let rate = ["rate", "mqtt", &url, "--rate", "100", "--count", "5"];
+    let planned = ["run", &plan, "--on", &url];
+    for (command, format) in [(&rate[..], "text"), (&rate, "html"), (&planned, "json")] {
+        let flags = ["--insecure", "--quiet", "--format", format];
+        let ran = bench.run(&[command, &flags].concat());
+        let first = ran.err.lines().next().unwrap_or_default();
+        assert!(first.contains("certificate is not checked: whoever answers"), "{}", ran.err);
+        let out = ran.ok();
+        let word = if format == "json" {
+            "certificate-not-verified"
+        } else {
+            "certificate was not checked"
+        };
+        assert!(out.contains(word), "{format}: {out}");
+    }
+    let ca = certificates.file("ca.pem").display().to_string();
+    let ran = bench.run(&[&rate[..], &["--ca", &ca, "--format", "json"]].concat());
+    assert!(!ran.err.contains("not checked"), "{}", ran.err);
+    assert!(!ran.ok().contains("certificate-not-verified"));
 }
 
 #[test]

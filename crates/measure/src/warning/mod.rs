@@ -68,6 +68,8 @@ pub enum Advice {
         /// How closely the arrivals keep one phase of it, from 0 (not at all) to 1 (exactly).
         strength: f64,
     },
+    /// The server's certificate was not checked (TLS).
+    CertificateNotVerified,
 }
 
 /// Advice about one cell.

@@ -11,6 +11,7 @@ use crate::{modes, series, trend};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use espbench_proto::fact;
 use espbench_proto::sample::{Fate, Link, Observer, Probe, Sample};
 use espbench_proto::time::Instant;
 use espbench_proto::workload::{Direction, IpTest, Iperf, MqttMode};
@@ -31,6 +32,7 @@ pub fn advise(recorded: &Recorded, cells: &[Cell]) -> Vec<Warning> {
         overflow(recorded),
         sender_behind(recorded),
         beacon_comb(recorded),
+        not_verified(recorded),
     ];
     let place = place::of(recorded);
     rules.into_iter().flatten().map(|advice| Warning { place: place.clone(), advice }).collect()
@@ -192,4 +194,9 @@ fn beacon_comb(recorded: &Recorded) -> Option<Advice> {
     let strength = in_phase(recorded, paced)?;
     let period_ms = BEACON_PERIOD.as_nanos() as f64 / 1e6;
     Some(Advice::BeaconComb { period_ms, strength })
+}
+
+fn not_verified(recorded: &Recorded) -> Option<Advice> {
+    let certificate = recorded.facts.get(fact::TLS_CERTIFICATE)?;
+    (certificate == fact::TLS_NOT_VERIFIED).then_some(Advice::CertificateNotVerified)
 }

@@ -7,6 +7,7 @@ use alloc::collections::BTreeMap;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::time::Duration;
+use espbench_proto::fact;
 use espbench_proto::sample::{Interval, Observer, Probe, Sample};
 use espbench_proto::time::Instant;
 use espbench_proto::workload::{Iperf, UdpEcho, Workload};
@@ -215,6 +216,17 @@ fn a_coarse_clock_is_told_from_the_calibration() {
 }
 
 #[test]
+fn a_certificate_that_was_not_checked_is_told() {
+    let mut recorded = closed((0..9).map(|_| 1.0));
+    let mut told = |certificate: &str| {
+        recorded.facts.insert(fact::TLS_CERTIFICATE.into(), certificate.into());
+        kinds(&recorded).contains(&Advice::CertificateNotVerified)
+    };
+    assert!(told(fact::TLS_NOT_VERIFIED));
+    assert!(!told(fact::TLS_VERIFIED));
+}
+
+#[test]
 fn every_advice_has_three_parts_and_reads_back() {
     let all = [
         Advice::FewSamples { metrics: "rtt_p99".into(), n: 20, needed: 368 },
@@ -224,6 +236,7 @@ fn every_advice_has_three_parts_and_reads_back() {
         Advice::SocketBufferOverflow { dropped: 7 },
         Advice::SenderBehind { asked: 100.0, kept: 50.0, unit: "probes/s".into() },
         Advice::BeaconComb { period_ms: 102.4, strength: 0.93 },
+        Advice::CertificateNotVerified,
     ];
     for advice in all {
         for part in advice.parts() {

@@ -25,6 +25,7 @@ impl Advice {
             Self::SocketBufferOverflow { dropped } => overflow(*dropped),
             Self::SenderBehind { asked, kept, unit } => behind(*asked, *kept, unit),
             Self::BeaconComb { period_ms, strength } => comb(*period_ms, *strength),
+            Self::CertificateNotVerified => not_verified(),
         }
     }
 }
@@ -115,5 +116,15 @@ fn comb(period_ms: f64, strength: f64) -> [String; 3] {
          WIFI_PS_MIN_MODEM), so what is sent to it waits for the next one."
             .to_string(),
         "For latency, call esp_wifi_set_ps(WIFI_PS_NONE); it costs current.".to_string(),
+    ]
+}
+
+fn not_verified() -> [String; 3] {
+    [
+        "The server's certificate was not checked (--insecure).".to_string(),
+        "Whoever answers is trusted: another machine may have been measured, and may have read what \
+         was sent to it."
+            .to_string(),
+        "Give the authority's certificate with --ca FILE, and leave --insecure out.".to_string(),
     ]
 }
