@@ -14,6 +14,7 @@ mod listen;
 mod live;
 mod mqtt;
 mod mqtt_clients;
+mod mqtt_hostile;
 mod mqtt_tls;
 mod netns;
 mod nothing;

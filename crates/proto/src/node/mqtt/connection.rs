@@ -20,6 +20,8 @@ pub enum Event {
     },
     /// The subscription was answered.
     Subscribed {
+        /// Packet identifier of the SUBSCRIBE that it answers.
+        id: u16,
         /// QoS granted, or a failure.
         code: u8,
     },
@@ -408,7 +410,7 @@ fn digest(packet: &Packet<'_>, numbers: bool) -> Result<Digest, Malformed> {
         Packet::PubRec(ack) => answer(kind::PUBREC, ack),
         Packet::PubRel(ack) => answer(kind::PUBREL, ack),
         Packet::PubComp(ack) => answer(kind::PUBCOMP, ack),
-        Packet::SubAck(ack) => Digest::Event(Event::Subscribed { code: ack.codes[0] }),
+        Packet::SubAck(ack) => Digest::Event(Event::Subscribed { id: ack.id, code: ack.codes[0] }),
         Packet::PingResp => Digest::Pong,
         Packet::Disconnect(d) => Digest::Dismissed(d.reason),
         Packet::Connect(_) | Packet::Subscribe(_) | Packet::PingReq | Packet::Other(_) => {

@@ -134,7 +134,12 @@ impl<'a> Subscriber<'a> {
                 Event::Opened { session_present } => {
                     self.subscribe = !(session_present && self.ready)
                 }
-                Event::Subscribed { code } => self.subscribed(code),
+                Event::Subscribed { id: SUBSCRIPTION, code } => self.subscribed(code),
+                // 3.8.4: it has the packet identifier of the SUBSCRIBE.
+                Event::Subscribed { .. } => {
+                    let odd = Malformed("a SUBACK to a SUBSCRIBE that was not sent");
+                    self.connection.fail(Fault::Malformed(odd));
+                }
                 Event::Message { qos: 2, id, .. } if self.is_seen(id) => {
                     self.redelivered += 1;
                     self.owe(id, kind::PUBREC);
