@@ -114,7 +114,7 @@ fn before_the_connack() -> Vec<Case> {
 }
 
 fn after_the_connack() -> Vec<Case> {
-    use Expected::{Fault, Goes};
+    use Expected::Fault;
     vec![
         case("second CONNACK", 0, CONNECT, |_| after_connack(CONNACK), Fault(&["second CONNACK"])),
         case(
@@ -159,6 +159,12 @@ fn after_the_connack() -> Vec<Case> {
             |_| Do::Close(vec![]),
             Fault(&["closed the connection", "ended the connection"]),
         ),
+    ]
+}
+
+fn in_answer_to_messages() -> Vec<Case> {
+    use Expected::{Fault, Goes};
+    vec![
         case(
             "closes at PUBLISH",
             1,
@@ -342,6 +348,7 @@ fn goes(name: &str, ran: Ran) {
 fn brokers_that_break_the_standard_are_named_or_borne() {
     let mut cases = before_the_connack();
     cases.append(&mut after_the_connack());
+    cases.append(&mut in_answer_to_messages());
     // Those that wait for the end of a drain are neighbours.
     std::thread::scope(|scope| {
         for first in 0..LANES {
