@@ -1,6 +1,6 @@
 //! What is told while a run goes: JSON lines, and OpenMetrics as Prometheus' own parser reads it.
 
-use crate::util::{Background, Bench, Ran, python_module};
+use crate::util::{Background, Bench, Ran, python_with};
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -101,7 +101,7 @@ fn a_cell_that_fails_says_why() {
 
 /// The samples of an exposition as Prometheus' own parsers read them: name, labels, value.
 #[track_caller]
-fn parsed(text: &str) -> Vec<(String, Value, f64)> {
+fn parsed(python: &str, text: &str) -> Vec<(String, Value, f64)> {
     let script = "
 import json, sys
 from prometheus_client.openmetrics import parser
@@ -111,7 +111,7 @@ list(older.text_string_to_metric_families(text))
 print(json.dumps([[s.name, s.labels, s.value] for f in parser.text_string_to_metric_families(text)
                   for s in f.samples]))
 ";
-    let mut python = Command::new("python3")
+    let mut python = Command::new(python)
         .args(["-c", script])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -142,9 +142,7 @@ fn ask(address: &str, request: &[u8]) -> String {
 
 #[test]
 fn prometheus_scrapes_the_figures_and_hostile_scrapers_change_nothing() {
-    if !python_module("prometheus_client") {
-        return;
-    }
+    let Some(python) = python_with("prometheus_client") else { return };
     let bench = Bench::new();
     bench.write("long.toml", LONG);
     let args = ["run", "long.toml", "-q", "--openmetrics", ":0", "--environment", "a \"b\\c"];
@@ -162,7 +160,7 @@ fn prometheus_scrapes_the_figures_and_hostile_scrapers_change_nothing() {
         body.to_owned()
     };
     let delivered = |text: &str| {
-        value(&parsed(text), "espbench_probes_total", ("fate", "delivered")).unwrap_or(0.0)
+        value(&parsed(python, text), "espbench_probes_total", ("fate", "delivered")).unwrap_or(0.0)
     };
     let deadline = std::time::Instant::now() + crate::util::PATIENCE;
     while delivered(&scrape()) == 0.0 {
@@ -189,7 +187,7 @@ fn prometheus_scrapes_the_figures_and_hostile_scrapers_change_nothing() {
         text = scrape();
     }
     drop(silent);
-    let samples = parsed(&text);
+    let samples = parsed(python, &text);
     assert!(value(&samples, "espbench_latency_seconds", ("quantile", "0.99")).unwrap() > 0.0);
     assert_eq!(value(&samples, "espbench_run_active", ("plan", "long")), Some(1.0));
     assert_eq!(value(&samples, "espbench_cells_planned", ("run", "long-1")), Some(1.0));
@@ -199,15 +197,13 @@ fn prometheus_scrapes_the_figures_and_hostile_scrapers_change_nothing() {
 
 #[test]
 fn the_file_has_the_figures_of_all_cells_at_the_end() {
-    if !python_module("prometheus_client") {
-        return;
-    }
+    let Some(python) = python_with("prometheus_client") else { return };
     let bench = Bench::new();
     bench.write("short.toml", SHORT);
     bench.run(&["run", "short.toml", "-q", "--openmetrics", "espbench.prom"]).ok();
     let text = std::fs::read_to_string(bench.path("espbench.prom")).unwrap();
     assert!(text.ends_with("# EOF\n"), "{text}");
-    let samples = parsed(&text);
+    let samples = parsed(python, &text);
     let of_run = ("run", "short-1");
     assert_eq!(value(&samples, "espbench_run_active", of_run), Some(0.0));
     assert_eq!(value(&samples, "espbench_cells_done_total", of_run), Some(3.0));

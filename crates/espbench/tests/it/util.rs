@@ -242,14 +242,21 @@ pub fn peer(program: &str) -> bool {
     found || missing(&format!("the program `{program}`"))
 }
 
-/// Whether Python has a module, as [`peer`].
-pub fn python_module(name: &str) -> bool {
-    let found = Command::new("python3")
-        .args(["-c", &format!("import {name}")])
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success());
-    found || missing(&format!("Python's module `{name}`"))
+/// The Python that has a module, as [`peer`]: the first one of the path, or the system's, for which the
+/// distribution's packages are.
+pub fn python_with(module: &str) -> Option<&'static str> {
+    let has = |python: &&str| {
+        Command::new(python)
+            .args(["-c", &format!("import {module}")])
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
+    };
+    let found = ["python3", "/usr/bin/python3"].into_iter().find(has);
+    if found.is_none() {
+        missing(&format!("Python's module `{module}`"));
+    }
+    found
 }
 
 /// The folder of the published documents: `ESPBENCH_SOURCES`.

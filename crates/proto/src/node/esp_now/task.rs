@@ -18,7 +18,7 @@ use core::fmt;
 use heapless::Deque;
 
 /// Greatest number of samples that wait between two polls.
-pub const SAMPLES: usize = 4;
+pub const SAMPLES: usize = 3;
 /// Greatest number of events that wait between two polls.
 pub const EVENTS: usize = 8;
 

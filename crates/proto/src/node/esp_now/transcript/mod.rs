@@ -8,13 +8,13 @@
 //! | [`session`] | several lines together: [`Sample`](crate::sample::Sample)s and [`Finding`]s, with the component's miscounts corrected |
 //!
 //! ```
-//! use espbench_proto::node::esp_now::transcript::{Entry, Lines, Session};
-//! let mut lines = Lines::<512>::new();
-//! let mut session = Session::<8>::new();
+//! use espbench_proto::node::esp_now::transcript::{LineSplitter, TranscriptEntry, TranscriptSession};
+//! let mut lines = LineSplitter::<512>::new();
+//! let mut session = TranscriptSession::<8>::new();
 //! let mut rest: &[u8] = b"I (1205) iperf_cmd: 10 bytes from 24:0a:c4:00:00:01: seq=0 rssi=-40 time=5 ms\r\n";
 //! let mut samples = 0;
 //! while let Some(piece) = lines.next(&mut rest) {
-//!     samples += session.take(&Entry::of(piece)).samples.iter().flatten().count();
+//!     samples += session.take(&TranscriptEntry::of(piece)).samples.iter().flatten().count();
 //! }
 //! assert_eq!(samples, 1);
 //! ```
