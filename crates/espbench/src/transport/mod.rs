@@ -5,12 +5,14 @@
 //! | [`url`] | `mqtt://`, `mqtts://`, `ws://`, `wss://` as they are typed |
 //! | [`tls`] | certificates, keys and what is wrong with them, in words |
 //! | [`stream`] | one connection: opened step by step, then bytes in both directions |
+//! | `websocket` | the WebSocket's handshake, masks and control frames |
 //! | [`fault`] | why a connection could not be opened, and what to do |
 
 pub mod fault;
 pub mod stream;
 pub mod tls;
 pub mod url;
+mod websocket;
 
 pub use fault::Fault;
 pub use stream::{Opened, Stream};

@@ -1,15 +1,14 @@
 //! One connection to a broker: opened step by step, then bytes in both directions. It never blocks;
 //! whoever owns it waits for what [`interest`](Stream::interest) says.
 
+use super::websocket::{WebSocket, deliver};
 use super::{Endpoint, Fault, Scheme};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::websocket::frame::{self, LONGEST_HEADER};
-use espbench_proto::wire::websocket::handshake::{self, Answer};
-use espbench_proto::wire::websocket::{Deframer, Header, Malformed, Opcode, Piece, Role};
+use espbench_proto::wire::websocket::handshake;
+use espbench_proto::wire::websocket::{Header, Opcode};
 use rustls::ClientConnection;
-use rustls::crypto::ring;
 use socket2::{Domain, Protocol, Socket, Type};
-use std::fmt::Write as _;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 
@@ -62,21 +61,6 @@ impl Stage {
             Self::Tcp | Self::Open | Self::Closed => "connection",
         }
     }
-}
-
-/// What a WebSocket needs beside its frames.
-#[derive(Debug)]
-struct WebSocket {
-    key: [u8; handshake::KEY],
-    path: String,
-    /// The response, until it is whole.
-    head: Vec<u8>,
-    deframer: Deframer,
-    /// Chance for masks, and how much of it is used.
-    chance: [u8; 1024],
-    used: usize,
-    /// A control frame that is to be sent.
-    owed: Option<(Opcode, Vec<u8>)>,
 }
 
 /// One connection.
@@ -457,70 +441,6 @@ impl Drop for Stream {
     }
 }
 
-impl WebSocket {
-    fn new(endpoint: &Endpoint) -> Result<Self, Fault> {
-        let mut websocket = Self {
-            key: [0; handshake::KEY],
-            path: endpoint.path.clone(),
-            head: Vec::new(),
-            deframer: Deframer::new(Role::Client),
-            chance: [0; 1024],
-            used: usize::MAX,
-            owed: None,
-        };
-        let mut chance = [0; 16];
-        for four in chance.chunks_exact_mut(4) {
-            four.copy_from_slice(&websocket.mask());
-        }
-        websocket.key = handshake::key(chance);
-        Ok(websocket)
-    }
-
-    /// A mask of chance, fresh for each frame (RFC 6455, section 5.3).
-    fn mask(&mut self) -> [u8; 4] {
-        if self.used >= self.chance.len() {
-            // Masks protect proxies from senders of chosen bytes, which this one's are not: without
-            // chance the old ones do.
-            let _ = ring::default_provider().secure_random.fill(&mut self.chance);
-            self.used = 0;
-        }
-        let mask = core::array::from_fn(|at| self.chance[self.used + at]);
-        self.used += 4;
-        mask
-    }
-
-    /// Whether the response is whole and switches.
-    fn answered(&mut self) -> Result<bool, Fault> {
-        let Some(len) = handshake::head(&self.head).map_err(no_http)? else { return Ok(false) };
-        let mut head = std::mem::take(&mut self.head);
-        match handshake::answer(&head[..len], &self.key).map_err(no_http)? {
-            Answer::Refused { status, location } => {
-                return Err(Fault::status(status, location, &self.path));
-            }
-            Answer::Switched { protocol: false } => {
-                let what = "the server did not choose the subprotocol `mqtt`";
-                return Err(Fault::new(what, "check that an MQTT broker is behind that path"));
-            }
-            Answer::Switched { protocol: true } => {}
-        }
-        // A ping may follow at once; a message may not, as the client speaks first in MQTT.
-        let mut spoken = false;
-        let open = deliver(Some(self), &mut head[len..], &mut |_| spoken = true)?;
-        if spoken || !open {
-            let early = "a message, or its end, before the client's first message";
-            return Err(Fault::websocket(Malformed(early)));
-        }
-        Ok(true)
-    }
-}
-
-fn no_http(malformed: Malformed) -> Fault {
-    Fault::new(
-        format!("the broker did not answer the WebSocket handshake in HTTP: {}", malformed.0),
-        "write mqtt:// for a port without WebSocket, and wss:// for one with TLS",
-    )
-}
-
 /// What carries MQTT, in words; `None` where that is TCP alone.
 const fn carried(scheme: Scheme) -> Option<&'static str> {
     match scheme {
@@ -590,35 +510,6 @@ fn decrypt(
             }
         }
         state.map_err(|error| Fault::tls(&error))?;
-    }
-    Ok(true)
-}
-
-/// Takes the WebSocket away; false once the broker has closed it.
-fn deliver(
-    websocket: Option<&mut WebSocket>,
-    bytes: &mut [u8],
-    take: &mut dyn FnMut(&[u8]),
-) -> Result<bool, Fault> {
-    let Some(websocket) = websocket else {
-        take(bytes);
-        return Ok(true);
-    };
-    let mut chunk = bytes;
-    while let Some(piece) = websocket.deframer.next(&mut chunk).map_err(Fault::websocket)? {
-        match piece {
-            Piece::Data(data) => take(data),
-            Piece::Ping => {
-                // Only the last of several need be answered (RFC 6455, section 5.5.3).
-                websocket.owed = Some((Opcode::Pong, websocket.deframer.control().to_vec()));
-            }
-            Piece::Close(None | Some(1000)) => return Ok(false),
-            Piece::Close(Some(code)) => {
-                let mut what = String::from("the broker closed the WebSocket");
-                let _ = write!(what, " (code {code})");
-                return Err(Fault::new(what, "look at the broker's log"));
-            }
-        }
     }
     Ok(true)
 }
