@@ -97,7 +97,7 @@ fn the_message_rate_is_that_of_the_peers_reads() {
 fn a_slow_peer_behind_a_link_is_measured_as_slow() {
     let can = std::process::Command::new("unshare").args(["-r", "-n", "true"]).output();
     if !(peer("python3") && peer("ip") && can.is_ok_and(|done| done.status.success())) {
-        eprintln!("SKIPPED: no network namespaces here");
+        crate::util::missing("the right to make network namespaces (unshare -r -n)");
         return;
     }
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/taken.py");

@@ -269,7 +269,8 @@ pub fn sources() -> Option<PathBuf> {
     folder
 }
 
-fn missing(what: &str) -> bool {
+/// Says loudly that something is missing, and fails in CI; false.
+pub fn missing(what: &str) -> bool {
     assert!(std::env::var_os("CI").is_none(), "{what} is missing, and CI skips nothing");
     eprintln!("SKIPPED: {what} is missing");
     false
