@@ -1,7 +1,7 @@
 //! ICMP round trips, by size.
 
 use super::Show::{Interval, Value};
-use super::udp_echo::{repetition, size};
+use super::udp_echo::{LOSS, repetition, size};
 use super::{Column, Frame, Lead, Spec, Table, of_metrics, remaining};
 use crate::report::digest::{Digest, Material};
 use crate::summary::ping;
@@ -26,16 +26,6 @@ const ROUND_TRIPS: &[Spec] = &[
     ("rtt_p999", "p99.9", Value),
 ];
 
-const LOSS: &[Spec] = &[
-    ("loss", "loss", Value),
-    ("loss", "loss 95 % interval", Interval),
-    ("probes_late", "late", Value),
-    ("probes_duplicate", "duplicate", Value),
-    ("probes_corrupt", "corrupt", Value),
-    ("rtt_kernel_p50", "p50 to the kernel's stamp", Value),
-    ("rtt_kernel_p99", "p99 to the kernel's stamp", Value),
-];
-
 /// Counted from the due time.
 const RESPONSE: &[Spec] = &[
     ("response_avg", "avg", Value),
@@ -49,7 +39,7 @@ const RESPONSE: &[Spec] = &[
     ("response_p999", "p99.9", Value),
 ];
 
-/// Its tables.
+/// Returns the tables of all cells of the kind.
 pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     let mut digests = material.of_kind(KIND);
     digests.sort_by_key(|d| (variant(d), size(d), d.repetition));

@@ -37,7 +37,8 @@ const QUANTILES: &[Spec] = &[
     ("rtt_p999", "p99.9 95 % interval", Interval),
 ];
 
-const LOSS: &[Spec] = &[
+/// Losses and what else became of probes; every kind of round trip has them.
+pub(super) const LOSS: &[Spec] = &[
     ("loss", "loss", Value),
     ("loss", "loss 95 % interval", Interval),
     ("probes_late", "late", Value),
@@ -60,7 +61,7 @@ const RESPONSE: &[Spec] = &[
     ("response_p999", "p99.9", Value),
 ];
 
-/// Its tables.
+/// Returns the tables of all cells of the kind.
 pub(crate) fn tables(material: &Material<'_>) -> Vec<Table> {
     let mut digests = material.of_kind(KIND);
     digests.sort_by_key(|d| (variant(d), size(d), d.repetition));
