@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::{Display, Write as _};
 use std::sync::Arc;
 
-/// What HTTP calls the format.
+/// Content type of the format in HTTP.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// A run so far.
@@ -18,9 +18,9 @@ pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; cha
 pub struct Snapshot {
     /// Name of the run.
     pub run: String,
-    /// Its target.
+    /// Target of the run.
     pub target: String,
-    /// Its plan.
+    /// Plan of the run.
     pub plan: String,
     /// Measured or simulated.
     pub origin: &'static str,
@@ -39,15 +39,15 @@ pub struct Snapshot {
 /// A cell so far.
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
-    /// Its number in the run, from 1.
+    /// Number of the cell in the run, from 1.
     pub number: usize,
     /// Which cell, in words.
     pub place: String,
-    /// What became of its probes.
+    /// Fates of the cell's probes.
     pub tally: Tally,
     /// Their times.
     pub times: Option<Times>,
-    /// What was seen of its streams.
+    /// Figures of the cell's streams.
     pub streams: BTreeMap<Observer, Stream>,
 }
 

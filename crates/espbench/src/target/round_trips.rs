@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const SILENT_FROM_START: u32 = 3;
 const SILENT_LATER: u32 = 10;
 
-/// What carries probes to a peer, and replies back.
+/// A carrier of probes to a peer and of replies back.
 pub(super) trait Carrier {
     /// Sends one probe.
     fn send(&mut self, datagram: &[u8]) -> io::Result<()>;
@@ -32,11 +32,11 @@ pub(super) trait Carrier {
     fn failure(&mut self) -> Option<Quoted> {
         None
     }
-    /// What to do when nothing listens, when nothing answers, and when the system refuses.
+    /// Advice for when nothing listens, when nothing answers, and when the system refuses.
     fn hints(&self) -> Hints;
 }
 
-/// What a user can do.
+/// Advice to the user.
 pub(super) struct Hints {
     /// The peer says that nothing listens.
     pub(super) refused: &'static str,
@@ -58,7 +58,7 @@ pub(super) struct Exchange<'a, C> {
     heard: Instant,
     any: bool,
     refused: u64,
-    /// What the network or the system said of lost probes.
+    /// Words of the network or the system about lost probes.
     causes: BTreeMap<Cause, u64>,
     /// Beside other work: no probe is sent once that is set, and silence is a result.
     over: Option<&'a AtomicBool>,

@@ -4,14 +4,14 @@ use espbench_proto::wire::websocket::Malformed;
 use rustls::{AlertDescription, CertificateError, Error as TlsError};
 use std::io::{self, ErrorKind};
 
-/// What the other end did, in words, and what the user can do about it.
+/// A failure of the other end, in words, with advice to the user.
 #[derive(Debug)]
 pub struct Fault {
-    /// What happened: "connecting", or a sentence about the broker.
+    /// Event that failed: "connecting", or a sentence about the broker.
     pub what: String,
     /// The system's error, where it is one.
     pub source: Option<io::Error>,
-    /// What to do.
+    /// Advice to the user.
     pub hint: String,
 }
 
@@ -61,7 +61,7 @@ impl Fault {
         )
     }
 
-    /// What rustls found.
+    /// Error that rustls found.
     #[must_use]
     pub fn tls(error: &TlsError) -> Self {
         let client = "give a client certificate that the broker knows with --cert and --key";
@@ -158,7 +158,7 @@ fn is_out_of_descriptors(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(23 | 24)) && cfg!(unix)
 }
 
-/// What may be wrong where a handshake breaks.
+/// Advice for a handshake that breaks.
 fn other_port(during: &str) -> &'static str {
     if during == "TLS handshake" {
         "check that the port speaks TLS (mqtts: 8883), or write mqtt:// (or ws://)"

@@ -1,4 +1,4 @@
-//! What carries MQTT: TCP, TLS (rustls) and WebSocket, each over the one before, without blocking.
+//! Carriers of MQTT: TCP, TLS (rustls) and WebSocket, each over the one before, without blocking.
 //!
 //! | module | what |
 //! |---|---|
@@ -25,9 +25,9 @@ use std::sync::Arc;
 /// Where a broker listens, and what to speak there below MQTT.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// Its address.
+    /// Address of the broker.
     pub address: SocketAddr,
-    /// What carries MQTT.
+    /// Carrier of MQTT.
     pub scheme: Scheme,
     /// Its name or address, as typed.
     pub host: String,

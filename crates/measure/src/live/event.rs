@@ -29,7 +29,7 @@ pub struct At {
     pub of: usize,
     /// Kind of the workload.
     pub kind: &'static str,
-    /// Its settings in words.
+    /// Settings of the cell in words.
     pub settings: String,
     /// Repetition, from 1.
     pub repetition: u32,
@@ -52,7 +52,7 @@ impl At {
         }
     }
 
-    /// The same cell, later.
+    /// Cell that goes on.
     #[must_use]
     pub fn later(&self, elapsed: Duration) -> Self {
         Self { elapsed_s: elapsed.as_secs_f64(), ..self.clone() }
@@ -93,11 +93,11 @@ pub enum Event {
         /// Of which cell.
         #[serde(flatten)]
         at: At,
-        /// What was seen in it.
+        /// Figures of the interval.
         #[serde(flatten)]
         interval: Seen,
     },
-    /// What became of the cell's probes so far: once a second, and at the cell's end.
+    /// Fates of the cell's probes so far: once a second, and at the cell's end.
     Probes {
         /// Of which cell.
         #[serde(flatten)]
@@ -183,7 +183,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// What an interval tells.
+    /// Figures of an interval.
     #[must_use]
     pub fn of(i: &Interval) -> Self {
         let seconds = |at: Instant| at.as_nanos() as f64 / 1e9;
@@ -224,7 +224,7 @@ impl Event {
         }
     }
 
-    /// What became of a cell's probes so far.
+    /// Fates of a cell's probes so far.
     #[must_use]
     pub fn probes(at: At, tally: &Tally, times_ms: Option<Times>) -> Self {
         let Tally { delivered, lost, late, corrupt, duplicate, .. } = *tally;

@@ -55,7 +55,7 @@ pub fn summarize(place: &Place<'_>, samples: &[Sample], context: &Context<'_>) -
     cells
 }
 
-/// What the interval of a difference shows.
+/// Verdict that the interval of a difference allows.
 fn verdict(added: &Estimate) -> &'static str {
     match (added.low, added.high) {
         (Some(low), _) if low > 0.0 => "the load adds latency",

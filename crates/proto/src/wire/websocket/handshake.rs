@@ -86,7 +86,7 @@ pub fn response(to: &mut impl Write, key: &[u8], protocol: bool) -> fmt::Result 
 /// The length of the head at the start of `bytes`, with its empty line; `None` where it is cut off.
 ///
 /// # Errors
-/// It is longer than [`LONGEST_HEAD`].
+/// The head is longer than [`LONGEST_HEAD`].
 pub fn head(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
     match bytes.windows(4).take(LONGEST_HEAD).position(|four| four == b"\r\n\r\n") {
         Some(at) => Ok(Some(at + 4)),
@@ -95,7 +95,7 @@ pub fn head(bytes: &[u8]) -> Result<Option<usize>, Malformed> {
     }
 }
 
-/// What a server answered.
+/// Answer of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer<'a> {
     /// The connection is a WebSocket now. `protocol`: the server chose [`SUBPROTOCOL`].
@@ -103,7 +103,7 @@ pub enum Answer<'a> {
         /// Whether it did.
         protocol: bool,
     },
-    /// It did not switch.
+    /// The server did not switch.
     Refused {
         /// The status code (RFC 9110, section 15).
         status: u16,
@@ -115,7 +115,7 @@ pub enum Answer<'a> {
 /// Reads a server's response to a request with that key.
 ///
 /// # Errors
-/// It is not HTTP, or it says that it switched without the fields that prove it.
+/// The answer is not HTTP, or says that it switched without the fields that prove it.
 pub fn answer<'a>(head: &'a [u8], key: &[u8; KEY]) -> Result<Answer<'a>, Malformed> {
     let text = core::str::from_utf8(head).map_err(|_| Malformed("a head that is no text"))?;
     let (first, fields) = text.split_once("\r\n").ok_or(Malformed("no HTTP status line"))?;

@@ -13,7 +13,7 @@ const AROUND: usize = 1024 + outbox::FREE;
 
 /// Own bytes on their way to a client up to which messages are added; more wait in its session.
 pub(super) const AHEAD: usize = 96 * 1024;
-/// The same where many clients are slow.
+/// Smaller limit, for when many clients are slow.
 const AHEAD_OF_MANY: usize = 16 * 1024;
 /// Payloads on their way beside these.
 pub(super) const PAYLOADS: usize = 16;
@@ -23,11 +23,11 @@ const UNREAD: usize = AHEAD + 64 * 1024;
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Its CONNECT is awaited.
+    /// The client's CONNECT is awaited.
     New,
-    /// Its session, and nothing more is missing.
+    /// The client is accepted; the number is that of its session.
     Open(u32),
-    /// It ends when its last bytes are written.
+    /// The connection ends when its last bytes are written.
     Leaving,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Connection {
     pub(super) heard: Instant,
     /// Seconds of keep-alive; 0 is none.
     pub(super) keep_alive: u16,
-    /// Its place among the timers.
+    /// Place of the connection among the timers.
     pub(super) deadline: Option<Instant>,
     pub(super) maximum_packet_size: usize,
     /// Messages in flight to it at most.

@@ -23,12 +23,12 @@ struct Terms<'a> {
     subscriptions: &'a [u32],
 }
 
-/// What became of a message that was to be sent.
+/// Outcome of sending a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sent {
-    /// It is in the outbox.
+    /// The message is in the outbox.
     Yes,
-    /// It is too large for the client, or expired.
+    /// The message is too large for the client, or expired.
     Never,
     /// There is no memory for it now.
     NotNow,

@@ -5,20 +5,20 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use espbench_proto::sample::{Interval, Observer, Spread};
 
-/// What a line shows behind amount and rate.
+/// Columns that a line shows behind amount and rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Columns {
     /// Nothing, or what the plain form has.
     Plain,
-    /// What a sender of TCP knows.
+    /// Columns of a sender of TCP.
     Writes,
-    /// What a receiver of TCP knows: its reads.
+    /// Columns of a receiver of TCP: its reads.
     Reads,
-    /// The same with one-way times.
+    /// Columns of a receiver of TCP with one-way times.
     TimedReads,
-    /// What a sender of datagrams knows.
+    /// Columns of a sender of datagrams.
     Sent,
-    /// What a receiver of datagrams knows, with one-way times.
+    /// Columns of a receiver of datagrams, with one-way times.
     Received,
     /// Round trips of requests.
     RoundTrips,
