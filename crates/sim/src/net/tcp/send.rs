@@ -101,10 +101,21 @@ impl TcpConnection {
             }
             self.blocked = false;
             self.unblock_at = None;
-            if !self.send_one(now, io) {
+            if !self.send_one(now, io) && !self.send_behind_smoltcp(now, io) {
                 break;
             }
         }
+    }
+
+    /// Sends a segment that smoltcp still counts as sent: after a fast retransmission it does not go
+    /// back to the first lost byte, and a FIN behind it would never be repeated. Returns false if
+    /// segments are in flight, whose timer does the same later, or if there is nothing to send.
+    fn send_behind_smoltcp(&mut self, now: Instant, io: &mut Io<'_>) -> bool {
+        if self.in_flight() > 0 {
+            return false;
+        }
+        self.rewind();
+        self.send_one(now, io)
     }
 
     /// Takes note that the driver has no room.
