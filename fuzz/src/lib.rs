@@ -2,6 +2,7 @@
 //! in `tests/corpus.rs` calls them with the stored corpus, without a fuzzer.
 
 mod app;
+mod broker_url;
 mod esp_now_console;
 mod esp_now_control;
 mod esp_now_engine;
@@ -11,6 +12,7 @@ mod esp_now_ota;
 mod esp_now_prov;
 mod esp_now_security;
 mod excerpt;
+mod http_request;
 mod icmp;
 mod ieee80211;
 mod iperf;
@@ -25,6 +27,7 @@ mod transcript;
 mod websocket;
 
 pub use app::app;
+pub use broker_url::broker_url;
 pub use esp_now_console::{esp_now_console, esp_now_debug};
 pub use esp_now_control::{esp_now_control, esp_now_time};
 pub use esp_now_engine::{esp_now_engine, esp_now_header};
@@ -34,6 +37,7 @@ pub use esp_now_ota::{esp_now_ota, esp_now_ota_initiator, esp_now_ota_responder}
 pub use esp_now_prov::esp_now_prov;
 pub use esp_now_security::{esp_now_handshake, esp_now_security};
 pub use excerpt::excerpt;
+pub use http_request::http_request;
 pub use icmp::{icmp_message, icmp_prober};
 pub use ieee80211::ieee80211;
 pub use iperf::{iperf_bounce, iperf_burst, iperf_plausible};
@@ -72,6 +76,8 @@ pub const TARGETS: &[Target] = &[
     ("esp_now_security", esp_now_security),
     ("mqtt_stream", mqtt_stream),
     ("websocket", websocket),
+    ("broker_url", broker_url),
+    ("http_request", http_request),
     ("esp_now_ota", esp_now_ota),
     ("esp_now_ota_responder", esp_now_ota_responder),
     ("esp_now_ota_initiator", esp_now_ota_initiator),

@@ -99,8 +99,10 @@ impl Url {
             Some((user, place)) => (Some(user), place),
             None => (None, authority),
         };
-        let (host, port) = host_and_port(place, scheme)?;
-        let path = path_of(scheme, path)?;
+        // A password with a `/` ends the authority early: what is shown then would be a part of it.
+        let refused = |error| if path.contains('@') { not_encoded() } else { error };
+        let (host, port) = host_and_port(place, scheme).map_err(refused)?;
+        let path = path_of(scheme, path).map_err(refused)?;
         let mut url = Self { scheme, host, port, path, ..Self::default() };
         if let Some(user) = user {
             let (name, password) =
@@ -129,9 +131,11 @@ impl Url {
     }
 }
 
-/// The scheme, and what follows `://` (or, after one of ours, `:`).
+/// Splits off the scheme before `://` (or, if it is one of ours, before `:`).
 fn split(text: &str) -> (Option<&str>, &str) {
-    if let Some((scheme, rest)) = text.split_once("://") {
+    // Whatever else stands before `://` may be a password, which no error may show.
+    let is_scheme = |c: u8| c.is_ascii_alphanumeric() || b"+-.".contains(&c);
+    if let Some((scheme, rest)) = text.split_once("://").filter(|(s, _)| s.bytes().all(is_scheme)) {
         return (Some(scheme), rest);
     }
     match text.split_once(':') {
@@ -190,7 +194,6 @@ fn path_of(scheme: Scheme, path: &str) -> Result<String, String> {
 
 /// Takes percent-encoding away (RFC 3986, section 2.1).
 fn decoded(text: &str) -> Result<String, String> {
-    let wrong = || "user and password: write a sign such as `@` as %40, and `%` as %25".to_string();
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -199,10 +202,14 @@ fn decoded(text: &str) -> Result<String, String> {
             continue;
         }
         let mut digit = || rest.next().and_then(|c| char::from(c).to_digit(16));
-        let (high, low) = (digit().ok_or_else(wrong)?, digit().ok_or_else(wrong)?);
+        let (high, low) = (digit().ok_or_else(not_encoded)?, digit().ok_or_else(not_encoded)?);
         bytes.push((high * 16 + low) as u8);
     }
-    String::from_utf8(bytes).map_err(|_| wrong())
+    String::from_utf8(bytes).map_err(|_| not_encoded())
+}
+
+fn not_encoded() -> String {
+    "user and password: write signs such as `@` as %40, `/` as %2F, and `%` as %25".into()
 }
 
 #[cfg(test)]
@@ -264,7 +271,12 @@ mod tests {
         assert_eq!(Url::without_user("mqtts://me:secret@h:1/x"), "mqtts://h:1/x");
         assert_eq!(Url::without_user("mqtt:me:s@h"), "mqtt:h");
         assert_eq!(Url::without_user("ws://h/a@b"), "ws://h/a@b");
-        assert!(!Url::parse("mqtt://me:secret@:1").unwrap_err().contains("secret"));
+        for text in
+            ["mqtt://me:secret@:1", "mqtt://me:secret/x@h", "me:secret://@h", "ws://me:secret#@h"]
+        {
+            let error = Url::parse(text).unwrap_err();
+            assert!(!error.contains("secret"), "{text}: {error}");
+        }
     }
 
     proptest! {
@@ -279,6 +291,17 @@ mod tests {
                     None => url,
                 };
                 prop_assert_eq!(again, wanted);
+            }
+        }
+
+        #[test]
+        fn no_error_shows_a_password(
+            scheme in "([a-z]{0,4}://|wss?://|mqtts?:)?",
+            more in "[/@:#?%a-z]{0,9}",
+            rest in "@[^\\pCs]{0,30}",
+        ) {
+            if let Err(error) = Url::parse(&format!("{scheme}me:SECRET{more}{rest}")) {
+                prop_assert!(!error.contains("SECRET"), "{}", error);
             }
         }
 

@@ -1,0 +1,35 @@
+//! Requests to the OpenMetrics endpoint.
+
+#[path = "../../crates/espbench/src/cli/live/http/request.rs"]
+mod request;
+
+use request::{Head, LONGEST_HEAD, Request};
+
+/// The same request, and the same octet that ends it, whatever the pieces.
+pub fn http_request(data: &[u8]) {
+    let [step, octets @ ..] = data else { return };
+    let one_by_one = read(octets, 1);
+    let steps = read(octets, usize::from(*step) + 1);
+    let whole = read(octets, octets.len().max(1));
+    assert_eq!(steps.map(|(_, request)| request), one_by_one.map(|(_, request)| request));
+    assert_eq!(whole.map(|(_, request)| request), one_by_one.map(|(_, request)| request));
+    match one_by_one {
+        Some((end, request)) => {
+            assert!(end <= LONGEST_HEAD);
+            let first = octets.split(|&c| c == b'\n').next().unwrap_or_default();
+            let gets = first.starts_with(b"GET ") || first.starts_with(b"HEAD ");
+            assert!(gets || !matches!(request, Request::Metrics { .. } | Request::Elsewhere));
+            assert!(end == LONGEST_HEAD || octets[end - 1] == b'\n');
+        }
+        None => assert!(octets.len() < LONGEST_HEAD),
+    }
+}
+
+/// Octets taken when the request was there, and the request.
+fn read(octets: &[u8], step: usize) -> Option<(usize, Request)> {
+    let (mut head, mut taken) = (Head::default(), 0);
+    octets.chunks(step).find_map(|piece| {
+        taken += piece.len();
+        head.add(piece).map(|request| (taken, request))
+    })
+}
