@@ -7,7 +7,7 @@ use espbench_proto::node::app::{
     IperfServer, IperfSetup, Mqtt, MqttListener, SmoothMqtt, SocketError, Sockets, Stream,
     TcpSender, TcpSink, Wait, Work,
 };
-use espbench_proto::node::mqtt::{Pace, Settings};
+use espbench_proto::node::mqtt::{MqttSettings, OfferedLoad};
 use espbench_proto::sample::{Link, Sample};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::Version;
@@ -106,7 +106,9 @@ fn smooth(qos: u8, kind: u8) -> SmoothSetup {
         in_flight: 1,
         time: Duration::from_secs(1),
         count: Some(30),
-        queue: 10, clients: 1, retain: false,
+        queue: 10,
+        clients: 1,
+        retain: false,
     };
     SmoothSetup {
         work,
@@ -119,8 +121,8 @@ fn smooth(qos: u8, kind: u8) -> SmoothSetup {
     }
 }
 
-fn mqtt(qos: u8, kind: u8) -> Settings<'static> {
-    Settings {
+fn mqtt(qos: u8, kind: u8) -> MqttSettings<'static> {
+    MqttSettings {
         version: if kind & 32 == 0 { Version::V311 } else { Version::V5 },
         qos,
         size: 20,
@@ -128,7 +130,7 @@ fn mqtt(qos: u8, kind: u8) -> Settings<'static> {
         client_ids: ["a", "b"],
         username: None,
         password: None,
-        pace: if kind & 8 == 0 { Pace::Saturate } else { Pace::Offered(50.0) },
+        pace: if kind & 8 == 0 { OfferedLoad::Saturate } else { OfferedLoad::Rate(50.0) },
         in_flight: 4,
         queue: 8,
         time: Duration::from_secs(1),

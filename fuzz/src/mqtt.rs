@@ -1,10 +1,12 @@
 //! MQTT: the packet stream, and the exchange under any sequence of operations.
 
 use espbench_proto::node::Output;
-use espbench_proto::node::mqtt::ledger::Entry;
-use espbench_proto::node::mqtt::publisher::Flight;
-use espbench_proto::node::mqtt::subscriber::{Answer, SEEN};
-use espbench_proto::node::mqtt::{Exchange, Input, Pace, Settings, Side, Storage, payload};
+use espbench_proto::node::mqtt::publisher::InFlightSlot;
+use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
+use espbench_proto::node::mqtt::tracker::MessageRecord;
+use espbench_proto::node::mqtt::{
+    Exchange, ExchangeStorage, MqttInput, MqttSettings, OfferedLoad, Side, payload,
+};
 use espbench_proto::sample::{Fate, Link, Sample};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::{Ack, ConnAck, Frame, Packet, Publish, Splitter, SubAck, Version};
@@ -56,11 +58,11 @@ pub fn mqtt_exchange(data: &[u8]) {
     let [kind, places, window, rest @ ..] = data else { return };
     let settings = settings(*kind, *window);
     let (mut a, mut b) = ([0; 128], [0; 128]);
-    let mut flights = [Flight::EMPTY; 8];
-    let mut entries = vec![Entry::EMPTY; usize::from(places % 64) + 1];
-    let mut answers = [Answer::default(); 32];
+    let mut flights = [InFlightSlot::EMPTY; 8];
+    let mut entries = vec![MessageRecord::EMPTY; usize::from(places % 64) + 1];
+    let mut answers = [PendingAck::default(); 32];
     let mut seen = [0; SEEN];
-    let storage = Storage {
+    let storage = ExchangeStorage {
         packets: [&mut a, &mut b],
         flights: &mut flights,
         entries: &mut entries,
@@ -81,8 +83,8 @@ pub fn mqtt_exchange(data: &[u8]) {
     world.end();
 }
 
-fn settings(kind: u8, window: u8) -> Settings<'static> {
-    Settings {
+fn settings(kind: u8, window: u8) -> MqttSettings<'static> {
+    MqttSettings {
         version: if kind & 8 == 0 { Version::V311 } else { Version::V5 },
         qos: kind & 3 & !(kind >> 1 & 1),
         size: 24,
@@ -90,7 +92,7 @@ fn settings(kind: u8, window: u8) -> Settings<'static> {
         client_ids: ["p", "s"],
         username: None,
         password: None,
-        pace: if kind & 4 == 0 { Pace::Offered(300.0) } else { Pace::Saturate },
+        pace: if kind & 4 == 0 { OfferedLoad::Rate(300.0) } else { OfferedLoad::Saturate },
         in_flight: u16::from(window % 10),
         queue: u32::from(window >> 4),
         time: Duration::from_millis(500),
@@ -115,7 +117,7 @@ struct World<'a> {
 impl World<'_> {
     fn open(&mut self) {
         for side in Side::BOTH {
-            self.exchange.handle(self.now, side, Input::Connected);
+            self.exchange.handle(self.now, side, MqttInput::Connected);
             self.drain(side, 200);
             self.packet(side, &Packet::ConnAck(ConnAck::ACCEPTED));
             self.drain(side, 200);
@@ -126,7 +128,7 @@ impl World<'_> {
     fn packet(&mut self, side: Side, packet: &Packet<'_>) {
         let mut buf = [0; 128];
         if let Ok(len) = packet.emit(self.version, &mut buf) {
-            self.exchange.handle(self.now, side, Input::Received(&buf[..len]));
+            self.exchange.handle(self.now, side, MqttInput::Received(&buf[..len]));
         }
     }
 
@@ -134,7 +136,7 @@ impl World<'_> {
         match operation {
             0 => self.now = self.now + Duration::from_micros(u64::from(number) * 3000),
             1 => {
-                let input = if number < 12 { Input::Connected } else { Input::Closed };
+                let input = if number < 12 { MqttInput::Connected } else { MqttInput::Closed };
                 self.exchange.handle(self.now, side, input);
             }
             2 => {
@@ -158,7 +160,7 @@ impl World<'_> {
                 };
                 self.packet(side, &packet);
             }
-            _ => self.exchange.handle(self.now, side, Input::Received(bytes)),
+            _ => self.exchange.handle(self.now, side, MqttInput::Received(bytes)),
         }
     }
 
@@ -183,7 +185,7 @@ impl World<'_> {
                 Output::Send { len } => {
                     assert!(len > 0 && len <= room);
                     sends += 1;
-                    self.exchange.handle(self.now, side, Input::Written);
+                    self.exchange.handle(self.now, side, MqttInput::Written);
                 }
                 Output::Sample(sample) => self.samples.push(sample),
                 Output::WaitUntil(_) => return false,
@@ -195,7 +197,7 @@ impl World<'_> {
 
     /// After a stop it is done at once, and every message has one fate.
     fn end(mut self) {
-        self.exchange.handle(self.now, Side::Publisher, Input::Stop);
+        self.exchange.handle(self.now, Side::Publisher, MqttInput::Stop);
         assert!(self.drain(Side::Publisher, 200) && self.drain(Side::Subscriber, 200));
         let mut seqs: Vec<u64> = self
             .samples

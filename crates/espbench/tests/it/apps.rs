@@ -11,7 +11,7 @@ use espbench_proto::node::app::{
     App, ArduinoEcho, Broker, Echo, EchoProbe, Endpoint, IperfClient, IperfServer, IperfSetup,
     Mqtt, MqttListener, SmoothMqtt, TcpSender, TcpSink,
 };
-use espbench_proto::node::mqtt::{Pace, Settings};
+use espbench_proto::node::mqtt::{MqttSettings, OfferedLoad};
 use espbench_proto::sample::{Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_proto::time::Duration;
 use espbench_proto::wire::mqtt::Version;
@@ -183,7 +183,7 @@ fn tcp_messages_are_counted_and_arrive() {
     assert!(sink.counts["sink-bytes"] >= sent.iter().map(|i| i.bytes).sum());
 }
 
-const SETTINGS: Settings<'static> = Settings {
+const SETTINGS: MqttSettings<'static> = MqttSettings {
     version: Version::V311,
     qos: 0,
     size: 40,
@@ -191,7 +191,7 @@ const SETTINGS: Settings<'static> = Settings {
     client_ids: ["apps-device", "apps-pc"],
     username: None,
     password: None,
-    pace: Pace::Offered(200.0),
+    pace: OfferedLoad::Rate(200.0),
     in_flight: 10,
     queue: 100,
     time: Duration::from_millis(300),
@@ -206,10 +206,10 @@ const SETTINGS: Settings<'static> = Settings {
 };
 
 /// A publisher and a listener at a broker: the messages, as both know them.
-fn exchange(device: &mut dyn App, settings: Settings<'_>, broker: Endpoint) -> Vec<Probe> {
+fn exchange(device: &mut dyn App, settings: MqttSettings<'_>, broker: Endpoint) -> Vec<Probe> {
     let clock = Clock::start();
     let mut memory = ListenerMemory::<4096, 256>::new();
-    let listening = Settings { time: settings.time + Duration::from_millis(500), ..settings };
+    let listening = MqttSettings { time: settings.time + Duration::from_millis(500), ..settings };
     let mut listener = MqttListener::new(listening, broker, memory.lend());
     let never = AtomicBool::new(false);
     let (published, received) = std::thread::scope(|scope| {
@@ -228,7 +228,7 @@ fn well_written_at(broker: Endpoint) {
     for (version, qos) in
         [(Version::V311, 0), (Version::V311, 1), (Version::V311, 2), (Version::V5, 2)]
     {
-        let settings = Settings { version, qos, ..SETTINGS };
+        let settings = MqttSettings { version, qos, ..SETTINGS };
         let mut memory = PublisherMemory::<1460, 10, 256>::new();
         let (storage, out) = memory.lend();
         let mut device = Mqtt::new(settings, broker, storage, out);
@@ -263,7 +263,7 @@ fn smooth_at(broker: Endpoint) {
         draws: None,
         drain: Duration::from_secs(5),
     };
-    let settings = Settings { qos: 2, time: Duration::from_secs(2), ..SETTINGS };
+    let settings = MqttSettings { qos: 2, time: Duration::from_secs(2), ..SETTINGS };
     let probes = exchange(&mut SmoothMqtt::new(setup, broker), settings, broker);
     assert!(probes.iter().all(|p| p.fate == Fate::Delivered && p.received.is_some()));
     // Each takes 70 ms, and more where the machine is busy: 14 in a second, and the ten on the list.

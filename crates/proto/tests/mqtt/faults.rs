@@ -2,20 +2,20 @@
 
 use crate::rig::{MS, Rig, settings};
 use espbench_proto::node::Output;
-use espbench_proto::node::mqtt::{Fault, Foreign, Input, Pace, Settings, Side};
+use espbench_proto::node::mqtt::{Foreign, MqttFault, MqttInput, MqttSettings, OfferedLoad, Side};
 use espbench_proto::sample::{Cause, Fate, Observer};
 use espbench_proto::time::Duration;
 use espbench_proto::wire::mqtt::{ConnAck, Disconnect, Packet, Version};
 
 #[track_caller]
-fn fault(rig: &mut Rig) -> (Side, Fault) {
+fn fault(rig: &mut Rig) -> (Side, MqttFault) {
     rig.run();
     rig.exchange.fault().expect("a fault")
 }
 
 #[test]
 fn a_refusal_is_said_in_the_words_of_the_standard() {
-    let mut rig = Rig::new(Settings { version: Version::V311, ..settings(0) });
+    let mut rig = Rig::new(MqttSettings { version: Version::V311, ..settings(0) });
     rig.broker.connack = ConnAck { code: 4, ..ConnAck::ACCEPTED };
     let (_, fault_) = fault(&mut rig);
     assert_eq!(fault_.to_string(), "refused the connection: bad user name or password (code 4)");
@@ -28,7 +28,7 @@ fn a_refusal_is_said_in_the_words_of_the_standard() {
 
 #[test]
 fn a_lower_quality_of_service_is_said_by_whoever_lowers_it() {
-    let lowered = Fault::QosLowered { asked: 2, granted: 1 };
+    let lowered = MqttFault::QosLowered { asked: 2, granted: 1 };
     let mut rig = Rig::new(settings(2));
     rig.broker.granted = vec![1];
     assert_eq!(fault(&mut rig), (Side::Subscriber, lowered));
@@ -39,14 +39,14 @@ fn a_lower_quality_of_service_is_said_by_whoever_lowers_it() {
 
     let mut rig = Rig::new(settings(1));
     rig.broker.granted = vec![0x87];
-    assert_eq!(fault(&mut rig), (Side::Subscriber, Fault::SubscriptionRefused { code: 0x87 }));
+    assert_eq!(fault(&mut rig), (Side::Subscriber, MqttFault::SubscriptionRefused { code: 0x87 }));
 }
 
 #[test]
 fn a_message_that_the_broker_does_not_take_is_said_before_it_is_sent() {
     let mut rig = Rig::new(settings(1));
     rig.broker.connack = ConnAck { maximum_packet_size: Some(40), ..ConnAck::ACCEPTED };
-    assert!(matches!(fault(&mut rig), (Side::Publisher, Fault::TooLarge { limit: 40, .. })));
+    assert!(matches!(fault(&mut rig), (Side::Publisher, MqttFault::TooLarge { limit: 40, .. })));
     assert!(rig.broker.seen.is_empty());
 }
 
@@ -58,7 +58,7 @@ fn garbage_is_no_broker() {
         rig.drain();
         rig.broker.to[0] = bytes.to_vec();
         let (side, fault) = fault(&mut rig);
-        assert!(matches!(fault, Fault::Malformed(_)), "{fault}");
+        assert!(matches!(fault, MqttFault::Malformed(_)), "{fault}");
         assert_eq!(side, Side::Publisher);
     }
 }
@@ -72,7 +72,7 @@ fn another_protocol_is_named_where_its_first_byte_shows_it() {
         let mut rig = Rig::new(settings(0));
         rig.drain();
         rig.broker.to[0] = bytes.to_vec();
-        assert_eq!(fault(&mut rig), (Side::Publisher, Fault::Foreign(foreign)));
+        assert_eq!(fault(&mut rig), (Side::Publisher, MqttFault::Foreign(foreign)));
     }
 }
 
@@ -81,8 +81,8 @@ fn a_broker_that_closes_before_it_accepts_is_told_apart() {
     let mut rig = Rig::new(settings(0));
     rig.drain();
     rig.broker.to = [Vec::new(), Vec::new()];
-    rig.exchange.handle(rig.now, Side::Publisher, Input::Closed);
-    assert_eq!(fault(&mut rig), (Side::Publisher, Fault::NotAccepted));
+    rig.exchange.handle(rig.now, Side::Publisher, MqttInput::Closed);
+    assert_eq!(fault(&mut rig), (Side::Publisher, MqttFault::NotAccepted));
 }
 
 #[test]
@@ -90,18 +90,18 @@ fn a_broker_that_never_answers_is_given_up() {
     let mut rig = Rig::new(settings(0));
     rig.drain();
     rig.broker.to = [Vec::new(), Vec::new()];
-    assert_eq!(fault(&mut rig).1, Fault::Silent { awaiting: "CONNACK" });
+    assert_eq!(fault(&mut rig).1, MqttFault::Silent { awaiting: "CONNACK" });
     assert!(rig.now.as_nanos() < 11_000_000_000);
 }
 
 #[test]
 fn a_half_open_connection_is_found_by_its_ping() {
-    let mut rig = Rig::new(Settings { time: Duration::from_secs(60), ..settings(0) });
+    let mut rig = Rig::new(MqttSettings { time: Duration::from_secs(60), ..settings(0) });
     rig.run_for(100 * MS);
     // From here on the broker answers nothing, and passes nothing on.
     rig.broker.pongs = false;
     rig.broker.way = |_| crate::broker::Way::Drop;
-    assert!(matches!(fault(&mut rig).1, Fault::Silent { awaiting: "PINGRESP" }));
+    assert!(matches!(fault(&mut rig).1, MqttFault::Silent { awaiting: "PINGRESP" }));
     assert!(rig.now.as_nanos() < 20_000_000_000, "{:?}", rig.now);
     assert!(rig.lost().iter().all(|(_, cause)| *cause == Cause::Disconnected));
     assert!(!rig.lost().is_empty());
@@ -109,7 +109,11 @@ fn a_half_open_connection_is_found_by_its_ping() {
 
 #[test]
 fn pings_that_are_answered_keep_a_slow_exchange_alive() {
-    let slow = Settings { pace: Pace::Offered(0.05), time: Duration::from_secs(60), ..settings(1) };
+    let slow = MqttSettings {
+        pace: OfferedLoad::Rate(0.05),
+        time: Duration::from_secs(60),
+        ..settings(1)
+    };
     let mut rig = Rig::new(slow);
     rig.run();
     assert_eq!(rig.exchange.fault(), None);
@@ -122,9 +126,9 @@ fn a_publisher_that_loses_its_connection_still_hears_what_the_broker_had() {
     rig.run_for(105 * MS);
     rig.broker.acks = false;
     rig.run_for(10 * MS);
-    rig.exchange.handle(rig.now, Side::Publisher, Input::Closed);
+    rig.exchange.handle(rig.now, Side::Publisher, MqttInput::Closed);
     rig.run();
-    assert_eq!(rig.exchange.fault(), Some((Side::Publisher, Fault::Disconnected)));
+    assert_eq!(rig.exchange.fault(), Some((Side::Publisher, MqttFault::ConnectionLost)));
     let probes = rig.probes();
     assert!((10..14).contains(&probes.len()), "later ones never came due: {}", probes.len());
     assert!(probes.iter().all(|p| p.fate == Fate::Delivered));
@@ -137,7 +141,7 @@ fn without_its_subscriber_everything_outstanding_is_a_disconnection() {
     rig.broker.way =
         |seq| if seq < 5 { crate::broker::Way::Pass } else { crate::broker::Way::Drop };
     rig.run_for(100 * MS);
-    rig.exchange.handle(rig.now, Side::Subscriber, Input::Closed);
+    rig.exchange.handle(rig.now, Side::Subscriber, MqttInput::Closed);
     rig.run();
     let lost = rig.lost();
     assert_eq!(lost[0], (5, Cause::Disconnected));
@@ -156,7 +160,7 @@ fn a_goodbye_has_its_reason() {
 
 #[test]
 fn a_broker_that_takes_no_bytes_is_given_up() {
-    let mut rig = Rig::new(Settings { pace: Pace::Saturate, ..settings(1) });
+    let mut rig = Rig::new(MqttSettings { pace: OfferedLoad::Saturate, ..settings(1) });
     while rig.exchange.gaps().unwrap().missing() == 0 && rig.broker.seen.is_empty() {
         assert!(rig.turn(espbench_proto::time::Instant::NEVER));
     }
@@ -171,16 +175,16 @@ fn a_broker_that_takes_no_bytes_is_given_up() {
     }
     rig.writable = false;
     rig.run_for(Duration::from_secs(30));
-    assert_eq!(rig.exchange.fault(), Some((Side::Publisher, Fault::Stalled)));
+    assert_eq!(rig.exchange.fault(), Some((Side::Publisher, MqttFault::Stalled)));
 }
 
 #[test]
 fn a_stop_ends_it_at_once_and_leaves_the_open_ones_open() {
-    let mut rig = Rig::new(Settings { time: Duration::from_secs(60), ..settings(1) });
+    let mut rig = Rig::new(MqttSettings { time: Duration::from_secs(60), ..settings(1) });
     rig.broker.way =
         |seq| if seq < 3 { crate::broker::Way::Pass } else { crate::broker::Way::Drop };
     rig.run_for(55 * MS);
-    rig.exchange.handle(rig.now, Side::Publisher, Input::Stop);
+    rig.exchange.handle(rig.now, Side::Publisher, MqttInput::Stop);
     let stopped = rig.now;
     rig.run();
     assert_eq!(rig.now, stopped, "no drain");

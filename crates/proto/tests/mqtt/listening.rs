@@ -2,9 +2,9 @@
 
 use crate::rig::{MS, settings};
 use espbench_proto::node::Output;
-use espbench_proto::node::mqtt::listener::{FARTHEST_AHEAD, FARTHEST_BEHIND, Memory};
-use espbench_proto::node::mqtt::subscriber::{Answer, SEEN};
-use espbench_proto::node::mqtt::{Fault, Listener, Settings};
+use espbench_proto::node::mqtt::listener::{FARTHEST_AHEAD, FARTHEST_BEHIND, SubscriberStorage};
+use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
+use espbench_proto::node::mqtt::{Listener, MqttFault, MqttSettings};
 use espbench_proto::sample::{Cause, Fate, Interval, Link, Probe, Sample};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::{ConnAck, Frame, Packet, Publish, SubAck, Version};
@@ -22,15 +22,15 @@ struct Radio {
     done: bool,
 }
 
-fn seconds(time: u64) -> Settings<'static> {
-    Settings { time: Duration::from_secs(time), version: Version::V311, ..settings(0) }
+fn seconds(time: u64) -> MqttSettings<'static> {
+    MqttSettings { time: Duration::from_secs(time), version: Version::V311, ..settings(0) }
 }
 
 impl Radio {
-    fn new(settings: Settings<'static>) -> Self {
-        let memory = Memory {
+    fn new(settings: MqttSettings<'static>) -> Self {
+        let memory = SubscriberStorage {
             packet: vec![0; 256].leak(),
-            answers: vec![Answer::default(); 64].leak(),
+            answers: vec![PendingAck::default(); 64].leak(),
             seen: Box::leak(Box::new([0; SEEN])),
         };
         let mut radio = Self {
@@ -229,7 +229,7 @@ fn a_dead_broker_is_noticed_in_the_silence() {
     radio.samples_numbered(&[1, 3]);
     radio.pongs = false;
     radio.pass(Duration::from_secs(20));
-    assert_eq!(radio.listener.fault(), Some(Fault::Silent { awaiting: "PINGRESP" }));
+    assert_eq!(radio.listener.fault(), Some(MqttFault::Silent { awaiting: "PINGRESP" }));
     assert!(radio.done);
     assert_eq!(radio.seqs(LOST), [2], "what is known so far is kept");
 }
@@ -249,7 +249,7 @@ fn a_device_that_is_off_is_given_up() {
 
 #[test]
 fn higher_qualities_are_acknowledged() {
-    let mut radio = Radio::new(Settings { qos: 2, ..seconds(1) });
+    let mut radio = Radio::new(MqttSettings { qos: 2, ..seconds(1) });
     radio.message(1, false, "1");
     radio.message(2, false, "2");
     radio.pass(Duration::from_secs(2));
@@ -271,7 +271,7 @@ fn a_stop_and_a_broken_connection_end_it() {
     radio.listener.closed();
     radio.pass(MS);
     assert!(radio.done);
-    assert_eq!(radio.listener.fault(), Some(Fault::Disconnected));
+    assert_eq!(radio.listener.fault(), Some(MqttFault::ConnectionLost));
     assert_eq!(radio.seqs(LOST), [2]);
 }
 

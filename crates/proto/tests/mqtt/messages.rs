@@ -2,7 +2,7 @@
 
 use crate::broker::Way;
 use crate::rig::{MS, Rig, settings};
-use espbench_proto::node::mqtt::{Input, Pace, Settings, Side};
+use espbench_proto::node::mqtt::{MqttInput, MqttSettings, OfferedLoad, Side};
 use espbench_proto::sample::{Cause, Fate, Observer};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::{Ack, ConnAck, Packet, Version};
@@ -11,7 +11,7 @@ use espbench_proto::wire::mqtt::{Ack, ConnAck, Packet, Version};
 fn every_stage_of_every_message_in_both_versions_and_all_qualities() {
     for version in [Version::V311, Version::V5] {
         for qos in 0..=2 {
-            let mut rig = Rig::new(Settings { version, ..settings(qos) });
+            let mut rig = Rig::new(MqttSettings { version, ..settings(qos) });
             rig.run();
             let probes = rig.probes();
             assert_eq!(probes.len(), 20, "{version:?} {qos}");
@@ -38,7 +38,8 @@ fn every_stage_of_every_message_in_both_versions_and_all_qualities() {
 
 #[test]
 fn no_more_messages_in_flight_than_the_window() {
-    let mut rig = Rig::new(Settings { in_flight: 3, pace: Pace::Saturate, ..settings(1) });
+    let mut rig =
+        Rig::new(MqttSettings { in_flight: 3, pace: OfferedLoad::Saturate, ..settings(1) });
     rig.broker.acks = false;
     rig.run_for(100 * MS);
     assert_eq!(rig.broker.seen, ["PUBLISH 1 #0", "PUBLISH 2 #1", "PUBLISH 3 #2"]);
@@ -50,7 +51,7 @@ fn no_more_messages_in_flight_than_the_window() {
 
 #[test]
 fn the_brokers_receive_maximum_narrows_the_window() {
-    let mut rig = Rig::new(Settings { pace: Pace::Saturate, ..settings(2) });
+    let mut rig = Rig::new(MqttSettings { pace: OfferedLoad::Saturate, ..settings(2) });
     rig.broker.connack = ConnAck { receive_maximum: Some(2), ..ConnAck::ACCEPTED };
     rig.broker.acks = false;
     rig.run_for(100 * MS);
@@ -59,7 +60,7 @@ fn the_brokers_receive_maximum_narrows_the_window() {
 
 #[test]
 fn what_finds_the_queue_full_never_enters_it() {
-    let mut rig = Rig::new(Settings { in_flight: 2, queue: 3, ..settings(1) });
+    let mut rig = Rig::new(MqttSettings { in_flight: 2, queue: 3, ..settings(1) });
     rig.broker.acks = false;
     rig.run();
     let probes = rig.probes();
@@ -117,8 +118,11 @@ fn duplicates_reordering_and_damage_are_told_apart() {
 #[test]
 fn at_saturation_it_ends_at_the_count() {
     for qos in 0..=2 {
-        let mut rig =
-            Rig::new(Settings { pace: Pace::Saturate, count: Some(500), ..settings(qos) });
+        let mut rig = Rig::new(MqttSettings {
+            pace: OfferedLoad::Saturate,
+            count: Some(500),
+            ..settings(qos)
+        });
         rig.run();
         assert_eq!(rig.probes().len(), 500);
         assert!(rig.lost().is_empty());
@@ -127,10 +131,10 @@ fn at_saturation_it_ends_at_the_count() {
 
 #[test]
 fn a_subscriber_acknowledges_by_the_quality_of_service() {
-    let mut rig = Rig::new(Settings { count: Some(2), ..settings(2) });
+    let mut rig = Rig::new(MqttSettings { count: Some(2), ..settings(2) });
     rig.run();
     assert_eq!(rig.broker.acked[..3], ["PUBREC 1", "PUBCOMP 1", "PUBREC 2"]);
-    let mut rig = Rig::new(Settings { count: Some(2), ..settings(1) });
+    let mut rig = Rig::new(MqttSettings { count: Some(2), ..settings(1) });
     rig.run();
     assert_eq!(rig.broker.acked, ["PUBACK 1", "PUBACK 2"]);
 }
@@ -138,7 +142,7 @@ fn a_subscriber_acknowledges_by_the_quality_of_service() {
 /// 4.3.3: a QoS 2 message that comes again before it is released is not delivered twice.
 #[test]
 fn exactly_once_holds_at_the_subscriber() {
-    let mut rig = Rig::new(Settings { count: Some(1), ..settings(2) });
+    let mut rig = Rig::new(MqttSettings { count: Some(1), ..settings(2) });
     rig.drain();
     while rig.broker.to[Side::Subscriber as usize].first().map(|b| b >> 4) != Some(3) {
         assert!(rig.turn(Instant::NEVER));
@@ -152,19 +156,19 @@ fn exactly_once_holds_at_the_subscriber() {
 }
 
 fn reconnect(rig: &mut Rig, session_present: bool) {
-    rig.exchange.handle(rig.now, Side::Publisher, Input::Closed);
+    rig.exchange.handle(rig.now, Side::Publisher, MqttInput::Closed);
     rig.drain();
     rig.broker.to[Side::Publisher as usize].clear();
     rig.broker.connack = ConnAck { session_present, ..ConnAck::ACCEPTED };
     rig.broker.acks = true;
     rig.broker.seen.clear();
-    rig.exchange.handle(rig.now, Side::Publisher, Input::Connected);
+    rig.exchange.handle(rig.now, Side::Publisher, MqttInput::Connected);
 }
 
 /// 4.4: what was not acknowledged goes again, in its order, marked as a duplicate.
 #[test]
 fn a_resumed_session_sends_unacknowledged_messages_again() {
-    let mut rig = Rig::new(Settings { resume: true, count: Some(3), ..settings(2) });
+    let mut rig = Rig::new(MqttSettings { resume: true, count: Some(3), ..settings(2) });
     rig.broker.acks = false;
     rig.run_for(100 * MS);
     // The first one gets as far as PUBREL, of which no answer comes.
@@ -183,7 +187,7 @@ fn a_resumed_session_sends_unacknowledged_messages_again() {
 
 #[test]
 fn a_session_that_the_broker_forgot_is_told_as_a_disconnection() {
-    let mut rig = Rig::new(Settings { resume: true, count: Some(3), ..settings(1) });
+    let mut rig = Rig::new(MqttSettings { resume: true, count: Some(3), ..settings(1) });
     (rig.broker.acks, rig.broker.way) = (false, |_| Way::Drop);
     rig.run_for(100 * MS);
     reconnect(&mut rig, false);

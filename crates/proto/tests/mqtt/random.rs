@@ -2,7 +2,7 @@
 
 use crate::rig::{exchange, settings};
 use espbench_proto::node::Output;
-use espbench_proto::node::mqtt::{Exchange, Input, Pace, Settings, Side};
+use espbench_proto::node::mqtt::{Exchange, MqttInput, MqttSettings, OfferedLoad, Side};
 use espbench_proto::sample::{Fate, Sample};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::{Ack, ConnAck, Packet, Publish, SubAck, Version};
@@ -55,18 +55,20 @@ impl World {
     fn received(&mut self, side: Side, packet: &Packet<'_>) {
         let mut buf = [0; 128];
         if let Ok(len) = packet.emit(self.version, &mut buf) {
-            self.exchange.handle(self.now, side, Input::Received(&buf[..len]));
+            self.exchange.handle(self.now, side, MqttInput::Received(&buf[..len]));
         }
     }
 
     fn step(&mut self, side: Side, op: &Op) {
         match *op {
             Op::Advance(nanos) => self.now = self.now + Duration::from_nanos(nanos.into()),
-            Op::Connected => self.exchange.handle(self.now, side, Input::Connected),
-            Op::Closed => self.exchange.handle(self.now, side, Input::Closed),
-            Op::Written => self.exchange.handle(self.now, side, Input::Written),
-            Op::Stop => self.exchange.handle(self.now, side, Input::Stop),
-            Op::Bytes(ref bytes) => self.exchange.handle(self.now, side, Input::Received(bytes)),
+            Op::Connected => self.exchange.handle(self.now, side, MqttInput::Connected),
+            Op::Closed => self.exchange.handle(self.now, side, MqttInput::Closed),
+            Op::Written => self.exchange.handle(self.now, side, MqttInput::Written),
+            Op::Stop => self.exchange.handle(self.now, side, MqttInput::Stop),
+            Op::Bytes(ref bytes) => {
+                self.exchange.handle(self.now, side, MqttInput::Received(bytes))
+            }
             Op::ConnAck { session, receive_maximum } => {
                 let ack =
                     ConnAck { session_present: session, receive_maximum, ..ConnAck::ACCEPTED };
@@ -106,7 +108,7 @@ impl World {
             match self.exchange.poll(self.now, side, &mut buf) {
                 Output::Send { len } => {
                     assert!(len > 0 && len <= room);
-                    self.exchange.handle(self.now, side, Input::Written);
+                    self.exchange.handle(self.now, side, MqttInput::Written);
                     sends += 1;
                     // At saturation only the connection's end stops it: here the system is full.
                     if sends > 20 {
@@ -130,8 +132,8 @@ proptest! {
         qos in 0..3u8, resume: bool, saturate: bool, v5: bool, entries in 1..40usize, queue in 0..9u32,
     ) {
         let version = if v5 { Version::V5 } else { Version::V311 };
-        let pace = if saturate { Pace::Saturate } else { Pace::Offered(200.0) };
-        let settings = Settings { version, pace, queue, resume, in_flight: 5, ..settings(qos) };
+        let pace = if saturate { OfferedLoad::Saturate } else { OfferedLoad::Rate(200.0) };
+        let settings = MqttSettings { version, pace, queue, resume, in_flight: 5, ..settings(qos) };
         let mut world = World {
             exchange: exchange(settings, entries),
             now: Instant::ZERO,
@@ -139,7 +141,7 @@ proptest! {
             samples: Vec::new(),
         };
         for side in Side::BOTH {
-            world.exchange.handle(world.now, side, Input::Connected);
+            world.exchange.handle(world.now, side, MqttInput::Connected);
             world.drain(side, 600);
             world.received(side, &Packet::ConnAck(ConnAck::ACCEPTED));
             world.drain(side, 600);
@@ -149,7 +151,7 @@ proptest! {
             let side = if *publisher { Side::Publisher } else { Side::Subscriber };
             world.step(side, op);
         }
-        world.exchange.handle(world.now, Side::Publisher, Input::Stop);
+        world.exchange.handle(world.now, Side::Publisher, MqttInput::Stop);
         prop_assert!(world.drain(Side::Publisher, 600));
         prop_assert!(world.drain(Side::Subscriber, 600));
 

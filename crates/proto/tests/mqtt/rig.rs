@@ -2,18 +2,20 @@
 
 use crate::broker::Broker;
 use espbench_proto::node::Output;
-use espbench_proto::node::mqtt::ledger::Entry;
-use espbench_proto::node::mqtt::publisher::Flight;
-use espbench_proto::node::mqtt::subscriber::{Answer, SEEN};
-use espbench_proto::node::mqtt::{Exchange, Input, Pace, Settings, Side, Storage};
+use espbench_proto::node::mqtt::publisher::InFlightSlot;
+use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
+use espbench_proto::node::mqtt::tracker::MessageRecord;
+use espbench_proto::node::mqtt::{
+    Exchange, ExchangeStorage, MqttInput, MqttSettings, OfferedLoad, Side,
+};
 use espbench_proto::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::Version;
 
 pub const MS: Duration = Duration::from_millis(1);
 
-pub fn settings(qos: u8) -> Settings<'static> {
-    Settings {
+pub fn settings(qos: u8) -> MqttSettings<'static> {
+    MqttSettings {
         version: Version::V5,
         qos,
         size: 40,
@@ -21,7 +23,7 @@ pub fn settings(qos: u8) -> Settings<'static> {
         client_ids: ["p", "s"],
         username: None,
         password: None,
-        pace: Pace::Offered(100.0),
+        pace: OfferedLoad::Rate(100.0),
         in_flight: 10,
         queue: 20,
         time: Duration::from_millis(200),
@@ -37,15 +39,15 @@ pub fn settings(qos: u8) -> Settings<'static> {
 }
 
 /// Memory for one exchange, leaked: a test lends it for ever.
-pub fn exchange(settings: Settings<'static>, entries: usize) -> Exchange<'static> {
+pub fn exchange(settings: MqttSettings<'static>, entries: usize) -> Exchange<'static> {
     fn lend<T: Clone>(value: T, len: usize) -> &'static mut [T] {
         Vec::leak(vec![value; len])
     }
-    let storage = Storage {
+    let storage = ExchangeStorage {
         packets: [lend(0, 256), lend(0, 256)],
-        flights: lend(Flight::EMPTY, 64),
-        entries: lend(Entry::EMPTY, entries),
-        answers: lend(Answer::default(), 256),
+        flights: lend(InFlightSlot::EMPTY, 64),
+        entries: lend(MessageRecord::EMPTY, entries),
+        answers: lend(PendingAck::default(), 256),
         seen: Box::leak(Box::new([0; SEEN])),
     };
     Exchange::new(settings, storage)
@@ -65,11 +67,11 @@ pub struct Rig {
 }
 
 impl Rig {
-    pub fn new(settings: Settings<'static>) -> Self {
+    pub fn new(settings: MqttSettings<'static>) -> Self {
         Self::with_entries(settings, 4096)
     }
 
-    pub fn with_entries(settings: Settings<'static>, entries: usize) -> Self {
+    pub fn with_entries(settings: MqttSettings<'static>, entries: usize) -> Self {
         let mut rig = Self {
             exchange: exchange(settings, entries),
             broker: Broker::new(settings.version, settings.qos),
@@ -81,7 +83,7 @@ impl Rig {
             wake: Instant::NEVER,
         };
         for side in Side::BOTH {
-            rig.exchange.handle(rig.now, side, Input::Connected);
+            rig.exchange.handle(rig.now, side, MqttInput::Connected);
         }
         rig
     }
@@ -98,7 +100,7 @@ impl Rig {
                 match self.exchange.poll(self.now, side, room) {
                     Output::Send { len } => {
                         self.broker.take(side, &buf[..len]);
-                        self.exchange.handle(self.now, side, Input::Written);
+                        self.exchange.handle(self.now, side, MqttInput::Written);
                     }
                     Output::Sample(sample) => self.samples.push(sample),
                     Output::WaitUntil(until) => {
@@ -128,7 +130,7 @@ impl Rig {
             for side in Side::BOTH {
                 let bytes = &coming[side as usize];
                 if !bytes.is_empty() {
-                    self.exchange.handle(self.now, side, Input::Received(bytes));
+                    self.exchange.handle(self.now, side, MqttInput::Received(bytes));
                 }
             }
             return true;

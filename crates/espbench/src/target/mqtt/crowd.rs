@@ -15,7 +15,7 @@ use crate::target::{Sink, TargetError};
 use crate::transport::stream::Scratch;
 use crate::transport::{Fault, Stream};
 use espbench_proto::node::Output;
-use espbench_proto::node::mqtt::{Exchange, Gatherer, Input, Pace, Side};
+use espbench_proto::node::mqtt::{Exchange, Gatherer, MqttInput, OfferedLoad, Side};
 use espbench_proto::sample::{Interval, Observer, Sample};
 use espbench_proto::time::{Duration, Instant};
 use memory::Memory;
@@ -206,7 +206,7 @@ impl<'a> Crowd<'a> {
             match stream.advance(endpoint, now) {
                 Ok(true) => {
                     self.lines[line].opened = true;
-                    self.handle(line, Input::Connected);
+                    self.handle(line, MqttInput::Connected);
                     self.soon(line);
                 }
                 Ok(false) => {}
@@ -265,8 +265,8 @@ impl<'a> Crowd<'a> {
         for (line, member) in self.members.iter_mut().enumerate() {
             // The members take turns.
             let offset = match self.job.pace {
-                Pace::Offered(rate) => Duration::from_nanos((line as f64 * 1e9 / rate) as u64),
-                Pace::Saturate => Duration::ZERO,
+                OfferedLoad::Rate(rate) => Duration::from_nanos((line as f64 * 1e9 / rate) as u64),
+                OfferedLoad::Saturate => Duration::ZERO,
             };
             member.begin(start + offset);
         }
@@ -276,7 +276,7 @@ impl<'a> Crowd<'a> {
         while self.ended < self.members.len() {
             if sink.cancelled() && !self.cancelled {
                 self.cancelled = true;
-                self.each(|member, now| member.handle(now, Side::Publisher, Input::Stop));
+                self.each(|member, now| member.handle(now, Side::Publisher, MqttInput::Stop));
             }
             if self.gatherer.fault().is_some() && !self.abandoned {
                 self.abandoned = true;
@@ -292,7 +292,7 @@ impl<'a> Crowd<'a> {
             }
         }
         self.totals(start, sink);
-        self.handle(self.subscriber(), Input::Stop);
+        self.handle(self.subscriber(), MqttInput::Stop);
         self.soon(self.subscriber());
         while !self.lines[self.subscriber()].done {
             self.turn(sink)?;
@@ -399,8 +399,8 @@ impl<'a> Crowd<'a> {
         };
         let before = stream.taken();
         match stream.flush() {
-            Ok(true) => self.handle(line, Input::Written),
-            Ok(false) if stream.taken() > before => self.handle(line, Input::Writing),
+            Ok(true) => self.handle(line, MqttInput::Written),
+            Ok(false) if stream.taken() > before => self.handle(line, MqttInput::Writing),
             Ok(false) => {}
             Err(_) => self.close(line),
         }
@@ -410,11 +410,11 @@ impl<'a> Crowd<'a> {
         if let Some(stream) = &mut self.lines[line].stream {
             stream.close();
         }
-        self.handle(line, Input::Closed);
+        self.handle(line, MqttInput::Closed);
         self.soon(line);
     }
 
-    fn handle(&mut self, line: usize, input: Input<'_>) {
+    fn handle(&mut self, line: usize, input: MqttInput<'_>) {
         let now = self.clock.now();
         match self.members.get_mut(line) {
             Some(member) => member.handle(now, Side::Publisher, input),
@@ -434,7 +434,7 @@ impl<'a> Crowd<'a> {
                 let member = &mut members[line];
                 stream.read(scratch, &mut |bytes| {
                     came += bytes.len();
-                    member.handle(now, Side::Publisher, Input::Received(bytes));
+                    member.handle(now, Side::Publisher, MqttInput::Received(bytes));
                 })
             } else {
                 stream.read(scratch, &mut |bytes| {

@@ -10,9 +10,9 @@ use crate::transport::Stream;
 use crate::transport::stream::Scratch;
 use espbench_measure::units::print_duration;
 use espbench_proto::node::Output;
-use espbench_proto::node::mqtt::listener::{Memory, NAMED};
-use espbench_proto::node::mqtt::subscriber::{Answer, SEEN};
-use espbench_proto::node::mqtt::{Listener, Pace};
+use espbench_proto::node::mqtt::listener::{NAMED, SubscriberStorage};
+use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
+use espbench_proto::node::mqtt::{Listener, OfferedLoad};
 use espbench_proto::sample::Link;
 use espbench_proto::time::Instant;
 use espbench_proto::workload::MqttRate;
@@ -29,11 +29,11 @@ pub(super) fn run(
 ) -> Result<Outcome, TargetError> {
     let names = Names::new(target);
     // Nothing is published, so at no pace.
-    let job = Job { target, work, pace: Pace::Saturate, link: Link(0) };
+    let job = Job { target, work, pace: OfferedLoad::Saturate, link: Link(0) };
     let mut packet = vec![0; packet_room("", LARGEST)];
-    let mut answers = vec![Answer::default(); if work.qos > 0 { ANSWERS } else { 1 }];
+    let mut answers = vec![PendingAck::default(); if work.qos > 0 { ANSWERS } else { 1 }];
     let mut seen = Box::new([0; SEEN]);
-    let memory = Memory { packet: &mut packet, answers: &mut answers, seen: &mut seen };
+    let memory = SubscriberStorage { packet: &mut packet, answers: &mut answers, seen: &mut seen };
     let listener = Listener::new(job.settings(&names), memory);
     let clock = Clock::start();
     let wire = wire::open(target, 0, &clock, sink)?;

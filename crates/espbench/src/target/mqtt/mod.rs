@@ -27,7 +27,7 @@ use super::{Sink, Target, TargetError, noted};
 use crate::transport::Endpoint;
 use espbench_measure::run::Site;
 use espbench_measure::search::RateSearch;
-use espbench_proto::node::mqtt::{KEEP_ALIVE, Pace, payload};
+use espbench_proto::node::mqtt::{KEEP_ALIVE, OfferedLoad, payload};
 use espbench_proto::sample::{Fate, Interval, Link, Observer, Sample};
 use espbench_proto::time::Duration;
 use espbench_proto::workload::{MqttMode, MqttRate, Workload};
@@ -94,7 +94,7 @@ impl Target for MqttTarget {
             hint: hint.into(),
         };
         match workload.plain() {
-            Workload::MqttRate(w) if (w.size as usize) < payload::HEAD => {
+            Workload::MqttRate(w) if (w.size as usize) < payload::HEADER_LEN => {
                 Err(unsupported("sequence number and time need 16 bytes: use a size of 16 or more"))
             }
             Workload::MqttRate(w) if w.mode == MqttMode::Listen && self.topic.is_none() => Err(
@@ -117,8 +117,8 @@ impl Target for MqttTarget {
         self.check(workload)?;
         let Workload::MqttRate(work) = &noted(workload, sink) else { return Ok(()) };
         match work.mode {
-            MqttMode::Saturate => self.step(work, Pace::Saturate, sink),
-            MqttMode::Offered(rate) => self.step(work, Pace::Offered(rate), sink),
+            MqttMode::Saturate => self.step(work, OfferedLoad::Saturate, sink),
+            MqttMode::Offered(rate) => self.step(work, OfferedLoad::Rate(rate), sink),
             MqttMode::Listen => self.listen(work, sink),
             MqttMode::Search { low, high } => self.search(work, RateSearch::new(low, high), sink),
         }
@@ -126,7 +126,12 @@ impl Target for MqttTarget {
 }
 
 impl MqttTarget {
-    fn step(&self, work: &MqttRate, pace: Pace, sink: &mut dyn Sink) -> Result<(), TargetError> {
+    fn step(
+        &self,
+        work: &MqttRate,
+        pace: OfferedLoad,
+        sink: &mut dyn Sink,
+    ) -> Result<(), TargetError> {
         let job = Job { target: self, work, pace, link: Link(0) };
         let outcome = job.run(sink)?;
         outcome.note(sink);
@@ -152,7 +157,7 @@ impl MqttTarget {
         let mut link = 0;
         while let Some((rate, _)) = search.next() {
             let mut step = Step { sink, lost: 0 };
-            let job = Job { target: self, work, pace: Pace::Offered(rate), link: Link(link) };
+            let job = Job { target: self, work, pace: OfferedLoad::Rate(rate), link: Link(link) };
             let outcome = job.run(&mut step)?;
             let lost = step.lost;
             outcome.counters.iter().for_each(|(name, by)| sink.count(name, *by));

@@ -18,10 +18,12 @@ use crate::transport::Stream;
 use crate::transport::stream::Scratch;
 use espbench_measure::units::print_duration;
 use espbench_proto::node::Output;
-use espbench_proto::node::mqtt::ledger::Entry;
-use espbench_proto::node::mqtt::publisher::Flight;
-use espbench_proto::node::mqtt::subscriber::{Answer, SEEN};
-use espbench_proto::node::mqtt::{Exchange, Fault, Foreign, Input, Pace, Settings, Side, Storage};
+use espbench_proto::node::mqtt::publisher::InFlightSlot;
+use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
+use espbench_proto::node::mqtt::tracker::MessageRecord;
+use espbench_proto::node::mqtt::{
+    Exchange, ExchangeStorage, Foreign, MqttFault, MqttInput, MqttSettings, OfferedLoad, Side,
+};
 use espbench_proto::sample::Link;
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::workload::{MqttMode, MqttRate};
@@ -46,7 +48,7 @@ const NAMED: usize = 8;
 pub(super) struct Job<'a> {
     pub(super) target: &'a MqttTarget,
     pub(super) work: &'a MqttRate,
-    pub(super) pace: Pace,
+    pub(super) pace: OfferedLoad,
     pub(super) link: Link,
 }
 
@@ -75,7 +77,7 @@ impl Job<'_> {
         let wires = [open()?, open()?];
         wire::note(&wires[0], sink);
         let gather = match self.work.qos {
-            _ if self.pace != Pace::Saturate => None,
+            _ if self.pace != OfferedLoad::Saturate => None,
             0 => Some(GATHER_QOS_0),
             _ => (self.work.in_flight >= GATHER_FROM).then_some(GATHER),
         };
@@ -91,9 +93,9 @@ impl Job<'_> {
         Ok(pump.outcome(self, &names.topic))
     }
 
-    pub(super) fn settings<'n>(&'n self, names: &'n Names) -> Settings<'n> {
+    pub(super) fn settings<'n>(&'n self, names: &'n Names) -> MqttSettings<'n> {
         let MqttRate { version, qos, size, in_flight, time, count, queue, .. } = *self.work;
-        Settings {
+        MqttSettings {
             version,
             qos,
             size,
@@ -145,31 +147,34 @@ impl Names {
 
 struct Memory {
     packets: [Vec<u8>; 2],
-    flights: Vec<Flight>,
-    entries: Vec<Entry>,
-    answers: Vec<Answer>,
+    flights: Vec<InFlightSlot>,
+    entries: Vec<MessageRecord>,
+    answers: Vec<PendingAck>,
     seen: Box<[u64; SEEN]>,
 }
 
 impl Memory {
-    fn new(work: &MqttRate, pace: Pace, packet: usize) -> Self {
+    fn new(work: &MqttRate, pace: OfferedLoad, packet: usize) -> Self {
         let most = match pace {
-            Pace::Saturate => MOST_OPEN,
-            Pace::Offered(rate) => (rate * work.time.as_secs_f64()) as usize + 1,
+            OfferedLoad::Saturate => MOST_OPEN,
+            OfferedLoad::Rate(rate) => (rate * work.time.as_secs_f64()) as usize + 1,
         };
         let most = most.min(work.count.map_or(MOST_OPEN, |count| count as usize));
         Self {
             packets: [vec![0; 4096], vec![0; packet]],
-            flights: vec![Flight::EMPTY; if work.qos > 0 { work.in_flight.into() } else { 0 }],
-            entries: vec![Entry::EMPTY; most.clamp(1, MOST_OPEN)],
-            answers: vec![Answer::default(); if work.qos > 0 { ANSWERS } else { 1 }],
+            flights: vec![
+                InFlightSlot::EMPTY;
+                if work.qos > 0 { work.in_flight.into() } else { 0 }
+            ],
+            entries: vec![MessageRecord::EMPTY; most.clamp(1, MOST_OPEN)],
+            answers: vec![PendingAck::default(); if work.qos > 0 { ANSWERS } else { 1 }],
             seen: Box::new([0; SEEN]),
         }
     }
 
-    fn lend(&mut self) -> Storage<'_> {
+    fn lend(&mut self) -> ExchangeStorage<'_> {
         let [to_publisher, to_subscriber] = &mut self.packets;
-        Storage {
+        ExchangeStorage {
             packets: [to_publisher, to_subscriber],
             flights: &mut self.flights,
             entries: &mut self.entries,
@@ -193,7 +198,7 @@ struct Pump<'a> {
 impl Pump<'_> {
     fn run(&mut self, sink: &mut dyn Sink) -> io::Result<()> {
         for side in Side::BOTH {
-            self.exchange.handle(self.clock.now(), side, Input::Connected);
+            self.exchange.handle(self.clock.now(), side, MqttInput::Connected);
         }
         loop {
             let mut wake = Instant::NEVER;
@@ -209,7 +214,7 @@ impl Pump<'_> {
             }
             if sink.cancelled() && !self.cancelled {
                 self.cancelled = true;
-                self.exchange.handle(self.clock.now(), Side::Publisher, Input::Stop);
+                self.exchange.handle(self.clock.now(), Side::Publisher, MqttInput::Stop);
                 continue;
             }
             self.wait(wake, sink)?;
@@ -246,9 +251,9 @@ impl Pump<'_> {
         }
         let before = wire.taken();
         match wire.flush() {
-            Ok(true) => self.exchange.handle(self.clock.now(), side, Input::Written),
+            Ok(true) => self.exchange.handle(self.clock.now(), side, MqttInput::Written),
             Ok(false) if wire.taken() > before => {
-                self.exchange.handle(self.clock.now(), side, Input::Writing);
+                self.exchange.handle(self.clock.now(), side, MqttInput::Writing);
             }
             Ok(false) => {}
             Err(_) => self.close(side),
@@ -257,7 +262,7 @@ impl Pump<'_> {
 
     fn close(&mut self, side: Side) {
         self.wires[side as usize].close();
-        self.exchange.handle(self.clock.now(), side, Input::Closed);
+        self.exchange.handle(self.clock.now(), side, MqttInput::Closed);
     }
 
     fn wait(&mut self, wake: Instant, sink: &mut dyn Sink) -> io::Result<()> {
@@ -283,7 +288,7 @@ impl Pump<'_> {
         let wire = &mut wires[side as usize];
         let now = clock.now();
         let open =
-            wire.read(scratch, &mut |bytes| exchange.handle(now, side, Input::Received(bytes)));
+            wire.read(scratch, &mut |bytes| exchange.handle(now, side, MqttInput::Received(bytes)));
         if let Some(accepted) = exchange.accepted(side).filter(|_| !told[side as usize]) {
             told[side as usize] = true;
             sink.sample(wire::connection(side as u64, wire.opened(), accepted));
@@ -372,35 +377,37 @@ pub(super) fn nothing(counts: [u64; 3], work: &MqttRate, topic: &str) -> Option<
 const LARGE: u32 = 4096;
 
 /// What the user can do about a fault.
-pub(super) fn hint(fault: Fault, work: &MqttRate) -> String {
+pub(super) fn hint(fault: MqttFault, work: &MqttRate) -> String {
     let large = work.mode != MqttMode::Listen && work.size > LARGE;
     match fault {
-        Fault::Refused { code: 1 | 0x84, .. } => "use the other --mqtt-version",
-        Fault::Refused { code: 4 | 5 | 0x86 | 0x87, .. } => "give --username and --password",
-        Fault::Refused { .. } => "look at the broker's log",
-        Fault::SubscriptionRefused { .. } => "check the broker's access rules, or give a --topic",
-        Fault::QosLowered { .. } => "ask for that QoS, or configure the broker",
-        Fault::TooLarge { .. } => "use a smaller --size",
-        Fault::Malformed(_) => "check that an MQTT broker listens on that port",
-        Fault::Dismissed { .. } => "look at the broker's log",
+        MqttFault::Refused { code: 1 | 0x84, .. } => "use the other --mqtt-version",
+        MqttFault::Refused { code: 4 | 5 | 0x86 | 0x87, .. } => "give --username and --password",
+        MqttFault::Refused { .. } => "look at the broker's log",
+        MqttFault::SubscriptionRefused { .. } => {
+            "check the broker's access rules, or give a --topic"
+        }
+        MqttFault::QosLowered { .. } => "ask for that QoS, or configure the broker",
+        MqttFault::TooLarge { .. } => "use a smaller --size",
+        MqttFault::Malformed(_) => "check that an MQTT broker listens on that port",
+        MqttFault::ServerDisconnect { .. } => "look at the broker's log",
         // Version 3.1.1 has neither a receive maximum nor a maximum packet size: mosquitto 2.0 closes
         // the connection beyond its max_inflight_messages (20) at QoS 2.
-        Fault::Disconnected if large => {
+        MqttFault::ConnectionLost if large => {
             "look at the broker's log, and at its limit of a packet's size; or use a smaller --size"
         }
-        Fault::Disconnected if work.qos == 2 => {
+        MqttFault::ConnectionLost if work.qos == 2 => {
             "look at the broker's log; or use a smaller --in-flight"
         }
-        Fault::Disconnected => "look at the broker's log",
-        Fault::NotAccepted => {
+        MqttFault::ConnectionLost => "look at the broker's log",
+        MqttFault::NotAccepted => {
             "look at the broker's log; if that port speaks TLS, write mqtts://, if WebSocket, ws://"
         }
-        Fault::Foreign(Foreign::Tls) => "that port speaks TLS: write mqtts:// (or wss://)",
-        Fault::Foreign(Foreign::Http) => {
+        MqttFault::Foreign(Foreign::Tls) => "that port speaks TLS: write mqtts:// (or wss://)",
+        MqttFault::Foreign(Foreign::Http) => {
             "that port speaks HTTP: write ws:// if an MQTT broker is behind it"
         }
-        Fault::Silent { .. } => "check that an MQTT broker listens there, and its load",
-        Fault::Stalled => "the broker hangs, or the network is down",
+        MqttFault::Silent { .. } => "check that an MQTT broker listens there, and its load",
+        MqttFault::Stalled => "the broker hangs, or the network is down",
     }
     .into()
 }

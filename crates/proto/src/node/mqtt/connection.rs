@@ -1,106 +1,107 @@
-//! What both sides share: handshake, keep-alive, faults.
+//! A client's connection to the broker: handshake, keep-alive, faults.
 
-use super::payload::{self, Head};
-use super::{Fault, Foreign, Settings, Side};
+use super::payload::{self, PayloadHeader};
+use super::{Foreign, MqttFault, MqttSettings, Side};
 use crate::time::{Duration, Instant};
 use crate::wire::mqtt::{
     Ack, ConnAck, Connect, Disconnect, Malformed, Packet, Splitter, Version, kind,
 };
 
-/// Usual keep-alive seconds.
+/// Keep-alive seconds by default.
 pub const KEEP_ALIVE: u16 = 10;
 
-/// What a broker sent, as far as a side has to deal with it.
+/// A packet from the broker, as far as the publisher or the subscriber has to deal with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
-    /// The connection is open.
-    Opened {
+pub enum BrokerPacket {
+    /// CONNACK: the connection is open.
+    ConnAck {
         /// The broker kept the session.
         session_present: bool,
     },
-    /// The subscription was answered.
-    Subscribed {
+    /// SUBACK: the subscription was answered.
+    SubAck {
         /// Packet identifier of the SUBSCRIBE that it answers.
         id: u16,
         /// QoS granted, or a failure.
         code: u8,
     },
-    /// A message.
-    Message {
+    /// PUBLISH: a message.
+    Publish {
         /// Quality of service of this delivery.
         qos: u8,
         /// Packet identifier; 0 with QoS 0.
         id: u16,
-        /// What it says of itself.
-        head: Option<Head>,
-        /// The number in it, where the connection [reads numbers](Connection::reading_numbers).
+        /// Header of one of our own messages.
+        head: Option<PayloadHeader>,
+        /// Number in the payload, where the connection [reads
+        /// numbers](ClientConnection::reading_numbers).
         number: Option<u64>,
-        /// It is from before the subscription: the broker had kept it (3.3.1.3).
+        /// Whether the broker had kept the message from before the subscription (3.3.1.3).
         retained: bool,
         /// Payload bytes.
         len: u32,
     },
     /// PUBACK, PUBREC, PUBREL or PUBCOMP.
-    Answer {
-        /// Which, as [`kind`].
+    Ack {
+        /// Packet type, as [`kind`].
         kind: u8,
-        /// The rest.
+        /// Packet identifier and reason code.
         ack: Ack,
     },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ConnectionState {
     /// No transport.
-    Down,
+    Disconnected,
     /// Transport is there, CONNECT is to be sent.
-    Hello,
+    Connecting,
     /// CONNECT was sent.
-    Opening,
-    Up,
+    AwaitingConnAck,
+    Connected,
     /// DISCONNECT is to be sent.
-    Goodbye,
-    Over,
+    Disconnecting,
+    Closed,
 }
 
 /// One connection to the broker.
 #[derive(Debug)]
-pub struct Connection<'a> {
-    settings: Settings<'a>,
+pub struct ClientConnection<'a> {
+    settings: MqttSettings<'a>,
     side: Side,
     splitter: Splitter<'a>,
     /// Largest packet taken, stated in version 5.
     room: u32,
-    state: State,
+    state: ConnectionState,
     limits: ConnAck,
     ping_after: Duration,
-    heard: Instant,
-    said: Instant,
+    last_received: Instant,
+    last_sent: Instant,
     awaiting: Option<(&'static str, Instant)>,
     unwritten: Option<Instant>,
     /// Nothing came yet.
     fresh: bool,
     numbers: bool,
     accepted: Option<Instant>,
-    fault: Option<Fault>,
+    fault: Option<MqttFault>,
 }
 
-impl<'a> Connection<'a> {
-    /// One that is not open yet; packets of up to `buf` bytes may come.
-    pub fn new(settings: Settings<'a>, side: Side, buf: &'a mut [u8]) -> Self {
+impl<'a> ClientConnection<'a> {
+    /// Creates a connection that is not open yet; packets of up to `buf` bytes may come.
+    pub fn new(settings: MqttSettings<'a>, side: Side, buf: &'a mut [u8]) -> Self {
         Self {
             settings,
             side,
             room: u32::try_from(buf.len()).unwrap_or(u32::MAX),
             splitter: Splitter::new(buf),
-            state: State::Down,
+            state: ConnectionState::Disconnected,
             limits: ConnAck::ACCEPTED,
             ping_after: match settings.keep_alive {
                 0 => Duration::MAX,
                 seconds => Duration::from_secs(seconds.into()) / 2,
             },
-            heard: Instant::ZERO,
-            said: Instant::ZERO,
+            last_received: Instant::ZERO,
+            last_sent: Instant::ZERO,
             awaiting: None,
             unwritten: None,
             fresh: true,
@@ -117,93 +118,97 @@ impl<'a> Connection<'a> {
         self
     }
 
-    /// What the broker allows.
+    /// Returns the limits that the broker stated in its CONNACK.
     #[must_use]
     pub const fn limits(&self) -> &ConnAck {
         &self.limits
     }
 
-    /// When the broker first accepted it (CONNACK).
+    /// Returns when the broker first accepted the connection (CONNACK).
     #[must_use]
     pub const fn accepted(&self) -> Option<Instant> {
         self.accepted
     }
 
-    /// Whether a part of a packet has come.
+    /// Tells whether a part of a packet has come.
     #[must_use]
     pub const fn is_receiving(&self) -> bool {
         self.splitter.is_partial()
     }
 
-    /// Whether packets may be sent.
+    /// Tells whether packets may be sent.
     #[must_use]
-    pub fn is_up(&self) -> bool {
-        self.state == State::Up
+    pub fn is_connected(&self) -> bool {
+        self.state == ConnectionState::Connected
     }
 
-    /// Whether only its goodbye is still to be sent.
+    /// Tells whether only the DISCONNECT is still to be sent.
     #[must_use]
-    pub fn is_leaving(&self) -> bool {
-        self.state == State::Goodbye
+    pub fn is_disconnecting(&self) -> bool {
+        self.state == ConnectionState::Disconnecting
     }
 
-    /// Whether nothing more will be sent.
+    /// Tells whether nothing more will be sent.
     #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.state == State::Over
+    pub fn is_closed(&self) -> bool {
+        self.state == ConnectionState::Closed
     }
 
-    /// Why it ended before its time.
+    /// Returns the reason for which the connection ended before its time.
     #[must_use]
-    pub const fn fault(&self) -> Option<Fault> {
+    pub const fn fault(&self) -> Option<MqttFault> {
         self.fault
     }
 
-    /// The transport is there.
+    /// Notes that the transport is connected: CONNECT is sent next.
     pub fn connected(&mut self, now: Instant) {
-        if self.state == State::Down {
-            self.state = State::Hello;
+        if self.state == ConnectionState::Disconnected {
+            self.state = ConnectionState::Connecting;
             self.splitter.reset();
             self.fresh = true;
-            (self.heard, self.said) = (now, now);
+            (self.last_received, self.last_sent) = (now, now);
         }
     }
 
-    /// The transport is gone.
+    /// Notes that the transport is closed.
     pub fn closed(&mut self) {
         self.unwritten = None;
         self.awaiting = None;
         match self.state {
-            State::Over => {}
-            State::Goodbye => self.state = State::Over,
-            _ if self.settings.resume && self.fault.is_none() => self.state = State::Down,
-            State::Hello | State::Opening => self.fail(Fault::NotAccepted),
-            _ => self.fail(Fault::Disconnected),
+            ConnectionState::Closed => {}
+            ConnectionState::Disconnecting => self.state = ConnectionState::Closed,
+            _ if self.settings.resume && self.fault.is_none() => {
+                self.state = ConnectionState::Disconnected
+            }
+            ConnectionState::Connecting | ConnectionState::AwaitingConnAck => {
+                self.fail(MqttFault::NotAccepted)
+            }
+            _ => self.fail(MqttFault::ConnectionLost),
         }
     }
 
-    /// The system took a part.
+    /// Notes that the system took a part of the bytes given out.
     pub const fn writing(&mut self, now: Instant) {
         self.unwritten = Some(now);
     }
 
-    /// The system took everything.
+    /// Notes that the system took all bytes given out.
     pub const fn written(&mut self) {
         self.unwritten = None;
     }
 
-    /// Ends it in good order.
-    pub fn leave(&mut self) {
+    /// Ends the connection in good order, with a DISCONNECT.
+    pub fn disconnect(&mut self) {
         self.state = match self.state {
-            State::Up => State::Goodbye,
-            State::Goodbye => State::Goodbye,
-            _ => State::Over,
+            ConnectionState::Connected => ConnectionState::Disconnecting,
+            ConnectionState::Disconnecting => ConnectionState::Disconnecting,
+            _ => ConnectionState::Closed,
         };
     }
 
-    /// Ends it, and remembers the first reason.
-    pub fn fail(&mut self, fault: Fault) {
-        self.state = State::Over;
+    /// Ends the connection, and remembers the first fault.
+    pub fn fail(&mut self, fault: MqttFault) {
+        self.state = ConnectionState::Closed;
         self.awaiting = None;
         self.fault.get_or_insert(fault);
     }
@@ -214,63 +219,70 @@ impl<'a> Connection<'a> {
     }
 
     /// Notes that packets were given out for sending.
-    pub fn gave(&mut self, now: Instant) {
-        self.said = now;
+    pub fn note_sent(&mut self, now: Instant) {
+        self.last_sent = now;
         self.unwritten.get_or_insert(now);
     }
 
     /// Takes bytes from the front of `chunk` until there is something for the side to do.
-    pub fn next(&mut self, now: Instant, chunk: &mut &[u8]) -> Option<Event> {
-        self.heard = now;
+    pub fn next(&mut self, now: Instant, chunk: &mut &[u8]) -> Option<BrokerPacket> {
+        self.last_received = now;
         if let (true, Some(first)) = (self.fresh, chunk.first()) {
             self.fresh = false;
             // Anything else may look like the start of a long packet, and be waited for in vain.
-            if let (Some(foreign), true) = (Foreign::of(*first), self.state != State::Over) {
-                self.fail(Fault::Foreign(foreign));
+            if let (Some(foreign), true) =
+                (Foreign::of(*first), self.state != ConnectionState::Closed)
+            {
+                self.fail(MqttFault::Foreign(foreign));
                 return None;
             }
-            if first >> 4 != kind::CONNACK && self.state != State::Over {
+            if first >> 4 != kind::CONNACK && self.state != ConnectionState::Closed {
                 return self.reject("its first packet is no CONNACK");
             }
         }
-        while self.state != State::Over {
+        while self.state != ConnectionState::Closed {
             let packet = match self.splitter.next(chunk) {
                 Ok(None) => return None,
                 Ok(Some(frame)) => Packet::parse(self.settings.version, &frame)
-                    .and_then(|packet| digest(&packet, self.numbers)),
+                    .and_then(|packet| strip(&packet, self.numbers)),
                 Err(malformed) => Err(malformed),
             };
             match packet {
                 Ok(packet) => {
-                    if let Some(event) = self.take(packet) {
+                    if let Some(event) = self.handle_packet(packet) {
                         return Some(event);
                     }
                 }
-                Err(malformed) => self.fail(Fault::Malformed(malformed)),
+                Err(malformed) => self.fail(MqttFault::Malformed(malformed)),
             }
         }
         *chunk = &[];
         None
     }
 
-    fn take(&mut self, packet: Digest) -> Option<Event> {
-        let opening = self.state == State::Opening;
+    fn handle_packet(&mut self, packet: OwnedPacket) -> Option<BrokerPacket> {
+        let opening = self.state == ConnectionState::AwaitingConnAck;
         match packet {
-            Digest::Opened(ack) if opening => self.open(&ack),
-            Digest::Opened(_) => self.reject("a second CONNACK"),
-            Digest::Dismissed(code) => {
-                self.fail(Fault::Dismissed { code });
+            OwnedPacket::ConnAck(ack) if opening => self.open(&ack),
+            OwnedPacket::ConnAck(_) => self.reject("a second CONNACK"),
+            OwnedPacket::Disconnect(code) => {
+                self.fail(MqttFault::ServerDisconnect { code });
                 None
             }
-            _ if opening || !matches!(self.state, State::Up | State::Goodbye) => {
+            _ if opening
+                || !matches!(
+                    self.state,
+                    ConnectionState::Connected | ConnectionState::Disconnecting
+                ) =>
+            {
                 self.reject("a packet before CONNACK")
             }
-            Digest::Pong => {
+            OwnedPacket::PingResp => {
                 self.answered("PINGRESP");
                 None
             }
-            Digest::Event(event) => {
-                if matches!(event, Event::Subscribed { .. }) {
+            OwnedPacket::ForSide(event) => {
+                if matches!(event, BrokerPacket::SubAck { .. }) {
                     self.answered("SUBACK");
                 }
                 Some(event)
@@ -278,9 +290,9 @@ impl<'a> Connection<'a> {
         }
     }
 
-    fn reject(&mut self, what: &'static str) -> Option<Event> {
+    fn reject(&mut self, what: &'static str) -> Option<BrokerPacket> {
         // The owner of the chunk stops at `None`, so what is left of it is never read.
-        self.fail(Fault::Malformed(Malformed(what)));
+        self.fail(MqttFault::Malformed(Malformed(what)));
         None
     }
 
@@ -290,12 +302,12 @@ impl<'a> Connection<'a> {
         }
     }
 
-    fn open(&mut self, ack: &ConnAck) -> Option<Event> {
+    fn open(&mut self, ack: &ConnAck) -> Option<BrokerPacket> {
         self.answered("CONNACK");
         if ack.code != 0 {
             // Codes 1 to 5 are those of 3.1.1, which is how a 3.1.1 broker refuses version 5.
             let version = if ack.code < 6 { Version::V311 } else { self.settings.version };
-            self.fail(Fault::Refused { version, code: ack.code });
+            self.fail(MqttFault::Refused { version, code: ack.code });
             return None;
         }
         self.limits = *ack;
@@ -306,33 +318,34 @@ impl<'a> Connection<'a> {
                 self.ping_after = self.ping_after.min(half);
             }
         }
-        self.state = State::Up;
-        self.accepted.get_or_insert(self.heard);
-        Some(Event::Opened { session_present: ack.session_present })
+        self.state = ConnectionState::Connected;
+        self.accepted.get_or_insert(self.last_received);
+        Some(BrokerPacket::ConnAck { session_present: ack.session_present })
     }
 
-    /// Looks whether the broker has been silent for too long.
+    /// Fails the connection where the broker has been silent for too long.
     pub fn check(&mut self, now: Instant) {
         if let Some((awaiting, since)) = self.awaiting
             && now.since(since) >= self.settings.patience
         {
-            self.fail(Fault::Silent { awaiting });
+            self.fail(MqttFault::Silent { awaiting });
         }
         if self.unwritten.is_some_and(|since| now.since(since) >= self.settings.patience) {
-            self.fail(Fault::Stalled);
+            self.fail(MqttFault::Stalled);
         }
     }
 
-    /// When to look again if nothing happens.
+    /// Returns when to look again if nothing happens.
     #[must_use]
     pub fn deadline(&self) -> Instant {
-        if self.is_over() {
+        if self.is_closed() {
             return Instant::NEVER;
         }
         let patience = self.settings.patience;
         let answer = self.awaiting.map_or(Instant::NEVER, |(_, since)| since + patience);
         let write = self.unwritten.map_or(Instant::NEVER, |since| since + patience);
-        let ping = if self.awaiting.is_none() && self.is_up() { self.ping_at() } else { answer };
+        let ping =
+            if self.awaiting.is_none() && self.is_connected() { self.ping_at() } else { answer };
         answer.min(write).min(ping)
     }
 
@@ -340,34 +353,34 @@ impl<'a> Connection<'a> {
         if self.ping_after == Duration::MAX {
             return Instant::NEVER;
         }
-        self.said.min(self.heard) + self.ping_after
+        self.last_sent.min(self.last_received) + self.ping_after
     }
 
-    /// Writes the packet that the connection itself wants sent, and answers its length.
+    /// Writes the packet that the connection itself has to send, and answers its length.
     pub fn poll(&mut self, now: Instant, buf: &mut [u8]) -> Option<usize> {
         let version = self.settings.version;
         let len = match self.state {
-            State::Hello => {
-                self.state = State::Opening;
+            ConnectionState::Connecting => {
+                self.state = ConnectionState::AwaitingConnAck;
                 self.expect(now, "CONNACK");
                 self.connect().emit(buf)
             }
-            State::Goodbye => {
-                self.state = State::Over;
+            ConnectionState::Disconnecting => {
+                self.state = ConnectionState::Closed;
                 Disconnect { reason: 0 }.emit(version, buf)
             }
-            State::Up if self.awaiting.is_none() && now >= self.ping_at() => {
+            ConnectionState::Connected if self.awaiting.is_none() && now >= self.ping_at() => {
                 self.expect(now, "PINGRESP");
                 // So that the next one is due a whole interval after this one was answered.
-                (self.heard, self.said) = (now, now);
+                (self.last_received, self.last_sent) = (now, now);
                 Packet::PingReq.emit(version, buf)
             }
             _ => return None,
         };
         if len.is_err() {
-            self.fail(Fault::Stalled);
+            self.fail(MqttFault::Stalled);
         }
-        self.gave(now);
+        self.note_sent(now);
         len.ok()
     }
 
@@ -387,18 +400,18 @@ impl<'a> Connection<'a> {
 }
 
 /// A packet without its borrowed parts.
-enum Digest {
-    Opened(ConnAck),
-    Dismissed(u8),
-    Pong,
-    Event(Event),
+enum OwnedPacket {
+    ConnAck(ConnAck),
+    Disconnect(u8),
+    PingResp,
+    ForSide(BrokerPacket),
 }
 
-fn digest(packet: &Packet<'_>, numbers: bool) -> Result<Digest, Malformed> {
-    let answer = |kind, ack: &Ack| Digest::Event(Event::Answer { kind, ack: *ack });
+fn strip(packet: &Packet<'_>, numbers: bool) -> Result<OwnedPacket, Malformed> {
+    let answer = |kind, ack: &Ack| OwnedPacket::ForSide(BrokerPacket::Ack { kind, ack: *ack });
     Ok(match packet {
-        Packet::ConnAck(ack) => Digest::Opened(*ack),
-        Packet::Publish(p) => Digest::Event(Event::Message {
+        Packet::ConnAck(ack) => OwnedPacket::ConnAck(*ack),
+        Packet::Publish(p) => OwnedPacket::ForSide(BrokerPacket::Publish {
             qos: p.qos,
             id: p.id,
             head: payload::read(p.payload),
@@ -410,9 +423,11 @@ fn digest(packet: &Packet<'_>, numbers: bool) -> Result<Digest, Malformed> {
         Packet::PubRec(ack) => answer(kind::PUBREC, ack),
         Packet::PubRel(ack) => answer(kind::PUBREL, ack),
         Packet::PubComp(ack) => answer(kind::PUBCOMP, ack),
-        Packet::SubAck(ack) => Digest::Event(Event::Subscribed { id: ack.id, code: ack.codes[0] }),
-        Packet::PingResp => Digest::Pong,
-        Packet::Disconnect(d) => Digest::Dismissed(d.reason),
+        Packet::SubAck(ack) => {
+            OwnedPacket::ForSide(BrokerPacket::SubAck { id: ack.id, code: ack.codes[0] })
+        }
+        Packet::PingResp => OwnedPacket::PingResp,
+        Packet::Disconnect(d) => OwnedPacket::Disconnect(d.reason),
         Packet::Connect(_) | Packet::Subscribe(_) | Packet::PingReq | Packet::Other(_) => {
             return Err(Malformed("a packet that a broker does not send"));
         }

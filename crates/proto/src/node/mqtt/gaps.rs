@@ -7,14 +7,14 @@ use core::ops::Range;
 /// missing, and one that comes after all counts as a duplicate.
 pub const REMEMBERED: usize = 64;
 
-/// What an arrival is.
+/// The order in which a sequence number arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival {
+pub enum SequenceOrder {
     /// The first of its number.
     New,
     /// The first of its number, after one with a higher number.
     Reordered,
-    /// Its number came before.
+    /// The number came before.
     Duplicate,
 }
 
@@ -42,14 +42,14 @@ pub struct Gaps {
     len: usize,
     missing: u64,
     given_up: u64,
-    /// The range that the last arrival made it forget.
+    /// Range that the last arrival pushed out.
     forgotten: Option<Missing>,
     duplicates: u64,
     reordered: u64,
 }
 
 impl Gaps {
-    /// Nothing came yet; `first` is the number expected first.
+    /// Creates an empty record; `first` is the number expected first.
     #[must_use]
     pub const fn new(first: u64) -> Self {
         Self {
@@ -65,40 +65,40 @@ impl Gaps {
     }
 
     /// Takes one arrival.
-    pub fn arrive(&mut self, now: Instant, seq: u64) -> Arrival {
+    pub fn arrive(&mut self, now: Instant, seq: u64) -> SequenceOrder {
         self.forgotten = None;
         if seq >= self.next {
             if seq > self.next {
                 self.open(Missing { from: self.next, to: seq, noticed: now });
             }
             self.next = seq.saturating_add(1);
-            return Arrival::New;
+            return SequenceOrder::New;
         }
         match self.open[..self.len].iter().position(|m| (m.from..m.to).contains(&seq)) {
             Some(at) => {
                 self.close(at, seq);
                 self.reordered += 1;
-                Arrival::Reordered
+                SequenceOrder::Reordered
             }
             None => {
                 self.duplicates += 1;
-                Arrival::Duplicate
+                SequenceOrder::Duplicate
             }
         }
     }
 
-    /// The missing ranges that are remembered, lowest first.
+    /// Lists the missing ranges that are remembered, lowest first.
     pub fn ranges(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         self.open[..self.len].iter().map(|m| m.from..m.to)
     }
 
-    /// One more than the highest number that came.
+    /// Returns one more than the highest number that came.
     #[must_use]
     pub const fn next(&self) -> u64 {
         self.next
     }
 
-    /// The range that the last arrival made it forget: its numbers will not be looked for again.
+    /// Takes the range that the last arrival pushed out: its numbers will not be looked for again.
     pub const fn take_forgotten(&mut self) -> Option<Missing> {
         self.forgotten.take()
     }
@@ -111,25 +111,25 @@ impl Gaps {
         Some(first)
     }
 
-    /// Numbers missing below the highest that came.
+    /// Returns how many numbers are missing below the highest that came.
     #[must_use]
     pub const fn missing(&self) -> u64 {
         self.missing
     }
 
-    /// Of those, the ones whose range is no longer remembered.
+    /// Returns how many missing numbers lie in ranges that are no longer remembered.
     #[must_use]
     pub const fn given_up(&self) -> u64 {
         self.given_up
     }
 
-    /// Arrivals whose number had come before.
+    /// Returns how many arrivals repeated a number.
     #[must_use]
     pub const fn duplicates(&self) -> u64 {
         self.duplicates
     }
 
-    /// Arrivals after one with a higher number.
+    /// Returns how many arrivals came after one with a higher number.
     #[must_use]
     pub const fn reordered(&self) -> u64 {
         self.reordered
@@ -208,12 +208,12 @@ mod tests {
                 let highest = seen.last().copied();
                 let expected = if !seen.insert(seq) {
                     duplicates += 1;
-                    Arrival::Duplicate
+                    SequenceOrder::Duplicate
                 } else if highest.is_some_and(|h| seq < h) {
                     reordered += 1;
-                    Arrival::Reordered
+                    SequenceOrder::Reordered
                 } else {
-                    Arrival::New
+                    SequenceOrder::New
                 };
                 prop_assert_eq!(gaps.arrive(Instant::ZERO, seq), expected);
             }

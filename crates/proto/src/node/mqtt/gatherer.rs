@@ -1,74 +1,75 @@
 //! The common subscriber of several publishers: it finds whose message came, and counts all of them.
 
-use super::connection::Connection;
-use super::listener::Memory;
-use super::meter::Meter;
+use super::connection::ClientConnection;
+use super::listener::SubscriberStorage;
+use super::meter::ArrivalMeter;
 use super::subscriber::Subscriber;
-use super::{Fault, Input, Settings, Side, payload};
+use super::{MqttFault, MqttInput, MqttSettings, Side, payload};
 use crate::node::Output;
 use crate::sample::Interval;
 use crate::time::Instant;
 
 /// A message that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
-    /// Whose it is.
+pub struct GatheredMessage {
+    /// Number of the publisher.
     pub sender: u16,
-    /// Its number with that sender.
+    /// Number of the message with that publisher.
     pub seq: u64,
-    /// Whether it is as it was sent.
+    /// Whether the content is as it was sent.
     pub whole: bool,
 }
 
 /// The subscriber. See the [module](self).
 #[derive(Debug)]
 pub struct Gatherer<'a> {
-    settings: Settings<'a>,
+    settings: MqttSettings<'a>,
     subscriber: Subscriber<'a>,
-    meter: Meter,
+    meter: ArrivalMeter,
     foreign: u64,
 }
 
 impl<'a> Gatherer<'a> {
-    /// One that subscribes to the settings' topic, which is a filter of all the publishers'.
-    pub fn new(settings: Settings<'a>, memory: Memory<'a>) -> Self {
-        let Memory { packet, answers, seen } = memory;
-        let connection = Connection::new(settings, Side::Subscriber, packet);
+    /// Creates a subscriber to the settings' topic, which is a filter that covers every
+    /// publisher's.
+    pub fn new(settings: MqttSettings<'a>, memory: SubscriberStorage<'a>) -> Self {
+        let SubscriberStorage { packet, answers, seen } = memory;
+        let connection = ClientConnection::new(settings, Side::Subscriber, packet);
         let subscriber = Subscriber::new(settings, connection, answers, seen);
-        Self { settings, subscriber, meter: Meter::default(), foreign: 0 }
+        Self { settings, subscriber, meter: ArrivalMeter::default(), foreign: 0 }
     }
 
-    /// Why it ended before its time.
+    /// Returns the reason for which the connection ended before its time.
     #[must_use]
-    pub const fn fault(&self) -> Option<Fault> {
+    pub const fn fault(&self) -> Option<MqttFault> {
         self.subscriber.connection.fault()
     }
 
-    /// Whether the broker has accepted the subscription.
+    /// Tells whether the broker has accepted the subscription.
     #[must_use]
     pub const fn is_ready(&self) -> bool {
         self.subscriber.is_ready()
     }
 
-    /// When the broker accepted the connection.
+    /// Returns when the broker accepted the connection.
     #[must_use]
     pub const fn accepted(&self) -> Option<Instant> {
         self.subscriber.connection.accepted()
     }
 
-    /// Whether a part of a message has come, so that waiting for it is not in vain.
+    /// Tells whether a part of a message has come, so that waiting for it is not in vain.
     #[must_use]
     pub const fn is_receiving(&self) -> bool {
         self.subscriber.connection.is_receiving()
     }
 
-    /// When the last message came.
+    /// Returns when the last message came.
     #[must_use]
     pub const fn last(&self) -> Instant {
         self.meter.last()
     }
 
-    /// Counts that no sample holds, by name.
+    /// Returns the counts that no sample holds, by name.
     #[must_use]
     pub const fn counters(&self) -> [(&'static str, u64); 2] {
         [("foreign-messages", self.foreign), ("redelivered", self.subscriber.redelivered())]
@@ -90,20 +91,20 @@ impl<'a> Gatherer<'a> {
     }
 
     /// Takes what happened to the connection; bytes go to [`next`](Self::next).
-    pub fn handle(&mut self, now: Instant, input: Input<'_>) {
+    pub fn handle(&mut self, now: Instant, input: MqttInput<'_>) {
         let connection = &mut self.subscriber.connection;
         match input {
-            Input::Connected => connection.connected(now),
-            Input::Writing => connection.writing(now),
-            Input::Written => connection.written(),
-            Input::Closed => connection.closed(),
-            Input::Stop => connection.leave(),
-            Input::Received(_) => {}
+            MqttInput::Connected => connection.connected(now),
+            MqttInput::Writing => connection.writing(now),
+            MqttInput::Written => connection.written(),
+            MqttInput::Closed => connection.closed(),
+            MqttInput::Stop => connection.disconnect(),
+            MqttInput::Received(_) => {}
         }
     }
 
     /// Takes bytes from the front of `chunk` up to the next message.
-    pub fn next(&mut self, now: Instant, chunk: &mut &[u8]) -> Option<Arrival> {
+    pub fn next(&mut self, now: Instant, chunk: &mut &[u8]) -> Option<GatheredMessage> {
         loop {
             let message = self.subscriber.next(now, chunk)?;
             let Some(head) = message.head else {
@@ -113,28 +114,28 @@ impl<'a> Gatherer<'a> {
             };
             let (sender, seq) = payload::sender(head.seq);
             let whole = head.whole && message.len == self.settings.size;
-            return Some(Arrival { sender, seq, whole });
+            return Some(GatheredMessage { sender, seq, whole });
         }
     }
 
-    /// The arrivals of a second that has ended.
+    /// Returns the arrivals of a second that has ended.
     pub fn interval(&mut self, now: Instant) -> Option<Interval> {
         self.meter.poll(now, self.settings.link)
     }
 
-    /// The arrivals since the last whole second.
+    /// Returns the arrivals since the last whole second.
     pub fn rest(&mut self) -> Option<Interval> {
         self.meter.rest(self.settings.link)
     }
 
-    /// What it wants next. An empty `buf` says that nothing can be sent now.
+    /// Returns the next request to the driver. An empty `buf` means that nothing can be sent now.
     pub fn poll(&mut self, now: Instant, buf: &mut [u8]) -> Output {
         self.subscriber.connection.check(now);
         let len = if buf.is_empty() { 0 } else { self.subscriber.poll(now, buf) };
         let connection = &self.subscriber.connection;
         if len > 0 {
             Output::Send { len }
-        } else if connection.is_over() {
+        } else if connection.is_closed() {
             Output::Done
         } else {
             Output::WaitUntil(connection.deadline().min(self.meter.wake()))

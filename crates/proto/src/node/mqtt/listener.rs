@@ -8,11 +8,11 @@
 //! The time begins with the first message. One that the broker had kept from before (retained) is
 //! counted and otherwise passed over.
 
-use super::connection::Connection;
-use super::gaps::{Arrival, Gaps, Missing};
-use super::meter::Meter;
-use super::subscriber::{Answer, Message, SEEN, Subscriber};
-use super::{Fault, Settings, Side};
+use super::connection::ClientConnection;
+use super::gaps::{Gaps, Missing, SequenceOrder};
+use super::meter::ArrivalMeter;
+use super::subscriber::{PendingAck, ReceivedMessage, SEEN, Subscriber};
+use super::{MqttFault, MqttSettings, Side};
 use crate::node::Output;
 use crate::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use crate::time::{Duration, Instant};
@@ -29,46 +29,46 @@ pub const FARTHEST_BEHIND: u64 = 100;
 pub const NAMED: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// The connection opens, the subscription is made.
+enum ListenPhase {
+    /// Connecting and subscribing.
     Opening,
-    /// For the first message.
+    /// Waiting for the first message.
     Waiting {
         since: Instant,
     },
     Listening,
-    /// What is missing is recorded as lost, then the total.
+    /// Recording the missing numbers as lost, then the total.
     Closing {
         total: bool,
     },
     Closed,
 }
 
-/// The memory that the driver lends.
+/// The memory that the driver lends to a subscriber.
 #[derive(Debug)]
-pub struct Memory<'a> {
+pub struct SubscriberStorage<'a> {
     /// Largest packet from the broker.
     pub packet: &'a mut [u8],
     /// Acknowledgements that are owed to the broker.
-    pub answers: &'a mut [Answer],
+    pub answers: &'a mut [PendingAck],
     /// QoS 2 identifiers that are not released.
     pub seen: &'a mut [u64; SEEN],
 }
 
-/// The subscriber and its book of numbers. See the [module](self).
+/// The subscriber and its record of numbers. See the [module](self).
 #[derive(Debug)]
 pub struct Listener<'a> {
-    settings: Settings<'a>,
+    settings: MqttSettings<'a>,
     subscriber: Subscriber<'a>,
-    phase: Phase,
+    phase: ListenPhase,
     start: Instant,
     end: Instant,
-    meter: Meter,
+    meter: ArrivalMeter,
     /// `None` until the first number came.
     gaps: Option<Gaps>,
     /// The first number since the device's start.
     first: u64,
-    /// What is being recorded as lost; its `from` moves up.
+    /// Range that is being recorded as lost; its `from` moves up.
     losing: Option<Missing>,
     /// The first message after a restart, held until the gaps before it are recorded.
     held: Option<(Instant, u64, u32)>,
@@ -85,18 +85,19 @@ pub struct Listener<'a> {
 }
 
 impl<'a> Listener<'a> {
-    /// One that begins once the connection is there. It uses of the settings what a subscriber
-    /// needs, `time`, and for the first message the longer of `patience` and `time`.
-    pub fn new(settings: Settings<'a>, memory: Memory<'a>) -> Self {
-        let Memory { packet, answers, seen } = memory;
-        let connection = Connection::new(settings, Side::Subscriber, packet).reading_numbers();
+    /// Creates a listener that begins once the connection is there. Of the settings it uses those
+    /// of a subscriber, `time`, and for the first message the longer of `patience` and `time`.
+    pub fn new(settings: MqttSettings<'a>, memory: SubscriberStorage<'a>) -> Self {
+        let SubscriberStorage { packet, answers, seen } = memory;
+        let connection =
+            ClientConnection::new(settings, Side::Subscriber, packet).reading_numbers();
         Self {
             settings,
             subscriber: Subscriber::new(settings, connection, answers, seen),
-            phase: Phase::Opening,
+            phase: ListenPhase::Opening,
             start: Instant::ZERO,
             end: Instant::ZERO,
-            meter: Meter::default(),
+            meter: ArrivalMeter::default(),
             gaps: None,
             first: 0,
             losing: None,
@@ -114,43 +115,43 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// Why it ended before its time.
+    /// Returns the reason for which the connection ended before its time.
     #[must_use]
-    pub const fn fault(&self) -> Option<Fault> {
+    pub const fn fault(&self) -> Option<MqttFault> {
         self.subscriber.connection.fault()
     }
 
-    /// When the broker accepted the connection.
+    /// Returns when the broker accepted the connection.
     #[must_use]
     pub const fn accepted(&self) -> Option<Instant> {
         self.subscriber.connection.accepted()
     }
 
-    /// Whether it was given up because no message came; how long it waited is
-    /// [`patience`](Self::patience).
+    /// Tells whether the listener gave up because no message came; [`patience`](Self::patience) is
+    /// how long it waited.
     #[must_use]
     pub const fn is_silent(&self) -> bool {
         self.silent
     }
 
-    /// How long it waits for the first message.
+    /// Returns how long the listener waits for the first message.
     #[must_use]
     pub fn patience(&self) -> Duration {
         self.settings.patience.max(self.settings.time)
     }
 
-    /// Numbers recorded as lost so far.
+    /// Returns how many numbers are recorded as lost so far.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// The first [`NAMED`] ranges of them.
+    /// Lists the first [`NAMED`] ranges of lost numbers.
     pub fn named(&self) -> impl Iterator<Item = Range<u64>> + '_ {
         self.named[..self.names].iter().map(|&(from, to)| from..to)
     }
 
-    /// Counts that no sample holds, by name.
+    /// Returns the counts that no sample holds, by name.
     #[must_use]
     pub const fn counters(&self) -> [(&'static str, u64); 4] {
         [
@@ -161,22 +162,22 @@ impl<'a> Listener<'a> {
         ]
     }
 
-    /// The transport is there.
+    /// Notes that the transport is connected.
     pub fn connected(&mut self, now: Instant) {
         self.subscriber.connection.connected(now);
     }
 
-    /// The system took everything that [`poll`](Self::poll) gave out.
+    /// Notes that the system took everything that [`poll`](Self::poll) gave out.
     pub const fn written(&mut self) {
         self.subscriber.connection.written();
     }
 
-    /// The transport is gone.
+    /// Notes that the transport is closed.
     pub fn closed(&mut self) {
         self.subscriber.connection.closed();
     }
 
-    /// The user wants to stop.
+    /// Ends the test now, as the user wants.
     pub fn stop(&mut self, now: Instant) {
         self.close(now);
     }
@@ -197,7 +198,7 @@ impl<'a> Listener<'a> {
         }
     }
 
-    /// What it wants next. An empty `buf` says that nothing can be sent now.
+    /// Returns the next request to the driver. An empty `buf` means that nothing can be sent now.
     pub fn poll(&mut self, now: Instant, buf: &mut [u8]) -> Output {
         self.advance(now);
         if let Some(sample) = self.pending(now).or_else(|| self.last_words()) {
@@ -207,7 +208,7 @@ impl<'a> Listener<'a> {
         let connection = &self.subscriber.connection;
         if len > 0 {
             Output::Send { len }
-        } else if self.phase == Phase::Closed && connection.is_over() {
+        } else if self.phase == ListenPhase::Closed && connection.is_closed() {
             Output::Done
         } else {
             Output::WaitUntil(connection.deadline().min(self.wake()))
@@ -216,8 +217,8 @@ impl<'a> Listener<'a> {
 
     fn wake(&self) -> Instant {
         match self.phase {
-            Phase::Waiting { since } => since + self.patience(),
-            Phase::Listening => self.last_instant().min(self.meter.wake()),
+            ListenPhase::Waiting { since } => since + self.patience(),
+            ListenPhase::Listening => self.last_instant().min(self.meter.wake()),
             _ => Instant::NEVER,
         }
     }
@@ -230,39 +231,43 @@ impl<'a> Listener<'a> {
         self.subscriber.connection.check(now);
         let broken = self.fault().is_some();
         match self.phase {
-            Phase::Opening | Phase::Waiting { .. } | Phase::Listening if broken => self.close(now),
-            Phase::Opening if self.subscriber.is_ready() => {
-                self.phase = Phase::Waiting { since: now };
+            ListenPhase::Opening | ListenPhase::Waiting { .. } | ListenPhase::Listening
+                if broken =>
+            {
+                self.close(now)
             }
-            Phase::Waiting { since } if now >= since + self.patience() => {
+            ListenPhase::Opening if self.subscriber.is_ready() => {
+                self.phase = ListenPhase::Waiting { since: now };
+            }
+            ListenPhase::Waiting { since } if now >= since + self.patience() => {
                 self.silent = true;
                 self.close(now);
             }
-            Phase::Listening if now >= self.last_instant() => self.close(now),
+            ListenPhase::Listening if now >= self.last_instant() => self.close(now),
             _ => {}
         }
     }
 
     fn close(&mut self, now: Instant) {
-        if !matches!(self.phase, Phase::Closing { .. } | Phase::Closed) {
+        if !matches!(self.phase, ListenPhase::Closing { .. } | ListenPhase::Closed) {
             self.end = now.min(self.last_instant()).max(self.start);
-            self.phase = Phase::Closing { total: self.meter.is_running() };
+            self.phase = ListenPhase::Closing { total: self.meter.is_running() };
         }
     }
 
-    fn take(&mut self, now: Instant, message: &Message) -> Option<Probe> {
+    fn take(&mut self, now: Instant, message: &ReceivedMessage) -> Option<Probe> {
         if message.retained {
             self.retained += 1;
             return None;
         }
         match self.phase {
-            Phase::Opening | Phase::Waiting { .. } => {
-                self.phase = Phase::Listening;
+            ListenPhase::Opening | ListenPhase::Waiting { .. } => {
+                self.phase = ListenPhase::Listening;
                 self.start = now;
                 self.meter.begin(now);
             }
-            Phase::Listening => {}
-            Phase::Closing { .. } | Phase::Closed => return None,
+            ListenPhase::Listening => {}
+            ListenPhase::Closing { .. } | ListenPhase::Closed => return None,
         }
         let Some(seq) = message.number else {
             let seq = self.unnumbered;
@@ -288,12 +293,12 @@ impl<'a> Listener<'a> {
         let first = self.first;
         let gaps = self.gaps.get_or_insert_with(|| Gaps::new(first));
         // One from before the first was not there yet, as far as is known.
-        let arrival = if seq < first { Arrival::Reordered } else { gaps.arrive(now, seq) };
+        let arrival = if seq < first { SequenceOrder::Reordered } else { gaps.arrive(now, seq) };
         if seq >= first {
             self.losing = gaps.take_forgotten();
         }
-        self.reordered += u64::from(arrival == Arrival::Reordered);
-        if arrival == Arrival::Duplicate {
+        self.reordered += u64::from(arrival == SequenceOrder::Reordered);
+        if arrival == SequenceOrder::Duplicate {
             self.duplicates += 1;
             return Probe { fate: Fate::Duplicate, ..self.arrived(now, seq, len) };
         }
@@ -311,7 +316,7 @@ impl<'a> Listener<'a> {
         Probe { link, seq, bytes, due: now, received: Some(now), ..Probe::default() }
     }
 
-    /// What comes before anything further is taken.
+    /// Returns a sample that must go out before anything further is read.
     fn pending(&mut self, now: Instant) -> Option<Sample> {
         loop {
             if let Some(probe) = self.lose() {
@@ -326,12 +331,12 @@ impl<'a> Listener<'a> {
                 }
             }
         }
-        let open = !matches!(self.phase, Phase::Closing { .. } | Phase::Closed);
+        let open = !matches!(self.phase, ListenPhase::Closing { .. } | ListenPhase::Closed);
         let until = if open { now } else { self.end };
         self.meter.poll(until, self.settings.link).map(Sample::Interval)
     }
 
-    /// The next of the numbers that are given up.
+    /// Returns a lost sample for the next number that is given up.
     fn lose(&mut self) -> Option<Probe> {
         let missing = self.losing.as_mut()?;
         let (seq, due) = (missing.from, missing.noticed);
@@ -352,9 +357,9 @@ impl<'a> Listener<'a> {
         Some(Probe { link, seq, due, fate: Fate::Lost(Cause::Unknown), ..Probe::default() })
     }
 
-    /// At the end: what is missing, the last second, the total.
+    /// Returns the last samples: the missing numbers, the last second, the total.
     fn last_words(&mut self) -> Option<Sample> {
-        let Phase::Closing { total } = self.phase else { return None };
+        let ListenPhase::Closing { total } = self.phase else { return None };
         if let Some(missing) = self.gaps.as_mut().and_then(Gaps::take_first) {
             self.losing = Some(missing);
             return self.lose().map(Sample::Probe);
@@ -362,8 +367,8 @@ impl<'a> Listener<'a> {
         if let Some(rest) = self.meter.rest(self.settings.link) {
             return Some(Sample::Interval(rest));
         }
-        self.phase = Phase::Closed;
-        self.subscriber.connection.leave();
+        self.phase = ListenPhase::Closed;
+        self.subscriber.connection.disconnect();
         total.then(|| Sample::Interval(self.total()))
     }
 

@@ -6,9 +6,9 @@ use crate::time::{Duration, Instant};
 /// Length of the intervals that the receiver reports.
 pub(super) const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Arrivals a second.
+/// A counter of arrivals in each second.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Meter {
+pub(super) struct ArrivalMeter {
     running: bool,
     seq: u64,
     from: Instant,
@@ -18,7 +18,7 @@ pub(super) struct Meter {
     last: Instant,
 }
 
-impl Meter {
+impl ArrivalMeter {
     pub(super) const fn begin(&mut self, now: Instant) {
         self.running = true;
         self.from = now;
@@ -28,7 +28,7 @@ impl Meter {
         self.running
     }
 
-    /// When the last message came.
+    /// Returns when the last message came.
     pub(super) const fn last(&self) -> Instant {
         self.last
     }
@@ -48,7 +48,7 @@ impl Meter {
         if self.running && self.count > 0 { self.from + INTERVAL } else { Instant::NEVER }
     }
 
-    /// The interval that was cut short by the last arrival.
+    /// Returns the interval that was cut short by the last arrival.
     pub(super) fn rest(&mut self, link: Link) -> Option<Interval> {
         let end = self.last.max(self.from);
         (self.count > 0).then(|| self.done(link, end))

@@ -1,4 +1,4 @@
-//! Numbered messages through an MQTT broker: a publisher, a subscriber, and the ledger between.
+//! Numbered messages through an MQTT broker: a publisher, a subscriber, and the tracker between.
 //!
 //! [`Exchange`] is the whole test as one machine without I/O and without a clock. Whoever drives it
 //! keeps two byte streams, one a [`Side`]: it gives what arrived to [`Exchange::handle`] and sends
@@ -11,13 +11,13 @@
 //! ([`Cause::ApplicationQueue`](crate::sample::Cause)) from one that the broker took and did not
 //! pass on ([`Cause::Broker`](crate::sample::Cause)).
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
-//! | [`exchange`] | both sides together: begin, offer, drain, end |
+//! | [`exchange`] | publisher and subscriber together: begin, offer, drain, end |
 //! | [`publisher`] | the client's queue and its window of unacknowledged messages |
-//! | [`subscriber`] | what comes back, and its acknowledgements |
-//! | [`connection`] | what both sides share: handshake, keep-alive, faults |
-//! | [`ledger`] | the stages of each message until its fate is known |
+//! | [`subscriber`] | the receiving side: messages, and the acknowledgements that they are owed |
+//! | [`connection`] | a connection to the broker: handshake, keep-alive, faults |
+//! | [`tracker`] | the stages of each message until its fate is known |
 //! | [`gatherer`] | the common subscriber of several publishers |
 //! | [`listener`] | a subscriber alone, for a device that numbers its own messages |
 //! | [`gaps`] | missing, repeated and reordered sequence numbers, by name |
@@ -27,15 +27,15 @@ pub mod connection;
 pub mod exchange;
 pub mod gaps;
 pub mod gatherer;
-pub mod ledger;
 pub mod listener;
 mod meter;
 pub mod payload;
 pub mod publisher;
 pub mod subscriber;
+pub mod tracker;
 
 pub use connection::KEEP_ALIVE;
-pub use exchange::{Exchange, PublisherStorage, Storage};
+pub use exchange::{Exchange, ExchangeStorage, PublisherStorage};
 pub use gaps::Gaps;
 pub use gatherer::Gatherer;
 pub use listener::Listener;
@@ -44,23 +44,23 @@ use crate::sample::Link;
 use crate::time::{Duration, Instant};
 use crate::wire::mqtt::{Malformed, Version, reason};
 
-/// How messages come due.
+/// The load that a publisher offers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Pace {
-    /// As fast as the window and the connection allow: each is due when there is room for it.
+pub enum OfferedLoad {
+    /// As fast as the window and the connection allow: a message is due when there is room for it.
     Saturate,
-    /// So many a second, evenly, whatever becomes of them.
-    Offered(f64),
+    /// So many messages a second, evenly, whatever becomes of them.
+    Rate(f64),
 }
 
-/// What to do, and as whom.
+/// The settings of one test: the messages, the clients, the limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Settings<'a> {
+pub struct MqttSettings<'a> {
     /// 3.1.1 or 5.
     pub version: Version,
     /// Quality of service of publication and subscription, 0 to 2.
     pub qos: u8,
-    /// Payload bytes, at least [`payload::HEAD`].
+    /// Payload bytes, at least [`payload::HEADER_LEN`].
     pub size: u32,
     /// Topic; nobody else may publish on it. A [`Listener`]'s is a filter: the device's.
     pub topic: &'a str,
@@ -70,31 +70,31 @@ pub struct Settings<'a> {
     pub username: Option<&'a str>,
     /// Password.
     pub password: Option<&'a [u8]>,
-    /// How messages come due.
-    pub pace: Pace,
+    /// Load that the publisher offers.
+    pub pace: OfferedLoad,
     /// Most QoS 1 or 2 messages without an acknowledgement; the broker's receive maximum, the
     /// number of flights lent and this, whichever is least.
     pub in_flight: u16,
     /// Messages that the client's own queue holds.
     pub queue: u32,
-    /// How long messages come due.
+    /// Time during which messages come due.
     pub time: Duration,
-    /// Stop after so many, where set.
+    /// Number of messages after which the test stops, where set.
     pub count: Option<u64>,
-    /// Once all are due: how long nothing may happen before what is missing counts as lost.
+    /// Time without any event, once all messages are due, after which missing ones count as lost.
     pub drain: Duration,
-    /// How long the broker may owe an answer, and the system may take no byte.
+    /// Longest time for which the broker may owe an answer, and the system may take no byte.
     pub patience: Duration,
-    /// Ask for a session that outlives the connection, and go on with it after
-    /// [`Input::Closed`] and another [`Input::Connected`].
+    /// Whether to ask for a session that outlives the connection, and to go on with it after
+    /// [`MqttInput::Closed`] and another [`MqttInput::Connected`].
     pub resume: bool,
-    /// Messages are published to be kept by the broker for later subscribers (3.3.1.3).
+    /// Whether the broker is asked to keep messages for later subscribers (3.3.1.3).
     pub retain: bool,
     /// Keep-alive seconds asked of the broker (3.1.2.10). A ping goes out after half of that; 0 is
     /// never.
     pub keep_alive: u16,
-    /// Which of several publishers with a common subscriber: it is in the upper bits of the sequence
-    /// numbers that they send (see [`payload::sender`]).
+    /// Number of this publisher among those with a common subscriber, put into the upper bits of
+    /// the sequence numbers (see [`payload::sender`]).
     pub sender: u16,
     /// The link named in the samples.
     pub link: Link,
@@ -105,19 +105,19 @@ pub struct Settings<'a> {
 pub enum Side {
     /// Sends messages.
     Publisher,
-    /// Receives them.
+    /// Receives messages.
     Subscriber,
 }
 
 impl Side {
-    /// Both.
+    /// The two sides, publisher first.
     pub const BOTH: [Self; 2] = [Self::Publisher, Self::Subscriber];
 }
 
-/// What happened to a connection.
+/// An event on a connection, told by the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Input<'a> {
-    /// The transport is there.
+pub enum MqttInput<'a> {
+    /// The transport is connected.
     Connected,
     /// Bytes came.
     Received(&'a [u8]),
@@ -125,15 +125,15 @@ pub enum Input<'a> {
     Writing,
     /// The system took the last byte of everything that `poll` gave out.
     Written,
-    /// The transport is gone.
+    /// The transport is closed.
     Closed,
     /// The user wants to stop: nothing further comes due, and what is outstanding stays so.
     Stop,
 }
 
-/// Why the test ended before its time.
+/// The reason for which a test ended before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum MqttFault {
     /// The broker refused the connection.
     Refused {
         /// Version of the code.
@@ -148,34 +148,34 @@ pub enum Fault {
     },
     /// The broker grants less than the quality of service asked for.
     QosLowered {
-        /// What was asked.
+        /// QoS asked for.
         asked: u8,
-        /// What it grants.
+        /// QoS that the broker grants.
         granted: u8,
     },
     /// The broker takes no packets of that size.
     TooLarge {
         /// Bytes of a packet.
         packet: u32,
-        /// What it takes.
+        /// Most bytes of a packet that the broker takes.
         limit: u32,
     },
     /// The broker sent what the standard does not allow.
     Malformed(Malformed),
-    /// The broker said goodbye (version 5).
-    Dismissed {
+    /// The broker sent a DISCONNECT (version 5).
+    ServerDisconnect {
         /// Reason code.
         code: u8,
     },
     /// The connection broke.
-    Disconnected,
+    ConnectionLost,
     /// The broker closed the connection before it accepted it.
     NotAccepted,
     /// The first bytes are those of another protocol.
     Foreign(Foreign),
     /// The broker owes an answer and is silent.
     Silent {
-        /// The answer.
+        /// Packet that is awaited.
         awaiting: &'static str,
     },
     /// The other end has taken no byte for too long.
@@ -192,7 +192,7 @@ pub enum Foreign {
 }
 
 impl Foreign {
-    /// The protocol that begins with `first`; `None` where that is not one of these.
+    /// Recognizes the protocol that begins with `first`; `None` where that is not one of these.
     pub(crate) const fn of(first: u8) -> Option<Self> {
         match first {
             0x15 | 0x16 => Some(Self::Tls),
@@ -202,7 +202,7 @@ impl Foreign {
     }
 }
 
-impl core::fmt::Display for Fault {
+impl core::fmt::Display for MqttFault {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match *self {
             Self::Refused { version, code } => {
@@ -224,10 +224,10 @@ impl core::fmt::Display for Fault {
             Self::Malformed(Malformed(what)) => {
                 write!(f, "sent what MQTT does not allow: {what}")
             }
-            Self::Dismissed { code } => {
+            Self::ServerDisconnect { code } => {
                 write!(f, "ended the connection: {} (code {code:#04x})", reason::name(code))
             }
-            Self::Disconnected => write!(f, "closed the connection"),
+            Self::ConnectionLost => write!(f, "closed the connection"),
             Self::NotAccepted => write!(f, "closed the connection before its CONNACK"),
             Self::Foreign(Foreign::Tls) => write!(f, "answers in TLS"),
             Self::Foreign(Foreign::Http) => write!(f, "answers in HTTP"),
@@ -237,7 +237,7 @@ impl core::fmt::Display for Fault {
     }
 }
 
-/// An instant that may not have come yet: [`Instant::NEVER`] is "not known".
+/// Returns an instant that has come; [`Instant::NEVER`] means "not known".
 const fn known(at: Instant) -> Option<Instant> {
     if at.as_nanos() == Instant::NEVER.as_nanos() { None } else { Some(at) }
 }

@@ -9,56 +9,57 @@
 use crate::time::Instant;
 
 /// Bytes before the pattern, and the smallest message.
-pub const HEAD: usize = 16;
+pub const HEADER_LEN: usize = 16;
 
-/// Makes the message `seq`, written at `now`, in a buffer of its size (at least [`HEAD`]; a
+/// Makes the message `seq`, written at `now`, in a buffer of its size (at least [`HEADER_LEN`]; a
 /// shorter one stays as it is).
 pub fn fill(to: &mut [u8], seq: u64, now: Instant) {
-    let Some((head, pattern)) = to.split_at_mut_checked(HEAD) else { return };
+    let Some((head, pattern)) = to.split_at_mut_checked(HEADER_LEN) else { return };
     head[..8].copy_from_slice(&seq.to_be_bytes());
     head[8..].copy_from_slice(&now.as_nanos().to_be_bytes());
     for (at, byte) in pattern.iter_mut().enumerate() {
-        *byte = (HEAD + at) as u8;
+        *byte = (HEADER_LEN + at) as u8;
     }
 }
 
 /// Bits of a sequence number that count messages; those above name the sender.
 const COUNTING: u32 = 48;
 
-/// The sequence number `seq` of one of several senders, as it is sent.
+/// Returns the number that goes on the wire for message `seq` of one of several senders.
 #[must_use]
 pub const fn sent_as(sender: u16, seq: u64) -> u64 {
     (sender as u64) << COUNTING | seq
 }
 
-/// The sender, and its own sequence number, of a number as it was sent.
+/// Splits a number as it was sent into the sender and that sender's own sequence number.
 #[must_use]
 pub const fn sender(number: u64) -> (u16, u64) {
     ((number >> COUNTING) as u16, number & ((1 << COUNTING) - 1))
 }
 
-/// What a message says of itself.
+/// The header of a message of our own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct PayloadHeader {
     /// Sequence number.
     pub seq: u64,
-    /// When it was written.
+    /// Instant at which the message was written.
     pub at: Instant,
     /// Whether the pattern is as it was sent.
     pub whole: bool,
 }
 
-/// Reads a message; `None` where it is too short to be one.
+/// Parses a message; `None` where it is too short to be one.
 #[must_use]
-pub fn read(bytes: &[u8]) -> Option<Head> {
-    let (head, pattern) = bytes.split_first_chunk::<HEAD>()?;
+pub fn read(bytes: &[u8]) -> Option<PayloadHeader> {
+    let (head, pattern) = bytes.split_first_chunk::<HEADER_LEN>()?;
     let number = |at| u64::from_be_bytes(core::array::from_fn(|i| head[at + i]));
-    let whole = pattern.iter().enumerate().all(|(at, &byte)| byte == (HEAD + at) as u8);
-    Some(Head { seq: number(0), at: Instant::from_nanos(number(8)), whole })
+    let whole = pattern.iter().enumerate().all(|(at, &byte)| byte == (HEADER_LEN + at) as u8);
+    Some(PayloadHeader { seq: number(0), at: Instant::from_nanos(number(8)), whole })
 }
 
-/// The number of a message of whatever form: in text the last digits in a row (`Sample #10282`), and
-/// otherwise the sequence number of a message of our own. `None` where there is none of 64 bits.
+/// Finds the number in a message of whatever form: in text the last digits in a row (`Sample
+/// #10282`), and otherwise the sequence number of a message of our own. `None` where there is none
+/// of 64 bits.
 #[must_use]
 pub fn number(bytes: &[u8]) -> Option<u64> {
     let Some(text) = text(bytes) else {
@@ -69,7 +70,7 @@ pub fn number(bytes: &[u8]) -> Option<u64> {
     text[start..end].parse().ok()
 }
 
-/// The payload as text; C programs may send the zero that ends theirs.
+/// Returns the payload as text; C programs may send the zero that ends theirs.
 fn text(bytes: &[u8]) -> Option<&str> {
     let text = core::str::from_utf8(bytes).ok()?.trim_end_matches('\0');
     let binary = |c: char| c.is_control() && !c.is_ascii_whitespace();
@@ -123,9 +124,9 @@ mod tests {
         let mut bytes = [0; 300];
         let at = Instant::from_nanos(0x0102_0304_0506_0708);
         fill(&mut bytes, 7, at);
-        assert_eq!(read(&bytes), Some(Head { seq: 7, at, whole: true }));
+        assert_eq!(read(&bytes), Some(PayloadHeader { seq: 7, at, whole: true }));
         bytes[299] ^= 1;
-        assert_eq!(read(&bytes), Some(Head { seq: 7, at, whole: false }));
+        assert_eq!(read(&bytes), Some(PayloadHeader { seq: 7, at, whole: false }));
         assert_eq!(read(&bytes[..15]), None);
     }
 }

@@ -1,28 +1,28 @@
-//! What comes back, and its acknowledgements.
+//! The receiving side: messages, and the acknowledgements that they are owed.
 
-use super::connection::{Connection, Event};
-use super::gaps::{Arrival, Gaps};
-use super::ledger::Ledger;
-use super::payload::Head;
-use super::{Fault, Settings};
+use super::connection::{BrokerPacket, ClientConnection};
+use super::gaps::{Gaps, SequenceOrder};
+use super::payload::PayloadHeader;
+use super::tracker::MessageTracker;
+use super::{MqttFault, MqttSettings};
 use crate::time::Instant;
 use crate::wire::mqtt::{Ack, Malformed, Subscribe, kind, reason};
 
 /// An acknowledgement to be sent.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Answer {
+pub struct PendingAck {
     id: u16,
     kind: u8,
 }
 
-/// A message, without what the connection did with it.
+/// A message that came, without the fields that only the connection needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message {
-    /// What one of our own says of itself.
-    pub head: Option<Head>,
-    /// The number in it, where the connection reads numbers.
+pub struct ReceivedMessage {
+    /// Header of one of our own messages.
+    pub head: Option<PayloadHeader>,
+    /// Number in the payload, where the connection reads numbers.
     pub number: Option<u64>,
-    /// The broker had kept it from before the subscription.
+    /// Whether the broker had kept the message from before the subscription.
     pub retained: bool,
     /// Payload bytes.
     pub len: u32,
@@ -37,11 +37,11 @@ const SUBSCRIPTION: u16 = 1;
 /// The receiving side.
 #[derive(Debug)]
 pub struct Subscriber<'a> {
-    /// Its connection.
-    pub connection: Connection<'a>,
-    settings: Settings<'a>,
+    /// Connection to the broker.
+    pub connection: ClientConnection<'a>,
+    settings: MqttSettings<'a>,
     /// Acknowledgements in order, as a ring.
-    answers: &'a mut [Answer],
+    answers: &'a mut [PendingAck],
     first: usize,
     waiting: usize,
     seen: &'a mut [u64; SEEN],
@@ -54,12 +54,12 @@ pub struct Subscriber<'a> {
 }
 
 impl<'a> Subscriber<'a> {
-    /// One that is not connected yet. It keeps so many acknowledgements as `answers` holds until
-    /// they are sent.
+    /// Creates a subscriber that is not connected yet. It keeps as many acknowledgements as
+    /// `answers` holds until they are sent.
     pub fn new(
-        settings: Settings<'a>,
-        connection: Connection<'a>,
-        answers: &'a mut [Answer],
+        settings: MqttSettings<'a>,
+        connection: ClientConnection<'a>,
+        answers: &'a mut [PendingAck],
         seen: &'a mut [u64; SEEN],
     ) -> Self {
         seen.fill(0);
@@ -79,44 +79,50 @@ impl<'a> Subscriber<'a> {
         }
     }
 
-    /// Whether the broker has accepted the subscription.
+    /// Tells whether the broker has accepted the subscription.
     #[must_use]
     pub const fn is_ready(&self) -> bool {
         self.ready
     }
 
-    /// What is missing, repeated and reordered.
+    /// Returns the record of missing, repeated and reordered numbers.
     #[must_use]
     pub const fn gaps(&self) -> &Gaps {
         &self.gaps
     }
 
-    /// Messages that came for the first time.
+    /// Returns how many messages came for the first time.
     #[must_use]
     pub const fn received_count(&self) -> u64 {
         self.received
     }
 
-    /// Messages on the topic that are not ours.
+    /// Returns how many messages on the topic are not ours.
     #[must_use]
     pub const fn foreign(&self) -> u64 {
         self.foreign
     }
 
-    /// QoS 2 messages that the broker sent again before they were released: not delivered twice.
+    /// Returns how many QoS 2 messages the broker sent again before they were released: they are
+    /// not delivered twice.
     #[must_use]
     pub const fn redelivered(&self) -> u64 {
         self.redelivered
     }
 
-    /// Bytes came. Answers how many messages came for the first time.
-    pub fn received(&mut self, now: Instant, mut chunk: &[u8], ledger: &mut Ledger<'_>) -> u64 {
+    /// Handles bytes from the broker. Answers how many messages came for the first time.
+    pub fn received(
+        &mut self,
+        now: Instant,
+        mut chunk: &[u8],
+        tracker: &mut MessageTracker<'_>,
+    ) -> u64 {
         let before = self.received;
         while let Some(message) = self.next(now, &mut chunk) {
-            match message.head.filter(|head| head.seq < ledger.due()) {
+            match message.head.filter(|head| head.seq < tracker.due()) {
                 Some(head) => {
                     let whole = head.whole && message.len == self.settings.size;
-                    self.deliver(now, head.seq, whole, ledger);
+                    self.deliver(now, head.seq, whole, tracker);
                 }
                 // The one that clears what the broker kept.
                 None if message.len == 0 && self.settings.retain => {}
@@ -126,25 +132,25 @@ impl<'a> Subscriber<'a> {
         self.received - before
     }
 
-    /// Takes bytes from the front of `chunk` up to the next message; what it and others before it
-    /// are owed by the standard is kept for [`poll`](Self::poll).
-    pub fn next(&mut self, now: Instant, chunk: &mut &[u8]) -> Option<Message> {
+    /// Handles bytes from the front of `chunk` up to the next message; acknowledgements that are
+    /// owed are kept for [`poll`](Self::poll).
+    pub fn next(&mut self, now: Instant, chunk: &mut &[u8]) -> Option<ReceivedMessage> {
         while let Some(event) = self.connection.next(now, chunk) {
             match event {
-                Event::Opened { session_present } => {
+                BrokerPacket::ConnAck { session_present } => {
                     self.subscribe = !(session_present && self.ready)
                 }
-                Event::Subscribed { id: SUBSCRIPTION, code } => self.subscribed(code),
+                BrokerPacket::SubAck { id: SUBSCRIPTION, code } => self.subscribed(code),
                 // 3.8.4: it has the packet identifier of the SUBSCRIBE.
-                Event::Subscribed { .. } => {
+                BrokerPacket::SubAck { .. } => {
                     let odd = Malformed("a SUBACK to a SUBSCRIBE that was not sent");
-                    self.connection.fail(Fault::Malformed(odd));
+                    self.connection.fail(MqttFault::Malformed(odd));
                 }
-                Event::Message { qos: 2, id, .. } if self.is_seen(id) => {
+                BrokerPacket::Publish { qos: 2, id, .. } if self.is_seen(id) => {
                     self.redelivered += 1;
                     self.owe(id, kind::PUBREC);
                 }
-                Event::Message { qos, id, head, number, retained, len } => {
+                BrokerPacket::Publish { qos, id, head, number, retained, len } => {
                     match qos {
                         0 => {}
                         1 => self.owe(id, kind::PUBACK),
@@ -153,61 +159,61 @@ impl<'a> Subscriber<'a> {
                             self.owe(id, kind::PUBREC);
                         }
                     }
-                    return Some(Message { head, number, retained, len });
+                    return Some(ReceivedMessage { head, number, retained, len });
                 }
-                Event::Answer { kind: kind::PUBREL, ack } => {
+                BrokerPacket::Ack { kind: kind::PUBREL, ack } => {
                     self.mark(ack.id, false);
                     self.owe(ack.id, kind::PUBCOMP);
                 }
-                Event::Answer { .. } => {
+                BrokerPacket::Ack { .. } => {
                     let odd = Malformed("an acknowledgement to a client that did not publish");
-                    self.connection.fail(Fault::Malformed(odd));
+                    self.connection.fail(MqttFault::Malformed(odd));
                 }
             }
         }
         None
     }
 
-    fn deliver(&mut self, now: Instant, seq: u64, whole: bool, ledger: &mut Ledger<'_>) {
+    fn deliver(&mut self, now: Instant, seq: u64, whole: bool, tracker: &mut MessageTracker<'_>) {
         let arrival = self.gaps.arrive(now, seq);
-        self.received += u64::from(arrival != Arrival::Duplicate);
-        ledger.received(seq, now, arrival, whole);
+        self.received += u64::from(arrival != SequenceOrder::Duplicate);
+        tracker.received(seq, now, arrival, whole);
     }
 
     fn subscribed(&mut self, code: u8) {
         let asked = self.settings.qos;
         if code >= reason::FAILURE {
-            self.connection.fail(Fault::SubscriptionRefused { code });
+            self.connection.fail(MqttFault::SubscriptionRefused { code });
         } else if code < asked {
-            self.connection.fail(Fault::QosLowered { asked, granted: code });
+            self.connection.fail(MqttFault::QosLowered { asked, granted: code });
         } else {
             self.ready = true;
         }
     }
 
-    /// Packets for the connection, as many as fit. 0 is none.
+    /// Writes as many packets as fit, and answers their length; 0 is none.
     pub fn poll(&mut self, now: Instant, buf: &mut [u8]) -> usize {
         // What is acknowledged before it says goodbye, the broker need not keep.
-        let last_words = self.connection.is_leaving() && self.waiting > 0;
+        let last_words = self.connection.is_disconnecting() && self.waiting > 0;
         if !last_words {
             if let Some(len) = self.connection.poll(now, buf) {
                 return len;
             }
-            if !self.connection.is_up() {
+            if !self.connection.is_connected() {
                 return 0;
             }
         }
-        let Settings { version, topic, qos, .. } = self.settings;
+        let MqttSettings { version, topic, qos, .. } = self.settings;
         let mut at = 0;
         if core::mem::take(&mut self.subscribe) {
             self.connection.expect(now, "SUBACK");
             match Subscribe::emit(version, SUBSCRIPTION, topic, qos, buf) {
                 Ok(len) => at = len,
-                Err(_) => self.connection.fail(Fault::Stalled),
+                Err(_) => self.connection.fail(MqttFault::Stalled),
             }
         }
         while self.waiting > 0 {
-            let Answer { id, kind } = self.answers[self.first];
+            let PendingAck { id, kind } = self.answers[self.first];
             let Ok(len) = (Ack { id, reason: 0 }).emit(version, kind, &mut buf[at..]) else {
                 break;
             };
@@ -216,7 +222,7 @@ impl<'a> Subscriber<'a> {
             self.waiting -= 1;
         }
         if at > 0 {
-            self.connection.gave(now);
+            self.connection.note_sent(now);
         }
         at
     }
@@ -224,11 +230,11 @@ impl<'a> Subscriber<'a> {
     fn owe(&mut self, id: u16, kind: u8) {
         if self.waiting == self.answers.len() {
             let odd = Malformed("more unacknowledged messages than this client has room for");
-            self.connection.fail(Fault::Malformed(odd));
+            self.connection.fail(MqttFault::Malformed(odd));
             return;
         }
         let at = (self.first + self.waiting) % self.answers.len();
-        self.answers[at] = Answer { id, kind };
+        self.answers[at] = PendingAck { id, kind };
         self.waiting += 1;
     }
 

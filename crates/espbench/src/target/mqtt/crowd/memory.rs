@@ -2,11 +2,11 @@
 
 use crate::target::mqtt::pump::{ANSWERS, Job, MOST_OPEN, Names};
 use crate::target::mqtt::wire::packet_room;
-use espbench_proto::node::mqtt::ledger::Entry;
 use espbench_proto::node::mqtt::listener;
-use espbench_proto::node::mqtt::publisher::Flight;
-use espbench_proto::node::mqtt::subscriber::{Answer, SEEN};
-use espbench_proto::node::mqtt::{Exchange, Gatherer, Pace, PublisherStorage, Settings};
+use espbench_proto::node::mqtt::publisher::InFlightSlot;
+use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
+use espbench_proto::node::mqtt::tracker::MessageRecord;
+use espbench_proto::node::mqtt::{Exchange, Gatherer, MqttSettings, OfferedLoad, PublisherStorage};
 use espbench_proto::sample::Link;
 
 /// Fewest messages of a publisher whose fate may be open.
@@ -16,8 +16,8 @@ struct One {
     topic: String,
     client: String,
     packet: Vec<u8>,
-    flights: Vec<Flight>,
-    entries: Vec<Entry>,
+    flights: Vec<InFlightSlot>,
+    entries: Vec<MessageRecord>,
 }
 
 pub(super) struct Memory {
@@ -25,7 +25,7 @@ pub(super) struct Memory {
     filter: String,
     members: Vec<One>,
     packet: Vec<u8>,
-    answers: Vec<Answer>,
+    answers: Vec<PendingAck>,
     seen: Box<[u64; SEEN]>,
 }
 
@@ -34,8 +34,10 @@ impl Memory {
         let (work, names) = (job.work, Names::new(job.target));
         let clients = usize::from(work.clients).max(1);
         let each = match job.pace {
-            Pace::Saturate => MOST_OPEN,
-            Pace::Offered(rate) => (rate * work.time.as_secs_f64() / clients as f64) as usize + 2,
+            OfferedLoad::Saturate => MOST_OPEN,
+            OfferedLoad::Rate(rate) => {
+                (rate * work.time.as_secs_f64() / clients as f64) as usize + 2
+            }
         };
         let most = each.min(MOST_OPEN / clients).max(FEWEST_OPEN);
         let flights = if work.qos > 0 { usize::from(work.in_flight) } else { 0 };
@@ -44,14 +46,14 @@ impl Memory {
             client: format!("{}x{number:x}", names.clients[0]),
             packet: vec![0; 1024],
             // Each is open as long as its message is.
-            flights: vec![Flight::EMPTY; flights.min(most)],
-            entries: vec![Entry::EMPTY; most],
+            flights: vec![InFlightSlot::EMPTY; flights.min(most)],
+            entries: vec![MessageRecord::EMPTY; most],
         };
         Self {
             filter: format!("{}/+", names.topic),
             members: (0..clients).map(member).collect(),
             packet: vec![0; packet_room(&names.topic, work.size as usize)],
-            answers: vec![Answer::default(); if work.qos > 0 { ANSWERS } else { 1 }],
+            answers: vec![PendingAck::default(); if work.qos > 0 { ANSWERS } else { 1 }],
             seen: Box::new([0; SEEN]),
             names,
         }
@@ -64,14 +66,14 @@ impl Memory {
         let usual = job.settings(names);
         let clients = members.len() as u64;
         let pace = match usual.pace {
-            Pace::Offered(rate) => Pace::Offered(rate / clients as f64),
-            Pace::Saturate => Pace::Saturate,
+            OfferedLoad::Rate(rate) => OfferedLoad::Rate(rate / clients as f64),
+            OfferedLoad::Saturate => OfferedLoad::Saturate,
         };
         let member = |(number, one): (usize, &'m mut One)| {
             let One { topic, client, packet, flights, entries } = one;
             // The first few share what is left of the count.
             let share = |count: u64| count / clients + u64::from((number as u64) < count % clients);
-            let settings = Settings {
+            let settings = MqttSettings {
                 topic,
                 client_ids: [client, client],
                 pace,
@@ -83,8 +85,8 @@ impl Memory {
             };
             Exchange::member(settings, PublisherStorage { packet, flights, entries })
         };
-        let gathering = Settings { topic: filter, ..usual };
-        let memory = listener::Memory { packet, answers, seen };
+        let gathering = MqttSettings { topic: filter, ..usual };
+        let memory = listener::SubscriberStorage { packet, answers, seen };
         (members.iter_mut().enumerate().map(member).collect(), Gatherer::new(gathering, memory))
     }
 }

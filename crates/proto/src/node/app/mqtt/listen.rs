@@ -3,8 +3,8 @@
 use super::pipe::{Client, Pipe};
 use crate::node::Output;
 use crate::node::app::{App, Endpoint, Sockets, Wait};
-use crate::node::mqtt::listener::Memory;
-use crate::node::mqtt::{Listener, Settings};
+use crate::node::mqtt::listener::SubscriberStorage;
+use crate::node::mqtt::{Listener, MqttSettings};
 use crate::sample::Sample;
 use crate::time::Instant;
 
@@ -26,7 +26,11 @@ pub struct MqttListener<'a> {
 impl<'a> MqttListener<'a> {
     /// A subscriber at the broker at `broker`.
     #[must_use]
-    pub fn new(settings: Settings<'a>, broker: Endpoint, memory: Memory<'a>) -> Self {
+    pub fn new(
+        settings: MqttSettings<'a>,
+        broker: Endpoint,
+        memory: SubscriberStorage<'a>,
+    ) -> Self {
         let listener = Listener::new(settings, memory);
         Self { listener, pipe: Pipe::new(broker), out: [0; OUT] }
     }

@@ -1,16 +1,16 @@
 //! The memory of the clients in one piece, for who has nothing better to lend.
 
 use crate::node::mqtt::PublisherStorage;
-use crate::node::mqtt::ledger::Entry;
-use crate::node::mqtt::listener::Memory;
-use crate::node::mqtt::publisher::Flight;
-use crate::node::mqtt::subscriber::{Answer, SEEN};
+use crate::node::mqtt::listener::SubscriberStorage;
+use crate::node::mqtt::publisher::InFlightSlot;
+use crate::node::mqtt::subscriber::{PendingAck, SEEN};
+use crate::node::mqtt::tracker::MessageRecord;
 
 /// What an [`MqttListener`](super::MqttListener) is lent.
 #[derive(Clone, Debug)]
 pub struct ListenerMemory<const PACKET: usize = 2048, const ANSWERS: usize = 256> {
     packet: [u8; PACKET],
-    answers: [Answer; ANSWERS],
+    answers: [PendingAck; ANSWERS],
     seen: [u64; SEEN],
 }
 
@@ -18,12 +18,16 @@ impl<const PACKET: usize, const ANSWERS: usize> ListenerMemory<PACKET, ANSWERS> 
     /// Packets of `PACKET` bytes, `ANSWERS` acknowledgements that are owed.
     #[must_use]
     pub fn new() -> Self {
-        Self { packet: [0; PACKET], answers: [Answer::default(); ANSWERS], seen: [0; SEEN] }
+        Self { packet: [0; PACKET], answers: [PendingAck::default(); ANSWERS], seen: [0; SEEN] }
     }
 
     /// Lends it.
-    pub fn lend(&mut self) -> Memory<'_> {
-        Memory { packet: &mut self.packet, answers: &mut self.answers, seen: &mut self.seen }
+    pub fn lend(&mut self) -> SubscriberStorage<'_> {
+        SubscriberStorage {
+            packet: &mut self.packet,
+            answers: &mut self.answers,
+            seen: &mut self.seen,
+        }
     }
 }
 
@@ -42,8 +46,8 @@ pub struct PublisherMemory<
 > {
     packet: [u8; PACKET],
     out: [u8; PACKET],
-    flights: [Flight; WINDOW],
-    entries: [Entry; OPEN],
+    flights: [InFlightSlot; WINDOW],
+    entries: [MessageRecord; OPEN],
 }
 
 impl<const PACKET: usize, const WINDOW: usize, const OPEN: usize>
@@ -56,8 +60,8 @@ impl<const PACKET: usize, const WINDOW: usize, const OPEN: usize>
         Self {
             packet: [0; PACKET],
             out: [0; PACKET],
-            flights: [Flight::EMPTY; WINDOW],
-            entries: [Entry::EMPTY; OPEN],
+            flights: [InFlightSlot::EMPTY; WINDOW],
+            entries: [MessageRecord::EMPTY; OPEN],
         }
     }
 

@@ -3,7 +3,7 @@
 use super::pipe::{Client, Pipe};
 use crate::node::Output;
 use crate::node::app::{App, Endpoint, Sockets, Wait};
-use crate::node::mqtt::{Exchange, Input, PublisherStorage, Settings, Side};
+use crate::node::mqtt::{Exchange, MqttInput, MqttSettings, PublisherStorage, Side};
 use crate::sample::Sample;
 use crate::time::Instant;
 
@@ -26,7 +26,7 @@ impl<'a> Mqtt<'a> {
     /// room for at least a message's packet.
     #[must_use]
     pub fn new(
-        settings: Settings<'a>,
+        settings: MqttSettings<'a>,
         broker: Endpoint,
         storage: PublisherStorage<'a>,
         out: &'a mut [u8],
@@ -43,24 +43,24 @@ impl App for Mqtt<'_> {
 
 impl Client for Exchange<'_> {
     fn connected(&mut self, now: Instant) {
-        self.handle(now, Side::Publisher, Input::Connected);
+        self.handle(now, Side::Publisher, MqttInput::Connected);
     }
 
     fn received(&mut self, now: Instant, bytes: &[u8], _emit: &mut dyn FnMut(Sample)) {
-        self.handle(now, Side::Publisher, Input::Received(bytes));
+        self.handle(now, Side::Publisher, MqttInput::Received(bytes));
     }
 
     fn written(&mut self, now: Instant) {
-        self.handle(now, Side::Publisher, Input::Written);
+        self.handle(now, Side::Publisher, MqttInput::Written);
     }
 
     fn closed(&mut self, now: Instant) {
-        self.handle(now, Side::Publisher, Input::Closed);
+        self.handle(now, Side::Publisher, MqttInput::Closed);
     }
 
     fn give_up(&mut self, now: Instant) {
-        self.handle(now, Side::Publisher, Input::Stop);
-        self.handle(now, Side::Publisher, Input::Closed);
+        self.handle(now, Side::Publisher, MqttInput::Stop);
+        self.handle(now, Side::Publisher, MqttInput::Closed);
     }
 
     fn poll(&mut self, now: Instant, buf: &mut [u8]) -> Output {

@@ -3,7 +3,7 @@ use crate::node::app::mqtt::{
 };
 use crate::node::app::testing::{Faults, Net, ms, run};
 use crate::node::app::{App, Endpoint, Handle, Sockets, Wait};
-use crate::node::mqtt::{Pace, Settings};
+use crate::node::mqtt::{MqttSettings, OfferedLoad};
 use crate::sample::{Cause, Fate, Link, Observer, Probe};
 use crate::time::{Duration, Instant};
 use crate::wire::mqtt::Version;
@@ -14,7 +14,7 @@ use std::vec::Vec;
 
 const BROKER: Endpoint = Endpoint::new([10, 0, 0, 2], 1883);
 
-const SETTINGS: Settings<'static> = Settings {
+const SETTINGS: MqttSettings<'static> = MqttSettings {
     version: Version::V311,
     qos: 1,
     size: 20,
@@ -22,7 +22,7 @@ const SETTINGS: Settings<'static> = Settings {
     client_ids: ["device", "pc"],
     username: None,
     password: None,
-    pace: Pace::Offered(100.0),
+    pace: OfferedLoad::Rate(100.0),
     in_flight: 10,
     queue: 50,
     time: Duration::from_secs(1),
@@ -46,18 +46,18 @@ impl App for Later<'_> {
 }
 
 /// A device, a broker, and who listens to it for a little longer.
-fn exchange(device: &mut dyn App, settings: Settings<'_>, faults: Faults) -> Net {
+fn exchange(device: &mut dyn App, settings: MqttSettings<'_>, faults: Faults) -> Net {
     let mut net = Net::new(3, faults);
     let mut broker = Broker::<4, 2048, 16384>::new(1883);
     let mut memory = ListenerMemory::<2048, 256>::new();
-    let listening = Settings { time: settings.time + Duration::from_secs(2), ..settings };
+    let listening = MqttSettings { time: settings.time + Duration::from_secs(2), ..settings };
     let mut listener = MqttListener::new(listening, BROKER, memory.lend());
     let done = run(&mut net, &mut [&mut Later(device), &mut broker, &mut listener], ms(90_000));
     assert!(done[0] && !done[1] && done[2], "{done:?}");
     net
 }
 
-fn publish(settings: Settings<'_>, faults: Faults) -> Net {
+fn publish(settings: MqttSettings<'_>, faults: Faults) -> Net {
     let mut memory = PublisherMemory::<1460, 32, 256>::new();
     let (storage, out) = memory.lend();
     exchange(&mut Mqtt::new(settings, BROKER, storage, out), settings, faults)
@@ -73,7 +73,7 @@ fn smooth(work: MqttRate, subscribes: bool, faults: Faults) -> Net {
         draws: None,
         drain: Duration::from_secs(5),
     };
-    let settings = Settings { qos: work.qos, time: work.time, ..SETTINGS };
+    let settings = MqttSettings { qos: work.qos, time: work.time, ..SETTINGS };
     exchange(&mut SmoothMqtt::new(setup, BROKER), settings, faults)
 }
 
@@ -88,7 +88,7 @@ fn a_good_client_delivers_all_with_every_quality_and_version() {
     for (version, qos) in
         [(Version::V311, 0), (Version::V311, 1), (Version::V311, 2), (Version::V5, 2)]
     {
-        let net = publish(Settings { version, qos, ..SETTINGS }, Faults::default());
+        let net = publish(MqttSettings { version, qos, ..SETTINGS }, Faults::default());
         let probes = joined(&net);
         assert_eq!(probes.len(), 100, "{version:?} {qos}");
         for (seq, p) in (0..).zip(&probes) {
@@ -123,7 +123,8 @@ fn what_the_broker_took_and_nobody_got_is_lost_in_it() {
 #[test]
 fn a_full_queue_refuses_messages_and_says_so() {
     // One in flight, and 10 ms there and back.
-    let settings = Settings { pace: Pace::Offered(200.0), in_flight: 1, queue: 5, ..SETTINGS };
+    let settings =
+        MqttSettings { pace: OfferedLoad::Rate(200.0), in_flight: 1, queue: 5, ..SETTINGS };
     let net = publish(settings, Faults { latency: Duration::from_millis(5), ..Faults::default() });
     let probes = joined(&net);
     let dropped = probes.iter().filter(|p| p.fate == Fate::Lost(Cause::ApplicationQueue));
@@ -318,7 +319,7 @@ proptest! {
     fn however_the_streams_are_cut_all_arrives(short in 1u64.., qos in 0u8..3, well: bool) {
         let faults = Faults { short, ..Faults::default() };
         let net = if well {
-            publish(Settings { qos, ..SETTINGS }, faults)
+            publish(MqttSettings { qos, ..SETTINGS }, faults)
         } else {
             smooth(MqttRate { qos, mode: MqttMode::Offered(8.0), time: Duration::from_secs(3), ..WORK }, true, faults)
         };
@@ -336,7 +337,7 @@ proptest! {
     ) {
         let faults = Faults { cut: ms(cut), ..Faults::default() };
         let net = if well {
-            publish(Settings { qos, resume, ..SETTINGS }, faults)
+            publish(MqttSettings { qos, resume, ..SETTINGS }, faults)
         } else {
             smooth(MqttRate { qos, time: Duration::from_secs(3), ..WORK }, false, faults)
         };

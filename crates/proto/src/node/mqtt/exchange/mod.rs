@@ -1,14 +1,14 @@
-//! Both sides together: begin, offer, drain, end.
+//! Publisher and subscriber together: begin, offer, drain, end.
 
 mod samples;
 
-use super::connection::Connection;
-use super::gaps::Arrival;
-use super::ledger::{Entry, Ledger};
-use super::meter::Meter;
-use super::publisher::{Flight, Publisher};
-use super::subscriber::{Answer, SEEN, Subscriber};
-use super::{Fault, Gaps, Input, Pace, Settings, Side};
+use super::connection::ClientConnection;
+use super::gaps::SequenceOrder;
+use super::meter::ArrivalMeter;
+use super::publisher::{InFlightSlot, Publisher};
+use super::subscriber::{PendingAck, SEEN, Subscriber};
+use super::tracker::{MessageRecord, MessageTracker};
+use super::{Gaps, MqttFault, MqttInput, MqttSettings, OfferedLoad, Side};
 use crate::node::Output;
 use crate::sample::Cause;
 use crate::time::{Duration, Instant};
@@ -16,53 +16,53 @@ use core::ops::Range;
 
 /// The memory that the driver lends. Its sizes are limits.
 #[derive(Debug)]
-pub struct Storage<'a> {
+pub struct ExchangeStorage<'a> {
     /// Largest packet from the broker to either side.
     pub packets: [&'a mut [u8]; 2],
     /// Most messages without an acknowledgement.
-    pub flights: &'a mut [Flight],
+    pub flights: &'a mut [InFlightSlot],
     /// Messages whose fate is open.
-    pub entries: &'a mut [Entry],
+    pub entries: &'a mut [MessageRecord],
     /// Acknowledgements that are owed to the broker.
-    pub answers: &'a mut [Answer],
+    pub answers: &'a mut [PendingAck],
     /// QoS 2 identifiers that are not released.
     pub seen: &'a mut [u64; SEEN],
 }
 
-/// What the driver lends to a publisher [alone](Exchange::alone).
+/// The memory that the driver lends to a publisher [alone](Exchange::alone).
 #[derive(Debug)]
 pub struct PublisherStorage<'a> {
     /// Largest packet from the broker.
     pub packet: &'a mut [u8],
     /// Most messages without an acknowledgement.
-    pub flights: &'a mut [Flight],
+    pub flights: &'a mut [InFlightSlot],
     /// Messages whose fate is open.
-    pub entries: &'a mut [Entry],
+    pub entries: &'a mut [MessageRecord],
 }
 
-/// However slowly messages trickle in, draining ends after so many times the drain time.
+/// Multiple of the drain time after which draining ends, however slowly messages trickle in.
 const LONGEST_DRAIN: u32 = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// Connections open, the subscription is made.
+enum ExchangePhase {
+    /// Connecting and subscribing.
     Opening,
-    /// Messages come due.
+    /// Offering: messages come due.
     Offering,
-    /// All are due; what is on its way may still come.
+    /// Draining: all messages are due, and those on their way may still come.
     Draining {
         since: Instant,
     },
-    /// Every open message is lost; samples go out, then the totals, then goodbye.
+    /// Closing: every open message is lost; samples go out, then the totals, then DISCONNECT.
     Closing {
         totals: u8,
     },
     Closed,
 }
 
-/// What the common subscriber of several publishers found of one.
+/// The messages of one publisher that reached the common subscriber.
 #[derive(Debug)]
-struct Gathered {
+struct MemberArrivals {
     gaps: Gaps,
     count: u64,
 }
@@ -70,145 +70,155 @@ struct Gathered {
 /// The whole test as one machine. See the [module](super).
 #[derive(Debug)]
 pub struct Exchange<'a> {
-    settings: Settings<'a>,
+    settings: MqttSettings<'a>,
     publisher: Publisher<'a>,
-    /// `None` where it is another program's.
+    /// Receiving side; `None` where another program is the subscriber.
     subscriber: Option<Subscriber<'a>>,
-    ledger: Ledger<'a>,
-    /// What came, where the subscriber is several publishers' [`Gatherer`](super::Gatherer).
-    gathered: Option<Gathered>,
-    phase: Phase,
+    tracker: MessageTracker<'a>,
+    /// Messages that came, where the subscriber is several publishers'
+    /// [`Gatherer`](super::Gatherer).
+    gathered: Option<MemberArrivals>,
+    phase: ExchangePhase,
     /// When the first message came due.
     start: Instant,
     /// When the last one did.
     end: Instant,
     /// When something last happened to a message.
     progress: Instant,
-    meter: Meter,
+    meter: ArrivalMeter,
 }
 
 impl<'a> Exchange<'a> {
-    /// A test that begins once both connections are there.
-    pub fn new(settings: Settings<'a>, storage: Storage<'a>) -> Self {
-        let Storage { packets: [to_publisher, to_subscriber], flights, entries, answers, seen } =
-            storage;
-        let publishing = Connection::new(settings, Side::Publisher, to_publisher);
-        let subscribing = Connection::new(settings, Side::Subscriber, to_subscriber);
+    /// Creates a test that begins once the two connections are there.
+    pub fn new(settings: MqttSettings<'a>, storage: ExchangeStorage<'a>) -> Self {
+        let ExchangeStorage {
+            packets: [to_publisher, to_subscriber],
+            flights,
+            entries,
+            answers,
+            seen,
+        } = storage;
+        let publishing = ClientConnection::new(settings, Side::Publisher, to_publisher);
+        let subscribing = ClientConnection::new(settings, Side::Subscriber, to_subscriber);
         Self {
             settings,
             publisher: Publisher::new(settings, publishing, flights),
             subscriber: Some(Subscriber::new(settings, subscribing, answers, seen)),
-            ledger: Ledger::new(entries, settings.link, settings.size, settings.qos > 0),
+            tracker: MessageTracker::new(entries, settings.link, settings.size, settings.qos > 0),
             gathered: None,
-            phase: Phase::Opening,
+            phase: ExchangePhase::Opening,
             start: Instant::ZERO,
             end: Instant::ZERO,
             progress: Instant::ZERO,
-            meter: Meter::default(),
+            meter: ArrivalMeter::default(),
         }
     }
 
-    /// The publisher's side alone: the subscriber is another program, on a device of its own. The
-    /// stages of a message end with its acknowledgement, and of the totals there is the sender's.
-    pub fn alone(settings: Settings<'a>, storage: PublisherStorage<'a>) -> Self {
+    /// Creates the publisher's side alone: the subscriber is another program, on a device of its
+    /// own. The stages of a message end with its acknowledgement, and of the totals there is the
+    /// sender's.
+    pub fn alone(settings: MqttSettings<'a>, storage: PublisherStorage<'a>) -> Self {
         let PublisherStorage { packet, flights, entries } = storage;
-        let publishing = Connection::new(settings, Side::Publisher, packet);
-        let ledger = Ledger::new(entries, settings.link, settings.size, settings.qos > 0);
+        let publishing = ClientConnection::new(settings, Side::Publisher, packet);
+        let tracker = MessageTracker::new(entries, settings.link, settings.size, settings.qos > 0);
         Self {
             settings,
             publisher: Publisher::new(settings, publishing, flights),
             subscriber: None,
-            ledger: ledger.alone(),
+            tracker: tracker.alone(),
             gathered: None,
-            phase: Phase::Opening,
+            phase: ExchangePhase::Opening,
             start: Instant::ZERO,
             end: Instant::ZERO,
             progress: Instant::ZERO,
-            meter: Meter::default(),
+            meter: ArrivalMeter::default(),
         }
     }
 
-    /// The publisher's side of one of several, whose common subscriber is a
-    /// [`Gatherer`](super::Gatherer): what that finds is told with [`arrived`](Self::arrived). It
-    /// begins with [`begin`](Self::begin), and records no totals.
-    pub fn member(settings: Settings<'a>, storage: PublisherStorage<'a>) -> Self {
+    /// Creates the publisher's side of one of several, whose common subscriber is a
+    /// [`Gatherer`](super::Gatherer): the driver tells what arrives there with
+    /// [`arrived`](Self::arrived). The test begins with [`begin`](Self::begin), and records no
+    /// totals.
+    pub fn member(settings: MqttSettings<'a>, storage: PublisherStorage<'a>) -> Self {
         let PublisherStorage { packet, flights, entries } = storage;
-        let publishing = Connection::new(settings, Side::Publisher, packet);
+        let publishing = ClientConnection::new(settings, Side::Publisher, packet);
         Self {
             settings,
             publisher: Publisher::new(settings, publishing, flights),
             subscriber: None,
-            ledger: Ledger::new(entries, settings.link, settings.size, settings.qos > 0),
-            gathered: Some(Gathered { gaps: Gaps::new(0), count: 0 }),
-            phase: Phase::Opening,
+            tracker: MessageTracker::new(entries, settings.link, settings.size, settings.qos > 0),
+            gathered: Some(MemberArrivals { gaps: Gaps::new(0), count: 0 }),
+            phase: ExchangePhase::Opening,
             start: Instant::ZERO,
             end: Instant::ZERO,
             progress: Instant::ZERO,
-            meter: Meter::default(),
+            meter: ArrivalMeter::default(),
         }
     }
 
     /// Lets the messages of a [`member`](Self::member) come due from `start` on.
     pub fn begin(&mut self, start: Instant) {
-        if self.phase == Phase::Opening && self.publisher.connection.is_up() {
-            self.phase = Phase::Offering;
+        if self.phase == ExchangePhase::Opening && self.publisher.connection.is_connected() {
+            self.phase = ExchangePhase::Offering;
             (self.start, self.end, self.progress) = (start, start, start);
         }
     }
 
-    /// Message `seq` of a [`member`](Self::member) reached the common subscriber. Answers whether it
-    /// is one of its own, and came for the first time.
+    /// Notes that message `seq` of a [`member`](Self::member) reached the common subscriber.
+    /// Answers whether the message is this member's, and came for the first time.
     pub fn arrived(&mut self, now: Instant, seq: u64, whole: bool) -> bool {
-        let Some(gathered) = self.gathered.as_mut().filter(|_| seq < self.ledger.due()) else {
+        let Some(gathered) = self.gathered.as_mut().filter(|_| seq < self.tracker.due()) else {
             return false;
         };
         let arrival = gathered.gaps.arrive(now, seq);
-        let fresh = arrival != Arrival::Duplicate;
+        let fresh = arrival != SequenceOrder::Duplicate;
         gathered.count += u64::from(fresh);
-        self.ledger.received(seq, now, arrival, whole);
+        self.tracker.received(seq, now, arrival, whole);
         self.progress = now;
         fresh
     }
 
-    /// A part of some message has come to the common subscriber: nothing is given up at `now`.
+    /// Notes that a part of some message has come to the common subscriber: nothing is given up at
+    /// `now`.
     pub fn wait_on(&mut self, now: Instant) {
         self.progress = self.progress.max(now);
     }
 
-    /// The common subscriber of a [`member`](Self::member) is gone: what is outstanding is lost.
+    /// Gives up what is outstanding: the common subscriber of a [`member`](Self::member) is gone.
     pub fn abandoned(&mut self) {
         self.close(Cause::Disconnected);
     }
 
-    /// When the first message came due, and when the last one did.
+    /// Returns when the first message came due, and when the last one did.
     #[must_use]
     pub const fn offered(&self) -> (Instant, Instant) {
         (self.start, self.end)
     }
 
-    /// Why it ended before its time, and on which side.
+    /// Returns the reason for which the test ended before its time, and the side that failed.
     #[must_use]
-    pub fn fault(&self) -> Option<(Side, Fault)> {
+    pub fn fault(&self) -> Option<(Side, MqttFault)> {
         let publisher = self.publisher.connection.fault().map(|fault| (Side::Publisher, fault));
         let subscriber = self.subscriber.as_ref().and_then(|s| s.connection.fault());
         publisher.or(subscriber.map(|fault| (Side::Subscriber, fault)))
     }
 
-    /// Sequence numbers that are missing, repeated and reordered at the subscriber; `None` without
-    /// one.
+    /// Returns the record of missing, repeated and reordered numbers at the subscriber; `None`
+    /// without one.
     #[must_use]
     pub fn gaps(&self) -> Option<&Gaps> {
         let gathered = self.gathered.as_ref().map(|gathered| &gathered.gaps);
         self.subscriber.as_ref().map(Subscriber::gaps).or(gathered)
     }
 
-    /// The numbers after the highest that came: no gap shows them, as nothing came behind them.
+    /// Returns the numbers after the highest that came: no gap shows them, as nothing came behind
+    /// them.
     #[must_use]
     pub fn tail(&self) -> Range<u64> {
-        self.gaps().map_or(0, Gaps::next)..self.ledger.due()
+        self.gaps().map_or(0, Gaps::next)..self.tracker.due()
     }
 
-    /// Counts that no sample holds, by name.
+    /// Returns the counts that no sample holds, by name.
     #[must_use]
     pub fn counters(&self) -> [(&'static str, u64); 4] {
         let subscriber = self.subscriber.as_ref();
@@ -216,11 +226,11 @@ impl<'a> Exchange<'a> {
             ("refused-by-broker", self.publisher.refused()),
             ("foreign-messages", subscriber.map_or(0, Subscriber::foreign)),
             ("redelivered", subscriber.map_or(0, Subscriber::redelivered)),
-            ("unrecorded-duplicates", self.ledger.unrecorded()),
+            ("unrecorded-duplicates", self.tracker.unrecorded()),
         ]
     }
 
-    /// When the broker accepted the connection of `side`.
+    /// Returns when the broker accepted the connection of `side`.
     #[must_use]
     pub fn accepted(&self, side: Side) -> Option<Instant> {
         match side {
@@ -229,42 +239,42 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    /// Messages that came due.
+    /// Returns how many messages came due.
     #[must_use]
     pub const fn due(&self) -> u64 {
-        self.ledger.due()
+        self.tracker.due()
     }
 
-    /// Messages that the system took.
+    /// Returns how many messages the system took.
     #[must_use]
     pub const fn sent(&self) -> u64 {
         self.publisher.sent()
     }
 
-    /// Messages that reached the subscriber; `None` without one.
+    /// Returns how many messages reached the subscriber; `None` without one.
     #[must_use]
     pub fn received(&self) -> Option<u64> {
         let gathered = self.gathered.as_ref().map(|gathered| gathered.count);
         self.subscriber.as_ref().map(Subscriber::received_count).or(gathered)
     }
 
-    /// Messages without an acknowledgement.
+    /// Returns how many messages have no acknowledgement yet.
     #[must_use]
     pub const fn in_flight(&self) -> usize {
         self.publisher.in_flight()
     }
 
-    /// Takes what happened to one connection.
-    pub fn handle(&mut self, now: Instant, side: Side, input: Input<'_>) {
+    /// Handles an event on the connection of `side`.
+    pub fn handle(&mut self, now: Instant, side: Side, input: MqttInput<'_>) {
         match (side, input) {
-            (Side::Publisher, Input::Received(bytes)) => {
-                if self.publisher.received(now, bytes, &mut self.ledger) {
+            (Side::Publisher, MqttInput::Received(bytes)) => {
+                if self.publisher.received(now, bytes, &mut self.tracker) {
                     self.progress = now;
                 }
             }
-            (Side::Subscriber, Input::Received(bytes)) => {
+            (Side::Subscriber, MqttInput::Received(bytes)) => {
                 let Some(subscriber) = &mut self.subscriber else { return };
-                let came = subscriber.received(now, bytes, &mut self.ledger);
+                let came = subscriber.received(now, bytes, &mut self.tracker);
                 // A part of a long message is something, too.
                 if came > 0 || subscriber.connection.is_receiving() {
                     self.progress = now;
@@ -273,12 +283,12 @@ impl<'a> Exchange<'a> {
                     self.meter.count(now, came, came * u64::from(self.settings.size));
                 }
             }
-            (Side::Publisher, Input::Written) => {
+            (Side::Publisher, MqttInput::Written) => {
                 self.progress = now;
-                self.publisher.written(now, &mut self.ledger);
+                self.publisher.written(now, &mut self.tracker);
             }
-            (_, Input::Stop) => {
-                if self.phase == Phase::Offering {
+            (_, MqttInput::Stop) => {
+                if self.phase == ExchangePhase::Offering {
                     self.end = now;
                 }
                 self.close(Cause::Stopped);
@@ -286,24 +296,25 @@ impl<'a> Exchange<'a> {
             (_, input) => {
                 let Some(connection) = self.connection(side) else { return };
                 match input {
-                    Input::Connected => connection.connected(now),
-                    Input::Closed => connection.closed(),
-                    Input::Writing => connection.writing(now),
+                    MqttInput::Connected => connection.connected(now),
+                    MqttInput::Closed => connection.closed(),
+                    MqttInput::Writing => connection.writing(now),
                     _ => connection.written(),
                 }
             }
         }
     }
 
-    fn connection(&mut self, side: Side) -> Option<&mut Connection<'a>> {
+    fn connection(&mut self, side: Side) -> Option<&mut ClientConnection<'a>> {
         match side {
             Side::Publisher => Some(&mut self.publisher.connection),
             Side::Subscriber => self.subscriber.as_mut().map(|s| &mut s.connection),
         }
     }
 
-    /// What `side` wants next. Samples come from the publisher's side. An empty `buf` says that
-    /// nothing can be sent now (the system has yet to take what was given out).
+    /// Returns the next request of `side` to the driver. Samples come from the publisher's side. An
+    /// empty `buf` means that nothing can be sent now (the system has yet to take what was given
+    /// out).
     pub fn poll(&mut self, now: Instant, side: Side, buf: &mut [u8]) -> Output {
         self.advance(now);
         match side {
@@ -313,7 +324,7 @@ impl<'a> Exchange<'a> {
                 self.wanted(side, len)
             }
             Side::Publisher => {
-                if self.phase == Phase::Offering {
+                if self.phase == ExchangePhase::Offering {
                     self.offer(now, buf.len());
                 }
                 if let Some(sample) = self.poll_sample(now) {
@@ -321,7 +332,7 @@ impl<'a> Exchange<'a> {
                 }
                 let publisher = &mut self.publisher;
                 let len =
-                    if buf.is_empty() { 0 } else { publisher.poll(now, buf, &mut self.ledger) };
+                    if buf.is_empty() { 0 } else { publisher.poll(now, buf, &mut self.tracker) };
                 self.wanted(side, len)
             }
         }
@@ -332,21 +343,21 @@ impl<'a> Exchange<'a> {
         let Some(connection) = self.connection(side) else { return Output::Done };
         if len > 0 {
             Output::Send { len }
-        } else if phase == Phase::Closed && connection.is_over() {
+        } else if phase == ExchangePhase::Closed && connection.is_closed() {
             Output::Done
         } else {
             Output::WaitUntil(connection.deadline().min(wake))
         }
     }
 
-    /// When the phase may change, or a message comes due.
+    /// Returns when the phase may change, or a message comes due.
     fn wake(&self) -> Instant {
         match self.phase {
-            Phase::Offering => match self.settings.pace {
-                Pace::Offered(rate) => self.due_at(rate),
-                Pace::Saturate => self.last_due(),
+            ExchangePhase::Offering => match self.settings.pace {
+                OfferedLoad::Rate(rate) => self.due_at(rate),
+                OfferedLoad::Saturate => self.last_due(),
             },
-            Phase::Draining { since } => {
+            ExchangePhase::Draining { since } => {
                 let drain = self.settings.drain;
                 (self.progress.max(since) + drain).min(since + drain * LONGEST_DRAIN)
             }
@@ -355,9 +366,9 @@ impl<'a> Exchange<'a> {
         .min(self.meter.wake())
     }
 
-    /// When the next message comes due.
+    /// Returns when the next message comes due.
     fn due_at(&self, rate: f64) -> Instant {
-        let nanos = self.ledger.due() as f64 * 1e9 / rate;
+        let nanos = self.tracker.due() as f64 * 1e9 / rate;
         self.start + Duration::from_nanos(nanos as u64)
     }
 
@@ -372,17 +383,17 @@ impl<'a> Exchange<'a> {
         }
         let ready = self.subscriber.as_ref().is_none_or(Subscriber::is_ready);
         match self.phase {
-            Phase::Opening if self.fault().is_some() => self.close(Cause::Disconnected),
-            Phase::Opening
-                if self.publisher.connection.is_up() && ready && self.gathered.is_none() =>
+            ExchangePhase::Opening if self.fault().is_some() => self.close(Cause::Disconnected),
+            ExchangePhase::Opening
+                if self.publisher.connection.is_connected() && ready && self.gathered.is_none() =>
             {
-                self.phase = Phase::Offering;
+                self.phase = ExchangePhase::Offering;
                 (self.start, self.end, self.progress) = (now, now, now);
                 self.meter.begin(now);
             }
-            Phase::Offering if self.fault().is_some() => self.drain(now),
-            Phase::Offering if self.is_offered_out(now) => self.drain(now),
-            Phase::Draining { since } => self.drained(now, since),
+            ExchangePhase::Offering if self.fault().is_some() => self.drain(now),
+            ExchangePhase::Offering if self.is_offered_out(now) => self.drain(now),
+            ExchangePhase::Draining { since } => self.drained(now, since),
             _ => {}
         }
     }
@@ -396,70 +407,70 @@ impl<'a> Exchange<'a> {
         };
         let quiet = now >= self.progress.max(since) + self.settings.drain;
         let too_long = now >= since + self.settings.drain * LONGEST_DRAIN;
-        if self.ledger.is_empty() || quiet || too_long {
+        if self.tracker.is_empty() || quiet || too_long {
             self.close(lost_cause);
         }
     }
 
-    /// Whether the last message is due.
+    /// Tells whether the last message is due.
     fn is_offered_out(&self, now: Instant) -> bool {
         self.is_counted_out()
-            || !self.ledger.has_places()
+            || !self.tracker.has_places()
             || match self.settings.pace {
-                Pace::Offered(rate) => self.due_at(rate) >= self.last_due(),
-                Pace::Saturate => now >= self.last_due(),
+                OfferedLoad::Rate(rate) => self.due_at(rate) >= self.last_due(),
+                OfferedLoad::Saturate => now >= self.last_due(),
             }
     }
 
     fn is_counted_out(&self) -> bool {
-        self.settings.count.is_some_and(|count| self.ledger.due() >= count)
+        self.settings.count.is_some_and(|count| self.tracker.due() >= count)
     }
 
     fn drain(&mut self, now: Instant) {
         self.end = match self.settings.pace {
-            Pace::Offered(rate) if self.fault().is_none() => self.due_at(rate),
+            OfferedLoad::Rate(rate) if self.fault().is_none() => self.due_at(rate),
             _ => now,
         }
         .min(self.last_due());
-        self.phase = Phase::Draining { since: now };
+        self.phase = ExchangePhase::Draining { since: now };
     }
 
     fn close(&mut self, cause: Cause) {
-        if matches!(self.phase, Phase::Closing { .. } | Phase::Closed) {
+        if matches!(self.phase, ExchangePhase::Closing { .. } | ExchangePhase::Closed) {
             return;
         }
-        self.ledger.close(cause);
-        self.phase = Phase::Closing { totals: 0 };
+        self.tracker.close(cause);
+        self.phase = ExchangePhase::Closing { totals: 0 };
     }
 
-    /// Lets messages come due. `room` bytes will be sent next.
+    /// Lets messages come due; the buffer of the next packets has `room` bytes.
     fn offer(&mut self, now: Instant, room: usize) {
         match self.settings.pace {
-            Pace::Offered(rate) => {
+            OfferedLoad::Rate(rate) => {
                 while !self.is_counted_out() {
                     let due = self.due_at(rate);
                     if due > now || due >= self.last_due() || self.is_full() {
                         break;
                     }
                     let queued = self.publisher.has_room().then_some(now);
-                    self.ledger.enter(due, queued);
+                    self.tracker.enter(due, queued);
                     if queued.is_some() {
                         self.publisher.enqueue();
                     }
                 }
             }
-            Pace::Saturate => {
+            OfferedLoad::Saturate => {
                 let room = room / self.publisher.packet_len();
                 let wanted = self.publisher.openings().min(room);
                 // Nothing is queued here, so what is given up was sent long ago.
-                if wanted > 0 && self.ledger.free() == 0 {
+                if wanted > 0 && self.tracker.free() == 0 {
                     self.is_full();
                 }
-                for _ in 0..wanted.min(self.ledger.free()) {
+                for _ in 0..wanted.min(self.tracker.free()) {
                     if self.is_counted_out() {
                         break;
                     }
-                    self.ledger.enter(now, Some(now));
+                    self.tracker.enter(now, Some(now));
                     self.publisher.enqueue();
                 }
             }
@@ -467,9 +478,9 @@ impl<'a> Exchange<'a> {
     }
 
     fn is_full(&mut self) -> bool {
-        let full = self.ledger.is_full();
+        let full = self.tracker.is_full();
         if full {
-            self.publisher.pass_over(self.ledger.first(), &mut self.ledger);
+            self.publisher.pass_over(self.tracker.first(), &mut self.tracker);
         }
         full
     }

@@ -1,6 +1,6 @@
-//! What is recorded, and in which order.
+//! The samples of a test, and their order.
 
-use super::{Exchange, Phase};
+use super::{Exchange, ExchangePhase};
 use crate::node::mqtt::Side;
 use crate::sample::{Interval, Observer, Sample};
 use crate::time::Instant;
@@ -12,20 +12,20 @@ impl Exchange<'_> {
         {
             return Some(Sample::Interval(interval));
         }
-        if let Some(probe) = self.ledger.poll() {
+        if let Some(probe) = self.tracker.poll() {
             return Some(Sample::Probe(probe));
         }
         self.poll_total()
     }
 
     fn poll_total(&mut self) -> Option<Sample> {
-        let Phase::Closing { totals } = self.phase else { return None };
-        self.phase = Phase::Closing { totals: totals + 1 };
+        let ExchangePhase::Closing { totals } = self.phase else { return None };
+        self.phase = ExchangePhase::Closing { totals: totals + 1 };
         if !self.meter.is_running() || totals == 3 || self.gathered.is_some() {
-            self.phase = Phase::Closed;
+            self.phase = ExchangePhase::Closed;
             for side in Side::BOTH {
                 if let Some(connection) = self.connection(side) {
-                    connection.leave();
+                    connection.disconnect();
                 }
             }
             return None;
@@ -38,9 +38,9 @@ impl Exchange<'_> {
         .or_else(|| self.poll_total())
     }
 
-    /// The sum of what came due, over the time in which it did.
+    /// Sums up what came due, over the time in which it did.
     fn sent_total(&self) -> Sample {
-        let due = self.ledger.due();
+        let due = self.tracker.due();
         Sample::Interval(Interval {
             link: self.settings.link,
             total: true,
@@ -53,7 +53,7 @@ impl Exchange<'_> {
         })
     }
 
-    /// The sum of what arrived, until the last arrival.
+    /// Sums up what arrived, until the last arrival.
     fn received_total(&self) -> Option<Sample> {
         let subscriber = self.subscriber.as_ref()?;
         let (gaps, came) = (subscriber.gaps(), subscriber.received_count());
@@ -65,7 +65,7 @@ impl Exchange<'_> {
             end: self.meter.last().max(self.start),
             bytes: came * u64::from(self.settings.size),
             datagrams: Some(came),
-            lost: Some(self.ledger.due().saturating_sub(came)),
+            lost: Some(self.tracker.due().saturating_sub(came)),
             out_of_order: Some(gaps.reordered()),
             duplicates: Some(gaps.duplicates()),
             ..Interval::default()

@@ -21,11 +21,11 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use espbench_proto::node::app::mqtt::SmoothSetup;
 use espbench_proto::node::app::{App, Broker, Mqtt, MqttListener, SmoothMqtt, Sockets, Wait};
-use espbench_proto::node::mqtt::ledger::Entry;
-use espbench_proto::node::mqtt::listener::Memory;
-use espbench_proto::node::mqtt::publisher::Flight;
-use espbench_proto::node::mqtt::subscriber::{Answer, SEEN};
-use espbench_proto::node::mqtt::{Pace, PublisherStorage, Settings, payload};
+use espbench_proto::node::mqtt::listener::SubscriberStorage;
+use espbench_proto::node::mqtt::publisher::InFlightSlot;
+use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
+use espbench_proto::node::mqtt::tracker::MessageRecord;
+use espbench_proto::node::mqtt::{MqttSettings, OfferedLoad, PublisherStorage, payload};
 use espbench_proto::sample::{Fate, Link, Probe, Sample};
 use espbench_proto::search::RateSearch;
 use espbench_proto::time::Instant;
@@ -63,7 +63,7 @@ const ANSWERS: usize = 1 << 12;
 /// Steps that a search has at most: bisection of the widest range that a plan can name takes 36.
 const STEPS: usize = 64;
 
-/// Memory of the programs of a cell's steps, each of which is lent for as long as the world is there.
+/// SubscriberStorage of the programs of a cell's steps, each of which is lent for as long as the world is there.
 #[derive(Debug, Default)]
 pub(super) struct Lent(Vec<Option<Ends>>);
 
@@ -86,26 +86,26 @@ pub(super) type Places<'a> = core::slice::IterMut<'a, Option<Ends>>;
 pub(super) struct Ends {
     packets: [Vec<u8>; 2],
     out: Vec<u8>,
-    flights: Vec<Flight>,
-    entries: Vec<Entry>,
-    answers: Vec<Answer>,
+    flights: Vec<InFlightSlot>,
+    entries: Vec<MessageRecord>,
+    answers: Vec<PendingAck>,
     seen: Box<[u64; SEEN]>,
 }
 
 impl Ends {
-    fn new(work: &MqttRate, pace: Pace) -> Self {
+    fn new(work: &MqttRate, pace: OfferedLoad) -> Self {
         let window = if work.qos > 0 { usize::from(work.in_flight) } else { 0 };
         let open = match pace {
-            Pace::Saturate => window + work.queue as usize + SEGMENT,
-            Pace::Offered(rate) => (rate * work.time.as_secs_f64()) as usize + 1,
+            OfferedLoad::Saturate => window + work.queue as usize + SEGMENT,
+            OfferedLoad::Rate(rate) => (rate * work.time.as_secs_f64()) as usize + 1,
         };
         let packet = work.size as usize + HEADER;
         Self {
             packets: [vec![0; PACKET], vec![0; PACKET]],
             out: vec![0; packet.max(SEGMENT)],
-            flights: vec![Flight::EMPTY; window],
-            entries: vec![Entry::EMPTY; open.min(MOST_OPEN)],
-            answers: vec![Answer::default(); ANSWERS],
+            flights: vec![InFlightSlot::EMPTY; window],
+            entries: vec![MessageRecord::EMPTY; open.min(MOST_OPEN)],
+            answers: vec![PendingAck::default(); ANSWERS],
             seen: Box::new([0; SEEN]),
         }
     }
@@ -138,8 +138,8 @@ impl<'a> Cell<'a, '_> {
             MqttMode::Listen => {
                 self.unable("a device publishes on its own account on a real broker only (mqtt:)")
             }
-            MqttMode::Saturate => self.publish_once(work, Pace::Saturate),
-            MqttMode::Offered(rate) => self.publish_once(work, Pace::Offered(rate)),
+            MqttMode::Saturate => self.publish_once(work, OfferedLoad::Saturate),
+            MqttMode::Offered(rate) => self.publish_once(work, OfferedLoad::Rate(rate)),
             MqttMode::Search { low, high } => self.search(work, RateSearch::new(low, high)),
         }
     }
@@ -151,7 +151,7 @@ impl<'a> Cell<'a, '_> {
     fn able(&self, work: &MqttRate) -> Result<(), Failed> {
         let smooth = self.is_smooth();
         let packet = work.size as usize + HEADER;
-        if (work.size as usize) < payload::HEAD {
+        if (work.size as usize) < payload::HEADER_LEN {
             return self.unable("sequence number and time need 16 bytes: use a size of 16 or more");
         }
         if work.clients > 1 || work.retain {
@@ -170,7 +170,7 @@ impl<'a> Cell<'a, '_> {
     }
 
     /// A step whose samples are recorded.
-    fn publish_once(&mut self, work: &MqttRate, pace: Pace) -> Result<(), Failed> {
+    fn publish_once(&mut self, work: &MqttRate, pace: OfferedLoad) -> Result<(), Failed> {
         let exchanged = self.step(work, pace, Link(0))?;
         exchanged.record(self.record);
         exchanged.result(&self.scene.variant)
@@ -179,7 +179,7 @@ impl<'a> Cell<'a, '_> {
     fn search(&mut self, work: &MqttRate, mut search: RateSearch) -> Result<(), Failed> {
         let mut link = 0;
         while let Some((rate, _)) = search.next() {
-            let exchanged = self.step(work, Pace::Offered(rate), Link(link))?;
+            let exchanged = self.step(work, OfferedLoad::Rate(rate), Link(link))?;
             exchanged.record_totals(self.record);
             let lossless = exchanged.lost() == 0;
             exchanged.result(&self.scene.variant)?;
@@ -190,7 +190,12 @@ impl<'a> Cell<'a, '_> {
     }
 
     /// Device and subscriber connect, messages are offered, and all that may still come does.
-    fn step(&mut self, work: &MqttRate, pace: Pace, link: Link) -> Result<Exchanged, Failed> {
+    fn step(
+        &mut self,
+        work: &MqttRate,
+        pace: OfferedLoad,
+        link: Link,
+    ) -> Result<Exchanged, Failed> {
         let (device, pc) = (self.device, self.pc);
         let Some(place) = self.lent.next() else {
             return self.unable("a search has no more than 64 steps: give it a smaller range");
@@ -200,9 +205,9 @@ impl<'a> Cell<'a, '_> {
         let broker = Self::at(pc, PORT);
         let over = Arc::new(AtomicBool::new(false));
         let settings = settings(work, pace, link);
-        let memory = Memory { packet: to_pc, answers, seen };
+        let memory = SubscriberStorage { packet: to_pc, answers, seen };
         // It listens for as long as the device has something to say.
-        let listener = Settings { time: work.time + MARGIN, ..settings };
+        let listener = MqttSettings { time: work.time + MARGIN, ..settings };
         let listener = MqttListener::new(listener, broker, memory);
         self.world.start(pc, Box::new(Listening { listener, over: over.clone() }));
         self.world.run_for(READY);
@@ -248,9 +253,9 @@ impl<'a> Cell<'a, '_> {
 }
 
 /// What both ends are to do.
-const fn settings(work: &MqttRate, pace: Pace, link: Link) -> Settings<'static> {
+const fn settings(work: &MqttRate, pace: OfferedLoad, link: Link) -> MqttSettings<'static> {
     let MqttRate { version, qos, size, in_flight, time, count, queue, .. } = *work;
-    Settings {
+    MqttSettings {
         version,
         qos,
         size,
@@ -277,10 +282,10 @@ const fn settings(work: &MqttRate, pace: Pace, link: Link) -> Settings<'static> 
 }
 
 /// What Smooth's client is to do, with its own queue.
-const fn smooth(work: &MqttRate, pace: Pace, link: Link) -> SmoothSetup {
+const fn smooth(work: &MqttRate, pace: OfferedLoad, link: Link) -> SmoothSetup {
     let mode = match pace {
-        Pace::Saturate => MqttMode::Saturate,
-        Pace::Offered(rate) => MqttMode::Offered(rate),
+        OfferedLoad::Saturate => MqttMode::Saturate,
+        OfferedLoad::Rate(rate) => MqttMode::Offered(rate),
     };
     SmoothSetup {
         work: MqttRate { mode, ..*work },

@@ -3,7 +3,7 @@
 //! Messages leave in the order of their numbers. When the ring is full, the oldest is given up as
 //! lost; should it come after all, it is a sample of its own with [`Fate::Late`].
 
-use super::{gaps::Arrival, known};
+use super::{gaps::SequenceOrder, known};
 use crate::sample::{Cause, Fate, Link, Probe};
 use crate::time::Instant;
 
@@ -12,17 +12,17 @@ const EXTRAS: usize = 256;
 
 /// The stages of one message; [`Instant::NEVER`] is "not yet".
 #[derive(Clone, Copy, Debug)]
-pub struct Entry {
+pub struct MessageRecord {
     due: Instant,
     queued: Instant,
     sent: Instant,
     acked: Instant,
     received: Instant,
-    status: Status,
+    status: MessageStatus,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Status {
+enum MessageStatus {
     /// On its way.
     Open,
     /// Never entered the queue.
@@ -35,7 +35,7 @@ enum Status {
     Orphaned,
 }
 
-impl Entry {
+impl MessageRecord {
     /// A place for a message.
     pub const EMPTY: Self = Self {
         due: Instant::NEVER,
@@ -43,14 +43,14 @@ impl Entry {
         sent: Instant::NEVER,
         acked: Instant::NEVER,
         received: Instant::NEVER,
-        status: Status::Open,
+        status: MessageStatus::Open,
     };
 }
 
 /// The messages whose fate is not yet known.
 #[derive(Debug)]
-pub struct Ledger<'a> {
-    entries: &'a mut [Entry],
+pub struct MessageTracker<'a> {
+    entries: &'a mut [MessageRecord],
     /// Lowest number in the ring.
     first: u64,
     /// One more than the highest.
@@ -68,9 +68,14 @@ pub struct Ledger<'a> {
     lost: u64,
 }
 
-impl<'a> Ledger<'a> {
-    /// An empty ledger over `entries`, for messages of `bytes` on `link`.
-    pub fn new(entries: &'a mut [Entry], link: Link, bytes: u32, acknowledged: bool) -> Self {
+impl<'a> MessageTracker<'a> {
+    /// Creates an empty tracker over `entries`, for messages of `bytes` on `link`.
+    pub fn new(
+        entries: &'a mut [MessageRecord],
+        link: Link,
+        bytes: u32,
+        acknowledged: bool,
+    ) -> Self {
         Self {
             entries,
             first: 0,
@@ -87,131 +92,131 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Without a subscriber's side: a message is delivered when the broker has it, as far as that is
-    /// known (acknowledged, or with QoS 0 taken by the system).
+    /// Judges messages without a subscriber: one is delivered when the broker has it, as far as
+    /// that is known (acknowledged, or with QoS 0 taken by the system).
     #[must_use]
     pub const fn alone(mut self) -> Self {
         self.alone = true;
         self
     }
 
-    /// Messages that came due.
+    /// Returns how many messages came due.
     #[must_use]
     pub const fn due(&self) -> u64 {
         self.next
     }
 
-    /// Messages whose sample says that they were lost.
+    /// Returns how many messages have a sample that says they were lost.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Duplicates and latecomers without a sample of their own.
+    /// Returns how many duplicates and latecomers have no sample of their own.
     #[must_use]
     pub const fn unrecorded(&self) -> u64 {
         self.unrecorded
     }
 
-    /// Places for further messages.
+    /// Returns how many further messages have a place.
     #[must_use]
     pub const fn free(&self) -> usize {
         self.entries.len() - (self.next - self.first) as usize
     }
 
-    /// Whether there can be messages at all.
+    /// Tells whether there can be messages at all.
     #[must_use]
     pub const fn has_places(&self) -> bool {
         !self.entries.is_empty()
     }
 
-    /// Whether a further message has no place. The oldest is then given up, and its sample must be
-    /// taken first.
+    /// Tells whether a further message has no place. The oldest is then given up, and its sample
+    /// must be taken first.
     pub fn is_full(&mut self) -> bool {
         let full = self.next - self.first >= self.entries.len() as u64;
         if full {
-            self.end(self.first, Status::GivenUp);
+            self.end(self.first, MessageStatus::GivenUp);
         }
         full
     }
 
-    /// Whether every message's fate is known and its sample taken.
+    /// Tells whether every message's fate is known and its sample taken.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.first == self.next
     }
 
-    /// A message comes due; `queued` is when it entered the queue, `None` where that was full.
-    /// There must be a place. Answers its number.
+    /// Enters a message that comes due; `queued` is when it entered the queue, `None` where that
+    /// was full. There must be a place. Answers its number.
     pub fn enter(&mut self, due: Instant, queued: Option<Instant>) -> u64 {
-        let status = if queued.is_some() { Status::Open } else { Status::Dropped };
+        let status = if queued.is_some() { MessageStatus::Open } else { MessageStatus::Dropped };
         let seq = self.next;
         let at = (seq % self.entries.len().max(1) as u64) as usize;
         if let Some(entry) = self.entries.get_mut(at) {
             let queued = queued.unwrap_or(Instant::NEVER);
-            *entry = Entry { due, queued, status, ..Entry::EMPTY };
+            *entry = MessageRecord { due, queued, status, ..MessageRecord::EMPTY };
             self.next += 1;
         }
         seq
     }
 
-    /// Whether message `seq` is (still) to be sent.
+    /// Tells whether message `seq` is (still) to be sent.
     #[must_use]
     pub fn is_sendable(&mut self, seq: u64) -> bool {
-        self.get(seq).is_some_and(|entry| entry.status == Status::Open)
+        self.get(seq).is_some_and(|entry| entry.status == MessageStatus::Open)
     }
 
-    /// Whether message `seq` entered the queue and has a place here.
+    /// Tells whether message `seq` entered the queue and has a place here.
     #[must_use]
     pub fn was_queued(&mut self, seq: u64) -> bool {
         self.get(seq).is_some_and(|entry| entry.queued != Instant::NEVER)
     }
 
-    /// The lowest number whose fate is not known.
+    /// Returns the lowest number whose fate is not known.
     #[must_use]
     pub const fn first(&self) -> u64 {
         self.first
     }
 
-    /// Message `seq` was taken by the system. Answers whether it had not been before.
+    /// Notes that the system took message `seq`. Answers whether it had not before.
     pub fn sent(&mut self, seq: u64, now: Instant) -> bool {
-        let fresh = |e: &&mut Entry| e.queued != Instant::NEVER && e.sent == Instant::NEVER;
+        let fresh = |e: &&mut MessageRecord| e.queued != Instant::NEVER && e.sent == Instant::NEVER;
         let Some(entry) = self.get(seq).filter(fresh) else { return false };
         entry.sent = now;
         true
     }
 
-    /// Message `seq` was acknowledged.
+    /// Notes that message `seq` was acknowledged.
     pub fn acked(&mut self, seq: u64, now: Instant) {
         if let Some(entry) = self.get(seq) {
             entry.acked = now;
         }
     }
 
-    /// The session that message `seq` belonged to is gone: no acknowledgement will come.
+    /// Notes that the session of message `seq` is gone: no acknowledgement will come.
     pub fn orphan(&mut self, seq: u64) {
-        self.end(seq, Status::Orphaned);
+        self.end(seq, MessageStatus::Orphaned);
     }
 
-    fn end(&mut self, seq: u64, status: Status) {
+    fn end(&mut self, seq: u64, status: MessageStatus) {
         if let Some(entry) = self.get(seq)
-            && entry.status == Status::Open
+            && entry.status == MessageStatus::Open
         {
             entry.status = status;
         }
     }
 
-    /// Message `seq` reached the subscriber.
-    pub fn received(&mut self, seq: u64, now: Instant, arrival: Arrival, whole: bool) {
+    /// Notes that message `seq` reached the subscriber.
+    pub fn received(&mut self, seq: u64, now: Instant, arrival: SequenceOrder, whole: bool) {
         let fate = match self.get(seq) {
-            Some(entry) if arrival != Arrival::Duplicate => {
+            Some(entry) if arrival != SequenceOrder::Duplicate => {
                 entry.received = now;
                 if !whole {
-                    entry.status = Status::Corrupt;
+                    entry.status = MessageStatus::Corrupt;
                 }
                 return;
             }
-            _ if arrival == Arrival::Duplicate => Fate::Duplicate,
+            _ if arrival == SequenceOrder::Duplicate => Fate::Duplicate,
             _ => Fate::Late,
         };
         let due = self.get(seq).map_or(now, |entry| entry.due);
@@ -226,12 +231,13 @@ impl<'a> Ledger<'a> {
         }
     }
 
-    /// Whatever is open is lost: for `cause`, or (`Cause::Unknown`) for what its stages tell.
+    /// Gives up whatever is open: for `cause`, or (`Cause::Unknown`) for the cause that its stages
+    /// tell.
     pub fn close(&mut self, cause: Cause) {
         self.closing.get_or_insert(cause);
     }
 
-    /// The next sample.
+    /// Returns the next sample.
     pub fn poll(&mut self) -> Option<Probe> {
         if let Some(last) = self.extra.checked_sub(1) {
             let probe = self.extras[0];
@@ -263,7 +269,7 @@ impl<'a> Ledger<'a> {
         })
     }
 
-    fn get(&mut self, seq: u64) -> Option<&mut Entry> {
+    fn get(&mut self, seq: u64) -> Option<&mut MessageRecord> {
         if seq < self.first || seq >= self.next {
             return None;
         }
@@ -272,39 +278,39 @@ impl<'a> Ledger<'a> {
     }
 }
 
-/// The fate of a message, once it is known.
-fn fate(entry: &Entry, acknowledged: bool, closing: Option<Cause>) -> Option<Fate> {
+/// Returns the fate of a message, once it is known.
+fn fate(entry: &MessageRecord, acknowledged: bool, closing: Option<Cause>) -> Option<Fate> {
     let (acked, received) = (known(entry.acked).is_some(), known(entry.received).is_some());
     let owed = acknowledged && !acked && closing.is_none();
     match entry.status {
-        Status::Dropped => Some(Fate::Lost(Cause::ApplicationQueue)),
-        Status::Open | Status::Corrupt if received && owed => None,
-        Status::Corrupt => Some(Fate::Corrupt),
+        MessageStatus::Dropped => Some(Fate::Lost(Cause::ApplicationQueue)),
+        MessageStatus::Open | MessageStatus::Corrupt if received && owed => None,
+        MessageStatus::Corrupt => Some(Fate::Corrupt),
         _ if received => Some(Fate::Delivered),
-        Status::GivenUp => Some(Fate::Lost(lost(entry, acknowledged))),
-        Status::Orphaned => Some(Fate::Lost(Cause::Disconnected)),
-        Status::Open => match closing? {
+        MessageStatus::GivenUp => Some(Fate::Lost(lost(entry, acknowledged))),
+        MessageStatus::Orphaned => Some(Fate::Lost(Cause::Disconnected)),
+        MessageStatus::Open => match closing? {
             Cause::Unknown => Some(Fate::Lost(lost(entry, acknowledged))),
             cause => Some(Fate::Lost(cause)),
         },
     }
 }
 
-/// The same where nobody sees the subscriber.
-fn fate_alone(entry: &Entry, acknowledged: bool, closing: Option<Cause>) -> Option<Fate> {
+/// Returns the fate of a message, once it is known, where nobody sees the subscriber.
+fn fate_alone(entry: &MessageRecord, acknowledged: bool, closing: Option<Cause>) -> Option<Fate> {
     let taken = known(if acknowledged { entry.acked } else { entry.sent }).is_some();
     match entry.status {
-        Status::Dropped => Some(Fate::Lost(Cause::ApplicationQueue)),
+        MessageStatus::Dropped => Some(Fate::Lost(Cause::ApplicationQueue)),
         _ if taken => Some(Fate::Delivered),
-        Status::Orphaned => Some(Fate::Lost(Cause::Disconnected)),
-        Status::GivenUp => Some(Fate::Lost(Cause::Unknown)),
-        Status::Open | Status::Corrupt => closing.map(Fate::Lost),
+        MessageStatus::Orphaned => Some(Fate::Lost(Cause::Disconnected)),
+        MessageStatus::GivenUp => Some(Fate::Lost(Cause::Unknown)),
+        MessageStatus::Open | MessageStatus::Corrupt => closing.map(Fate::Lost),
     }
 }
 
-/// A message that the broker took, and acknowledged where it has to, was lost in the broker. Of one
-/// that was never acknowledged, or never left, nothing is known.
-fn lost(entry: &Entry, acknowledged: bool) -> Cause {
+/// Returns the cause of a loss. A message that the broker took, and acknowledged where it has to,
+/// was lost in the broker. Of one that was never acknowledged, or never left, nothing is known.
+fn lost(entry: &MessageRecord, acknowledged: bool) -> Cause {
     let taken = if acknowledged { entry.acked } else { entry.sent };
     if known(taken).is_some() { Cause::Broker } else { Cause::Unknown }
 }
