@@ -137,7 +137,7 @@ fn what_is_recommended_for_each_chip_passes_a_check() {
         let args = ["tune", "-q", "--chip", chip, "--streams", streams, "--budget", "10"];
         let rest = ["--time", "500ms", "--fragment", "tuned", "--format", "json"];
         let ran = bench.run(&[&args[..], &wants, &rest].concat());
-        assert!(matches!(ran.status, Some(0 | 1)), "{chip}: {}", ran.err);
+        assert_eq!(ran.status, Some(0), "15 Mbit/s can be had with each chip: {chip}: {}", ran.err);
         let json: Value = serde_json::from_str(&ran.out).unwrap();
         let least =
             json["cells"].as_array().unwrap().iter().find(|it| it["metric"] == "free_heap_min");

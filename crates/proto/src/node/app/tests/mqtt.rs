@@ -247,6 +247,7 @@ fn talk(scripts: [&[(u64, &[u8])]; 2]) -> (Net, [Vec<u8>; 2]) {
 }
 
 const CONNECT: &[u8] = b"\x10\x0d\0\x04MQTT\x04\x02\0\x0a\0\x01a";
+const CONNECT_C: &[u8] = b"\x10\x0d\0\x04MQTT\x04\x02\0\0\0\x01c";
 const CONNECT_B: &[u8] = b"\x10\x0d\0\x04MQTT\x04\x02\0\0\0\x01b";
 
 #[test]
@@ -297,20 +298,24 @@ fn a_silent_client_and_an_older_one_of_the_same_name_end() {
 
 #[test]
 fn messages_that_a_client_has_no_room_for_are_dropped_and_counted() {
-    // The subscriber's buffer of 128 bytes keeps 64 free for answers; nothing leaves it.
-    let mut net = Net::new(
-        3,
-        Faults { send_buffer: 30, latency: Duration::from_millis(400), ..Faults::default() },
-    );
-    let mut broker = Broker::<2, 64, 128>::new(1883);
-    let mut a = Script::new(&[(900, CONNECT)]);
-    let mut b = Script::new(&[(900, CONNECT_B), (3_000, b"\x82\x06\0\x09\0\x01#\0")]);
+    // 30 bytes go out in a round trip of 800 ms: enough for one publisher, not for what two send.
+    // The subscriber's buffer of 128 bytes keeps 64 free for answers.
+    let slow = Faults { send_buffer: 30, latency: Duration::from_millis(400), ..Faults::default() };
+    let mut net = Net::new(4, slow);
+    let mut broker = Broker::<3, 64, 128>::new(1883);
+    let mut publishers = [CONNECT, CONNECT_C].map(|it| Script::new(&[(900, it)]));
+    let mut subscriber = Script::new(&[(900, CONNECT_B), (3_000, b"\x82\x06\0\x09\0\x01#\0")]);
     for n in 0..12 {
-        a.say.push((6_000 + n * 850, b"\x30\x1a\0\x01taaaaaaaaaaaaaaaaaaaaaaa".to_vec()));
+        for it in &mut publishers {
+            it.say.push((6_000 + n * 850, b"\x30\x1a\0\x01taaaaaaaaaaaaaaaaaaaaaaa".to_vec()));
+        }
     }
-    run(&mut net, &mut [&mut a, &mut broker, &mut b], ms(40_000));
-    let came = b.heard.iter().filter(|&&byte| byte == b't').count() as u64;
-    assert_eq!(came + net.hosts[1].count("broker-dropped"), 12);
+    let [a, c] = &mut publishers;
+    run(&mut net, &mut [a, &mut broker, &mut subscriber, c], ms(40_000));
+    let came = subscriber.heard.iter().filter(|&&byte| byte == b't').count() as u64;
+    let dropped = net.hosts[1].count("broker-dropped");
+    assert_eq!(came + dropped, 24);
+    assert!(came >= 12 && dropped > 0, "{came} came, {dropped} were dropped");
 }
 
 proptest! {
