@@ -1,11 +1,11 @@
 //! Programs over IP: whatever their sockets answer, they keep to the law and do not panic.
 
-use espbench_proto::node::app::iperf::Style;
+use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::mqtt::{ListenerMemory, PublisherMemory, SmoothSetup};
 use espbench_proto::node::app::{
-    App, ArduinoEcho, Broker, Datagram, Echo, EchoProbe, Endpoint, Handle, IperfClient,
-    IperfServer, IperfSetup, Mqtt, MqttListener, SmoothMqtt, SocketError, Sockets, Stream,
-    TcpSender, TcpSink, Wait, Work,
+    App, ArduinoEcho, Broker, EchoProbe, EchoServer, Endpoint, IperfClient, IperfServer,
+    IperfSetup, Mqtt, MqttListener, ProgramWork, ReceivedDatagram, SmoothMqtt, SocketError,
+    SocketId, Sockets, StreamState, TcpSender, TcpSink, Wait,
 };
 use espbench_proto::node::mqtt::{MqttSettings, OfferedLoad};
 use espbench_proto::sample::{Link, Sample};
@@ -27,7 +27,7 @@ pub fn app(data: &[u8]) {
         (ListenerMemory::<256, 8>::new(), PublisherMemory::<256, 4, 16>::new());
     let (storage, out) = publishing.lend();
     let mut app: Box<dyn App + '_> = match which % 11 {
-        0 => Box::new(Echo::<64>::new(7)),
+        0 => Box::new(EchoServer::<64>::new(7)),
         1 => Box::new(ArduinoEcho::new(7, PEER)),
         2 => Box::new(EchoProbe::<64>::new(echo(*kind), 1, 7, PEER)),
         3 => Box::new(IperfServer::<64, 2>::new(iperf(*kind, transport), 7)),
@@ -72,7 +72,8 @@ fn echo(kind: u8) -> UdpEcho {
 }
 
 fn iperf(kind: u8, transport: Transport) -> IperfSetup {
-    let style = [Style::Pc, Style::EspIdf, Style::EspIdfV4, Style::EspConn][usize::from(kind >> 6)];
+    let style = [IperfStyle::Pc, IperfStyle::EspIdf, IperfStyle::EspIdfV4, IperfStyle::EspConn]
+        [usize::from(kind >> 6)];
     let work = Iperf {
         transport,
         direction: Direction::Forward,
@@ -159,12 +160,12 @@ impl Fed<'_> {
         *first
     }
 
-    fn open(&mut self) -> Result<Handle, SocketError> {
+    fn open(&mut self) -> Result<SocketId, SocketError> {
         if self.byte() == 255 {
             return Err(SocketError::NotConnected);
         }
         self.sockets = self.sockets.wrapping_add(1);
-        Ok(Handle(self.sockets))
+        Ok(SocketId(self.sockets))
     }
 
     /// So many bytes of the input, as many as there are and fit.
@@ -178,11 +179,11 @@ impl Fed<'_> {
 }
 
 impl Sockets for Fed<'_> {
-    fn udp_bind(&mut self, _port: u16) -> Result<Handle, SocketError> {
+    fn udp_bind(&mut self, _port: u16) -> Result<SocketId, SocketError> {
         self.open()
     }
 
-    fn udp_send(&mut self, _: Handle, _: Endpoint, _: &[u8]) -> Result<(), SocketError> {
+    fn udp_send(&mut self, _: SocketId, _: Endpoint, _: &[u8]) -> Result<(), SocketError> {
         self.calls += 1;
         match self.byte() {
             255 => Err(SocketError::NotConnected),
@@ -192,37 +193,37 @@ impl Sockets for Fed<'_> {
         }
     }
 
-    fn udp_receive(&mut self, _: Handle, buf: &mut [u8]) -> Option<Datagram> {
+    fn udp_receive(&mut self, _: SocketId, buf: &mut [u8]) -> Option<ReceivedDatagram> {
         let len = self.byte().checked_sub(1)?;
         self.calls += 1;
         let from = Endpoint::new([10, 0, 0, self.byte() & 3], 9);
-        Some(Datagram { len: self.fill(len, buf), from, stamped: None })
+        Some(ReceivedDatagram { len: self.fill(len, buf), from, stamped: None })
     }
 
-    fn tcp_connect(&mut self, _: Endpoint) -> Result<Handle, SocketError> {
+    fn tcp_connect(&mut self, _: Endpoint) -> Result<SocketId, SocketError> {
         self.open()
     }
 
-    fn tcp_listen(&mut self, _port: u16) -> Result<Handle, SocketError> {
+    fn tcp_listen(&mut self, _port: u16) -> Result<SocketId, SocketError> {
         self.open()
     }
 
-    fn tcp_accept(&mut self, _: Handle) -> Option<(Handle, Endpoint)> {
+    fn tcp_accept(&mut self, _: SocketId) -> Option<(SocketId, Endpoint)> {
         (self.byte() == 1).then(|| self.open().ok()).flatten().map(|handle| (handle, PEER))
     }
 
-    fn tcp_stream(&self, _: Handle) -> Stream {
+    fn tcp_stream(&self, _: SocketId) -> StreamState {
         match self.data.first() {
-            Some(255) => Stream::Closed,
-            Some(254) => Stream::HalfClosed,
-            Some(253) => Stream::Connecting,
-            _ => Stream::Open,
+            Some(255) => StreamState::Closed,
+            Some(254) => StreamState::HalfClosed,
+            Some(253) => StreamState::Connecting,
+            _ => StreamState::Open,
         }
     }
 
-    fn tcp_no_delay(&mut self, _: Handle, _: bool) {}
+    fn tcp_no_delay(&mut self, _: SocketId, _: bool) {}
 
-    fn tcp_send(&mut self, _: Handle, bytes: &[u8]) -> Result<usize, SocketError> {
+    fn tcp_send(&mut self, _: SocketId, bytes: &[u8]) -> Result<usize, SocketError> {
         match self.byte() {
             255 => Err(SocketError::NotConnected),
             most => {
@@ -233,11 +234,11 @@ impl Sockets for Fed<'_> {
         }
     }
 
-    fn tcp_unacknowledged(&self, _: Handle) -> usize {
+    fn tcp_unacknowledged(&self, _: SocketId) -> usize {
         self.data.first().copied().unwrap_or(0).into()
     }
 
-    fn tcp_receive(&mut self, _: Handle, buf: &mut [u8]) -> Result<usize, SocketError> {
+    fn tcp_receive(&mut self, _: SocketId, buf: &mut [u8]) -> Result<usize, SocketError> {
         match self.byte() {
             255 => Err(SocketError::NotConnected),
             len => {
@@ -248,9 +249,9 @@ impl Sockets for Fed<'_> {
         }
     }
 
-    fn close(&mut self, _: Handle) {}
+    fn close(&mut self, _: SocketId) {}
 
-    fn spend(&mut self, _: Work) {
+    fn spend(&mut self, _: ProgramWork) {
         self.calls += 1;
     }
 

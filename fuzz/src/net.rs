@@ -1,6 +1,6 @@
 //! An IP host: rubbish, half-true segments and any calls of its sockets, while it talks to another.
 
-use espbench_proto::node::app::{Endpoint, Handle, Sockets as _, Work};
+use espbench_proto::node::app::{Endpoint, ProgramWork, SocketId, Sockets as _};
 use espbench_proto::sample::Sample;
 use espbench_proto::sdkconfig::SdkConfig;
 use espbench_proto::time::{Duration, Instant};
@@ -36,7 +36,7 @@ impl NetDriver for Driver {
 }
 
 impl ProgramEnv for Driver {
-    fn spend(&mut self, _: Work) {}
+    fn spend(&mut self, _: ProgramWork) {}
     fn print(&mut self, _: &[u8]) {}
     fn sample(&mut self, _: Sample) {}
     fn count(&mut self, _: &'static str, _: u64) {}
@@ -83,7 +83,7 @@ impl Pair {
 fn call(pair: &mut Pair, host: usize, what: u8, with: u8) {
     let now = pair.now;
     let mut api = pair.hosts[host].api(now, APP, &mut pair.drivers[host]);
-    let socket = Handle(u16::from(with % HANDLES));
+    let socket = SocketId(u16::from(with % HANDLES));
     let port = u16::from(with / HANDLES % 8);
     let there = Endpoint::new([10, 0, 0, 2 - host as u8], port);
     let mut buf = [0; 2000];
@@ -158,7 +158,7 @@ pub fn net(data: &[u8]) {
     for host in 0..2 {
         pair.drivers[host].room = usize::MAX;
         let mut api = pair.hosts[host].api(pair.now, APP, &mut pair.drivers[host]);
-        (0..1024).for_each(|handle| api.close(Handle(handle)));
+        (0..1024).for_each(|handle| api.close(SocketId(handle)));
     }
     for _ in 0..20_000 {
         pair.drivers.iter_mut().for_each(|it| it.given.clear());

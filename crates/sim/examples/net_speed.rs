@@ -7,7 +7,7 @@
 
 mod common;
 
-use espbench_proto::node::app::{Endpoint, Handle, Sockets as _, Work};
+use espbench_proto::node::app::{Endpoint, ProgramWork, SocketId, Sockets as _};
 use espbench_proto::sample::Sample;
 use espbench_proto::sdkconfig::SdkConfig;
 use espbench_proto::time::{Duration, Instant};
@@ -40,7 +40,7 @@ impl NetDriver for Pipe {
 }
 
 impl ProgramEnv for Pipe {
-    fn spend(&mut self, _: Work) {}
+    fn spend(&mut self, _: ProgramWork) {}
     fn print(&mut self, _: &[u8]) {}
     fn sample(&mut self, _: Sample) {}
     fn count(&mut self, _: &'static str, _: u64) {}
@@ -72,7 +72,7 @@ impl Pair {
     }
 }
 
-fn connected(stacks: [Stack; 2]) -> (Pair, Handle, Handle) {
+fn connected(stacks: [Stack; 2]) -> (Pair, SocketId, SocketId) {
     let hosts = [0, 1].map(|n| IpHost::new(1, [10, 0, 0, n as u8 + 1], &stacks[n]));
     let mut pair = Pair { hosts, pipes: Default::default(), now: Instant::ZERO };
     let now = pair.now;

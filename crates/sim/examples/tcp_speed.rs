@@ -8,7 +8,7 @@
 mod common;
 
 use common::spent;
-use espbench_proto::node::app::iperf::Style;
+use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::{Endpoint, IperfClient, IperfSetup, TcpSink};
 use espbench_proto::sdkconfig::SdkConfig;
 use espbench_proto::time::Duration;
@@ -172,7 +172,7 @@ fn run(case: &Case, seconds: u64) {
     };
     let (sink, source) = if case.up { (PC, ESP) } else { (ESP, PC) };
     let to = Endpoint::new([10, 0, 0, sink.0 as u8 + 1], PORT);
-    let client = IperfClient::<16384>::new(IperfSetup::of(&work, Style::EspIdf), to);
+    let client = IperfClient::<16384>::new(IperfSetup::of(&work, IperfStyle::EspIdf), to);
     world.start(sink, Box::new(TcpSink::<16384>::new(PORT)));
     world.start(source, Box::new(client));
     world.run_for(Duration::from_secs(1));

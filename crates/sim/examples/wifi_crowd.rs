@@ -7,7 +7,7 @@
 mod common;
 
 use common::spent;
-use espbench_proto::node::app::{App, Endpoint, Handle, Sockets, TcpSink, Wait};
+use espbench_proto::node::app::{App, Endpoint, SocketId, Sockets, TcpSink, Wait};
 use espbench_proto::sdkconfig::SdkConfig;
 use espbench_proto::time::{Duration, Instant};
 use espbench_sim::air::{RadioLinks, ReceiverConfig};
@@ -24,7 +24,7 @@ struct Source {
     to: Endpoint,
     every: Duration,
     next: Instant,
-    socket: Option<Handle>,
+    socket: Option<SocketId>,
 }
 
 impl App for Source {
@@ -46,7 +46,7 @@ impl App for Source {
 /// Counts what comes.
 struct Sink {
     port: u16,
-    socket: Option<Handle>,
+    socket: Option<SocketId>,
 }
 
 impl App for Sink {
@@ -68,7 +68,7 @@ impl App for Sink {
 /// Writes as much as goes.
 struct Writer {
     to: Endpoint,
-    socket: Option<Handle>,
+    socket: Option<SocketId>,
 }
 
 impl App for Writer {

@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::sys::ready::wait_any;
 use crate::sys::tcp::unacknowledged;
 use espbench_proto::node::app::{
-    App, Datagram, Endpoint, Handle, SocketError, Sockets, Stream, Wait, Work,
+    App, Endpoint, ProgramWork, ReceivedDatagram, SocketError, SocketId, Sockets, StreamState, Wait,
 };
 use espbench_proto::sample::Sample;
 use espbench_proto::time::{Duration, Instant};
@@ -130,18 +130,18 @@ impl<'a> StdSockets<'a> {
         wait_any(&interests, timeout)
     }
 
-    fn add(&mut self, entry: Entry) -> Result<Handle, SocketError> {
+    fn add(&mut self, entry: Entry) -> Result<SocketId, SocketError> {
         for _ in 0..u16::MAX {
             self.next = self.next.wrapping_add(1);
             if !self.open.contains_key(&self.next) {
                 self.open.insert(self.next, entry);
-                return Ok(Handle(self.next));
+                return Ok(SocketId(self.next));
             }
         }
         Err(SocketError::NoSocket)
     }
 
-    fn connection(&mut self, socket: Handle) -> Result<&mut Connection, SocketError> {
+    fn connection(&mut self, socket: SocketId) -> Result<&mut Connection, SocketError> {
         match self.open.get_mut(&socket.0) {
             Some(Entry::Stream(connection)) if !connection.failed => Ok(connection),
             _ => Err(SocketError::NotConnected),
@@ -158,26 +158,26 @@ impl Connection {
         Self { stream, open: Cell::new(open), ended: false, blocked: false, failed: false }
     }
 
-    fn state(&self) -> Stream {
+    fn state(&self) -> StreamState {
         if self.failed {
-            return Stream::Closed;
+            return StreamState::Closed;
         }
         if !self.open.get() {
             return match (self.stream.peer_addr(), self.stream.take_error()) {
-                (_, Ok(Some(_)) | Err(_)) => Stream::Closed,
-                (Err(_), Ok(None)) => Stream::Connecting,
+                (_, Ok(Some(_)) | Err(_)) => StreamState::Closed,
+                (Err(_), Ok(None)) => StreamState::Connecting,
                 (Ok(_), Ok(None)) => {
                     self.open.set(true);
-                    Stream::Open
+                    StreamState::Open
                 }
             };
         }
         match self.stream.peek(&mut [0]) {
-            _ if self.ended => Stream::HalfClosed,
-            Ok(0) => Stream::HalfClosed,
-            Ok(_) => Stream::Open,
-            Err(error) if is_pause(&error) => Stream::Open,
-            Err(_) => Stream::Closed,
+            _ if self.ended => StreamState::HalfClosed,
+            Ok(0) => StreamState::HalfClosed,
+            Ok(_) => StreamState::Open,
+            Err(error) if is_pause(&error) => StreamState::Open,
+            Err(_) => StreamState::Closed,
         }
     }
 }
@@ -219,37 +219,42 @@ fn connect(to: SocketAddr) -> io::Result<TcpStream> {
 }
 
 impl Sockets for StdSockets<'_> {
-    fn udp_bind(&mut self, port: u16) -> Result<Handle, SocketError> {
+    fn udp_bind(&mut self, port: u16) -> Result<SocketId, SocketError> {
         let socket = UdpSocket::bind(self.at(port)).map_err(|_| SocketError::NoSocket)?;
         socket.set_nonblocking(true).map_err(|_| SocketError::NoSocket)?;
         self.add(Entry::Udp(socket))
     }
 
-    fn udp_send(&mut self, socket: Handle, to: Endpoint, bytes: &[u8]) -> Result<(), SocketError> {
+    fn udp_send(
+        &mut self,
+        socket: SocketId,
+        to: Endpoint,
+        bytes: &[u8],
+    ) -> Result<(), SocketError> {
         let Some(Entry::Udp(socket)) = self.open.get(&socket.0) else {
             return Err(SocketError::NotConnected);
         };
         socket.send_to(bytes, address(to)).map(|_| ()).map_err(|error| refused(&error))
     }
 
-    fn udp_receive(&mut self, socket: Handle, buf: &mut [u8]) -> Option<Datagram> {
+    fn udp_receive(&mut self, socket: SocketId, buf: &mut [u8]) -> Option<ReceivedDatagram> {
         let Some(Entry::Udp(socket)) = self.open.get(&socket.0) else { return None };
         let (len, from) = socket.recv_from(buf).ok()?;
-        Some(Datagram { len, from: endpoint(from), stamped: None })
+        Some(ReceivedDatagram { len, from: endpoint(from), stamped: None })
     }
 
-    fn tcp_connect(&mut self, to: Endpoint) -> Result<Handle, SocketError> {
+    fn tcp_connect(&mut self, to: Endpoint) -> Result<SocketId, SocketError> {
         let stream = connect(address(to)).map_err(|_| SocketError::NotConnected)?;
         self.add(Entry::Stream(Connection::new(stream, false)))
     }
 
-    fn tcp_listen(&mut self, port: u16) -> Result<Handle, SocketError> {
+    fn tcp_listen(&mut self, port: u16) -> Result<SocketId, SocketError> {
         let listener = TcpListener::bind(self.at(port)).map_err(|_| SocketError::NoSocket)?;
         listener.set_nonblocking(true).map_err(|_| SocketError::NoSocket)?;
         self.add(Entry::Listener(listener))
     }
 
-    fn tcp_accept(&mut self, listener: Handle) -> Option<(Handle, Endpoint)> {
+    fn tcp_accept(&mut self, listener: SocketId) -> Option<(SocketId, Endpoint)> {
         let Some(Entry::Listener(listener)) = self.open.get(&listener.0) else { return None };
         let (stream, from) = listener.accept().ok()?;
         stream.set_nonblocking(true).ok()?;
@@ -257,21 +262,21 @@ impl Sockets for StdSockets<'_> {
         Some((handle, endpoint(from)))
     }
 
-    fn tcp_stream(&self, socket: Handle) -> Stream {
+    fn tcp_stream(&self, socket: SocketId) -> StreamState {
         match self.open.get(&socket.0) {
             Some(Entry::Stream(connection)) => connection.state(),
-            _ => Stream::Closed,
+            _ => StreamState::Closed,
         }
     }
 
-    fn tcp_no_delay(&mut self, socket: Handle, no_delay: bool) {
+    fn tcp_no_delay(&mut self, socket: SocketId, no_delay: bool) {
         if let Ok(connection) = self.connection(socket) {
             // Without it, messages wait for an acknowledgement: slower, and as right.
             let _ = connection.stream.set_nodelay(no_delay);
         }
     }
 
-    fn tcp_send(&mut self, socket: Handle, bytes: &[u8]) -> Result<usize, SocketError> {
+    fn tcp_send(&mut self, socket: SocketId, bytes: &[u8]) -> Result<usize, SocketError> {
         let connection = self.connection(socket)?;
         let sent = connection.stream.write(bytes);
         connection.blocked = matches!(&sent, Err(error) if is_pause(error));
@@ -285,14 +290,14 @@ impl Sockets for StdSockets<'_> {
         }
     }
 
-    fn tcp_unacknowledged(&self, socket: Handle) -> usize {
+    fn tcp_unacknowledged(&self, socket: SocketId) -> usize {
         self.asked.set(true);
         let Some(Entry::Stream(connection)) = self.open.get(&socket.0) else { return 0 };
         let waiting = unacknowledged(&connection.stream).unwrap_or(0);
         usize::try_from(waiting).unwrap_or(usize::MAX)
     }
 
-    fn tcp_receive(&mut self, socket: Handle, buf: &mut [u8]) -> Result<usize, SocketError> {
+    fn tcp_receive(&mut self, socket: SocketId, buf: &mut [u8]) -> Result<usize, SocketError> {
         let connection = self.connection(socket)?;
         match connection.stream.read(buf) {
             Ok(len) => {
@@ -307,13 +312,13 @@ impl Sockets for StdSockets<'_> {
         }
     }
 
-    fn close(&mut self, socket: Handle) {
+    fn close(&mut self, socket: SocketId) {
         self.open.remove(&socket.0);
     }
 
-    fn spend(&mut self, work: Work) {
+    fn spend(&mut self, work: ProgramWork) {
         // The rest takes here what it takes.
-        if let Work::Delay(time) = work {
+        if let ProgramWork::Delay(time) = work {
             std::thread::sleep(time);
         }
     }

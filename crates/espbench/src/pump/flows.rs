@@ -7,7 +7,7 @@ use super::udp::{SLOT, SLOTS, arrival};
 use super::{Control, SLICE, is_pause};
 use crate::sys::udp::{self, Batch};
 use espbench_proto::node::Output;
-use espbench_proto::node::iperf::{Heard, ReceiverSetup, UdpReceiver};
+use espbench_proto::node::iperf::{DatagramKind, ReceiverSetup, UdpReceiver};
 use espbench_proto::sample::Sample;
 use espbench_proto::time::Instant;
 use espbench_proto::wire::iperf2::{Datagram, REPORT, Width};
@@ -112,9 +112,9 @@ impl Server<'_> {
         let arrived = arrival(now, datagram.age_ns);
         let heard = self.flows[at].receiver.datagram(arrived, datagram.bytes, datagram.length);
         match heard {
-            Heard::Data => {}
-            Heard::Last | Heard::Closed => self.poll(at, now, policy),
-            Heard::Stray => self.strays.datagrams += 1,
+            DatagramKind::Data => {}
+            DatagramKind::Last | DatagramKind::Closed => self.poll(at, now, policy),
+            DatagramKind::Stray => self.strays.datagrams += 1,
         }
     }
 

@@ -7,7 +7,7 @@ pub use send::{Sent, send};
 use super::reads::Reads;
 use super::{Control, SLICE, is_pause};
 use crate::sys::options::SocketOptions;
-use espbench_proto::node::iperf::{BurstWriter, Counts, Limit, Meter};
+use espbench_proto::node::iperf::{BurstWriter, FlowCounts, FlowMeter, Limit};
 use espbench_proto::sample::{Link, Observer, Sample};
 use espbench_proto::time::{Duration, Instant};
 use socket2::{Domain, Socket, Type};
@@ -157,7 +157,7 @@ pub enum Ended {
 /// Takes what the peer says; false stops the stream.
 pub type Listen<'a> = &'a mut dyn FnMut(&[u8]) -> bool;
 
-fn finish(meter: &mut Meter, end: Instant, counts: &Counts, emit: &mut dyn FnMut(Sample)) {
+fn finish(meter: &mut FlowMeter, end: Instant, counts: &FlowCounts, emit: &mut dyn FnMut(Sample)) {
     while let Some(interval) = meter.ended(end, counts) {
         emit(Sample::Interval(interval));
     }
@@ -174,8 +174,8 @@ pub fn receive(
     buffer: &mut [u8],
     control: &mut Control<'_>,
 ) -> Ended {
-    let mut meter = Meter::new(plan.link, Observer::Receiver, plan.interval, plan.start);
-    let mut counts = Counts { bytes: plan.before, datagrams: Some(0), ..Counts::default() };
+    let mut meter = FlowMeter::new(plan.link, Observer::Receiver, plan.interval, plan.start);
+    let mut counts = FlowCounts { bytes: plan.before, datagrams: Some(0), ..FlowCounts::default() };
     if let Err(error) = stream.set_read_timeout(Some(SLICE)) {
         return Ended::Broken(error);
     }

@@ -5,11 +5,11 @@ use crate::mqtt::Mosquitto;
 use crate::util::peer;
 use espbench::clock::Clock;
 use espbench::pump::app::{Said, StdSockets, run};
-use espbench_proto::node::app::iperf::Style;
+use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::mqtt::{ListenerMemory, PublisherMemory, SmoothSetup, join};
 use espbench_proto::node::app::{
-    App, ArduinoEcho, Broker, Echo, EchoProbe, Endpoint, IperfClient, IperfServer, IperfSetup,
-    Mqtt, MqttListener, SmoothMqtt, TcpSender, TcpSink,
+    App, ArduinoEcho, Broker, EchoProbe, EchoServer, Endpoint, IperfClient, IperfServer,
+    IperfSetup, Mqtt, MqttListener, SmoothMqtt, TcpSender, TcpSink,
 };
 use espbench_proto::node::mqtt::{MqttSettings, OfferedLoad};
 use espbench_proto::sample::{Fate, Interval, Link, Observer, Probe, Sample};
@@ -97,7 +97,7 @@ fn both_echoes_answer_the_probe() {
     };
     let (device, pc) = (free_port(), free_port());
     let servers: [&mut (dyn App + Send); 2] =
-        [&mut Echo::<1472>::new(device), &mut ArduinoEcho::new(device, local(pc))];
+        [&mut EchoServer::<1472>::new(device), &mut ArduinoEcho::new(device, local(pc))];
     for server in servers {
         let mut probe = EchoProbe::<1472>::new(work, 1, pc, local(device));
         let [_, heard] = beside(server, &mut probe);
@@ -114,7 +114,7 @@ fn the_iperf_server_takes_debians_client() {
     }
     for (work, flags) in [(UDP, ["-u", "-b", "8M"].as_slice()), (TCP, &["-b", "80M"])] {
         let port = free_port();
-        let mut server = IperfServer::<16384, 2>::new(IperfSetup::of(&work, Style::Pc), port);
+        let mut server = IperfServer::<16384, 2>::new(IperfSetup::of(&work, IperfStyle::Pc), port);
         let heard = std::thread::scope(|scope| {
             let serving = scope.spawn(|| alone(&mut server));
             wait_for_port(port, work.transport == Transport::Udp);
@@ -137,7 +137,7 @@ fn the_iperf_server_takes_debians_client() {
 
 #[test]
 fn each_iperf_client_reaches_debians_server() {
-    use Style::{EspConn, EspIdf, EspIdfV4, Pc};
+    use IperfStyle::{EspConn, EspIdf, EspIdfV4, Pc};
     for (style, work) in
         [(Pc, UDP), (EspIdf, UDP), (EspIdfV4, UDP), (Pc, TCP), (EspIdf, TCP), (EspConn, TCP)]
     {
@@ -150,8 +150,8 @@ fn each_iperf_client_reaches_debians_server() {
         let sent = totals(&heard.intervals(), Observer::Sender);
         assert_eq!((sent.len(), heard.counts.get("failed")), (1, None), "{style:?}");
         let reported = totals(&heard.intervals(), Observer::Peer);
-        assert_eq!(reported.len(), usize::from(udp && style == Style::Pc));
-        if udp && style != Style::Pc {
+        assert_eq!(reported.len(), usize::from(udp && style == IperfStyle::Pc));
+        if udp && style != IperfStyle::Pc {
             // It sends no last datagram, and their server waits for one.
             continue;
         }
@@ -159,7 +159,7 @@ fn each_iperf_client_reaches_debians_server() {
         let theirs: u64 = lines[0][7].parse().expect("bytes");
         // Where there is no header, their server takes the first word for one, and counts it
         // for nothing.
-        let word = if style == Style::Pc { 0 } else { 4 };
+        let word = if style == IperfStyle::Pc { 0 } else { 4 };
         assert_eq!(bytes(&sent) - word, theirs, "{style:?} {lines:?}");
     }
 }

@@ -5,7 +5,9 @@ use super::lower::ProgramEnv;
 use super::tcp::{ConnectionOwner, TcpConnection};
 use super::udp;
 use alloc::vec::Vec;
-use espbench_proto::node::app::{Datagram, Endpoint, Handle, SocketError, Sockets, Stream, Work};
+use espbench_proto::node::app::{
+    Endpoint, ProgramWork, ReceivedDatagram, SocketError, SocketId, Sockets, StreamState,
+};
 use espbench_proto::sample::Sample;
 use espbench_proto::time::Instant;
 
@@ -27,11 +29,11 @@ impl<'a> ProgramSockets<'a> {
         Self { host, now, program, around }
     }
 
-    fn slot(&self, socket: Handle) -> Option<&SocketSlot> {
+    fn slot(&self, socket: SocketId) -> Option<&SocketSlot> {
         self.host.slots.get(usize::from(socket.0)).filter(|it| it.program == self.program)
     }
 
-    fn udp(&mut self, socket: Handle) -> Option<&mut udp::UdpSocket> {
+    fn udp(&mut self, socket: SocketId) -> Option<&mut udp::UdpSocket> {
         let slot = self.host.slots.get_mut(usize::from(socket.0))?;
         match &mut slot.kind {
             SocketKind::Udp(socket) if slot.program == self.program => Some(socket),
@@ -39,20 +41,20 @@ impl<'a> ProgramSockets<'a> {
         }
     }
 
-    fn id(&self, socket: Handle) -> Option<u32> {
+    fn id(&self, socket: SocketId) -> Option<u32> {
         match self.slot(socket)?.kind {
             SocketKind::Stream(id) => Some(id),
             _ => None,
         }
     }
 
-    fn connection(&self, socket: Handle) -> Option<&TcpConnection> {
+    fn connection(&self, socket: SocketId) -> Option<&TcpConnection> {
         self.host.connection(self.id(socket)?)
     }
 }
 
 impl Sockets for ProgramSockets<'_> {
-    fn udp_bind(&mut self, port: u16) -> Result<Handle, SocketError> {
+    fn udp_bind(&mut self, port: u16) -> Result<SocketId, SocketError> {
         let taken = |host: &IpHost, port| host.udp_ports.contains_key(&port);
         let port = match port {
             0 => self.host.port(taken).ok_or(SocketError::NoSocket)?,
@@ -64,7 +66,12 @@ impl Sockets for ProgramSockets<'_> {
         Ok(handle)
     }
 
-    fn udp_send(&mut self, socket: Handle, to: Endpoint, bytes: &[u8]) -> Result<(), SocketError> {
+    fn udp_send(
+        &mut self,
+        socket: SocketId,
+        to: Endpoint,
+        bytes: &[u8],
+    ) -> Result<(), SocketError> {
         let port = self.udp(socket).ok_or(SocketError::NotConnected)?.port;
         if bytes.len() > udp::LONGEST {
             return Err(SocketError::TooLong);
@@ -79,7 +86,7 @@ impl Sockets for ProgramSockets<'_> {
         Ok(())
     }
 
-    fn udp_receive(&mut self, socket: Handle, buf: &mut [u8]) -> Option<Datagram> {
+    fn udp_receive(&mut self, socket: SocketId, buf: &mut [u8]) -> Option<ReceivedDatagram> {
         let udp = self.udp(socket)?;
         let before = udp.bytes();
         let datagram = udp.take(buf)?;
@@ -88,11 +95,11 @@ impl Sockets for ProgramSockets<'_> {
         Some(datagram)
     }
 
-    fn tcp_connect(&mut self, to: Endpoint) -> Result<Handle, SocketError> {
+    fn tcp_connect(&mut self, to: Endpoint) -> Result<SocketId, SocketError> {
         self.host.connect(self.now, self.program, to, self.around)
     }
 
-    fn tcp_listen(&mut self, port: u16) -> Result<Handle, SocketError> {
+    fn tcp_listen(&mut self, port: u16) -> Result<SocketId, SocketError> {
         if port == 0 || self.host.listeners.contains_key(&port) {
             return Err(SocketError::NoSocket);
         }
@@ -102,15 +109,15 @@ impl Sockets for ProgramSockets<'_> {
         Ok(handle)
     }
 
-    fn tcp_accept(&mut self, listener: Handle) -> Option<(Handle, Endpoint)> {
+    fn tcp_accept(&mut self, listener: SocketId) -> Option<(SocketId, Endpoint)> {
         self.host.accept(self.program, listener, self.around)
     }
 
-    fn tcp_stream(&self, socket: Handle) -> Stream {
-        self.connection(socket).map_or(Stream::Closed, TcpConnection::stream)
+    fn tcp_stream(&self, socket: SocketId) -> StreamState {
+        self.connection(socket).map_or(StreamState::Closed, TcpConnection::stream)
     }
 
-    fn tcp_no_delay(&mut self, socket: Handle, no_delay: bool) {
+    fn tcp_no_delay(&mut self, socket: SocketId, no_delay: bool) {
         let now = self.now;
         if let Some(id) = self.id(socket) {
             self.host.with(id, self.around, |it, io| {
@@ -121,7 +128,7 @@ impl Sockets for ProgramSockets<'_> {
         }
     }
 
-    fn tcp_send(&mut self, socket: Handle, bytes: &[u8]) -> Result<usize, SocketError> {
+    fn tcp_send(&mut self, socket: SocketId, bytes: &[u8]) -> Result<usize, SocketError> {
         let (now, mut sent) = (self.now, Err(SocketError::NotConnected));
         let id = self.id(socket).ok_or(SocketError::NotConnected)?;
         self.host.with(id, self.around, |it, io| {
@@ -131,11 +138,11 @@ impl Sockets for ProgramSockets<'_> {
         sent
     }
 
-    fn tcp_unacknowledged(&self, socket: Handle) -> usize {
+    fn tcp_unacknowledged(&self, socket: SocketId) -> usize {
         self.connection(socket).map_or(0, TcpConnection::unacknowledged)
     }
 
-    fn tcp_receive(&mut self, socket: Handle, buf: &mut [u8]) -> Result<usize, SocketError> {
+    fn tcp_receive(&mut self, socket: SocketId, buf: &mut [u8]) -> Result<usize, SocketError> {
         let (now, mut read) = (self.now, Err(SocketError::NotConnected));
         let id = self.id(socket).ok_or(SocketError::NotConnected)?;
         self.host.with(id, self.around, |it, io| {
@@ -145,7 +152,7 @@ impl Sockets for ProgramSockets<'_> {
         read
     }
 
-    fn close(&mut self, socket: Handle) {
+    fn close(&mut self, socket: SocketId) {
         if self.slot(socket).is_none() {
             return;
         }
@@ -175,7 +182,7 @@ impl Sockets for ProgramSockets<'_> {
         }
     }
 
-    fn spend(&mut self, work: Work) {
+    fn spend(&mut self, work: ProgramWork) {
         self.around.spend(work);
     }
 

@@ -1,6 +1,6 @@
 //! The driver below a host, and the device around a program.
 
-use espbench_proto::node::app::Work;
+use espbench_proto::node::app::ProgramWork;
 use espbench_proto::sample::Sample;
 
 /// The driver below a host.
@@ -25,7 +25,7 @@ pub trait NetDriver {
 /// [`Sockets`](espbench_proto::node::app::Sockets).
 pub trait ProgramEnv: NetDriver {
     /// Takes note that the program is busy with some work.
-    fn spend(&mut self, work: Work);
+    fn spend(&mut self, work: ProgramWork);
     /// Prints text of the program.
     fn print(&mut self, text: &[u8]);
     /// Records a sample.

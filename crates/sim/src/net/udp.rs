@@ -3,7 +3,7 @@
 use super::stack::Stack;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
-use espbench_proto::node::app::{Datagram, Endpoint};
+use espbench_proto::node::app::{Endpoint, ReceivedDatagram};
 use espbench_proto::time::Instant;
 use smoltcp::phy::ChecksumCapabilities;
 use smoltcp::wire::{IpAddress, IpProtocol, Ipv4Address, Ipv4Packet, Ipv4Repr, UdpPacket, UdpRepr};
@@ -63,13 +63,13 @@ impl UdpSocket {
     }
 
     /// Takes the oldest datagram, cut to the length of `buf`.
-    pub(super) fn take(&mut self, buf: &mut [u8]) -> Option<Datagram> {
+    pub(super) fn take(&mut self, buf: &mut [u8]) -> Option<ReceivedDatagram> {
         let QueuedDatagram { from, at, bytes } = self.queue.pop_front()?;
         let (whole, len) = (bytes.len(), bytes.len().min(buf.len()));
         buf[..len].copy_from_slice(&bytes[..len]);
         self.charged -= CHARGE + whole as u32;
         self.free.push(bytes);
-        Some(Datagram { len, from, stamped: at })
+        Some(ReceivedDatagram { len, from, stamped: at })
     }
 
     /// Returns the number of waiting datagrams.

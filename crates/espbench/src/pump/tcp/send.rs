@@ -4,7 +4,7 @@ use super::{Ended, Listen, Sending, finish};
 use crate::pump::peer::{LOOK, Peer};
 use crate::pump::{Control, is_pause};
 use crate::sys;
-use espbench_proto::node::iperf::{BurstWriter, Counts, Limit, Meter, Pacer};
+use espbench_proto::node::iperf::{BurstWriter, FlowCounts, FlowMeter, Limit, Pacer};
 use espbench_proto::sample::{Observer, Sample};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::iperf2::Stamp;
@@ -88,19 +88,19 @@ pub struct Sent {
 
 /// What is counted of a sending stream: what the kernel took, and what the peer did.
 struct Books {
-    counts: Counts,
-    kernel: Meter,
+    counts: FlowCounts,
+    kernel: FlowMeter,
     /// Of the peer.
-    taken: Meter,
+    taken: FlowMeter,
     peer: Peer,
     in_flight: Option<u64>,
 }
 
 impl Books {
     fn new(stream: &TcpStream, plan: &Sending) -> Self {
-        let meter = |observer| Meter::new(plan.link, observer, plan.interval, plan.start);
+        let meter = |observer| FlowMeter::new(plan.link, observer, plan.interval, plan.start);
         Self {
-            counts: Counts { bytes: plan.before, datagrams: Some(0), ..Counts::default() },
+            counts: FlowCounts { bytes: plan.before, datagrams: Some(0), ..FlowCounts::default() },
             kernel: meter(Observer::Sender),
             taken: meter(Observer::Peer),
             peer: Peer::new(stream, plan.start, plan.before),
@@ -116,9 +116,9 @@ impl Books {
     }
 
     /// What the peer took up to its last whole step.
-    fn step(&self, now: Instant) -> (Instant, Counts) {
+    fn step(&self, now: Instant) -> (Instant, FlowCounts) {
         let step = self.peer.taken.step(now);
-        (step.at, Counts { bytes: step.octets, datagrams: None, ..self.counts })
+        (step.at, FlowCounts { bytes: step.octets, datagrams: None, ..self.counts })
     }
 
     /// Looks, and tells the intervals that are over.

@@ -3,7 +3,7 @@
 use super::{IDLE, Test};
 use crate::pump::{SLICE, epoch_ns, is_pause};
 use crate::sys::options::{quick_ack, set_tos};
-use espbench_proto::node::iperf::{Counts, Meter};
+use espbench_proto::node::iperf::{FlowCounts, FlowMeter};
 use espbench_proto::sample::{Link, Observer, Sample};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::iperf2::{BOUNCE_HEADER, Bounce, Stamp, bounce_flags};
@@ -51,8 +51,9 @@ fn serve_all(test: &Test, mut stream: &TcpStream, before: usize) -> io::Result<(
     let size = first.size as usize;
     request.resize(size, 0);
     let Got::All = read(test, stream, &mut request[BOUNCE_HEADER..])? else { return Ok(()) };
-    let mut meter = Meter::new(Link(0), Observer::Receiver, test.shared.options.interval, start);
-    let mut counts = Counts { datagrams: Some(0), ..Counts::default() };
+    let mut meter =
+        FlowMeter::new(Link(0), Observer::Receiver, test.shared.options.interval, start);
+    let mut counts = FlowCounts { datagrams: Some(0), ..FlowCounts::default() };
     let mut heard = clock.now();
     let ended = loop {
         let asked = match Bounce::parse(&request) {

@@ -1,6 +1,6 @@
 //! UDP echo, the device's side.
 
-use super::{App, Endpoint, Handle, SocketError, Sockets, Wait, Work, opened};
+use super::{App, Endpoint, ProgramWork, SocketError, SocketId, Sockets, Wait, opened};
 use crate::time::{Duration, Instant};
 
 /// How long a refused reply waits before it is tried again, and how often it is tried.
@@ -12,22 +12,22 @@ const RETRY: (Duration, u8) = (Duration::from_millis(1), 10);
 /// Counters: `echo-no-buffers`, replies given up; `echo-refused`, those that the network did not
 /// take for another reason; `failed`, the port is taken.
 #[derive(Clone, Debug)]
-pub struct Echo<const N: usize = 1472> {
+pub struct EchoServer<const N: usize = 1472> {
     port: u16,
-    socket: Option<Handle>,
+    socket: Option<SocketId>,
     buf: [u8; N],
     /// A reply to be sent: its length, to whom, and how often it was refused.
     reply: Option<(usize, Endpoint, u8)>,
 }
 
-impl<const N: usize> Echo<N> {
-    /// An echo on `port`; a longer datagram than `N` bytes comes back cut.
+impl<const N: usize> EchoServer<N> {
+    /// Creates an echo on `port`; a longer datagram than `N` bytes comes back cut.
     #[must_use]
     pub const fn new(port: u16) -> Self {
         Self { port, socket: None, buf: [0; N], reply: None }
     }
 
-    fn send(&mut self, now: Instant, sockets: &mut dyn Sockets, socket: Handle) -> Option<Wait> {
+    fn send(&mut self, now: Instant, sockets: &mut dyn Sockets, socket: SocketId) -> Option<Wait> {
         let (len, to, refused) = self.reply.take()?;
         match sockets.udp_send(socket, to, &self.buf[..len]) {
             Ok(()) => {}
@@ -42,7 +42,7 @@ impl<const N: usize> Echo<N> {
     }
 }
 
-impl<const N: usize> App for Echo<N> {
+impl<const N: usize> App for EchoServer<N> {
     fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
         let socket = match opened(&mut self.socket, sockets, |it| it.udp_bind(self.port)) {
             Ok(it) => it,
@@ -64,10 +64,10 @@ impl<const N: usize> App for Echo<N> {
 /// Bytes of `WiFiUDP`'s buffers: what is longer is cut on arrival, and sent in pieces.
 const ARDUINO_BUFFER: usize = 1460;
 
-/// `Stream::_timeout`: how long `readStringUntil` waits for the line's end (`PARSE_TIMEOUT`).
+/// `StreamState::_timeout`: how long `readStringUntil` waits for the line's end (`PARSE_TIMEOUT`).
 const ARDUINO_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// UDP echo as the published sketch has it (smellbomb-udp; `WiFiUdp.cpp` and `Stream.cpp` of
+/// UDP echo as the published sketch has it (smellbomb-udp; `WiFiUdp.cpp` and `StreamState.cpp` of
 /// arduino-esp32 1.0 and 2.0):
 ///
 /// - `parsePacket` is called in a loop that never sleeps;
@@ -85,15 +85,15 @@ const ARDUINO_TIMEOUT: Duration = Duration::from_secs(1);
 pub struct ArduinoEcho {
     port: u16,
     to: Endpoint,
-    socket: Option<Handle>,
+    socket: Option<SocketId>,
     buf: [u8; ARDUINO_BUFFER + 1],
-    step: Step,
+    step: SketchStep,
     /// There are bytes in the ring buffer that nobody reads.
     stuck: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum SketchStep {
     /// `parsePacket`.
     Parse,
     /// `readStringUntil` over a datagram of that length.
@@ -107,60 +107,67 @@ enum Step {
 }
 
 impl ArduinoEcho {
-    /// The sketch, listening on `port` and answering to `to` (10000, and port 10001 of the PC).
+    /// Creates the sketch, listening on `port` and answering to `to` (10000, and port 10001 of the
+    /// PC).
     #[must_use]
     pub const fn new(port: u16, to: Endpoint) -> Self {
         let buf = [0; ARDUINO_BUFFER + 1];
-        Self { port, to, socket: None, buf, step: Step::Parse, stuck: false }
+        Self { port, to, socket: None, buf, step: SketchStep::Parse, stuck: false }
     }
 
-    fn parse(&mut self, sockets: &mut dyn Sockets, socket: Handle) -> Wait {
+    fn parse(&mut self, sockets: &mut dyn Sockets, socket: SocketId) -> Wait {
         if self.stuck {
-            return Wait::Spin(Work::Loop(1), Instant::NEVER);
+            return Wait::Spin(ProgramWork::Loop(1), Instant::NEVER);
         }
         match sockets.udp_receive(socket, &mut self.buf[..ARDUINO_BUFFER]) {
             // One of no bytes makes no ring buffer, and `parsePacket` answers 0.
             Some(datagram) if datagram.len > 0 => {
-                self.step = Step::Read(datagram.len);
+                self.step = SketchStep::Read(datagram.len);
                 Wait::Again
             }
             Some(_) => Wait::Again,
-            None => Wait::Spin(Work::Loop(1), Instant::NEVER),
+            None => Wait::Spin(ProgramWork::Loop(1), Instant::NEVER),
         }
     }
 
     fn read(&mut self, now: Instant, sockets: &mut dyn Sockets, len: usize) -> Wait {
         let line = self.buf[..len].iter().position(|&byte| byte == b'\n');
-        sockets.spend(Work::Bytewise(line.map_or(len, |end| end + 1) as u32));
+        sockets.spend(ProgramWork::Bytewise(line.map_or(len, |end| end + 1) as u32));
         match line {
             Some(end) => {
                 if end + 1 < len {
                     self.stuck = true;
                     sockets.count("echo-stuck", 1);
                 }
-                self.step = Step::Print(end);
+                self.step = SketchStep::Print(end);
             }
-            None => self.step = Step::Await(len, now + ARDUINO_TIMEOUT),
+            None => self.step = SketchStep::Await(len, now + ARDUINO_TIMEOUT),
         }
         Wait::Again
     }
 
-    /// The line and its line feed become a string, which is copied into the packet.
+    /// Makes a string of the line and its line feed, and copies it into the packet.
     fn print(&mut self, sockets: &mut dyn Sockets, len: usize) -> Wait {
         self.buf[len] = b'\n';
-        sockets.spend(Work::Copy(2 * (len as u32 + 1)));
-        self.step = Step::Send(0, len + 1);
+        sockets.spend(ProgramWork::Copy(2 * (len as u32 + 1)));
+        self.step = SketchStep::Send(0, len + 1);
         Wait::Again
     }
 
-    fn send(&mut self, sockets: &mut dyn Sockets, socket: Handle, from: usize, to: usize) -> Wait {
+    fn send(
+        &mut self,
+        sockets: &mut dyn Sockets,
+        socket: SocketId,
+        from: usize,
+        to: usize,
+    ) -> Wait {
         let end = to.min(from + ARDUINO_BUFFER);
         match sockets.udp_send(socket, self.to, &self.buf[from..end]) {
             Ok(()) => {}
             Err(SocketError::NoMemory) => sockets.count("echo-no-buffers", 1),
             Err(_) => sockets.count("echo-refused", 1),
         }
-        self.step = if end < to { Step::Send(end, to) } else { Step::Parse };
+        self.step = if end < to { SketchStep::Send(end, to) } else { SketchStep::Parse };
         Wait::Again
     }
 }
@@ -172,11 +179,11 @@ impl App for ArduinoEcho {
             Err(wait) => return wait,
         };
         match self.step {
-            Step::Parse => self.parse(sockets, socket),
-            Step::Read(len) => self.read(now, sockets, len),
-            Step::Await(_, until) if now < until => Wait::Spin(Work::Loop(1), until),
-            Step::Await(len, _) | Step::Print(len) => self.print(sockets, len),
-            Step::Send(from, to) => self.send(sockets, socket, from, to),
+            SketchStep::Parse => self.parse(sockets, socket),
+            SketchStep::Read(len) => self.read(now, sockets, len),
+            SketchStep::Await(_, until) if now < until => Wait::Spin(ProgramWork::Loop(1), until),
+            SketchStep::Await(len, _) | SketchStep::Print(len) => self.print(sockets, len),
+            SketchStep::Send(from, to) => self.send(sockets, socket, from, to),
         }
     }
 }

@@ -11,9 +11,9 @@
 //! it says for what it waits. It is told of a change once: before it waits for one, it has asked its
 //! sockets since the last.
 //!
-//! | program | runs on | what |
+//! | program | runs on | behaviour |
 //! |---|---|---|
-//! | [`Echo`], [`ArduinoEcho`] | device | UDP echo, written well and as the Arduino sketch does it |
+//! | [`EchoServer`], [`ArduinoEcho`] | device | UDP echo, written well and as the Arduino sketch does it |
 //! | [`EchoProbe`] | PC | sends the probes and times the replies |
 //! | [`IperfClient`], [`IperfServer`] | either | iperf 2 over UDP and TCP |
 //! | [`TcpSender`], [`TcpSink`] | device, PC | short messages over TCP, counted |
@@ -30,7 +30,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use echo::{ArduinoEcho, Echo};
+pub use echo::{ArduinoEcho, EchoServer};
 pub use iperf::{IperfClient, IperfServer, IperfSetup};
 pub use mqtt::{Broker, Mqtt, MqttListener, SmoothMqtt};
 pub use probe::EchoProbe;
@@ -39,9 +39,9 @@ pub use tcp::{TcpSender, TcpSink};
 use crate::sample::Sample;
 use crate::time::{Duration, Instant};
 
-/// A socket of a program.
+/// A handle of a program's socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Handle(pub u16);
+pub struct SocketId(pub u16);
 
 /// An IPv4 address and a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,14 +53,14 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// That address and port.
+    /// Creates an endpoint of an address and a port.
     #[must_use]
     pub const fn new(address: [u8; 4], port: u16) -> Self {
         Self { address, port }
     }
 }
 
-/// Why a socket did not do it.
+/// The reason for which a call of a socket failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SocketError {
     /// `ENOMEM`: the driver has no buffer for it. Nothing was sent.
@@ -73,12 +73,12 @@ pub enum SocketError {
     NotConnected,
 }
 
-/// How far a TCP socket has got.
+/// The state of a TCP connection, as a program sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
+pub enum StreamState {
     /// The handshake goes on.
     Connecting,
-    /// Both directions are open.
+    /// The two directions are open.
     Open,
     /// The peer sends no more; what it sent can still be read, and it can be sent to.
     HalfClosed,
@@ -88,7 +88,7 @@ pub enum Stream {
 
 /// A datagram that was received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Datagram {
+pub struct ReceivedDatagram {
     /// Bytes written to the buffer; a longer datagram is cut to it.
     pub len: usize,
     /// Who sent it.
@@ -99,10 +99,10 @@ pub struct Datagram {
 
 /// Work of a program that takes a device's time beyond what its calls of sockets cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum ProgramWork {
     /// So long, busy (`esp_rom_delay_us`).
     Delay(Duration),
-    /// So many bytes, each through a call of its own (`Stream::read` of Arduino).
+    /// So many bytes, each through a call of its own (`StreamState::read` of Arduino).
     Bytewise(u32),
     /// So many bytes copied or compared in one piece.
     Copy(u32),
@@ -110,54 +110,55 @@ pub enum Work {
     Loop(u32),
 }
 
-/// What a program is given: sockets that never block, and where to say what it found.
+/// The port of a program: sockets that never block, samples and counters.
 pub trait Sockets {
-    /// A socket bound to a local port, 0 for any.
+    /// Binds a socket to a local port, 0 for any.
     ///
     /// # Errors
     /// [`SocketError::NoSocket`].
-    fn udp_bind(&mut self, port: u16) -> Result<Handle, SocketError>;
+    fn udp_bind(&mut self, port: u16) -> Result<SocketId, SocketError>;
     /// Sends a datagram.
     ///
     /// # Errors
     /// [`SocketError::NoMemory`] when the driver's buffers are in use, [`SocketError::TooLong`],
     /// [`SocketError::NotConnected`] without a network.
-    fn udp_send(&mut self, socket: Handle, to: Endpoint, bytes: &[u8]) -> Result<(), SocketError>;
+    fn udp_send(&mut self, socket: SocketId, to: Endpoint, bytes: &[u8])
+    -> Result<(), SocketError>;
     /// Takes the oldest datagram, if there is one.
-    fn udp_receive(&mut self, socket: Handle, buf: &mut [u8]) -> Option<Datagram>;
+    fn udp_receive(&mut self, socket: SocketId, buf: &mut [u8]) -> Option<ReceivedDatagram>;
     /// Begins to connect.
     ///
     /// # Errors
     /// [`SocketError::NoSocket`], [`SocketError::NotConnected`] without a network.
-    fn tcp_connect(&mut self, to: Endpoint) -> Result<Handle, SocketError>;
+    fn tcp_connect(&mut self, to: Endpoint) -> Result<SocketId, SocketError>;
     /// Listens on a port.
     ///
     /// # Errors
     /// [`SocketError::NoSocket`].
-    fn tcp_listen(&mut self, port: u16) -> Result<Handle, SocketError>;
+    fn tcp_listen(&mut self, port: u16) -> Result<SocketId, SocketError>;
     /// Takes the oldest connection that a listening socket has, and who it is from.
-    fn tcp_accept(&mut self, listener: Handle) -> Option<(Handle, Endpoint)>;
-    /// How far a connection is.
-    fn tcp_stream(&self, socket: Handle) -> Stream;
-    /// Nagle's algorithm off (`TCP_NODELAY`), or on.
-    fn tcp_no_delay(&mut self, socket: Handle, no_delay: bool);
+    fn tcp_accept(&mut self, listener: SocketId) -> Option<(SocketId, Endpoint)>;
+    /// Returns the state of a connection.
+    fn tcp_stream(&self, socket: SocketId) -> StreamState;
+    /// Switches Nagle's algorithm off (`TCP_NODELAY`), or on.
+    fn tcp_no_delay(&mut self, socket: SocketId, no_delay: bool);
     /// Hands over what the send buffer has room for, and says how much that was; 0: wait.
     ///
     /// # Errors
     /// [`SocketError::NotConnected`].
-    fn tcp_send(&mut self, socket: Handle, bytes: &[u8]) -> Result<usize, SocketError>;
-    /// Bytes that were handed over and that the peer has not acknowledged.
-    fn tcp_unacknowledged(&self, socket: Handle) -> usize;
-    /// Takes what has come; 0: nothing yet, or, once it is no more [`Stream::Open`], the end.
+    fn tcp_send(&mut self, socket: SocketId, bytes: &[u8]) -> Result<usize, SocketError>;
+    /// Returns the bytes that were handed over and that the peer has not acknowledged.
+    fn tcp_unacknowledged(&self, socket: SocketId) -> usize;
+    /// Takes what has come; 0: nothing yet, or, once it is no more [`StreamState::Open`], the end.
     ///
     /// # Errors
     /// [`SocketError::NotConnected`] after a reset.
-    fn tcp_receive(&mut self, socket: Handle, buf: &mut [u8]) -> Result<usize, SocketError>;
+    fn tcp_receive(&mut self, socket: SocketId, buf: &mut [u8]) -> Result<usize, SocketError>;
     /// Closes a socket. TCP sends what is left, then FIN.
-    fn close(&mut self, socket: Handle);
+    fn close(&mut self, socket: SocketId);
 
-    /// The device is busy with this.
-    fn spend(&mut self, work: Work);
+    /// Keeps the device busy with `work`.
+    fn spend(&mut self, work: ProgramWork);
     /// Prints on the device's console, which takes time there.
     fn print(&mut self, text: &[u8]);
     /// Records a sample.
@@ -177,20 +178,20 @@ pub enum Wait {
     Until(Instant),
     /// For a change, or this instant, and asks for it again and again without sleeping: its core is
     /// busy, and each round costs this work (Arduino's `loop`).
-    Spin(Work, Instant),
+    Spin(ProgramWork, Instant),
     /// For this instant, whatever comes: it sleeps (`vTaskDelay`).
     Sleep(Instant),
-    /// It has ended.
+    /// The program has ended.
     Done,
 }
 
-/// The socket of a program that opens it first of all. Until it has one, what it answers: it goes on,
-/// or has failed.
+/// Returns the socket that a program opens first of all. An error is the answer of the poll in
+/// which the socket was opened, or could not be.
 fn opened(
-    socket: &mut Option<Handle>,
+    socket: &mut Option<SocketId>,
     sockets: &mut dyn Sockets,
-    open: impl FnOnce(&mut dyn Sockets) -> Result<Handle, SocketError>,
-) -> Result<Handle, Wait> {
+    open: impl FnOnce(&mut dyn Sockets) -> Result<SocketId, SocketError>,
+) -> Result<SocketId, Wait> {
     if let Some(it) = *socket {
         return Ok(it);
     }

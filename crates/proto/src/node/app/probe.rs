@@ -1,6 +1,6 @@
 //! UDP echo, the side that measures.
 
-use super::{App, Endpoint, Handle, SocketError, Sockets, Wait};
+use super::{App, Endpoint, SocketError, SocketId, Sockets, Wait};
 use crate::node::Output;
 use crate::node::echo::Prober;
 use crate::sample::Cause;
@@ -21,9 +21,9 @@ pub struct EchoProbe<const N: usize = 1472> {
     session: u32,
     port: u16,
     to: Endpoint,
-    socket: Option<Handle>,
+    socket: Option<SocketId>,
     prober: Option<Prober>,
-    /// What was received is to be worked off before more is.
+    /// Whether received datagrams are to be handled before more are read.
     drain: bool,
     buf: [u8; N],
 }

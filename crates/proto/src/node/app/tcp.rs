@@ -1,6 +1,6 @@
 //! Short messages over TCP, counted for a second at a time.
 
-use super::{App, Endpoint, Handle, Sockets, Stream, Wait, opened};
+use super::{App, Endpoint, SocketId, Sockets, StreamState, Wait, opened};
 use crate::sample::{Interval, Link, Observer, Sample};
 use crate::time::{Duration, Instant};
 use crate::workload::TcpRate;
@@ -26,21 +26,21 @@ pub struct TcpSender<const N: usize = 1460> {
     print: Option<&'static str>,
     message: [u8; N],
     run: u32,
-    step: Step,
+    step: SenderStep,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Step {
+enum SenderStep {
     /// The next run begins; it was first tried then.
     Begin(Option<Instant>),
-    Connecting(Handle, Instant),
-    Sending(Run),
-    Printing(Run),
+    Connecting(SocketId, Instant),
+    Sending(TcpRun),
+    Printing(TcpRun),
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Run {
-    socket: Handle,
+struct TcpRun {
+    socket: SocketId,
     start: Instant,
     /// Messages handed over.
     sent: u64,
@@ -49,8 +49,8 @@ struct Run {
 }
 
 impl<const N: usize> TcpSender<N> {
-    /// Messages to `to`. Each send prints `print`, where that is given. Messages of more than `N`
-    /// bytes, and of none, are not sent: the program ends at once.
+    /// Creates a sender of messages to `to`. Each send prints `print`, where that is given.
+    /// Messages of more than `N` bytes, and of none, are not sent: the program ends at once.
     #[must_use]
     pub const fn new(work: TcpRate, to: Endpoint, print: Option<&'static str>) -> Self {
         let mut message = [0; N];
@@ -59,7 +59,7 @@ impl<const N: usize> TcpSender<N> {
             message[at] = b'0' + (at % 10) as u8;
             at += 1;
         }
-        Self { work, to, print, message, run: 0, step: Step::Begin(None) }
+        Self { work, to, print, message, run: 0, step: SenderStep::Begin(None) }
     }
 
     fn begin(&mut self, now: Instant, sockets: &mut dyn Sockets, since: Option<Instant>) -> Wait {
@@ -73,11 +73,11 @@ impl<const N: usize> TcpSender<N> {
                 if self.work.no_delay {
                     sockets.tcp_no_delay(socket, true);
                 }
-                self.step = Step::Connecting(socket, since);
+                self.step = SenderStep::Connecting(socket, since);
                 Wait::Again
             }
             Err(_) if now < since + PATIENCE => {
-                self.step = Step::Begin(Some(since));
+                self.step = SenderStep::Begin(Some(since));
                 Wait::Sleep(now + PAUSE)
             }
             Err(_) => self.fail(now, sockets, None),
@@ -88,19 +88,19 @@ impl<const N: usize> TcpSender<N> {
         &mut self,
         now: Instant,
         sockets: &mut dyn Sockets,
-        (socket, since): (Handle, Instant),
+        (socket, since): (SocketId, Instant),
     ) -> Wait {
         match sockets.tcp_stream(socket) {
-            Stream::Connecting if now < since + PATIENCE => Wait::Until(since + PATIENCE),
-            Stream::Open | Stream::HalfClosed => {
-                self.step = Step::Sending(Run { socket, start: now, sent: 0, part: 0 });
+            StreamState::Connecting if now < since + PATIENCE => Wait::Until(since + PATIENCE),
+            StreamState::Open | StreamState::HalfClosed => {
+                self.step = SenderStep::Sending(TcpRun { socket, start: now, sent: 0, part: 0 });
                 Wait::Again
             }
-            Stream::Connecting | Stream::Closed => self.fail(now, sockets, Some(socket)),
+            StreamState::Connecting | StreamState::Closed => self.fail(now, sockets, Some(socket)),
         }
     }
 
-    fn sending(&mut self, now: Instant, sockets: &mut dyn Sockets, mut run: Run) -> Wait {
+    fn sending(&mut self, now: Instant, sockets: &mut dyn Sockets, mut run: TcpRun) -> Wait {
         let end = run.start + self.work.run_time;
         if now >= end {
             return self.finish(now, sockets, run);
@@ -116,12 +116,15 @@ impl<const N: usize> TcpSender<N> {
         if whole {
             (run.sent, run.part) = (run.sent + 1, 0);
         }
-        self.step =
-            if whole && self.print.is_some() { Step::Printing(run) } else { Step::Sending(run) };
+        self.step = if whole && self.print.is_some() {
+            SenderStep::Printing(run)
+        } else {
+            SenderStep::Sending(run)
+        };
         Wait::Again
     }
 
-    fn finish(&mut self, now: Instant, sockets: &mut dyn Sockets, run: Run) -> Wait {
+    fn finish(&mut self, now: Instant, sockets: &mut dyn Sockets, run: TcpRun) -> Wait {
         let size = u64::from(self.work.size);
         if let Some(seq) = self.run.checked_sub(self.work.discard.into()) {
             let bytes = run.sent * size;
@@ -144,7 +147,7 @@ impl<const N: usize> TcpSender<N> {
         self.next(now)
     }
 
-    fn fail(&mut self, now: Instant, sockets: &mut dyn Sockets, socket: Option<Handle>) -> Wait {
+    fn fail(&mut self, now: Instant, sockets: &mut dyn Sockets, socket: Option<SocketId>) -> Wait {
         sockets.count("failed", 1);
         if let Some(socket) = socket {
             sockets.close(socket);
@@ -154,7 +157,7 @@ impl<const N: usize> TcpSender<N> {
 
     fn next(&mut self, now: Instant) -> Wait {
         self.run += 1;
-        self.step = Step::Begin(None);
+        self.step = SenderStep::Begin(None);
         Wait::Sleep(now + PAUSE)
     }
 }
@@ -162,12 +165,12 @@ impl<const N: usize> TcpSender<N> {
 impl<const N: usize> App for TcpSender<N> {
     fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
         match self.step {
-            Step::Begin(since) => self.begin(now, sockets, since),
-            Step::Connecting(socket, since) => self.connecting(now, sockets, (socket, since)),
-            Step::Sending(run) => self.sending(now, sockets, run),
-            Step::Printing(run) => {
+            SenderStep::Begin(since) => self.begin(now, sockets, since),
+            SenderStep::Connecting(socket, since) => self.connecting(now, sockets, (socket, since)),
+            SenderStep::Sending(run) => self.sending(now, sockets, run),
+            SenderStep::Printing(run) => {
                 sockets.print(self.print.unwrap_or_default().as_bytes());
-                self.step = Step::Sending(run);
+                self.step = SenderStep::Sending(run);
                 Wait::Again
             }
         }
@@ -180,15 +183,15 @@ impl<const N: usize> App for TcpSender<N> {
 #[derive(Clone, Debug)]
 pub struct TcpSink<const N: usize = 16384, const FLOWS: usize = 4> {
     port: u16,
-    listener: Option<Handle>,
-    streams: [Option<Handle>; FLOWS],
+    listener: Option<SocketId>,
+    streams: [Option<SocketId>; FLOWS],
     /// Whose turn it is.
     turn: usize,
     buf: [u8; N],
 }
 
 impl<const N: usize, const FLOWS: usize> TcpSink<N, FLOWS> {
-    /// A sink on `port`.
+    /// Creates a sink on `port`.
     #[must_use]
     pub const fn new(port: u16) -> Self {
         Self { port, listener: None, streams: [None; FLOWS], turn: 0, buf: [0; N] }
@@ -216,7 +219,7 @@ impl<const N: usize, const FLOWS: usize> App for TcpSink<N, FLOWS> {
             self.turn = (self.turn + 1) % FLOWS;
             let Some(stream) = self.streams[place] else { continue };
             match sockets.tcp_receive(stream, &mut self.buf) {
-                Ok(0) if sockets.tcp_stream(stream) == Stream::Open => {}
+                Ok(0) if sockets.tcp_stream(stream) == StreamState::Open => {}
                 Ok(0) | Err(_) => {
                     self.streams[place] = None;
                     sockets.close(stream);

@@ -1,11 +1,11 @@
-//! What probes look like on the wire, and which probe a datagram answers.
+//! The format of probes on the wire, and the probe that a datagram answers.
 
 use crate::wire::echo::{self, Header};
 use crate::wire::icmp::{self, Echo, Kind, Version};
 
 /// The form of a prober's probes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum ProbeFormat {
     /// UDP: digits and a line feed, without a number.
     Ascii,
     /// UDP: a header with a number, and a pattern.
@@ -22,9 +22,9 @@ pub(super) enum Form {
     },
 }
 
-/// What a datagram is to a prober.
+/// The meaning of a datagram to a prober.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum ProbeMatch {
     /// An answer to the probe of that index.
     Reply {
         /// Counted over all probes of the run.
@@ -38,8 +38,8 @@ pub(super) enum Seen {
     Others,
 }
 
-impl Form {
-    /// Bytes of a datagram that carries `size` bytes of payload.
+impl ProbeFormat {
+    /// Returns the bytes of a datagram that carries `size` bytes of payload.
     pub(super) const fn datagram_len(self, size: usize) -> usize {
         match self {
             Self::Ascii => size + 1,
@@ -48,7 +48,7 @@ impl Form {
         }
     }
 
-    /// Whether probes are told apart by a number.
+    /// Tells whether probes are told apart by a number.
     pub(super) const fn is_numbered(self) -> bool {
         !matches!(self, Self::Ascii)
     }
@@ -66,27 +66,27 @@ impl Form {
     }
 
     /// Tells which probe a datagram answers, when `next` is the index of the next one to be sent.
-    pub(super) fn read(self, datagram: &[u8], size: usize, next: u64) -> Seen {
+    pub(super) fn read(self, datagram: &[u8], size: usize, next: u64) -> ProbeMatch {
         match self {
             Self::Ascii => match next.checked_sub(1) {
-                Some(index) => Seen::Reply { index, whole: echo::is_ascii(size, datagram) },
-                None => Seen::Stray,
+                Some(index) => ProbeMatch::Reply { index, whole: echo::is_ascii(size, datagram) },
+                None => ProbeMatch::Stray,
             },
             Self::Binary { session } => match Header::parse(datagram) {
                 Some(h) if h.session == session => {
-                    Seen::Reply { index: h.seq, whole: h.matches(size, datagram) }
+                    ProbeMatch::Reply { index: h.seq, whole: h.matches(size, datagram) }
                 }
-                _ => Seen::Stray,
+                _ => ProbeMatch::Stray,
             },
             Self::Icmp { version, identifier } => match Echo::parse(version, datagram) {
-                Ok((echo, _)) if echo.kind == Kind::Request => Seen::Others,
-                Ok((echo, _)) if echo.identifier != identifier => Seen::Others,
+                Ok((echo, _)) if echo.kind == Kind::Request => ProbeMatch::Others,
+                Ok((echo, _)) if echo.identifier != identifier => ProbeMatch::Others,
                 Ok((echo, data)) => match nearest(echo.sequence, next) {
-                    Some(index) => Seen::Reply { index, whole: echo.matches(size, data) },
-                    None => Seen::Stray,
+                    Some(index) => ProbeMatch::Reply { index, whole: echo.matches(size, data) },
+                    None => ProbeMatch::Stray,
                 },
-                Err(icmp::Error::Type { .. }) => Seen::Others,
-                Err(icmp::Error::Short | icmp::Error::Checksum) => Seen::Stray,
+                Err(icmp::Error::Type { .. }) => ProbeMatch::Others,
+                Err(icmp::Error::Short | icmp::Error::Checksum) => ProbeMatch::Stray,
             },
         }
     }
@@ -100,7 +100,7 @@ impl Form {
     }
 }
 
-/// The latest probe before `next` that has this sequence number.
+/// Finds the latest probe before `next` that has this sequence number.
 fn nearest(sequence: u16, next: u64) -> Option<u64> {
     let behind = (next as u16).wrapping_sub(1).wrapping_sub(sequence);
     next.checked_sub(1)?.checked_sub(u64::from(behind))

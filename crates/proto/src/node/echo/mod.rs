@@ -24,18 +24,18 @@ use crate::sample::{Cause, Fate, Probe, Sample};
 use crate::time::{Duration, Instant};
 use crate::wire::icmp::{Failure, Version};
 use crate::workload::{EchoFormat, Ping, UdpEcho};
-use form::{Form, Seen};
+use form::{ProbeFormat, ProbeMatch};
 
 /// Probes that are remembered, outstanding or not: the window of duplicates and late replies.
 pub const SLOTS: usize = 1024;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum State {
+enum ProbeState {
     #[default]
     Empty,
     /// Sent, its time-out not passed.
     Outstanding,
-    /// Its time-out passed; not yet recorded.
+    /// The time-out passed, and the loss is not yet recorded.
     TimedOut,
     /// Recorded.
     Answered,
@@ -45,7 +45,7 @@ enum State {
 
 /// When probes are sent, and of what size.
 #[derive(Clone, Copy, Debug)]
-struct Schedule {
+struct ProbeSchedule {
     size: u32,
     count: u32,
     discard: u32,
@@ -55,20 +55,20 @@ struct Schedule {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Slot {
+struct ProbeSlot {
     index: u64,
     due: Instant,
     sent: Instant,
-    state: State,
+    state: ProbeState,
 }
 
 /// Sends probes and records their fates. About 32 KiB; it allocates nothing.
 #[derive(Clone, Debug)]
 pub struct Prober {
-    work: Schedule,
-    form: Form,
+    work: ProbeSchedule,
+    form: ProbeFormat,
     start: Instant,
-    slots: [Slot; SLOTS],
+    slots: [ProbeSlot; SLOTS],
     /// Index of the next probe to send, warm-up probes included.
     next: u64,
     /// No probe below this index is outstanding.
@@ -86,39 +86,40 @@ pub struct Prober {
 }
 
 impl Prober {
-    /// A prober over UDP that starts at `start`; `session` marks its binary probes.
+    /// Creates a prober over UDP that starts at `start`; `session` marks its binary probes.
     ///
     /// The window is held to [`SLOTS`], and to one probe in the ASCII form.
     #[must_use]
     pub fn new(work: UdpEcho, session: u32, start: Instant) -> Self {
         let UdpEcho { size, count, discard, format, in_flight, interval, timeout } = work;
         let form = match format {
-            EchoFormat::Ascii => Form::Ascii,
-            EchoFormat::Binary => Form::Binary { session },
+            EchoFormat::Ascii => ProbeFormat::Ascii,
+            EchoFormat::Binary => ProbeFormat::Binary { session },
         };
-        let work = Schedule { size, count, discard, in_flight, interval, timeout };
+        let work = ProbeSchedule { size, count, discard, in_flight, interval, timeout };
         Self::with(work, form, start)
     }
 
-    /// A prober over ICMP that starts at `start`; `identifier` marks its requests. A request is sent
-    /// when it is due, whatever became of those before, unless [`SLOTS`] are outstanding.
+    /// Creates a prober over ICMP that starts at `start`; `identifier` marks its requests. A
+    /// request is sent when it is due, whatever became of those before, unless [`SLOTS`] are
+    /// outstanding.
     #[must_use]
     pub fn ping(work: Ping, version: Version, identifier: u16, start: Instant) -> Self {
         let Ping { size, count, discard, interval, timeout, .. } = work;
         let in_flight = SLOTS as u16;
         let interval = Some(interval);
-        let work = Schedule { size, count, discard, in_flight, interval, timeout };
-        Self::with(work, Form::Icmp { version, identifier }, start)
+        let work = ProbeSchedule { size, count, discard, in_flight, interval, timeout };
+        Self::with(work, ProbeFormat::Icmp { version, identifier }, start)
     }
 
-    fn with(mut work: Schedule, form: Form, start: Instant) -> Self {
+    fn with(mut work: ProbeSchedule, form: ProbeFormat, start: Instant) -> Self {
         let most = if form.is_numbered() { SLOTS as u16 } else { 1 };
         work.in_flight = work.in_flight.clamp(1, most);
         Self {
             work,
             form,
             start,
-            slots: [Slot::default(); SLOTS],
+            slots: [ProbeSlot::default(); SLOTS],
             next: 0,
             tail: 0,
             outstanding: 0,
@@ -139,8 +140,8 @@ impl Prober {
         self.stray
     }
 
-    /// Further copies of replies that are no samples, because there were more copies than probes: what
-    /// a peer sends unasked must not fill the record.
+    /// Returns how many further copies of replies are no samples, because there were more copies
+    /// than probes: what a peer sends unasked must not fill the record.
     #[must_use]
     pub fn duplicates_not_kept(&self) -> u64 {
         self.duplicates_not_kept
@@ -152,7 +153,7 @@ impl Prober {
         self.next
     }
 
-    /// Bytes of the longest datagram that `poll` writes and that a reply may have.
+    /// Returns the bytes of the longest datagram that `poll` writes and that a reply may have.
     #[must_use]
     pub fn datagram_len(&self) -> usize {
         self.form.datagram_len(self.work.size as usize)
@@ -169,24 +170,24 @@ impl Prober {
         self.work.count = self.work.count.min(u32::try_from(sent).unwrap_or(u32::MAX));
     }
 
-    /// The operating system or driver refused the probe that `poll` just asked to send.
+    /// Notes that the operating system or driver refused the probe that `poll` just asked to send.
     pub fn refused(&mut self, cause: Cause) {
         let Some(index) = self.next.checked_sub(1) else { return };
         let slot = self.slots[slot_of(index)];
-        if slot.index == index && slot.state == State::Outstanding {
-            self.settle(index, State::Answered);
+        if slot.index == index && slot.state == ProbeState::Outstanding {
+            self.settle(index, ProbeState::Answered);
             let probe = Probe { sent: None, ..self.probe(slot, Fate::Lost(cause)) };
             self.record(probe);
         }
     }
 
-    /// A datagram came; `stamped` is the kernel's or radio's own time of its arrival.
+    /// Handles a datagram; `stamped` is the kernel's or radio's own time of its arrival.
     pub fn handle(&mut self, now: Instant, datagram: &[u8], stamped: Option<Instant>) {
         let (mut index, whole) = match self.form.read(datagram, self.work.size as usize, self.next)
         {
-            Seen::Reply { index, whole } => (index, whole),
-            Seen::Stray => return self.stray += 1,
-            Seen::Others => return,
+            ProbeMatch::Reply { index, whole } => (index, whole),
+            ProbeMatch::Stray => return self.stray += 1,
+            ProbeMatch::Others => return,
         };
         let arrived = stamped.unwrap_or(now);
         if !self.form.is_numbered() && arrived < self.slots[slot_of(index)].sent {
@@ -195,15 +196,15 @@ impl Prober {
             index = before;
         }
         let slot = self.slots[slot_of(index)];
-        if slot.index != index || slot.state == State::Empty {
+        if slot.index != index || slot.state == ProbeState::Empty {
             return self.stray += 1;
         }
         let fate = match (slot.state, whole) {
-            (State::Answered, true) => Fate::Duplicate,
+            (ProbeState::Answered, true) => Fate::Duplicate,
             // In the ASCII form nothing says what a strange datagram answers.
-            (State::Answered, false) | (State::Failed, _) => return self.stray += 1,
+            (ProbeState::Answered, false) | (ProbeState::Failed, _) => return self.stray += 1,
             (_, false) => Fate::Corrupt,
-            (State::TimedOut, true) => Fate::Late,
+            (ProbeState::TimedOut, true) => Fate::Late,
             // A reply that arrived after the deadline but before `poll` noticed is late all the
             // same: the fate must not depend on when the driver looks.
             _ if arrived.since(slot.sent) > self.work.timeout => Fate::Late,
@@ -215,23 +216,23 @@ impl Prober {
             }
             self.duplicates += 1;
         }
-        self.settle(index, State::Answered);
+        self.settle(index, ProbeState::Answered);
         self.quiet_until = self.start;
         self.record(Probe { received: Some(now), stamped, ..self.probe(slot, fate) });
     }
 
-    /// An ICMP error came, which quotes the beginning of the request that it answers.
+    /// Handles an ICMP error, which quotes the beginning of the request that it answers.
     pub fn failed(&mut self, quoted: &[u8], failure: Failure) {
         let Some(index) = self.form.quoted(quoted, self.next) else { return };
         let slot = self.slots[slot_of(index)];
-        let open = matches!(slot.state, State::Outstanding | State::TimedOut);
+        let open = matches!(slot.state, ProbeState::Outstanding | ProbeState::TimedOut);
         if slot.index == index && open {
-            self.settle(index, State::Failed);
+            self.settle(index, ProbeState::Failed);
             self.record(self.probe(slot, Fate::Lost(cause(failure))));
         }
     }
 
-    /// What to do now. A probe is written to `buf`, which must hold
+    /// Returns the next request to the driver. A probe is written to `buf`, which must hold
     /// [`datagram_len`](Self::datagram_len) bytes; `now` becomes its time of sending.
     pub fn poll(&mut self, now: Instant, buf: &mut [u8]) -> Output {
         if let Some(sample) = self.pending.take() {
@@ -254,7 +255,7 @@ impl Prober {
             self.stopped = true;
             return self.wind_up(now);
         };
-        let slot = Slot { index: self.next, due, sent: now, state: State::Outstanding };
+        let slot = ProbeSlot { index: self.next, due, sent: now, state: ProbeState::Outstanding };
         self.slots[slot_of(self.next)] = slot;
         self.next += 1;
         self.outstanding += 1;
@@ -269,7 +270,8 @@ impl Prober {
         self.next >= self.total() && self.outstanding == 0
     }
 
-    /// With an offered rate, the time that the plan gave the next probe; else now.
+    /// Returns when the next probe is due: with an offered rate, the time that the plan gave it;
+    /// else now.
     fn due(&self, now: Instant) -> Instant {
         self.work.interval.map_or(now, |interval| {
             let nanos = (interval.as_nanos() as u64).saturating_mul(self.next);
@@ -277,11 +279,11 @@ impl Prober {
         })
     }
 
-    /// When to look again, if the next probe may not be sent now.
+    /// Returns when to look again, if the next probe may not be sent now.
     fn blocked(&self, now: Instant, due: Instant) -> Option<Instant> {
         let slot = &self.slots[slot_of(self.next)];
         let window_full = self.outstanding >= self.work.in_flight
-            || (slot.state == State::Outstanding)
+            || (slot.state == ProbeState::Outstanding)
             || self.next >= self.total();
         if window_full {
             let oldest = self.slots[slot_of(self.tail)].sent;
@@ -296,11 +298,11 @@ impl Prober {
     fn expire(&mut self, now: Instant) {
         while self.tail < self.next {
             let slot = self.slots[slot_of(self.tail)];
-            if slot.state == State::Outstanding {
+            if slot.state == ProbeState::Outstanding {
                 if now.since(slot.sent) <= self.work.timeout {
                     return;
                 }
-                self.settle(self.tail, State::TimedOut);
+                self.settle(self.tail, ProbeState::TimedOut);
                 self.last_timeout = Some(now);
                 if !self.form.is_numbered() {
                     self.quiet_until = now + self.work.timeout;
@@ -310,9 +312,9 @@ impl Prober {
         }
     }
 
-    fn settle(&mut self, index: u64, state: State) {
+    fn settle(&mut self, index: u64, state: ProbeState) {
         let slot = &mut self.slots[slot_of(index)];
-        if slot.state == State::Outstanding {
+        if slot.state == ProbeState::Outstanding {
             self.outstanding -= 1;
         }
         slot.state = state;
@@ -321,8 +323,8 @@ impl Prober {
     /// Frees the slot that probe `index` will use; the loss of its last user is recorded now.
     fn evict(&mut self, index: u64) -> Option<Sample> {
         let slot = self.slots[slot_of(index)];
-        self.slots[slot_of(index)].state = State::Empty;
-        (slot.state == State::TimedOut && self.is_recorded(slot.index))
+        self.slots[slot_of(index)].state = ProbeState::Empty;
+        (slot.state == ProbeState::TimedOut && self.is_recorded(slot.index))
             .then(|| Sample::Probe(self.probe(slot, Fate::Lost(Cause::Unknown))))
     }
 
@@ -333,7 +335,7 @@ impl Prober {
             && let Some(last) = self.last_timeout
         {
             let until = last + self.work.timeout;
-            let waiting = self.slots.iter().any(|s| s.state == State::TimedOut);
+            let waiting = self.slots.iter().any(|s| s.state == ProbeState::TimedOut);
             if waiting && now < until {
                 return Output::WaitUntil(until);
             }
@@ -345,11 +347,11 @@ impl Prober {
             let slot = self.slots[slot_of(index)];
             let cause = match slot.state {
                 _ if slot.index != index => continue,
-                State::Outstanding => cause,
-                State::TimedOut => Cause::Unknown,
-                State::Empty | State::Answered | State::Failed => continue,
+                ProbeState::Outstanding => cause,
+                ProbeState::TimedOut => Cause::Unknown,
+                ProbeState::Empty | ProbeState::Answered | ProbeState::Failed => continue,
             };
-            self.settle(index, State::Answered);
+            self.settle(index, ProbeState::Answered);
             if self.is_recorded(index) {
                 return Output::Sample(Sample::Probe(self.probe(slot, Fate::Lost(cause))));
             }
@@ -368,7 +370,7 @@ impl Prober {
         }
     }
 
-    fn probe(&self, slot: Slot, fate: Fate) -> Probe {
+    fn probe(&self, slot: ProbeSlot, fate: Fate) -> Probe {
         Probe {
             seq: slot.index.checked_sub(u64::from(self.work.discard)).unwrap_or(u64::MAX),
             bytes: self.work.size,

@@ -1,12 +1,12 @@
 //! The client of a bounce-back test: requests, one after the other's reply, over TCP.
 
-use super::{Counts, Meter};
+use super::{FlowCounts, FlowMeter};
 use crate::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample, Spread};
 use crate::time::Instant;
 use crate::wire::iperf2::{Bounce, Stamp, bounce_flags};
 use crate::workload::{Bounceback, Iperf};
 
-/// What to do next.
+/// The next action of the client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "there is no heap to put the large one on")]
 pub enum Turn {
@@ -23,7 +23,7 @@ pub enum Turn {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum State {
+enum BounceState {
     Idle,
     Waiting(Probe),
     Closing,
@@ -43,7 +43,7 @@ pub struct Bouncer {
     tos: u8,
     until: Instant,
     epoch_ns: u64,
-    meter: Meter,
+    meter: FlowMeter,
     spread: [Spread; 2],
     /// When the burst in progress was due, or the next one is.
     due: Instant,
@@ -51,12 +51,12 @@ pub struct Bouncer {
     left: u16,
     probes: u64,
     replies: u64,
-    state: State,
+    state: BounceState,
     kept: Option<Probe>,
 }
 
 impl Bouncer {
-    /// A test that starts at `now`; `epoch_ns` is the time of day at the clock's zero.
+    /// Creates a test that starts at `now`; `epoch_ns` is the time of day at the clock's zero.
     #[must_use]
     pub fn new(work: &Iperf, how: Bounceback, link: Link, now: Instant, epoch_ns: u64) -> Self {
         Self {
@@ -65,14 +65,14 @@ impl Bouncer {
             tos: work.tos,
             until: now + work.time,
             epoch_ns,
-            meter: Meter::new(link, Observer::Sender, work.interval, now),
+            meter: FlowMeter::new(link, Observer::Sender, work.interval, now),
             spread: [Spread::default(); 2],
             due: now,
             burst: 0,
             left: 0,
             probes: 0,
             replies: 0,
-            state: State::Idle,
+            state: BounceState::Idle,
             kept: None,
         }
     }
@@ -82,30 +82,30 @@ impl Bouncer {
         if let Some(probe) = self.kept.take() {
             return Turn::Sample(Sample::Probe(probe));
         }
-        if matches!(self.state, State::Idle | State::Waiting(_)) {
+        if matches!(self.state, BounceState::Idle | BounceState::Waiting(_)) {
             let counts = self.counts();
             if let Some(interval) = self.meter.ended(now.min(self.until), &counts) {
                 return self.told(interval);
             }
         }
         match self.state {
-            State::Waiting(_) => Turn::Reply,
-            State::Idle if now >= self.until => {
-                self.state = State::Closing;
+            BounceState::Waiting(_) => Turn::Reply,
+            BounceState::Idle if now >= self.until => {
+                self.state = BounceState::Closing;
                 let counts = self.counts();
                 match self.meter.rest(now, &counts) {
                     Some(interval) => self.told(interval),
                     None => self.poll(now),
                 }
             }
-            State::Idle if self.left > 0 || now >= self.due => Turn::Request,
-            State::Idle => Turn::Wait(self.due.min(self.meter.next()).min(self.until)),
-            State::Closing => {
-                self.state = State::Done;
+            BounceState::Idle if self.left > 0 || now >= self.due => Turn::Request,
+            BounceState::Idle => Turn::Wait(self.due.min(self.meter.next()).min(self.until)),
+            BounceState::Closing => {
+                self.state = BounceState::Done;
                 let total = self.meter.total(now, &self.counts());
                 self.told(total)
             }
-            State::Done => Turn::Done,
+            BounceState::Done => Turn::Done,
         }
     }
 
@@ -135,7 +135,7 @@ impl Bouncer {
             hold: u32::try_from(self.how.hold.as_micros()).unwrap_or(u32::MAX),
         }
         .emit(out);
-        self.state = State::Waiting(Probe {
+        self.state = BounceState::Waiting(Probe {
             link: self.meter.link(),
             seq: self.probes,
             bytes: self.size,
@@ -146,7 +146,7 @@ impl Bouncer {
         self.probes += 1;
     }
 
-    /// The first period that has not begun at `now`; with no period, at once.
+    /// Returns the first period that has not begun at `now`; with no period, `now`.
     fn next_due(&self, now: Instant) -> Instant {
         if self.how.period.is_zero() {
             return now;
@@ -159,8 +159,8 @@ impl Bouncer {
     /// Takes the whole reply, whose last byte came at `now`. True where it is one: the request with
     /// times of the server in it.
     pub fn reply(&mut self, now: Instant, reply: &[u8]) -> bool {
-        let State::Waiting(mut probe) = self.state else { return false };
-        self.state = State::Idle;
+        let BounceState::Waiting(mut probe) = self.state else { return false };
+        self.state = BounceState::Idle;
         let sent = probe.sent.unwrap_or(probe.due);
         let fits = Bounce::parse(reply).is_ok_and(|it| {
             it.size == self.size && it.id == self.burst && it.sent == self.stamp(sent)
@@ -180,11 +180,11 @@ impl Bouncer {
     /// Ends the test: by this side, or because the connection is gone. A request without a reply is
     /// lost.
     pub fn stop(&mut self, cause: Cause) {
-        if let State::Waiting(probe) = self.state {
+        if let BounceState::Waiting(probe) = self.state {
             self.kept = Some(Probe { fate: Fate::Lost(cause), ..probe });
         }
-        if matches!(self.state, State::Idle | State::Waiting(_)) {
-            self.state = State::Closing;
+        if matches!(self.state, BounceState::Idle | BounceState::Waiting(_)) {
+            self.state = BounceState::Closing;
         }
     }
 
@@ -200,11 +200,11 @@ impl Bouncer {
         Turn::Sample(Sample::Interval(Interval { transit: spread.known(), ..interval }))
     }
 
-    fn counts(&self) -> Counts {
-        Counts {
+    fn counts(&self) -> FlowCounts {
+        FlowCounts {
             bytes: self.replies * 2 * u64::from(self.size),
             datagrams: Some(self.replies),
-            ..Counts::default()
+            ..FlowCounts::default()
         }
     }
 

@@ -11,7 +11,7 @@ pub struct BurstWriter {
 }
 
 impl BurstWriter {
-    /// A stream that began at `start`.
+    /// Creates a writer for a stream that began at `start`.
     #[must_use]
     pub const fn new(start: Stamp) -> Self {
         Self { start, id: 0, sequence: 0 }
@@ -93,7 +93,8 @@ impl BurstReader {
         }
     }
 
-    /// Whether something was read where a head should have been: no further times are told.
+    /// Tells whether something else was read where a head should have been: no further times are
+    /// told.
     #[must_use]
     pub const fn lost_track(&self) -> bool {
         self.lost_track

@@ -1,4 +1,4 @@
-//! What a client says of the test in its header.
+//! The header in which each end describes the test to the other.
 
 use super::Limit;
 use crate::wire::iperf2::{ClientHeader, Extension, Stamp, Start, flags, upper};
@@ -10,8 +10,8 @@ const VERSION: (u32, u32) = (0x0002_0001, 0x0008_0003);
 /// 1 Mbit/s.
 const UNLIMITED: u64 = 100_000_000_000;
 
-/// The header of each stream of a test. `port` is where `-r` and `-d` are awaited, and otherwise the
-/// server's. `now` is the time of day: with `--trip-times`, when the stream began.
+/// Returns the header of each stream of a test. `port` is where `-r` and `-d` are awaited, and
+/// otherwise the server's. `now` is the time of day: with `--trip-times`, when the stream began.
 #[must_use]
 pub fn client_header(work: &Iperf, port: u16, now: Stamp) -> ClientHeader {
     let udp = work.transport == Transport::Udp;
@@ -52,7 +52,8 @@ pub fn client_header(work: &Iperf, port: u16, now: Stamp) -> ClientHeader {
     }
 }
 
-/// What a server that sends writes of itself where the client has trip times: when its stream began.
+/// Returns the header of a server that sends to a client with trip times: it says when its stream
+/// began.
 #[must_use]
 pub fn server_header(asked: &ClientHeader, udp: bool, now: Stamp) -> ClientHeader {
     ClientHeader {

@@ -33,7 +33,7 @@ impl Jitter {
         }
     }
 
-    /// The estimate in nanoseconds; `None` before two stamped datagrams came.
+    /// Returns the estimate in nanoseconds; `None` before two stamped datagrams came.
     #[must_use]
     pub const fn nanos(&self) -> Option<u64> {
         if self.pairs == 0 { None } else { Some(self.sixteenfold >> 4) }

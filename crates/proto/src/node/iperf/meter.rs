@@ -5,7 +5,7 @@ use crate::time::{Duration, Instant};
 
 /// Running counts of one stream. What a stream cannot count stays `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct FlowCounts {
     /// Payload bytes.
     pub bytes: u64,
     /// Datagrams, writes or reads.
@@ -26,7 +26,7 @@ pub struct Counts {
 
 /// Where a stream stands in its intervals.
 #[derive(Clone, Copy, Debug)]
-pub struct Meter {
+pub struct FlowMeter {
     link: Link,
     observer: Observer,
     length: Duration,
@@ -34,40 +34,41 @@ pub struct Meter {
     from: Instant,
     next: Instant,
     seq: u64,
-    before: Counts,
+    before: FlowCounts,
 }
 
-impl Meter {
-    /// A stream that begins at `start`; a `length` of zero makes no intervals, only the total.
+impl FlowMeter {
+    /// Creates a meter for a stream that begins at `start`; a `length` of zero makes no intervals,
+    /// only the total.
     #[must_use]
     pub fn new(link: Link, observer: Observer, length: Duration, start: Instant) -> Self {
         let next = if length.is_zero() { Instant::NEVER } else { start + length };
-        let before = Counts::default();
+        let before = FlowCounts::default();
         Self { link, observer, length, start, from: start, next, seq: 0, before }
     }
 
-    /// The stream.
+    /// Returns the stream's link.
     #[must_use]
     pub const fn link(&self) -> Link {
         self.link
     }
 
-    /// When the stream began.
+    /// Returns when the stream began.
     #[must_use]
     pub const fn start(&self) -> Instant {
         self.start
     }
 
-    /// When the current interval ends.
+    /// Returns when the current interval ends.
     #[must_use]
     pub const fn next(&self) -> Instant {
         self.next
     }
 
-    /// The interval that has ended by `now`, if one has. `counts` are the stream's running counts;
-    /// all that is new in them belongs to this interval, and none of it to a further one that has
-    /// also passed. Call until `None`.
-    pub fn ended(&mut self, now: Instant, counts: &Counts) -> Option<Interval> {
+    /// Returns the interval that has ended by `now`, if one has. `counts` are the stream's running
+    /// counts; all that is new in them belongs to this interval, and none of it to a further one
+    /// that has also passed. Call until `None`.
+    pub fn ended(&mut self, now: Instant, counts: &FlowCounts) -> Option<Interval> {
         if now < self.next {
             return None;
         }
@@ -79,7 +80,12 @@ impl Meter {
     /// Returns the same for counts that are exact at certain moments only, the newest of which is `exact`:
     /// an interval ends there where that is within its last twentieth, so that it is as good as
     /// whole. Call until `None`.
-    pub fn ended_at(&mut self, now: Instant, exact: Instant, counts: &Counts) -> Option<Interval> {
+    pub fn ended_at(
+        &mut self,
+        now: Instant,
+        exact: Instant,
+        counts: &FlowCounts,
+    ) -> Option<Interval> {
         if now < self.next {
             return None;
         }
@@ -93,37 +99,38 @@ impl Meter {
         Some(interval)
     }
 
-    /// The interval that has ended by `now` and in which nothing was counted. Call until `None`.
+    /// Returns the interval that has ended by `now` and in which nothing was counted. Call until
+    /// `None`.
     pub fn empty(&mut self, now: Instant) -> Option<Interval> {
         let before = self.before;
         self.ended(now, &before)
     }
 
-    /// Whether bytes came since the last interval was closed.
+    /// Tells whether bytes came since the last interval was closed.
     #[must_use]
     pub const fn has_new(&self, bytes: u64) -> bool {
         bytes != self.before.bytes
     }
 
-    /// What is left when the stream ends within an interval; `None` where nothing moved since, or
-    /// where it is less than a hundredth of an interval: its rate would say nothing, and the total
-    /// has its bytes.
-    pub fn rest(&mut self, end: Instant, counts: &Counts) -> Option<Interval> {
+    /// Returns the part of an interval in which the stream ended; `None` where nothing moved since,
+    /// or where the part is less than a hundredth of an interval: its rate would say nothing, and
+    /// the total has its bytes.
+    pub fn rest(&mut self, end: Instant, counts: &FlowCounts) -> Option<Interval> {
         let moved = counts.bytes != self.before.bytes || counts.lost != self.before.lost;
         let partial = !self.length.is_zero() && end.since(self.from) * 100 >= self.length && moved;
         partial.then(|| self.interval(end, counts))
     }
 
-    /// The total up to `end`.
+    /// Returns the total up to `end`.
     #[must_use]
-    pub fn total(&self, end: Instant, counts: &Counts) -> Interval {
+    pub fn total(&self, end: Instant, counts: &FlowCounts) -> Interval {
         let mut meter = *self;
         meter.from = self.start;
-        meter.before = Counts::default();
+        meter.before = FlowCounts::default();
         Interval { seq: self.seq, total: true, ..meter.interval(end, counts) }
     }
 
-    fn interval(&mut self, end: Instant, counts: &Counts) -> Interval {
+    fn interval(&mut self, end: Instant, counts: &FlowCounts) -> Interval {
         let before = core::mem::replace(&mut self.before, *counts);
         let start = core::mem::replace(&mut self.from, end);
         let seq = self.seq;
@@ -168,8 +175,9 @@ mod tests {
 
     #[test]
     fn intervals_are_contiguous_and_sum_to_the_total() {
-        let mut meter = Meter::new(Link(3), Observer::Sender, Duration::from_millis(100), ms(1000));
-        let mut counts = Counts { bytes: 500, lost: Some(4), ..Counts::default() };
+        let mut meter =
+            FlowMeter::new(Link(3), Observer::Sender, Duration::from_millis(100), ms(1000));
+        let mut counts = FlowCounts { bytes: 500, lost: Some(4), ..FlowCounts::default() };
         assert_eq!(meter.ended(ms(1099), &counts), None);
         let first = meter.ended(ms(1250), &counts).unwrap();
         let second = meter.ended(ms(1250), &counts).unwrap();
@@ -191,8 +199,8 @@ mod tests {
 
     #[test]
     fn an_interval_ends_where_its_count_is_exact() {
-        let mut meter = Meter::new(Link(0), Observer::Peer, Duration::from_millis(100), ms(0));
-        let counts = |bytes| Counts { bytes, ..Counts::default() };
+        let mut meter = FlowMeter::new(Link(0), Observer::Peer, Duration::from_millis(100), ms(0));
+        let counts = |bytes| FlowCounts { bytes, ..FlowCounts::default() };
         assert_eq!(meter.ended_at(ms(99), ms(98), &counts(9)), None);
         let spans: [_; 4] = [(101, 97, 970), (202, 150, 1500), (303, 150, 1500), (404, 403, 4030)]
             .map(|(now, exact, bytes)| {
@@ -213,8 +221,8 @@ mod tests {
 
     #[test]
     fn no_interval_length_means_the_total_only() {
-        let mut meter = Meter::new(Link(0), Observer::Receiver, Duration::ZERO, ms(0));
-        let counts = Counts { bytes: 9, ..Counts::default() };
+        let mut meter = FlowMeter::new(Link(0), Observer::Receiver, Duration::ZERO, ms(0));
+        let counts = FlowCounts { bytes: 9, ..FlowCounts::default() };
         assert_eq!(meter.ended(ms(1_000_000), &counts), None);
         assert_eq!(meter.rest(ms(1_000_000), &counts), None);
         assert_eq!(meter.total(ms(10), &counts).bytes, 9);

@@ -1,21 +1,21 @@
-//! Both ends of an iperf 2 test, without I/O.
+//! The two ends of an iperf 2 test, without I/O.
 //!
-//! | type | what |
+//! | type | contents |
 //! |---|---|
-//! | [`Meter`] | cuts a count of bytes and datagrams into intervals and a total |
+//! | [`FlowMeter`] | cuts a count of bytes and datagrams into intervals and a total |
 //! | [`Tracker`] | lost, duplicate and out-of-order datagrams, by number |
 //! | [`Jitter`] | RFC 3550 section 6.4.1 |
-//! | [`Pacer`] | how many datagrams or writes an offered rate has made due |
+//! | [`Pacer`] | the datagrams or writes that an offered rate has made due |
 //! | [`UdpReceiver`] | the receiving end of a UDP flow, with the closing report |
 //! | [`UdpSender`] | the sending end, with the last datagram and its repetitions |
 //! | [`Bouncer`] | the client of a bounce-back test: when a request is due, what its reply tells |
 //! | [`BurstReader`], [`BurstWriter`] | the heads of a TCP stream's writes with trip times |
-//! | [`Contradiction`] | why a server's closing report is not believed |
-//! | [`client_header`] | what a client says of the test |
+//! | [`Contradiction`] | the reason for which a server's closing report is not believed |
+//! | [`client_header`], [`server_header`] | the header in which each end describes the test |
 //!
 //! A driver moves many datagrams between two polls: [`UdpReceiver::datagram`] is called for each,
 //! [`UdpSender::fill`] writes a batch, and `poll` follows once for all of them. The cost of a
-//! datagram is a few nanoseconds. A TCP stream needs no machine, only a [`Meter`].
+//! datagram is a few nanoseconds. A TCP stream needs no machine, only a [`FlowMeter`].
 
 mod bounce;
 mod bursts;
@@ -32,12 +32,12 @@ pub use bounce::{Bouncer, Turn};
 pub use bursts::{BurstReader, BurstWriter};
 pub use header::{client_header, server_header};
 pub use jitter::Jitter;
-pub use meter::{Counts, Meter};
+pub use meter::{FlowCounts, FlowMeter};
 pub use pace::Pacer;
 pub use plausible::Contradiction;
-pub use receiver::{Ending, Heard, ReceiverSetup, UdpReceiver};
+pub use receiver::{DatagramKind, Ending, ReceiverSetup, UdpReceiver};
 pub use sender::{Finish, SenderSetup, UdpSender};
-pub use track::{Arrival, Tracker};
+pub use track::{DatagramOrder, Tracker};
 
 use crate::time::Duration;
 use crate::wire::iperf2::Amount;
@@ -52,7 +52,8 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The form in a client header: hundredths of a second, or the low 31 bits of the bytes.
+    /// Returns the limit as a client header has it: hundredths of a second, or the low 31 bits of
+    /// the bytes.
     #[must_use]
     pub fn amount(self) -> Amount {
         match self {
@@ -64,7 +65,7 @@ impl Limit {
         }
     }
 
-    /// What a client header asks for.
+    /// Returns the limit that a client header asks for.
     #[must_use]
     pub const fn of(amount: Amount) -> Self {
         match amount {

@@ -15,9 +15,9 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// `unit` bytes at a time, `rate` bits a second; `None` is as fast as it goes. A sender that
-    /// falls behind catches up by at most `slack`; what it missed beyond is
-    /// [`skipped`](Self::skipped) and never sent, as in iperf 2.
+    /// Creates a pacer of `rate` bits a second in units of `unit` bytes; `None` is as fast as it
+    /// goes. A sender that falls behind catches up by at most `slack`; units that it missed beyond
+    /// are [`skipped`](Self::skipped) and never sent, as in iperf 2.
     #[must_use]
     pub fn new(start: Instant, unit: u32, rate: Option<u64>, slack: Duration) -> Self {
         let unit_bits = u64::from(unit.max(1)) * 8;
@@ -42,7 +42,7 @@ impl Pacer {
         self.sent += units;
     }
 
-    /// When the next unit is due; in the past where the sender is behind.
+    /// Returns when the next unit is due; in the past where the sender is behind.
     #[must_use]
     pub fn next(&self) -> Instant {
         let Some(rate) = self.rate else { return Instant::ZERO };

@@ -14,8 +14,8 @@ const SLACK: u64 = 3;
 pub enum Contradiction {
     /// More datagrams than were sent.
     Datagrams {
-        /// What the report says.
-        told: u64,
+        /// Number in the report.
+        reported: u64,
         /// The highest number that was sent.
         sent: u64,
     },
@@ -28,15 +28,15 @@ pub enum Contradiction {
     },
     /// More bytes than were sent, or another number than its own datagrams have.
     Bytes {
-        /// What the report says.
-        told: u64,
+        /// Number in the report.
+        reported: u64,
         /// Least and most that it could be.
         can_be: (u64, u64),
     },
     /// Longer than the test took.
     Time {
-        /// What the report says.
-        told: Duration,
+        /// Duration in the report.
+        reported: Duration,
         /// From the first datagram to the report.
         took: Duration,
     },
@@ -45,18 +45,18 @@ pub enum Contradiction {
 impl fmt::Display for Contradiction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Self::Datagrams { told, sent } => {
-                write!(f, "it counts {told} datagrams, and {sent} were sent")
+            Self::Datagrams { reported, sent } => {
+                write!(f, "it counts {reported} datagrams, and {sent} were sent")
             }
             Self::Lost { lost, of } => write!(f, "it counts {lost} lost of {of} datagrams"),
-            Self::Bytes { told, can_be: (least, most) } => write!(
+            Self::Bytes { reported, can_be: (least, most) } => write!(
                 f,
-                "it counts {told} bytes, and the datagrams that it counts have {least} to {most}"
+                "it counts {reported} bytes, and the datagrams that it counts have {least} to {most}"
             ),
-            Self::Time { told, took } => write!(
+            Self::Time { reported, took } => write!(
                 f,
                 "it says {:.3} s, and the test took {:.3} s",
-                told.as_secs_f64(),
+                reported.as_secs_f64(),
                 took.as_secs_f64()
             ),
         }
@@ -73,7 +73,7 @@ impl Contradiction {
     pub fn of(report: &ServerReport, sent: u64, length: u32, took: Duration) -> Option<Self> {
         let length = u64::from(length);
         if report.datagrams > sent {
-            return Some(Self::Datagrams { told: report.datagrams, sent });
+            return Some(Self::Datagrams { reported: report.datagrams, sent });
         }
         if report.lost > report.datagrams {
             return Some(Self::Lost { lost: report.lost, of: report.datagrams });
@@ -83,11 +83,11 @@ impl Contradiction {
         let least = received.saturating_sub(extra) * SMALLEST;
         let most = received.saturating_add(extra).min(sent.saturating_add(SLACK)) * length;
         if !(least..=most).contains(&report.bytes) {
-            return Some(Self::Bytes { told: report.bytes, can_be: (least, most) });
+            return Some(Self::Bytes { reported: report.bytes, can_be: (least, most) });
         }
         // Clocks differ by parts in a thousand at most; a second is for what stood in queues.
         let longest = took + took / 100 + Duration::from_secs(1);
-        (report.time > longest).then_some(Self::Time { told: report.time, took })
+        (report.time > longest).then_some(Self::Time { reported: report.time, took })
     }
 }
 
@@ -126,16 +126,16 @@ mod tests {
         let minus_one = ServerReport { datagrams: u64::MAX, lost: u64::MAX, ..GOOD };
         assert_eq!(
             judged(minus_one),
-            Some(Contradiction::Datagrams { told: u64::MAX, sent: 1000 })
+            Some(Contradiction::Datagrams { reported: u64::MAX, sent: 1000 })
         );
         let lost = ServerReport { lost: 4_294_967_295, ..GOOD };
         let lost = judged(lost).unwrap();
         assert_eq!(lost, Contradiction::Lost { lost: 4_294_967_295, of: 1000 });
         assert_eq!(std::format!("{lost}"), "it counts 4294967295 lost of 1000 datagrams");
         let bytes = ServerReport { bytes: u64::MAX, ..GOOD };
-        assert!(matches!(judged(bytes), Some(Contradiction::Bytes { told: u64::MAX, .. })));
+        assert!(matches!(judged(bytes), Some(Contradiction::Bytes { reported: u64::MAX, .. })));
         let none = ServerReport { bytes: 0, ..GOOD };
-        assert!(matches!(judged(none), Some(Contradiction::Bytes { told: 0, .. })));
+        assert!(matches!(judged(none), Some(Contradiction::Bytes { reported: 0, .. })));
         let long = ServerReport { time: Duration::from_secs(4_294_967_295), ..GOOD };
         assert!(matches!(judged(long), Some(Contradiction::Time { .. })));
     }

@@ -1,6 +1,6 @@
 //! The receiving end of a UDP flow.
 
-use super::{Arrival, Counts, Jitter, Meter, Tracker};
+use super::{DatagramOrder, FlowCounts, FlowMeter, Jitter, Tracker};
 use crate::node::Output;
 use crate::sample::{Interval, Link, Observer, Sample, Spread};
 use crate::time::{Duration, Instant};
@@ -12,7 +12,7 @@ const SILENCE: Duration = Duration::from_millis(500);
 /// Reports sent at most (`TRYCOUNT` of iperf 2).
 const REPORTS: u32 = 10;
 
-/// What a receiver is told before it starts.
+/// The settings of a receiver.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiverSetup {
     /// The stream.
@@ -34,9 +34,9 @@ pub struct ReceiverSetup {
     pub epoch_ns: Option<u64>,
 }
 
-/// What a datagram was.
+/// The kind of a datagram that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum DatagramKind {
     /// Payload.
     Data,
     /// The last one (its number is negative); payload too.
@@ -59,10 +59,10 @@ pub enum Ending {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum UdpReceiverState {
     Running,
     /// Samples are due: the rest of the interval first, then the total.
-    Closing(Step),
+    Closing(ReceiverClosing),
     /// The report was sent `reports` times; `heard` is when the sender was last heard.
     Reporting {
         reports: u32,
@@ -72,7 +72,7 @@ enum State {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum ReceiverClosing {
     Rest,
     Total,
 }
@@ -81,7 +81,7 @@ enum Step {
 #[derive(Clone, Debug)]
 pub struct UdpReceiver {
     setup: ReceiverSetup,
-    meter: Meter,
+    meter: FlowMeter,
     tracker: Tracker,
     jitter: Jitter,
     /// One-way times of the interval, and of the flow.
@@ -95,16 +95,17 @@ pub struct UdpReceiver {
     strays: u64,
     ending: Option<Ending>,
     total: Option<Interval>,
-    state: State,
+    state: UdpReceiverState,
 }
 
 impl UdpReceiver {
-    /// A receiver whose flow begins at `now`: on the first datagram, or when it was asked for.
+    /// Creates a receiver whose flow begins at `now`: on the first datagram, or when it was asked
+    /// for.
     #[must_use]
     pub fn new(setup: ReceiverSetup, now: Instant) -> Self {
         Self {
             setup,
-            meter: Meter::new(
+            meter: FlowMeter::new(
                 setup.link,
                 Observer::Receiver,
                 setup.interval,
@@ -119,33 +120,33 @@ impl UdpReceiver {
             strays: 0,
             ending: None,
             total: None,
-            state: State::Running,
+            state: UdpReceiverState::Running,
         }
     }
 
     /// Takes a datagram: `head` is its beginning (its first 20 bytes, or all of it), `length` its
     /// length. It counts in the interval that was open at the last poll.
     #[inline]
-    pub fn datagram(&mut self, arrived: Instant, head: &[u8], length: usize) -> Heard {
-        if self.state != State::Running {
+    pub fn datagram(&mut self, arrived: Instant, head: &[u8], length: usize) -> DatagramKind {
+        if self.state != UdpReceiverState::Running {
             return self.after_the_end(arrived, head);
         }
         let Ok(datagram) = Datagram::new(head) else {
             self.strays += 1;
-            return Heard::Stray;
+            return DatagramKind::Stray;
         };
         let id = datagram.id(self.setup.width);
         // The last datagram's number is above all others: a lower one is noise, not an end.
         if id < 0 && id.unsigned_abs() < self.tracker.next() {
             self.strays += 1;
-            return Heard::Stray;
+            return DatagramKind::Stray;
         }
         match self.tracker.take(id.saturating_abs()) {
-            Arrival::Doubtful | Arrival::Invalid => {
+            DatagramOrder::Doubtful | DatagramOrder::Invalid => {
                 self.strays += 1;
-                return Heard::Stray;
+                return DatagramKind::Stray;
             }
-            Arrival::Ahead | Arrival::Late | Arrival::Duplicate => {}
+            DatagramOrder::Ahead | DatagramOrder::Late | DatagramOrder::Duplicate => {}
         }
         self.heard = arrived;
         self.bytes += length as u64;
@@ -155,9 +156,9 @@ impl UdpReceiver {
         }
         if id < 0 {
             self.end(Ending::Last);
-            return Heard::Last;
+            return DatagramKind::Last;
         }
-        Heard::Data
+        DatagramKind::Data
     }
 
     fn transit(&mut self, epoch_ns: u64, sent: Stamp, arrived: Instant) {
@@ -169,40 +170,40 @@ impl UdpReceiver {
         self.transit.iter_mut().for_each(|spread| spread.take(time));
     }
 
-    /// The one-way times since the last call.
+    /// Takes the one-way times since the last call.
     fn taken(&mut self) -> Option<Spread> {
         core::mem::take(&mut self.transit[0]).known()
     }
 
     #[cold]
-    fn after_the_end(&mut self, arrived: Instant, head: &[u8]) -> Heard {
+    fn after_the_end(&mut self, arrived: Instant, head: &[u8]) -> DatagramKind {
         let last = Datagram::new(head).is_ok_and(|d| d.id(self.setup.width) < 0);
-        if let State::Reporting { pending, .. } = &mut self.state {
+        if let UdpReceiverState::Reporting { pending, .. } = &mut self.state {
             self.heard = arrived;
             // The sender repeats its last datagram: it has no report yet.
             *pending |= last;
         }
-        Heard::Closed
+        DatagramKind::Closed
     }
 
     /// Ends the flow from this side.
     pub fn stop(&mut self) {
-        if self.state == State::Running {
+        if self.state == UdpReceiverState::Running {
             self.end(Ending::Stopped);
         }
     }
 
     fn end(&mut self, ending: Ending) {
         self.ending = Some(ending);
-        self.state = State::Closing(Step::Rest);
+        self.state = UdpReceiverState::Closing(ReceiverClosing::Rest);
     }
 
-    /// What to do next. [`Output::Send`] is the closing report; `out` must hold
-    /// [`REPORT`] bytes.
+    /// Returns the next request to the driver. [`Output::Send`] is the closing report; `out` must
+    /// hold [`REPORT`] bytes.
     pub fn poll(&mut self, now: Instant, out: &mut [u8]) -> Output {
         loop {
             match self.state {
-                State::Running => {
+                UdpReceiverState::Running => {
                     let deadline = (self.heard + self.setup.idle).min(self.setup.until);
                     if let Some(interval) = self.interval(now.min(deadline)) {
                         return Output::Sample(Sample::Interval(interval));
@@ -214,35 +215,36 @@ impl UdpReceiver {
                     }
                     self.end(Ending::Silence);
                 }
-                State::Closing(Step::Rest) => {
+                UdpReceiverState::Closing(ReceiverClosing::Rest) => {
                     if let Some(interval) = self.silence() {
                         return Output::Sample(Sample::Interval(interval));
                     }
-                    self.state = State::Closing(Step::Total);
+                    self.state = UdpReceiverState::Closing(ReceiverClosing::Total);
                     let counts = self.counts();
                     if let Some(mut interval) = self.meter.rest(self.heard, &counts) {
                         interval.transit = self.taken();
                         return Output::Sample(Sample::Interval(interval));
                     }
                 }
-                State::Closing(Step::Total) => return self.close(),
-                State::Reporting { reports, pending } => {
+                UdpReceiverState::Closing(ReceiverClosing::Total) => return self.close(),
+                UdpReceiverState::Reporting { reports, pending } => {
                     if pending && reports < REPORTS {
-                        self.state = State::Reporting { reports: reports + 1, pending: false };
+                        self.state =
+                            UdpReceiverState::Reporting { reports: reports + 1, pending: false };
                         return self.report(out);
                     }
                     let deadline = self.heard + SILENCE;
                     if now < deadline && reports < REPORTS {
                         return Output::WaitUntil(deadline);
                     }
-                    self.state = State::Done;
+                    self.state = UdpReceiverState::Done;
                 }
-                State::Done => return Output::Done,
+                UdpReceiverState::Done => return Output::Done,
             }
         }
     }
 
-    /// An interval that is over, where it had data or is followed by data.
+    /// Returns an interval that is over, where it had data or is followed by data.
     fn interval(&mut self, now: Instant) -> Option<Interval> {
         if let Some(interval) = self.silence() {
             return Some(interval);
@@ -259,7 +261,7 @@ impl UdpReceiver {
         Some(Interval { transit: self.taken(), ..ended })
     }
 
-    /// An interval of silence that turned out to have data behind it.
+    /// Returns an interval of silence that turned out to have data behind it.
     fn silence(&mut self) -> Option<Interval> {
         let until = self.silent.filter(|_| self.meter.has_new(self.bytes))?;
         let interval = self.meter.empty(until);
@@ -274,8 +276,11 @@ impl UdpReceiver {
         let total = Interval { transit: self.transit[1].known(), ..total };
         self.total = Some(total);
         let report = self.setup.answer && self.ending == Some(Ending::Last);
-        self.state =
-            if report { State::Reporting { reports: 0, pending: true } } else { State::Done };
+        self.state = if report {
+            UdpReceiverState::Reporting { reports: 0, pending: true }
+        } else {
+            UdpReceiverState::Done
+        };
         Output::Sample(Sample::Interval(total))
     }
 
@@ -295,15 +300,15 @@ impl UdpReceiver {
         Output::Send { len: REPORT }
     }
 
-    fn counts(&self) -> Counts {
-        Counts {
+    fn counts(&self) -> FlowCounts {
+        FlowCounts {
             bytes: self.bytes,
             datagrams: Some(self.tracker.received()),
             lost: Some(self.tracker.lost()),
             out_of_order: Some(self.tracker.out_of_order()),
             duplicates: Some(self.tracker.duplicates()),
             jitter_ns: self.jitter.nanos(),
-            ..Counts::default()
+            ..FlowCounts::default()
         }
     }
 
@@ -319,13 +324,13 @@ impl UdpReceiver {
         self.strays
     }
 
-    /// The highest number heard.
+    /// Returns the highest number heard.
     #[must_use]
     pub const fn highest(&self) -> u64 {
         self.tracker.next().saturating_sub(1)
     }
 
-    /// From the flow's beginning to its last datagram.
+    /// Returns the time from the flow's beginning to its last datagram.
     #[must_use]
     pub fn span(&self) -> Duration {
         self.heard.since(self.meter.start())
@@ -383,10 +388,10 @@ mod tests {
             let now = ms(i * 100);
             all.extend(drain(&mut receiver, now).0);
             if i != 7 {
-                assert_eq!(receiver.datagram(now, &head(i as i64, now), 1000), Heard::Data);
+                assert_eq!(receiver.datagram(now, &head(i as i64, now), 1000), DatagramKind::Data);
             }
         }
-        assert_eq!(receiver.datagram(ms(2600), &head(-26, ms(2600)), 1000), Heard::Last);
+        assert_eq!(receiver.datagram(ms(2600), &head(-26, ms(2600)), 1000), DatagramKind::Last);
         let (samples, sent, next) = drain(&mut receiver, ms(2600));
         all.extend(samples);
         assert_eq!(next, Output::WaitUntil(ms(3100)));
@@ -404,7 +409,7 @@ mod tests {
         assert_eq!((report.bytes, report.lost, report.datagrams), (25_000, 1, 26));
         assert_eq!((report.time, report.jitter), (Duration::from_millis(2600), Duration::ZERO));
         // The sender did not hear it and repeats its last datagram under a lower number.
-        assert_eq!(receiver.datagram(ms(2700), &head(-27, ms(2700)), 1000), Heard::Closed);
+        assert_eq!(receiver.datagram(ms(2700), &head(-27, ms(2700)), 1000), DatagramKind::Closed);
         let (samples, again, next) = drain(&mut receiver, ms(2700));
         assert!(samples.is_empty() && again == sent);
         assert_eq!(next, Output::WaitUntil(ms(3200)));
@@ -478,10 +483,10 @@ mod tests {
     #[test]
     fn garbage_is_counted_as_such() {
         let mut receiver = UdpReceiver::new(SETUP, ms(0));
-        assert_eq!(receiver.datagram(ms(0), &[1, 2], 2), Heard::Stray);
-        assert_eq!(receiver.datagram(ms(0), &head(i64::MIN, ms(0)), 16), Heard::Stray);
-        assert_eq!(receiver.datagram(ms(0), &head(2, ms(0)), 16), Heard::Data);
-        assert_eq!(receiver.datagram(ms(0), &[0xFF; 20], 40), Heard::Stray);
+        assert_eq!(receiver.datagram(ms(0), &[1, 2], 2), DatagramKind::Stray);
+        assert_eq!(receiver.datagram(ms(0), &head(i64::MIN, ms(0)), 16), DatagramKind::Stray);
+        assert_eq!(receiver.datagram(ms(0), &head(2, ms(0)), 16), DatagramKind::Data);
+        assert_eq!(receiver.datagram(ms(0), &[0xFF; 20], 40), DatagramKind::Stray);
         assert_eq!((receiver.received(), receiver.strays()), (1, 3));
     }
 }

@@ -1,6 +1,6 @@
 //! The sending end of a UDP flow.
 
-use super::{Contradiction, Counts, Limit, Meter, Pacer};
+use super::{Contradiction, FlowCounts, FlowMeter, Limit, Pacer};
 use crate::node::Output;
 use crate::sample::{Interval, Link, Observer, Sample, Spread};
 use crate::time::{Duration, Instant};
@@ -15,16 +15,16 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// longest must stay under the 250 ms of silence that end an iperf 2 server's wait.
 const REPEAT: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(100));
 
-/// What happens after the last datagram.
+/// The end of a flow, after the last datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finish {
     /// The last datagram is repeated until the receiver's report comes, for two seconds.
     AwaitReport,
-    /// It is sent once, as by an iperf 2 server that sends (`-R`, `--full-duplex`).
+    /// The last datagram is sent once, as by an iperf 2 server that sends (`-R`, `--full-duplex`).
     Once,
 }
 
-/// What a sender is told before it starts.
+/// The settings of a sender.
 #[derive(Clone, Copy, Debug)]
 pub struct SenderSetup {
     /// The stream.
@@ -39,22 +39,22 @@ pub struct SenderSetup {
     pub limit: Limit,
     /// The header that each datagram carries; a server that sends has none.
     pub header: Option<ClientHeader>,
-    /// What happens at the end.
+    /// End of the flow.
     pub finish: Finish,
     /// Nanoseconds since the epoch at this clock's zero; only for the receiver's eyes.
     pub epoch_ns: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum UdpSenderState {
     Sending,
-    Closing(Step),
+    Closing(SenderClosing),
     Awaiting { until: Instant, wait: Duration, next: Instant },
     Done,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum SenderClosing {
     Last,
     Rest,
     Total,
@@ -64,12 +64,12 @@ enum Step {
 #[derive(Clone, Debug)]
 pub struct UdpSender {
     setup: SenderSetup,
-    meter: Meter,
+    meter: FlowMeter,
     pacer: Pacer,
     next_id: i64,
     datagrams: u64,
     end: Instant,
-    state: State,
+    state: UdpSenderState,
     report: Option<ServerReport>,
     reported: bool,
     refused: Option<Contradiction>,
@@ -78,7 +78,7 @@ pub struct UdpSender {
 }
 
 impl UdpSender {
-    /// A sender that starts at `now` with number 1.
+    /// Creates a sender that starts at `now` with number 1.
     #[must_use]
     pub fn new(mut setup: SenderSetup, now: Instant) -> Self {
         setup.length = setup.length.max(DATAGRAM_HEADER as u32);
@@ -86,12 +86,12 @@ impl UdpSender {
         let slack = if setup.interval.is_zero() { PATIENCE } else { setup.interval / 2 };
         Self {
             setup,
-            meter: Meter::new(setup.link, Observer::Sender, setup.interval, now),
+            meter: FlowMeter::new(setup.link, Observer::Sender, setup.interval, now),
             pacer: Pacer::new(now, setup.length, setup.rate, slack),
             next_id: 1,
             datagrams: 0,
             end: now,
-            state: State::Sending,
+            state: UdpSenderState::Sending,
             report: None,
             reported: false,
             refused: None,
@@ -120,7 +120,7 @@ impl UdpSender {
     /// as it holds. Answers their number; [`sent`](Self::sent) says how many were accepted. Poll
     /// before, so that an interval that has ended is closed, and after a zero.
     pub fn fill(&mut self, now: Instant, buf: &mut [u8]) -> usize {
-        if self.state != State::Sending {
+        if self.state != UdpSenderState::Sending {
             return 0;
         }
         let length = u64::from(self.setup.length);
@@ -131,7 +131,7 @@ impl UdpSender {
         };
         if left == 0 {
             self.end = now;
-            self.state = State::Closing(Step::Last);
+            self.state = UdpSenderState::Closing(SenderClosing::Last);
             return 0;
         }
         let count = self.pacer.due(now).min(left);
@@ -149,7 +149,7 @@ impl UdpSender {
         written as usize
     }
 
-    /// The first `count` datagrams of the last [`fill`](Self::fill) were accepted by the system;
+    /// Notes that the system accepted the first `count` datagrams of the last [`fill`](Self::fill);
     /// the others are numbered again.
     pub fn sent(&mut self, count: usize) {
         self.next_id += count as i64;
@@ -157,7 +157,7 @@ impl UdpSender {
         self.pacer.sent(count as u64);
     }
 
-    /// The system refused a batch for want of buffers.
+    /// Notes that the system refused a batch for want of buffers.
     pub fn refused(&mut self) {
         self.errors = self.errors.map(|count| count.saturating_add(1));
     }
@@ -170,21 +170,23 @@ impl UdpSender {
 
     /// Ends the flow from this side; the last datagram and the report follow as always.
     pub fn stop(&mut self, now: Instant) {
-        if self.state == State::Sending {
+        if self.state == UdpSenderState::Sending {
             self.end = now;
-            self.state = State::Closing(Step::Last);
+            self.state = UdpSenderState::Closing(SenderClosing::Last);
         }
     }
 
     /// Gives up at once, without a last datagram: the receiver is gone.
     pub fn abandon(&mut self, now: Instant) {
-        if self.state == State::Sending {
+        if self.state == UdpSenderState::Sending {
             self.end = now;
         }
         match self.state {
-            State::Sending | State::Closing(Step::Last) => self.state = State::Closing(Step::Rest),
-            State::Awaiting { .. } => self.state = State::Done,
-            State::Closing(_) | State::Done => {}
+            UdpSenderState::Sending | UdpSenderState::Closing(SenderClosing::Last) => {
+                self.state = UdpSenderState::Closing(SenderClosing::Rest)
+            }
+            UdpSenderState::Awaiting { .. } => self.state = UdpSenderState::Done,
+            UdpSenderState::Closing(_) | UdpSenderState::Done => {}
         }
         self.setup.finish = Finish::Once;
     }
@@ -198,58 +200,58 @@ impl UdpSender {
         false
     }
 
-    /// What to do next. `out` must hold a prepared datagram for [`Output::Send`]: the last one and
-    /// its repetitions. While the flow runs, [`Output::WaitUntil`] says when the next datagram is
-    /// due (in the past where it is due now).
+    /// Returns the next request to the driver. `out` must hold a prepared datagram for
+    /// [`Output::Send`]: the last one and its repetitions. While the flow runs,
+    /// [`Output::WaitUntil`] says when the next datagram is due (in the past where it is due now).
     pub fn poll(&mut self, now: Instant, out: &mut [u8]) -> Output {
         loop {
             match self.state {
-                State::Sending => {
+                UdpSenderState::Sending => {
                     let counts = self.counts();
                     if let Some(interval) = self.meter.ended(now, &counts) {
                         return self.with_errors(interval);
                     }
                     return Output::WaitUntil(self.wake());
                 }
-                State::Closing(Step::Last) => {
-                    self.state = State::Closing(Step::Rest);
+                UdpSenderState::Closing(SenderClosing::Last) => {
+                    self.state = UdpSenderState::Closing(SenderClosing::Rest);
                     // Receiver and sender both count the last datagram (iperf 2 does).
                     self.datagrams += 1;
                     return self.last(now, out);
                 }
-                State::Closing(Step::Rest) => {
-                    self.state = State::Closing(Step::Total);
+                UdpSenderState::Closing(SenderClosing::Rest) => {
+                    self.state = UdpSenderState::Closing(SenderClosing::Total);
                     let counts = self.counts();
                     if let Some(interval) = self.meter.rest(self.end, &counts) {
                         return self.with_errors(interval);
                     }
                 }
-                State::Closing(Step::Total) => {
+                UdpSenderState::Closing(SenderClosing::Total) => {
                     self.state = match self.setup.finish {
-                        Finish::Once => State::Done,
+                        Finish::Once => UdpSenderState::Done,
                         Finish::AwaitReport => {
                             let (wait, until) = (REPEAT.0, now + PATIENCE);
-                            State::Awaiting { until, wait, next: now + wait }
+                            UdpSenderState::Awaiting { until, wait, next: now + wait }
                         }
                     };
                     let total = self.meter.total(self.end, &self.counts());
                     return self.with_errors(total);
                 }
-                State::Awaiting { until, wait, next } => {
+                UdpSenderState::Awaiting { until, wait, next } => {
                     if let Some(sample) = self.reported(now, until) {
                         return sample;
                     }
-                    if self.state == State::Done {
+                    if self.state == UdpSenderState::Done {
                         continue;
                     }
                     if now < next {
                         return Output::WaitUntil(next);
                     }
                     let wait = (wait * 2).min(REPEAT.1);
-                    self.state = State::Awaiting { until, wait, next: now + wait };
+                    self.state = UdpSenderState::Awaiting { until, wait, next: now + wait };
                     return self.last(now, out);
                 }
-                State::Done => return Output::Done,
+                UdpSenderState::Done => return Output::Done,
             }
         }
     }
@@ -262,8 +264,8 @@ impl UdpSender {
         }
     }
 
-    /// The last datagram: its number is negative, and one lower each time, so that the receiver
-    /// does not take repetitions for duplicates.
+    /// Writes the last datagram: its number is negative, and one lower each time, so that the
+    /// receiver does not take repetitions for duplicates.
     fn last(&mut self, now: Instant, out: &mut [u8]) -> Output {
         let length = self.setup.length as usize;
         let stamp = self.stamp(now);
@@ -275,7 +277,7 @@ impl UdpSender {
 
     fn reported(&mut self, now: Instant, until: Instant) -> Option<Output> {
         if let Some(report) = self.report {
-            self.state = State::Done;
+            self.state = UdpSenderState::Done;
             self.reported = true;
             let took = now.since(self.meter.start());
             let sent = self.next_id.saturating_sub(1).unsigned_abs();
@@ -286,12 +288,12 @@ impl UdpSender {
             return Some(Output::Sample(Sample::Interval(self.peer_total(&report))));
         }
         if now >= until {
-            self.state = State::Done;
+            self.state = UdpSenderState::Done;
         }
         None
     }
 
-    /// The receiver's total. Its clock is another: the start is put at this side's.
+    /// Returns the receiver's total. Its clock is another: the start is put at this side's.
     fn peer_total(&self, report: &ServerReport) -> Interval {
         Interval {
             link: self.setup.link,
@@ -317,23 +319,24 @@ impl UdpSender {
         self.datagrams * self.setup.length as u64
     }
 
-    fn counts(&self) -> Counts {
-        Counts { bytes: self.bytes(), datagrams: Some(self.datagrams), ..Counts::default() }
+    fn counts(&self) -> FlowCounts {
+        FlowCounts { bytes: self.bytes(), datagrams: Some(self.datagrams), ..FlowCounts::default() }
     }
 
-    /// Whether all but the last datagram is sent.
+    /// Tells whether all but the last datagram is sent.
     #[must_use]
     pub fn is_closing(&self) -> bool {
-        self.state != State::Sending
+        self.state != UdpSenderState::Sending
     }
 
-    /// Why the receiver's report is not believed, where it came and cannot be true.
+    /// Returns the reason for which the receiver's report is not believed, where it came and cannot
+    /// be true.
     #[must_use]
     pub const fn implausible(&self) -> Option<Contradiction> {
         self.refused
     }
 
-    /// Whether the receiver's report came.
+    /// Tells whether the receiver's report came.
     #[must_use]
     pub const fn has_report(&self) -> bool {
         self.reported
@@ -401,7 +404,7 @@ mod tests {
                     assert_eq!(len, 100);
                     ids.push(Datagram::new(&buf).unwrap().id(Width::Wide));
                 }
-                Output::WaitUntil(at) if sender.state == State::Sending => {
+                Output::WaitUntil(at) if sender.state == UdpSenderState::Sending => {
                     let count = sender.fill(now, &mut buf);
                     for datagram in buf.chunks(100).take(count) {
                         ids.push(Datagram::new(datagram).unwrap().id(Width::Wide));

@@ -1,13 +1,13 @@
-//! Which datagrams are missing, which came twice, which came late.
+//! Missing, repeated and late datagrams of a flow, by their numbers.
 
 /// A jump ahead by more than this is believed only when the next datagram confirms it: one stray
 /// datagram must not turn into a billion lost ones. The idea is that of RFC 3550 appendix A.1
 /// (`MAX_DROPOUT`, "two in a row"); the bound is what a fast link loses in a second.
 const JUMP: u64 = 1 << 20;
 
-/// What a datagram's number says about it.
+/// The place of a datagram's number in its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arrival {
+pub enum DatagramOrder {
     /// The one expected next, or a later one: those between count as lost until they come.
     Ahead,
     /// One that was counted as lost.
@@ -60,12 +60,12 @@ impl<const WORDS: usize> Tracker<WORDS> {
 
     /// Takes the next datagram's number.
     #[inline]
-    pub fn take(&mut self, id: i64) -> Arrival {
-        let Ok(id) = u64::try_from(id) else { return Arrival::Invalid };
+    pub fn take(&mut self, id: i64) -> DatagramOrder {
+        let Ok(id) = u64::try_from(id) else { return DatagramOrder::Invalid };
         if id == self.next {
             self.doubtful = None;
             self.mark_next();
-            Arrival::Ahead
+            DatagramOrder::Ahead
         } else if id > self.next {
             self.ahead(id)
         } else {
@@ -82,14 +82,14 @@ impl<const WORDS: usize> Tracker<WORDS> {
         self.received += 1;
     }
 
-    fn ahead(&mut self, id: u64) -> Arrival {
+    fn ahead(&mut self, id: u64) -> DatagramOrder {
         let gap = id - self.next;
         let mut missing_now = gap;
         if gap > JUMP {
             let confirmed = self.doubtful.is_some_and(|d| id > d && id - d <= JUMP);
             if !confirmed {
                 self.doubtful = Some(id);
-                return Arrival::Doubtful;
+                return DatagramOrder::Doubtful;
             }
             // The doubtful one did come: it is one of those between, and it was received.
             missing_now -= 1;
@@ -109,27 +109,27 @@ impl<const WORDS: usize> Tracker<WORDS> {
         if let Some(earlier) = doubtful.filter(|d| gap > JUMP && id - d < Self::WINDOW) {
             self.seen[Self::word_of(earlier)] |= bit_of(earlier);
         }
-        Arrival::Ahead
+        DatagramOrder::Ahead
     }
 
-    fn behind(&mut self, id: u64) -> Arrival {
+    fn behind(&mut self, id: u64) -> DatagramOrder {
         if id == 0 && self.seen_once(0) {
             // Not among the expected: iperf 2.0's and ESP-IDF's first.
             self.received += 1;
             if self.next > 1 {
                 self.late += 1;
-                return Arrival::Late;
+                return DatagramOrder::Late;
             }
-            return Arrival::Ahead;
+            return DatagramOrder::Ahead;
         }
         if id != 0 && self.next - id < Self::WINDOW && self.seen_once(id) {
             self.lost = self.lost.saturating_sub(1);
             self.late += 1;
             self.received += 1;
-            return Arrival::Late;
+            return DatagramOrder::Late;
         }
         self.duplicates += 1;
-        Arrival::Duplicate
+        DatagramOrder::Duplicate
     }
 
     /// Marks a number; true where it was not marked.
@@ -145,13 +145,13 @@ impl<const WORDS: usize> Tracker<WORDS> {
         ((id % Self::WINDOW) / 64) as usize
     }
 
-    /// One more than the highest number.
+    /// Returns one more than the highest number.
     #[must_use]
     pub const fn next(&self) -> u64 {
         self.next
     }
 
-    /// Numbers missing now.
+    /// Returns how many numbers are missing now.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost
@@ -163,13 +163,13 @@ impl<const WORDS: usize> Tracker<WORDS> {
         self.late
     }
 
-    /// Further copies, and those too old to tell.
+    /// Returns how many datagrams were further copies, or too old to tell.
     #[must_use]
     pub const fn duplicates(&self) -> u64 {
         self.duplicates
     }
 
-    /// Different datagrams received.
+    /// Returns how many different datagrams were received.
     #[must_use]
     pub const fn received(&self) -> u64 {
         self.received
@@ -236,7 +236,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Within the window the counts are what sets of numbers say.
+        /// Compares the counts within the window with those of sets of numbers.
         #[test]
         fn agrees_with_sets(ids in proptest::collection::vec(1i64..600, 1..400)) {
             let (received, lost, late, duplicates) = counts(&ids);
@@ -256,14 +256,16 @@ mod tests {
             proptest::prop_assert_eq!(duplicates, (ids.len() - set.len()) as u64);
         }
 
-        /// On any numbers nothing panics, and received and duplicates never exceed what came.
+        /// Checks on any numbers that nothing panics, and that received and duplicates never exceed
+        /// what came.
         #[test]
         fn any_numbers(ids in proptest::collection::vec(proptest::num::i64::ANY, 0..50)) {
             let (received, _, _, duplicates) = counts(&ids);
             proptest::prop_assert!(received + duplicates <= ids.len() as u64);
         }
 
-        /// Far jumps, confirmed or not, keep `lost + received` within the highest number.
+        /// Checks that far jumps, confirmed or not, keep `lost + received` within the highest
+        /// number.
         #[test]
         fn jumps(ids in proptest::collection::vec(0i64..1 << 33, 0..50)) {
             let (received, lost, ..) = counts(&ids);

@@ -8,7 +8,7 @@ use crate::lab::profile::IpCosts;
 use crate::net::{NetDriver, ProgramEnv, ProgramId, ProgramSockets};
 use alloc::vec::Vec;
 use espbench_proto::node::app::{
-    Datagram, Endpoint, Handle, SocketError, Sockets, Stream, Wait, Work,
+    Endpoint, ProgramWork, ReceivedDatagram, SocketError, SocketId, Sockets, StreamState, Wait,
 };
 use espbench_proto::sample::Sample;
 use espbench_proto::time::Instant;
@@ -104,7 +104,7 @@ impl NetDriver for Beside<'_> {
 }
 
 impl ProgramEnv for Beside<'_> {
-    fn spend(&mut self, work: Work) {
+    fn spend(&mut self, work: ProgramWork) {
         let Some(costs) = self.costs else { return };
         self.spent += work_ns(costs, work);
     }
@@ -137,12 +137,12 @@ impl ProgramEnv for Beside<'_> {
     }
 }
 
-fn work_ns(costs: &IpCosts, work: Work) -> u64 {
+fn work_ns(costs: &IpCosts, work: ProgramWork) -> u64 {
     match work {
-        Work::Delay(time) => time.as_nanos() as u64,
-        Work::Bytewise(bytes) => costs.bytewise.ns(bytes),
-        Work::Copy(bytes) => costs.copy.ns(bytes),
-        Work::Loop(rounds) => costs.round.ns(0) * u64::from(rounds),
+        ProgramWork::Delay(time) => time.as_nanos() as u64,
+        ProgramWork::Bytewise(bytes) => costs.bytewise.ns(bytes),
+        ProgramWork::Copy(bytes) => costs.copy.ns(bytes),
+        ProgramWork::Loop(rounds) => costs.round.ns(0) * u64::from(rounds),
     }
 }
 
@@ -168,45 +168,50 @@ impl Costly<'_, '_> {
 }
 
 impl Sockets for Costly<'_, '_> {
-    fn udp_bind(&mut self, port: u16) -> Result<Handle, SocketError> {
+    fn udp_bind(&mut self, port: u16) -> Result<SocketId, SocketError> {
         self.api.udp_bind(port)
     }
 
-    fn udp_send(&mut self, socket: Handle, to: Endpoint, bytes: &[u8]) -> Result<(), SocketError> {
+    fn udp_send(
+        &mut self,
+        socket: SocketId,
+        to: Endpoint,
+        bytes: &[u8],
+    ) -> Result<(), SocketError> {
         self.sent(bytes.len());
         self.api.udp_send(socket, to, bytes)
     }
 
-    fn udp_receive(&mut self, socket: Handle, buf: &mut [u8]) -> Option<Datagram> {
+    fn udp_receive(&mut self, socket: SocketId, buf: &mut [u8]) -> Option<ReceivedDatagram> {
         let datagram = self.api.udp_receive(socket, buf)?;
         self.received(datagram.len);
         Some(datagram)
     }
 
-    fn tcp_connect(&mut self, to: Endpoint) -> Result<Handle, SocketError> {
+    fn tcp_connect(&mut self, to: Endpoint) -> Result<SocketId, SocketError> {
         self.sent(0);
         self.api.tcp_connect(to)
     }
 
-    fn tcp_listen(&mut self, port: u16) -> Result<Handle, SocketError> {
+    fn tcp_listen(&mut self, port: u16) -> Result<SocketId, SocketError> {
         self.api.tcp_listen(port)
     }
 
-    fn tcp_accept(&mut self, listener: Handle) -> Option<(Handle, Endpoint)> {
+    fn tcp_accept(&mut self, listener: SocketId) -> Option<(SocketId, Endpoint)> {
         let accepted = self.api.tcp_accept(listener)?;
         self.received(0);
         Some(accepted)
     }
 
-    fn tcp_stream(&self, socket: Handle) -> Stream {
+    fn tcp_stream(&self, socket: SocketId) -> StreamState {
         self.api.tcp_stream(socket)
     }
 
-    fn tcp_no_delay(&mut self, socket: Handle, no_delay: bool) {
+    fn tcp_no_delay(&mut self, socket: SocketId, no_delay: bool) {
         self.api.tcp_no_delay(socket, no_delay);
     }
 
-    fn tcp_send(&mut self, socket: Handle, bytes: &[u8]) -> Result<usize, SocketError> {
+    fn tcp_send(&mut self, socket: SocketId, bytes: &[u8]) -> Result<usize, SocketError> {
         let sent = self.api.tcp_send(socket, bytes)?;
         if sent > 0 {
             self.sent(sent);
@@ -217,11 +222,11 @@ impl Sockets for Costly<'_, '_> {
         Ok(sent)
     }
 
-    fn tcp_unacknowledged(&self, socket: Handle) -> usize {
+    fn tcp_unacknowledged(&self, socket: SocketId) -> usize {
         self.api.tcp_unacknowledged(socket)
     }
 
-    fn tcp_receive(&mut self, socket: Handle, buf: &mut [u8]) -> Result<usize, SocketError> {
+    fn tcp_receive(&mut self, socket: SocketId, buf: &mut [u8]) -> Result<usize, SocketError> {
         let received = self.api.tcp_receive(socket, buf)?;
         if received > 0 {
             self.received(received);
@@ -229,12 +234,12 @@ impl Sockets for Costly<'_, '_> {
         Ok(received)
     }
 
-    fn close(&mut self, socket: Handle) {
+    fn close(&mut self, socket: SocketId) {
         self.sent(0);
         self.api.close(socket);
     }
 
-    fn spend(&mut self, work: Work) {
+    fn spend(&mut self, work: ProgramWork) {
         self.api.spend(work);
     }
 

@@ -14,7 +14,7 @@ use crate::random::{Purpose, RngStream};
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
-use espbench_proto::node::app::{Endpoint, Handle};
+use espbench_proto::node::app::{Endpoint, SocketId};
 use espbench_proto::time::Instant;
 use smoltcp::iface::{Config, Interface, SocketSet};
 use smoltcp::time::Instant as Smol;
@@ -36,8 +36,8 @@ pub struct IpHost {
     random: RngStream,
     clock: TickClock,
     pub(super) slots: Vec<SocketSlot>,
-    pub(super) udp_ports: BTreeMap<u16, Handle>,
-    pub(super) listeners: BTreeMap<u16, Handle>,
+    pub(super) udp_ports: BTreeMap<u16, SocketId>,
+    pub(super) listeners: BTreeMap<u16, SocketId>,
     connections: Vec<Option<Box<TcpConnection>>>,
     keys: BTreeMap<ConnectionKey, u32>,
     /// The connection of the last segment, which is mostly also that of the next one.
@@ -266,7 +266,7 @@ impl IpHost {
 
     /// Returns the state of a program's connection.
     #[must_use]
-    pub fn observe(&self, program: ProgramId, socket: Handle) -> Option<ConnectionInfo> {
+    pub fn observe(&self, program: ProgramId, socket: SocketId) -> Option<ConnectionInfo> {
         let slot = self.slots.get(usize::from(socket.0))?;
         let &SocketKind::Stream(id) = &slot.kind else { return None };
         let connection = self.connections.get(id as usize)?.as_ref()?;

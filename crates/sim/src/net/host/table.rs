@@ -6,7 +6,7 @@ use crate::net::tcp;
 use crate::net::udp;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use espbench_proto::node::app::{Endpoint, Handle, SocketError};
+use espbench_proto::node::app::{Endpoint, SocketError, SocketId};
 use espbench_proto::time::Instant;
 
 /// The first ephemeral port (RFC 6335 section 6; lwIP's `TCP_LOCAL_PORT_RANGE_START`).
@@ -53,7 +53,7 @@ impl IpHost {
         &mut self,
         program: ProgramId,
         kind: SocketKind,
-    ) -> Result<Handle, SocketError> {
+    ) -> Result<SocketId, SocketError> {
         let free = self.slots.iter().position(|it| matches!(it.kind, SocketKind::Free));
         let at = free.unwrap_or(self.slots.len());
         if at >= usize::from(self.stack.sockets) {
@@ -65,11 +65,11 @@ impl IpHost {
             None => self.slots.push(slot),
         }
         self.use_heap(self.stack.heap.socket.cast_signed());
-        Ok(Handle(at as u16))
+        Ok(SocketId(at as u16))
     }
 
     /// Frees a handle and returns the object behind it.
-    pub(in super::super) fn free_slot(&mut self, handle: Handle) -> SocketKind {
+    pub(in super::super) fn free_slot(&mut self, handle: SocketId) -> SocketKind {
         let Some(slot) = self.slots.get_mut(usize::from(handle.0)) else { return SocketKind::Free };
         let kind = core::mem::replace(&mut slot.kind, SocketKind::Free);
         if !matches!(kind, SocketKind::Free) {
@@ -92,7 +92,7 @@ impl IpHost {
         program: ProgramId,
         remote: Endpoint,
         lower: &mut dyn NetDriver,
-    ) -> Result<Handle, SocketError> {
+    ) -> Result<SocketId, SocketError> {
         if !tcp::addressable(remote) || (remote.address == self.address && !self.stack.loopback) {
             return Err(SocketError::NotConnected);
         }
@@ -133,9 +133,9 @@ impl IpHost {
     pub(in super::super) fn accept(
         &mut self,
         program: ProgramId,
-        listener: Handle,
+        listener: SocketId,
         lower: &mut dyn NetDriver,
-    ) -> Option<(Handle, Endpoint)> {
+    ) -> Option<(SocketId, Endpoint)> {
         let SocketSlot { program: whose, kind: SocketKind::Listener(it) } =
             self.slots.get(usize::from(listener.0))?
         else {

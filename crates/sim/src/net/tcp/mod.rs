@@ -40,7 +40,7 @@ use alloc::vec;
 use clock::RetransmissionTimeout;
 use control::CongestionState;
 use core::time::Duration;
-use espbench_proto::node::app::{Endpoint, Handle, SocketError, Stream};
+use espbench_proto::node::app::{Endpoint, SocketError, SocketId, StreamState};
 use espbench_proto::time::Instant;
 use header::ForgedPacket;
 use mailbox::Mailbox;
@@ -67,9 +67,9 @@ pub(super) struct Io<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ConnectionOwner {
     /// A program, with its handle.
-    Program(ProgramId, Handle),
+    Program(ProgramId, SocketId),
     /// A listener, until the connection is accepted.
-    Listener(ProgramId, Handle),
+    Listener(ProgramId, SocketId),
     /// Nobody: the socket was closed, and the connection ends by itself.
     Nobody,
 }
@@ -269,15 +269,15 @@ impl TcpConnection {
     }
 
     /// Returns the state of the stream.
-    pub(super) fn stream(&self) -> Stream {
+    pub(super) fn stream(&self) -> StreamState {
         if self.dead {
-            return Stream::Closed;
+            return StreamState::Closed;
         }
         match self.tcp().state() {
-            State::Listen | State::SynSent | State::SynReceived => Stream::Connecting,
-            State::Established => Stream::Open,
-            State::CloseWait => Stream::HalfClosed,
-            _ => Stream::Closed,
+            State::Listen | State::SynSent | State::SynReceived => StreamState::Connecting,
+            State::Established => StreamState::Open,
+            State::CloseWait => StreamState::HalfClosed,
+            _ => StreamState::Closed,
         }
     }
 
@@ -299,7 +299,7 @@ impl TcpConnection {
         bytes: &[u8],
     ) -> Result<usize, SocketError> {
         if self.dead || !self.tcp().may_send() {
-            let connecting = self.stream() == Stream::Connecting;
+            let connecting = self.stream() == StreamState::Connecting;
             return if connecting { Ok(0) } else { Err(SocketError::NotConnected) };
         }
         let queued = self.sent.len() + self.unsent().div_ceil(self.mss) as usize;

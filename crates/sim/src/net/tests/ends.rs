@@ -11,11 +11,11 @@ fn a_port_without_a_listener_refuses() {
     let mut net = pair();
     let to = Endpoint::new(address(1), 81);
     let a = net.at(0, |it| it.tcp_connect(to)).expect("an address");
-    assert_eq!(net.stream(0, a), Stream::Connecting);
+    assert_eq!(net.stream(0, a), StreamState::Connecting);
     net.run(ms(9));
-    assert_eq!(net.stream(0, a), Stream::Connecting);
+    assert_eq!(net.stream(0, a), StreamState::Connecting);
     net.run(ms(2));
-    assert_eq!(net.stream(0, a), Stream::Closed);
+    assert_eq!(net.stream(0, a), StreamState::Closed);
     assert!(net.hosts[0].changed(APP) && !net.hosts[0].changed(APP));
     assert_eq!(net.at(0, |it| it.tcp_send(a, b"x")), Err(SocketError::NotConnected));
     net.at(0, |it| it.close(a));
@@ -55,7 +55,7 @@ fn both_directions_end_on_their_own() {
         it.close(b);
     });
     net.run(ms(20));
-    assert_eq!(net.stream(0, a), Stream::HalfClosed);
+    assert_eq!(net.stream(0, a), StreamState::HalfClosed);
     assert_eq!(net.at(0, |it| it.tcp_receive(a, &mut buf)), Ok(6));
     assert_eq!(net.at(0, |it| it.tcp_receive(a, &mut buf)), Ok(0), "the end");
     net.at(0, |it| it.close(a));
@@ -81,7 +81,7 @@ fn what_was_handed_over_arrives_although_the_socket_is_closed() {
         read += net.drain(1, b);
     }
     assert_eq!(read, 5760);
-    assert_eq!(net.stream(1, b), Stream::HalfClosed);
+    assert_eq!(net.stream(1, b), StreamState::HalfClosed);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn closing_with_unread_data_resets() {
     net.run(ms(20));
     net.at(1, |it| it.close(b));
     net.run(ms(20));
-    assert_eq!(net.stream(0, a), Stream::Closed);
+    assert_eq!(net.stream(0, a), StreamState::Closed);
     let mut buf = [0; 8];
     assert_eq!(net.at(0, |it| it.tcp_receive(a, &mut buf)), Err(SocketError::NotConnected));
     assert_eq!(net.hosts[0].counters().broken, 1);
@@ -105,10 +105,10 @@ fn a_listener_that_closes_resets_who_waits() {
     let to = Endpoint::new(address(1), 80);
     let a = net.at(0, |it| it.tcp_connect(to)).expect("an address");
     net.run(ms(100));
-    assert_eq!(net.stream(0, a), Stream::Open, "the backlog has it");
+    assert_eq!(net.stream(0, a), StreamState::Open, "the backlog has it");
     net.at(1, |it| it.close(listener));
     net.run(ms(100));
-    assert_eq!(net.stream(0, a), Stream::Closed);
+    assert_eq!(net.stream(0, a), StreamState::Closed);
     assert_eq!(net.hosts[1].connections(), 0);
 }
 
@@ -120,8 +120,9 @@ fn a_full_backlog_lets_others_try_again() {
     let all: Vec<_> =
         (0..8).map(|_| net.at(0, |it| it.tcp_connect(to)).expect("an address")).collect();
     net.run(ms(500));
-    let open =
-        |net: &mut TestNet| all.iter().filter(|&&it| net.stream(0, it) == Stream::Open).count();
+    let open = |net: &mut TestNet| {
+        all.iter().filter(|&&it| net.stream(0, it) == StreamState::Open).count()
+    };
     assert_eq!(open(&mut net), 6);
     while net.at(1, |it| it.tcp_accept(listener)).is_some() {}
     net.run(ms(3000));
@@ -138,7 +139,7 @@ fn an_accepted_connection_needs_a_socket() {
     assert!(net.at(1, |it| it.tcp_accept(listener)).is_some());
     assert!(net.at(1, |it| it.tcp_accept(listener)).is_none());
     net.run(ms(100));
-    assert_eq!(all.map(|it| net.stream(0, it)), [Stream::Open, Stream::Closed]);
+    assert_eq!(all.map(|it| net.stream(0, it)), [StreamState::Open, StreamState::Closed]);
 }
 
 #[test]
@@ -148,7 +149,7 @@ fn who_hears_nothing_gives_up() {
     net.ends[0].wire.loss = Chance::ALWAYS;
     net.at(0, |it| it.tcp_send(a, b"lost").expect("room"));
     net.run(ms(3_600_000));
-    assert_eq!(net.stream(0, a), Stream::Closed);
+    assert_eq!(net.stream(0, a), StreamState::Closed);
     // CONFIG_LWIP_TCP_MAXRTX.
     assert_eq!(net.hosts[0].counters().timeouts, 12);
     assert_eq!((net.hosts[0].counters().broken, net.hosts[0].wait()), (1, None));

@@ -16,7 +16,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 use core::time::Duration;
-use espbench_proto::node::app::{Endpoint, Handle, SocketError, Sockets, Stream, Work};
+use espbench_proto::node::app::{
+    Endpoint, ProgramWork, SocketError, SocketId, Sockets, StreamState,
+};
 use espbench_proto::sample::Sample;
 use espbench_proto::sdkconfig::SdkConfig;
 use espbench_proto::time::Instant;
@@ -86,7 +88,7 @@ impl NetDriver for WireEnd {
 }
 
 impl ProgramEnv for WireEnd {
-    fn spend(&mut self, _: Work) {
+    fn spend(&mut self, _: ProgramWork) {
         self.spent += 1;
     }
     fn print(&mut self, _: &[u8]) {}
@@ -218,14 +220,14 @@ impl TestNet {
     }
 
     /// Connects host 0 to host 1; returns both handles.
-    pub(super) fn connect(&mut self) -> (Handle, Handle) {
+    pub(super) fn connect(&mut self) -> (SocketId, SocketId) {
         let listener = self.at(1, |it| it.tcp_listen(5001)).expect("a free port");
         let to = Endpoint::new(address(1), 5001);
         let client = self.at(0, |it| it.tcp_connect(to)).expect("an address");
         for _ in 0..1000 {
             let until = self.now + ms(10_000);
             self.step(until);
-            let open = self.at(0, |it| it.tcp_stream(client)) == Stream::Open;
+            let open = self.at(0, |it| it.tcp_stream(client)) == StreamState::Open;
             if let Some((server, from)) = self.at(1, |it| it.tcp_accept(listener)) {
                 assert!(open, "the client is first");
                 assert_eq!(from.address, address(0));
@@ -236,7 +238,7 @@ impl TestNet {
     }
 
     /// Sends from host 0 as much as goes for a time, and reads at host 1; returns the bytes read.
-    pub(super) fn saturate(&mut self, from: Handle, to: Handle, time: Duration) -> u64 {
+    pub(super) fn saturate(&mut self, from: SocketId, to: SocketId, time: Duration) -> u64 {
         let until = self.now + time;
         let mut read = 0;
         loop {
@@ -249,12 +251,12 @@ impl TestNet {
     }
 
     /// Hands over as many bytes as go.
-    pub(super) fn fill(&mut self, host: usize, socket: Handle) {
+    pub(super) fn fill(&mut self, host: usize, socket: SocketId) {
         while self.at(host, |it| it.tcp_send(socket, &[7; 2880])).is_ok_and(|n| n > 0) {}
     }
 
     /// Reads everything; returns the number of bytes.
-    pub(super) fn drain(&mut self, host: usize, socket: Handle) -> u64 {
+    pub(super) fn drain(&mut self, host: usize, socket: SocketId) -> u64 {
         let mut buf = [0; 2880];
         let mut all = 0;
         self.at(host, |it| {
@@ -265,7 +267,7 @@ impl TestNet {
         all
     }
 
-    pub(super) fn stream(&mut self, host: usize, socket: Handle) -> Stream {
+    pub(super) fn stream(&mut self, host: usize, socket: SocketId) -> StreamState {
         self.at(host, |it| it.tcp_stream(socket))
     }
 

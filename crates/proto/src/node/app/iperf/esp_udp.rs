@@ -1,9 +1,9 @@
 //! A flow of datagrams as the programs on ESP chips send it. See the [module](super) for the
 //! sources.
 
-use super::{IperfSetup, Style};
-use crate::node::app::{Endpoint, Handle, SocketError, Sockets, Wait, Work};
-use crate::node::iperf::{Counts, Limit, Meter};
+use super::{IperfSetup, IperfStyle};
+use crate::node::app::{Endpoint, ProgramWork, SocketError, SocketId, Sockets, Wait};
+use crate::node::iperf::{FlowCounts, FlowMeter, Limit};
 use crate::sample::{Observer, Sample};
 use crate::time::{Duration, Instant};
 
@@ -16,29 +16,29 @@ const PRINTING: Duration = Duration::from_millis(5);
 pub(super) struct EspUdp {
     setup: IperfSetup,
     to: Endpoint,
-    flow: Option<Flow>,
+    flow: Option<EspUdpFlow>,
     refused: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Flow {
-    socket: Handle,
-    meter: Meter,
-    counts: Counts,
+struct EspUdpFlow {
+    socket: SocketId,
+    meter: FlowMeter,
+    counts: FlowCounts,
     /// The number of the datagram that is sent next.
     id: u32,
     /// How long the next refusal is waited out.
     ticks: u64,
-    pace: Option<Pace>,
+    pace: Option<SendPace>,
 }
 
 /// How `socket_send` holds an offered rate. After a send it is busy for what the last round was
 /// faster than the period; what a round was slower is taken off the waits that follow, until a send
 /// is refused.
 #[derive(Clone, Copy, Debug)]
-struct Pace {
+struct SendPace {
     period_ns: i64,
-    /// What is to be waited, below zero where it is behind.
+    /// Time that is still to be waited, below zero where the sender is behind.
     owed_ns: i64,
     /// The last send, and whether it was taken.
     last: Option<(Instant, bool)>,
@@ -46,7 +46,7 @@ struct Pace {
     delay: Option<Duration>,
 }
 
-impl Pace {
+impl SendPace {
     fn sent(&mut self, now: Instant, taken: bool) {
         self.owed_ns = match self.last {
             Some((before, true)) => {
@@ -76,13 +76,13 @@ impl EspUdp {
             let nanos = u128::from(work.length) * 8 * 1_000_000_000 / u128::from(rate.max(1));
             i64::try_from(nanos).unwrap_or(i64::MAX)
         };
-        self.flow = Some(Flow {
+        self.flow = Some(EspUdpFlow {
             socket,
-            meter: Meter::new(self.setup.link, Observer::Sender, work.interval, now),
-            counts: Counts { datagrams: Some(0), ..Counts::default() },
-            id: u32::from(self.setup.style == Style::EspIdfV4),
+            meter: FlowMeter::new(self.setup.link, Observer::Sender, work.interval, now),
+            counts: FlowCounts { datagrams: Some(0), ..FlowCounts::default() },
+            id: u32::from(self.setup.style == IperfStyle::EspIdfV4),
             ticks: 1,
-            pace: work.bandwidth.map(|rate| Pace {
+            pace: work.bandwidth.map(|rate| SendPace {
                 period_ns: period_ns(rate),
                 owed_ns: 0,
                 last: None,
@@ -99,7 +99,7 @@ impl EspUdp {
             sockets.sample(Sample::Interval(interval));
         }
         if let Some(delay) = flow.pace.as_mut().and_then(|pace| pace.delay.take()) {
-            sockets.spend(Work::Delay(delay));
+            sockets.spend(ProgramWork::Delay(delay));
             return Wait::Again;
         }
         let over = match limit {
@@ -116,14 +116,14 @@ impl EspUdp {
     fn send(&mut self, now: Instant, sockets: &mut dyn Sockets, datagram: &mut [u8]) -> Wait {
         let Some(flow) = &mut self.flow else { return Wait::Done };
         let style = self.setup.style;
-        if let (Some(number), true) = (datagram.first_chunk_mut(), style != Style::EspConn) {
+        if let (Some(number), true) = (datagram.first_chunk_mut(), style != IperfStyle::EspConn) {
             *number = flow.id.to_be_bytes();
         }
         let result = sockets.udp_send(flow.socket, self.to, datagram);
         if let Some(pace) = &mut flow.pace {
             pace.sent(now, result.is_ok());
         }
-        if result.is_ok() || style == Style::EspIdf {
+        if result.is_ok() || style == IperfStyle::EspIdf {
             // Back to 0 after the highest of 31 bits.
             flow.id = (flow.id + 1) & 0x7FFF_FFFF;
         }
@@ -136,7 +136,7 @@ impl EspUdp {
             }
             Err(SocketError::NoMemory) => {
                 self.refused += 1;
-                if style != Style::EspIdfV4 {
+                if style != IperfStyle::EspIdfV4 {
                     return Wait::Again;
                 }
                 let wake = self.setup.ticks_after(now, flow.ticks);
@@ -146,7 +146,7 @@ impl EspUdp {
                 Wait::Sleep(wake)
             }
             // v4 gives up; the others go on, and print why, which takes about so long.
-            Err(_) if style == Style::EspIdfV4 => {
+            Err(_) if style == IperfStyle::EspIdfV4 => {
                 sockets.count("failed", 1);
                 self.finish(now, sockets)
             }

@@ -1,13 +1,19 @@
 //! iperf 2 in both roles and over both transports, as four programs have it.
 //!
-//! What each does, from its source:
+//! | module | contents |
+//! |---|---|
+//! | `client`, `server` | the programs: each chooses by style and transport among the modules below |
+//! | `pc_udp`, `esp_udp` | a client over UDP, on a PC and on an ESP |
+//! | `tcp_client`, `tcp_server`, `udp_server` | the other ends, of every style |
 //!
-//! | [`Style`] | UDP client | TCP client | server |
+//! The behaviour of each style, from its source:
+//!
+//! | [`IperfStyle`] | UDP client | TCP client | server |
 //! |---|---|---|---|
-//! | [`Pc`](Style::Pc) | numbers of 64 bits, times, client header; a last datagram with a negative number, repeated until the report comes | client header, then writes of `length` | answers UDP with the report; ends a flow on its last datagram or at the stream's end |
-//! | [`EspIdf`](Style::EspIdf) | numbers of 32 bits from 0, else zeros; a number is used up by a refused send, and the next follows at once; no last datagram | blocking writes of `length` | counts; ends after 10 s of silence |
-//! | [`EspIdfV4`](Style::EspIdfV4) | the same from 1; a refused one is tried again after 1, 2, 4 … 64 ticks | the same | the same |
-//! | [`EspConn`](Style::EspConn) | zeros, one after the other without a pause; what is refused is lost | Nagle off; `length` bytes, and the next once all of them are acknowledged | counts |
+//! | [`Pc`](IperfStyle::Pc) | numbers of 64 bits, times, client header; a last datagram with a negative number, repeated until the report comes | client header, then writes of `length` | answers UDP with the report; ends a flow on its last datagram or at the stream's end |
+//! | [`EspIdf`](IperfStyle::EspIdf) | numbers of 32 bits from 0, else zeros; a number is used up by a refused send, and the next follows at once; no last datagram | blocking writes of `length` | counts; ends after 10 s of silence |
+//! | [`EspIdfV4`](IperfStyle::EspIdfV4) | the same from 1; a refused one is tried again after 1, 2, 4 … 64 ticks | the same | the same |
+//! | [`EspConn`](IperfStyle::EspConn) | zeros, one after the other without a pause; what is refused is lost | Nagle off; `length` bytes, and the next once all of them are acknowledged | counts |
 //!
 //! Sources: iperf 2.1.8; `examples/common_components/iperf/iperf.c` of ESP-IDF v5.0
 //! (`socket_send`: "ENOMEM is expected under heavy load") and `examples/wifi/iperf` of v4.2
@@ -32,7 +38,7 @@ use crate::workload::{Iperf, Transport};
 
 /// Whose program it is. See the [module](self).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Style {
+pub enum IperfStyle {
     /// iperf 2 on a PC.
     #[default]
     Pc,
@@ -48,40 +54,40 @@ pub enum Style {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct IperfSetup {
     /// Whose program it is.
-    pub style: Style,
+    pub style: IperfStyle,
     /// The test. A client is one stream of it; a server ends after `parallel` of them. Its direction
     /// is the order of the two programs, and not looked at.
     pub work: Iperf,
     /// The stream named in the samples; a server numbers further ones from here.
     pub link: Link,
-    /// FreeRTOS ticks a second, for the waits of [`Style::EspIdfV4`].
+    /// FreeRTOS ticks a second, for the waits of [`IperfStyle::EspIdfV4`].
     pub tick_hz: u32,
 }
 
 impl IperfSetup {
-    /// What a cell asks of a program of that style. Where the cell names no length (0), the
-    /// program's own is taken.
+    /// Returns the setup of a program of that style for a cell. Where the cell names no length (0),
+    /// the program's own is taken.
     #[must_use]
-    pub fn of(work: &Iperf, style: Style) -> Self {
+    pub fn of(work: &Iperf, style: IperfStyle) -> Self {
         let length = if work.length == 0 { style.length(work.transport) } else { work.length };
         Self { style, work: Iperf { length, ..*work }, link: Link(0), tick_hz: 100 }
     }
 
-    /// When the client stops.
+    /// Returns when the client stops.
     #[must_use]
     pub fn limit(&self) -> Limit {
         self.work.bytes.map_or(Limit::Time(self.work.time), Limit::Bytes)
     }
 
-    /// `vTaskDelay(ticks)`: it ends with a tick, not so long after the call.
+    /// Returns the end of `vTaskDelay(ticks)`: it comes with a tick, not so long after the call.
     fn ticks_after(&self, now: Instant, ticks: u64) -> Instant {
         let tick = 1_000_000_000 / u64::from(self.tick_hz.max(1));
         Instant::from_nanos((now.as_nanos() / tick + ticks) * tick)
     }
 }
 
-impl Style {
-    /// Bytes of a client's datagram or write where nothing else is said.
+impl IperfStyle {
+    /// Returns the bytes of a client's datagram or write where nothing else is said.
     #[must_use]
     pub const fn length(self, transport: Transport) -> u32 {
         match (self, transport) {

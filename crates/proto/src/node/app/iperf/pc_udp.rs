@@ -2,7 +2,7 @@
 
 use super::IperfSetup;
 use crate::node::Output;
-use crate::node::app::{Endpoint, Handle, SocketError, Sockets, Wait};
+use crate::node::app::{Endpoint, SocketError, SocketId, Sockets, Wait};
 use crate::node::iperf::{Finish, SenderSetup, UdpSender, client_header};
 use crate::time::{Duration, Instant};
 use crate::wire::iperf2::{REPORT, Stamp};
@@ -16,7 +16,7 @@ const GONE: u32 = 100;
 pub(super) struct PcUdp {
     setup: IperfSetup,
     to: Endpoint,
-    flow: Option<(Handle, UdpSender)>,
+    flow: Option<(SocketId, UdpSender)>,
     refused: u64,
     gone: u32,
 }

@@ -2,7 +2,7 @@
 
 use super::tcp_server::TcpServer;
 use super::udp_server::UdpServer;
-use super::{IperfSetup, Style};
+use super::{IperfSetup, IperfStyle};
 use crate::node::app::{App, Sockets, Wait};
 use crate::time::{Duration, Instant};
 use crate::wire::iperf2::TCP_LENGTH;
@@ -17,25 +17,25 @@ use crate::workload::Transport;
 #[derive(Clone, Debug)]
 pub struct IperfServer<const N: usize = 16384, const FLOWS: usize = 4> {
     buf: [u8; N],
-    part: Part<FLOWS>,
+    part: ServerProgram<FLOWS>,
 }
 
 #[derive(Clone, Debug)]
-enum Part<const FLOWS: usize> {
+enum ServerProgram<const FLOWS: usize> {
     Udp(UdpServer<FLOWS>),
     Tcp(TcpServer<FLOWS>),
 }
 
 impl<const N: usize, const FLOWS: usize> IperfServer<N, FLOWS> {
-    /// A server on `port` ([`PORT`](crate::wire::iperf2::PORT)). Of the setup it takes the style,
-    /// the transport, the interval and the number of streams; a read is as long as the program's
-    /// own, and `N` bytes at most.
+    /// Creates a server on `port` ([`PORT`](crate::wire::iperf2::PORT)). Of the setup it takes the
+    /// style, the transport, the interval and the number of streams; a read is as long as the
+    /// program's own, and `N` bytes at most.
     #[must_use]
     pub fn new(mut setup: IperfSetup, port: u16) -> Self {
         setup.work.length = setup.style.read_length().min(N as u32);
         let part = match setup.work.transport {
-            Transport::Udp => Part::Udp(UdpServer::new(setup, port)),
-            Transport::Tcp => Part::Tcp(TcpServer::new(setup, port)),
+            Transport::Udp => ServerProgram::Udp(UdpServer::new(setup, port)),
+            Transport::Tcp => ServerProgram::Tcp(TcpServer::new(setup, port)),
         };
         Self { buf: [0; N], part }
     }
@@ -44,14 +44,15 @@ impl<const N: usize, const FLOWS: usize> IperfServer<N, FLOWS> {
 impl<const N: usize, const FLOWS: usize> App for IperfServer<N, FLOWS> {
     fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
         match &mut self.part {
-            Part::Udp(server) => server.poll(now, sockets, &mut self.buf),
-            Part::Tcp(server) => server.poll(now, sockets, &mut self.buf),
+            ServerProgram::Udp(server) => server.poll(now, sockets, &mut self.buf),
+            ServerProgram::Tcp(server) => server.poll(now, sockets, &mut self.buf),
         }
     }
 }
 
-impl Style {
-    /// Bytes of a server's read: `IPERF_TCP_RX_LEN`; espconn hands on segment by segment.
+impl IperfStyle {
+    /// Returns the bytes of a server's read: `IPERF_TCP_RX_LEN`; espconn hands on segment by
+    /// segment.
     const fn read_length(self) -> u32 {
         match self {
             Self::Pc => TCP_LENGTH,
@@ -60,8 +61,8 @@ impl Style {
         }
     }
 
-    /// Silence that ends a stream: `IPERF_SOCKET_RX_TIMEOUT`. The PC's is for UDP, whose sender may
-    /// be an ESP without a last datagram; a stream it awaits to its end.
+    /// Returns the silence that ends a stream: `IPERF_SOCKET_RX_TIMEOUT`. The PC's is for UDP,
+    /// whose sender may be an ESP without a last datagram; a stream it awaits to its end.
     pub(super) const fn patience(self, transport: Transport) -> Duration {
         match (self, transport) {
             (Self::Pc, Transport::Tcp) => Duration::from_secs(60),

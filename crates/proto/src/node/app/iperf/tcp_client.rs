@@ -1,8 +1,8 @@
 //! A stream as the clients send it.
 
-use super::{IperfSetup, Style};
-use crate::node::app::{Endpoint, Handle, Sockets, Stream, Wait};
-use crate::node::iperf::{Counts, Limit, Meter, Pacer, client_header};
+use super::{IperfSetup, IperfStyle};
+use crate::node::app::{Endpoint, SocketId, Sockets, StreamState, Wait};
+use crate::node::iperf::{FlowCounts, FlowMeter, Limit, Pacer, client_header};
 use crate::sample::{Observer, Sample};
 use crate::time::{Duration, Instant};
 use crate::wire::iperf2::{CLIENT_HEADER, Carrier, Stamp};
@@ -17,23 +17,23 @@ pub(super) struct TcpClient {
     setup: IperfSetup,
     to: Endpoint,
     begun: Option<Instant>,
-    step: Step,
+    step: TcpClientStep,
 }
 
 #[derive(Clone, Debug)]
-enum Step {
+enum TcpClientStep {
     Begin,
-    Connecting(Handle),
-    Sending(Flow),
+    Connecting(SocketId),
+    Sending(TcpClientFlow),
     /// All is handed over; until then, the rest is to be acknowledged.
-    Closing(Flow, Instant),
+    Closing(TcpClientFlow, Instant),
 }
 
 #[derive(Clone, Debug)]
-struct Flow {
-    socket: Handle,
-    meter: Meter,
-    counts: Counts,
+struct TcpClientFlow {
+    socket: SocketId,
+    meter: FlowMeter,
+    counts: FlowCounts,
     pacer: Pacer,
     /// Bytes of the current write that are handed over.
     at: usize,
@@ -43,15 +43,15 @@ struct Flow {
 
 impl TcpClient {
     pub(super) const fn new(setup: IperfSetup, to: Endpoint) -> Self {
-        Self { setup, to, begun: None, step: Step::Begin }
+        Self { setup, to, begun: None, step: TcpClientStep::Begin }
     }
 
     pub(super) fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets, buf: &mut [u8]) -> Wait {
-        match core::mem::replace(&mut self.step, Step::Begin) {
-            Step::Begin => self.begin(now, sockets),
-            Step::Connecting(socket) => self.connecting(now, sockets, socket, buf),
-            Step::Sending(flow) => self.sending(now, sockets, flow, buf),
-            Step::Closing(flow, until) => self.closing(now, sockets, flow, until),
+        match core::mem::replace(&mut self.step, TcpClientStep::Begin) {
+            TcpClientStep::Begin => self.begin(now, sockets),
+            TcpClientStep::Connecting(socket) => self.connecting(now, sockets, socket, buf),
+            TcpClientStep::Sending(flow) => self.sending(now, sockets, flow, buf),
+            TcpClientStep::Closing(flow, until) => self.closing(now, sockets, flow, until),
         }
     }
 
@@ -59,10 +59,10 @@ impl TcpClient {
         let begun = *self.begun.get_or_insert(now);
         match sockets.tcp_connect(self.to) {
             Ok(socket) => {
-                if self.setup.work.no_delay || self.setup.style == Style::EspConn {
+                if self.setup.work.no_delay || self.setup.style == IperfStyle::EspConn {
                     sockets.tcp_no_delay(socket, true);
                 }
-                self.step = Step::Connecting(socket);
+                self.step = TcpClientStep::Connecting(socket);
                 Wait::Again
             }
             Err(_) if now < begun + PATIENCE.0 => Wait::Sleep(now + PATIENCE.1),
@@ -74,35 +74,35 @@ impl TcpClient {
         &mut self,
         now: Instant,
         sockets: &mut dyn Sockets,
-        socket: Handle,
+        socket: SocketId,
         buf: &mut [u8],
     ) -> Wait {
         let until = self.begun.unwrap_or(now) + PATIENCE.0;
         match sockets.tcp_stream(socket) {
-            Stream::Open | Stream::HalfClosed => {
-                self.step = Step::Sending(self.flow(now, socket, buf));
+            StreamState::Open | StreamState::HalfClosed => {
+                self.step = TcpClientStep::Sending(self.flow(now, socket, buf));
                 Wait::Again
             }
-            Stream::Connecting if now < until => {
-                self.step = Step::Connecting(socket);
+            StreamState::Connecting if now < until => {
+                self.step = TcpClientStep::Connecting(socket);
                 Wait::Until(until)
             }
-            Stream::Connecting | Stream::Closed => fail(sockets, Some(socket)),
+            StreamState::Connecting | StreamState::Closed => fail(sockets, Some(socket)),
         }
     }
 
-    fn flow(&self, now: Instant, socket: Handle, buf: &mut [u8]) -> Flow {
+    fn flow(&self, now: Instant, socket: SocketId, buf: &mut [u8]) -> TcpClientFlow {
         let work = &self.setup.work;
-        let pc = self.setup.style == Style::Pc;
+        let pc = self.setup.style == IperfStyle::Pc;
         if pc {
             for (at, byte) in buf.iter_mut().enumerate() {
                 *byte = b'0' + (at % 10) as u8;
             }
         }
-        Flow {
+        TcpClientFlow {
             socket,
-            meter: Meter::new(self.setup.link, Observer::Sender, work.interval, now),
-            counts: Counts { datagrams: Some(0), ..Counts::default() },
+            meter: FlowMeter::new(self.setup.link, Observer::Sender, work.interval, now),
+            counts: FlowCounts { datagrams: Some(0), ..FlowCounts::default() },
             pacer: Pacer::new(now, work.length, work.bandwidth, work.interval / 2),
             at: 0,
             header: if pc { CLIENT_HEADER } else { 0 },
@@ -113,7 +113,7 @@ impl TcpClient {
         &mut self,
         now: Instant,
         sockets: &mut dyn Sockets,
-        mut flow: Flow,
+        mut flow: TcpClientFlow,
         buf: &[u8],
     ) -> Wait {
         flow.intervals(now, sockets);
@@ -134,7 +134,7 @@ impl TcpClient {
         }
         let held = match self.setup.style {
             // The sent callback comes when all is acknowledged.
-            Style::EspConn if flow.at == 0 && sockets.tcp_unacknowledged(flow.socket) > 0 => {
+            IperfStyle::EspConn if flow.at == 0 && sockets.tcp_unacknowledged(flow.socket) > 0 => {
                 Some(wake)
             }
             _ if flow.at == 0 && flow.header == 0 && flow.pacer.due(now) == 0 => {
@@ -143,16 +143,16 @@ impl TcpClient {
             _ => None,
         };
         if let Some(wake) = held {
-            self.step = Step::Sending(flow);
+            self.step = TcpClientStep::Sending(flow);
             return Wait::Until(wake);
         }
         match self.write(sockets, &mut flow, &buf[..length], left) {
             Some(0) => {
-                self.step = Step::Sending(flow);
+                self.step = TcpClientStep::Sending(flow);
                 Wait::Until(wake)
             }
             Some(_) => {
-                self.step = Step::Sending(flow);
+                self.step = TcpClientStep::Sending(flow);
                 Wait::Again
             }
             None => {
@@ -167,7 +167,7 @@ impl TcpClient {
     fn write(
         &self,
         sockets: &mut dyn Sockets,
-        flow: &mut Flow,
+        flow: &mut TcpClientFlow,
         buf: &[u8],
         left: usize,
     ) -> Option<usize> {
@@ -193,8 +193,8 @@ impl TcpClient {
         Some(len)
     }
 
-    fn close(&mut self, now: Instant, sockets: &mut dyn Sockets, mut flow: Flow) -> Wait {
-        if self.setup.style == Style::Pc {
+    fn close(&mut self, now: Instant, sockets: &mut dyn Sockets, mut flow: TcpClientFlow) -> Wait {
+        if self.setup.style == IperfStyle::Pc {
             // Its total counts to the last acknowledgement.
             return self.closing(now, sockets, flow, now + CLOSING);
         }
@@ -206,12 +206,13 @@ impl TcpClient {
         &mut self,
         now: Instant,
         sockets: &mut dyn Sockets,
-        mut flow: Flow,
+        mut flow: TcpClientFlow,
         until: Instant,
     ) -> Wait {
-        let open = matches!(sockets.tcp_stream(flow.socket), Stream::Open | Stream::HalfClosed);
+        let open =
+            matches!(sockets.tcp_stream(flow.socket), StreamState::Open | StreamState::HalfClosed);
         if open && now < until && sockets.tcp_unacknowledged(flow.socket) > 0 {
-            self.step = Step::Closing(flow, until);
+            self.step = TcpClientStep::Closing(flow, until);
             return Wait::Until(until);
         }
         flow.end(now, sockets);
@@ -219,7 +220,7 @@ impl TcpClient {
     }
 }
 
-impl Flow {
+impl TcpClientFlow {
     fn intervals(&mut self, now: Instant, sockets: &mut dyn Sockets) {
         while let Some(interval) = self.meter.ended(now, &self.counts) {
             sockets.sample(Sample::Interval(interval));
@@ -237,7 +238,7 @@ impl Flow {
     }
 }
 
-fn fail(sockets: &mut dyn Sockets, socket: Option<Handle>) -> Wait {
+fn fail(sockets: &mut dyn Sockets, socket: Option<SocketId>) -> Wait {
     sockets.count("failed", 1);
     if let Some(socket) = socket {
         sockets.close(socket);

@@ -1,8 +1,8 @@
 //! Streams: reads of what came, counted.
 
-use super::{IperfSetup, Style};
-use crate::node::app::{Handle, Sockets, Stream, Wait, opened};
-use crate::node::iperf::{Counts, Meter};
+use super::{IperfSetup, IperfStyle};
+use crate::node::app::{SocketId, Sockets, StreamState, Wait, opened};
+use crate::node::iperf::{FlowCounts, FlowMeter};
 use crate::sample::{Link, Observer, Sample};
 use crate::time::{Duration, Instant};
 use crate::workload::Transport;
@@ -11,8 +11,8 @@ use crate::workload::Transport;
 pub(super) struct TcpServer<const FLOWS: usize> {
     setup: IperfSetup,
     port: u16,
-    listener: Option<Handle>,
-    flows: [Option<Flow>; FLOWS],
+    listener: Option<SocketId>,
+    flows: [Option<TcpServerFlow>; FLOWS],
     begun: u16,
     ended: u16,
     /// Whose turn it is to be read.
@@ -22,12 +22,12 @@ pub(super) struct TcpServer<const FLOWS: usize> {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Flow {
-    socket: Handle,
+struct TcpServerFlow {
+    socket: SocketId,
     link: Link,
     /// From the first byte on.
-    meter: Option<Meter>,
-    counts: Counts,
+    meter: Option<FlowMeter>,
+    counts: FlowCounts,
     heard: Instant,
 }
 
@@ -71,14 +71,14 @@ impl<const FLOWS: usize> TcpServer<FLOWS> {
         Wait::Until(self.wake)
     }
 
-    fn accept(&mut self, now: Instant, sockets: &mut dyn Sockets, socket: Handle) {
+    fn accept(&mut self, now: Instant, sockets: &mut dyn Sockets, socket: SocketId) {
         let Some(place) = self.flows.iter_mut().find(|place| place.is_none()) else {
             sockets.close(socket);
             return sockets.count("refused-streams", 1);
         };
         let link = Link(self.setup.link.0 + self.begun);
-        let counts = Counts { datagrams: Some(0), ..Counts::default() };
-        *place = Some(Flow { socket, link, meter: None, counts, heard: now });
+        let counts = FlowCounts { datagrams: Some(0), ..FlowCounts::default() };
+        *place = Some(TcpServerFlow { socket, link, meter: None, counts, heard: now });
         self.begun += 1;
         self.wake = now;
     }
@@ -90,7 +90,7 @@ impl<const FLOWS: usize> TcpServer<FLOWS> {
             self.turn = (self.turn + 1) % FLOWS;
             let Some(flow) = &mut self.flows[place] else { continue };
             match sockets.tcp_receive(flow.socket, buf) {
-                Ok(0) if sockets.tcp_stream(flow.socket) == Stream::Open => {}
+                Ok(0) if sockets.tcp_stream(flow.socket) == StreamState::Open => {}
                 Ok(0) => {
                     self.end(place, now, sockets);
                     return true;
@@ -139,10 +139,10 @@ impl<const FLOWS: usize> TcpServer<FLOWS> {
     }
 }
 
-impl Flow {
+impl TcpServerFlow {
     fn take(&mut self, now: Instant, interval: Duration, len: usize) {
         let link = self.link;
-        self.meter.get_or_insert_with(|| Meter::new(link, Observer::Receiver, interval, now));
+        self.meter.get_or_insert_with(|| FlowMeter::new(link, Observer::Receiver, interval, now));
         self.counts.bytes += len as u64;
         self.counts.datagrams = self.counts.datagrams.map(|n| n + 1);
         self.heard = now;
@@ -155,12 +155,12 @@ impl Flow {
         }
     }
 
-    fn patience(&self, style: Style) -> Instant {
+    fn patience(&self, style: IperfStyle) -> Instant {
         self.heard + style.patience(Transport::Tcp)
     }
 
-    fn wake(&self, style: Style) -> Instant {
-        let next = self.meter.as_ref().map_or(Instant::NEVER, Meter::next);
+    fn wake(&self, style: IperfStyle) -> Instant {
+        let next = self.meter.as_ref().map_or(Instant::NEVER, FlowMeter::next);
         next.min(self.patience(style))
     }
 }

@@ -1,9 +1,9 @@
 //! Flows of datagrams: [`UdpReceiver`]s over one socket, one for each sender.
 
-use super::{IperfSetup, Style};
+use super::{IperfSetup, IperfStyle};
 use crate::node::Output;
-use crate::node::app::{Datagram, Endpoint, Handle, Sockets, Wait, opened};
-use crate::node::iperf::{Heard, ReceiverSetup, UdpReceiver};
+use crate::node::app::{Endpoint, ReceivedDatagram, SocketId, Sockets, Wait, opened};
+use crate::node::iperf::{DatagramKind, ReceiverSetup, UdpReceiver};
 use crate::sample::Link;
 use crate::time::Instant;
 use crate::wire::iperf2::{self, Carrier, ClientHeader, DATAGRAM_HEADER, REPORT, Width};
@@ -16,7 +16,7 @@ const HEAD: usize = DATAGRAM_HEADER + 4;
 pub(super) struct UdpServer<const FLOWS: usize> {
     setup: IperfSetup,
     port: u16,
-    socket: Option<Handle>,
+    socket: Option<SocketId>,
     flows: [Option<(Endpoint, UdpReceiver)>; FLOWS],
     begun: u16,
     ended: u16,
@@ -61,7 +61,13 @@ impl<const FLOWS: usize> UdpServer<FLOWS> {
         }
     }
 
-    fn take(&mut self, now: Instant, sockets: &mut dyn Sockets, datagram: &Datagram, buf: &[u8]) {
+    fn take(
+        &mut self,
+        now: Instant,
+        sockets: &mut dyn Sockets,
+        datagram: &ReceivedDatagram,
+        buf: &[u8],
+    ) {
         let arrived = datagram.stamped.unwrap_or(now);
         let head = &buf[..datagram.len.min(HEAD)];
         let known = self.flows.iter().flatten().any(|(from, _)| *from == datagram.from);
@@ -71,7 +77,7 @@ impl<const FLOWS: usize> UdpServer<FLOWS> {
         let mut flows = self.flows.iter_mut().flatten();
         let Some((_, flow)) = flows.find(|(from, _)| *from == datagram.from) else { return };
         // The end, and its repetitions, are answered.
-        if flow.datagram(arrived, head, datagram.len) != Heard::Data || !known {
+        if flow.datagram(arrived, head, datagram.len) != DatagramKind::Data || !known {
             self.wake = now;
         }
     }
@@ -99,7 +105,7 @@ impl<const FLOWS: usize> UdpServer<FLOWS> {
         let setup = ReceiverSetup {
             link: Link(self.setup.link.0 + self.begun),
             interval: self.setup.work.interval,
-            answer: self.setup.style == Style::Pc && !header.is_some_and(|h| h.no_report()),
+            answer: self.setup.style == IperfStyle::Pc && !header.is_some_and(|h| h.no_report()),
             idle: self.setup.style.patience(Transport::Udp),
             width: Width::Told,
             until: Instant::NEVER,
@@ -112,7 +118,7 @@ impl<const FLOWS: usize> UdpServer<FLOWS> {
     }
 
     /// Polls each flow; true where one of them sent its report, and the rest is to be polled again.
-    fn poll_flows(&mut self, now: Instant, sockets: &mut dyn Sockets, socket: Handle) -> bool {
+    fn poll_flows(&mut self, now: Instant, sockets: &mut dyn Sockets, socket: SocketId) -> bool {
         self.wake = Instant::NEVER;
         let mut report = [0; REPORT];
         for place in &mut self.flows {

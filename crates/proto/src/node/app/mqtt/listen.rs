@@ -1,6 +1,6 @@
 //! A subscriber.
 
-use super::pipe::{Client, Pipe};
+use super::pipe::{MqttMachine, Pipe};
 use crate::node::Output;
 use crate::node::app::{App, Endpoint, Sockets, Wait};
 use crate::node::mqtt::listener::SubscriberStorage;
@@ -24,7 +24,7 @@ pub struct MqttListener<'a> {
 }
 
 impl<'a> MqttListener<'a> {
-    /// A subscriber at the broker at `broker`.
+    /// Creates a subscriber at the broker at `broker`.
     #[must_use]
     pub fn new(
         settings: MqttSettings<'a>,
@@ -35,7 +35,7 @@ impl<'a> MqttListener<'a> {
         Self { listener, pipe: Pipe::new(broker), out: [0; OUT] }
     }
 
-    /// Nothing further is listened to: with the next polls it says what is missing, and ends.
+    /// Stops listening: with the next polls the program records the missing numbers, and ends.
     pub fn stop(&mut self, now: Instant) {
         self.listener.stop(now);
     }
@@ -47,7 +47,7 @@ impl App for MqttListener<'_> {
     }
 }
 
-impl Client for Listener<'_> {
+impl MqttMachine for Listener<'_> {
     fn connected(&mut self, now: Instant) {
         Self::connected(self, now);
     }

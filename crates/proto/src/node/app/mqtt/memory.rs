@@ -6,7 +6,7 @@ use crate::node::mqtt::publisher::InFlightSlot;
 use crate::node::mqtt::subscriber::{PendingAck, SEEN};
 use crate::node::mqtt::tracker::MessageRecord;
 
-/// What an [`MqttListener`](super::MqttListener) is lent.
+/// The memory of an [`MqttListener`](super::MqttListener).
 #[derive(Clone, Debug)]
 pub struct ListenerMemory<const PACKET: usize = 2048, const ANSWERS: usize = 256> {
     packet: [u8; PACKET],
@@ -37,7 +37,7 @@ impl<const PACKET: usize, const ANSWERS: usize> Default for ListenerMemory<PACKE
     }
 }
 
-/// What an [`Mqtt`](super::Mqtt) is lent.
+/// The memory of an [`Mqtt`](super::Mqtt) publisher.
 #[derive(Clone, Debug)]
 pub struct PublisherMemory<
     const PACKET: usize = 1460,

@@ -1,10 +1,19 @@
 //! MQTT programs: two publishers, a subscriber, a broker.
 //!
 //! The clients are the machines of [`node::mqtt`](crate::node::mqtt) over a socket, with memory that
-//! is lent to them. What a publisher records is one sample a message with its stages as far as that
-//! end knows them: due, queued, sent, acked; the message that never entered the queue is lost for
-//! [`Cause::ApplicationQueue`](crate::sample::Cause). What became of it at the subscriber is the
-//! [`MqttListener`]'s to record. [`join`] makes one sample of both, where they share a clock.
+//! is lent to them. A publisher records one sample a message with its stages as far as that end
+//! knows them: due, queued, sent, acked; a message that never entered the queue is lost for
+//! [`Cause::ApplicationQueue`](crate::sample::Cause). The [`MqttListener`] records its
+//! fate at the subscriber. [`join`] makes one sample of both, where they share a clock.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `broker` | the broker of the lab |
+//! | `listen` | a subscriber to a device's own messages |
+//! | `publish` | a publisher, written well |
+//! | `smooth` | a publisher as Smooth's client is one |
+//! | `pipe` | the socket of a client, and its connection to the broker |
+//! | `memory` | the memory that clients are lent |
 
 mod broker;
 mod listen;
@@ -21,7 +30,7 @@ pub use smooth::{SmoothMqtt, SmoothSetup};
 
 use crate::sample::{Cause, Fate, Probe};
 
-/// The sample of a message from what its publisher and its subscriber recorded, on one clock.
+/// Joins into one sample what a message's publisher and its subscriber recorded, on one clock.
 ///
 /// A message that arrived is delivered (or came twice, or changed), whatever the publisher heard of
 /// it. One that did not is lost: for the publisher's cause, or, where that end saw the broker take

@@ -1,7 +1,7 @@
 //! A client's connection to the broker: bytes between its machine and a socket.
 
 use crate::node::Output;
-use crate::node::app::{Endpoint, Handle, Sockets, Stream, Wait};
+use crate::node::app::{Endpoint, SocketId, Sockets, StreamState, Wait};
 use crate::sample::Sample;
 use crate::time::{Duration, Instant};
 
@@ -9,20 +9,20 @@ use crate::time::{Duration, Instant};
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(10), Duration::from_millis(500));
 
 /// The machine of a client.
-pub(super) trait Client {
-    /// The transport is there.
+pub(super) trait MqttMachine {
+    /// Notes that the transport is connected.
     fn connected(&mut self, now: Instant);
-    /// Bytes came. Samples go to `emit`.
+    /// Handles bytes that came. Samples go to `emit`.
     fn received(&mut self, now: Instant, bytes: &[u8], emit: &mut dyn FnMut(Sample));
-    /// The socket took all that it gave out.
+    /// Notes that the socket took all that `poll` gave out.
     fn written(&mut self, now: Instant);
-    /// The transport is gone.
+    /// Notes that the transport is closed.
     fn closed(&mut self, now: Instant);
-    /// It cannot connect, and is to end.
+    /// Ends the machine: it cannot connect.
     fn give_up(&mut self, now: Instant);
-    /// What it wants. Nothing can be sent into an empty buffer.
+    /// Returns the machine's next request. Nothing can be sent into an empty buffer.
     fn poll(&mut self, now: Instant, buf: &mut [u8]) -> Output;
-    /// Its counters, at the end.
+    /// Reports the machine's counters, at the end.
     fn count(&self, sockets: &mut dyn Sockets);
 }
 
@@ -30,22 +30,22 @@ pub(super) trait Client {
 #[derive(Debug)]
 pub(super) struct Pipe {
     broker: Endpoint,
-    state: State,
+    state: PipeState,
     /// Since when it tries to connect.
     since: Option<Instant>,
     /// Not before then.
     retry: Instant,
     /// Bytes of the outgoing buffer that are to be sent: from, to.
     waiting: (usize, usize),
-    /// What came is to be worked off before more is read.
+    /// Whether received bytes are to be handled before more are read.
     drain: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Down,
-    Connecting(Handle),
-    Up(Handle),
+enum PipeState {
+    Closed,
+    Connecting(SocketId),
+    Open(SocketId),
 }
 
 /// Bytes read at a time.
@@ -55,7 +55,7 @@ impl Pipe {
     pub(super) const fn new(broker: Endpoint) -> Self {
         Self {
             broker,
-            state: State::Down,
+            state: PipeState::Closed,
             since: None,
             retry: Instant::ZERO,
             waiting: (0, 0),
@@ -63,27 +63,27 @@ impl Pipe {
         }
     }
 
-    /// One poll of the program. `out` holds what is to be sent, from call to call.
+    /// Carries out one poll of the program. `out` holds the bytes to be sent, from call to call.
     pub(super) fn poll(
         &mut self,
         now: Instant,
         sockets: &mut dyn Sockets,
-        client: &mut dyn Client,
+        client: &mut dyn MqttMachine,
         out: &mut [u8],
     ) -> Wait {
         match self.state {
-            State::Down => self.connect(now, sockets, client),
-            State::Connecting(socket) => self.connecting(now, sockets, client, socket),
-            State::Up(socket) => self.transfer(now, sockets, client, out, socket),
+            PipeState::Closed => self.connect(now, sockets, client),
+            PipeState::Connecting(socket) => self.connecting(now, sockets, client, socket),
+            PipeState::Open(socket) => self.transfer(now, sockets, client, out, socket),
         }
     }
 
-    /// What the machine records while there is no connection, and when it is to be asked again;
-    /// `None` where it has ended, and wants no further connection.
+    /// Records the machine's samples while there is no connection, and answers when to ask it
+    /// again; `None` where it has ended, and wants no further connection.
     fn offline(
         now: Instant,
         sockets: &mut dyn Sockets,
-        client: &mut dyn Client,
+        client: &mut dyn MqttMachine,
     ) -> Option<Instant> {
         loop {
             match client.poll(now, &mut []) {
@@ -99,7 +99,7 @@ impl Pipe {
         &mut self,
         now: Instant,
         sockets: &mut dyn Sockets,
-        client: &mut dyn Client,
+        client: &mut dyn MqttMachine,
     ) -> Wait {
         let Some(wake) = Self::offline(now, sockets, client) else {
             client.count(sockets);
@@ -117,7 +117,7 @@ impl Pipe {
         match sockets.tcp_connect(self.broker) {
             Ok(socket) => {
                 sockets.tcp_no_delay(socket, true);
-                self.state = State::Connecting(socket);
+                self.state = PipeState::Connecting(socket);
             }
             Err(_) => self.retry = now + PATIENCE.1,
         }
@@ -128,23 +128,23 @@ impl Pipe {
         &mut self,
         now: Instant,
         sockets: &mut dyn Sockets,
-        client: &mut dyn Client,
-        socket: Handle,
+        client: &mut dyn MqttMachine,
+        socket: SocketId,
     ) -> Wait {
         let until = self.since.unwrap_or(now) + PATIENCE.0;
         match sockets.tcp_stream(socket) {
-            Stream::Open | Stream::HalfClosed => {
-                self.state = State::Up(socket);
+            StreamState::Open | StreamState::HalfClosed => {
+                self.state = PipeState::Open(socket);
                 (self.since, self.waiting, self.drain) = (None, (0, 0), false);
                 client.connected(now);
             }
-            Stream::Connecting if now < until => {
+            StreamState::Connecting if now < until => {
                 let wake = Self::offline(now, sockets, client);
                 return Wait::Until(until.min(wake.unwrap_or(until)));
             }
-            Stream::Connecting | Stream::Closed => {
+            StreamState::Connecting | StreamState::Closed => {
                 sockets.close(socket);
-                self.state = State::Down;
+                self.state = PipeState::Closed;
                 self.retry = now + PATIENCE.1;
             }
         }
@@ -155,9 +155,9 @@ impl Pipe {
         &mut self,
         now: Instant,
         sockets: &mut dyn Sockets,
-        client: &mut dyn Client,
+        client: &mut dyn MqttMachine,
         out: &mut [u8],
-        socket: Handle,
+        socket: SocketId,
     ) -> Wait {
         if let Some(wait) = self.send(now, sockets, client, out, socket) {
             return wait;
@@ -194,9 +194,9 @@ impl Pipe {
         &mut self,
         now: Instant,
         sockets: &mut dyn Sockets,
-        client: &mut dyn Client,
+        client: &mut dyn MqttMachine,
         out: &[u8],
-        socket: Handle,
+        socket: SocketId,
     ) -> Option<Wait> {
         let (from, to) = self.waiting;
         let bytes = out.get(from..to).filter(|bytes| !bytes.is_empty())?;
@@ -218,12 +218,12 @@ impl Pipe {
         &mut self,
         now: Instant,
         sockets: &mut dyn Sockets,
-        client: &mut dyn Client,
-        socket: Handle,
+        client: &mut dyn MqttMachine,
+        socket: SocketId,
     ) -> Option<Wait> {
         let mut chunk = [0; CHUNK];
         match sockets.tcp_receive(socket, &mut chunk) {
-            Ok(0) if sockets.tcp_stream(socket) == Stream::Open => return None,
+            Ok(0) if sockets.tcp_stream(socket) == StreamState::Open => return None,
             Ok(0) | Err(_) => self.lost(now, sockets, client, socket),
             Ok(len) => {
                 let mut emit = |sample| sockets.sample(sample);
@@ -238,12 +238,12 @@ impl Pipe {
         &mut self,
         now: Instant,
         sockets: &mut dyn Sockets,
-        client: &mut dyn Client,
-        socket: Handle,
+        client: &mut dyn MqttMachine,
+        socket: SocketId,
     ) {
         sockets.close(socket);
         client.closed(now);
-        self.state = State::Down;
+        self.state = PipeState::Closed;
         self.retry = now + PATIENCE.1;
         self.waiting = (0, 0);
     }

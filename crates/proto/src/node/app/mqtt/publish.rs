@@ -1,6 +1,6 @@
 //! A publisher as one writes it.
 
-use super::pipe::{Client, Pipe};
+use super::pipe::{MqttMachine, Pipe};
 use crate::node::Output;
 use crate::node::app::{App, Endpoint, Sockets, Wait};
 use crate::node::mqtt::{Exchange, MqttInput, MqttSettings, PublisherStorage, Side};
@@ -22,8 +22,8 @@ pub struct Mqtt<'a> {
 }
 
 impl<'a> Mqtt<'a> {
-    /// A client of the broker at `broker`. `out` is what it hands to the socket at a time: it has
-    /// room for at least a message's packet.
+    /// Creates a client of the broker at `broker`. `out` is the buffer for one hand-over to the
+    /// socket: it has room for at least a message's packet.
     #[must_use]
     pub fn new(
         settings: MqttSettings<'a>,
@@ -41,7 +41,7 @@ impl App for Mqtt<'_> {
     }
 }
 
-impl Client for Exchange<'_> {
+impl MqttMachine for Exchange<'_> {
     fn connected(&mut self, now: Instant) {
         self.handle(now, Side::Publisher, MqttInput::Connected);
     }

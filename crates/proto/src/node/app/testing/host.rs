@@ -1,4 +1,4 @@
-//! What one host has, and what its program said.
+//! The sockets of one host, and the output of its program.
 
 use crate::node::app::Endpoint;
 use crate::sample::{Interval, Probe, Sample};

@@ -11,7 +11,7 @@ use super::{App, Wait};
 use crate::time::{Duration, Instant};
 use std::vec::Vec;
 
-/// What each call of a program costs.
+/// Cost of each call of a program.
 pub(crate) const COST: Duration = Duration::from_micros(20);
 
 #[derive(Clone, Copy, Debug, PartialEq)]

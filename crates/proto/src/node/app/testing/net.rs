@@ -1,13 +1,15 @@
 //! The network between the hosts.
 
 use super::host::{Host, Udp};
-use crate::node::app::{Datagram, Endpoint, Handle, SocketError, Sockets, Stream, Work};
+use crate::node::app::{
+    Endpoint, ProgramWork, ReceivedDatagram, SocketError, SocketId, Sockets, StreamState,
+};
 use crate::sample::Sample;
 use crate::time::{Duration, Instant};
 use std::collections::{BTreeMap, VecDeque};
 use std::vec::Vec;
 
-/// What goes wrong.
+/// The faults of the network.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Faults {
     /// From one host to another.
@@ -53,10 +55,10 @@ enum Event {
 struct Connection {
     hosts: [usize; 2],
     from: Endpoint,
-    state: Stream,
+    state: StreamState,
     ready: [VecDeque<u8>; 2],
     unacknowledged: [usize; 2],
-    /// That side has closed; the other knows.
+    /// Whether each side has closed; the other knows.
     closed: [bool; 2],
     ended: [bool; 2],
     no_delay: [bool; 2],
@@ -126,8 +128,8 @@ impl Net {
             Event::Syn { connection, port } => self.syn(connection, port),
             Event::Open { connection } => {
                 let client = self.connections[connection].hosts[0];
-                if self.connections[connection].state == Stream::Connecting {
-                    self.connections[connection].state = Stream::Open;
+                if self.connections[connection].state == StreamState::Connecting {
+                    self.connections[connection].state = StreamState::Open;
                 }
                 self.hosts[client].changed = true;
             }
@@ -147,7 +149,7 @@ impl Net {
             }
             Event::Reset => {
                 for connection in &mut self.connections {
-                    connection.state = Stream::Closed;
+                    connection.state = StreamState::Closed;
                 }
                 self.events.clear();
                 self.hosts.iter_mut().for_each(|host| host.changed = true);
@@ -167,7 +169,7 @@ impl Net {
         host.handles += 1;
         let handle = host.handles;
         let Some((_, queue)) = host.listeners.values_mut().find(|(p, _)| *p == port) else {
-            self.connections[connection].state = Stream::Closed;
+            self.connections[connection].state = StreamState::Closed;
             return self.change(connection, 0);
         };
         queue.push_back((handle, from));
@@ -180,7 +182,7 @@ impl Net {
         View { net: self, host, calls: 0, spent: Duration::ZERO }
     }
 
-    /// A part of what fits.
+    /// Returns a random part of what fits.
     fn part(&mut self, len: usize) -> usize {
         if self.faults.short == 0 || len == 0 {
             return len;
@@ -217,23 +219,28 @@ impl View<'_> {
         self.host().handles
     }
 
-    fn connection(&self, socket: Handle) -> Option<(usize, usize)> {
+    fn connection(&self, socket: SocketId) -> Option<(usize, usize)> {
         self.net.hosts[self.host].tcp.get(&socket.0).copied()
     }
 }
 
 impl Sockets for View<'_> {
-    fn udp_bind(&mut self, port: u16) -> Result<Handle, SocketError> {
+    fn udp_bind(&mut self, port: u16) -> Result<SocketId, SocketError> {
         if port != 0 && self.host().udp.values().any(|udp| udp.port == port) {
             return Err(SocketError::NoSocket);
         }
         let handle = self.handle();
         let port = if port == 0 { 50_000 + handle } else { port };
         self.host().udp.insert(handle, Udp { port, ..Udp::default() });
-        Ok(Handle(handle))
+        Ok(SocketId(handle))
     }
 
-    fn udp_send(&mut self, socket: Handle, to: Endpoint, bytes: &[u8]) -> Result<(), SocketError> {
+    fn udp_send(
+        &mut self,
+        socket: SocketId,
+        to: Endpoint,
+        bytes: &[u8],
+    ) -> Result<(), SocketError> {
         self.calls += 1;
         let port = self.host().udp[&socket.0].port;
         self.host().sends += 1;
@@ -254,15 +261,15 @@ impl Sockets for View<'_> {
         Ok(())
     }
 
-    fn udp_receive(&mut self, socket: Handle, buf: &mut [u8]) -> Option<Datagram> {
+    fn udp_receive(&mut self, socket: SocketId, buf: &mut [u8]) -> Option<ReceivedDatagram> {
         let (from, bytes) = self.host().udp.get_mut(&socket.0)?.queue.pop_front()?;
         self.calls += 1;
         let len = bytes.len().min(buf.len());
         buf[..len].copy_from_slice(&bytes[..len]);
-        Some(Datagram { len, from, stamped: None })
+        Some(ReceivedDatagram { len, from, stamped: None })
     }
 
-    fn tcp_connect(&mut self, to: Endpoint) -> Result<Handle, SocketError> {
+    fn tcp_connect(&mut self, to: Endpoint) -> Result<SocketId, SocketError> {
         if self.net.is_cut() {
             return Err(SocketError::NotConnected);
         }
@@ -271,7 +278,7 @@ impl Sockets for View<'_> {
         self.net.connections.push(Connection {
             hosts: [self.host, usize::from(to.address[3]) - 1],
             from: Endpoint::new(Net::address(self.host), 50_000 + handle),
-            state: Stream::Connecting,
+            state: StreamState::Connecting,
             ready: Default::default(),
             unacknowledged: [0; 2],
             closed: [false; 2],
@@ -280,40 +287,42 @@ impl Sockets for View<'_> {
         });
         self.host().tcp.insert(handle, (connection, 0));
         self.net.later(Event::Syn { connection, port: to.port });
-        Ok(Handle(handle))
+        Ok(SocketId(handle))
     }
 
-    fn tcp_listen(&mut self, port: u16) -> Result<Handle, SocketError> {
+    fn tcp_listen(&mut self, port: u16) -> Result<SocketId, SocketError> {
         let handle = self.handle();
         self.host().listeners.insert(handle, (port, VecDeque::new()));
-        Ok(Handle(handle))
+        Ok(SocketId(handle))
     }
 
-    fn tcp_accept(&mut self, listener: Handle) -> Option<(Handle, Endpoint)> {
+    fn tcp_accept(&mut self, listener: SocketId) -> Option<(SocketId, Endpoint)> {
         let (handle, from) = self.host().listeners.get_mut(&listener.0)?.1.pop_front()?;
-        Some((Handle(handle), from))
+        Some((SocketId(handle), from))
     }
 
-    fn tcp_stream(&self, socket: Handle) -> Stream {
-        let Some((connection, side)) = self.connection(socket) else { return Stream::Closed };
+    fn tcp_stream(&self, socket: SocketId) -> StreamState {
+        let Some((connection, side)) = self.connection(socket) else { return StreamState::Closed };
         let connection = &self.net.connections[connection];
         match connection.state {
             // The accepting side is open before the connecting one.
-            Stream::Connecting if side == 1 => Stream::Open,
-            Stream::Open if connection.ended[side] && connection.closed[side] => Stream::Closed,
-            Stream::Open if connection.ended[side] => Stream::HalfClosed,
+            StreamState::Connecting if side == 1 => StreamState::Open,
+            StreamState::Open if connection.ended[side] && connection.closed[side] => {
+                StreamState::Closed
+            }
+            StreamState::Open if connection.ended[side] => StreamState::HalfClosed,
             state => state,
         }
     }
 
-    fn tcp_no_delay(&mut self, socket: Handle, no_delay: bool) {
+    fn tcp_no_delay(&mut self, socket: SocketId, no_delay: bool) {
         if let Some((connection, side)) = self.connection(socket) {
             self.net.connections[connection].no_delay[side] = no_delay;
         }
     }
 
-    fn tcp_send(&mut self, socket: Handle, bytes: &[u8]) -> Result<usize, SocketError> {
-        let gone = matches!(self.tcp_stream(socket), Stream::Connecting | Stream::Closed);
+    fn tcp_send(&mut self, socket: SocketId, bytes: &[u8]) -> Result<usize, SocketError> {
+        let gone = matches!(self.tcp_stream(socket), StreamState::Connecting | StreamState::Closed);
         let (connection, side) = self.connection(socket).ok_or(SocketError::NotConnected)?;
         if gone {
             return Err(SocketError::NotConnected);
@@ -331,14 +340,14 @@ impl Sockets for View<'_> {
         Ok(len)
     }
 
-    fn tcp_unacknowledged(&self, socket: Handle) -> usize {
+    fn tcp_unacknowledged(&self, socket: SocketId) -> usize {
         let Some((connection, side)) = self.connection(socket) else { return 0 };
         self.net.connections[connection].unacknowledged[side]
     }
 
-    fn tcp_receive(&mut self, socket: Handle, buf: &mut [u8]) -> Result<usize, SocketError> {
+    fn tcp_receive(&mut self, socket: SocketId, buf: &mut [u8]) -> Result<usize, SocketError> {
         let (connection, side) = self.connection(socket).ok_or(SocketError::NotConnected)?;
-        if self.net.connections[connection].state == Stream::Closed {
+        if self.net.connections[connection].state == StreamState::Closed {
             return Err(SocketError::NotConnected);
         }
         let fits = self.net.connections[connection].ready[side].len().min(buf.len());
@@ -350,7 +359,7 @@ impl Sockets for View<'_> {
         Ok(len)
     }
 
-    fn close(&mut self, socket: Handle) {
+    fn close(&mut self, socket: SocketId) {
         self.host().udp.remove(&socket.0);
         self.host().listeners.remove(&socket.0);
         if let Some((connection, side)) = self.host().tcp.remove(&socket.0) {
@@ -359,13 +368,13 @@ impl Sockets for View<'_> {
         }
     }
 
-    fn spend(&mut self, work: Work) {
+    fn spend(&mut self, work: ProgramWork) {
         self.calls += 1;
         self.spent += match work {
-            Work::Delay(time) => time,
-            Work::Bytewise(n) => Duration::from_micros(u64::from(n) * 3),
-            Work::Copy(n) => Duration::from_nanos(u64::from(n) * 30),
-            Work::Loop(n) => Duration::from_micros(u64::from(n) * 20),
+            ProgramWork::Delay(time) => time,
+            ProgramWork::Bytewise(n) => Duration::from_micros(u64::from(n) * 3),
+            ProgramWork::Copy(n) => Duration::from_nanos(u64::from(n) * 30),
+            ProgramWork::Loop(n) => Duration::from_micros(u64::from(n) * 20),
         };
     }
 

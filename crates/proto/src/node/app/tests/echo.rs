@@ -1,5 +1,5 @@
 use crate::node::app::testing::{Faults, Net, ms, run, us};
-use crate::node::app::{App, ArduinoEcho, Echo, EchoProbe, Endpoint, Sockets, Wait};
+use crate::node::app::{App, ArduinoEcho, EchoProbe, EchoServer, Endpoint, Sockets, Wait};
 use crate::sample::{Cause, Fate, Probe};
 use crate::time::{Duration, Instant};
 use crate::workload::{EchoFormat, UdpEcho};
@@ -43,7 +43,7 @@ fn both_echoes_answer_and_the_sketch_takes_longer_with_each_byte() {
     let mut trips = vec![];
     for size in [1, 100, 900] {
         let work = UdpEcho { size, ..WORK };
-        let (_, probes) = measure(work, &mut Echo::<1472>::new(10_000), Faults::default());
+        let (_, probes) = measure(work, &mut EchoServer::<1472>::new(10_000), Faults::default());
         let (net, slow) = measure(work, &mut arduino(), Faults::default());
         assert!(probes.iter().chain(&slow).all(|p| p.fate == Fate::Delivered && p.bytes == size));
         assert_eq!((probes.len(), slow.len()), (20, 20));
@@ -59,7 +59,7 @@ fn both_echoes_answer_and_the_sketch_takes_longer_with_each_byte() {
 #[test]
 fn a_reply_without_a_buffer_is_tried_again_by_one_and_dropped_by_the_other() {
     let faults = Faults { no_memory: 4, ..Faults::default() };
-    let (net, probes) = measure(WORK, &mut Echo::<1472>::new(10_000), faults);
+    let (net, probes) = measure(WORK, &mut EchoServer::<1472>::new(10_000), faults);
     let refused: Vec<_> = probes.iter().filter(|p| p.fate != Fate::Delivered).collect();
     // The PC's own every fourth is refused to it, and never sent.
     assert!(refused.iter().all(|p| p.fate == Fate::Lost(Cause::NoBuffers) && p.sent.is_none()));
@@ -83,7 +83,7 @@ struct Script(Vec<(Instant, Vec<u8>)>, Vec<(Instant, Vec<u8>)>);
 
 impl App for Script {
     fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
-        let socket = super::super::Handle(1);
+        let socket = super::super::SocketId(1);
         if sockets.udp_bind(10_001).is_ok() {
             return Wait::Again;
         }
@@ -140,7 +140,7 @@ fn a_line_as_long_as_the_buffer_leaves_in_two_pieces() {
 #[test]
 fn without_a_network_every_probe_is_known_to_be_lost() {
     let faults = Faults { cut: ms(10), ..Faults::default() };
-    let (net, probes) = measure(WORK, &mut Echo::<1472>::new(10_000), faults);
+    let (net, probes) = measure(WORK, &mut EchoServer::<1472>::new(10_000), faults);
     assert_eq!(probes.len(), 20);
     let lost = |p: &&Probe| p.fate == Fate::Lost(Cause::Disconnected);
     assert!(probes.iter().filter(lost).count() >= 14);
@@ -158,7 +158,7 @@ proptest! {
         let (_, probes) = if sketch {
             measure(work, &mut arduino(), faults)
         } else {
-            measure(work, &mut Echo::<1472>::new(10_000), faults)
+            measure(work, &mut EchoServer::<1472>::new(10_000), faults)
         };
         let mut seqs: Vec<_> = probes.iter().map(|p| p.seq).collect();
         seqs.sort_unstable();

@@ -1,4 +1,4 @@
-use crate::node::app::iperf::Style;
+use crate::node::app::iperf::IperfStyle;
 use crate::node::app::testing::{Faults, Net, ms, run};
 use crate::node::app::{App, Endpoint, IperfClient, IperfServer, IperfSetup};
 use crate::sample::{Interval, Observer};
@@ -30,7 +30,7 @@ struct Test {
 }
 
 impl Test {
-    fn of(work: Iperf, client: Style, server: Style, faults: Faults) -> Self {
+    fn of(work: Iperf, client: IperfStyle, server: IperfStyle, faults: Faults) -> Self {
         let mut net = Net::new(2, faults);
         let mut client = IperfClient::<16384>::new(IperfSetup::of(&work, client), SERVER);
         let mut server = IperfServer::<16384, 2>::new(IperfSetup::of(&work, server), 5001);
@@ -57,7 +57,7 @@ impl Test {
 #[test]
 fn a_pc_says_what_it_wants_ends_its_flow_and_gets_the_report() {
     let work = Iperf { bandwidth: Some(1_176_000), ..WORK };
-    let test = Test::of(work, Style::Pc, Style::Pc, Faults::default());
+    let test = Test::of(work, IperfStyle::Pc, IperfStyle::Pc, Faults::default());
     assert_eq!(test.done, [true, true]);
     let first = &test.net.hosts[0].sent[0];
     let header = ClientHeader::parse(&first[16..], Carrier::Datagram).unwrap().unwrap();
@@ -80,7 +80,7 @@ fn the_last_datagram_is_repeated_until_the_report_comes() {
     for lossy in 2..9 {
         let work = Iperf { bandwidth: Some(1_176_000), ..WORK };
         let faults = Faults { lossy, ..Faults::default() };
-        let test = Test::of(work, Style::Pc, Style::Pc, faults);
+        let test = Test::of(work, IperfStyle::Pc, IperfStyle::Pc, faults);
         let (receiver, peer) = (test.total(1, Observer::Receiver), test.total(0, Observer::Peer));
         assert_eq!((peer.lost, peer.datagrams), (receiver.lost, receiver.datagrams), "{lossy}");
         assert!(receiver.lost.unwrap() >= 30 / lossy - 1);
@@ -90,7 +90,7 @@ fn the_last_datagram_is_repeated_until_the_report_comes() {
 #[test]
 fn esp_idf_uses_up_a_number_for_each_refusal_and_v4_waits() {
     let faults = Faults { no_memory: 5, ..Faults::default() };
-    let spins = Test::of(WORK, Style::EspIdf, Style::Pc, faults);
+    let spins = Test::of(WORK, IperfStyle::EspIdf, IperfStyle::Pc, faults);
     assert_eq!(spins.numbers()[..6], [0, 1, 2, 3, 5, 6], "from 0, without the refused");
     let total = spins.total(1, Observer::Receiver);
     let refused = spins.net.hosts[0].count("no-buffers");
@@ -100,7 +100,7 @@ fn esp_idf_uses_up_a_number_for_each_refusal_and_v4_waits() {
     assert_eq!(total.bytes, 12_000 * 1472);
     assert_eq!(spins.net.hosts[1].sends, 0, "it is owed no report");
 
-    let waits = Test::of(WORK, Style::EspIdfV4, Style::Pc, faults);
+    let waits = Test::of(WORK, IperfStyle::EspIdfV4, IperfStyle::Pc, faults);
     assert_eq!(waits.numbers(), (1..=waits.numbers().len() as i64).collect::<Vec<_>>());
     let total = waits.total(1, Observer::Receiver);
     assert_eq!((total.lost, total.datagrams), (Some(0), Some(waits.numbers().len() as u64)));
@@ -113,7 +113,7 @@ fn waits_of_v4_double_to_64_ticks() {
     let faults = Faults { no_memory: 1, ..Faults::default() };
     let work = Iperf { time: Duration::from_secs(3), ..WORK };
     let mut net = Net::new(2, faults);
-    let mut client = IperfClient::<1472>::new(IperfSetup::of(&work, Style::EspIdfV4), SERVER);
+    let mut client = IperfClient::<1472>::new(IperfSetup::of(&work, IperfStyle::EspIdfV4), SERVER);
     run(&mut net, &mut [&mut client], ms(5_000));
     // After 1, 2, 4, 8, 16, 32, 64 and 64 ticks: at 0, 10, 30, 70, 150, 310, 630, 1270, 1910, 2550.
     assert_eq!((net.hosts[0].sends, net.hosts[0].sent.len()), (10, 0));
@@ -122,7 +122,7 @@ fn waits_of_v4_double_to_64_ticks() {
 
 #[test]
 fn espconn_sends_zeros_that_a_pc_counts_all_the_same() {
-    let test = Test::of(WORK, Style::EspConn, Style::Pc, Faults::default());
+    let test = Test::of(WORK, IperfStyle::EspConn, IperfStyle::Pc, Faults::default());
     assert!(
         test.net.hosts[0]
             .sent
@@ -138,7 +138,7 @@ fn espconn_sends_zeros_that_a_pc_counts_all_the_same() {
 fn an_esp_holds_its_rate_by_being_busy() {
     let work = Iperf { bandwidth: Some(11_776_000), ..WORK };
     // One each ms; the loop takes part of it.
-    let test = Test::of(work, Style::EspIdf, Style::EspIdf, Faults::default());
+    let test = Test::of(work, IperfStyle::EspIdf, IperfStyle::EspIdf, Faults::default());
     let sent = test.net.hosts[0].sends;
     assert!((296..=301).contains(&sent), "{sent}");
     assert_eq!(test.total(1, Observer::Receiver).bytes, sent * 1472);
@@ -147,13 +147,13 @@ fn an_esp_holds_its_rate_by_being_busy() {
 #[test]
 fn espconn_has_two_segments_on_the_way_and_waits_for_both() {
     let work = Iperf { time: Duration::from_millis(210), ..TCP };
-    let test = Test::of(work, Style::EspConn, Style::Pc, Faults::default());
+    let test = Test::of(work, IperfStyle::EspConn, IperfStyle::Pc, Faults::default());
     // A round trip is 2 ms: a pair each.
     let total = test.total(0, Observer::Sender);
     assert_eq!(total.bytes, 105 * 2880);
     assert!(test.net.no_delay(0, 0));
     // And esp-idf's fills the send buffer of twice that.
-    let window = Test::of(work, Style::EspIdf, Style::Pc, Faults::default());
+    let window = Test::of(work, IperfStyle::EspIdf, IperfStyle::Pc, Faults::default());
     assert_eq!(window.total(1, Observer::Receiver).bytes, 105 * 5760);
     assert!(!window.net.no_delay(0, 0));
     assert_eq!((test.done[0], test.done[1], window.done[1]), (true, true, true));
@@ -162,14 +162,14 @@ fn espconn_has_two_segments_on_the_way_and_waits_for_both() {
 #[test]
 fn a_pc_sends_tcp_at_a_rate_with_its_header_in_front() {
     let work = Iperf { bandwidth: Some(800_000), length: 1000, ..TCP };
-    let test = Test::of(work, Style::Pc, Style::EspIdf, Faults::default());
+    let test = Test::of(work, IperfStyle::Pc, IperfStyle::EspIdf, Faults::default());
     // 100 writes a second, and 60 bytes.
     assert_eq!(test.parts(0), [10_060, 10_000, 10_000]);
     let (sent, got) = (test.total(0, Observer::Sender), test.total(1, Observer::Receiver));
     assert_eq!((sent.bytes, got.bytes), (30_060, 30_060));
     assert_eq!(sent.end.since(sent.start), Duration::from_millis(300), "all was acknowledged");
     let bytes = Iperf { bytes: Some(100_000), ..TCP };
-    let test = Test::of(bytes, Style::Pc, Style::EspConn, Faults::default());
+    let test = Test::of(bytes, IperfStyle::Pc, IperfStyle::EspConn, Faults::default());
     assert_eq!(test.total(1, Observer::Receiver).bytes, 100_000);
 }
 
@@ -180,9 +180,9 @@ fn a_server_takes_several_streams_at_once_and_no_more_than_it_has_room_for() {
         let mut net = Net::new(4, Faults::default());
         let to = Endpoint::new([10, 0, 0, 4], 5001);
         let mut clients =
-            [(); 3].map(|()| IperfClient::<1472>::new(IperfSetup::of(&work, Style::Pc), to));
+            [(); 3].map(|()| IperfClient::<1472>::new(IperfSetup::of(&work, IperfStyle::Pc), to));
         let [a, b, c] = &mut clients;
-        let mut server = IperfServer::<4096, 2>::new(IperfSetup::of(&work, Style::Pc), 5001);
+        let mut server = IperfServer::<4096, 2>::new(IperfSetup::of(&work, IperfStyle::Pc), 5001);
         let apps: &mut [&mut dyn App] = &mut [a, b, c, &mut server];
         let done = run(&mut net, apps, ms(20_000));
         assert!(done[3], "{:?}", work.transport);
@@ -198,14 +198,15 @@ fn nobody_there() {
     for work in [WORK, TCP] {
         let mut net = Net::new(2, Faults::default());
         let work = Iperf { bandwidth: Some(100_000), ..work };
-        let mut client = IperfClient::<1472>::new(IperfSetup::of(&work, Style::Pc), SERVER);
+        let mut client = IperfClient::<1472>::new(IperfSetup::of(&work, IperfStyle::Pc), SERVER);
         let done = run(&mut net, &mut [&mut client], ms(20_000));
         assert_eq!(done, [true]);
         assert_eq!(net.hosts[0].count("failed"), u64::from(work.transport == Transport::Tcp));
     }
 }
 
-const STYLES: [Style; 4] = [Style::Pc, Style::EspIdf, Style::EspIdfV4, Style::EspConn];
+const STYLES: [IperfStyle; 4] =
+    [IperfStyle::Pc, IperfStyle::EspIdf, IperfStyle::EspIdfV4, IperfStyle::EspConn];
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]

@@ -2,7 +2,7 @@ use crate::node::app::mqtt::{
     Broker, ListenerMemory, Mqtt, MqttListener, PublisherMemory, SmoothMqtt, SmoothSetup, join,
 };
 use crate::node::app::testing::{Faults, Net, ms, run};
-use crate::node::app::{App, Endpoint, Handle, Sockets, Wait};
+use crate::node::app::{App, Endpoint, SocketId, Sockets, Wait};
 use crate::node::mqtt::{MqttSettings, OfferedLoad};
 use crate::sample::{Cause, Fate, Link, Observer, Probe};
 use crate::time::{Duration, Instant};
@@ -45,7 +45,7 @@ impl App for Later<'_> {
     }
 }
 
-/// A device, a broker, and who listens to it for a little longer.
+/// Runs a device, a broker, and a listener for a little longer.
 fn exchange(device: &mut dyn App, settings: MqttSettings<'_>, faults: Faults) -> Net {
     let mut net = Net::new(3, faults);
     let mut broker = Broker::<4, 2048, 16384>::new(1883);
@@ -205,7 +205,7 @@ fn smooth_connects_again_and_gives_up_in_the_end() {
 struct Script {
     say: Vec<(u64, Vec<u8>)>,
     heard: Vec<u8>,
-    socket: Option<Handle>,
+    socket: Option<SocketId>,
 }
 
 impl Script {

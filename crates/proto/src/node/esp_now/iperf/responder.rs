@@ -8,7 +8,7 @@ use super::{
 };
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step};
-use crate::node::iperf::{Arrival, Counts, Meter, Tracker};
+use crate::node::iperf::{DatagramOrder, FlowCounts, FlowMeter, Tracker};
 use crate::sample::{Link, Observer};
 use crate::time::{Duration, Instant};
 use crate::wire::component::FrameConfig;
@@ -37,7 +37,7 @@ struct ReceivedFlow {
     zero: bool,
     /// Tracker of the messages' numbers, each plus one.
     tracker: Tracker<4>,
-    meter: Meter,
+    meter: FlowMeter,
     bytes: u64,
     /// Number of messages missing at the end, according to STOP.
     tail: u64,
@@ -54,7 +54,7 @@ impl ReceivedFlow {
             last: at,
             zero: false,
             tracker: Tracker::default(),
-            meter: Meter::new(Link(0), Observer::Receiver, interval, at),
+            meter: FlowMeter::new(Link(0), Observer::Receiver, interval, at),
             bytes: 0,
             tail: 0,
             stopped: false,
@@ -62,14 +62,14 @@ impl ReceivedFlow {
         }
     }
 
-    fn counts(&self) -> Counts {
-        Counts {
+    fn counts(&self) -> FlowCounts {
+        FlowCounts {
             bytes: self.bytes,
             datagrams: Some(self.tracker.received()),
             lost: Some(self.tracker.lost() + self.tail),
             out_of_order: Some(self.tracker.out_of_order()),
             duplicates: Some(self.tracker.duplicates()),
-            ..Counts::default()
+            ..FlowCounts::default()
         }
     }
 
@@ -309,7 +309,7 @@ impl IperfResponder {
             return false;
         }
         let arrival = flow.tracker.take(i64::from(heard.head.seq) + 1);
-        if matches!(arrival, Arrival::Ahead | Arrival::Late) {
+        if matches!(arrival, DatagramOrder::Ahead | DatagramOrder::Late) {
             flow.bytes += u64::from(heard.len);
         }
         flow.zero |= zero;

@@ -4,7 +4,7 @@ use super::figure::{Fixed2, int};
 use super::{MessageQueue, TAG, TestSetup, error_name, micros, millis_since};
 use crate::node::esp_now::print::Level;
 use crate::node::esp_now::task::{Cx, Outcome, Outgoing, Step};
-use crate::node::iperf::{Counts, Meter};
+use crate::node::iperf::{FlowCounts, FlowMeter};
 use crate::sample::{Cause, Fate, Link, Observer, Probe, Sample};
 use crate::time::{Duration, Instant};
 use crate::wire::component::iperf::{IperfHead, IperfKind};
@@ -54,8 +54,8 @@ pub(super) struct StreamTask {
     attempts: u64,
     due: Instant,
     handed: Instant,
-    meter: Meter,
-    counts: Counts,
+    meter: FlowMeter,
+    counts: FlowCounts,
 }
 
 impl StreamTask {
@@ -72,8 +72,8 @@ impl StreamTask {
             attempts: 0,
             due: now,
             handed: now,
-            meter: Meter::new(Link(0), Observer::Sender, Duration::ZERO, now),
-            counts: Counts { datagrams: Some(0), ..Counts::default() },
+            meter: FlowMeter::new(Link(0), Observer::Sender, Duration::ZERO, now),
+            counts: FlowCounts { datagrams: Some(0), ..FlowCounts::default() },
         }
     }
 
@@ -116,7 +116,7 @@ impl StreamTask {
         let interval = seconds(setup.interval);
         self.start = cx.now;
         self.report_at = cx.now + interval;
-        self.meter = Meter::new(Link(0), Observer::Sender, interval, cx.now);
+        self.meter = FlowMeter::new(Link(0), Observer::Sender, interval, cx.now);
         cx.log(Level::Info, TAG, format_args!("{head}"));
         self.phase = StreamPhase::Next;
         None
@@ -324,10 +324,10 @@ fn seconds(n: u16) -> Duration {
 /// Records the intervals that have ended by `at`; returns false if there is no room for all and for
 /// one sample more.
 pub(super) fn close_intervals(
-    meter: &mut Meter,
+    meter: &mut FlowMeter,
     cx: &mut Cx<'_>,
     at: Instant,
-    counts: &Counts,
+    counts: &FlowCounts,
 ) -> bool {
     while cx.sample_room() {
         match meter.ended(at, counts) {
@@ -341,10 +341,10 @@ pub(super) fn close_intervals(
 /// Records the last interval and the total of a stream that ended at `end`; returns false if there
 /// was no room for all of it. Not to be called again once it has returned true.
 pub(super) fn close_stream(
-    meter: &mut Meter,
+    meter: &mut FlowMeter,
     cx: &mut Cx<'_>,
     end: Instant,
-    counts: &Counts,
+    counts: &FlowCounts,
 ) -> bool {
     if !close_intervals(meter, cx, end, counts) {
         return false;

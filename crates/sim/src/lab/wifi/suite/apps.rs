@@ -6,9 +6,9 @@ use crate::lab::suite::Failed;
 use alloc::boxed::Box;
 use alloc::string::ToString;
 use core::time::Duration;
-use espbench_proto::node::app::iperf::Style;
+use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::{
-    ArduinoEcho, Echo, EchoProbe, Endpoint, IperfClient, IperfServer, IperfSetup, TcpSender,
+    ArduinoEcho, EchoProbe, EchoServer, Endpoint, IperfClient, IperfServer, IperfSetup, TcpSender,
     TcpSink,
 };
 use espbench_proto::sample::{Cause, Fate, Interval, Observer, Probe, Sample};
@@ -44,7 +44,7 @@ impl Cell<'_, '_> {
                 let it = ArduinoEcho::new(ECHO.0, Self::at(pc, ECHO.1));
                 self.world.start(device, Box::new(it));
             }
-            _ => self.world.start(device, Box::new(Echo::<1472>::new(ECHO.0))),
+            _ => self.world.start(device, Box::new(EchoServer::<1472>::new(ECHO.0))),
         }
         let to = match self.scene.pc.multicast {
             true => Endpoint::new(BROADCAST, ECHO.0),
@@ -77,11 +77,11 @@ impl Cell<'_, '_> {
     pub(super) fn iperf(&mut self, work: &Iperf) -> Result<(), Failed> {
         let (device, pc) = (self.device, self.pc);
         let style = match self.program() {
-            Program::Callback => Style::EspConn,
-            _ => Style::EspIdf,
+            Program::Callback => IperfStyle::EspConn,
+            _ => IperfStyle::EspIdf,
         };
         let own = IperfSetup::of(work, style);
-        let its = IperfSetup::of(work, Style::Pc);
+        let its = IperfSetup::of(work, IperfStyle::Pc);
         let port = iperf2::PORT;
         let from_device = match work.direction {
             // As `IpTest::Iperf` has it: forward is towards the device.

@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, ESP, PC, at};
 use core::time::Duration;
-use espbench_proto::node::app::{ArduinoEcho, Echo, EchoProbe};
+use espbench_proto::node::app::{ArduinoEcho, EchoProbe, EchoServer};
 use espbench_proto::sample::{Fate, Sample};
 use espbench_proto::workload::{EchoFormat, UdpEcho};
 use std::boxed::Box;
@@ -28,7 +28,7 @@ fn round_trips(bench: &Bench, arduino: bool, size: u32) -> Vec<u64> {
     if arduino {
         world.start(ESP, Box::new(ArduinoEcho::new(PORT, at(PC, PORT + 1))));
     } else {
-        world.start(ESP, Box::new(<Echo>::new(PORT)));
+        world.start(ESP, Box::new(<EchoServer>::new(PORT)));
     }
     let probe = EchoProbe::<1472>::new(work(size, 100), 7, PORT + 1, at(ESP, PORT));
     world.start(PC, Box::new(probe));

@@ -3,7 +3,7 @@
 use super::super::{MachineId, World};
 use super::bench::{Bench, ESP, PC, at};
 use core::time::Duration;
-use espbench_proto::node::app::iperf::Style;
+use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::{IperfClient, IperfServer, IperfSetup};
 use espbench_proto::sample::Sample;
 use espbench_proto::sdkconfig::SdkConfig;
@@ -48,9 +48,9 @@ pub(super) fn work(transport: Transport) -> Iperf {
 fn throughput(bench: &Bench, transport: Transport, to_device: bool) -> f64 {
     let mut world = bench.world(1);
     let mut work = work(transport);
-    let own = IperfSetup::of(&work, Style::EspIdf);
+    let own = IperfSetup::of(&work, IperfStyle::EspIdf);
     work.bandwidth = (transport == Transport::Udp).then_some(60_000_000);
-    let its = IperfSetup::of(&work, Style::Pc);
+    let its = IperfSetup::of(&work, IperfStyle::Pc);
     let (server, client) = if to_device { (ESP, PC) } else { (PC, ESP) };
     let (served, sent) = if to_device { (own, its) } else { (its, own) };
     world.start(server, Box::new(IperfServer::<16384>::new(served, PORT)));
@@ -103,9 +103,9 @@ fn a_flood_does_not_drown_who_receives_in_place() {
             Bench { limits: few, profile: "esp8266-sdk22", rx_in_place, ..Bench::default() };
         let mut world = bench.world(1);
         let mut work = work(Transport::Udp);
-        let served = IperfSetup::of(&work, Style::EspIdf);
+        let served = IperfSetup::of(&work, IperfStyle::EspIdf);
         work.bandwidth = Some(mbit * 1_000_000);
-        let sent = IperfSetup::of(&work, Style::Pc);
+        let sent = IperfSetup::of(&work, IperfStyle::Pc);
         world.start(ESP, Box::new(IperfServer::<16384>::new(served, PORT)));
         world.start(PC, Box::new(IperfClient::<16384>::new(sent, at(ESP, PORT))));
         assert!(world.run_till(Duration::from_secs(30), |it| it.is_idle(PC)), "it ends");

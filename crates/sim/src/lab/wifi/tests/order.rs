@@ -4,7 +4,7 @@ use super::super::MachineId;
 use super::bench::at;
 use crate::lab::file::Library;
 use core::time::Duration;
-use espbench_proto::node::app::{App, Endpoint, Handle, Sockets, Wait};
+use espbench_proto::node::app::{App, Endpoint, SocketId, Sockets, Wait};
 use espbench_proto::sdkconfig::SdkConfig;
 use espbench_proto::time::Instant;
 use std::boxed::Box;
@@ -14,7 +14,7 @@ const PORT: u16 = 9;
 /// Sends numbered datagrams as fast as goes.
 struct Counting {
     to: Endpoint,
-    socket: Option<Handle>,
+    socket: Option<SocketId>,
     next: u32,
 }
 
@@ -38,7 +38,7 @@ impl App for Counting {
 
 /// Looks whether they come in order, each once.
 struct Checking {
-    socket: Option<Handle>,
+    socket: Option<SocketId>,
     last: Option<u32>,
 }
 

@@ -1,13 +1,13 @@
-//! The broker.
+//! A broker for the lab.
 
 mod session;
 
-use crate::node::app::{App, Handle, Sockets, Stream, Wait, opened};
+use crate::node::app::{App, SocketId, Sockets, StreamState, Wait, opened};
 use crate::time::Instant;
 use crate::wire::mqtt::{
     Ack, ConnAck, Connect, Frame, Malformed, Packet, Publish, SubAck, Version, kind,
 };
-use session::Session;
+use session::ClientSession;
 
 /// A broker for the lab: MQTT 3.1.1 and 5, QoS 0 to 2, `CLIENTS` connections of four subscriptions
 /// each, packets of up to `PACKET` bytes, and `OUT` bytes on their way to a client. It never ends.
@@ -23,24 +23,24 @@ use session::Session;
 #[derive(Clone, Debug)]
 pub struct Broker<const CLIENTS: usize = 4, const PACKET: usize = 2048, const OUT: usize = 16384> {
     port: u16,
-    listener: Option<Handle>,
-    sessions: [Option<Session<OUT>>; CLIENTS],
-    /// What came of each client's packet that is not complete.
+    listener: Option<SocketId>,
+    sessions: [Option<ClientSession<OUT>>; CLIENTS],
+    /// Bytes that came of each client's incomplete packet.
     packets: [[u8; PACKET]; CLIENTS],
     held: [usize; CLIENTS],
     /// Whose turn it is.
     turn: usize,
 }
 
-/// What becomes of a client after a packet.
-enum Then {
-    On,
-    /// It said goodbye, or was refused.
+/// The future of a client's connection after a packet.
+enum AfterPacket {
+    Stay,
+    /// The client sent DISCONNECT, or was refused.
     Leave,
 }
 
 impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> Broker<CLIENTS, PACKET, OUT> {
-    /// A broker on `port` (1883).
+    /// Creates a broker on `port` (1883).
     ///
     /// # Panics
     /// Where `OUT` is less than twice `PACKET`: at compile time.
@@ -57,10 +57,10 @@ impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> Broker<CLIENTS
         }
     }
 
-    fn accept(&mut self, now: Instant, sockets: &mut dyn Sockets, socket: Handle) {
+    fn accept(&mut self, now: Instant, sockets: &mut dyn Sockets, socket: SocketId) {
         match self.sessions.iter().position(Option::is_none) {
             Some(nth) => {
-                self.sessions[nth] = Some(Session::new(socket, now));
+                self.sessions[nth] = Some(ClientSession::new(socket, now));
                 self.held[nth] = 0;
             }
             None => {
@@ -107,7 +107,7 @@ impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> Broker<CLIENTS
         let socket = session.socket;
         let buf = &mut self.packets[nth][self.held[nth]..];
         match sockets.tcp_receive(socket, buf) {
-            Ok(0) if sockets.tcp_stream(socket) == Stream::Open => false,
+            Ok(0) if sockets.tcp_stream(socket) == StreamState::Open => false,
             Ok(0) | Err(_) => {
                 self.close(nth, sockets);
                 true
@@ -130,8 +130,8 @@ impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> Broker<CLIENTS
                 Ok(Some((frame, len))) => {
                     at += len;
                     match self.packet(nth, &frame, sockets) {
-                        Ok(Then::On) => {}
-                        Ok(Then::Leave) => break true,
+                        Ok(AfterPacket::Stay) => {}
+                        Ok(AfterPacket::Leave) => break true,
                         Err(Malformed(_)) => {
                             sockets.count("broker-malformed", 1);
                             break true;
@@ -163,8 +163,8 @@ impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> Broker<CLIENTS
         nth: usize,
         frame: &Frame<'_>,
         sockets: &mut dyn Sockets,
-    ) -> Result<Then, Malformed> {
-        let Some(session) = &mut self.sessions[nth] else { return Ok(Then::Leave) };
+    ) -> Result<AfterPacket, Malformed> {
+        let Some(session) = &mut self.sessions[nth] else { return Ok(AfterPacket::Leave) };
         let Some(version) = session.version else {
             return match frame.kind() {
                 kind::CONNECT => self.connect(nth, &Connect::parse(frame)?, sockets),
@@ -191,10 +191,10 @@ impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> Broker<CLIENTS
                 session.answer(&Packet::SubAck(SubAck { id: subscribe.id, codes: &codes }))
             }
             Packet::PingReq => session.answer(&Packet::PingResp),
-            Packet::Disconnect(_) => return Ok(Then::Leave),
+            Packet::Disconnect(_) => return Ok(AfterPacket::Leave),
             _ => return Err(Malformed("a packet that a client does not send, or UNSUBSCRIBE")),
         };
-        if fits { Ok(Then::On) } else { Err(Malformed("no room for its answer")) }
+        if fits { Ok(AfterPacket::Stay) } else { Err(Malformed("no room for its answer")) }
     }
 
     fn connect(
@@ -202,21 +202,21 @@ impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> Broker<CLIENTS
         nth: usize,
         connect: &Connect<'_>,
         sockets: &mut dyn Sockets,
-    ) -> Result<Then, Malformed> {
+    ) -> Result<AfterPacket, Malformed> {
         // 3.1.4: an older connection of the same client ends.
         for other in (0..CLIENTS).filter(|&other| other != nth) {
-            let same = |s: &Session<OUT>| s.version.is_some() && s.name == connect.client_id;
+            let same = |s: &ClientSession<OUT>| s.version.is_some() && s.name == connect.client_id;
             if !connect.client_id.is_empty() && self.sessions[other].as_ref().is_some_and(same) {
                 self.close(other, sockets);
             }
         }
-        let Some(session) = &mut self.sessions[nth] else { return Ok(Then::Leave) };
+        let Some(session) = &mut self.sessions[nth] else { return Ok(AfterPacket::Leave) };
         let Connect { version, client_id, keep_alive, receive_maximum, .. } = *connect;
         let named = session.open(version, client_id, keep_alive, receive_maximum);
         // Identifier rejected: 2, and in version 5 0x85.
         let code = if named { 0 } else { [2, 0x85][usize::from(version == Version::V5)] };
         session.answer(&Packet::ConnAck(ConnAck { code, ..ConnAck::ACCEPTED }));
-        Ok(if named { Then::On } else { Then::Leave })
+        Ok(if named { AfterPacket::Stay } else { AfterPacket::Leave })
     }
 
     fn publish(
@@ -224,8 +224,8 @@ impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> Broker<CLIENTS
         nth: usize,
         message: &Publish<'_>,
         sockets: &mut dyn Sockets,
-    ) -> Result<Then, Malformed> {
-        let Some(session) = &mut self.sessions[nth] else { return Ok(Then::Leave) };
+    ) -> Result<AfterPacket, Malformed> {
+        let Some(session) = &mut self.sessions[nth] else { return Ok(AfterPacket::Leave) };
         let ack = Ack { id: message.id, reason: 0 };
         let (new, fits) = match message.qos {
             0 => (true, true),
@@ -241,7 +241,7 @@ impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> Broker<CLIENTS
                 sockets.count("broker-dropped", 1);
             }
         }
-        Ok(Then::On)
+        Ok(AfterPacket::Stay)
     }
 }
 

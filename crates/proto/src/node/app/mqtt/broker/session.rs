@@ -1,6 +1,6 @@
 //! One client, as the broker knows it.
 
-use crate::node::app::Handle;
+use crate::node::app::SocketId;
 use crate::time::{Duration, Instant};
 use crate::wire::mqtt::{Ack, Packet, Publish, Version, kind, topic};
 use heapless::{String, Vec};
@@ -20,7 +20,7 @@ impl Ids {
         self.0[usize::from(id / 64)] >> (id % 64) & 1 == 1
     }
 
-    /// Puts it in, or takes it out; true where that changed something.
+    /// Puts an identifier in, or takes it out; true where that changed something.
     pub(super) fn set(&mut self, id: u16, on: bool) -> bool {
         let before = self.has(id);
         self.0[usize::from(id / 64)] ^= u64::from(before != on) << (id % 64);
@@ -30,13 +30,13 @@ impl Ids {
 
 /// A connection, and the session that lives as long.
 #[derive(Clone, Debug)]
-pub(super) struct Session<const OUT: usize> {
-    pub(super) socket: Handle,
+pub(super) struct ClientSession<const OUT: usize> {
+    pub(super) socket: SocketId,
     /// `None` until its CONNECT.
     pub(super) version: Option<Version>,
     pub(super) name: String<NAME>,
     pub(super) heard: Instant,
-    /// It is closed when what it is owed has left.
+    /// Whether the connection is closed as soon as its outgoing bytes have left.
     pub(super) leaving: bool,
     keep_alive: Duration,
     filters: Vec<(String<NAME>, u8), FILTERS>,
@@ -52,8 +52,8 @@ pub(super) struct Session<const OUT: usize> {
     waiting: (usize, usize),
 }
 
-impl<const OUT: usize> Session<OUT> {
-    pub(super) const fn new(socket: Handle, now: Instant) -> Self {
+impl<const OUT: usize> ClientSession<OUT> {
+    pub(super) const fn new(socket: SocketId, now: Instant) -> Self {
         Self {
             socket,
             version: None,
@@ -86,7 +86,8 @@ impl<const OUT: usize> Session<OUT> {
         String::try_from(name).map(|name| self.name = name).is_ok()
     }
 
-    /// When it is taken for gone: half as long again as its keep-alive without a packet (3.1.2.10).
+    /// Returns when the client is taken for gone: after one and a half times its keep-alive without
+    /// a packet (3.1.2.10).
     pub(super) fn deadline(&self) -> Instant {
         if self.keep_alive.is_zero() {
             Instant::NEVER
@@ -109,13 +110,13 @@ impl<const OUT: usize> Session<OUT> {
         if self.filters.push((name, qos)).is_ok() { qos } else { FAILURE }
     }
 
-    /// The highest QoS of its subscriptions to a topic.
+    /// Returns the highest QoS of the client's subscriptions to a topic.
     pub(super) fn wants(&self, topic: &str) -> Option<u8> {
         let meant = self.filters.iter().filter(|(filter, _)| topic::matches(filter, topic));
         meant.map(|&(_, qos)| qos).max()
     }
 
-    /// Bytes that the outgoing buffer has room for.
+    /// Returns how many bytes the outgoing buffer has room for.
     pub(super) const fn room(&self) -> usize {
         OUT - (self.waiting.1 - self.waiting.0)
     }
@@ -166,7 +167,8 @@ impl<const OUT: usize> Session<OUT> {
         true
     }
 
-    /// An identifier that is not in use; not all are, as there are never so many in flight.
+    /// Returns an identifier that is not in use; there always is one, as there are never so many in
+    /// flight.
     fn new_id(&mut self) -> u16 {
         loop {
             self.next_id = self.next_id.wrapping_add(1);
@@ -176,7 +178,7 @@ impl<const OUT: usize> Session<OUT> {
         }
     }
 
-    /// An acknowledgement from it: PUBACK, PUBREC or PUBCOMP. False where no message fits it.
+    /// Handles the client's PUBACK, PUBREC or PUBCOMP. False where no message fits it.
     pub(super) fn acknowledged(&mut self, what: u8, ack: Ack) -> bool {
         if !self.in_flight.has(ack.id) {
             // 4.3: of something long done.

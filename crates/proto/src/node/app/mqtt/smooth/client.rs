@@ -1,7 +1,7 @@
 //! `MqttClient`'s task: the list of messages, the tick, the answers.
 
 use super::dispatcher::Dispatcher;
-use super::{Event, Message, Outgoing, SmoothMqtt, SmoothSetup, tick_from};
+use super::{DispatcherEvent, QueuedMessage, QueuedPacket, SmoothMqtt, SmoothSetup, tick_from};
 use crate::node::app::{Sockets, Wait};
 use crate::sample::{Cause, Fate};
 use crate::time::{Duration, Instant};
@@ -17,7 +17,7 @@ pub(super) const KEEP_ALIVE: u16 = 10;
 const EVENTS: usize = 15;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ClientTaskState {
     /// No connection.
     Idle,
     /// CONNECT was sent.
@@ -30,10 +30,10 @@ enum State {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Client {
-    state: State,
-    events: Deque<Event, EVENTS>,
-    list: Deque<Message, { SmoothMqtt::QUEUE }>,
+pub(super) struct ClientTask {
+    state: ClientTaskState,
+    events: Deque<DispatcherEvent, EVENTS>,
+    list: Deque<QueuedMessage, { SmoothMqtt::QUEUE }>,
     /// The first on the list was sent then, and waits for an answer of that kind.
     awaits: Option<(u8, Instant)>,
     id: u16,
@@ -46,10 +46,10 @@ pub(super) struct Client {
     progress: Instant,
 }
 
-impl Client {
+impl ClientTask {
     pub(super) const fn new() -> Self {
         Self {
-            state: State::Idle,
+            state: ClientTaskState::Idle,
             events: Deque::new(),
             list: Deque::new(),
             awaits: None,
@@ -71,38 +71,38 @@ impl Client {
     }
 
     pub(super) fn is_running(&self) -> bool {
-        self.state == State::Running
+        self.state == ClientTaskState::Running
     }
 
     pub(super) fn refused(&self) -> bool {
-        self.state == State::Refused
+        self.state == ClientTaskState::Refused
     }
 
-    /// When something last happened to a message.
+    /// Returns when something last happened to a message.
     pub(super) const fn progress(&self) -> Instant {
         self.progress
     }
 
-    /// `Publication::publish`.
-    pub(super) fn publish(&mut self, message: Message) -> bool {
+    /// Queues a message, as `Publication::publish` does.
+    pub(super) fn publish(&mut self, message: QueuedMessage) -> bool {
         self.list.push_back(message).is_ok()
     }
 
-    pub(super) fn take(&mut self) -> Option<Message> {
+    pub(super) fn take(&mut self) -> Option<QueuedMessage> {
         self.awaits = None;
         self.list.pop_front()
     }
 
-    /// The dispatcher has something to say. An event that the queue has no room for is lost.
-    pub(super) fn tell(&mut self, event: Event) {
-        if event == Event::Disconnected {
+    /// Puts an event of the dispatcher into the queue; without room for it, it is lost.
+    pub(super) fn tell(&mut self, event: DispatcherEvent) {
+        if event == DispatcherEvent::Disconnected {
             // `BufferContainer::clear`.
             self.events.clear();
         }
         let _ = self.events.push_back(event);
     }
 
-    /// A message's packet left at that time.
+    /// Notes that a message's packet left at `at`.
     pub(super) fn left(&mut self, seq: u64, at: Instant) {
         self.progress = at;
         if let Some(first) = self.list.front_mut()
@@ -112,7 +112,7 @@ impl Client {
         }
     }
 
-    /// `Task::exec`: one round of it.
+    /// Runs one round of the task (`Task::exec`).
     pub(super) fn poll(
         &mut self,
         now: Instant,
@@ -122,7 +122,7 @@ impl Client {
     ) -> Wait {
         if now >= self.ping {
             self.ping = now + Duration::from_secs(KEEP_ALIVE.into()) / 2;
-            self.tell(Event::KeepAlive);
+            self.tell(DispatcherEvent::KeepAlive);
         }
         let Some(until) = self.waits else {
             // Between two rounds.
@@ -155,15 +155,16 @@ impl Client {
     ) {
         self.ticked = now;
         match self.state {
-            State::Fresh => self.state = State::Running,
-            State::Running => {
+            ClientTaskState::Fresh => self.state = ClientTaskState::Running,
+            ClientTaskState::Running => {
                 self.publish_next(now, sockets, out);
                 // `subscribe_next`: one at a time.
-                if setup.subscribes && self.subscribed.is_none() && out.put(Outgoing::Subscribe) {
+                if setup.subscribes && self.subscribed.is_none() && out.put(QueuedPacket::Subscribe)
+                {
                     self.subscribed = Some(false);
                 }
             }
-            State::Idle | State::Opening | State::Refused => {}
+            ClientTaskState::Idle | ClientTaskState::Opening | ClientTaskState::Refused => {}
         }
     }
 
@@ -177,7 +178,7 @@ impl Client {
             return;
         }
         let id = if message.qos == 0 { 0 } else { self.new_id() };
-        if !out.put(Outgoing::Publish { message, id }) {
+        if !out.put(QueuedPacket::Publish { message, id }) {
             return;
         }
         self.progress = now;
@@ -200,40 +201,44 @@ impl Client {
         sockets: &mut dyn Sockets,
         setup: &SmoothSetup,
         out: &mut Dispatcher,
-        event: Event,
+        event: DispatcherEvent,
     ) {
         match event {
-            Event::Connected => {
-                self.state = State::Opening;
+            DispatcherEvent::Connected => {
+                self.state = ClientTaskState::Opening;
                 self.ping = now + Duration::from_secs(KEEP_ALIVE.into()) / 2;
-                out.put(Outgoing::Connect);
+                out.put(QueuedPacket::Connect);
             }
-            Event::Disconnected => self.disconnected(sockets, setup),
-            Event::Accepted(0) => self.state = State::Fresh,
-            Event::Accepted(_) => {
+            DispatcherEvent::Disconnected => self.disconnected(sockets, setup),
+            DispatcherEvent::Accepted(0) => self.state = ClientTaskState::Fresh,
+            DispatcherEvent::Accepted(_) => {
                 sockets.count("failed", 1);
-                self.state = State::Refused;
+                self.state = ClientTaskState::Refused;
             }
-            Event::Subscribed => self.subscribed = Some(true),
-            Event::KeepAlive if matches!(self.state, State::Fresh | State::Running) => {
-                out.put(Outgoing::Ping);
+            DispatcherEvent::Subscribed => self.subscribed = Some(true),
+            DispatcherEvent::KeepAlive
+                if matches!(self.state, ClientTaskState::Fresh | ClientTaskState::Running) =>
+            {
+                out.put(QueuedPacket::Ping);
             }
-            Event::Message { qos: 0, .. } => {}
-            Event::Message { qos: 1, id } => {
-                out.put(Outgoing::Answer { kind: kind::PUBACK, id });
+            DispatcherEvent::Message { qos: 0, .. } => {}
+            DispatcherEvent::Message { qos: 1, id } => {
+                out.put(QueuedPacket::Answer { kind: kind::PUBACK, id });
             }
-            Event::Message { id, .. } => {
-                out.put(Outgoing::Answer { kind: kind::PUBREC, id });
+            DispatcherEvent::Message { id, .. } => {
+                out.put(QueuedPacket::Answer { kind: kind::PUBREC, id });
             }
-            Event::Answer { kind: kind::PUBREL, id } => {
-                out.put(Outgoing::Answer { kind: kind::PUBCOMP, id });
+            DispatcherEvent::Answer { kind: kind::PUBREL, id } => {
+                out.put(QueuedPacket::Answer { kind: kind::PUBCOMP, id });
             }
-            Event::Answer { kind, id } => self.answer(now, sockets, setup, out, (kind, id)),
-            Event::Sent | Event::Other | Event::KeepAlive => {}
+            DispatcherEvent::Answer { kind, id } => {
+                self.answer(now, sockets, setup, out, (kind, id))
+            }
+            DispatcherEvent::Sent | DispatcherEvent::Other | DispatcherEvent::KeepAlive => {}
         }
     }
 
-    /// PUBACK, PUBREC or PUBCOMP of the message that is on its way.
+    /// Handles PUBACK, PUBREC or PUBCOMP of the message that is on its way.
     fn answer(
         &mut self,
         now: Instant,
@@ -248,7 +253,7 @@ impl Client {
         }
         self.progress = now;
         if kind == kind::PUBREC {
-            if out.put(Outgoing::Answer { kind: kind::PUBREL, id }) {
+            if out.put(QueuedPacket::Answer { kind: kind::PUBREL, id }) {
                 self.awaits = Some((kind::PUBCOMP, now));
             }
             return;
@@ -258,9 +263,9 @@ impl Client {
         }
     }
 
-    /// The session is a clean one: what was on its way is dropped, the rest goes later.
+    /// Handles the loss of a clean session: the message on its way is dropped, the rest goes later.
     fn disconnected(&mut self, sockets: &mut dyn Sockets, setup: &SmoothSetup) {
-        self.state = State::Idle;
+        self.state = ClientTaskState::Idle;
         self.ping = Instant::NEVER;
         self.subscribed = None;
         self.events.clear();

@@ -1,8 +1,8 @@
 //! `SocketDispatcher`'s task, with the one socket of the client.
 
-use super::client::{Client, KEEP_ALIVE, PATIENCE};
-use super::{Event, Outgoing, SmoothMqtt, SmoothSetup, ticks_after};
-use crate::node::app::{Endpoint, Handle, Sockets, Stream, Wait};
+use super::client::{ClientTask, KEEP_ALIVE, PATIENCE};
+use super::{DispatcherEvent, QueuedPacket, SmoothMqtt, SmoothSetup, ticks_after};
+use crate::node::app::{Endpoint, SocketId, Sockets, StreamState, Wait};
 use crate::sample::{Cause, Fate};
 use crate::time::Instant;
 use crate::wire::mqtt::{
@@ -18,32 +18,32 @@ pub(super) const PACKET: usize = 512 + 5;
 const TRIES: u8 = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Link {
+enum DispatcherLink {
     /// Not before then.
     Down(Instant),
-    Connecting(Handle),
-    Up(Handle),
+    Connecting(SocketId),
+    Up(SocketId),
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Dispatcher {
-    link: Link,
+    link: DispatcherLink,
     tries: u8,
-    buffer: Deque<Outgoing, BUFFER>,
+    buffer: Deque<QueuedPacket, BUFFER>,
     /// The packet that is being sent: its bytes, from, to.
-    current: Option<(Outgoing, usize, usize)>,
+    current: Option<(QueuedPacket, usize, usize)>,
     out: [u8; PACKET],
-    /// What came of a packet.
+    /// Bytes that came of a packet.
     packet: [u8; PACKET],
     held: usize,
-    /// It sits in `select` until then, and whether it asks for writing.
+    /// End of the `select` in which the task sits, and whether it asks for writing.
     select: Option<(Instant, bool)>,
 }
 
 impl Dispatcher {
     pub(super) const fn new() -> Self {
         Self {
-            link: Link::Down(Instant::ZERO),
+            link: DispatcherLink::Down(Instant::ZERO),
             tries: 0,
             buffer: Deque::new(),
             current: None,
@@ -54,26 +54,26 @@ impl Dispatcher {
         }
     }
 
-    /// `PacketSendBuffer::put`.
-    pub(super) fn put(&mut self, packet: Outgoing) -> bool {
+    /// Queues a packet, as `PacketSendBuffer::put` does.
+    pub(super) fn put(&mut self, packet: QueuedPacket) -> bool {
         self.buffer.push_back(packet).is_ok()
     }
 
-    /// `DisconnectState`: whatever was to be sent, a DISCONNECT is.
+    /// Replaces whatever was to be sent with a DISCONNECT (`DisconnectState`).
     pub(super) fn disconnect(&mut self) {
         self.buffer.clear();
-        self.put(Outgoing::Disconnect);
+        self.put(QueuedPacket::Disconnect);
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.buffer.is_empty() && self.current.is_none()
     }
 
-    /// What was to be sent will not be. A message of QoS 0 is on no list any more.
+    /// Gives up the packets that were to be sent. A message of QoS 0 is on no list any more.
     fn abandon(&mut self, sockets: &mut dyn Sockets, setup: &SmoothSetup, cause: Cause) {
         let current = self.current.take().map(|(packet, ..)| packet);
         for packet in current.into_iter().chain(core::mem::take(&mut self.buffer)) {
-            if let Outgoing::Publish { message, id: 0 } = packet {
+            if let QueuedPacket::Publish { message, id: 0 } = packet {
                 sockets.sample(setup.sample(&message, None, Fate::Lost(cause)));
             }
         }
@@ -81,26 +81,26 @@ impl Dispatcher {
 
     pub(super) fn close(&mut self, sockets: &mut dyn Sockets, setup: &SmoothSetup, cause: Cause) {
         self.abandon(sockets, setup, cause);
-        if let Link::Up(socket) | Link::Connecting(socket) = self.link {
+        if let DispatcherLink::Up(socket) | DispatcherLink::Connecting(socket) = self.link {
             sockets.close(socket);
         }
-        self.link = Link::Down(Instant::NEVER);
+        self.link = DispatcherLink::Down(Instant::NEVER);
     }
 
-    /// One round: `select`, and what it finds.
+    /// Runs one round: `select`, and what it finds.
     pub(super) fn poll(
         &mut self,
         now: Instant,
         sockets: &mut dyn Sockets,
         setup: &SmoothSetup,
         broker: Endpoint,
-        client: &mut Client,
+        client: &mut ClientTask,
     ) -> Wait {
         match self.link {
-            Link::Down(until) if now < until => Wait::Until(until),
-            Link::Down(_) => self.connect(now, sockets, broker, client),
-            Link::Connecting(socket) => self.connecting(now, sockets, client, socket),
-            Link::Up(socket) => self.transfer(now, sockets, setup, client, socket),
+            DispatcherLink::Down(until) if now < until => Wait::Until(until),
+            DispatcherLink::Down(_) => self.connect(now, sockets, broker, client),
+            DispatcherLink::Connecting(socket) => self.connecting(now, sockets, client, socket),
+            DispatcherLink::Up(socket) => self.transfer(now, sockets, setup, client, socket),
         }
     }
 
@@ -109,17 +109,17 @@ impl Dispatcher {
         now: Instant,
         sockets: &mut dyn Sockets,
         broker: Endpoint,
-        client: &mut Client,
+        client: &mut ClientTask,
     ) -> Wait {
         if self.tries >= TRIES {
-            client.tell(Event::Accepted(u8::MAX));
-            self.link = Link::Down(Instant::NEVER);
+            client.tell(DispatcherEvent::Accepted(u8::MAX));
+            self.link = DispatcherLink::Down(Instant::NEVER);
             return Wait::Again;
         }
         match sockets.tcp_connect(broker) {
             Ok(socket) => {
                 sockets.tcp_no_delay(socket, true);
-                self.link = Link::Connecting(socket);
+                self.link = DispatcherLink::Connecting(socket);
             }
             Err(_) => self.down(now),
         }
@@ -128,25 +128,25 @@ impl Dispatcher {
 
     fn down(&mut self, now: Instant) {
         self.tries += 1;
-        self.link = Link::Down(now + PATIENCE);
+        self.link = DispatcherLink::Down(now + PATIENCE);
     }
 
     fn connecting(
         &mut self,
         now: Instant,
         sockets: &mut dyn Sockets,
-        client: &mut Client,
-        socket: Handle,
+        client: &mut ClientTask,
+        socket: SocketId,
     ) -> Wait {
         match sockets.tcp_stream(socket) {
-            Stream::Connecting => return Wait::Until(Instant::NEVER),
-            Stream::Open | Stream::HalfClosed => {
+            StreamState::Connecting => return Wait::Until(Instant::NEVER),
+            StreamState::Open | StreamState::HalfClosed => {
                 (self.current, self.held, self.select) = (None, 0, None);
                 self.buffer.clear();
-                self.link = Link::Up(socket);
-                client.tell(Event::Connected);
+                self.link = DispatcherLink::Up(socket);
+                client.tell(DispatcherEvent::Connected);
             }
-            Stream::Closed => {
+            StreamState::Closed => {
                 sockets.close(socket);
                 self.down(now);
             }
@@ -159,8 +159,8 @@ impl Dispatcher {
         now: Instant,
         sockets: &mut dyn Sockets,
         setup: &SmoothSetup,
-        client: &mut Client,
-        socket: Handle,
+        client: &mut ClientTask,
+        socket: SocketId,
     ) -> Wait {
         let Some((until, writes)) = self.select else {
             self.select = Some((ticks_after(now, SmoothMqtt::SELECT), !self.is_empty()));
@@ -183,28 +183,28 @@ impl Dispatcher {
         now: Instant,
         sockets: &mut dyn Sockets,
         setup: &SmoothSetup,
-        client: &mut Client,
-        socket: Handle,
+        client: &mut ClientTask,
+        socket: SocketId,
     ) -> Wait {
         self.abandon(sockets, setup, Cause::Disconnected);
         sockets.close(socket);
         self.down(now);
-        client.tell(Event::Disconnected);
+        client.tell(DispatcherEvent::Disconnected);
         Wait::Again
     }
 
-    /// One `recv` of what the packet lacks next; false where nothing has come, `None` where the
-    /// connection is gone, or what came is no MQTT.
+    /// Calls `recv` once for what the packet lacks next; false where nothing has come, `None` where
+    /// the connection is gone, or the bytes are no MQTT.
     fn read(
         &mut self,
         sockets: &mut dyn Sockets,
-        client: &mut Client,
-        socket: Handle,
+        client: &mut ClientTask,
+        socket: SocketId,
     ) -> Option<bool> {
         let want = self.lacks()?;
         let chunk = self.packet.get_mut(self.held..self.held + want)?;
         match sockets.tcp_receive(socket, chunk) {
-            Ok(0) if sockets.tcp_stream(socket) == Stream::Open => return Some(false),
+            Ok(0) if sockets.tcp_stream(socket) == StreamState::Open => return Some(false),
             Ok(0) | Err(_) => return None,
             Ok(len) => self.held += len,
         }
@@ -217,7 +217,8 @@ impl Dispatcher {
         Some(true)
     }
 
-    /// `MQTTProtocol::get_wanted_amount`: the first byte, the length byte by byte, the rest.
+    /// Returns how many bytes the packet lacks (`MQTTProtocol::get_wanted_amount`): the first byte,
+    /// the length byte by byte, the rest.
     fn lacks(&self) -> Option<usize> {
         let Some((_, length)) = self.packet[..self.held].split_first() else { return Some(1) };
         match bytes::varint(length).ok()? {
@@ -226,14 +227,15 @@ impl Dispatcher {
         }
     }
 
-    /// One `send`; false where the socket takes nothing, `None` where the connection is gone.
+    /// Calls `send` once; false where the socket takes nothing, `None` where the connection is
+    /// gone.
     fn write(
         &mut self,
         now: Instant,
         sockets: &mut dyn Sockets,
         setup: &SmoothSetup,
-        client: &mut Client,
-        socket: Handle,
+        client: &mut ClientTask,
+        socket: SocketId,
     ) -> Option<bool> {
         if self.current.is_none() {
             let Some(packet) = self.buffer.pop_front() else { return Some(false) };
@@ -248,14 +250,14 @@ impl Dispatcher {
         self.current = Some((packet, from + len, to));
         if from + len >= to {
             self.current = None;
-            if packet == Outgoing::Disconnect {
+            if packet == QueuedPacket::Disconnect {
                 return None;
             }
-            client.tell(Event::Sent);
-            if let Outgoing::Publish { message, id } = packet {
+            client.tell(DispatcherEvent::Sent);
+            if let QueuedPacket::Publish { message, id } = packet {
                 client.left(message.seq, now);
                 if id == 0 {
-                    let message = super::Message { sent: Some(now), ..message };
+                    let message = super::QueuedMessage { sent: Some(now), ..message };
                     sockets.sample(setup.sample(&message, None, Fate::Delivered));
                 }
             }
@@ -264,24 +266,24 @@ impl Dispatcher {
     }
 }
 
-fn event(packet: &Packet<'_>) -> Event {
+fn event(packet: &Packet<'_>) -> DispatcherEvent {
     use crate::wire::mqtt::kind;
     match *packet {
-        Packet::ConnAck(ack) => Event::Accepted(ack.code),
-        Packet::SubAck(_) => Event::Subscribed,
-        Packet::Publish(Publish { qos, id, .. }) => Event::Message { qos, id },
-        Packet::PubAck(ack) => Event::Answer { kind: kind::PUBACK, id: ack.id },
-        Packet::PubRec(ack) => Event::Answer { kind: kind::PUBREC, id: ack.id },
-        Packet::PubRel(ack) => Event::Answer { kind: kind::PUBREL, id: ack.id },
-        Packet::PubComp(ack) => Event::Answer { kind: kind::PUBCOMP, id: ack.id },
-        _ => Event::Other,
+        Packet::ConnAck(ack) => DispatcherEvent::Accepted(ack.code),
+        Packet::SubAck(_) => DispatcherEvent::Subscribed,
+        Packet::Publish(Publish { qos, id, .. }) => DispatcherEvent::Message { qos, id },
+        Packet::PubAck(ack) => DispatcherEvent::Answer { kind: kind::PUBACK, id: ack.id },
+        Packet::PubRec(ack) => DispatcherEvent::Answer { kind: kind::PUBREC, id: ack.id },
+        Packet::PubRel(ack) => DispatcherEvent::Answer { kind: kind::PUBREL, id: ack.id },
+        Packet::PubComp(ack) => DispatcherEvent::Answer { kind: kind::PUBCOMP, id: ack.id },
+        _ => DispatcherEvent::Other,
     }
 }
 
-fn emit(packet: &Outgoing, setup: &SmoothSetup, out: &mut [u8]) -> Result<usize, NoRoom> {
+fn emit(packet: &QueuedPacket, setup: &SmoothSetup, out: &mut [u8]) -> Result<usize, NoRoom> {
     let version = Version::V311;
     match *packet {
-        Outgoing::Connect => Connect {
+        QueuedPacket::Connect => Connect {
             version,
             client_id: setup.client_id,
             clean: true,
@@ -292,15 +294,15 @@ fn emit(packet: &Outgoing, setup: &SmoothSetup, out: &mut [u8]) -> Result<usize,
             maximum_packet_size: None,
         }
         .emit(out),
-        Outgoing::Subscribe => Subscribe::emit(version, 1, setup.topic, setup.work.qos, out),
-        Outgoing::Publish { message, id } => {
+        QueuedPacket::Subscribe => Subscribe::emit(version, 1, setup.topic, setup.work.qos, out),
+        QueuedPacket::Publish { message, id } => {
             let (qos, topic) = (message.qos, setup.topic);
             let publish = Publish { dup: false, qos, retain: false, topic, id, payload: &[] };
             let size = setup.work.size as usize;
             publish.emit_with(version, out, size, |to| setup.fill(to, &message))
         }
-        Outgoing::Answer { kind, id } => Ack { id, reason: 0 }.emit(version, kind, out),
-        Outgoing::Ping => Packet::PingReq.emit(version, out),
-        Outgoing::Disconnect => Disconnect { reason: 0 }.emit(version, out),
+        QueuedPacket::Answer { kind, id } => Ack { id, reason: 0 }.emit(version, kind, out),
+        QueuedPacket::Ping => Packet::PingReq.emit(version, out),
+        QueuedPacket::Disconnect => Disconnect { reason: 0 }.emit(version, out),
     }
 }

@@ -1,4 +1,9 @@
 //! A publisher as Smooth's MQTT client is one.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `client` | the client task: the list of messages, and the answers that it waits for |
+//! | `dispatcher` | the dispatcher's task: the transmit buffer, and the socket |
 
 mod client;
 mod dispatcher;
@@ -8,10 +13,10 @@ use crate::node::mqtt::payload;
 use crate::sample::{Cause, Fate, Interval, Link, Observer, Probe, Sample};
 use crate::time::{Duration, Instant};
 use crate::workload::{MqttMode, MqttRate};
-use client::Client;
+use client::ClientTask;
 use dispatcher::Dispatcher;
 
-/// What the program publishes.
+/// The settings of the program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SmoothSetup {
     /// The cell: quality of service, size, offered rate, time, count. Version and queue are
@@ -68,14 +73,14 @@ pub struct SmoothSetup {
 pub struct SmoothMqtt {
     setup: SmoothSetup,
     broker: Endpoint,
-    publisher: Publisher,
-    client: Client,
+    publisher: PublisherTask,
+    client: ClientTask,
     dispatcher: Dispatcher,
 }
 
 /// The application's own task, which calls `publish`.
 #[derive(Clone, Copy, Debug)]
-struct Publisher {
+struct PublisherTask {
     /// When the first message was due; from the broker's CONNACK on.
     start: Option<Instant>,
     /// Messages that came due.
@@ -86,7 +91,7 @@ struct Publisher {
 
 /// A message on the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Message {
+struct QueuedMessage {
     seq: u64,
     qos: u8,
     due: Instant,
@@ -96,11 +101,11 @@ struct Message {
 
 /// A packet in the transmit buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outgoing {
+enum QueuedPacket {
     Connect,
     Subscribe,
     Publish {
-        message: Message,
+        message: QueuedMessage,
         id: u16,
     },
     /// PUBACK, PUBREC, PUBREL or PUBCOMP.
@@ -112,9 +117,9 @@ enum Outgoing {
     Disconnect,
 }
 
-/// What the dispatcher tells the client task.
+/// An event that the dispatcher tells the client task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Event {
+enum DispatcherEvent {
     Connected,
     Disconnected,
     /// A packet left, as a whole.
@@ -148,26 +153,27 @@ impl SmoothMqtt {
     /// How long the dispatcher sits in `select` (`set_timeout`).
     pub const SELECT: Duration = Duration::from_millis(10);
 
-    /// A client of the broker at `broker`.
+    /// Creates a client of the broker at `broker`.
     #[must_use]
     pub const fn new(setup: SmoothSetup, broker: Endpoint) -> Self {
         Self {
             setup,
             broker,
-            publisher: Publisher { start: None, due: 0, last: Instant::ZERO },
-            client: Client::new(),
+            publisher: PublisherTask { start: None, due: 0, last: Instant::ZERO },
+            client: ClientTask::new(),
             dispatcher: Dispatcher::new(),
         }
     }
 
-    /// Between two messages; `None` at saturation.
+    /// Returns when the next message is due; `None` at saturation.
     fn due(&self, start: Instant) -> Option<Instant> {
         let MqttMode::Offered(rate) = self.setup.work.mode else { return None };
         let nanos = self.publisher.due as f64 * 1e9 / rate;
         Some(start + Duration::from_nanos(nanos as u64))
     }
 
-    /// The application publishes what is due; when it will again, `None` when all is.
+    /// Publishes the messages that are due; answers when the next one is, `None` when all are
+    /// published.
     fn publish(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Option<Instant> {
         let Some(start) = self.publisher.start else { return Some(Instant::NEVER) };
         let work = self.setup.work;
@@ -188,7 +194,7 @@ impl SmoothMqtt {
             self.publisher.due += 1;
             self.publisher.last = due;
             let qos = self.setup.qos(seq);
-            let message = Message { seq, qos, due, queued: now, sent: None };
+            let message = QueuedMessage { seq, qos, due, queued: now, sent: None };
             if !self.client.publish(message) {
                 let fate = Fate::Lost(Cause::ApplicationQueue);
                 sockets.sample(self.setup.sample(&message, None, fate));
@@ -221,7 +227,7 @@ impl SmoothMqtt {
         Wait::Done
     }
 
-    /// Whether it is over, and for what cause what is left is lost.
+    /// Tells whether the test is over, and for what cause the remaining messages are lost.
     fn is_over(&self, now: Instant, more: bool) -> Option<Cause> {
         // First byte, length, topic, identifier, and the message.
         let packet = 1 + 4 + 2 + self.setup.topic.len() + 2 + self.setup.work.size as usize;
@@ -263,17 +269,18 @@ impl App for SmoothMqtt {
 /// FreeRTOS's tick: Smooth does not build with another.
 const TICK_NS: u64 = 1_000_000;
 
-/// The tick that ends a wait of so many ticks.
+/// Returns the tick that ends a wait of so many ticks.
 fn ticks_after(now: Instant, wait: Duration) -> Instant {
     Instant::from_nanos(now.as_nanos() / TICK_NS * TICK_NS) + wait
 }
 
-/// The first tick that is not before `at`.
+/// Returns the first tick that is not before `at`.
 fn tick_from(at: Instant) -> Instant {
     Instant::from_nanos(at.as_nanos().div_ceil(TICK_NS) * TICK_NS)
 }
 
-/// The output function of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
+/// Scatters the bits of `state`: the output function of SplitMix64 (Steele, Lea, Flood, OOPSLA
+/// 2014).
 const fn scatter(state: u64) -> u64 {
     let state = (state ^ state >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let state = (state ^ state >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -281,14 +288,14 @@ const fn scatter(state: u64) -> u64 {
 }
 
 impl SmoothSetup {
-    /// The quality of service of a message.
+    /// Returns the quality of service of a message.
     fn qos(&self, seq: u64) -> u8 {
         let Some(seed) = self.draws else { return self.work.qos };
         (scatter(seed.wrapping_add(seq.wrapping_mul(0x9E37_79B9_7F4A_7C15))) % 3) as u8
     }
 
-    /// The sample of a message.
-    fn sample(&self, message: &Message, acked: Option<Instant>, fate: Fate) -> Sample {
+    /// Returns the sample of a message.
+    fn sample(&self, message: &QueuedMessage, acked: Option<Instant>, fate: Fate) -> Sample {
         let dropped = fate == Fate::Lost(Cause::ApplicationQueue);
         Sample::Probe(Probe {
             link: self.link,
@@ -303,8 +310,8 @@ impl SmoothSetup {
         })
     }
 
-    /// Bytes of a message.
-    fn fill(&self, to: &mut [u8], message: &Message) {
+    /// Writes the bytes of a message.
+    fn fill(&self, to: &mut [u8], message: &QueuedMessage) {
         payload::fill(to, message.seq, message.queued);
     }
 }
