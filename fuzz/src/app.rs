@@ -3,8 +3,8 @@
 use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::mqtt::{ListenerMemory, PublisherMemory, SmoothSetup};
 use espbench_proto::node::app::{
-    App, ArduinoEcho, Broker, EchoProbe, EchoServer, Endpoint, IperfClient, IperfServer,
-    IperfSetup, Mqtt, MqttListener, ProgramWork, ReceivedDatagram, SmoothMqtt, SocketError,
+    App, ArduinoEcho, EchoProbe, EchoServer, Endpoint, IperfClient, IperfServer, IperfSetup,
+    LabBroker, Mqtt, MqttListener, ProgramWork, ReceivedDatagram, SmoothMqtt, SocketError,
     SocketId, Sockets, StreamState, TcpSender, TcpSink, Wait,
 };
 use espbench_proto::node::mqtt::{MqttSettings, OfferedLoad};
@@ -34,7 +34,7 @@ pub fn app(data: &[u8]) {
         4 => Box::new(IperfClient::<64>::new(iperf(*kind, transport), PEER)),
         5 => Box::new(TcpSender::<64>::new(rate(), PEER, Some("sent\n"))),
         6 => Box::new(TcpSink::<64, 2>::new(7)),
-        7 => Box::new(Broker::<2, 64, 256>::new(7)),
+        7 => Box::new(LabBroker::<2, 64, 256>::new(7)),
         8 => Box::new(SmoothMqtt::new(smooth(qos.min(2), *kind), PEER)),
         9 => Box::new(Mqtt::new(mqtt(qos.min(2), *kind), PEER, storage, out)),
         _ => Box::new(MqttListener::new(mqtt(qos.min(2), *kind), PEER, listening.lend())),

@@ -6,7 +6,7 @@ mod machine;
 
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::{Frame, kind};
-use machine::limits::Limits;
+use machine::limits::BrokerLimits;
 use machine::{Broker, account::Account};
 use std::io::IoSlice;
 use std::net::SocketAddr;
@@ -16,7 +16,7 @@ use std::rc::Rc;
 const CLIENTS: usize = 6;
 
 /// So small that every limit is met.
-const LIMITS: Limits = Limits {
+const LIMITS: BrokerLimits = BrokerLimits {
     memory: 64_000,
     retained: 3_000,
     queues: 8_000,

@@ -1,6 +1,6 @@
 //! Limits of the MQTT broker, as options.
 
-use crate::respond::mqtt::Limits;
+use crate::respond::mqtt::BrokerLimits;
 use espbench_measure::units::{Dimension, parse};
 
 /// Flags of `espbench respond` for its MQTT broker. What does not fit is refused or dropped, counted by
@@ -24,21 +24,21 @@ pub(super) struct BrokerArgs {
     #[arg(long, default_value = "2 MB", value_name = "SIZE", value_parser = size)]
     mqtt_packet: usize,
     /// Clients connected at once
-    #[arg(long, default_value_t = Limits::default().connections, value_name = "NUMBER")]
+    #[arg(long, default_value_t = BrokerLimits::default().connections, value_name = "NUMBER")]
     mqtt_connections: usize,
     /// Sessions, of clients connected or away; beyond, the one that is away longest is given up
-    #[arg(long, default_value_t = Limits::default().sessions, value_name = "NUMBER")]
+    #[arg(long, default_value_t = BrokerLimits::default().sessions, value_name = "NUMBER")]
     mqtt_sessions: usize,
     /// Subscriptions of all clients
-    #[arg(long, default_value_t = Limits::default().subscriptions, value_name = "NUMBER")]
+    #[arg(long, default_value_t = BrokerLimits::default().subscriptions, value_name = "NUMBER")]
     mqtt_subscriptions: usize,
 }
 
 impl BrokerArgs {
     /// Returns the limits that they say.
-    pub(super) fn limits(&self) -> Limits {
-        let usual = Limits::of(self.mqtt_memory);
-        Limits {
+    pub(super) fn limits(&self) -> BrokerLimits {
+        let usual = BrokerLimits::of(self.mqtt_memory);
+        BrokerLimits {
             retained: self.mqtt_retained.unwrap_or(usual.retained),
             queues: self.mqtt_queues.unwrap_or(usual.queues),
             queue: self.mqtt_queue.unwrap_or(usual.queue),

@@ -4,7 +4,7 @@ use super::broker::BrokerArgs;
 use super::flow::on_interrupt;
 use super::output;
 use crate::respond::echo::{ECHO_PORT, ReplyTo, SKETCH_PORT, SKETCH_REPLY_PORT};
-use crate::respond::{Log, Service, echo, iperf, mqtt, tcp};
+use crate::respond::{Service, ServiceLog, echo, iperf, mqtt, tcp};
 use crate::say::say;
 use anyhow::bail;
 use espbench_proto::wire::iperf2;
@@ -59,7 +59,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let cancel = on_interrupt()?;
     let quiet = args.quiet;
-    let log: Log = Arc::new(move |line| {
+    let log: ServiceLog = Arc::new(move |line| {
         if !quiet {
             say!("{line}");
         }
@@ -79,7 +79,7 @@ pub fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Starts what can be started; what cannot is said, with the remedy.
-fn start(args: &Args, log: &Log) -> Vec<Service> {
+fn start(args: &Args, log: &ServiceLog) -> Vec<Service> {
     let at = |port| SocketAddr::new(args.bind, port);
     let sketch = match args.echo_reply_port {
         0 => ReplyTo::Sender,
@@ -95,7 +95,7 @@ fn start(args: &Args, log: &Log) -> Vec<Service> {
         (
             "--iperf-port",
             args.iperf_port,
-            iperf::start(at(args.iperf_port), iperf::Options::default(), log, None),
+            iperf::start(at(args.iperf_port), iperf::ServerOptions::default(), log, None),
         ),
         ("--sink-port", args.sink_port, tcp::sink(at(args.sink_port), log)),
         ("--source-port", args.source_port, tcp::source(at(args.source_port), log)),

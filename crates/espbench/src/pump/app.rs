@@ -22,37 +22,37 @@ const SLICE: Duration = Duration::from_millis(50);
 /// tells of no change.
 const ACKNOWLEDGED: Duration = Duration::from_millis(1);
 
-/// What a program says.
+/// An output of a program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "it is looked at and passed on, never kept")]
-pub enum Said<'a> {
+pub enum ProgramOutput<'a> {
     /// A sample.
     Sample(Sample),
-    /// So many more of a counter.
+    /// Addition to a counter.
     Count(&'static str, u64),
-    /// What it prints.
+    /// Text that the program prints.
     Text(&'a [u8]),
 }
 
 /// The system's sockets, never blocking, over IPv4.
 pub struct StdSockets<'a> {
     local: Ipv4Addr,
-    open: BTreeMap<u16, Entry>,
+    open: BTreeMap<u16, AppSocket>,
     next: u16,
-    said: &'a mut dyn FnMut(Said<'_>),
+    output: &'a mut dyn FnMut(ProgramOutput<'_>),
     /// The program asked what was acknowledged since it last waited.
     asked: Cell<bool>,
 }
 
 #[derive(Debug)]
-enum Entry {
+enum AppSocket {
     Udp(UdpSocket),
     Listener(TcpListener),
-    Stream(Connection),
+    Stream(AppConnection),
 }
 
 #[derive(Debug)]
-struct Connection {
+struct AppConnection {
     stream: TcpStream,
     /// The handshake is over.
     open: Cell<bool>,
@@ -104,9 +104,9 @@ fn sleep(at: Instant, clock: &Clock, stop: &AtomicBool) {
 }
 
 impl<'a> StdSockets<'a> {
-    /// Sockets at a local address (0.0.0.0 for any). What a program says goes to `said`.
-    pub fn new(local: Ipv4Addr, said: &'a mut dyn FnMut(Said<'_>)) -> Self {
-        Self { local, open: BTreeMap::new(), next: 0, said, asked: Cell::new(false) }
+    /// Sockets at a local address (0.0.0.0 for any). What a program says goes to `output`.
+    pub fn new(local: Ipv4Addr, output: &'a mut dyn FnMut(ProgramOutput<'_>)) -> Self {
+        Self { local, open: BTreeMap::new(), next: 0, output, asked: Cell::new(false) }
     }
 
     /// Waits until something may have changed, for at most `timeout`.
@@ -117,10 +117,10 @@ impl<'a> StdSockets<'a> {
             return Ok(());
         }
         let interests = self.open.values().filter_map(|entry| match entry {
-            Entry::Udp(socket) => Some((SockRef::from(socket), true, false)),
-            Entry::Listener(listener) => Some((SockRef::from(listener), true, false)),
-            Entry::Stream(c) if c.failed => None,
-            Entry::Stream(c) => {
+            AppSocket::Udp(socket) => Some((SockRef::from(socket), true, false)),
+            AppSocket::Listener(listener) => Some((SockRef::from(listener), true, false)),
+            AppSocket::Stream(c) if c.failed => None,
+            AppSocket::Stream(c) => {
                 let connecting = !c.open.get();
                 let read = !c.ended && !connecting;
                 Some((SockRef::from(&c.stream), read, c.blocked || connecting))
@@ -130,7 +130,7 @@ impl<'a> StdSockets<'a> {
         wait_any(&interests, timeout)
     }
 
-    fn add(&mut self, entry: Entry) -> Result<SocketId, SocketError> {
+    fn add(&mut self, entry: AppSocket) -> Result<SocketId, SocketError> {
         for _ in 0..u16::MAX {
             self.next = self.next.wrapping_add(1);
             if !self.open.contains_key(&self.next) {
@@ -141,9 +141,9 @@ impl<'a> StdSockets<'a> {
         Err(SocketError::NoSocket)
     }
 
-    fn connection(&mut self, socket: SocketId) -> Result<&mut Connection, SocketError> {
+    fn connection(&mut self, socket: SocketId) -> Result<&mut AppConnection, SocketError> {
         match self.open.get_mut(&socket.0) {
-            Some(Entry::Stream(connection)) if !connection.failed => Ok(connection),
+            Some(AppSocket::Stream(connection)) if !connection.failed => Ok(connection),
             _ => Err(SocketError::NotConnected),
         }
     }
@@ -153,7 +153,7 @@ impl<'a> StdSockets<'a> {
     }
 }
 
-impl Connection {
+impl AppConnection {
     fn new(stream: TcpStream, open: bool) -> Self {
         Self { stream, open: Cell::new(open), ended: false, blocked: false, failed: false }
     }
@@ -204,7 +204,7 @@ fn refused(error: &io::Error) -> SocketError {
     if is_pause(error) { SocketError::NoMemory } else { SocketError::NotConnected }
 }
 
-/// A socket that connects without waiting.
+/// Opens a socket that connects without waiting.
 fn connect(to: SocketAddr) -> io::Result<TcpStream> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, None)?;
     socket.set_nonblocking(true)?;
@@ -222,7 +222,7 @@ impl Sockets for StdSockets<'_> {
     fn udp_bind(&mut self, port: u16) -> Result<SocketId, SocketError> {
         let socket = UdpSocket::bind(self.at(port)).map_err(|_| SocketError::NoSocket)?;
         socket.set_nonblocking(true).map_err(|_| SocketError::NoSocket)?;
-        self.add(Entry::Udp(socket))
+        self.add(AppSocket::Udp(socket))
     }
 
     fn udp_send(
@@ -231,40 +231,40 @@ impl Sockets for StdSockets<'_> {
         to: Endpoint,
         bytes: &[u8],
     ) -> Result<(), SocketError> {
-        let Some(Entry::Udp(socket)) = self.open.get(&socket.0) else {
+        let Some(AppSocket::Udp(socket)) = self.open.get(&socket.0) else {
             return Err(SocketError::NotConnected);
         };
         socket.send_to(bytes, address(to)).map(|_| ()).map_err(|error| refused(&error))
     }
 
     fn udp_receive(&mut self, socket: SocketId, buf: &mut [u8]) -> Option<ReceivedDatagram> {
-        let Some(Entry::Udp(socket)) = self.open.get(&socket.0) else { return None };
+        let Some(AppSocket::Udp(socket)) = self.open.get(&socket.0) else { return None };
         let (len, from) = socket.recv_from(buf).ok()?;
         Some(ReceivedDatagram { len, from: endpoint(from), stamped: None })
     }
 
     fn tcp_connect(&mut self, to: Endpoint) -> Result<SocketId, SocketError> {
         let stream = connect(address(to)).map_err(|_| SocketError::NotConnected)?;
-        self.add(Entry::Stream(Connection::new(stream, false)))
+        self.add(AppSocket::Stream(AppConnection::new(stream, false)))
     }
 
     fn tcp_listen(&mut self, port: u16) -> Result<SocketId, SocketError> {
         let listener = TcpListener::bind(self.at(port)).map_err(|_| SocketError::NoSocket)?;
         listener.set_nonblocking(true).map_err(|_| SocketError::NoSocket)?;
-        self.add(Entry::Listener(listener))
+        self.add(AppSocket::Listener(listener))
     }
 
     fn tcp_accept(&mut self, listener: SocketId) -> Option<(SocketId, Endpoint)> {
-        let Some(Entry::Listener(listener)) = self.open.get(&listener.0) else { return None };
+        let Some(AppSocket::Listener(listener)) = self.open.get(&listener.0) else { return None };
         let (stream, from) = listener.accept().ok()?;
         stream.set_nonblocking(true).ok()?;
-        let handle = self.add(Entry::Stream(Connection::new(stream, true))).ok()?;
+        let handle = self.add(AppSocket::Stream(AppConnection::new(stream, true))).ok()?;
         Some((handle, endpoint(from)))
     }
 
     fn tcp_stream(&self, socket: SocketId) -> StreamState {
         match self.open.get(&socket.0) {
-            Some(Entry::Stream(connection)) => connection.state(),
+            Some(AppSocket::Stream(connection)) => connection.state(),
             _ => StreamState::Closed,
         }
     }
@@ -292,7 +292,7 @@ impl Sockets for StdSockets<'_> {
 
     fn tcp_unacknowledged(&self, socket: SocketId) -> usize {
         self.asked.set(true);
-        let Some(Entry::Stream(connection)) = self.open.get(&socket.0) else { return 0 };
+        let Some(AppSocket::Stream(connection)) = self.open.get(&socket.0) else { return 0 };
         let waiting = unacknowledged(&connection.stream).unwrap_or(0);
         usize::try_from(waiting).unwrap_or(usize::MAX)
     }
@@ -324,16 +324,16 @@ impl Sockets for StdSockets<'_> {
     }
 
     fn print(&mut self, text: &[u8]) {
-        (self.said)(Said::Text(text));
+        (self.output)(ProgramOutput::Text(text));
     }
 
     fn sample(&mut self, sample: Sample) {
-        (self.said)(Said::Sample(sample));
+        (self.output)(ProgramOutput::Sample(sample));
     }
 
     fn count(&mut self, name: &'static str, by: u64) {
         if by > 0 {
-            (self.said)(Said::Count(name, by));
+            (self.output)(ProgramOutput::Count(name, by));
         }
     }
 }

@@ -4,7 +4,7 @@
 //! and it works the same on every system.
 
 use super::udp::{SLOT, SLOTS, arrival};
-use super::{Control, SLICE, is_pause};
+use super::{PumpContext, SLICE, is_pause};
 use crate::sys::udp::{self, Batch};
 use espbench_proto::node::Output;
 use espbench_proto::node::iperf::{DatagramKind, ReceiverSetup, UdpReceiver};
@@ -19,19 +19,20 @@ pub const MOST: usize = 128;
 /// First numbers beyond this are no flow's beginning: garbage, or an end whose flow is over.
 const FIRST_MOST: i64 = 1 << 20;
 
-/// What to do with flows.
-pub trait Policy {
-    /// A datagram came from a sender that has no flow. `None`: it is none of ours.
+/// The owner of the flows: it decides which begin, and takes their samples.
+pub trait FlowHandler {
+    /// Begins a flow with a datagram of a sender that has none. `None`: the datagram is none of
+    /// ours.
     fn begin(&mut self, from: SocketAddr, first: &[u8]) -> Option<ReceiverSetup>;
-    /// A sample of a flow.
+    /// Takes a sample of a flow.
     fn sample(&mut self, from: SocketAddr, sample: Sample);
-    /// A flow is over.
+    /// Notes that a flow is over.
     fn end(&mut self, from: SocketAddr, flow: &UdpReceiver);
     /// Called between batches; true ends the loop.
     fn is_over(&mut self) -> bool;
 }
 
-/// What the loop saw that belongs to no flow.
+/// Datagrams that the loop saw and that belong to no flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Strays {
     /// Datagrams that are not iperf's, or of more flows than [`MOST`].
@@ -52,52 +53,52 @@ struct Flow {
 /// The system's, other than pauses and errors that a single peer caused.
 pub fn serve(
     socket: &UdpSocket,
-    policy: &mut dyn Policy,
-    control: &Control<'_>,
+    handler: &mut dyn FlowHandler,
+    control: &PumpContext<'_>,
 ) -> io::Result<Strays> {
     socket.set_read_timeout(Some(SLICE))?;
-    let mut server = Server { socket, flows: Vec::new(), last: 0, strays: Strays::default() };
+    let mut server = FlowServer { socket, flows: Vec::new(), last: 0, strays: Strays::default() };
     let mut batch = Batch::new(SLOTS, SLOT);
     loop {
         let received = batch.receive(socket);
         let now = control.clock.now();
-        server.wake(now, policy);
+        server.wake(now, handler);
         match received {
             Ok(count) => {
                 for nth in 0..count {
-                    server.take(&batch, nth, now, policy);
+                    server.take(&batch, nth, now, handler);
                 }
             }
             // A reset is an ICMP error about something sent to one of the peers.
             Err(error) if is_pause(&error) || super::udp::is_gone(&error) => {}
             Err(error) => return Err(error),
         }
-        if control.stopped() || policy.is_over() {
-            server.stop(now, policy);
+        if control.stopped() || handler.is_over() {
+            server.stop(now, handler);
             server.strays.dropped = udp::dropped(socket);
             return Ok(server.strays);
         }
     }
 }
 
-struct Server<'a> {
+struct FlowServer<'a> {
     socket: &'a UdpSocket,
     flows: Vec<Flow>,
     last: usize,
     strays: Strays,
 }
 
-impl Server<'_> {
-    fn take(&mut self, batch: &Batch, nth: usize, now: Instant, policy: &mut dyn Policy) {
+impl FlowServer<'_> {
+    fn take(&mut self, batch: &Batch, nth: usize, now: Instant, handler: &mut dyn FlowHandler) {
         let Some(from) = batch.from(nth) else { return };
         let Some(at) = self.flow_of(from) else {
             let datagram = batch.get(nth);
-            if let Some(at) = self.begin(from, datagram.bytes, now, policy) {
-                self.give(at, batch, nth, now, policy);
+            if let Some(at) = self.begin(from, datagram.bytes, now, handler) {
+                self.give(at, batch, nth, now, handler);
             }
             return;
         };
-        self.give(at, batch, nth, now, policy);
+        self.give(at, batch, nth, now, handler);
     }
 
     fn give(
@@ -106,14 +107,14 @@ impl Server<'_> {
         batch: &Batch,
         nth: usize,
         now: Instant,
-        policy: &mut dyn Policy,
+        handler: &mut dyn FlowHandler,
     ) {
         let datagram = batch.get(nth);
         let arrived = arrival(now, datagram.age_ns);
         let heard = self.flows[at].receiver.datagram(arrived, datagram.bytes, datagram.length);
         match heard {
             DatagramKind::Data => {}
-            DatagramKind::Last | DatagramKind::Closed => self.poll(at, now, policy),
+            DatagramKind::Last | DatagramKind::Closed => self.poll(at, now, handler),
             DatagramKind::Stray => self.strays.datagrams += 1,
         }
     }
@@ -131,7 +132,7 @@ impl Server<'_> {
         from: SocketAddr,
         first: &[u8],
         now: Instant,
-        policy: &mut dyn Policy,
+        handler: &mut dyn FlowHandler,
     ) -> Option<usize> {
         let id = Datagram::new(first).map(|d| d.id(Width::Told));
         if !id.is_ok_and(|id| (0..FIRST_MOST).contains(&id)) || self.flows.len() >= MOST {
@@ -139,27 +140,27 @@ impl Server<'_> {
             self.strays.datagrams += u64::from(!id.is_ok_and(|id| id < 0));
             return None;
         }
-        let setup = policy.begin(from, first)?;
+        let setup = handler.begin(from, first)?;
         self.flows.push(Flow { from, receiver: UdpReceiver::new(setup, now), wake: now });
         Some(self.flows.len() - 1)
     }
 
     /// Polls the flows that have something to do.
-    fn wake(&mut self, now: Instant, policy: &mut dyn Policy) {
+    fn wake(&mut self, now: Instant, handler: &mut dyn FlowHandler) {
         for at in (0..self.flows.len()).rev() {
             if now >= self.flows[at].wake {
-                self.poll(at, now, policy);
+                self.poll(at, now, handler);
             }
         }
     }
 
     /// Polls one flow; takes it out where it is over.
-    fn poll(&mut self, at: usize, now: Instant, policy: &mut dyn Policy) {
+    fn poll(&mut self, at: usize, now: Instant, handler: &mut dyn FlowHandler) {
         let Flow { from, receiver, wake } = &mut self.flows[at];
         let mut report = [0; REPORT];
         loop {
             match receiver.poll(now, &mut report) {
-                Output::Sample(sample) => policy.sample(*from, sample),
+                Output::Sample(sample) => handler.sample(*from, sample),
                 Output::Send { len } => {
                     let _ = self.socket.send_to(&report[..len], *from);
                 }
@@ -171,13 +172,13 @@ impl Server<'_> {
             }
         }
         let flow = self.flows.swap_remove(at);
-        policy.end(flow.from, &flow.receiver);
+        handler.end(flow.from, &flow.receiver);
     }
 
-    fn stop(&mut self, now: Instant, policy: &mut dyn Policy) {
+    fn stop(&mut self, now: Instant, handler: &mut dyn FlowHandler) {
         for at in (0..self.flows.len()).rev() {
             self.flows[at].receiver.stop();
-            self.poll(at, now, policy);
+            self.poll(at, now, handler);
         }
     }
 }

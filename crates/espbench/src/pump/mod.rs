@@ -1,6 +1,14 @@
 //! Moves bytes between sockets and the iperf machines of `espbench_proto::node`; the client
-//! (`target::iperf`) and the server (`respond::iperf`) both run on it. And runs whole programs of
-//! `proto::node::app` over the system's sockets ([`app`]).
+//! (`target::iperf`) and the server (`respond::iperf`) both run on it.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`udp`] | one UDP flow, in one direction |
+//! | [`flows`] | many UDP flows that arrive on one socket |
+//! | [`tcp`] | one TCP stream, in one direction |
+//! | [`peer`] | the record of what a stream's peer has taken |
+//! | [`reads`] | sizes and one-way times of a stream's reads |
+//! | [`app`] | whole programs of `proto::node::app` over the system's sockets |
 
 pub mod app;
 pub mod flows;
@@ -18,8 +26,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Longest blocking call, so that a stop is noticed.
 pub const SLICE: Duration = Duration::from_millis(50);
 
-/// What a pump runs under.
-pub struct Control<'a> {
+/// The context in which a pump runs.
+pub struct PumpContext<'a> {
     /// The clock of all samples.
     pub clock: &'a Clock,
     /// Set by the user's Ctrl-C or by the service's end.
@@ -28,21 +36,22 @@ pub struct Control<'a> {
     pub emit: &'a mut dyn FnMut(Sample),
 }
 
-impl std::fmt::Debug for Control<'_> {
+impl std::fmt::Debug for PumpContext<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Control").field("stop", &self.stop).finish_non_exhaustive()
     }
 }
 
-impl Control<'_> {
-    /// Whether to stop.
+impl PumpContext<'_> {
+    /// Tells whether to stop.
     #[must_use]
     pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 }
 
-/// Whether a call ended because its time-out did, or a signal came: look around and call again.
+/// Tells whether a call ended because its time-out did, or a signal came: look around and call
+/// again.
 #[must_use]
 pub fn is_pause(error: &io::Error) -> bool {
     matches!(
@@ -51,8 +60,8 @@ pub fn is_pause(error: &io::Error) -> bool {
     )
 }
 
-/// Nanoseconds since the epoch at the clock's zero, for the time of day in datagrams. Read once;
-/// differences are always the monotonic clock's.
+/// Returns nanoseconds since the epoch at the clock's zero, for the time of day in datagrams. Read
+/// once; differences are always the monotonic clock's.
 #[must_use]
 pub fn epoch_ns(clock: &Clock) -> u64 {
     // Of several readings the one during which the least time passed is the truest.

@@ -8,7 +8,7 @@ use std::net::TcpStream;
 /// Between two looks: some hundred a second cost nothing, and time a step of the peer's window well.
 pub const LOOK: Duration = Duration::from_micros(2500);
 
-/// What one stream's peer has taken, as this system tells.
+/// The record of what one stream's peer has taken, as this system tells.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer {
     /// The count.

@@ -1,4 +1,4 @@
-//! What the reads of a TCP stream tell beside their bytes: their sizes, and one-way times.
+//! The sizes and one-way times of a TCP stream's reads.
 
 use espbench_proto::node::iperf::BurstReader;
 use espbench_proto::sample::{Interval, Spread};
@@ -15,8 +15,8 @@ pub struct Reads {
 }
 
 impl Reads {
-    /// For reads of at most `longest` bytes; `epoch_ns` is given where each write says when it was
-    /// written: nanoseconds since the epoch at the clock's zero.
+    /// Creates a record for reads of at most `longest` bytes; `epoch_ns` is given where each write
+    /// says when it was written: nanoseconds since the epoch at the clock's zero.
     #[must_use]
     pub fn new(longest: usize, epoch_ns: Option<u64>) -> Self {
         Self {

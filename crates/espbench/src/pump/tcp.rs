@@ -2,10 +2,10 @@
 
 mod send;
 
-pub use send::{Sent, send};
+pub use send::{TcpSendResult, send};
 
 use super::reads::Reads;
-use super::{Control, SLICE, is_pause};
+use super::{PumpContext, SLICE, is_pause};
 use crate::sys::options::SocketOptions;
 use espbench_proto::node::iperf::{BurstWriter, FlowCounts, FlowMeter, Limit};
 use espbench_proto::sample::{Link, Observer, Sample};
@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const IN_TIME: f64 = 0.9;
 /// How much later than the peer this end may have begun to count.
 const SLACK: Duration = Duration::from_millis(300);
-/// The same of its bytes.
+/// The share of the bytes that such a sender has sent.
 const ALL_BYTES: f64 = 0.99;
 
 /// Connects within `patience`, from `bind` where given, with those options of the socket.
@@ -75,9 +75,9 @@ fn is_connecting(error: &io::Error) -> bool {
     connecting || is_pause(error)
 }
 
-/// What a sending stream is told.
+/// The settings of a sending stream.
 #[derive(Clone, Copy, Debug)]
-pub struct Sending {
+pub struct SendPlan {
     /// The stream.
     pub link: Link,
     /// Length of a reported interval; zero for none.
@@ -107,9 +107,9 @@ pub struct Bursts {
     pub epoch_ns: u64,
 }
 
-/// What a receiving stream is told.
+/// The settings of a receiving stream.
 #[derive(Clone, Copy, Debug)]
-pub struct Receiving {
+pub struct ReceivePlan {
     /// The stream.
     pub link: Link,
     /// Length of a reported interval; zero for none.
@@ -122,15 +122,15 @@ pub struct Receiving {
     pub idle: Duration,
     /// When it is over at the latest.
     pub until: Instant,
-    /// What the peer was asked to send, so that a close before it is noticed.
+    /// Amount that the peer was asked to send, so that a close before it is noticed.
     pub asked: Option<Limit>,
     /// Nanoseconds since the epoch at the clock's zero, where each write says when it was written.
     pub epoch_ns: Option<u64>,
 }
 
-/// What came before an early end.
+/// The amount that was received before an early end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Came {
+pub struct ReceivedAmount {
     /// Payload bytes.
     pub bytes: u64,
     /// In that time.
@@ -143,7 +143,7 @@ pub enum Ended {
     /// As planned: the limit was reached, or the peer closed.
     Normally,
     /// The receiver's peer closed before the end that it was asked for.
-    Early(Came),
+    Early(ReceivedAmount),
     /// By this side's stop.
     Stopped,
     /// The receiver's peer fell silent.
@@ -170,9 +170,9 @@ fn finish(meter: &mut FlowMeter, end: Instant, counts: &FlowCounts, emit: &mut d
 /// Receives until the peer closes.
 pub fn receive(
     mut stream: &TcpStream,
-    plan: &Receiving,
+    plan: &ReceivePlan,
     buffer: &mut [u8],
-    control: &mut Control<'_>,
+    control: &mut PumpContext<'_>,
 ) -> Ended {
     let mut meter = FlowMeter::new(plan.link, Observer::Receiver, plan.interval, plan.start);
     let mut counts = FlowCounts { bytes: plan.before, datagrams: Some(0), ..FlowCounts::default() };
@@ -191,7 +191,7 @@ pub fn receive(
         }
         match result {
             Ok(0) => {
-                let came = Came { bytes: counts.bytes, time: now.since(plan.start) };
+                let came = ReceivedAmount { bytes: counts.bytes, time: now.since(plan.start) };
                 let early = plan.asked.is_some_and(|asked| is_early(asked, came));
                 break (if early { Ended::Early(came) } else { Ended::Normally }, now);
             }
@@ -225,9 +225,9 @@ pub fn receive(
     ended
 }
 
-/// Whether that is less than what was asked for. A sender counts its time from other moments than
-/// this end, and its bytes in whole writes, with or without its header.
-fn is_early(asked: Limit, came: Came) -> bool {
+/// Tells whether that is less than what was asked for. A sender counts its time from other moments
+/// than this end, and its bytes in whole writes, with or without its header.
+fn is_early(asked: Limit, came: ReceivedAmount) -> bool {
     let enough = match asked {
         Limit::Time(time) => came.time + SLACK >= time.mul_f64(IN_TIME),
         Limit::Bytes(bytes) => came.bytes >= (bytes as f64 * ALL_BYTES) as u64,
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn what_is_early() {
-        let came = |bytes, millis| Came { bytes, time: Duration::from_millis(millis) };
+        let came = |bytes, millis| ReceivedAmount { bytes, time: Duration::from_millis(millis) };
         let time = Limit::Time(Duration::from_secs(4));
         assert!(is_early(time, came(1 << 30, 1200)) && !is_early(time, came(1, 3900)));
         assert!(is_early(time, came(0, 4000)), "a server that sent nothing");

@@ -1,6 +1,6 @@
 //! One UDP flow, in one direction.
 
-use super::{Control, SLICE, is_pause};
+use super::{PumpContext, SLICE, is_pause};
 use crate::sys::{timer, udp as sys};
 use espbench_proto::node::Output;
 use espbench_proto::node::iperf::{UdpReceiver, UdpSender};
@@ -18,7 +18,7 @@ pub const SLOT: usize = 2048;
 
 /// How a sender's datagrams left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sent {
+pub struct UdpSendResult {
     /// Sends that the system refused for want of buffers (`ENOBUFS`, `ENOMEM`).
     pub refused: u64,
     /// True where the kernel or the card cut batches into datagrams.
@@ -35,10 +35,10 @@ pub fn send(
     to: Option<SocketAddr>,
     sender: &mut UdpSender,
     length: usize,
-    control: &mut Control<'_>,
-) -> io::Result<Sent> {
+    control: &mut PumpContext<'_>,
+) -> io::Result<UdpSendResult> {
     timer::precise_wakeups();
-    let mut out = Outlet::new(socket, to, length);
+    let mut out = BatchSender::new(socket, to, length);
     sender.prepare(&mut out.buffer);
     let mut failure = None;
     let mut refusals = Refusals::default();
@@ -104,20 +104,27 @@ impl Refusals {
     }
 }
 
-struct Outlet<'a> {
+struct BatchSender<'a> {
     socket: &'a UdpSocket,
     to: Option<SocketAddr>,
     length: usize,
     buffer: Vec<u8>,
     batch: usize,
-    sent: Sent,
+    sent: UdpSendResult,
 }
 
-impl<'a> Outlet<'a> {
+impl<'a> BatchSender<'a> {
     fn new(socket: &'a UdpSocket, to: Option<SocketAddr>, length: usize) -> Self {
         let length = length.max(DATAGRAM_HEADER);
         let batch = (sys::MAX_SEND / length).clamp(1, sys::MAX_SEGMENTS);
-        Self { socket, to, length, buffer: vec![0; batch * length], batch, sent: Sent::default() }
+        Self {
+            socket,
+            to,
+            length,
+            buffer: vec![0; batch * length],
+            batch,
+            sent: UdpSendResult::default(),
+        }
     }
 
     fn send_one(&mut self, len: usize) -> io::Result<()> {
@@ -156,13 +163,13 @@ impl<'a> Outlet<'a> {
         }
     }
 
-    /// Nothing is due: sleeps, or listens for the report once the flow is closed.
+    /// Sleeps while nothing is due, or listens for the report once the flow is closed.
     fn wait(
         &self,
         sender: &mut UdpSender,
         at: Instant,
         now: Instant,
-        control: &Control<'_>,
+        control: &PumpContext<'_>,
     ) -> io::Result<()> {
         let left = at.since(now).min(SLICE);
         if sender.is_closing() && self.to.is_none() {
@@ -192,7 +199,7 @@ fn no_buffers(error: &io::Error) -> bool {
     refused
 }
 
-/// The other side said that nothing listens there.
+/// Tells whether the other side answered that nothing listens there.
 #[must_use]
 pub fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset)
@@ -207,7 +214,7 @@ pub fn ask(
     socket: &UdpSocket,
     sender: &UdpSender,
     length: usize,
-    control: &Control<'_>,
+    control: &PumpContext<'_>,
 ) -> io::Result<()> {
     let mut first = vec![0; length.max(DATAGRAM_HEADER + CLIENT_HEADER)];
     sender.ask(control.clock.now(), &mut first);
@@ -225,7 +232,7 @@ pub fn ask(
 pub fn receive(
     socket: &UdpSocket,
     receiver: &mut UdpReceiver,
-    control: &mut Control<'_>,
+    control: &mut PumpContext<'_>,
 ) -> io::Result<Option<u32>> {
     let mut batch = sys::Batch::new(SLOTS, SLOT);
     let mut report = [0; REPORT];
@@ -274,8 +281,8 @@ fn take(receiver: &mut UdpReceiver, batch: &sys::Batch, count: usize, now: Insta
     }
 }
 
-/// When the kernel had a datagram that was read at `now`. An age of more than a second is a step
-/// of the wall clock, not an age.
+/// Returns when the kernel had a datagram that was read at `now`. An age of more than a second is a
+/// step of the wall clock, not an age.
 #[must_use]
 pub fn arrival(now: Instant, age_ns: Option<u64>) -> Instant {
     match age_ns {

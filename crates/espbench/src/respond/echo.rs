@@ -3,7 +3,7 @@
 //! Those from a port where a service listens are not answered but counted: a single datagram with a forged
 //! sender would go to and fro between two echoes for ever.
 
-use super::{Log, Service};
+use super::{Service, ServiceLog};
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ pub enum ReplyTo {
 ///
 /// # Errors
 /// The system's, from bind.
-pub fn start(address: SocketAddr, reply: ReplyTo, log: &Log) -> io::Result<Service> {
+pub fn start(address: SocketAddr, reply: ReplyTo, log: &ServiceLog) -> io::Result<Service> {
     start_beside(address, reply, &[], log)
 }
 
@@ -43,7 +43,7 @@ pub fn start_beside(
     address: SocketAddr,
     reply: ReplyTo,
     others: &[u16],
-    log: &Log,
+    log: &ServiceLog,
 ) -> io::Result<Service> {
     let socket = UdpSocket::bind(address)?;
     let address = socket.local_addr()?;
@@ -58,13 +58,19 @@ pub fn start_beside(
     Ok(Service::new("UDP echo", address, stop, vec![thread]))
 }
 
-/// Whether a service listens on that port, rather than a client sends from it: one of the system ports
-/// (RFC 6335, section 6), the published sketch's, or one of these.
+/// Tells whether a service listens on that port, rather than a client sends from it: one of the
+/// system ports (RFC 6335, section 6), the published sketch's, or one of these.
 fn is_service(port: u16, services: &[u16]) -> bool {
     port < 1024 || port == SKETCH_PORT || services.contains(&port)
 }
 
-fn serve(socket: &UdpSocket, reply: ReplyTo, services: &[u16], stop: &AtomicBool, log: &Log) {
+fn serve(
+    socket: &UdpSocket,
+    reply: ReplyTo,
+    services: &[u16],
+    stop: &AtomicBool,
+    log: &ServiceLog,
+) {
     // The largest UDP payload; what arrives is never cut.
     let mut buf = vec![0; 65_536];
     let (mut echoed, mut refused, mut ignored) = (0_u64, 0_u64, 0_u64);
@@ -117,10 +123,11 @@ mod tests {
         }
     }
 
-    /// D9 of the review: one forged datagram went to and fro 160,000 times a second.
+    /// Checks that two echoes do not answer each other: one forged datagram went to and fro 160,000
+    /// times a second.
     #[test]
     fn two_echoes_do_not_answer_each_other() {
-        let log: Log = Arc::new(|_| {});
+        let log: ServiceLog = Arc::new(|_| {});
         let client = UdpSocket::bind("127.0.0.1:0").unwrap();
         let other = UdpSocket::bind("127.0.0.1:0").unwrap();
         for socket in [&client, &other] {

@@ -2,6 +2,13 @@
 //!
 //! `espbench respond` starts all of them on their usual ports; the `loopback` target starts the
 //! one it needs, in this process, on a port that the system picks.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`echo`] | UDP echo |
+//! | [`tcp`] | a sink and a source over TCP |
+//! | [`iperf`] | an iperf 2 server |
+//! | [`mqtt`] | an MQTT broker |
 
 pub mod echo;
 pub mod iperf;
@@ -16,16 +23,16 @@ use std::thread::JoinHandle;
 /// A running service. Dropping it stops it and waits for its threads.
 #[derive(Debug)]
 pub struct Service {
-    /// What it is (`UDP echo`).
+    /// Name of the service (`UDP echo`).
     pub name: &'static str,
-    /// Where it listens; the port is the real one where 0 was asked for.
+    /// Address at which it listens; the port is the real one where 0 was asked for.
     pub address: SocketAddr,
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Service {
-    /// A service of these threads; each looks at `stop` at least ten times a second.
+    /// Creates a service of these threads; each looks at `stop` at least ten times a second.
     #[must_use]
     pub fn new(
         name: &'static str,
@@ -48,4 +55,4 @@ impl Drop for Service {
 
 /// Takes one line about what a service sees (a client came, a test ended); `espbench respond`
 /// prints it to stderr, the loopback target drops it.
-pub type Log = Arc<dyn Fn(&str) + Send + Sync>;
+pub type ServiceLog = Arc<dyn Fn(&str) + Send + Sync>;

@@ -5,7 +5,7 @@
 //! need privileges, so the source listens on 3334. What it sends is chargen's pattern: lines of 72
 //! printable characters, each line shifted by one.
 
-use super::{Log, Service};
+use super::{Service, ServiceLog};
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(50);
 ///
 /// # Errors
 /// The system's, from bind.
-pub fn sink(address: SocketAddr, log: &Log) -> io::Result<Service> {
+pub fn sink(address: SocketAddr, log: &ServiceLog) -> io::Result<Service> {
     start("TCP sink", address, log, drain)
 }
 
@@ -34,14 +34,19 @@ pub fn sink(address: SocketAddr, log: &Log) -> io::Result<Service> {
 ///
 /// # Errors
 /// The system's, from bind.
-pub fn source(address: SocketAddr, log: &Log) -> io::Result<Service> {
+pub fn source(address: SocketAddr, log: &ServiceLog) -> io::Result<Service> {
     start("TCP source", address, log, pour)
 }
 
 /// Serves one client until it leaves or `stop`; answers the bytes moved.
 type Serve = fn(&mut TcpStream, &AtomicBool) -> u64;
 
-fn start(name: &'static str, address: SocketAddr, log: &Log, serve: Serve) -> io::Result<Service> {
+fn start(
+    name: &'static str,
+    address: SocketAddr,
+    log: &ServiceLog,
+    serve: Serve,
+) -> io::Result<Service> {
     let listener = TcpListener::bind(address)?;
     listener.set_nonblocking(true)?;
     let address = listener.local_addr()?;
@@ -57,7 +62,7 @@ fn accept(
     name: &'static str,
     listener: &TcpListener,
     stop: &Arc<AtomicBool>,
-    log: &Log,
+    log: &ServiceLog,
     serve: Serve,
 ) {
     let clients = Arc::new(AtomicUsize::new(0));
@@ -95,7 +100,7 @@ fn client(
     mut stream: TcpStream,
     from: SocketAddr,
     stop: &AtomicBool,
-    log: &Log,
+    log: &ServiceLog,
     serve: Serve,
 ) {
     let set = stream
@@ -146,7 +151,7 @@ fn is_pause(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
-/// The 95 different lines of chargen.
+/// Returns the 95 different lines of chargen.
 fn pattern() -> Vec<u8> {
     (0..95_u8)
         .flat_map(|line| {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// CPU time of this process so far, user and system together; `None` where the system does not
-/// say.
+/// Returns the CPU time of this process so far, user and system together; `None` where the system
+/// does not tell.
 #[must_use]
 pub fn process_time() -> Option<Duration> {
     imp::process_time()

@@ -15,7 +15,7 @@ pub fn allow_many() {
     }
 }
 
-/// The same where there is no such limit.
+/// Does nothing: there is no such limit.
 #[cfg(not(unix))]
 pub const fn allow_many() {}
 
@@ -40,7 +40,7 @@ pub fn allow(needed: u64) -> Result<(), u64> {
     if now >= needed { Ok(()) } else { Err(now) }
 }
 
-/// Nothing is limited here, as far as is known.
+/// Allows any number: nothing is limited here, as far as is known.
 ///
 /// # Errors
 /// None.

@@ -1,6 +1,6 @@
 //! SIGHUP: the terminal was closed.
 
-/// Whether the process was told at its start to ignore hangups, as `nohup` does.
+/// Tells whether the process was told at its start to ignore hangups, as `nohup` does.
 #[must_use]
 pub fn is_ignored() -> bool {
     #[cfg(unix)]

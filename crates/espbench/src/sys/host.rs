@@ -1,9 +1,9 @@
-//! What is known of the machine that measures: part of every run's facts.
+//! Facts about the machine that measures: part of every run's facts.
 
 use std::collections::BTreeMap;
 
-/// Operating system, kernel, CPU, clock source and socket limits, as far as the system tells.
-/// The host's name and its users are not among them.
+/// Returns operating system, kernel, CPU, clock source and socket limits, as far as the system
+/// tells. The host's name and its users are not among them.
 #[must_use]
 pub fn facts() -> BTreeMap<String, String> {
     let mut facts = BTreeMap::new();

@@ -4,7 +4,7 @@
 //! On Linux the socket also tells of ICMP errors, with the request that they quote
 //! (`IP_RECVERR`, ip(7)).
 
-use super::stamp::{Arrival, StampedSocket};
+use super::stamp::{StampedDatagram, StampedSocket};
 use crate::clock::Clock;
 use espbench_proto::time::Instant;
 use espbench_proto::wire::icmp::{Failure, Version, after_ipv4_header};
@@ -38,7 +38,7 @@ impl From<io::Error> for OpenError {
 
 /// Fields of the IP header.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+pub struct IpFields {
     /// Type of service or traffic class.
     pub tos: Option<u8>,
     /// Time to live or hop limit.
@@ -46,7 +46,7 @@ pub struct Options {
 }
 
 /// A failure with the beginning of the request that it answers.
-pub type Quoted = ([u8; QUOTED], Failure);
+pub type QuotedFailure = ([u8; QUOTED], Failure);
 
 /// A socket over which echo requests go to one host.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub struct IcmpSocket {
     is_raw: bool,
     identifier: u16,
     buf: Vec<u8>,
-    failures: VecDeque<Quoted>,
+    failures: VecDeque<QuotedFailure>,
 }
 
 impl IcmpSocket {
@@ -64,7 +64,7 @@ impl IcmpSocket {
     ///
     /// # Errors
     /// No permission, no route, or an option that the system refuses.
-    pub fn open(peer: SocketAddr, options: Options, clock: Clock) -> Result<Self, OpenError> {
+    pub fn open(peer: SocketAddr, options: IpFields, clock: Clock) -> Result<Self, OpenError> {
         let version = if peer.is_ipv4() { Version::V4 } else { Version::V6 };
         let (socket, is_raw) = socket(version)?;
         imp::prepare(&socket, version, is_raw);
@@ -95,31 +95,31 @@ impl IcmpSocket {
         Ok(Self { socket, version, is_raw, identifier, buf: Vec::new(), failures })
     }
 
-    /// Version of ICMP.
+    /// Returns the version of ICMP.
     #[must_use]
     pub fn version(&self) -> Version {
         self.version
     }
 
-    /// Whether it is a raw socket.
+    /// Tells whether it is a raw socket.
     #[must_use]
     pub fn is_raw(&self) -> bool {
         self.is_raw
     }
 
-    /// The identifier of its echo requests.
+    /// Returns the identifier of the echo requests.
     #[must_use]
     pub fn identifier(&self) -> u16 {
         self.identifier
     }
 
-    /// Whether arrivals carry the kernel's stamp.
+    /// Tells whether arrivals carry the kernel's stamp.
     #[must_use]
     pub fn has_stamps(&self) -> bool {
         self.socket.has_stamps()
     }
 
-    /// Messages that the kernel dropped because this socket's buffer was full.
+    /// Returns how many messages the kernel dropped because this socket's buffer was full.
     #[must_use]
     pub fn overflow(&self) -> u32 {
         self.socket.overflow()
@@ -143,7 +143,11 @@ impl IcmpSocket {
     ///
     /// # Errors
     /// The system's, but for those that tell of failures.
-    pub fn receive(&mut self, buf: &mut [u8], until: Instant) -> io::Result<Option<Arrival>> {
+    pub fn receive(
+        &mut self,
+        buf: &mut [u8],
+        until: Instant,
+    ) -> io::Result<Option<StampedDatagram>> {
         self.buf.resize(buf.len() + IP_HEADER, 0);
         let result = self.socket.receive(&mut self.buf, until);
         if !matches!(result, Ok(Some(_))) {
@@ -156,12 +160,12 @@ impl IcmpSocket {
                 if self.version == Version::V4 { after_ipv4_header(whole) } else { whole };
             let len = message.len().min(buf.len());
             buf[..len].copy_from_slice(&message[..len]);
-            Arrival { len, ..arrival }
+            StampedDatagram { len, ..arrival }
         }))
     }
 
-    /// The next failure that the network told of.
-    pub fn failure(&mut self) -> Option<Quoted> {
+    /// Takes the next failure that the network told of.
+    pub fn failure(&mut self) -> Option<QuotedFailure> {
         self.failures.pop_front()
     }
 
@@ -180,7 +184,7 @@ impl IcmpSocket {
     }
 }
 
-/// The unprivileged socket, else the raw one.
+/// Opens the unprivileged socket, else the raw one.
 fn socket(version: Version) -> Result<(Socket, bool), OpenError> {
     let (domain, protocol) = match version {
         Version::V4 => (Domain::IPV4, Protocol::ICMPV4),
@@ -198,7 +202,7 @@ fn socket(version: Version) -> Result<(Socket, bool), OpenError> {
 
 #[cfg(target_os = "linux")]
 mod imp {
-    use super::{Failure, QUOTED, Quoted, Socket, Version, after_ipv4_header};
+    use super::{Failure, QUOTED, QuotedFailure, Socket, Version, after_ipv4_header};
     use std::os::fd::AsRawFd;
 
     /// Of linux/icmp.h and linux/icmpv6.h.
@@ -232,7 +236,7 @@ mod imp {
         }
     }
 
-    /// Best effort: without it there is more to read, and less is told.
+    /// Sets an option with best effort: without it there is more to read, and less is told.
     fn set<T>(socket: &Socket, level: libc::c_int, name: libc::c_int, value: &T) {
         // SAFETY: `value` is live and its length is given.
         unsafe {
@@ -248,13 +252,13 @@ mod imp {
 
     /// Room for the error with the address of its sender, aligned as `cmsghdr` wants it.
     #[repr(C, align(8))]
-    struct Control([u8; 256]);
+    struct ErrorControl([u8; 256]);
 
     /// Takes an error off the socket's queue: `None` where it is empty, `Some(None)` for one that
     /// says nothing of a request.
-    pub(super) fn next_error(socket: &Socket, version: Version) -> Option<Option<Quoted>> {
+    pub(super) fn next_error(socket: &Socket, version: Version) -> Option<Option<QuotedFailure>> {
         let mut quoted = [0; 128];
-        let mut control = Control([0; 256]);
+        let mut control = ErrorControl([0; 256]);
         let mut iov = libc::iovec { iov_base: quoted.as_mut_ptr().cast(), iov_len: quoted.len() };
         // SAFETY: an all-zero msghdr is valid (null pointers, zero lengths).
         let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
@@ -307,11 +311,11 @@ mod imp {
 
 #[cfg(not(target_os = "linux"))]
 mod imp {
-    use super::{Quoted, Socket, Version};
+    use super::{QuotedFailure, Socket, Version};
 
     pub(super) fn prepare(_: &Socket, _: Version, _: bool) {}
 
-    pub(super) fn next_error(_: &Socket, _: Version) -> Option<Option<Quoted>> {
+    pub(super) fn next_error(_: &Socket, _: Version) -> Option<Option<QuotedFailure>> {
         None
     }
 }

@@ -1,6 +1,6 @@
 //! The time of day as people read it.
 
-/// Year to second of an instant, in the local time zone: `[2026, 11, 22, 19, 6, 25]`.
+/// Returns year to second of an instant, in the local time zone: `[2026, 11, 22, 19, 6, 25]`.
 #[must_use]
 pub fn fields(epoch_seconds: i64) -> [i32; 6] {
     imp::fields(epoch_seconds).unwrap_or_else(|| utc(epoch_seconds))
@@ -30,8 +30,8 @@ mod imp {
     }
 }
 
-/// The same in UTC: days to a date of the Gregorian calendar, by counting from March, so that the leap
-/// day is a year's last.
+/// Returns year to second of an instant in UTC: days to a date of the Gregorian calendar, by
+/// counting from March, so that the leap day is a year's last.
 fn utc(epoch_seconds: i64) -> [i32; 6] {
     let (days, second) = (epoch_seconds.div_euclid(86_400), epoch_seconds.rem_euclid(86_400));
     let from_era = days + 719_468;

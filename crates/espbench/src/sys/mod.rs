@@ -1,6 +1,15 @@
 //! System calls that differ by platform, each with a fallback.
 //!
 //! The only place with `unsafe`.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`udp`], [`stamp`], [`icmp`] | datagrams: batches of them, with receive stamps, of ICMP |
+//! | [`tcp`], [`tcp_window`] | the kernel's record of a TCP connection |
+//! | [`options`], [`buffers`] | options of sockets, and buffers beyond the default limit |
+//! | [`ready`], [`timer`] | waits for sockets, and for an instant |
+//! | [`host`], [`cpu`], [`files`] | the machine, this process's CPU time, its limit of open files |
+//! | [`localtime`], [`terminal`], [`hangup`] | local time, the terminal, SIGHUP |
 
 pub mod buffers;
 pub mod cpu;
@@ -20,7 +29,7 @@ pub mod udp;
 
 use std::num::NonZeroUsize;
 
-/// So many threads; one for each core, if it is not said.
+/// Returns the number of threads: one for each core, if none is given.
 #[must_use]
 pub fn threads(given: Option<u16>) -> NonZeroUsize {
     let cores = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);

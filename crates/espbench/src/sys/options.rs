@@ -5,7 +5,8 @@ use socket2::{Domain, SockRef, Socket, Type};
 use std::io;
 use std::net::TcpStream;
 
-/// What iperf 2's `-w`, `-S`, `-M` and `-Z` set; the defaults leave everything to the system.
+/// Socket options that iperf 2's `-w`, `-S`, `-M` and `-Z` set; the defaults leave everything to
+/// the system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SocketOptions {
     /// Socket buffers in bytes.
@@ -81,7 +82,7 @@ impl SocketOptions {
         Ok(())
     }
 
-    /// Why the system refused the one option that is set.
+    /// Returns the reason for which the system refused the one option that is set.
     fn refusal(&self, error: &io::Error) -> String {
         if let Some(name) = &self.congestion {
             return congestion_refusal(name.as_str(), error);

@@ -16,9 +16,10 @@ pub struct Interest<'a> {
     pub write: bool,
 }
 
-/// What can be done without waiting. A system that cannot tell says yes: the sockets do not block.
+/// The directions in which a socket would not wait. A system that cannot tell says yes: the sockets
+/// do not block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ready {
+pub struct Readiness {
     /// There are bytes, or the stream has ended or failed.
     pub read: bool,
     /// There is room.
@@ -33,7 +34,7 @@ pub struct Ready {
 pub fn wait<const N: usize>(
     interests: [Interest<'_>; N],
     timeout: Duration,
-) -> io::Result<[Ready; N]> {
+) -> io::Result<[Readiness; N]> {
     use std::os::fd::AsRawFd as _;
     let mut polled = interests.map(|interest| libc::pollfd {
         // poll ignores negative descriptors.
@@ -47,10 +48,10 @@ pub fn wait<const N: usize>(
         if error.kind() != io::ErrorKind::Interrupted {
             return Err(error);
         }
-        return Ok([Ready::default(); N]);
+        return Ok([Readiness::default(); N]);
     }
     let broken = libc::POLLERR | libc::POLLHUP | libc::POLLNVAL;
-    Ok(polled.map(|p| Ready {
+    Ok(polled.map(|p| Readiness {
         read: p.revents & (libc::POLLIN | broken) != 0,
         write: p.revents & (libc::POLLOUT | broken) != 0,
     }))
@@ -79,7 +80,7 @@ pub fn wait_any(sockets: &[(SockRef<'_>, bool, bool)], timeout: Duration) -> io:
     Ok(())
 }
 
-/// The same where the system cannot tell.
+/// Sleeps for a moment, as the system cannot tell which socket is ready.
 ///
 /// # Errors
 /// None.
@@ -122,7 +123,7 @@ fn poll(polled: &mut [libc::pollfd], timeout: Duration) -> i32 {
 pub fn wait<const N: usize>(
     interests: [Interest<'_>; N],
     timeout: Duration,
-) -> io::Result<[Ready; N]> {
+) -> io::Result<[Readiness; N]> {
     std::thread::sleep(timeout.min(Duration::from_millis(1)));
-    Ok(interests.map(|interest| Ready { read: interest.read, write: interest.write }))
+    Ok(interests.map(|interest| Readiness { read: interest.read, write: interest.write }))
 }

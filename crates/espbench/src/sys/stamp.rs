@@ -19,7 +19,7 @@ const SLICE: Duration = Duration::from_millis(50);
 
 /// One datagram as it came in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
+pub struct StampedDatagram {
     /// Bytes written to the buffer.
     pub len: usize,
     /// When the application had it.
@@ -66,7 +66,7 @@ impl StampedSocket {
         Ok(Self { socket, clock, stamps, overflow: 0 })
     }
 
-    /// Whether arrivals carry the kernel's stamp.
+    /// Tells whether arrivals carry the kernel's stamp.
     #[must_use]
     pub fn has_stamps(&self) -> bool {
         cfg!(target_os = "linux") && self.stamps
@@ -78,7 +78,7 @@ impl StampedSocket {
         self.overflow
     }
 
-    /// The socket itself, for what only some of them can do.
+    /// Returns the socket itself, for what only some of them can do.
     pub(super) fn socket(&self) -> &Socket {
         &self.socket
     }
@@ -95,7 +95,11 @@ impl StampedSocket {
     ///
     /// # Errors
     /// The system's.
-    pub fn receive(&mut self, buf: &mut [u8], until: Instant) -> io::Result<Option<Arrival>> {
+    pub fn receive(
+        &mut self,
+        buf: &mut [u8],
+        until: Instant,
+    ) -> io::Result<Option<StampedDatagram>> {
         let left = until.since(self.clock.now());
         let polled = left < SLICE;
         if polled && !imp::readable_within(&self.socket, left)? {
@@ -116,7 +120,7 @@ fn is_timeout(error: &io::Error) -> bool {
 
 #[cfg(target_os = "linux")]
 mod imp {
-    use super::{Arrival, Clock, Duration, Instant, Socket, StampedSocket, io};
+    use super::{Clock, Duration, Instant, Socket, StampedDatagram, StampedSocket, io};
     use std::os::fd::AsRawFd;
 
     const NANOS: i128 = 1_000_000_000;
@@ -162,7 +166,7 @@ mod imp {
 
     /// Room for both control messages, aligned as `cmsghdr` wants it.
     #[repr(C, align(8))]
-    struct Control([u8; 128]);
+    struct StampControl([u8; 128]);
 
     /// Receives a datagram; one that is said to be there is not waited for, as what woke us may have
     /// been an error.
@@ -170,9 +174,9 @@ mod imp {
         udp: &mut StampedSocket,
         buf: &mut [u8],
         is_there: bool,
-    ) -> io::Result<Arrival> {
+    ) -> io::Result<StampedDatagram> {
         let flags = if is_there { libc::MSG_DONTWAIT } else { 0 };
-        let mut control = Control([0; 128]);
+        let mut control = StampControl([0; 128]);
         let mut iov = libc::iovec { iov_base: buf.as_mut_ptr().cast(), iov_len: buf.len() };
         // SAFETY: an all-zero msghdr is valid (null pointers, zero lengths).
         let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
@@ -207,12 +211,12 @@ mod imp {
                 cmsg = libc::CMSG_NXTHDR(&raw const message, cmsg);
             }
         }
-        Ok(Arrival { len: len as usize, at, stamped })
+        Ok(StampedDatagram { len: len as usize, at, stamped })
     }
 
-    /// The stamp on the monotonic clock. That clock is read after the wall clock: if the thread
-    /// is preempted in between, the stamp comes out too late, at most at `at`, and never before
-    /// the datagram can have been sent.
+    /// Converts the stamp to the monotonic clock. That clock is read after the wall clock: if the
+    /// thread is preempted in between, the stamp comes out too late, at most at `at`, and never
+    /// before the datagram can have been sent.
     fn on_our_clock(clock: &Clock, at: Instant, stamp: &libc::timespec) -> Option<Instant> {
         let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: writes one live timespec.
@@ -232,13 +236,13 @@ mod imp {
 
 #[cfg(not(target_os = "linux"))]
 mod imp {
-    use super::{Arrival, Duration, SLICE, Socket, StampedSocket, io};
+    use super::{Duration, SLICE, Socket, StampedDatagram, StampedSocket, io};
 
     pub(super) fn enable(_: &Socket) -> bool {
         false
     }
 
-    /// The wait is the receive call itself, with a shorter time-out.
+    /// Waits with a peek that has a shorter time-out.
     pub(super) fn readable_within(socket: &Socket, time: Duration) -> io::Result<bool> {
         // Zero would mean "for ever".
         socket.set_read_timeout(Some(time.max(Duration::from_micros(1))))?;
@@ -252,10 +256,14 @@ mod imp {
         Ok(ready)
     }
 
-    pub(super) fn receive(udp: &mut StampedSocket, buf: &mut [u8], _: bool) -> io::Result<Arrival> {
+    pub(super) fn receive(
+        udp: &mut StampedSocket,
+        buf: &mut [u8],
+        _: bool,
+    ) -> io::Result<StampedDatagram> {
         use std::io::Read as _;
         let len = (&udp.socket).read(buf)?;
-        Ok(Arrival { len, at: udp.clock.now(), stamped: None })
+        Ok(StampedDatagram { len, at: udp.clock.now(), stamped: None })
     }
 }
 

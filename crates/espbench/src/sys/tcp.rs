@@ -1,8 +1,8 @@
-//! What the system tells about a TCP connection.
+//! The kernel's record of a TCP connection.
 
 use std::net::TcpStream;
 
-/// What the kernel knows of a connection.
+/// The kernel's record of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Info {
     /// Segments sent again since the connection opened.
@@ -67,7 +67,7 @@ mod imp {
             && size_of::<TcpInfo>() == 232
     );
 
-    /// What the kernel knows; `None` where it does not say.
+    /// Returns the kernel's record; `None` where it does not tell.
     #[must_use]
     pub fn info(stream: &TcpStream) -> Option<Info> {
         let mut info = TcpInfo::default();
@@ -94,7 +94,7 @@ mod imp {
         })
     }
 
-    /// Bytes written that the peer has not acknowledged yet (`SIOCOUTQ`, `tcp(7)`).
+    /// Returns how many written bytes the peer has not acknowledged yet (`SIOCOUTQ`, `tcp(7)`).
     #[must_use]
     pub fn unacknowledged(stream: &TcpStream) -> Option<u64> {
         let mut queued: libc::c_int = 0;
@@ -128,13 +128,13 @@ mod imp {
 mod imp {
     use super::{Info, TcpStream};
 
-    /// Not known here.
+    /// Returns `None`: not known here.
     #[must_use]
     pub fn info(_stream: &TcpStream) -> Option<Info> {
         None
     }
 
-    /// Not known here.
+    /// Returns `None`: not known here.
     #[must_use]
     pub fn unacknowledged(_stream: &TcpStream) -> Option<u64> {
         None

@@ -21,7 +21,8 @@ mod imp {
     use super::TcpStream;
     use std::os::fd::AsRawFd;
 
-    /// Congestion window in bytes, and the mean deviation of the round trip in microseconds.
+    /// Returns the congestion window in bytes, and the mean deviation of the round trip in
+    /// microseconds.
     pub(super) fn window(stream: &TcpStream) -> Option<(u32, u32)> {
         // SAFETY: a tcp_info of zeros is valid.
         let mut info: libc::tcp_info = unsafe { std::mem::zeroed() };
@@ -47,7 +48,7 @@ mod imp {
 mod imp {
     use super::TcpStream;
 
-    /// Not known here.
+    /// Returns `None`: not known here.
     pub(super) fn window(_stream: &TcpStream) -> Option<(u32, u32)> {
         None
     }

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 
-/// Whether stderr is a terminal on which a line can be drawn again.
+/// Tells whether stderr is a terminal on which a line can be drawn again.
 #[must_use]
 pub fn can_redraw() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|it| it != "dumb")

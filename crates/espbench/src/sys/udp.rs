@@ -12,10 +12,10 @@ pub const MAX_SEND: usize = 65_000;
 
 /// A received datagram.
 #[derive(Clone, Copy, Debug)]
-pub struct Received<'a> {
-    /// Its bytes, as far as the slot holds them.
+pub struct UdpDatagram<'a> {
+    /// Bytes of the datagram, as far as the slot holds them.
     pub bytes: &'a [u8],
-    /// Its length on the wire.
+    /// Length on the wire.
     pub length: usize,
     /// When the kernel took it, in nanoseconds before the batch was read; `None` where the system
     /// does not say.
@@ -26,7 +26,7 @@ pub use imp::{Batch, dropped, send_segments, set_arrival_times};
 
 #[cfg(target_os = "linux")]
 mod imp {
-    use super::{Received, SocketAddr, UdpSocket, io};
+    use super::{SocketAddr, UdpDatagram, UdpSocket, io};
     use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
     use std::os::fd::AsRawFd;
 
@@ -99,7 +99,7 @@ mod imp {
     }
 
     impl Batch {
-        /// Room for `slots` datagrams, of each of which `slot` bytes are kept.
+        /// Makes room for `slots` datagrams, of each of which `slot` bytes are kept.
         #[must_use]
         pub fn new(slots: usize, slot: usize) -> Self {
             // SAFETY: all three are plain C structures for which zeros are valid values.
@@ -164,17 +164,17 @@ mod imp {
             }
         }
 
-        /// The `nth` datagram of the last batch.
+        /// Returns the `nth` datagram of the last batch.
         ///
         /// # Panics
         /// Where the batch had no more than `nth`.
-        pub fn get(&self, nth: usize) -> Received<'_> {
+        pub fn get(&self, nth: usize) -> UdpDatagram<'_> {
             assert!(nth < self.filled);
             let length = self.headers[nth].msg_len as usize;
             let age_ns = self.read_control(nth);
             let start = nth * self.slot;
             let bytes = &self.bytes[start..start + length.min(self.slot)];
-            Received { bytes, length, age_ns }
+            UdpDatagram { bytes, length, age_ns }
         }
 
         /// Reads the control messages for the age.
@@ -199,7 +199,7 @@ mod imp {
             age
         }
 
-        /// Who sent the `nth` datagram.
+        /// Returns the sender of the `nth` datagram.
         #[must_use]
         pub fn from(&self, nth: usize) -> Option<SocketAddr> {
             let name = self.names.get(nth)?;
@@ -227,8 +227,8 @@ mod imp {
         at.tv_sec.unsigned_abs() * 1_000_000_000 + at.tv_nsec.unsigned_abs()
     }
 
-    /// The clock that the kernel stamps with. Only its difference to a stamp taken microseconds
-    /// before is used.
+    /// Reads the clock that the kernel stamps with. Only its difference to a stamp taken
+    /// microseconds before is used.
     fn realtime_ns() -> u64 {
         let mut at = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: the pointer is to a timespec of this frame.
@@ -287,12 +287,12 @@ mod imp {
 
 #[cfg(not(target_os = "linux"))]
 mod imp {
-    use super::{Received, SocketAddr, UdpSocket, io};
+    use super::{SocketAddr, UdpDatagram, UdpSocket, io};
 
-    /// Not known here: arrival times are those of the read.
+    /// Does nothing: arrival times are those of the read.
     pub fn set_arrival_times(_socket: &UdpSocket) {}
 
-    /// Not known here.
+    /// Returns `None`: not known here.
     #[must_use]
     pub fn dropped(_socket: &UdpSocket) -> Option<u32> {
         None
@@ -307,7 +307,8 @@ mod imp {
     }
 
     impl Batch {
-        /// One datagram at a time, of at most `slot` bytes or 64 KiB, whichever is more.
+        /// Makes room for one datagram at a time, of at most `slot` bytes or 64 KiB, whichever is
+        /// more.
         #[must_use]
         pub fn new(_slots: usize, slot: usize) -> Self {
             Self { bytes: vec![0; slot.max(65_536)], length: 0, from: None }
@@ -323,12 +324,12 @@ mod imp {
             Ok(1)
         }
 
-        /// The datagram.
-        pub fn get(&self, _nth: usize) -> Received<'_> {
-            Received { bytes: &self.bytes[..self.length], length: self.length, age_ns: None }
+        /// Returns the datagram.
+        pub fn get(&self, _nth: usize) -> UdpDatagram<'_> {
+            UdpDatagram { bytes: &self.bytes[..self.length], length: self.length, age_ns: None }
         }
 
-        /// Who sent it.
+        /// Returns its sender.
         #[must_use]
         pub const fn from(&self, _nth: usize) -> Option<SocketAddr> {
             self.from

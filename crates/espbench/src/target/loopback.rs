@@ -10,9 +10,9 @@ use super::tcp_rate::TcpRateTarget;
 use super::udp_echo::EchoTarget;
 use super::{Sink, Target, TargetError};
 use crate::respond::echo::ReplyTo;
-use crate::respond::mqtt::Tally;
-use crate::respond::mqtt::broker::limits::Count;
-use crate::respond::{Log, Service, echo, iperf, mqtt, tcp};
+use crate::respond::mqtt::SharedCounts;
+use crate::respond::mqtt::broker::limits::BrokerCounter;
+use crate::respond::{Service, ServiceLog, echo, iperf, mqtt, tcp};
 use espbench_measure::run::Site;
 use espbench_proto::workload::{MqttMode, Workload};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub struct LoopbackTarget {
     services: Vec<(&'static str, Service)>,
     /// What the broker counts, once it runs.
-    broker: Option<Tally>,
+    broker: Option<SharedCounts>,
 }
 
 /// The site of everything measured over loopback.
@@ -45,17 +45,17 @@ impl LoopbackTarget {
             return Ok(service.address);
         }
         let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let log: Log = Arc::new(|_| {});
+        let log: ServiceLog = Arc::new(|_| {});
         let service = match kind {
             "udp-echo" => echo::start(any, ReplyTo::Sender, &log),
-            "iperf" => iperf::start(any, iperf::Options::default(), &log, None),
+            "iperf" => iperf::start(any, iperf::ServerOptions::default(), &log, None),
             "tcp-rate" => tcp::sink(any, &log),
-            "mqtt-rate" => {
-                mqtt::start_with(any, mqtt::Limits::default(), &log).map(|(service, tally)| {
+            "mqtt-rate" => mqtt::start_with(any, mqtt::BrokerLimits::default(), &log).map(
+                |(service, tally)| {
                     self.broker = Some(tally);
                     service
-                })
-            }
+                },
+            ),
             other => Err(std::io::Error::other(format!("no responder for {other}"))),
         };
         let service = service.map_err(|source| TargetError::Local {
@@ -70,9 +70,11 @@ impl LoopbackTarget {
 
     /// Returns what the broker dropped, refused and ended so far, by name.
     fn refused(&self) -> Vec<(&'static str, u64)> {
-        let faults =
-            Count::ALL.iter().filter(|what| !matches!(what, Count::Received | Count::Sent));
-        let of = |tally: &Tally| faults.map(|&what| (what.name(), tally.get(what))).collect();
+        let faults = BrokerCounter::ALL
+            .iter()
+            .filter(|what| !matches!(what, BrokerCounter::Received | BrokerCounter::Sent));
+        let of =
+            |tally: &SharedCounts| faults.map(|&what| (what.name(), tally.get(what))).collect();
         self.broker.as_ref().map(of).unwrap_or_default()
     }
 }

@@ -4,8 +4,8 @@ use super::round_trips::{Carrier, Exchange, Hints, out_of_buffers};
 use super::udp_echo::stamps;
 use super::{Sink, Target, TargetError, noted};
 use crate::clock::Clock;
-use crate::sys::icmp::{IcmpSocket, OpenError, Options, Quoted};
-use crate::sys::stamp::Arrival;
+use crate::sys::icmp::{IcmpSocket, IpFields, OpenError, QuotedFailure};
+use crate::sys::stamp::StampedDatagram;
 use espbench_measure::run::Site;
 use espbench_proto::node::echo::Prober;
 use espbench_proto::sample::Cause;
@@ -52,7 +52,7 @@ impl Target for PingTarget {
         self.check(workload)?;
         let Workload::Ping(work) = noted(workload, sink) else { return Ok(()) };
         let clock = Clock::start();
-        let options = Options { tos: work.tos, ttl: work.ttl };
+        let options = IpFields { tos: work.tos, ttl: work.ttl };
         let socket = open(self.peer, options, clock)?;
         sink.fact("receive_timestamps", stamps(socket.has_stamps()).into());
         let kind = if socket.is_raw() { "raw (CAP_NET_RAW)" } else { "unprivileged" };
@@ -68,7 +68,7 @@ impl Target for PingTarget {
 /// What keeps it from being opened, and what to do.
 pub(super) fn open(
     peer: SocketAddr,
-    options: Options,
+    options: IpFields,
     clock: Clock,
 ) -> Result<IcmpSocket, TargetError> {
     let what = format!("ICMP socket to {}", peer.ip());
@@ -104,7 +104,7 @@ impl Carrier for Icmp {
         self.0.send(datagram)
     }
 
-    fn receive(&mut self, buf: &mut [u8], until: Instant) -> io::Result<Option<Arrival>> {
+    fn receive(&mut self, buf: &mut [u8], until: Instant) -> io::Result<Option<StampedDatagram>> {
         self.0.receive(buf, until)
     }
 
@@ -131,7 +131,7 @@ impl Carrier for Icmp {
         })
     }
 
-    fn failure(&mut self) -> Option<Quoted> {
+    fn failure(&mut self) -> Option<QuotedFailure> {
         self.0.failure()
     }
 

@@ -2,8 +2,8 @@
 
 use super::{Sink, TargetError};
 use crate::clock::Clock;
-use crate::sys::icmp::Quoted;
-use crate::sys::stamp::Arrival;
+use crate::sys::icmp::QuotedFailure;
+use crate::sys::stamp::StampedDatagram;
 use crate::sys::timer;
 use espbench_proto::fact;
 use espbench_proto::node::Output;
@@ -23,13 +23,13 @@ pub(super) trait Carrier {
     /// Sends one probe.
     fn send(&mut self, datagram: &[u8]) -> io::Result<()>;
     /// Waits for a reply until about `until`, at most 50 ms; `None` where none came.
-    fn receive(&mut self, buf: &mut [u8], until: Instant) -> io::Result<Option<Arrival>>;
+    fn receive(&mut self, buf: &mut [u8], until: Instant) -> io::Result<Option<StampedDatagram>>;
     /// Datagrams that this host dropped because the socket's buffer was full.
     fn overflow(&self) -> u32;
     /// The cause by which a probe counts as lost that could not be sent; `None` ends the cell.
     fn refusal(&self, error: &io::Error) -> Option<Cause>;
     /// The next probe that the network said to have failed.
-    fn failure(&mut self) -> Option<Quoted> {
+    fn failure(&mut self) -> Option<QuotedFailure> {
         None
     }
     /// Advice for when nothing listens, when nothing answers, and when the system refuses.

@@ -12,7 +12,7 @@ use super::udp_echo::EchoTarget;
 use crate::respond::echo::{SKETCH_PORT, SKETCH_REPLY_PORT};
 use crate::respond::tcp;
 use crate::sys;
-use crate::transport::{Endpoint, Tls, TlsFiles, Url};
+use crate::transport::{BrokerAddress, Tls, TlsFiles, Url};
 use espbench_measure::run::Site;
 use espbench_proto::wire::iperf2;
 use std::net::{SocketAddr, ToSocketAddrs as _};
@@ -104,7 +104,7 @@ pub fn broker(text: &str, access: &Access) -> Result<MqttTarget, String> {
     let Url { scheme, username, password, host, path, .. } = url;
     let usual = MqttTarget::new(address, access.site.clone());
     Ok(MqttTarget {
-        endpoint: Endpoint { address, scheme, host, path, tls },
+        endpoint: BrokerAddress { address, scheme, host, path, tls },
         username: username.or_else(|| access.username.clone()),
         password: password.or_else(|| access.password.clone()),
         client_id: access.client_id.clone(),

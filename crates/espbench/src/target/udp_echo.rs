@@ -3,7 +3,7 @@
 use super::round_trips::{Carrier, Exchange, Hints, out_of_buffers};
 use super::{Sink, Target, TargetError, noted};
 use crate::clock::Clock;
-use crate::sys::stamp::{Arrival, StampedSocket};
+use crate::sys::stamp::{StampedDatagram, StampedSocket};
 use espbench_measure::run::Site;
 use espbench_proto::node::echo::Prober;
 use espbench_proto::sample::Cause;
@@ -85,7 +85,7 @@ impl Carrier for Udp {
         self.0.send(datagram).map(drop)
     }
 
-    fn receive(&mut self, buf: &mut [u8], until: Instant) -> io::Result<Option<Arrival>> {
+    fn receive(&mut self, buf: &mut [u8], until: Instant) -> io::Result<Option<StampedDatagram>> {
         self.0.receive(buf, until)
     }
 

@@ -1,4 +1,4 @@
-//! Why a connection could not be opened, or broke, and what to do.
+//! Errors of a connection that could not be opened, or broke, with advice.
 
 use espbench_proto::wire::websocket::Malformed;
 use rustls::{AlertDescription, CertificateError, Error as TlsError};
@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind};
 
 /// A failure of the other end, in words, with advice to the user.
 #[derive(Debug)]
-pub struct Fault {
+pub struct TransportError {
     /// Event that failed: "connecting", or a sentence about the broker.
     pub what: String,
     /// The system's error, where it is one.
@@ -15,12 +15,12 @@ pub struct Fault {
     pub hint: String,
 }
 
-impl Fault {
+impl TransportError {
     pub(crate) fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { what: what.into(), source: None, hint: hint.into() }
     }
 
-    /// The TCP connection could not be made.
+    /// Makes the error of a TCP connection that could not be made.
     pub(crate) fn connecting(source: io::Error) -> Self {
         let hint = match source.kind() {
             ErrorKind::ConnectionRefused => {
@@ -34,7 +34,7 @@ impl Fault {
         Self { what: "connecting".into(), source: Some(source), hint: hint.into() }
     }
 
-    /// The connection broke while TLS or WebSocket was agreed on.
+    /// Makes the error of a connection that broke while TLS or WebSocket was agreed on.
     pub(crate) fn broke(during: &str, source: io::Error) -> Self {
         match tls_error(&source) {
             Some(error) => Self::tls(error),
@@ -45,7 +45,7 @@ impl Fault {
         }
     }
 
-    /// The broker closed the connection during the handshake of that name.
+    /// Makes the error of a broker that closed the connection during the handshake of that name.
     pub(crate) fn ended(during: &str) -> Self {
         Self::new(
             format!("the broker closed the connection during the {during}"),
@@ -53,7 +53,7 @@ impl Fault {
         )
     }
 
-    /// Nothing came.
+    /// Makes the error of a handshake that was not answered.
     pub(crate) fn silent(during: &str) -> Self {
         Self::new(
             format!("the broker is silent: the {during} was not answered"),
@@ -61,7 +61,7 @@ impl Fault {
         )
     }
 
-    /// Error that rustls found.
+    /// Makes the error of a TLS failure that rustls found.
     #[must_use]
     pub fn tls(error: &TlsError) -> Self {
         let client = "give a client certificate that the broker knows with --cert and --key";
@@ -113,7 +113,7 @@ impl Fault {
         Self::new(what, hint)
     }
 
-    /// The WebSocket's bytes are none.
+    /// Makes the error of bytes that are no WebSocket's.
     pub(crate) fn websocket(malformed: Malformed) -> Self {
         Self::new(
             format!("the broker sent what WebSocket does not allow: {}", malformed.0),
@@ -121,7 +121,7 @@ impl Fault {
         )
     }
 
-    /// The upgrade was answered with another status.
+    /// Makes the error of an upgrade that was answered with another status.
     pub(crate) fn status(status: u16, location: Option<&str>, path: &str) -> Self {
         let what = format!("the WebSocket at {path} was refused with HTTP status {status}");
         let hint = match (status, location) {
@@ -147,7 +147,7 @@ impl Fault {
     }
 }
 
-/// The error of rustls within an I/O error.
+/// Finds the error of rustls within an I/O error.
 #[must_use]
 pub fn tls_error(error: &io::Error) -> Option<&TlsError> {
     error.get_ref()?.downcast_ref()
@@ -158,7 +158,7 @@ fn is_out_of_descriptors(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(23 | 24)) && cfg!(unix)
 }
 
-/// Advice for a handshake that breaks.
+/// Returns the advice for a handshake that breaks.
 fn other_port(during: &str) -> &'static str {
     if during == "TLS handshake" {
         "check that the port speaks TLS (mqtts: 8883), or write mqtt:// (or ws://)"
@@ -167,7 +167,7 @@ fn other_port(during: &str) -> &'static str {
     }
 }
 
-fn certificate(error: &CertificateError) -> Fault {
+fn certificate(error: &CertificateError) -> TransportError {
     let (what, hint): (String, String) = match error {
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => (
             "the broker's certificate has expired".into(),
@@ -193,7 +193,7 @@ fn certificate(error: &CertificateError) -> Fault {
                 .into(),
         ),
     };
-    Fault::new(what, hint)
+    TransportError::new(what, hint)
 }
 
 fn wrong_name(names: String) -> (String, String) {

@@ -1,12 +1,12 @@
 //! Carriers of MQTT: TCP, TLS (rustls) and WebSocket, each over the one before, without blocking.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
 //! | [`url`] | `mqtt://`, `mqtts://`, `ws://`, `wss://` as they are typed |
 //! | [`tls`] | certificates, keys and what is wrong with them, in words |
 //! | [`stream`] | one connection: opened step by step, then bytes in both directions |
 //! | `websocket` | the WebSocket's handshake, masks and control frames |
-//! | [`fault`] | why a connection could not be opened, and what to do |
+//! | [`fault`] | errors of a connection that could not be opened, with advice |
 
 pub mod fault;
 pub mod stream;
@@ -14,8 +14,8 @@ pub mod tls;
 pub mod url;
 mod websocket;
 
-pub use fault::Fault;
-pub use stream::{Opened, Stream};
+pub use fault::TransportError;
+pub use stream::{BrokerStream, Opened};
 pub use tls::{Tls, TlsFiles};
 pub use url::{Scheme, Url};
 
@@ -24,12 +24,12 @@ use std::sync::Arc;
 
 /// Where a broker listens, and what to speak there below MQTT.
 #[derive(Clone, Debug)]
-pub struct Endpoint {
+pub struct BrokerAddress {
     /// Address of the broker.
     pub address: SocketAddr,
     /// Carrier of MQTT.
     pub scheme: Scheme,
-    /// Its name or address, as typed.
+    /// Name or address of the host, as typed.
     pub host: String,
     /// The path of the WebSocket.
     pub path: String,
@@ -37,8 +37,8 @@ pub struct Endpoint {
     pub tls: Option<Arc<Tls>>,
 }
 
-impl Endpoint {
-    /// MQTT over TCP at that address.
+impl BrokerAddress {
+    /// Creates the address of a broker that speaks MQTT over TCP.
     #[must_use]
     pub fn plain(address: SocketAddr) -> Self {
         let host = address.ip().to_string();
@@ -47,7 +47,7 @@ impl Endpoint {
 }
 
 /// As it may be typed, and as it is stored: without user and password.
-impl std::fmt::Display for Endpoint {
+impl std::fmt::Display for BrokerAddress {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { address, scheme, host, path, .. } = self;
         if *scheme == Scheme::Mqtt {

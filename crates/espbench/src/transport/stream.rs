@@ -2,7 +2,7 @@
 //! whoever owns it waits for what [`interest`](Stream::interest) says.
 
 use super::websocket::{WebSocket, deliver};
-use super::{Endpoint, Fault, Scheme};
+use super::{BrokerAddress, Scheme, TransportError};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::websocket::frame::{self, LONGEST_HEADER};
 use espbench_proto::wire::websocket::handshake;
@@ -45,7 +45,7 @@ pub struct Opened {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum OpeningStage {
     Tcp,
     Tls,
     Upgrade,
@@ -53,7 +53,7 @@ enum Stage {
     Closed,
 }
 
-impl Stage {
+impl OpeningStage {
     const fn name(self) -> &'static str {
         match self {
             Self::Tls => "TLS handshake",
@@ -65,12 +65,12 @@ impl Stage {
 
 /// One connection.
 #[derive(Debug)]
-pub struct Stream {
+pub struct BrokerStream {
     socket: TcpStream,
     tls: Option<Box<ClientConnection>>,
     websocket: Option<Box<WebSocket>>,
     facts: Vec<(&'static str, String)>,
-    stage: Stage,
+    stage: OpeningStage,
     since: Instant,
     patience: Duration,
     opened: Opened,
@@ -79,30 +79,30 @@ pub struct Stream {
     from: usize,
     to: usize,
     taken: u64,
-    trouble: Option<Fault>,
+    trouble: Option<TransportError>,
 }
 
-impl Stream {
+impl BrokerStream {
     /// Asks for a connection to `endpoint`. At most `batch` bytes are given to it at once, and each
     /// layer may take `patience`.
     ///
     /// # Errors
     /// What the system says at once, and what TLS says of itself.
     pub fn begin(
-        endpoint: &Endpoint,
+        endpoint: &BrokerAddress,
         batch: usize,
         patience: Duration,
         now: Instant,
-    ) -> Result<Self, Fault> {
+    ) -> Result<Self, TransportError> {
         let tls = endpoint.tls.as_ref().map(|tls| tls.connection()).transpose();
-        let tls = tls.map_err(|e| Fault::tls(&e))?.map(Box::new);
+        let tls = tls.map_err(|e| TransportError::tls(&e))?.map(Box::new);
         let websocket = endpoint.scheme.is_websocket().then(|| WebSocket::new(endpoint));
         Ok(Self {
-            socket: connect(endpoint).map_err(Fault::connecting)?,
+            socket: connect(endpoint).map_err(TransportError::connecting)?,
             tls,
             websocket: websocket.transpose()?.map(Box::new),
             facts: Vec::from_iter(carried(endpoint.scheme).map(|by| ("carried_by", by.into()))),
-            stage: Stage::Tcp,
+            stage: OpeningStage::Tcp,
             since: now,
             patience,
             opened: Opened { begun: now, ..Opened::default() },
@@ -118,13 +118,17 @@ impl Stream {
     ///
     /// # Errors
     /// Why it cannot be opened.
-    pub fn advance(&mut self, endpoint: &Endpoint, now: Instant) -> Result<bool, Fault> {
+    pub fn advance(
+        &mut self,
+        endpoint: &BrokerAddress,
+        now: Instant,
+    ) -> Result<bool, TransportError> {
         loop {
             let done = match self.stage {
-                Stage::Tcp => self.tcp()?,
-                Stage::Tls => self.handshake()?,
-                Stage::Upgrade => self.upgrade()?,
-                Stage::Open | Stage::Closed => return Ok(true),
+                OpeningStage::Tcp => self.tcp()?,
+                OpeningStage::Tls => self.handshake()?,
+                OpeningStage::Upgrade => self.upgrade()?,
+                OpeningStage::Open | OpeningStage::Closed => return Ok(true),
             };
             if !done {
                 return if now < self.deadline() { Ok(false) } else { Err(self.given_up()) };
@@ -133,51 +137,53 @@ impl Stream {
         }
     }
 
-    fn given_up(&self) -> Fault {
+    fn given_up(&self) -> TransportError {
         match self.stage {
-            Stage::Tcp => Fault::connecting(ErrorKind::TimedOut.into()),
-            stage => Fault::silent(stage.name()),
+            OpeningStage::Tcp => TransportError::connecting(ErrorKind::TimedOut.into()),
+            stage => TransportError::silent(stage.name()),
         }
     }
 
-    fn next_stage(&mut self, endpoint: &Endpoint, now: Instant) -> Result<(), Fault> {
+    fn next_stage(&mut self, endpoint: &BrokerAddress, now: Instant) -> Result<(), TransportError> {
         self.since = now;
         match self.stage {
-            Stage::Tcp => self.opened.tcp = Some(now),
-            Stage::Tls => self.opened.tls = Some(now),
+            OpeningStage::Tcp => self.opened.tcp = Some(now),
+            OpeningStage::Tls => self.opened.tls = Some(now),
             _ => self.opened.websocket = Some(now),
         }
         self.stage = match self.stage {
-            Stage::Tcp if self.tls.is_some() => Stage::Tls,
-            Stage::Tcp | Stage::Tls if self.websocket.is_some() => Stage::Upgrade,
-            _ => Stage::Open,
+            OpeningStage::Tcp if self.tls.is_some() => OpeningStage::Tls,
+            OpeningStage::Tcp | OpeningStage::Tls if self.websocket.is_some() => {
+                OpeningStage::Upgrade
+            }
+            _ => OpeningStage::Open,
         };
         if let (Some(tls), Some(connection)) = (&endpoint.tls, &self.tls)
             && self.opened.tls == Some(now)
         {
             self.facts.extend(tls.facts(connection));
         }
-        if self.stage == Stage::Upgrade {
+        if self.stage == OpeningStage::Upgrade {
             self.ask(endpoint);
         }
         Ok(())
     }
 
-    fn tcp(&mut self) -> Result<bool, Fault> {
-        if let Some(error) = self.socket.take_error().map_err(Fault::connecting)? {
-            return Err(Fault::connecting(error));
+    fn tcp(&mut self) -> Result<bool, TransportError> {
+        if let Some(error) = self.socket.take_error().map_err(TransportError::connecting)? {
+            return Err(TransportError::connecting(error));
         }
         match self.socket.peer_addr() {
             Ok(_) => Ok(true),
             Err(e) if e.kind() == ErrorKind::NotConnected => Ok(false),
-            Err(e) => Err(Fault::connecting(e)),
+            Err(e) => Err(TransportError::connecting(e)),
         }
     }
 
-    fn handshake(&mut self) -> Result<bool, Fault> {
-        let name = Stage::Tls.name();
+    fn handshake(&mut self) -> Result<bool, TransportError> {
+        let name = OpeningStage::Tls.name();
         loop {
-            if !self.flush().map_err(|e| Fault::broke(name, e))? {
+            if !self.flush().map_err(|e| TransportError::broke(name, e))? {
                 return Ok(false);
             }
             let Some(tls) = &mut self.tls else { return Ok(true) };
@@ -185,22 +191,22 @@ impl Stream {
                 return Ok(true);
             }
             match tls.read_tls(&mut self.socket) {
-                Ok(0) => return Err(Fault::ended(name)),
+                Ok(0) => return Err(TransportError::ended(name)),
                 Ok(_) => {
                     if let Err(error) = tls.process_new_packets() {
                         // The alert that says so to the broker.
                         let _ = self.flush();
-                        return Err(Fault::tls(&error));
+                        return Err(TransportError::tls(&error));
                     }
                 }
                 Err(e) if is_pause(&e) => return Ok(false),
-                Err(e) => return Err(Fault::broke(name, e)),
+                Err(e) => return Err(TransportError::broke(name, e)),
             }
         }
     }
 
     /// Puts the request into what is to be sent.
-    fn ask(&mut self, endpoint: &Endpoint) {
+    fn ask(&mut self, endpoint: &BrokerAddress) {
         let Some(websocket) = &self.websocket else { return };
         let usual = endpoint.address.port() == endpoint.scheme.port();
         let host = match endpoint.host.contains(':') {
@@ -217,18 +223,18 @@ impl Stream {
         (self.from, self.to) = (LONGEST_HEADER, end);
     }
 
-    fn upgrade(&mut self) -> Result<bool, Fault> {
-        let name = Stage::Upgrade.name();
-        if !self.flush().map_err(|e| Fault::broke(name, e))? {
+    fn upgrade(&mut self) -> Result<bool, TransportError> {
+        let name = OpeningStage::Upgrade.name();
+        if !self.flush().map_err(|e| TransportError::broke(name, e))? {
             return Ok(false);
         }
         loop {
             let mut buf = [0; 1024];
             let len = match self.read_plain(&mut buf) {
-                Ok(0) => return Err(Fault::ended(name)),
+                Ok(0) => return Err(TransportError::ended(name)),
                 Ok(len) => len,
                 Err(e) if is_pause(&e) => return Ok(false),
-                Err(e) => return Err(Fault::broke(name, e)),
+                Err(e) => return Err(TransportError::broke(name, e)),
             };
             let Some(websocket) = &mut self.websocket else { return Ok(true) };
             websocket.head.extend_from_slice(&buf[..len]);
@@ -238,7 +244,7 @@ impl Stream {
         }
     }
 
-    /// Bytes without TLS; 0 is the end.
+    /// Reads bytes without TLS; 0 is the end.
     fn read_plain(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let Some(tls) = &mut self.tls else { return self.socket.read(buf) };
         loop {
@@ -253,52 +259,52 @@ impl Stream {
         }
     }
 
-    /// What to wait for: reading, writing.
+    /// Tells what to wait for: reading, writing.
     #[must_use]
     pub fn interest(&self) -> (bool, bool) {
         match self.stage {
-            Stage::Closed => (false, false),
-            Stage::Tcp => (false, true),
+            OpeningStage::Closed => (false, false),
+            OpeningStage::Tcp => (false, true),
             _ => (true, self.is_pending()),
         }
     }
 
-    /// The socket to wait with.
+    /// Returns the socket to wait with.
     #[must_use]
     pub const fn socket(&self) -> &TcpStream {
         &self.socket
     }
 
-    /// When opening has taken too long.
+    /// Returns when opening has taken too long.
     #[must_use]
     pub fn deadline(&self) -> Instant {
         self.since + self.patience
     }
 
-    /// Whether bytes can go to and fro.
+    /// Tells whether bytes can go to and fro.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.stage == Stage::Open
+        self.stage == OpeningStage::Open
     }
 
-    /// When each layer was there.
+    /// Returns when each layer was there.
     #[must_use]
     pub const fn opened(&self) -> &Opened {
         &self.opened
     }
 
-    /// What was agreed on: names and values of facts.
+    /// Returns what was agreed on: names and values of facts.
     #[must_use]
     pub fn facts(&self) -> &[(&'static str, String)] {
         &self.facts
     }
 
-    /// Why it broke, where that is known better than by its end.
-    pub const fn trouble(&self) -> Option<&Fault> {
+    /// Returns why the connection broke, where that is known better than by its end.
+    pub const fn trouble(&self) -> Option<&TransportError> {
         self.trouble.as_ref()
     }
 
-    /// Where to put what is to be sent; empty while something else is on its way.
+    /// Returns the place for what is to be sent; empty while something else is on its way.
     pub fn room(&mut self) -> &mut [u8] {
         if self.is_pending() { &mut [] } else { &mut self.out[LONGEST_HEADER..] }
     }
@@ -314,7 +320,7 @@ impl Stream {
         self.out[self.from..LONGEST_HEADER].copy_from_slice(&head[..size]);
     }
 
-    /// Whether the system has yet to take bytes.
+    /// Tells whether the system has yet to take bytes.
     #[must_use]
     pub fn is_pending(&self) -> bool {
         self.from < self.to
@@ -322,7 +328,7 @@ impl Stream {
             || self.websocket.as_ref().is_some_and(|websocket| websocket.owed.is_some())
     }
 
-    /// Bytes that the system has taken so far.
+    /// Returns how many bytes the system has taken so far.
     #[must_use]
     pub const fn taken(&self) -> u64 {
         self.taken
@@ -416,16 +422,16 @@ impl Stream {
 
     /// Ends it: nothing is sent or read any more.
     pub fn close(&mut self) {
-        self.stage = Stage::Closed;
+        self.stage = OpeningStage::Closed;
         (self.from, self.to) = (0, 0);
         let _ = self.socket.shutdown(std::net::Shutdown::Both);
     }
 }
 
 /// Says goodbye on each layer, as far as the system takes it at once.
-impl Drop for Stream {
+impl Drop for BrokerStream {
     fn drop(&mut self) {
-        if self.stage != Stage::Open || self.is_pending() {
+        if self.stage != OpeningStage::Open || self.is_pending() {
             return;
         }
         // Normal closure (RFC 6455, section 7.4.1).
@@ -441,7 +447,7 @@ impl Drop for Stream {
     }
 }
 
-/// What carries MQTT, in words; `None` where that is TCP alone.
+/// Returns the carrier of MQTT, in words; `None` where that is TCP alone.
 const fn carried(scheme: Scheme) -> Option<&'static str> {
     match scheme {
         Scheme::Mqtt => None,
@@ -452,7 +458,7 @@ const fn carried(scheme: Scheme) -> Option<&'static str> {
 }
 
 /// Asks for a TCP connection; it is there once the socket can be written to.
-fn connect(endpoint: &Endpoint) -> io::Result<TcpStream> {
+fn connect(endpoint: &BrokerAddress) -> io::Result<TcpStream> {
     let address = endpoint.address;
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_nonblocking(true)?;
@@ -488,10 +494,10 @@ fn decrypt(
     raw: &[u8],
     plain: &mut [u8],
     take: &mut dyn FnMut(&[u8]),
-) -> Result<bool, Fault> {
+) -> Result<bool, TransportError> {
     let mut raw = raw;
     while !raw.is_empty() {
-        let failed = |e| Fault::broke("connection", e);
+        let failed = |e| TransportError::broke("connection", e);
         // After the broker's last record nothing is read.
         if tls.read_tls(&mut raw).map_err(failed)? == 0 {
             return Ok(false);
@@ -509,7 +515,7 @@ fn decrypt(
                 Err(_) => return Ok(false),
             }
         }
-        state.map_err(|error| Fault::tls(&error))?;
+        state.map_err(|error| TransportError::tls(&error))?;
     }
     Ok(true)
 }

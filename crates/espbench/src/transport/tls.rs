@@ -19,7 +19,7 @@ pub struct TlsFiles {
     pub ca: Option<PathBuf>,
     /// The client's certificate with those between it and its authority, in PEM.
     pub cert: Option<PathBuf>,
-    /// Its private key, in PEM.
+    /// Private key of the client's certificate, in PEM.
     pub key: Option<PathBuf>,
     /// The name that the certificate must be for, where it is not the host's.
     pub server_name: Option<String>,
@@ -28,7 +28,7 @@ pub struct TlsFiles {
 }
 
 impl TlsFiles {
-    /// Whether anything was typed.
+    /// Tells whether anything was typed.
     #[must_use]
     pub const fn is_given(&self) -> bool {
         let Self { ca, cert, key, server_name, insecure } = self;
@@ -84,7 +84,7 @@ impl Tls {
         Ok(Self { config: Arc::new(config), name, insecure: files.insecure })
     }
 
-    /// A connection that has not yet said anything.
+    /// Opens a connection that has not yet sent anything.
     ///
     /// # Errors
     /// The library's.
@@ -95,7 +95,7 @@ impl Tls {
         Ok(connection)
     }
 
-    /// What was agreed on: names and values of facts.
+    /// Returns what was agreed on: names and values of facts.
     #[must_use]
     pub fn facts(&self, connection: &ClientConnection) -> Vec<(&'static str, String)> {
         let version = connection.protocol_version().map_or("unknown", version_name);

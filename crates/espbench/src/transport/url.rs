@@ -1,7 +1,7 @@
 //! `mqtt://`, `mqtts://`, `ws://`, `wss://` as they are typed (RFC 3986):
 //! `SCHEME://[USER[:PASSWORD]@]HOST[:PORT][/PATH]`, or in short `SCHEME:HOST[:PORT][/PATH]`.
 
-/// What carries MQTT.
+/// A carrier of MQTT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scheme {
     /// TCP.
@@ -19,7 +19,7 @@ impl Scheme {
     /// Each of them.
     pub const ALL: [Self; 4] = [Self::Mqtt, Self::Mqtts, Self::Ws, Self::Wss];
 
-    /// As it is typed.
+    /// Returns the scheme as it is typed.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -30,13 +30,13 @@ impl Scheme {
         }
     }
 
-    /// The scheme of that name.
+    /// Finds the scheme of that name.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|scheme| scheme.name().eq_ignore_ascii_case(name))
     }
 
-    /// The usual port (IANA; of WebSocket those of HTTP).
+    /// Returns the default port (IANA; of WebSocket those of HTTP).
     #[must_use]
     pub const fn port(self) -> u16 {
         match self {
@@ -47,13 +47,13 @@ impl Scheme {
         }
     }
 
-    /// Whether TLS is below.
+    /// Tells whether TLS is below.
     #[must_use]
     pub const fn is_tls(self) -> bool {
         matches!(self, Self::Mqtts | Self::Wss)
     }
 
-    /// Whether a WebSocket is below.
+    /// Tells whether a WebSocket is below.
     #[must_use]
     pub const fn is_websocket(self) -> bool {
         matches!(self, Self::Ws | Self::Wss)
@@ -66,7 +66,7 @@ pub const PATH: &str = "/mqtt";
 /// A broker as it was typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Url {
-    /// What carries MQTT.
+    /// Carrier of MQTT.
     pub scheme: Scheme,
     /// User name, where one is named.
     pub username: Option<String>,
@@ -113,13 +113,14 @@ impl Url {
         Ok(url)
     }
 
-    /// Whether `text` names a scheme of ours.
+    /// Tells whether `text` names a scheme of ours.
     #[must_use]
     pub fn is_one(text: &str) -> bool {
         split(text).0.and_then(Scheme::of).is_some()
     }
 
-    /// `text` without user and password, where it has a scheme, for whatever is shown or stored.
+    /// Returns `text` without user and password, where it has a scheme, for whatever is shown or
+    /// stored.
     #[must_use]
     pub fn without_user(text: &str) -> String {
         let (Some(_), rest) = split(text) else { return text.to_owned() };

@@ -1,6 +1,6 @@
 //! The WebSocket between TCP or TLS and MQTT, from the client's side (RFC 6455).
 
-use super::{Endpoint, Fault};
+use super::{BrokerAddress, TransportError};
 use espbench_proto::wire::websocket::handshake::{self, Answer};
 use espbench_proto::wire::websocket::{Deframer, Malformed, Opcode, Piece, Role};
 use rustls::crypto::ring;
@@ -23,7 +23,7 @@ pub(super) struct WebSocket {
 
 impl WebSocket {
     /// Returns one that asks for the endpoint's path, with a key of chance.
-    pub(super) fn new(endpoint: &Endpoint) -> Result<Self, Fault> {
+    pub(super) fn new(endpoint: &BrokerAddress) -> Result<Self, TransportError> {
         let mut websocket = Self {
             key: [0; handshake::KEY],
             path: endpoint.path.clone(),
@@ -58,16 +58,19 @@ impl WebSocket {
     ///
     /// # Errors
     /// Where it refuses, or is no HTTP.
-    pub(super) fn answered(&mut self) -> Result<bool, Fault> {
+    pub(super) fn answered(&mut self) -> Result<bool, TransportError> {
         let Some(len) = handshake::head(&self.head).map_err(no_http)? else { return Ok(false) };
         let mut head = std::mem::take(&mut self.head);
         match handshake::answer(&head[..len], &self.key).map_err(no_http)? {
             Answer::Refused { status, location } => {
-                return Err(Fault::status(status, location, &self.path));
+                return Err(TransportError::status(status, location, &self.path));
             }
             Answer::Switched { protocol: false } => {
                 let what = "the server did not choose the subprotocol `mqtt`";
-                return Err(Fault::new(what, "check that an MQTT broker is behind that path"));
+                return Err(TransportError::new(
+                    what,
+                    "check that an MQTT broker is behind that path",
+                ));
             }
             Answer::Switched { protocol: true } => {}
         }
@@ -76,14 +79,14 @@ impl WebSocket {
         let open = deliver(Some(self), &mut head[len..], &mut |_| spoken = true)?;
         if spoken || !open {
             let early = "a message, or its end, before the client's first message";
-            return Err(Fault::websocket(Malformed(early)));
+            return Err(TransportError::websocket(Malformed(early)));
         }
         Ok(true)
     }
 }
 
-fn no_http(malformed: Malformed) -> Fault {
-    Fault::new(
+fn no_http(malformed: Malformed) -> TransportError {
+    TransportError::new(
         format!("the broker did not answer the WebSocket handshake in HTTP: {}", malformed.0),
         "write mqtt:// for a port without WebSocket, and wss:// for one with TLS",
     )
@@ -94,13 +97,15 @@ pub(super) fn deliver(
     websocket: Option<&mut WebSocket>,
     bytes: &mut [u8],
     take: &mut dyn FnMut(&[u8]),
-) -> Result<bool, Fault> {
+) -> Result<bool, TransportError> {
     let Some(websocket) = websocket else {
         take(bytes);
         return Ok(true);
     };
     let mut chunk = bytes;
-    while let Some(piece) = websocket.deframer.next(&mut chunk).map_err(Fault::websocket)? {
+    while let Some(piece) =
+        websocket.deframer.next(&mut chunk).map_err(TransportError::websocket)?
+    {
         match piece {
             Piece::Data(data) => take(data),
             Piece::Ping => {
@@ -111,7 +116,7 @@ pub(super) fn deliver(
             Piece::Close(Some(code)) => {
                 let mut what = String::from("the broker closed the WebSocket");
                 let _ = write!(what, " (code {code})");
-                return Err(Fault::new(what, "look at the broker's log"));
+                return Err(TransportError::new(what, "look at the broker's log"));
             }
         }
     }

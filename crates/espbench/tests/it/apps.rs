@@ -4,12 +4,12 @@ use crate::iperf::{TCP, Theirs, UDP, bytes, free_port, their_client, totals, wai
 use crate::mqtt::Mosquitto;
 use crate::util::peer;
 use espbench::clock::Clock;
-use espbench::pump::app::{Said, StdSockets, run};
+use espbench::pump::app::{ProgramOutput, StdSockets, run};
 use espbench_proto::node::app::iperf::IperfStyle;
 use espbench_proto::node::app::mqtt::{ListenerMemory, PublisherMemory, SmoothSetup, join};
 use espbench_proto::node::app::{
-    App, ArduinoEcho, Broker, EchoProbe, EchoServer, Endpoint, IperfClient, IperfServer,
-    IperfSetup, Mqtt, MqttListener, SmoothMqtt, TcpSender, TcpSink,
+    App, ArduinoEcho, EchoProbe, EchoServer, Endpoint, IperfClient, IperfServer, IperfSetup,
+    LabBroker, Mqtt, MqttListener, SmoothMqtt, TcpSender, TcpSink,
 };
 use espbench_proto::node::mqtt::{MqttSettings, OfferedLoad};
 use espbench_proto::sample::{Fate, Interval, Link, Observer, Probe, Sample};
@@ -52,10 +52,10 @@ impl Heard {
 
 fn play(app: &mut dyn App, clock: &Clock, stop: &AtomicBool) -> Heard {
     let mut heard = Heard::default();
-    let mut said = |said: Said<'_>| match said {
-        Said::Sample(sample) => heard.samples.push(sample),
-        Said::Count(name, by) => *heard.counts.entry(name).or_default() += by,
-        Said::Text(_) => {}
+    let mut said = |said: ProgramOutput<'_>| match said {
+        ProgramOutput::Sample(sample) => heard.samples.push(sample),
+        ProgramOutput::Count(name, by) => *heard.counts.entry(name).or_default() += by,
+        ProgramOutput::Text(_) => {}
     };
     let mut sockets = StdSockets::new(Ipv4Addr::from(LOCAL), &mut said);
     run(app, &mut sockets, clock, stop).expect("the system waits");
@@ -286,7 +286,7 @@ fn smooth_at_mosquitto() {
 fn with_broker(body: impl FnOnce(u16)) -> Heard {
     let port = free_port();
     let (clock, stop) = (Clock::start(), AtomicBool::new(false));
-    let mut broker = Box::new(Broker::<4, 2048, 16384>::new(port));
+    let mut broker = Box::new(LabBroker::<4, 2048, 16384>::new(port));
     std::thread::scope(|scope| {
         let serving = scope.spawn(|| play(broker.as_mut(), &clock, &stop));
         wait_for_port(port, false);

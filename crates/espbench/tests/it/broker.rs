@@ -1,9 +1,9 @@
 //! The embedded MQTT broker over sockets: mosquitto's clients, a thousand connections, its limits.
 
 use crate::util::peer;
-use espbench::respond::mqtt::broker::limits::Count;
-use espbench::respond::mqtt::{Limits, Tally, start_with};
-use espbench::respond::{Log, Service};
+use espbench::respond::mqtt::broker::limits::BrokerCounter;
+use espbench::respond::mqtt::{BrokerLimits, SharedCounts, start_with};
+use espbench::respond::{Service, ServiceLog};
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::process::{Command, Output};
@@ -12,14 +12,14 @@ use std::time::Duration;
 
 struct Broker {
     service: Service,
-    tally: Tally,
+    tally: SharedCounts,
     lines: Arc<Mutex<Vec<String>>>,
 }
 
-fn broker(limits: Limits) -> Broker {
+fn broker(limits: BrokerLimits) -> Broker {
     let lines = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&lines);
-    let log: Log = Arc::new(move |line: &str| kept.lock().unwrap().push(line.to_string()));
+    let log: ServiceLog = Arc::new(move |line: &str| kept.lock().unwrap().push(line.to_string()));
     let (service, tally) =
         start_with(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), limits, &log).expect("a broker");
     Broker { service, tally, lines }
@@ -74,7 +74,7 @@ fn mosquittos_clients_find_kept_and_retained_messages() {
     if !peer("mosquitto_sub") || !peer("mosquitto_pub") {
         return;
     }
-    let broker = broker(Limits::default());
+    let broker = broker(BrokerLimits::default());
     for version in ["mqttv31", "mqttv311", "mqttv5"] {
         for qos in ["0", "1", "2"] {
             let topic = format!("{version}/{qos}");
@@ -107,7 +107,7 @@ fn mosquittos_clients_find_kept_and_retained_messages() {
 #[test]
 fn a_thousand_clients_at_once() {
     espbench::sys::files::allow_many();
-    let broker = broker(Limits::default());
+    let broker = broker(BrokerLimits::default());
     let mut clients: Vec<TcpStream> = (0..1000)
         .map(|nth| {
             let mut client = broker.connect(&format!("client{nth}"));
@@ -122,14 +122,14 @@ fn a_thousand_clients_at_once() {
     for client in &mut clients {
         assert_eq!(read(client, 7), b"\x30\x05\0\x01tab");
     }
-    assert_eq!(broker.tally.get(Count::ConnectionsRefused), 0);
+    assert_eq!(broker.tally.get(BrokerCounter::ConnectionsRefused), 0);
 }
 
 /// D5 of the review, on a small scale and over sockets: one that does not read costs its queue, no more,
 /// and all that it does not get is counted.
 #[test]
 fn a_subscriber_that_does_not_read_costs_no_more_than_its_queue() {
-    let broker = broker(Limits { queue: 100_000, ..Limits::default() });
+    let broker = broker(BrokerLimits { queue: 100_000, ..BrokerLimits::default() });
     let mut deaf = broker.connect("deaf");
     deaf.write_all(b"\x82\x06\0\x01\0\x01t\0").expect("a SUBSCRIBE");
     assert_eq!(read(&mut deaf, 5), b"\x90\x03\0\x01\0");
@@ -141,10 +141,10 @@ fn a_subscriber_that_does_not_read_costs_no_more_than_its_queue() {
     }
     publisher.write_all(b"\xc0\0").expect("a ping");
     assert_eq!(read(&mut publisher, 2), b"\xd0\0");
-    assert!(broker.tally.get(Count::DroppedQueue) > 0, "nothing was dropped");
+    assert!(broker.tally.get(BrokerCounter::DroppedQueue) > 0, "nothing was dropped");
     // All that was not dropped comes.
     let mut seen = 0;
-    while seen + broker.tally.get(Count::DroppedQueue) < 1000 {
+    while seen + broker.tally.get(BrokerCounter::DroppedQueue) < 1000 {
         assert_eq!(read(&mut deaf, message.len()), message);
         seen += 1;
     }
@@ -153,7 +153,7 @@ fn a_subscriber_that_does_not_read_costs_no_more_than_its_queue() {
 
 #[test]
 fn what_speaks_another_protocol_is_named() {
-    let broker = broker(Limits::default());
+    let broker = broker(BrokerLimits::default());
     for bytes in [&b"\x16\x03\x01\x02\0\x01\0\x01\xfc"[..], b"GET / HTTP/1.1\r\n\r\n"] {
         let mut socket = broker.open();
         socket.write_all(bytes).expect("bytes");
@@ -169,7 +169,7 @@ fn what_speaks_another_protocol_is_named() {
 
 #[test]
 fn a_broker_that_ends_says_goodbye_and_what_it_counted() {
-    let broker = broker(Limits::default());
+    let broker = broker(BrokerLimits::default());
     let mut socket = broker.open();
     socket.write_all(b"\x10\x0e\0\x04MQTT\x05\x02\0\0\0\0\x01x").expect("a CONNECT");
     assert_eq!(read(&mut socket, 13)[..4], *b"\x20\x0b\0\0");

@@ -3,7 +3,7 @@
 
 use crate::sink::Kept;
 use crate::util::{Background, Bench, peer};
-use espbench::respond::{Log, Service, mqtt};
+use espbench::respond::{Service, ServiceLog, mqtt};
 use espbench::target::mqtt::MqttTarget;
 use espbench::target::{Target as _, TargetError};
 use espbench_measure::run::Site;
@@ -41,7 +41,7 @@ fn run(target: &MqttTarget, work: MqttRate, kept: &mut Kept) -> Result<(), Targe
 }
 
 pub fn embedded() -> Service {
-    let log: Log = Arc::new(|_| {});
+    let log: ServiceLog = Arc::new(|_| {});
     mqtt::start(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), &log).expect("a broker")
 }
 
@@ -373,7 +373,7 @@ fn a_dropped_broker_frees_its_port() {
     let address = broker.address;
     let _idle = TcpStream::connect(address).unwrap();
     drop(broker);
-    let log: Log = Arc::new(|_| {});
+    let log: ServiceLog = Arc::new(|_| {});
     assert_eq!(mqtt::start(address, &log).expect("the port is free again").address, address);
 }
 

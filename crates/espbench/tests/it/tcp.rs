@@ -2,7 +2,7 @@
 
 use crate::sink::Kept;
 use crate::util::{Bench, PATIENCE, Paced, Ran, peer};
-use espbench::respond::{Log, tcp};
+use espbench::respond::{ServiceLog, tcp};
 use espbench::target::tcp_rate::TcpRateTarget;
 use espbench::target::{Target as _, TargetError};
 use espbench_measure::run::Site;
@@ -17,7 +17,7 @@ fn any() -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
 }
 
-fn quiet() -> Log {
+fn quiet() -> ServiceLog {
     Arc::new(|_| {})
 }
 

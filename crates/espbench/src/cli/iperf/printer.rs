@@ -2,7 +2,7 @@
 
 use super::rows::Stream;
 use crate::cli::common::Format;
-use crate::respond::iperf::{Asked, Seen};
+use crate::respond::iperf::{ClientRequest, ServerEvent};
 use espbench_measure::summary::iperf::{lines::Lines, lines::Style, megabits};
 use espbench_proto::sample::{Interval, Sample};
 use espbench_proto::wire::iperf2::Mode;
@@ -57,9 +57,9 @@ impl Printer {
         Self { kind, interval, style, tests: HashMap::new(), groups: HashMap::new() }
     }
 
-    pub(super) fn lines(&mut self, test: u32, seen: &Seen) -> String {
+    pub(super) fn lines(&mut self, test: u32, seen: &ServerEvent) -> String {
         match seen {
-            Seen::Began { peer, local, udp, asked } => {
+            ServerEvent::Began { peer, local, udp, asked } => {
                 let group = self.group(test, *peer, *udp, asked);
                 let known = Known { local: *local, peer: *peer, udp: *udp, group };
                 self.tests.insert(test, known);
@@ -72,14 +72,14 @@ impl Printer {
                     format!("[{test:3}] local {local} connected with {peer}, {transport}{timed}\n");
                 if self.kind == Kind::Of(Format::Text) { began } else { String::new() }
             }
-            Seen::Note(_) => String::new(),
-            Seen::Sample(Sample::Interval(interval)) => self.interval(test, interval),
-            Seen::Sample(Sample::Probe(_)) => String::new(),
+            ServerEvent::Note(_) => String::new(),
+            ServerEvent::Sample(Sample::Interval(interval)) => self.interval(test, interval),
+            ServerEvent::Sample(Sample::Probe(_)) => String::new(),
         }
     }
 
     /// The group of a new test: that of its client's other streams, where they are still awaited.
-    fn group(&mut self, test: u32, peer: SocketAddr, udp: bool, asked: &Asked) -> u32 {
+    fn group(&mut self, test: u32, peer: SocketAddr, udp: bool, asked: &ClientRequest) -> u32 {
         let streams = if asked.threads <= MOST_STREAMS { asked.threads } else { 1 };
         let who = (peer.ip(), udp, asked.mode, streams);
         let mut groups = self.groups.iter_mut();

@@ -5,8 +5,8 @@ use super::printer::{CSV_HEAD, Kind, Printer};
 use crate::cli::common::Format;
 use crate::cli::flow::on_interrupt;
 use crate::cli::output;
-use crate::respond::Log;
-use crate::respond::iperf::{Observe, Options, start};
+use crate::respond::ServiceLog;
+use crate::respond::iperf::{Observe, ServerOptions, start};
 use crate::say::say;
 use anyhow::{Context as _, bail};
 use espbench_measure::summary::iperf::lines::Style;
@@ -33,7 +33,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         None => any,
     };
     let interval = args.interval.unwrap_or_default();
-    let options = Options {
+    let options = ServerOptions {
         interval,
         socket: args.options.socket(args.window)?,
         enhanced: args.options.enhanced,
@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         udp: true,
     };
     let cancel = on_interrupt()?;
-    let log: Log = Arc::new(move |line| say!("{line}"));
+    let log: ServiceLog = Arc::new(move |line| say!("{line}"));
     let kind = match args.options.reportstyle {
         Some(_) => Kind::Rows,
         None => Kind::Of(format),

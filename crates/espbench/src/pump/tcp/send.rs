@@ -1,8 +1,8 @@
 //! The sending end: what the kernel takes, and what the peer does.
 
-use super::{Ended, Listen, Sending, finish};
+use super::{Ended, Listen, SendPlan, finish};
 use crate::pump::peer::{LOOK, Peer};
-use crate::pump::{Control, is_pause};
+use crate::pump::{PumpContext, is_pause};
 use crate::sys;
 use espbench_proto::node::iperf::{BurstWriter, FlowCounts, FlowMeter, Limit, Pacer};
 use espbench_proto::sample::{Observer, Sample};
@@ -38,47 +38,47 @@ const FIRST_LOOK: Duration = Duration::from_millis(20);
 /// of false stops the stream.
 pub fn send(
     stream: &TcpStream,
-    plan: &Sending,
-    control: &mut Control<'_>,
+    plan: &SendPlan,
+    control: &mut PumpContext<'_>,
     listen: Listen<'_>,
-) -> Sent {
-    let mut books = Books::new(stream, plan);
+) -> TcpSendResult {
+    let mut meters = SenderMeters::new(stream, plan);
     let mut ended = match stream.set_write_timeout(Some(LOOK)) {
-        Ok(()) => write(stream, plan, &mut books, control, listen),
+        Ok(()) => write(stream, plan, &mut meters, control, listen),
         Err(error) => Ended::Broken(error),
     };
     let end = control.clock.now();
-    books.look(stream, end);
+    meters.look(stream, end);
     let goes_on = !matches!(ended, Ended::Broken(_)) && stream.shutdown(Shutdown::Write).is_ok();
     let unread;
     if goes_on && matches!((plan.limit, &ended), (Limit::Bytes(_), Ended::Normally)) {
-        if let Err(error) = drain(stream, plan, &mut books, control, listen) {
+        if let Err(error) = drain(stream, plan, &mut meters, control, listen) {
             ended = Ended::Broken(error);
         }
         let now = control.clock.now();
-        books.finish(now, end, control);
-        unread = books.unread();
+        meters.finish(now, end, control);
+        unread = meters.unread();
     } else {
-        unread = books.unread();
-        if books.peer.has_all(books.counts.bytes) {
-            books.peer.taken.all(end, books.counts.bytes);
+        unread = meters.unread();
+        if meters.peer.has_all(meters.counts.bytes) {
+            meters.peer.taken.all(end, meters.counts.bytes);
         }
-        books.finish(end, end, control);
+        meters.finish(end, end, control);
         if goes_on {
             // The test is over: what goes wrong now is none of it.
-            let _ = drain(stream, plan, &mut books, control, listen);
+            let _ = drain(stream, plan, &mut meters, control, listen);
         }
     }
     listen_now(stream, plan, listen);
     if let (Ended::Normally, Some(octets)) = (&ended, unread) {
         ended = Ended::Unread(octets);
     }
-    Sent { ended, in_flight: books.in_flight }
+    TcpSendResult { ended, in_flight: meters.in_flight }
 }
 
 /// How a sending stream ended.
 #[derive(Debug)]
-pub struct Sent {
+pub struct TcpSendResult {
     /// How.
     pub ended: Ended,
     /// Octets that were written, and that the peer had not taken when the total ended; `None` where
@@ -86,8 +86,8 @@ pub struct Sent {
     pub in_flight: Option<u64>,
 }
 
-/// What is counted of a sending stream: what the kernel took, and what the peer did.
-struct Books {
+/// The meters of a sending stream: one for what the kernel took, one for what the peer did.
+struct SenderMeters {
     counts: FlowCounts,
     kernel: FlowMeter,
     /// Of the peer.
@@ -96,8 +96,8 @@ struct Books {
     in_flight: Option<u64>,
 }
 
-impl Books {
-    fn new(stream: &TcpStream, plan: &Sending) -> Self {
+impl SenderMeters {
+    fn new(stream: &TcpStream, plan: &SendPlan) -> Self {
         let meter = |observer| FlowMeter::new(plan.link, observer, plan.interval, plan.start);
         Self {
             counts: FlowCounts { bytes: plan.before, datagrams: Some(0), ..FlowCounts::default() },
@@ -115,14 +115,14 @@ impl Books {
         }
     }
 
-    /// What the peer took up to its last whole step.
+    /// Returns the counts of what the peer took, up to its last whole step.
     fn step(&self, now: Instant) -> (Instant, FlowCounts) {
         let step = self.peer.taken.step(now);
         (step.at, FlowCounts { bytes: step.octets, datagrams: None, ..self.counts })
     }
 
     /// Looks, and tells the intervals that are over.
-    fn interval(&mut self, stream: &TcpStream, now: Instant, control: &mut Control<'_>) {
+    fn interval(&mut self, stream: &TcpStream, now: Instant, control: &mut PumpContext<'_>) {
         self.look(stream, now);
         self.taken(now, control);
         while let Some(interval) = self.kernel.ended(now, &self.counts) {
@@ -130,7 +130,7 @@ impl Books {
         }
     }
 
-    fn taken(&mut self, now: Instant, control: &mut Control<'_>) {
+    fn taken(&mut self, now: Instant, control: &mut PumpContext<'_>) {
         let (at, counts) = self.step(now);
         while let Some(interval) = self.taken.ended_at(now, at, &counts).filter(|_| self.peer.known)
         {
@@ -139,7 +139,7 @@ impl Books {
     }
 
     /// Tells what is left, and the totals: the peer's up to `now`, the kernel's up to `end`.
-    fn finish(&mut self, now: Instant, end: Instant, control: &mut Control<'_>) {
+    fn finish(&mut self, now: Instant, end: Instant, control: &mut PumpContext<'_>) {
         self.taken(now, control);
         let (at, counts) = self.step(now);
         if self.peer.known {
@@ -164,9 +164,9 @@ impl Books {
 /// Writes until the limit.
 fn write(
     stream: &TcpStream,
-    plan: &Sending,
-    books: &mut Books,
-    control: &mut Control<'_>,
+    plan: &SendPlan,
+    meters: &mut SenderMeters,
+    control: &mut PumpContext<'_>,
     listen: Listen<'_>,
 ) -> Ended {
     let mut pacer = Pacer::new(plan.start, plan.length, plan.rate, plan.interval / 2);
@@ -179,10 +179,10 @@ fn write(
     let mut offset: usize = 0;
     loop {
         let now = control.clock.now();
-        if now >= books.kernel.next() {
-            books.interval(stream, now, control);
-        } else if books.peer.is_due(now) {
-            books.look(stream, now);
+        if now >= meters.kernel.next() {
+            meters.interval(stream, now, control);
+        } else if meters.peer.is_due(now) {
+            meters.look(stream, now);
         }
         if look.is_due(now) && !listen_now(stream, plan, listen) {
             return Ended::Stopped;
@@ -191,7 +191,7 @@ fn write(
             Limit::Time(time) if now.since(plan.start) >= time => 0,
             Limit::Time(_) => usize::MAX,
             Limit::Bytes(all) => {
-                usize::try_from(all.saturating_sub(books.counts.bytes)).unwrap_or(length)
+                usize::try_from(all.saturating_sub(meters.counts.bytes)).unwrap_or(length)
             }
         };
         if left == 0 {
@@ -219,10 +219,10 @@ fn write(
         match write_together(stream, &pattern[..whole], offset, left.min(most)) {
             Ok(0) => return Ended::Broken(ErrorKind::WriteZero.into()),
             Ok(written) => {
-                books.counts.bytes += written as u64;
+                meters.counts.bytes += written as u64;
                 let writes = (offset + written) / whole;
                 offset = (offset + written) % whole;
-                books.counts.datagrams = books.counts.datagrams.map(|n| n + writes as u64);
+                meters.counts.datagrams = meters.counts.datagrams.map(|n| n + writes as u64);
                 pacer.sent(writes as u64);
             }
             Err(error) if is_pause(&error) => {}
@@ -271,7 +271,7 @@ impl Look {
 }
 
 /// Takes what the peer has sent, without waiting; false where `listen` says so.
-fn listen_now(mut stream: &TcpStream, plan: &Sending, listen: Listen<'_>) -> bool {
+fn listen_now(mut stream: &TcpStream, plan: &SendPlan, listen: Listen<'_>) -> bool {
     if plan.duplex || stream.set_nonblocking(true).is_err() {
         return true;
     }
@@ -292,13 +292,13 @@ fn listen_now(mut stream: &TcpStream, plan: &Sending, listen: Listen<'_>) -> boo
 /// does so by 40 ms), so it is not waited for to tell the time of a peer that keeps up.
 fn drain(
     mut stream: &TcpStream,
-    plan: &Sending,
-    books: &mut Books,
-    control: &mut Control<'_>,
+    plan: &SendPlan,
+    meters: &mut SenderMeters,
+    control: &mut PumpContext<'_>,
     listen: Listen<'_>,
 ) -> io::Result<()> {
     let counts = matches!(plan.limit, Limit::Bytes(_));
-    let (all, patience) = (books.counts.bytes, if counts { STUCK } else { CLOSING });
+    let (all, patience) = (meters.counts.bytes, if counts { STUCK } else { CLOSING });
     let held_back = 2 * sys::tcp::info(stream).map_or(0, |info| info.segment) + 1;
     let (mut delivered, mut acknowledged) = (None, None);
     let (mut taken, mut moved) = (0, control.clock.now());
@@ -306,16 +306,16 @@ fn drain(
     let mut bytes = [0; 4096];
     loop {
         let now = control.clock.now();
-        if counts && now >= books.kernel.next() {
-            books.interval(stream, now, control);
+        if counts && now >= meters.kernel.next() {
+            meters.interval(stream, now, control);
         } else {
-            books.look(stream, now);
+            meters.look(stream, now);
         }
-        if counts && books.peer.taken.octets() > taken {
-            (taken, moved) = (books.peer.taken.octets(), now);
+        if counts && meters.peer.taken.octets() > taken {
+            (taken, moved) = (meters.peer.taken.octets(), now);
         }
         let left = sys::tcp::unacknowledged(stream);
-        let open = books.peer.taken.is_open(books.peer.window);
+        let open = meters.peer.taken.is_open(meters.peer.window);
         if open && left.is_some_and(|left| left <= held_back) {
             delivered.get_or_insert(now);
         }
@@ -337,7 +337,7 @@ fn drain(
         // The close acknowledges what was still open before it was waited for.
         let left = if closed { sys::tcp::unacknowledged(stream) } else { left };
         if over || closed && left == Some(0) {
-            books.peer.taken.all(delivered.unwrap_or(now), all);
+            meters.peer.taken.all(delivered.unwrap_or(now), all);
         }
         if over || closed || now.since(moved) >= patience || control.stopped() {
             return Ok(());

@@ -1,6 +1,6 @@
 //! The server of `--bounceback`: each request goes back with this side's times in it.
 
-use super::{IDLE, Test};
+use super::{IDLE, ServerTest};
 use crate::pump::{SLICE, epoch_ns, is_pause};
 use crate::sys::options::{quick_ack, set_tos};
 use espbench_proto::node::iperf::{FlowCounts, FlowMeter};
@@ -27,14 +27,14 @@ enum Got {
 }
 
 /// Serves one client until it closes. `before` bytes of its first request were read: the flags.
-pub(super) fn serve(test: &Test, stream: &TcpStream, before: usize) {
+pub(super) fn serve(test: &ServerTest, stream: &TcpStream, before: usize) {
     match serve_all(test, stream, before) {
         Ok(()) => {}
         Err(error) => test.note(&format!("the bounce-back test ended: {error}")),
     }
 }
 
-fn serve_all(test: &Test, mut stream: &TcpStream, before: usize) -> io::Result<()> {
+fn serve_all(test: &ServerTest, mut stream: &TcpStream, before: usize) -> io::Result<()> {
     let clock = &test.shared.clock;
     let start = clock.now();
     let epoch_ns = epoch_ns(clock);
@@ -93,7 +93,7 @@ fn serve_all(test: &Test, mut stream: &TcpStream, before: usize) -> io::Result<(
     ended
 }
 
-fn prepare(test: &Test, stream: &TcpStream, first: &Bounce) -> io::Result<()> {
+fn prepare(test: &ServerTest, stream: &TcpStream, first: &Bounce) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_write_timeout(Some(IDLE))?;
     if first.has(bounce_flags::TOS) && test.shared.options.socket.tos == 0 {
@@ -106,7 +106,7 @@ fn prepare(test: &Test, stream: &TcpStream, first: &Bounce) -> io::Result<()> {
 }
 
 /// Waits as long as the client asks for; false where the service stops.
-fn hold(test: &Test, asked: &Bounce) -> bool {
+fn hold(test: &ServerTest, asked: &Bounce) -> bool {
     let clock = &test.shared.clock;
     let until = clock.now() + Duration::from_micros(asked.hold.into()).min(HOLD);
     loop {
@@ -126,7 +126,7 @@ fn hold(test: &Test, asked: &Bounce) -> bool {
 }
 
 /// Fills the buffer.
-fn read(test: &Test, mut stream: &TcpStream, buffer: &mut [u8]) -> io::Result<Got> {
+fn read(test: &ServerTest, mut stream: &TcpStream, buffer: &mut [u8]) -> io::Result<Got> {
     let clock = &test.shared.clock;
     let (mut have, mut heard) = (0, clock.now());
     while have < buffer.len() {

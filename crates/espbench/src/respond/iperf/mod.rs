@@ -1,13 +1,19 @@
 //! An iperf 2 server: TCP and UDP on one port, several clients at once, all directions that the
 //! client's header asks for.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `tcp` | the TCP side: a thread for each connection |
+//! | `udp` | the UDP side: one thread for what comes, one for each client that is sent to |
+//! | `bounce` | the server of `--bounceback` |
 
 mod bounce;
 mod tcp;
 mod udp;
 
-use super::{Log, Service};
+use super::{Service, ServiceLog};
 use crate::clock::Clock;
-use crate::pump::{Control, epoch_ns};
+use crate::pump::{PumpContext, epoch_ns};
 use crate::sys;
 use crate::sys::options::SocketOptions;
 use espbench_proto::node::iperf::Limit;
@@ -31,7 +37,7 @@ const PORT_TRIES: usize = 20;
 
 /// How the server reports.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct ServerOptions {
     /// Length of a reported interval; zero for none.
     pub interval: Duration,
     /// `-w`, `-S`, `-M` and `-Z`.
@@ -44,7 +50,7 @@ pub struct Options {
     pub udp: bool,
 }
 
-impl Default for Options {
+impl Default for ServerOptions {
     fn default() -> Self {
         Self {
             interval: Duration::ZERO,
@@ -56,9 +62,9 @@ impl Default for Options {
     }
 }
 
-/// What the server sees of one test.
+/// An event that the server tells its observer.
 #[derive(Clone, Debug)]
-pub enum Seen {
+pub enum ServerEvent {
     /// A client came.
     Began {
         /// Who.
@@ -67,8 +73,8 @@ pub enum Seen {
         local: SocketAddr,
         /// True for UDP.
         udp: bool,
-        /// What it asks for.
-        asked: Asked,
+        /// The test that the client asks for.
+        asked: ClientRequest,
     },
     /// An interval or a total of one of its streams.
     Sample(Sample),
@@ -76,9 +82,9 @@ pub enum Seen {
     Note(String),
 }
 
-/// What a client's header says of its test.
+/// The test that a client's header describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct ClientRequest {
     /// Who sends.
     pub mode: Mode,
     /// `-P`: streams of the client, of which this is one; 1 where it does not say.
@@ -87,7 +93,7 @@ pub struct Asked {
     pub trip_times: bool,
 }
 
-impl Asked {
+impl ClientRequest {
     /// A client that sends plain payload.
     const PLAIN: Self = Self { mode: Mode::Forward, threads: 1, trip_times: false };
 
@@ -101,58 +107,64 @@ impl Asked {
 }
 
 /// Takes what the server sees, under the number of the test.
-pub type Observe = Arc<dyn Fn(u32, &Seen) + Send + Sync>;
+pub type Observe = Arc<dyn Fn(u32, &ServerEvent) + Send + Sync>;
 
-/// What all threads of the server share.
+/// The context that all threads of the server share.
 #[derive(Clone)]
-struct Shared {
-    options: Options,
+struct ServerContext {
+    options: ServerOptions,
     clock: Clock,
     stop: Arc<AtomicBool>,
-    log: Log,
+    log: ServiceLog,
     observe: Observe,
     tests: Arc<AtomicU32>,
     local: SocketAddr,
 }
 
-impl Shared {
-    fn begin(&self, peer: SocketAddr, local: SocketAddr, udp: bool, asked: Asked) -> Test {
+impl ServerContext {
+    fn begin(
+        &self,
+        peer: SocketAddr,
+        local: SocketAddr,
+        udp: bool,
+        asked: ClientRequest,
+    ) -> ServerTest {
         let number = self.tests.fetch_add(1, Ordering::Relaxed) + 1;
         let transport = if udp { "UDP" } else { "TCP" };
         (self.log)(&format!("{peer}: iperf {transport}, {}", words(asked.mode)));
-        let test = Test { shared: self.clone(), number, peer };
-        test.see(&Seen::Began { peer, local, udp, asked });
+        let test = ServerTest { shared: self.clone(), number, peer };
+        test.see(&ServerEvent::Began { peer, local, udp, asked });
         test
     }
 }
 
 /// One client's test.
 #[derive(Clone)]
-struct Test {
-    shared: Shared,
+struct ServerTest {
+    shared: ServerContext,
     number: u32,
     peer: SocketAddr,
 }
 
-impl Test {
-    fn see(&self, seen: &Seen) {
+impl ServerTest {
+    fn see(&self, seen: &ServerEvent) {
         (self.shared.observe)(self.number, seen);
     }
 
     fn sample(&self, sample: Sample) {
-        self.see(&Seen::Sample(sample));
+        self.see(&ServerEvent::Sample(sample));
     }
 
     fn note(&self, note: &str) {
         (self.shared.log)(&format!("{}: {note}", self.peer));
-        self.see(&Seen::Note(note.into()));
+        self.see(&ServerEvent::Note(note.into()));
     }
 
     /// Runs a pump under this test's eyes.
-    fn pump<T>(&self, work: impl FnOnce(&mut Control<'_>) -> T) -> T {
+    fn pump<T>(&self, work: impl FnOnce(&mut PumpContext<'_>) -> T) -> T {
         let mut emit = |sample| self.sample(sample);
         let shared = &self.shared;
-        work(&mut Control { clock: &shared.clock, stop: &shared.stop, emit: &mut emit })
+        work(&mut PumpContext { clock: &shared.clock, stop: &shared.stop, emit: &mut emit })
     }
 }
 
@@ -171,9 +183,9 @@ fn words(mode: Mode) -> &'static str {
 /// iperf 2): what differs more has no common clock.
 const CLOCKS_APART: Duration = Duration::from_secs(600);
 
-/// When the client's stream began, by this side's clock, and nanoseconds since the epoch at the
-/// clock's zero; `None` where it has no trip times, or its clock is another.
-fn trip_times(test: &Test, sent: Option<Stamp>, now: Instant) -> Option<(Instant, u64)> {
+/// Returns when the client's stream began, by this side's clock, and nanoseconds since the epoch at
+/// the clock's zero; `None` where it has no trip times, or its clock is another.
+fn trip_times(test: &ServerTest, sent: Option<Stamp>, now: Instant) -> Option<(Instant, u64)> {
     let sent = sent?.as_nanos();
     let epoch_ns = epoch_ns(&test.shared.clock);
     let here = epoch_ns.saturating_add(now.as_nanos()).cast_signed();
@@ -189,7 +201,7 @@ fn trip_times(test: &Test, sent: Option<Stamp>, now: Instant) -> Option<(Instant
     Some((Instant::from_nanos(began).min(now), epoch_ns))
 }
 
-/// How much a client asks this side to send.
+/// Returns how much a client asks this side to send.
 fn limit(header: &ClientHeader) -> Limit {
     match Limit::of(header.amount) {
         Limit::Time(time) => Limit::Time(time.min(LONGEST)),
@@ -203,8 +215,8 @@ fn limit(header: &ClientHeader) -> Limit {
 /// The system's, from bind: the port is taken, or the address is not this host's.
 pub fn start(
     address: SocketAddr,
-    options: Options,
-    log: &Log,
+    options: ServerOptions,
+    log: &ServiceLog,
     observe: Option<Observe>,
 ) -> io::Result<Service> {
     let (listener, socket) = bind(address, options)?;
@@ -213,7 +225,7 @@ pub fn start(
         (None, Some(socket)) => socket.local_addr()?,
         (None, None) => address,
     };
-    let shared = Shared {
+    let shared = ServerContext {
         options,
         clock: Clock::start(),
         stop: Arc::default(),
@@ -234,7 +246,7 @@ pub fn start(
     Ok(Service::new("iperf 2", local, shared.stop, threads))
 }
 
-/// A listener whose connections inherit the options of the socket.
+/// Opens a listener whose connections inherit the options of the socket.
 fn listen(address: SocketAddr, options: &SocketOptions) -> io::Result<TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
     // As the standard library's listeners have it, so that a server can be started again at once.
@@ -248,7 +260,7 @@ fn listen(address: SocketAddr, options: &SocketOptions) -> io::Result<TcpListene
 
 fn bind(
     address: SocketAddr,
-    options: Options,
+    options: ServerOptions,
 ) -> io::Result<(Option<TcpListener>, Option<UdpSocket>)> {
     let mut tries = if address.port() == 0 { PORT_TRIES } else { 1 };
     loop {

@@ -1,7 +1,9 @@
 //! The TCP side of the server: a thread for each connection.
 
-use super::{Asked, IDLE, LONGEST_WRITE, Shared, Test, bounce, limit, trip_times};
-use crate::pump::{self, Control, SLICE, epoch_ns, is_pause, tcp as stream};
+use super::{
+    ClientRequest, IDLE, LONGEST_WRITE, ServerContext, ServerTest, bounce, limit, trip_times,
+};
+use crate::pump::{self, PumpContext, SLICE, epoch_ns, is_pause, tcp as stream};
 use crate::sys::options::set_tos;
 use crate::sys::tcp_window::with_window;
 use espbench_proto::node::iperf::{BurstWriter, Limit, server_header};
@@ -27,7 +29,7 @@ const COOKIE: usize = 37;
 const VERSION: (u32, u32) = (0x0002_0001, 0x0008_0003);
 
 /// Accepts until the service stops.
-pub(super) fn serve(listener: &TcpListener, shared: &Shared) {
+pub(super) fn serve(listener: &TcpListener, shared: &ServerContext) {
     let mut threads: Vec<std::thread::JoinHandle<()>> = Vec::new();
     while !shared.stop.load(std::sync::atomic::Ordering::Relaxed) {
         threads.retain(|thread| !thread.is_finished());
@@ -51,9 +53,9 @@ pub(super) fn serve(listener: &TcpListener, shared: &Shared) {
     }
 }
 
-/// What a connection begins with.
+/// The beginning of a connection.
 enum Opening {
-    /// This many bytes of payload, or of a header.
+    /// So many bytes of payload, or of a header.
     Bytes(Option<ClientHeader>, usize),
     /// Nothing: a connection test.
     Closed,
@@ -61,7 +63,7 @@ enum Opening {
     Iperf3,
 }
 
-fn connection(stream: &TcpStream, peer: SocketAddr, shared: &Shared) -> io::Result<()> {
+fn connection(stream: &TcpStream, peer: SocketAddr, shared: &ServerContext) -> io::Result<()> {
     let start = shared.clock.now();
     stream.set_nonblocking(false)?;
     stream.set_read_timeout(Some(SLICE))?;
@@ -78,22 +80,22 @@ fn connection(stream: &TcpStream, peer: SocketAddr, shared: &Shared) -> io::Resu
     };
     let local = stream.local_addr().unwrap_or(shared.local);
     let Some(header) = header else {
-        let test = shared.begin(peer, local, false, Asked::PLAIN);
-        receive(&test, stream, Came { start, before, epoch_ns: None });
+        let test = shared.begin(peer, local, false, ClientRequest::PLAIN);
+        receive(&test, stream, StreamStart { start, before, epoch_ns: None });
         return Ok(());
     };
     if let Some(option) = header.unsupported() {
         (shared.log)(&format!("{peer}: asks for {option}, which is not served here: closed"));
         return Ok(());
     }
-    let test = shared.begin(peer, local, false, Asked::of(&header));
+    let test = shared.begin(peer, local, false, ClientRequest::of(&header));
     let sent = header.start.filter(|_| header.trip_times()).map(|start| start.at);
     let times = trip_times(&test, sent, start);
     if header.wants_ack() {
         acknowledge(&test, stream, sent.filter(|_| times.is_some()), start)?;
     }
     reflect(&test, stream, &header);
-    let came = Came {
+    let came = StreamStart {
         start: times.map_or(start, |times| times.0),
         before,
         epoch_ns: times.map(|times| times.1),
@@ -120,7 +122,7 @@ fn connection(stream: &TcpStream, peer: SocketAddr, shared: &Shared) -> io::Resu
 
 /// How a stream began.
 #[derive(Clone, Copy)]
-struct Came {
+struct StreamStart {
     start: Instant,
     /// Bytes read already: the header.
     before: usize,
@@ -130,7 +132,7 @@ struct Came {
 
 /// Sends with the type of service that the client asks for, as 2.1.5 and later do, unless `-S` sets
 /// another here.
-fn reflect(test: &Test, stream: &TcpStream, header: &ClientHeader) {
+fn reflect(test: &ServerTest, stream: &TcpStream, header: &ClientHeader) {
     let asked = header.extension.map_or(0, |e| (e.tos & 0xFF) as u8);
     if asked == 0 || test.shared.options.socket.tos != 0 {
         return;
@@ -141,7 +143,7 @@ fn reflect(test: &Test, stream: &TcpStream, header: &ClientHeader) {
 }
 
 /// Reads no more than the header, so that the payload stays in the socket.
-fn opening(mut stream: &TcpStream, shared: &Shared, start: Instant) -> io::Result<Opening> {
+fn opening(mut stream: &TcpStream, shared: &ServerContext, start: Instant) -> io::Result<Opening> {
     let mut bytes = [0; CLIENT_HEADER_MAX];
     let mut count = 0;
     let mut wanted = 4;
@@ -191,7 +193,7 @@ fn opening(mut stream: &TcpStream, shared: &Shared, start: Instant) -> io::Resul
 }
 
 fn acknowledge(
-    test: &Test,
+    test: &ServerTest,
     mut stream: &TcpStream,
     sent: Option<Stamp>,
     accepted: Instant,
@@ -206,8 +208,8 @@ fn acknowledge(
     stream.write_all(&bytes[..ack.buffer_len()])
 }
 
-fn receive(test: &Test, stream: &TcpStream, came: Came) {
-    let plan = stream::Receiving {
+fn receive(test: &ServerTest, stream: &TcpStream, came: StreamStart) {
+    let plan = stream::ReceivePlan {
         link: Link(0),
         interval: test.shared.options.interval,
         before: came.before as u64,
@@ -222,7 +224,13 @@ fn receive(test: &Test, stream: &TcpStream, came: Came) {
     say(test, &ended);
 }
 
-fn send(test: &Test, stream: &TcpStream, header: &ClientHeader, start: Instant, duplex: bool) {
+fn send(
+    test: &ServerTest,
+    stream: &TcpStream,
+    header: &ClientHeader,
+    start: Instant,
+    duplex: bool,
+) {
     let length = if header.length == 0 { TCP_LENGTH } else { header.length.min(LONGEST_WRITE) };
     let (bursts, before) = match begin_bursts(test, stream, header, start) {
         Ok(Some((bursts, before))) => (Some(bursts), before),
@@ -230,7 +238,7 @@ fn send(test: &Test, stream: &TcpStream, header: &ClientHeader, start: Instant, 
         Err(error) => return test.note(&format!("the connection broke: {error}")),
     };
     let length = if bursts.is_some() { length.max(BURST_HEADER as u32) } else { length };
-    let plan = stream::Sending {
+    let plan = stream::SendPlan {
         link: Link(0),
         interval: test.shared.options.interval,
         length,
@@ -243,7 +251,7 @@ fn send(test: &Test, stream: &TcpStream, header: &ClientHeader, start: Instant, 
     };
     let sent = test.pump(|control| {
         let mut emit = |sample| (control.emit)(with_window(stream, sample));
-        let mut control = Control { emit: &mut emit, ..*control };
+        let mut control = PumpContext { emit: &mut emit, ..*control };
         stream::send(stream, &plan, &mut control, &mut |_| true)
     });
     say(test, &sent.ended);
@@ -252,7 +260,7 @@ fn send(test: &Test, stream: &TcpStream, header: &ClientHeader, start: Instant, 
 /// With trip times, tells the client when this stream begins, as 2.1.8 does; answers how its writes
 /// are marked, and how many bytes that took.
 fn begin_bursts(
-    test: &Test,
+    test: &ServerTest,
     mut stream: &TcpStream,
     header: &ClientHeader,
     start: Instant,
@@ -269,8 +277,8 @@ fn begin_bursts(
     Ok(Some((stream::Bursts { writer: BurstWriter::new(now), epoch_ns }, bytes.len() as u64)))
 }
 
-/// The connection that `-r` and `-d` ask for.
-fn send_back(test: &Test, header: &ClientHeader) {
+/// Opens the connection that `-r` and `-d` ask for.
+fn send_back(test: &ServerTest, header: &ClientHeader) {
     let Ok(port @ 1..) = u16::try_from(header.port) else {
         return test.note("names no port to connect back to");
     };
@@ -287,7 +295,7 @@ fn send_back(test: &Test, header: &ClientHeader) {
     }
 }
 
-fn say(test: &Test, ended: &stream::Ended) {
+fn say(test: &ServerTest, ended: &stream::Ended) {
     match ended {
         stream::Ended::Normally | stream::Ended::Early(_) | stream::Ended::Stopped => {}
         stream::Ended::Silent => {

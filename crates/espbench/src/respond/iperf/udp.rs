@@ -1,8 +1,8 @@
 //! The UDP side of the server: one thread for everything that comes, one more for each client that
 //! is sent to.
 
-use super::{Asked, IDLE, Shared, Test, limit, trip_times};
-use crate::pump::{Control, epoch_ns, flows, udp as pump};
+use super::{ClientRequest, IDLE, ServerContext, ServerTest, limit, trip_times};
+use crate::pump::{PumpContext, epoch_ns, flows, udp as pump};
 use crate::sys::options::set_tos;
 use crate::sys::udp::MAX_SEND;
 use espbench_proto::node::iperf::{
@@ -23,8 +23,8 @@ use std::thread::JoinHandle;
 const REFUSED_MOST: usize = 1024;
 
 /// Receives until the service stops.
-pub(super) fn serve(socket: &UdpSocket, shared: &Shared) {
-    let mut server = Server {
+pub(super) fn serve(socket: &UdpSocket, shared: &ServerContext) {
+    let mut server = UdpTests {
         socket,
         shared,
         tests: HashMap::new(),
@@ -32,7 +32,7 @@ pub(super) fn serve(socket: &UdpSocket, shared: &Shared) {
         refused: HashSet::new(),
     };
     let mut emit = |_| {};
-    let control = Control { clock: &shared.clock, stop: &shared.stop, emit: &mut emit };
+    let control = PumpContext { clock: &shared.clock, stop: &shared.stop, emit: &mut emit };
     match flows::serve(socket, &mut server, &control) {
         Ok(strays) => {
             if strays.datagrams > 0 {
@@ -52,16 +52,16 @@ pub(super) fn serve(socket: &UdpSocket, shared: &Shared) {
     }
 }
 
-struct Server<'a> {
+struct UdpTests<'a> {
     socket: &'a UdpSocket,
-    shared: &'a Shared,
-    tests: HashMap<SocketAddr, (Test, Option<ClientHeader>)>,
+    shared: &'a ServerContext,
+    tests: HashMap<SocketAddr, (ServerTest, Option<ClientHeader>)>,
     senders: HashMap<SocketAddr, JoinHandle<()>>,
     /// Clients that asked for what is not served, and were told so in the log.
     refused: HashSet<SocketAddr>,
 }
 
-impl flows::Policy for Server<'_> {
+impl flows::FlowHandler for UdpTests<'_> {
     fn begin(&mut self, from: SocketAddr, first: &[u8]) -> Option<ReceiverSetup> {
         let body = first.get(DATAGRAM_HEADER..).unwrap_or_default();
         // What is no header is payload: ESP-IDF's zeros, or a compatible client's pattern.
@@ -80,8 +80,8 @@ impl flows::Policy for Server<'_> {
         }
         let small = Datagram::new(first).is_ok_and(|d| d.small_trip_times());
         let asked = match &header {
-            Some(header) => Asked::of(header),
-            None => Asked { trip_times: small, ..Asked::PLAIN },
+            Some(header) => ClientRequest::of(header),
+            None => ClientRequest { trip_times: small, ..ClientRequest::PLAIN },
         };
         let test = self.shared.begin(from, self.shared.local, true, asked);
         match (mode, header) {
@@ -144,7 +144,7 @@ impl flows::Policy for Server<'_> {
     }
 }
 
-impl Server<'_> {
+impl UdpTests<'_> {
     /// Says once what a client asks for that is not served; there is no answer that it would know.
     fn refuse(&mut self, from: SocketAddr, option: &str) {
         if self.refused.len() >= REFUSED_MOST {
@@ -158,7 +158,13 @@ impl Server<'_> {
     }
 
     /// Sends what a client asks for: over this socket, or from one of its own to `port`.
-    fn send(&mut self, from: SocketAddr, test: &Test, header: ClientHeader, port: Option<u32>) {
+    fn send(
+        &mut self,
+        from: SocketAddr,
+        test: &ServerTest,
+        header: ClientHeader,
+        port: Option<u32>,
+    ) {
         let own = match port {
             None => self.socket.try_clone().map(|socket| (socket, Some(from))),
             Some(port) => connect_back(from, port).map(|socket| (socket, None)),
@@ -177,7 +183,7 @@ impl Server<'_> {
 /// Sends with the type of service that the client asks for, unless `-S` sets another here. All flows of
 /// the server share the socket of the port, so that the last client's choice is that of all that are
 /// sent to at the same time.
-fn reflect(test: &Test, socket: &UdpSocket, header: &ClientHeader) {
+fn reflect(test: &ServerTest, socket: &UdpSocket, header: &ClientHeader) {
     let asked = header.extension.map_or(0, |e| (e.tos & 0xFF) as u8);
     if test.shared.options.socket.tos == 0
         && let Err(error) = set_tos(&SockRef::from(socket), asked)
@@ -194,7 +200,7 @@ fn connect_back(from: SocketAddr, port: u32) -> std::io::Result<UdpSocket> {
     Ok(socket)
 }
 
-fn send(test: &Test, socket: &UdpSocket, to: Option<SocketAddr>, header: &ClientHeader) {
+fn send(test: &ServerTest, socket: &UdpSocket, to: Option<SocketAddr>, header: &ClientHeader) {
     let usual = if test.peer.is_ipv4() { UDP_LENGTH } else { UDP_LENGTH_V6 };
     let length = if header.length == 0 { usual } else { header.length };
     let least = if header.trip_times() { TRIP_TIMES_LENGTH } else { DATAGRAM_HEADER as u32 };

@@ -1,7 +1,7 @@
 //! An MQTT broker that needs no set-up: MQTT 3.1, 3.1.1 and 5 on one port, QoS 0 to 2, anyone may
 //! connect.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
 //! | [`broker`] | the protocol, without I/O |
 //! | `serve` | sockets and time for it: one thread, and readiness |
@@ -13,7 +13,7 @@
 //!
 //! # What it holds, and what it drops
 //!
-//! Its memory has limits in bytes ([`Limits`]). All that is dropped is counted by cause ([`Count`]).
+//! Its memory has limits in bytes ([`BrokerLimits`]). All that is dropped is counted by cause ([`BrokerCounter`]).
 //! - A message for a client whose queue is full is dropped: QoS 0 messages that wait, the oldest first,
 //!   where the new one is of QoS 1 or 2; otherwise the new one. A queue holds what waits for a client
 //!   that is slow or, at QoS 1 and 2, away.
@@ -27,9 +27,9 @@
 pub mod broker;
 mod serve;
 
-use super::{Log, Service};
-use broker::limits::Count;
-pub use broker::limits::Limits;
+use super::{Service, ServiceLog};
+use broker::limits::BrokerCounter;
+pub use broker::limits::BrokerLimits;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -40,20 +40,20 @@ pub const PORT: u16 = 1883;
 
 /// Counts of a running broker.
 #[derive(Clone, Debug)]
-pub struct Tally(Arc<[AtomicU64; Count::ALL.len()]>);
+pub struct SharedCounts(Arc<[AtomicU64; BrokerCounter::ALL.len()]>);
 
-impl Tally {
+impl SharedCounts {
     fn new() -> Self {
-        Self(Arc::new([const { AtomicU64::new(0) }; Count::ALL.len()]))
+        Self(Arc::new([const { AtomicU64::new(0) }; BrokerCounter::ALL.len()]))
     }
 
     /// Returns a count.
     #[must_use]
-    pub fn get(&self, what: Count) -> u64 {
+    pub fn get(&self, what: BrokerCounter) -> u64 {
         self.0[what as usize].load(Ordering::Relaxed)
     }
 
-    fn set(&self, what: Count, to: u64) {
+    fn set(&self, what: BrokerCounter, to: u64) {
         self.0[what as usize].store(to, Ordering::Relaxed);
     }
 }
@@ -62,18 +62,22 @@ impl Tally {
 ///
 /// # Errors
 /// The system's, from bind.
-pub fn start(address: SocketAddr, log: &Log) -> io::Result<Service> {
-    start_with(address, Limits::default(), log).map(|(service, _)| service)
+pub fn start(address: SocketAddr, log: &ServiceLog) -> io::Result<Service> {
+    start_with(address, BrokerLimits::default(), log).map(|(service, _)| service)
 }
 
 /// Starts the broker on `address`.
 ///
 /// # Errors
 /// The system's, from bind.
-pub fn start_with(address: SocketAddr, limits: Limits, log: &Log) -> io::Result<(Service, Tally)> {
-    let listener = serve::Listener::bind(address)?;
+pub fn start_with(
+    address: SocketAddr,
+    limits: BrokerLimits,
+    log: &ServiceLog,
+) -> io::Result<(Service, SharedCounts)> {
+    let listener = serve::ListenSocket::bind(address)?;
     let bound = listener.address()?;
-    let (stop, tally) = (Arc::new(AtomicBool::new(false)), Tally::new());
+    let (stop, tally) = (Arc::new(AtomicBool::new(false)), SharedCounts::new());
     let (stopped, log, counts) = (Arc::clone(&stop), Arc::clone(log), tally.clone());
     let thread = std::thread::Builder::new()
         .name("mqtt-broker".into())

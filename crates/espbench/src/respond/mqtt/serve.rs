@@ -1,10 +1,10 @@
 //! Sockets and time for the broker: one thread that waits for readiness.
 
-use super::Tally;
-use super::broker::limits::{Count, Limits};
-use super::broker::{Broker, Note};
+use super::SharedCounts;
+use super::broker::limits::{BrokerCounter, BrokerLimits};
+use super::broker::{Broker, BrokerNotice};
 use crate::clock::Clock;
-use crate::respond::Log;
+use crate::respond::ServiceLog;
 use crate::sys;
 use espbench_proto::time::{Duration, Instant};
 use mio::net::{TcpListener, TcpStream};
@@ -31,12 +31,12 @@ const NOTES: usize = 100;
 const LISTENER: Token = Token(usize::MAX - 1);
 
 /// Socket that listens, registered for readiness.
-pub(super) struct Listener {
+pub(super) struct ListenSocket {
     socket: TcpListener,
     poll: Poll,
 }
 
-impl Listener {
+impl ListenSocket {
     pub(super) fn bind(address: SocketAddr) -> io::Result<Self> {
         let mut socket = TcpListener::bind(address)?;
         let poll = Poll::new()?;
@@ -49,33 +49,39 @@ impl Listener {
     }
 }
 
-struct Client {
+struct ClientSocket {
     socket: TcpStream,
     /// There are bytes, as far as is known.
     readable: bool,
     writable: bool,
-    /// It is among those to be read from, or written to, in the next turn.
+    /// Whether the client is among those to be read from, or written to, in the next turn.
     is_reading: bool,
     is_writing: bool,
 }
 
-struct Server<'a> {
-    listener: Listener,
+struct BrokerServer<'a> {
+    listener: ListenSocket,
     broker: Broker,
-    clients: Vec<Option<Client>>,
+    clients: Vec<Option<ClientSocket>>,
     reading: Vec<u32>,
     writing: Vec<u32>,
     clock: Clock,
     /// When to accept again; `None` where the listener is not ready.
     accept_at: Option<Instant>,
-    log: &'a Log,
+    log: &'a ServiceLog,
     notes: usize,
 }
 
 /// Serves until `stop`.
-pub(super) fn run(listener: Listener, limits: Limits, stop: &AtomicBool, log: &Log, tally: &Tally) {
+pub(super) fn run(
+    listener: ListenSocket,
+    limits: BrokerLimits,
+    stop: &AtomicBool,
+    log: &ServiceLog,
+    tally: &SharedCounts,
+) {
     sys::files::allow_many();
-    let mut server = Server {
+    let mut server = BrokerServer {
         listener,
         broker: Broker::new(limits),
         clients: Vec::new(),
@@ -94,7 +100,7 @@ pub(super) fn run(listener: Listener, limits: Limits, stop: &AtomicBool, log: &L
             break;
         }
         next = server.turn(&mut buf);
-        for &what in Count::ALL {
+        for &what in BrokerCounter::ALL {
             tally.set(what, server.broker.counts().get(what));
         }
     }
@@ -104,7 +110,7 @@ pub(super) fn run(listener: Listener, limits: Limits, stop: &AtomicBool, log: &L
     server.tell_counts();
 }
 
-impl Server<'_> {
+impl BrokerServer<'_> {
     /// Waits until something can be done.
     fn wait(&mut self, events: &mut Events, next: Instant) -> io::Result<()> {
         let now = self.clock.now();
@@ -189,7 +195,7 @@ impl Server<'_> {
         }
         let (is_reading, is_writing) = (false, false);
         self.clients[at] =
-            Some(Client { socket, readable: true, writable: true, is_reading, is_writing });
+            Some(ClientSocket { socket, readable: true, writable: true, is_reading, is_writing });
         self.look_at(id);
     }
 
@@ -287,16 +293,18 @@ impl Server<'_> {
     fn tell_notes(&mut self) {
         while let Some(note) = self.broker.note() {
             let line = match note {
-                Note::Tls(peer) => format!("{peer} speaks TLS to the plain port"),
-                Note::Http(peer) => {
+                BrokerNotice::Tls(peer) => format!("{peer} speaks TLS to the plain port"),
+                BrokerNotice::Http(peer) => {
                     format!("{peer} speaks HTTP or another text protocol, not MQTT")
                 }
-                Note::NotMqtt(peer, why) => format!("{peer} does not speak MQTT: {why}"),
-                Note::Level(peer) => {
+                BrokerNotice::NotMqtt(peer, why) => format!("{peer} does not speak MQTT: {why}"),
+                BrokerNotice::Level(peer) => {
                     format!("{peer} wants another version of MQTT than 3.1, 3.1.1 and 5")
                 }
-                Note::Fault(peer, what) => format!("{peer} breaks the standard: {what}"),
-                Note::Limit(what) => format!("a limit is reached; from now on: {}", what.words()),
+                BrokerNotice::Fault(peer, what) => format!("{peer} breaks the standard: {what}"),
+                BrokerNotice::Limit(what) => {
+                    format!("a limit is reached; from now on: {}", what.words())
+                }
             };
             self.say(&format!("MQTT broker: {line}"));
         }
@@ -304,11 +312,11 @@ impl Server<'_> {
 
     fn tell_counts(&self) {
         let counts = self.broker.counts();
-        let (came, went) = (counts.get(Count::Received), counts.get(Count::Sent));
+        let (came, went) = (counts.get(BrokerCounter::Received), counts.get(BrokerCounter::Sent));
         if came + went > 0 {
             (self.log)(&format!("MQTT broker: {came} messages received, {went} passed on"));
         }
-        for &what in &Count::ALL[2..] {
+        for &what in &BrokerCounter::ALL[2..] {
             if counts.get(what) > 0 {
                 (self.log)(&format!("MQTT broker: {} {}", counts.get(what), what.words()));
             }

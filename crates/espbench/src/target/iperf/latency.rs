@@ -3,7 +3,7 @@
 
 use super::{Cell, Event, Outbox};
 use crate::clock::Clock;
-use crate::sys::icmp::Options;
+use crate::sys::icmp::IpFields;
 use crate::sys::stamp::StampedSocket;
 use crate::target::ping::{self, Icmp};
 use crate::target::round_trips::Exchange;
@@ -55,7 +55,7 @@ fn usable(cell: &Cell<'_>, by: LatencyBy, outbox: &Outbox) -> Result<LatencyBy, 
     if by != LatencyBy::Icmp {
         return Ok(by);
     }
-    match ping::open(cell.target.peer, Options::default(), cell.clock) {
+    match ping::open(cell.target.peer, IpFields::default(), cell.clock) {
         Ok(_) => Ok(by),
         Err(error) if error.is_permission() => {
             let instead =
@@ -79,7 +79,7 @@ fn probe(
     let now = clock.now();
     match by {
         LatencyBy::Icmp => {
-            let socket = ping::open(peer, Options::default(), clock)?;
+            let socket = ping::open(peer, IpFields::default(), clock)?;
             let work = Ping {
                 size: SIZE,
                 count,

@@ -1,7 +1,7 @@
 //! The TCP side of the client.
 
 use super::{BACK, CONNECT, Cell, Event, IDLE, Outbox, Way, back};
-use crate::pump::{Control, SLICE, is_pause, tcp as pump};
+use crate::pump::{PumpContext, SLICE, is_pause, tcp as pump};
 use crate::sys::tcp_window::with_window;
 use crate::target::TargetError;
 use espbench_measure::summary::IN_FLIGHT;
@@ -150,7 +150,7 @@ fn send(
     duplex: bool,
     outbox: &Outbox,
 ) -> Result<(), TargetError> {
-    let plan = pump::Sending {
+    let plan = pump::SendPlan {
         link,
         interval: cell.work.interval,
         length: cell.work.length,
@@ -166,7 +166,7 @@ fn send(
     };
     let mut answer = Answer::default();
     let mut emit = |sample: Sample| outbox.sample(with_window(stream, sample));
-    let mut control = Control { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
+    let mut control = PumpContext { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
     let mut listen = |bytes: &[u8]| {
         let room = 64usize.saturating_sub(answer.0.len());
         answer.0.extend(bytes.iter().take(room));
@@ -198,7 +198,7 @@ fn receive(
     if cell.work.trip_times && times.is_none() {
         outbox.fact("trip-times", "the server says no times, or its clock is another");
     }
-    let plan = pump::Receiving {
+    let plan = pump::ReceivePlan {
         link,
         interval: cell.work.interval,
         before,
@@ -209,7 +209,7 @@ fn receive(
         epoch_ns: times.map(|times| times.1),
     };
     let mut emit = |sample: Sample| outbox.sample(sample);
-    let mut control = Control { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
+    let mut control = PumpContext { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
     let mut buffer = vec![0; READ];
     broken(cell, pump::receive(stream, &plan, &mut buffer, &mut control))
 }
@@ -307,7 +307,7 @@ fn broken(cell: &Cell<'_>, ended: pump::Ended) -> Result<(), TargetError> {
 }
 
 /// What came of what was asked for.
-fn early(asked: Limit, came: pump::Came) -> String {
+fn early(asked: Limit, came: pump::ReceivedAmount) -> String {
     let time = came.time.as_secs_f64();
     match asked {
         Limit::Time(asked) => {

@@ -1,7 +1,7 @@
 //! The UDP side of the client.
 
 use super::{BACK, Cell, Event, IDLE, Outbox, Way, back, is_received_total};
-use crate::pump::{Control, SLICE, flows, is_pause, udp as pump};
+use crate::pump::{PumpContext, SLICE, flows, is_pause, udp as pump};
 use crate::sys::{buffers, udp as sys};
 use crate::target::TargetError;
 use espbench_proto::node::iperf::{
@@ -155,7 +155,7 @@ fn send(
     outbox: &Outbox,
 ) -> Result<(), TargetError> {
     let mut emit = |sample: Sample| outbox.sample(sample);
-    let mut control = Control { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
+    let mut control = PumpContext { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
     let length = cell.work.length as usize;
     let sent =
         pump::send(socket, None, flow, length, &mut control).map_err(|e| refused(cell, e))?;
@@ -196,7 +196,7 @@ fn refused(cell: &Cell<'_>, source: io::Error) -> TargetError {
 /// Asks until the server's first datagram is there.
 fn ask(cell: &Cell<'_>, socket: &UdpSocket, flow: &UdpSender) -> Result<(), TargetError> {
     let mut emit = |_| {};
-    let control = Control { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
+    let control = PumpContext { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
     let failed = |e| refused(cell, e);
     socket.set_read_timeout(Some(ASKS.1)).map_err(failed)?;
     let mut refusals = pump::Refusals::default();
@@ -231,7 +231,7 @@ fn receive(
     let first = first_datagram(cell, socket)?;
     let mut flow = UdpReceiver::new(receiver(cell, link, Width::Wide, start, &first), start);
     let mut emit = |sample: Sample| outbox.sample(sample);
-    let mut control = Control { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
+    let mut control = PumpContext { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
     let dropped = pump::receive(socket, &mut flow, &mut control).map_err(|e| refused(cell, e))?;
     outbox.count("socket-overflow", dropped.unwrap_or_default().into());
     ended(cell, &flow, outbox)
@@ -321,7 +321,7 @@ fn come_back(cell: &Cell<'_>, socket: &UdpSocket, outbox: &Outbox) {
         until: now + cell.latest(),
     };
     let mut emit = |_| {};
-    let control = Control { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
+    let control = PumpContext { clock: &cell.clock, stop: &cell.stop, emit: &mut emit };
     match flows::serve(socket, &mut policy, &control) {
         Ok(strays) => {
             outbox.count("stray-datagrams", strays.datagrams);
@@ -344,7 +344,7 @@ struct Back<'a> {
     until: Instant,
 }
 
-impl flows::Policy for Back<'_> {
+impl flows::FlowHandler for Back<'_> {
     fn begin(&mut self, from: SocketAddr, first: &[u8]) -> Option<ReceiverSetup> {
         if from.ip() != self.cell.target.peer.ip() || self.begun >= self.cell.work.parallel {
             return None;

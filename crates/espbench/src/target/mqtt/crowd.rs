@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::sys::{files, timer};
 use crate::target::{Sink, TargetError};
 use crate::transport::stream::Scratch;
-use crate::transport::{Fault, Stream};
+use crate::transport::{BrokerStream, TransportError};
 use espbench_proto::node::Output;
 use espbench_proto::node::mqtt::{Exchange, Gatherer, MqttInput, OfferedLoad, Side};
 use espbench_proto::sample::{Interval, Observer, Sample};
@@ -45,7 +45,9 @@ pub(super) fn run(job: &Job<'_>, sink: &mut dyn Sink) -> Result<Outcome, TargetE
     let mut crowd = Crowd::new(job, members, gatherer)?;
     let result = crowd.open(sink);
     if result.is_ok() {
-        crowd.exchange(sink).map_err(|e| failure(&job.target.endpoint, &Fault::connecting(e)))?;
+        crowd
+            .exchange(sink)
+            .map_err(|e| failure(&job.target.endpoint, &TransportError::connecting(e)))?;
     }
     match result {
         Ok(()) => Ok(crowd.outcome(job)),
@@ -79,7 +81,7 @@ fn check(target: &MqttTarget, count: usize, size: usize) -> Result<(), TargetErr
 
 /// One connection, as far as it has come.
 struct Line {
-    stream: Option<Stream>,
+    stream: Option<BrokerStream>,
     /// It was opened; it may be closed again.
     opened: bool,
     /// The broker accepted it, and that was recorded.
@@ -123,7 +125,8 @@ impl<'a> Crowd<'a> {
             wake: Instant::NEVER,
             queued: false,
         };
-        let poll = Poll::new().map_err(|e| failure(&job.target.endpoint, &Fault::connecting(e)))?;
+        let poll = Poll::new()
+            .map_err(|e| failure(&job.target.endpoint, &TransportError::connecting(e)))?;
         Ok(Self {
             job,
             lines: (0..=members.len()).map(line).collect(),
@@ -150,7 +153,7 @@ impl<'a> Crowd<'a> {
     fn open(&mut self, sink: &mut dyn Sink) -> Result<(), TargetError> {
         self.open_some(self.subscriber()..self.subscriber() + 1, sink)?;
         while !self.gatherer.is_ready() {
-            self.turn(sink).map_err(|e| self.failed(&Fault::connecting(e)))?;
+            self.turn(sink).map_err(|e| self.failed(&TransportError::connecting(e)))?;
             self.check_opening(self.subscriber(), sink)?;
         }
         if let Some(stream) = &self.lines[self.subscriber()].stream {
@@ -175,7 +178,7 @@ impl<'a> Crowd<'a> {
             if opening.is_empty() {
                 return Ok(());
             }
-            self.turn(sink).map_err(|e| self.failed(&Fault::connecting(e)))?;
+            self.turn(sink).map_err(|e| self.failed(&TransportError::connecting(e)))?;
             for &line in &opening {
                 self.check_opening(line, sink)?;
             }
@@ -186,9 +189,11 @@ impl<'a> Crowd<'a> {
     fn begin(&mut self, line: usize) -> Result<(), TargetError> {
         let target = self.job.target;
         let batch = BATCH.max(packet_room("", self.job.work.size as usize));
-        let stream = Stream::begin(&target.endpoint, batch, target.patience, self.clock.now());
+        let stream =
+            BrokerStream::begin(&target.endpoint, batch, target.patience, self.clock.now());
         let stream = stream.map_err(|fault| self.failed(&fault))?;
-        register(&self.poll, &stream, line).map_err(|e| self.failed(&Fault::connecting(e)))?;
+        register(&self.poll, &stream, line)
+            .map_err(|e| self.failed(&TransportError::connecting(e)))?;
         self.lines[line].stream = Some(stream);
         self.soon(line);
         Ok(())
@@ -239,7 +244,7 @@ impl<'a> Crowd<'a> {
         }
     }
 
-    fn failed(&self, fault: &Fault) -> TargetError {
+    fn failed(&self, fault: &TransportError) -> TargetError {
         failure(&self.job.target.endpoint, fault)
     }
 
@@ -249,7 +254,7 @@ impl<'a> Crowd<'a> {
             Some(member) => member.fault().map(|(_, fault)| fault),
             None => self.gatherer.fault(),
         }?;
-        let trouble = self.lines[line].stream.as_ref().and_then(Stream::trouble);
+        let trouble = self.lines[line].stream.as_ref().and_then(BrokerStream::trouble);
         if let Some(trouble) = trouble {
             return Some((trouble.what.clone(), trouble.hint.clone()));
         }
@@ -319,7 +324,7 @@ impl<'a> Crowd<'a> {
         }
         for event in &events {
             let Token(line) = event.token();
-            let open = self.lines[line].stream.as_ref().is_some_and(Stream::is_open);
+            let open = self.lines[line].stream.as_ref().is_some_and(BrokerStream::is_open);
             if open && (event.is_readable() || event.is_read_closed() || event.is_error()) {
                 self.read(line, sink);
             }
@@ -359,7 +364,7 @@ impl<'a> Crowd<'a> {
         loop {
             let now = self.clock.now();
             let mut none = [0; 0];
-            let room = self.lines[line].stream.as_mut().map_or(&mut none[..], Stream::room);
+            let room = self.lines[line].stream.as_mut().map_or(&mut none[..], BrokerStream::room);
             let wanted = match self.members.get_mut(line) {
                 Some(member) => member.poll(now, Side::Publisher, room),
                 None => self.gatherer.poll(now, room),
@@ -370,7 +375,7 @@ impl<'a> Crowd<'a> {
                         stream.give(len);
                     }
                     self.flush(line);
-                    if !self.lines[line].stream.as_ref().is_some_and(Stream::is_pending) {
+                    if !self.lines[line].stream.as_ref().is_some_and(BrokerStream::is_pending) {
                         return self.soon(line);
                     }
                 }
@@ -559,7 +564,7 @@ fn gather(
 }
 
 #[cfg(unix)]
-fn register(poll: &Poll, stream: &Stream, line: usize) -> io::Result<()> {
+fn register(poll: &Poll, stream: &BrokerStream, line: usize) -> io::Result<()> {
     use std::os::fd::AsRawFd as _;
     let both = mio::Interest::READABLE | mio::Interest::WRITABLE;
     let socket = stream.socket().as_raw_fd();
@@ -567,7 +572,7 @@ fn register(poll: &Poll, stream: &Stream, line: usize) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn reregister(poll: &Poll, stream: &Stream, line: usize) -> io::Result<()> {
+fn reregister(poll: &Poll, stream: &BrokerStream, line: usize) -> io::Result<()> {
     use std::os::fd::AsRawFd as _;
     let both = mio::Interest::READABLE | mio::Interest::WRITABLE;
     let socket = stream.socket().as_raw_fd();
@@ -575,11 +580,11 @@ fn reregister(poll: &Poll, stream: &Stream, line: usize) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn register(_: &Poll, _: &Stream, _: usize) -> io::Result<()> {
+fn register(_: &Poll, _: &BrokerStream, _: usize) -> io::Result<()> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "several clients need a Unix system"))
 }
 
 #[cfg(not(unix))]
-fn reregister(poll: &Poll, stream: &Stream, line: usize) -> io::Result<()> {
+fn reregister(poll: &Poll, stream: &BrokerStream, line: usize) -> io::Result<()> {
     register(poll, stream, line)
 }

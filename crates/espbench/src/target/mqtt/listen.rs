@@ -6,7 +6,7 @@ use super::wire::{self, LOOK, packet_room};
 use crate::clock::Clock;
 use crate::sys::ready::{self, Interest};
 use crate::target::{Sink, TargetError};
-use crate::transport::Stream;
+use crate::transport::BrokerStream;
 use crate::transport::stream::Scratch;
 use espbench_measure::units::print_duration;
 use espbench_proto::node::Output;
@@ -51,7 +51,7 @@ pub(super) fn run(
 
 struct Pump<'a> {
     listener: Listener<'a>,
-    wire: Stream,
+    wire: BrokerStream,
     clock: Clock,
     scratch: Scratch,
     /// The connection was recorded.

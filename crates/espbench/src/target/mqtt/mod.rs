@@ -24,7 +24,7 @@ mod pump;
 mod wire;
 
 use super::{Sink, Target, TargetError, noted};
-use crate::transport::Endpoint;
+use crate::transport::BrokerAddress;
 use espbench_measure::run::Site;
 use espbench_measure::search::RateSearch;
 use espbench_proto::node::mqtt::{KEEP_ALIVE, OfferedLoad, payload};
@@ -44,7 +44,7 @@ const DRAIN: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug)]
 pub struct MqttTarget {
     /// Where it listens, and what carries MQTT there.
-    pub endpoint: Endpoint,
+    pub endpoint: BrokerAddress,
     /// User name.
     pub username: Option<String>,
     /// Password.
@@ -69,7 +69,7 @@ impl MqttTarget {
     #[must_use]
     pub fn new(peer: SocketAddr, site: Site) -> Self {
         Self {
-            endpoint: Endpoint::plain(peer),
+            endpoint: BrokerAddress::plain(peer),
             username: None,
             password: None,
             client_id: None,
@@ -216,7 +216,7 @@ impl Outcome {
         }
     }
 
-    fn result(self, endpoint: &Endpoint) -> Result<(), TargetError> {
+    fn result(self, endpoint: &BrokerAddress) -> Result<(), TargetError> {
         if self.cancelled {
             return Err(TargetError::Cancelled);
         }

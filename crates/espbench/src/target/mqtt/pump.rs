@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::sys::ready::{self, Interest};
 use crate::sys::timer;
 use crate::target::{Sink, TargetError};
-use crate::transport::Stream;
+use crate::transport::BrokerStream;
 use crate::transport::stream::Scratch;
 use espbench_measure::units::print_duration;
 use espbench_proto::node::Output;
@@ -186,7 +186,7 @@ impl Memory {
 
 struct Pump<'a> {
     exchange: Exchange<'a>,
-    wires: [Stream; 2],
+    wires: [BrokerStream; 2],
     clock: Clock,
     gather: Option<Duration>,
     scratch: Scratch,

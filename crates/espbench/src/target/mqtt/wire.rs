@@ -4,7 +4,7 @@ use super::MqttTarget;
 use crate::clock::Clock;
 use crate::sys::ready::{self, Interest};
 use crate::target::{Sink, TargetError};
-use crate::transport::{Endpoint, Fault, Opened, Stream};
+use crate::transport::{BrokerAddress, BrokerStream, Opened, TransportError};
 use espbench_proto::sample::{Fate, Link, Probe, Sample};
 use espbench_proto::time::{Duration, Instant};
 
@@ -29,11 +29,11 @@ pub(super) fn open(
     packet: usize,
     clock: &Clock,
     sink: &dyn Sink,
-) -> Result<Stream, TargetError> {
+) -> Result<BrokerStream, TargetError> {
     let endpoint = &target.endpoint;
-    let failed = |fault: Fault| failure(endpoint, &fault);
+    let failed = |fault: TransportError| failure(endpoint, &fault);
     let batch = BATCH.max(packet);
-    let stream = Stream::begin(endpoint, batch, target.patience, clock.now());
+    let stream = BrokerStream::begin(endpoint, batch, target.patience, clock.now());
     let mut stream = stream.map_err(failed)?;
     while !stream.advance(endpoint, clock.now()).map_err(failed)? {
         if sink.cancelled() {
@@ -42,13 +42,13 @@ pub(super) fn open(
         let (read, write) = stream.interest();
         let left = stream.deadline().since(clock.now());
         ready::wait([Interest { socket: stream.socket(), read, write }], left.min(LOOK))
-            .map_err(|e| failed(Fault::connecting(e)))?;
+            .map_err(|e| failed(TransportError::connecting(e)))?;
     }
     Ok(stream)
 }
 
 /// A fault of a connection as the target's error.
-pub(super) fn failure(endpoint: &Endpoint, fault: &Fault) -> TargetError {
+pub(super) fn failure(endpoint: &BrokerAddress, fault: &TransportError) -> TargetError {
     let what = match &fault.source {
         Some(source) => format!("{}: {source}", fault.what),
         None => fault.what.clone(),
@@ -72,7 +72,7 @@ pub(super) fn connection(seq: u64, opened: &Opened, accepted: Instant) -> Sample
 }
 
 /// Notes what carries the messages, where that is more than TCP.
-pub(super) fn note(stream: &Stream, sink: &mut dyn Sink) {
+pub(super) fn note(stream: &BrokerStream, sink: &mut dyn Sink) {
     for (name, value) in stream.facts() {
         sink.fact(name, value.clone());
     }

@@ -9,7 +9,7 @@ mod usher;
 
 use crate::util::{PATIENCE, peer};
 use espbench::respond::Service;
-use espbench::respond::iperf::{Observe, Options, Seen, start};
+use espbench::respond::iperf::{Observe, ServerEvent, ServerOptions, start};
 use espbench::target::iperf::IperfTarget;
 use espbench::target::{Sink, Target, TargetError};
 use espbench_proto::sample::{Interval, Observer, Probe, Sample};
@@ -101,19 +101,20 @@ pub fn client(address: SocketAddr, work: Iperf) -> (Collect, Result<(), TargetEr
 /// Our server, and what it sees.
 pub struct Server {
     pub service: Service,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    seen: Arc<Mutex<Vec<ServerEvent>>>,
     pub log: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
     pub fn start() -> Self {
-        let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
+        let seen: Arc<Mutex<Vec<ServerEvent>>> = Arc::default();
         let log: Arc<Mutex<Vec<String>>> = Arc::default();
         let (to_seen, to_log) = (Arc::clone(&seen), Arc::clone(&log));
         let observe: Observe = Arc::new(move |_, s| to_seen.lock().unwrap().push(s.clone()));
-        let log_line: espbench::respond::Log =
+        let log_line: espbench::respond::ServiceLog =
             Arc::new(move |line| to_log.lock().unwrap().push(line.into()));
-        let options = Options { interval: Duration::from_millis(500), ..Options::default() };
+        let options =
+            ServerOptions { interval: Duration::from_millis(500), ..ServerOptions::default() };
         let any = "127.0.0.1:0".parse().unwrap();
         let service = start(any, options, &log_line, Some(observe)).expect("a port");
         Self { service, seen, log }
@@ -125,8 +126,8 @@ impl Server {
 
     fn intervals(&self) -> Vec<Interval> {
         let seen = self.seen.lock().unwrap();
-        let interval = |s: &Seen| match s {
-            Seen::Sample(Sample::Interval(i)) => Some(*i),
+        let interval = |s: &ServerEvent| match s {
+            ServerEvent::Sample(Sample::Interval(i)) => Some(*i),
             _ => None,
         };
         seen.iter().filter_map(interval).collect()

@@ -18,7 +18,7 @@
 //! | [`IperfClient`], [`IperfServer`] | either | iperf 2 over UDP and TCP |
 //! | [`TcpSender`], [`TcpSink`] | device, PC | short messages over TCP, counted |
 //! | [`Mqtt`], [`SmoothMqtt`] | device | numbered messages to a broker, written well and as Smooth does it |
-//! | [`Broker`], [`MqttListener`] | PC | the broker, and who subscribes |
+//! | [`LabBroker`], [`MqttListener`] | PC | the broker, and a subscriber |
 
 mod echo;
 pub mod iperf;
@@ -32,7 +32,7 @@ mod tests;
 
 pub use echo::{ArduinoEcho, EchoServer};
 pub use iperf::{IperfClient, IperfServer, IperfSetup};
-pub use mqtt::{Broker, Mqtt, MqttListener, SmoothMqtt};
+pub use mqtt::{LabBroker, Mqtt, MqttListener, SmoothMqtt};
 pub use probe::EchoProbe;
 pub use tcp::{TcpSender, TcpSink};
 

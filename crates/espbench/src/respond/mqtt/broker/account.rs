@@ -1,6 +1,6 @@
 //! Accounts of bytes: what is held is charged before it is allocated, and given back when dropped.
 
-use super::limits::Limits;
+use super::limits::BrokerLimits;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -78,7 +78,7 @@ pub(super) struct Accounts {
 }
 
 impl Accounts {
-    pub(super) fn new(limits: &Limits) -> Self {
+    pub(super) fn new(limits: &BrokerLimits) -> Self {
         let memory = Account::new(limits.memory, None);
         let part = |limit| Account::new(limit, Some(&memory));
         Self {

@@ -1,11 +1,11 @@
 //! Connections become sessions (3.1, 3.2).
 
-use super::connection::Phase;
+use super::connection::ConnectionPhase;
 use super::leave::Leave;
-use super::limits::Count;
-use super::message::{Draft, Message};
-use super::session::{Session, Will};
-use super::{Broker, Note, flight, keep_alive};
+use super::limits::BrokerCounter;
+use super::message::{Draft, StoredMessage};
+use super::session::{PendingWill, Session};
+use super::{Broker, BrokerNotice, flight, keep_alive};
 use espbench_proto::time::Instant;
 use espbench_proto::wire::mqtt::Frame;
 use espbench_proto::wire::mqtt::server::connect::{ConnAck, Connect, Refusal};
@@ -16,21 +16,22 @@ use std::rc::Rc;
 pub(super) const ALIASES: u16 = 16;
 
 impl Broker {
-    /// Whether the first bytes of a connection may be those of a CONNECT; where not, it is closed.
+    /// Tells whether the first bytes of a connection may be those of a CONNECT; where not, it is
+    /// closed.
     pub(super) fn looks_like_connect(&mut self, now: Instant, id: u32, bytes: &[u8]) -> bool {
         let Some(peer) = self.connections.get(id).map(|connection| connection.peer) else {
             return false;
         };
         let note = match bytes {
             // A record of type handshake and version 3.x (RFC 8446, 5.1).
-            [0x16, 3, ..] => Note::Tls(peer),
+            [0x16, 3, ..] => BrokerNotice::Tls(peer),
             [0x16] | [] => return true,
             [first, ..] if first >> 4 == 1 => return true,
-            [b'A'..=b'Z', b'A'..=b'Z', ..] => Note::Http(peer),
+            [b'A'..=b'Z', b'A'..=b'Z', ..] => BrokerNotice::Http(peer),
             [b'A'..=b'Z'] => return true,
-            _ => Note::NotMqtt(peer, "the first packet is not a CONNECT"),
+            _ => BrokerNotice::NotMqtt(peer, "the first packet is not a CONNECT"),
         };
-        self.counts.add(Count::NotMqtt, 1);
+        self.counts.add(BrokerCounter::NotMqtt, 1);
         self.say(note);
         self.detach(now, id, Leave::Broken);
         self.leave_now(id);
@@ -48,19 +49,19 @@ impl Broker {
         let Some(peer) = self.connections.get(id).map(|connection| connection.peer) else { return };
         match refusal {
             Refusal::NotMqtt(why) => {
-                self.counts.add(Count::NotMqtt, 1);
-                self.say(Note::NotMqtt(peer, why));
+                self.counts.add(BrokerCounter::NotMqtt, 1);
+                self.say(BrokerNotice::NotMqtt(peer, why));
                 self.leave_now(id);
             }
             Refusal::Level(above) => {
-                self.counts.add(Count::NotMqtt, 1);
-                self.say(Note::Level(peer));
+                self.counts.add(BrokerCounter::NotMqtt, 1);
+                self.say(BrokerNotice::Level(peer));
                 let protocol = if above { Protocol::V5 } else { Protocol::V311 };
                 self.refuse(now, id, protocol, code::UNSUPPORTED_VERSION);
             }
             Refusal::Fault(protocol, fault) => {
-                self.counts.add(Count::Faults, 1);
-                self.say(Note::Fault(peer, fault.what));
+                self.counts.add(BrokerCounter::Faults, 1);
+                self.say(BrokerNotice::Fault(peer, fault.what));
                 // 3.1.1 has no return code for it (3.1.4).
                 if protocol.is_5() {
                     self.refuse(now, id, protocol, fault.reason);
@@ -107,7 +108,7 @@ impl Broker {
         };
         let known = self.names.get(&name).copied();
         let Some(session) = known.or_else(|| self.new_session(now, &name)) else {
-            self.limit(Count::SessionsRefused);
+            self.limit(BrokerCounter::SessionsRefused);
             return self.refuse(now, id, protocol, code::QUOTA);
         };
         self.resume(now, id, session, connect, will);
@@ -137,7 +138,7 @@ impl Broker {
     fn free_session(&mut self, now: Instant, name: &str, clean: bool) {
         let Some(&session) = self.names.get(name) else { return };
         if let Some(old) = self.sessions.get(session).and_then(|session| session.connection) {
-            self.counts.add(Count::TakenOver, 1);
+            self.counts.add(BrokerCounter::TakenOver, 1);
             let is_5 = self.connections.get(old).is_some_and(|old| old.protocol.is_5());
             self.detach(now, old, Leave::TakenOver { clean });
             if is_5 {
@@ -152,7 +153,7 @@ impl Broker {
         }
     }
 
-    fn will_of(&self, connect: &Connect<'_>) -> Result<Option<Will>, ()> {
+    fn will_of(&self, connect: &Connect<'_>) -> Result<Option<PendingWill>, ()> {
         let Some(will) = connect.will else { return Ok(None) };
         let properties: Vec<u8> = will.properties.forwarded().flatten().copied().collect();
         let draft = Draft {
@@ -163,8 +164,8 @@ impl Broker {
             retain: will.retain,
             expires: None,
         };
-        let message = Message::new(&draft, &self.accounts.state).ok_or(())?;
-        Ok(Some(Will { message, delay: will.delay, expiry: will.expiry }))
+        let message = StoredMessage::new(&draft, &self.accounts.state).ok_or(())?;
+        Ok(Some(PendingWill { message, delay: will.delay, expiry: will.expiry }))
     }
 
     /// Makes a session; where there is no room, those that are away longest are given up for it.
@@ -179,7 +180,7 @@ impl Broker {
                 return Some(number);
             }
             let (_, &longest) = self.away.first_key_value()?;
-            self.limit(Count::SessionsDiscarded);
+            self.limit(BrokerCounter::SessionsDiscarded);
             self.end_session(now, longest);
         }
     }
@@ -191,7 +192,7 @@ impl Broker {
         id: u32,
         number: u32,
         connect: &Connect<'_>,
-        will: Option<Will>,
+        will: Option<PendingWill>,
     ) {
         let Some(session) = self.sessions.get_mut(number) else { return };
         session.connection = Some(id);
@@ -204,7 +205,7 @@ impl Broker {
         }
         self.stop_timers(number);
         let Some(connection) = self.connections.get_mut(id) else { return };
-        connection.phase = Phase::Open(number);
+        connection.phase = ConnectionPhase::Open(number);
         connection.protocol = connect.protocol;
         connection.keep_alive = connect.keep_alive;
         connection.heard = now;

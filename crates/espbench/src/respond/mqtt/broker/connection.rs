@@ -1,7 +1,7 @@
 //! One connection, as the broker knows it.
 
 use super::account::{Accounts, Charge};
-use super::outbox::{self, Outbox};
+use super::outbox::{self, ClientOutbox};
 use espbench_proto::time::Instant;
 use espbench_proto::wire::mqtt::server::Protocol;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ const UNREAD: usize = AHEAD + 64 * 1024;
 
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+pub(super) enum ConnectionPhase {
     /// The client's CONNECT is awaited.
     New,
     /// The client is accepted; the number is that of its session.
@@ -32,15 +32,15 @@ pub(super) enum Phase {
 }
 
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct BrokerConnection {
     pub(super) peer: SocketAddr,
-    pub(super) phase: Phase,
+    pub(super) phase: ConnectionPhase,
     pub(super) protocol: Protocol,
     /// Bytes that came and are not dealt with: a packet that is not complete, or what a publisher
     /// sent before it had to wait.
     pub(super) input: Vec<u8>,
     pub(super) input_charge: Charge,
-    pub(super) outbox: Outbox,
+    pub(super) outbox: ClientOutbox,
     /// When its last packet came.
     pub(super) heard: Instant,
     /// Seconds of keep-alive; 0 is none.
@@ -59,15 +59,15 @@ pub(super) struct Connection {
     pub(super) _charge: Charge,
 }
 
-impl Connection {
+impl BrokerConnection {
     pub(super) fn new(now: Instant, peer: SocketAddr, accounts: &Accounts) -> Option<Self> {
         Some(Self {
             peer,
-            phase: Phase::New,
+            phase: ConnectionPhase::New,
             protocol: Protocol::V311,
             input: Vec::new(),
             input_charge: Charge::empty(&accounts.input),
-            outbox: Outbox::new(&accounts.outboxes),
+            outbox: ClientOutbox::new(&accounts.outboxes),
             heard: now,
             keep_alive: 0,
             deadline: None,
@@ -83,7 +83,9 @@ impl Connection {
 
     /// Returns whether its bytes are wanted now.
     pub(super) fn wants_read(&self) -> bool {
-        self.paused.is_none() && self.phase != Phase::Leaving && self.outbox.own() < UNREAD
+        self.paused.is_none()
+            && self.phase != ConnectionPhase::Leaving
+            && self.outbox.own() < UNREAD
     }
 
     /// Returns whether messages may be added to its outbox.

@@ -1,13 +1,13 @@
 //! From a message to those who want it, at the pace at which they take it.
 
-use super::connection::Connection;
-use super::flight::Flight;
-use super::limits::{Count, Counts};
-use super::message::{Copies, Delivery, Draft};
+use super::connection::BrokerConnection;
+use super::flight::PacketIdState;
+use super::limits::{BrokerCounter, BrokerCounts};
+use super::message::{Copies, Draft, PendingDelivery};
 use super::outbox::SHARED_FROM;
-use super::retained::Next;
+use super::retained::CursorStep;
 use super::session::Session;
-use super::tree::{Found, Grant};
+use super::tree::{Grant, TopicMatches};
 use super::{Broker, Timer};
 use espbench_proto::time::Instant;
 use espbench_proto::wire::mqtt::kind;
@@ -25,7 +25,7 @@ struct Terms<'a> {
 
 /// Outcome of sending a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sent {
+enum SendOutcome {
     /// The message is in the outbox.
     Yes,
     /// The message is too large for the client, or expired.
@@ -79,7 +79,7 @@ impl Broker {
     fn route_shared(
         &mut self,
         now: Instant,
-        found: &Found,
+        found: &TopicMatches,
         copies: &mut Copies<'_>,
         publisher: Option<u32>,
     ) {
@@ -126,28 +126,28 @@ impl Broker {
             };
             if is_next && connection.has_room() {
                 let sent = send(now, connection, session, copies, terms, &mut self.counts);
-                if sent != Sent::NotNow {
+                if sent != SendOutcome::NotNow {
                     self.touch(id);
                     return;
                 }
             }
         } else if terms.qos == 0 {
-            self.counts.add(Count::DroppedAway, 1);
+            self.counts.add(BrokerCounter::DroppedAway, 1);
             return;
         }
         let mut kept = copies.keep();
         // QoS 0 first.
         while kept.is_none() && terms.qos > 0 && session.drop_plain() {
-            self.counts.add(Count::DroppedMemory, 1);
+            self.counts.add(BrokerCounter::DroppedMemory, 1);
             kept = copies.keep();
         }
         let Some(message) = kept else {
-            self.limit(Count::DroppedMemory);
+            self.limit(BrokerCounter::DroppedMemory);
             return;
         };
         let subscriptions = terms.subscriptions.into();
         let Terms { qos, retain, .. } = terms;
-        let delivery = Delivery { message, qos, retain, subscriptions };
+        let delivery = PendingDelivery { message, qos, retain, subscriptions };
         session.push(delivery, self.limits.queue, &mut self.counts);
         if let Some(publisher) = publisher.filter(|_| copies.draft.qos > 0) {
             self.slow_down(now, number, publisher);
@@ -173,10 +173,11 @@ impl Broker {
         connection.paused = Some((number, until));
         session.waiters.push(publisher);
         self.timers.insert((until, Timer::Pause(publisher)));
-        self.counts.add(Count::Paused, 1);
+        self.counts.add(BrokerCounter::Paused, 1);
     }
 
-    /// A publisher has waited long enough: nobody waits for that subscriber until it has caught up.
+    /// Ends a publisher's wait, which was long enough: nobody waits for that subscriber until it
+    /// has caught up.
     pub(super) fn is_patient_no_more(&mut self, id: u32) {
         let Some((number, _)) = self.connections.get(id).and_then(|c| c.paused) else { return };
         if let Some(session) = self.sessions.get_mut(number) {
@@ -189,7 +190,8 @@ impl Broker {
     pub(super) fn wake_waiters(&mut self, number: u32) {
         let Some(session) = self.sessions.get_mut(number) else { return };
         for id in std::mem::take(&mut session.waiters) {
-            let waits = |c: &Connection| c.paused.is_some_and(|(session, _)| session == number);
+            let waits =
+                |c: &BrokerConnection| c.paused.is_some_and(|(session, _)| session == number);
             if self.connections.get(id).is_some_and(waits) {
                 self.unpause(id);
                 self.resumed.push(id);
@@ -239,7 +241,7 @@ impl Broker {
         let Some(session) = self.sessions.get_mut(number) else { return };
         let Some(connection) = self.connections.get_mut(id) else { return };
         let mut turns = 64;
-        let is_blocked = |connection: &Connection, session: &Session| {
+        let is_blocked = |connection: &BrokerConnection, session: &Session| {
             !connection.has_room()
                 || !session.flights.has_room(connection.receive_maximum)
                 || !session.held.is_empty()
@@ -249,16 +251,16 @@ impl Broker {
             let Some((filter, mut cursor)) = session.cursors.pop_first() else { return };
             let Some(&grant) = session.subscriptions.get(&filter) else { continue };
             match self.retained.next(now, &mut cursor) {
-                Next::End => continue,
-                Next::Later => turns = 0,
-                Next::Message(message) => {
+                CursorStep::End => continue,
+                CursorStep::Later => turns = 0,
+                CursorStep::Message(message) => {
                     let mut copies = Copies::of(&message, &self.accounts.queues);
                     let id = grant.subscription;
                     let qos = grant.options.qos.min(message.qos);
                     let terms = Terms { qos, retain: true, subscriptions: id.as_slice() };
                     let sent = send(now, connection, session, &mut copies, terms, &mut self.counts);
-                    if sent == Sent::NotNow {
-                        self.counts.add(Count::DroppedMemory, 1);
+                    if sent == SendOutcome::NotNow {
+                        self.counts.add(BrokerCounter::DroppedMemory, 1);
                     }
                 }
             }
@@ -274,17 +276,17 @@ impl Broker {
 /// Sends again what was not acknowledged on an earlier connection, in order (4.4).
 fn resend(
     now: Instant,
-    connection: &mut Connection,
+    connection: &mut BrokerConnection,
     session: &mut Session,
     queues: &Rc<super::account::Account>,
-    counts: &mut Counts,
+    counts: &mut BrokerCounts,
 ) {
     while connection.has_room()
         && let Some((id, flight)) = session.flights.resend(connection.receive_maximum)
     {
         let mut given_up = false;
         match flight {
-            Flight::Publish(qos, Some(delivery)) => {
+            PacketIdState::Publish(qos, Some(delivery)) => {
                 let mut copies = Copies::of(&delivery.message, queues);
                 let terms = Terms {
                     qos: *qos,
@@ -294,24 +296,25 @@ fn resend(
                 // What has left once is not given up for its expiry (5: 3.3.2.3.3).
                 copies.draft.expires = None;
                 match emit(now, connection, &mut copies, terms, (id, true), counts) {
-                    Sent::Yes => {}
-                    Sent::Never => given_up = true,
-                    Sent::NotNow => return,
+                    SendOutcome::Yes => {}
+                    SendOutcome::Never => given_up = true,
+                    SendOutcome::NotNow => return,
                 }
             }
-            Flight::Release => {
+            PacketIdState::Release => {
                 let [high, low] = id.to_be_bytes();
                 if !connection.outbox.put(&[kind::PUBREL << 4 | 2, 2, high, low]) {
                     return;
                 }
             }
             // Nothing is kept of it.
-            Flight::Publish(_, None) => given_up = true,
-            Flight::Free => {}
+            PacketIdState::Publish(_, None) => given_up = true,
+            PacketIdState::Free => {}
         }
         session.flights.resent();
         if given_up
-            && let Some(Flight::Publish(_, Some(delivery))) = session.flights.set(id, Flight::Free)
+            && let Some(PacketIdState::Publish(_, Some(delivery))) =
+                session.flights.set(id, PacketIdState::Free)
         {
             session.held_less(delivery.size());
         }
@@ -321,10 +324,10 @@ fn resend(
 /// Sends messages that wait: QoS 1 and 2 as far as the window allows, then QoS 0.
 fn unqueue(
     now: Instant,
-    connection: &mut Connection,
+    connection: &mut BrokerConnection,
     session: &mut Session,
     queues: &Rc<super::account::Account>,
-    counts: &mut Counts,
+    counts: &mut BrokerCounts,
 ) {
     while connection.has_room() {
         let takes = session.flights.has_room(connection.receive_maximum);
@@ -332,9 +335,9 @@ fn unqueue(
         let Some(delivery) = delivery.or_else(|| session.plain.pop_front()) else { return };
         session.held_less(delivery.size());
         let mut copies = Copies::of(&delivery.message, queues);
-        let Delivery { qos, retain, ref subscriptions, .. } = delivery;
+        let PendingDelivery { qos, retain, ref subscriptions, .. } = delivery;
         let terms = Terms { qos, retain, subscriptions };
-        if send(now, connection, session, &mut copies, terms, counts) == Sent::NotNow {
+        if send(now, connection, session, &mut copies, terms, counts) == SendOutcome::NotNow {
             session.held_more(delivery.size());
             if qos == 0 { &mut session.plain } else { &mut session.held }.push_front(delivery);
             return;
@@ -345,23 +348,23 @@ fn unqueue(
 /// Puts a message into a connection's outbox; one of QoS 1 or 2 is in flight from then on.
 fn send(
     now: Instant,
-    connection: &mut Connection,
+    connection: &mut BrokerConnection,
     session: &mut Session,
     copies: &mut Copies<'_>,
     terms: Terms<'_>,
-    counts: &mut Counts,
-) -> Sent {
+    counts: &mut BrokerCounts,
+) -> SendOutcome {
     // What may have to be sent again is kept.
     let kept = if terms.qos > 0 && session.is_kept() {
-        let Some(message) = copies.keep() else { return Sent::NotNow };
+        let Some(message) = copies.keep() else { return SendOutcome::NotNow };
         let subscriptions = terms.subscriptions.into();
-        Some(Delivery { message, qos: terms.qos, retain: terms.retain, subscriptions })
+        Some(PendingDelivery { message, qos: terms.qos, retain: terms.retain, subscriptions })
     } else {
         None
     };
     let id = session.flights.next();
     let sent = emit(now, connection, copies, terms, (id, false), counts);
-    if sent == Sent::Yes && terms.qos > 0 {
+    if sent == SendOutcome::Yes && terms.qos > 0 {
         if let Some(delivery) = &kept {
             session.held_more(delivery.size());
         }
@@ -373,16 +376,16 @@ fn send(
 /// Writes a PUBLISH with this packet identifier, and whether it was sent before.
 fn emit(
     now: Instant,
-    connection: &mut Connection,
+    connection: &mut BrokerConnection,
     copies: &mut Copies<'_>,
     terms: Terms<'_>,
     (id, dup): (u16, bool),
-    counts: &mut Counts,
-) -> Sent {
+    counts: &mut BrokerCounts,
+) -> SendOutcome {
     let draft = copies.draft;
     let Ok(expiry) = draft.expiry(now) else {
-        counts.add(Count::DroppedExpired, 1);
-        return Sent::Never;
+        counts.add(BrokerCounter::DroppedExpired, 1);
+        return SendOutcome::Never;
     };
     let out = Outgoing {
         dup,
@@ -397,8 +400,8 @@ fn emit(
     };
     let protocol = connection.protocol;
     if out.len(protocol) > connection.maximum_packet_size {
-        counts.add(Count::DroppedSize, 1);
-        return Sent::Never;
+        counts.add(BrokerCounter::DroppedSize, 1);
+        return SendOutcome::Never;
     }
     let head = out.head_len(protocol);
     let mut shared = None;
@@ -408,20 +411,20 @@ fn emit(
         if shared.is_none() || connection.outbox.room_for(head).is_none() {
             // Nothing will be written that could make room: it would wait for ever.
             let is_hopeless = connection.outbox.is_empty();
-            counts.add(Count::DroppedMemory, u64::from(is_hopeless));
-            return if is_hopeless { Sent::Never } else { Sent::NotNow };
+            counts.add(BrokerCounter::DroppedMemory, u64::from(is_hopeless));
+            return if is_hopeless { SendOutcome::Never } else { SendOutcome::NotNow };
         }
     }
-    let Some(room) = connection.outbox.room(head + own) else { return Sent::NotNow };
+    let Some(room) = connection.outbox.room(head + own) else { return SendOutcome::NotNow };
     let (start, end) = room.split_at_mut(head);
     if out.head(protocol, start).is_err() {
         // Its length was computed by the same code, from the same values.
-        return Sent::Never;
+        return SendOutcome::Never;
     }
     end.copy_from_slice(&draft.payload[..own]);
     if let Some(message) = shared {
         connection.outbox.share(message);
     }
-    counts.add(Count::Sent, 1);
-    Sent::Yes
+    counts.add(BrokerCounter::Sent, 1);
+    SendOutcome::Yes
 }

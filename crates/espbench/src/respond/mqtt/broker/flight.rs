@@ -1,6 +1,6 @@
 //! Messages in flight to a client: sent, and not yet acknowledged in full (4.3, 4.4).
 
-use super::message::Delivery;
+use super::message::PendingDelivery;
 use std::collections::VecDeque;
 
 /// Messages in flight to one client at most; less where it says so (5: 3.1.2.11.3).
@@ -12,11 +12,11 @@ const SPAN: usize = 4 * MOST;
 
 /// State of one packet identifier.
 #[derive(Debug)]
-pub(super) enum Flight {
+pub(super) enum PacketIdState {
     /// Acknowledged.
     Free,
     /// PUBLISH is sent; the message is kept where the session outlives its connection.
-    Publish(u8, Option<Delivery>),
+    Publish(u8, Option<PendingDelivery>),
     /// PUBREL is sent.
     Release,
 }
@@ -24,7 +24,7 @@ pub(super) enum Flight {
 /// Packet identifiers in the order in which they were given, which is that of resending.
 #[derive(Debug)]
 pub(super) struct Flights {
-    places: VecDeque<Flight>,
+    places: VecDeque<PacketIdState>,
     /// Identifier of the first place.
     first: u16,
     /// Places whose packet was sent on this connection.
@@ -54,25 +54,25 @@ impl Flights {
     }
 
     /// Takes a message that is sent now.
-    pub(super) fn push(&mut self, qos: u8, delivery: Option<Delivery>) {
-        self.places.push_back(Flight::Publish(qos, delivery));
+    pub(super) fn push(&mut self, qos: u8, delivery: Option<PendingDelivery>) {
+        self.places.push_back(PacketIdState::Publish(qos, delivery));
         self.sent += 1;
         self.open += 1;
     }
 
-    pub(super) fn get(&self, id: u16) -> Option<&Flight> {
+    pub(super) fn get(&self, id: u16) -> Option<&PacketIdState> {
         self.places.get(self.place(id)?)
     }
 
     /// Changes the state of an identifier in use and returns the old one.
-    pub(super) fn set(&mut self, id: u16, state: Flight) -> Option<Flight> {
+    pub(super) fn set(&mut self, id: u16, state: PacketIdState) -> Option<PacketIdState> {
         let at = self.place(id)?;
-        let free = matches!(state, Flight::Free);
+        let free = matches!(state, PacketIdState::Free);
         let old = std::mem::replace(self.places.get_mut(at)?, state);
         if free && at < self.sent {
             self.open -= 1;
         }
-        while let Some(Flight::Free) = self.places.front() {
+        while let Some(PacketIdState::Free) = self.places.front() {
             self.places.pop_front();
             self.first = nth(self.first, 1);
             self.sent = self.sent.saturating_sub(1);
@@ -86,7 +86,7 @@ impl Flights {
     }
 
     /// Returns the next packet to send again to a client that takes `most` at once.
-    pub(super) fn resend(&self, most: usize) -> Option<(u16, &Flight)> {
+    pub(super) fn resend(&self, most: usize) -> Option<(u16, &PacketIdState)> {
         if self.open >= most {
             return None;
         }
@@ -96,31 +96,31 @@ impl Flights {
     /// Takes note that the packet was sent again, or needs not be.
     pub(super) fn resent(&mut self) {
         if let Some(flight) = self.places.get(self.sent) {
-            self.open += usize::from(!matches!(flight, Flight::Free));
+            self.open += usize::from(!matches!(flight, PacketIdState::Free));
             self.sent += 1;
         }
     }
 
     /// Takes out all messages.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = Delivery> {
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = PendingDelivery> {
         (self.sent, self.open) = (0, 0);
         self.places.drain(..).filter_map(|flight| match flight {
-            Flight::Publish(_, delivery) => delivery,
+            PacketIdState::Publish(_, delivery) => delivery,
             _ => None,
         })
     }
 
-    /// The place of an identifier that is in use.
+    /// Returns the place of an identifier that is in use.
     fn place(&self, id: u16) -> Option<usize> {
         const IDS: u32 = 65_535;
         let id = u32::from(id).checked_sub(1)?;
         let at = ((id + IDS - (u32::from(self.first) - 1)) % IDS) as usize;
         let flight = self.places.get(at)?;
-        (!matches!(flight, Flight::Free)).then_some(at)
+        (!matches!(flight, PacketIdState::Free)).then_some(at)
     }
 }
 
-/// The identifier `by` after `first`; 0 is left out (2.3.1).
+/// Returns the identifier `by` after `first`; 0 is left out (2.3.1).
 const fn nth(first: u16, by: usize) -> u16 {
     ((first as usize - 1 + by) % 65_535 + 1) as u16
 }
@@ -138,13 +138,13 @@ mod tests {
             let id = flights.next();
             assert_eq!(u32::from(id), at % 65_535 + 1);
             flights.push(1, None);
-            assert!(flights.set(id, Flight::Free).is_some());
+            assert!(flights.set(id, PacketIdState::Free).is_some());
             assert!(flights.get(id).is_none());
         }
     }
 
     proptest! {
-        /// Against a plain map: what is open, and the order of resending.
+        /// Compares open flights, and the order of resending, with a plain map.
         #[test]
         fn flights_are_those_not_acknowledged(steps in proptest::collection::vec(0u16..40, 1..300)) {
             let mut flights = Flights::new();
@@ -160,7 +160,7 @@ mod tests {
                     20..=37 => {
                         let nth = open.iter().nth(usize::from(step - 20)).map(|(k, v)| (*k, *v));
                         if let Some((order, id)) = nth {
-                            prop_assert!(flights.set(id, Flight::Free).is_some());
+                            prop_assert!(flights.set(id, PacketIdState::Free).is_some());
                             open.remove(&order);
                         }
                     }
@@ -168,7 +168,7 @@ mod tests {
                         flights.restart();
                         let mut again = Vec::new();
                         while let Some((id, flight)) = flights.resend(usize::MAX) {
-                            if !matches!(flight, Flight::Free) {
+                            if !matches!(flight, PacketIdState::Free) {
                                 again.push(id);
                             }
                             flights.resent();

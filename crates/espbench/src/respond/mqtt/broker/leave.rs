@@ -1,8 +1,8 @@
 //! Connections and sessions end (3.14, 5: 4.1); wills (3.1.2.5).
 
-use super::connection::Phase;
-use super::limits::Count;
-use super::{Broker, Note, Timer};
+use super::connection::ConnectionPhase;
+use super::limits::BrokerCounter;
+use super::{Broker, BrokerNotice, Timer};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::server::subscribe::Disconnect;
 use espbench_proto::wire::mqtt::server::{Fault, code};
@@ -52,20 +52,21 @@ impl Broker {
     /// Ends the connection of a client that broke the standard (4.8, 5: 4.13).
     pub(super) fn fault(&mut self, now: Instant, id: u32, fault: Fault) {
         let Some(connection) = self.connections.get(id) else { return };
-        if connection.phase == Phase::Leaving {
+        if connection.phase == ConnectionPhase::Leaving {
             return;
         }
         let peer = connection.peer;
-        self.counts.add(Count::Faults, 1);
-        self.say(Note::Fault(peer, fault.what));
+        self.counts.add(BrokerCounter::Faults, 1);
+        self.say(BrokerNotice::Fault(peer, fault.what));
         self.dismiss(now, id, fault.reason);
     }
 
     /// Ends a connection; version 5 is told why.
     pub(super) fn dismiss(&mut self, now: Instant, id: u32, reason: u8) {
         let Some(connection) = self.connections.get(id) else { return };
-        let told = connection.protocol.is_5() && matches!(connection.phase, Phase::Open(_));
-        if connection.phase == Phase::Leaving {
+        let told =
+            connection.protocol.is_5() && matches!(connection.phase, ConnectionPhase::Open(_));
+        if connection.phase == ConnectionPhase::Leaving {
             return;
         }
         self.detach(now, id, Leave::Broken);
@@ -91,7 +92,7 @@ impl Broker {
     /// Closes a connection when what it is owed is written, or after a while.
     pub(super) fn leave(&mut self, now: Instant, id: u32) {
         let Some(connection) = self.connections.get_mut(id) else { return };
-        connection.phase = Phase::Leaving;
+        connection.phase = ConnectionPhase::Leaving;
         connection.forget_input();
         connection.aliases.clear();
         connection.aliases_charge.resize(0);
@@ -103,7 +104,7 @@ impl Broker {
     /// Closes a connection at once.
     pub(super) fn leave_now(&mut self, id: u32) {
         let Some(connection) = self.connections.get_mut(id) else { return };
-        connection.phase = Phase::Leaving;
+        connection.phase = ConnectionPhase::Leaving;
         connection.outbox.clear();
         connection.forget_input();
         self.set_deadline(id, None);
@@ -114,13 +115,13 @@ impl Broker {
     pub(super) fn detach(&mut self, now: Instant, id: u32, how: Leave) {
         self.unpause(id);
         let Some(connection) = self.connections.get_mut(id) else { return };
-        let Phase::Open(number) = connection.phase else { return };
-        connection.phase = Phase::Leaving;
+        let ConnectionPhase::Open(number) = connection.phase else { return };
+        connection.phase = ConnectionPhase::Leaving;
         let Some(session) = self.sessions.get_mut(number) else { return };
         session.connection = None;
         session.is_slow = false;
         while session.drop_plain() {
-            self.counts.add(Count::DroppedGone, 1);
+            self.counts.add(BrokerCounter::DroppedGone, 1);
         }
         let (expiry, delay) = (session.expiry, session.will.as_ref().map(|will| will.delay));
         self.given += 1;
@@ -185,7 +186,7 @@ impl Broker {
         self.stop_timers(number);
         let Some(session) = self.sessions.get_mut(number) else { return };
         let lost = session.plain.len() + session.held.len() + session.flights.drain().count();
-        self.counts.add(Count::DroppedGone, lost as u64);
+        self.counts.add(BrokerCounter::DroppedGone, lost as u64);
         for filter in session.subscriptions.keys() {
             match topic::shared(filter).flatten() {
                 Some((share, filter)) => self.tree.remove(Some(share), filter, number),

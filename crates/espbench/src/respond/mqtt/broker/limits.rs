@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Most that the broker holds. Bytes are counted with an allowance for what surrounds the data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct BrokerLimits {
     /// Bytes in all; all others are within it.
     pub memory: usize,
     /// Bytes of retained messages.
@@ -27,7 +27,7 @@ pub struct Limits {
     pub backpressure: Duration,
 }
 
-impl Limits {
+impl BrokerLimits {
     /// Bytes in all where nothing else is said.
     pub const MEMORY: usize = 192_000_000;
 
@@ -49,7 +49,7 @@ impl Limits {
     }
 }
 
-impl Default for Limits {
+impl Default for BrokerLimits {
     fn default() -> Self {
         Self::of(Self::MEMORY)
     }
@@ -57,11 +57,11 @@ impl Default for Limits {
 
 macro_rules! counts {
     ($($variant:ident $name:literal $doc:literal,)*) => {
-        /// What the broker counts.
+        /// The counters of the broker.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Count { $(#[doc = $doc] $variant,)* }
+        pub enum BrokerCounter { $(#[doc = $doc] $variant,)* }
 
-        impl Count {
+        impl BrokerCounter {
             /// All of them.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
@@ -104,17 +104,17 @@ counts! {
 
 /// Counts of one broker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts([u64; Count::ALL.len()]);
+pub struct BrokerCounts([u64; BrokerCounter::ALL.len()]);
 
-impl Counts {
+impl BrokerCounts {
     /// Adds `by`.
-    pub const fn add(&mut self, what: Count, by: u64) {
+    pub const fn add(&mut self, what: BrokerCounter, by: u64) {
         self.0[what as usize] += by;
     }
 
     /// Returns one.
     #[must_use]
-    pub const fn get(&self, what: Count) -> u64 {
+    pub const fn get(&self, what: BrokerCounter) -> u64 {
         self.0[what as usize]
     }
 }

@@ -32,13 +32,13 @@ impl Draft<'_> {
     }
 }
 
-/// Its time has passed.
+/// The error for a message whose time has passed.
 #[derive(Debug)]
 pub(super) struct Expired;
 
 /// Message that is kept: retained, waiting, or in flight; shared by all who need it.
 #[derive(Debug)]
-pub(super) struct Message {
+pub(super) struct StoredMessage {
     /// Topic, properties and payload.
     text: Box<[u8]>,
     topic: usize,
@@ -49,7 +49,7 @@ pub(super) struct Message {
     _charge: Charge,
 }
 
-impl Message {
+impl StoredMessage {
     /// Copies a message; `None` where the account has no room for it.
     pub(super) fn new(draft: &Draft<'_>, account: &Rc<Account>) -> Option<Rc<Self>> {
         let (topic, properties) = (draft.topic.len(), draft.properties.len());
@@ -95,7 +95,7 @@ impl Message {
 /// Message on its way to several: copied when the first one has to keep it.
 pub(super) struct Copies<'a> {
     pub(super) draft: Draft<'a>,
-    kept: Option<Rc<Message>>,
+    kept: Option<Rc<StoredMessage>>,
     account: &'a Rc<Account>,
 }
 
@@ -104,14 +104,14 @@ impl<'a> Copies<'a> {
         Self { draft, kept: None, account }
     }
 
-    pub(super) fn of(message: &'a Rc<Message>, account: &'a Rc<Account>) -> Self {
+    pub(super) fn of(message: &'a Rc<StoredMessage>, account: &'a Rc<Account>) -> Self {
         Self { draft: message.draft(), kept: Some(Rc::clone(message)), account }
     }
 
     /// Returns the copy; `None` where there is no room for it.
-    pub(super) fn keep(&mut self) -> Option<Rc<Message>> {
+    pub(super) fn keep(&mut self) -> Option<Rc<StoredMessage>> {
         if self.kept.is_none() {
-            self.kept = Message::new(&self.draft, self.account);
+            self.kept = StoredMessage::new(&self.draft, self.account);
         }
         self.kept.clone()
     }
@@ -119,8 +119,8 @@ impl<'a> Copies<'a> {
 
 /// Message that waits for a session's client, or is in flight to it.
 #[derive(Debug)]
-pub(super) struct Delivery {
-    pub(super) message: Rc<Message>,
+pub(super) struct PendingDelivery {
+    pub(super) message: Rc<StoredMessage>,
     /// QoS of the delivery: at most the subscription's.
     pub(super) qos: u8,
     pub(super) retain: bool,
@@ -128,7 +128,7 @@ pub(super) struct Delivery {
     pub(super) subscriptions: Box<[u32]>,
 }
 
-impl Delivery {
+impl PendingDelivery {
     /// Bytes charged for one beside its message.
     pub(super) const ENTRY: usize = 96;
 

@@ -1,14 +1,14 @@
 //! The broker as a machine: connections' bytes and time go in, bytes come out. No I/O.
 //!
-//! | module | what |
+//! | module | contents |
 //! |---|---|
-//! | [`mod@self`] | what the driver calls: bytes in, bytes out, time |
+//! | [`mod@self`] | the driver's calls: bytes in, bytes out, time |
 //! | `connect`, `leave` | sessions begin, resume, are taken over, end; wills |
-//! | `publish`, `subscribe` | what clients send |
+//! | `publish`, `subscribe` | messages and subscriptions from clients |
 //! | `deliver` | from a message to those who want it, at the pace at which they take it |
-//! | `connection`, `session`, `flight`, `outbox` | what is kept of a client |
+//! | `connection`, `session`, `flight`, `outbox` | the state of a client |
 //! | `tree`, `retained`, `message` | subscriptions, retained messages, messages |
-//! | [`limits`], [`account`] | what may be held, what was dropped |
+//! | [`limits`], [`account`] | limits of what is held, counts of what was dropped |
 //!
 //! # The law of the driver
 //! After any call, look at every connection of [`Broker::news`]: write its [`Broker::output`], read
@@ -36,11 +36,11 @@ mod tests;
 mod tree;
 
 use account::{Account, Accounts};
-use connection::{Connection, Phase};
+use connection::{BrokerConnection, ConnectionPhase};
 use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::server::{Fault, Protocol, code};
 use espbench_proto::wire::mqtt::{Frame, kind};
-use limits::{Count, Counts, Limits};
+use limits::{BrokerCounter, BrokerCounts, BrokerLimits};
 use retained::Retained;
 use session::Session;
 use slab::Slab;
@@ -48,26 +48,26 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::io::IoSlice;
 use std::net::SocketAddr;
 use std::rc::Rc;
-use tree::{Found, Tree};
+use tree::{TopicMatches, Tree};
 
 /// Something that people want to know at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Note {
+pub enum BrokerNotice {
     /// A TLS ClientHello came to the plain port.
     Tls(SocketAddr),
     /// An HTTP request came to the plain port.
     Http(SocketAddr),
-    /// What came is not MQTT; and why.
+    /// The bytes are not MQTT; and why.
     NotMqtt(SocketAddr, &'static str),
     /// A protocol level that is not spoken.
     Level(SocketAddr),
     /// A client broke the standard.
     Fault(SocketAddr, &'static str),
     /// A limit was reached for the first time.
-    Limit(Count),
+    Limit(BrokerCounter),
 }
 
-/// What happens at a time.
+/// An event that is due at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Timer {
     /// A connection's packets are due, or it has had time enough to leave.
@@ -86,16 +86,16 @@ const NOTES: usize = 64;
 /// MQTT broker.
 #[derive(Debug)]
 pub struct Broker {
-    limits: Limits,
-    counts: Counts,
+    limits: BrokerLimits,
+    counts: BrokerCounts,
     accounts: Accounts,
-    connections: Slab<Connection>,
+    connections: Slab<BrokerConnection>,
     sessions: Slab<Session>,
     names: HashMap<Rc<str>, u32>,
     /// Sessions of clients that are away, the longest first.
     away: BTreeMap<u64, u32>,
     tree: Tree,
-    found: Found,
+    found: TopicMatches,
     retained: Retained,
     timers: BTreeSet<(Instant, Timer)>,
     /// Connections that the driver has to look at.
@@ -106,7 +106,7 @@ pub struct Broker {
     again: VecDeque<u32>,
     /// Connections that have no memory for an answer.
     broken: Vec<u32>,
-    notes: VecDeque<Note>,
+    notes: VecDeque<BrokerNotice>,
     /// Properties of the message that is dealt with.
     scratch: Vec<u8>,
     /// Numbers given to client identifiers, and to places among those away.
@@ -116,18 +116,18 @@ pub struct Broker {
 impl Broker {
     /// Makes a broker without clients.
     #[must_use]
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: BrokerLimits) -> Self {
         let accounts = Accounts::new(&limits);
         let retained = Account::new(limits.retained, Some(&accounts.memory));
         Self {
             limits,
-            counts: Counts::default(),
+            counts: BrokerCounts::default(),
             connections: Slab::new(),
             sessions: Slab::new(),
             names: HashMap::new(),
             away: BTreeMap::new(),
             tree: Tree::new(&accounts.state),
-            found: Found::default(),
+            found: TopicMatches::default(),
             retained: Retained::new(&retained),
             timers: BTreeSet::new(),
             dirty: Vec::new(),
@@ -145,9 +145,9 @@ impl Broker {
     /// is left for it: the driver closes it.
     pub fn open(&mut self, now: Instant, peer: SocketAddr) -> Option<u32> {
         let fits = self.connections.len() < self.limits.connections;
-        let made = fits.then(|| Connection::new(now, peer, &self.accounts)).flatten();
+        let made = fits.then(|| BrokerConnection::new(now, peer, &self.accounts)).flatten();
         let Some(made) = made else {
-            self.limit(Count::ConnectionsRefused);
+            self.limit(BrokerCounter::ConnectionsRefused);
             return None;
         };
         let id = self.connections.insert(made);
@@ -187,7 +187,7 @@ impl Broker {
             self.go_on(now, id);
         }
         let Some(connection) = self.connections.get(id) else { return };
-        if let Phase::Open(session) = connection.phase {
+        if let ConnectionPhase::Open(session) = connection.phase {
             self.pump(now, session);
         }
         self.settle(now);
@@ -196,13 +196,14 @@ impl Broker {
     /// Returns whether bytes of a connection are wanted.
     #[must_use]
     pub fn wants_read(&self, id: u32) -> bool {
-        self.connections.get(id).is_some_and(Connection::wants_read)
+        self.connections.get(id).is_some_and(BrokerConnection::wants_read)
     }
 
     /// Returns whether a connection is to be closed.
     #[must_use]
     pub fn is_done(&self, id: u32) -> bool {
-        let done = |c: &Connection| c.phase == Phase::Leaving && c.outbox.is_empty();
+        let done =
+            |c: &BrokerConnection| c.phase == ConnectionPhase::Leaving && c.outbox.is_empty();
         self.connections.get(id).is_none_or(done)
     }
 
@@ -249,13 +250,13 @@ impl Broker {
     }
 
     /// Returns the next note.
-    pub fn note(&mut self) -> Option<Note> {
+    pub fn note(&mut self) -> Option<BrokerNotice> {
         self.notes.pop_front()
     }
 
     /// Returns the counts.
     #[must_use]
-    pub const fn counts(&self) -> &Counts {
+    pub const fn counts(&self) -> &BrokerCounts {
         &self.counts
     }
 
@@ -265,21 +266,21 @@ impl Broker {
         &self.accounts.memory
     }
 
-    fn say(&mut self, note: Note) {
+    fn say(&mut self, note: BrokerNotice) {
         if self.notes.len() < NOTES {
             self.notes.push_back(note);
         }
     }
 
     /// Counts what a limit refused, and says so the first time.
-    fn limit(&mut self, what: Count) {
+    fn limit(&mut self, what: BrokerCounter) {
         if self.counts.get(what) == 0 {
-            self.say(Note::Limit(what));
+            self.say(BrokerNotice::Limit(what));
         }
         self.counts.add(what, 1);
     }
 
-    /// Whether nothing of a connection's bytes may be dealt with now.
+    /// Tells whether none of a connection's bytes may be handled now.
     fn holds(&self, id: u32) -> bool {
         self.connections.get(id).is_none_or(|c| c.paused.is_some() || !c.input.is_empty())
     }
@@ -316,7 +317,7 @@ impl Broker {
         let taken = self.frames(now, id, &input);
         let Some(connection) = self.connections.get_mut(id) else { return };
         connection.input = input;
-        if taken == connection.input.len() || connection.phase == Phase::Leaving {
+        if taken == connection.input.len() || connection.phase == ConnectionPhase::Leaving {
             connection.input.clear();
             if connection.input.capacity() > 4096 {
                 connection.forget_input();
@@ -329,7 +330,7 @@ impl Broker {
     /// Keeps what cannot be dealt with yet.
     fn keep(&mut self, now: Instant, id: u32, bytes: &[u8]) {
         let Some(connection) = self.connections.get_mut(id) else { return };
-        if bytes.is_empty() || connection.phase == Phase::Leaving {
+        if bytes.is_empty() || connection.phase == ConnectionPhase::Leaving {
             return;
         }
         let whole = if connection.input.is_empty() { length(bytes) } else { None };
@@ -340,7 +341,7 @@ impl Broker {
     }
 
     fn no_memory(&mut self, now: Instant, id: u32) {
-        self.limit(Count::InputRefused);
+        self.limit(BrokerCounter::InputRefused);
         self.dismiss(now, id, code::QUOTA);
     }
 
@@ -352,7 +353,7 @@ impl Broker {
                 break;
             }
             let rest = &bytes[at..];
-            if connection.phase == Phase::New && !self.looks_like_connect(now, id, rest) {
+            if connection.phase == ConnectionPhase::New && !self.looks_like_connect(now, id, rest) {
                 break;
             }
             match Frame::cut(rest) {
@@ -378,7 +379,7 @@ impl Broker {
         let Some(connection) = self.connections.get_mut(id) else { return };
         connection.heard = now;
         let protocol = connection.protocol;
-        let Phase::Open(session) = connection.phase else {
+        let ConnectionPhase::Open(session) = connection.phase else {
             return self.connect(now, id, frame);
         };
         let done = match frame.kind() {
@@ -445,29 +446,29 @@ impl Broker {
         }
     }
 
-    /// A connection's time has come: for its CONNECT, its next packet, or to be gone.
+    /// Handles a connection whose time has come: for its CONNECT, its next packet, or to be gone.
     fn is_due(&mut self, now: Instant, id: u32) {
         let Some(connection) = self.connections.get_mut(id) else { return };
         connection.deadline = None;
         match connection.phase {
-            Phase::Leaving => {
+            ConnectionPhase::Leaving => {
                 connection.outbox.clear();
                 self.touch(id);
             }
-            Phase::New => {
-                self.counts.add(Count::TimedOut, 1);
+            ConnectionPhase::New => {
+                self.counts.add(BrokerCounter::TimedOut, 1);
                 self.dismiss(now, id, code::KEEP_ALIVE);
             }
             // A publisher that has to wait is not heard.
-            Phase::Open(_) if connection.paused.is_some() => {
+            ConnectionPhase::Open(_) if connection.paused.is_some() => {
                 connection.heard = now;
                 let at = now + keep_alive(connection.keep_alive);
                 self.set_deadline(id, Some(at));
             }
-            Phase::Open(_) => {
+            ConnectionPhase::Open(_) => {
                 let at = connection.heard + keep_alive(connection.keep_alive);
                 if at <= now {
-                    self.counts.add(Count::TimedOut, 1);
+                    self.counts.add(BrokerCounter::TimedOut, 1);
                     self.dismiss(now, id, code::KEEP_ALIVE);
                 } else {
                     self.set_deadline(id, Some(at));
@@ -477,12 +478,12 @@ impl Broker {
     }
 }
 
-/// One and a half times the seconds of a keep-alive (3.1.2.10).
+/// Returns one and a half times the seconds of a keep-alive (3.1.2.10).
 fn keep_alive(seconds: u16) -> Duration {
     Duration::from_secs(seconds.into()) * 3 / 2
 }
 
-/// The whole length of the packet at the start of `bytes`, where it is known.
+/// Returns the whole length of the packet at the start of `bytes`, where it is known.
 fn length(bytes: &[u8]) -> Option<usize> {
     let (body, digits) = espbench_proto::wire::mqtt::bytes::varint(bytes.get(1..)?).ok()??;
     Some(1 + digits + body)

@@ -1,7 +1,7 @@
 //! Bytes on their way to a client.
 
 use super::account::{Account, Charge};
-use super::message::Message;
+use super::message::StoredMessage;
 use std::collections::VecDeque;
 use std::io::IoSlice;
 use std::rc::Rc;
@@ -17,31 +17,31 @@ pub(super) const FREE: usize = 512;
 
 /// Bytes that wait to be written: own ones, and payloads of kept messages between them.
 #[derive(Debug)]
-pub(super) struct Outbox {
+pub(super) struct ClientOutbox {
     bytes: Vec<u8>,
     /// How many of `bytes` are written.
     start: usize,
     /// Payloads, each before the own byte of that number since `base`.
-    shared: VecDeque<Shared>,
+    shared: VecDeque<SharedPayload>,
     /// Number of the first of `bytes`.
     base: u64,
     charge: Charge,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct SharedPayload {
     before: u64,
-    message: Rc<Message>,
+    message: Rc<StoredMessage>,
     from: usize,
 }
 
-impl Shared {
+impl SharedPayload {
     fn rest(&self) -> &[u8] {
         &self.message.payload()[self.from..]
     }
 }
 
-impl Outbox {
+impl ClientOutbox {
     pub(super) fn new(account: &Rc<Account>) -> Self {
         let charge = Charge::empty(account);
         Self { bytes: Vec::new(), start: 0, shared: VecDeque::new(), base: 0, charge }
@@ -106,9 +106,9 @@ impl Outbox {
     }
 
     /// Appends a message's payload without copying it.
-    pub(super) fn share(&mut self, message: Rc<Message>) {
+    pub(super) fn share(&mut self, message: Rc<StoredMessage>) {
         let before = self.base + self.bytes.len() as u64;
-        self.shared.push_back(Shared { before, message, from: 0 });
+        self.shared.push_back(SharedPayload { before, message, from: 0 });
     }
 
     /// Fills `slices` with what is to be written next and returns how many were used.
@@ -177,20 +177,20 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn pending(outbox: &Outbox) -> Vec<u8> {
+    fn pending(outbox: &ClientOutbox) -> Vec<u8> {
         let mut slices = [IoSlice::new(&[]); 100];
         let used = outbox.slices(&mut slices);
         slices[..used].iter().flat_map(|slice| slice.to_vec()).collect()
     }
 
     proptest! {
-        /// Whatever is written, and in whatever pieces, comes out in order.
+        /// Checks that whatever is written, and in whatever pieces, comes out in order.
         #[test]
         fn bytes_come_out_as_they_were_put_in(
             pieces in proptest::collection::vec((1usize..300, any::<bool>(), 0usize..500), 1..30)
         ) {
             let account = Account::new(1 << 20, None);
-            let mut outbox = Outbox::new(&account);
+            let mut outbox = ClientOutbox::new(&account);
             let (mut put, mut taken, mut next) = (Vec::new(), 0, 0u8);
             for (len, shared, written) in pieces {
                 let bytes: Vec<u8> = (0..len).map(|_| { next = next.wrapping_add(1); next }).collect();
@@ -199,7 +199,7 @@ mod tests {
                     let draft = Draft {
                         topic: "t", properties: b"", payload: &bytes, qos: 0, retain: false, expires: None,
                     };
-                    outbox.share(Message::new(&draft, &account).unwrap());
+                    outbox.share(StoredMessage::new(&draft, &account).unwrap());
                 } else {
                     prop_assert!(outbox.put(&bytes));
                 }

@@ -2,8 +2,8 @@
 
 use super::Broker;
 use super::connect::ALIASES;
-use super::flight::Flight;
-use super::limits::Count;
+use super::flight::PacketIdState;
+use super::limits::BrokerCounter;
 use super::message::Draft;
 use super::tree::LEVELS;
 use espbench_proto::time::{Duration, Instant};
@@ -32,7 +32,7 @@ impl Broker {
         if topic.len() >= LEVELS && topic.split('/').count() > LEVELS {
             return Err(Fault { reason: code::TOPIC, what: "a topic of more than 200 levels" });
         }
-        self.counts.add(Count::Received, 1);
+        self.counts.add(BrokerCounter::Received, 1);
         if message.qos == 2 {
             let Some(session) = self.sessions.get_mut(session) else { return Ok(()) };
             match session.set_unreleased(message.id, true) {
@@ -108,7 +108,7 @@ impl Broker {
         publisher: Option<u32>,
     ) -> bool {
         if draft.retain && !self.retained.put(now, &draft) {
-            self.limit(Count::RetainedRefused);
+            self.limit(BrokerCounter::RetainedRefused);
         }
         self.route(now, draft, from, publisher)
     }
@@ -149,10 +149,14 @@ impl Broker {
                 self.acknowledge_with(id, protocol, kind::PUBCOMP, packet, reason);
                 return Ok(());
             }
-            (kind::PUBACK, Some(Flight::Publish(1, _))) => Flight::Free,
-            (kind::PUBREC, Some(Flight::Publish(2, _))) if reason >= 0x80 => Flight::Free,
-            (kind::PUBREC, Some(Flight::Publish(2, _) | Flight::Release)) => Flight::Release,
-            (kind::PUBCOMP, Some(Flight::Release)) => Flight::Free,
+            (kind::PUBACK, Some(PacketIdState::Publish(1, _))) => PacketIdState::Free,
+            (kind::PUBREC, Some(PacketIdState::Publish(2, _))) if reason >= 0x80 => {
+                PacketIdState::Free
+            }
+            (kind::PUBREC, Some(PacketIdState::Publish(2, _) | PacketIdState::Release)) => {
+                PacketIdState::Release
+            }
+            (kind::PUBCOMP, Some(PacketIdState::Release)) => PacketIdState::Free,
             (kind::PUBREC, None) => {
                 self.acknowledge_with(id, protocol, kind::PUBREL, packet, missing);
                 return Ok(());
@@ -164,8 +168,8 @@ impl Broker {
                 return Err(Fault { reason: code::PROTOCOL_ERROR, what });
             }
         };
-        let release = matches!(next, Flight::Release);
-        if let Some(Flight::Publish(_, Some(delivery))) = session.flights.set(packet, next) {
+        let release = matches!(next, PacketIdState::Release);
+        if let Some(PacketIdState::Publish(_, Some(delivery))) = session.flights.set(packet, next) {
             session.held_less(delivery.size());
         }
         if release {

@@ -1,7 +1,7 @@
 //! Retained messages (3.3.1.3).
 
 use super::account::Account;
-use super::message::{Draft, Message};
+use super::message::{Draft, StoredMessage};
 use espbench_proto::time::Instant;
 use espbench_proto::wire::mqtt::topic;
 use std::borrow::Borrow;
@@ -21,7 +21,7 @@ pub(super) struct Retained {
 
 /// Message in the order of topics.
 #[derive(Debug)]
-struct ByTopic(Rc<Message>);
+struct ByTopic(Rc<StoredMessage>);
 
 impl Borrow<str> for ByTopic {
     fn borrow(&self) -> &str {
@@ -63,10 +63,10 @@ impl Cursor {
     }
 }
 
-/// What a look at a cursor's next messages gave.
-pub(super) enum Next {
-    /// This one is meant by the filter.
-    Message(Rc<Message>),
+/// The result of a look at a cursor's next messages.
+pub(super) enum CursorStep {
+    /// A message that the filter matches.
+    Message(Rc<StoredMessage>),
     /// Nothing yet, after as many as may be looked at in one turn.
     Later,
     /// There are no more.
@@ -88,11 +88,11 @@ impl Retained {
         if draft.payload.is_empty() {
             return true;
         }
-        let mut message = Message::new(draft, &self.account);
+        let mut message = StoredMessage::new(draft, &self.account);
         if message.is_none() && now.since(self.swept).as_secs() > 0 {
             self.swept = now;
             self.by_topic.retain(|kept| kept.0.expires.is_none_or(|at| at > now));
-            message = Message::new(draft, &self.account);
+            message = StoredMessage::new(draft, &self.account);
         }
         let Some(message) = message else { return false };
         self.by_topic.insert(ByTopic(message));
@@ -100,15 +100,15 @@ impl Retained {
     }
 
     /// Returns the next message that a cursor's filter means and moves the cursor behind it.
-    pub(super) fn next(&self, now: Instant, cursor: &mut Cursor) -> Next {
+    pub(super) fn next(&self, now: Instant, cursor: &mut Cursor) -> CursorStep {
         let filter = &*cursor.filter;
-        let alive = |message: &Message| message.expires.is_none_or(|at| at > now);
+        let alive = |message: &StoredMessage| message.expires.is_none_or(|at| at > now);
         let Some(wild) = filter.find(['+', '#']) else {
             if cursor.after.replace(filter.into()).is_some() {
-                return Next::End;
+                return CursorStep::End;
             }
             let found = self.by_topic.get(filter).filter(|kept| alive(&kept.0));
-            return found.map_or(Next::End, |kept| Next::Message(Rc::clone(&kept.0)));
+            return found.map_or(CursorStep::End, |kept| CursorStep::Message(Rc::clone(&kept.0)));
         };
         // What stands before the first wildcard; `a/#` means `a`, too.
         let prefix = filter[..wild].trim_end_matches('/');
@@ -125,18 +125,18 @@ impl Retained {
             }
             if topic::matches(filter, name) && alive(&kept.0) {
                 cursor.after = Some(name.into());
-                return Next::Message(Rc::clone(&kept.0));
+                return CursorStep::Message(Rc::clone(&kept.0));
             }
             if nth == LOOK {
                 cursor.after = Some(name.into());
-                return Next::Later;
+                return CursorStep::Later;
             }
             last = Some(name);
         }
         if let Some(name) = last {
             cursor.after = Some(name.into());
         }
-        Next::End
+        CursorStep::End
     }
 }
 
@@ -146,7 +146,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against the plain comparison of the filter with each topic.
+        /// Compares a cursor with the plain comparison of the filter with each topic.
         #[test]
         fn a_cursor_finds_what_a_plain_comparison_finds(
             topics in proptest::collection::btree_set("(\\$|[ab])?(/[ab]?){0,4}", 1..40),
@@ -166,7 +166,7 @@ mod tests {
                     .filter(|name| topic::matches(&filter, name)).map(ToString::to_string).collect();
                 let mut cursor = Cursor::new(filter.as_str().into());
                 let mut found = Vec::new();
-                while let Next::Message(message) = retained.next(Instant::ZERO, &mut cursor) {
+                while let CursorStep::Message(message) = retained.next(Instant::ZERO, &mut cursor) {
                     found.push(message.topic().to_string());
                 }
                 prop_assert_eq!(found, naive);

@@ -1,9 +1,9 @@
-//! What the broker keeps of a client, connected or away (3.1.2.4, 5: 4.1).
+//! The state that the broker keeps of a client, connected or away (3.1.2.4, 5: 4.1).
 
 use super::account::{Account, Charge};
 use super::flight::Flights;
-use super::limits::{Count, Counts};
-use super::message::{Delivery, Message};
+use super::limits::{BrokerCounter, BrokerCounts};
+use super::message::{PendingDelivery, StoredMessage};
 use super::retained::Cursor;
 use super::tree::Grant;
 use espbench_proto::time::Instant;
@@ -17,8 +17,8 @@ const SUBSCRIPTION: usize = 240;
 
 /// Message that is published when the client is gone.
 #[derive(Debug)]
-pub(super) struct Will {
-    pub(super) message: Rc<Message>,
+pub(super) struct PendingWill {
+    pub(super) message: Rc<StoredMessage>,
     /// Seconds to wait for the client before.
     pub(super) delay: u32,
     /// Seconds from then on for which it is worth delivering.
@@ -33,9 +33,9 @@ pub(super) struct Session {
     pub(super) expiry: u32,
     pub(super) subscriptions: BTreeMap<Rc<str>, Grant>,
     /// QoS 0 messages that wait for the connection.
-    pub(super) plain: VecDeque<Delivery>,
+    pub(super) plain: VecDeque<PendingDelivery>,
     /// QoS 1 and 2 messages that wait to be sent.
-    pub(super) held: VecDeque<Delivery>,
+    pub(super) held: VecDeque<PendingDelivery>,
     pub(super) flights: Flights,
     /// Bytes of all these.
     pub(super) queued: usize,
@@ -44,7 +44,7 @@ pub(super) struct Session {
     pub(super) entries: Charge,
     /// Packet identifiers of QoS 2 messages from the client that are not released: a bit each.
     pub(super) unreleased: Option<Box<[u64; 1024]>>,
-    pub(super) will: Option<Will>,
+    pub(super) will: Option<PendingWill>,
     /// When its will is published, and when it ends.
     pub(super) will_at: Option<Instant>,
     pub(super) ends_at: Option<Instant>,
@@ -52,7 +52,7 @@ pub(super) struct Session {
     pub(super) away: Option<u64>,
     /// Retained messages that are yet to be sent.
     pub(super) cursors: BTreeMap<Rc<str>, Cursor>,
-    /// It waits for its next turn to send some.
+    /// Whether the session waits for its next turn to send some.
     pub(super) is_again: bool,
     /// No publisher waits for it until it has caught up.
     pub(super) is_slow: bool,
@@ -136,21 +136,30 @@ impl Session {
 
     /// Returns whether a message of so many bytes fits the queue.
     fn fits(&self, size: usize, limit: usize) -> bool {
-        self.queued + size <= limit && self.entries.account().fits(Delivery::ENTRY)
+        self.queued + size <= limit && self.entries.account().fits(PendingDelivery::ENTRY)
     }
 
     /// Lets a message wait. Where it does not fit, QoS 0 messages that wait are dropped for one of QoS 1
     /// or 2, the oldest first; then the message itself is. False where it was dropped.
-    pub(super) fn push(&mut self, delivery: Delivery, limit: usize, counts: &mut Counts) -> bool {
+    pub(super) fn push(
+        &mut self,
+        delivery: PendingDelivery,
+        limit: usize,
+        counts: &mut BrokerCounts,
+    ) -> bool {
         let size = delivery.size();
         while !self.fits(size, limit) {
             if delivery.qos == 0 || !self.drop_plain() {
                 let is_full = self.queued + size > limit;
-                let what = if is_full { Count::DroppedQueue } else { Count::DroppedMemory };
+                let what = if is_full {
+                    BrokerCounter::DroppedQueue
+                } else {
+                    BrokerCounter::DroppedMemory
+                };
                 counts.add(what, 1);
                 return false;
             }
-            counts.add(Count::DroppedQueue, 1);
+            counts.add(BrokerCounter::DroppedQueue, 1);
         }
         self.held_more(size);
         if delivery.qos == 0 { &mut self.plain } else { &mut self.held }.push_back(delivery);
@@ -169,14 +178,14 @@ impl Session {
         self.queued += size;
         self.count += 1;
         // One that is in flight already is kept even where its place in the list cannot be charged.
-        self.entries.resize(self.count * Delivery::ENTRY);
+        self.entries.resize(self.count * PendingDelivery::ENTRY);
     }
 
     /// Takes note of a message that is kept no more.
     pub(super) fn held_less(&mut self, size: usize) {
         self.queued -= size;
         self.count -= 1;
-        self.entries.resize(self.count * Delivery::ENTRY);
+        self.entries.resize(self.count * PendingDelivery::ENTRY);
         if self.plain.is_empty() && self.plain.capacity() > 64 {
             self.plain = VecDeque::new();
         }

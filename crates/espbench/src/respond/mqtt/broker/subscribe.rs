@@ -1,7 +1,7 @@
 //! Subscriptions (3.8 to 3.11).
 
 use super::Broker;
-use super::limits::Count;
+use super::limits::BrokerCounter;
 use super::retained::Cursor;
 use super::tree::{Grant, LEVELS};
 use espbench_proto::time::Instant;
@@ -46,13 +46,13 @@ impl Broker {
         let is_over = is_new && self.tree.len() >= self.limits.subscriptions;
         let key: Rc<str> = filter.into();
         if is_deep || is_over || !session.subscribe(&key, grant) {
-            self.limit(Count::SubscriptionsRefused);
+            self.limit(BrokerCounter::SubscriptionsRefused);
             return code::QUOTA;
         }
         if !self.tree.insert(share, plain, number, grant) {
             session.unsubscribe(filter);
             self.tree.remove(share, plain, number);
-            self.limit(Count::SubscriptionsRefused);
+            self.limit(BrokerCounter::SubscriptionsRefused);
             return code::QUOTA;
         }
         // 5: 3.8.3.1 and 4.8.2: a shared subscription gets no retained messages.

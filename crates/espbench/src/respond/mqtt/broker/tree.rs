@@ -14,7 +14,7 @@ const NODE: usize = 320;
 /// Bytes charged for a subscription in it.
 const ENTRY: usize = 64;
 
-/// What a session subscribed with.
+/// The options and the identifier of a session's subscription.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Grant {
     pub(super) options: Options,
@@ -24,7 +24,7 @@ pub(super) struct Grant {
 
 /// Sessions that share a subscription (5: 4.8.2).
 #[derive(Debug)]
-pub(super) struct Group {
+pub(super) struct SharedSubscription {
     name: Box<str>,
     pub(super) members: Vec<(u32, Grant)>,
     /// Whose turn it is.
@@ -46,7 +46,7 @@ impl Entries {
 }
 
 #[derive(Debug, Default)]
-struct Node {
+struct TopicNode {
     children: HashMap<Box<str>, u32>,
     /// Node of `+`.
     plus: Option<u32>,
@@ -56,7 +56,7 @@ struct Node {
     hash: Entries,
 }
 
-impl Node {
+impl TopicNode {
     fn is_unused(&self) -> bool {
         self.children.is_empty()
             && self.plus.is_none()
@@ -68,8 +68,8 @@ impl Node {
 /// Subscriptions of all sessions.
 #[derive(Debug)]
 pub(super) struct Tree {
-    nodes: Slab<Node>,
-    groups: Slab<Group>,
+    nodes: Slab<TopicNode>,
+    groups: Slab<SharedSubscription>,
     charge: Charge,
     count: usize,
     /// Changes with every subscription.
@@ -78,7 +78,7 @@ pub(super) struct Tree {
 
 /// Those who want a topic; found again at once where nothing has changed.
 #[derive(Debug, Default)]
-pub(super) struct Found {
+pub(super) struct TopicMatches {
     topic: String,
     version: u64,
     /// Sessions, those of one together.
@@ -92,7 +92,7 @@ const ROOT: u32 = 0;
 impl Tree {
     pub(super) fn new(account: &Rc<Account>) -> Self {
         let mut nodes = Slab::new();
-        nodes.insert(Node::default());
+        nodes.insert(TopicNode::default());
         let charge = Charge::empty(account);
         Self { nodes, groups: Slab::new(), charge, count: 0, version: 1 }
     }
@@ -102,7 +102,7 @@ impl Tree {
         self.count
     }
 
-    pub(super) fn group(&mut self, number: u32) -> Option<&mut Group> {
+    pub(super) fn group(&mut self, number: u32) -> Option<&mut SharedSubscription> {
         self.groups.get_mut(number)
     }
 
@@ -134,7 +134,8 @@ impl Tree {
                     });
                 let number = known.unwrap_or_else(|| {
                     bytes += NODE + name.len();
-                    let group = Group { name: name.into(), members: Vec::new(), turn: 0 };
+                    let group =
+                        SharedSubscription { name: name.into(), members: Vec::new(), turn: 0 };
                     let number = groups.insert(group);
                     entries.groups.push(number);
                     number
@@ -164,7 +165,7 @@ impl Tree {
             let next = if level == "+" { node.plus } else { node.children.get(level).copied() };
             let next = next.unwrap_or_else(|| {
                 *bytes += NODE + level.len();
-                let made = self.nodes.insert(Node::default());
+                let made = self.nodes.insert(TopicNode::default());
                 if let Some(node) = self.nodes.get_mut(at) {
                     if level == "+" {
                         node.plus = Some(made);
@@ -238,7 +239,7 @@ impl Tree {
         let levels: Vec<&str> = filter.split('/').collect();
         let mut freed = 0;
         for depth in (1..way.len()).rev() {
-            if !self.nodes.get(way[depth]).is_some_and(Node::is_unused) {
+            if !self.nodes.get(way[depth]).is_some_and(TopicNode::is_unused) {
                 break;
             }
             self.nodes.remove(way[depth]);
@@ -259,7 +260,7 @@ impl Tree {
     }
 
     /// Finds all who subscribed to a topic.
-    pub(super) fn find(&self, topic: &str, found: &mut Found) {
+    pub(super) fn find(&self, topic: &str, found: &mut TopicMatches) {
         if found.version == self.version && found.topic == topic {
             return;
         }
@@ -274,7 +275,7 @@ impl Tree {
     }
 
     /// Goes down one level; at most [`LEVELS`] deep.
-    fn collect(&self, at: u32, rest: Option<&str>, wildcards: bool, found: &mut Found) {
+    fn collect(&self, at: u32, rest: Option<&str>, wildcards: bool, found: &mut TopicMatches) {
         let Some(node) = self.nodes.get(at) else { return };
         let mut add = |entries: &Entries| {
             found.plain.extend_from_slice(&entries.plain);
@@ -317,7 +318,8 @@ mod tests {
     };
 
     proptest! {
-        /// Against the plain comparison of each filter with the topic; and nothing is left at the end.
+        /// Compares the tree with the plain comparison of each filter with the topic; nothing is
+        /// left at the end.
         #[test]
         fn the_tree_finds_what_a_plain_comparison_finds(
             filters in proptest::collection::vec("(\\$|[ab+]|#)?(/([ab]|\\+|#|)){0,4}", 1..40),
@@ -333,7 +335,7 @@ mod tests {
                 prop_assert!(tree.insert(None, filter, *session, GRANT));
                 prop_assert!(tree.insert(Some("g"), filter, *session, GRANT));
             }
-            let mut found = Found::default();
+            let mut found = TopicMatches::default();
             for round in 0..2 {
                 for name in topics.iter().filter(|name| topic::is_name(name)) {
                     tree.find(name, &mut found);

@@ -22,7 +22,7 @@ mod pipe;
 mod publish;
 mod smooth;
 
-pub use broker::Broker;
+pub use broker::LabBroker;
 pub use listen::MqttListener;
 pub use memory::{ListenerMemory, PublisherMemory};
 pub use publish::Mqtt;

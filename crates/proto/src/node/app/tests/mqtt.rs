@@ -1,5 +1,5 @@
 use crate::node::app::mqtt::{
-    Broker, ListenerMemory, Mqtt, MqttListener, PublisherMemory, SmoothMqtt, SmoothSetup, join,
+    LabBroker, ListenerMemory, Mqtt, MqttListener, PublisherMemory, SmoothMqtt, SmoothSetup, join,
 };
 use crate::node::app::testing::{Faults, Net, ms, run};
 use crate::node::app::{App, Endpoint, SocketId, Sockets, Wait};
@@ -48,7 +48,7 @@ impl App for Later<'_> {
 /// Runs a device, a broker, and a listener for a little longer.
 fn exchange(device: &mut dyn App, settings: MqttSettings<'_>, faults: Faults) -> Net {
     let mut net = Net::new(3, faults);
-    let mut broker = Broker::<4, 2048, 16384>::new(1883);
+    let mut broker = LabBroker::<4, 2048, 16384>::new(1883);
     let mut memory = ListenerMemory::<2048, 256>::new();
     let listening = MqttSettings { time: settings.time + Duration::from_secs(2), ..settings };
     let mut listener = MqttListener::new(listening, BROKER, memory.lend());
@@ -240,7 +240,7 @@ impl App for Script {
 
 fn talk(scripts: [&[(u64, &[u8])]; 2]) -> (Net, [Vec<u8>; 2]) {
     let mut net = Net::new(3, Faults::default());
-    let mut broker = Broker::<2, 64, 128>::new(1883);
+    let mut broker = LabBroker::<2, 64, 128>::new(1883);
     let [mut a, mut b] = scripts.map(Script::new);
     run(&mut net, &mut [&mut a, &mut broker, &mut b], ms(100_000));
     (net, [a.heard, b.heard])
@@ -302,7 +302,7 @@ fn messages_that_a_client_has_no_room_for_are_dropped_and_counted() {
     // The subscriber's buffer of 128 bytes keeps 64 free for answers.
     let slow = Faults { send_buffer: 30, latency: Duration::from_millis(400), ..Faults::default() };
     let mut net = Net::new(4, slow);
-    let mut broker = Broker::<3, 64, 128>::new(1883);
+    let mut broker = LabBroker::<3, 64, 128>::new(1883);
     let mut publishers = [CONNECT, CONNECT_C].map(|it| Script::new(&[(900, it)]));
     let mut subscriber = Script::new(&[(900, CONNECT_B), (3_000, b"\x82\x06\0\x09\0\x01#\0")]);
     for n in 0..12 {

@@ -20,7 +20,7 @@ use alloc::vec::Vec;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use espbench_proto::node::app::mqtt::SmoothSetup;
-use espbench_proto::node::app::{App, Broker, Mqtt, MqttListener, SmoothMqtt, Sockets, Wait};
+use espbench_proto::node::app::{App, LabBroker, Mqtt, MqttListener, SmoothMqtt, Sockets, Wait};
 use espbench_proto::node::mqtt::listener::SubscriberStorage;
 use espbench_proto::node::mqtt::publisher::InFlightSlot;
 use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
@@ -133,7 +133,7 @@ impl App for Listening<'_> {
 impl<'a> Cell<'a, '_> {
     pub(super) fn mqtt_rate(&mut self, work: &MqttRate) -> Result<(), Failed> {
         self.able(work)?;
-        self.world.start(self.pc, Box::new(Broker::<4, PACKET, OUT>::new(PORT)));
+        self.world.start(self.pc, Box::new(LabBroker::<4, PACKET, OUT>::new(PORT)));
         match work.mode {
             MqttMode::Listen => {
                 self.unable("a device publishes on its own account on a real broker only (mqtt:)")

@@ -4,15 +4,15 @@ use super::*;
 
 #[test]
 fn what_is_not_mqtt_is_said_and_closed() {
-    type Is = fn(&Note) -> bool;
+    type Is = fn(&BrokerNotice) -> bool;
     let rows: [(&[u8], Is); 7] = [
-        (b"\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03", |note| matches!(note, Note::Tls(_))),
-        (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", |note| matches!(note, Note::Http(_))),
-        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", |note| matches!(note, Note::Http(_))),
-        (b"\0\0\0\0", |note| matches!(note, Note::NotMqtt(..))),
-        (b"\xff\xff\xff\xff", |note| matches!(note, Note::NotMqtt(..))),
-        (b"\x30\x03\0\x01t", |note| matches!(note, Note::NotMqtt(..))),
-        (b"\x10\xff\xff\xff\xff\x01", |note| matches!(note, Note::Fault(..))),
+        (b"\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03", |note| matches!(note, BrokerNotice::Tls(_))),
+        (b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", |note| matches!(note, BrokerNotice::Http(_))),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", |note| matches!(note, BrokerNotice::Http(_))),
+        (b"\0\0\0\0", |note| matches!(note, BrokerNotice::NotMqtt(..))),
+        (b"\xff\xff\xff\xff", |note| matches!(note, BrokerNotice::NotMqtt(..))),
+        (b"\x30\x03\0\x01t", |note| matches!(note, BrokerNotice::NotMqtt(..))),
+        (b"\x10\xff\xff\xff\xff\x01", |note| matches!(note, BrokerNotice::Fault(..))),
     ];
     for (bytes, is) in rows {
         for step in [1, 2, bytes.len()] {
@@ -125,5 +125,5 @@ fn a_connect_that_never_ends_is_given_up() {
         assert!(world.broker.is_done(id));
         assert_eq!(world.read(id), b"");
     }
-    assert_eq!(world.count(Count::TimedOut), 2);
+    assert_eq!(world.count(BrokerCounter::TimedOut), 2);
 }

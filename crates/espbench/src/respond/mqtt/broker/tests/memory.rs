@@ -1,10 +1,10 @@
-//! What the review filled the memory with, scaled down together with the limits.
+//! The attacks of a review that filled the memory, scaled down together with the limits.
 
 use super::*;
 
-/// A hundredth of the usual ones.
-fn small() -> Limits {
-    Limits {
+/// Returns a hundredth of the default limits.
+fn small() -> BrokerLimits {
+    BrokerLimits {
         memory: 1_920_000,
         retained: 640_000,
         queues: 640_000,
@@ -13,7 +13,7 @@ fn small() -> Limits {
         connections: 200,
         sessions: 100,
         subscriptions: 300,
-        ..Limits::default()
+        ..BrokerLimits::default()
     }
 }
 
@@ -31,9 +31,9 @@ fn retained_messages_without_end() {
         world.send(id, &publish(1, &format!("t/{nth}"), 0, None, &[0; 10_000]));
     }
     within(&world);
-    let refused = world.count(Count::RetainedRefused);
+    let refused = world.count(BrokerCounter::RetainedRefused);
     assert!((2937..2945).contains(&refused), "{refused}");
-    assert!(matches!(world.notes()[..], [Note::Limit(Count::RetainedRefused)]));
+    assert!(matches!(world.notes()[..], [BrokerNotice::Limit(BrokerCounter::RetainedRefused)]));
     // A later one takes the place of its predecessor, and all that are kept come.
     world.send(id, &publish(1, "t/0", 0, None, &[1; 10_000]));
     let seen = world.ask(id, &subscribe("t/#", 0, None));
@@ -66,10 +66,10 @@ fn a_subscriber_that_does_not_read() {
         }
         within(&world);
         assert_eq!(heard, 3000, "who reads gets all, at QoS {qos}");
-        let dropped = world.count(Count::DroppedQueue);
+        let dropped = world.count(BrokerCounter::DroppedQueue);
         assert!((2650..2850).contains(&dropped), "{dropped} at QoS {qos}");
         // The publisher waited once, and then no more.
-        assert_eq!(world.count(Count::Paused), u64::from(qos));
+        assert_eq!(world.count(BrokerCounter::Paused), u64::from(qos));
         // What is left comes when the deaf one reads: the oldest, in order.
         let left = world.read(deaf).len() / 1000;
         assert!((150..350).contains(&left), "{left}");
@@ -108,7 +108,7 @@ fn a_publisher_waits_for_a_subscriber_that_reads_at_last() {
     }
     assert!(world.broker.wants_read(publisher));
     assert_eq!(world.read(publisher).len(), 12);
-    assert_eq!((seen, world.count(Count::DroppedQueue)), (sent, 0));
+    assert_eq!((seen, world.count(BrokerCounter::DroppedQueue)), (sent, 0));
 }
 
 #[test]
@@ -125,9 +125,9 @@ fn sessions_with_messages_for_clients_that_never_come_back() {
         world.read(publisher);
     }
     within(&world);
-    assert_eq!(world.count(Count::SessionsDiscarded), 201, "the longest away first");
+    assert_eq!(world.count(BrokerCounter::SessionsDiscarded), 201, "the longest away first");
     // 99 sessions of 5 messages of 1.3 kB.
-    assert_eq!(world.count(Count::DroppedGone), 201 * 5);
+    assert_eq!(world.count(BrokerCounter::DroppedGone), 201 * 5);
     let id = world.open();
     assert_eq!(world.ask(id, &connect("away 0", false))[2], 0);
     let id = world.open();
@@ -147,7 +147,10 @@ fn one_message_for_many_counts_once() {
     for _ in 0..10 {
         world.send(publisher, &publish(2, "t", 1, None, &[0; 10_000]));
     }
-    assert_eq!(world.count(Count::DroppedQueue) + world.count(Count::DroppedMemory), 0);
+    assert_eq!(
+        world.count(BrokerCounter::DroppedQueue) + world.count(BrokerCounter::DroppedMemory),
+        0
+    );
     within(&world);
 }
 
@@ -163,7 +166,7 @@ fn subscriptions_without_end() {
         let answer = world.ask(id, &packet(0x82, &[&[0, 1, 0], &filters[..]].concat()));
         granted += answer[5..].iter().filter(|code| **code == 0).count();
     }
-    assert_eq!((granted, world.count(Count::SubscriptionsRefused)), (300, 1700));
+    assert_eq!((granted, world.count(BrokerCounter::SubscriptionsRefused)), (300, 1700));
     within(&world);
     // Long ones stop at the memory.
     let mut world = World::new(small());
@@ -173,7 +176,7 @@ fn subscriptions_without_end() {
         world.send(id, &subscribe(&filter, 0, Some(b"")));
         world.read(id);
     }
-    assert!(world.count(Count::SubscriptionsRefused) > 850);
+    assert!(world.count(BrokerCounter::SubscriptionsRefused) > 850);
     within(&world);
     // When the client leaves, all of it is free again.
     world.cut(id);
@@ -190,14 +193,14 @@ fn connections_and_packets_that_never_end() {
         world.send(id, &connect(&nth.to_string(), true));
         open.push(id);
     }
-    assert_eq!((open.len(), world.count(Count::ConnectionsRefused)), (200, 100));
+    assert_eq!((open.len(), world.count(BrokerCounter::ConnectionsRefused)), (200, 100));
     // Sessions are limited as well; all others begin a packet of 19 kB, and do not end it.
-    assert_eq!(world.count(Count::SessionsRefused), 100);
+    assert_eq!(world.count(BrokerCounter::SessionsRefused), 100);
     for id in open {
         world.send(id, &publish(0, "t", 0, None, &[0; 19_000])[..15_000]);
     }
     within(&world);
-    assert!(world.count(Count::InputRefused) > 70);
+    assert!(world.count(BrokerCounter::InputRefused) > 70);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A world with a publisher and a subscriber of version 5.
+/// Makes a world with a publisher and a subscriber of version 5.
 fn pair() -> (World, u32, u32) {
     let mut world = World::usual();
     let publisher = world.connect(&connect_5("p", true, 0, b""));
@@ -132,7 +132,7 @@ fn messages_expire_where_they_wait() {
     let back = world.open();
     let seen = world.ask(back, &connect_5("s", false, 1000, b""));
     assert_eq!(seen[13..], *b"\x32\x0c\0\x01t\0\x01\x05\x02\0\0\0\x5ax", "90 s are left");
-    assert_eq!(world.count(Count::DroppedExpired), 1);
+    assert_eq!(world.count(BrokerCounter::DroppedExpired), 1);
     // The retained one is the later, and it goes as well.
     world.pass(Duration::from_secs(100));
     let late = world.connect(&connect_5("u", true, 0, b""));
@@ -154,7 +154,7 @@ fn a_client_says_how_much_it_takes() {
     assert_eq!(world.ask(id, b"\x40\x02\0\x02"), b"\x32\x07\0\x01t\0\x03\0\x03");
     assert_eq!(world.ask(id, b"\x40\x02\0\x01"), b"\x32\x07\0\x01t\0\x04\0\x04");
     assert_eq!(world.ask(id, b"\x40\x02\0\x03"), b"");
-    assert_eq!(world.count(Count::DroppedSize), 1);
+    assert_eq!(world.count(BrokerCounter::DroppedSize), 1);
 }
 
 #[test]

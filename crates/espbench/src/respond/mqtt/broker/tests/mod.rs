@@ -6,8 +6,8 @@ mod messages;
 mod properties;
 mod sessions;
 
-use super::limits::{Count, Limits};
-use super::{Broker, Note};
+use super::limits::{BrokerCounter, BrokerLimits};
+use super::{Broker, BrokerNotice};
 use espbench_proto::time::{Duration, Instant};
 use std::io::IoSlice;
 use std::net::SocketAddr;
@@ -19,12 +19,12 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: BrokerLimits) -> Self {
         Self { broker: Broker::new(limits), now: Instant::ZERO }
     }
 
     pub(super) fn usual() -> Self {
-        Self::new(Limits::default())
+        Self::new(BrokerLimits::default())
     }
 
     /// Opens a connection.
@@ -85,21 +85,21 @@ impl World {
         self.broker.tick(end);
     }
 
-    /// The network breaks.
+    /// Breaks the network.
     pub(super) fn cut(&mut self, id: u32) {
         self.broker.closed(self.now, id);
     }
 
-    pub(super) fn count(&self, what: Count) -> u64 {
+    pub(super) fn count(&self, what: BrokerCounter) -> u64 {
         self.broker.counts().get(what)
     }
 
-    pub(super) fn notes(&mut self) -> Vec<Note> {
+    pub(super) fn notes(&mut self) -> Vec<BrokerNotice> {
         std::iter::from_fn(|| self.broker.note()).collect()
     }
 }
 
-/// A packet of this first byte and body.
+/// Makes a packet of this first byte and body.
 pub(super) fn packet(first: u8, body: &[u8]) -> Vec<u8> {
     let (mut bytes, mut len) = (vec![first], body.len());
     loop {
@@ -114,20 +114,20 @@ pub(super) fn packet(first: u8, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A string with its length.
+/// Makes a string with its length.
 pub(super) fn string(text: &str) -> Vec<u8> {
     let mut bytes = (text.len() as u16).to_be_bytes().to_vec();
     bytes.extend_from_slice(text.as_bytes());
     bytes
 }
 
-/// CONNECT of 3.1.1.
+/// Makes a CONNECT of 3.1.1.
 pub(super) fn connect(name: &str, clean: bool) -> Vec<u8> {
     let flags = if clean { 2 } else { 0 };
     packet(0x10, &[b"\0\x04MQTT\x04", &[flags, 0, 0][..], &string(name)].concat())
 }
 
-/// CONNECT of 5 with a session expiry in seconds, and further properties.
+/// Makes a CONNECT of 5 with a session expiry in seconds, and further properties.
 pub(super) fn connect_5(name: &str, clean: bool, expiry: u32, more: &[u8]) -> Vec<u8> {
     let flags = if clean { 2 } else { 0 };
     let list = [&[0x11], &expiry.to_be_bytes()[..], more].concat();
@@ -135,13 +135,13 @@ pub(super) fn connect_5(name: &str, clean: bool, expiry: u32, more: &[u8]) -> Ve
     packet(0x10, &[b"\0\x04MQTT\x05", &[flags, 0, 0][..], &list, &string(name)].concat())
 }
 
-/// SUBSCRIBE with packet identifier 1 to one filter; in version 5 with these properties.
+/// Makes a SUBSCRIBE with packet identifier 1 to one filter; in version 5 with these properties.
 pub(super) fn subscribe(filter: &str, options: u8, list: Option<&[u8]>) -> Vec<u8> {
     let list = list.map(|list| [&[list.len() as u8], list].concat()).unwrap_or_default();
     packet(0x82, &[&[0, 1], &list[..], &string(filter), &[options]].concat())
 }
 
-/// PUBLISH with these flags; in version 5 with these properties.
+/// Makes a PUBLISH with these flags; in version 5 with these properties.
 pub(super) fn publish(
     flags: u8,
     topic: &str,

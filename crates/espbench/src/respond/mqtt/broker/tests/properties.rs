@@ -108,7 +108,7 @@ proptest! {
             first.retain(|number| known.insert(*number));
         }
         prop_assert_eq!(first, (0..sent).collect::<Vec<_>>());
-        prop_assert_eq!(world.count(Count::DroppedQueue) + world.count(Count::DroppedMemory), 0);
+        prop_assert_eq!(world.count(BrokerCounter::DroppedQueue) + world.count(BrokerCounter::DroppedMemory), 0);
     }
 
     /// Bytes may come in any pieces.

@@ -71,7 +71,7 @@ fn taking_over_closes_3_1_1_and_tells_5_why() {
     assert_eq!(world.ask(new, &connect("you", false))[2], 1, "the session goes on");
     assert_eq!(world.read(old), b"\xe0\x01\x8e");
     assert!(world.broker.is_done(old));
-    assert_eq!(world.count(Count::TakenOver), 2);
+    assert_eq!(world.count(BrokerCounter::TakenOver), 2);
 }
 
 /// D9 of the review: messages for a client that is away are kept, and the session is present.
@@ -93,7 +93,7 @@ fn a_session_keeps_messages_and_qos() {
         world.ask(back, &connect("s", false)),
         b"\x20\x02\x01\0\x32\x08\0\x03t/x\0\x01\x02\x34\x08\0\x03t/x\0\x02\x04"
     );
-    assert_eq!(world.count(Count::DroppedAway), 1, "QoS 0");
+    assert_eq!(world.count(BrokerCounter::DroppedAway), 1, "QoS 0");
     // Not acknowledged: sent again, as duplicates and in order (4.4), once it was released only that.
     assert_eq!(world.ask(back, b"\x50\x02\0\x02"), b"\x62\x02\0\x02");
     world.cut(back);
@@ -131,7 +131,7 @@ fn a_session_of_5_ends_with_its_time() {
     assert_eq!(world.ask(id, b"\xe0\x07\0\x05\x11\0\0\0\x05"), b"\xe0\x01\x82", "but not later");
 }
 
-/// CONNECT of 5 with a will to `w` after `delay` seconds.
+/// Makes a CONNECT of 5 with a will to `w` after `delay` seconds.
 fn with_will(expiry: u32, delay: u32, clean: bool) -> Vec<u8> {
     let flags = 4 | if clean { 2 } else { 0 };
     let list = [&[5, 0x11], &expiry.to_be_bytes()[..]].concat();
@@ -205,7 +205,7 @@ fn a_silent_client_is_dismissed_after_one_and_a_half_keep_alives() {
     assert!(world.broker.is_done(old));
     assert_eq!(world.read(old), b"");
     assert_eq!(world.read(new), b"\xe0\x01\x8d");
-    assert_eq!(world.count(Count::TimedOut), 2);
+    assert_eq!(world.count(BrokerCounter::TimedOut), 2);
 }
 
 #[test]

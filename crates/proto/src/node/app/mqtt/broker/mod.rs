@@ -21,7 +21,8 @@ use session::ClientSession;
 /// `broker-refused`, connections beyond `CLIENTS`; `broker-malformed`, clients that did not keep to
 /// the standard; `failed`, the port is taken.
 #[derive(Clone, Debug)]
-pub struct Broker<const CLIENTS: usize = 4, const PACKET: usize = 2048, const OUT: usize = 16384> {
+pub struct LabBroker<const CLIENTS: usize = 4, const PACKET: usize = 2048, const OUT: usize = 16384>
+{
     port: u16,
     listener: Option<SocketId>,
     sessions: [Option<ClientSession<OUT>>; CLIENTS],
@@ -39,7 +40,7 @@ enum AfterPacket {
     Leave,
 }
 
-impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> Broker<CLIENTS, PACKET, OUT> {
+impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> LabBroker<CLIENTS, PACKET, OUT> {
     /// Creates a broker on `port` (1883).
     ///
     /// # Panics
@@ -246,7 +247,7 @@ impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> Broker<CLIENTS
 }
 
 impl<const CLIENTS: usize, const PACKET: usize, const OUT: usize> App
-    for Broker<CLIENTS, PACKET, OUT>
+    for LabBroker<CLIENTS, PACKET, OUT>
 {
     fn poll(&mut self, now: Instant, sockets: &mut dyn Sockets) -> Wait {
         let listener = match opened(&mut self.listener, sockets, |it| it.tcp_listen(self.port)) {
