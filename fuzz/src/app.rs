@@ -110,6 +110,8 @@ fn smooth(qos: u8, kind: u8) -> SmoothSetup {
         queue: 10,
         clients: 1,
         retain: false,
+        clean_start: true,
+        session_expiry: None,
     };
     SmoothSetup {
         work,
@@ -139,6 +141,8 @@ fn mqtt(qos: u8, kind: u8) -> MqttSettings<'static> {
         drain: Duration::from_millis(100),
         patience: Duration::from_secs(1),
         resume: kind & 16 != 0,
+        clean_start: true,
+        session_expiry: None,
         sender: 0,
         retain: false,
         keep_alive: espbench_proto::node::mqtt::KEEP_ALIVE,

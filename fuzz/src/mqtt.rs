@@ -100,6 +100,8 @@ fn settings(kind: u8, window: u8) -> MqttSettings<'static> {
         drain: Duration::from_millis(100),
         patience: Duration::from_secs(1),
         resume: kind & 16 != 0,
+        clean_start: kind & 32 != 0,
+        session_expiry: (kind & 64 != 0).then_some(60),
         sender: 0,
         retain: kind & 32 != 0,
         keep_alive: u16::from(kind >> 6),

@@ -161,6 +161,14 @@ fn mqtt_rate(w: &MqttRate) -> Vec<String> {
     if w.retain {
         words.push("retained".into());
     }
+    if !w.clean_start {
+        words.push("session resumed".into());
+    }
+    match w.session_expiry {
+        None => {}
+        Some(u32::MAX) => words.push("session kept for ever".into()),
+        Some(seconds) => words.push(format!("session kept {seconds} s")),
+    }
     words
 }
 

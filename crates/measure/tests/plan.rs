@@ -344,3 +344,29 @@ fn options_of_iperf_are_keys_and_printed_again() {
         assert!(error.message.contains(why), "{keys}: {}", error.message);
     }
 }
+
+#[test]
+fn sessions_of_mqtt_are_printed_as_they_are_read() {
+    let plan = |keys: &str| format!("name = \"a\"\n[[measure]]\nkind = \"mqtt-rate\"\n{keys}\n");
+    let read = |keys| Plan::parse(&plan(keys)).unwrap_or_else(|e| panic!("{keys}: {e}")).workloads;
+    let usual = read("");
+    assert!(!print("a", 1, &usual).contains("clean_start"));
+    for (keys, clean, expiry) in [
+        ("version = \"5\"\nclean_start = true", true, None),
+        ("clean_start = false", false, None),
+        ("version = \"5\"\nsession_expiry = \"90 s\"", true, Some(90)),
+        ("version = \"5\"\nsession_expiry = \"0 s\"", true, Some(0)),
+        ("version = \"5\"\nsession_expiry = \"never\"", true, Some(u32::MAX)),
+    ] {
+        let work = read(keys);
+        let [Workload::MqttRate(one)] = work[..] else { panic!("{work:?}") };
+        assert_eq!((one.clean_start, one.session_expiry), (clean, expiry), "{keys}");
+        assert_eq!(Plan::parse(&print("a", 1, &work)).unwrap().workloads, work, "{keys}");
+    }
+    let both = read("version = \"5\"\nclean_start = [true, false]");
+    assert_ne!(label(&both[0]), label(&both[1]));
+    let wrong = |keys| error(&plan(keys));
+    assert!(wrong("session_expiry = \"90 s\"").contains("set the version to 5"));
+    assert!(wrong("version = \"5\"\nsession_expiry = \"1.5 s\"").contains("whole seconds"));
+    assert!(wrong("version = \"5\"\nsession_expiry = \"367 days\"").contains("`session_expiry`"));
+}

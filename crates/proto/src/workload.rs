@@ -419,6 +419,10 @@ pub struct MqttRate {
     pub clients: u16,
     /// Messages are published to be kept by the broker for later subscribers.
     pub retain: bool,
+    /// Sessions start without what the broker may still have of the same client identifiers.
+    pub clean_start: bool,
+    /// MQTT 5: seconds for which the broker keeps a session after its connection; `u32::MAX` is for ever.
+    pub session_expiry: Option<u32>,
 }
 
 /// A station joins its network, and leaves it again.

@@ -6,7 +6,7 @@ use super::mqtt_access::MqttAccessArgs;
 use crate::respond::tcp;
 use crate::target::{Target, spec};
 use anyhow::{anyhow, bail};
-use clap::{Args as Flags, Subcommand, ValueEnum};
+use clap::{ArgAction, Args as Flags, Subcommand, ValueEnum};
 use espbench_measure::plan::{DEFAULT_SEED, Plan, defaults, print};
 use espbench_measure::units;
 use espbench_proto::workload::{MqttMode, MqttRate, MqttVersion, TcpRate, Workload};
@@ -119,6 +119,20 @@ struct MqttArgs {
     /// Have the broker keep the last message of each topic; it is told to drop it at the end
     #[arg(long, conflicts_with = "listen")]
     retain: bool,
+    /// Start without what the broker has of an earlier session of this --client-id; `false` resumes that
+    /// session, and has MQTT 3.1.1 keep this one
+    #[arg(
+        long,
+        visible_alias = "clean-session",
+        action = ArgAction::Set,
+        default_value_t = true,
+        value_name = "true|false"
+    )]
+    clean_start: bool,
+    /// MQTT 5: seconds for which the broker keeps the session after the connection, up to a year, or
+    /// `never` for one that does not expire [default: 0]
+    #[arg(long, value_name = "SECONDS", value_parser = session_expiry)]
+    session_expiry: Option<u32>,
     #[command(flatten)]
     broker: MqttAccessArgs,
     #[command(flatten)]
@@ -150,6 +164,14 @@ fn version(text: &str) -> Result<MqttVersion, String> {
         "5" | "5.0" => Ok(MqttVersion::V5),
         _ => Err("use 3.1.1 or 5".into()),
     }
+}
+
+fn session_expiry(text: &str) -> Result<u32, String> {
+    if text == "never" {
+        return Ok(u32::MAX);
+    }
+    let seconds = text.parse().ok().filter(|seconds| *seconds <= 365 * 86_400);
+    seconds.ok_or_else(|| "use seconds, 0 to 31536000 (a year), or `never`".into())
 }
 
 /// Runs the subcommand.
@@ -216,6 +238,8 @@ fn messages(args: &MqttArgs) -> anyhow::Result<Vec<Workload>> {
         queue: args.queue,
         clients: args.clients,
         retain: args.retain,
+        clean_start: args.clean_start,
+        session_expiry: args.session_expiry,
         ..usual
     };
     let cell = |qos, mode| Workload::MqttRate(MqttRate { qos, mode, ..work });

@@ -135,7 +135,9 @@ fn target(args: &Args, names: &[String]) -> anyhow::Result<Box<dyn Target>> {
             None => spec::parse(name, &access).map_err(anyhow::Error::msg)?,
         });
     }
-    args.broker.warn();
+    if names.iter().any(|name| Url::is_one(name)) {
+        args.broker.warn();
+    }
     let origin = |target: &dyn Target| target.origin();
     if let Some(first) = targets.first()
         && targets.iter().any(|target| origin(&**target) != origin(&**first))

@@ -201,6 +201,8 @@ const SETTINGS: MqttSettings<'static> = MqttSettings {
     resume: false,
     sender: 0,
     retain: false,
+    clean_start: true,
+    session_expiry: None,
     keep_alive: espbench_proto::node::mqtt::KEEP_ALIVE,
     link: Link(0),
 };
@@ -253,6 +255,8 @@ fn smooth_at(broker: Endpoint) {
         queue: 10,
         clients: 1,
         retain: false,
+        clean_start: true,
+        session_expiry: None,
     };
     let setup = SmoothSetup {
         work,

@@ -26,6 +26,8 @@ fn work() -> MqttRate {
         queue: 1000,
         clients: 1,
         retain: false,
+        clean_start: true,
+        session_expiry: None,
     }
 }
 

@@ -15,6 +15,7 @@ mod live;
 mod mqtt;
 mod mqtt_clients;
 mod mqtt_hostile;
+mod mqtt_sessions;
 mod mqtt_tls;
 mod netns;
 mod nothing;

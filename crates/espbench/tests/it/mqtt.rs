@@ -29,6 +29,8 @@ pub fn work() -> MqttRate {
         queue: 10_000,
         clients: 1,
         retain: false,
+        clean_start: true,
+        session_expiry: None,
     }
 }
 

@@ -214,6 +214,8 @@ fn mqtt(ordinal: u32, qos: u8, rate: f64, random: &mut Random) -> Recorded {
         queue: 100,
         clients: 1,
         retain: false,
+        clean_start: true,
+        session_expiry: None,
     };
     recorded(ordinal, Workload::MqttRate(workload), samples)
 }

@@ -93,6 +93,8 @@ pub fn defaults(kind: &str) -> Option<Workload> {
             queue: 1000,
             clients: 1,
             retain: false,
+            clean_start: true,
+            session_expiry: None,
         }),
         "wifi-join" => Workload::Join(wifi_join::DEFAULT),
         "esp-now" => Workload::EspNow(esp_now::DEFAULT),
@@ -361,6 +363,8 @@ impl Kind for MqttRate {
         "queue",
         "clients",
         "retain",
+        "clean_start",
+        "session_expiry",
     ];
 
     fn set(&mut self, key: &str, value: &Scalar) -> Result<(), String> {
@@ -374,7 +378,9 @@ impl Kind for MqttRate {
             "count" => self.count = Some(value.int(1..=100_000_000)? as u32),
             "queue" => self.queue = value.int(1..=10_000_000)? as u32,
             "clients" => self.clients = value.int(1..=10_000)? as u16,
-            _ => self.retain = value.bool()?,
+            "retain" => self.retain = value.bool()?,
+            "clean_start" => self.clean_start = value.bool()?,
+            _ => self.session_expiry = Some(session_expiry(value)?),
         }
         Ok(())
     }
@@ -395,7 +401,14 @@ impl Kind for MqttRate {
             "count" => self.count?.to_string(),
             "queue" => self.queue.to_string(),
             "clients" => self.clients.to_string(),
-            _ => self.retain.to_string(),
+            "retain" => self.retain.to_string(),
+            // What every earlier plan left out is left out here, too.
+            "clean_start" if self.clean_start => return None,
+            "clean_start" => "false".to_string(),
+            _ => quoted(&match self.session_expiry? {
+                u32::MAX => NEVER.to_string(),
+                seconds => print_duration(Duration::from_secs(seconds.into())),
+            }),
         })
     }
 
@@ -406,7 +419,27 @@ impl Kind for MqttRate {
         if self.mode == MqttMode::Listen && self.count.is_some() {
             return Err("listening goes by time: leave out `count`, and set `time`".into());
         }
+        if self.session_expiry.is_some() && self.version == MqttVersion::V311 {
+            return Err("MQTT 3.1.1 has no session expiry: set the version to 5, or leave out \
+                        `session_expiry`"
+                .into());
+        }
         Ok(())
+    }
+}
+
+/// The word for a session that the broker keeps for ever.
+const NEVER: &str = "never";
+
+/// Reads whole seconds, as they are on the wire (5: 3.1.2.11.2), or [`NEVER`].
+fn session_expiry(value: &Scalar) -> Result<u32, String> {
+    if value.text() == Ok(NEVER) {
+        return Ok(u32::MAX);
+    }
+    let time = value.duration(Duration::ZERO..=365 * DAY)?;
+    match (time.subsec_nanos(), u32::try_from(time.as_secs())) {
+        (0, Ok(seconds)) => Ok(seconds),
+        _ => Err("a session expires after whole seconds".into()),
     }
 }
 

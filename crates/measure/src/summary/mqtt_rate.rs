@@ -115,6 +115,14 @@ pub fn variant(workload: &MqttRate) -> String {
     if workload.retain {
         text += ", retained";
     }
+    if !workload.clean_start {
+        text += ", session resumed";
+    }
+    match workload.session_expiry {
+        None => {}
+        Some(u32::MAX) => text += ", session kept for ever",
+        Some(seconds) => text += &format!(", session kept {seconds} s"),
+    }
     text += &match workload.mode {
         MqttMode::Saturate => ", saturated".to_string(),
         MqttMode::Offered(rate) => format!(", offered {rate}/s"),

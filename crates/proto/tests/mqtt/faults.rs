@@ -2,9 +2,10 @@
 
 use crate::rig::{MS, Rig, settings};
 use espbench_proto::node::Output;
+use espbench_proto::node::mqtt::connection::ClientConnection;
 use espbench_proto::node::mqtt::{Foreign, MqttFault, MqttInput, MqttSettings, OfferedLoad, Side};
 use espbench_proto::sample::{Cause, Fate, Observer};
-use espbench_proto::time::Duration;
+use espbench_proto::time::{Duration, Instant};
 use espbench_proto::wire::mqtt::{ConnAck, Disconnect, Packet, Version};
 
 #[track_caller]
@@ -105,6 +106,44 @@ fn a_half_open_connection_is_found_by_its_ping() {
     assert!(rig.now.as_nanos() < 20_000_000_000, "{:?}", rig.now);
     assert!(rig.lost().iter().all(|(_, cause)| *cause == Cause::Disconnected));
     assert!(!rig.lost().is_empty());
+}
+
+/// Mosquitto's WebSocket listener takes half a minute for a mebibyte, and answers no ping meanwhile.
+#[test]
+fn a_ping_whose_answer_waits_behind_a_long_message_is_no_silence() {
+    let (mut room, mut out) = ([0; 4096], [0; 64]);
+    let mut connection = ClientConnection::new(settings(0), Side::Subscriber, &mut room);
+    let mut now = Instant::from_nanos(5_000_000);
+    connection.connected(now);
+    assert!(connection.poll(now, &mut out).is_some(), "a CONNECT");
+    connection.written();
+    connection.next(now, &mut &b"\x20\x03\0\0\0"[..]).expect("a CONNACK");
+    // 3000 bytes of a PUBLISH, 50 a second.
+    let long = [&b"\x30\xb5\x17\0\x01t\0"[..], &[0; 2993]].concat();
+    let mut pings = Vec::new();
+    let mut second = |connection: &mut ClientConnection<'_>, mut bytes: &[u8]| {
+        now = now + Duration::from_secs(1);
+        if !bytes.is_empty() {
+            assert_eq!(connection.next(now, &mut bytes), None, "it is not whole");
+        }
+        connection.check(now);
+        if let Some(len) = connection.poll(now, &mut out) {
+            assert_eq!(out[..len], [0xc0, 0], "a PINGREQ");
+            connection.written();
+            pings.push(now);
+        }
+    };
+    for piece in long[..2999].chunks(50) {
+        second(&mut connection, piece);
+    }
+    assert_eq!(connection.fault(), None);
+    // Silence, from here on, is one.
+    for _ in 0..11 {
+        second(&mut connection, &[]);
+    }
+    assert_eq!(connection.fault(), Some(MqttFault::Silent { awaiting: "PINGRESP" }));
+    let gaps = pings.windows(2).map(|two| two[1].since(two[0]));
+    assert!(pings.len() >= 12 && gaps.max() <= Some(Duration::from_secs(5)), "{pings:?}");
 }
 
 #[test]

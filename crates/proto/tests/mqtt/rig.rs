@@ -33,6 +33,8 @@ pub fn settings(qos: u8) -> MqttSettings<'static> {
         resume: false,
         sender: 0,
         retain: false,
+        clean_start: true,
+        session_expiry: None,
         keep_alive: espbench_proto::node::mqtt::KEEP_ALIVE,
         link: Link(3),
     }

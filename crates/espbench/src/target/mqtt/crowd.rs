@@ -159,7 +159,21 @@ impl<'a> Crowd<'a> {
         if let Some(stream) = &self.lines[self.subscriber()].stream {
             wire::note(stream, sink);
         }
-        self.open_some(0..self.subscriber(), sink)
+        self.open_some(0..self.subscriber(), sink)?;
+        self.note_sessions(sink);
+        Ok(())
+    }
+
+    /// Notes how many of the sessions that were to be resumed the broker had.
+    fn note_sessions(&self, sink: &mut dyn Sink) {
+        if self.job.work.clean_start {
+            return;
+        }
+        let present =
+            |member: &&Exchange<'a>| member.session_present(Side::Publisher) == Some(true);
+        let count = self.members.iter().filter(present).count();
+        sink.fact("session_present_publishers", format!("{count} of {}", self.members.len()));
+        wire::note_session(Side::Subscriber, self.gatherer.session_present() == Some(true), sink);
     }
 
     fn open_some(

@@ -12,7 +12,7 @@ use espbench_measure::units::print_duration;
 use espbench_proto::node::Output;
 use espbench_proto::node::mqtt::listener::{NAMED, SubscriberStorage};
 use espbench_proto::node::mqtt::subscriber::{PendingAck, SEEN};
-use espbench_proto::node::mqtt::{Listener, OfferedLoad};
+use espbench_proto::node::mqtt::{Listener, OfferedLoad, Side};
 use espbench_proto::sample::Link;
 use espbench_proto::time::Instant;
 use espbench_proto::workload::MqttRate;
@@ -39,7 +39,9 @@ pub(super) fn run(
     let wire = wire::open(target, 0, &clock, sink)?;
     wire::note(&wire, sink);
     let scratch = Scratch::default();
-    let mut pump = Pump { listener, wire, clock, scratch, told: false, cancelled: false };
+    let clean_start = work.clean_start;
+    let mut pump =
+        Pump { listener, wire, clock, scratch, told: false, clean_start, cancelled: false };
     pump.run(sink).map_err(|source| TargetError::Peer {
         peer: target.endpoint.to_string(),
         what: "listening",
@@ -56,6 +58,7 @@ struct Pump<'a> {
     scratch: Scratch,
     /// The connection was recorded.
     told: bool,
+    clean_start: bool,
     cancelled: bool,
 }
 
@@ -113,7 +116,7 @@ impl Pump<'_> {
     }
 
     fn read(&mut self, sink: &mut dyn Sink) {
-        let Self { listener, wire, clock, scratch, told, .. } = self;
+        let Self { listener, wire, clock, scratch, told, clean_start, .. } = self;
         let now = clock.now();
         let open = wire.read(scratch, &mut |mut bytes| {
             while let Some(sample) = listener.receive(now, &mut bytes) {
@@ -123,6 +126,9 @@ impl Pump<'_> {
         if let Some(accepted) = listener.accepted().filter(|_| !*told) {
             *told = true;
             sink.sample(wire::connection(0, wire.opened(), accepted));
+            if let (false, Some(present)) = (*clean_start, listener.session_present()) {
+                wire::note_session(Side::Subscriber, present, sink);
+            }
         }
         if !open {
             self.close();

@@ -105,6 +105,9 @@ impl Target for MqttTarget {
                     "nobody can publish to a topic with `+` or `#`; those are for --listen",
                 ))
             }
+            Workload::MqttRate(w) if !w.clean_start && self.client_id.is_none() => {
+                Err(unsupported("a session is resumed by its name: give the --client-id it had"))
+            }
             Workload::MqttRate(w) if w.qos > 2 => Err(unsupported("QoS is 0, 1 or 2")),
             Workload::MqttRate(_) => Ok(()),
             _ => Err(unsupported(

@@ -82,8 +82,16 @@ impl Job<'_> {
             _ => (self.work.in_flight >= GATHER_FROM).then_some(GATHER),
         };
         let scratch = Scratch::default();
-        let told = [false; 2];
-        let mut pump = Pump { exchange, wires, clock, gather, scratch, told, cancelled: false };
+        let mut pump = Pump {
+            exchange,
+            wires,
+            clock,
+            gather,
+            scratch,
+            told: [false; 2],
+            clean_start: self.work.clean_start,
+            cancelled: false,
+        };
         pump.run(sink).map_err(|source| TargetError::Peer {
             peer: self.target.endpoint.to_string(),
             what: "exchanging messages",
@@ -113,6 +121,8 @@ impl Job<'_> {
             resume: false,
             sender: 0,
             retain: self.work.retain,
+            clean_start: self.work.clean_start,
+            session_expiry: self.work.session_expiry,
             keep_alive: self.target.keep_alive,
             link: self.link,
         }
@@ -192,6 +202,7 @@ struct Pump<'a> {
     scratch: Scratch,
     /// Which connections were recorded.
     told: [bool; 2],
+    clean_start: bool,
     cancelled: bool,
 }
 
@@ -284,7 +295,7 @@ impl Pump<'_> {
     }
 
     fn read(&mut self, side: Side, sink: &mut dyn Sink) {
-        let Self { exchange, wires, clock, scratch, told, .. } = self;
+        let Self { exchange, wires, clock, scratch, told, clean_start, .. } = self;
         let wire = &mut wires[side as usize];
         let now = clock.now();
         let open =
@@ -292,6 +303,9 @@ impl Pump<'_> {
         if let Some(accepted) = exchange.accepted(side).filter(|_| !told[side as usize]) {
             told[side as usize] = true;
             sink.sample(wire::connection(side as u64, wire.opened(), accepted));
+            if let (false, Some(present)) = (*clean_start, exchange.session_present(side)) {
+                wire::note_session(side, present, sink);
+            }
         }
         if !open {
             self.close(side);

@@ -5,6 +5,7 @@ use crate::clock::Clock;
 use crate::sys::ready::{self, Interest};
 use crate::target::{Sink, TargetError};
 use crate::transport::{BrokerAddress, BrokerStream, Opened, TransportError};
+use espbench_proto::node::mqtt::Side;
 use espbench_proto::sample::{Fate, Link, Probe, Sample};
 use espbench_proto::time::{Duration, Instant};
 
@@ -69,6 +70,15 @@ pub(super) fn connection(seq: u64, opened: &Opened, accepted: Instant) -> Sample
         fate: Fate::Delivered,
         ..Probe::default()
     })
+}
+
+/// Notes whether the broker had the session that was to be resumed.
+pub(super) fn note_session(side: Side, present: bool, sink: &mut dyn Sink) {
+    let name = match side {
+        Side::Publisher => "session_present_publisher",
+        Side::Subscriber => "session_present_subscriber",
+    };
+    sink.fact(name, if present { "yes" } else { "no" }.into());
 }
 
 /// Notes what carries the messages, where that is more than TCP.

@@ -17,6 +17,8 @@ fn workload(mode: MqttMode) -> MqttRate {
         queue: 10,
         clients: 1,
         retain: false,
+        clean_start: true,
+        session_expiry: None,
     }
 }
 

@@ -4,7 +4,7 @@ use super::payload::{self, PayloadHeader};
 use super::{Foreign, MqttFault, MqttSettings, Side};
 use crate::time::{Duration, Instant};
 use crate::wire::mqtt::{
-    Ack, ConnAck, Connect, Disconnect, Malformed, Packet, Splitter, Version, kind,
+    Ack, ConnAck, Connect, Disconnect, Malformed, Packet, Splitter, Version, kind, topic,
 };
 
 /// Keep-alive seconds by default.
@@ -31,7 +31,8 @@ pub enum BrokerPacket {
         qos: u8,
         /// Packet identifier; 0 with QoS 0.
         id: u16,
-        /// Header of one of our own messages.
+        /// Header of one of our own messages; `None` on a topic that was not subscribed to: the broker may
+        /// have kept some of an earlier session.
         head: Option<PayloadHeader>,
         /// Number in the payload, where the connection [reads
         /// numbers](ClientConnection::reading_numbers).
@@ -78,6 +79,9 @@ pub struct ClientConnection<'a> {
     last_received: Instant,
     last_sent: Instant,
     awaiting: Option<(&'static str, Instant)>,
+    /// When the first PINGREQ went out that has no answer yet.
+    unanswered_ping: Option<Instant>,
+    last_ping: Instant,
     unwritten: Option<Instant>,
     /// Nothing came yet.
     fresh: bool,
@@ -103,6 +107,8 @@ impl<'a> ClientConnection<'a> {
             last_received: Instant::ZERO,
             last_sent: Instant::ZERO,
             awaiting: None,
+            unanswered_ping: None,
+            last_ping: Instant::ZERO,
             unwritten: None,
             fresh: true,
             numbers: false,
@@ -122,6 +128,12 @@ impl<'a> ClientConnection<'a> {
     #[must_use]
     pub const fn limits(&self) -> &ConnAck {
         &self.limits
+    }
+
+    /// Returns whether the broker had the state of an earlier session (3.2.2.2); `None` before its CONNACK.
+    #[must_use]
+    pub fn session_present(&self) -> Option<bool> {
+        self.accepted.map(|_| self.limits.session_present)
     }
 
     /// Returns when the broker first accepted the connection (CONNACK).
@@ -167,13 +179,14 @@ impl<'a> ClientConnection<'a> {
             self.splitter.reset();
             self.fresh = true;
             (self.last_received, self.last_sent) = (now, now);
+            self.unanswered_ping = None;
         }
     }
 
     /// Notes that the transport is closed.
     pub fn closed(&mut self) {
         self.unwritten = None;
-        self.awaiting = None;
+        (self.awaiting, self.unanswered_ping) = (None, None);
         match self.state {
             ConnectionState::Closed => {}
             ConnectionState::Disconnecting => self.state = ConnectionState::Closed,
@@ -209,7 +222,7 @@ impl<'a> ClientConnection<'a> {
     /// Ends the connection, and remembers the first fault.
     pub fn fail(&mut self, fault: MqttFault) {
         self.state = ConnectionState::Closed;
-        self.awaiting = None;
+        (self.awaiting, self.unanswered_ping) = (None, None);
         self.fault.get_or_insert(fault);
     }
 
@@ -244,7 +257,7 @@ impl<'a> ClientConnection<'a> {
             let packet = match self.splitter.next(chunk) {
                 Ok(None) => return None,
                 Ok(Some(frame)) => Packet::parse(self.settings.version, &frame)
-                    .and_then(|packet| strip(&packet, self.numbers)),
+                    .and_then(|packet| strip(&packet, self.settings.topic, self.numbers)),
                 Err(malformed) => Err(malformed),
             };
             match packet {
@@ -278,7 +291,7 @@ impl<'a> ClientConnection<'a> {
                 self.reject("a packet before CONNACK")
             }
             OwnedPacket::PingResp => {
-                self.answered("PINGRESP");
+                self.unanswered_ping = None;
                 None
             }
             OwnedPacket::ForSide(event) => {
@@ -330,6 +343,9 @@ impl<'a> ClientConnection<'a> {
         {
             self.fail(MqttFault::Silent { awaiting });
         }
+        if self.ping_deadline().is_some_and(|at| now >= at) {
+            self.fail(MqttFault::Silent { awaiting: "PINGRESP" });
+        }
         if self.unwritten.is_some_and(|since| now.since(since) >= self.settings.patience) {
             self.fail(MqttFault::Stalled);
         }
@@ -344,16 +360,24 @@ impl<'a> ClientConnection<'a> {
         let patience = self.settings.patience;
         let answer = self.awaiting.map_or(Instant::NEVER, |(_, since)| since + patience);
         let write = self.unwritten.map_or(Instant::NEVER, |since| since + patience);
-        let ping =
-            if self.awaiting.is_none() && self.is_connected() { self.ping_at() } else { answer };
-        answer.min(write).min(ping)
+        let pong = self.ping_deadline().unwrap_or(Instant::NEVER);
+        answer.min(write).min(pong).min(self.ping_at())
     }
 
+    /// Returns when the PINGRESP that the broker owes is given up. While bytes come, the broker is not
+    /// silent: the answer waits behind a long message.
+    fn ping_deadline(&self) -> Option<Instant> {
+        self.unanswered_ping.map(|since| since.max(self.last_received) + self.settings.patience)
+    }
+
+    /// Returns when the next PINGREQ is due. The broker wants to hear from the client (3.1.2.10) even while
+    /// it owes the last PINGRESP.
     fn ping_at(&self) -> Instant {
-        if self.ping_after == Duration::MAX {
+        let is_idle = self.awaiting.is_none() && self.is_connected();
+        if self.ping_after == Duration::MAX || !is_idle {
             return Instant::NEVER;
         }
-        self.last_sent.min(self.last_received) + self.ping_after
+        self.last_sent.min(self.last_received).max(self.last_ping) + self.ping_after
     }
 
     /// Writes the packet that the connection itself has to send, and answers its length.
@@ -369,10 +393,9 @@ impl<'a> ClientConnection<'a> {
                 self.state = ConnectionState::Closed;
                 Disconnect { reason: 0 }.emit(version, buf)
             }
-            ConnectionState::Connected if self.awaiting.is_none() && now >= self.ping_at() => {
-                self.expect(now, "PINGRESP");
-                // So that the next one is due a whole interval after this one was answered.
-                (self.last_received, self.last_sent) = (now, now);
+            ConnectionState::Connected if now >= self.ping_at() => {
+                self.unanswered_ping.get_or_insert(now);
+                self.last_ping = now;
                 Packet::PingReq.emit(version, buf)
             }
             _ => return None,
@@ -389,10 +412,11 @@ impl<'a> ClientConnection<'a> {
         Connect {
             version: s.version,
             client_id: s.client_ids[self.side as usize],
-            clean: !s.resume,
+            clean: s.clean_start && !s.resume,
             keep_alive: s.keep_alive,
             username: s.username,
             password: s.password,
+            session_expiry: s.session_expiry,
             receive_maximum: None,
             maximum_packet_size: Some(self.room),
         }
@@ -407,14 +431,14 @@ enum OwnedPacket {
     ForSide(BrokerPacket),
 }
 
-fn strip(packet: &Packet<'_>, numbers: bool) -> Result<OwnedPacket, Malformed> {
+fn strip(packet: &Packet<'_>, filter: &str, numbers: bool) -> Result<OwnedPacket, Malformed> {
     let answer = |kind, ack: &Ack| OwnedPacket::ForSide(BrokerPacket::Ack { kind, ack: *ack });
     Ok(match packet {
         Packet::ConnAck(ack) => OwnedPacket::ConnAck(*ack),
         Packet::Publish(p) => OwnedPacket::ForSide(BrokerPacket::Publish {
             qos: p.qos,
             id: p.id,
-            head: payload::read(p.payload),
+            head: payload::read(p.payload).filter(|_| topic::matches(filter, p.topic)),
             number: if numbers { payload::number(p.payload) } else { None },
             retained: p.retain,
             len: p.payload.len() as u32,

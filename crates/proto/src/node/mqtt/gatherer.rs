@@ -51,6 +51,12 @@ impl<'a> Gatherer<'a> {
         self.subscriber.is_ready()
     }
 
+    /// Returns whether the broker had the session already; `None` before it accepted the connection.
+    #[must_use]
+    pub fn session_present(&self) -> Option<bool> {
+        self.subscriber.connection.session_present()
+    }
+
     /// Returns when the broker accepted the connection.
     #[must_use]
     pub const fn accepted(&self) -> Option<Instant> {

@@ -88,6 +88,10 @@ pub struct MqttSettings<'a> {
     /// Whether to ask for a session that outlives the connection, and to go on with it after
     /// [`MqttInput::Closed`] and another [`MqttInput::Connected`].
     pub resume: bool,
+    /// Whether to start without the state that the broker may have of these client identifiers (3.1.2.4).
+    pub clean_start: bool,
+    /// Version 5: seconds for which the broker keeps the sessions after the connections.
+    pub session_expiry: Option<u32>,
     /// Whether the broker is asked to keep messages for later subscribers (3.3.1.3).
     pub retain: bool,
     /// Keep-alive seconds asked of the broker (3.1.2.10). A ping goes out after half of that; 0 is

@@ -5,6 +5,8 @@ use super::bytes::Reader;
 
 /// Identifiers of the properties that espbench reads or writes (5: table 2-4).
 pub mod id {
+    /// Seconds for which the broker keeps a session without a connection.
+    pub const SESSION_EXPIRY: u8 = 0x11;
     /// Seconds after which the broker wants to hear from the client.
     pub const SERVER_KEEP_ALIVE: u8 = 0x13;
     /// Text for people.

@@ -19,6 +19,9 @@ pub struct Connect<'a> {
     pub username: Option<&'a str>,
     /// Password.
     pub password: Option<&'a [u8]>,
+    /// Version 5: seconds for which the broker keeps the session once the connection is closed; 0
+    /// where absent, `u32::MAX` is for ever (3.1.2.11.2).
+    pub session_expiry: Option<u32>,
     /// Version 5: QoS 1 and 2 messages that the client takes before it has acknowledged one.
     pub receive_maximum: Option<u16>,
     /// Version 5: largest packet that the client takes.
@@ -51,8 +54,12 @@ impl<'a> Connect<'a> {
         }
         let keep_alive = body.u16()?;
         let (mut receive_maximum, mut maximum_packet_size) = (None, None);
+        let mut session_expiry = None;
         if version == Version::V5 {
             property::read(&mut body, |id, value| {
+                if let (id::SESSION_EXPIRY, Value::Number(seconds)) = (id, value) {
+                    session_expiry = Some(seconds);
+                }
                 limit(id, value, &mut receive_maximum, &mut maximum_packet_size)
             })?;
         }
@@ -71,6 +78,7 @@ impl<'a> Connect<'a> {
             keep_alive,
             username,
             password,
+            session_expiry,
             receive_maximum,
             maximum_packet_size,
         })
@@ -89,8 +97,13 @@ impl<'a> Connect<'a> {
         if self.version == Version::V5 {
             let receive = self.receive_maximum.map(u16::to_be_bytes);
             let packet = self.maximum_packet_size.map(u32::to_be_bytes);
-            let len = receive.map_or(0, |_| 3) + packet.map_or(0, |_| 5);
+            let expiry = self.session_expiry.map(u32::to_be_bytes);
+            let len = expiry.map_or(0, |_| 5) + receive.map_or(0, |_| 3) + packet.map_or(0, |_| 5);
             writer.put(&[len])?;
+            if let Some(value) = expiry {
+                writer.put(&[id::SESSION_EXPIRY])?;
+                writer.put(&value)?;
+            }
             if let Some(value) = receive {
                 writer.put(&[id::RECEIVE_MAXIMUM])?;
                 writer.put(&value)?;

@@ -155,6 +155,7 @@ fn any_packet() -> impl Strategy<Value = Vec<u8>> {
                     keep_alive,
                     username: name.as_deref(),
                     password: name.as_deref().map(str::as_bytes),
+                    session_expiry: clean.then_some(u32::from(keep_alive) << 16),
                     receive_maximum,
                     maximum_packet_size: receive_maximum.map(u32::from),
                 }))

@@ -32,6 +32,8 @@ const SETTINGS: MqttSettings<'static> = MqttSettings {
     resume: false,
     sender: 0,
     retain: false,
+    clean_start: true,
+    session_expiry: None,
     keep_alive: crate::node::mqtt::KEEP_ALIVE,
     link: Link(0),
 };
@@ -143,6 +145,8 @@ const WORK: MqttRate = MqttRate {
     queue: 10,
     clients: 1,
     retain: false,
+    clean_start: true,
+    session_expiry: None,
 };
 
 const WIFI: Faults = Faults {

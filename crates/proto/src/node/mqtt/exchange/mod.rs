@@ -239,6 +239,17 @@ impl<'a> Exchange<'a> {
         }
     }
 
+    /// Returns whether the broker had a session of `side` already; `None` before it accepted it.
+    #[must_use]
+    pub fn session_present(&self, side: Side) -> Option<bool> {
+        match side {
+            Side::Publisher => self.publisher.connection.session_present(),
+            Side::Subscriber => {
+                self.subscriber.as_ref().and_then(|s| s.connection.session_present())
+            }
+        }
+    }
+
     /// Returns how many messages came due.
     #[must_use]
     pub const fn due(&self) -> u64 {

@@ -157,6 +157,9 @@ impl<'a> Cell<'a, '_> {
         if work.clients > 1 || work.retain {
             return self.unable("several clients and retained messages are for mqtt: targets");
         }
+        if !work.clean_start || work.session_expiry.is_some() {
+            return self.unable("sessions that are kept are for mqtt: targets");
+        }
         if smooth && work.version != Version::V311 {
             return self.unable("Smooth's client speaks MQTT 3.1.1: leave out `version`");
         }
@@ -276,6 +279,8 @@ const fn settings(work: &MqttRate, pace: OfferedLoad, link: Link) -> MqttSetting
         resume: false,
         sender: 0,
         retain: false,
+        clean_start: true,
+        session_expiry: None,
         keep_alive: espbench_proto::node::mqtt::KEEP_ALIVE,
         link,
     }

@@ -290,6 +290,7 @@ fn emit(packet: &QueuedPacket, setup: &SmoothSetup, out: &mut [u8]) -> Result<us
             keep_alive: KEEP_ALIVE,
             username: None,
             password: None,
+            session_expiry: None,
             receive_maximum: None,
             maximum_packet_size: None,
         }

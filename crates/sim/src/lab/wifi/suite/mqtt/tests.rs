@@ -54,6 +54,8 @@ const WORK: MqttRate = MqttRate {
     queue: 1000,
     clients: 1,
     retain: false,
+    clean_start: true,
+    session_expiry: None,
 };
 
 fn carry_out(variant: &str, work: MqttRate, found: &mut Found) -> Result<(), Failed> {
