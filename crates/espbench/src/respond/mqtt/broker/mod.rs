@@ -364,6 +364,11 @@ impl Broker {
                 Ok(Some((frame, len))) => {
                     at += len;
                     self.packet(now, id, &frame);
+                    if self.broken.contains(&id) {
+                        // The connection ends for want of memory: what came after is not dealt with,
+                        // however much of it came at once.
+                        return bytes.len();
+                    }
                 }
                 Ok(None) => break,
                 Err(malformed) => {

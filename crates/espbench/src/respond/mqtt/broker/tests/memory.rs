@@ -242,3 +242,18 @@ fn many_slow_clients_leave_room_for_others() {
         world.cut(id);
     }
 }
+
+#[test]
+fn nothing_is_done_for_a_client_whose_memory_ran_out() {
+    // A quarter is for sessions, too little for the packet identifiers of QoS 2.
+    let refused = publish(4, "t", 1, None, b"");
+    let bytes = [subscribe("a", 1, None), refused, subscribe("b", 1, None)].concat();
+    for piece in [bytes.len(), 2] {
+        let mut world = World::new(BrokerLimits::of(24_000));
+        let id = world.connect(&connect("p", true));
+        bytes.chunks(piece).for_each(|piece| world.send(id, piece));
+        assert_eq!(world.read(id), b"\x90\x03\0\x01\x01", "in pieces of {piece}");
+        assert!(world.broker.is_done(id));
+        assert_eq!(world.count(BrokerCounter::InputRefused), 1);
+    }
+}
